@@ -1,0 +1,109 @@
+#include "core/memory.h"
+
+#include <utility>
+
+namespace koios {
+
+MemoryAccount::MemoryAccount(std::string name, int64_t limit_bytes, MemoryAccount* parent)
+    : name_(std::move(name)), limit_(limit_bytes), parent_(parent) {
+  CHECK(limit_bytes >= 0);
+}
+
+MemoryAccount::~MemoryAccount() {
+  if (parent_ != nullptr && used() != 0) parent_->Release(used());
+}
+
+void MemoryAccount::AddUsed(int64_t bytes) {
+  const int64_t now = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  int64_t peak = peak_.load(std::memory_order_relaxed);
+  while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
+}
+
+bool MemoryAccount::TryCharge(int64_t bytes) {
+  DCHECK(bytes >= 0);
+  // Reserve by compare-and-swap: an add that is undone could make a concurrent charge fail.
+  int64_t now = used_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit_ - now) return false;
+  } while (!used_.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
+  if (parent_ != nullptr && !parent_->TryCharge(bytes)) {
+    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  int64_t peak = peak_.load(std::memory_order_relaxed);
+  while (now + bytes > peak &&
+         !peak_.compare_exchange_weak(peak, now + bytes, std::memory_order_relaxed)) {
+  }
+  return true;
+}
+
+void MemoryAccount::Charge(int64_t bytes) {
+  DCHECK(bytes >= 0);
+  for (MemoryAccount* account = this; account != nullptr; account = account->parent_) {
+    account->AddUsed(bytes);
+  }
+}
+
+void MemoryAccount::Release(int64_t bytes) {
+  DCHECK(bytes >= 0);
+  for (MemoryAccount* account = this; account != nullptr; account = account->parent_) {
+    const int64_t before = account->used_.fetch_sub(bytes, std::memory_order_relaxed);
+    DCHECK(before >= bytes);
+    (void)before;
+  }
+}
+
+Status MemoryAccount::OverLimit(int64_t bytes, std::string_view setting) const {
+  const MemoryAccount* refuses = this;
+  for (const MemoryAccount* account = this; account != nullptr; account = account->parent_) {
+    if (bytes > account->limit_ - account->used()) {
+      refuses = account;
+      break;
+    }
+  }
+  ErrorDetail detail;
+  detail.reason = "MEMORY_LIMIT";
+  detail.limit = refuses->name_ + ": " + std::to_string(refuses->limit_) + " bytes";
+  detail.used = std::to_string(refuses->used() + bytes) + " bytes";
+  detail.setting = setting;
+  return ResourceExhausted("The memory limit of " + refuses->name_ + ", " +
+                               std::to_string(refuses->limit_) + " bytes, is reached.",
+                           detail);
+}
+
+MemoryCharge::MemoryCharge(MemoryCharge&& other) noexcept
+    : account_(other.account_), bytes_(std::exchange(other.bytes_, 0)) {}
+
+MemoryCharge& MemoryCharge::operator=(MemoryCharge&& other) noexcept {
+  if (this != &other) {
+    Reset();
+    account_ = other.account_;
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+  return *this;
+}
+
+bool MemoryCharge::TryResize(int64_t bytes) {
+  if (bytes > bytes_) {
+    CHECK(account_ != nullptr);
+    if (!account_->TryCharge(bytes - bytes_)) return false;
+    bytes_ = bytes;
+  } else {
+    Resize(bytes);
+  }
+  return true;
+}
+
+void MemoryCharge::Resize(int64_t bytes) {
+  if (bytes == bytes_) return;
+  CHECK(account_ != nullptr);
+  if (bytes > bytes_) {
+    account_->Charge(bytes - bytes_);
+  } else {
+    account_->Release(bytes_ - bytes);
+  }
+  bytes_ = bytes;
+}
+
+}  // namespace koios

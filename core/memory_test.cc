@@ -1,0 +1,105 @@
+#include "core/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace koios {
+namespace {
+
+TEST(MemoryAccountTest, ChargesGoUpTheChain) {
+  MemoryAccount process("process", 100);
+  MemoryAccount query("query", 60, &process);
+  MemoryAccount step("order()", kNoMemoryLimit, &query);
+  EXPECT_TRUE(step.TryCharge(50));
+  EXPECT_EQ(process.used(), 50);
+  EXPECT_FALSE(step.TryCharge(11));  // the query's limit
+  EXPECT_EQ(step.used(), 50);
+  EXPECT_EQ(query.used(), 50);
+  EXPECT_EQ(process.used(), 50);
+  MemoryAccount other("other", kNoMemoryLimit, &process);
+  EXPECT_FALSE(other.TryCharge(51));
+  EXPECT_EQ(other.used(), 0);
+  EXPECT_TRUE(other.TryCharge(50));
+  EXPECT_FALSE(step.TryCharge(1));  // the process's limit
+  other.Release(50);
+  step.Release(20);
+  EXPECT_EQ(process.used(), 30);
+  EXPECT_EQ(process.peak(), 100);
+  EXPECT_EQ(step.peak(), 50);
+  step.Release(30);
+}
+
+TEST(MemoryAccountTest, ChargePassesTheLimitAndIsSeen) {
+  MemoryAccount query("query", 10);
+  query.Charge(15);
+  EXPECT_EQ(query.used(), 15);
+  EXPECT_FALSE(query.TryCharge(0 + 1));
+  EXPECT_FALSE(query.TryCharge(INT64_MAX));  // no overflow
+  query.Release(15);
+}
+
+TEST(MemoryAccountTest, AChildThatEndsGivesBack) {
+  MemoryAccount process("process");
+  {
+    MemoryAccount query("query", 10, &process);
+    query.Charge(7);
+  }
+  EXPECT_EQ(process.used(), 0);
+}
+
+TEST(MemoryAccountTest, OverLimitNamesTheAccountThatRefuses) {
+  MemoryAccount process("the process", 100);
+  MemoryAccount query("the query", 1'000, &process);
+  query.Charge(90);
+  const Status status = query.OverLimit(20, "--memory");
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(status)->limit, "the process: 100 bytes");
+  EXPECT_EQ(DetailOf(status)->used, "110 bytes");
+  EXPECT_EQ(DetailOf(status)->setting, "--memory");
+  query.Release(90);
+}
+
+TEST(MemoryAccountTest, ThreadsNeverPassTheLimitAndLoseNothing) {
+  MemoryAccount process("process", 1'000);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&process] {
+      MemoryAccount query("query", 600, &process);
+      for (int i = 0; i < 20'000; ++i) {
+        if (query.TryCharge(1 + i % 500)) query.Release(1 + i % 500);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(process.used(), 0);
+  EXPECT_LE(process.peak(), 1'000);
+  EXPECT_GT(process.peak(), 0);
+}
+
+TEST(MemoryChargeTest, OwnsAndMoves) {
+  MemoryAccount account("a", 100);
+  {
+    MemoryCharge charge(&account);
+    EXPECT_TRUE(charge.TryResize(80));
+    EXPECT_FALSE(charge.TryResize(101));
+    EXPECT_EQ(charge.bytes(), 80);
+    EXPECT_TRUE(charge.TryResize(10));
+    EXPECT_EQ(account.used(), 10);
+    charge.Resize(200);
+    EXPECT_EQ(account.used(), 200);
+    MemoryCharge moved = std::move(charge);
+    EXPECT_EQ(account.used(), 200);
+    MemoryCharge target(&account);
+    target.Resize(5);
+    target = std::move(moved);
+    EXPECT_EQ(account.used(), 200);
+    target = MemoryCharge();
+    EXPECT_EQ(account.used(), 0);
+  }
+  EXPECT_EQ(account.used(), 0);
+}
+
+}  // namespace
+}  // namespace koios

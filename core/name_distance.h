@@ -1,0 +1,26 @@
+// "Did you mean ...?": the known name that is nearest to one that is unknown. Pure, any thread.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace koios {
+
+// Names longer than this, in bytes, are never near to anything: bounds the work per candidate.
+inline constexpr size_t kMaxComparedNameBytes = 64;
+
+// Edits that turn one into the other, case ignored: insert, delete, replace a byte, swap two
+// neighbours (optimal string alignment). REQUIRES: both at most kMaxComparedNameBytes.
+int NameDistance(std::string_view a, std::string_view b);
+
+// The nearest candidate, the first of equals; nullopt when none is near: at most one edit for
+// every three bytes of `name`, and one for shorter names.
+std::optional<std::string> NearestName(std::string_view name,
+                                       std::span<const std::string_view> candidates);
+std::optional<std::string> NearestName(std::string_view name,
+                                       std::span<const std::string> candidates);
+
+}  // namespace koios

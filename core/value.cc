@@ -1,0 +1,311 @@
+#include "core/value.h"
+
+#include <algorithm>
+
+#include "core/big_number.h"
+
+namespace koios {
+
+// The shared payloads: a Rep, then the payload. Sizes and depths are computed once, here.
+struct ValueReps {
+  template <typename T>
+  struct Holder : Value::Rep {
+    explicit Holder(T v) : payload(std::move(v)) {}
+    T payload;
+  };
+
+  // Shared parts count in full, so nesting can double at every level: saturate.
+  static constexpr uint64_t kMaxBytes = uint64_t{1} << 62;
+  static uint64_t Sum(uint64_t a, uint64_t b) { return std::min(a + b, kMaxBytes); }
+
+  // Adds up the members of a payload.
+  struct Extent {
+    uint64_t bytes = 0;
+    int depth = 0;
+    void Add(const Value& v) {
+      bytes = Sum(bytes, v.ByteSize());
+      depth = std::max(depth, v.depth());
+    }
+    void Add(const std::string& s) { bytes = Sum(bytes, sizeof(std::string) + s.capacity()); }
+    void Add(const ValueList& list) {
+      for (const Value& v : list) Add(v);
+    }
+    void Add(const ValueMap& map) {
+      for (const auto& [key, value] : map) {
+        Add(key);
+        Add(value);
+      }
+    }
+  };
+
+  template <typename T>
+  static Value Make(ValueKind kind, T payload, const Extent& extent, bool nests) {
+    auto* holder = new Holder<T>(std::move(payload));
+    holder->bytes = Sum(sizeof(Holder<T>), extent.bytes);
+    holder->depth = static_cast<uint32_t>(extent.depth + (nests ? 1 : 0));
+    // Whoever nests on a query's behalf has called CheckDepth; deeper values would overflow stacks.
+    CHECK(holder->depth <= kMaxValueDepth);
+    return Value(kind, holder);
+  }
+
+  template <typename T>
+  static const T& Get(const Value& v) {
+    return static_cast<const Holder<T>*>(v.payload_.rep)->payload;
+  }
+
+  template <typename T>
+  static void Free(Value::Rep* rep) {
+    delete static_cast<Holder<T>*>(rep);
+  }
+
+  static void Free(ValueKind kind, Value::Rep* rep) {
+    switch (kind) {
+      case ValueKind::kNull:
+      case ValueKind::kBool:
+      case ValueKind::kByte:
+      case ValueKind::kShort:
+      case ValueKind::kInt:
+      case ValueKind::kLong:
+      case ValueKind::kFloat:
+      case ValueKind::kDouble:
+      case ValueKind::kChar:
+      case ValueKind::kVertex:
+      case ValueKind::kToken:
+      case ValueKind::kDirection:
+        return;
+      case ValueKind::kBigInt:
+      case ValueKind::kBigDecimal:
+        return Free<BigNumber>(rep);
+      case ValueKind::kString:
+      case ValueKind::kBinary:
+        return Free<std::string>(rep);
+      case ValueKind::kDateTime:
+        return Free<DateTime>(rep);
+      case ValueKind::kDuration:
+        return Free<Duration>(rep);
+      case ValueKind::kUuid:
+        return Free<Uuid>(rep);
+      case ValueKind::kList:
+      case ValueKind::kSet:
+        return Free<ValueList>(rep);
+      case ValueKind::kMap:
+        return Free<ValueMap>(rep);
+      case ValueKind::kEdge:
+        return Free<EdgeRef>(rep);
+      case ValueKind::kVertexProperty:
+        return Free<VertexPropertyData>(rep);
+      case ValueKind::kProperty:
+        return Free<PropertyData>(rep);
+      case ValueKind::kPath:
+        return Free<PathData>(rep);
+      case ValueKind::kElement:
+        return Free<ElementData>(rep);
+    }
+  }
+};
+
+void Value::Release() {
+  if (payload_.rep->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    ValueReps::Free(kind_, payload_.rep);
+  }
+}
+
+Value Value::String(std::string v) {
+  ValueReps::Extent extent;
+  extent.bytes = v.capacity();
+  return ValueReps::Make(ValueKind::kString, std::move(v), extent, false);
+}
+
+Value Value::Binary(std::string v) {
+  ValueReps::Extent extent;
+  extent.bytes = v.capacity();
+  return ValueReps::Make(ValueKind::kBinary, std::move(v), extent, false);
+}
+
+Value Value::Of(DateTime v) { return ValueReps::Make(ValueKind::kDateTime, v, {}, false); }
+Value Value::Of(Duration v) { return ValueReps::Make(ValueKind::kDuration, v, {}, false); }
+Value Value::Of(Uuid v) { return ValueReps::Make(ValueKind::kUuid, v, {}, false); }
+Value Value::Of(const EdgeRef& v) { return ValueReps::Make(ValueKind::kEdge, v, {}, false); }
+
+Value Value::Of(VertexPropertyData v) {
+  ValueReps::Extent extent;
+  extent.Add(v.key);
+  extent.Add(v.value);
+  return ValueReps::Make(ValueKind::kVertexProperty, std::move(v), extent, true);
+}
+
+Value Value::Of(PropertyData v) {
+  ValueReps::Extent extent;
+  extent.Add(v.key);
+  extent.Add(v.value);
+  return ValueReps::Make(ValueKind::kProperty, std::move(v), extent, true);
+}
+
+Value Value::Of(PathData v) {
+  CHECK(v.labels.size() == v.objects.size());
+  ValueReps::Extent extent;
+  extent.Add(v.objects);
+  for (const auto& labels : v.labels) {
+    extent.bytes += sizeof(labels);
+    for (const std::string& label : labels) extent.Add(label);
+  }
+  return ValueReps::Make(ValueKind::kPath, std::move(v), extent, true);
+}
+
+Value Value::Of(ElementData v) {
+  ValueReps::Extent extent;
+  for (const Value* member : {&v.id, &v.out_id, &v.in_id, &v.value}) extent.Add(*member);
+  for (const std::string* name : {&v.label, &v.out_label, &v.in_label}) extent.Add(*name);
+  extent.Add(v.properties);
+  return ValueReps::Make(ValueKind::kElement, std::move(v), extent, true);
+}
+
+Value Value::Of(BigNumber v) {
+  const bool integer = v.scale == 0 && !v.decimal;
+  v.decimal = !integer;
+  ValueReps::Extent extent;
+  extent.bytes = v.unscaled.backend().size() * sizeof(boost::multiprecision::limb_type);
+  return ValueReps::Make(integer ? ValueKind::kBigInt : ValueKind::kBigDecimal, std::move(v),
+                         extent, false);
+}
+
+Value Value::List(ValueList v) {
+  ValueReps::Extent extent;
+  extent.Add(v);
+  return ValueReps::Make(ValueKind::kList, std::move(v), extent, true);
+}
+
+Value Value::Set(ValueList v) {
+  ValueReps::Extent extent;
+  extent.Add(v);
+  return ValueReps::Make(ValueKind::kSet, std::move(v), extent, true);
+}
+
+Value Value::Map(ValueMap v) {
+  ValueReps::Extent extent;
+  extent.Add(v);
+  return ValueReps::Make(ValueKind::kMap, std::move(v), extent, true);
+}
+
+const std::string& Value::AsString() const {
+  DCHECK(kind_ == ValueKind::kString || kind_ == ValueKind::kBinary);
+  return ValueReps::Get<std::string>(*this);
+}
+DateTime Value::AsDateTime() const {
+  DCHECK(kind_ == ValueKind::kDateTime);
+  return ValueReps::Get<DateTime>(*this);
+}
+Duration Value::AsDuration() const {
+  DCHECK(kind_ == ValueKind::kDuration);
+  return ValueReps::Get<Duration>(*this);
+}
+Uuid Value::AsUuid() const {
+  DCHECK(kind_ == ValueKind::kUuid);
+  return ValueReps::Get<Uuid>(*this);
+}
+const EdgeRef& Value::AsEdge() const {
+  DCHECK(kind_ == ValueKind::kEdge);
+  return ValueReps::Get<EdgeRef>(*this);
+}
+const VertexPropertyData& Value::AsVertexProperty() const {
+  DCHECK(kind_ == ValueKind::kVertexProperty);
+  return ValueReps::Get<VertexPropertyData>(*this);
+}
+const PropertyData& Value::AsProperty() const {
+  DCHECK(kind_ == ValueKind::kProperty);
+  return ValueReps::Get<PropertyData>(*this);
+}
+const PathData& Value::AsPath() const {
+  DCHECK(kind_ == ValueKind::kPath);
+  return ValueReps::Get<PathData>(*this);
+}
+const ElementData& Value::AsElement() const {
+  DCHECK(kind_ == ValueKind::kElement);
+  return ValueReps::Get<ElementData>(*this);
+}
+const BigNumber& Value::AsBigNumber() const {
+  DCHECK(kind_ == ValueKind::kBigInt || kind_ == ValueKind::kBigDecimal);
+  return ValueReps::Get<BigNumber>(*this);
+}
+const ValueList& Value::AsList() const {
+  DCHECK(is_collection());
+  return ValueReps::Get<ValueList>(*this);
+}
+const ValueMap& Value::AsMap() const {
+  DCHECK(kind_ == ValueKind::kMap);
+  return ValueReps::Get<ValueMap>(*this);
+}
+
+Status CheckDepth(int depth) {
+  if (depth <= kMaxValueDepth) return OkStatus();
+  ErrorDetail detail;
+  detail.reason = "VALUE_TOO_DEEP";
+  detail.limit = std::to_string(kMaxValueDepth) + " levels";
+  detail.used = std::to_string(depth);
+  return ResourceExhausted("A value nests lists, sets, maps or paths deeper than " +
+                               std::to_string(kMaxValueDepth) +
+                               " levels, which is the fixed limit.",
+                           detail);
+}
+
+std::string_view KindName(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::kNull:
+      return "null";
+    case ValueKind::kBool:
+      return "Boolean";
+    case ValueKind::kByte:
+      return "Byte";
+    case ValueKind::kShort:
+      return "Short";
+    case ValueKind::kInt:
+      return "Integer";
+    case ValueKind::kLong:
+      return "Long";
+    case ValueKind::kBigInt:
+      return "BigInteger";
+    case ValueKind::kFloat:
+      return "Float";
+    case ValueKind::kDouble:
+      return "Double";
+    case ValueKind::kBigDecimal:
+      return "BigDecimal";
+    case ValueKind::kString:
+      return "String";
+    case ValueKind::kChar:
+      return "Character";
+    case ValueKind::kDateTime:
+      return "DateTime";
+    case ValueKind::kDuration:
+      return "Duration";
+    case ValueKind::kUuid:
+      return "UUID";
+    case ValueKind::kBinary:
+      return "Binary";
+    case ValueKind::kList:
+      return "List";
+    case ValueKind::kSet:
+      return "Set";
+    case ValueKind::kMap:
+      return "Map";
+    case ValueKind::kVertex:
+      return "Vertex";
+    case ValueKind::kEdge:
+      return "Edge";
+    case ValueKind::kVertexProperty:
+      return "VertexProperty";
+    case ValueKind::kProperty:
+      return "Property";
+    case ValueKind::kPath:
+      return "Path";
+    case ValueKind::kElement:
+      return "Element";
+    case ValueKind::kToken:
+      return "T";
+    case ValueKind::kDirection:
+      return "Direction";
+  }
+  return "unknown";
+}
+
+}  // namespace koios

@@ -1,0 +1,269 @@
+#include "core/value_compare.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/big_number.h"
+#include "core/testing/random_value.h"
+
+namespace koios {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Value Text(const char* text) { return Value::String(text); }
+Value BigInt(int64_t v) { return Value::Of(BigNumber::FromInteger(v)); }
+Value Decimal(const char* text) { return Value::Of(*BigNumber::ParseDecimal(text)); }
+
+Value Vertex(Value id) {
+  ElementData e;
+  e.id = std::move(id);
+  e.label = "person";
+  return Value::Of(std::move(e));
+}
+
+std::vector<Value> Ones() {
+  return {Value::Byte(1),    Value::Short(1),    Value::Int(1), Value::Long(1),
+          Value::Float(1.0), Value::Double(1.0), BigInt(1),     Decimal("1")};
+}
+
+// Both ways, and the mirror image.
+void ExpectLess(const Value& a, const Value& b) {
+  ASSERT_TRUE(Compare(a, b).has_value());
+  EXPECT_TRUE(*Compare(a, b) < 0);
+  EXPECT_TRUE(*Compare(b, a) > 0);
+  EXPECT_TRUE(TotalOrder(a, b) < 0);
+  EXPECT_TRUE(TotalOrder(b, a) > 0);
+  EXPECT_FALSE(Equals(a, b));
+}
+
+void ExpectIncomparable(const Value& a, const Value& b) {
+  for (const auto& order : {Compare(a, b), Compare(b, a)}) {
+    EXPECT_TRUE(!order.has_value() || *order == std::partial_ordering::unordered);
+  }
+  EXPECT_FALSE(Equals(a, b));
+}
+
+TEST(EqualsTest, NumbersOfAllTypesAreEqualByValue) {
+  for (const Value& a : Ones()) {
+    for (const Value& b : Ones()) {
+      EXPECT_TRUE(Equals(a, b));
+      EXPECT_EQ(TotalOrder(a, b), std::strong_ordering::equal);
+    }
+    EXPECT_FALSE(Equals(a, Value::Int(1000)));
+  }
+}
+
+TEST(EqualsTest, NaNAndTypes) {
+  EXPECT_FALSE(Equals(Value::Double(kNaN), Value::Double(kNaN)));
+  EXPECT_FALSE(Equals(Value::Double(kNaN), Value::Double(1)));
+  EXPECT_TRUE(Equals(Value::Null(), Value::Null()));
+  EXPECT_FALSE(Equals(Value::Null(), Value::Double(kNaN)));
+  EXPECT_FALSE(Equals(Text("foo"), Value::Double(1)));
+  EXPECT_FALSE(Equals(Text("1"), Value::Int(1)));
+  EXPECT_FALSE(Equals(Value::Bool(true), Value::Int(1)));
+  EXPECT_FALSE(Equals(Text("a"), Value::Char('a')));
+  EXPECT_TRUE(Equals(Value::Double(0.0), Value::Double(-0.0)));
+  EXPECT_FALSE(Equals(Value::Float(0.1f), Value::Double(0.1)));
+  EXPECT_TRUE(Equals(Decimal("0.1"), Value::Double(0.1)));
+  EXPECT_FALSE(Equals(BigInt(1), Value::Double(kInfinity)));
+}
+
+TEST(EqualsTest, CollectionsByMembers) {
+  const Value list = Value::List({Value::Int(1), Text("a")});
+  EXPECT_TRUE(Equals(list, Value::List({Value::Double(1.0), Text("a")})));
+  EXPECT_FALSE(Equals(list, Value::List({Text("a"), Value::Int(1)})));
+  EXPECT_FALSE(Equals(list, Value::List({Value::Int(1)})));
+  EXPECT_FALSE(Equals(list, Value::Set({Value::Int(1), Text("a")})));
+  EXPECT_TRUE(Equals(Value::Set({Value::Int(1), Value::Int(2)}),
+                     Value::Set({Value::Double(2), Value::Long(1)})));
+  EXPECT_FALSE(Equals(Value::Set({Value::Int(1)}), Value::Set({Value::Int(2)})));
+  EXPECT_TRUE(Equals(Value::Map({{Text("a"), Value::Int(1)}, {Text("b"), Value::Int(2)}}),
+                     Value::Map({{Text("b"), Value::Long(2)}, {Text("a"), Value::Float(1)}})));
+  EXPECT_FALSE(
+      Equals(Value::Map({{Text("a"), Value::Int(1)}}), Value::Map({{Text("a"), Value::Int(2)}})));
+}
+
+TEST(EqualsTest, ElementsByIdPropertiesByKeyAndValue) {
+  EXPECT_TRUE(Equals(Vertex(Value::Long(1)), Vertex(Value::Int(1))));
+  EXPECT_FALSE(Equals(Vertex(Value::Long(1)), Vertex(Text("1"))));
+  EXPECT_TRUE(Equals(Value::Of(VertexRef{7}), Value::Of(VertexRef{7})));
+  EXPECT_FALSE(Equals(Value::Of(VertexRef{7}), Value::Of(EdgeRef{7, {}, {}, 1})));
+  const Value p = Value::Of(PropertyData{EdgeRef{1, {}, {}, 1}, "weight", Value::Double(0.5)});
+  const Value q = Value::Of(PropertyData{EdgeRef{2, {}, {}, 1}, "weight", Value::Double(0.5)});
+  EXPECT_TRUE(Equals(p, q));       // P.eq looks at key and value,
+  EXPECT_FALSE(Equivalent(p, q));  // dedup() at the owner, too
+  const PathData path{{Value::Int(1)}, {{"a"}}};
+  EXPECT_TRUE(Equals(Value::Of(path), Value::Of(path)));
+  EXPECT_FALSE(Equals(Value::Of(path), Value::Of(PathData{{Value::Int(1)}, {{"b"}}})));
+}
+
+TEST(CompareTest, WithinATypeAndAcross) {
+  ExpectLess(Value::Int(1), Value::Double(1.5));
+  ExpectLess(Value::Double(-kInfinity), Value::Double(kInfinity));
+  ExpectLess(BigInt(INT64_MAX), Value::Double(kInfinity));
+  ExpectLess(Text("a"), Text("b"));
+  ExpectLess(Text("z"), Text("é"));  // UTF-8 bytes, unsigned
+  ExpectLess(Value::Bool(false), Value::Bool(true));
+  ExpectLess(Value::Of(DateTime{1, 0, 0}), Value::Of(DateTime{1, 5, 0}));
+  ExpectLess(Value::Of(Duration{-1, 5}), Value::Of(Duration{0, 0}));
+  ExpectLess(Value::Of(Uuid{1, 9}), Value::Of(Uuid{2, 0}));
+  ExpectIncomparable(Text("foo"), Value::Double(1));
+  ExpectIncomparable(Value::Double(kNaN), Value::Double(kNaN));
+  ExpectIncomparable(Value::Double(kNaN), Value::Null());
+  ExpectIncomparable(Value::Int(1), Value::Null());
+  EXPECT_TRUE(*Compare(Value::Null(), Value::Null()) == 0);
+}
+
+TEST(CompareTest, CollectionsNeedComparableMembers) {
+  ExpectLess(Value::List({Value::Int(1), Value::Int(9)}),
+             Value::List({Value::Int(2), Value::Int(1)}));
+  ExpectIncomparable(Value::List({Value::Int(1), Text("a")}),
+                     Value::List({Value::Int(2), Value::Int(3)}));
+  ExpectIncomparable(Value::List({Value::Int(1)}), Value::List({Value::Int(1), Value::Int(1)}));
+  ExpectIncomparable(Value::List({Value::Double(kNaN)}), Value::List({Value::Double(kNaN)}));
+  ExpectIncomparable(Value::List({}), Value::Set({}));
+}
+
+TEST(TotalOrderTest, TypesOrderAsInTheOrderabilityScenario) {
+  const auto list = [](std::initializer_list<const char*> texts) {
+    ValueList values;
+    for (const char* text : texts) values.push_back(Text(text));
+    return values;
+  };
+  const std::vector<Value> ordered = {
+      Value::Null(),
+      Value::Bool(false),
+      Value::Bool(true),
+      Value::Double(-kInfinity),
+      Value::Int(1),
+      Value::Double(2.0),
+      Value::Double(kInfinity),
+      Value::Double(kNaN),
+      Value::Of(DateTime{1'672'531'200, 0, 0}),
+      Value::Of(DateTime{1'690'848'000, 0, 0}),
+      Text("bar"),
+      Text("foo"),
+      Text("zzz"),
+      Value::Of(Uuid{0x5100808b62f942b7, 0}),
+      Value::Of(Uuid{0x6100808b62f942b7, 0}),
+      Vertex(Value::Long(1)),
+      Vertex(Value::Long(2)),
+      Value::Of(EdgeRef{1, {}, {}, 1}),
+      Value::Of(VertexPropertyData{{1}, "a", Value::Int(2)}),
+      Value::Of(PropertyData{{}, "a", Value::Int(15)}),
+      Value::Of(PropertyData{{}, "weight", Value::Double(0.2)}),
+      Value::Of(PathData{{Value::Int(1)}, {{}}}),
+      Value::Set(list({"z", "y", "x"})),
+      Value::List(list({"a", "b", "c"})),
+      Value::List(list({"a", "b", "c", "d"})),
+      Value::Map({{Text("b"), Value::Bool(false)}, {Text("a"), Text("a")}, {Text("c"), Text("c")}}),
+      Value::Map({{Text("a"), Text("a")}, {Text("b"), Text("b")}}),
+  };
+  for (size_t i = 0; i < ordered.size(); ++i) {
+    for (size_t j = 0; j < ordered.size(); ++j) {
+      EXPECT_EQ(TotalOrder(ordered[i], ordered[j]), i <=> j) << i << " " << j;
+    }
+  }
+}
+
+TEST(TotalOrderTest, NumbersByExactValue) {
+  ExpectLess(Value::Long((int64_t{1} << 53) + 1), Value::Long((int64_t{1} << 53) + 2));
+  const Value odd = Value::Long((int64_t{1} << 53) + 1);
+  EXPECT_TRUE(TotalOrder(Value::Double(0x1p53), odd) < 0);
+  EXPECT_TRUE(Equals(Value::Double(0x1p53), odd));  // promoted to double, as TinkerPop does
+  EXPECT_TRUE(TotalOrder(Value::Long(INT64_MAX), Value::Double(0x1p63)) < 0);
+  EXPECT_TRUE(TotalOrder(Value::Long(INT64_MIN), Value::Double(-0x1p63)) == 0);
+  EXPECT_TRUE(TotalOrder(Value::Int(-1), Value::Double(-1.5)) > 0);
+  EXPECT_TRUE(TotalOrder(Decimal("0.1"), Value::Double(0.1)) < 0);  // the double is a bit more
+}
+
+TEST(RelationsTest, RandomTriplesKeepTheLaws) {
+  for (uint64_t seed = 0; seed < 30'000; ++seed) {
+    testing::RandomValues values(seed);
+    const bool numbers = seed % 2 == 0;
+    const auto next = [&] { return numbers ? values.Number() : values.Next(2); };
+    const Value a = next(), b = next(), c = next();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ASSERT_TRUE(TotalOrder(a, a) == 0);
+    ASSERT_TRUE(Equivalent(a, a));
+    ASSERT_EQ(TotalOrder(a, b), 0 <=> TotalOrder(b, a));
+    if (TotalOrder(a, b) <= 0 && TotalOrder(b, c) <= 0) {
+      ASSERT_TRUE(TotalOrder(a, c) <= 0);
+    }
+    ASSERT_EQ(Equals(a, b), Equals(b, a));
+    ASSERT_EQ(Equivalent(a, b), Equivalent(b, a));
+    if (Equivalent(a, b)) {
+      ASSERT_EQ(EquivalenceHash(a), EquivalenceHash(b));
+      ASSERT_TRUE(TotalOrder(a, b) == 0);
+    }
+    const auto order = Compare(a, b);
+    ASSERT_EQ(order.has_value(), Compare(b, a).has_value());
+    if (order.has_value()) {
+      ASSERT_EQ(*order<0, *Compare(b, a)> 0);
+    }
+  }
+}
+
+TEST(EquivalentTest, NumbersDifferByTypeAndNaNIsOneKey) {
+  const auto ones = Ones();
+  for (size_t i = 0; i < ones.size(); ++i) {
+    for (size_t j = 0; j < ones.size(); ++j) EXPECT_EQ(Equivalent(ones[i], ones[j]), i == j);
+  }
+  EXPECT_TRUE(Equivalent(Value::Double(kNaN), Value::Double(-kNaN)));
+  EXPECT_EQ(EquivalenceHash(Value::Double(kNaN)), EquivalenceHash(Value::Double(-kNaN)));
+  EXPECT_FALSE(Equivalent(Decimal("1.0"), Decimal("1.00")));
+}
+
+TEST(EquivalentTest, SetsAndMapsIgnoreOrder) {
+  const Value ab = Value::Set({Text("a"), Text("b")});
+  const Value ba = Value::Set({Text("b"), Text("a")});
+  EXPECT_TRUE(Equivalent(ab, ba));
+  EXPECT_EQ(EquivalenceHash(ab), EquivalenceHash(ba));
+  const Value map = Value::Map({{Text("a"), ab}, {Text("b"), Value::Int(1)}});
+  const Value turned = Value::Map({{Text("b"), Value::Int(1)}, {Text("a"), ba}});
+  EXPECT_TRUE(Equivalent(map, turned));
+  EXPECT_EQ(EquivalenceHash(map), EquivalenceHash(turned));
+  EXPECT_FALSE(Equivalent(map, Value::Map({{Text("b"), Value::Int(1)}, {Text("a"), Text("a")}})));
+  EXPECT_FALSE(Equivalent(ab, Value::List({Text("a"), Text("b")})));
+}
+
+TEST(EquivalentTest, HashIsStableAcrossProcesses) {
+  EXPECT_EQ(EquivalenceHash(Value::Long(1)), EquivalenceHash(Value::Long(1)));
+  EXPECT_NE(EquivalenceHash(Value::Long(1)), EquivalenceHash(Value::Int(1)));
+  // Frames between processes of other builds rely on these.
+  EXPECT_EQ(EquivalenceHash(Text("marko")), 447'099'656'899'506'862u);
+}
+
+TEST(RelationsTest, CostOfDeepValuesIsNotExponential) {
+  // Containers of one or two members, nested to the limit, that differ in the innermost one.
+  for (int shape = 0; shape < 4; ++shape) {
+    std::vector<Value> pair = {Value::Int(1), Value::Int(2)};
+    for (int level = 0; level < kMaxValueDepth; ++level) {
+      for (Value& v : pair) {
+        if (shape == 0) v = Value::List({v});
+        if (shape == 1) v = Value::Set({v, Text("x")});
+        if (shape == 2) v = Value::Map({{Text("k"), v}});
+        if (shape == 3) v = Value::Map({{v, Value::Int(0)}, {Text("k"), Value::Int(0)}});
+      }
+    }
+    EXPECT_FALSE(Equals(pair[0], pair[1]));
+    EXPECT_FALSE(Equivalent(pair[0], pair[1]));
+    EXPECT_TRUE(*Compare(pair[0], pair[1]) < 0);
+    EXPECT_TRUE(TotalOrder(pair[0], pair[1]) < 0);
+    EXPECT_NE(EquivalenceHash(pair[0]), EquivalenceHash(pair[1]));
+  }
+}
+
+TEST(MakeSetTest, KeepsTheFirstOfEquivalents) {
+  const Value set = MakeSet({Value::Int(2), Value::Int(1), Value::Int(2), Value::Double(2)});
+  ASSERT_EQ(set.AsList().size(), 3u);
+  EXPECT_EQ(set.AsList()[0].AsInteger(), 2);
+  EXPECT_EQ(set.AsList()[2].kind(), ValueKind::kDouble);
+}
+
+}  // namespace
+}  // namespace koios

@@ -1,0 +1,131 @@
+#include "core/value.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "core/big_number.h"
+
+namespace koios {
+namespace {
+
+Value Nest(int levels) {
+  Value v = Value::Int(1);
+  for (int i = 0; i < levels; ++i) v = Value::List({v});
+  return v;
+}
+
+TEST(ValueTest, ScalarsKeepKindAndPayload) {
+  EXPECT_TRUE(Value().is_null());
+  EXPECT_TRUE(Value::Bool(true).AsBool());
+  EXPECT_EQ(Value::Byte(-128).AsInteger(), -128);
+  EXPECT_EQ(Value::Short(-32768).AsInteger(), -32768);
+  EXPECT_EQ(Value::Int(INT32_MIN).AsInteger(), INT32_MIN);
+  EXPECT_EQ(Value::Long(INT64_MIN).AsInteger(), INT64_MIN);
+  EXPECT_EQ(Value::Float(0.1f).AsDouble(), static_cast<double>(0.1f));
+  EXPECT_EQ(Value::Double(0.1).AsDouble(), 0.1);
+  EXPECT_EQ(Value::Char(U'😀').AsChar(), U'😀');
+  EXPECT_EQ(Value::String("marko").AsString(), "marko");
+  EXPECT_EQ(Value::Binary(std::string("\0x", 2)).AsString().size(), 2u);
+  EXPECT_EQ(Value::Of(Uuid{1, 2}).AsUuid(), (Uuid{1, 2}));
+  EXPECT_EQ(Value::Of(DateTime{1, 2, 3}).AsDateTime(), (DateTime{1, 2, 3}));
+  EXPECT_EQ(Value::Of(Duration{1, 2}).AsDuration(), (Duration{1, 2}));
+  EXPECT_EQ(Value::Of(Token::kValue).AsToken(), Token::kValue);
+  EXPECT_EQ(Value::Of(Direction::kBoth).AsDirection(), Direction::kBoth);
+  EXPECT_EQ(Value::Of(VertexRef::Make(65'535, 7)).AsVertex().partition(), 65'535u);
+  EXPECT_EQ(Value::Of(EdgeRef{4, {5}, {6}, 7}).AsEdge().label, 7u);
+}
+
+TEST(ValueTest, BigNumbersChooseTheirKind) {
+  EXPECT_EQ(Value::Of(BigNumber{5, 0, false}).kind(), ValueKind::kBigInt);
+  EXPECT_EQ(Value::Of(BigNumber{5, 0, true}).kind(), ValueKind::kBigDecimal);
+  const Value scaled = Value::Of(BigNumber{5, 1, false});
+  EXPECT_EQ(scaled.kind(), ValueKind::kBigDecimal);
+  EXPECT_TRUE(scaled.AsBigNumber().decimal);
+}
+
+TEST(ValueTest, CopiesShareThePayload) {
+  Value a = Value::String("a string that is longer than the small buffer");
+  Value b = a;
+  EXPECT_EQ(&a.AsString(), &b.AsString());
+  a = Value::Int(1);
+  EXPECT_EQ(b.AsString().substr(0, 8), "a string");
+  Value& same = b;
+  b = same;  // self-assignment, by copy and by move
+  b = std::move(same);
+  EXPECT_EQ(b.kind(), ValueKind::kString);
+  Value c = std::move(b);
+  EXPECT_TRUE(b.is_null());  // NOLINT: a moved-from value is null
+  EXPECT_EQ(c.kind(), ValueKind::kString);
+}
+
+TEST(ValueTest, AssigningAPartOfAListToTheListIsSafe) {
+  Value v = Value::List({Value::List({Value::String("inner")})});
+  v = v.AsList()[0];
+  v = v.AsList()[0];
+  EXPECT_EQ(v.AsString(), "inner");
+}
+
+TEST(ValueTest, DepthIsStored) {
+  EXPECT_EQ(Value::Int(1).depth(), 0);
+  EXPECT_EQ(Value::String("x").depth(), 0);
+  EXPECT_EQ(Value::List({}).depth(), 1);
+  EXPECT_EQ(Value::Map({{Nest(2), Nest(4)}}).depth(), 5);
+  EXPECT_EQ(Value::Of(PathData{{Nest(1)}, {{"a"}}}).depth(), 2);
+  EXPECT_EQ(Value::Of(VertexPropertyData{{1}, "k", Nest(3)}).depth(), 4);
+  ElementData e;
+  e.properties = {{Value::String("k"), Nest(2)}};
+  EXPECT_EQ(Value::Of(e).depth(), 3);
+}
+
+TEST(ValueTest, DepthIsBounded) {
+  EXPECT_EQ(Nest(kMaxValueDepth).depth(), kMaxValueDepth);
+  EXPECT_TRUE(CheckDepth(kMaxValueDepth).ok());
+  const Status status = CheckDepth(kMaxValueDepth + 1);
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(status)->limit, "200 levels");
+}
+
+TEST(ValueDeathTest, NestingWithoutCheckDepthIsABug) {
+  EXPECT_DEATH(Nest(kMaxValueDepth + 1), "CHECK failed");
+}
+
+TEST(ValueTest, ByteSizeCountsSharedPartsInFull) {
+  EXPECT_EQ(Value::Int(1).ByteSize(), sizeof(Value));
+  const Value text = Value::String(std::string(1000, 'x'));
+  EXPECT_GT(text.ByteSize(), 1000u);
+  const Value twice = Value::List({text, text});
+  EXPECT_GT(twice.ByteSize(), 2 * text.ByteSize());
+  Value doubled = twice;
+  for (int i = 0; i < 100; ++i) doubled = Value::List({doubled, doubled});
+  EXPECT_GE(doubled.ByteSize(), size_t{1} << 62);  // saturates instead of wrapping around
+}
+
+TEST(ValueTest, ReferenceCountsAreAtomic) {
+  const Value shared = Value::List({Value::String("shared"), Value::Int(1)});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([shared] {
+      for (int i = 0; i < 10'000; ++i) {
+        const Value copy = shared;
+        ASSERT_EQ(copy.AsList().size(), 2u);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(shared.AsList()[0].AsString(), "shared");
+}
+
+TEST(ValueTest, NumbersAndCollections) {
+  EXPECT_TRUE(Value::Of(BigNumber{1, 2, true}).is_number());
+  EXPECT_TRUE(Value::Of(BigNumber{1, 0, false}).is_integer());
+  EXPECT_FALSE(Value::Double(1).is_integer());
+  EXPECT_FALSE(Value::String("1").is_number());
+  EXPECT_TRUE(Value::Set({}).is_collection());
+  EXPECT_FALSE(Value::Map({}).is_collection());
+  EXPECT_EQ(KindName(ValueKind::kInt), "Integer");
+  EXPECT_EQ(KindName(ValueKind::kUuid), "UUID");
+}
+
+}  // namespace
+}  // namespace koios

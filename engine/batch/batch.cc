@@ -1,0 +1,46 @@
+#include "engine/batch/batch.h"
+
+namespace koios::engine {
+
+size_t Batch::ByteSize() const {
+  size_t bytes = sizeof(Batch) + bulk.size() * sizeof(int64_t) + runs.size() * sizeof(Run);
+  for (const Column& column : slots) bytes += column.ByteSize();
+  return bytes;
+}
+
+bool Batch::SameShape(const Batch& other) const {
+  const size_t most = std::max(slots.size(), other.slots.size());
+  for (size_t slot = 0; slot < most; ++slot) {
+    const bool mine = slot < slots.size() && !slots[slot].empty();
+    const bool theirs = slot < other.slots.size() && !other.slots[slot].empty();
+    if (mine != theirs) return false;
+  }
+  return true;
+}
+
+void Batch::AppendRows(const Batch& source, const std::vector<uint32_t>& picked) {
+  if (slots.size() < source.slots.size()) slots.resize(source.slots.size());
+  for (size_t slot = 0; slot < source.slots.size(); ++slot) {
+    if (!source.slots[slot].empty()) slots[slot].AppendGather(source.slots[slot], picked);
+  }
+  if (!source.bulk.empty() || !bulk.empty()) {
+    bulk.resize(rows, 1);
+    bulk.reserve(rows + picked.size());
+    for (uint32_t row : picked) bulk.push_back(source.BulkAt(row));
+  }
+  rows += picked.size();
+}
+
+void Batch::AppendRun(const Run& run) {
+  if (!runs.empty()) {
+    Run& last = runs.back();
+    if (last.k == run.k && last.k > 0 && last.instance == run.instance && last.loops == run.loops) {
+      last.count += run.count;
+      --last.k;
+      return;
+    }
+  }
+  runs.push_back(run);
+}
+
+}  // namespace koios::engine

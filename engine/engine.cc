@@ -1,0 +1,133 @@
+// The engine on threads: N workers, each with a mailbox, and the doors that other threads use.
+#include "engine/engine.h"
+
+#include <atomic>
+#include <thread>
+
+#include "core/clock.h"
+#include "engine/exchange/in_process.h"
+#include "engine/sched/worker.h"
+
+namespace koios::engine {
+namespace {
+
+// Other threads reach a query by frames to its coordinator.
+class Handle : public QueryHandle {
+ public:
+  Handle(std::shared_ptr<const QuerySpec> spec, InProcessTransport* transport)
+      : spec_(std::move(spec)), transport_(transport) {}
+
+  void Cancel(const Status& why) override {
+    Frame frame;
+    frame.kind = FrameKind::kCancel;
+    frame.status = why;
+    Send(std::move(frame));
+  }
+  void Resume() override {
+    Frame frame;
+    frame.kind = FrameKind::kResume;
+    Send(std::move(frame));
+  }
+  uint64_t memory_bytes() const override {
+    return static_cast<uint64_t>(spec_->account->used());
+  }
+
+ private:
+  void Send(Frame frame) {
+    frame.query = spec_->id;
+    frame.from = spec_->id.coordinator;
+    transport_->Send(spec_->id.coordinator, std::move(frame));
+  }
+
+  const std::shared_ptr<const QuerySpec> spec_;
+  InProcessTransport* const transport_;
+};
+
+class ThreadedEngine : public Engine {
+ public:
+  explicit ThreadedEngine(const EngineOptions& options)
+      : options_(options),
+        memory_("engine", static_cast<int64_t>(options.process_memory_bytes)),
+        transport_(options.num_workers),
+        incarnation_(static_cast<uint64_t>(SteadyClock::Get()->NowNanos())),
+        serials_(options.num_workers) {
+    for (uint32_t index = 0; index < options.num_workers; ++index) {
+      threads_.emplace_back([this, index] { Run(index); });
+    }
+  }
+
+  ~ThreadedEngine() override {
+    for (uint32_t index = 0; index < options_.num_workers; ++index) {
+      transport_.mailbox(index).Close();
+    }
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  std::shared_ptr<QueryHandle> Submit(plan::Plan plan,
+                                      std::shared_ptr<const storage::GraphView> view,
+                                      QueryOptions options,
+                                      std::shared_ptr<ResultSink> sink) override {
+    auto spec = std::make_shared<QuerySpec>();
+    const uint32_t coordinator = next_coordinator_.fetch_add(1) % options_.num_workers;
+    spec->id = {coordinator, incarnation_, serials_[coordinator].fetch_add(1)};
+    const uint64_t limit = options.memory_limit_bytes != 0 ? options.memory_limit_bytes
+                                                           : options_.query_memory_bytes;
+    spec->account =
+        std::make_shared<MemoryAccount>("query", static_cast<int64_t>(limit), &memory_);
+    spec->plan = std::move(plan);
+    spec->view = std::move(view);
+    spec->options = options;
+    spec->sink = std::move(sink);
+    auto handle = std::make_shared<Handle>(spec, &transport_);
+    Frame start;
+    start.kind = FrameKind::kStart;
+    start.query = spec->id;
+    start.from = coordinator;
+    start.spec = std::move(spec);
+    transport_.Send(coordinator, std::move(start));
+    return handle;
+  }
+
+  const EngineOptions& options() const override { return options_; }
+  const Clock& clock() const override { return *SteadyClock::Get(); }
+  MemoryAccount& memory() override { return memory_; }
+
+ private:
+  void Run(uint32_t index) {
+    WorkerContext context;
+    context.index = index;
+    context.num_workers = options_.num_workers;
+    context.transport = &transport_;
+    context.clock = SteadyClock::Get();
+    context.spread_after_rows = options_.spread_after_rows;
+    Worker worker(context);
+    Mailbox& mailbox = transport_.mailbox(index);
+    while (true) {
+      for (Frame& frame : mailbox.Drain()) worker.Deliver(std::move(frame));
+      if (mailbox.closed()) break;
+      const uint64_t now = static_cast<uint64_t>(SteadyClock::Get()->NowNanos());
+      if (worker.Step(now)) continue;
+      const uint64_t deadline = worker.NextDeadline();
+      mailbox.Wait(deadline == 0 ? 0 : deadline > now ? deadline - now : 1);
+    }
+    worker.CancelAll(Cancelled("The engine is shutting down."));
+  }
+
+  const EngineOptions options_;
+  MemoryAccount memory_;
+  InProcessTransport transport_;
+  const uint64_t incarnation_;
+  std::vector<std::atomic<uint64_t>> serials_;
+  std::atomic<uint32_t> next_coordinator_{0};
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> Engine::Create(const EngineOptions& options) {
+  EngineOptions checked = options;
+  if (checked.num_workers == 0) checked.num_workers = 1;
+  return std::make_unique<ThreadedEngine>(checked);
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,94 @@
+// Engine: runs physical plans on N worker threads over graph views. The server's only way in.
+// Thread-safe. The engine outlives every query handle's callbacks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/column.h"
+#include "core/memory.h"
+#include "core/status.h"
+#include "proto/plan.pb.h"
+#include "storage/graph_view.h"
+
+namespace koios::engine {
+
+// Rows for the client: one column and its bulk (empty: all 1).
+struct ResultBatch {
+  Column column;
+  std::vector<int64_t> bulk;
+};
+
+// What each operator did, summed over workers; index = operator id.
+struct OperatorStats {
+  uint64_t rows_in = 0;
+  uint64_t rows_out = 0;
+  uint64_t bulk_out = 0;
+  uint64_t batches = 0;
+  uint64_t time_ns = 0;
+  uint64_t bytes_sent = 0;
+  uint64_t peak_bytes = 0;
+  uint64_t rows_dropped = 0;  // after an early stop
+};
+
+struct QueryResult {
+  Status status;
+  uint64_t rows = 0;  // with bulk
+  uint64_t elapsed_ns = 0;
+  uint64_t peak_bytes = 0;
+  std::vector<OperatorStats> operators;
+};
+
+// Takes a query's results. Called by one worker thread at a time, never after Done. Must not block:
+// a full window is said by Room() == 0, and the query is paused until QueryHandle::Resume().
+class ResultSink {
+ public:
+  virtual ~ResultSink() = default;
+  // How many more batches may be pushed now.
+  virtual size_t Room() = 0;
+  virtual void Push(ResultBatch batch) = 0;
+  // Exactly once, last.
+  virtual void Done(QueryResult result) = 0;
+};
+
+struct QueryOptions {
+  uint64_t deadline_ns = 0;        // on the engine's clock; 0: none
+  uint64_t memory_limit_bytes = 0; // for the query, over all workers; 0: the engine's default
+  uint64_t seed = 1;               // for coin, sample, shuffle
+};
+
+// A running query. Dropping the handle does not stop it.
+class QueryHandle {
+ public:
+  virtual ~QueryHandle() = default;
+  virtual void Cancel(const Status& why) = 0;  // idempotent; Done follows soon
+  virtual void Resume() = 0;                   // the sink has room again
+  virtual uint64_t memory_bytes() const = 0;
+};
+
+struct EngineOptions {
+  uint32_t num_workers = 1;
+  uint64_t query_memory_bytes = uint64_t{512} << 20;
+  uint64_t process_memory_bytes = uint64_t{8} << 30;
+  uint64_t spread_after_rows = 10'000;  // a query stays on one worker until then
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;  // cancels what runs and joins the workers
+  // `sink` must live until its Done. An invalid plan is reported through Done.
+  virtual std::shared_ptr<QueryHandle> Submit(
+      plan::Plan plan, std::shared_ptr<const storage::GraphView> view, QueryOptions options,
+      std::shared_ptr<ResultSink> sink) = 0;
+  virtual const EngineOptions& options() const = 0;
+  virtual const Clock& clock() const = 0;
+  virtual MemoryAccount& memory() = 0;
+
+  static std::unique_ptr<Engine> Create(const EngineOptions& options);
+};
+
+}  // namespace koios::engine

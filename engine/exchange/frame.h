@@ -1,0 +1,102 @@
+// Frame: what workers say to each other. Inside a process the object itself travels; a transport
+// that leaves the process (or tests that it could) encodes it as header + raw column buffers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/status.h"
+#include "engine/batch/batch.h"
+#include "engine/engine.h"
+#include "engine/scope/weight.h"
+#include "proto/plan.pb.h"
+#include "storage/graph_view.h"
+
+namespace koios::engine {
+
+struct QueryId {
+  uint32_t coordinator = 0;
+  uint64_t incarnation = 0;
+  uint64_t serial = 0;
+  auto operator<=>(const QueryId&) const = default;
+};
+
+// What every worker that takes part in a query knows of it. Immutable, shared.
+struct QuerySpec {
+  QueryId id;
+  plan::Plan plan;
+  std::shared_ptr<const storage::GraphView> view;
+  QueryOptions options;
+  std::shared_ptr<MemoryAccount> account;
+  std::shared_ptr<ResultSink> sink;  // used by the coordinator only
+};
+
+// A barrier of one instance and iteration (engine rule 1).
+struct BarrierKey {
+  uint32_t op = 0;
+  Loops loops;
+  bool operator==(const BarrierKey&) const = default;
+};
+
+// What comes home for one instance, in one message: weight, and the barriers that wait for it.
+struct Report {
+  InstanceId instance;
+  WeightSum weight;
+  std::vector<BarrierKey> pending;
+};
+
+// On the wire: never renumber.
+enum class FrameKind : uint8_t {
+  kData = 0,
+  kReport = 1,
+  kAck = 2,
+  kClose = 3,
+  kEnd = 4,
+  kFail = 5,
+  kGo = 6,
+  kRelease = 7,
+  // Only inside a process, from the engine to a coordinator.
+  kStart = 20,
+  kCancel = 21,
+  kResume = 22,
+};
+
+struct Frame {
+  QueryId query;
+  FrameKind kind = FrameKind::kData;
+  uint32_t from = 0;                      // worker
+  uint32_t op = 0;                        // kData: the operator it is for; kAck, kClose: of which
+  InstanceId instance;                    // kClose
+  Loops loops;                            // kClose
+  Batch batch;                            // kData
+  std::vector<Report> reports;            // kReport
+  Status status;                          // kFail, kCancel, kEnd
+  std::shared_ptr<const QuerySpec> spec;  // how a worker that does not know the query yet learns it
+
+  bool is_control() const { return kind != FrameKind::kData; }
+};
+
+// Resolves the graph that a frame from outside the process names.
+class ViewProvider {
+ public:
+  virtual ~ViewProvider() = default;
+  virtual StatusOr<std::shared_ptr<const storage::GraphView>> View(const std::string& graph,
+                                                                   uint64_t version) = 0;
+};
+
+// Wire form. `with_start`: the frame also carries the plan, for a receiver that may not know it.
+std::string EncodeFrame(const Frame& frame, bool with_start);
+// DATA_LOSS for anything that is not an encoded frame. The spec of a frame with a start has no sink.
+StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views);
+
+// Carries frames between workers. Send never blocks and keeps the order of each (from, to) pair
+// within each lane (control, data).
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual void Send(uint32_t to, Frame frame) = 0;
+};
+
+}  // namespace koios::engine

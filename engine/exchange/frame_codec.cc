@@ -1,0 +1,197 @@
+// Wire form of a frame: varint length, the header (proto/frame.proto), then the columns' buffers.
+#include "core/value_codec.h"
+#include "engine/exchange/frame.h"
+#include "proto/frame.pb.h"
+
+namespace koios::engine {
+namespace {
+
+// A frame holds one batch, and a single row may be large (DESIGN 5.6).
+constexpr uint64_t kMaxHeaderBytes = uint64_t{16} << 20;
+
+void PutInstance(const InstanceId& id, frame::InstanceId* out) {
+  out->set_home(id.home);
+  out->set_serial(id.serial);
+}
+
+InstanceId GetInstance(const frame::InstanceId& id) { return {id.home(), id.serial()}; }
+
+void PutStart(const QuerySpec& spec, frame::Start* start) {
+  spec.plan.SerializeToString(start->mutable_plan());
+  start->set_graph(spec.plan.graph());
+  start->set_version(spec.view->version());
+  std::string* options = start->mutable_options();
+  PutVarint(spec.options.deadline_ns, options);
+  PutVarint(spec.options.memory_limit_bytes, options);
+  PutVarint(spec.options.seed, options);
+}
+
+StatusOr<std::shared_ptr<const QuerySpec>> GetStart(const QueryId& id, const frame::Start& start,
+                                                    ViewProvider* views) {
+  auto spec = std::make_shared<QuerySpec>();
+  spec->id = id;
+  std::string_view options = start.options();
+  if (!spec->plan.ParseFromString(start.plan()) ||
+      !GetVarint(&options, &spec->options.deadline_ns) ||
+      !GetVarint(&options, &spec->options.memory_limit_bytes) ||
+      !GetVarint(&options, &spec->options.seed)) {
+    return DataLoss("A frame's plan can't be read.");
+  }
+  ASSIGN_OR_RETURN(spec->view, views->View(start.graph(), start.version()));
+  const uint64_t limit = spec->options.memory_limit_bytes;
+  spec->account = std::make_shared<MemoryAccount>(
+      "query", limit == 0 ? kNoMemoryLimit : static_cast<int64_t>(limit));
+  return std::shared_ptr<const QuerySpec>(std::move(spec));
+}
+
+void PutReport(const Report& report, frame::Report* out) {
+  PutInstance(report.instance, out->mutable_instance());
+  for (uint32_t k : report.weight.Pieces()) {
+    frame::Weight* weight = out->add_weights();
+    weight->set_k(k);
+    weight->set_count(1);
+  }
+  for (const BarrierKey& key : report.pending) {
+    frame::BarrierKey* pending = out->add_pending();
+    pending->set_op(key.op);
+    pending->mutable_loops()->Add(key.loops.begin(), key.loops.end());
+  }
+}
+
+Report GetReport(const frame::Report& in) {
+  Report report;
+  report.instance = GetInstance(in.instance());
+  for (const frame::Weight& weight : in.weights()) report.weight.Add(weight.k(), weight.count());
+  for (const frame::BarrierKey& key : in.pending()) {
+    report.pending.push_back({key.op(), {key.loops().begin(), key.loops().end()}});
+  }
+  return report;
+}
+
+void PutBatch(const Batch& batch, frame::Header* header, std::string* buffers) {
+  header->set_rows(static_cast<uint32_t>(batch.rows));
+  header->mutable_bulk()->Add(batch.bulk.begin(), batch.bulk.end());
+  for (const Run& run : batch.runs) {
+    frame::Run* out = header->add_runs();
+    PutInstance(run.instance, out->mutable_instance());
+    out->set_count(run.count);
+    out->set_k(run.k);
+    out->mutable_loops()->Add(run.loops.begin(), run.loops.end());
+  }
+  for (size_t slot = 0; slot < batch.slots.size(); ++slot) {
+    if (batch.slots[slot].empty()) continue;
+    const size_t begin = buffers->size();
+    batch.slots[slot].EncodeTo(buffers);
+    header->add_column_slots(static_cast<uint32_t>(slot));
+    header->add_column_bytes(buffers->size() - begin);
+  }
+  header->set_num_slots(static_cast<uint32_t>(batch.slots.size()));
+}
+
+Status GetBatch(const frame::Header& header, std::string_view buffers, Batch* batch) {
+  constexpr uint32_t kMaxSlots = 1 << 20;
+  batch->rows = header.rows();
+  batch->bulk.assign(header.bulk().begin(), header.bulk().end());
+  if (!batch->bulk.empty() && batch->bulk.size() != batch->rows) {
+    return DataLoss("A frame's bulk does not fit its rows.");
+  }
+  uint64_t counted = 0;
+  for (const frame::Run& run : header.runs()) {
+    batch->runs.push_back({GetInstance(run.instance()),
+                           {run.loops().begin(), run.loops().end()},
+                           run.count(),
+                           run.k()});
+    counted += run.count();
+  }
+  if (counted != batch->rows) return DataLoss("A frame's runs do not cover its rows.");
+  if (header.num_slots() > kMaxSlots || header.column_slots_size() != header.column_bytes_size()) {
+    return DataLoss("A frame's columns are not consistent.");
+  }
+  batch->slots.resize(header.num_slots());
+  for (int i = 0; i < header.column_slots_size(); ++i) {
+    const uint64_t bytes = header.column_bytes(i);
+    if (header.column_slots(i) >= header.num_slots() || bytes > buffers.size()) {
+      return DataLoss("A frame's columns are not consistent.");
+    }
+    ASSIGN_OR_RETURN(Column column, Column::Decode(buffers.substr(0, bytes)));
+    if (column.size() != batch->rows) return DataLoss("A frame's column does not fit its rows.");
+    batch->slots[header.column_slots(i)] = std::move(column);
+    buffers.remove_prefix(bytes);
+  }
+  if (!buffers.empty()) return DataLoss("A frame has bytes behind its columns.");
+  return OkStatus();
+}
+
+}  // namespace
+
+std::string EncodeFrame(const Frame& in, bool with_start) {
+  frame::Header header;
+  std::string buffers;
+  header.mutable_query()->set_coordinator(in.query.coordinator);
+  header.mutable_query()->set_incarnation(in.query.incarnation);
+  header.mutable_query()->set_serial(in.query.serial);
+  header.set_kind(static_cast<frame::Header::Kind>(in.kind));
+  header.set_from(in.from);
+  header.set_op(in.op);
+  PutInstance(in.instance, header.mutable_instance());
+  header.mutable_loops()->Add(in.loops.begin(), in.loops.end());
+  for (const Report& report : in.reports) PutReport(report, header.add_reports());
+  if (with_start && in.spec != nullptr) PutStart(*in.spec, header.mutable_start());
+  header.set_code(static_cast<uint32_t>(in.status.code()));
+  header.set_message(MessageOf(in.status));
+  if (const auto detail = DetailOf(in.status)) {
+    header.mutable_error()->set_step(detail->step);
+    header.mutable_error()->set_reason(detail->reason);
+    header.mutable_error()->set_limit(detail->limit);
+    header.mutable_error()->set_used(detail->used);
+    header.mutable_error()->set_setting(detail->setting);
+    header.mutable_error()->set_hint(detail->hint);
+    header.mutable_error()->set_line(detail->span.line);
+    header.mutable_error()->set_column(detail->span.column);
+    header.mutable_error()->set_length(detail->span.length);
+  }
+  if (in.kind == FrameKind::kData) PutBatch(in.batch, &header, &buffers);
+  std::string out;
+  PutBytes(header.SerializeAsString(), &out);
+  out += buffers;
+  return out;
+}
+
+StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
+  std::string_view head;
+  frame::Header header;
+  if (!GetBytes(&bytes, &head) || head.size() > kMaxHeaderBytes ||
+      !header.ParseFromArray(head.data(), static_cast<int>(head.size()))) {
+    return DataLoss("A frame's header can't be read.");
+  }
+  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::RELEASE) {
+    return DataLoss("A frame is of an unknown kind.");
+  }
+  Frame out;
+  out.query = {header.query().coordinator(), header.query().incarnation(),
+               header.query().serial()};
+  out.kind = static_cast<FrameKind>(header.kind());
+  out.from = header.from();
+  out.op = header.op();
+  out.instance = GetInstance(header.instance());
+  out.loops.assign(header.loops().begin(), header.loops().end());
+  for (const frame::Report& report : header.reports()) out.reports.push_back(GetReport(report));
+  if (header.has_start()) {
+    ASSIGN_OR_RETURN(out.spec, GetStart(out.query, header.start(), views));
+  }
+  if (header.code() != 0) {
+    ErrorDetail detail;
+    detail.step = header.error().step();
+    detail.reason = header.error().reason();
+    detail.limit = header.error().limit();
+    detail.used = header.error().used();
+    detail.setting = header.error().setting();
+    detail.hint = header.error().hint();
+    detail.span = {header.error().line(), header.error().column(), header.error().length()};
+    out.status = MakeStatus(static_cast<StatusCode>(header.code()), header.message(), detail);
+  }
+  if (out.kind == FrameKind::kData) RETURN_IF_ERROR(GetBatch(header, bytes, &out.batch));
+  return out;
+}
+
+}  // namespace koios::engine

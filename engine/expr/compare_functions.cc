@@ -1,0 +1,269 @@
+// Predicates of the function table: comparison, membership, boolean connectives, text.
+// A predicate over an absent operand is absent; connectives take absent as false.
+#include "engine/expr/compare_functions.h"
+
+#include <memory>
+
+#include "core/value_compare.h"
+#include "re2/re2.h"
+
+namespace koios::engine {
+namespace {
+
+using Args = std::vector<const Operand*>;
+
+// Marks rows where any argument is absent. Returns false when all of them are.
+bool MergePresence(const Args& args, size_t rows, Operand* out) {
+  for (const Operand* arg : args) {
+    if (arg->all_absent) {
+      out->all_absent = true;
+      out->is_constant = true;
+      return false;
+    }
+  }
+  for (const Operand* arg : args) {
+    if (arg->present.empty()) continue;
+    if (out->present.empty()) out->present.assign(rows, 1);
+    for (size_t row = 0; row < rows; ++row) out->present[row] &= arg->present[row];
+  }
+  return true;
+}
+
+enum class Relation { kEq, kNeq, kLt, kLte, kGt, kGte };
+
+template <Relation kRelation>
+bool Test(const Value& a, const Value& b) {
+  if constexpr (kRelation == Relation::kEq) return Equals(a, b);
+  if constexpr (kRelation == Relation::kNeq) return !Equals(a, b);
+  const auto order = Compare(a, b);
+  if (!order.has_value()) return false;
+  if constexpr (kRelation == Relation::kLt) return *order == std::partial_ordering::less;
+  if constexpr (kRelation == Relation::kGt) return *order == std::partial_ordering::greater;
+  if constexpr (kRelation == Relation::kLte) {
+    return *order == std::partial_ordering::less || *order == std::partial_ordering::equivalent;
+  }
+  if constexpr (kRelation == Relation::kGte) {
+    return *order == std::partial_ordering::greater || *order == std::partial_ordering::equivalent;
+  }
+}
+
+template <Relation kRelation, typename T>
+bool TestPlain(const T& a, const T& b) {
+  if constexpr (kRelation == Relation::kEq) return a == b;
+  if constexpr (kRelation == Relation::kNeq) return a != b;
+  if constexpr (kRelation == Relation::kLt) return a < b;
+  if constexpr (kRelation == Relation::kLte) return a <= b;
+  if constexpr (kRelation == Relation::kGt) return a > b;
+  if constexpr (kRelation == Relation::kGte) return a >= b;
+}
+
+template <Relation kRelation, typename T, typename U>
+void CompareAll(const std::vector<T>& values, U constant, Column* out) {
+  for (const T& value : values) {
+    out->AppendBool(TestPlain<kRelation, U>(static_cast<U>(value), constant));
+  }
+}
+
+// Column against constant, of types that compare alike without promotion to a wider one.
+template <Relation kRelation>
+bool CompareTyped(const Operand& a, const Operand& b, size_t rows, Column* out) {
+  if (a.is_constant || !b.is_constant) return false;
+  const ValueKind kind = b.constant.kind();
+  const bool small_integer = kind >= ValueKind::kByte && kind <= ValueKind::kLong;
+  switch (a.column->kind()) {
+    case Column::Kind::kInt:
+      if (!small_integer) return false;
+      CompareAll<kRelation, int32_t, int64_t>(a.column->ints(), b.constant.AsInteger(), out);
+      return true;
+    case Column::Kind::kLong:
+      if (!small_integer) return false;
+      CompareAll<kRelation, int64_t, int64_t>(a.column->longs(), b.constant.AsInteger(), out);
+      return true;
+    case Column::Kind::kDouble:
+      if (kind != ValueKind::kDouble && kind != ValueKind::kInt) return false;
+      CompareAll<kRelation, double, double>(
+          a.column->doubles(),
+          kind == ValueKind::kDouble ? b.constant.AsDouble()
+                                     : static_cast<double>(b.constant.AsInteger()),
+          out);
+      return true;
+    case Column::Kind::kString: {
+      if (kind != ValueKind::kString) return false;
+      const std::string_view wanted = b.constant.AsString();
+      for (size_t row = 0; row < rows; ++row) {
+        out->AppendBool(TestPlain<kRelation, std::string_view>(a.column->StringAt(row), wanted));
+      }
+      return true;
+    }
+    case Column::Kind::kEmpty:
+    case Column::Kind::kBool:
+    case Column::Kind::kVertex:
+    case Column::Kind::kEdge:
+    case Column::Kind::kValue:
+      return false;
+  }
+  return false;
+}
+
+template <Relation kRelation>
+Status CompareFunction(const EvalContext& context, const Args& args, Operand* out) {
+  if (!MergePresence(args, context.rows, out)) return OkStatus();
+  if (args[0]->is_constant && args[1]->is_constant) {
+    out->is_constant = true;
+    out->constant = Value::Bool(Test<kRelation>(args[0]->constant, args[1]->constant));
+    return OkStatus();
+  }
+  Column result(Column::Kind::kBool);
+  result.Reserve(context.rows);
+  if (!CompareTyped<kRelation>(*args[0], *args[1], context.rows, &result)) {
+    for (size_t row = 0; row < context.rows; ++row) {
+      result.AppendBool(out->Present(row) && Test<kRelation>(args[0]->Get(row), args[1]->Get(row)));
+    }
+  }
+  out->Own(std::move(result));
+  return OkStatus();
+}
+
+bool Contains(const Value& list, const Value& value) {
+  if (list.is_collection()) {
+    for (const Value& item : list.AsList()) {
+      if (Equals(value, item)) return true;
+    }
+    return false;
+  }
+  return Equals(value, list);
+}
+
+template <bool kWanted>
+Status MemberFunction(const EvalContext& context, const Args& args, Operand* out) {
+  if (!MergePresence(args, context.rows, out)) return OkStatus();
+  Column result(Column::Kind::kBool);
+  for (size_t row = 0; row < context.rows; ++row) {
+    result.AppendBool(out->Present(row) &&
+                      Contains(args[1]->Get(row), args[0]->Get(row)) == kWanted);
+  }
+  out->Own(std::move(result));
+  return OkStatus();
+}
+
+bool IsTrue(const Operand& operand, size_t row) {
+  if (!operand.Present(row)) return false;
+  if (!operand.is_constant && operand.column->kind() == Column::Kind::kBool) {
+    return operand.column->bools()[row] != 0;
+  }
+  const Value value = operand.Get(row);
+  return value.kind() == ValueKind::kBool && value.AsBool();
+}
+
+template <bool kAnd>
+Status ConnectiveFunction(const EvalContext& context, const Args& args, Operand* out) {
+  Column result(Column::Kind::kBool);
+  for (size_t row = 0; row < context.rows; ++row) {
+    bool value = kAnd;
+    for (const Operand* arg : args) {
+      if (IsTrue(*arg, row) != kAnd) {
+        value = !kAnd;
+        break;
+      }
+    }
+    result.AppendBool(value);
+  }
+  out->Own(std::move(result));
+  return OkStatus();
+}
+
+Status NotFunction(const EvalContext& context, const Args& args, Operand* out) {
+  Column result(Column::Kind::kBool);
+  for (size_t row = 0; row < context.rows; ++row) result.AppendBool(!IsTrue(*args[0], row));
+  out->Own(std::move(result));
+  return OkStatus();
+}
+
+Status PresentFunction(const EvalContext& context, const Args& args, Operand* out) {
+  Column result(Column::Kind::kBool);
+  for (size_t row = 0; row < context.rows; ++row) result.AppendBool(args[0]->Present(row));
+  out->Own(std::move(result));
+  return OkStatus();
+}
+
+enum class Text { kStartingWith, kEndingWith, kContaining };
+
+template <Text kText, bool kWanted>
+Status TextFunction(const EvalContext& context, const Args& args, Operand* out) {
+  if (!MergePresence(args, context.rows, out)) return OkStatus();
+  Column result(Column::Kind::kBool);
+  for (size_t row = 0; row < context.rows; ++row) {
+    const Value text = args[0]->Get(row);
+    const Value wanted = args[1]->Get(row);
+    if (text.kind() != ValueKind::kString || wanted.kind() != ValueKind::kString) {
+      result.AppendBool(false);
+      continue;
+    }
+    const std::string& whole = text.AsString();
+    const std::string& part = wanted.AsString();
+    bool found = false;
+    if constexpr (kText == Text::kStartingWith) found = whole.starts_with(part);
+    if constexpr (kText == Text::kEndingWith) found = whole.ends_with(part);
+    if constexpr (kText == Text::kContaining) found = whole.find(part) != std::string::npos;
+    result.AppendBool(found == kWanted);
+  }
+  out->Own(std::move(result));
+  return OkStatus();
+}
+
+// RE2 runs in linear time; its program size is bounded.
+template <bool kWanted>
+Status RegexFunction(const EvalContext& context, const Args& args, Operand* out) {
+  if (!MergePresence(args, context.rows, out)) return OkStatus();
+  if (!args[1]->is_constant || args[1]->constant.kind() != ValueKind::kString) {
+    return InvalidArgument("regex() needs a string pattern.");
+  }
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(1 << 20);
+  const RE2 pattern(args[1]->constant.AsString(), options);
+  if (!pattern.ok()) {
+    return InvalidArgument("The regular expression is not valid: " + pattern.error() +
+                           ". Koios takes RE2 syntax.");
+  }
+  Column result(Column::Kind::kBool);
+  for (size_t row = 0; row < context.rows; ++row) {
+    const Value text = args[0]->Get(row);
+    result.AppendBool(text.kind() == ValueKind::kString &&
+                      RE2::PartialMatch(text.AsString(), pattern) == kWanted);
+  }
+  out->Own(std::move(result));
+  return OkStatus();
+}
+
+constexpr int kMany = 1 << 20;
+
+}  // namespace
+
+const std::vector<ScalarFunction>& CompareFunctions() {
+  static const std::vector<ScalarFunction> functions = {
+      {"eq", 2, 2, CompareFunction<Relation::kEq>},
+      {"neq", 2, 2, CompareFunction<Relation::kNeq>},
+      {"lt", 2, 2, CompareFunction<Relation::kLt>},
+      {"lte", 2, 2, CompareFunction<Relation::kLte>},
+      {"gt", 2, 2, CompareFunction<Relation::kGt>},
+      {"gte", 2, 2, CompareFunction<Relation::kGte>},
+      {"within", 2, 2, MemberFunction<true>},
+      {"without", 2, 2, MemberFunction<false>},
+      {"and", 0, kMany, ConnectiveFunction<true>},
+      {"or", 0, kMany, ConnectiveFunction<false>},
+      {"not", 1, 1, NotFunction},
+      {"present", 1, 1, PresentFunction},
+      {"startingWith", 2, 2, TextFunction<Text::kStartingWith, true>},
+      {"notStartingWith", 2, 2, TextFunction<Text::kStartingWith, false>},
+      {"endingWith", 2, 2, TextFunction<Text::kEndingWith, true>},
+      {"notEndingWith", 2, 2, TextFunction<Text::kEndingWith, false>},
+      {"containing", 2, 2, TextFunction<Text::kContaining, true>},
+      {"notContaining", 2, 2, TextFunction<Text::kContaining, false>},
+      {"regex", 2, 2, RegexFunction<true>},
+      {"notRegex", 2, 2, RegexFunction<false>},
+  };
+  return functions;
+}
+
+}  // namespace koios::engine

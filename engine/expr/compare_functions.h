@@ -1,0 +1,12 @@
+// Predicates: the rows that expr/compare_functions.cc gives to the function table.
+#pragma once
+
+#include <vector>
+
+#include "engine/expr/expression.h"
+
+namespace koios::engine {
+
+const std::vector<ScalarFunction>& CompareFunctions();
+
+}  // namespace koios::engine

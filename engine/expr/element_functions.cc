@@ -1,0 +1,292 @@
+// Functions over elements: property, id, label, key, value, degree, maps of properties.
+// All reads are batched: one call of the view per function, sort of element and batch.
+#include "engine/expr/element_functions.h"
+
+#include "core/value_compare.h"
+
+namespace koios::engine {
+namespace {
+
+using Args = std::vector<const Operand*>;
+
+// Spreads `values` (entry i belongs to row rows[i], ascending) over all rows, with presence marks.
+void Scatter(Column values, const std::vector<uint32_t>& rows, size_t num_rows, Operand* out) {
+  if (rows.empty()) {
+    out->is_constant = true;
+    out->all_absent = true;
+    return;
+  }
+  if (rows.size() == num_rows) {
+    out->Own(std::move(values));
+    return;
+  }
+  // Absent rows repeat a neighbouring entry: any will do, and the column keeps its kind.
+  out->present.assign(num_rows, 0);
+  std::vector<uint32_t> picked(num_rows, 0);
+  size_t next = 0;
+  for (size_t row = 0; row < num_rows; ++row) {
+    if (next < rows.size() && rows[next] == row) {
+      out->present[row] = 1;
+      picked[row] = static_cast<uint32_t>(next++);
+    }
+  }
+  Column spread(values.kind());
+  spread.AppendGather(values, picked);
+  out->Own(std::move(spread));
+}
+
+// Entries of several sorts of elements, put back into row order.
+class RowValues {
+ public:
+  explicit RowValues(size_t num_rows) : values_(num_rows), found_(num_rows, 0) {}
+  void Put(uint32_t row, Value value) {
+    values_[row] = std::move(value);
+    found_[row] = 1;
+  }
+  void Finish(Operand* out) {
+    Column column;
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < values_.size(); ++row) {
+      if (found_[row] == 0) continue;
+      column.Append(values_[row]);
+      rows.push_back(row);
+    }
+    Scatter(std::move(column), rows, values_.size(), out);
+  }
+
+ private:
+  std::vector<Value> values_;
+  std::vector<uint8_t> found_;
+};
+
+// Batched reads of one property of the operand's elements.
+Status PropertyFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const std::string& name = args[1]->constant.AsString();
+  const KeyId key = context.view->schema().keys.Find(name);
+  if (key == kNoName) {
+    out->is_constant = out->all_absent = true;
+    return OkStatus();
+  }
+  const ElementRows elements = ElementRows::Of(*args[0], context.rows);
+  storage::PropertyRows found;
+  if (elements.vertices.size() == context.rows) {
+    RETURN_IF_ERROR(context.view->VertexProperties(elements.vertices, {&key, 1}, &found));
+    Scatter(std::move(found.values), found.rows, context.rows, out);
+    return OkStatus();
+  }
+  if (elements.edges.size() == context.rows) {
+    RETURN_IF_ERROR(context.view->EdgeProperties(elements.edges, {&key, 1}, &found));
+    Scatter(std::move(found.values), found.rows, context.rows, out);
+    return OkStatus();
+  }
+  RowValues values(context.rows);
+  RETURN_IF_ERROR(context.view->VertexProperties(elements.vertices, {&key, 1}, &found));
+  for (size_t i = 0; i < found.rows.size(); ++i) {
+    values.Put(elements.vertex_rows[found.rows[i]], found.values.Get(i));
+  }
+  found = {};
+  RETURN_IF_ERROR(context.view->EdgeProperties(elements.edges, {&key, 1}, &found));
+  for (size_t i = 0; i < found.rows.size(); ++i) {
+    values.Put(elements.edge_rows[found.rows[i]], found.values.Get(i));
+  }
+  values.Finish(out);
+  return OkStatus();
+}
+
+// A vertex property's id is derived from its owner and key, so that it is stable and not stored.
+Value VertexPropertyId(const storage::GraphView& view, const VertexPropertyData& property) {
+  const uint64_t key = view.schema().keys.Find(property.key);
+  return Value::Long(static_cast<int64_t>(
+      (property.owner.bits * 0x9E3779B97F4A7C15ull ^ (key * 0xC2B2AE3D27D4EB4Full)) >> 1));
+}
+
+Status IdFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const ElementRows elements = ElementRows::Of(*args[0], context.rows);
+  Column ids;
+  if (elements.vertices.size() == context.rows) {
+    RETURN_IF_ERROR(context.view->VertexIds(elements.vertices, &ids));
+    out->Own(std::move(ids));
+    return OkStatus();
+  }
+  RowValues values(context.rows);
+  RETURN_IF_ERROR(context.view->VertexIds(elements.vertices, &ids));
+  for (size_t i = 0; i < ids.size(); ++i) values.Put(elements.vertex_rows[i], ids.Get(i));
+  ids.Clear();
+  RETURN_IF_ERROR(context.view->EdgeIds(elements.edges, &ids));
+  for (size_t i = 0; i < ids.size(); ++i) values.Put(elements.edge_rows[i], ids.Get(i));
+  for (uint32_t row : elements.other_rows) {
+    const Value value = args[0]->Get(row);
+    if (value.kind() != ValueKind::kVertexProperty) continue;
+    values.Put(row, VertexPropertyId(*context.view, value.AsVertexProperty()));
+  }
+  values.Finish(out);
+  return OkStatus();
+}
+
+const std::string* PropertyKey(const Value& value) {
+  if (value.kind() == ValueKind::kVertexProperty) return &value.AsVertexProperty().key;
+  if (value.kind() == ValueKind::kProperty) return &value.AsProperty().key;
+  return nullptr;
+}
+
+Status LabelFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const ElementRows elements = ElementRows::Of(*args[0], context.rows);
+  const NameTable& names = context.view->schema().labels;
+  std::vector<LabelId> labels;
+  RETURN_IF_ERROR(context.view->VertexLabels(elements.vertices, &labels));
+  RowValues values(context.rows);
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] == kNoName) continue;
+    values.Put(elements.vertex_rows[i], Value::String(names.Name(labels[i])));
+  }
+  for (size_t i = 0; i < elements.edges.size(); ++i) {
+    values.Put(elements.edge_rows[i], Value::String(names.Name(elements.edges[i].label)));
+  }
+  for (uint32_t row : elements.other_rows) {
+    const Value value = args[0]->Get(row);
+    if (const std::string* key = PropertyKey(value)) values.Put(row, Value::String(*key));
+  }
+  values.Finish(out);
+  return OkStatus();
+}
+
+Status LabelInFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const ElementRows elements = ElementRows::Of(*args[0], context.rows);
+  std::vector<LabelId> wanted;
+  for (size_t i = 1; i < args.size(); ++i) {
+    if (args[i]->constant.kind() != ValueKind::kString) continue;
+    const LabelId label = context.view->schema().labels.Find(args[i]->constant.AsString());
+    if (label != kNoName) wanted.push_back(label);
+  }
+  const auto is_wanted = [&wanted](LabelId label) {
+    return std::find(wanted.begin(), wanted.end(), label) != wanted.end();
+  };
+  std::vector<LabelId> labels;
+  RETURN_IF_ERROR(context.view->VertexLabels(elements.vertices, &labels));
+  std::vector<uint8_t> result(context.rows, 0);
+  for (size_t i = 0; i < labels.size(); ++i) {
+    result[elements.vertex_rows[i]] = is_wanted(labels[i]);
+  }
+  for (size_t i = 0; i < elements.edges.size(); ++i) {
+    result[elements.edge_rows[i]] = is_wanted(elements.edges[i].label);
+  }
+  for (uint32_t row : elements.other_rows) {
+    const Value value = args[0]->Get(row);
+    const std::string* key = PropertyKey(value);
+    for (size_t i = 1; key != nullptr && i < args.size(); ++i) {
+      if (Equals(args[i]->constant, Value::String(*key))) result[row] = 1;
+    }
+  }
+  Column column(Column::Kind::kBool);
+  for (uint8_t bit : result) column.AppendBool(bit != 0);
+  out->Own(std::move(column));
+  return OkStatus();
+}
+
+template <bool kKey>
+Status PropertyPartFunction(const EvalContext& context, const Args& args, Operand* out) {
+  RowValues values(context.rows);
+  for (uint32_t row = 0; row < context.rows; ++row) {
+    if (!args[0]->Present(row)) continue;
+    const Value value = args[0]->Get(row);
+    if (const std::string* key = PropertyKey(value)) {
+      if (kKey) {
+        values.Put(row, Value::String(*key));
+      } else {
+        values.Put(row, value.kind() == ValueKind::kProperty ? value.AsProperty().value
+                                                             : value.AsVertexProperty().value);
+      }
+    }
+  }
+  values.Finish(out);
+  return OkStatus();
+}
+
+Status DegreeFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const ElementRows elements = ElementRows::Of(*args[0], context.rows);
+  const auto direction = static_cast<Direction>(args[1]->constant.AsInteger());
+  std::vector<LabelId> labels;
+  for (size_t i = 2; i < args.size(); ++i) {
+    const LabelId label = context.view->schema().labels.Find(args[i]->constant.AsString());
+    if (label != kNoName) labels.push_back(label);
+  }
+  std::vector<int64_t> degrees(elements.vertices.size(), 0);
+  if (args.size() == 2 || !labels.empty()) {
+    degrees.clear();
+    RETURN_IF_ERROR(context.view->Degrees(elements.vertices, direction, labels, &degrees));
+  }
+  Column column(Column::Kind::kLong);
+  for (int64_t degree : degrees) column.AppendLong(degree);
+  Scatter(std::move(column), elements.vertex_rows, context.rows, out);
+  return OkStatus();
+}
+
+// map_of(k1, v1, k2, v2, ...): pairs whose value is absent are left out.
+Status MapOfFunction(const EvalContext& context, const Args& args, Operand* out) {
+  Column column(Column::Kind::kValue);
+  for (size_t row = 0; row < context.rows; ++row) {
+    ValueMap map;
+    for (size_t i = 0; i + 1 < args.size(); i += 2) {
+      if (!args[i + 1]->Present(row)) continue;
+      map.emplace_back(args[i]->Get(row), args[i + 1]->Get(row));
+    }
+    const Value value = Value::Map(std::move(map));
+    RETURN_IF_ERROR(CheckDepth(value.depth()));
+    column.Append(value);
+  }
+  out->Own(std::move(column));
+  return OkStatus();
+}
+
+constexpr int kMany = 1 << 20;
+
+}  // namespace
+
+ElementRows ElementRows::Of(const Operand& operand, size_t rows) {
+  ElementRows elements;
+  if (operand.all_absent) return elements;
+  if (!operand.is_constant && operand.present.empty()) {
+    if (operand.column->kind() == Column::Kind::kVertex) {
+      elements.vertices = operand.column->vertices();
+      elements.vertex_rows.resize(rows);
+      for (uint32_t row = 0; row < rows; ++row) elements.vertex_rows[row] = row;
+      return elements;
+    }
+    if (operand.column->kind() == Column::Kind::kEdge) {
+      elements.edges = operand.column->edges();
+      elements.edge_rows.resize(rows);
+      for (uint32_t row = 0; row < rows; ++row) elements.edge_rows[row] = row;
+      return elements;
+    }
+  }
+  for (uint32_t row = 0; row < rows; ++row) {
+    if (!operand.Present(row)) continue;
+    const Value value = operand.Get(row);
+    if (value.kind() == ValueKind::kVertex) {
+      elements.vertices.push_back(value.AsVertex());
+      elements.vertex_rows.push_back(row);
+    } else if (value.kind() == ValueKind::kEdge) {
+      elements.edges.push_back(value.AsEdge());
+      elements.edge_rows.push_back(row);
+    } else {
+      elements.other_rows.push_back(row);
+    }
+  }
+  return elements;
+}
+
+const std::vector<ScalarFunction>& ElementFunctions() {
+  static const std::vector<ScalarFunction> functions = {
+      {"property", 2, 2, PropertyFunction},
+      {"id", 1, 1, IdFunction},
+      {"label", 1, 1, LabelFunction},
+      {"label_in", 1, kMany, LabelInFunction},
+      {"key", 1, 1, PropertyPartFunction<true>},
+      {"value", 1, 1, PropertyPartFunction<false>},
+      {"degree", 2, kMany, DegreeFunction},
+      {"map_of", 0, kMany, MapOfFunction},
+  };
+  return functions;
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,112 @@
+#include "engine/expr/expression.h"
+
+#include "core/value_codec.h"
+
+namespace koios::engine {
+
+StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots) {
+  Expression bound;
+  if (expr.nodes().empty()) return Internal("The plan has an empty expression.");
+  bound.nodes_.reserve(expr.nodes_size());
+  for (int i = 0; i < expr.nodes_size(); ++i) {
+    const plan::Expr::Node& source = expr.nodes(i);
+    Node node;
+    switch (source.kind_case()) {
+      case plan::Expr::Node::kConstant: {
+        ASSIGN_OR_RETURN(node.constant, DecodeWholeValue(source.constant()));
+        break;
+      }
+      case plan::Expr::Node::kSlot:
+        node.kind = Node::Kind::kSlot;
+        node.slot = source.slot();
+        if (node.slot >= num_slots) return Internal("The plan reads a slot that does not exist.");
+        break;
+      case plan::Expr::Node::kCall: {
+        node.kind = Node::Kind::kCall;
+        node.function = FindFunction(source.call().function());
+        if (node.function == nullptr) {
+          return Internal("The plan calls an unknown function: " + source.call().function());
+        }
+        const int count = source.call().args_size();
+        if (count < node.function->min_args || count > node.function->max_args) {
+          return Internal("The plan calls " + source.call().function() + " with " +
+                          std::to_string(count) + " arguments.");
+        }
+        for (uint32_t arg : source.call().args()) {
+          if (arg >= static_cast<uint32_t>(i)) return Internal("The plan's expression is cyclic.");
+          node.args.push_back(arg);
+        }
+        break;
+      }
+      case plan::Expr::Node::KIND_NOT_SET:
+        return Internal("The plan has an expression node without a kind.");
+    }
+    bound.nodes_.push_back(std::move(node));
+  }
+  return bound;
+}
+
+Status Expression::Evaluate(const Batch& batch, const storage::GraphView& view,
+                            std::vector<Operand>* operands, const Operand** result) const {
+  operands->clear();
+  operands->resize(nodes_.size());
+  EvalContext context{&view, batch.rows};
+  std::vector<const Operand*> args;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    Operand& out = (*operands)[i];
+    switch (node.kind) {
+      case Node::Kind::kConstant:
+        out.is_constant = true;
+        out.constant = node.constant;
+        break;
+      case Node::Kind::kSlot:
+        if (batch.Has(node.slot)) {
+          out.column = &batch.slots[node.slot];
+        } else {
+          out.is_constant = true;
+          out.all_absent = true;
+        }
+        break;
+      case Node::Kind::kCall:
+        args.clear();
+        for (uint32_t arg : node.args) args.push_back(&(*operands)[arg]);
+        RETURN_IF_ERROR(node.function->evaluate(context, args, &out));
+        break;
+    }
+  }
+  *result = &operands->back();
+  return OkStatus();
+}
+
+Status SelectRows(const Expression& predicate, const Batch& batch, const storage::GraphView& view,
+                  std::vector<Operand>* scratch, std::vector<uint32_t>* selected) {
+  const Operand* result = nullptr;
+  RETURN_IF_ERROR(predicate.Evaluate(batch, view, scratch, &result));
+  selected->clear();
+  if (result->all_absent) return OkStatus();
+  if (result->is_constant) {
+    if (result->constant.kind() != ValueKind::kBool || !result->constant.AsBool()) {
+      return OkStatus();
+    }
+    for (uint32_t row = 0; row < batch.rows; ++row) {
+      if (result->Present(row)) selected->push_back(row);
+    }
+    return OkStatus();
+  }
+  if (result->column->kind() == Column::Kind::kBool) {
+    const std::vector<uint8_t>& bits = result->column->bools();
+    for (uint32_t row = 0; row < batch.rows; ++row) {
+      if (bits[row] != 0 && result->Present(row)) selected->push_back(row);
+    }
+    return OkStatus();
+  }
+  for (uint32_t row = 0; row < batch.rows; ++row) {
+    if (!result->Present(row)) continue;
+    const Value value = result->column->Get(row);
+    if (value.kind() == ValueKind::kBool && value.AsBool()) selected->push_back(row);
+  }
+  return OkStatus();
+}
+
+}  // namespace koios::engine

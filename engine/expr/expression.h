@@ -1,0 +1,79 @@
+// Expression: a plan's Expr, checked and bound to the function table once, then evaluated over
+// batches by column kernels. Results may be absent per row ("unproductive").
+// Belongs to one operator of one worker; the view it reads is immutable.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/column.h"
+#include "core/status.h"
+#include "engine/batch/batch.h"
+#include "proto/plan.pb.h"
+#include "storage/graph_view.h"
+
+namespace koios::engine {
+
+// One operand or result: a constant for all rows, or a column with a presence mark per row.
+// When `present` is not empty, the column has an entry (any) for absent rows too.
+struct Operand {
+  bool is_constant = false;
+  Value constant;
+  const Column* column = nullptr;  // points to `owned` or to a batch's slot
+  Column owned;
+  std::vector<uint8_t> present;  // empty: all rows, or none when `all_absent`
+  bool all_absent = false;
+
+  bool Present(size_t row) const {
+    return !all_absent && (present.empty() || present[row] != 0);
+  }
+  Value Get(size_t row) const { return is_constant ? constant : column->Get(row); }
+  void Own(Column c) {
+    owned = std::move(c);
+    column = &owned;
+  }
+};
+
+struct EvalContext {
+  const storage::GraphView* view = nullptr;
+  size_t rows = 0;
+};
+
+// A row of the function table: fills `out` for context.rows rows. REQUIRES of callers: the number of
+// arguments is within [min_args, max_args].
+struct ScalarFunction {
+  const char* name;
+  int min_args;
+  int max_args;
+  Status (*evaluate)(const EvalContext& context, const std::vector<const Operand*>& args,
+                     Operand* out);
+};
+const ScalarFunction* FindFunction(const std::string& name);
+
+class Expression {
+ public:
+  // INTERNAL for unknown functions, wrong counts of arguments, forward references.
+  static StatusOr<Expression> Bind(const plan::Expr& expr, uint32_t num_slots);
+
+  // `operands` is scratch that the result lives in until the next call.
+  Status Evaluate(const Batch& batch, const storage::GraphView& view,
+                  std::vector<Operand>* operands, const Operand** result) const;
+
+ private:
+  struct Node {
+    enum class Kind { kConstant, kSlot, kCall };
+    Kind kind = Kind::kConstant;
+    Value constant;
+    uint32_t slot = 0;
+    const ScalarFunction* function = nullptr;
+    std::vector<uint32_t> args;
+  };
+  std::vector<Node> nodes_;
+};
+
+// Rows of `batch` whose predicate is present and true.
+Status SelectRows(const Expression& predicate, const Batch& batch, const storage::GraphView& view,
+                  std::vector<Operand>* scratch, std::vector<uint32_t>* selected);
+
+}  // namespace koios::engine

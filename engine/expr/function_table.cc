@@ -1,0 +1,23 @@
+// The table of scalar functions that a plan's expressions may call. Adding one is a row in one of
+// the lists that are joined here.
+#include <map>
+#include <string_view>
+
+#include "engine/expr/compare_functions.h"
+#include "engine/expr/element_functions.h"
+
+namespace koios::engine {
+
+const ScalarFunction* FindFunction(const std::string& name) {
+  static const std::map<std::string_view, const ScalarFunction*> table = [] {
+    std::map<std::string_view, const ScalarFunction*> functions;
+    for (const auto* list : {&CompareFunctions(), &ElementFunctions()}) {
+      for (const ScalarFunction& function : *list) functions[function.name] = &function;
+    }
+    return functions;
+  }();
+  const auto found = table.find(name);
+  return found == table.end() ? nullptr : found->second;
+}
+
+}  // namespace koios::engine

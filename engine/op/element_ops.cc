@@ -1,0 +1,242 @@
+#include "engine/op/element_ops.h"
+
+#include "engine/expr/element_functions.h"
+#include "engine/op/source_ops.h"
+
+namespace koios::engine {
+namespace {
+
+Operand CurrentOf(const Batch& input) {
+  Operand operand;
+  operand.column = &input.slots[0];
+  return operand;
+}
+
+class ExpandOp : public StreamOperator {
+ public:
+  ExpandOp(const plan::Expand& op, OperatorHost* host)
+      : host_(host),
+        direction_(static_cast<Direction>(op.direction())),
+        to_(op.to()),
+        labels_(FindLabels(host->view(), op.labels(), &none_)) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    output->slot = 0;
+    if (!open_) {
+      RETURN_IF_ERROR(Open(input));
+      if (to_ == plan::Expand::DEGREE) return Degrees(output, done);
+    }
+    if (none_ || cursor_.done || elements_.vertices.empty()) {
+      Close(done);
+      return OkStatus();
+    }
+    storage::Expansion expansion;
+    const bool want_edges = to_ == plan::Expand::INCIDENT;
+    RETURN_IF_ERROR(host_->view().Expand(elements_.vertices, direction_, labels_, want_edges,
+                                         &cursor_, kBatchRows, &expansion));
+    output->origin = std::move(expansion.rows);
+    if (want_edges) {
+      output->column = Column(Column::Kind::kEdge);
+      output->column.Reserve(expansion.edges.size());
+      for (const EdgeRef& edge : expansion.edges) output->column.AppendEdge(edge);
+    } else {
+      output->column = Column(Column::Kind::kVertex);
+      output->column.Reserve(expansion.neighbours.size());
+      for (VertexRef vertex : expansion.neighbours) output->column.AppendVertex(vertex);
+    }
+    if (elements_.vertices.size() != input.rows) {
+      for (uint32_t& row : output->origin) row = elements_.vertex_rows[row];
+    }
+    *done = false;
+    if (cursor_.done) Close(done);
+    return OkStatus();
+  }
+
+ private:
+  Status Open(const Batch& input) {
+    elements_ = ElementRows::Of(CurrentOf(input), input.rows);
+    if (elements_.vertices.size() != input.rows) {
+      return InvalidArgument("Only vertices have edges: the traversal comes here with other values.");
+    }
+    open_ = true;
+    cursor_ = {};
+    return OkStatus();
+  }
+
+  void Close(bool* done) {
+    open_ = false;
+    *done = true;
+  }
+
+  Status Degrees(OpOutput* output, bool* done) {
+    std::vector<int64_t> degrees(elements_.vertices.size(), 0);
+    if (!none_) {
+      degrees.clear();
+      RETURN_IF_ERROR(host_->view().Degrees(elements_.vertices, direction_, labels_, &degrees));
+    }
+    output->column = Column(Column::Kind::kLong);
+    for (int64_t degree : degrees) output->column.AppendLong(degree);
+    output->identity = true;
+    Close(done);
+    return OkStatus();
+  }
+
+  OperatorHost* const host_;
+  const Direction direction_;
+  const plan::Expand::To to_;
+  bool none_ = false;
+  const std::vector<LabelId> labels_;
+  bool open_ = false;
+  ElementRows elements_;
+  storage::ExpandCursor cursor_;
+};
+
+class EdgeEndOp : public StreamOperator {
+ public:
+  explicit EdgeEndOp(const plan::EdgeEnd& op) : end_(op.end()), from_slot_(op.from_slot()) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    output->slot = 0;
+    *done = true;
+    const ElementRows elements = ElementRows::Of(CurrentOf(input), input.rows);
+    if (elements.edges.size() != input.rows) {
+      return InvalidArgument("Only edges have end vertices: the traversal comes here with other "
+                             "values.");
+    }
+    output->column = Column(Column::Kind::kVertex);
+    output->identity = end_ != plan::EdgeEnd::BOTH_VERTICES;
+    for (uint32_t row = 0; row < input.rows; ++row) {
+      const EdgeRef& edge = elements.edges[row];
+      switch (end_) {
+        case plan::EdgeEnd::IN_VERTEX:
+          output->column.AppendVertex(edge.in);
+          break;
+        case plan::EdgeEnd::BOTH_VERTICES:
+          output->origin.push_back(row);
+          output->origin.push_back(row);
+          output->column.AppendVertex(edge.out);
+          output->column.AppendVertex(edge.in);
+          break;
+        case plan::EdgeEnd::OTHER: {
+          const Value from = input.Has(from_slot_) ? input.slots[from_slot_].Get(row) : Value();
+          const bool from_out = from.kind() == ValueKind::kVertex && from.AsVertex() == edge.out;
+          output->column.AppendVertex(from_out ? edge.in : edge.out);
+          break;
+        }
+        default:
+          output->column.AppendVertex(edge.out);
+      }
+    }
+    return OkStatus();
+  }
+
+ private:
+  const plan::EdgeEnd::End end_;
+  const uint32_t from_slot_;
+};
+
+class FetchOp : public StreamOperator {
+ public:
+  FetchOp(const plan::Fetch& op, OperatorHost* host) : host_(host), as_properties_(op.as_properties()) {
+    for (const std::string& name : op.keys()) {
+      const KeyId key = host->view().schema().keys.Find(name);
+      if (key != kNoName) keys_.push_back(key);
+    }
+    none_ = keys_.empty() && op.keys_size() > 0;
+  }
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    output->slot = 0;
+    *done = true;
+    if (none_) return OkStatus();
+    const ElementRows elements = ElementRows::Of(CurrentOf(input), input.rows);
+    if (!elements.other_rows.empty()) {
+      return InvalidArgument("Only vertices and edges have properties: the traversal comes here "
+                             "with other values.");
+    }
+    storage::PropertyRows of_vertices, of_edges;
+    if (!elements.vertices.empty()) {
+      RETURN_IF_ERROR(host_->view().VertexProperties(elements.vertices, keys_, &of_vertices));
+    }
+    if (!elements.edges.empty()) {
+      RETURN_IF_ERROR(host_->view().EdgeProperties(elements.edges, keys_, &of_edges));
+    }
+    if (elements.edges.empty() || elements.vertices.empty()) {
+      storage::PropertyRows& only = elements.edges.empty() ? of_vertices : of_edges;
+      Objects(elements, elements.edges.empty(), &only);
+      output->origin = std::move(only.rows);
+      output->column = std::move(only.values);
+      return OkStatus();
+    }
+    Merge(elements, &of_vertices, &of_edges, output);
+    return OkStatus();
+  }
+
+ private:
+  // Turns values into property objects when those are wanted.
+  void Objects(const ElementRows& elements, bool vertices, storage::PropertyRows* found) const {
+    if (!as_properties_) return;
+    Column objects(Column::Kind::kValue);
+    const NameTable& names = host_->view().schema().keys;
+    for (size_t i = 0; i < found->rows.size(); ++i) {
+      const uint32_t element = found->rows[i];
+      if (vertices) {
+        objects.Append(Value::Of(VertexPropertyData{elements.vertices[element],
+                                                    names.Name(found->keys[i]),
+                                                    found->values.Get(i)}));
+      } else {
+        objects.Append(Value::Of(PropertyData{elements.edges[element], names.Name(found->keys[i]),
+                                              found->values.Get(i)}));
+      }
+    }
+    found->values = std::move(objects);
+  }
+
+  void Merge(const ElementRows& elements, storage::PropertyRows* of_vertices,
+             storage::PropertyRows* of_edges, OpOutput* output) const {
+    Objects(elements, true, of_vertices);
+    Objects(elements, false, of_edges);
+    size_t v = 0, e = 0;
+    while (v < of_vertices->rows.size() || e < of_edges->rows.size()) {
+      const uint32_t vertex_row = v < of_vertices->rows.size()
+                                      ? elements.vertex_rows[of_vertices->rows[v]]
+                                      : UINT32_MAX;
+      const uint32_t edge_row =
+          e < of_edges->rows.size() ? elements.edge_rows[of_edges->rows[e]] : UINT32_MAX;
+      if (vertex_row < edge_row) {
+        output->origin.push_back(vertex_row);
+        output->column.AppendFrom(of_vertices->values, v++);
+      } else {
+        output->origin.push_back(edge_row);
+        output->column.AppendFrom(of_edges->values, e++);
+      }
+    }
+  }
+
+  OperatorHost* const host_;
+  const bool as_properties_;
+  bool none_ = false;
+  std::vector<KeyId> keys_;
+};
+
+}  // namespace
+
+OperatorBundle MakeExpand(const plan::Expand& op, OperatorHost* host) {
+  OperatorBundle bundle;
+  bundle.stream = std::make_unique<ExpandOp>(op, host);
+  return bundle;
+}
+
+OperatorBundle MakeEdgeEnd(const plan::EdgeEnd& op) {
+  OperatorBundle bundle;
+  bundle.stream = std::make_unique<EdgeEndOp>(op);
+  return bundle;
+}
+
+OperatorBundle MakeFetch(const plan::Fetch& op, OperatorHost* host) {
+  OperatorBundle bundle;
+  bundle.stream = std::make_unique<FetchOp>(op, host);
+  return bundle;
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,98 @@
+// Operators. Three small interfaces; queues, weights, accounting, statistics, cancellation and the
+// copying of untouched slots are the driver's (sched/query_run.h), never an operator's.
+// An operator belongs to one query on one worker: no synchronisation. It never blocks.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "core/status.h"
+#include "engine/batch/batch.h"
+#include "proto/plan.pb.h"
+#include "storage/graph_view.h"
+
+namespace koios::engine {
+
+// State is kept per instance and iteration.
+struct StateKey {
+  InstanceId instance;
+  Loops loops;
+  bool operator==(const StateKey&) const = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const StateKey& key) {
+    return H::combine(std::move(h), key.instance.home, key.instance.serial, key.loops);
+  }
+};
+
+// What an operator may ask of its driver.
+class OperatorHost {
+ public:
+  virtual ~OperatorHost() = default;
+  virtual const storage::GraphView& view() const = 0;
+  virtual uint64_t seed() const = 0;
+  // Charges (or with a negative number gives back) bytes of kept state, before they are allocated.
+  // RESOURCE_EXHAUSTED past the query's limit.
+  virtual Status ChargeState(int64_t bytes) = 0;
+  // Rows of this instance and iteration need not come any more: what leads only here may stop.
+  virtual void CloseUpstream(const StateKey& key) = 0;
+};
+
+// What a stream operator made of (a part of) one input batch.
+struct OpOutput {
+  std::vector<uint32_t> origin;  // input row of each output row, ascending; unused when identity
+  bool identity = false;         // every input row comes out once
+  int slot = -1;                 // which slot `column` replaces; -1: none
+  Column column;
+  bool has_bulk = false;  // `bulk` replaces the input's bulk
+  std::vector<int64_t> bulk;
+
+  size_t rows(const Batch& input) const { return identity ? input.rows : origin.size(); }
+};
+
+// Rows in, rows out, batch by batch. Resumable: Process is called with the same batch until it says
+// done; each call gives at most kBatchRows rows and about kBatchBytes.
+class StreamOperator {
+ public:
+  virtual ~StreamOperator() = default;
+  virtual Status Process(const Batch& input, OpOutput* output, bool* done) = 0;
+  // The instance is over (complete or closed): its state may go.
+  virtual void Release(const InstanceId& instance) { (void)instance; }
+};
+
+// Keeps rows until its instance is quiescent, at the instance's home.
+class BarrierOperator {
+ public:
+  virtual ~BarrierOperator() = default;
+  virtual Status Absorb(const Batch& input) = 0;
+  // Gives the rows (without runs) of one instance and iteration, at most kBatchRows per call; may
+  // give none. Also called for barriers that were armed but absorbed nothing.
+  virtual Status Fire(const StateKey& key, Batch* output, bool* done) = 0;
+  virtual void Release(const InstanceId& instance) { (void)instance; }
+};
+
+// Pre-aggregates on the way to a barrier: keeps one row and one weight per instance and iteration
+// until the driver flushes it.
+class PartialOperator {
+ public:
+  virtual ~PartialOperator() = default;
+  // `returned` gets the runs whose weight is not needed any more (count is ignored).
+  virtual Status Absorb(const Batch& input, std::vector<Run>* returned) = 0;
+  // Rows kept; past kBatchRows the driver flushes.
+  virtual size_t size() const = 0;
+  // At most kBatchRows rows with their runs; false when nothing is left.
+  virtual bool Flush(Batch* output) = 0;
+};
+
+struct OperatorBundle {
+  std::unique_ptr<StreamOperator> stream;
+  std::unique_ptr<BarrierOperator> barrier;
+  std::unique_ptr<PartialOperator> partial;
+};
+
+// Makes the operator of one plan entry; all empty for those that the driver itself is (Exchange,
+// Split, scopes, loops, Sink). UNIMPLEMENTED for one not there yet.
+StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slots,
+                                      OperatorHost* host);
+
+}  // namespace koios::engine

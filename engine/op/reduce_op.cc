@@ -1,0 +1,257 @@
+#include "engine/op/reduce_op.h"
+
+#include <deque>
+
+#include "core/arithmetic.h"
+#include "core/value_compare.h"
+
+namespace koios::engine {
+namespace {
+
+// What a reduction has seen of one instance and iteration. Nothing seen: `any` is false.
+struct Accumulator {
+  bool any = false;
+  int64_t count = 0;  // COUNT, COUNT_OF
+  Value extreme;      // MIN, MAX
+  NumberSum sum;      // SUM, MEAN
+  ValueList list;     // FOLD
+  int64_t bytes = 0;
+};
+
+// The arithmetic of each function, shared by the worker's share and the home's whole. What comes to
+// the home are the shares' partial values (but for FOLD, which has no partial stage).
+class Reducer {
+ public:
+  Reducer(plan::Reduce::Function function, bool merges_partials)
+      : function_(function), merges_(merges_partials) {}
+
+  Status Add(const Column& column, size_t row, int64_t bulk, Accumulator* acc) const {
+    switch (function_) {
+      case plan::Reduce::COUNT:
+      case plan::Reduce::COUNT_OF:
+        return AddCount(column, row, bulk, acc);
+      case plan::Reduce::FOLD:
+        return Fold(column.Get(row), bulk, acc);
+      case plan::Reduce::MIN:
+      case plan::Reduce::MAX:
+        return Extreme(column.Get(row), acc);
+      case plan::Reduce::SUM:
+      case plan::Reduce::MEAN:
+        return Sum(column.Get(row), bulk, acc);
+      default:
+        return Internal("The plan has an unknown reduction.");
+    }
+  }
+
+  // The whole of a run at once, where no value has to be looked at.
+  bool AddRun(const Batch& input, size_t begin, size_t end, Accumulator* acc) const {
+    if (function_ != plan::Reduce::COUNT || merges_) return false;
+    if (input.bulk.empty()) {
+      acc->count += static_cast<int64_t>(end - begin);
+    } else {
+      for (size_t row = begin; row < end; ++row) acc->count += input.bulk[row];
+    }
+    acc->any = true;
+    return true;
+  }
+
+  // What a worker's share sends home.
+  Value Partial(const Accumulator& acc) const {
+    if (is_count()) return Value::Long(acc.count);
+    if (function_ == plan::Reduce::MIN || function_ == plan::Reduce::MAX) return acc.extreme;
+    return acc.sum.Save();
+  }
+
+  // The result; nullopt where nothing gives nothing.
+  StatusOr<std::optional<Value>> Final(Accumulator acc) const {
+    if (is_count()) return std::optional<Value>(Value::Long(acc.count));
+    if (function_ == plan::Reduce::FOLD) {
+      return std::optional<Value>(Value::List(std::move(acc.list)));
+    }
+    if (!acc.any) return std::optional<Value>();
+    if (function_ == plan::Reduce::MIN || function_ == plan::Reduce::MAX) {
+      return std::optional<Value>(std::move(acc.extreme));
+    }
+    if (acc.sum.count() == 0) return std::optional<Value>();
+    ASSIGN_OR_RETURN(Value result,
+                     function_ == plan::Reduce::SUM ? acc.sum.Sum() : acc.sum.Mean());
+    return std::optional<Value>(std::move(result));
+  }
+
+ private:
+  bool is_count() const {
+    return function_ == plan::Reduce::COUNT || function_ == plan::Reduce::COUNT_OF;
+  }
+
+  Status AddCount(const Column& column, size_t row, int64_t bulk, Accumulator* acc) const {
+    acc->any = true;
+    if (function_ == plan::Reduce::COUNT && !merges_) {
+      acc->count += bulk;
+      return OkStatus();
+    }
+    if (column.kind() != Column::Kind::kLong) return Internal("A partial count is not a long.");
+    acc->count += column.longs()[row] * bulk;
+    return OkStatus();
+  }
+
+  Status Fold(Value value, int64_t bulk, Accumulator* acc) const {
+    RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
+    acc->any = true;
+    acc->bytes += bulk * static_cast<int64_t>(sizeof(Value)) +
+                  static_cast<int64_t>(value.ByteSize());
+    for (int64_t i = 0; i < bulk; ++i) acc->list.push_back(value);
+    return OkStatus();
+  }
+
+  Status Extreme(const Value& value, Accumulator* acc) const {
+    if (value.is_null()) return OkStatus();
+    if (!acc->any) {
+      acc->extreme = value;
+      acc->any = true;
+      return OkStatus();
+    }
+    ASSIGN_OR_RETURN(acc->extreme, function_ == plan::Reduce::MIN ? Min(acc->extreme, value)
+                                                                  : Max(acc->extreme, value));
+    return OkStatus();
+  }
+
+  Status Sum(const Value& value, int64_t bulk, Accumulator* acc) const {
+    if (value.is_null()) return OkStatus();
+    acc->any = true;
+    if (!merges_) return acc->sum.Add(value, bulk);
+    ASSIGN_OR_RETURN(const NumberSum share, NumberSum::Load(value));
+    return acc->sum.Merge(share);
+  }
+
+  const plan::Reduce::Function function_;
+  const bool merges_;
+};
+
+class ReduceFinalOp : public BarrierOperator {
+ public:
+  ReduceFinalOp(const plan::Reduce& op, OperatorHost* host)
+      : reducer_(op.function(), /*merges_partials=*/true), host_(host) {}
+
+  Status Absorb(const Batch& input) override {
+    size_t row = 0;
+    for (const Run& run : input.runs) {
+      const auto [found, fresh] = state_.try_emplace(StateKey{run.instance, run.loops});
+      Accumulator& acc = found->second;
+      const int64_t before = acc.bytes;
+      if (fresh) acc.bytes = sizeof(Accumulator);
+      const size_t end = row + run.count;
+      for (; row < end; ++row) {
+        RETURN_IF_ERROR(reducer_.Add(input.slots[0], row, input.BulkAt(row), &acc));
+      }
+      RETURN_IF_ERROR(host_->ChargeState(acc.bytes - before));
+    }
+    return OkStatus();
+  }
+
+  Status Fire(const StateKey& key, Batch* output, bool* done) override {
+    *done = true;
+    Accumulator acc;
+    const auto found = state_.find(key);
+    if (found != state_.end()) {
+      acc = std::move(found->second);
+      state_.erase(found);
+      RETURN_IF_ERROR(host_->ChargeState(-acc.bytes));
+    }
+    ASSIGN_OR_RETURN(std::optional<Value> result, reducer_.Final(std::move(acc)));
+    if (!result.has_value()) return OkStatus();
+    output->slots.resize(1);
+    output->slots[0].Append(*result);
+    output->rows = 1;
+    return OkStatus();
+  }
+
+  void Release(const InstanceId& instance) override {
+    absl::erase_if(state_, [&](const auto& entry) {
+      if (entry.first.instance != instance) return false;
+      (void)host_->ChargeState(-entry.second.bytes);
+      return true;
+    });
+  }
+
+ private:
+  const Reducer reducer_;
+  OperatorHost* const host_;
+  absl::flat_hash_map<StateKey, Accumulator> state_;
+};
+
+// Keeps one accumulator and one weight per instance and iteration; small, so it moves home whole
+// (engine rule 4) and leaves nothing behind.
+class ReducePartialOp : public PartialOperator {
+ public:
+  explicit ReducePartialOp(const plan::Reduce& op)
+      : reducer_(op.function(), /*merges_partials=*/false) {}
+
+  Status Absorb(const Batch& input, std::vector<Run>* returned) override {
+    size_t row = 0;
+    for (const Run& run : input.runs) {
+      const StateKey key{run.instance, run.loops};
+      const auto [found, fresh] = index_.try_emplace(key, shares_.size());
+      if (fresh) {
+        shares_.push_back({run, {}});
+        shares_.back().run.count = 1;
+      } else {
+        returned->push_back(run);
+      }
+      Accumulator& acc = shares_[found->second].acc;
+      const size_t end = row + run.count;
+      if (reducer_.AddRun(input, row, end, &acc)) {
+        row = end;
+        continue;
+      }
+      for (; row < end; ++row) {
+        RETURN_IF_ERROR(reducer_.Add(input.slots[0], row, input.BulkAt(row), &acc));
+      }
+    }
+    return OkStatus();
+  }
+
+  size_t size() const override { return shares_.size(); }
+
+  bool Flush(Batch* output) override {
+    if (shares_.empty()) return false;
+    index_.clear();
+    output->slots.resize(1);
+    while (!shares_.empty() && output->rows < kBatchRows) {
+      const Share& share = shares_.front();
+      // Only nulls: nothing to add, but the weight must go home, so the row goes with a neutral one.
+      output->slots[0].Append(share.acc.any ? reducer_.Partial(share.acc) : Value::Null());
+      output->runs.push_back(share.run);
+      ++output->rows;
+      shares_.pop_front();
+    }
+    for (size_t i = 0; i < shares_.size(); ++i) {
+      index_[StateKey{shares_[i].run.instance, shares_[i].run.loops}] = i;
+    }
+    return true;
+  }
+
+ private:
+  struct Share {
+    Run run;
+    Accumulator acc;
+  };
+
+  const Reducer reducer_;
+  std::deque<Share> shares_;
+  absl::flat_hash_map<StateKey, size_t> index_;
+};
+
+}  // namespace
+
+StatusOr<OperatorBundle> MakeReduce(const plan::Reduce& op, OperatorHost* host) {
+  OperatorBundle bundle;
+  if (op.stage() == plan::PARTIAL) {
+    if (op.function() == plan::Reduce::FOLD) return Internal("fold has no partial stage.");
+    bundle.partial = std::make_unique<ReducePartialOp>(op);
+  } else {
+    bundle.barrier = std::make_unique<ReduceFinalOp>(op, host);
+  }
+  return bundle;
+}
+
+}  // namespace koios::engine

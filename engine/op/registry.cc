@@ -1,0 +1,64 @@
+// The operators' table: which class makes which plan entry. A new operator is a line here.
+#include "engine/op/element_ops.h"
+#include "engine/op/filter_state_ops.h"
+#include "engine/op/operator.h"
+#include "engine/op/reduce_op.h"
+#include "engine/op/row_ops.h"
+#include "engine/op/source_ops.h"
+
+namespace koios::engine {
+
+StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slots,
+                                      OperatorHost* host) {
+  switch (op.kind_case()) {
+    case plan::Operator::kInject:
+      return MakeInject(op.inject(), host);
+    case plan::Operator::kPartitions:
+      return MakePartitions(host);
+    case plan::Operator::kScan:
+      return MakeScan(op.scan(), host);
+    case plan::Operator::kLookup:
+      return MakeLookup(op.lookup(), host);
+    case plan::Operator::kExpand:
+      return MakeExpand(op.expand(), host);
+    case plan::Operator::kEdgeEnd:
+      return MakeEdgeEnd(op.edge_end());
+    case plan::Operator::kFetch:
+      return MakeFetch(op.fetch(), host);
+    case plan::Operator::kFilter:
+      return MakeFilter(op.filter(), num_slots, host);
+    case plan::Operator::kProject:
+      return MakeProject(op.project(), num_slots, host);
+    case plan::Operator::kUnfold:
+      return MakeUnfold();
+    case plan::Operator::kLimit:
+      return MakeLimit(op.limit(), host);
+    case plan::Operator::kDedup:
+      return MakeDedup(op.dedup(), num_slots, host);
+    case plan::Operator::kReduce:
+      return MakeReduce(op.reduce(), host);
+    case plan::Operator::kExchange:
+    case plan::Operator::kSplit:
+    case plan::Operator::kScopeEnter:
+    case plan::Operator::kScopeExit:
+    case plan::Operator::kSink:
+      return OperatorBundle();
+    case plan::Operator::kTail:
+    case plan::Operator::kSample:
+    case plan::Operator::kOrder:
+    case plan::Operator::kGroup:
+    case plan::Operator::kLoopEnter:
+    case plan::Operator::kLoopBack:
+    case plan::Operator::kBarrier:
+    case plan::Operator::kAggregate:
+    case plan::Operator::kCap:
+    case plan::Operator::KIND_NOT_SET:
+      break;
+  }
+  ErrorDetail detail;
+  detail.reason = "STEP_NOT_THERE_YET";
+  detail.step = op.step();
+  return Unimplemented("The step " + op.step() + " is not there yet.", detail);
+}
+
+}  // namespace koios::engine

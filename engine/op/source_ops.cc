@@ -1,0 +1,187 @@
+#include "engine/op/source_ops.h"
+
+#include "core/value_codec.h"
+
+namespace koios::engine {
+namespace {
+
+// Each input row becomes one row per value. (In the middle of a traversal the planner puts the
+// values beside the input with a Split.)
+class InjectOp : public StreamOperator {
+ public:
+  explicit InjectOp(Column values) : values_(std::move(values)) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    output->slot = 0;
+    while (row_ < input.rows && output->origin.size() < kBatchRows) {
+      const size_t count =
+          std::min(values_.size() - next_, kBatchRows - output->origin.size());
+      output->column.AppendRange(values_, next_, count);
+      output->origin.insert(output->origin.end(), count, static_cast<uint32_t>(row_));
+      next_ += count;
+      if (next_ == values_.size()) {
+        next_ = 0;
+        ++row_;
+      }
+    }
+    *done = row_ >= input.rows;
+    if (*done) row_ = 0;
+    return OkStatus();
+  }
+
+ private:
+  const Column values_;
+  size_t row_ = 0;
+  size_t next_ = 0;
+};
+
+class PartitionsOp : public StreamOperator {
+ public:
+  explicit PartitionsOp(uint32_t num_partitions) : num_partitions_(num_partitions) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    output->slot = 0;
+    while (row_ < input.rows && output->origin.size() < kBatchRows) {
+      output->column.AppendInt(static_cast<int32_t>(next_));
+      output->origin.push_back(static_cast<uint32_t>(row_));
+      if (++next_ == num_partitions_) {
+        next_ = 0;
+        ++row_;
+      }
+    }
+    *done = row_ >= input.rows;
+    if (*done) row_ = 0;
+    return OkStatus();
+  }
+
+ private:
+  const uint32_t num_partitions_;
+  size_t row_ = 0;
+  uint32_t next_ = 0;
+};
+
+class ScanOp : public StreamOperator {
+ public:
+  ScanOp(const plan::Scan& op, OperatorHost* host)
+      : host_(host), element_(op.element()), labels_(FindLabels(host->view(), op.labels(), &none_)) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    output->slot = 0;
+    *done = false;
+    if (none_) {
+      *done = true;
+      return OkStatus();
+    }
+    if (input.slots[0].kind() != Column::Kind::kInt) return Internal("Scan needs partitions.");
+    const uint32_t partition = static_cast<uint32_t>(input.slots[0].ints()[row_]);
+    bool end = false;
+    if (element_ == plan::VERTEX) {
+      std::vector<VertexRef> vertices;
+      RETURN_IF_ERROR(host_->view().ScanVertices(partition, labels_, &vertex_cursor_, kBatchRows,
+                                                 &vertices));
+      for (VertexRef vertex : vertices) output->column.AppendVertex(vertex);
+      end = vertex_cursor_.done;
+    } else {
+      std::vector<EdgeRef> edges;
+      RETURN_IF_ERROR(
+          host_->view().ScanEdges(partition, labels_, &edge_cursor_, kBatchRows, &edges));
+      for (const EdgeRef& edge : edges) output->column.AppendEdge(edge);
+      end = edge_cursor_.done;
+    }
+    output->origin.assign(output->column.size(), static_cast<uint32_t>(row_));
+    if (end) {
+      vertex_cursor_ = {};
+      edge_cursor_ = {};
+      if (++row_ == input.rows) {
+        row_ = 0;
+        *done = true;
+      }
+    }
+    return OkStatus();
+  }
+
+ private:
+  OperatorHost* const host_;
+  const plan::ElementKind element_;
+  bool none_ = false;
+  const std::vector<LabelId> labels_;
+  size_t row_ = 0;
+  storage::ScanCursor vertex_cursor_;
+  storage::ExpandCursor edge_cursor_;
+};
+
+// Ids to elements. Current may also be an element already: a detached one (a parameter) is looked
+// up by its id, a reference stays.
+class LookupOp : public StreamOperator {
+ public:
+  LookupOp(const plan::Lookup& op, OperatorHost* host) : host_(host), element_(op.element()) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    output->slot = 0;
+    *done = true;
+    std::vector<Value> ids;
+    ids.reserve(input.rows);
+    for (size_t row = 0; row < input.rows; ++row) {
+      Value id = input.slots[0].Get(row);
+      if (id.kind() == ValueKind::kElement) id = id.AsElement().id;
+      ids.push_back(std::move(id));
+    }
+    if (element_ == plan::VERTEX) {
+      std::vector<VertexRef> vertices;
+      RETURN_IF_ERROR(host_->view().LookupVertices(ids, &output->origin, &vertices));
+      for (VertexRef vertex : vertices) output->column.AppendVertex(vertex);
+    } else {
+      std::vector<EdgeRef> edges;
+      RETURN_IF_ERROR(host_->view().LookupEdges(ids, &output->origin, &edges));
+      for (const EdgeRef& edge : edges) output->column.AppendEdge(edge);
+    }
+    return OkStatus();
+  }
+
+ private:
+  OperatorHost* const host_;
+  const plan::ElementKind element_;
+};
+
+OperatorBundle Stream(std::unique_ptr<StreamOperator> op) {
+  OperatorBundle bundle;
+  bundle.stream = std::move(op);
+  return bundle;
+}
+
+}  // namespace
+
+std::vector<LabelId> FindLabels(const storage::GraphView& view,
+                                const google::protobuf::RepeatedPtrField<std::string>& names,
+                                bool* unknown_only) {
+  std::vector<LabelId> labels;
+  for (const std::string& name : names) {
+    const LabelId label = view.schema().labels.Find(name);
+    if (label != kNoName) labels.push_back(label);
+  }
+  *unknown_only = labels.empty() && !names.empty();
+  return labels;
+}
+
+StatusOr<OperatorBundle> MakeInject(const plan::Inject& op, OperatorHost*) {
+  Column values;
+  for (const std::string& bytes : op.values()) {
+    ASSIGN_OR_RETURN(Value value, DecodeWholeValue(bytes));
+    values.Append(value);
+  }
+  return Stream(std::make_unique<InjectOp>(std::move(values)));
+}
+
+OperatorBundle MakePartitions(OperatorHost* host) {
+  return Stream(std::make_unique<PartitionsOp>(host->view().num_partitions()));
+}
+
+OperatorBundle MakeScan(const plan::Scan& op, OperatorHost* host) {
+  return Stream(std::make_unique<ScanOp>(op, host));
+}
+
+OperatorBundle MakeLookup(const plan::Lookup& op, OperatorHost* host) {
+  return Stream(std::make_unique<LookupOp>(op, host));
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,19 @@
+// Where rows come from: Inject, Partitions, Scan, Lookup.
+#pragma once
+
+#include "engine/op/operator.h"
+
+namespace koios::engine {
+
+StatusOr<OperatorBundle> MakeInject(const plan::Inject& op, OperatorHost* host);
+OperatorBundle MakePartitions(OperatorHost* host);
+OperatorBundle MakeScan(const plan::Scan& op, OperatorHost* host);
+OperatorBundle MakeLookup(const plan::Lookup& op, OperatorHost* host);
+
+// Interned ids of those labels that the graph knows. `unknown_only`: labels were asked for, and the
+// graph knows none of them, so that nothing can match.
+std::vector<LabelId> FindLabels(const storage::GraphView& view,
+                                const google::protobuf::RepeatedPtrField<std::string>& names,
+                                bool* unknown_only);
+
+}  // namespace koios::engine

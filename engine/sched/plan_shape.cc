@@ -1,0 +1,179 @@
+#include "engine/sched/plan_shape.h"
+
+#include <algorithm>
+
+namespace koios::engine {
+
+bool PlanShape::IsBarrier(const plan::Operator& op) {
+  switch (op.kind_case()) {
+    case plan::Operator::kReduce:
+      return op.reduce().stage() == plan::FINAL;
+    case plan::Operator::kOrder:
+      return op.order().stage() == plan::FINAL;
+    case plan::Operator::kGroup:
+      return op.group().stage() == plan::FINAL;
+    case plan::Operator::kTail:
+      return op.tail().stage() == plan::FINAL;
+    case plan::Operator::kSample:
+    case plan::Operator::kBarrier:
+    case plan::Operator::kAggregate:
+      return true;
+    default:
+      return false;
+  }
+}
+
+StatusOr<std::shared_ptr<const PlanShape>> PlanShape::Make(const plan::Plan& plan) {
+  auto shape = std::make_shared<PlanShape>();
+  const size_t size = plan.operators_size();
+  shape->is_barrier_.assign(size, 0);
+  shape->exit_of_.assign(size, kEnd);
+  shape->scope_.assign(size, 0);
+  shape->barrier_index_.assign(size, kEnd);
+  RETURN_IF_ERROR(shape->CheckEdges(plan));
+  uint32_t num_barriers = 0;
+  for (const plan::Operator& op : plan.operators()) {
+    shape->scope_[op.id()] = op.scope();
+    if (op.has_scope_exit()) {
+      // An exit belongs to the scope around the one that it ends.
+      shape->exit_of_[op.scope_exit().enter()] = op.id();
+      shape->scope_[op.id()] = plan.operators(static_cast<int>(op.scope_exit().enter())).scope();
+    }
+    if (!IsBarrier(op)) continue;
+    shape->is_barrier_[op.id()] = 1;
+    shape->barrier_index_[op.id()] = num_barriers++;
+  }
+  for (const plan::Operator& op : plan.operators()) {
+    if (op.has_scope_enter() && shape->exit_of_[op.id()] == kEnd) {
+      return Internal("The plan has a scope without an exit.");
+    }
+  }
+  shape->ComputePostDominators(plan);
+  shape->ComputeReach(plan);
+  return std::shared_ptr<const PlanShape>(std::move(shape));
+}
+
+Status PlanShape::CheckEdges(const plan::Plan& plan) const {
+  const uint32_t size = static_cast<uint32_t>(plan.operators_size());
+  if (size == 0 || plan.num_slots() == 0) return Internal("The plan is empty.");
+  for (uint32_t id = 0; id < size; ++id) {
+    const plan::Operator& op = plan.operators(id);
+    if (op.id() != id) return Internal("The plan's operators are not in the order of their ids.");
+    if (op.has_sink() != op.next().empty()) return Internal("The plan has a loose end.");
+    for (uint32_t next : op.next()) {
+      if (next >= size || (next <= id && !op.has_loop_back())) {
+        return Internal("The plan is not in topological order.");
+      }
+    }
+    if (op.has_scope_exit() && (op.scope_exit().enter() >= id ||
+                                !plan.operators(op.scope_exit().enter()).has_scope_enter())) {
+      return Internal("The plan has an exit without a scope.");
+    }
+    for (uint32_t first : op.scope_exit().alternatives()) {
+      if (first >= id) return Internal("The plan has an alternative outside its scope.");
+    }
+  }
+  return OkStatus();
+}
+
+// Operators are in topological order, so one pass backwards finds the nearest common way onward.
+// A scope is one hop: from its enter to its exit.
+void PlanShape::ComputePostDominators(const plan::Plan& plan) {
+  const uint32_t size = static_cast<uint32_t>(plan.operators_size());
+  post_dominator_.assign(size, kEnd);
+  std::vector<uint32_t> depth(size, 0);  // distance from the end in the post-dominator tree
+  const auto depth_of = [&](uint32_t op) { return op == kEnd ? 0 : depth[op]; };
+  for (uint32_t id = size; id-- > 0;) {
+    const plan::Operator& op = plan.operators(id);
+    uint32_t common = kEnd;
+    if (op.has_scope_enter()) {
+      common = exit_of_[id];
+    } else {
+      bool first = true;
+      for (uint32_t next : op.next()) {
+        if (next <= id) continue;
+        if (first) {
+          common = next;
+          first = false;
+          continue;
+        }
+        uint32_t other = next;
+        while (common != other) {
+          if (depth_of(common) >= depth_of(other)) {
+            common = common == kEnd ? kEnd : post_dominator_[common];
+          } else {
+            other = post_dominator_[other];
+          }
+        }
+      }
+    }
+    post_dominator_[id] = common;
+    depth[id] = depth_of(common) + 1;
+  }
+}
+
+std::optional<uint32_t> PlanShape::FirstBarrier(uint32_t op) const {
+  const uint32_t scope = scope_[op];
+  while (op != kEnd && scope_[op] == scope) {
+    if (is_barrier_[op] != 0) return op;
+    op = post_dominator_[op];
+  }
+  return std::nullopt;
+}
+
+std::optional<uint32_t> PlanShape::BranchBarrier(uint32_t split, uint32_t first) const {
+  const uint32_t meet = post_dominator_[split];
+  for (uint32_t op = first; op != kEnd && op != meet; op = post_dominator_[op]) {
+    if (scope_[op] == scope_[split] && is_barrier_[op] != 0) return op;
+  }
+  return std::nullopt;
+}
+
+std::optional<uint32_t> PlanShape::NextBarrier(uint32_t op) const {
+  const uint32_t next = post_dominator_[op];
+  if (next == kEnd || scope_[next] != scope_[op]) return std::nullopt;
+  return FirstBarrier(next);
+}
+
+void PlanShape::ComputeReach(const plan::Plan& plan) {
+  const uint32_t size = static_cast<uint32_t>(plan.operators_size());
+  const uint32_t num_barriers =
+      static_cast<uint32_t>(std::count(is_barrier_.begin(), is_barrier_.end(), 1));
+  const size_t words = (num_barriers + 63) / 64;
+  std::vector<std::vector<uint64_t>> from(size);  // barriers that a row at the operator may meet
+  reach_.assign(num_barriers, {});
+  for (uint32_t id = size; id-- > 0;) {
+    const plan::Operator& op = plan.operators(id);
+    std::vector<uint64_t>& bits = from[id];
+    bits.assign(words, 0);
+    for (uint32_t next : op.next()) {
+      if (next <= id) continue;
+      for (size_t word = 0; word < words; ++word) bits[word] |= from[next][word];
+    }
+    if (is_barrier_[id] != 0) {
+      reach_[barrier_index_[id]] = bits;
+      bits[barrier_index_[id] / 64] |= uint64_t{1} << (barrier_index_[id] % 64);
+    }
+    // Only successors are read again: what lies behind all of them may go.
+  }
+}
+
+bool PlanShape::Reaches(uint32_t from, uint32_t to) const {
+  const uint32_t index = barrier_index_[to];
+  return (reach_[barrier_index_[from]][index / 64] >> (index % 64)) & 1;
+}
+
+std::vector<uint8_t> PlanShape::LeadsOnlyTo(const plan::Plan& plan, uint32_t op) {
+  std::vector<uint8_t> leads(plan.operators_size(), 0);
+  leads[op] = 1;
+  for (uint32_t id = op; id-- > 0;) {
+    const plan::Operator& before = plan.operators(id);
+    bool only = !before.has_aggregate();
+    for (uint32_t next : before.next()) only = only && next <= op && leads[next] != 0;
+    leads[id] = only ? 1 : 0;
+  }
+  leads[op] = 0;
+  return leads;
+}
+
+}  // namespace koios::engine

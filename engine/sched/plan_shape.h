@@ -1,0 +1,51 @@
+// What the driver must know of a plan's shape, computed once per query and shared by its workers:
+// who can reach whom, which barrier is armed when, who leads only to a closed operator.
+// Pure; immutable after Make; bounded by the number of operators.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/status.h"
+#include "proto/plan.pb.h"
+
+namespace koios::engine {
+
+class PlanShape {
+ public:
+  // INTERNAL when the plan is not well formed (ids, edges, scopes).
+  static StatusOr<std::shared_ptr<const PlanShape>> Make(const plan::Plan& plan);
+
+  static bool IsBarrier(const plan::Operator& op);
+
+  // The first barrier that rows entering `op` are bound to meet on every way, within op's scope: what
+  // is armed by a row that enters there. nullopt: none before the scope's (or the plan's) end.
+  std::optional<uint32_t> FirstBarrier(uint32_t op) const;
+  // The first barrier of the branch of `split` that begins with `first`, before the branches meet.
+  std::optional<uint32_t> BranchBarrier(uint32_t split, uint32_t first) const;
+  // The barrier to arm when the barrier `op` fires.
+  std::optional<uint32_t> NextBarrier(uint32_t op) const;
+  // REQUIRES: both are barriers. A row from `from` may come to `to`.
+  bool Reaches(uint32_t from, uint32_t to) const;
+  // Marks the operators before `op` all of whose ways lead to it and which have no effect.
+  static std::vector<uint8_t> LeadsOnlyTo(const plan::Plan& plan, uint32_t op);
+  // The ScopeExit of a ScopeEnter.
+  uint32_t ExitOf(uint32_t enter) const { return exit_of_[enter]; }
+
+ private:
+  Status CheckEdges(const plan::Plan& plan) const;
+  void ComputePostDominators(const plan::Plan& plan);
+  void ComputeReach(const plan::Plan& plan);
+
+  static constexpr uint32_t kEnd = UINT32_MAX;
+  std::vector<uint8_t> is_barrier_;
+  std::vector<uint32_t> exit_of_;
+  std::vector<uint32_t> post_dominator_;  // nearest operator on all ways onward; kEnd: none
+  std::vector<uint32_t> scope_;
+  std::vector<uint32_t> barrier_index_;        // dense index of barriers
+  std::vector<std::vector<uint64_t>> reach_;   // per barrier: bitmap of barriers
+};
+
+}  // namespace koios::engine

@@ -1,0 +1,168 @@
+// QueryRun: one query on one worker. The driver around the operators: it owns their queues, splits
+// and returns weights, keeps the accounts of the instances whose home is this worker, parks the rows
+// of local scopes, routes rows, charges memory and counts for profile().
+// Belongs to its worker's thread. Never blocks; each Step does one operator invocation on one batch.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "engine/batch/batch.h"
+#include "engine/exchange/frame.h"
+#include "engine/op/operator.h"
+#include "engine/sched/outbox.h"
+#include "engine/sched/plan_shape.h"
+#include "engine/scope/home.h"
+
+namespace koios::engine {
+
+// What a query's part knows of the worker it runs on.
+struct WorkerContext {
+  uint32_t index = 0;
+  uint32_t num_workers = 1;
+  Transport* transport = nullptr;
+  const Clock* clock = nullptr;
+  // Every worker can read every partition: rows stay until the query has spread.
+  bool shared_view = true;
+  uint64_t spread_after_rows = 10'000;
+};
+
+class QueryRun {
+ public:
+  static StatusOr<std::unique_ptr<QueryRun>> Create(std::shared_ptr<const QuerySpec> spec,
+                                                    const WorkerContext& worker);
+  ~QueryRun();
+
+  // At the coordinator, once: the root instance begins.
+  void Start();
+  // kData, kReport, kAck, kClose of this query.
+  void Receive(Frame frame);
+  // One operator invocation. False: nothing can run now.
+  bool Step();
+  // Sends on what was held back to make batches and reports full. True: something can run again.
+  bool Flush();
+
+  // The query is over here: complete (root quiescent, coordinator only) or failed.
+  bool complete() const { return complete_; }
+  const Status& failure() const { return failure_; }
+  void Fail(const Status& status);
+
+  const QuerySpec& spec() const { return *spec_; }
+  std::shared_ptr<const QuerySpec> spec_ptr() const { return spec_; }
+  bool is_coordinator() const { return spec_->id.coordinator == worker_.index; }
+  bool has_sent() const { return has_sent_; }
+  uint64_t rows() const { return sink_rows_; }
+  const std::vector<OperatorStats>& stats() const { return stats_; }
+  // For tests: what is kept; all zero when a query is complete.
+  size_t num_homes() const { return homes_.size(); }
+
+ private:
+  struct Host;
+  // Rows waiting for, or worked on by, an operator.
+  struct Input {
+    Batch batch;
+    int64_t charged = 0;
+    bool remote = false;
+    uint32_t from = 0;      // remote: the sender, and its Exchange
+    uint32_t exchange = 0;
+    std::vector<WeightPool> left;  // per run, once worked on
+  };
+  // A fired barrier that still gives rows.
+  struct Firing {
+    StateKey key;
+    WeightPool pool;
+  };
+  struct Node {
+    const plan::Operator* op = nullptr;
+    std::unique_ptr<Host> host;
+    OperatorBundle code;
+    std::deque<Input> queue;
+    std::optional<Input> active;
+    std::deque<Firing> firings;
+    std::unique_ptr<Outbox> outbox;   // Exchange
+    Batch exits;                      // ScopeExit: rows on their way out
+    size_t open_instances = 0;        // ScopeEnter
+    std::vector<uint32_t> stateful;   // ScopeEnter: operators of its body that keep state
+    std::vector<Batch> restarts;      // ScopeEnter: rows on their way into an alternative body
+  };
+
+  QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& worker);
+  Status Open();
+  Status OverLimit(const plan::Operator& op, int64_t bytes) const;
+
+  // Scheduling.
+  bool CanRun(const Node& node) const;
+  bool HasWork(const Node& node) const;
+  bool HasRoom(uint32_t op) const;
+  void RunNode(uint32_t id);
+  void Enqueue(uint32_t op, Batch batch);
+  void EnqueueInput(uint32_t op, Input input);
+  void FinishInput(Node* node);
+  Input TakeInput(Node* node);
+  void ReceiveData(Frame frame);
+
+  // One kind of operator each (query_run_ops.cc).
+  Status RunStream(Node* node);
+  Status RunBarrier(Node* node);
+  Status RunPartial(Node* node);
+  Status RunFiring(Node* node);
+  Status RunExchange(Node* node);
+  Status RunSplit(Node* node);
+  Status RunScopeEnter(Node* node);
+  Status RunScopeExit(Node* node);
+  Status RunSink(Node* node);
+  Batch MakeOutput(const Node& node, const Input& input, OpOutput output);
+  void GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch);
+  StatusOr<std::vector<uint32_t>> Destinations(const plan::Exchange& exchange, const Batch& batch);
+  void DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked);
+  bool FlushPartial(Node* node);
+  bool Pump(Node* node, bool flush);
+
+  // Weights and instances (query_run_scope.cc).
+  void ReturnWeight(const InstanceId& instance, uint32_t k, uint32_t count = 1);
+  void ReturnRuns(const std::vector<Run>& runs);
+  void AddPending(const InstanceId& instance, const BarrierKey& key);
+  void Apply(const Report& report);
+  void Settle();                       // acts on the instances that have become quiescent
+  void FireReady(Home* home);
+  void CompleteInstance(Home* home);
+  void StartAlternative(Home* home);
+  void Leave(Home* home, int slot, const Value* value, int64_t bulk);
+  void CloseUpstream(uint32_t op, const StateKey& key);
+  void CloseInstance(Home* home);
+  bool IsDropped(uint32_t op, const Run& run) const;
+  void DropClosedRows(uint32_t op, Batch* batch);
+  void ArmFirst(const InstanceId& instance, uint32_t op, const Loops& loops);
+  void SendReports();
+  void SendControl(uint32_t to, Frame frame);
+
+  const std::shared_ptr<const QuerySpec> spec_;
+  const WorkerContext worker_;
+  std::shared_ptr<const PlanShape> shape_;
+  std::vector<Node> nodes_;
+  std::set<uint32_t> busy_;  // operators with work
+  std::vector<OperatorStats> stats_;
+
+  absl::flat_hash_map<uint64_t, std::unique_ptr<Home>> homes_;  // by serial
+  std::vector<uint64_t> whole_;                                 // became quiescent, to settle
+  uint64_t next_serial_ = 1;
+  absl::flat_hash_map<InstanceId, Report, std::hash<InstanceId>> ledger_;  // on its way home
+  // Upstream of these nothing is needed: per operator, by a close of the root; and by instance.
+  std::vector<uint8_t> root_closed_;
+  std::set<uint32_t> root_limits_;  // the reached limits
+  bool any_closed_ = false;
+
+  uint64_t rows_seen_ = 0;
+  bool spread_ = false;
+  bool has_sent_ = false;
+  bool complete_ = false;
+  Status failure_;
+  uint64_t sink_rows_ = 0;
+};
+
+}  // namespace koios::engine

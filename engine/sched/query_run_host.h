@@ -1,0 +1,44 @@
+// The driver's side of OperatorHost: one per operator of a QueryRun. Private to query_run*.cc.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/memory.h"
+#include "engine/sched/query_run.h"
+
+namespace koios::engine {
+
+// The error's step and position, for a limit hit or a value that does not fit.
+ErrorDetail DetailFor(const plan::Operator& op);
+
+struct QueryRun::Host : public OperatorHost {
+  Host(QueryRun* r, const plan::Operator* o) : run(r), op(o) {}
+  ~Host() override { run->spec_->account->Release(state_bytes); }
+
+  const storage::GraphView& view() const override { return *run->spec_->view; }
+  uint64_t seed() const override { return run->spec_->options.seed; }
+
+  Status ChargeState(int64_t bytes) override {
+    if (bytes <= 0) {
+      run->spec_->account->Release(-bytes);
+    } else if (!run->spec_->account->TryCharge(bytes)) {
+      return run->OverLimit(*op, bytes);
+    }
+    state_bytes += bytes;
+    OperatorStats& stats = run->stats_[op->id()];
+    stats.peak_bytes = std::max<uint64_t>(stats.peak_bytes, static_cast<uint64_t>(state_bytes));
+    return OkStatus();
+  }
+
+  // Acted on when the operator has returned.
+  void CloseUpstream(const StateKey& key) override { closings.push_back(key); }
+
+  QueryRun* const run;
+  const plan::Operator* const op;
+  int64_t state_bytes = 0;
+  std::vector<StateKey> closings;
+};
+
+}  // namespace koios::engine

@@ -1,0 +1,412 @@
+// The driver's ways with each kind of operator: one batch, one invocation.
+#include <algorithm>
+
+#include "core/value_compare.h"
+#include "engine/expr/element_functions.h"
+#include "engine/sched/query_run.h"
+#include "engine/sched/query_run_host.h"
+
+namespace koios::engine {
+
+// Rows of the output: the written slot from the operator, the others copied from the input.
+Batch QueryRun::MakeOutput(const Node& node, const Input& input, OpOutput output) {
+  Batch batch;
+  const Batch& in = input.batch;
+  batch.rows = output.rows(in);
+  batch.slots.resize(spec_->plan.num_slots());
+  const auto& drop = node.op->drop_slots();
+  for (size_t slot = 0; slot < in.slots.size(); ++slot) {
+    if (static_cast<int>(slot) == output.slot || in.slots[slot].empty()) continue;
+    if (std::find(drop.begin(), drop.end(), slot) != drop.end()) continue;
+    if (output.identity) {
+      batch.slots[slot] = in.slots[slot];
+    } else {
+      batch.slots[slot].AppendGather(in.slots[slot], output.origin);
+    }
+  }
+  if (output.slot >= 0 && std::find(drop.begin(), drop.end(), output.slot) == drop.end()) {
+    batch.slots[output.slot] = std::move(output.column);
+  }
+  if (output.has_bulk) {
+    batch.bulk = std::move(output.bulk);
+  } else if (output.identity) {
+    batch.bulk = in.bulk;
+  } else if (!in.bulk.empty()) {
+    batch.bulk.reserve(batch.rows);
+    for (uint32_t row : output.origin) batch.bulk.push_back(in.bulk[row]);
+  }
+  return batch;
+}
+
+// Gives each output run its weight: with `last`, all that is left of its input run (what cannot
+// travel in one piece goes home), else a piece. Input runs without output go home with `last`.
+void QueryRun::GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch) {
+  size_t next = 0;  // first output row not yet covered
+  uint32_t begin = 0;
+  for (size_t r = 0; r < input->batch.runs.size(); ++r) {
+    const Run& run = input->batch.runs[r];
+    const uint32_t end = begin + run.count;
+    size_t until = next;
+    if (output.identity) {
+      until = end;
+    } else {
+      while (until < output.origin.size() && output.origin[until] < end) ++until;
+    }
+    WeightPool& left = input->left[r];
+    const uint32_t count = static_cast<uint32_t>(until - next);
+    if (count > 0 && last) {
+      batch->runs.push_back({run.instance, run.loops, count, left.k()});
+      if (left.left() > 1) ReturnWeight(run.instance, left.k(), left.left() - 1);
+    } else if (count > 0) {
+      batch->runs.push_back({run.instance, run.loops, count, left.Take()});
+    } else if (last) {
+      ReturnWeight(run.instance, left.k(), left.left());
+    }
+    next = until;
+    begin = end;
+  }
+}
+
+Status QueryRun::RunStream(Node* node) {
+  if (!node->active.has_value()) node->active = TakeInput(node);
+  Input& input = *node->active;
+  if (input.batch.rows == 0) {
+    FinishInput(node);
+    return OkStatus();
+  }
+  // A cursor in the middle of a batch that nobody needs any more is dropped with its weight.
+  if (any_closed_ && root_closed_[node->op->id()] != 0) {
+    for (size_t r = 0; r < input.batch.runs.size(); ++r) {
+      ReturnWeight(input.batch.runs[r].instance, input.left[r].k(), input.left[r].left());
+    }
+    stats_[node->op->id()].rows_dropped += input.batch.rows;
+    FinishInput(node);
+    StatusOr<OperatorBundle> fresh =
+        MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get());
+    RETURN_IF_ERROR(fresh.status());
+    node->code = std::move(fresh).value();
+    return OkStatus();
+  }
+  OpOutput output;
+  bool done = false;
+  RETURN_IF_ERROR(node->code.stream->Process(input.batch, &output, &done));
+  const size_t rows = output.rows(input.batch);
+  rows_seen_ += rows;
+  if (rows_seen_ >= worker_.spread_after_rows) spread_ = true;
+  Batch weights;
+  GiveWeights(&input, output, done, &weights);
+  if (rows > 0) {
+    Batch batch = MakeOutput(*node, input, std::move(output));
+    batch.runs = std::move(weights.runs);
+    OperatorStats& stats = stats_[node->op->id()];
+    stats.rows_out += rows;
+    for (size_t row = 0; row < rows; ++row) stats.bulk_out += batch.BulkAt(row);
+    Enqueue(node->op->next(0), std::move(batch));
+  }
+  if (done) FinishInput(node);
+  return OkStatus();
+}
+
+Status QueryRun::RunBarrier(Node* node) {
+  node->active = TakeInput(node);
+  Input& input = *node->active;
+  if (input.batch.rows > 0) {
+    RETURN_IF_ERROR(node->code.barrier->Absorb(input.batch));
+    for (const Run& run : input.batch.runs) {
+      AddPending(run.instance, {node->op->id(), run.loops});
+    }
+    ReturnRuns(input.batch.runs);
+  }
+  FinishInput(node);
+  return OkStatus();
+}
+
+Status QueryRun::RunPartial(Node* node) {
+  node->active = TakeInput(node);
+  Input& input = *node->active;
+  if (input.batch.rows > 0) {
+    std::vector<Run> returned;
+    RETURN_IF_ERROR(node->code.partial->Absorb(input.batch, &returned));
+    ReturnRuns(returned);
+  }
+  FinishInput(node);
+  if (node->code.partial->size() > kBatchRows) FlushPartial(node);
+  return OkStatus();
+}
+
+bool QueryRun::FlushPartial(Node* node) {
+  Batch batch;
+  if (!node->code.partial->Flush(&batch)) return false;
+  batch.slots.resize(spec_->plan.num_slots());
+  stats_[node->op->id()].rows_out += batch.rows;
+  Enqueue(node->op->next(0), std::move(batch));
+  return true;
+}
+
+Status QueryRun::RunFiring(Node* node) {
+  Firing& firing = node->firings.front();
+  if (root_closed_[node->op->id()] != 0) {
+    ReturnWeight(firing.key.instance, firing.pool.k(), firing.pool.left());
+    node->firings.pop_front();
+    return OkStatus();
+  }
+  Batch batch;
+  bool done = false;
+  RETURN_IF_ERROR(node->code.barrier->Fire(firing.key, &batch, &done));
+  const InstanceId instance = firing.key.instance;
+  if (batch.rows > 0) {
+    batch.slots.resize(spec_->plan.num_slots());
+    for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
+    const uint32_t k = done ? firing.pool.k() : firing.pool.Take();
+    batch.runs.push_back({instance, firing.key.loops, static_cast<uint32_t>(batch.rows), k});
+    OperatorStats& stats = stats_[node->op->id()];
+    stats.rows_out += batch.rows;
+    for (size_t row = 0; row < batch.rows; ++row) stats.bulk_out += batch.BulkAt(row);
+    if (done && firing.pool.left() > 1) ReturnWeight(instance, k, firing.pool.left() - 1);
+    Enqueue(node->op->next(0), std::move(batch));
+  } else if (done) {
+    ReturnWeight(instance, firing.pool.k(), firing.pool.left());
+  }
+  if (done) node->firings.pop_front();
+  return OkStatus();
+}
+
+// Where each row of the batch is needed. Rows whose partition this worker can read stay until the
+// query has spread (engine rule 27).
+StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exchange,
+                                                       const Batch& batch) {
+  std::vector<uint32_t> to(batch.rows, worker_.index);
+  if (worker_.num_workers == 1) return to;
+  const auto owner = [this](uint32_t partition) { return partition % worker_.num_workers; };
+  const bool stay = worker_.shared_view && !spread_;
+  switch (exchange.key()) {
+    case plan::Exchange::OWNER: {
+      if (stay || !batch.Has(exchange.slot())) return to;
+      Operand operand;
+      operand.column = &batch.slots[exchange.slot()];
+      const ElementRows elements = ElementRows::Of(operand, batch.rows);
+      for (size_t i = 0; i < elements.vertices.size(); ++i) {
+        to[elements.vertex_rows[i]] = owner(elements.vertices[i].partition());
+      }
+      for (size_t i = 0; i < elements.edges.size(); ++i) {
+        to[elements.edge_rows[i]] = owner(elements.edges[i].out.partition());
+      }
+      for (uint32_t row : elements.other_rows) {
+        const Value value = operand.Get(row);
+        if (value.kind() == ValueKind::kVertexProperty) {
+          to[row] = owner(value.AsVertexProperty().owner.partition());
+        } else if (value.kind() == ValueKind::kProperty) {
+          to[row] = owner(value.AsProperty().owner.out.partition());
+        }
+      }
+      return to;
+    }
+    case plan::Exchange::PARTITION: {
+      uint64_t elements = 0;
+      const Schema& schema = spec_->view->schema();
+      for (const auto& [label, count] : schema.vertex_counts) elements += count;
+      for (const auto& [label, count] : schema.edge_counts) elements += count;
+      if (stay && elements < worker_.spread_after_rows) return to;
+      if (batch.slots[0].kind() != Column::Kind::kInt) {
+        return Internal("An exchange by partition needs partition numbers.");
+      }
+      for (size_t row = 0; row < batch.rows; ++row) {
+        to[row] = owner(static_cast<uint32_t>(batch.slots[0].ints()[row]));
+      }
+      return to;
+    }
+    case plan::Exchange::ID:
+      if (stay) return to;
+      for (size_t row = 0; row < batch.rows; ++row) {
+        Value id = batch.slots[0].Get(row);
+        if (id.kind() == ValueKind::kElement) id = id.AsElement().id;
+        to[row] = owner(spec_->view->PartitionOfId(id));
+      }
+      return to;
+    case plan::Exchange::HOME: {
+      size_t row = 0;
+      for (const Run& run : batch.runs) {
+        for (uint32_t i = 0; i < run.count; ++i) to[row++] = run.instance.home;
+      }
+      return to;
+    }
+    case plan::Exchange::HASH:
+      for (size_t row = 0; row < batch.rows; ++row) {
+        uint64_t hash = 0;
+        for (uint32_t slot : exchange.hash_slots()) {
+          if (batch.Has(slot)) {
+            hash = hash * 0x9E3779B97F4A7C15ull + EquivalenceHash(batch.slots[slot].Get(row));
+          }
+        }
+        to[row] = static_cast<uint32_t>((hash >> 16) % worker_.num_workers);
+      }
+      return to;
+    default:
+      return Internal("The plan has an unknown exchange.");
+  }
+}
+
+Status QueryRun::RunExchange(Node* node) {
+  node->active = TakeInput(node);
+  const Batch& batch = node->active->batch;
+  ASSIGN_OR_RETURN(const std::vector<uint32_t> to, Destinations(node->op->exchange(), batch));
+  const bool all_stay =
+      std::all_of(to.begin(), to.end(), [&](uint32_t dest) { return dest == worker_.index; });
+  if (all_stay) {
+    if (batch.rows > 0) Enqueue(node->op->next(0), std::move(node->active->batch));
+    FinishInput(node);
+    return OkStatus();
+  }
+  // Per destination: the picked rows, and their runs with an exact share of the weight.
+  std::vector<std::vector<uint32_t>> picked(worker_.num_workers);
+  std::vector<std::vector<Run>> runs(worker_.num_workers);
+  std::vector<uint32_t> counts(worker_.num_workers, 0);
+  std::vector<uint32_t> used;
+  uint32_t row = 0;
+  for (const Run& run : batch.runs) {
+    used.clear();
+    for (uint32_t i = 0; i < run.count; ++i, ++row) {
+      if (counts[to[row]]++ == 0) used.push_back(to[row]);
+      picked[to[row]].push_back(row);
+    }
+    const ExactSplit split = SplitWeight(run.k, static_cast<uint32_t>(used.size()));
+    for (uint32_t i = 0; i < used.size(); ++i) {
+      const uint32_t k = split.low_k + (i < split.num_low ? 0 : 1);
+      runs[used[i]].push_back({run.instance, run.loops, counts[used[i]], k});
+      counts[used[i]] = 0;
+    }
+  }
+  for (uint32_t dest = 0; dest < worker_.num_workers; ++dest) {
+    if (!picked[dest].empty()) node->outbox->Add(dest, batch, picked[dest], runs[dest]);
+  }
+  FinishInput(node);
+  Pump(node, /*flush=*/false);
+  return OkStatus();
+}
+
+bool QueryRun::Pump(Node* node, bool flush) {
+  bool moved_here = false;
+  for (uint32_t to = 0; to < worker_.num_workers; ++to) {
+    const bool local = to == worker_.index;
+    Batch batch;
+    while ((!local || HasRoom(node->op->next(0))) && node->outbox->Take(to, flush, local, &batch)) {
+      if (local) {
+        Enqueue(node->op->next(0), std::move(batch));
+        moved_here = true;
+        continue;
+      }
+      stats_[node->op->id()].bytes_sent += batch.ByteSize();
+      Frame frame;
+      frame.query = spec_->id;
+      frame.kind = FrameKind::kData;
+      frame.from = worker_.index;
+      frame.op = node->op->id();
+      frame.batch = std::move(batch);
+      frame.spec = spec_;
+      has_sent_ = true;
+      worker_.transport->Send(to, std::move(frame));
+    }
+  }
+  return moved_here;
+}
+
+// Copies into every branch, or sends each row into the first option whose test fits. A branch's
+// first row arms its first barrier (engine rule 6).
+Status QueryRun::RunSplit(Node* node) {
+  node->active = TakeInput(node);
+  const Batch& batch = node->active->batch;
+  const plan::Split& split = node->op->split();
+  const int branches = node->op->next_size();
+  std::vector<std::vector<uint32_t>> picked(branches);
+  if (split.options().empty()) {
+    for (int b = 0; b < branches; ++b) {
+      for (uint32_t row = 0; row < batch.rows; ++row) picked[b].push_back(row);
+    }
+  } else {
+    std::vector<uint8_t> taken(batch.rows, 0);
+    std::vector<Operand> scratch;
+    std::vector<uint32_t> selected;
+    for (int b = 0; b < std::min(branches, split.options_size()); ++b) {
+      ASSIGN_OR_RETURN(const Expression test,
+                       Expression::Bind(split.options(b).test(), spec_->plan.num_slots()));
+      RETURN_IF_ERROR(SelectRows(test, batch, *spec_->view, &scratch, &selected));
+      for (uint32_t row : selected) {
+        if (taken[row] == 0) picked[b].push_back(row);
+        if (!split.copy()) taken[row] = 1;
+      }
+    }
+  }
+  DistributeRuns(node, picked);
+  FinishInput(node);
+  return OkStatus();
+}
+
+// Sends rows picked[b] of the active batch to branch b, splitting each run's weight exactly; one part
+// more goes home when the run arms barriers, in the same report as they.
+void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked) {
+  const Batch& batch = node->active->batch;
+  const size_t branches = picked.size();
+  std::vector<Batch> outputs(branches);
+  std::vector<size_t> next(branches, 0);
+  uint32_t begin = 0;
+  for (const Run& run : batch.runs) {
+    const uint32_t end = begin + run.count;
+    std::vector<uint32_t> counts(branches, 0);
+    std::vector<BarrierKey> armed;
+    uint32_t parts = 0;
+    for (size_t b = 0; b < branches; ++b) {
+      while (next[b] < picked[b].size() && picked[b][next[b]] < end) ++next[b], ++counts[b];
+      if (counts[b] == 0) continue;
+      ++parts;
+      const std::optional<uint32_t> barrier =
+          shape_->BranchBarrier(node->op->id(), node->op->next(static_cast<int>(b)));
+      if (barrier.has_value()) armed.push_back({*barrier, run.loops});
+    }
+    begin = end;
+    if (parts == 0) {
+      ReturnWeight(run.instance, run.k);
+      continue;
+    }
+    const uint32_t total = parts + (armed.empty() ? 0 : 1);
+    const ExactSplit split = SplitWeight(run.k, total);
+    uint32_t part = 0;
+    for (size_t b = 0; b < branches; ++b) {
+      if (counts[b] == 0) continue;
+      const uint32_t k = split.low_k + (part++ < split.num_low ? 0 : 1);
+      outputs[b].runs.push_back({run.instance, run.loops, counts[b], k});
+    }
+    for (const BarrierKey& key : armed) AddPending(run.instance, key);
+    if (!armed.empty()) {
+      ReturnWeight(run.instance, split.low_k + (part < split.num_low ? 0 : 1));
+    }
+  }
+  for (size_t b = 0; b < branches; ++b) {
+    if (picked[b].empty()) continue;
+    outputs[b].slots.resize(spec_->plan.num_slots());
+    outputs[b].AppendRows(batch, picked[b]);
+    stats_[node->op->id()].rows_out += picked[b].size();
+    Enqueue(node->op->next(static_cast<int>(b)), std::move(outputs[b]));
+  }
+}
+
+Status QueryRun::RunSink(Node* node) {
+  node->active = TakeInput(node);
+  Batch& batch = node->active->batch;
+  if (batch.rows > 0) {
+    ResultBatch result;
+    OperatorStats& stats = stats_[node->op->id()];
+    stats.rows_out += batch.rows;
+    for (size_t row = 0; row < batch.rows; ++row) {
+      sink_rows_ += batch.BulkAt(row);
+      stats.bulk_out += batch.BulkAt(row);
+    }
+    ReturnRuns(batch.runs);
+    result.column = std::move(batch.slots[0]);
+    result.bulk = std::move(batch.bulk);
+    spec_->sink->Push(std::move(result));
+  }
+  FinishInput(node);
+  return OkStatus();
+}
+
+}  // namespace koios::engine

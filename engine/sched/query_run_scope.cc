@@ -1,0 +1,393 @@
+// Weights, instances, barriers and local scopes: the protocol of DESIGN 5.2 and 5.3.
+#include <algorithm>
+
+#include "engine/sched/query_run.h"
+#include "engine/sched/query_run_host.h"
+
+namespace koios::engine {
+
+// ---- weights -------------------------------------------------------------------------------------
+
+void QueryRun::ReturnWeight(const InstanceId& instance, uint32_t k, uint32_t count) {
+  if (instance.home != worker_.index) {
+    Report& report = ledger_[instance];
+    report.instance = instance;
+    report.weight.Add(k, count);
+    return;
+  }
+  const auto found = homes_.find(instance.serial);
+  if (found == homes_.end()) return Fail(Internal("Weight came home to an instance that is over."));
+  found->second->weight.Add(k, count);
+  if (found->second->weight.IsOne()) whole_.push_back(instance.serial);
+}
+
+void QueryRun::ReturnRuns(const std::vector<Run>& runs) {
+  for (const Run& run : runs) ReturnWeight(run.instance, run.k);
+}
+
+void QueryRun::AddPending(const InstanceId& instance, const BarrierKey& key) {
+  std::vector<BarrierKey>* pending = nullptr;
+  if (instance.home == worker_.index) {
+    const auto found = homes_.find(instance.serial);
+    if (found == homes_.end()) return Fail(Internal("A barrier waits for an instance that is over."));
+    pending = &found->second->pending;
+  } else {
+    Report& report = ledger_[instance];
+    report.instance = instance;
+    pending = &report.pending;
+  }
+  if (std::find(pending->begin(), pending->end(), key) == pending->end()) pending->push_back(key);
+}
+
+void QueryRun::Apply(const Report& report) {
+  for (const BarrierKey& key : report.pending) AddPending(report.instance, key);
+  for (uint32_t k : report.weight.Pieces()) ReturnWeight(report.instance, k);
+}
+
+void QueryRun::SendControl(uint32_t to, Frame frame) {
+  frame.query = spec_->id;
+  frame.from = worker_.index;
+  frame.spec = spec_;
+  has_sent_ = true;
+  worker_.transport->Send(to, std::move(frame));
+}
+
+void QueryRun::SendReports() {
+  if (ledger_.empty()) return;
+  std::vector<std::vector<Report>> by_home(worker_.num_workers);
+  for (auto& [instance, report] : ledger_) by_home[instance.home].push_back(std::move(report));
+  ledger_.clear();
+  for (uint32_t home = 0; home < worker_.num_workers; ++home) {
+    if (by_home[home].empty()) continue;
+    Frame frame;
+    frame.kind = FrameKind::kReport;
+    frame.reports = std::move(by_home[home]);
+    SendControl(home, std::move(frame));
+  }
+}
+
+// ---- quiescence ----------------------------------------------------------------------------------
+
+void QueryRun::ArmFirst(const InstanceId& instance, uint32_t op, const Loops& loops) {
+  const std::optional<uint32_t> barrier = shape_->FirstBarrier(op);
+  if (barrier.has_value()) AddPending(instance, {*barrier, loops});
+}
+
+void QueryRun::Settle() {
+  while (!whole_.empty() && failure_.ok()) {
+    const uint64_t serial = whole_.back();
+    whole_.pop_back();
+    const auto found = homes_.find(serial);
+    if (found == homes_.end() || !found->second->weight.IsOne()) continue;
+    Home* home = found->second.get();
+    if (home->pending.empty() || home->closed) {
+      CompleteInstance(home);
+    } else {
+      FireReady(home);
+    }
+  }
+}
+
+// Fires every pending barrier that no other pending one can reach; what they give shares a new
+// weight 1 (engine rule 1). A fired barrier arms the next one on its way, so that count() of nothing
+// is 0 behind it too (engine rule 6).
+void QueryRun::FireReady(Home* home) {
+  std::vector<BarrierKey> ready, waiting;
+  for (const BarrierKey& key : home->pending) {
+    const bool reached = std::any_of(
+        home->pending.begin(), home->pending.end(), [&](const BarrierKey& other) {
+          return other.op != key.op && shape_->Reaches(other.op, key.op);
+        });
+    (reached ? waiting : ready).push_back(key);
+  }
+  CHECK(!ready.empty());
+  home->pending = std::move(waiting);
+  home->weight.Clear();
+  const ExactSplit split = SplitWeight(0, static_cast<uint32_t>(ready.size()));
+  for (uint32_t i = 0; i < ready.size(); ++i) {
+    const uint32_t k = split.low_k + (i < split.num_low ? 0 : 1);
+    nodes_[ready[i].op].firings.push_back({{home->instance, ready[i].loops}, WeightPool(k)});
+    busy_.insert(ready[i].op);
+    const std::optional<uint32_t> next = shape_->NextBarrier(ready[i].op);
+    if (next.has_value()) AddPending(home->instance, {*next, ready[i].loops});
+  }
+}
+
+// ---- local scopes --------------------------------------------------------------------------------
+
+Status QueryRun::RunScopeEnter(Node* node) {
+  for (size_t body = 0; body < node->restarts.size(); ++body) {
+    if (node->restarts[body].rows == 0) continue;
+    const plan::ScopeExit& exit = nodes_[shape_->ExitOf(node->op->id())].op->scope_exit();
+    Enqueue(exit.alternatives(static_cast<int>(body)), std::move(node->restarts[body]));
+    node->restarts[body] = {};
+  }
+  if (node->queue.empty()) return OkStatus();
+  node->active = TakeInput(node);
+  Batch& batch = node->active->batch;
+  if (batch.rows > 0) {
+    const uint32_t enter = node->op->id();
+    Batch body;
+    body.rows = batch.rows;
+    body.slots = batch.slots;
+    for (uint32_t slot : node->op->drop_slots()) body.slots[slot].Clear();
+    auto parked = std::make_shared<Parked>();
+    const std::optional<uint32_t> barrier = shape_->FirstBarrier(node->op->next(0));
+    uint32_t row = 0;
+    for (const Run& run : batch.runs) {
+      parked->runs.push_back({run.instance, run.loops, WeightPool(run.k), run.count});
+      for (uint32_t i = 0; i < run.count; ++i, ++row) {
+        auto home = std::make_unique<Home>();
+        home->instance = {worker_.index, next_serial_++};
+        home->enter = enter;
+        home->parked = parked;
+        home->row = row;
+        home->run = static_cast<uint32_t>(parked->runs.size() - 1);
+        if (barrier.has_value()) home->pending.push_back({*barrier, run.loops});
+        body.runs.push_back({home->instance, run.loops, 1, 0});
+        homes_[home->instance.serial] = std::move(home);
+      }
+    }
+    node->open_instances += batch.rows;
+    // The parked rows stay charged until the last of them is through.
+    parked->batch = std::move(batch);
+    parked->charged = node->active->charged;
+    node->active->charged = 0;
+    stats_[enter].rows_out += body.rows;
+    Enqueue(node->op->next(0), std::move(body));
+  }
+  FinishInput(node);
+  return OkStatus();
+}
+
+Status QueryRun::RunScopeExit(Node* node) {
+  if (!node->queue.empty()) {
+    node->active = TakeInput(node);
+    const Batch& batch = node->active->batch;
+    const plan::ScopeExit& exit = node->op->scope_exit();
+    uint32_t row = 0;
+    for (const Run& run : batch.runs) {
+      const uint32_t end = row + run.count;
+      const auto found = homes_.find(run.instance.serial);
+      if (run.instance.home != worker_.index || found == homes_.end()) {
+        return Internal("A row left a scope away from its instance's home.");
+      }
+      Home* home = found->second.get();
+      for (; row < end && !home->closed; ++row) {
+        home->productive = true;
+        const Value value = batch.slots[0].Get(row);
+        switch (exit.policy()) {
+          case plan::ScopeExit::EXISTS:
+            Leave(home, -1, nullptr, 1);
+            CloseInstance(home);
+            break;
+          case plan::ScopeExit::NONE:
+            CloseInstance(home);
+            break;
+          case plan::ScopeExit::EXISTS_FLAG: {
+            const Value yes = Value::Bool(true);
+            Leave(home, static_cast<int>(exit.slot()), &yes, 1);
+            CloseInstance(home);
+            break;
+          }
+          case plan::ScopeExit::FIRST:
+            Leave(home, static_cast<int>(exit.slot()), &value, 1);
+            CloseInstance(home);
+            break;
+          case plan::ScopeExit::ALL:
+          case plan::ScopeExit::OPTIONAL:
+            Leave(home, 0, &value, batch.BulkAt(row));
+            break;
+          case plan::ScopeExit::EFFECT:
+            break;
+          default:
+            return Internal("The plan has an unknown exit policy.");
+        }
+      }
+      row = end;
+      ReturnWeight(run.instance, run.k);
+    }
+    FinishInput(node);
+  }
+  if (node->exits.rows > 0) {
+    Enqueue(node->op->next(0), std::move(node->exits));
+    node->exits = {};
+  }
+  return OkStatus();
+}
+
+// The parked row goes on behind the scope, with `value` (when given) in `slot`, and a piece of the
+// weight of the run it came in.
+void QueryRun::Leave(Home* home, int slot, const Value* value, int64_t bulk) {
+  const uint32_t exit_id = shape_->ExitOf(home->enter);
+  if (root_closed_[exit_id] != 0) return;
+  Node& exit = nodes_[exit_id];
+  const Batch& parked = home->parked->batch;
+  const auto present = [&](size_t s) {
+    return static_cast<int>(s) == slot || (s < parked.slots.size() && !parked.slots[s].empty());
+  };
+  if (exit.exits.rows > 0) {
+    bool same = exit.exits.rows < kBatchRows;
+    for (size_t s = 0; s < exit.exits.slots.size() && same; ++s) {
+      same = present(s) == !exit.exits.slots[s].empty();
+    }
+    if (!same) {
+      Enqueue(exit.op->next(0), std::move(exit.exits));
+      exit.exits = {};
+    }
+  }
+  Batch& out = exit.exits;
+  out.slots.resize(spec_->plan.num_slots());
+  for (size_t s = 0; s < out.slots.size(); ++s) {
+    if (static_cast<int>(s) == slot) {
+      out.slots[s].Append(*value);
+    } else if (present(s)) {
+      out.slots[s].AppendFrom(parked.slots[s], home->row);
+    }
+  }
+  const int64_t out_bulk = parked.BulkAt(home->row) * bulk;
+  if (out_bulk != 1 || !out.bulk.empty()) {
+    out.bulk.resize(out.rows, 1);
+    out.bulk.push_back(out_bulk);
+  }
+  ++out.rows;
+  Parked::OuterRun& outer = home->parked->runs[home->run];
+  out.AppendRun({outer.instance, outer.loops, 1, outer.pool.Take()});
+  stats_[exit_id].rows_out += 1;
+  stats_[exit_id].bulk_out += static_cast<uint64_t>(out_bulk);
+  busy_.insert(exit_id);
+}
+
+// Nothing more is needed of the instance: it gives up its slot at once and stays as a tombstone until
+// its weight is whole (engine rules 3, 19).
+void QueryRun::CloseInstance(Home* home) {
+  home->closed = true;
+  any_closed_ = true;
+  --nodes_[home->enter].open_instances;
+  busy_.insert(home->enter);
+}
+
+void QueryRun::CompleteInstance(Home* home) {
+  if (home->instance.serial == 0) {
+    complete_ = true;
+    return;
+  }
+  Node& enter = nodes_[home->enter];
+  const uint32_t exit_id = shape_->ExitOf(home->enter);
+  const plan::ScopeExit& exit = nodes_[exit_id].op->scope_exit();
+  if (!home->closed) {
+    if (!home->productive && home->alternative < static_cast<uint32_t>(exit.alternatives_size())) {
+      return StartAlternative(home);
+    }
+    const bool productive = home->productive;
+    const int slot = static_cast<int>(exit.slot());
+    if (exit.policy() == plan::ScopeExit::EFFECT ||
+        (!productive && (exit.policy() == plan::ScopeExit::NONE ||
+                         exit.policy() == plan::ScopeExit::OPTIONAL))) {
+      Leave(home, -1, nullptr, 1);
+    } else if (!productive && exit.policy() == plan::ScopeExit::EXISTS_FLAG) {
+      const Value no = Value::Bool(false);
+      Leave(home, slot, &no, 1);
+    } else if (!productive && exit.policy() == plan::ScopeExit::FIRST &&
+               exit.absent() == plan::Project::NULL_VALUE) {
+      const Value none;
+      Leave(home, slot, &none, 1);
+    }
+    CloseInstance(home);
+  }
+  const std::shared_ptr<Parked> parked = home->parked;
+  Parked::OuterRun& outer = parked->runs[home->run];
+  for (uint32_t id : enter.stateful) {
+    if (nodes_[id].code.stream != nullptr) nodes_[id].code.stream->Release(home->instance);
+    if (nodes_[id].code.barrier != nullptr) nodes_[id].code.barrier->Release(home->instance);
+  }
+  homes_.erase(home->instance.serial);
+  if (--outer.waiting == 0) ReturnWeight(outer.instance, outer.pool.k(), outer.pool.left());
+  if (parked.use_count() == 1) spec_->account->Release(parked->charged);
+}
+
+// The body gave nothing: the parked row enters the next one, with a new weight.
+void QueryRun::StartAlternative(Home* home) {
+  Node& enter = nodes_[home->enter];
+  const plan::ScopeExit& exit = nodes_[shape_->ExitOf(home->enter)].op->scope_exit();
+  const uint32_t body = home->alternative++;
+  const uint32_t first = exit.alternatives(static_cast<int>(body));
+  home->weight.Clear();
+  const Parked::OuterRun& outer = home->parked->runs[home->run];
+  ArmFirst(home->instance, first, outer.loops);
+  enter.restarts.resize(exit.alternatives_size());
+  Batch& batch = enter.restarts[body];
+  const Batch& parked = home->parked->batch;
+  if (batch.rows > 0 && (batch.rows >= kBatchRows || !batch.SameShape(parked))) {
+    Enqueue(first, std::move(batch));
+    batch = {};
+  }
+  Batch row;
+  row.slots.resize(parked.slots.size());
+  for (size_t s = 0; s < parked.slots.size(); ++s) {
+    if (!parked.slots[s].empty()) row.slots[s].AppendFrom(parked.slots[s], home->row);
+  }
+  row.rows = 1;
+  batch.AppendRows(row, {0});
+  batch.AppendRun({home->instance, outer.loops, 1, 0});
+  busy_.insert(home->enter);
+}
+
+// ---- closing -------------------------------------------------------------------------------------
+
+// A limit is reached. For the root: rows on ways that lead only to it are dropped, here and (for the
+// limit at home, which counts for all) everywhere. Correctness does not depend on it: the limit
+// itself passes nothing more.
+void QueryRun::CloseUpstream(uint32_t op, const StateKey& key) {
+  if (key.instance.serial != 0 || !key.loops.empty() || root_limits_.contains(op)) return;
+  root_limits_.insert(op);
+  any_closed_ = true;
+  const std::vector<uint8_t> leads = PlanShape::LeadsOnlyTo(spec_->plan, op);
+  for (size_t id = 0; id < leads.size(); ++id) {
+    if (leads[id] == 0 || root_closed_[id] != 0) continue;
+    root_closed_[id] = 1;
+    if (HasWork(nodes_[id])) busy_.insert(static_cast<uint32_t>(id));
+  }
+  const bool at_home = key.instance.home == worker_.index &&
+                       spec_->plan.operators(static_cast<int>(op)).limit().stage() == plan::FINAL;
+  for (uint32_t to = 0; at_home && to < worker_.num_workers; ++to) {
+    if (to == worker_.index || !has_sent_) continue;
+    Frame frame;
+    frame.kind = FrameKind::kClose;
+    frame.op = op;
+    frame.instance = key.instance;
+    frame.loops = key.loops;
+    SendControl(to, std::move(frame));
+  }
+}
+
+bool QueryRun::IsDropped(uint32_t op, const Run& run) const {
+  if (root_closed_[op] != 0) return true;
+  if (run.instance.serial == 0 || run.instance.home != worker_.index) return false;
+  const auto found = homes_.find(run.instance.serial);
+  return found != homes_.end() && found->second->closed;
+}
+
+void QueryRun::DropClosedRows(uint32_t op, Batch* batch) {
+  std::vector<uint32_t> kept;
+  std::vector<Run> runs;
+  uint32_t row = 0;
+  for (const Run& run : batch->runs) {
+    if (IsDropped(op, run)) {
+      ReturnWeight(run.instance, run.k);
+      row += run.count;
+      continue;
+    }
+    runs.push_back(run);
+    for (uint32_t i = 0; i < run.count; ++i) kept.push_back(row++);
+  }
+  if (runs.size() == batch->runs.size()) return;
+  stats_[op].rows_dropped += batch->rows - kept.size();
+  Batch rest;
+  rest.slots.resize(batch->slots.size());
+  if (!kept.empty()) rest.AppendRows(*batch, kept);
+  rest.runs = std::move(runs);
+  *batch = std::move(rest);
+}
+
+}  // namespace koios::engine

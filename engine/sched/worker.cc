@@ -1,0 +1,189 @@
+#include "engine/sched/worker.h"
+
+#include <algorithm>
+
+namespace koios::engine {
+namespace {
+
+// Operator invocations per turn of a query: a slice stays well under a millisecond.
+constexpr int kStepsPerTurn = 8;
+
+}  // namespace
+
+const QueryRun* Worker::Find(const QueryId& id) const {
+  const auto found = queries_.find(id);
+  return found == queries_.end() ? nullptr : found->second.run.get();
+}
+
+bool Worker::HasEnded(const QueryId& id) const {
+  const auto found = ended_.find(id.coordinator);
+  if (found == ended_.end()) return false;
+  return id.serial < found->second.watermark || found->second.above.contains(id.serial);
+}
+
+void Worker::Begin(std::shared_ptr<const QuerySpec> spec) {
+  const QueryId id = spec->id;
+  std::shared_ptr<ResultSink> sink = id.coordinator == context_.index ? spec->sink : nullptr;
+  StatusOr<std::unique_ptr<QueryRun>> run = QueryRun::Create(spec, context_);
+  if (!run.ok()) {
+    if (sink != nullptr) {
+      QueryResult result;
+      result.status = run.status();
+      sink->Done(std::move(result));
+      End(id);
+      return;
+    }
+    Frame fail;
+    fail.query = id;
+    fail.kind = FrameKind::kFail;
+    fail.from = context_.index;
+    fail.status = run.status();
+    fail.spec = spec;
+    End(id);
+    context_.transport->Send(id.coordinator, std::move(fail));
+    return;
+  }
+  Running& running = queries_[id];
+  running.run = std::move(run).value();
+  running.started_ns = context_.clock->NowNanos();
+  turns_.push_back(id);
+}
+
+void Worker::Deliver(Frame frame) {
+  const QueryId id = frame.query;
+  if (frame.kind == FrameKind::kStart) {
+    Begin(frame.spec);
+    const auto found = queries_.find(id);
+    if (found != queries_.end()) found->second.run->Start();
+    return;
+  }
+  auto found = queries_.find(id);
+  if (found == queries_.end()) {
+    // Control for a query that is over, or not yet known, has nothing to act on here; only END must
+    // be remembered, so that a late frame does not bring the query back.
+    if (frame.kind == FrameKind::kEnd) return End(id);
+    if (HasEnded(id) || frame.spec == nullptr || frame.kind == FrameKind::kFail ||
+        id.coordinator == context_.index) {
+      return;
+    }
+    Begin(frame.spec);
+    found = queries_.find(id);
+    if (found == queries_.end()) return;
+  }
+  switch (frame.kind) {
+    case FrameKind::kEnd:
+      End(id);
+      return;
+    case FrameKind::kFail:
+    case FrameKind::kCancel:
+      Finish(id, frame.status);
+      return;
+    case FrameKind::kResume:
+      return;  // the next Step finds the sink's room
+    default:
+      found->second.run->Receive(std::move(frame));
+      SettleOutcome(id);
+  }
+}
+
+void Worker::End(const QueryId& id) {
+  queries_.erase(id);
+  turns_.erase(std::remove(turns_.begin(), turns_.end(), id), turns_.end());
+  Ended& ended = ended_[id.coordinator];
+  ended.above.insert(id.serial);
+  while (ended.above.contains(ended.watermark)) ended.above.erase(ended.watermark++);
+}
+
+void Worker::Finish(const QueryId& id, const Status& status) {
+  const auto found = queries_.find(id);
+  if (found == queries_.end()) return;
+  const std::shared_ptr<const QuerySpec> spec = found->second.run->spec_ptr();
+  QueryResult result;
+  result.status = status;
+  result.rows = found->second.run->rows();
+  result.elapsed_ns = context_.clock->NowNanos() - found->second.started_ns;
+  result.operators = found->second.run->stats();
+  End(id);
+  // Everybody hears of the end, whether it took part or not: the numbers of ended queries stay
+  // dense, so that remembering them takes a watermark.
+  for (uint32_t to = 0; to < context_.num_workers; ++to) {
+    if (to == context_.index) continue;
+    Frame end;
+    end.query = id;
+    end.kind = FrameKind::kEnd;
+    end.from = context_.index;
+    context_.transport->Send(to, std::move(end));
+  }
+  result.peak_bytes = static_cast<uint64_t>(spec->account->peak());
+  spec->sink->Done(std::move(result));
+}
+
+// After anything that a query did: has it failed, or is it complete?
+void Worker::SettleOutcome(const QueryId& id) {
+  const auto found = queries_.find(id);
+  if (found == queries_.end()) return;
+  const QueryRun& run = *found->second.run;
+  if (!run.failure().ok()) {
+    if (run.is_coordinator()) return Finish(id, run.failure());
+    Frame fail;
+    fail.query = id;
+    fail.kind = FrameKind::kFail;
+    fail.from = context_.index;
+    fail.status = run.failure();
+    End(id);
+    context_.transport->Send(id.coordinator, std::move(fail));
+    return;
+  }
+  if (run.complete()) Finish(id, OkStatus());
+}
+
+void Worker::CheckDeadlines(uint64_t now_ns) {
+  std::vector<QueryId> late;
+  for (const auto& [id, running] : queries_) {
+    const uint64_t deadline = running.run->spec().options.deadline_ns;
+    if (running.run->is_coordinator() && deadline != 0 && now_ns >= deadline) late.push_back(id);
+  }
+  for (const QueryId& id : late) {
+    Finish(id, DeadlineExceeded("The query ran into its deadline."));
+  }
+}
+
+void Worker::CancelAll(const Status& why) {
+  std::vector<QueryId> mine;
+  for (const auto& [id, running] : queries_) {
+    if (running.run->is_coordinator()) mine.push_back(id);
+  }
+  for (const QueryId& id : mine) Finish(id, why);
+}
+
+uint64_t Worker::NextDeadline() const {
+  uint64_t nearest = 0;
+  for (const auto& [id, running] : queries_) {
+    const uint64_t deadline = running.run->spec().options.deadline_ns;
+    if (!running.run->is_coordinator() || deadline == 0) continue;
+    if (nearest == 0 || deadline < nearest) nearest = deadline;
+  }
+  return nearest;
+}
+
+bool Worker::Step(uint64_t now_ns) {
+  now_ns_ = now_ns;
+  CheckDeadlines(now_ns);
+  for (size_t turn = turns_.size(); turn > 0; --turn) {
+    const QueryId id = turns_.front();
+    turns_.pop_front();
+    turns_.push_back(id);
+    QueryRun& run = *queries_.find(id)->second.run;
+    int steps = 0;
+    while (steps < kStepsPerTurn && run.Step()) ++steps;
+    const bool idle = steps < kStepsPerTurn;
+    const bool more = idle ? run.Flush() : true;
+    SettleOutcome(id);
+    if (steps > 0 || more) return true;
+    if (turns_.empty()) break;
+    turn = std::min(turn, turns_.size() + 1);
+  }
+  return false;
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,60 @@
+// Worker: one thread's share of the engine. It owns its queries' mutable state and talks to other
+// workers by frames only. Step is the only entry and never blocks, so that the very same code runs
+// on a thread and in the simulation.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "engine/exchange/frame.h"
+#include "engine/sched/query_run.h"
+
+namespace koios::engine {
+
+class Worker {
+ public:
+  explicit Worker(const WorkerContext& context) : context_(context) {}
+
+  // A frame that has arrived. Control frames act at once.
+  void Deliver(Frame frame);
+  // One slice of one query. False: nothing can run until a frame arrives or a deadline passes.
+  bool Step(uint64_t now_ns);
+  // The nearest deadline of the queries that this worker coordinates; 0: none.
+  uint64_t NextDeadline() const;
+
+  // Ends every query that this worker coordinates.
+  void CancelAll(const Status& why);
+
+  size_t num_queries() const { return queries_.size(); }
+  const QueryRun* Find(const QueryId& id) const;
+
+ private:
+  struct Running {
+    std::unique_ptr<QueryRun> run;
+    uint64_t started_ns = 0;
+  };
+  // Which queries of one coordinator are over: all below the watermark, and some above.
+  struct Ended {
+    uint64_t watermark = 0;
+    std::set<uint64_t> above;
+  };
+
+  void Begin(std::shared_ptr<const QuerySpec> spec);
+  void End(const QueryId& id);
+  bool HasEnded(const QueryId& id) const;
+  // At the coordinator: answers, tells the others, forgets.
+  void Finish(const QueryId& id, const Status& status);
+  void SettleOutcome(const QueryId& id);
+  void CheckDeadlines(uint64_t now_ns);
+
+  const WorkerContext context_;
+  std::map<QueryId, Running> queries_;
+  std::deque<QueryId> turns_;  // round robin
+  std::map<uint32_t, Ended> ended_;
+  uint64_t now_ns_ = 0;
+};
+
+}  // namespace koios::engine

@@ -1,0 +1,246 @@
+#include "engine/sim/simulation.h"
+
+#include <optional>
+#include <set>
+#include <tuple>
+
+namespace koios::engine {
+namespace {
+
+class SimulatedNetwork : public Transport {
+ public:
+  SimulatedNetwork(const SimulationOptions& options, ViewProvider* views)
+      : options_(options), views_(views), lanes_(options.num_workers * options.num_workers * 2) {}
+
+  void SetSender(uint32_t from) { from_ = from; }
+
+  void Send(uint32_t to, Frame frame) override {
+    ++num_frames_;
+    Parcel parcel;
+    parcel.to = to;
+    const size_t lane = (from_ * options_.num_workers + to) * 2 + (frame.is_control() ? 1 : 0);
+    // Inside a process the object travels; the local kinds are never serialised.
+    if (options_.serialize && frame.kind < FrameKind::kStart) {
+      // Lanes overtake each other, so each lane carries the plan on its first frame.
+      const bool first = started_.emplace(from_, to, frame.is_control(), frame.query).second;
+      parcel.bytes = EncodeFrame(frame, first && frame.spec != nullptr);
+    } else {
+      parcel.frame = std::move(frame);
+    }
+    lanes_[lane].push_back(std::move(parcel));
+  }
+
+  bool Empty() const {
+    for (const auto& lane : lanes_) {
+      if (!lane.empty()) return false;
+    }
+    return true;
+  }
+
+  // One frame from a random lane; nullopt when there is none.
+  std::optional<std::pair<uint32_t, StatusOr<Frame>>> Deliver(Rng* rng) {
+    std::vector<size_t> ready;
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      if (!lanes_[lane].empty()) ready.push_back(lane);
+    }
+    if (ready.empty()) return std::nullopt;
+    std::deque<Parcel>& lane = lanes_[ready[rng->Uniform(ready.size())]];
+    Parcel parcel = std::move(lane.front());
+    lane.pop_front();
+    if (parcel.bytes.empty()) return std::pair(parcel.to, StatusOr<Frame>(std::move(parcel.frame)));
+    return std::pair(parcel.to, DecodeFrame(parcel.bytes, views_));
+  }
+
+  uint64_t num_frames() const { return num_frames_; }
+
+ private:
+  struct Parcel {
+    uint32_t to = 0;
+    std::string bytes;  // empty: the frame itself
+    Frame frame;
+  };
+
+  const SimulationOptions options_;
+  ViewProvider* const views_;
+  uint32_t from_ = 0;
+  std::vector<std::deque<Parcel>> lanes_;
+  std::set<std::tuple<uint32_t, uint32_t, bool, QueryId>> started_;
+  uint64_t num_frames_ = 0;
+};
+
+class OneView : public ViewProvider {
+ public:
+  explicit OneView(std::shared_ptr<const storage::GraphView> view) : view_(std::move(view)) {}
+  StatusOr<std::shared_ptr<const storage::GraphView>> View(const std::string&,
+                                                           uint64_t version) override {
+    if (version != view_->version()) return NotFound("There is no such version of the graph.");
+    return view_;
+  }
+
+ private:
+  const std::shared_ptr<const storage::GraphView> view_;
+};
+
+class CollectingSink : public ResultSink {
+ public:
+  explicit CollectingSink(uint32_t window) : window_(window), room_(window) {}
+
+  size_t Room() override { return room_; }
+  void Push(ResultBatch batch) override {
+    if (done_ > 0 || room_ == 0) broken_ = true;
+    if (room_ > 0) --room_;
+    for (size_t row = 0; row < batch.column.size(); ++row) {
+      const int64_t bulk = batch.bulk.empty() ? 1 : batch.bulk[row];
+      for (int64_t i = 0; i < bulk; ++i) rows_.push_back(batch.column.Get(row));
+    }
+  }
+  void Done(QueryResult result) override {
+    ++done_;
+    result_ = std::move(result);
+  }
+  void Read() { room_ = window_; }
+
+  bool done() const { return done_ > 0; }
+  bool broken() const { return broken_ || done_ > 1; }
+  QueryResult& result() { return result_; }
+  std::vector<Value>& rows() { return rows_; }
+
+ private:
+  const uint32_t window_;
+  size_t room_;
+  int done_ = 0;
+  bool broken_ = false;
+  QueryResult result_;
+  std::vector<Value> rows_;
+};
+
+class Driver {
+ public:
+  Driver(std::shared_ptr<const storage::GraphView> view, const SimulationOptions& options)
+      : options_(options), rng_(options.seed), views_(view), network_(options, &views_) {
+    for (uint32_t index = 0; index < options.num_workers; ++index) {
+      WorkerContext context;
+      context.index = index;
+      context.num_workers = options.num_workers;
+      context.transport = &network_;
+      context.clock = &clock_;
+      context.shared_view = options.shared_view;
+      context.spread_after_rows = options.spread_after_rows;
+      workers_.push_back(std::make_unique<Worker>(context));
+    }
+    account_ = std::make_shared<MemoryAccount>(
+        "query", options.memory_limit_bytes == 0 ? kNoMemoryLimit
+                                                 : static_cast<int64_t>(options.memory_limit_bytes));
+    sink_ = std::make_shared<CollectingSink>(options.sink_window);
+    auto spec = std::make_shared<QuerySpec>();
+    spec->id = {static_cast<uint32_t>(rng_.Uniform(options.num_workers)), 1, 0};
+    spec->view = std::move(view);
+    spec->options.seed = options.seed;
+    spec->options.memory_limit_bytes = options.memory_limit_bytes;
+    spec->account = account_;
+    spec->sink = sink_;
+    spec_ = std::move(spec);
+  }
+
+  SimulationResult Run(const plan::Plan& plan) {
+    spec_->plan = plan;
+    ToCoordinator(FrameKind::kStart, OkStatus());
+    SimulationResult result;
+    std::string broken;
+    for (; broken.empty() && !Over(); ++result.turns) {
+      if (result.turns >= options_.max_turns) broken = "the query does not end";
+      if (result.turns + 1 == options_.cancel_after_turns) {
+        ToCoordinator(FrameKind::kCancel, Cancelled("by the simulation"));
+      }
+      if (!Turn()) broken = "the query hangs: nobody can move";
+    }
+    if (broken.empty()) broken = CheckNothingLeft();
+    result.status = broken.empty() ? sink_->result().status : Internal(broken);
+    result.rows = std::move(sink_->rows());
+    result.frames = network_.num_frames();
+    result.peak_bytes = static_cast<uint64_t>(account_->peak());
+    result.operators = sink_->result().operators;
+    return result;
+  }
+
+ private:
+  bool Over() const { return sink_->done() && network_.Empty(); }
+
+  void ToCoordinator(FrameKind kind, const Status& status) {
+    Frame frame;
+    frame.kind = kind;
+    frame.query = spec_->id;
+    frame.from = spec_->id.coordinator;
+    frame.status = status;
+    if (kind == FrameKind::kStart) frame.spec = spec_;
+    Deliver(spec_->id.coordinator, std::move(frame));
+  }
+
+  void Deliver(uint32_t to, Frame frame) {
+    network_.SetSender(to);
+    workers_[to]->Deliver(std::move(frame));
+  }
+
+  bool StepOne(uint32_t index) {
+    network_.SetSender(index);
+    return workers_[index]->Step(static_cast<uint64_t>(clock_.NowNanos()));
+  }
+
+  bool DeliverOne() {
+    auto parcel = network_.Deliver(&rng_);
+    if (!parcel.has_value()) return false;
+    if (!parcel->second.ok()) {
+      ToCoordinator(FrameKind::kFail, parcel->second.status());
+    } else {
+      Deliver(parcel->first, std::move(parcel->second).value());
+    }
+    return true;
+  }
+
+  // Something happens. False when nothing can.
+  bool Turn() {
+    clock_.Advance(1000);
+    if (sink_->Room() == 0 && rng_.Uniform(8) == 0) sink_->Read();
+    if (rng_.Uniform(100) < options_.deliver_percent && DeliverOne()) return true;
+    const uint32_t first = static_cast<uint32_t>(rng_.Uniform(options_.num_workers));
+    for (uint32_t i = 0; i < options_.num_workers; ++i) {
+      if (StepOne((first + i) % options_.num_workers)) return true;
+    }
+    if (DeliverOne()) return true;
+    if (sink_->Room() == 0) {
+      sink_->Read();
+      return true;
+    }
+    return Over();
+  }
+
+  std::string CheckNothingLeft() const {
+    if (sink_->broken()) return "the sink was used past its window or its end";
+    for (const auto& worker : workers_) {
+      if (worker->num_queries() > 0) return "a worker keeps the query after its end";
+    }
+    if (account_->used() != 0) {
+      return "bytes stay charged after the end: " + std::to_string(account_->used());
+    }
+    return "";
+  }
+
+  const SimulationOptions options_;
+  Rng rng_;
+  ManualClock clock_;
+  OneView views_;
+  SimulatedNetwork network_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::shared_ptr<MemoryAccount> account_;
+  std::shared_ptr<CollectingSink> sink_;
+  std::shared_ptr<QuerySpec> spec_;
+};
+
+}  // namespace
+
+SimulationResult Simulate(const plan::Plan& plan, std::shared_ptr<const storage::GraphView> view,
+                          const SimulationOptions& options) {
+  return Driver(std::move(view), options).Run(plan);
+}
+
+}  // namespace koios::engine

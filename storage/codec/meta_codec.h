@@ -1,0 +1,51 @@
+// The meta family: what a graph knows of itself, one small key per fact, so that a commit writes only
+// the facts it changes. The first byte of a key tells the kind:
+//   'F'                     format varint, partitions varint; the first key of all
+//   'V'                     version varint
+//   'I'                     next vertex id to assign, signed varint
+//   'L' label 4             label's name            'K' key 4    property key's name
+//   'k' label 4 | key 4     ValueKind byte          (kNull: mixed)
+//   'v' label 4             vertices of the label   'e' label 4  edges of the label (varint; 0: none)
+//   'n' partition 2         next vertex local, next edge local (varints)
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/status.h"
+#include "core/types.h"
+#include "core/value.h"
+
+namespace koios::storage {
+
+enum class MetaKind : char {
+  kFormat = 'F',
+  kVersion = 'V',
+  kNextVertexId = 'I',
+  kLabelName = 'L',
+  kKeyName = 'K',
+  kPropertyKind = 'k',
+  kVertexCount = 'v',
+  kEdgeCount = 'e',
+  kNextLocals = 'n',
+};
+
+// A meta key in parts; those that the kind lacks are 0.
+struct MetaKey {
+  MetaKind kind = MetaKind::kFormat;
+  uint32_t first = 0;   // label, property key of kKeyName, or partition
+  uint32_t second = 0;  // property key of kPropertyKind
+};
+
+std::string EncodeMetaKey(const MetaKey& key);
+StatusOr<MetaKey> DecodeMetaKey(std::string_view bytes);  // DATA_LOSS
+
+std::string EncodeMetaNumber(uint64_t number);
+StatusOr<uint64_t> DecodeMetaNumber(std::string_view bytes);
+std::string EncodeMetaSigned(int64_t number);
+StatusOr<int64_t> DecodeMetaSigned(std::string_view bytes);
+std::string EncodeMetaPair(uint64_t first, uint64_t second);
+Status DecodeMetaPair(std::string_view bytes, uint64_t* first, uint64_t* second);
+
+}  // namespace koios::storage

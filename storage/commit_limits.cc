@@ -1,0 +1,161 @@
+#include "storage/commit_limits.h"
+
+#include <string>
+
+#include "storage/meta_state.h"
+
+namespace koios::storage {
+namespace {
+
+constexpr size_t kBytesPerElement = 64;
+
+Status NotStorable(const Value& value) {
+  return InvalidArgument("A property can't hold a " + std::string(KindName(value.kind())) + ".");
+}
+
+// Recursion is bounded by the depth of values (kMaxValueDepth).
+Status CheckKinds(const Value& value) {
+  switch (value.kind()) {
+    case ValueKind::kNull:
+    case ValueKind::kBool:
+    case ValueKind::kByte:
+    case ValueKind::kShort:
+    case ValueKind::kInt:
+    case ValueKind::kLong:
+    case ValueKind::kBigInt:
+    case ValueKind::kFloat:
+    case ValueKind::kDouble:
+    case ValueKind::kBigDecimal:
+    case ValueKind::kString:
+    case ValueKind::kChar:
+    case ValueKind::kDateTime:
+    case ValueKind::kDuration:
+    case ValueKind::kUuid:
+    case ValueKind::kBinary:
+      return OkStatus();
+    case ValueKind::kList:
+    case ValueKind::kSet:
+      for (const Value& member : value.AsList()) RETURN_IF_ERROR(CheckKinds(member));
+      return OkStatus();
+    case ValueKind::kMap:
+      for (const auto& [key, member] : value.AsMap()) {
+        RETURN_IF_ERROR(CheckKinds(key));
+        RETURN_IF_ERROR(CheckKinds(member));
+      }
+      return OkStatus();
+    case ValueKind::kVertex:
+    case ValueKind::kEdge:
+    case ValueKind::kVertexProperty:
+    case ValueKind::kProperty:
+    case ValueKind::kPath:
+    case ValueKind::kElement:
+    case ValueKind::kToken:
+    case ValueKind::kDirection:
+      return NotStorable(value);
+  }
+  return NotStorable(value);
+}
+
+// Checks properties and adds up their bytes.
+class BatchSize {
+ public:
+  BatchSize(size_t max_bytes, size_t max_value_bytes)
+      : max_bytes_(max_bytes), max_value_bytes_(max_value_bytes) {}
+
+  Status Add(const std::string& key, const Value& value) {
+    RETURN_IF_ERROR(CheckName(key, "property key"));
+    RETURN_IF_ERROR(CheckPropertyValue(value, max_value_bytes_));
+    return Add(key.size() + value.ByteSize());
+  }
+  Status Add(const PropertyList& properties) {
+    for (const auto& [key, value] : properties) RETURN_IF_ERROR(Add(key, value));
+    return Add(kBytesPerElement);
+  }
+  Status Add(size_t bytes) {
+    used_ += bytes;
+    return used_ > max_bytes_ ? CommitTooLarge(used_, max_bytes_) : OkStatus();
+  }
+
+ private:
+  size_t max_bytes_;
+  size_t max_value_bytes_;
+  size_t used_ = 0;
+};
+
+}  // namespace
+
+Status CheckPropertyValue(const Value& value, size_t max_bytes) {
+  const size_t bytes = value.ByteSize();
+  if (bytes > max_bytes) {
+    ErrorDetail detail;
+    detail.reason = "VALUE_TOO_LARGE";
+    detail.limit = "storage.max_value_bytes = " + std::to_string(max_bytes);
+    detail.used = std::to_string(bytes) + " bytes";
+    detail.setting = "storage.max_value_bytes";
+    return ResourceExhausted("A property's value has " + std::to_string(bytes) +
+                                 " bytes; at most " + std::to_string(max_bytes) + " can be stored.",
+                             detail);
+  }
+  return CheckKinds(value);
+}
+
+Status CheckBatch(const WriteBatch& batch, size_t max_bytes, size_t max_value_bytes) {
+  BatchSize size(max_bytes, max_value_bytes);
+  for (const AddedVertex& vertex : batch.vertices) {
+    RETURN_IF_ERROR(CheckName(vertex.label, "label"));
+    RETURN_IF_ERROR(size.Add(vertex.properties));
+  }
+  for (const AddedEdge& edge : batch.edges) {
+    RETURN_IF_ERROR(CheckName(edge.label, "label"));
+    RETURN_IF_ERROR(size.Add(edge.properties));
+  }
+  for (const SetVertexProperty& set : batch.vertex_properties) {
+    RETURN_IF_ERROR(size.Add(set.key, set.value.value_or(Value::Null())));
+  }
+  for (const SetEdgeProperty& set : batch.edge_properties) {
+    RETURN_IF_ERROR(size.Add(set.key, set.value.value_or(Value::Null())));
+  }
+  return size.Add(kBytesPerElement * (batch.dropped_vertices.size() + batch.dropped_edges.size() +
+                                      batch.lookup_guards.size() + batch.id_guards.size()));
+}
+
+Status CommitTooLarge(size_t used_bytes, size_t max_bytes) {
+  ErrorDetail detail;
+  detail.reason = "COMMIT_TOO_LARGE";
+  detail.limit = "storage.max_commit_bytes = " + std::to_string(max_bytes);
+  detail.used = "at least " + std::to_string(used_bytes) + " bytes";
+  detail.setting = "storage.max_commit_bytes";
+  detail.hint = "Change less in one request.";
+  return ResourceExhausted("The request changes more than one commit may hold (" +
+                               std::to_string(max_bytes) + " bytes).",
+                           detail);
+}
+
+Status CheckName(std::string_view name, std::string_view what) {
+  if (name.empty()) return InvalidArgument("A " + std::string(what) + " may not be empty.");
+  if (name.size() <= kMaxNameBytes) return OkStatus();
+  ErrorDetail detail;
+  detail.reason = "NAME_TOO_LONG";
+  detail.limit = "name length " + std::to_string(kMaxNameBytes) + " bytes";
+  detail.used = std::to_string(name.size()) + " bytes";
+  return ResourceExhausted("A " + std::string(what) + " may have at most " +
+                               std::to_string(kMaxNameBytes) + " bytes.",
+                           detail);
+}
+
+Status CheckNewNames(const NameTable& table, const std::set<std::string_view>& names,
+                     std::string_view what, uint32_t max_names) {
+  size_t fresh = 0;
+  for (const std::string_view name : names) fresh += table.Find(name) == kNoName ? 1 : 0;
+  if (fresh == 0 || table.size() + fresh <= max_names) return OkStatus();
+  ErrorDetail detail;
+  detail.reason = "TOO_MANY_NAMES";
+  detail.limit = "storage.max_names = " + std::to_string(max_names);
+  detail.used = std::to_string(table.size() + fresh);
+  detail.setting = "storage.max_names";
+  return ResourceExhausted("The graph may have at most " + std::to_string(max_names) +
+                               " different names of the kind '" + std::string(what) + "'.",
+                           detail);
+}
+
+}  // namespace koios::storage

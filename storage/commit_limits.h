@@ -1,0 +1,29 @@
+// What a commit may hold: values that can be stored, within the limits of the store. Checked before
+// anything is read or written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string_view>
+
+#include "core/schema.h"
+#include "core/status.h"
+#include "core/value.h"
+#include "storage/write_batch.h"
+
+namespace koios::storage {
+
+// Any value but elements, their properties, paths, tokens and directions, at any depth.
+// INVALID_ARGUMENT; RESOURCE_EXHAUSTED past `max_bytes`.
+Status CheckPropertyValue(const Value& value, size_t max_bytes);
+// All values and names of a batch, and its size. INVALID_ARGUMENT or RESOURCE_EXHAUSTED.
+Status CheckBatch(const WriteBatch& batch, size_t max_bytes, size_t max_value_bytes);
+Status CommitTooLarge(size_t used_bytes, size_t max_bytes);
+// A label or key: not empty, not longer than kMaxNameBytes.
+Status CheckName(std::string_view name, std::string_view what);
+// RESOURCE_EXHAUSTED when those of `names` that the table lacks don't fit.
+Status CheckNewNames(const NameTable& table, const std::set<std::string_view>& names,
+                     std::string_view what, uint32_t max_names);
+
+}  // namespace koios::storage

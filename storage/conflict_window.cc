@@ -1,0 +1,120 @@
+#include "storage/conflict_window.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <xxhash.h>
+
+#include "core/big_number.h"
+#include "core/value_compare.h"
+
+namespace koios::storage {
+namespace {
+
+enum class Unit : uint64_t {
+  kVertex = 1,
+  kEdge = 2,
+  kVertexProperty = 3,
+  kEdgeProperty = 4,
+  kVertexId = 5,
+  kEdgeId = 6,
+  kLookup = 7,
+};
+
+uint64_t Hash(Unit unit, uint64_t number, std::string_view text) {
+  const uint64_t seed = number * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(unit);
+  return XXH3_64bits_withSeed(text.data(), text.size(), seed);
+}
+
+// Equal values, equal hash; unequal ones may share one (collections all do: their members are equal
+// across types of numbers).
+uint64_t EqualityHash(const Value& value) {
+  if (value.is_collection() || value.kind() == ValueKind::kMap) return 0;
+  if (!value.is_number()) return EquivalenceHash(value);
+  double number = 0;
+  switch (value.kind()) {
+    case ValueKind::kByte:
+    case ValueKind::kShort:
+    case ValueKind::kInt:
+    case ValueKind::kLong:
+      number = static_cast<double>(value.AsInteger());
+      break;
+    case ValueKind::kFloat:
+    case ValueKind::kDouble:
+      number = value.AsDouble();
+      break;
+    default:
+      number = value.AsBigNumber().ToDouble();
+      break;
+  }
+  return std::bit_cast<uint64_t>(number + 0.0);  // + 0.0: the two zeros are equal
+}
+
+Status Conflict() {
+  return Aborted("The request conflicts with a commit since it read the graph; try it again.");
+}
+
+}  // namespace
+
+uint64_t ConflictKeyOfVertex(VertexRef vertex) { return Hash(Unit::kVertex, vertex.bits, ""); }
+uint64_t ConflictKeyOfEdge(uint64_t edge_id) { return Hash(Unit::kEdge, edge_id, ""); }
+uint64_t ConflictKeyOfVertexProperty(VertexRef vertex, std::string_view key) {
+  return Hash(Unit::kVertexProperty, vertex.bits, key);
+}
+uint64_t ConflictKeyOfEdgeProperty(uint64_t edge_id, std::string_view key) {
+  return Hash(Unit::kEdgeProperty, edge_id, key);
+}
+uint64_t ConflictKeyOfVertexId(std::string_view id_bytes) {
+  return Hash(Unit::kVertexId, 0, id_bytes);
+}
+uint64_t ConflictKeyOfEdgeId(std::string_view id_bytes) {
+  return Hash(Unit::kEdgeId, 0, id_bytes);
+}
+uint64_t ConflictKeyOfLookup(std::string_view label, std::string_view key, const Value& value) {
+  return Hash(Unit::kLookup, Hash(Unit::kLookup, EqualityHash(value), label), key);
+}
+
+Status ConflictWindow::Validate(const ConflictKeys& keys, uint64_t read_version) const {
+  if (read_version < floor_) {
+    return Aborted("The request read version " + std::to_string(read_version) +
+                   ", which is too old to be decided (the oldest is " + std::to_string(floor_) +
+                   "); try it again.");
+  }
+  for (const uint64_t key : keys.writes) {
+    auto found = entries_.find(key);
+    if (found == entries_.end()) continue;
+    if (std::max(found->second.written, found->second.guarded) > read_version) return Conflict();
+  }
+  for (const uint64_t key : keys.guards) {
+    auto found = entries_.find(key);
+    if (found != entries_.end() && found->second.written > read_version) return Conflict();
+  }
+  return OkStatus();
+}
+
+void ConflictWindow::Record(ConflictKeys keys, uint64_t version) {
+  for (const uint64_t key : keys.writes) entries_[key].written = version;
+  for (const uint64_t key : keys.sets) entries_[key].written = version;
+  for (const uint64_t key : keys.guards) entries_[key].guarded = version;
+  recorded_keys_ += keys.size();
+  commits_.push_back({version, std::move(keys)});
+  while (recorded_keys_ > max_keys_ && !commits_.empty()) Forget();
+}
+
+void ConflictWindow::Forget() {
+  const Commit& oldest = commits_.front();
+  for (const auto* keys : {&oldest.keys.writes, &oldest.keys.guards, &oldest.keys.sets}) {
+    for (const uint64_t key : *keys) {
+      auto found = entries_.find(key);
+      if (found == entries_.end()) continue;
+      if (std::max(found->second.written, found->second.guarded) <= oldest.version) {
+        entries_.erase(found);
+      }
+    }
+  }
+  recorded_keys_ -= oldest.keys.size();
+  floor_ = oldest.version;
+  commits_.pop_front();
+}
+
+}  // namespace koios::storage

@@ -1,0 +1,75 @@
+// ConflictWindow: decides whether a commit conflicts with those since the version it read. A table of
+// hashed keys: the version of the last writer and of the last guard of each, over a bounded number of
+// keys; a read version older than the table reaches back is a conflict. Two keys of one hash can make
+// a false conflict, never a missed one. Not thread-safe: the committer's.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/status.h"
+#include "core/types.h"
+#include "core/value.h"
+
+namespace koios::storage {
+
+// Hashes of the units that conflict.
+uint64_t ConflictKeyOfVertex(VertexRef vertex);   // its existence
+uint64_t ConflictKeyOfEdge(uint64_t edge_id);     // its existence
+uint64_t ConflictKeyOfVertexProperty(VertexRef vertex, std::string_view key);
+uint64_t ConflictKeyOfEdgeProperty(uint64_t edge_id, std::string_view key);
+uint64_t ConflictKeyOfVertexId(std::string_view id_bytes);
+uint64_t ConflictKeyOfEdgeId(std::string_view id_bytes);
+// (label, key, value) that a look-up asked for; an empty label means every label. Values that are
+// equal have one hash: 1, 1L and 1.0.
+uint64_t ConflictKeyOfLookup(std::string_view label, std::string_view key, const Value& value);
+
+// What one commit writes and guards (DESIGN 7).
+struct ConflictKeys {
+  std::vector<uint64_t> writes;  // conflict with later writes and guards
+  std::vector<uint64_t> guards;  // conflict with later writes and sets
+  // Values set or removed: they invalidate guards, but are no conflict among themselves (two people
+  // of one name may be added at once).
+  std::vector<uint64_t> sets;
+
+  size_t size() const { return writes.size() + guards.size() + sets.size(); }
+};
+
+class ConflictWindow {
+ public:
+  // `version`: the graph's at open; nothing is known of commits up to it, and nobody can have read
+  // an older one.
+  ConflictWindow(uint64_t version, size_t max_keys) : floor_(version), max_keys_(max_keys) {}
+
+  // ABORTED when `keys` conflict with what was recorded after `read_version`.
+  Status Validate(const ConflictKeys& keys, uint64_t read_version) const;
+  // A commit became `version`. REQUIRES: ascending versions.
+  void Record(ConflictKeys keys, uint64_t version);
+
+  // The oldest read version that can still be decided.
+  uint64_t floor() const { return floor_; }
+  size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    uint64_t written = 0;
+    uint64_t guarded = 0;
+  };
+  struct Commit {
+    uint64_t version = 0;
+    ConflictKeys keys;
+  };
+  void Forget();
+
+  uint64_t floor_;
+  size_t max_keys_;
+  size_t recorded_keys_ = 0;
+  std::unordered_map<uint64_t, Entry> entries_;
+  std::deque<Commit> commits_;
+};
+
+}  // namespace koios::storage

@@ -1,0 +1,66 @@
+#include "storage/conflict_window.h"
+
+#include <gtest/gtest.h>
+
+namespace koios::storage {
+namespace {
+
+constexpr uint64_t kKey = 1;
+
+TEST(ConflictWindow, DecidesAsTheRulesSay) {
+  // What was recorded after the read version, what comes, whether it conflicts.
+  struct Case {
+    ConflictKeys before, now;
+    bool conflict;
+  };
+  const ConflictKeys writes{{kKey}, {}, {}}, guards{{}, {kKey}, {}}, sets{{}, {}, {kKey}};
+  const std::vector<Case> cases = {
+      {writes, writes, true},  {writes, guards, true},  {writes, sets, false},
+      {guards, writes, true},  {guards, guards, false}, {guards, sets, false},
+      {sets, guards, true},    {sets, sets, false},
+  };
+  for (const Case& c : cases) {
+    ConflictWindow window(5, 100);
+    window.Record(c.before, 6);
+    EXPECT_EQ(window.Validate(c.now, 5).code(),
+              c.conflict ? StatusCode::kAborted : StatusCode::kOk);
+    EXPECT_TRUE(window.Validate(c.now, 6).ok());  // it was read
+    EXPECT_TRUE(window.Validate({{kKey + 1}, {kKey + 2}, {}}, 5).ok());
+  }
+}
+
+TEST(ConflictWindow, RemembersABoundedNumberOfKeys) {
+  ConflictWindow window(0, 10);
+  for (uint64_t version = 1; version <= 100; ++version) {
+    window.Record({{version % 7}, {1000 + version}, {}}, version);
+    EXPECT_LE(window.size(), 11u);
+  }
+  EXPECT_EQ(window.floor(), 95u);
+  EXPECT_EQ(window.Validate({{5000}, {}, {}}, 94).code(), StatusCode::kAborted);
+  EXPECT_TRUE(window.Validate({{5000}, {}, {}}, 95).ok());
+  EXPECT_EQ(window.Validate({{99 % 7}, {}, {}}, 98).code(), StatusCode::kAborted);
+  EXPECT_EQ(window.Validate({{1096}, {}, {}}, 95).code(), StatusCode::kAborted);
+}
+
+TEST(ConflictWindow, ACommitLargerThanTheWindowForgetsAll) {
+  ConflictWindow window(0, 2);
+  window.Record({{1, 2, 3, 4}, {}, {}}, 1);
+  EXPECT_EQ(window.size(), 0u);
+  EXPECT_EQ(window.Validate({{9}, {}, {}}, 0).code(), StatusCode::kAborted);
+  EXPECT_TRUE(window.Validate({{1}, {}, {}}, 1).ok());
+}
+
+TEST(ConflictWindow, EqualValuesAreOneLookup) {
+  const uint64_t one = ConflictKeyOfLookup("l", "k", Value::Int(1));
+  EXPECT_EQ(one, ConflictKeyOfLookup("l", "k", Value::Long(1)));
+  EXPECT_EQ(one, ConflictKeyOfLookup("l", "k", Value::Double(1.0)));
+  EXPECT_NE(one, ConflictKeyOfLookup("l", "k", Value::String("1")));
+  EXPECT_NE(one, ConflictKeyOfLookup("", "k", Value::Int(1)));
+  EXPECT_NE(one, ConflictKeyOfLookup("l", "j", Value::Int(1)));
+  EXPECT_EQ(ConflictKeyOfLookup("l", "k", Value::Double(0.0)),
+            ConflictKeyOfLookup("l", "k", Value::Double(-0.0)));
+  EXPECT_NE(ConflictKeyOfVertex(VertexRef{1}), ConflictKeyOfEdge(1));
+}
+
+}  // namespace
+}  // namespace koios::storage

@@ -1,0 +1,267 @@
+#include "storage/data_folder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+namespace koios::storage {
+namespace {
+
+constexpr std::string_view kFormatWords = "koios data ";
+constexpr uint32_t kDataFormat = 1;
+constexpr std::string_view kDataPrefix = "data-";
+constexpr char kCurrentFile[] = "/CURRENT";
+
+std::optional<uint64_t> NumberAfter(std::string_view prefix, std::string_view text) {
+  if (!text.starts_with(prefix)) return std::nullopt;
+  text.remove_prefix(prefix.size());
+  uint64_t number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string WithoutNewline(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+// Creates the folder if asked to, and checks what it says it is.
+Status PrepareFolder(const std::string& path, bool create) {
+  const std::string format_file = path + "/FORMAT";
+  if (!PathExists(format_file)) {
+    if (!create) return NotFound("There is no data folder in '" + path + "'.");
+    RETURN_IF_ERROR(MakeFolder(path));
+    ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(path));
+    const bool ours = std::all_of(names.begin(), names.end(), [](const std::string& name) {
+      return name == "LOCK" || name == "graphs" || name == "FORMAT.new" || name == "FORMAT";
+    });
+    if (!ours) {
+      return FailedPrecondition("The folder '" + path + "' is neither empty nor a data folder.");
+    }
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::string content, ReadSmallFile(format_file));
+  const std::optional<uint64_t> format = NumberAfter(kFormatWords, WithoutNewline(content));
+  if (!format) return DataLoss("The file '" + format_file + "' is damaged.");
+  if (*format > kDataFormat) {
+    return FailedPrecondition("The data folder '" + path + "' was written by a newer Koios " +
+                              "(format " + std::to_string(*format) + "; this one reads up to " +
+                              std::to_string(kDataFormat) + ").");
+  }
+  return OkStatus();
+}
+
+Status NoGraph(std::string_view name) {
+  return NotFound("There is no graph '" + std::string(name) + "'.");
+}
+
+Status GraphExists(std::string_view name) {
+  return AlreadyExists("There is already a graph '" + std::string(name) + "'.");
+}
+
+}  // namespace
+
+Status CheckGraphName(std::string_view name) {
+  auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const bool good = !name.empty() && name.size() <= kMaxGraphNameBytes && letter(name[0]) &&
+                    std::all_of(name.begin(), name.end(), [&](char c) {
+                      return letter(c) || (c >= '0' && c <= '9');
+                    });
+  if (good) return OkStatus();
+  return InvalidArgument("'" + std::string(name.substr(0, kMaxGraphNameBytes)) +
+                         "' can't name a graph: a name has letters, digits and '_', begins with " +
+                         "no digit, and is at most " + std::to_string(kMaxGraphNameBytes) +
+                         " bytes long.");
+}
+
+StatusOr<std::unique_ptr<DataFolder>> DataFolder::Open(const std::string& path,
+                                                       const DataFolderOptions& options) {
+  RETURN_IF_ERROR(PrepareFolder(path, options.create && !options.read_only));
+  std::unique_ptr<DataFolder> folder(new DataFolder(path, options));
+  folder->options_.store.read_only = options.read_only;
+  folder->options_.store.create = false;
+  ASSIGN_OR_RETURN(folder->lock_, FileLock::Acquire(path + "/LOCK", options.read_only,
+                                                    "The data folder '" + path + "'"));
+  if (!options.read_only) {
+    RETURN_IF_ERROR(MakeFolder(path + "/graphs"));
+    if (!PathExists(path + "/FORMAT")) {
+      RETURN_IF_ERROR(WriteFileDurably(
+          path + "/FORMAT", std::string(kFormatWords) + std::to_string(kDataFormat) + "\n"));
+    }
+  }
+  RETURN_IF_ERROR(folder->LoadGraphs());
+  return folder;
+}
+
+Status DataFolder::LoadGraphs() {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(path_ + "/graphs"));
+  for (const std::string& name : names) {
+    if (!CheckGraphName(name).ok()) continue;
+    std::string current;
+    if (PathExists(GraphPath(name) + kCurrentFile)) {
+      ASSIGN_OR_RETURN(current, ReadSmallFile(GraphPath(name) + kCurrentFile));
+      current = WithoutNewline(std::move(current));
+      if (!NumberAfter(kDataPrefix, current)) {
+        return DataLoss("The file CURRENT of the graph '" + name + "' is damaged.");
+      }
+      current_[name] = current;
+    }
+    if (!options_.read_only) RETURN_IF_ERROR(RemoveLeftovers(name, current));
+  }
+  return OkStatus();
+}
+
+Status DataFolder::RemoveLeftovers(const std::string& name, const std::string& current) {
+  if (current.empty()) return RemovePath(GraphPath(name));
+  ASSIGN_OR_RETURN(const std::vector<std::string> entries, ListFolder(GraphPath(name)));
+  for (const std::string& entry : entries) {
+    if (entry != current && NumberAfter(kDataPrefix, entry)) {
+      RETURN_IF_ERROR(RemovePath(GraphPath(name) + "/" + entry));
+    }
+  }
+  return OkStatus();
+}
+
+Status DataFolder::CheckWritable() const {
+  if (!options_.read_only) return OkStatus();
+  return FailedPrecondition("The data folder '" + path_ + "' is open for reading only.");
+}
+
+std::vector<std::string> DataFolder::ListGraphs() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, current] : current_) names.push_back(name);
+  return names;
+}
+
+bool DataFolder::HasGraph(std::string_view name) const {
+  std::lock_guard lock(mutex_);
+  return current_.contains(name);
+}
+
+StatusOr<std::string> DataFolder::NextDataFolder(const std::string& name) {
+  RETURN_IF_ERROR(MakeFolder(GraphPath(name)));
+  uint64_t& next = next_number_[name];
+  if (next == 0) {
+    next = 1;
+    ASSIGN_OR_RETURN(const std::vector<std::string> entries, ListFolder(GraphPath(name)));
+    for (const std::string& entry : entries) {
+      if (auto number = NumberAfter(kDataPrefix, entry)) next = std::max(next, *number + 1);
+    }
+  }
+  return std::string(kDataPrefix) + std::to_string(next++);
+}
+
+StatusOr<std::shared_ptr<GraphStore>> DataFolder::CreateGraph(const std::string& name) {
+  RETURN_IF_ERROR(CheckGraphName(name));
+  RETURN_IF_ERROR(CheckWritable());
+  std::lock_guard lock(mutex_);
+  if (current_.contains(name)) return GraphExists(name);
+  ASSIGN_OR_RETURN(const std::string data_folder, NextDataFolder(name));
+  StoreOptions store_options = options_.store;
+  store_options.create = true;
+  ASSIGN_OR_RETURN(std::shared_ptr<GraphStore> store,
+                   GraphStore::Open(GraphPath(name) + "/" + data_folder, store_options));
+  RETURN_IF_ERROR(SetCurrent(name, data_folder));
+  open_[name] = store;
+  return store;
+}
+
+StatusOr<std::shared_ptr<GraphStore>> DataFolder::OpenLocked(const std::string& name) {
+  auto current = current_.find(name);
+  if (current == current_.end()) return NoGraph(name);
+  if (auto found = open_.find(name); found != open_.end()) return found->second;
+  ASSIGN_OR_RETURN(std::shared_ptr<GraphStore> store,
+                   GraphStore::Open(GraphPath(name) + "/" + current->second, options_.store));
+  open_[name] = store;
+  return store;
+}
+
+StatusOr<std::shared_ptr<GraphStore>> DataFolder::OpenGraph(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  return OpenLocked(name);
+}
+
+StatusOr<std::shared_ptr<GraphStore>> DataFolder::OpenOrCreateGraph(const std::string& name) {
+  StatusOr<std::shared_ptr<GraphStore>> created = AlreadyExists("");
+  if (!HasGraph(name)) created = CreateGraph(name);
+  // Somebody may have created it meanwhile.
+  if (created.status().code() == StatusCode::kAlreadyExists) return OpenGraph(name);
+  return created;
+}
+
+Status DataFolder::SetCurrent(const std::string& name, const std::string& data_folder) {
+  RETURN_IF_ERROR(SyncFolder(GraphPath(name)));
+  RETURN_IF_ERROR(WriteFileDurably(GraphPath(name) + kCurrentFile, data_folder + "\n"));
+  Retire(name);
+  current_[name] = data_folder;
+  return OkStatus();
+}
+
+void DataFolder::Retire(const std::string& name) {
+  auto current = current_.find(name);
+  if (current == current_.end()) return;
+  if (auto found = open_.find(name); found != open_.end()) {
+    found->second->RemoveWhenClosed();
+    open_.erase(found);
+  } else {
+    // What can't be removed now is removed when the folder is opened again.
+    RemovePath(GraphPath(name) + "/" + current->second).IgnoreError();
+  }
+  current_.erase(current);
+}
+
+Status DataFolder::DropGraph(const std::string& name) {
+  RETURN_IF_ERROR(CheckWritable());
+  std::lock_guard lock(mutex_);
+  if (!current_.contains(name)) return NoGraph(name);
+  RETURN_IF_ERROR(RemovePath(GraphPath(name) + kCurrentFile));
+  RETURN_IF_ERROR(SyncFolder(GraphPath(name)));
+  Retire(name);
+  return OkStatus();
+}
+
+StatusOr<std::string> DataFolder::StageGraph(const std::string& name) {
+  RETURN_IF_ERROR(CheckGraphName(name));
+  RETURN_IF_ERROR(CheckWritable());
+  std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(const std::string data_folder, NextDataFolder(name));
+  return GraphPath(name) + "/" + data_folder;
+}
+
+Status DataFolder::UnstageGraph(const std::string& staged_path) {
+  RETURN_IF_ERROR(CheckWritable());
+  std::lock_guard lock(mutex_);
+  for (const auto& [name, current] : current_) {
+    if (GraphPath(name) + "/" + current == staged_path) {
+      return InvalidArgument("'" + staged_path + "' is the graph '" + name + "'.");
+    }
+  }
+  const std::filesystem::path staged(staged_path);
+  if (!NumberAfter(kDataPrefix, staged.filename().string()) ||
+      staged.parent_path().parent_path().string() != path_ + "/graphs") {
+    return InvalidArgument("'" + staged_path + "' is no staged graph.");
+  }
+  return RemovePath(staged_path);
+}
+
+Status DataFolder::PublishGraph(const std::string& name, const std::string& staged_path,
+                                bool replace) {
+  RETURN_IF_ERROR(CheckGraphName(name));
+  RETURN_IF_ERROR(CheckWritable());
+  std::lock_guard lock(mutex_);
+  if (current_.contains(name) && !replace) return GraphExists(name);
+  const std::string data_folder = std::filesystem::path(staged_path).filename().string();
+  if (staged_path != GraphPath(name) + "/" + data_folder ||
+      !NumberAfter(kDataPrefix, data_folder) || !PathExists(staged_path + "/FORMAT")) {
+    return InvalidArgument("'" + staged_path + "' is no finished graph staged for '" + name + "'.");
+  }
+  return SetCurrent(name, data_folder);
+}
+
+}  // namespace koios::storage

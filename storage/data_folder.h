@@ -1,0 +1,92 @@
+// DataFolder: the folder that a server, an import or an embedded engine owns. Holds named graphs.
+//   DIR/LOCK                  held while the folder is open; names the process
+//   DIR/FORMAT                "koios data N\n"
+//   DIR/graphs/NAME/CURRENT   names the data folder that is the graph; replaced by rename
+//   DIR/graphs/NAME/data-N/   a GraphStore's folder
+// A graph exists when its CURRENT does. Data folders that no CURRENT names are leftovers of imports
+// that died and are removed when the folder is opened for writing.
+// Thread-safe. One process at a time; many may share a folder that all open read-only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/status.h"
+#include "storage/files.h"
+#include "storage/rocks/graph_store.h"
+
+namespace koios::storage {
+
+inline constexpr size_t kMaxGraphNameBytes = 64;
+// [A-Za-z_][A-Za-z0-9_]*, at most kMaxGraphNameBytes; INVALID_ARGUMENT else.
+Status CheckGraphName(std::string_view name);
+
+struct DataFolderOptions {
+  bool create = false;
+  bool read_only = false;
+  // For the graphs. `create` and `read_only` in it don't count.
+  StoreOptions store;
+};
+
+class DataFolder {
+ public:
+  // NOT_FOUND: no data folder and not `create`. FAILED_PRECONDITION: in use by another process
+  // (named), another data folder of this one, or written by a newer Koios.
+  static StatusOr<std::unique_ptr<DataFolder>> Open(const std::string& path,
+                                                    const DataFolderOptions& options);
+  // Graphs that are still used stay open; the folder's lock goes at once.
+  ~DataFolder() = default;
+  DataFolder(const DataFolder&) = delete;
+  DataFolder& operator=(const DataFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  const DataFolderOptions& options() const { return options_; }
+
+  std::vector<std::string> ListGraphs() const;  // sorted
+  bool HasGraph(std::string_view name) const;
+  // An empty graph with options.store.num_partitions. ALREADY_EXISTS.
+  StatusOr<std::shared_ptr<GraphStore>> CreateGraph(const std::string& name);
+  // The same store for all callers; opened when first asked for. NOT_FOUND.
+  StatusOr<std::shared_ptr<GraphStore>> OpenGraph(const std::string& name);
+  StatusOr<std::shared_ptr<GraphStore>> OpenOrCreateGraph(const std::string& name);
+  // The graph is gone at once; stores and views that are in use go on until their last user is
+  // done, then the files are deleted.
+  Status DropGraph(const std::string& name);
+
+  // The path of a new data folder, not yet created, for a graph that is built aside
+  // (BulkWriter::Create). It is nobody's until PublishGraph; UnstageGraph removes it.
+  StatusOr<std::string> StageGraph(const std::string& name);
+  Status UnstageGraph(const std::string& staged_path);
+  // Makes a staged graph, complete and closed, the graph of that name, atomically. ALREADY_EXISTS
+  // when there is one and not `replace`; the one replaced goes as with DropGraph.
+  Status PublishGraph(const std::string& name, const std::string& staged_path, bool replace);
+
+ private:
+  DataFolder(std::string path, const DataFolderOptions& options)
+      : path_(std::move(path)), options_(options) {}
+  Status LoadGraphs();
+  Status RemoveLeftovers(const std::string& name, const std::string& current);
+  Status CheckWritable() const;
+  std::string GraphPath(const std::string& name) const { return path_ + "/graphs/" + name; }
+  StatusOr<std::string> NextDataFolder(const std::string& name);  // REQUIRES: mutex_
+  StatusOr<std::shared_ptr<GraphStore>> OpenLocked(const std::string& name);
+  // Sets CURRENT and lets go of the graph that was. REQUIRES: mutex_.
+  Status SetCurrent(const std::string& name, const std::string& data_folder);
+  void Retire(const std::string& name);
+
+  std::string path_;
+  DataFolderOptions options_;
+  std::unique_ptr<FileLock> lock_;
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string, std::less<>> current_;  // name -> "data-N"
+  std::map<std::string, std::shared_ptr<GraphStore>> open_;
+  std::map<std::string, uint64_t> next_number_;  // of data folders
+};
+
+}  // namespace koios::storage

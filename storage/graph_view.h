@@ -1,0 +1,98 @@
+// GraphView: how everybody reads a graph. Batched, at one version, immutable, reference-counted;
+// any thread may read any partition that the view holds. Implementations: the RocksDB store's view
+// (storage/rocks/) and MemoryGraph's (storage/memory_graph.h); both pass graph_view_contract.h.
+// Rule: no per-row calls; every call takes a column of rows and appends columns.
+// Elements that do not exist (any more) yield no rows. Errors: DATA_LOSS for damaged data,
+// UNAVAILABLE for a read that failed.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/column.h"
+#include "core/schema.h"
+#include "core/status.h"
+#include "core/types.h"
+
+namespace koios::storage {
+
+// Where a scan of one partition stands. Opaque; starts empty.
+struct ScanCursor {
+  uint64_t next_local = 0;
+  bool done = false;
+};
+
+// Where an expansion of a column of vertices stands: the row, and the last edge end it gave.
+// Opaque but for `row`: all rows before it are finished.
+struct ExpandCursor {
+  size_t row = 0;
+  std::string resume_key;
+  bool done = false;
+};
+
+// One output row per edge end: rows[i] is the input row it belongs to.
+struct Expansion {
+  std::vector<uint32_t> rows;
+  std::vector<VertexRef> neighbours;
+  std::vector<EdgeRef> edges;  // filled when want_edges
+};
+
+// Properties found: one output row per property, rows ascending, and for one row in key order.
+struct PropertyRows {
+  std::vector<uint32_t> rows;
+  std::vector<KeyId> keys;
+  Column values;
+};
+
+class GraphView {
+ public:
+  virtual ~GraphView() = default;
+
+  virtual uint64_t version() const = 0;
+  virtual uint32_t num_partitions() const = 0;
+  virtual const Schema& schema() const = 0;
+  // The partition of a user's id (DESIGN 11); every integer width is the same id.
+  virtual uint32_t PartitionOfId(const Value& id) const = 0;
+
+  // Vertices of one partition, at most `limit` more of them. Empty `labels`: all.
+  virtual Status ScanVertices(uint32_t partition, std::span<const LabelId> labels,
+                              ScanCursor* cursor, size_t limit,
+                              std::vector<VertexRef>* out) const = 0;
+  // Edges of one partition (by their out vertex), likewise.
+  virtual Status ScanEdges(uint32_t partition, std::span<const LabelId> labels, ExpandCursor* cursor,
+                           size_t limit, std::vector<EdgeRef>* out) const = 0;
+
+  // User ids to references; rows[i] is the input row found. A string that is a canonical decimal
+  // finds the integer id when no such string id exists.
+  virtual Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                std::vector<VertexRef>* out) const = 0;
+  virtual Status LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                             std::vector<EdgeRef>* out) const = 0;
+
+  // Edge ends of a column of vertices, at most `limit` more of them, in order of row, direction (out
+  // before in), label, neighbour, edge id. A self-loop appears twice for kBoth, as in TinkerPop.
+  // Empty `labels`: all. `cursor` resumes; cursor->done when nothing is left.
+  virtual Status Expand(std::span<const VertexRef> vertices, Direction direction,
+                        std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
+                        size_t limit, Expansion* out) const = 0;
+  // Number of edge ends per vertex.
+  virtual Status Degrees(std::span<const VertexRef> vertices, Direction direction,
+                         std::span<const LabelId> labels, std::vector<int64_t>* out) const = 0;
+
+  // Label per row; kNoName for a vertex that does not exist.
+  virtual Status VertexLabels(std::span<const VertexRef> vertices,
+                              std::vector<LabelId>* out) const = 0;
+  // The user's ids (kLong or kString); null for an element that does not exist.
+  virtual Status VertexIds(std::span<const VertexRef> vertices, Column* out) const = 0;
+  virtual Status EdgeIds(std::span<const EdgeRef> edges, Column* out) const = 0;
+
+  // Properties by key; empty `keys`: all of them.
+  virtual Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                                  PropertyRows* out) const = 0;
+  virtual Status EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                                PropertyRows* out) const = 0;
+};
+
+}  // namespace koios::storage

@@ -1,0 +1,62 @@
+// The contract, on every implementation of GraphView.
+#include "storage/graph_view_contract.h"
+
+#include "storage/memory_graph.h"
+#include "storage/rocks/graph_store.h"
+#include "storage/temp_folder.h"
+
+namespace koios::storage {
+namespace {
+
+struct MemoryBackend {
+  BuiltGraph Build(const WriteBatch& batch) {
+    auto graph = std::make_shared<MemoryGraph>(4);
+    BuiltGraph built;
+    // Given ids first, as a commit does it: an assigned one takes none of them.
+    built.vertices.resize(batch.vertices.size());
+    for (const bool given : {true, false}) {
+      for (size_t i = 0; i < batch.vertices.size(); ++i) {
+        const AddedVertex& vertex = batch.vertices[i];
+        if (vertex.id.has_value() != given) continue;
+        built.vertices[i] = graph->AddVertex(vertex.id, vertex.label, vertex.properties).value();
+      }
+    }
+    for (const AddedEdge& edge : batch.edges) {
+      built.edges.push_back(graph
+                                ->AddEdge(built.vertices[*edge.out.added],
+                                          built.vertices[*edge.in.added], edge.label,
+                                          edge.properties, edge.id)
+                                .value());
+    }
+    Column vertex_ids, edge_ids;
+    CHECK(graph->VertexIds(built.vertices, &vertex_ids).ok());
+    CHECK(graph->EdgeIds(built.edges, &edge_ids).ok());
+    for (size_t i = 0; i < vertex_ids.size(); ++i) built.vertex_ids.push_back(vertex_ids.Get(i));
+    for (size_t i = 0; i < edge_ids.size(); ++i) built.edge_ids.push_back(edge_ids.Get(i));
+    built.view = graph;
+    return built;
+  }
+};
+
+template <size_t kCacheBytes>
+struct StoreBackend {
+  BuiltGraph Build(const WriteBatch& batch) {
+    StoreOptions options;
+    options.create = true;
+    options.num_partitions = 4;
+    options.adjacency_cache_bytes = kCacheBytes;
+    store = GraphStore::Open(folder / "graph", options).value();
+    CommitResult result = store->Commit(batch).value();
+    return {store->View(), result.vertices, result.edges, result.vertex_ids, result.edge_ids};
+  }
+  TempFolder folder;
+  std::unique_ptr<GraphStore> store;
+};
+
+// A cache that keeps all, none, or only segments of a few edge ends.
+using Backends =
+    testing::Types<MemoryBackend, StoreBackend<(16 << 20)>, StoreBackend<0>, StoreBackend<16384>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Views, GraphViewContract, Backends);
+
+}  // namespace
+}  // namespace koios::storage

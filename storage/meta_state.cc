@@ -1,0 +1,203 @@
+#include "storage/meta_state.h"
+
+#include <limits>
+
+#include "storage/codec/element_id.h"
+#include "storage/codec/keys.h"
+#include "storage/commit_limits.h"
+
+namespace koios::storage {
+namespace {
+
+Status Damaged() { return DataLoss("The meta records of the graph contradict each other."); }
+
+StatusOr<uint32_t> Intern(NameTable* names, std::string_view name, std::string_view what,
+                          uint32_t max_names) {
+  if (const uint32_t id = names->Find(name); id != kNoName) return id;
+  RETURN_IF_ERROR(CheckName(name, what));
+  RETURN_IF_ERROR(CheckNewNames(*names, {name}, what, max_names));
+  return names->Intern(name);
+}
+
+void AddCount(std::map<LabelId, uint64_t>* counts, LabelId label, int64_t delta) {
+  uint64_t& count = (*counts)[label];
+  count += static_cast<uint64_t>(delta);
+  if (count == 0) counts->erase(label);
+}
+
+}  // namespace
+
+MetaState::MetaState(uint32_t num_partitions)
+    : num_partitions_(num_partitions),
+      next_vertex_local_(num_partitions, kFirstVertexLocal),
+      next_edge_local_(num_partitions, kFirstEdgeLocal) {
+  Changed(MetaKind::kFormat);
+  Changed(MetaKind::kVersion);
+}
+
+Status MetaState::Load(std::string_view key_bytes, std::string_view value) {
+  ASSIGN_OR_RETURN(const MetaKey key, DecodeMetaKey(key_bytes));
+  switch (key.kind) {
+    case MetaKind::kFormat: {
+      uint64_t format = 0, partitions = 0;
+      RETURN_IF_ERROR(DecodeMetaPair(value, &format, &partitions));
+      if (format > kFormatVersion) {
+        return FailedPrecondition("The graph was written by a newer Koios (format " +
+                                  std::to_string(format) + "; this one reads up to " +
+                                  std::to_string(kFormatVersion) + ").");
+      }
+      if (partitions == 0 || partitions > kMaxPartitions) return Damaged();
+      num_partitions_ = static_cast<uint32_t>(partitions);
+      next_vertex_local_.assign(num_partitions_, kFirstVertexLocal);
+      next_edge_local_.assign(num_partitions_, kFirstEdgeLocal);
+      return OkStatus();
+    }
+    case MetaKind::kVersion: {
+      ASSIGN_OR_RETURN(version_, DecodeMetaNumber(value));
+      return OkStatus();
+    }
+    case MetaKind::kNextVertexId: {
+      ASSIGN_OR_RETURN(next_vertex_id_, DecodeMetaSigned(value));
+      return OkStatus();
+    }
+    case MetaKind::kLabelName:
+      return schema_.labels.Intern(value) == key.first ? OkStatus() : Damaged();
+    case MetaKind::kKeyName:
+      return schema_.keys.Intern(value) == key.first ? OkStatus() : Damaged();
+    case MetaKind::kPropertyKind:
+      if (value.size() != 1) return Damaged();
+      schema_.property_kinds[{key.first, key.second}] = static_cast<ValueKind>(value[0]);
+      return OkStatus();
+    case MetaKind::kVertexCount:
+    case MetaKind::kEdgeCount: {
+      ASSIGN_OR_RETURN(const uint64_t count, DecodeMetaNumber(value));
+      auto& counts =
+          key.kind == MetaKind::kVertexCount ? schema_.vertex_counts : schema_.edge_counts;
+      if (count > 0) counts[key.first] = count;
+      return OkStatus();
+    }
+    case MetaKind::kNextLocals:
+      if (key.first >= num_partitions_) return Damaged();
+      return DecodeMetaPair(value, &next_vertex_local_[key.first], &next_edge_local_[key.first]);
+  }
+  return Damaged();
+}
+
+Status MetaState::FinishLoad() const {
+  if (num_partitions_ == 0) return DataLoss("The graph has no format record.");
+  for (const auto* counts : {&schema_.vertex_counts, &schema_.edge_counts}) {
+    for (const auto& [label, count] : *counts) {
+      if (label == kNoName || label > schema_.labels.size()) return Damaged();
+    }
+  }
+  for (const auto& [name, kind] : schema_.property_kinds) {
+    if (name.first == kNoName || name.first > schema_.labels.size()) return Damaged();
+    if (name.second == kNoName || name.second > schema_.keys.size()) return Damaged();
+  }
+  return OkStatus();
+}
+
+void MetaState::SetVersion(uint64_t version) {
+  version_ = version;
+  Changed(MetaKind::kVersion);
+}
+
+StatusOr<LabelId> MetaState::InternLabel(std::string_view name, uint32_t max_names) {
+  const uint32_t before = schema_.labels.size();
+  ASSIGN_OR_RETURN(const LabelId id, Intern(&schema_.labels, name, "label", max_names));
+  if (schema_.labels.size() > before) Changed(MetaKind::kLabelName, id);
+  return id;
+}
+
+StatusOr<KeyId> MetaState::InternKey(std::string_view name, uint32_t max_names) {
+  const uint32_t before = schema_.keys.size();
+  ASSIGN_OR_RETURN(const KeyId id, Intern(&schema_.keys, name, "property key", max_names));
+  if (schema_.keys.size() > before) Changed(MetaKind::kKeyName, id);
+  return id;
+}
+
+void MetaState::NoteProperty(LabelId label, KeyId key, ValueKind kind) {
+  auto [known, added] = schema_.property_kinds.try_emplace({label, key}, kind);
+  if (!added) {
+    if (known->second == kind || known->second == ValueKind::kNull) return;
+    known->second = ValueKind::kNull;
+  }
+  Changed(MetaKind::kPropertyKind, label, key);
+}
+
+void MetaState::AddVertices(LabelId label, int64_t delta) {
+  AddCount(&schema_.vertex_counts, label, delta);
+  Changed(MetaKind::kVertexCount, label);
+}
+
+void MetaState::AddEdges(LabelId label, int64_t delta) {
+  AddCount(&schema_.edge_counts, label, delta);
+  Changed(MetaKind::kEdgeCount, label);
+}
+
+uint64_t MetaState::TakeVertexLocal(uint32_t partition) {
+  Changed(MetaKind::kNextLocals, partition);
+  return next_vertex_local_[partition]++;
+}
+
+uint64_t MetaState::TakeEdgeLocal(uint32_t partition) {
+  Changed(MetaKind::kNextLocals, partition);
+  return next_edge_local_[partition]++;
+}
+
+void MetaState::SetNextLocals(uint32_t partition, uint64_t next_vertex, uint64_t next_edge) {
+  next_vertex_local_[partition] = next_vertex;
+  next_edge_local_[partition] = next_edge;
+  Changed(MetaKind::kNextLocals, partition);
+}
+
+int64_t MetaState::TakeVertexId() {
+  Changed(MetaKind::kNextVertexId);
+  return next_vertex_id_++;
+}
+
+void MetaState::NoteVertexId(int64_t id) {
+  // Ids beyond half the range are left aside, so that the counter can't be driven to its end; one
+  // that is met all the same is stepped over when it is.
+  if (id < next_vertex_id_ || id > std::numeric_limits<int64_t>::max() / 2) return;
+  next_vertex_id_ = id + 1;
+  Changed(MetaKind::kNextVertexId);
+}
+
+void MetaState::Changed(MetaKind kind, uint32_t first, uint32_t second) {
+  changed_.insert(EncodeMetaKey({kind, first, second}));
+}
+
+std::string MetaState::ValueOf(const MetaKey& key) const {
+  auto count_in = [&key](const std::map<LabelId, uint64_t>& counts) {
+    auto found = counts.find(key.first);
+    return EncodeMetaNumber(found == counts.end() ? 0 : found->second);
+  };
+  switch (key.kind) {
+    case MetaKind::kFormat: return EncodeMetaPair(kFormatVersion, num_partitions_);
+    case MetaKind::kVersion: return EncodeMetaNumber(version_);
+    case MetaKind::kNextVertexId: return EncodeMetaSigned(next_vertex_id_);
+    case MetaKind::kLabelName: return schema_.labels.Name(key.first);
+    case MetaKind::kKeyName: return schema_.keys.Name(key.first);
+    case MetaKind::kPropertyKind:
+      return std::string(
+          1, static_cast<char>(schema_.property_kinds.at({key.first, key.second})));
+    case MetaKind::kVertexCount: return count_in(schema_.vertex_counts);
+    case MetaKind::kEdgeCount: return count_in(schema_.edge_counts);
+    case MetaKind::kNextLocals:
+      return EncodeMetaPair(next_vertex_local_[key.first], next_edge_local_[key.first]);
+  }
+  return "";
+}
+
+void MetaState::TakeChanges(
+    const std::function<void(std::string_view key, std::string_view value)>& write) {
+  for (const std::string& bytes : changed_) {
+    StatusOr<MetaKey> key = DecodeMetaKey(bytes);
+    CHECK(key.ok());
+    write(bytes, ValueOf(*key));
+  }
+  changed_.clear();
+}
+
+}  // namespace koios::storage

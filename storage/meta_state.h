@@ -1,0 +1,76 @@
+// MetaState: what a graph knows of itself, in memory: version, names, counts, kinds of properties,
+// next numbers. A writer works on a copy, changes it through these methods, and writes the facts that
+// changed (TakeChanges) in the same batch as the effects; the copy then becomes the graph's state.
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/schema.h"
+#include "core/status.h"
+#include "core/types.h"
+#include "storage/codec/meta_codec.h"
+
+namespace koios::storage {
+
+inline constexpr size_t kMaxNameBytes = 4096;
+inline constexpr uint64_t kFirstVertexLocal = 1;
+// Numbers of edges start here, so that ids assigned to edges don't meet the small ids that users
+// give (the meeting is checked all the same).
+inline constexpr uint64_t kFirstEdgeLocal = uint64_t{1} << 40;
+
+class MetaState {
+ public:
+  MetaState() = default;
+  // Of a new graph: version 0; everything counts as changed.
+  explicit MetaState(uint32_t num_partitions);
+  // Takes one entry read from the store; DATA_LOSS when damaged, FAILED_PRECONDITION for a newer
+  // format.
+  Status Load(std::string_view key, std::string_view value);
+  // After the last Load: everything that must be there was.
+  Status FinishLoad() const;
+
+  uint64_t version() const { return version_; }
+  uint32_t num_partitions() const { return num_partitions_; }
+  const Schema& schema() const { return schema_; }
+  int64_t next_vertex_id() const { return next_vertex_id_; }
+  uint64_t next_vertex_local(uint32_t partition) const { return next_vertex_local_[partition]; }
+  uint64_t next_edge_local(uint32_t partition) const { return next_edge_local_[partition]; }
+
+  void SetVersion(uint64_t version);
+  // INVALID_ARGUMENT for an empty name, RESOURCE_EXHAUSTED past kMaxNameBytes or `max_names`.
+  StatusOr<LabelId> InternLabel(std::string_view name, uint32_t max_names);
+  StatusOr<KeyId> InternKey(std::string_view name, uint32_t max_names);
+  // A value of this kind was stored: remembers the kind, or that kinds are mixed.
+  void NoteProperty(LabelId label, KeyId key, ValueKind kind);
+  void AddVertices(LabelId label, int64_t delta);
+  void AddEdges(LabelId label, int64_t delta);
+  uint64_t TakeVertexLocal(uint32_t partition);
+  uint64_t TakeEdgeLocal(uint32_t partition);
+  void SetNextLocals(uint32_t partition, uint64_t next_vertex, uint64_t next_edge);
+  // The next id to assign. It passes the ids that users gave as far as NoteVertexId was told.
+  int64_t TakeVertexId();
+  void NoteVertexId(int64_t id);
+
+  // Calls back with each fact that changed since the last call, in key order.
+  void TakeChanges(const std::function<void(std::string_view key, std::string_view value)>& write);
+
+ private:
+  void Changed(MetaKind kind, uint32_t first = 0, uint32_t second = 0);
+  std::string ValueOf(const MetaKey& key) const;
+
+  uint64_t version_ = 0;
+  uint32_t num_partitions_ = 0;
+  int64_t next_vertex_id_ = 0;
+  std::vector<uint64_t> next_vertex_local_;
+  std::vector<uint64_t> next_edge_local_;
+  Schema schema_;
+  std::set<std::string> changed_;  // encoded keys
+};
+
+}  // namespace koios::storage

@@ -1,0 +1,93 @@
+// AdjacencyCache: decoded edge ends of vertices, bounded in bytes, least recently used first out.
+// Shared by all views of a store, any thread. An entry was read at one version and serves every view
+// between which and that version its vertex did not change: commits stamp what they touch before
+// they are published, and a stamp newer than the entry or the view makes them miss.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "core/types.h"
+
+namespace koios::storage {
+
+// The ends of one vertex in one direction, of one label or of all (kNoName), in order of label,
+// neighbour, edge id. Immutable once cached.
+struct Adjacency {
+  struct Run {
+    LabelId label = kNoName;
+    uint32_t begin = 0;
+  };
+  std::vector<Run> runs;
+  std::vector<VertexRef> neighbours;
+  std::vector<uint64_t> edge_ids;
+  bool too_large = false;  // not kept; read the store
+
+  void Append(LabelId label, VertexRef neighbour, uint64_t edge_id);
+  // Index of the first end after (label, neighbour, edge id).
+  size_t After(LabelId label, VertexRef neighbour, uint64_t edge_id) const;
+  size_t RunEnd(size_t run) const {
+    return run + 1 < runs.size() ? runs[run + 1].begin : neighbours.size();
+  }
+  size_t ByteSize() const;
+};
+
+struct AdjacencyKey {
+  VertexRef vertex;
+  Direction direction = Direction::kOut;
+  LabelId label = kNoName;
+  bool operator==(const AdjacencyKey&) const = default;
+};
+
+class AdjacencyCache {
+ public:
+  explicit AdjacencyCache(size_t max_bytes);
+
+  // Ends of an entry may be at most this many.
+  size_t max_ends() const { return max_ends_; }
+  // Null: not there, or not valid at `view_version`.
+  std::shared_ptr<const Adjacency> Find(const AdjacencyKey& key, uint64_t view_version);
+  void Insert(const AdjacencyKey& key, uint64_t view_version,
+              std::shared_ptr<const Adjacency> adjacency);
+  // The commit that becomes `version` changes the vertex's ends. REQUIRES: before that version is
+  // published, by one thread at a time.
+  void Touch(VertexRef vertex, uint64_t version);
+  void TouchAll(uint64_t version);
+
+  size_t ByteSize() const;
+
+ private:
+  static constexpr size_t kNumShards = 16;
+  static constexpr size_t kNumStamps = size_t{1} << 16;
+
+  struct KeyHash {
+    size_t operator()(const AdjacencyKey& key) const;
+  };
+  struct Entry {
+    AdjacencyKey key;
+    uint64_t version = 0;
+    size_t bytes = 0;
+    std::shared_ptr<const Adjacency> adjacency;
+  };
+  struct Shard {
+    mutable std::mutex mutex;
+    std::list<Entry> entries;  // most recent first
+    std::unordered_map<AdjacencyKey, std::list<Entry>::iterator, KeyHash> index;
+    size_t bytes = 0;
+  };
+  Shard& ShardOf(size_t hash) { return shards_[(hash >> 56) % kNumShards]; }
+  std::atomic<uint64_t>& StampOf(VertexRef vertex);
+
+  size_t max_shard_bytes_;
+  size_t max_ends_;
+  std::array<Shard, kNumShards> shards_;
+  std::vector<std::atomic<uint64_t>> stamps_;  // last change, by hash of the vertex
+};
+
+}  // namespace koios::storage

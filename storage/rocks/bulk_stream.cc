@@ -1,0 +1,140 @@
+#include "storage/rocks/bulk_stream.h"
+
+#include "storage/codec/element_id.h"
+
+namespace koios::storage {
+namespace {
+
+constexpr uint64_t kFileBytes = uint64_t{256} << 20;
+
+}  // namespace
+
+void LoadFacts::NoteKind(LabelId label, KeyId key, ValueKind kind) {
+  auto [known, added] = kinds.try_emplace({label, key}, kind);
+  if (!added && known->second != kind) known->second = ValueKind::kNull;
+}
+
+void LoadFacts::Add(LoadFacts&& other) {
+  for (size_t family = 0; family < kNumFamilies; ++family) {
+    for (IngestFile& file : other.files[family]) files[family].push_back(std::move(file));
+    records[family] += other.records[family];
+  }
+  for (const auto& [label, count] : other.vertices) vertices[label] += count;
+  for (const auto& [label, count] : other.edges) edges[label] += count;
+  for (const auto& [name, kind] : other.kinds) NoteKind(name.first, name.second, kind);
+  if (other.has_given_edge_number) {
+    has_given_edge_number = true;
+    given_edge_number = other.given_edge_number;
+  }
+}
+
+FileStream::~FileStream() {
+  if (!closed_) close_(nullptr);
+}
+
+Status FileStream::Add(std::string_view key, std::string_view value) {
+  RETURN_IF_ERROR(failed_);
+  if (closed_) return FailedPrecondition("The stream is closed.");
+  if (!last_key_.empty() && key <= last_key_) return failed_ = WrongOrder(key);
+  if (failed_ = Learn(key, value); !failed_.ok()) return failed_;
+  if (file_ == nullptr) {
+    current_ = {new_path_(), std::string(key), {}};
+    file_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(), options_);
+    failed_ = FromRocks(file_->Open(current_.path), "Creating a file of the load");
+    RETURN_IF_ERROR(failed_);
+  }
+  failed_ = FromRocks(file_->Put(AsSlice(key), AsSlice(value)), "Writing a file of the load");
+  RETURN_IF_ERROR(failed_);
+  last_key_.assign(key);
+  ++facts_.records[static_cast<size_t>(family_)];
+  if (file_->FileSize() >= kFileBytes) failed_ = FinishFile();
+  return failed_;
+}
+
+Status FileStream::Close() {
+  RETURN_IF_ERROR(failed_);
+  if (closed_) return FailedPrecondition("The stream is closed already.");
+  if (file_ != nullptr) failed_ = FinishFile();
+  RETURN_IF_ERROR(failed_);
+  for (const auto& [name, kind] : seen_kinds_) {
+    facts_.NoteKind(static_cast<LabelId>(name >> 32), static_cast<KeyId>(name), kind);
+  }
+  closed_ = true;
+  close_(&facts_);
+  return OkStatus();
+}
+
+Status FileStream::FinishFile() {
+  RETURN_IF_ERROR(FromRocks(file_->Finish(), "Writing a file of the load"));
+  file_ = nullptr;
+  current_.last_key = last_key_;
+  facts_.files[static_cast<size_t>(family_)].push_back(std::move(current_));
+  return OkStatus();
+}
+
+Status FileStream::Learn(std::string_view key, std::string_view value) {
+  switch (family_) {
+    case Family::kVertices: {
+      VertexRecord record;
+      RETURN_IF_ERROR(DecodeVertexKey(key).status());
+      RETURN_IF_ERROR(ParseVertexRecord(value, &record));
+      ++facts_.vertices[record.label];
+      return LearnProperties(record.label, record.properties);
+    }
+    case Family::kEdges: {
+      EdgeRecord record;
+      ASSIGN_OR_RETURN(const uint64_t id, DecodeEdgeKey(key));
+      RETURN_IF_ERROR(ParseEdgeRecord(id, value, &record));
+      ++facts_.edges[record.edge.label];
+      return LearnProperties(record.edge.label, record.properties);
+    }
+    case Family::kEdgeIds: {
+      uint32_t partition = 0;
+      std::string_view id_bytes;
+      RETURN_IF_ERROR(SplitIdKey(key, &partition, &id_bytes));
+      ASSIGN_OR_RETURN(const Value id, DecodeIdBytes(id_bytes));
+      if (id.kind() == ValueKind::kLong && is_assigned_(static_cast<uint64_t>(id.AsInteger()))) {
+        facts_.has_given_edge_number = true;
+        facts_.given_edge_number = id.AsInteger();
+      }
+      return OkStatus();
+    }
+    case Family::kMeta:
+    case Family::kVertexLabels:
+    case Family::kVertexIds:
+    case Family::kEdgeEnds:
+      return OkStatus();
+  }
+  return OkStatus();
+}
+
+Status FileStream::LearnProperties(LabelId label, std::string_view properties) {
+  PropertyReader reader(properties);
+  while (reader.Next()) {
+    // The first byte of an encoded value is its kind.
+    const auto kind = static_cast<ValueKind>(reader.value_bytes()[0]);
+    const uint64_t name = (static_cast<uint64_t>(label) << 32) | reader.key();
+    auto [known, added] = seen_kinds_.try_emplace(name, kind);
+    if (!added && known->second != kind) known->second = ValueKind::kNull;
+  }
+  return reader.status();
+}
+
+Status FileStream::WrongOrder(std::string_view key) const {
+  if (key != last_key_) {
+    return FailedPrecondition("The records of a load are not sorted by their keys.");
+  }
+  std::string what = "record";
+  if (family_ == Family::kVertexIds || family_ == Family::kEdgeIds) {
+    uint32_t partition = 0;
+    std::string_view id_bytes;
+    RETURN_IF_ERROR(SplitIdKey(key, &partition, &id_bytes));
+    ASSIGN_OR_RETURN(const Value id, DecodeIdBytes(id_bytes));
+    what = family_ == Family::kVertexIds ? "vertex id " : "edge id ";
+    what += id.kind() == ValueKind::kLong ? std::to_string(id.AsInteger())
+                                          : "'" + id.AsString().substr(0, 64) + "'";
+  }
+  return AlreadyExists("The " + what + " is twice in the load.");
+}
+
+}  // namespace koios::storage

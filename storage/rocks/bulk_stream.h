@@ -1,0 +1,73 @@
+// FileStream: one BulkStream into files of one family, and what it learned from the records that
+// passed. Belongs to one thread until it is closed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <rocksdb/sst_file_writer.h>
+
+#include "storage/bulk_writer.h"
+#include "storage/rocks/database.h"
+
+namespace koios::storage {
+
+struct IngestFile {
+  std::string path;
+  std::string first_key, last_key;
+};
+
+// What the streams of a load add up to.
+struct LoadFacts {
+  std::vector<IngestFile> files[kNumFamilies];
+  uint64_t records[kNumFamilies] = {};
+  std::map<LabelId, uint64_t> vertices, edges;
+  std::map<std::pair<LabelId, KeyId>, ValueKind> kinds;  // kNull: mixed
+  bool has_given_edge_number = false;  // a given edge id is a number that the load assigned
+  int64_t given_edge_number = 0;
+
+  void Add(LoadFacts&& other);
+  void NoteKind(LabelId label, KeyId key, ValueKind kind);
+};
+
+class FileStream final : public BulkStream {
+ public:
+  // `new_path` names the next file; `is_assigned` tells whether the load took an edge number;
+  // `close` gets the facts, or nothing when the stream is destroyed without Close.
+  FileStream(const Database& database, Family family, std::function<std::string()> new_path,
+             std::function<bool(uint64_t)> is_assigned, std::function<void(LoadFacts*)> close)
+      : family_(family),
+        options_(database.FileOptions(family)),
+        new_path_(std::move(new_path)),
+        is_assigned_(std::move(is_assigned)),
+        close_(std::move(close)) {}
+  ~FileStream() override;
+
+  Status Add(std::string_view key, std::string_view value) override;
+  Status Close() override;
+
+ private:
+  Status Learn(std::string_view key, std::string_view value);
+  Status LearnProperties(LabelId label, std::string_view properties);
+  Status WrongOrder(std::string_view key) const;
+  Status FinishFile();
+
+  Family family_;
+  rocksdb::Options options_;
+  std::function<std::string()> new_path_;
+  std::function<bool(uint64_t)> is_assigned_;
+  std::function<void(LoadFacts*)> close_;
+  std::unique_ptr<rocksdb::SstFileWriter> file_;
+  IngestFile current_;
+  LoadFacts facts_;
+  std::unordered_map<uint64_t, ValueKind> seen_kinds_;  // label << 32 | key
+  std::string last_key_;
+  Status failed_;
+  bool closed_ = false;
+};
+
+}  // namespace koios::storage

@@ -1,0 +1,254 @@
+#include "storage/check.h"
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "storage/codec/element_id.h"
+#include "storage/codec/records.h"
+#include "storage/rocks/store_state.h"
+
+namespace koios::storage {
+namespace {
+
+std::string Name(VertexRef vertex) {
+  return "vertex " + std::to_string(vertex.partition()) + "/" + std::to_string(vertex.local());
+}
+std::string NameOfEdge(uint64_t id) {
+  const VertexRef parts{id};
+  return "edge " + std::to_string(parts.partition()) + "/" + std::to_string(parts.local());
+}
+
+class Checker {
+ public:
+  explicit Checker(std::shared_ptr<const RocksView> view, const MetaState& meta)
+      : view_(std::move(view)), meta_(meta) {}
+
+  StatusOr<CheckReport> Run() {
+    report_.version = view_->version();
+    RETURN_IF_ERROR(ForEach(Family::kVertices, &Checker::CheckVertex));
+    RETURN_IF_ERROR(ForEach(Family::kVertexLabels, &Checker::CheckVertexLabel));
+    RETURN_IF_ERROR(ForEach(Family::kVertexIds, &Checker::CheckVertexId));
+    RETURN_IF_ERROR(ForEach(Family::kEdges, &Checker::CheckEdge));
+    RETURN_IF_ERROR(ForEach(Family::kEdgeEnds, &Checker::CheckEdgeEnd));
+    RETURN_IF_ERROR(ForEach(Family::kEdgeIds, &Checker::CheckEdgeId));
+    CheckCounts("vertices", vertex_counts_, meta_.schema().vertex_counts);
+    CheckCounts("edges", edge_counts_, meta_.schema().edge_counts);
+    return std::move(report_);
+  }
+
+ private:
+  // Damage of the entry itself comes back as DATA_LOSS and becomes a problem.
+  using CheckEntry = Status (Checker::*)(std::string_view key, std::string_view value);
+
+  Status ForEach(Family family, CheckEntry check) {
+    rocksdb::ReadOptions options = view_->snapshot().ReadOptions();
+    options.verify_checksums = true;
+    options.fill_cache = false;
+    options.readahead_size = size_t{2} << 20;
+    auto entries = view_->snapshot().NewIterator(family, options);
+    for (entries->SeekToFirst(); entries->Valid(); entries->Next()) {
+      const Status status = (this->*check)(AsView(entries->key()), AsView(entries->value()));
+      if (status.code() == StatusCode::kDataLoss) {
+        Problem(MessageOf(status));
+      } else if (!status.ok()) {
+        return status;
+      }
+    }
+    const Status status = FromRocks(entries->status(), "Checking the graph");
+    if (status.code() != StatusCode::kDataLoss) return status;
+    Problem("family '" + std::string(FamilyName(family)) + "': " + MessageOf(status));
+    return OkStatus();
+  }
+
+  void Problem(std::string text) {
+    ++report_.problems_found;
+    if (report_.problems.size() < kMaxProblems) report_.problems.push_back(std::move(text));
+  }
+
+  StatusOr<std::optional<std::string>> Get(Family family, const std::string& key) {
+    const Database& database = view_->snapshot().database();
+    std::string value;
+    const rocksdb::Status status = database.db()->Get(view_->snapshot().ReadOptions(),
+                                                      database.family(family), key, &value);
+    if (status.IsNotFound()) return std::nullopt;
+    RETURN_IF_ERROR(FromRocks(status, "Checking the graph"));
+    return value;
+  }
+
+  Status Expect(Family family, const std::string& key, const std::string& value,
+                const std::string& what) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> found, Get(family, key));
+    if (!found) {
+      Problem(what + " lacks its entry in '" + std::string(FamilyName(family)) + "'");
+    } else if (*found != value) {
+      Problem(what + " has a wrong entry in '" + std::string(FamilyName(family)) + "'");
+    }
+    return OkStatus();
+  }
+
+  bool KnownLabel(LabelId label) const {
+    return label != kNoName && label <= meta_.schema().labels.size();
+  }
+
+  Status CheckProperties(std::string_view properties, const std::string& what) {
+    PropertyReader reader(properties);
+    while (reader.Next()) {
+      RETURN_IF_ERROR(reader.value().status());
+      if (reader.key() > meta_.schema().keys.size()) {
+        Problem(what + " has a property whose key has no name");
+      }
+    }
+    return reader.status();
+  }
+
+  Status CheckVertex(std::string_view key, std::string_view value) {
+    VertexRecord record;
+    ASSIGN_OR_RETURN(const VertexRef vertex, DecodeVertexKey(key));
+    RETURN_IF_ERROR(ParseVertexRecord(value, &record));
+    const std::string what = Name(vertex);
+    ++report_.vertices;
+    ++vertex_counts_[record.label];
+    if (!KnownLabel(record.label)) Problem(what + " has a label without a name");
+    if (vertex.partition() >= view_->num_partitions() ||
+        PartitionOfIdBytes(record.id_bytes, view_->num_partitions()) != vertex.partition()) {
+      Problem(what + " is not in the partition of its id");
+    } else if (vertex.local() >= meta_.next_vertex_local(vertex.partition())) {
+      Problem(what + " has a number that was not given out");
+    }
+    RETURN_IF_ERROR(DecodeIdBytes(record.id_bytes).status());
+    RETURN_IF_ERROR(CheckProperties(record.properties, what));
+    RETURN_IF_ERROR(
+        Expect(Family::kVertexLabels, VertexLabelKey(vertex, record.label), "", what));
+    return Expect(Family::kVertexIds, VertexIdKey(record.id_bytes, view_->num_partitions()),
+                  VertexKey(vertex), what);
+  }
+
+  Status CheckVertexLabel(std::string_view key, std::string_view) {
+    VertexRef vertex;
+    LabelId label = kNoName;
+    RETURN_IF_ERROR(DecodeVertexLabelKey(key, &vertex, &label));
+    ASSIGN_OR_RETURN(const std::optional<std::string> record,
+                     Get(Family::kVertices, VertexKey(vertex)));
+    if (!record) {
+      Problem("the index of labels names " + Name(vertex) + ", which does not exist");
+      return OkStatus();
+    }
+    ASSIGN_OR_RETURN(const LabelId actual, RecordLabel(*record));
+    if (actual != label) Problem("the index of labels has a wrong label for " + Name(vertex));
+    return OkStatus();
+  }
+
+  Status CheckVertexId(std::string_view key, std::string_view value) {
+    uint32_t partition = 0;
+    std::string_view id_bytes;
+    RETURN_IF_ERROR(SplitIdKey(key, &partition, &id_bytes));
+    ASSIGN_OR_RETURN(const VertexRef vertex, DecodeVertexKey(value));
+    ASSIGN_OR_RETURN(const std::optional<std::string> bytes,
+                     Get(Family::kVertices, VertexKey(vertex)));
+    VertexRecord record;
+    if (!bytes) {
+      Problem("the index of ids names " + Name(vertex) + ", which does not exist");
+      return OkStatus();
+    }
+    RETURN_IF_ERROR(ParseVertexRecord(*bytes, &record));
+    if (record.id_bytes != id_bytes) Problem("the index of ids is wrong for " + Name(vertex));
+    return OkStatus();
+  }
+
+  Status CheckEdge(std::string_view key, std::string_view value) {
+    EdgeRecord record;
+    ASSIGN_OR_RETURN(const uint64_t id, DecodeEdgeKey(key));
+    RETURN_IF_ERROR(ParseEdgeRecord(id, value, &record));
+    const std::string what = NameOfEdge(id);
+    const VertexRef parts{id};
+    ++report_.edges;
+    ++edge_counts_[record.edge.label];
+    if (!KnownLabel(record.edge.label)) Problem(what + " has a label without a name");
+    if (parts.partition() >= view_->num_partitions() ||
+        parts.local() >= meta_.next_edge_local(parts.partition())) {
+      Problem(what + " has a number that was not given out");
+    }
+    RETURN_IF_ERROR(CheckProperties(record.properties, what));
+    for (const VertexRef vertex : {record.edge.out, record.edge.in}) {
+      ASSIGN_OR_RETURN(const auto end, Get(Family::kVertices, VertexKey(vertex)));
+      if (!end) Problem(what + " is at " + Name(vertex) + ", which does not exist");
+    }
+    RETURN_IF_ERROR(Expect(Family::kEdgeEnds, EdgeEndKey(OutEnd(record.edge)), "", what));
+    RETURN_IF_ERROR(Expect(Family::kEdgeEnds, EdgeEndKey(InEnd(record.edge)), "", what));
+    if (record.id_bytes.empty()) return OkStatus();
+    RETURN_IF_ERROR(DecodeIdBytes(record.id_bytes).status());
+    return Expect(Family::kEdgeIds, EdgeIdKey(record.id_bytes, view_->num_partitions()),
+                  EdgeKey(id), what);
+  }
+
+  Status CheckEdgeEnd(std::string_view key, std::string_view) {
+    EdgeEnd end;
+    EdgeRecord record;
+    RETURN_IF_ERROR(DecodeEdgeEndKey(key, &end));
+    ASSIGN_OR_RETURN(const std::optional<std::string> bytes,
+                     Get(Family::kEdges, EdgeKey(end.edge_id)));
+    const std::string what = "the end of " + NameOfEdge(end.edge_id) + " at " + Name(end.vertex);
+    if (!bytes) {
+      Problem(what + " belongs to no edge");
+      return OkStatus();
+    }
+    RETURN_IF_ERROR(ParseEdgeRecord(end.edge_id, *bytes, &record));
+    const EdgeEnd expected =
+        end.direction == Direction::kOut ? OutEnd(record.edge) : InEnd(record.edge);
+    if (end != expected) Problem(what + " contradicts the edge");
+    return OkStatus();
+  }
+
+  Status CheckEdgeId(std::string_view key, std::string_view value) {
+    uint32_t partition = 0;
+    std::string_view id_bytes;
+    RETURN_IF_ERROR(SplitIdKey(key, &partition, &id_bytes));
+    ASSIGN_OR_RETURN(const uint64_t id, DecodeEdgeKey(value));
+    ASSIGN_OR_RETURN(const std::optional<std::string> bytes, Get(Family::kEdges, EdgeKey(id)));
+    EdgeRecord record;
+    if (!bytes) {
+      Problem("the index of edge ids names " + NameOfEdge(id) + ", which does not exist");
+      return OkStatus();
+    }
+    RETURN_IF_ERROR(ParseEdgeRecord(id, *bytes, &record));
+    if (record.id_bytes != id_bytes) Problem("the index of edge ids is wrong for " + NameOfEdge(id));
+    return OkStatus();
+  }
+
+  void CheckCounts(const std::string& what, const std::map<LabelId, uint64_t>& actual,
+                   const std::map<LabelId, uint64_t>& recorded) {
+    std::map<LabelId, std::pair<uint64_t, uint64_t>> both;
+    for (const auto& [label, count] : actual) both[label].first = count;
+    for (const auto& [label, count] : recorded) both[label].second = count;
+    for (const auto& [label, counts] : both) {
+      if (counts.first == counts.second) continue;
+      Problem("there are " + std::to_string(counts.first) + " " + what + " of the label '" +
+              (KnownLabel(label) ? meta_.schema().labels.Name(label) : std::to_string(label)) +
+              "', but the count says " + std::to_string(counts.second));
+    }
+  }
+
+  std::shared_ptr<const RocksView> view_;
+  const MetaState& meta_;
+  CheckReport report_;
+  std::map<LabelId, uint64_t> vertex_counts_, edge_counts_;
+};
+
+}  // namespace
+
+StatusOr<CheckReport> Check(const GraphStore& store) {
+  const StoreAccess::State& state = StoreAccess::Of(store);
+  const auto view = [&state] {
+    std::lock_guard lock(state.view_mutex);
+    return state.view;
+  }();
+  ASSIGN_OR_RETURN(const MetaState meta,
+                   ReadMeta(view->snapshot().NewIterator(Family::kMeta,
+                                                         view->snapshot().ReadOptions())));
+  return Checker(view, meta).Run();
+}
+
+}  // namespace koios::storage

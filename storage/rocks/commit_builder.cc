@@ -1,0 +1,497 @@
+#include "storage/rocks/commit_builder.h"
+
+#include <memory>
+
+#include "storage/codec/element_id.h"
+#include "storage/commit_limits.h"
+
+namespace koios::storage {
+namespace {
+
+constexpr size_t kBytesPerDroppedEdge = 128;
+
+Status Missing(std::string_view what) {
+  return NotFound("The " + std::string(what) + " does not exist (any more).");
+}
+
+Status Taken(std::string_view what, const Value& id) {
+  const std::string shown = id.kind() == ValueKind::kLong
+                                ? std::to_string(id.AsInteger())
+                                : "'" + id.AsString().substr(0, 64) + "'";
+  return AlreadyExists("There is already " + std::string(what) + " with the id " + shown + ".");
+}
+
+// A property that is set to null is removed, as where null values are not supported.
+bool IsRemoval(const std::optional<Value>& value) { return !value || value->is_null(); }
+
+}  // namespace
+
+StatusOr<CommitResult> CommitBuilder::Run() {
+  const uint64_t current = group_.meta->version();
+  if (batch_.read_version > current) {
+    return InvalidArgument("The request read version " + std::to_string(batch_.read_version) +
+                           ", but the graph is at " + std::to_string(current) + ".");
+  }
+  RETURN_IF_ERROR(CheckLimits());
+  RETURN_IF_ERROR(NormaliseIds());
+  CollectKeys();
+  // Before the elements are looked at: what is gone because of a conflict is a conflict.
+  RETURN_IF_ERROR(group_.window->Validate(keys_, batch_.read_version));
+  RETURN_IF_ERROR(LoadDropped());
+  RETURN_IF_ERROR(LoadChanged());
+  RETURN_IF_ERROR(CheckEndpoints());
+  RETURN_IF_ERROR(CheckVertexIds());
+  RETURN_IF_ERROR(CheckEdgeIds());
+  RETURN_IF_ERROR(CheckNames());
+  RETURN_IF_ERROR(group_.window->Validate(keys_, batch_.read_version));
+  RETURN_IF_ERROR(AssignVertexIds());
+  AssignReferences();
+  RETURN_IF_ERROR(AssignEdgeIds());
+
+  result_.version = current + 1;
+  group_.meta->SetVersion(result_.version);
+  ApplyDrops();
+  ApplyChanges();
+  ApplyAdded();
+  group_.window->Record(std::move(keys_), result_.version);
+  return std::move(result_);
+}
+
+Status CommitBuilder::CheckLimits() const {
+  return CheckBatch(batch_, group_.options->max_commit_bytes, group_.options->max_value_bytes);
+}
+
+Status CommitBuilder::CheckNames() const {
+  std::set<std::string_view> labels, keys;
+  auto note_keys = [&keys](const PropertyList& properties) {
+    for (const auto& [key, value] : properties) {
+      if (!value.is_null()) keys.insert(key);
+    }
+  };
+  for (const AddedVertex& vertex : batch_.vertices) {
+    labels.insert(vertex.label);
+    note_keys(vertex.properties);
+  }
+  for (const AddedEdge& edge : batch_.edges) {
+    labels.insert(edge.label);
+    note_keys(edge.properties);
+  }
+  auto note_changes = [&keys](const auto& all) {
+    for (const auto& [element, changes] : all) {
+      for (const auto& [key, value] : changes) {
+        if (!IsRemoval(value)) keys.insert(key);
+      }
+    }
+  };
+  note_changes(vertex_changes_);
+  note_changes(edge_changes_);
+  const Schema& schema = group_.meta->schema();
+  RETURN_IF_ERROR(CheckNewNames(schema.labels, labels, "label", group_.options->max_names));
+  return CheckNewNames(schema.keys, keys, "property key", group_.options->max_names);
+}
+
+Status CommitBuilder::NormaliseIds() {
+  for (const AddedVertex& vertex : batch_.vertices) {
+    Value id;
+    if (vertex.id) {
+      ASSIGN_OR_RETURN(id, NormaliseId(*vertex.id));
+      if (!added_vertex_ids_.insert(IdBytes(id)).second) return Taken("a vertex", id);
+    }
+    result_.vertex_ids.push_back(std::move(id));
+  }
+  for (const AddedEdge& edge : batch_.edges) {
+    std::optional<Value> id;
+    if (edge.id) {
+      ASSIGN_OR_RETURN(id, NormaliseId(*edge.id));
+      if (!added_edge_ids_.insert(IdBytes(*id)).second) return Taken("an edge", *id);
+    }
+    edge_ids_.push_back(std::move(id));
+  }
+  return OkStatus();
+}
+
+// The keys that are known without reading. LoadDropped and LoadChanged add those of what they find.
+void CommitBuilder::CollectKeys() {
+  for (size_t i = 0; i < batch_.vertices.size(); ++i) {
+    CollectSets(batch_.vertices[i].label, batch_.vertices[i].properties);
+  }
+  for (const std::string& id : added_vertex_ids_) {
+    keys_.writes.push_back(ConflictKeyOfVertexId(id));
+  }
+  for (const std::string& id : added_edge_ids_) keys_.writes.push_back(ConflictKeyOfEdgeId(id));
+  for (const AddedEdge& edge : batch_.edges) {
+    CollectSets(edge.label, edge.properties);
+    for (const VertexHandle* end : {&edge.out, &edge.in}) {
+      if (!end->added) keys_.guards.push_back(ConflictKeyOfVertex(end->existing));
+    }
+  }
+  for (const SetVertexProperty& set : batch_.vertex_properties) {
+    keys_.guards.push_back(ConflictKeyOfVertex(set.vertex));
+    keys_.writes.push_back(ConflictKeyOfVertexProperty(set.vertex, set.key));
+    vertex_changes_[set.vertex][set.key] = set.value;
+  }
+  for (const SetEdgeProperty& set : batch_.edge_properties) {
+    keys_.guards.push_back(ConflictKeyOfEdge(set.edge.id));
+    keys_.writes.push_back(ConflictKeyOfEdgeProperty(set.edge.id, set.key));
+    edge_changes_[set.edge.id][set.key] = set.value;
+  }
+  for (const VertexRef vertex : batch_.dropped_vertices) {
+    keys_.writes.push_back(ConflictKeyOfVertex(vertex));
+  }
+  for (const EdgeRef& edge : batch_.dropped_edges) {
+    keys_.writes.push_back(ConflictKeyOfEdge(edge.id));
+  }
+  for (const LookupGuard& guard : batch_.lookup_guards) {
+    keys_.guards.push_back(
+        ConflictKeyOfLookup(guard.label.value_or(std::string()), guard.key, guard.value));
+  }
+  for (const Value& id : batch_.id_guards) {
+    const std::optional<Value> normal = TryNormaliseId(id);
+    if (normal) keys_.guards.push_back(ConflictKeyOfVertexId(IdBytes(*normal)));
+  }
+}
+
+void CommitBuilder::CollectSet(std::string_view label, std::string_view key, const Value& value) {
+  keys_.sets.push_back(ConflictKeyOfLookup(label, key, value));
+  keys_.sets.push_back(ConflictKeyOfLookup({}, key, value));
+}
+
+void CommitBuilder::CollectSets(const std::string& label, const PropertyList& properties) {
+  for (const auto& [key, value] : properties) CollectSet(label, key, value);
+}
+
+void CommitBuilder::CollectSets(LabelId label, const KeyedProperties& properties) {
+  const Schema& schema = group_.meta->schema();
+  for (const auto& [key, value] : properties) {
+    CollectSet(schema.labels.Name(label), schema.keys.Name(key), value);
+  }
+}
+
+Status CommitBuilder::LoadDropped() {
+  for (const VertexRef vertex : batch_.dropped_vertices) {
+    if (dropped_vertices_.contains(vertex)) continue;
+    ASSIGN_OR_RETURN(std::optional<StoredVertex> stored, GetVertex(vertex));
+    if (!stored) continue;  // dropped before: nothing to do
+    keys_.writes.push_back(ConflictKeyOfVertexId(stored->id_bytes));
+    CollectSets(stored->label, stored->properties);
+    dropped_vertices_.emplace(vertex, *std::move(stored));
+    RETURN_IF_ERROR(LoadEndsOf(vertex));
+  }
+  for (const EdgeRef& edge : batch_.dropped_edges) {
+    if (!dropped_edges_.contains(edge.id)) RETURN_IF_ERROR(LoadDroppedEdge(edge));
+  }
+  return OkStatus();
+}
+
+Status CommitBuilder::LoadEndsOf(VertexRef vertex) {
+  const std::string prefix = VertexKey(vertex);
+  const std::string upper_bytes = PrefixEnd(prefix);
+  rocksdb::ColumnFamilyHandle* family = group_.database->family(Family::kEdgeEnds);
+  const rocksdb::ReadOptions options;
+  std::unique_ptr<rocksdb::Iterator> ends(group_.effects->NewIteratorWithBase(
+      family, group_.database->db()->NewIterator(options, family)));
+  for (ends->Seek(prefix); ends->Valid() && AsView(ends->key()) < upper_bytes; ends->Next()) {
+    EdgeEnd end;
+    RETURN_IF_ERROR(DecodeEdgeEndKey(AsView(ends->key()), &end));
+    if (dropped_edges_.contains(end.edge_id)) continue;
+    keys_.writes.push_back(ConflictKeyOfEdge(end.edge_id));
+    RETURN_IF_ERROR(LoadDroppedEdge(end.edge()));
+    if (!dropped_edges_.contains(end.edge_id)) {
+      return DataLoss("An edge has an end at a vertex but no record.");
+    }
+  }
+  return FromRocks(ends->status(), "Reading edges");
+}
+
+Status CommitBuilder::LoadDroppedEdge(const EdgeRef& edge) {
+  ASSIGN_OR_RETURN(std::optional<StoredEdge> stored, GetEdge(edge.id));
+  if (!stored) return OkStatus();
+  if (!stored->id_bytes.empty()) keys_.writes.push_back(ConflictKeyOfEdgeId(stored->id_bytes));
+  CollectSets(stored->edge.label, stored->properties);
+  dropped_bytes_ += kBytesPerDroppedEdge;
+  for (const auto& [key, value] : stored->properties) dropped_bytes_ += value.ByteSize();
+  if (dropped_bytes_ > group_.options->max_commit_bytes) {
+    return CommitTooLarge(dropped_bytes_, group_.options->max_commit_bytes);
+  }
+  dropped_edges_.emplace(edge.id, *std::move(stored));
+  return OkStatus();
+}
+
+Status CommitBuilder::LoadChanged() {
+  const Schema& schema = group_.meta->schema();
+  auto collect_old = [&](LabelId label, const KeyedProperties& properties, const Changes& changes) {
+    for (const auto& [key, value] : properties) {
+      const std::string& name = schema.keys.Name(key);
+      if (changes.contains(name)) CollectSet(schema.labels.Name(label), name, value);
+    }
+    for (const auto& [name, value] : changes) {
+      if (!IsRemoval(value)) CollectSet(schema.labels.Name(label), name, *value);
+    }
+  };
+  std::erase_if(vertex_changes_, [this](const auto& change) {
+    return dropped_vertices_.contains(change.first);
+  });
+  for (const auto& [vertex, changes] : vertex_changes_) {
+    ASSIGN_OR_RETURN(std::optional<StoredVertex> stored, GetVertex(vertex));
+    if (!stored) return Missing("vertex whose property is set");
+    collect_old(stored->label, stored->properties, changes);
+    changed_vertices_.emplace(vertex, *std::move(stored));
+  }
+  std::erase_if(edge_changes_,
+                [this](const auto& change) { return dropped_edges_.contains(change.first); });
+  for (const auto& [edge_id, changes] : edge_changes_) {
+    ASSIGN_OR_RETURN(std::optional<StoredEdge> stored, GetEdge(edge_id));
+    if (!stored) return Missing("edge whose property is set");
+    collect_old(stored->edge.label, stored->properties, changes);
+    changed_edges_.emplace(edge_id, *std::move(stored));
+  }
+  return OkStatus();
+}
+
+Status CommitBuilder::CheckEndpoints() {
+  std::set<VertexRef> known;
+  std::string record;
+  for (const AddedEdge& edge : batch_.edges) {
+    for (const VertexHandle* end : {&edge.out, &edge.in}) {
+      if (end->added) {
+        if (*end->added < batch_.vertices.size()) continue;
+        return InvalidArgument("An edge names a vertex that the batch does not add.");
+      }
+      if (dropped_vertices_.contains(end->existing) || known.contains(end->existing)) continue;
+      ASSIGN_OR_RETURN(const bool exists,
+                       Get(Family::kVertices, VertexKey(end->existing), &record));
+      if (!exists) return Missing("vertex at one end of an added edge");
+      known.insert(end->existing);
+    }
+  }
+  return OkStatus();
+}
+
+Status CommitBuilder::CheckVertexIds() {
+  std::string value;
+  for (const std::string& id_bytes : added_vertex_ids_) {
+    ASSIGN_OR_RETURN(const bool taken,
+                     Get(Family::kVertexIds,
+                         VertexIdKey(id_bytes, group_.meta->num_partitions()), &value));
+    if (!taken) continue;
+    ASSIGN_OR_RETURN(const VertexRef holder, DecodeVertexKey(value));
+    if (dropped_vertices_.contains(holder)) continue;
+    ASSIGN_OR_RETURN(const Value id, DecodeIdBytes(id_bytes));
+    return Taken("a vertex", id);
+  }
+  return OkStatus();
+}
+
+Status CommitBuilder::CheckEdgeIds() {
+  std::string value;
+  for (const std::string& id_bytes : added_edge_ids_) {
+    ASSIGN_OR_RETURN(const Value id, DecodeIdBytes(id_bytes));
+    ASSIGN_OR_RETURN(
+        const bool taken,
+        Get(Family::kEdgeIds, EdgeIdKey(id_bytes, group_.meta->num_partitions()), &value));
+    if (taken) {
+      ASSIGN_OR_RETURN(const uint64_t holder, DecodeEdgeKey(value));
+      if (!dropped_edges_.contains(holder)) return Taken("an edge", id);
+    }
+    if (id.kind() != ValueKind::kLong) continue;
+    const auto number = static_cast<uint64_t>(id.AsInteger());
+    ASSIGN_OR_RETURN(const std::optional<StoredEdge> assigned, GetEdge(number));
+    if (assigned && assigned->id_bytes.empty() && !dropped_edges_.contains(number)) {
+      return Taken("an edge", id);
+    }
+  }
+  return OkStatus();
+}
+
+Status CommitBuilder::AssignVertexIds() {
+  for (const Value& id : result_.vertex_ids) {
+    if (id.kind() == ValueKind::kLong) group_.meta->NoteVertexId(id.AsInteger());
+  }
+  std::string value;
+  for (Value& id : result_.vertex_ids) {
+    bool taken = !id.is_null();
+    if (taken) continue;
+    do {
+      id = Value::Long(group_.meta->TakeVertexId());
+      const std::string bytes = IdBytes(id);
+      ASSIGN_OR_RETURN(
+          taken,
+          Get(Family::kVertexIds, VertexIdKey(bytes, group_.meta->num_partitions()), &value));
+      taken = taken || added_vertex_ids_.contains(bytes);
+    } while (taken);
+  }
+  return OkStatus();
+}
+
+void CommitBuilder::AssignReferences() {
+  for (const Value& id : result_.vertex_ids) {
+    const uint32_t partition = PartitionOfId(id, group_.meta->num_partitions());
+    result_.vertices.push_back(
+        VertexRef::Make(partition, group_.meta->TakeVertexLocal(partition)));
+  }
+}
+
+VertexRef CommitBuilder::Resolve(const VertexHandle& handle) const {
+  return handle.added ? result_.vertices[*handle.added] : handle.existing;
+}
+
+Status CommitBuilder::AssignEdgeIds() {
+  std::string value;
+  for (size_t i = 0; i < batch_.edges.size(); ++i) {
+    EdgeRef edge;
+    edge.out = Resolve(batch_.edges[i].out);
+    edge.in = Resolve(batch_.edges[i].in);
+    if (dropped_vertices_.contains(edge.out) || dropped_vertices_.contains(edge.in)) {
+      result_.edges.emplace_back();
+      result_.edge_ids.emplace_back();
+      continue;
+    }
+    const uint32_t partition = edge.out.partition();
+    bool taken = true;
+    do {
+      edge.id = VertexRef::Make(partition, group_.meta->TakeEdgeLocal(partition)).bits;
+      const std::string bytes = IdBytes(Value::Long(static_cast<int64_t>(edge.id)));
+      if (edge_ids_[i]) break;
+      ASSIGN_OR_RETURN(
+          taken, Get(Family::kEdgeIds, EdgeIdKey(bytes, group_.meta->num_partitions()), &value));
+      taken = taken || added_edge_ids_.contains(bytes);
+    } while (taken);
+    result_.edges.push_back(edge);
+    result_.edge_ids.push_back(
+        edge_ids_[i] ? *edge_ids_[i] : Value::Long(static_cast<int64_t>(edge.id)));
+  }
+  return OkStatus();
+}
+
+void CommitBuilder::ApplyDrops() {
+  const uint32_t num_partitions = group_.meta->num_partitions();
+  for (const auto& [id, stored] : dropped_edges_) {
+    Delete(Family::kEdges, EdgeKey(id));
+    Delete(Family::kEdgeEnds, EdgeEndKey(OutEnd(stored.edge)));
+    Delete(Family::kEdgeEnds, EdgeEndKey(InEnd(stored.edge)));
+    if (!stored.id_bytes.empty()) {
+      Delete(Family::kEdgeIds, EdgeIdKey(stored.id_bytes, num_partitions));
+    }
+    group_.touched.insert(stored.edge.out);
+    group_.touched.insert(stored.edge.in);
+    group_.meta->AddEdges(stored.edge.label, -1);
+  }
+  for (const auto& [vertex, stored] : dropped_vertices_) {
+    Delete(Family::kVertices, VertexKey(vertex));
+    Delete(Family::kVertexLabels, VertexLabelKey(vertex, stored.label));
+    Delete(Family::kVertexIds, VertexIdKey(stored.id_bytes, num_partitions));
+    group_.meta->AddVertices(stored.label, -1);
+  }
+}
+
+void CommitBuilder::ApplyAdded() {
+  std::vector<FamilyRecord> records;
+  const uint32_t num_partitions = group_.meta->num_partitions();
+  const uint32_t max_names = group_.options->max_names;
+  for (size_t i = 0; i < batch_.vertices.size(); ++i) {
+    const AddedVertex& added = batch_.vertices[i];
+    const LabelId label = group_.meta->InternLabel(added.label, max_names).value();
+    EncodeVertex(result_.vertices[i], label, result_.vertex_ids[i],
+                 Intern(label, added.properties), num_partitions, &records);
+    group_.meta->AddVertices(label, 1);
+  }
+  for (size_t i = 0; i < batch_.edges.size(); ++i) {
+    const AddedEdge& added = batch_.edges[i];
+    EdgeRef& edge = result_.edges[i];
+    if (result_.edge_ids[i].is_null()) continue;  // its vertex is dropped
+    edge.label = group_.meta->InternLabel(added.label, max_names).value();
+    EncodeEdge(edge, edge_ids_[i], Intern(edge.label, added.properties), num_partitions,
+               &records);
+    group_.meta->AddEdges(edge.label, 1);
+    group_.touched.insert(edge.out);
+    group_.touched.insert(edge.in);
+  }
+  for (const FamilyRecord& record : records) Put(record.family, record.key, record.value);
+}
+
+void CommitBuilder::ApplyChanges() {
+  for (auto& [vertex, stored] : changed_vertices_) {
+    Merge(stored.label, vertex_changes_[vertex], &stored.properties);
+    const Value id = DecodeIdBytes(stored.id_bytes).value();
+    Put(Family::kVertices, VertexKey(vertex),
+        EncodeVertexRecord(stored.label, id, stored.properties));
+  }
+  for (auto& [edge_id, stored] : changed_edges_) {
+    Merge(stored.edge.label, edge_changes_[edge_id], &stored.properties);
+    std::optional<Value> id;
+    if (!stored.id_bytes.empty()) id = DecodeIdBytes(stored.id_bytes).value();
+    Put(Family::kEdges, EdgeKey(edge_id), EncodeEdgeRecord(stored.edge, id, stored.properties));
+  }
+}
+
+KeyedProperties CommitBuilder::Intern(LabelId label, const PropertyList& properties) {
+  KeyedProperties out;
+  for (const auto& [name, value] : properties) {
+    if (value.is_null()) continue;
+    const KeyId key = group_.meta->InternKey(name, group_.options->max_names).value();
+    group_.meta->NoteProperty(label, key, value.kind());
+    out.emplace_back(key, value);
+  }
+  SortProperties(&out);
+  return out;
+}
+
+void CommitBuilder::Merge(LabelId label, const Changes& changes, KeyedProperties* properties) {
+  for (const auto& [name, value] : changes) {
+    if (IsRemoval(value)) {
+      const KeyId key = group_.meta->schema().keys.Find(name);
+      std::erase_if(*properties, [key](const auto& property) { return property.first == key; });
+      continue;
+    }
+    const KeyId key = group_.meta->InternKey(name, group_.options->max_names).value();
+    group_.meta->NoteProperty(label, key, value->kind());
+    properties->emplace_back(key, *value);
+  }
+  SortProperties(properties);
+}
+
+void CommitBuilder::Put(Family family, const std::string& key, const std::string& value) {
+  group_.effects->Put(group_.database->family(family), key, value).PermitUncheckedError();
+}
+
+void CommitBuilder::Delete(Family family, const std::string& key) {
+  group_.effects->Delete(group_.database->family(family), key).PermitUncheckedError();
+}
+
+StatusOr<bool> CommitBuilder::Get(Family family, const std::string& key,
+                                  std::string* value) const {
+  const rocksdb::Status status =
+      group_.effects->GetFromBatchAndDB(group_.database->db(), rocksdb::ReadOptions(),
+                                        group_.database->family(family), key, value);
+  if (status.IsNotFound()) return false;
+  RETURN_IF_ERROR(FromRocks(status, "Reading the graph"));
+  return true;
+}
+
+StatusOr<std::optional<CommitBuilder::StoredVertex>> CommitBuilder::GetVertex(
+    VertexRef vertex) const {
+  std::string bytes;
+  ASSIGN_OR_RETURN(const bool found, Get(Family::kVertices, VertexKey(vertex), &bytes));
+  if (!found) return std::nullopt;
+  VertexRecord record;
+  RETURN_IF_ERROR(ParseVertexRecord(bytes, &record));
+  RETURN_IF_ERROR(DecodeIdBytes(record.id_bytes).status());
+  StoredVertex stored{record.label, std::string(record.id_bytes), {}};
+  ASSIGN_OR_RETURN(stored.properties, DecodeProperties(record.properties));
+  return stored;
+}
+
+StatusOr<std::optional<CommitBuilder::StoredEdge>> CommitBuilder::GetEdge(
+    uint64_t edge_id) const {
+  std::string bytes;
+  ASSIGN_OR_RETURN(const bool found, Get(Family::kEdges, EdgeKey(edge_id), &bytes));
+  if (!found) return std::nullopt;
+  EdgeRecord record;
+  RETURN_IF_ERROR(ParseEdgeRecord(edge_id, bytes, &record));
+  if (!record.id_bytes.empty()) RETURN_IF_ERROR(DecodeIdBytes(record.id_bytes).status());
+  StoredEdge stored{record.edge, std::string(record.id_bytes), {}};
+  ASSIGN_OR_RETURN(stored.properties, DecodeProperties(record.properties));
+  return stored;
+}
+
+}  // namespace koios::storage

@@ -1,0 +1,106 @@
+// CommitBuilder: turns one WriteBatch into effects. Decides first (limits, conflicts, existence,
+// duplicate ids), reading the graph and what earlier commits of the same group wrote; then applies,
+// which can't fail. So a batch that is refused leaves no trace but numbers that stay unused.
+// Belongs to the thread that leads a group of commits.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <rocksdb/utilities/write_batch_with_index.h>
+
+#include "core/status.h"
+#include "storage/codec/records.h"
+#include "storage/conflict_window.h"
+#include "storage/meta_state.h"
+#include "storage/rocks/database.h"
+#include "storage/rocks/graph_store.h"
+#include "storage/write_batch.h"
+
+namespace koios::storage {
+
+// What the commits of one group share.
+struct CommitGroup {
+  const Database* database = nullptr;
+  const StoreOptions* options = nullptr;
+  ConflictWindow* window = nullptr;
+  MetaState* meta = nullptr;  // the state after the commits so far
+  rocksdb::WriteBatchWithIndex* effects = nullptr;
+  std::set<VertexRef> touched;  // vertices whose edge ends changed
+};
+
+class CommitBuilder {
+ public:
+  CommitBuilder(CommitGroup* group, const WriteBatch& batch) : group_(*group), batch_(batch) {}
+
+  // Once. On success the group's meta is at the commit's version.
+  StatusOr<CommitResult> Run();
+
+ private:
+  // An element of the graph that the batch changes or drops.
+  struct StoredVertex {
+    LabelId label = kNoName;
+    std::string id_bytes;
+    KeyedProperties properties;
+  };
+  struct StoredEdge {
+    EdgeRef edge;
+    std::string id_bytes;  // empty: assigned
+    KeyedProperties properties;
+  };
+  using Changes = std::map<std::string, std::optional<Value>>;
+
+  // Deciding.
+  Status CheckLimits() const;
+  Status CheckNames() const;
+  Status NormaliseIds();
+  void CollectKeys();
+  Status LoadDropped();
+  Status LoadEndsOf(VertexRef vertex);
+  Status LoadDroppedEdge(const EdgeRef& edge);
+  Status LoadChanged();
+  Status CheckEndpoints();
+  VertexRef Resolve(const VertexHandle& handle) const;
+  Status CheckVertexIds();
+  Status CheckEdgeIds();
+  void AssignReferences();
+  Status AssignVertexIds();
+  Status AssignEdgeIds();
+  void CollectSets(LabelId label, const KeyedProperties& properties);
+  void CollectSets(const std::string& label, const PropertyList& properties);
+  void CollectSet(std::string_view label, std::string_view key, const Value& value);
+
+  // Applying.
+  void ApplyDrops();
+  void ApplyAdded();
+  void ApplyChanges();
+  KeyedProperties Intern(LabelId label, const PropertyList& properties);
+  void Merge(LabelId label, const Changes& changes, KeyedProperties* properties);
+  void Put(Family family, const std::string& key, const std::string& value);
+  void Delete(Family family, const std::string& key);
+
+  // Reads what is stored, with the group's effects.
+  StatusOr<bool> Get(Family family, const std::string& key, std::string* value) const;
+  StatusOr<std::optional<StoredVertex>> GetVertex(VertexRef vertex) const;
+  StatusOr<std::optional<StoredEdge>> GetEdge(uint64_t edge_id) const;
+
+  CommitGroup& group_;
+  const WriteBatch& batch_;
+  CommitResult result_;
+  ConflictKeys keys_;
+  std::vector<std::optional<Value>> edge_ids_;  // given ones, normalised
+  std::set<std::string> added_vertex_ids_, added_edge_ids_;  // id bytes
+  std::map<VertexRef, StoredVertex> dropped_vertices_, changed_vertices_;
+  std::map<uint64_t, StoredEdge> dropped_edges_, changed_edges_;
+  std::map<VertexRef, Changes> vertex_changes_;
+  std::map<uint64_t, Changes> edge_changes_;
+  size_t dropped_bytes_ = 0;
+};
+
+}  // namespace koios::storage

@@ -1,0 +1,151 @@
+#include "storage/rocks/database.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <rocksdb/cache.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+namespace koios::storage {
+namespace {
+
+bool IsIndexOfPoints(Family family) {
+  switch (family) {
+    case Family::kVertices:
+    case Family::kVertexIds:
+    case Family::kEdges:
+    case Family::kEdgeIds:
+      return true;
+    case Family::kMeta:
+    case Family::kVertexLabels:
+    case Family::kEdgeEnds:
+      return false;
+  }
+  return false;
+}
+
+rocksdb::ColumnFamilyOptions FamilyOptions(Family family,
+                                           const std::shared_ptr<rocksdb::Cache>& cache,
+                                           const StoreOptions& options) {
+  rocksdb::ColumnFamilyOptions out;
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.block_size = family == Family::kEdgeEnds ? 16 * 1024 : 8 * 1024;
+  table.cache_index_and_filter_blocks = true;
+  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  table.format_version = 5;
+  if (IsIndexOfPoints(family)) {
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  }
+  out.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  out.compression = rocksdb::kLZ4Compression;
+  out.write_buffer_size =
+      std::max<size_t>(options.write_buffer_bytes / 4, size_t{64} << 10);
+  out.level_compaction_dynamic_level_bytes = true;
+  return out;
+}
+
+rocksdb::DBOptions MakeDbOptions(bool create, const StoreOptions& options) {
+  rocksdb::DBOptions out;
+  out.create_if_missing = create;
+  out.error_if_exists = create;
+  out.create_missing_column_families = create;
+  // The default mode drops acknowledged commits after a damaged record without a word; this one
+  // forgives a torn tail only.
+  out.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  out.paranoid_checks = true;
+  out.max_open_files = options.max_open_files;
+  out.max_background_jobs = 2;
+  out.db_write_buffer_size = options.write_buffer_bytes;
+  out.max_total_wal_size = 2 * options.write_buffer_bytes;
+  out.keep_log_file_num = 3;
+  out.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  out.stats_dump_period_sec = 0;
+  out.stats_persist_period_sec = 0;
+  return out;
+}
+
+}  // namespace
+
+Status FromRocks(const rocksdb::Status& status, std::string_view doing) {
+  if (status.ok()) return OkStatus();
+  const std::string message = std::string(doing) + " failed: " + status.ToString() + ".";
+  // A file or family that is gone is damage as well.
+  if (status.IsCorruption() || status.IsInvalidArgument() || status.IsPathNotFound()) {
+    return DataLoss(message);
+  }
+  if (status.IsNoSpace()) {
+    ErrorDetail detail;
+    detail.reason = "DISK_FULL";
+    detail.limit = "disk space";
+    return ResourceExhausted(message, detail);
+  }
+  if (status.IsIOError() && status.ToString().find("lock") != std::string::npos) {
+    return FailedPrecondition(message);
+  }
+  return Unavailable(message);
+}
+
+StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path, bool create,
+                                                   const StoreOptions& options) {
+  std::shared_ptr<Database> database(new Database());
+  database->block_cache_ = rocksdb::NewLRUCache(options.block_cache_bytes);
+  database->options_ = MakeDbOptions(create, options);
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (size_t i = 0; i < kNumFamilies; ++i) {
+    const auto family = static_cast<Family>(i);
+    database->family_options_[i] = FamilyOptions(family, database->block_cache_, options);
+    families.emplace_back(std::string(FamilyName(family)), database->family_options_[i]);
+  }
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status opened =
+      options.read_only
+          ? rocksdb::DB::OpenForReadOnly(database->options_, path, families, &handles, &db)
+          : rocksdb::DB::Open(database->options_, path, families, &handles, &db);
+  RETURN_IF_ERROR(FromRocks(opened, "Opening the graph in '" + path + "'"));
+  database->db_.reset(db);
+  std::copy(handles.begin(), handles.end(), database->families_.begin());
+  return database;
+}
+
+Database::~Database() {
+  if (db_ == nullptr) return;
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    if (family != nullptr) db_->DestroyColumnFamilyHandle(family).PermitUncheckedError();
+  }
+  db_->Close().PermitUncheckedError();
+  db_.reset();
+  // Last what was kept first: a lock outlives the removal of what it protects.
+  while (!kept_.empty()) kept_.pop_back();
+}
+
+rocksdb::Options Database::FileOptions(Family family) const {
+  return rocksdb::Options(options_, family_options_[static_cast<size_t>(family)]);
+}
+
+Status Database::ResumeWrites() { return FromRocks(db_->Resume(), "Resuming writes"); }
+
+uint64_t Database::DiskBytes() const {
+  uint64_t total = 0;
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    uint64_t bytes = 0;
+    if (db_->GetIntProperty(family, rocksdb::DB::Properties::kTotalSstFilesSize, &bytes)) {
+      total += bytes;
+    }
+  }
+  return total;
+}
+
+Status Database::Compact() {
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    RETURN_IF_ERROR(FromRocks(db_->Flush(rocksdb::FlushOptions(), family), "Writing the graph"));
+    RETURN_IF_ERROR(FromRocks(
+        db_->CompactRange(rocksdb::CompactRangeOptions(), family, nullptr, nullptr),
+        "Compacting the graph"));
+  }
+  return OkStatus();
+}
+
+}  // namespace koios::storage

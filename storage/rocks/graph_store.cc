@@ -1,0 +1,242 @@
+// A graph's folder:
+//   FORMAT   "koios graph N\n": the format's number; written last at creation
+//   HOLDER   locked while the graph is open, names the process
+//   db/      RocksDB: families as in codec/keys.h
+//   ingest/  files of a load that is not finished; removed at open
+// Commits queue up; the first one in the queue leads: it decides and writes a group of them with one
+// synced write, publishes the view, and wakes the others.
+#include "storage/rocks/graph_store.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "storage/codec/element_id.h"
+#include "storage/rocks/commit_builder.h"
+#include "storage/rocks/store_state.h"
+
+namespace koios::storage {
+namespace {
+
+constexpr std::string_view kFormatWords = "koios graph ";
+constexpr size_t kMaxGroupCommits = 256;
+constexpr size_t kMaxGroupBytes = size_t{64} << 20;
+
+Status CheckFormat(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string content, ReadSmallFile(path + "/" + kFormatFile));
+  std::string_view text = content;
+  uint32_t format = 0;
+  if (text.starts_with(kFormatWords)) {
+    text.remove_prefix(kFormatWords.size());
+    std::from_chars(text.data(), text.data() + text.size(), format);
+  }
+  if (format == 0) return DataLoss("The file FORMAT in '" + path + "' is damaged.");
+  if (format > kFormatVersion) {
+    return FailedPrecondition("The graph in '" + path + "' was written by a newer Koios (format " +
+                              std::to_string(format) + "; this one reads up to " +
+                              std::to_string(kFormatVersion) + ").");
+  }
+  return OkStatus();
+}
+
+Status WriteMeta(Database* database, MetaState* meta) {
+  rocksdb::WriteBatch batch;
+  meta->TakeChanges([&](std::string_view key, std::string_view value) {
+    batch.Put(database->family(Family::kMeta), AsSlice(key), AsSlice(value))
+        .PermitUncheckedError();
+  });
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  return FromRocks(database->db()->Write(options, &batch), "Writing the graph");
+}
+
+StatusOr<std::shared_ptr<Database>> CreateDatabase(const std::string& path,
+                                                   const StoreOptions& options) {
+  if (options.num_partitions == 0 || options.num_partitions > kMaxPartitions) {
+    return InvalidArgument("A graph has 1 to " + std::to_string(kMaxPartitions) +
+                           " partitions, not " + std::to_string(options.num_partitions) + ".");
+  }
+  const std::string db_path = path + "/" + kDatabaseFolder;
+  if (PathExists(db_path)) {
+    return DataLoss("The folder '" + path + "' has a database but no FORMAT file; it was not " +
+                    "created whole or is damaged.");
+  }
+  ASSIGN_OR_RETURN(std::shared_ptr<Database> database, Database::Open(db_path, true, options));
+  MetaState meta(options.num_partitions);
+  RETURN_IF_ERROR(WriteMeta(database.get(), &meta));
+  RETURN_IF_ERROR(WriteFileDurably(path + "/" + kFormatFile,
+                                   std::string(kFormatWords) + std::to_string(kFormatVersion) +
+                                       "\n"));
+  return database;
+}
+
+bool HasEffects(const WriteBatch& batch) {
+  return !batch.vertices.empty() || !batch.edges.empty() || !batch.vertex_properties.empty() ||
+         !batch.edge_properties.empty() || !batch.dropped_vertices.empty() ||
+         !batch.dropped_edges.empty();
+}
+
+}  // namespace
+
+StatusOr<MetaState> ReadMeta(std::unique_ptr<rocksdb::Iterator> records) {
+  MetaState meta;
+  for (records->SeekToFirst(); records->Valid(); records->Next()) {
+    RETURN_IF_ERROR(meta.Load(AsView(records->key()), AsView(records->value())));
+  }
+  RETURN_IF_ERROR(FromRocks(records->status(), "Reading the graph"));
+  RETURN_IF_ERROR(meta.FinishLoad());
+  return meta;
+}
+
+Status GraphStore::State::LoadMeta() {
+  ASSIGN_OR_RETURN(MetaState loaded,
+                   ReadMeta(std::unique_ptr<rocksdb::Iterator>(database->db()->NewIterator(
+                       rocksdb::ReadOptions(), database->family(Family::kMeta)))));
+  window = ConflictWindow(loaded.version(), options.conflict_window_keys);
+  Publish(std::move(loaded));
+  return OkStatus();
+}
+
+void GraphStore::State::Publish(MetaState next_meta) {
+  meta = std::move(next_meta);
+  auto next_view = std::make_shared<const RocksView>(
+      database, meta.version(), meta.num_partitions(),
+      std::make_shared<const Schema>(meta.schema()), cache);
+  std::lock_guard lock(view_mutex);
+  view.swap(next_view);
+}
+
+Status GraphStore::State::WriteEffects(rocksdb::WriteBatch* effects) {
+  if (write_failed) {
+    RETURN_IF_ERROR(database->ResumeWrites());
+    write_failed = false;
+  }
+  rocksdb::WriteOptions write_options;
+  write_options.sync = true;
+  const Status written =
+      FromRocks(database->db()->Write(write_options, effects), "Writing the graph");
+  write_failed = !written.ok();
+  return written;
+}
+
+size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
+  MetaState next_meta = meta;
+  rocksdb::WriteBatchWithIndex effects(rocksdb::BytewiseComparator(), 0, /*overwrite_key=*/true);
+  CommitGroup shared{database.get(), &options, &window, &next_meta, &effects, {}};
+  size_t taken = 0;
+  while (taken < group.size()) {
+    PendingCommit* commit = group[taken++];
+    if (!HasEffects(*commit->batch)) {
+      commit->result = CommitResult{next_meta.version(), {}, {}, {}, {}};
+    } else {
+      commit->result = CommitBuilder(&shared, *commit->batch).Run();
+    }
+    if (effects.GetWriteBatch()->GetDataSize() > kMaxGroupBytes) break;
+  }
+  if (next_meta.version() == meta.version()) return taken;
+
+  next_meta.TakeChanges([&](std::string_view key, std::string_view value) {
+    effects.Put(database->family(Family::kMeta), AsSlice(key), AsSlice(value))
+        .PermitUncheckedError();
+  });
+  if (cache != nullptr) {
+    for (const VertexRef vertex : shared.touched) cache->Touch(vertex, next_meta.version());
+  }
+  const Status written = WriteEffects(effects.GetWriteBatch());
+  if (written.ok()) {
+    Publish(std::move(next_meta));
+    return taken;
+  }
+  for (PendingCommit* commit : group.first(taken)) {
+    if (commit->result.ok()) commit->result = written;
+  }
+  // It knows of commits that never were.
+  window = ConflictWindow(meta.version(), options.conflict_window_keys);
+  return taken;
+}
+
+StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
+                                                       const StoreOptions& options) {
+  const bool exists = PathExists(path + "/" + kFormatFile);
+  if (!exists && (!options.create || options.read_only)) {
+    return NotFound("There is no graph in '" + path + "'.");
+  }
+  if (exists) RETURN_IF_ERROR(CheckFormat(path));
+  RETURN_IF_ERROR(MakeFolder(path));
+  ASSIGN_OR_RETURN(std::shared_ptr<FileLock> lock,
+                   FileLock::Acquire(path + "/" + kHolderFile, options.read_only,
+                                     "The graph in '" + path + "'"));
+  auto state = std::make_unique<State>(path, options);
+  if (exists) {
+    ASSIGN_OR_RETURN(state->database,
+                     Database::Open(path + "/" + kDatabaseFolder, false, options));
+  } else {
+    ASSIGN_OR_RETURN(state->database, CreateDatabase(path, options));
+  }
+  state->database->Keep(std::move(lock));
+  if (!options.read_only) RETURN_IF_ERROR(RemovePath(path + "/" + kIngestFolder));
+  if (options.adjacency_cache_bytes > 0) {
+    state->cache = std::make_shared<AdjacencyCache>(options.adjacency_cache_bytes);
+  }
+  RETURN_IF_ERROR(state->LoadMeta());
+  return std::unique_ptr<GraphStore>(new GraphStore(std::move(state)));
+}
+
+GraphStore::GraphStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
+GraphStore::~GraphStore() = default;
+
+StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch) {
+  State& state = *state_;
+  if (state.options.read_only) {
+    return FailedPrecondition("The graph in '" + state.path + "' is open for reading only.");
+  }
+  PendingCommit self;
+  self.batch = &batch;
+  std::unique_lock lock(state.queue_mutex);
+  if (state.loading) {
+    return FailedPrecondition("A load is being appended to the graph; nothing else can be " +
+                              std::string("written until it ends."));
+  }
+  state.queue.push_back(&self);
+  self.wake.wait(lock, [&] {
+    return self.done || (!state.leading && state.queue.front() == &self);
+  });
+  if (self.done) return std::move(self.result);
+
+  state.leading = true;
+  const size_t size = std::min(state.queue.size(), kMaxGroupCommits);
+  std::vector<PendingCommit*> group(state.queue.begin(), state.queue.begin() + size);
+  state.queue.erase(state.queue.begin(), state.queue.begin() + size);
+  lock.unlock();
+  for (size_t next = 0; next < group.size();) {
+    next += state.RunGroup(std::span(group).subspan(next));
+  }
+  lock.lock();
+  state.leading = false;
+  for (PendingCommit* commit : group) {
+    commit->done = true;
+    if (commit != &self) commit->wake.notify_one();
+  }
+  if (!state.queue.empty()) state.queue.front()->wake.notify_one();
+  state.idle.notify_all();
+  return std::move(self.result);
+}
+
+std::shared_ptr<const GraphView> GraphStore::View() const {
+  std::lock_guard lock(state_->view_mutex);
+  return state_->view;
+}
+
+const std::string& GraphStore::path() const { return state_->path; }
+uint32_t GraphStore::num_partitions() const { return View()->num_partitions(); }
+uint64_t GraphStore::DiskBytes() const { return state_->database->DiskBytes(); }
+Status GraphStore::Compact() { return state_->database->Compact(); }
+
+void GraphStore::RemoveWhenClosed() {
+  state_->database->Keep(std::shared_ptr<void>(nullptr, [path = state_->path](void*) {
+    // The graph is dropped already; what is left over is removed when the data folder is opened.
+    RemovePath(path).IgnoreError();
+  }));
+}
+
+}  // namespace koios::storage

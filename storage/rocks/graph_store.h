@@ -1,0 +1,83 @@
+// GraphStore: one graph on disk, whole: the truth in RocksDB, commits, and views of it.
+// Thread-safe. Commits are atomic and synced before they are answered; concurrent ones share one
+// synced write. Isolation is snapshot isolation without dangling edges or duplicate upserts
+// (DESIGN 7): first committer wins, the other gets ABORTED and may re-run on a new view.
+// A view outlives its store if it must; it keeps the database open.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/status.h"
+#include "core/types.h"
+#include "core/value.h"
+#include "storage/graph_view.h"
+#include "storage/write_batch.h"
+
+namespace koios::storage {
+
+struct StoreOptions {
+  bool create = false;     // when there is none
+  bool read_only = false;  // commits fail with FAILED_PRECONDITION
+  uint32_t num_partitions = 16;  // at creation; afterwards the graph's own number counts
+  size_t block_cache_bytes = size_t{256} << 20;
+  size_t write_buffer_bytes = size_t{64} << 20;      // memtables of all families
+  size_t adjacency_cache_bytes = size_t{256} << 20;  // decoded adjacency; 0: none
+  int max_open_files = 256;
+  // Limits of what a request can grow; past one: RESOURCE_EXHAUSTED.
+  size_t max_commit_bytes = size_t{256} << 20;
+  size_t max_value_bytes = size_t{16} << 20;
+  uint32_t max_names = 100'000;  // labels, and property keys
+  // Keys remembered to decide conflicts. A commit whose read version is older: ABORTED.
+  size_t conflict_window_keys = 256 * 1024;
+};
+
+struct CommitResult {
+  uint64_t version = 0;  // the first version that shows the commit
+  // As WriteBatch::vertices and ::edges.
+  std::vector<VertexRef> vertices;
+  std::vector<Value> vertex_ids;
+  std::vector<EdgeRef> edges;
+  std::vector<Value> edge_ids;
+};
+
+class GraphStore {
+ public:
+  // NOT_FOUND: no graph at `path` and not options.create. FAILED_PRECONDITION: open elsewhere, or
+  // written by a newer Koios. DATA_LOSS: damaged.
+  static StatusOr<std::unique_ptr<GraphStore>> Open(const std::string& path,
+                                                    const StoreOptions& options);
+  ~GraphStore();
+  GraphStore(const GraphStore&) = delete;
+  GraphStore& operator=(const GraphStore&) = delete;
+
+  // Applies the batch whole or not at all. Blocks until it is durable and decided.
+  // ABORTED: conflict with a commit after batch.read_version. ALREADY_EXISTS: id is taken.
+  // NOT_FOUND: an element that it refers to does not exist. INVALID_ARGUMENT: a bad id, label, key
+  // or value. RESOURCE_EXHAUSTED: a limit, or the disk is full.
+  // An edge added to a vertex that the same batch drops is not stored; nor is a property set on an
+  // element that it drops. A batch without changes answers the current version.
+  StatusOr<CommitResult> Commit(const WriteBatch& batch);
+
+  // The newest version.
+  std::shared_ptr<const GraphView> View() const;
+
+  const std::string& path() const;
+  uint32_t num_partitions() const;
+  // Bytes of the graph's files.
+  uint64_t DiskBytes() const;
+  // Deletes the graph's folder once the store and its views are gone.
+  void RemoveWhenClosed();
+  // Writes memtables to files and compacts all families: for benchmarks and tests.
+  Status Compact();
+
+ private:
+  friend class StoreAccess;  // rocks/store_access.h: for BulkWriter and Check
+  struct State;
+  explicit GraphStore(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace koios::storage

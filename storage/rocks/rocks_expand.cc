@@ -1,0 +1,224 @@
+// Expansion and degrees of RocksView. Both go segment by segment: a vertex's ends of one direction
+// and one label (or all labels). A segment is served from the cache of decoded adjacency; one that
+// is read to its end from its start is put there on the way, and so is one that somebody comes back
+// to, so that a small limit on a vertex with many edges reads no more than it gives.
+#include <algorithm>
+
+#include "storage/rocks/edge_end_reader.h"
+#include "storage/rocks/rocks_view.h"
+
+namespace koios::storage {
+namespace {
+
+struct Segment {
+  Direction direction = Direction::kOut;
+  LabelId label = kNoName;
+};
+
+std::vector<Segment> MakeSegments(Direction direction, std::span<const LabelId> labels) {
+  std::vector<LabelId> sorted(labels.begin(), labels.end());
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  if (labels.empty()) sorted.push_back(kNoName);
+  std::vector<Segment> segments;
+  for (const Direction one : {Direction::kOut, Direction::kIn}) {
+    if (direction != Direction::kBoth && direction != one) continue;
+    for (const LabelId label : sorted) {
+      // A name that the caller looked for and did not find selects nothing.
+      if (label == kNoName && !labels.empty()) continue;
+      segments.push_back({one, label});
+    }
+  }
+  return segments;
+}
+
+// One call of Expand or Degrees.
+class SegmentReader {
+ public:
+  SegmentReader(const Snapshot& snapshot, uint64_t version, AdjacencyCache* cache)
+      : reader_(snapshot), version_(version), cache_(cache) {}
+
+  // Null: read the store.
+  std::shared_ptr<const Adjacency> Cached(const AdjacencyKey& key) {
+    if (cache_ == nullptr) return nullptr;
+    std::shared_ptr<const Adjacency> found = cache_->Find(key, version_);
+    known_too_large_ = found != nullptr && found->too_large;
+    return known_too_large_ ? nullptr : found;
+  }
+
+  // Reads the whole segment into the cache. Null: it is too large.
+  StatusOr<std::shared_ptr<const Adjacency>> Load(const AdjacencyKey& key) {
+    if (cache_ == nullptr || known_too_large_) return nullptr;
+    auto adjacency = std::make_shared<Adjacency>();
+    EdgeEnd end;
+    for (reader_.Seek(key, {}); reader_.Valid(); reader_.Next()) {
+      RETURN_IF_ERROR(reader_.Read(&end));
+      if (adjacency->neighbours.size() == cache_->max_ends()) {
+        auto marker = std::make_shared<Adjacency>();
+        marker->too_large = true;
+        cache_->Insert(key, version_, marker);
+        return nullptr;
+      }
+      adjacency->Append(end.label, end.neighbour, end.edge_id);
+    }
+    RETURN_IF_ERROR(reader_.status());
+    cache_->Insert(key, version_, adjacency);
+    return adjacency;
+  }
+
+  // Calls use(end) for the ends after the key `after`, at most `limit`; returns whether that was
+  // all of them. Puts the segment into the cache when it was read whole.
+  template <typename Use>
+  StatusOr<bool> Stream(const AdjacencyKey& key, std::string_view after, size_t limit, Use use) {
+    std::shared_ptr<Adjacency> whole;
+    if (cache_ != nullptr && after.empty() && !known_too_large_) {
+      whole = std::make_shared<Adjacency>();
+    }
+    EdgeEnd end;
+    for (reader_.Seek(key, after); reader_.Valid(); reader_.Next()) {
+      if (limit-- == 0) return false;
+      RETURN_IF_ERROR(reader_.Read(&end));
+      use(end);
+      if (whole == nullptr) continue;
+      if (whole->neighbours.size() == cache_->max_ends()) {
+        whole = nullptr;
+        continue;
+      }
+      whole->Append(end.label, end.neighbour, end.edge_id);
+    }
+    RETURN_IF_ERROR(reader_.status());
+    if (whole != nullptr) cache_->Insert(key, version_, std::move(whole));
+    return true;
+  }
+
+ private:
+  EdgeEndReader reader_;
+  uint64_t version_;
+  AdjacencyCache* cache_;
+  bool known_too_large_ = false;
+};
+
+void AppendEdge(const AdjacencyKey& key, LabelId label, VertexRef neighbour, uint64_t edge_id,
+                Expansion* out) {
+  out->edges.push_back(EdgeEnd{key.vertex, key.direction, label, neighbour, edge_id}.edge());
+}
+
+// Copies ends [begin, end) of a cached segment.
+void CopyEnds(const AdjacencyKey& key, const Adjacency& from, size_t begin, size_t end,
+              uint32_t row, bool want_edges, Expansion* out) {
+  out->rows.insert(out->rows.end(), end - begin, row);
+  out->neighbours.insert(out->neighbours.end(), from.neighbours.begin() + begin,
+                         from.neighbours.begin() + end);
+  if (!want_edges) return;
+  for (size_t run = 0; run < from.runs.size(); ++run) {
+    const size_t run_end = std::min(end, from.RunEnd(run));
+    for (size_t i = std::max<size_t>(begin, from.runs[run].begin); i < run_end; ++i) {
+      AppendEdge(key, from.runs[run].label, from.neighbours[i], from.edge_ids[i], out);
+    }
+  }
+}
+
+// The key of the last end that `out` got, if the call ends within a segment.
+std::string ResumeKey(const AdjacencyKey& key, const Adjacency& from, size_t last) {
+  size_t run = from.runs.size() - 1;
+  while (from.runs[run].begin > last) --run;
+  return EdgeEndKey({key.vertex, key.direction, from.runs[run].label, from.neighbours[last],
+                     from.edge_ids[last]});
+}
+
+// Where `resume` lies among a vertex's segments.
+StatusOr<size_t> SegmentOf(const std::vector<Segment>& segments, const EdgeEnd& resume) {
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const bool same_label = segments[i].label == kNoName || segments[i].label == resume.label;
+    if (segments[i].direction == resume.direction && same_label) return i;
+  }
+  return Internal("An expansion was resumed with other directions or labels.");
+}
+
+// Gives ends of one segment after `resume` (null: from its start), at most `limit`; returns whether
+// the segment is finished. cursor->resume_key becomes the last end given.
+StatusOr<bool> ExpandSegment(SegmentReader* reader, const AdjacencyKey& key, const EdgeEnd* resume,
+                             bool want_edges, size_t limit, ExpandCursor* cursor,
+                             Expansion* out) {
+  const auto row = static_cast<uint32_t>(cursor->row);
+  std::shared_ptr<const Adjacency> cached = reader->Cached(key);
+  if (cached == nullptr && resume != nullptr) {
+    ASSIGN_OR_RETURN(cached, reader->Load(key));
+  }
+  if (cached != nullptr) {
+    const size_t begin =
+        resume == nullptr ? 0 : cached->After(resume->label, resume->neighbour, resume->edge_id);
+    const size_t end = begin + std::min(limit, cached->neighbours.size() - begin);
+    CopyEnds(key, *cached, begin, end, row, want_edges, out);
+    if (end > begin) cursor->resume_key = ResumeKey(key, *cached, end - 1);
+    return end == cached->neighbours.size();
+  }
+  EdgeEnd last;
+  size_t given = 0;
+  const std::string after = resume == nullptr ? std::string() : cursor->resume_key;
+  ASSIGN_OR_RETURN(const bool finished,
+                   reader->Stream(key, after, limit, [&](const EdgeEnd& end) {
+                     out->rows.push_back(row);
+                     out->neighbours.push_back(end.neighbour);
+                     if (want_edges) out->edges.push_back(end.edge());
+                     last = end;
+                     ++given;
+                   }));
+  if (given > 0) cursor->resume_key = EdgeEndKey(last);
+  return finished;
+}
+
+}  // namespace
+
+Status RocksView::Expand(std::span<const VertexRef> vertices, Direction direction,
+                         std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
+                         size_t limit, Expansion* out) const {
+  const std::vector<Segment> segments = MakeSegments(direction, labels);
+  SegmentReader reader(snapshot_, version_, cache_.get());
+  const size_t full = out->rows.size() + limit;
+  while (cursor->row < vertices.size()) {
+    size_t segment = 0;
+    EdgeEnd resume;
+    bool resumed = !cursor->resume_key.empty();
+    if (resumed) {
+      RETURN_IF_ERROR(DecodeEdgeEndKey(cursor->resume_key, &resume));
+      ASSIGN_OR_RETURN(segment, SegmentOf(segments, resume));
+    }
+    for (; segment < segments.size(); ++segment) {
+      if (out->rows.size() == full) return OkStatus();
+      const AdjacencyKey key{vertices[cursor->row], segments[segment].direction,
+                             segments[segment].label};
+      ASSIGN_OR_RETURN(const bool finished,
+                       ExpandSegment(&reader, key, resumed ? &resume : nullptr, want_edges,
+                                     full - out->rows.size(), cursor, out));
+      if (!finished) return OkStatus();
+      resumed = false;
+    }
+    cursor->resume_key.clear();
+    ++cursor->row;
+  }
+  cursor->done = true;
+  return OkStatus();
+}
+
+Status RocksView::Degrees(std::span<const VertexRef> vertices, Direction direction,
+                          std::span<const LabelId> labels, std::vector<int64_t>* out) const {
+  const std::vector<Segment> segments = MakeSegments(direction, labels);
+  SegmentReader reader(snapshot_, version_, cache_.get());
+  for (const VertexRef vertex : vertices) {
+    int64_t degree = 0;
+    for (const Segment& segment : segments) {
+      const AdjacencyKey key{vertex, segment.direction, segment.label};
+      if (std::shared_ptr<const Adjacency> cached = reader.Cached(key)) {
+        degree += static_cast<int64_t>(cached->neighbours.size());
+        continue;
+      }
+      RETURN_IF_ERROR(
+          reader.Stream(key, {}, SIZE_MAX, [&degree](const EdgeEnd&) { ++degree; }).status());
+    }
+    out->push_back(degree);
+  }
+  return OkStatus();
+}
+
+}  // namespace koios::storage

@@ -1,0 +1,65 @@
+// RocksView: a graph at one version, read through one RocksDB snapshot. Immutable, any thread.
+// Calls make their own iterators and buffers; nothing is kept between calls but the shared cache of
+// decoded adjacency.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/schema.h"
+#include "storage/graph_view.h"
+#include "storage/rocks/adjacency_cache.h"
+#include "storage/rocks/database.h"
+
+namespace koios::storage {
+
+class RocksView final : public GraphView {
+ public:
+  // `cache` may be null.
+  RocksView(std::shared_ptr<Database> database, uint64_t version, uint32_t num_partitions,
+            std::shared_ptr<const Schema> schema, std::shared_ptr<AdjacencyCache> cache)
+      : snapshot_(std::move(database)),
+        version_(version),
+        num_partitions_(num_partitions),
+        schema_(std::move(schema)),
+        cache_(std::move(cache)) {}
+
+  uint64_t version() const override { return version_; }
+  uint32_t num_partitions() const override { return num_partitions_; }
+  const Schema& schema() const override { return *schema_; }
+  uint32_t PartitionOfId(const Value& id) const override;
+
+  Status ScanVertices(uint32_t partition, std::span<const LabelId> labels, ScanCursor* cursor,
+                      size_t limit, std::vector<VertexRef>* out) const override;
+  Status ScanEdges(uint32_t partition, std::span<const LabelId> labels, ExpandCursor* cursor,
+                   size_t limit, std::vector<EdgeRef>* out) const override;
+  Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                        std::vector<VertexRef>* out) const override;
+  Status LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                     std::vector<EdgeRef>* out) const override;
+  Status Expand(std::span<const VertexRef> vertices, Direction direction,
+                std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
+                size_t limit, Expansion* out) const override;
+  Status Degrees(std::span<const VertexRef> vertices, Direction direction,
+                 std::span<const LabelId> labels, std::vector<int64_t>* out) const override;
+  Status VertexLabels(std::span<const VertexRef> vertices,
+                      std::vector<LabelId>* out) const override;
+  Status VertexIds(std::span<const VertexRef> vertices, Column* out) const override;
+  Status EdgeIds(std::span<const EdgeRef> edges, Column* out) const override;
+  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                          PropertyRows* out) const override;
+  Status EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                        PropertyRows* out) const override;
+
+  const Snapshot& snapshot() const { return snapshot_; }
+
+ private:
+  Snapshot snapshot_;
+  uint64_t version_;
+  uint32_t num_partitions_;
+  std::shared_ptr<const Schema> schema_;
+  std::shared_ptr<AdjacencyCache> cache_;
+};
+
+}  // namespace koios::storage

@@ -1,0 +1,75 @@
+// The inside of a GraphStore, for the store itself, BulkWriter and Check.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "storage/conflict_window.h"
+#include "storage/files.h"
+#include "storage/meta_state.h"
+#include "storage/rocks/adjacency_cache.h"
+#include "storage/rocks/database.h"
+#include "storage/rocks/graph_store.h"
+#include "storage/rocks/rocks_view.h"
+
+namespace koios::storage {
+
+// In a graph's folder.
+inline constexpr char kFormatFile[] = "FORMAT";
+inline constexpr char kHolderFile[] = "HOLDER";
+inline constexpr char kDatabaseFolder[] = "db";
+inline constexpr char kIngestFolder[] = "ingest";
+
+// A caller of Commit who waits.
+struct PendingCommit {
+  const WriteBatch* batch = nullptr;
+  StatusOr<CommitResult> result = Status(StatusCode::kUnknown, "undecided");
+  bool done = false;
+  std::condition_variable wake;
+};
+
+struct GraphStore::State {
+  State(std::string p, const StoreOptions& o) : path(std::move(p)), options(o) {}
+
+  std::string path;
+  StoreOptions options;
+  std::shared_ptr<Database> database;
+  std::shared_ptr<AdjacencyCache> cache;  // null: none
+
+  std::mutex queue_mutex;
+  std::condition_variable idle;  // no leader
+  std::deque<PendingCommit*> queue;
+  bool leading = false;  // somebody leads a group
+  bool loading = false;  // a BulkWriter appends
+
+  // The leader's, or the BulkWriter's.
+  MetaState meta;
+  ConflictWindow window{0, 0};
+  bool write_failed = false;
+
+  mutable std::mutex view_mutex;
+  std::shared_ptr<const RocksView> view;
+
+  Status LoadMeta();
+  // Makes the state of `next_meta`, whose facts are stored, what everybody sees.
+  void Publish(MetaState next_meta);
+  // Commits as many of `group` as fit one write, at least one; returns how many.
+  size_t RunGroup(std::span<PendingCommit* const> group);
+  Status WriteEffects(rocksdb::WriteBatch* effects);
+};
+
+// What the meta records say; DATA_LOSS, FAILED_PRECONDITION for a newer format.
+StatusOr<MetaState> ReadMeta(std::unique_ptr<rocksdb::Iterator> records);
+
+class StoreAccess {
+ public:
+  using State = GraphStore::State;
+  static State& Of(GraphStore* store) { return *store->state_; }
+  static const State& Of(const GraphStore& store) { return *store.state_; }
+};
+
+}  // namespace koios::storage

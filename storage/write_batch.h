@@ -1,0 +1,68 @@
+// What one commit changes, gathered by a mutating request and applied whole or not at all.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/types.h"
+#include "core/value.h"
+
+namespace koios::storage {
+
+// A vertex of this commit is named by its index in WriteBatch::vertices, an existing one by its ref.
+struct VertexHandle {
+  std::optional<uint32_t> added;  // index into WriteBatch::vertices
+  VertexRef existing;
+};
+
+using PropertyList = std::vector<std::pair<std::string, Value>>;
+
+struct AddedVertex {
+  std::optional<Value> id;  // kLong or kString; assigned when absent
+  std::string label;
+  PropertyList properties;
+};
+
+struct AddedEdge {
+  std::optional<Value> id;
+  std::string label;
+  VertexHandle out, in;
+  PropertyList properties;
+};
+
+struct SetVertexProperty {
+  VertexRef vertex;
+  std::string key;
+  std::optional<Value> value;  // nullopt: removed
+};
+
+struct SetEdgeProperty {
+  EdgeRef edge;
+  std::string key;
+  std::optional<Value> value;
+};
+
+// An indexed look-up that the batch based an insert on (mergeV, look-up-or-add): nobody may since
+// have set or removed that value. Without a label it means every label.
+struct LookupGuard {
+  std::optional<std::string> label;
+  std::string key;
+  Value value;
+};
+
+struct WriteBatch {
+  uint64_t read_version = 0;  // the view the request read; conflicts are decided against it
+  std::vector<AddedVertex> vertices;
+  std::vector<AddedEdge> edges;
+  std::vector<SetVertexProperty> vertex_properties;
+  std::vector<SetEdgeProperty> edge_properties;
+  std::vector<VertexRef> dropped_vertices;  // with all their edges
+  std::vector<EdgeRef> dropped_edges;
+  std::vector<LookupGuard> lookup_guards;
+  // Vertex ids likewise: nobody may since have added or dropped a vertex of that id.
+  std::vector<Value> id_guards;
+};
+
+}  // namespace koios::storage

@@ -1,0 +1,87 @@
+#include "tests/simulation/check.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/value_compare.h"
+#include "engine/sim/simulation.h"
+#include "tests/simulation/step_tree.h"
+
+namespace koios::simulation {
+namespace {
+
+void SortRows(std::vector<Value>* rows) {
+  std::sort(rows->begin(), rows->end(), [](const Value& a, const Value& b) {
+    return TotalOrder(a, b) == std::strong_ordering::less;
+  });
+}
+
+// Numbers may come in another width: the evaluator adds in 64 bits.
+bool SameRows(const std::vector<Value>& a, const std::vector<Value>& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(),
+                    [](const Value& x, const Value& y) { return Equals(x, y); });
+}
+
+// `part` holds rows of `all` only, none more often. Both sorted.
+bool IsPartOf(const std::vector<Value>& part, const std::vector<Value>& all) {
+  size_t next = 0;
+  for (const Value& row : part) {
+    while (next < all.size() && !Equals(all[next], row)) ++next;
+    if (next++ == all.size()) return false;
+  }
+  return true;
+}
+
+engine::SimulationOptions RandomOptions(uint64_t seed, Rng* rng) {
+  engine::SimulationOptions options;
+  options.seed = seed;
+  options.num_workers = static_cast<uint32_t>(1 + rng->Uniform(5));
+  options.serialize = rng->Uniform(4) != 0;
+  options.shared_view = rng->Uniform(2) == 0;
+  options.spread_after_rows = rng->Uniform(3) == 0 ? rng->Uniform(100) : 0;
+  options.deliver_percent = static_cast<uint32_t>(5 + rng->Uniform(90));
+  options.sink_window = static_cast<uint32_t>(1 + rng->Uniform(4));
+  if (rng->Uniform(20) == 0) options.cancel_after_turns = 1 + rng->Uniform(200);
+  return options;
+}
+
+}  // namespace
+
+std::string CheckSeed(uint64_t seed, bool verbose) {
+  Rng rng(seed);
+  const auto graph = MakeGraph(&rng);
+  const RandomQuery query = MakeQuery(&rng);
+  const engine::SimulationOptions options = RandomOptions(seed, &rng);
+  if (verbose) std::fprintf(stderr, "%s\n", ToText(query).c_str());
+  std::optional<std::vector<Value>> expected = Evaluate(query, *graph);
+  if (!expected.has_value()) return "";
+  engine::SimulationResult result = engine::Simulate(ToPlan(query), graph, options);
+  const std::string where =
+      "\n  traversal: " + ToText(query) + "\n  workers:   " + std::to_string(options.num_workers) +
+      "\n  again:     koios_sim --seed " + std::to_string(seed);
+  const bool cancelled = options.cancel_after_turns != 0 &&
+                         result.status.code() == StatusCode::kCancelled;
+  if (!result.status.ok() && !cancelled) return MessageOf(result.status) + where;
+  if (cancelled) return "";
+  SortRows(&*expected);
+  SortRows(&result.rows);
+  if (verbose) {
+    std::fprintf(stderr, "expected %zu rows, got %zu; %llu turns, %llu frames\n", expected->size(),
+                 result.rows.size(), static_cast<unsigned long long>(result.turns),
+                 static_cast<unsigned long long>(result.frames));
+  }
+  if (query.limit.has_value()) {
+    const size_t wanted = std::min(expected->size(), static_cast<size_t>(*query.limit));
+    if (result.rows.size() != wanted) {
+      return "limit gave " + std::to_string(result.rows.size()) + " rows instead of " +
+             std::to_string(wanted) + where;
+    }
+    return IsPartOf(result.rows, *expected) ? "" : "limit gave rows that do not exist" + where;
+  }
+  if (SameRows(*expected, result.rows)) return "";
+  return "the answer differs: " + std::to_string(result.rows.size()) + " rows instead of " +
+         std::to_string(expected->size()) + where;
+}
+
+}  // namespace koios::simulation

@@ -1,0 +1,452 @@
+#include "tests/simulation/step_tree.h"
+
+#include <algorithm>
+
+#include "core/value_codec.h"
+#include "core/value_compare.h"
+
+namespace koios::simulation {
+namespace {
+
+using Kind = Step::Kind;
+
+constexpr size_t kMaxRows = 20'000;
+constexpr int kMaxDepth = 3;
+
+// ---- generation ----------------------------------------------------------------------------------
+
+// `vertices`: whether rows are vertices (else numbers); updated to what comes out.
+Traversal MakeSteps(Rng* rng, int depth, int length, bool* vertices);
+
+Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
+  static constexpr Kind kFlat[] = {Kind::kOut,   Kind::kIn,    Kind::kBoth,  Kind::kHasOver,
+                                   Kind::kDedup, Kind::kValues, Kind::kCount, Kind::kLimitCount};
+  static constexpr Kind kNested[] = {Kind::kUnion,    Kind::kWhere, Kind::kNot,
+                                     Kind::kOptional, Kind::kLocal, Kind::kCoalesce};
+  Step step;
+  const bool nested = depth < kMaxDepth && rng->Uniform(3) == 0;
+  step.kind = nested ? kNested[rng->Uniform(std::size(kNested))]
+                     : kFlat[rng->Uniform(std::size(kFlat))];
+  step.number = static_cast<int64_t>(rng->Uniform(10));
+  if (step.kind == Kind::kValues || step.kind == Kind::kCount || step.kind == Kind::kLimitCount) {
+    *vertices = false;
+  }
+  if (!nested) return step;
+  const bool filter = step.kind == Kind::kWhere || step.kind == Kind::kNot;
+  const size_t children =
+      step.kind == Kind::kUnion || step.kind == Kind::kCoalesce ? 2 + rng->Uniform(2) : 1;
+  // All branches must give the same sort of rows; an optional gives its input too.
+  std::optional<bool> gives;
+  while (step.children.size() < children) {
+    bool child = true;
+    Traversal steps =
+        MakeSteps(rng, depth + 1, static_cast<int>(1 + rng->Uniform(3)), &child);
+    if (!filter && gives.has_value() && *gives != child) continue;
+    if (step.kind == Kind::kOptional && !child) continue;
+    gives = child;
+    step.children.push_back(std::move(steps));
+  }
+  if (!filter) *vertices = *gives;
+  return step;
+}
+
+Step MakeNumberStep(Rng* rng) {
+  static constexpr Kind kFlat[] = {Kind::kOver, Kind::kDedup, Kind::kCount, Kind::kSum,
+                                   Kind::kMin,  Kind::kMax,   Kind::kLimitCount};
+  Step step;
+  step.kind = kFlat[rng->Uniform(std::size(kFlat))];
+  step.number = static_cast<int64_t>(rng->Uniform(10));
+  return step;
+}
+
+Traversal MakeSteps(Rng* rng, int depth, int length, bool* vertices) {
+  Traversal steps;
+  for (int i = 0; i < length; ++i) {
+    steps.push_back(*vertices ? MakeVertexStep(rng, depth, vertices) : MakeNumberStep(rng));
+  }
+  return steps;
+}
+
+// ---- text ----------------------------------------------------------------------------------------
+
+std::string StepsText(const Traversal& steps);
+
+std::string StepText(const Step& step) {
+  const std::string number = std::to_string(step.number);
+  std::string inner;
+  for (const Traversal& child : step.children) {
+    inner += (inner.empty() ? "" : ", ") + StepsText(child);
+  }
+  switch (step.kind) {
+    case Kind::kOut: return "out()";
+    case Kind::kIn: return "in()";
+    case Kind::kBoth: return "both()";
+    case Kind::kHasOver: return "has('n', gt(" + number + "))";
+    case Kind::kDedup: return "dedup()";
+    case Kind::kValues: return "values('n')";
+    case Kind::kOver: return "is(gt(" + number + "))";
+    case Kind::kCount: return "count()";
+    case Kind::kSum: return "sum()";
+    case Kind::kMin: return "min()";
+    case Kind::kMax: return "max()";
+    case Kind::kLimitCount: return "limit(" + number + ").count()";
+    case Kind::kUnion: return "union(" + inner + ")";
+    case Kind::kWhere: return "where(" + inner + ")";
+    case Kind::kNot: return "not(" + inner + ")";
+    case Kind::kOptional: return "optional(" + inner + ")";
+    case Kind::kLocal: return "local(" + inner + ")";
+    case Kind::kCoalesce: return "coalesce(" + inner + ")";
+  }
+  return "?";
+}
+
+std::string StepsText(const Traversal& steps) {
+  std::string text;
+  for (const Step& step : steps) text += (text.empty() ? "" : ".") + StepText(step);
+  return text;
+}
+
+// ---- plan ----------------------------------------------------------------------------------------
+
+class PlanBuilder {
+ public:
+  plan::Plan Build(const RandomQuery& query) {
+    plan_.set_format(1);
+    plan_.set_num_slots(1);
+    Add("V()")->mutable_partitions();
+    AddExchange(plan::Exchange::PARTITION);
+    Add("V()")->mutable_scan()->set_element(plan::VERTEX);
+    AddSteps(query.steps);
+    if (query.limit.has_value()) AddLimit(*query.limit);
+    AddExchange(plan::Exchange::HOME);
+    Add("sink")->mutable_sink();
+    return plan_;
+  }
+
+ private:
+  // A new operator behind all loose ends.
+  plan::Operator* Add(const std::string& text) {
+    const uint32_t id = static_cast<uint32_t>(plan_.operators_size());
+    plan::Operator* op = plan_.add_operators();
+    op->set_id(id);
+    op->set_step(text);
+    op->set_scope(scope_);
+    for (uint32_t end : ends_) plan_.mutable_operators(static_cast<int>(end))->add_next(id);
+    ends_ = {id};
+    return op;
+  }
+
+  void AddExchange(plan::Exchange::Key key) { Add("exchange")->mutable_exchange()->set_key(key); }
+
+  void AddLimit(int64_t high) {
+    if (scope_ == 0) {
+      plan::Limit* partial = Add("limit()")->mutable_limit();
+      partial->set_high(high);
+      partial->set_stage(plan::PARTIAL);
+    }
+    AddExchange(plan::Exchange::HOME);
+    Add("limit()")->mutable_limit()->set_high(high);
+  }
+
+  void AddReduce(plan::Reduce::Function function) {
+    plan::Reduce* partial = Add("reduce()")->mutable_reduce();
+    partial->set_function(function);
+    partial->set_stage(plan::PARTIAL);
+    AddExchange(plan::Exchange::HOME);
+    Add("reduce()")->mutable_reduce()->set_function(function);
+  }
+
+  void AddOver(int64_t number, bool property) {
+    if (property) AddExchange(plan::Exchange::OWNER);
+    plan::Expr* expr = Add("filter")->mutable_filter()->mutable_predicate();
+    expr->add_nodes()->set_slot(0);
+    if (property) {
+      expr->add_nodes()->set_constant(EncodeValue(Value::String("n")));
+      plan::Expr::Call* call = expr->add_nodes()->mutable_call();
+      call->set_function("property");
+      call->add_args(0);
+      call->add_args(1);
+    }
+    const uint32_t left = static_cast<uint32_t>(expr->nodes_size() - 1);
+    expr->add_nodes()->set_constant(EncodeValue(Value::Int(static_cast<int32_t>(number))));
+    plan::Expr::Call* gt = expr->add_nodes()->mutable_call();
+    gt->set_function("gt");
+    gt->add_args(left);
+    gt->add_args(left + 1);
+  }
+
+  void AddExpand(plan::Direction direction) {
+    AddExchange(plan::Exchange::OWNER);
+    Add("expand")->mutable_expand()->set_direction(direction);
+  }
+
+  void AddUnion(const Step& step) {
+    Add("union()")->mutable_split()->set_copy(true);
+    const std::vector<uint32_t> split = ends_;
+    std::vector<uint32_t> ends;
+    for (const Traversal& child : step.children) {
+      ends_ = split;
+      AddSteps(child);
+      ends.insert(ends.end(), ends_.begin(), ends_.end());
+    }
+    ends_ = ends;
+  }
+
+  void AddScope(const Step& step, plan::ScopeExit::Policy policy) {
+    const uint32_t outer = scope_;
+    plan::Operator* op = Add("enter");
+    op->mutable_scope_enter();
+    const uint32_t enter = op->id();
+    scope_ = enter + 1;
+    std::vector<uint32_t> ends, alternatives;
+    for (const Traversal& child : step.children) {
+      ends_.clear();
+      if (&child == &step.children.front()) {
+        ends_ = {enter};
+      } else {
+        alternatives.push_back(static_cast<uint32_t>(plan_.operators_size()));
+      }
+      AddSteps(child);
+      AddExchange(plan::Exchange::HOME);
+      ends.insert(ends.end(), ends_.begin(), ends_.end());
+    }
+    ends_ = ends;
+    scope_ = outer;
+    plan::ScopeExit* exit = Add("exit")->mutable_scope_exit();
+    exit->set_enter(enter);
+    exit->set_policy(policy);
+    for (uint32_t first : alternatives) exit->add_alternatives(first);
+  }
+
+  void AddStep(const Step& step) {
+    switch (step.kind) {
+      case Kind::kOut: return AddExpand(plan::OUT);
+      case Kind::kIn: return AddExpand(plan::IN);
+      case Kind::kBoth: return AddExpand(plan::BOTH);
+      case Kind::kHasOver: return AddOver(step.number, true);
+      case Kind::kOver: return AddOver(step.number, false);
+      case Kind::kDedup: {
+        AddExchange(scope_ == 0 ? plan::Exchange::HASH : plan::Exchange::HOME);
+        plan::Operator* exchange = plan_.mutable_operators(plan_.operators_size() - 1);
+        if (scope_ == 0) exchange->mutable_exchange()->add_hash_slots(0);
+        Add("dedup()")->mutable_dedup()->add_key_slots(0);
+        return;
+      }
+      case Kind::kValues: {
+        AddExchange(plan::Exchange::OWNER);
+        Add("values()")->mutable_fetch()->add_keys("n");
+        return;
+      }
+      case Kind::kCount: return AddReduce(plan::Reduce::COUNT);
+      case Kind::kSum: return AddReduce(plan::Reduce::SUM);
+      case Kind::kMin: return AddReduce(plan::Reduce::MIN);
+      case Kind::kMax: return AddReduce(plan::Reduce::MAX);
+      case Kind::kLimitCount:
+        AddLimit(step.number);
+        return AddReduce(plan::Reduce::COUNT);
+      case Kind::kUnion: return AddUnion(step);
+      case Kind::kWhere: return AddScope(step, plan::ScopeExit::EXISTS);
+      case Kind::kNot: return AddScope(step, plan::ScopeExit::NONE);
+      case Kind::kOptional: return AddScope(step, plan::ScopeExit::OPTIONAL);
+      case Kind::kLocal:
+      case Kind::kCoalesce: return AddScope(step, plan::ScopeExit::ALL);
+    }
+  }
+
+  void AddSteps(const Traversal& steps) {
+    for (const Step& step : steps) AddStep(step);
+  }
+
+  plan::Plan plan_;
+  uint32_t scope_ = 0;
+  std::vector<uint32_t> ends_;
+};
+
+// ---- evaluation ----------------------------------------------------------------------------------
+
+using Rows = std::vector<Value>;
+
+class Evaluator {
+ public:
+  explicit Evaluator(const storage::GraphView& graph) : graph_(graph) {}
+
+  Rows Run(const Traversal& steps, Rows rows) {
+    for (const Step& step : steps) {
+      rows = RunStep(step, rows);
+      work_ += rows.size();
+      if (work_ > kMaxRows) {
+        too_large_ = true;
+        return {};
+      }
+    }
+    return rows;
+  }
+
+  bool too_large() const { return too_large_; }
+
+ private:
+  Rows RunStep(const Step& step, const Rows& rows) {
+    Rows out;
+    switch (step.kind) {
+      case Kind::kOut: return Neighbours(rows, Direction::kOut);
+      case Kind::kIn: return Neighbours(rows, Direction::kIn);
+      case Kind::kBoth: return Neighbours(rows, Direction::kBoth);
+      case Kind::kHasOver:
+        for (const Value& row : rows) {
+          for (const Value& n : Numbers({row})) {
+            if (n.AsInteger() > step.number) out.push_back(row);
+          }
+        }
+        return out;
+      case Kind::kOver:
+        for (const Value& row : rows) {
+          if (row.AsInteger() > step.number) out.push_back(row);
+        }
+        return out;
+      case Kind::kDedup:
+        for (const Value& row : rows) {
+          const bool seen = std::any_of(out.begin(), out.end(),
+                                        [&](const Value& o) { return Equivalent(o, row); });
+          if (!seen) out.push_back(row);
+        }
+        return out;
+      case Kind::kValues: return Numbers(rows);
+      case Kind::kCount: return {Value::Long(static_cast<int64_t>(rows.size()))};
+      case Kind::kSum:
+      case Kind::kMin:
+      case Kind::kMax: return Reduce(step.kind, rows);
+      case Kind::kLimitCount:
+        return {Value::Long(std::min<int64_t>(step.number, static_cast<int64_t>(rows.size())))};
+      case Kind::kUnion:
+        for (const Traversal& child : step.children) {
+          if (rows.empty()) break;  // a branch that nobody enters is silent
+          for (Value& value : Run(child, rows)) out.push_back(std::move(value));
+        }
+        return out;
+      case Kind::kWhere:
+      case Kind::kNot:
+        for (const Value& row : rows) {
+          if (Run(step.children[0], {row}).empty() == (step.kind == Kind::kNot)) out.push_back(row);
+        }
+        return out;
+      case Kind::kOptional:
+      case Kind::kLocal:
+      case Kind::kCoalesce:
+        for (const Value& row : rows) {
+          Rows results;
+          for (const Traversal& child : step.children) {
+            results = Run(child, {row});
+            if (!results.empty()) break;
+          }
+          if (results.empty() && step.kind == Kind::kOptional) results = {row};
+          for (Value& value : results) out.push_back(std::move(value));
+        }
+        return out;
+    }
+    return out;
+  }
+
+  Rows Neighbours(const Rows& rows, Direction direction) {
+    Rows out;
+    for (const Value& row : rows) {
+      const VertexRef vertex = row.AsVertex();
+      storage::ExpandCursor cursor;
+      while (!cursor.done) {
+        storage::Expansion expansion;
+        CHECK(graph_.Expand({&vertex, 1}, direction, {}, false, &cursor, 100, &expansion).ok());
+        for (VertexRef other : expansion.neighbours) out.push_back(Value::Of(other));
+      }
+    }
+    return out;
+  }
+
+  Rows Numbers(const Rows& rows) {
+    Rows out;
+    const KeyId key = graph_.schema().keys.Find("n");
+    for (const Value& row : rows) {
+      const VertexRef vertex = row.AsVertex();
+      storage::PropertyRows found;
+      CHECK(graph_.VertexProperties({&vertex, 1}, {&key, 1}, &found).ok());
+      for (size_t i = 0; i < found.rows.size(); ++i) out.push_back(found.values.Get(i));
+    }
+    return out;
+  }
+
+  // In plain 64-bit arithmetic: the numbers are small.
+  static Rows Reduce(Kind kind, const Rows& rows) {
+    if (rows.empty()) return {};
+    int64_t result = kind == Kind::kSum ? 0 : rows[0].AsInteger();
+    for (const Value& row : rows) {
+      const int64_t n = row.AsInteger();
+      if (kind == Kind::kSum) result += n;
+      if (kind == Kind::kMin) result = std::min(result, n);
+      if (kind == Kind::kMax) result = std::max(result, n);
+    }
+    return {Value::Long(result)};
+  }
+
+  const storage::GraphView& graph_;
+  size_t work_ = 0;
+  bool too_large_ = false;
+};
+
+}  // namespace
+
+RandomQuery MakeQuery(Rng* rng) {
+  RandomQuery query;
+  bool vertices = true;
+  query.steps = MakeSteps(rng, 0, static_cast<int>(1 + rng->Uniform(5)), &vertices);
+  if (rng->Uniform(4) == 0) query.limit = static_cast<int64_t>(1 + rng->Uniform(20));
+  return query;
+}
+
+std::string ToText(const RandomQuery& query) {
+  std::string text = "g.V()." + StepsText(query.steps);
+  if (query.limit.has_value()) text += ".limit(" + std::to_string(*query.limit) + ")";
+  return text;
+}
+
+plan::Plan ToPlan(const RandomQuery& query) { return PlanBuilder().Build(query); }
+
+std::shared_ptr<const storage::MemoryGraph> MakeGraph(Rng* rng) {
+  auto graph = std::make_shared<storage::MemoryGraph>(static_cast<uint32_t>(1 + rng->Uniform(8)));
+  std::vector<VertexRef> vertices;
+  const uint64_t num_vertices = rng->Uniform(30);
+  for (uint64_t i = 0; i < num_vertices; ++i) {
+    storage::PropertyList properties;
+    if (rng->Uniform(5) != 0) {
+      properties.emplace_back("n", Value::Long(static_cast<int64_t>(rng->Uniform(12))));
+    }
+    auto vertex = graph->AddVertex(Value::Long(static_cast<int64_t>(i)), "v", properties);
+    CHECK(vertex.ok());
+    vertices.push_back(*vertex);
+  }
+  const uint64_t num_edges = num_vertices == 0 ? 0 : rng->Uniform(num_vertices * 3);
+  for (uint64_t i = 0; i < num_edges; ++i) {
+    // The smaller of two draws: low numbers become hubs.
+    const auto pick = [&] {
+      return vertices[std::min(rng->Uniform(num_vertices), rng->Uniform(num_vertices))];
+    };
+    CHECK(graph->AddEdge(pick(), pick(), "e").ok());
+  }
+  return graph;
+}
+
+std::optional<std::vector<Value>> Evaluate(const RandomQuery& query,
+                                           const storage::GraphView& graph) {
+  Rows vertices;
+  for (uint32_t partition = 0; partition < graph.num_partitions(); ++partition) {
+    storage::ScanCursor cursor;
+    while (!cursor.done) {
+      std::vector<VertexRef> found;
+      CHECK(graph.ScanVertices(partition, {}, &cursor, 100, &found).ok());
+      for (VertexRef vertex : found) vertices.push_back(Value::Of(vertex));
+    }
+  }
+  Evaluator evaluator(graph);
+  Rows rows = evaluator.Run(query.steps, std::move(vertices));
+  if (evaluator.too_large()) return std::nullopt;
+  return rows;
+}
+
+}  // namespace koios::simulation

@@ -1,0 +1,62 @@
+// Random traversals for the simulation: a small tree of steps that is turned into a plan for the
+// engine, and evaluated row at a time by a plain recursive evaluator, the independent answer.
+// Neither uses the parser or the planner.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+#include "core/value.h"
+#include "proto/plan.pb.h"
+#include "storage/memory_graph.h"
+
+namespace koios::simulation {
+
+struct Step {
+  enum class Kind {
+    kOut,
+    kIn,
+    kBoth,
+    kHasOver,     // has('n', gt(number))
+    kDedup,
+    kValues,      // values('n')
+    kOver,        // is(gt(number))
+    kCount,
+    kSum,
+    kMin,
+    kMax,
+    kLimitCount,  // limit(number).count()
+    kUnion,
+    kWhere,
+    kNot,
+    kOptional,
+    kLocal,
+    kCoalesce,
+  };
+  Kind kind = Kind::kOut;
+  int64_t number = 0;
+  std::vector<std::vector<Step>> children;
+};
+
+using Traversal = std::vector<Step>;
+
+// V() followed by random steps; `limit`: the whole is cut by limit(limit).
+struct RandomQuery {
+  Traversal steps;
+  std::optional<int64_t> limit;
+};
+RandomQuery MakeQuery(Rng* rng);
+std::string ToText(const RandomQuery& query);
+plan::Plan ToPlan(const RandomQuery& query);
+
+// A graph of vertices 'v' with a number 'n', and random edges 'e', self-loops and hubs included.
+std::shared_ptr<const storage::MemoryGraph> MakeGraph(Rng* rng);
+
+// Without the limit. nullopt when the result is too large to be worth comparing.
+std::optional<std::vector<Value>> Evaluate(const RandomQuery& query,
+                                           const storage::GraphView& graph);
+
+}  // namespace koios::simulation

@@ -12,6 +12,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "buffers are copied as they are");
 
+constexpr uint8_t kAbsentBit = 0x80;  // of the kind byte: a mark per row follows the count
 constexpr size_t kEdgeBytes = 28;  // id, out, in, label
 constexpr size_t kMaxTextBytes = std::numeric_limits<uint32_t>::max();
 
@@ -127,7 +128,7 @@ Column::Kind Column::KindFor(ValueKind kind) {
 }
 
 size_t Column::ByteSize() const {
-  size_t bytes = sizeof(Column) + bools_.capacity() + ints_.capacity() * sizeof(int32_t) +
+  size_t bytes = sizeof(Column) + absent_.capacity() + bools_.capacity() + ints_.capacity() * sizeof(int32_t) +
                  longs_.capacity() * sizeof(int64_t) + doubles_.capacity() * sizeof(double) +
                  offsets_.capacity() * sizeof(uint32_t) + bytes_.capacity() +
                  vertices_.capacity() * sizeof(VertexRef) + edges_.capacity() * sizeof(EdgeRef) +
@@ -148,6 +149,7 @@ void Column::Clear() {
   vertices_.clear();
   edges_.clear();
   values_.clear();
+  absent_.clear();
 }
 
 void Column::Reserve(size_t rows) {
@@ -185,7 +187,9 @@ void Column::Become(Kind kind) {
   values.reserve(size_ + 1);
   for (size_t row = 0; row < size_; ++row) values.push_back(Get(row));
   const size_t rows = size_;
+  std::vector<uint8_t> absent = std::move(absent_);
   Clear();
+  absent_ = std::move(absent);
   values_ = std::move(values);
   size_ = rows;
   kind_ = Kind::kValue;
@@ -296,7 +300,14 @@ void Column::AppendEdge(const EdgeRef& v) {
   ++size_;
 }
 
+void Column::AppendAbsent() {
+  Append(size_ == 0 ? Value::Null() : Get(size_ - 1));
+  absent_.resize(size_, 0);
+  absent_.back() = 1;
+}
+
 void Column::AppendFrom(const Column& other, size_t row) {
+  if (other.IsAbsent(row)) return AppendAbsent();
   DCHECK(row < other.size_);
   switch (other.kind_) {
     case Kind::kEmpty:
@@ -326,7 +337,7 @@ void Column::AppendRange(const Column& other, size_t begin, size_t count) {
   if (size_ == 0 && kind_ != Kind::kValue) Become(other.kind_);
   // A string column that would outgrow its offsets, and a mixture, go row by row.
   const bool text = other.kind_ == Kind::kString;
-  if (kind_ != other.kind_ || (text && bytes_.size() + other.bytes_.size() > kMaxTextBytes)) {
+  if (other.has_absent() || kind_ != other.kind_ || (text && bytes_.size() + other.bytes_.size() > kMaxTextBytes)) {
     for (size_t i = 0; i < count; ++i) AppendFrom(other, begin + i);
     return;
   }
@@ -372,7 +383,7 @@ void Column::AppendGather(const Column& other, const std::vector<uint32_t>& rows
   DCHECK(&other != this);
   if (rows.empty()) return;
   if (size_ == 0 && kind_ != Kind::kValue) Become(other.kind_);
-  if (kind_ != other.kind_) {
+  if (other.has_absent() || kind_ != other.kind_) {
     for (const uint32_t row : rows) AppendFrom(other, row);
     return;
   }
@@ -420,6 +431,7 @@ void Column::AppendGather(const Column& other, const std::vector<uint32_t>& rows
 
 Value Column::Get(size_t row) const {
   DCHECK(row < size_);
+  if (IsAbsent(row)) return Value::Null();
   switch (kind_) {
     case Kind::kEmpty:
       return Value::Null();
@@ -444,8 +456,13 @@ Value Column::Get(size_t row) const {
 }
 
 void Column::EncodeTo(std::string* out) const {
-  out->push_back(static_cast<char>(kind_));
+  out->push_back(static_cast<char>(static_cast<uint8_t>(kind_) | (has_absent() ? kAbsentBit : 0)));
   PutVarint(size_, out);
+  if (has_absent()) {
+    std::vector<uint8_t> absent = absent_;
+    absent.resize(size_, 0);
+    PutArray(absent, out);
+  }
   switch (kind_) {
     case Kind::kEmpty:
       return;
@@ -474,15 +491,17 @@ void Column::EncodeTo(std::string* out) const {
 
 StatusOr<Column> Column::Decode(std::string_view bytes) {
   const auto damaged = [] { return DataLoss("An encoded column is damaged."); };
-  if (bytes.empty() || static_cast<uint8_t>(bytes[0]) > static_cast<uint8_t>(Kind::kValue)) {
-    return damaged();
-  }
-  Column column(static_cast<Kind>(bytes[0]));
+  if (bytes.empty()) return damaged();
+  const bool has_absent = (static_cast<uint8_t>(bytes[0]) & kAbsentBit) != 0;
+  const uint8_t kind = static_cast<uint8_t>(bytes[0]) & ~kAbsentBit;
+  if (kind > static_cast<uint8_t>(Kind::kValue)) return damaged();
+  Column column(static_cast<Kind>(kind));
   bytes.remove_prefix(1);
   uint64_t rows = 0;
   if (!GetVarint(&bytes, &rows) || rows > bytes.size()) return damaged();  // a byte a row at least
   const auto count = static_cast<size_t>(rows);
   bool ok = true;
+  if (has_absent && !GetArray(&bytes, count, &column.absent_)) return damaged();
   switch (column.kind_) {
     case Kind::kEmpty:
       ok = count == 0;

@@ -56,7 +56,14 @@ class Column {
   // rows[i] are positions in `other`.
   void AppendGather(const Column& other, const std::vector<uint32_t>& rows);
 
-  Value Get(size_t row) const;
+  Value Get(size_t row) const;  // null for an absent entry
+
+  // An entry may be absent (a step gave nothing for that row and the row went on): that is not null.
+  void AppendAbsent();
+  // Marks the entries with absent[row] != 0. REQUIRES: absent.size() == size().
+  void MarkAbsent(std::vector<uint8_t> absent) { absent_ = std::move(absent); }
+  bool has_absent() const { return !absent_.empty(); }
+  bool IsAbsent(size_t row) const { return row < absent_.size() && absent_[row] != 0; }
 
   // Typed views. REQUIRES: kind() matches.
   const std::vector<uint8_t>& bools() const { return bools_; }
@@ -90,6 +97,7 @@ class Column {
   std::vector<VertexRef> vertices_;
   std::vector<EdgeRef> edges_;
   std::vector<Value> values_;
+  std::vector<uint8_t> absent_;  // shorter than size_: the rest is present
 };
 
 }  // namespace koios

@@ -23,7 +23,7 @@ struct ResultBatch {
   std::vector<int64_t> bulk;
 };
 
-// What each operator did, summed over workers; index = operator id.
+// What an operator did.
 struct OperatorStats {
   uint64_t rows_in = 0;
   uint64_t rows_out = 0;
@@ -40,7 +40,7 @@ struct QueryResult {
   uint64_t rows = 0;  // with bulk
   uint64_t elapsed_ns = 0;
   uint64_t peak_bytes = 0;
-  std::vector<OperatorStats> operators;
+  std::vector<OperatorStats> operators;  // by operator id; see QueryOptions::profile
 };
 
 // Takes a query's results. Called by one worker thread at a time, never after Done. Must not block:
@@ -59,6 +59,7 @@ struct QueryOptions {
   uint64_t deadline_ns = 0;        // on the engine's clock; 0: none
   uint64_t memory_limit_bytes = 0; // for the query, over all workers; 0: the engine's default
   uint64_t seed = 1;               // for coin, sample, shuffle
+  bool profile = false;            // QueryResult::operators counts all workers, not the coordinator only
 };
 
 // A running query. Dropping the handle does not stop it.

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "parser/printer.h"
 
@@ -245,6 +247,24 @@ TEST(ParserTest, EveryKindNestsToTheCap) {
   for (uint32_t i = 0; i + 1 < kMaxNesting; ++i) where += ".where(__";
   where += ".out()" + std::string(kMaxNesting - 1, ')');
   EXPECT_TRUE(Parse(where, limits).ok());
+}
+
+TEST(ParserTest, ThreadsParseAtOnce) {
+  const std::string good = "g.V(1).where(out().has('a', gt(1).and(lt(3)))).by([a: x]).next(2)";
+  const std::string bad = "g.V(1).where(out(,))";
+  const std::string printed = ToText(MustParse(good).root);
+  std::vector<int> num_right(4);
+  std::vector<std::thread> threads;
+  for (int& count : num_right) {
+    threads.emplace_back([&good, &bad, &printed, &count] {
+      for (int i = 0; i < 200; ++i) {
+        const StatusOr<Query> query = Parse(good);
+        if (query.ok() && ToText(query->root) == printed && !Parse(bad).ok()) ++count;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(num_right, std::vector<int>(4, 200));
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ enum class FrameKind : uint8_t {
   kFail = 5,
   kGo = 6,
   kRelease = 7,
+  kStats = 8,
   // Only inside a process, from the engine to a coordinator.
   kStart = 20,
   kCancel = 21,
@@ -72,6 +73,8 @@ struct Frame {
   Loops loops;                            // kClose
   Batch batch;                            // kData
   std::vector<Report> reports;            // kReport
+  bool wants_stats = false;               // kEnd: answer with kStats
+  std::vector<OperatorStats> stats;       // kStats
   Status status;                          // kFail, kCancel, kEnd
   std::shared_ptr<const QuerySpec> spec;  // how a worker that does not know the query yet learns it
 

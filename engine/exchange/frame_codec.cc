@@ -1,4 +1,6 @@
 // Wire form of a frame: varint length, the header (proto/frame.proto), then the columns' buffers.
+#include <iterator>
+
 #include "core/value_codec.h"
 #include "engine/exchange/frame.h"
 #include "proto/frame.pb.h"
@@ -24,6 +26,7 @@ void PutStart(const QuerySpec& spec, frame::Start* start) {
   PutVarint(spec.options.deadline_ns, options);
   PutVarint(spec.options.memory_limit_bytes, options);
   PutVarint(spec.options.seed, options);
+  PutVarint(spec.options.profile ? 1 : 0, options);
 }
 
 StatusOr<std::shared_ptr<const QuerySpec>> GetStart(const QueryId& id, const frame::Start& start,
@@ -31,12 +34,14 @@ StatusOr<std::shared_ptr<const QuerySpec>> GetStart(const QueryId& id, const fra
   auto spec = std::make_shared<QuerySpec>();
   spec->id = id;
   std::string_view options = start.options();
+  uint64_t profile = 0;
   if (!spec->plan.ParseFromString(start.plan()) ||
       !GetVarint(&options, &spec->options.deadline_ns) ||
       !GetVarint(&options, &spec->options.memory_limit_bytes) ||
-      !GetVarint(&options, &spec->options.seed)) {
+      !GetVarint(&options, &spec->options.seed) || !GetVarint(&options, &profile)) {
     return DataLoss("A frame's plan can't be read.");
   }
+  spec->options.profile = profile != 0;
   ASSIGN_OR_RETURN(spec->view, views->View(start.graph(), start.version()));
   const uint64_t limit = spec->options.memory_limit_bytes;
   spec->account = std::make_shared<MemoryAccount>(
@@ -122,6 +127,28 @@ Status GetBatch(const frame::Header& header, std::string_view buffers, Batch* ba
   return OkStatus();
 }
 
+// The order is the wire's: append only.
+constexpr uint64_t OperatorStats::*kStatFields[] = {
+    &OperatorStats::rows_in,   &OperatorStats::rows_out,   &OperatorStats::bulk_out,
+    &OperatorStats::batches,   &OperatorStats::time_ns,    &OperatorStats::bytes_sent,
+    &OperatorStats::peak_bytes, &OperatorStats::rows_dropped,
+};
+
+void PutStats(const std::vector<OperatorStats>& stats, frame::Header* header) {
+  for (const OperatorStats& one : stats) {
+    for (const auto field : kStatFields) header->add_stats(one.*field);
+  }
+}
+
+std::vector<OperatorStats> GetStats(const frame::Header& header) {
+  std::vector<OperatorStats> stats(header.stats_size() / std::size(kStatFields));
+  int next = 0;
+  for (OperatorStats& one : stats) {
+    for (const auto field : kStatFields) one.*field = header.stats(next++);
+  }
+  return stats;
+}
+
 }  // namespace
 
 std::string EncodeFrame(const Frame& in, bool with_start) {
@@ -136,6 +163,8 @@ std::string EncodeFrame(const Frame& in, bool with_start) {
   PutInstance(in.instance, header.mutable_instance());
   header.mutable_loops()->Add(in.loops.begin(), in.loops.end());
   for (const Report& report : in.reports) PutReport(report, header.add_reports());
+  header.set_wants_stats(in.wants_stats);
+  PutStats(in.stats, &header);
   if (with_start && in.spec != nullptr) PutStart(*in.spec, header.mutable_start());
   header.set_code(static_cast<uint32_t>(in.status.code()));
   header.set_message(MessageOf(in.status));
@@ -164,7 +193,7 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
       !header.ParseFromArray(head.data(), static_cast<int>(head.size()))) {
     return DataLoss("A frame's header can't be read.");
   }
-  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::RELEASE) {
+  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::STATS) {
     return DataLoss("A frame is of an unknown kind.");
   }
   Frame out;
@@ -176,6 +205,8 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
   out.instance = GetInstance(header.instance());
   out.loops.assign(header.loops().begin(), header.loops().end());
   for (const frame::Report& report : header.reports()) out.reports.push_back(GetReport(report));
+  out.wants_stats = header.wants_stats();
+  out.stats = GetStats(header);
   if (header.has_start()) {
     ASSIGN_OR_RETURN(out.spec, GetStart(out.query, header.start(), views));
   }

@@ -63,6 +63,12 @@ Status Expression::Evaluate(const Batch& batch, const storage::GraphView& view,
       case Node::Kind::kSlot:
         if (batch.Has(node.slot)) {
           out.column = &batch.slots[node.slot];
+          if (out.column->has_absent()) {
+            out.present.resize(batch.rows);
+            for (size_t row = 0; row < batch.rows; ++row) {
+              out.present[row] = out.column->IsAbsent(row) ? 0 : 1;
+            }
+          }
         } else {
           out.is_constant = true;
           out.all_absent = true;

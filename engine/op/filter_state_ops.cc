@@ -91,7 +91,8 @@ class DedupOp : public StreamOperator {
   Status ProcessRun(const Batch& input, size_t row, size_t end, Sets* sets, OpOutput* output) {
     int64_t bytes = 0;
     if (slots_.size() == 1 && input.Has(slots_[0]) &&
-        input.slots[slots_[0]].kind() == Column::Kind::kVertex) {
+        input.slots[slots_[0]].kind() == Column::Kind::kVertex &&
+        !input.slots[slots_[0]].has_absent()) {
       const std::vector<VertexRef>& vertices = input.slots[slots_[0]].vertices();
       for (; row < end; ++row) {
         if (!sets->vertices.insert(vertices[row].bits).second) continue;
@@ -120,7 +121,7 @@ class DedupOp : public StreamOperator {
   // A row without one of the keys is filtered, as an unproductive by() is.
   bool KeyAt(const Batch& input, size_t row, Value* key) const {
     for (uint32_t slot : slots_) {
-      if (!input.Has(slot)) return false;
+      if (!input.Has(slot) || input.slots[slot].IsAbsent(row)) return false;
     }
     if (slots_.size() == 1) {
       *key = input.slots[slots_[0]].Get(row);

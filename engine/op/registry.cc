@@ -1,6 +1,8 @@
 // The operators' table: which class makes which plan entry. A new operator is a line here.
+#include "engine/op/collect_ops.h"
 #include "engine/op/element_ops.h"
 #include "engine/op/filter_state_ops.h"
+#include "engine/op/group_op.h"
 #include "engine/op/operator.h"
 #include "engine/op/reduce_op.h"
 #include "engine/op/row_ops.h"
@@ -37,19 +39,24 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
       return MakeDedup(op.dedup(), num_slots, host);
     case plan::Operator::kReduce:
       return MakeReduce(op.reduce(), host);
+    case plan::Operator::kOrder:
+      return MakeOrder(op.order(), num_slots, host);
+    case plan::Operator::kTail:
+      return MakeTail(op.tail(), host);
+    case plan::Operator::kSample:
+      return MakeSample(op.sample(), host);
+    case plan::Operator::kBarrier:
+      return MakeBarrier(host);
+    case plan::Operator::kGroup:
+      return MakeGroup(op.group(), num_slots, host);
     case plan::Operator::kExchange:
     case plan::Operator::kSplit:
     case plan::Operator::kScopeEnter:
     case plan::Operator::kScopeExit:
     case plan::Operator::kSink:
       return OperatorBundle();
-    case plan::Operator::kTail:
-    case plan::Operator::kSample:
-    case plan::Operator::kOrder:
-    case plan::Operator::kGroup:
     case plan::Operator::kLoopEnter:
     case plan::Operator::kLoopBack:
-    case plan::Operator::kBarrier:
     case plan::Operator::kAggregate:
     case plan::Operator::kCap:
     case plan::Operator::KIND_NOT_SET:

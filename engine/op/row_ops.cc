@@ -45,6 +45,17 @@ class ProjectOp : public StreamOperator {
     for (uint32_t row = 0; row < input.rows; ++row) {
       if (result->Present(row)) rows.push_back(row);
     }
+    if (absent_ == plan::Project::LEAVE_ABSENT && rows.size() < input.rows) {
+      output->identity = true;
+      for (uint32_t row = 0; row < input.rows; ++row) {
+        if (result->Present(row)) {
+          output->column.Append(result->Get(row));
+        } else {
+          output->column.AppendAbsent();
+        }
+      }
+      return OkStatus();
+    }
     if (absent_ == plan::Project::NULL_VALUE && rows.size() < input.rows) {
       output->identity = true;
       for (uint32_t row = 0; row < input.rows; ++row) {

@@ -121,6 +121,7 @@ void QueryRun::Receive(Frame frame) {
     case FrameKind::kFail:
     case FrameKind::kGo:
     case FrameKind::kRelease:
+    case FrameKind::kStats:
     case FrameKind::kStart:
     case FrameKind::kCancel:
     case FrameKind::kResume:

@@ -57,11 +57,21 @@ void Worker::Deliver(Frame frame) {
     if (found != queries_.end()) found->second.run->Start();
     return;
   }
+  if (frame.kind == FrameKind::kStats) return AddStats(frame);
   auto found = queries_.find(id);
+  if (frame.kind == FrameKind::kEnd) {
+    if (frame.wants_stats) {
+      Frame answer;
+      answer.query = id;
+      answer.kind = FrameKind::kStats;
+      answer.from = context_.index;
+      if (found != queries_.end()) answer.stats = found->second.run->stats();
+      context_.transport->Send(id.coordinator, std::move(answer));
+    }
+    return End(id);
+  }
   if (found == queries_.end()) {
-    // Control for a query that is over, or not yet known, has nothing to act on here; only END must
-    // be remembered, so that a late frame does not bring the query back.
-    if (frame.kind == FrameKind::kEnd) return End(id);
+    // Control for a query that is over, or not yet known, has nothing to act on here.
     if (HasEnded(id) || frame.spec == nullptr || frame.kind == FrameKind::kFail ||
         id.coordinator == context_.index) {
       return;
@@ -71,9 +81,6 @@ void Worker::Deliver(Frame frame) {
     if (found == queries_.end()) return;
   }
   switch (frame.kind) {
-    case FrameKind::kEnd:
-      End(id);
-      return;
     case FrameKind::kFail:
     case FrameKind::kCancel:
       Finish(id, frame.status);
@@ -112,10 +119,37 @@ void Worker::Finish(const QueryId& id, const Status& status) {
     end.query = id;
     end.kind = FrameKind::kEnd;
     end.from = context_.index;
+    end.wants_stats = spec->options.profile;
     context_.transport->Send(to, std::move(end));
   }
   result.peak_bytes = static_cast<uint64_t>(spec->account->peak());
+  if (spec->options.profile && context_.num_workers > 1) {
+    finishing_[id] = {spec->sink, std::move(result), context_.num_workers - 1};
+    return;
+  }
   spec->sink->Done(std::move(result));
+}
+
+void Worker::AddStats(const Frame& frame) {
+  const auto found = finishing_.find(frame.query);
+  if (found == finishing_.end()) return;
+  std::vector<OperatorStats>& sum = found->second.result.operators;
+  for (size_t id = 0; id < std::min(sum.size(), frame.stats.size()); ++id) {
+    const OperatorStats& other = frame.stats[id];
+    sum[id].rows_in += other.rows_in;
+    sum[id].rows_out += other.rows_out;
+    sum[id].bulk_out += other.bulk_out;
+    sum[id].batches += other.batches;
+    sum[id].time_ns += other.time_ns;
+    sum[id].bytes_sent += other.bytes_sent;
+    sum[id].peak_bytes += other.peak_bytes;
+    sum[id].rows_dropped += other.rows_dropped;
+  }
+  if (--found->second.waiting > 0) return;
+  const std::shared_ptr<ResultSink> sink = std::move(found->second.sink);
+  QueryResult result = std::move(found->second.result);
+  finishing_.erase(found);
+  sink->Done(std::move(result));
 }
 
 // After anything that a query did: has it failed, or is it complete?
@@ -154,6 +188,9 @@ void Worker::CancelAll(const Status& why) {
     if (running.run->is_coordinator()) mine.push_back(id);
   }
   for (const QueryId& id : mine) Finish(id, why);
+  // Nobody will answer any more: what is known must do.
+  for (auto& [id, finishing] : finishing_) finishing.sink->Done(std::move(finishing.result));
+  finishing_.clear();
 }
 
 uint64_t Worker::NextDeadline() const {
@@ -167,7 +204,6 @@ uint64_t Worker::NextDeadline() const {
 }
 
 bool Worker::Step(uint64_t now_ns) {
-  now_ns_ = now_ns;
   CheckDeadlines(now_ns);
   for (size_t turn = turns_.size(); turn > 0; --turn) {
     const QueryId id = turns_.front();

@@ -42,19 +42,27 @@ class Worker {
     std::set<uint64_t> above;
   };
 
+  // A query that is over but for the statistics of other workers.
+  struct Finishing {
+    std::shared_ptr<ResultSink> sink;
+    QueryResult result;
+    uint32_t waiting = 0;
+  };
+
   void Begin(std::shared_ptr<const QuerySpec> spec);
   void End(const QueryId& id);
   bool HasEnded(const QueryId& id) const;
   // At the coordinator: answers, tells the others, forgets.
   void Finish(const QueryId& id, const Status& status);
+  void AddStats(const Frame& frame);
   void SettleOutcome(const QueryId& id);
   void CheckDeadlines(uint64_t now_ns);
 
   const WorkerContext context_;
   std::map<QueryId, Running> queries_;
+  std::map<QueryId, Finishing> finishing_;
   std::deque<QueryId> turns_;  // round robin
   std::map<uint32_t, Ended> ended_;
-  uint64_t now_ns_ = 0;
 };
 
 }  // namespace koios::engine

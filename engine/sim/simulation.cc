@@ -136,6 +136,7 @@ class Driver {
     spec->id = {static_cast<uint32_t>(rng_.Uniform(options.num_workers)), 1, 0};
     spec->view = std::move(view);
     spec->options.seed = options.seed;
+    spec->options.profile = options.profile;
     spec->options.memory_limit_bytes = options.memory_limit_bytes;
     spec->account = account_;
     spec->sink = sink_;

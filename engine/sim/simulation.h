@@ -27,6 +27,7 @@ struct SimulationOptions {
   uint64_t max_turns = 20'000'000;  // past it the query counts as never ending
   uint32_t sink_window = 4;         // batches the client takes before it pauses for a while
   uint64_t cancel_after_turns = 0;  // 0: never
+  bool profile = false;
 };
 
 struct SimulationResult {

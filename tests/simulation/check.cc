@@ -42,6 +42,7 @@ engine::SimulationOptions RandomOptions(uint64_t seed, Rng* rng) {
   options.spread_after_rows = rng->Uniform(3) == 0 ? rng->Uniform(100) : 0;
   options.deliver_percent = static_cast<uint32_t>(5 + rng->Uniform(90));
   options.sink_window = static_cast<uint32_t>(1 + rng->Uniform(4));
+  options.profile = rng->Uniform(4) == 0;
   if (rng->Uniform(20) == 0) options.cancel_after_turns = 1 + rng->Uniform(200);
   return options;
 }

@@ -1,0 +1,295 @@
+// value_map, element_map, parts of maps, and the test of a value's type.
+#include "engine/expr/map_functions.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/value_compare.h"
+#include "engine/expr/element_functions.h"
+
+namespace koios::engine {
+namespace {
+
+using Args = std::vector<const Operand*>;
+
+constexpr int kMany = 1 << 20;
+
+// One map per element, filled sort by sort with batched reads, then put back into row order.
+class ElementMaps {
+ public:
+  ElementMaps(const EvalContext& context, const Operand& operand)
+      : view_(*context.view),
+        rows_(context.rows),
+        elements_(ElementRows::Of(operand, context.rows)),
+        maps_(context.rows) {}
+
+  const ElementRows& elements() const { return elements_; }
+
+  Status AddTokens() {
+    Column ids;
+    RETURN_IF_ERROR(view_.VertexIds(elements_.vertices, &ids));
+    std::vector<LabelId> labels;
+    RETURN_IF_ERROR(view_.VertexLabels(elements_.vertices, &labels));
+    for (size_t i = 0; i < elements_.vertices.size(); ++i) {
+      AddIdAndLabel(elements_.vertex_rows[i], ids.Get(i), labels[i]);
+    }
+    ids.Clear();
+    RETURN_IF_ERROR(view_.EdgeIds(elements_.edges, &ids));
+    for (size_t i = 0; i < elements_.edges.size(); ++i) {
+      AddIdAndLabel(elements_.edge_rows[i], ids.Get(i), elements_.edges[i].label);
+    }
+    return OkStatus();
+  }
+
+  // The ends of edges, as elementMap() tells them: IN, then OUT.
+  Status AddEnds() {
+    for (const Direction direction : {Direction::kIn, Direction::kOut}) {
+      std::vector<VertexRef> ends;
+      for (const EdgeRef& edge : elements_.edges) {
+        ends.push_back(direction == Direction::kIn ? edge.in : edge.out);
+      }
+      Column ids;
+      RETURN_IF_ERROR(view_.VertexIds(ends, &ids));
+      std::vector<LabelId> labels;
+      RETURN_IF_ERROR(view_.VertexLabels(ends, &labels));
+      for (size_t i = 0; i < ends.size(); ++i) {
+        ValueMap end;
+        end.emplace_back(Value::Of(Token::kId), ids.Get(i));
+        end.emplace_back(Value::Of(Token::kLabel), LabelName(labels[i]));
+        maps_[elements_.edge_rows[i]].emplace_back(Value::Of(direction),
+                                                   Value::Map(std::move(end)));
+      }
+    }
+    return OkStatus();
+  }
+
+  // Properties; `listed`: those of vertices as one-element lists.
+  Status AddProperties(const std::vector<KeyId>& keys, bool none, bool listed) {
+    if (none) return OkStatus();
+    storage::PropertyRows found;
+    RETURN_IF_ERROR(view_.VertexProperties(elements_.vertices, keys, &found));
+    for (size_t i = 0; i < found.rows.size(); ++i) {
+      Value value = found.values.Get(i);
+      if (listed) {
+        RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
+        value = Value::List({std::move(value)});
+      }
+      Put(elements_.vertex_rows[found.rows[i]], found.keys[i], std::move(value));
+    }
+    found = {};
+    RETURN_IF_ERROR(view_.EdgeProperties(elements_.edges, keys, &found));
+    for (size_t i = 0; i < found.rows.size(); ++i) {
+      Put(elements_.edge_rows[found.rows[i]], found.keys[i], found.values.Get(i));
+    }
+    return OkStatus();
+  }
+
+  Status Finish(const Operand& operand, Operand* out) {
+    Column column(Column::Kind::kValue);
+    for (size_t row = 0; row < rows_; ++row) {
+      Value map = Value::Map(std::move(maps_[row]));
+      RETURN_IF_ERROR(CheckDepth(map.depth()));
+      column.Append(map);
+    }
+    out->present = operand.present;
+    out->all_absent = operand.all_absent;
+    out->Own(std::move(column));
+    return OkStatus();
+  }
+
+ private:
+  Value LabelName(LabelId label) const {
+    return label == kNoName ? Value::Null() : Value::String(view_.schema().labels.Name(label));
+  }
+  void AddIdAndLabel(uint32_t row, Value id, LabelId label) {
+    maps_[row].emplace_back(Value::Of(Token::kId), std::move(id));
+    maps_[row].emplace_back(Value::Of(Token::kLabel), LabelName(label));
+  }
+  void Put(uint32_t row, KeyId key, Value value) {
+    maps_[row].emplace_back(Value::String(view_.schema().keys.Name(key)), std::move(value));
+  }
+
+  const storage::GraphView& view_;
+  const size_t rows_;
+  const ElementRows elements_;
+  std::vector<ValueMap> maps_;
+};
+
+// Interned ids of the key arguments from `first` on. `none`: keys were given, but none exists.
+std::vector<KeyId> KeyArguments(const EvalContext& context, const Args& args, size_t first,
+                                bool* none) {
+  std::vector<KeyId> keys;
+  for (size_t i = first; i < args.size(); ++i) {
+    if (args[i]->constant.kind() != ValueKind::kString) continue;
+    const KeyId key = context.view->schema().keys.Find(args[i]->constant.AsString());
+    if (key != kNoName) keys.push_back(key);
+  }
+  *none = keys.empty() && args.size() > first;
+  return keys;
+}
+
+bool HasOption(const Value& options, std::string_view name) {
+  if (!options.is_collection()) return false;
+  return std::any_of(options.AsList().begin(), options.AsList().end(), [&](const Value& option) {
+    return option.kind() == ValueKind::kString && option.AsString() == name;
+  });
+}
+
+Status OnlyElements(const ElementMaps& maps, const char* step) {
+  if (maps.elements().other_rows.empty()) return OkStatus();
+  return InvalidArgument(std::string(step) + "() needs vertices or edges.");
+}
+
+Status ValueMapFunction(const EvalContext& context, const Args& args, Operand* out) {
+  ElementMaps maps(context, *args[0]);
+  RETURN_IF_ERROR(OnlyElements(maps, "valueMap"));
+  const Value& options = args[1]->constant;
+  if (HasOption(options, "tokens")) RETURN_IF_ERROR(maps.AddTokens());
+  bool none = false;
+  const std::vector<KeyId> keys = KeyArguments(context, args, 2, &none);
+  RETURN_IF_ERROR(maps.AddProperties(keys, none, !HasOption(options, "unfold")));
+  return maps.Finish(*args[0], out);
+}
+
+Status ElementMapFunction(const EvalContext& context, const Args& args, Operand* out) {
+  ElementMaps maps(context, *args[0]);
+  RETURN_IF_ERROR(OnlyElements(maps, "elementMap"));
+  RETURN_IF_ERROR(maps.AddTokens());
+  RETURN_IF_ERROR(maps.AddEnds());
+  bool none = false;
+  const std::vector<KeyId> keys = KeyArguments(context, args, 1, &none);
+  RETURN_IF_ERROR(maps.AddProperties(keys, none, /*listed=*/false));
+  return maps.Finish(*args[0], out);
+}
+
+// Applies `part` to each present row; rows for which it gives nothing are absent.
+template <typename Part>
+Status EachRow(const EvalContext& context, const Operand& operand, Operand* out, Part part) {
+  Column column;
+  out->present.assign(context.rows, 0);
+  for (size_t row = 0; row < context.rows; ++row) {
+    Value result;
+    if (operand.Present(row) && part(operand.Get(row), row, &result)) out->present[row] = 1;
+    column.Append(result);
+  }
+  out->Own(std::move(column));
+  return OkStatus();
+}
+
+Status MapGetFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRow(context, *args[0], out, [&](const Value& map, size_t row, Value* result) {
+    if (map.kind() != ValueKind::kMap || !args[1]->Present(row)) return false;
+    const Value key = args[1]->Get(row);
+    for (const auto& [k, v] : map.AsMap()) {
+      if (!Equivalent(k, key)) continue;
+      *result = v;
+      return true;
+    }
+    return false;
+  });
+}
+
+template <bool kKeys>
+Status MapPartsFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRow(context, *args[0], out, [](const Value& map, size_t, Value* result) {
+    if (map.kind() != ValueKind::kMap) return false;
+    ValueList parts;
+    for (const auto& [k, v] : map.AsMap()) parts.push_back(kKeys ? k : v);
+    *result = kKeys ? Value::Set(std::move(parts)) : Value::List(std::move(parts));
+    return true;
+  });
+}
+
+// An entry is what unfold() makes of a map: a map of one.
+template <bool kKey>
+Status EntryPartFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRow(context, *args[0], out, [](const Value& entry, size_t, Value* result) {
+    if (entry.kind() != ValueKind::kMap || entry.AsMap().size() != 1) return false;
+    *result = kKey ? entry.AsMap()[0].first : entry.AsMap()[0].second;
+    return true;
+  });
+}
+
+using Kinds = std::vector<ValueKind>;
+
+// GType's words and the Java names that TinkerPop registers, in upper case.
+const std::map<std::string, Kinds, std::less<>>& TypeNames() {
+  static const std::map<std::string, Kinds, std::less<>> names = {
+      {"NULL", {ValueKind::kNull}},
+      {"BOOLEAN", {ValueKind::kBool}},
+      {"BYTE", {ValueKind::kByte}},
+      {"SHORT", {ValueKind::kShort}},
+      {"INT", {ValueKind::kInt}},
+      {"INTEGER", {ValueKind::kInt}},
+      {"LONG", {ValueKind::kLong}},
+      {"BIGINT", {ValueKind::kBigInt}},
+      {"BIGINTEGER", {ValueKind::kBigInt}},
+      {"FLOAT", {ValueKind::kFloat}},
+      {"DOUBLE", {ValueKind::kDouble}},
+      {"BIGDECIMAL", {ValueKind::kBigDecimal}},
+      {"NUMBER",
+       {ValueKind::kByte, ValueKind::kShort, ValueKind::kInt, ValueKind::kLong, ValueKind::kBigInt,
+        ValueKind::kFloat, ValueKind::kDouble, ValueKind::kBigDecimal}},
+      {"STRING", {ValueKind::kString}},
+      {"CHAR", {ValueKind::kChar}},
+      {"CHARACTER", {ValueKind::kChar}},
+      {"DATETIME", {ValueKind::kDateTime}},
+      {"OFFSETDATETIME", {ValueKind::kDateTime}},
+      {"DURATION", {ValueKind::kDuration}},
+      {"UUID", {ValueKind::kUuid}},
+      {"BINARY", {ValueKind::kBinary}},
+      {"LIST", {ValueKind::kList}},
+      {"SET", {ValueKind::kSet}},
+      {"MAP", {ValueKind::kMap}},
+      {"VERTEX", {ValueKind::kVertex}},
+      {"EDGE", {ValueKind::kEdge}},
+      {"VPROPERTY", {ValueKind::kVertexProperty}},
+      {"VERTEXPROPERTY", {ValueKind::kVertexProperty}},
+      {"PROPERTY", {ValueKind::kProperty, ValueKind::kVertexProperty}},
+      {"PATH", {ValueKind::kPath}},
+      {"GRAPH", {}},
+      {"TREE", {}},
+  };
+  return names;
+}
+
+Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out) {
+  std::string name = args[1]->constant.kind() == ValueKind::kString
+                         ? args[1]->constant.AsString()
+                         : std::string();
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const auto found = TypeNames().find(name);
+  if (found == TypeNames().end()) {
+    return InvalidArgument("typeOf() does not know the type " + name +
+                           ": use a GType, as in typeOf(GType.INT).");
+  }
+  const Kinds& kinds = found->second;
+  Column column(Column::Kind::kBool);
+  for (size_t row = 0; row < context.rows; ++row) {
+    const bool fits =
+        args[0]->Present(row) &&
+        std::find(kinds.begin(), kinds.end(), args[0]->Get(row).kind()) != kinds.end();
+    column.AppendBool(fits);
+  }
+  out->Own(std::move(column));
+  return OkStatus();
+}
+
+}  // namespace
+
+const std::vector<ScalarFunction>& MapFunctions() {
+  static const std::vector<ScalarFunction> functions = {
+      {"value_map", 2, kMany, ValueMapFunction},
+      {"element_map", 1, kMany, ElementMapFunction},
+      {"map_get", 2, 2, MapGetFunction},
+      {"map_keys", 1, 1, MapPartsFunction<true>},
+      {"map_values", 1, 1, MapPartsFunction<false>},
+      {"entry_key", 1, 1, EntryPartFunction<true>},
+      {"entry_value", 1, 1, EntryPartFunction<false>},
+      {"typeOf", 2, 2, TypeOfFunction},
+  };
+  return functions;
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,290 @@
+#include "engine/op/collect_ops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+
+#include "core/random.h"
+#include "core/value_compare.h"
+#include "engine/op/kept_rows.h"
+
+namespace koios::engine {
+namespace {
+
+using Position = KeptRows::Position;
+
+// What these barriers have in common: keeping, charging, giving again in an order that the
+// subclass decides when the barrier fires.
+class CollectOp : public BarrierOperator {
+ public:
+  explicit CollectOp(OperatorHost* host) : host_(host) {}
+
+  Status Absorb(const Batch& input) override {
+    size_t row = 0;
+    for (const Run& run : input.runs) {
+      State& state = states_[StateKey{run.instance, run.loops}];
+      const int64_t bytes = state.rows.Add(input, row, row + run.count);
+      state.bytes += bytes;
+      RETURN_IF_ERROR(host_->ChargeState(bytes));
+      RETURN_IF_ERROR(Prune(&state));
+      row += run.count;
+    }
+    return OkStatus();
+  }
+
+  Status Fire(const StateKey& key, Batch* output, bool* done) override {
+    *done = true;
+    const auto found = states_.find(key);
+    if (found == states_.end()) return OkStatus();
+    State& state = found->second;
+    if (!state.firing) {
+      state.firing = true;
+      RETURN_IF_ERROR(Arrange(&state));
+    }
+    state.rows.Take(state.order, &state.next, output);
+    SetBulk(state, output);
+    *done = state.next == state.order.size();
+    if (*done) {
+      RETURN_IF_ERROR(host_->ChargeState(-state.bytes));
+      states_.erase(found);
+    }
+    return OkStatus();
+  }
+
+  void Release(const InstanceId& instance) override {
+    absl::erase_if(states_, [&](const auto& entry) {
+      if (entry.first.instance != instance) return false;
+      (void)host_->ChargeState(-entry.second.bytes);
+      return true;
+    });
+  }
+
+ protected:
+  struct State {
+    KeptRows rows;
+    int64_t bytes = 0;
+    bool firing = false;
+    std::vector<Position> order;  // what comes out, once firing
+    std::vector<int64_t> bulk;    // of `order`; empty: as kept
+    size_t next = 0;
+  };
+
+  // Called after each addition: drops rows that can't come out any more.
+  virtual Status Prune(State*) { return OkStatus(); }
+  // Fills `order`, and `bulk` where it differs from what was kept.
+  virtual Status Arrange(State* state) = 0;
+
+  Status Keep(State* state, const std::vector<Position>& kept) {
+    const int64_t bytes = state->rows.Retain(kept);
+    const int64_t before = state->bytes;
+    state->bytes = bytes;
+    return host_->ChargeState(bytes - before);
+  }
+
+  // Cuts `state->order` so that its bulk adds up to `count`, from the front or from the back.
+  static void Cut(State* state, int64_t count, bool from_front) {
+    std::vector<Position> order;
+    std::vector<int64_t> bulk;
+    int64_t left = count;
+    const size_t size = state->order.size();
+    for (size_t i = 0; i < size && left > 0; ++i) {
+      const Position at = state->order[from_front ? i : size - 1 - i];
+      const int64_t part = std::min(left, state->rows.BulkAt(at));
+      order.push_back(at);
+      bulk.push_back(part);
+      left -= part;
+    }
+    if (!from_front) {
+      std::reverse(order.begin(), order.end());
+      std::reverse(bulk.begin(), bulk.end());
+    }
+    state->order = std::move(order);
+    state->bulk = std::move(bulk);
+  }
+
+  OperatorHost* const host_;
+
+ private:
+  static void SetBulk(const State& state, Batch* output) {
+    if (state.bulk.empty() || output->rows == 0) return;
+    const auto end = state.bulk.begin() + static_cast<std::ptrdiff_t>(state.next);
+    output->bulk.assign(end - static_cast<std::ptrdiff_t>(output->rows), end);
+  }
+
+  absl::flat_hash_map<StateKey, State> states_;
+};
+
+class OrderOp : public CollectOp {
+ public:
+  OrderOp(const plan::Order& op, OperatorHost* host)
+      : CollectOp(host), keys_(op.keys().begin(), op.keys().end()), limit_(op.limit()) {
+    if (keys_.empty()) keys_.emplace_back();
+  }
+
+ protected:
+  // Top-k: once twice the limit is kept, the worse half goes.
+  Status Prune(State* state) override {
+    if (limit_ <= 0) return OkStatus();
+    const size_t most = 2 * static_cast<size_t>(limit_) + kBatchRows;
+    if (state->rows.size() < most) return OkStatus();
+    std::vector<Position> sorted = Sorted(*state);
+    sorted.resize(static_cast<size_t>(limit_));
+    return Keep(state, sorted);
+  }
+
+  Status Arrange(State* state) override {
+    state->order = Sorted(*state);
+    if (limit_ > 0) Cut(state, limit_, /*from_front=*/true);
+    return OkStatus();
+  }
+
+ private:
+  std::vector<Position> Sorted(const State& state) const {
+    const std::vector<Position> all = state.rows.All();
+    std::vector<Value> keys;
+    keys.reserve(all.size() * keys_.size());
+    Rng rng(host_->seed());
+    for (const Position& at : all) {
+      for (const plan::SortKey& key : keys_) {
+        if (key.direction() == plan::SortKey::SHUFFLE) {
+          keys.push_back(Value::Long(static_cast<int64_t>(rng.Next() >> 1)));
+        } else {
+          keys.push_back(state.rows.Has(at, key.slot()) ? state.rows.Get(at, key.slot()) : Value());
+        }
+      }
+    }
+    std::vector<uint32_t> index(all.size());
+    for (uint32_t i = 0; i < index.size(); ++i) index[i] = i;
+    std::stable_sort(index.begin(), index.end(), [&](uint32_t a, uint32_t b) {
+      for (size_t k = 0; k < keys_.size(); ++k) {
+        const auto order = TotalOrder(keys[a * keys_.size() + k], keys[b * keys_.size() + k]);
+        if (order == std::strong_ordering::equal) continue;
+        return (order == std::strong_ordering::less) !=
+               (keys_[k].direction() == plan::SortKey::DESC);
+      }
+      return false;
+    });
+    std::vector<Position> sorted;
+    sorted.reserve(all.size());
+    for (uint32_t i : index) sorted.push_back(all[i]);
+    return sorted;
+  }
+
+  std::vector<plan::SortKey> keys_;
+  const int64_t limit_;
+};
+
+class TailOp : public CollectOp {
+ public:
+  TailOp(int64_t count, OperatorHost* host) : CollectOp(host), count_(count) {}
+
+ protected:
+  Status Prune(State* state) override {
+    const size_t most = 2 * static_cast<size_t>(std::max<int64_t>(count_, 0)) + kBatchRows;
+    if (state->rows.size() < most) return OkStatus();
+    const std::vector<Position> all = state->rows.All();
+    return Keep(state, {all.end() - static_cast<std::ptrdiff_t>(count_), all.end()});
+  }
+
+  Status Arrange(State* state) override {
+    state->order = state->rows.All();
+    Cut(state, count_, /*from_front=*/false);
+    return OkStatus();
+  }
+
+ private:
+  const int64_t count_;
+};
+
+// Draws `count` traversers without replacement. Each gets the key u^(1/w) of its weight w; the
+// largest keys win (Efraimidis and Spirakis, 2006).
+class SampleOp : public CollectOp {
+ public:
+  SampleOp(const plan::Sample& op, OperatorHost* host)
+      : CollectOp(host), count_(op.count()), weight_slot_(op.weight_slot()) {}
+
+ protected:
+  Status Arrange(State* state) override {
+    struct Draw {
+      double key;
+      uint32_t index;
+      bool operator>(const Draw& other) const { return key > other.key; }
+    };
+    const std::vector<Position> all = state->rows.All();
+    std::priority_queue<Draw, std::vector<Draw>, std::greater<>> best;
+    Rng rng(host_->seed());
+    for (uint32_t i = 0; i < all.size() && count_ > 0; ++i) {
+      double weight = 1.0;
+      if (weight_slot_ != 0) {
+        const Value value = state->rows.Get(all[i], weight_slot_);
+        if (!value.is_number()) {
+          return InvalidArgument("sample().by() needs numbers to weigh traversers with.");
+        }
+        weight = NumberOf(value);
+      }
+      for (int64_t copy = 0; copy < state->rows.BulkAt(all[i]); ++copy) {
+        const double key = weight <= 0 ? 0 : std::pow(rng.Double(), 1.0 / weight);
+        best.push({key, i});
+        if (best.size() > static_cast<size_t>(count_)) best.pop();
+      }
+    }
+    std::vector<int64_t> drawn(all.size(), 0);
+    for (; !best.empty(); best.pop()) ++drawn[best.top().index];
+    for (uint32_t i = 0; i < all.size(); ++i) {
+      if (drawn[i] == 0) continue;
+      state->order.push_back(all[i]);
+      state->bulk.push_back(drawn[i]);
+    }
+    return OkStatus();
+  }
+
+ private:
+  static double NumberOf(const Value& value) {
+    if (value.kind() == ValueKind::kDouble || value.kind() == ValueKind::kFloat) {
+      return value.AsDouble();
+    }
+    return value.kind() <= ValueKind::kLong ? static_cast<double>(value.AsInteger()) : 1.0;
+  }
+
+  const int64_t count_;
+  const uint32_t weight_slot_;
+};
+
+class BarrierOp : public CollectOp {
+ public:
+  using CollectOp::CollectOp;
+
+ protected:
+  Status Arrange(State* state) override {
+    state->order = state->rows.All();
+    return OkStatus();
+  }
+};
+
+template <typename Op, typename... Args>
+OperatorBundle Bundle(Args&&... args) {
+  OperatorBundle bundle;
+  bundle.barrier = std::make_unique<Op>(std::forward<Args>(args)...);
+  return bundle;
+}
+
+}  // namespace
+
+StatusOr<OperatorBundle> MakeOrder(const plan::Order& op, uint32_t num_slots, OperatorHost* host) {
+  for (const plan::SortKey& key : op.keys()) {
+    if (key.slot() >= num_slots) return Internal("The plan sorts by a slot that does not exist.");
+  }
+  return Bundle<OrderOp>(op, host);
+}
+
+OperatorBundle MakeTail(const plan::Tail& op, OperatorHost* host) {
+  return Bundle<TailOp>(op.count(), host);
+}
+
+OperatorBundle MakeSample(const plan::Sample& op, OperatorHost* host) {
+  return Bundle<SampleOp>(op, host);
+}
+
+OperatorBundle MakeBarrier(OperatorHost* host) { return Bundle<BarrierOp>(host); }
+
+}  // namespace koios::engine

@@ -1,0 +1,11 @@
+// Group: the rows of an instance become one map, from key to count, list, first, sum, min, max or
+// mean of the values. At the instance's home; every entry is charged.
+#pragma once
+
+#include "engine/op/operator.h"
+
+namespace koios::engine {
+
+StatusOr<OperatorBundle> MakeGroup(const plan::Group& op, uint32_t num_slots, OperatorHost* host);
+
+}  // namespace koios::engine

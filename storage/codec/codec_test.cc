@@ -31,7 +31,10 @@ TEST(ElementId, EveryIntegerWidthIsTheSameId) {
 
 TEST(ElementId, PartitionsNeverChange) {
   // On disk: these numbers may not differ from build to build.
-  EXPECT_EQ(PartitionOfId(Value::Long(1), 16), PartitionOfIdBytes(IdBytes(Value::Long(1)), 16));
+  EXPECT_EQ(PartitionOfId(Value::Long(1), 4096), 1342u);
+  EXPECT_EQ(PartitionOfId(Value::Long(-7), 4096), 2891u);
+  EXPECT_EQ(PartitionOfId(Value::String("marko"), 4096), 3491u);
+  EXPECT_EQ(PartitionOfId(Value::String(""), 4096), 4095u);
   std::vector<int> hits(16);
   for (int64_t id = 0; id < 16000; ++id) ++hits[PartitionOfId(Value::Long(id), 16)];
   for (const int hit : hits) EXPECT_NEAR(hit, 1000, 200);

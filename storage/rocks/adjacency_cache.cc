@@ -1,12 +1,16 @@
 #include "storage/rocks/adjacency_cache.h"
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
 #include <utility>
+
+#include "absl/container/flat_hash_map.h"
 
 namespace koios::storage {
 namespace {
 
-// What an entry costs beside its ends: list node, index node, control blocks.
+// What an entry costs beside its ends: its places in table and queue, control blocks.
 constexpr size_t kEntryOverhead = 256;
 
 uint64_t Mix(uint64_t v) {
@@ -17,7 +21,43 @@ uint64_t Mix(uint64_t v) {
   return v ^ (v >> 32);
 }
 
+struct KeyHash {
+  size_t operator()(const AdjacencyKey& key) const {
+    const uint64_t segment =
+        (static_cast<uint64_t>(key.label) << 1) | static_cast<uint64_t>(key.direction);
+    return Mix(key.vertex.bits ^ Mix(segment + 1));
+  }
+};
+
+struct Entry {
+  std::shared_ptr<const Adjacency> adjacency;
+  uint64_t version = 0;
+  size_t bytes = 0;
+  bool used = false;  // since it came, or since the queue last passed it
+};
+
 }  // namespace
+
+// Keys in the table and in the queue are the same.
+struct AdjacencyCache::Shard {
+  std::mutex mutex;
+  absl::flat_hash_map<AdjacencyKey, Entry, KeyHash> entries;
+  std::deque<AdjacencyKey> queue;
+  size_t bytes = 0;
+
+  // Makes room: the first in the queue goes, or to its end when it was used.
+  void Evict() {
+    const AdjacencyKey first = queue.front();
+    queue.pop_front();
+    auto found = entries.find(first);
+    if (std::exchange(found->second.used, false)) {
+      queue.push_back(first);
+      return;
+    }
+    bytes -= found->second.bytes;
+    entries.erase(found);
+  }
+};
 
 void Adjacency::Append(LabelId label, VertexRef neighbour, uint64_t edge_id) {
   if (runs.empty() || runs.back().label != label) {
@@ -55,12 +95,13 @@ AdjacencyCache::AdjacencyCache(size_t max_bytes)
     : max_shard_bytes_(max_bytes / kNumShards),
       max_ends_(std::min<size_t>(max_shard_bytes_ / 4 / (sizeof(VertexRef) + sizeof(uint64_t)),
                                  size_t{1} << 20)),
+      shards_(std::make_unique<Shard[]>(kNumShards)),
       stamps_(kNumStamps) {}
 
-size_t AdjacencyCache::KeyHash::operator()(const AdjacencyKey& key) const {
-  const uint64_t segment =
-      (static_cast<uint64_t>(key.label) << 1) | static_cast<uint64_t>(key.direction);
-  return Mix(key.vertex.bits ^ Mix(segment + 1));
+AdjacencyCache::~AdjacencyCache() = default;
+
+AdjacencyCache::Shard& AdjacencyCache::ShardOf(const AdjacencyKey& key) {
+  return shards_[(KeyHash()(key) >> 56) % kNumShards];
 }
 
 std::atomic<uint64_t>& AdjacencyCache::StampOf(VertexRef vertex) {
@@ -71,18 +112,12 @@ std::shared_ptr<const Adjacency> AdjacencyCache::Find(const AdjacencyKey& key,
                                                       uint64_t view_version) {
   const uint64_t changed = StampOf(key.vertex).load(std::memory_order_acquire);
   if (changed > view_version) return nullptr;
-  Shard& shard = ShardOf(KeyHash()(key));
+  Shard& shard = ShardOf(key);
   std::lock_guard lock(shard.mutex);
-  auto found = shard.index.find(key);
-  if (found == shard.index.end()) return nullptr;
-  if (changed > found->second->version) {
-    shard.bytes -= found->second->bytes;
-    shard.entries.erase(found->second);
-    shard.index.erase(found);
-    return nullptr;
-  }
-  shard.entries.splice(shard.entries.begin(), shard.entries, found->second);
-  return found->second->adjacency;
+  auto found = shard.entries.find(key);
+  if (found == shard.entries.end() || changed > found->second.version) return nullptr;
+  found->second.used = true;
+  return found->second.adjacency;
 }
 
 void AdjacencyCache::Insert(const AdjacencyKey& key, uint64_t view_version,
@@ -90,21 +125,13 @@ void AdjacencyCache::Insert(const AdjacencyKey& key, uint64_t view_version,
   if (StampOf(key.vertex).load(std::memory_order_acquire) > view_version) return;
   const size_t bytes = adjacency->ByteSize() + kEntryOverhead;
   if (bytes > max_shard_bytes_) return;
-  Shard& shard = ShardOf(KeyHash()(key));
+  Shard& shard = ShardOf(key);
   std::lock_guard lock(shard.mutex);
-  if (auto found = shard.index.find(key); found != shard.index.end()) {
-    shard.bytes -= found->second->bytes;
-    shard.entries.erase(found->second);
-    shard.index.erase(found);
-  }
-  while (shard.bytes + bytes > max_shard_bytes_) {
-    shard.bytes -= shard.entries.back().bytes;
-    shard.index.erase(shard.entries.back().key);
-    shard.entries.pop_back();
-  }
-  shard.entries.push_front({key, view_version, bytes, std::move(adjacency)});
-  shard.index.emplace(key, shard.entries.begin());
-  shard.bytes += bytes;
+  auto [entry, added] = shard.entries.try_emplace(key);
+  if (added) shard.queue.push_back(key);
+  shard.bytes += bytes - entry->second.bytes;
+  entry->second = {std::move(adjacency), view_version, bytes, false};
+  while (shard.bytes > max_shard_bytes_) shard.Evict();
 }
 
 void AdjacencyCache::Touch(VertexRef vertex, uint64_t version) {
@@ -117,9 +144,9 @@ void AdjacencyCache::TouchAll(uint64_t version) {
 
 size_t AdjacencyCache::ByteSize() const {
   size_t total = 0;
-  for (const Shard& shard : shards_) {
-    std::lock_guard lock(shard.mutex);
-    total += shard.bytes;
+  for (size_t i = 0; i < kNumShards; ++i) {
+    std::lock_guard lock(shards_[i].mutex);
+    total += shards_[i].bytes;
   }
   return total;
 }

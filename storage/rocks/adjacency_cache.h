@@ -1,16 +1,12 @@
-// AdjacencyCache: decoded edge ends of vertices, bounded in bytes, least recently used first out.
-// Shared by all views of a store, any thread. An entry was read at one version and serves every view
+// AdjacencyCache: decoded edge ends of vertices, bounded in bytes; the oldest that were not used
+// since they were last looked at go first (second chance). Shared by all views of a store, any thread. An entry was read at one version and serves every view
 // between which and that version its vertex did not change: commits stamp what they touch before
 // they are published, and a stamp newer than the entry or the view makes them miss.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
-#include <list>
 #include <memory>
-#include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "core/types.h"
@@ -48,6 +44,7 @@ struct AdjacencyKey {
 class AdjacencyCache {
  public:
   explicit AdjacencyCache(size_t max_bytes);
+  ~AdjacencyCache();
 
   // Ends of an entry may be at most this many.
   size_t max_ends() const { return max_ends_; }
@@ -66,27 +63,13 @@ class AdjacencyCache {
   static constexpr size_t kNumShards = 16;
   static constexpr size_t kNumStamps = size_t{1} << 16;
 
-  struct KeyHash {
-    size_t operator()(const AdjacencyKey& key) const;
-  };
-  struct Entry {
-    AdjacencyKey key;
-    uint64_t version = 0;
-    size_t bytes = 0;
-    std::shared_ptr<const Adjacency> adjacency;
-  };
-  struct Shard {
-    mutable std::mutex mutex;
-    std::list<Entry> entries;  // most recent first
-    std::unordered_map<AdjacencyKey, std::list<Entry>::iterator, KeyHash> index;
-    size_t bytes = 0;
-  };
-  Shard& ShardOf(size_t hash) { return shards_[(hash >> 56) % kNumShards]; }
+  struct Shard;
+  Shard& ShardOf(const AdjacencyKey& key);
   std::atomic<uint64_t>& StampOf(VertexRef vertex);
 
   size_t max_shard_bytes_;
   size_t max_ends_;
-  std::array<Shard, kNumShards> shards_;
+  std::unique_ptr<Shard[]> shards_;
   std::vector<std::atomic<uint64_t>> stamps_;  // last change, by hash of the vertex
 };
 

@@ -290,7 +290,11 @@ TEST_F(CommitTest, AReadVersionOlderThanTheWindowIsAConflict) {
   StoreOptions options = TestOptions();
   options.conflict_window_keys = 8;
   Open(options);
-  for (int i = 0; i < 10; ++i) ASSERT_TRUE(Commit(SetProperty(v1_, "k" + std::to_string(i), {})).ok() || i > 3);
+  for (int i = 0; i < 10; ++i) {
+    WriteBatch batch = SetProperty(v1_, "k" + std::to_string(i), Value::Int(i));
+    batch.read_version = store_->View()->version();
+    ASSERT_TRUE(Commit(batch).ok());
+  }
   EXPECT_EQ(CodeOf(AddVertexBatch(base_, std::nullopt)), StatusCode::kAborted);
   EXPECT_TRUE(Commit(AddVertexBatch(store_->View()->version(), std::nullopt)).ok());
 }
@@ -325,7 +329,8 @@ TEST_F(CommitTest, LimitsAreNamed) {
             "storage.max_value_bytes");
   WriteBatch large = Batch();
   for (int i = 0; i < 40; ++i) {
-    large.vertices.push_back({std::nullopt, "person", {{"k", Value::String(std::string(90, 'x'))}}});
+    large.vertices.push_back(
+        {std::nullopt, "person", {{"k", Value::String(std::string(90, 'x'))}}});
   }
   EXPECT_EQ(detail(large), "storage.max_commit_bytes");
   WriteBatch names = Batch();

@@ -98,11 +98,6 @@ class SegmentReader {
   bool known_too_large_ = false;
 };
 
-void AppendEdge(const AdjacencyKey& key, LabelId label, VertexRef neighbour, uint64_t edge_id,
-                Expansion* out) {
-  out->edges.push_back(EdgeEnd{key.vertex, key.direction, label, neighbour, edge_id}.edge());
-}
-
 // Copies ends [begin, end) of a cached segment.
 void CopyEnds(const AdjacencyKey& key, const Adjacency& from, size_t begin, size_t end,
               uint32_t row, bool want_edges, Expansion* out) {
@@ -113,17 +108,18 @@ void CopyEnds(const AdjacencyKey& key, const Adjacency& from, size_t begin, size
   for (size_t run = 0; run < from.runs.size(); ++run) {
     const size_t run_end = std::min(end, from.RunEnd(run));
     for (size_t i = std::max<size_t>(begin, from.runs[run].begin); i < run_end; ++i) {
-      AppendEdge(key, from.runs[run].label, from.neighbours[i], from.edge_ids[i], out);
+      out->edges.push_back(EdgeEnd{key.vertex, key.direction, from.runs[run].label,
+                                   from.neighbours[i], from.edge_ids[i]}
+                               .edge());
     }
   }
 }
 
-// The key of the last end that `out` got, if the call ends within a segment.
-std::string ResumeKey(const AdjacencyKey& key, const Adjacency& from, size_t last) {
+EdgeEnd EndAt(const AdjacencyKey& key, const Adjacency& from, size_t index) {
   size_t run = from.runs.size() - 1;
-  while (from.runs[run].begin > last) --run;
-  return EdgeEndKey({key.vertex, key.direction, from.runs[run].label, from.neighbours[last],
-                     from.edge_ids[last]});
+  while (from.runs[run].begin > index) --run;
+  return {key.vertex, key.direction, from.runs[run].label, from.neighbours[index],
+          from.edge_ids[index]};
 }
 
 // Where `resume` lies among a vertex's segments.
@@ -135,38 +131,44 @@ StatusOr<size_t> SegmentOf(const std::vector<Segment>& segments, const EdgeEnd& 
   return Internal("An expansion was resumed with other directions or labels.");
 }
 
-// Gives ends of one segment after `resume` (null: from its start), at most `limit`; returns whether
-// the segment is finished. cursor->resume_key becomes the last end given.
-StatusOr<bool> ExpandSegment(SegmentReader* reader, const AdjacencyKey& key, const EdgeEnd* resume,
-                             bool want_edges, size_t limit, ExpandCursor* cursor,
-                             Expansion* out) {
-  const auto row = static_cast<uint32_t>(cursor->row);
-  std::shared_ptr<const Adjacency> cached = reader->Cached(key);
-  if (cached == nullptr && resume != nullptr) {
-    ASSIGN_OR_RETURN(cached, reader->Load(key));
+// One call of Expand: its output and how far it got.
+struct ExpandCall {
+  SegmentReader reader;
+  bool want_edges;
+  size_t full;  // rows of `out` when it is
+  Expansion* out;
+  EdgeEnd last;  // the last end given of the row at hand
+  bool given = false;
+
+  // Gives ends of one segment after `resume` (null: from its start) until `out` is full; returns
+  // whether the segment is finished.
+  StatusOr<bool> Run(const AdjacencyKey& key, uint32_t row, const EdgeEnd* resume) {
+    const size_t limit = full - out->rows.size();
+    std::shared_ptr<const Adjacency> cached = reader.Cached(key);
+    if (cached == nullptr && resume != nullptr) {
+      ASSIGN_OR_RETURN(cached, reader.Load(key));
+    }
+    if (cached != nullptr) {
+      const size_t size = cached->neighbours.size();
+      const size_t begin =
+          resume == nullptr ? 0 : cached->After(resume->label, resume->neighbour, resume->edge_id);
+      const size_t end = begin + std::min(limit, size - begin);
+      if (end == begin) return end == size;
+      CopyEnds(key, *cached, begin, end, row, want_edges, out);
+      last = EndAt(key, *cached, end - 1);
+      given = true;
+      return end == size;
+    }
+    const std::string after = resume == nullptr ? std::string() : EdgeEndKey(*resume);
+    return reader.Stream(key, after, limit, [&](const EdgeEnd& end) {
+      out->rows.push_back(row);
+      out->neighbours.push_back(end.neighbour);
+      if (want_edges) out->edges.push_back(end.edge());
+      last = end;
+      given = true;
+    });
   }
-  if (cached != nullptr) {
-    const size_t begin =
-        resume == nullptr ? 0 : cached->After(resume->label, resume->neighbour, resume->edge_id);
-    const size_t end = begin + std::min(limit, cached->neighbours.size() - begin);
-    CopyEnds(key, *cached, begin, end, row, want_edges, out);
-    if (end > begin) cursor->resume_key = ResumeKey(key, *cached, end - 1);
-    return end == cached->neighbours.size();
-  }
-  EdgeEnd last;
-  size_t given = 0;
-  const std::string after = resume == nullptr ? std::string() : cursor->resume_key;
-  ASSIGN_OR_RETURN(const bool finished,
-                   reader->Stream(key, after, limit, [&](const EdgeEnd& end) {
-                     out->rows.push_back(row);
-                     out->neighbours.push_back(end.neighbour);
-                     if (want_edges) out->edges.push_back(end.edge());
-                     last = end;
-                     ++given;
-                   }));
-  if (given > 0) cursor->resume_key = EdgeEndKey(last);
-  return finished;
-}
+};
 
 }  // namespace
 
@@ -174,9 +176,9 @@ Status RocksView::Expand(std::span<const VertexRef> vertices, Direction directio
                          std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
                          size_t limit, Expansion* out) const {
   const std::vector<Segment> segments = MakeSegments(direction, labels);
-  SegmentReader reader(snapshot_, version_, cache_.get());
-  const size_t full = out->rows.size() + limit;
-  while (cursor->row < vertices.size()) {
+  ExpandCall call{SegmentReader(snapshot_, version_, cache_.get()), want_edges,
+                  out->rows.size() + limit, out, {}};
+  for (; cursor->row < vertices.size(); ++cursor->row, cursor->resume_key.clear()) {
     size_t segment = 0;
     EdgeEnd resume;
     bool resumed = !cursor->resume_key.empty();
@@ -184,18 +186,18 @@ Status RocksView::Expand(std::span<const VertexRef> vertices, Direction directio
       RETURN_IF_ERROR(DecodeEdgeEndKey(cursor->resume_key, &resume));
       ASSIGN_OR_RETURN(segment, SegmentOf(segments, resume));
     }
-    for (; segment < segments.size(); ++segment) {
-      if (out->rows.size() == full) return OkStatus();
-      const AdjacencyKey key{vertices[cursor->row], segments[segment].direction,
-                             segments[segment].label};
-      ASSIGN_OR_RETURN(const bool finished,
-                       ExpandSegment(&reader, key, resumed ? &resume : nullptr, want_edges,
-                                     full - out->rows.size(), cursor, out));
-      if (!finished) return OkStatus();
-      resumed = false;
+    call.given = false;
+    for (bool finished = true; segment < segments.size(); ++segment, resumed = false) {
+      if (out->rows.size() < call.full) {
+        const AdjacencyKey key{vertices[cursor->row], segments[segment].direction,
+                               segments[segment].label};
+        ASSIGN_OR_RETURN(finished, call.Run(key, static_cast<uint32_t>(cursor->row),
+                                            resumed ? &resume : nullptr));
+        if (finished) continue;
+      }
+      if (call.given) cursor->resume_key = EdgeEndKey(call.last);
+      return OkStatus();
     }
-    cursor->resume_key.clear();
-    ++cursor->row;
   }
   cursor->done = true;
   return OkStatus();

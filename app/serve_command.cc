@@ -1,0 +1,137 @@
+// koios serve: a server in the foreground until SIGTERM or SIGINT.
+#include <signal.h>
+
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "app/command.h"
+#include "app/connection.h"
+#include "app/query_flags.h"
+#include "app/settings.h"
+#include "client/duration.h"
+#include "core/log.h"
+
+namespace koios::app {
+namespace {
+
+struct Flags {
+  std::string data;
+  std::string listen = "127.0.0.1";
+  uint16_t grpc_port = 8183;
+  uint32_t workers = 0;
+  std::string config;
+  bool insecure = false;
+  std::string query_timeout = "30s";
+  size_t max_queries = 256;
+  uint64_t query_memory_mb = 512;
+  uint64_t memory_mb = 8192;
+  std::string drain = "5s";
+};
+
+bool IsLoopback(const std::string& address) {
+  return address == "localhost" || address == "::1" || address == "[::1]" ||
+         address.rfind("127.", 0) == 0;
+}
+
+StatusOr<server::ServerOptions> ToOptions(const Flags& flags) {
+  if (flags.data.empty()) return InvalidArgument("serve needs --data DIR.");
+  if (!IsLoopback(flags.listen) && !flags.insecure) {
+    return InvalidArgument("--listen " + flags.listen +
+                           " lets other machines in, without TLS or authentication; say --insecure "
+                           "to do it all the same.");
+  }
+  server::ServerOptions options;
+  options.listen = flags.listen;
+  options.grpc_port = flags.grpc_port;
+  options.max_queries = flags.max_queries;
+  options.engine.num_workers = flags.workers > 0 ? flags.workers : DefaultNumWorkers();
+  options.engine.query_memory_bytes = flags.query_memory_mb << 20;
+  options.engine.process_memory_bytes = flags.memory_mb << 20;
+  ASSIGN_OR_RETURN(options.query_timeout_ms, client::ParseMilliseconds(flags.query_timeout));
+  return options;
+}
+
+std::string Joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+// Blocks the signals that end a server, for this thread and those it starts from now on.
+sigset_t BlockEndSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+int Serve(CLI::App* command, const Flags& flags) {
+  if (Status applied = ApplySettings(command, flags.config); !applied.ok()) {
+    return FailUsage(applied);
+  }
+  const StatusOr<server::ServerOptions> options = ToOptions(flags);
+  if (!options.ok()) return FailUsage(options.status());
+  const StatusOr<uint64_t> drain_ms = client::ParseMilliseconds(flags.drain);
+  if (!drain_ms.ok()) return FailUsage(drain_ms.status());
+
+  const sigset_t signals = BlockEndSignals();
+  StatusOr<std::unique_ptr<server::Graphs>> graphs = OpenGraphs(flags.data, /*create=*/true);
+  if (!graphs.ok()) return Fail(graphs.status());
+  auto started = server::Server::Start(*std::move(graphs), *options);
+  if (!started.ok()) return Fail(started.status());
+  server::Server& server = **started;
+  std::cout << "koios ready grpc=" << server.address() << " workers=" << server.num_workers()
+            << " graphs=" << Joined(server.GraphNames()) << std::endl;
+
+  int signal = 0;
+  sigwait(&signals, &signal);
+  KLOG_INFO("stopping: running queries have {} ms to end", *drain_ms);
+  // A second signal does not wait for anything.
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  server.Shutdown(std::chrono::milliseconds(*drain_ms));
+  return client::kExitOk;
+}
+
+}  // namespace
+
+RunCommand AddServeCommand(CLI::App* command) {
+  auto flags = std::make_shared<Flags>();
+  command->add_option("--data", flags->data, "The data folder; made when there is none");
+  command->add_option("--listen", flags->listen, "The address to listen on")
+      ->capture_default_str();
+  command->add_option("--grpc-port", flags->grpc_port, "The port for gRPC; 0 picks one")
+      ->capture_default_str();
+  command->add_option("--workers", flags->workers, "Worker threads; 0: one per processor")
+      ->check(CLI::Range(0, 1024));
+  command->add_option("--config", flags->config, "A YAML file with settings named as these flags");
+  command->add_flag("--insecure", flags->insecure,
+                    "Allows --listen beyond this machine, without TLS or authentication");
+  command
+      ->add_option("--query-timeout", flags->query_timeout,
+                   "For queries that name none; 0: no limit")
+      ->capture_default_str();
+  command->add_option("--max-queries", flags->max_queries, "How many run at once")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command->add_option("--query-memory-mb", flags->query_memory_mb, "Memory of one query")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
+  command->add_option("--memory-mb", flags->memory_mb, "Memory of all queries")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
+  command->add_option("--drain", flags->drain, "How long running queries may take at the end")
+      ->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  koios serve --data mydata\n"
+      "  koios serve --data mydata --grpc-port 0 --workers 4\n"
+      "  KOIOS_GRPC_PORT=9000 koios serve --config koios.yaml\n"
+      "Flags win over KOIOS_* variables, those over the file. SIGTERM and SIGINT stop the server.");
+  return [command, flags] { return Serve(command, *flags); };
+}
+
+}  // namespace koios::app

@@ -1,0 +1,159 @@
+#include "client/client.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <utility>
+
+#include "client/batch_decoder.h"
+#include "client/rpc_status.h"
+#include "core/value_proto.h"
+#include "proto/service.grpc.pb.h"
+
+namespace koios::client {
+namespace {
+
+// How long the small calls (schema, queries, ...) may take.
+constexpr std::chrono::seconds kCallTimeout(10);
+
+class GrpcResultStream final : public ResultStream {
+ public:
+  GrpcResultStream(v1::Koios::Stub* stub, std::shared_ptr<grpc::Channel> channel,
+                   const v1::SubmitRequest& request)
+      : channel_(std::move(channel)), reader_(stub->Submit(&context_, request)) {}
+  ~GrpcResultStream() override {
+    if (finished_) return;
+    context_.TryCancel();
+    reader_->Finish();  // gRPC wants every call finished; its status is of no interest any more
+  }
+
+  StatusOr<bool> Next(Batch* batch) override {
+    if (finished_) return ended_ ? StatusOr<bool>(false) : StatusOr<bool>(status_);
+    v1::SubmitResponse response;
+    while (reader_->Read(&response)) {
+      if (response.has_summary()) {
+        summary_ = std::move(*response.mutable_summary());
+        ended_ = true;
+      } else if (response.has_batch()) {
+        Status decoded = DecodeBatch(response.batch(), batch);
+        if (decoded.ok()) return true;
+        Cancel();
+        reader_->Finish();
+        finished_ = true;
+        status_ = decoded;
+        return status_;
+      }
+    }
+    return End();
+  }
+
+  const v1::Summary& summary() const override { return summary_; }
+  void Cancel() override { context_.TryCancel(); }
+
+ private:
+  StatusOr<bool> End() {
+    finished_ = true;
+    status_ = FromGrpcStatus(reader_->Finish());
+    if (status_.ok() && !ended_) status_ = Internal("The server ended the results without a summary.");
+    if (!status_.ok()) {
+      ended_ = false;
+      return status_;
+    }
+    return false;
+  }
+
+  std::shared_ptr<grpc::Channel> channel_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReader<v1::SubmitResponse>> reader_;
+  v1::Summary summary_;
+  Status status_;
+  bool ended_ = false;     // the summary came
+  bool finished_ = false;  // reader_->Finish() was called
+};
+
+class GrpcClient final : public Client {
+ public:
+  explicit GrpcClient(std::shared_ptr<grpc::Channel> channel)
+      : channel_(std::move(channel)), stub_(v1::Koios::NewStub(channel_)) {}
+
+  StatusOr<std::unique_ptr<ResultStream>> Submit(const Request& request) override {
+    v1::SubmitRequest proto;
+    proto.set_query(request.query);
+    proto.set_graph(request.graph);
+    proto.set_mode(request.mode);
+    proto.set_materialize(request.materialize);
+    proto.set_timeout_ms(request.timeout_ms);
+    for (const auto& [name, value] : request.parameters) {
+      ToProto(value, &(*proto.mutable_parameters())[name]);
+    }
+    return std::unique_ptr<ResultStream>(
+        std::make_unique<GrpcResultStream>(stub_.get(), channel_, proto));
+  }
+
+  StatusOr<v1::ListQueriesResponse> ListQueries() override {
+    return Call<v1::ListQueriesResponse>(v1::ListQueriesRequest(), &v1::Koios::Stub::ListQueries);
+  }
+  Status CancelQuery(const std::string& id) override {
+    v1::CancelQueryRequest request;
+    request.set_id(id);
+    return Call<v1::CancelQueryResponse>(request, &v1::Koios::Stub::CancelQuery).status();
+  }
+  StatusOr<v1::GetSchemaResponse> GetSchema(const std::string& graph) override {
+    v1::GetSchemaRequest request;
+    request.set_graph(graph);
+    return Call<v1::GetSchemaResponse>(request, &v1::Koios::Stub::GetSchema);
+  }
+  StatusOr<v1::GetStatsResponse> GetStats(const std::string& graph) override {
+    v1::GetStatsRequest request;
+    request.set_graph(graph);
+    return Call<v1::GetStatsResponse>(request, &v1::Koios::Stub::GetStats);
+  }
+  StatusOr<v1::ListGraphsResponse> ListGraphs() override {
+    return Call<v1::ListGraphsResponse>(v1::ListGraphsRequest(), &v1::Koios::Stub::ListGraphs);
+  }
+
+ private:
+  template <typename Response, typename RequestProto, typename Method>
+  StatusOr<Response> Call(const RequestProto& request, Method method) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
+    Response response;
+    RETURN_IF_ERROR(FromGrpcStatus((stub_.get()->*method)(&context, request, &response)));
+    return response;
+  }
+
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::Koios::Stub> stub_;
+};
+
+}  // namespace
+
+StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& address,
+                                                  std::chrono::milliseconds timeout) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  // A connection of its own per client, so that a dead one is never shared.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  auto channel =
+      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  if (!channel->WaitForConnected(std::chrono::system_clock::now() + timeout)) {
+    return Unavailable("Can't connect to a Koios server at " + address + ".");
+  }
+  return Over(std::move(channel));
+}
+
+std::unique_ptr<Client> Client::Over(std::shared_ptr<grpc::Channel> channel) {
+  return std::make_unique<GrpcClient>(std::move(channel));
+}
+
+StatusOr<v1::Summary> Client::Run(const Request& request,
+                                  const std::function<Status(const Batch&)>& on_batch) {
+  ASSIGN_OR_RETURN(auto stream, Submit(request));
+  Batch batch;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, stream->Next(&batch));
+    if (!more) return stream->summary();
+    RETURN_IF_ERROR(on_batch(batch));
+  }
+}
+
+}  // namespace koios::client

@@ -1,0 +1,221 @@
+#include "client/console/console.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/duration.h"
+#include "client/parameter.h"
+#include "client/print/reports.h"
+#include "core/name_distance.h"
+#include "core/value_print.h"
+
+namespace koios::client {
+namespace {
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t start = text.find_first_not_of(" \t");
+  if (start == std::string_view::npos) return {};
+  return text.substr(start, text.find_last_not_of(" \t") - start + 1);
+}
+
+}  // namespace
+
+struct Console::Command {
+  std::string_view name;
+  std::string_view arguments;
+  std::string_view help;
+  Status (Console::*run)(std::string_view arguments);
+};
+
+// A new command is one row here and one member.
+const std::vector<Console::Command>& Console::Commands() {
+  static const std::vector<Command> commands = {
+      {":help", "", "shows this", &Console::Help},
+      {":explain", "[QUERY]", "shows the plan of a query, or of the last one", &Console::Explain},
+      {":profile", "[QUERY]", "runs a query, or the last one, and shows what its operators did",
+       &Console::Profile},
+      {":schema", "", "lists labels and properties of the graph", &Console::Schema},
+      {":stats", "", "shows sizes of the graph", &Console::Stats},
+      {":graphs", "", "lists the graphs", &Console::ShowGraphs},
+      {":use", "GRAPH", "makes GRAPH the one that g stands for", &Console::Use},
+      {":format", "[FORMAT]", "gremlin, table, json, jsonl or csv", &Console::SetFormat},
+      {":param", "[NAME[=VALUE]]", "sets a parameter, removes it, or lists all", &Console::Param},
+      {":timeout", "[TIME]", "limits the time of a query, e.g. 30s, 500ms; 0 is the server's",
+       &Console::Timeout},
+      {":queries", "", "lists the running queries", &Console::Queries},
+      {":cancel", "ID", "stops a running query", &Console::CancelQuery},
+      {":quit", "", "leaves (also Ctrl-D)", &Console::Quit},
+  };
+  return commands;
+}
+
+std::vector<std::string> Console::CommandWords() {
+  std::vector<std::string> words;
+  for (const Command& command : Commands()) words.emplace_back(command.name);
+  return words;
+}
+
+int Console::Run() {
+  RefreshSchemaWords();
+  std::string statement;
+  int interrupts = 0;
+  while (!quit_) {
+    const LineReader::Outcome outcome = statements_.Read(&statement);
+    if (outcome == LineReader::Outcome::kEnd) break;
+    if (outcome == LineReader::Outcome::kInterrupted) {
+      if (++interrupts > 1) return kExitInterrupted;
+      session_->err() << "Once more leaves; so does :quit.\n";
+      continue;
+    }
+    interrupts = 0;
+    const Status status = RunStatement(statement);
+    session_->out().flush();
+    if (!status.ok() && !lines_->is_interactive()) {
+      return status.code() == StatusCode::kCancelled ? int{kExitInterrupted} : ExitCodeOf(status);
+    }
+  }
+  return kExitOk;
+}
+
+Status Console::RunStatement(const std::string& text) {
+  if (Trimmed(text).front() != ':') return RunLast(text, v1::RUN);
+  printed_ = false;
+  const Status status = RunCommand(Trimmed(text));
+  if (!status.ok() && !printed_) session_->PrintError(status, "");
+  return status;
+}
+
+Status Console::RunCommand(std::string_view line) {
+  const size_t blank = line.find_first_of(" \t");
+  const std::string_view name = line.substr(0, blank);
+  const std::string_view arguments =
+      blank == std::string_view::npos ? std::string_view() : Trimmed(line.substr(blank));
+  for (const Command& command : Commands()) {
+    if (command.name != name) continue;
+    return (this->*command.run)(arguments);
+  }
+  std::string message = "There is no command '" + std::string(name.substr(0, 50)) + "'";
+  if (const auto nearest = NearestName(name, CommandWords())) {
+    message += "; did you mean " + *nearest;
+  }
+  return InvalidArgument(message + "? :help lists the commands.");
+}
+
+void Console::RefreshSchemaWords() {
+  if (completer_ == nullptr || !lines_->is_interactive()) return;
+  // Only comfort: without an answer there are no words.
+  const auto schema = session_->client().GetSchema(session_->settings().graph);
+  completer_->SetSchemaWords(schema.ok() ? SchemaWords(*schema) : std::vector<std::string>());
+}
+
+Status Console::Help(std::string_view) {
+  for (const Command& command : Commands()) {
+    std::string left = std::string(command.name) + " " + std::string(command.arguments);
+    left.resize(std::max<size_t>(left.size(), 24), ' ');
+    session_->out() << left << " " << command.help << "\n";
+  }
+  session_->out() << "Anything else is Gremlin: g.V().count(). A statement may take several lines; "
+                     "it ends when its brackets are closed.\n";
+  return OkStatus();
+}
+
+Status Console::RunLast(std::string_view arguments, v1::Mode mode) {
+  if (!arguments.empty()) last_query_ = std::string(arguments);
+  if (last_query_.empty()) {
+    return InvalidArgument("There is no last query yet: write one behind the command.");
+  }
+  printed_ = true;  // a query's error prints itself
+  return session_->RunQuery(last_query_, mode);
+}
+
+Status Console::Explain(std::string_view arguments) { return RunLast(arguments, v1::EXPLAIN); }
+Status Console::Profile(std::string_view arguments) { return RunLast(arguments, v1::PROFILE); }
+
+Status Console::Schema(std::string_view) {
+  const auto schema = session_->client().GetSchema(session_->settings().graph);
+  RETURN_IF_ERROR(schema.status());
+  PrintSchema(*schema, session_->out());
+  if (completer_ != nullptr) completer_->SetSchemaWords(SchemaWords(*schema));
+  return OkStatus();
+}
+
+Status Console::Stats(std::string_view) {
+  const auto stats = session_->client().GetStats(session_->settings().graph);
+  RETURN_IF_ERROR(stats.status());
+  PrintStats(*stats, session_->out());
+  return OkStatus();
+}
+
+Status Console::ShowGraphs(std::string_view) {
+  const auto graphs = session_->client().ListGraphs();
+  RETURN_IF_ERROR(graphs.status());
+  PrintGraphs(*graphs, session_->out());
+  return OkStatus();
+}
+
+Status Console::Use(std::string_view arguments) {
+  const std::string graph(arguments);
+  const auto stats = session_->client().GetStats(graph);  // NOT_FOUND lists what there is
+  RETURN_IF_ERROR(stats.status());
+  session_->settings().graph = graph;
+  RefreshSchemaWords();
+  return OkStatus();
+}
+
+Status Console::SetFormat(std::string_view arguments) {
+  if (arguments.empty()) {
+    session_->out() << FormatName(session_->settings().format) << "\n";
+    return OkStatus();
+  }
+  const StatusOr<Format> format = ParseFormat(arguments);
+  RETURN_IF_ERROR(format.status());
+  session_->settings().format = *format;
+  return OkStatus();
+}
+
+Status Console::Param(std::string_view arguments) {
+  auto& parameters = session_->settings().parameters;
+  if (arguments.empty()) {
+    for (const auto& [name, value] : parameters) {
+      session_->out() << name << " = " << PrintValue(value) << "\n";
+    }
+    return OkStatus();
+  }
+  if (arguments.find('=') == std::string_view::npos) {
+    parameters.erase(std::string(arguments));
+    return OkStatus();
+  }
+  StatusOr<std::pair<std::string, Value>> parameter = ParseParameter(arguments);
+  RETURN_IF_ERROR(parameter.status());
+  parameters[parameter->first] = std::move(parameter->second);
+  return OkStatus();
+}
+
+Status Console::Timeout(std::string_view arguments) {
+  if (arguments.empty()) {
+    session_->out() << session_->settings().timeout_ms << "ms\n";
+    return OkStatus();
+  }
+  const StatusOr<uint64_t> timeout_ms = ParseMilliseconds(arguments);
+  RETURN_IF_ERROR(timeout_ms.status());
+  session_->settings().timeout_ms = *timeout_ms;
+  return OkStatus();
+}
+
+Status Console::Queries(std::string_view) {
+  const auto queries = session_->client().ListQueries();
+  RETURN_IF_ERROR(queries.status());
+  PrintQueries(*queries, session_->out());
+  return OkStatus();
+}
+
+Status Console::CancelQuery(std::string_view arguments) {
+  return session_->client().CancelQuery(std::string(arguments));
+}
+
+Status Console::Quit(std::string_view) {
+  quit_ = true;
+  return OkStatus();
+}
+
+}  // namespace koios::client

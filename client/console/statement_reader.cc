@@ -1,0 +1,95 @@
+#include "client/console/statement_reader.h"
+
+#include <string_view>
+
+#include "parser/parser.h"
+
+namespace koios::client {
+namespace {
+
+constexpr std::string_view kPrompt = "gremlin>";
+constexpr std::string_view kBlanks = " \t\r\n";
+
+// Only blanks and comments. An open block comment is not: it has a rest to come.
+bool IsBlank(std::string_view text) {
+  while (true) {
+    const size_t start = text.find_first_not_of(kBlanks);
+    if (start == std::string_view::npos) return true;
+    text.remove_prefix(start);
+    if (text.substr(0, 2) == "//") {
+      const size_t end = text.find('\n');
+      if (end == std::string_view::npos) return true;
+      text.remove_prefix(end);
+    } else if (text.substr(0, 2) == "/*") {
+      const size_t end = text.find("*/", 2);
+      if (end == std::string_view::npos) return false;
+      text.remove_prefix(end + 2);
+    } else {
+      return false;
+    }
+  }
+}
+
+char FirstCharacter(std::string_view line) {
+  const size_t start = line.find_first_not_of(kBlanks);
+  return start == std::string_view::npos ? '\0' : line[start];
+}
+
+}  // namespace
+
+std::string PromptOf(size_t number) {
+  if (number == 0) return std::string(kPrompt) + " ";
+  const std::string digits = std::to_string(number) + "> ";
+  const size_t width = kPrompt.size() + 1;
+  return std::string(width > digits.size() ? width - digits.size() : 0, '.') + digits;
+}
+
+LineReader::Outcome StatementReader::ReadLine(size_t line_number, std::string* line) {
+  if (pending_.has_value()) {
+    *line = *std::move(pending_);
+    pending_.reset();
+    return LineReader::Outcome::kLine;
+  }
+  return lines_->Read(PromptOf(line_number), line);
+}
+
+bool StatementReader::NextLineContinues() {
+  if (lines_->is_interactive()) return false;  // it would have to be typed first
+  if (!pending_.has_value()) {
+    std::string line;
+    if (lines_->Read("", &line) != LineReader::Outcome::kLine) return false;
+    pending_ = std::move(line);
+  }
+  return FirstCharacter(*pending_) == '.';
+}
+
+LineReader::Outcome StatementReader::Read(std::string* statement) {
+  statement->clear();
+  std::string line;
+  size_t line_number = 0;
+  while (true) {
+    const LineReader::Outcome outcome = ReadLine(line_number, &line);
+    if (outcome == LineReader::Outcome::kInterrupted) return outcome;
+    if (outcome == LineReader::Outcome::kEnd) {
+      return IsBlank(*statement) ? outcome : LineReader::Outcome::kLine;
+    }
+    if (line_number == 0 && FirstCharacter(line) == ':') {
+      *statement = line;
+      return LineReader::Outcome::kLine;
+    }
+    if (line_number > 0) *statement += '\n';
+    *statement += line;
+    if (IsBlank(*statement)) {
+      statement->clear();
+      line_number = 0;
+      continue;
+    }
+    ++line_number;
+    const bool full = statement->size() > kMaxStatementBytes;
+    if (full || (parser::IsComplete(*statement) && !NextLineContinues())) {
+      return LineReader::Outcome::kLine;
+    }
+  }
+}
+
+}  // namespace koios::client

@@ -1,0 +1,35 @@
+// StatementReader: lines to statements. A statement ends where its brackets and strings are closed
+// (parser::IsComplete); a line that starts with ':' is a command of its own. In a script, a line
+// that starts with '.' goes on with the statement before it. Comments alone are no statement.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "client/console/line_reader.h"
+
+namespace koios::client {
+
+class StatementReader {
+ public:
+  // Longer ones are sent as they are; the server says what is wrong.
+  static constexpr size_t kMaxStatementBytes = size_t{2} << 20;
+
+  // `lines` outlives the reader.
+  explicit StatementReader(LineReader* lines) : lines_(lines) {}
+
+  // kEnd only when nothing is left; an unfinished statement at the end is given as it is.
+  LineReader::Outcome Read(std::string* statement);
+
+ private:
+  LineReader::Outcome ReadLine(size_t line_number, std::string* line);
+  bool NextLineContinues();
+
+  LineReader* const lines_;
+  std::optional<std::string> pending_;  // read ahead in a script
+};
+
+// The prompt of line `number` (from 0) of a statement: "gremlin> ", "......1> ".
+std::string PromptOf(size_t number);
+
+}  // namespace koios::client

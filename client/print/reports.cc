@@ -1,0 +1,103 @@
+#include "client/print/reports.h"
+
+#include <utility>
+
+#include "client/print/column_printer.h"
+#include "core/value.h"
+
+namespace koios::client {
+namespace {
+
+// A table row from (column, value) pairs.
+using Row = std::vector<std::pair<std::string, Value>>;
+
+Value MapOf(Row row) {
+  ValueMap map;
+  for (auto& [key, value] : row) map.emplace_back(Value::String(key), std::move(value));
+  return Value::Map(std::move(map));
+}
+
+Value Count(uint64_t count) { return Value::Long(static_cast<int64_t>(count)); }
+
+void AddLabels(const char* kind,
+               const google::protobuf::RepeatedPtrField<v1::LabelSchema>& labels,
+               ResultPrinter* table) {
+  for (const v1::LabelSchema& label : labels) {
+    std::string properties;
+    for (const v1::PropertySchema& property : label.properties()) {
+      if (!properties.empty()) properties += ", ";
+      properties += property.key() + ": " + property.type();
+    }
+    table->Row(MapOf({{"kind", Value::String(kind)},
+                      {"label", Value::String(label.label())},
+                      {"count", Count(label.count())},
+                      {"properties", Value::String(properties)}}));
+  }
+}
+
+}  // namespace
+
+void PrintSchema(const v1::GetSchemaResponse& schema, std::ostream& out) {
+  if (schema.vertex_labels().empty() && schema.edge_labels().empty()) {
+    out << "The graph is empty.\n";
+    return;
+  }
+  auto table = MakeTablePrinter(out);
+  AddLabels("vertex", schema.vertex_labels(), table.get());
+  AddLabels("edge", schema.edge_labels(), table.get());
+  table->Finish();
+}
+
+void PrintStats(const v1::GetStatsResponse& stats, std::ostream& out) {
+  out << "vertices     " << stats.vertices() << "\n"
+      << "edges        " << stats.edges() << "\n"
+      << "version      " << stats.version() << "\n"
+      << "partitions   " << stats.partitions() << "\n"
+      << "workers      " << stats.workers() << "\n"
+      << "disk bytes   " << stats.disk_bytes() << "\n"
+      << "memory bytes " << stats.memory_bytes() << "\n";
+}
+
+void PrintGraphs(const v1::ListGraphsResponse& graphs, std::ostream& out) {
+  if (graphs.graphs().empty()) {
+    out << "There are no graphs.\n";
+    return;
+  }
+  auto table = MakeTablePrinter(out);
+  for (const v1::GraphInfo& graph : graphs.graphs()) {
+    table->Row(MapOf({{"graph", Value::String(graph.name())},
+                      {"vertices", Count(graph.vertices())},
+                      {"edges", Count(graph.edges())}}));
+  }
+  table->Finish();
+}
+
+void PrintQueries(const v1::ListQueriesResponse& queries, std::ostream& out) {
+  if (queries.queries().empty()) {
+    out << "No query is running.\n";
+    return;
+  }
+  auto table = MakeTablePrinter(out);
+  for (const v1::RunningQuery& query : queries.queries()) {
+    table->Row(MapOf({{"id", Value::String(query.id())},
+                      {"seconds", Value::Double(static_cast<double>(query.elapsed_us() / 1000) / 1e3)},
+                      {"results", Count(query.rows())},
+                      {"memory bytes", Count(query.memory_bytes())},
+                      {"graph", Value::String(query.graph())},
+                      {"query", Value::String(query.query())}}));
+  }
+  table->Finish();
+}
+
+std::vector<std::string> SchemaWords(const v1::GetSchemaResponse& schema) {
+  std::vector<std::string> words;
+  for (const auto* labels : {&schema.vertex_labels(), &schema.edge_labels()}) {
+    for (const v1::LabelSchema& label : *labels) {
+      words.push_back(label.label());
+      for (const v1::PropertySchema& property : label.properties()) words.push_back(property.key());
+    }
+  }
+  return words;
+}
+
+}  // namespace koios::client

@@ -1,0 +1,252 @@
+// The engine on real threads: answers, streaming with a closed window, cancellation, deadline,
+// limits. Links no gRPC, so that the thread sanitizer can watch.
+#include "engine/engine.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "core/value_codec.h"
+#include "gtest/gtest.h"
+#include "storage/memory_graph.h"
+
+namespace koios::engine {
+namespace {
+
+class WaitingSink : public ResultSink {
+ public:
+  explicit WaitingSink(size_t window = 1000) : room_(window) {}
+
+  size_t Room() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return room_;
+  }
+  void Push(ResultBatch batch) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    --room_;
+    for (size_t row = 0; row < batch.column.size(); ++row) {
+      rows_ += batch.bulk.empty() ? 1 : batch.bulk[row];
+      last_ = batch.column.Get(row);
+    }
+    changed_.notify_all();
+  }
+  void Done(QueryResult result) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    result_ = std::move(result);
+    done_ = true;
+    changed_.notify_all();
+  }
+  void Open(size_t room) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    room_ = room;
+  }
+  void WaitForRows() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return rows_ > 0 || done_; });
+  }
+  QueryResult Wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return done_; });
+    return result_;
+  }
+  int64_t rows() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return rows_;
+  }
+  Value last() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return last_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t room_;
+  int64_t rows_ = 0;
+  Value last_;
+  bool done_ = false;
+  QueryResult result_;
+};
+
+// A graph in which every vertex leads to `fan` others: k hops give fan^k paths from each.
+std::shared_ptr<const storage::MemoryGraph> FanGraph(int vertices, int fan) {
+  auto graph = std::make_shared<storage::MemoryGraph>();
+  std::vector<VertexRef> refs;
+  for (int i = 0; i < vertices; ++i) refs.push_back(*graph->AddVertex(Value::Long(i), "v"));
+  for (int i = 0; i < vertices; ++i) {
+    for (int j = 1; j <= fan; ++j) {
+      CHECK(graph->AddEdge(refs[i], refs[(i * fan + j) % vertices], "e").ok());
+    }
+  }
+  return graph;
+}
+
+plan::Operator* Add(plan::Plan* plan, const char* step) {
+  const uint32_t id = static_cast<uint32_t>(plan->operators_size());
+  if (id > 0) plan->mutable_operators(static_cast<int>(id) - 1)->add_next(id);
+  plan::Operator* op = plan->add_operators();
+  op->set_id(id);
+  op->set_step(step);
+  return op;
+}
+
+// V().out()...out(), counted or not.
+plan::Plan Hops(int hops, bool count) {
+  plan::Plan plan;
+  plan.set_num_slots(1);
+  Add(&plan, "V()")->mutable_partitions();
+  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Add(&plan, "V()")->mutable_scan();
+  for (int i = 0; i < hops; ++i) {
+    Add(&plan, "out()")->mutable_exchange()->set_key(plan::Exchange::OWNER);
+    Add(&plan, "out()")->mutable_expand();
+  }
+  if (count) {
+    Add(&plan, "count()")->mutable_reduce()->set_stage(plan::PARTIAL);
+    Add(&plan, "count()")->mutable_exchange()->set_key(plan::Exchange::HOME);
+    Add(&plan, "count()")->mutable_reduce();
+  } else {
+    Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  }
+  Add(&plan, "sink")->mutable_sink();
+  return plan;
+}
+
+EngineOptions Workers(uint32_t n) {
+  EngineOptions options;
+  options.num_workers = n;
+  options.spread_after_rows = 0;
+  return options;
+}
+
+TEST(EngineTest, CountsOnAnyNumberOfWorkers) {
+  const auto graph = FanGraph(100, 3);
+  for (const uint32_t workers : {1u, 2u, 4u}) {
+    const auto engine = Engine::Create(Workers(workers));
+    auto sink = std::make_shared<WaitingSink>();
+    engine->Submit(Hops(4, true), graph, {}, sink);
+    EXPECT_TRUE(sink->Wait().status.ok());
+    EXPECT_EQ(sink->last().AsInteger(), 100 * 81);
+  }
+}
+
+TEST(EngineTest, ManyQueriesAtOnce) {
+  const auto graph = FanGraph(50, 2);
+  const auto engine = Engine::Create(Workers(3));
+  std::vector<std::shared_ptr<WaitingSink>> sinks;
+  for (int i = 0; i < 50; ++i) {
+    sinks.push_back(std::make_shared<WaitingSink>());
+    engine->Submit(Hops(1 + i % 5, true), graph, {}, sinks.back());
+  }
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_TRUE(sinks[i]->Wait().status.ok());
+    EXPECT_EQ(sinks[i]->last().AsInteger(), 50 << (1 + i % 5));
+  }
+  EXPECT_EQ(engine->memory().used(), 0);
+}
+
+// The memory of an enumeration does not depend on how many paths there are: 3 and 5 hops differ by a
+// factor of 64 in rows, and stay below the same bound.
+TEST(EngineTest, EnumerationStaysFlat) {
+  const auto graph = FanGraph(200, 8);
+  for (const uint32_t workers : {1u, 3u}) {
+    const auto engine = Engine::Create(Workers(workers));
+    for (const int hops : {3, 5}) {
+      auto sink = std::make_shared<WaitingSink>(1'000'000);
+      engine->Submit(Hops(hops, false), graph, {}, sink);
+      const QueryResult result = sink->Wait();
+      EXPECT_TRUE(result.status.ok());
+      EXPECT_EQ(sink->rows(), 200 * (hops == 3 ? 512 : 32768));
+      EXPECT_LT(result.peak_bytes, 6u << 20);
+    }
+  }
+}
+
+TEST(EngineTest, AClosedWindowPausesTheQuery) {
+  const auto graph = FanGraph(200, 8);
+  const auto engine = Engine::Create(Workers(2));
+  auto sink = std::make_shared<WaitingSink>(1);
+  const auto handle = engine->Submit(Hops(4, false), graph, {}, sink);
+  sink->WaitForRows();
+  const int64_t seen = sink->rows();
+  EXPECT_LE(seen, static_cast<int64_t>(1024));
+  sink->Open(1'000'000);
+  handle->Resume();
+  EXPECT_TRUE(sink->Wait().status.ok());
+  EXPECT_EQ(sink->rows(), 200 * 4096);
+}
+
+TEST(EngineTest, CancelAndDeadlineEndAndFreeEverything) {
+  const auto graph = FanGraph(200, 8);
+  const auto engine = Engine::Create(Workers(2));
+  auto cancelled = std::make_shared<WaitingSink>(2);
+  const auto handle = engine->Submit(Hops(12, false), graph, {}, cancelled);
+  cancelled->WaitForRows();
+  handle->Cancel(Cancelled("by the test"));
+  EXPECT_EQ(cancelled->Wait().status.code(), StatusCode::kCancelled);
+
+  auto late = std::make_shared<WaitingSink>(2);
+  QueryOptions options;
+  options.deadline_ns = static_cast<uint64_t>(engine->clock().NowNanos()) + 20'000'000;
+  engine->Submit(Hops(12, true), graph, options, late);
+  EXPECT_EQ(late->Wait().status.code(), StatusCode::kDeadlineExceeded);
+}
+
+TEST(EngineTest, AStoppedEngineAnswersEverybody) {
+  const auto graph = FanGraph(200, 8);
+  auto sink = std::make_shared<WaitingSink>(1);
+  {
+    const auto engine = Engine::Create(Workers(2));
+    engine->Submit(Hops(10, false), graph, {}, sink);
+    sink->WaitForRows();
+  }
+  EXPECT_EQ(sink->Wait().status.code(), StatusCode::kCancelled);
+}
+
+TEST(EngineTest, AnInvalidPlanIsRefused) {
+  const auto engine = Engine::Create(Workers(2));
+  auto sink = std::make_shared<WaitingSink>();
+  plan::Plan plan = Hops(1, true);
+  plan.mutable_operators(3)->clear_next();
+  engine->Submit(plan, FanGraph(3, 1), {}, sink);
+  EXPECT_EQ(sink->Wait().status.code(), StatusCode::kInternal);
+}
+
+TEST(EngineTest, StateOverTheLimitNamesTheStep) {
+  const auto graph = FanGraph(3000, 2);
+  const auto engine = Engine::Create(Workers(2));
+  plan::Plan plan;
+  plan.set_num_slots(1);
+  Add(&plan, "V()")->mutable_partitions();
+  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Add(&plan, "V()")->mutable_scan();
+  Add(&plan, "fold()")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "fold()")->mutable_reduce()->set_function(plan::Reduce::FOLD);
+  Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "sink")->mutable_sink();
+  auto sink = std::make_shared<WaitingSink>();
+  QueryOptions options;
+  options.memory_limit_bytes = 64 << 10;
+  engine->Submit(plan, graph, options, sink);
+  const QueryResult result = sink->Wait();
+  EXPECT_EQ(result.status.code(), StatusCode::kResourceExhausted);
+  ASSERT_TRUE(DetailOf(result.status).has_value());
+  EXPECT_FALSE(DetailOf(result.status)->step.empty());
+  EXPECT_FALSE(DetailOf(result.status)->setting.empty());
+}
+
+TEST(EngineTest, ProfileCountsAllWorkers) {
+  const auto graph = FanGraph(100, 3);
+  const auto engine = Engine::Create(Workers(4));
+  auto sink = std::make_shared<WaitingSink>();
+  QueryOptions options;
+  options.profile = true;
+  engine->Submit(Hops(2, true), graph, options, sink);
+  const QueryResult result = sink->Wait();
+  ASSERT_EQ(result.operators.size(), 11u);
+  EXPECT_EQ(result.operators[2].rows_out, 100u);
+  EXPECT_EQ(result.operators[4].rows_out, 300u);
+  EXPECT_EQ(result.operators[6].rows_out, 900u);
+}
+
+}  // namespace
+}  // namespace koios::engine

@@ -1,0 +1,76 @@
+// BadRows: where rows go that can't be loaded. Each becomes one JSON line of the report:
+//   {"file":…,"line":…,"column":…,"code":…,"message":…,"raw":…}
+// Line and column count from 1; column is the number of the field, 0 when it is the whole row.
+// Rule: nothing is skipped in silence. Beyond the tolerance the import ends; the error tells the
+// first bad row. One thread.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/status.h"
+
+namespace koios::import {
+
+// Stable words of the report.
+namespace code {
+inline constexpr std::string_view kBadType = "BAD_TYPE";
+inline constexpr std::string_view kBadUtf8 = "BAD_UTF8";
+inline constexpr std::string_view kBadQuote = "BAD_QUOTE";
+inline constexpr std::string_view kBadId = "BAD_ID";
+inline constexpr std::string_view kRaggedRow = "RAGGED_ROW";
+inline constexpr std::string_view kTooLong = "TOO_LONG";
+inline constexpr std::string_view kDuplicateId = "DUPLICATE_ID";
+inline constexpr std::string_view kMissingEndpoint = "MISSING_ENDPOINT";
+}  // namespace code
+
+struct BadRow {
+  uint32_t file = 0;  // index into the files of the import
+  uint64_t line = 0;
+  uint32_t column = 0;
+  std::string_view code;
+  std::string message;
+  std::string raw;
+};
+
+struct BadRowOptions {
+  int64_t tolerance = 0;  // -1: unlimited
+  bool skip_missing_endpoints = false;
+  std::string report_path;
+};
+
+class BadRows {
+ public:
+  // `files`: paths by index.
+  static StatusOr<std::unique_ptr<BadRows>> Create(const BadRowOptions& options,
+                                                   std::vector<std::string> files);
+
+  // INVALID_ARGUMENT when there are more than are tolerated.
+  Status Add(const BadRow& row);
+  // Writes out the report. A report that can't be written is an error.
+  Status Finish();
+
+  const std::map<std::string, uint64_t>& by_code() const { return by_code_; }
+  const std::vector<uint64_t>& by_file() const { return by_file_; }
+
+ private:
+  BadRows(const BadRowOptions& options, std::vector<std::string> files)
+      : options_(options), files_(std::move(files)), by_file_(files_.size()) {}
+  std::string Describe(const BadRow& row) const;
+
+  BadRowOptions options_;
+  std::vector<std::string> files_;
+  std::ofstream report_;
+  int64_t num_counted_ = 0;  // against the tolerance
+  std::string first_;
+  std::map<std::string, uint64_t> by_code_;
+  std::vector<uint64_t> by_file_;
+};
+
+}  // namespace koios::import

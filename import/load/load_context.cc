@@ -1,0 +1,41 @@
+#include "import/load/load_context.h"
+
+#include <fstream>
+#include <utility>
+
+namespace koios::import {
+namespace {
+
+constexpr size_t kMaxRawBytes = 1000;
+
+// The line at an offset of a plain file; empty for a compressed one, whose offsets can't be sought.
+std::string RawLine(const std::string& path, uint64_t offset) {
+  std::ifstream file(path, std::ios::binary);
+  char magic[4] = {};
+  file.read(magic, sizeof(magic));
+  const std::string_view seen(magic, static_cast<size_t>(file.gcount()));
+  if (seen.starts_with("\x1f\x8b") || seen.starts_with("\x28\xb5\x2f\xfd")) return "";
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(offset));
+  std::string line(kMaxRawBytes, '\0');
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<size_t>(file.gcount()));
+  line.resize(std::min(line.find_first_of("\r\n"), line.size()));
+  return line;
+}
+
+}  // namespace
+
+Status ReportRow(LoadContext* context, const RecordSource& source, std::string_view code,
+                 uint32_t column, std::string message) {
+  BadRow bad;
+  bad.file = source.file;
+  bad.line = source.line;
+  bad.column = column;
+  bad.code = code;
+  bad.message = std::move(message);
+  bad.raw = RawLine(context->Table(source.file).path, source.offset);
+  return context->bad_rows->Add(bad);
+}
+
+}  // namespace koios::import

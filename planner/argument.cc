@@ -1,0 +1,144 @@
+#include "planner/argument.h"
+
+#include <algorithm>
+
+#include "core/value_compare.h"
+#include "parser/printer.h"
+#include "planner/expression.h"
+#include "planner/plan_error.h"
+
+namespace koios::planner {
+namespace {
+
+constexpr size_t kMaxCallText = 80;
+
+bool TokenOf(std::string_view name, Token* token) {
+  if (name == "id")
+    *token = Token::kId;
+  else if (name == "label")
+    *token = Token::kLabel;
+  else if (name == "key")
+    *token = Token::kKey;
+  else if (name == "value")
+    *token = Token::kValue;
+  else
+    return false;
+  return true;
+}
+
+StatusOr<Value> BindMember(const parser::Argument& argument, const Parameters& parameters,
+                           std::string_view step) {
+  ASSIGN_OR_RETURN(Bound bound, Bind(argument, parameters, step));
+  if (bound.kind == Bound::Kind::kValue) return std::move(bound.value);
+  Token token;
+  if (bound.IsEnum("T") && TokenOf(bound.name, &token)) return Value::Of(token);
+  if (bound.IsEnum("Direction")) {
+    return Value::Of(bound.name == "OUT"  ? Direction::kOut
+                     : bound.name == "IN" ? Direction::kIn
+                                          : Direction::kBoth);
+  }
+  return StepError("WRONG_ARGUMENTS", bound.span, step,
+                   "a collection holds constants, not " + DescribeBound(bound));
+}
+
+StatusOr<Value> BindCollection(const parser::Argument& argument, const Parameters& parameters,
+                               std::string_view step) {
+  ValueList members;
+  members.reserve(argument.items.size());
+  int depth = 0;
+  for (const parser::Argument& item : argument.items) {
+    ASSIGN_OR_RETURN(Value member, BindMember(item, parameters, step));
+    depth = std::max(depth, member.depth());
+    members.push_back(std::move(member));
+  }
+  RETURN_IF_ERROR(CheckDepth(depth + 1));
+  if (argument.kind == parser::Argument::Kind::kList) return Value::List(std::move(members));
+  if (argument.kind == parser::Argument::Kind::kSet) return MakeSet(std::move(members));
+  ValueMap map;
+  for (size_t i = 0; i + 1 < members.size(); i += 2) {
+    bool replaced = false;
+    for (auto& [key, value] : map) {
+      if (!Equivalent(key, members[i])) continue;
+      value = members[i + 1];
+      replaced = true;
+    }
+    if (!replaced) map.emplace_back(members[i], members[i + 1]);
+  }
+  return Value::Map(std::move(map));
+}
+
+StatusOr<Value> BindParameter(const parser::Argument& argument, const Parameters& parameters,
+                              std::string_view step) {
+  auto found = parameters.find(argument.name);
+  if (found != parameters.end()) return found->second;
+  return StepError("UNKNOWN_PARAMETER", argument.span, step,
+                   "no value was given for the parameter \"" + argument.name + "\"",
+                   "pass " + argument.name + " as a parameter, or quote it if it is text");
+}
+
+}  // namespace
+
+bool Bound::IsInteger() const {
+  return kind == Kind::kValue && value.kind() >= ValueKind::kByte &&
+         value.kind() <= ValueKind::kLong;
+}
+
+StatusOr<Bound> Bind(const parser::Argument& argument, const Parameters& parameters,
+                     std::string_view step) {
+  using Kind = parser::Argument::Kind;
+  Bound bound;
+  bound.span = argument.span;
+  bound.qualifier = argument.qualifier;
+  bound.name = argument.name;
+  switch (argument.kind) {
+    case Kind::kLiteral:
+      bound.value = argument.literal;
+      return bound;
+    case Kind::kParameter: {
+      ASSIGN_OR_RETURN(bound.value, BindParameter(argument, parameters, step));
+      return bound;
+    }
+    case Kind::kList:
+    case Kind::kSet:
+    case Kind::kMap: {
+      ASSIGN_OR_RETURN(bound.value, BindCollection(argument, parameters, step));
+      return bound;
+    }
+    case Kind::kEnum:
+      bound.kind = Bound::Kind::kEnum;
+      break;
+    case Kind::kPredicate:
+      bound.kind = Bound::Kind::kPredicate;
+      break;
+    case Kind::kTraversal:
+      bound.kind = Bound::Kind::kTraversal;
+      bound.traversal = argument.traversal.get();
+      return bound;
+    case Kind::kStrategy:
+    case Kind::kFunction:
+      return NotThereYet(argument.span, step, argument.name + " is not there yet as an argument");
+  }
+  for (const parser::Argument& item : argument.items) {
+    ASSIGN_OR_RETURN(Bound member, Bind(item, parameters, step));
+    bound.items.push_back(std::move(member));
+  }
+  return bound;
+}
+
+std::string DescribeBound(const Bound& bound) {
+  switch (bound.kind) {
+    case Bound::Kind::kValue:
+      return "the " + std::string(KindName(bound.value.kind())) + " " + ConstantText(bound.value);
+    case Bound::Kind::kEnum:
+      return bound.qualifier + "." + bound.name;
+    case Bound::Kind::kPredicate:
+      return "the predicate " + bound.name;
+    case Bound::Kind::kTraversal:
+      return "a traversal";
+  }
+  return "";
+}
+
+std::string CallText(const parser::Call& call) { return parser::ToShortText(call, kMaxCallText); }
+
+}  // namespace koios::planner

@@ -1,0 +1,221 @@
+#include "planner/explain.h"
+
+#include "core/value_codec.h"
+#include "planner/expression.h"
+
+namespace koios::planner {
+namespace {
+
+using plan::Operator;
+
+std::string SlotText(uint32_t slot, const plan::Plan& plan) {
+  if (slot == 0) return "_";
+  if (slot < static_cast<uint32_t>(plan.slot_names_size())) {
+    return plan.slot_names(static_cast<int>(slot));
+  }
+  return "$" + std::to_string(slot);
+}
+
+template <typename Items, typename Text>
+std::string Joined(const Items& items, const Text& text) {
+  std::string joined;
+  for (const auto& item : items) {
+    if (!joined.empty()) joined += ", ";
+    joined += text(item);
+  }
+  return joined;
+}
+
+template <typename Names>
+std::string NamesText(const Names& names) {
+  return "[" + Joined(names, [](const std::string& name) { return name; }) + "]";
+}
+
+std::string BytesText(const std::string& bytes) {
+  StatusOr<Value> value = DecodeWholeValue(bytes);
+  return value.ok() ? ConstantText(*value) : "<damaged>";
+}
+
+std::string AbsentText(plan::Project::Absent absent) {
+  return absent == plan::Project::DROP_ROW ? "" : ", " + plan::Project::Absent_Name(absent);
+}
+
+std::string StageText(plan::Stage stage) { return plan::Stage_Name(stage); }
+
+std::string SlotsText(const google::protobuf::RepeatedField<uint32_t>& slots,
+                      const plan::Plan& plan) {
+  return "[" + Joined(slots, [&](uint32_t slot) { return SlotText(slot, plan); }) + "]";
+}
+
+std::string ExitText(const plan::ScopeExit& exit, const plan::Plan& plan) {
+  std::string text = "ScopeExit(#" + std::to_string(exit.enter()) + ", " +
+                     plan::ScopeExit::Policy_Name(exit.policy());
+  if (exit.policy() == plan::ScopeExit::FIRST || exit.policy() == plan::ScopeExit::EXISTS_FLAG) {
+    text += ", " + SlotText(exit.slot(), plan) + AbsentText(exit.absent());
+  }
+  for (uint32_t first : exit.alternatives()) text += ", else #" + std::to_string(first);
+  return text + ")";
+}
+
+std::string OrderText(const plan::Order& order, const plan::Plan& plan) {
+  std::string text =
+      "Order(" + Joined(order.keys(), [&](const plan::SortKey& key) {
+        return SlotText(key.slot(), plan) + " " + plan::SortKey::Direction_Name(key.direction());
+      });
+  if (order.limit() > 0) text += ", limit=" + std::to_string(order.limit());
+  return text + ", " + StageText(order.stage()) + ")";
+}
+
+std::string SplitText(const plan::Split& split, const plan::Plan& plan) {
+  if (split.copy()) return "Split(copy)";
+  return "Split(" +
+         Joined(split.options(),
+                [&](const plan::Split::Option& option) { return ExprText(option.test(), plan); }) +
+         ")";
+}
+
+std::string ExchangeText(const plan::Exchange& exchange, const plan::Plan& plan) {
+  std::string text = "Exchange(" + plan::Exchange::Key_Name(exchange.key());
+  if (exchange.key() == plan::Exchange::OWNER) text += ", " + SlotText(exchange.slot(), plan);
+  if (exchange.key() == plan::Exchange::HASH) {
+    text += ", " + SlotsText(exchange.hash_slots(), plan);
+  }
+  return text + ")";
+}
+
+std::string GroupText(const plan::Group& group, const plan::Plan& plan) {
+  return "Group(" + SlotText(group.key_slot(), plan) + ", " + SlotText(group.value_slot(), plan) +
+         ", " + plan::Group::Value_Name(group.value()) + ", " + StageText(group.stage()) + ")";
+}
+
+std::string EdgeEndText(const plan::EdgeEnd& end, const plan::Plan& plan) {
+  std::string text = "EdgeEnd(" + plan::EdgeEnd::End_Name(end.end());
+  if (end.end() == plan::EdgeEnd::OTHER) text += ", " + SlotText(end.from_slot(), plan);
+  return text + ")";
+}
+
+std::string InjectText(const plan::Inject& inject) {
+  return "Inject([" + Joined(inject.values(), BytesText) + "]" +
+         (inject.keep_input() ? ", keep_input)" : ")");
+}
+
+std::string ReadText(const Operator& op) {
+  switch (op.kind_case()) {
+    case Operator::kInject:
+      return InjectText(op.inject());
+    case Operator::kPartitions:
+      return "Partitions()";
+    case Operator::kScan:
+      return "Scan(" + plan::ElementKind_Name(op.scan().element()) + ", " +
+             NamesText(op.scan().labels()) + ")";
+    case Operator::kLookup:
+      return "Lookup(" + plan::ElementKind_Name(op.lookup().element()) + ")";
+    case Operator::kExpand:
+      return "Expand(" + plan::Direction_Name(op.expand().direction()) + ", " +
+             NamesText(op.expand().labels()) + ", " + plan::Expand::To_Name(op.expand().to()) + ")";
+    case Operator::kFetch:
+      return "Fetch(" + NamesText(op.fetch().keys()) +
+             (op.fetch().as_properties() ? ", properties)" : ")");
+    case Operator::kLimit:
+      return "Limit(" + std::to_string(op.limit().low()) + ", " +
+             std::to_string(op.limit().high()) + ", " + StageText(op.limit().stage()) + ")";
+    case Operator::kTail:
+      return "Tail(" + std::to_string(op.tail().count()) + ", " + StageText(op.tail().stage()) +
+             ")";
+    case Operator::kReduce:
+      return "Reduce(" + plan::Reduce::Function_Name(op.reduce().function()) + ", " +
+             StageText(op.reduce().stage()) + ")";
+    default:
+      return std::string(op.GetDescriptor()->FindFieldByNumber(op.kind_case())->name()) + "()";
+  }
+}
+
+std::string OperatorText(const Operator& op, const plan::Plan& plan) {
+  switch (op.kind_case()) {
+    case Operator::kEdgeEnd:
+      return EdgeEndText(op.edge_end(), plan);
+    case Operator::kFilter:
+      return "Filter(" + ExprText(op.filter().predicate(), plan) + ")";
+    case Operator::kProject:
+      return "Project(" + SlotText(op.project().slot(), plan) + " = " +
+             ExprText(op.project().expr(), plan) + AbsentText(op.project().absent()) + ")";
+    case Operator::kSample: {
+      const uint32_t weight = op.sample().weight_slot();
+      return "Sample(" + std::to_string(op.sample().count()) +
+             (weight == 0 ? "" : ", " + SlotText(weight, plan)) + ")";
+    }
+    case Operator::kOrder:
+      return OrderText(op.order(), plan);
+    case Operator::kDedup:
+      return "Dedup(" + SlotsText(op.dedup().key_slots(), plan) + ")";
+    case Operator::kGroup:
+      return GroupText(op.group(), plan);
+    case Operator::kSplit:
+      return SplitText(op.split(), plan);
+    case Operator::kScopeEnter:
+      return "ScopeEnter()";
+    case Operator::kScopeExit:
+      return ExitText(op.scope_exit(), plan);
+    case Operator::kExchange:
+      return ExchangeText(op.exchange(), plan);
+    case Operator::kUnfold:
+      return "Unfold()";
+    case Operator::kSink:
+      return "Sink()";
+    default:
+      return ReadText(op);
+  }
+}
+
+std::string NoteText(const Operator& op, const plan::Plan& plan) {
+  std::string note;
+  if (op.scope() != 0) note += "scope " + std::to_string(op.scope());
+  if (op.loop() != 0) note += (note.empty() ? "loop " : ", loop ") + std::to_string(op.loop());
+  if (op.drop_slots_size() > 0) {
+    note += (note.empty() ? "drop " : ", drop ") +
+            Joined(op.drop_slots(), [&](uint32_t slot) { return SlotText(slot, plan); });
+  }
+  return note.empty() ? "" : "  [" + note + "]";
+}
+
+}  // namespace
+
+std::string ExprText(const plan::Expr& expr, const plan::Plan& plan) {
+  std::vector<std::string> texts;  // of the nodes so far
+  for (const plan::Expr::Node& node : expr.nodes()) {
+    switch (node.kind_case()) {
+      case plan::Expr::Node::kConstant:
+        texts.push_back(BytesText(node.constant()));
+        break;
+      case plan::Expr::Node::kSlot:
+        texts.push_back(SlotText(node.slot(), plan));
+        break;
+      case plan::Expr::Node::kCall:
+        texts.push_back(node.call().function() + "(" +
+                        Joined(node.call().args(),
+                               [&texts](uint32_t arg) {
+                                 return arg < texts.size() ? texts[arg] : std::string("?");
+                               }) +
+                        ")");
+        break;
+      case plan::Expr::Node::KIND_NOT_SET:
+        texts.push_back("?");
+        break;
+    }
+  }
+  return texts.empty() ? "" : texts.back();
+}
+
+std::string PhysicalText(const plan::Plan& plan) {
+  std::string text;
+  for (const Operator& op : plan.operators()) {
+    text += "#" + std::to_string(op.id()) + " " + OperatorText(op, plan);
+    if (op.next_size() > 0) {
+      text += " → " + Joined(op.next(), [](uint32_t next) { return "#" + std::to_string(next); });
+    }
+    text += NoteText(op, plan) + "\n";
+  }
+  return text;
+}
+
+}  // namespace koios::planner

@@ -1,0 +1,191 @@
+#include "planner/logical.h"
+
+namespace koios::planner {
+namespace {
+
+const std::string kNoNameWritten;
+
+std::string NamesText(const std::vector<std::string>& names) {
+  std::string text = "[";
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += names[i];
+  }
+  return text + "]";
+}
+
+std::string TargetText(const std::string& name) { return name.empty() ? "_" : name; }
+
+std::string AbsentText(plan::Project::Absent absent) {
+  return absent == plan::Project::DROP_ROW ? "" : ", " + plan::Project::Absent_Name(absent);
+}
+
+std::string SourceText(const Source& op) {
+  std::string text = op.element == plan::VERTEX ? "Source(vertex" : "Source(edge";
+  if (!op.labels.empty()) text += ", labels=" + NamesText(op.labels);
+  if (op.ids) text += ", ids=" + ConstantText(Value::List(*op.ids));
+  return text + ")";
+}
+
+std::string OrderText(const Order& op) {
+  std::string text = "Order(";
+  for (size_t i = 0; i < op.keys.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += TargetText(op.keys[i].name) + " " + plan::SortKey::Direction_Name(op.keys[i].direction);
+  }
+  if (op.limit > 0) text += ", limit=" + std::to_string(op.limit);
+  return text + ")";
+}
+
+std::string DedupText(const Dedup& op) {
+  std::string text = "Dedup(";
+  for (size_t i = 0; i < op.keys.size(); ++i) {
+    text += (i > 0 ? ", " : "") + TargetText(op.keys[i]);
+  }
+  return text + ")";
+}
+
+std::string ScopeText(const Scope& op) {
+  std::string text = "Scope(" + plan::ScopeExit::Policy_Name(op.policy);
+  if (op.policy == plan::ScopeExit::FIRST || op.policy == plan::ScopeExit::EXISTS_FLAG) {
+    text += ", " + TargetText(op.target) + AbsentText(op.absent);
+  }
+  return text + ")";
+}
+
+std::string SplitText(const Split& op) {
+  if (op.tests.empty()) return "Split(copy)";
+  std::string text = "Split(";
+  for (size_t i = 0; i < op.tests.size(); ++i) {
+    text += (i > 0 ? ", " : "") + ExpressionText(*op.tests[i]);
+  }
+  return text + ")";
+}
+
+std::string OperationText(const Operation& operation) {
+  return std::visit(
+      Overloaded{
+          [](const Source& op) { return SourceText(op); },
+          [](const Inject& op) {
+            return "Inject(" + ConstantText(Value::List(op.values)) +
+                   (op.keep_input ? ", keep_input)" : ")");
+          },
+          [](const Expand& op) {
+            return "Expand(" + plan::Direction_Name(op.direction) + ", " + NamesText(op.labels) +
+                   ", " + plan::Expand::To_Name(op.to) + ")";
+          },
+          [](const EdgeEnd& op) { return "EdgeEnd(" + plan::EdgeEnd::End_Name(op.end) + ")"; },
+          [](const Fetch& op) {
+            return "Fetch(" + NamesText(op.keys) + (op.as_properties ? ", properties)" : ")");
+          },
+          [](const Filter& op) { return "Filter(" + ExpressionText(*op.predicate) + ")"; },
+          [](const Project& op) {
+            return "Project(" + TargetText(op.target) + " = " + ExpressionText(*op.value) +
+                   AbsentText(op.absent) + ")";
+          },
+          [](const Unfold&) { return std::string("Unfold()"); },
+          [](const Limit& op) {
+            return "Limit(" + std::to_string(op.low) + ", " + std::to_string(op.high) + ")";
+          },
+          [](const Tail& op) { return "Tail(" + std::to_string(op.count) + ")"; },
+          [](const Sample& op) {
+            return "Sample(" + std::to_string(op.count) +
+                   (op.weight.empty() ? "" : ", " + op.weight) + ")";
+          },
+          [](const Order& op) { return OrderText(op); },
+          [](const Dedup& op) { return DedupText(op); },
+          [](const Reduce& op) {
+            return "Reduce(" + plan::Reduce::Function_Name(op.function) + ")";
+          },
+          [](const Group& op) {
+            return "Group(" + TargetText(op.key) + ", " + TargetText(op.value) + ", " +
+                   plan::Group::Value_Name(op.kind) + ")";
+          },
+          [](const Scope& op) { return ScopeText(op); },
+          [](const Split& op) { return SplitText(op); },
+      },
+      operation);
+}
+
+}  // namespace
+
+Scope ScopeOf(plan::ScopeExit::Policy policy, std::string target, plan::Project::Absent absent,
+              Chain body) {
+  Scope scope;
+  scope.policy = policy;
+  scope.target = std::move(target);
+  scope.absent = absent;
+  scope.bodies.push_back(std::move(body));
+  return scope;
+}
+
+std::vector<Chain>* ChildrenOf(Op* op) {
+  if (Scope* scope = As<Scope>(op)) return &scope->bodies;
+  if (Split* split = As<Split>(op)) return &split->branches;
+  return nullptr;
+}
+
+const std::vector<Chain>* ChildrenOf(const Op& op) {
+  if (const Scope* scope = As<Scope>(op)) return &scope->bodies;
+  if (const Split* split = As<Split>(op)) return &split->branches;
+  return nullptr;
+}
+
+void CollectReads(const Op& op, std::set<std::string>* names) {
+  auto add = [names](const std::string& name) {
+    if (!name.empty()) names->insert(name);
+  };
+  if (const Filter* filter = As<Filter>(op)) CollectNames(*filter->predicate, names);
+  if (const Project* project = As<Project>(op)) CollectNames(*project->value, names);
+  if (const Sample* sample = As<Sample>(op)) add(sample->weight);
+  if (const Order* order = As<Order>(op)) {
+    for (const OrderKey& key : order->keys) add(key.name);
+  }
+  if (const Dedup* dedup = As<Dedup>(op)) {
+    for (const std::string& key : dedup->keys) add(key);
+  }
+  if (const Group* group = As<Group>(op)) {
+    add(group->key);
+    add(group->value);
+  }
+  if (const Split* split = As<Split>(op)) {
+    for (const ExpressionPtr& test : split->tests) CollectNames(*test, names);
+  }
+  if (const EdgeEnd* end = As<EdgeEnd>(op); end && end->end == plan::EdgeEnd::OTHER) {
+    names->insert(kFromVertexName);
+  }
+}
+
+const std::string& WrittenName(const Op& op) {
+  if (const Project* project = As<Project>(op)) return project->target;
+  if (const Scope* scope = As<Scope>(op)) return scope->target;
+  return kNoNameWritten;
+}
+
+void CollectWrites(const Chain& chain, std::set<std::string>* names) {
+  for (const Op& op : chain.ops) {
+    if (!WrittenName(op).empty()) names->insert(WrittenName(op));
+    if (const std::vector<Chain>* children = ChildrenOf(op)) {
+      for (const Chain& child : *children) CollectWrites(child, names);
+    }
+  }
+}
+
+bool EndsHistory(const Op& op) { return As<Reduce>(op) || As<Group>(op); }
+
+std::string ChainText(const Chain& chain, int indent) {
+  const std::string margin(static_cast<size_t>(indent), ' ');
+  std::string text;
+  for (const Op& op : chain.ops) {
+    text += margin + OperationText(op.body) + "\n";
+    const std::vector<Chain>* children = ChildrenOf(op);
+    if (children == nullptr) continue;
+    for (size_t i = 0; i < children->size(); ++i) {
+      if (children->size() > 1) text += margin + " -" + std::to_string(i + 1) + "\n";
+      text += ChainText((*children)[i], indent + 4);
+    }
+  }
+  return text;
+}
+
+}  // namespace koios::planner

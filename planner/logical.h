@@ -1,0 +1,152 @@
+// The logical traversal: a chain of operations of a small closed set, built from the steps by the
+// catalogue's build functions, rewritten by the rules, lowered to the physical plan.
+// Child traversals are chains inside Scope (local: one instance per row) and Split (global).
+// Values are stored under names: as() labels, and names beginning with "~" that only the planner
+// makes. The empty name is the current value.
+// Nesting follows the nesting of the text (parser::kMaxNesting), so passes may recurse over chains.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/status.h"
+#include "core/value.h"
+#include "planner/expression.h"
+#include "proto/plan.pb.h"
+
+namespace koios::planner {
+
+struct Chain;
+
+// The vertex that a later otherV() must not return; written before each expansion to edges.
+inline constexpr char kFromVertexName[] = "~from";
+
+struct Source {
+  plan::ElementKind element = plan::VERTEX;
+  std::vector<std::string> labels;  // empty: all
+  std::optional<ValueList> ids;     // look these up instead of scanning
+};
+struct Inject {
+  ValueList values;
+  bool keep_input = false;
+};
+struct Expand {
+  plan::Direction direction = plan::OUT;
+  std::vector<std::string> labels;
+  plan::Expand::To to = plan::Expand::NEIGHBOUR;
+};
+struct EdgeEnd {
+  plan::EdgeEnd::End end = plan::EdgeEnd::OUT_VERTEX;
+};
+struct Fetch {
+  std::vector<std::string> keys;
+  bool as_properties = false;
+};
+struct Filter {
+  ExpressionPtr predicate;
+};
+struct Project {
+  ExpressionPtr value;
+  std::string target;
+  plan::Project::Absent absent = plan::Project::DROP_ROW;
+};
+struct Unfold {};
+struct Limit {
+  int64_t low = 0;
+  int64_t high = -1;  // exclusive; -1: no end
+};
+struct Tail {
+  int64_t count = 1;
+};
+struct Sample {
+  int64_t count = 1;
+  std::string weight;  // empty: all weigh the same
+};
+struct OrderKey {
+  std::string name;
+  plan::SortKey::Direction direction = plan::SortKey::ASC;
+};
+struct Order {
+  std::vector<OrderKey> keys;
+  int64_t limit = 0;  // 0: all
+};
+struct Dedup {
+  std::vector<std::string> keys;
+};
+struct Reduce {
+  plan::Reduce::Function function = plan::Reduce::COUNT;
+};
+struct Group {
+  std::string key;
+  std::string value;
+  plan::Group::Value kind = plan::Group::LIST;
+};
+// bodies: one; of coalesce() the alternatives in order.
+struct Scope {
+  plan::ScopeExit::Policy policy = plan::ScopeExit::EXISTS;
+  std::string target;  // FIRST, EXISTS_FLAG
+  plan::Project::Absent absent = plan::Project::DROP_ROW;
+  std::vector<Chain> bodies;
+  bool keeps_labels = false;  // local(), optional(): labels inside are seen behind
+};
+// Without tests every row goes to every branch; else to the first whose test is present and true.
+struct Split {
+  std::vector<ExpressionPtr> tests;
+  std::vector<Chain> branches;
+};
+
+using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,
+                               Limit, Tail, Sample, Order, Dedup, Reduce, Group, Scope, Split>;
+
+struct Op {
+  Operation body;
+  SourceSpan span;   // of the step's name
+  std::string step;  // as written, long arguments cut
+};
+
+struct Chain {
+  std::vector<Op> ops;
+};
+
+template <typename... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <typename... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+// A local scope with one body.
+Scope ScopeOf(plan::ScopeExit::Policy policy, std::string target, plan::Project::Absent absent,
+              Chain body);
+
+template <typename T>
+const T* As(const Op& op) {
+  return std::get_if<T>(&op.body);
+}
+template <typename T>
+T* As(Op* op) {
+  return std::get_if<T>(&op->body);
+}
+
+// The child chains of an op, in order; empty for most.
+std::vector<Chain>* ChildrenOf(Op* op);
+const std::vector<Chain>* ChildrenOf(const Op& op);
+
+// Names that the op itself reads (not its children), and the name it writes ("" for none or for
+// the current value).
+void CollectReads(const Op& op, std::set<std::string>* names);
+const std::string& WrittenName(const Op& op);
+// Every name that is written somewhere in the chain or its children.
+void CollectWrites(const Chain& chain, std::set<std::string>* names);
+
+// After it no stored value is left and the rows are new: count(), fold(), group(), ...
+bool EndsHistory(const Op& op);
+
+// One line per operation, children indented; every line starts with `indent` spaces.
+std::string ChainText(const Chain& chain, int indent);
+
+}  // namespace koios::planner

@@ -1,0 +1,122 @@
+#include "planner/physical/drop_slots.h"
+
+#include <map>
+#include <set>
+#include <vector>
+
+namespace koios::planner {
+namespace {
+
+using Slots = std::set<uint32_t>;
+
+void AddRead(uint32_t slot, Slots* slots) {
+  if (slot != 0) slots->insert(slot);
+}
+
+void AddReads(const plan::Expr& expr, Slots* slots) {
+  for (const plan::Expr::Node& node : expr.nodes()) {
+    if (node.kind_case() == plan::Expr::Node::kSlot) AddRead(node.slot(), slots);
+  }
+}
+
+// Slots other than 0 that the operator itself reads.
+Slots ReadsOf(const plan::Operator& op) {
+  Slots reads;
+  if (op.has_filter()) AddReads(op.filter().predicate(), &reads);
+  if (op.has_project()) AddReads(op.project().expr(), &reads);
+  if (op.has_edge_end()) AddRead(op.edge_end().from_slot(), &reads);
+  if (op.has_sample()) AddRead(op.sample().weight_slot(), &reads);
+  if (op.has_aggregate()) AddRead(op.aggregate().value_slot(), &reads);
+  for (const plan::SortKey& key : op.order().keys()) AddRead(key.slot(), &reads);
+  for (uint32_t slot : op.dedup().key_slots()) AddRead(slot, &reads);
+  if (op.has_group()) {
+    AddRead(op.group().key_slot(), &reads);
+    AddRead(op.group().value_slot(), &reads);
+  }
+  for (const plan::Split::Option& option : op.split().options()) AddReads(option.test(), &reads);
+  if (op.has_exchange()) {
+    AddRead(op.exchange().slot(), &reads);
+    for (uint32_t slot : op.exchange().hash_slots()) AddRead(slot, &reads);
+  }
+  return reads;
+}
+
+uint32_t WriteOf(const plan::Operator& op) {
+  if (op.has_project()) return op.project().slot();
+  if (op.has_scope_exit()) return op.scope_exit().slot();
+  return 0;
+}
+
+// Output rows are new: no slot of an input row is left.
+bool MakesNewRows(const plan::Operator& op) { return op.has_reduce() || op.has_group(); }
+
+class Liveness {
+ public:
+  explicit Liveness(plan::Plan* plan)
+      : plan_(plan), before_(Size()), behind_(Size()), present_(Size()) {}
+
+  void Run() {
+    for (const plan::Operator& op : plan_->operators()) {
+      if (op.has_scope_exit()) exits_[op.scope_exit().enter()] = op.id();
+    }
+    for (size_t i = Size(); i-- > 0;) Backward(i);
+    for (size_t i = 0; i < Size(); ++i) Forward(i);
+  }
+
+ private:
+  size_t Size() const { return static_cast<size_t>(plan_->operators_size()); }
+  const plan::Operator& At(size_t i) const { return plan_->operators(static_cast<int>(i)); }
+
+  void Backward(size_t i) {
+    const plan::Operator& op = At(i);
+    for (uint32_t next : op.next()) behind_[i].insert(before_[next].begin(), before_[next].end());
+    if (op.has_scope_exit()) return;  // the body's row ends here; the parked one goes on
+    if (op.has_scope_enter()) {
+      const uint32_t exit = exits_[op.id()];
+      for (uint32_t first : At(exit).scope_exit().alternatives()) {
+        behind_[i].insert(before_[first].begin(), before_[first].end());
+      }
+      body_[op.id()] = behind_[i];
+      Slots parked = behind_[exit];
+      parked.erase(WriteOf(At(exit)));
+      behind_[i].merge(parked);
+    }
+    Slots& before = before_[i];
+    if (!MakesNewRows(op)) before = behind_[i];
+    before.erase(WriteOf(op));
+    before.merge(ReadsOf(op));
+  }
+
+  void Forward(size_t i) {
+    plan::Operator* op = plan_->mutable_operators(static_cast<int>(i));
+    Slots present = present_[i];
+    if (MakesNewRows(*op)) present.clear();
+    if (op->has_scope_exit()) present = parked_[op->scope_exit().enter()];
+    if (WriteOf(*op) != 0) present.insert(WriteOf(*op));
+    if (op->has_scope_enter()) parked_[op->id()] = present;
+    const Slots& wanted = op->has_scope_enter() ? body_[op->id()] : behind_[i];
+    for (uint32_t slot : present) {
+      if (!wanted.contains(slot)) op->add_drop_slots(slot);
+    }
+    std::erase_if(present, [&](uint32_t slot) { return !wanted.contains(slot); });
+    for (uint32_t next : op->next()) present_[next].insert(present.begin(), present.end());
+    if (!op->has_scope_enter()) return;
+    for (uint32_t first : At(exits_[op->id()]).scope_exit().alternatives()) {
+      present_[first].insert(present.begin(), present.end());
+    }
+  }
+
+  plan::Plan* plan_;
+  std::vector<Slots> before_;           // read at or behind the operator
+  std::vector<Slots> behind_;           // read behind it
+  std::vector<Slots> present_;          // may be in its input rows
+  std::map<uint32_t, uint32_t> exits_;  // by the enter's id
+  std::map<uint32_t, Slots> parked_;    // slots of the parked rows, by the enter's id
+  std::map<uint32_t, Slots> body_;      // read by the bodies, by the enter's id
+};
+
+}  // namespace
+
+void DropDeadSlots(plan::Plan* plan) { Liveness(plan).Run(); }
+
+}  // namespace koios::planner

@@ -1,0 +1,145 @@
+// Expressions: where they can be evaluated, and their plan form.
+#include "core/value_codec.h"
+#include "planner/physical/lowering.h"
+
+namespace koios::planner {
+namespace {
+
+using Kind = Expression::Kind;
+
+uint32_t AddNode(plan::Expr* out, const plan::Expr::Node& node) {
+  *out->add_nodes() = node;
+  return static_cast<uint32_t>(out->nodes_size()) - 1;
+}
+
+// Shared nodes are encoded once.
+class Encoder {
+ public:
+  Encoder(plan::Expr* out, const std::function<uint32_t(const std::string&)>& slot_of)
+      : out_(out), slot_of_(slot_of) {}
+
+  uint32_t Encode(const Expression& expression) {
+    auto known = done_.find(&expression);
+    if (known != done_.end()) return known->second;
+    plan::Expr::Node node;
+    switch (expression.kind) {
+      case Kind::kConstant:
+        node.set_constant(EncodeValue(expression.constant));
+        break;
+      case Kind::kCurrent:
+        node.set_slot(0);
+        break;
+      case Kind::kNamed:
+        node.set_slot(slot_of_(expression.name));
+        break;
+      case Kind::kCall:
+        node.mutable_call()->set_function(expression.name);
+        for (const ExpressionPtr& arg : expression.args) {
+          node.mutable_call()->add_args(Encode(*arg));
+        }
+        break;
+    }
+    const uint32_t index = AddNode(out_, node);
+    done_[&expression] = index;
+    return index;
+  }
+
+ private:
+  plan::Expr* out_;
+  const std::function<uint32_t(const std::string&)>& slot_of_;
+  std::map<const Expression*, uint32_t> done_;
+};
+
+}  // namespace
+
+void Lowering::Encode(const ExpressionPtr& expression, plan::Expr* out) {
+  const std::function<uint32_t(const std::string&)> slot_of = [this](const std::string& name) {
+    return SlotOf(name);
+  };
+  Encoder(out, slot_of).Encode(*expression);
+}
+
+// Labels of edges travel with the reference; everything else is read at the owner.
+bool Lowering::NeedsOwner(const Expression& call) const {
+  if (call.kind != Kind::kCall || !ReadsStoredData(call.name)) return false;
+  const ValueType type = TypeOf(*call.args[0], flow_.types);
+  const bool label = call.name == "label" || call.name == "label_in";
+  return MayBeElement(type) && !(label && type == ValueType::kEdge);
+}
+
+void Lowering::CollectOwners(const Expression& expression, std::set<uint32_t>* slots) {
+  if (NeedsOwner(expression)) {
+    const Expression& element = *expression.args[0];
+    if (element.kind == Kind::kCurrent) slots->insert(0);
+    if (element.kind == Kind::kNamed) slots->insert(SlotOf(element.name));
+  }
+  for (const ExpressionPtr& arg : expression.args) CollectOwners(*arg, slots);
+}
+
+// property(map_get(_, 'a'), 'name'): the element must be in a slot before rows can go to its owner.
+ExpressionPtr Lowering::StoreComputedOwners(const ExpressionPtr& expression,
+                                            plan::Project::Absent absent) {
+  if (expression->kind != Kind::kCall) return expression;
+  std::vector<ExpressionPtr> args;
+  bool changed = false;
+  for (const ExpressionPtr& arg : expression->args) {
+    args.push_back(StoreComputedOwners(arg, absent));
+    changed = changed || args.back() != arg;
+  }
+  if (NeedsOwner(*expression) && args[0]->kind == Kind::kCall) {
+    const std::string name = FreshName();
+    AddProject(Prepare(args[0], absent), SlotOf(name), absent);
+    args[0] = Named(name);
+    changed = true;
+  }
+  return changed ? CallOf(expression->name, std::move(args)) : expression;
+}
+
+// Replaces what reads the element in `slot` by slots that hold the results.
+ExpressionPtr Lowering::StoreReadsOf(const ExpressionPtr& expression, uint32_t slot,
+                                     plan::Project::Absent absent,
+                                     std::map<const Expression*, ExpressionPtr>* done) {
+  if (expression->kind != Kind::kCall) return expression;
+  auto known = done->find(expression.get());
+  if (known != done->end()) return known->second;
+  std::set<uint32_t> owners;
+  if (NeedsOwner(*expression)) CollectOwners(*expression, &owners);
+  ExpressionPtr result = expression;
+  if (owners == std::set<uint32_t>{slot}) {
+    const std::string name = FreshName();
+    AddProject(expression, SlotOf(name), absent);
+    result = Named(name);
+  } else {
+    std::vector<ExpressionPtr> args;
+    for (const ExpressionPtr& arg : expression->args) {
+      args.push_back(StoreReadsOf(arg, slot, absent, done));
+    }
+    if (args != expression->args) result = CallOf(expression->name, std::move(args));
+  }
+  (*done)[expression.get()] = result;
+  return result;
+}
+
+ExpressionPtr Lowering::Prepare(ExpressionPtr expression, plan::Project::Absent absent) {
+  // An absent part drops the row at once only when it makes the whole absent.
+  if (!IsStrict(*expression)) absent = plan::Project::LEAVE_ABSENT;
+  expression = StoreComputedOwners(expression, absent);
+  std::set<uint32_t> owners;
+  CollectOwners(*expression, &owners);
+  std::vector<ExpressionPtr> keep_alive;  // `done` goes by address
+  std::map<const Expression*, ExpressionPtr> done;
+  while (owners.size() > 1) {
+    uint32_t first = *owners.begin();
+    for (uint32_t slot : owners) {
+      if (flow_.here.contains(slot)) first = slot;
+    }
+    ToOwner(first);
+    keep_alive.push_back(expression);
+    expression = StoreReadsOf(expression, first, absent, &done);
+    owners.erase(first);
+  }
+  if (!owners.empty()) ToOwner(*owners.begin());
+  return expression;
+}
+
+}  // namespace koios::planner

@@ -1,0 +1,20 @@
+#include "planner/physical/flow.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace koios::planner {
+
+Flow JoinFlows(std::vector<Flow> flows) {
+  Flow joined = std::move(flows[0]);
+  for (size_t i = 1; i < flows.size(); ++i) {
+    Flow& other = flows[i];
+    joined.ends.insert(joined.ends.end(), other.ends.begin(), other.ends.end());
+    std::erase_if(joined.here, [&other](uint32_t slot) { return !other.here.contains(slot); });
+    joined.at_home = joined.at_home && other.at_home;
+    joined.types = JoinEnvs(joined.types, other.types);
+  }
+  return joined;
+}
+
+}  // namespace koios::planner

@@ -1,0 +1,366 @@
+#include "planner/physical/lowering.h"
+
+#include <algorithm>
+
+#include "core/value_codec.h"
+#include "planner/physical/drop_slots.h"
+
+namespace koios::planner {
+namespace {
+
+// Every width of integer is the same id.
+Value NormalId(const Value& id) {
+  const bool integer = id.kind() >= ValueKind::kByte && id.kind() <= ValueKind::kLong;
+  return integer ? Value::Long(id.AsInteger()) : id;
+}
+
+void SetPosition(const SourceSpan& span, plan::Position* out) {
+  out->set_line(span.line);
+  out->set_column(span.column);
+  out->set_length(span.length);
+}
+
+template <typename Names>
+void CopyNames(const std::vector<std::string>& names, Names* out) {
+  for (const std::string& name : names) out->Add(std::string(name));
+}
+
+}  // namespace
+
+StatusOr<plan::Plan> LowerToPlan(const Chain& root) {
+  plan::Plan plan;
+  plan.set_format(1);
+  Lowering lowering(&plan);
+  lowering.LowerRoot(root);
+  if (lowering.num_slots() > kMaxSlots) {
+    ErrorDetail detail;
+    detail.reason = "TOO_MANY_SLOTS";
+    detail.limit = std::to_string(kMaxSlots);
+    detail.used = std::to_string(lowering.num_slots());
+    return ResourceExhausted(
+        "the traversal remembers more than " + std::to_string(kMaxSlots) + " values at once",
+        detail);
+  }
+  plan.set_num_slots(lowering.num_slots());
+  DropDeadSlots(&plan);
+  return plan;
+}
+
+Lowering::Lowering(plan::Plan* plan) : plan_(plan) { plan_->add_slot_names("current"); }
+
+void Lowering::LowerRoot(const Chain& root) {
+  LowerChain(root);
+  static const Op kEnd{Unfold{}, {}, ""};
+  op_ = &kEnd;
+  ToHomeAlways();
+  plan::Operator* sink = Add();
+  sink->mutable_sink();
+  sink->clear_next();
+}
+
+void Lowering::LowerChain(const Chain& chain) {
+  for (const Op& op : chain.ops) LowerOp(op);
+}
+
+void Lowering::LowerOp(const Op& op) {
+  if (num_slots() > kMaxSlots) return;  // LowerToPlan tells
+  const Op* outer = op_;
+  op_ = &op;
+  const ValueType current = flow_.types.current;
+  std::visit([this](const auto& body) { Lower(body); }, op.body);
+  flow_.types.current = current;
+  Advance(op, &flow_.types);
+  op_ = outer;
+}
+
+plan::Operator* Lowering::Add() {
+  const uint32_t id = static_cast<uint32_t>(plan_->operators_size());
+  for (const OpenEnd& end : flow_.ends) {
+    plan_->mutable_operators(static_cast<int>(end.id))->set_next(end.index, id);
+  }
+  plan::Operator* added = plan_->add_operators();
+  added->set_id(id);
+  added->set_scope(flow_.scope);
+  if (op_ != nullptr) {
+    added->set_step(op_->step);
+    if (op_->span.line != 0) SetPosition(op_->span, added->mutable_position());
+  }
+  added->add_next(0);
+  flow_.ends = {{id, 0}};
+  return added;
+}
+
+void Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
+  plan::Exchange* exchange = Add()->mutable_exchange();
+  exchange->set_key(key);
+  exchange->set_slot(slot);
+  flow_.here.clear();
+  flow_.at_home = key == plan::Exchange::HOME;
+  if (key == plan::Exchange::OWNER) flow_.here.insert(slot);
+}
+
+void Lowering::AddHashExchange(const std::vector<uint32_t>& slots) {
+  AddExchange(plan::Exchange::HASH);
+  plan::Exchange* exchange =
+      plan_->mutable_operators(plan_->operators_size() - 1)->mutable_exchange();
+  for (uint32_t slot : slots) exchange->add_hash_slots(slot);
+}
+
+void Lowering::AddProject(const ExpressionPtr& value, uint32_t slot, plan::Project::Absent absent) {
+  const bool copies_here =
+      value->kind == Expression::Kind::kCurrent
+          ? flow_.here.contains(0)
+          : value->kind == Expression::Kind::kNamed && flow_.here.contains(SlotOf(value->name));
+  const ValueType type = TypeOf(*value, flow_.types);
+  plan::Project* project = Add()->mutable_project();
+  Encode(value, project->mutable_expr());
+  project->set_slot(slot);
+  project->set_absent(absent);
+  if (copies_here) {
+    flow_.here.insert(slot);
+  } else {
+    flow_.here.erase(slot);
+  }
+  if (slot == 0) {
+    flow_.types.current = type;
+  } else {
+    flow_.types.names[plan_->slot_names(static_cast<int>(slot))] = {type, false, false};
+  }
+}
+
+void Lowering::ToOwner(uint32_t slot) {
+  if (!flow_.here.contains(slot)) AddExchange(plan::Exchange::OWNER, slot);
+}
+
+void Lowering::ToHome() {
+  if (!flow_.at_home) ToHomeAlways();
+}
+
+void Lowering::ToHomeAlways() { AddExchange(plan::Exchange::HOME); }
+
+uint32_t Lowering::SlotOf(const std::string& name) {
+  if (name.empty()) return 0;
+  auto [entry, added] = slots_.insert({name, static_cast<uint32_t>(plan_->slot_names_size())});
+  if (added) plan_->add_slot_names(name);
+  return entry->second;
+}
+
+std::string Lowering::FreshName() { return "~s" + std::to_string(next_fresh_++); }
+
+void Lowering::Lower(const Source& op) {
+  if (!op.ids) {
+    Add()->mutable_partitions();
+    AddExchange(plan::Exchange::PARTITION);
+    plan::Scan* scan = Add()->mutable_scan();
+    scan->set_element(op.element);
+    CopyNames(op.labels, scan->mutable_labels());
+    flow_.here = {0};
+    return;
+  }
+  plan::Inject* inject = Add()->mutable_inject();
+  for (const Value& id : *op.ids) inject->add_values(EncodeValue(NormalId(id)));
+  AddExchange(plan::Exchange::ID);
+  Add()->mutable_lookup()->set_element(op.element);
+  flow_.types.current = op.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
+  // An edge's properties are at its out vertex, which its id need not tell.
+  if (op.element == plan::VERTEX) flow_.here.insert(0);
+  if (op.labels.empty()) return;
+  std::vector<ExpressionPtr> args = {Current()};
+  for (const std::string& label : op.labels) args.push_back(StringConstant(label));
+  Lower(Filter{CallOf("label_in", std::move(args))});
+}
+
+void Lowering::Lower(const Inject& op) {
+  plan::Inject* inject = Add()->mutable_inject();
+  for (const Value& value : op.values) inject->add_values(EncodeValue(value));
+  inject->set_keep_input(op.keep_input);
+  flow_.here.clear();
+}
+
+void Lowering::Lower(const Expand& op) {
+  ToOwner(0);
+  plan::Expand* expand = Add()->mutable_expand();
+  expand->set_direction(op.direction);
+  expand->set_to(op.to);
+  CopyNames(op.labels, expand->mutable_labels());
+  // An outgoing edge lives with its out vertex, where the row stands.
+  const bool stays = op.to == plan::Expand::INCIDENT && op.direction == plan::OUT;
+  if (!stays) flow_.here.erase(0);
+}
+
+void Lowering::Lower(const EdgeEnd& op) {
+  plan::EdgeEnd* end = Add()->mutable_edge_end();
+  end->set_end(op.end);
+  if (op.end == plan::EdgeEnd::OTHER) end->set_from_slot(SlotOf(kFromVertexName));
+  if (op.end != plan::EdgeEnd::OUT_VERTEX) flow_.here.erase(0);
+}
+
+void Lowering::Lower(const Fetch& op) {
+  if (MayBeElement(flow_.types.current)) ToOwner(0);
+  plan::Fetch* fetch = Add()->mutable_fetch();
+  CopyNames(op.keys, fetch->mutable_keys());
+  fetch->set_as_properties(op.as_properties);
+  flow_.here.erase(0);
+}
+
+void Lowering::Lower(const Filter& op) {
+  const ExpressionPtr predicate = Prepare(op.predicate, plan::Project::DROP_ROW);
+  Encode(predicate, Add()->mutable_filter()->mutable_predicate());
+}
+
+void Lowering::Lower(const Project& op) {
+  const ExpressionPtr value = Prepare(op.value, op.absent);
+  AddProject(value, SlotOf(op.target), op.absent);
+}
+
+void Lowering::Lower(const Unfold&) {
+  Add()->mutable_unfold();
+  flow_.here.erase(0);
+}
+
+void Lowering::Lower(const Limit& op) {
+  if (op.high != -1 && !flow_.at_home) {
+    plan::Limit* partial = Add()->mutable_limit();
+    partial->set_high(op.high);
+    partial->set_stage(plan::PARTIAL);
+  }
+  ToHome();
+  plan::Limit* limit = Add()->mutable_limit();
+  limit->set_low(op.low);
+  limit->set_high(op.high);
+  limit->set_stage(plan::FINAL);
+}
+
+void Lowering::Lower(const Tail& op) {
+  ToHome();
+  Add()->mutable_tail()->set_count(op.count);
+}
+
+void Lowering::Lower(const Sample& op) {
+  ToHome();
+  plan::Sample* sample = Add()->mutable_sample();
+  sample->set_count(op.count);
+  sample->set_weight_slot(SlotOf(op.weight));
+}
+
+void Lowering::Lower(const Order& op) {
+  ToHome();
+  plan::Order* order = Add()->mutable_order();
+  for (const OrderKey& key : op.keys) {
+    plan::SortKey* sort_key = order->add_keys();
+    sort_key->set_slot(SlotOf(key.name));
+    sort_key->set_direction(key.direction);
+  }
+  order->set_limit(op.limit);
+}
+
+void Lowering::Lower(const Dedup& op) {
+  std::vector<uint32_t> slots;
+  for (const std::string& key : op.keys) slots.push_back(SlotOf(key));
+  AddHashExchange(slots);
+  plan::Dedup* dedup = Add()->mutable_dedup();
+  for (uint32_t slot : slots) dedup->add_key_slots(slot);
+}
+
+void Lowering::Lower(const Reduce& op) {
+  if (op.function != plan::Reduce::FOLD) {  // shares are put together at home
+    plan::Reduce* partial = Add()->mutable_reduce();
+    partial->set_function(op.function);
+    partial->set_stage(plan::PARTIAL);
+  }
+  ToHome();
+  plan::Reduce* reduce = Add()->mutable_reduce();
+  reduce->set_function(op.function);
+  reduce->set_stage(plan::FINAL);
+  flow_.here.clear();
+}
+
+void Lowering::Lower(const Group& op) {
+  ToHome();
+  plan::Group* group = Add()->mutable_group();
+  group->set_key_slot(SlotOf(op.key));
+  group->set_value_slot(SlotOf(op.value));
+  group->set_value(op.kind);
+  flow_.here.clear();
+}
+
+void Lowering::Lower(const Scope& op) {
+  const Flow before = flow_;
+  plan::Operator* enter_operator = Add();
+  enter_operator->mutable_scope_enter();
+  const uint32_t enter = enter_operator->id();
+  Flow outside = before;
+  outside.ends = flow_.ends;
+  std::vector<OpenEnd> ends;
+  std::vector<uint32_t> alternatives;
+  for (const Chain& body : op.bodies) {
+    const uint32_t first = LowerBody(body, outside, enter, &ends);
+    if (&body != &op.bodies.front()) alternatives.push_back(first);
+    outside.ends.clear();  // alternatives are entered from the exit
+  }
+  flow_ = before;
+  flow_.ends = std::move(ends);
+  plan::ScopeExit* exit = Add()->mutable_scope_exit();
+  exit->set_enter(enter);
+  exit->set_policy(op.policy);
+  exit->set_slot(SlotOf(op.target));
+  exit->set_absent(op.absent);
+  for (uint32_t alternative : alternatives) exit->add_alternatives(alternative);
+  FinishScope(op, before);
+}
+
+uint32_t Lowering::LowerBody(const Chain& body, const Flow& outside, uint32_t enter,
+                             std::vector<OpenEnd>* ends) {
+  const uint32_t first = static_cast<uint32_t>(plan_->operators_size());
+  flow_ = outside;
+  flow_.scope = enter + 1;
+  flow_.at_home = true;  // an instance's home is where its row parks
+  LowerChain(body);
+  ToHomeAlways();
+  ends->insert(ends->end(), flow_.ends.begin(), flow_.ends.end());
+  return first;
+}
+
+// The parked row leaves where it entered: it stands where it stood.
+void Lowering::FinishScope(const Scope& op, const Flow& outside) {
+  flow_.here = outside.here;
+  switch (op.policy) {
+    case plan::ScopeExit::FIRST:
+    case plan::ScopeExit::EXISTS_FLAG:
+      flow_.here.erase(SlotOf(op.target));
+      return;
+    case plan::ScopeExit::ALL:
+    case plan::ScopeExit::OPTIONAL:
+      flow_.here.erase(0);
+      return;
+    default:
+      return;
+  }
+}
+
+void Lowering::Lower(const Split& op) {
+  std::vector<ExpressionPtr> tests;
+  for (const ExpressionPtr& test : op.tests) {
+    tests.push_back(Prepare(test, plan::Project::LEAVE_ABSENT));
+  }
+  plan::Operator* added = Add();
+  const uint32_t id = added->id();
+  plan::Split* split = added->mutable_split();
+  split->set_copy(op.tests.empty());
+  for (const ExpressionPtr& test : tests) {
+    Encode(test, split->add_options()->mutable_test());
+  }
+  added->clear_next();
+  for (size_t i = 0; i < op.branches.size(); ++i) added->add_next(0);
+  const Flow before = flow_;
+  std::vector<Flow> branches;
+  for (size_t i = 0; i < op.branches.size(); ++i) {
+    flow_ = before;
+    flow_.ends = {{id, static_cast<int>(i)}};
+    LowerChain(op.branches[i]);
+    branches.push_back(std::move(flow_));
+  }
+  flow_ = JoinFlows(std::move(branches));
+}
+
+}  // namespace koios::planner

@@ -1,0 +1,84 @@
+// Lowering: the logical chain becomes the physical plan. Operators are added in topological order;
+// names become slots; exchanges are put before an operator that reads an element's stored data
+// unless the rows stand at its owner already, and before what runs at the instance's home.
+// Rule: each function adds the operators of one logical operation and keeps `flow_` true.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "planner/logical.h"
+#include "planner/physical/flow.h"
+#include "proto/plan.pb.h"
+
+namespace koios::planner {
+
+inline constexpr uint32_t kMaxSlots = 1000;
+
+// The whole plan, from the seed to the sink. RESOURCE_EXHAUSTED past kMaxSlots.
+StatusOr<plan::Plan> LowerToPlan(const Chain& root);
+
+class Lowering {
+ public:
+  explicit Lowering(plan::Plan* plan);
+
+  void LowerRoot(const Chain& root);
+  uint32_t num_slots() const { return static_cast<uint32_t>(plan_->slot_names_size()); }
+
+ private:
+  void LowerChain(const Chain& chain);
+  void LowerOp(const Op& op);
+  void Lower(const Source& op);
+  void Lower(const Inject& op);
+  void Lower(const Expand& op);
+  void Lower(const EdgeEnd& op);
+  void Lower(const Fetch& op);
+  void Lower(const Filter& op);
+  void Lower(const Project& op);
+  void Lower(const Unfold& op);
+  void Lower(const Limit& op);
+  void Lower(const Tail& op);
+  void Lower(const Sample& op);
+  void Lower(const Order& op);
+  void Lower(const Dedup& op);
+  void Lower(const Reduce& op);
+  void Lower(const Group& op);
+  void Lower(const Scope& op);
+  void Lower(const Split& op);
+
+  // Adds an operator behind all open ends; its own end is then the only open one.
+  plan::Operator* Add();
+  void AddExchange(plan::Exchange::Key key, uint32_t slot = 0);
+  void AddHashExchange(const std::vector<uint32_t>& slots);
+  void AddProject(const ExpressionPtr& value, uint32_t slot, plan::Project::Absent absent);
+  void ToOwner(uint32_t slot);
+  void ToHome();
+  void ToHomeAlways();
+  uint32_t LowerBody(const Chain& body, const Flow& outside, uint32_t enter,
+                     std::vector<OpenEnd>* ends);
+  void FinishScope(const Scope& op, const Flow& outside);
+
+  // The slot of a name; a new one when it is not known yet. "" is slot 0.
+  uint32_t SlotOf(const std::string& name);
+  std::string FreshName();
+
+  // Moves the rows to where `expression` can be evaluated and returns what is then to be
+  // evaluated: parts that need another owner were stored in slots on the way. `absent`: what the
+  // reader does with an absent result.
+  ExpressionPtr Prepare(ExpressionPtr expression, plan::Project::Absent absent);
+  ExpressionPtr StoreComputedOwners(const ExpressionPtr& expression, plan::Project::Absent absent);
+  ExpressionPtr StoreReadsOf(const ExpressionPtr& expression, uint32_t slot,
+                             plan::Project::Absent absent,
+                             std::map<const Expression*, ExpressionPtr>* done);
+  void CollectOwners(const Expression& expression, std::set<uint32_t>* slots);
+  bool NeedsOwner(const Expression& call) const;
+  void Encode(const ExpressionPtr& expression, plan::Expr* out);
+
+  plan::Plan* plan_;
+  Flow flow_;
+  std::map<std::string, uint32_t> slots_;
+  uint32_t next_fresh_ = 1;
+  const Op* op_ = nullptr;  // being lowered: for positions
+};
+
+}  // namespace koios::planner

@@ -1,0 +1,73 @@
+#include "planner/planner.h"
+
+#include "planner/explain.h"
+#include "planner/physical/lowering.h"
+#include "planner/plan_error.h"
+#include "planner/rules/rules.h"
+#include "planner/steps/builder.h"
+
+namespace koios::planner {
+namespace {
+
+// What the terminal method asks of the results: next() takes one, hasNext() only whether.
+void AppendTerminal(const parser::Query& query, Builder* builder) {
+  switch (query.terminal) {
+    case parser::Terminal::kNone:
+    case parser::Terminal::kToList:
+    case parser::Terminal::kToBulkSet:
+    case parser::Terminal::kExplain:
+    case parser::Terminal::kProfile:
+      return;
+    case parser::Terminal::kNext:
+    case parser::Terminal::kTryNext:
+      builder->Emit(Limit{0, query.has_count ? std::max<int64_t>(query.count, 0) : 1});
+      return;
+    case parser::Terminal::kToSet:
+      builder->Emit(Dedup{{""}});
+      return;
+    case parser::Terminal::kIterate:
+      builder->Emit(Filter{Constant(Value::Bool(false))});
+      return;
+    case parser::Terminal::kHasNext:
+      builder->Emit(Limit{0, 1});
+      builder->Emit(Reduce{plan::Reduce::COUNT});
+      builder->Emit(Project{CallOf("gt", {Current(), Constant(Value::Long(0))}), "",
+                            plan::Project::DROP_ROW});
+      return;
+  }
+}
+
+Outcome OutcomeOf(const parser::Query& query) {
+  if (query.terminal == parser::Terminal::kExplain) return Outcome::kExplain;
+  if (query.terminal == parser::Terminal::kProfile) return Outcome::kProfile;
+  return Outcome::kResults;
+}
+
+}  // namespace
+
+StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& context) {
+  if (query.root.calls.empty()) {
+    return StepError("EMPTY_TRAVERSAL", query.root.span, "",
+                     "a traversal begins with V(), E(), inject() or union()");
+  }
+  QueryState state;
+  state.parameters = &context.parameters;
+  Builder builder(&state, TypeEnv{});
+  RETURN_IF_ERROR(builder.AppendRoot(query.root));
+  AppendTerminal(query, &builder);
+  Chain chain = builder.Take();
+
+  PlannedQuery planned;
+  planned.outcome = OutcomeOf(query);
+  planned.explain = "logical\n" + ChainText(chain, 2);
+  RETURN_IF_ERROR(RunRules(&chain, [&planned](const Rule& rule, const Chain& after) {
+    planned.explain += "\nafter " + std::string(rule.name) + ": " + std::string(rule.help) + "\n" +
+                       ChainText(after, 2);
+  }));
+  ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain));
+  planned.plan.set_graph(query.root.source);
+  planned.explain += "\nphysical\n" + PhysicalText(planned.plan);
+  return planned;
+}
+
+}  // namespace koios::planner

@@ -1,0 +1,105 @@
+// V().hasLabel('person') scans one label; V().hasId(1) looks up.
+#include "planner/rules/fold_source.h"
+
+#include <algorithm>
+
+#include "core/value_compare.h"
+#include "planner/rules/rules.h"
+
+namespace koios::planner {
+namespace {
+
+bool IsCallOfCurrent(const Expression& expression, std::string_view function) {
+  return expression.kind == Expression::Kind::kCall && expression.name == function &&
+         expression.args.size() == 1 && IsCurrent(*expression.args[0]);
+}
+
+// The constants that function(_) is compared with by eq or within; nullopt: something else.
+std::optional<ValueList> WantedOf(const Expression& test, std::string_view function) {
+  if (test.kind != Expression::Kind::kCall || test.args.size() != 2 ||
+      !IsCallOfCurrent(*test.args[0], function) ||
+      test.args[1]->kind != Expression::Kind::kConstant) {
+    return std::nullopt;
+  }
+  const Value& constant = test.args[1]->constant;
+  if (test.name == "eq") return ValueList{constant};
+  if (test.name == "within") return constant.AsList();
+  return std::nullopt;
+}
+
+std::optional<std::vector<std::string>> LabelsOf(const Expression& test) {
+  std::vector<std::string> labels;
+  if (test.kind == Expression::Kind::kCall && test.name == "label_in" && IsCurrent(*test.args[0])) {
+    for (size_t i = 1; i < test.args.size(); ++i) {
+      labels.push_back(test.args[i]->constant.AsString());
+    }
+    return labels;
+  }
+  std::optional<ValueList> wanted = WantedOf(test, "label");
+  if (!wanted || wanted->empty()) return std::nullopt;
+  for (const Value& value : *wanted) {
+    if (value.kind() != ValueKind::kString) return std::nullopt;
+    labels.push_back(value.AsString());
+  }
+  return labels;
+}
+
+std::optional<ValueList> IdsOf(const Expression& test) {
+  std::optional<ValueList> wanted = WantedOf(test, "id");
+  if (!wanted) return std::nullopt;
+  ValueList ids;
+  for (const Value& id : *wanted) {
+    const bool integer = id.kind() >= ValueKind::kByte && id.kind() <= ValueKind::kLong;
+    if (!integer && id.kind() != ValueKind::kString) return std::nullopt;
+    const bool known = std::any_of(ids.begin(), ids.end(),
+                                   [&id](const Value& other) { return Equals(id, other); });
+    if (!known) ids.push_back(id);
+  }
+  return ids;
+}
+
+bool Fold(const Filter& filter, Source* source) {
+  if (std::optional<ValueList> ids = IdsOf(*filter.predicate)) {
+    if (source->ids) return false;
+    source->ids = std::move(ids);
+    return true;
+  }
+  std::optional<std::vector<std::string>> labels = LabelsOf(*filter.predicate);
+  if (!labels) return false;
+  if (source->labels.empty()) {
+    source->labels = std::move(*labels);
+    return true;
+  }
+  std::erase_if(*labels, [source](const std::string& label) {
+    return std::find(source->labels.begin(), source->labels.end(), label) == source->labels.end();
+  });
+  if (labels->empty()) return false;
+  source->labels = std::move(*labels);
+  return true;
+}
+
+}  // namespace
+
+bool IsSourceFilter(const Filter& filter) {
+  return IdsOf(*filter.predicate).has_value() || LabelsOf(*filter.predicate).has_value();
+}
+
+bool FoldSource(Chain* root) {
+  return ForEachChain(root, [](Chain* chain) {
+    bool changed = false;
+    for (size_t i = 0; i + 1 < chain->ops.size();) {
+      Source* source = As<Source>(&chain->ops[i]);
+      const Filter* filter = As<Filter>(chain->ops[i + 1]);
+      if (source == nullptr || filter == nullptr || !Fold(*filter, source)) {
+        ++i;
+        continue;
+      }
+      chain->ops[i].step += "." + chain->ops[i + 1].step;
+      chain->ops.erase(chain->ops.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      changed = true;
+    }
+    return changed;
+  });
+}
+
+}  // namespace koios::planner

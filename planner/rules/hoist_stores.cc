@@ -1,0 +1,58 @@
+// local(bothE().limit(1)).otherV(): the vertex that otherV() needs is the one that enters the
+// child; stored before the child, it is seen behind it.
+#include <algorithm>
+
+#include "planner/rules/rules.h"
+
+namespace koios::planner {
+namespace {
+
+// The name under which the body first of all stores the entering value; empty: none.
+std::string StoredAtEntry(const Chain& body) {
+  if (body.ops.empty()) return "";
+  const Project* project = As<Project>(body.ops[0]);
+  return project != nullptr && IsCurrent(*project->value) ? project->target : "";
+}
+
+bool WritesAgain(const Chain& body, const std::string& name) {
+  std::set<std::string> names;
+  CollectWrites(Chain{{body.ops.begin() + 1, body.ops.end()}}, &names);
+  return names.contains(name);
+}
+
+// The name that every body of the scope stores at its entry and nowhere else.
+std::string Hoistable(const Op& op) {
+  const Scope* scope = As<Scope>(op);
+  if (scope == nullptr ||
+      (scope->policy != plan::ScopeExit::ALL && scope->policy != plan::ScopeExit::OPTIONAL)) {
+    return "";
+  }
+  const std::string name = StoredAtEntry(scope->bodies[0]);
+  if (name.empty() || (name[0] != '~' && !scope->keeps_labels)) return "";
+  const bool all =
+      std::all_of(scope->bodies.begin(), scope->bodies.end(), [&name](const Chain& body) {
+        return StoredAtEntry(body) == name && !WritesAgain(body, name);
+      });
+  return all ? name : "";
+}
+
+}  // namespace
+
+bool HoistStores(Chain* root) {
+  return ForEachChain(root, [](Chain* chain) {
+    bool changed = false;
+    for (size_t i = 0; i < chain->ops.size(); ++i) {
+      while (!Hoistable(chain->ops[i]).empty()) {
+        Scope* scope = As<Scope>(&chain->ops[i]);
+        Op store = scope->bodies[0].ops[0];
+        for (Chain& body : scope->bodies) body.ops.erase(body.ops.begin());
+        chain->ops.insert(chain->ops.begin() + static_cast<std::ptrdiff_t>(i), std::move(store));
+        changed = true;
+        ++i;
+      }
+    }
+    return changed;
+  });
+}
+
+}  // namespace koios::planner

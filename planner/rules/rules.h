@@ -1,0 +1,56 @@
+// The rewrite rules of the logical traversal, in the order in which they run. Each is a pure
+// function of the whole chain in a file of its own, with its test in testdata/rules/NAME.test.
+// Rule: a rule never changes what a traversal answers, only what it costs.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "core/status.h"
+#include "planner/logical.h"
+
+namespace koios::planner {
+
+struct Rule {
+  std::string_view name;
+  std::string_view help;
+  bool (*apply)(Chain* root) = nullptr;  // whether it changed anything
+  // What must hold before it runs; nullptr: nothing.
+  Status (*check)(const Chain& root) = nullptr;
+};
+
+const std::vector<Rule>& Rules();
+
+// Runs them all; `fired` is told after each that changed something.
+Status RunRules(Chain* root, const std::function<void(const Rule&, const Chain&)>& fired);
+
+// The chain and every chain below it, innermost first.
+template <typename Function>
+bool ForEachChain(Chain* chain, const Function& function) {
+  bool changed = false;
+  for (Op& op : chain->ops) {
+    std::vector<Chain>* children = ChildrenOf(&op);
+    if (children == nullptr) continue;
+    for (Chain& child : *children) changed = ForEachChain(&child, function) || changed;
+  }
+  return function(chain) || changed;
+}
+
+bool RemoveIdentity(Chain* root);
+bool UnnestLocal(Chain* root);
+bool HoistStores(Chain* root);
+bool DropUnread(Chain* root);
+bool InlineScopes(Chain* root);
+bool MergeProjects(Chain* root);
+bool PushFilters(Chain* root);
+bool FoldSource(Chain* root);
+bool CountDegrees(Chain* root);
+bool EarlyLimit(Chain* root);
+bool ProjectBeforeOrder(Chain* root);
+bool TopK(Chain* root);
+
+// UNIMPLEMENTED when a value stored inside a local child is read behind it.
+Status CheckVisibility(const Chain& root);
+
+}  // namespace koios::planner

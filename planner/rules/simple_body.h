@@ -1,0 +1,20 @@
+// Bodies that need no scope: chains that one expression over the entering row can say.
+// Rule: a body is simple only when the expression gives the same as the scope would in every case,
+// absent values and counts of nothing included.
+#pragma once
+
+#include "planner/logical.h"
+
+namespace koios::planner {
+
+// The body's only result as an expression, absent when there is none; nullptr when not simple.
+ExpressionPtr SimpleValue(const Chain& body);
+// Whether the body gives anything, as a predicate; nullptr when not simple.
+ExpressionPtr SimpleExists(const Chain& body);
+// The value is there for every row: ids, labels, constants, degrees.
+bool IsSurelyPresent(const Expression& value);
+// No operation of the chain waits for, counts or remembers rows: it may run for all entering rows
+// as one stream.
+bool IsStateless(const Chain& chain);
+
+}  // namespace koios::planner

@@ -1,0 +1,163 @@
+#include "planner/plan_error.h"
+#include "planner/steps/by.h"
+#include "planner/steps/predicate.h"
+#include "planner/steps/steps.h"
+
+namespace koios::planner {
+namespace {
+
+// The options of choose().option() in the order in which they are tried.
+class OptionTable {
+ public:
+  OptionTable(ExpressionPtr choice, const StepCall& step) : choice_(choice), step_(step) {}
+
+  Status Add(const Modulator& option, Builder* builder) {
+    const Bound& token = option.args[0];
+    ASSIGN_OR_RETURN(Chain branch, builder->Child(option.args.back()));
+    if (option.args.size() == 1) {
+      return StepError("WRONG_ARGUMENTS", option.call->span, "option",
+                       "option() behind choose() takes a value and a traversal");
+    }
+    if (token.IsTraversal()) {
+      return StepError("WRONG_ARGUMENTS", token.span, "option",
+                       "an option is chosen by a value or a predicate, not by a traversal");
+    }
+    if (token.IsEnum("Pick")) return AddPick(token, std::move(branch));
+    if (token.IsPredicate()) {
+      ASSIGN_OR_RETURN(ExpressionPtr test, BuildPredicate(token, choice_, step_.name()));
+      Put(std::move(test), std::move(branch), &split_);
+      return OkStatus();
+    }
+    Value value = token.value;
+    if (token.IsEnum("T")) value = Value::String(token.name);
+    Put(CallOf("eq", {choice_, Constant(std::move(value))}), std::move(branch), &split_);
+    return OkStatus();
+  }
+
+  // What no option takes passes through.
+  Split Finish() {
+    for (size_t i = 0; i < last_.branches.size(); ++i) {
+      Put(last_.tests[i], std::move(last_.branches[i]), &split_);
+    }
+    Put(Constant(Value::Bool(true)), Chain{}, &split_);
+    return std::move(split_);
+  }
+
+ private:
+  static void Put(ExpressionPtr test, Chain branch, Split* split) {
+    split->tests.push_back(std::move(test));
+    split->branches.push_back(std::move(branch));
+  }
+
+  Status AddPick(const Bound& pick, Chain branch) {
+    const ExpressionPtr present = CallOf("present", {choice_});
+    if (pick.name == "none") {
+      Put(present, std::move(branch), &last_);
+    } else if (pick.name == "unproductive") {
+      Put(CallOf("not", {present}), std::move(branch), &last_);
+    } else {
+      return StepError("WRONG_ARGUMENTS", pick.span, "option",
+                       "choose() knows Pick.none and Pick.unproductive, not Pick." + pick.name);
+    }
+    return OkStatus();
+  }
+
+  ExpressionPtr choice_;
+  const StepCall& step_;
+  Split split_;
+  Split last_;
+};
+
+// The name under which the choice is stored, absent when it gives nothing.
+StatusOr<ExpressionPtr> BuildChoice(const Bound& choice, bool as_test, const StepCall& step,
+                                    Builder* builder) {
+  const std::string name = builder->FreshName('c');
+  if (choice.IsTraversal()) {
+    ASSIGN_OR_RETURN(Chain body, builder->Child(choice));
+    Scope scope{as_test ? plan::ScopeExit::EXISTS_FLAG : plan::ScopeExit::FIRST,
+                name,
+                as_test ? plan::Project::DROP_ROW : plan::Project::LEAVE_ABSENT,
+                {}};
+    scope.bodies.push_back(std::move(body));
+    builder->Emit(std::move(scope));
+    return Named(name);
+  }
+  ExpressionPtr value;
+  if (choice.IsPredicate()) {
+    ASSIGN_OR_RETURN(value, BuildPredicate(choice, Current(), step.name()));
+    value = CallOf("and", {std::move(value)});
+  } else {
+    value = TokenValue(choice.name, Current());
+  }
+  builder->Emit(Project{std::move(value), name, plan::Project::DROP_ROW});
+  return Named(name);
+}
+
+}  // namespace
+
+Status BuildLocal(const StepCall& step, Builder* builder) {
+  ASSIGN_OR_RETURN(Chain body, builder->Child(step.args[0]));
+  Scope scope;
+  scope.policy = step.name() == "map"          ? plan::ScopeExit::FIRST
+                 : step.name() == "sideEffect" ? plan::ScopeExit::EFFECT
+                 : step.name() == "optional"   ? plan::ScopeExit::OPTIONAL
+                                               : plan::ScopeExit::ALL;
+  scope.bodies.push_back(std::move(body));
+  scope.keeps_labels = step.name() == "local" || step.name() == "optional";
+  builder->Emit(std::move(scope));
+  return OkStatus();
+}
+
+Status BuildCoalesce(const StepCall& step, Builder* builder) {
+  Scope scope;
+  scope.policy = plan::ScopeExit::ALL;
+  for (const Bound& child : step.args) {
+    ASSIGN_OR_RETURN(Chain body, builder->Child(child));
+    scope.bodies.push_back(std::move(body));
+  }
+  builder->Emit(std::move(scope));
+  return OkStatus();
+}
+
+Status BuildUnion(const StepCall& step, Builder* builder) {
+  if (step.args.empty()) {
+    builder->Emit(Filter{Constant(Value::Bool(false))});
+    return OkStatus();
+  }
+  Split split;
+  for (const Bound& child : step.args) {
+    ASSIGN_OR_RETURN(Chain branch, builder->Child(child));
+    split.branches.push_back(std::move(branch));
+  }
+  builder->Emit(std::move(split));
+  return OkStatus();
+}
+
+Status BuildChoose(const StepCall& step, Builder* builder) {
+  const bool as_test = step.args.size() > 1;
+  if (as_test == !step.options.empty()) {
+    return StepError("WRONG_ARGUMENTS", step.span(), step.name(),
+                     "choose() takes either a test with its one or two branches, or a choice "
+                     "with option() modulators");
+  }
+  ASSIGN_OR_RETURN(ExpressionPtr choice, BuildChoice(step.args[0], as_test, step, builder));
+  if (!as_test) {
+    OptionTable options(choice, step);
+    for (const Modulator& option : step.options) RETURN_IF_ERROR(options.Add(option, builder));
+    builder->Emit(options.Finish());
+    return OkStatus();
+  }
+  Split split;
+  split.tests = {choice, Constant(Value::Bool(true))};
+  ASSIGN_OR_RETURN(Chain then, builder->Child(step.args[1]));
+  Chain otherwise;
+  if (step.args.size() > 2) {
+    ASSIGN_OR_RETURN(otherwise, builder->Child(step.args[2]));
+  }
+  split.branches.push_back(std::move(then));
+  split.branches.push_back(std::move(otherwise));
+  builder->Emit(std::move(split));
+  return OkStatus();
+}
+
+}  // namespace koios::planner

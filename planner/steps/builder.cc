@@ -1,0 +1,280 @@
+#include "planner/steps/builder.h"
+
+#include "planner/plan_error.h"
+
+namespace koios::planner {
+namespace {
+
+StatusOr<const StepSpec*> SpecOf(const parser::Call& call) {
+  const StepSpec* spec = FindStep(call.name);
+  if (spec != nullptr) return spec;
+  const std::string nearest = NearestStep(call.name);
+  std::string message = "there is no step \"" + call.name + "\"";
+  if (!nearest.empty()) message += "; did you mean \"" + nearest + "\"?";
+  return StepError("UNKNOWN_STEP", call.span, call.name, message,
+                   nearest.empty() ? "" : nearest + "()");
+}
+
+Status CheckArguments(const StepSpec& spec, const parser::Call& call,
+                      const std::vector<Bound>& arguments) {
+  std::string expected;
+  for (const Signature& signature : SignaturesOf(spec)) {
+    if (MatchesSignature(signature, arguments)) return OkStatus();
+    if (!expected.empty()) expected += " or ";
+    expected += SignatureText(spec.name, signature);
+  }
+  std::string given;
+  for (const Bound& argument : arguments) {
+    if (!given.empty()) given += ", ";
+    given += DescribeBound(argument);
+    if (given.size() > 200) break;
+  }
+  return StepError("WRONG_ARGUMENTS", call.span, spec.name,
+                   "step \"" + std::string(spec.name) + "\" takes " + expected + ", not " +
+                       (given.empty() ? "no arguments" : given),
+                   expected);
+}
+
+StatusOr<std::vector<Bound>> BindAll(const parser::Call& call, const Parameters& parameters) {
+  std::vector<Bound> arguments;
+  arguments.reserve(call.arguments.size());
+  for (const parser::Argument& argument : call.arguments) {
+    ASSIGN_OR_RETURN(Bound bound, Bind(argument, parameters, call.name));
+    arguments.push_back(std::move(bound));
+  }
+  return arguments;
+}
+
+bool IsInfix(const parser::Call& call, std::string_view name) {
+  return call.name == name && call.arguments.empty();
+}
+
+// Where the left side of the first infix and()/or() begins: behind the last step before it that
+// starts from the graph, and what belongs to that step.
+size_t LeftOfConjunction(std::span<const parser::Call> calls, size_t infix) {
+  size_t begin = infix;
+  while (begin > 0) {
+    const StepSpec* spec = FindStep(calls[begin - 1].name);
+    if (spec != nullptr && spec->Has(kStarts)) break;
+    --begin;
+  }
+  if (begin == 0) return 0;
+  while (begin < infix && FindStep(calls[begin].name) != nullptr &&
+         FindStep(calls[begin].name)->Has(kModulates)) {
+    ++begin;
+  }
+  return begin;
+}
+
+// The parts between the calls of `name` without arguments.
+std::vector<std::span<const parser::Call>> SplitAtInfix(std::span<const parser::Call> calls,
+                                                        std::string_view name) {
+  std::vector<std::span<const parser::Call>> parts;
+  size_t begin = 0;
+  for (size_t i = 0; i <= calls.size(); ++i) {
+    if (i < calls.size() && !IsInfix(calls[i], name)) continue;
+    parts.push_back(calls.subspan(begin, i - begin));
+    begin = i + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
+Status Builder::AppendRoot(const parser::Traversal& traversal) {
+  is_child_ = false;
+  return AppendCalls(traversal.calls, true);
+}
+
+Status Builder::AppendChild(const parser::Traversal& traversal) {
+  return AppendCalls(traversal.calls, false);
+}
+
+void Builder::Emit(Operation operation) {
+  chain_.ops.push_back(Op{std::move(operation), span_, step_});
+  Advance(chain_.ops.back(), &env_);
+}
+
+std::string Builder::FreshName(char prefix) {
+  return std::string("~") + prefix + std::to_string(query_->next_name++);
+}
+
+std::string Builder::Store(const ExpressionPtr& value) {
+  if (value->kind == Expression::Kind::kCurrent) return "";
+  if (value->kind == Expression::Kind::kNamed) return value->name;
+  const std::string name = FreshName('k');
+  Emit(Project{value, name, plan::Project::DROP_ROW});
+  return name;
+}
+
+StatusOr<Chain> Builder::Child(const Bound& argument, LabelMode mode) {
+  return ChildFrom(argument, env_, mode);
+}
+
+StatusOr<Chain> Builder::ChildFrom(const Bound& argument, TypeEnv env, LabelMode mode) {
+  Builder child(query_, std::move(env), mode);
+  child.is_child_ = is_child_ || !at_start();
+  child.span_ = argument.span;
+  child.step_ = step_;
+  RETURN_IF_ERROR(child.AppendChild(*argument.traversal));
+  return child.Take();
+}
+
+StatusOr<Chain> Builder::ChildOfCalls(Calls calls) {
+  Builder child(query_, env_, mode_);
+  child.span_ = span_;
+  child.step_ = step_;
+  RETURN_IF_ERROR(child.AppendPlain(calls, false));
+  return child.Take();
+}
+
+Status Builder::AppendCalls(Calls calls, bool root) {
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (!IsInfix(calls[i], "or") && !IsInfix(calls[i], "and")) continue;
+    const size_t left = LeftOfConjunction(calls, i);
+    return AppendConjunction(calls.subspan(0, left), calls.subspan(left), root);
+  }
+  return AppendPlain(calls, root);
+}
+
+// a().or().b().and().c() is or(a(), and(b(), c())).
+Status Builder::AppendConjunction(Calls left, Calls calls, bool root) {
+  RETURN_IF_ERROR(AppendPlain(left, root));
+  std::vector<ExpressionPtr> any;
+  for (Calls alternative : SplitAtInfix(calls, "or")) {
+    std::vector<ExpressionPtr> all;
+    for (Calls part : SplitAtInfix(alternative, "and")) {
+      if (part.empty()) {
+        return StepError("WRONG_ARGUMENTS", calls[0].span, calls[0].name,
+                         "and() and or() without arguments stand between two conditions");
+      }
+      span_ = part[0].span;
+      step_ = CallText(part[0]);
+      ASSIGN_OR_RETURN(Chain body, ChildOfCalls(part));
+      const std::string flag = FreshName('f');
+      Emit(ScopeOf(plan::ScopeExit::EXISTS_FLAG, flag, plan::Project::DROP_ROW, std::move(body)));
+      all.push_back(Named(flag));
+    }
+    any.push_back(all.size() == 1 ? all[0] : CallOf("and", std::move(all)));
+  }
+  Emit(Filter{any.size() == 1 ? any[0] : CallOf("or", std::move(any))});
+  return OkStatus();
+}
+
+Status Builder::AppendPlain(Calls calls, bool root) {
+  size_t at = 0;
+  while (at < calls.size()) {
+    if (calls[at].name == "as" && at_start()) {
+      std::vector<std::string> labels;
+      RETURN_IF_ERROR(StartVariable(calls[at], &labels));
+      ++at;
+      RETURN_IF_ERROR(StoreLabels(labels, false));
+      continue;
+    }
+    const bool first = at == 0;
+    ASSIGN_OR_RETURN(StepCall step, TakeStep(calls, &at));
+    span_ = step.span();
+    step_ = step.text;
+    RETURN_IF_ERROR(BuildStep(step, root && first));
+    RETURN_IF_ERROR(StoreLabels(step.labels, at == calls.size()));
+    RETURN_IF_ERROR(CheckNames());
+  }
+  return OkStatus();
+}
+
+Status Builder::StartVariable(const parser::Call& call, std::vector<std::string>* labels) {
+  ASSIGN_OR_RETURN(std::vector<Bound> arguments, BindAll(call, *query_->parameters));
+  RETURN_IF_ERROR(CheckArguments(*FindStep("as"), call, arguments));
+  span_ = call.span;
+  step_ = CallText(call);
+  const std::string& name = arguments[0].value.AsString();
+  if (mode_ == LabelMode::kVariables && env_.names.contains(name)) {
+    Emit(Project{Named(name), "", plan::Project::DROP_ROW});
+    return OkStatus();
+  }
+  for (const Bound& argument : arguments) labels->push_back(argument.value.AsString());
+  return OkStatus();
+}
+
+Status Builder::StoreLabels(const std::vector<std::string>& labels, bool last) {
+  for (const std::string& label : labels) {
+    if (last && mode_ == LabelMode::kVariables && env_.names.contains(label)) {
+      Emit(Filter{CallOf("eq", {Current(), Named(label)})});
+    } else {
+      Emit(Project{Current(), label, plan::Project::DROP_ROW});
+    }
+  }
+  return OkStatus();
+}
+
+// Forgets what only the step itself could read, and bounds what is left.
+Status Builder::CheckNames() {
+  std::erase_if(env_.names, [](const auto& entry) {
+    return entry.first[0] == '~' && entry.first != kFromVertexName;
+  });
+  if (env_.names.size() <= kMaxLabels) return OkStatus();
+  ErrorDetail detail;
+  detail.reason = "TOO_MANY_LABELS";
+  detail.span = span_;
+  detail.limit = std::to_string(kMaxLabels);
+  detail.used = std::to_string(env_.names.size());
+  return ResourceExhausted("the traversal has more than " + std::to_string(kMaxLabels) + " labels",
+                           detail);
+}
+
+StatusOr<StepCall> Builder::TakeStep(Calls calls, size_t* at) {
+  const parser::Call& call = calls[*at];
+  ASSIGN_OR_RETURN(const StepSpec* spec, SpecOf(call));
+  if (spec->Has(kModulates)) {
+    return StepError("MISPLACED_STEP", call.span, call.name,
+                     call.name + "() changes the step before it, and there is none that takes it");
+  }
+  if (!spec->IsThere()) {
+    return NotThereYet(call.span, call.name, "the step " + call.name + "() is not there yet");
+  }
+  StepCall step;
+  step.spec = spec;
+  step.call = &call;
+  step.text = CallText(call);
+  ASSIGN_OR_RETURN(step.args, BindAll(call, *query_->parameters));
+  RETURN_IF_ERROR(CheckArguments(*spec, call, step.args));
+  ++*at;
+  RETURN_IF_ERROR(TakeModulators(calls, at, &step));
+  return step;
+}
+
+Status Builder::TakeModulators(Calls calls, size_t* at, StepCall* step) {
+  for (; *at < calls.size(); ++*at) {
+    const parser::Call& call = calls[*at];
+    ASSIGN_OR_RETURN(const StepSpec* spec, SpecOf(call));
+    if (!spec->Has(kModulates)) return OkStatus();
+    ASSIGN_OR_RETURN(std::vector<Bound> arguments, BindAll(call, *query_->parameters));
+    RETURN_IF_ERROR(CheckArguments(*spec, call, arguments));
+    if (call.name == "as") {
+      for (const Bound& label : arguments) step->labels.push_back(label.value.AsString());
+      continue;
+    }
+    const bool by = call.name == "by" && step->spec->Has(kTakesBy);
+    const bool option = call.name == "option" && step->spec->Has(kTakesOption);
+    const bool with = call.name == "with" && step->spec->Has(kTakesWith);
+    if (!by && !option && !with) {
+      return StepError("MISPLACED_STEP", call.span, call.name,
+                       call.name + "() cannot follow " + step->call->name + "()");
+    }
+    auto& modulators = by ? step->bys : option ? step->options : step->withs;
+    modulators.push_back({&call, std::move(arguments)});
+  }
+  return OkStatus();
+}
+
+Status Builder::BuildStep(const StepCall& step, bool first_of_root) {
+  if (first_of_root && !step.spec->Has(kStarts)) {
+    return StepError("MISPLACED_STEP", step.span(), step.name(),
+                     "a traversal begins with V(), E(), inject() or union(), not with " +
+                         std::string(step.name()) + "()",
+                     "V()." + step.text);
+  }
+  return step.spec->build(step, this);
+}
+
+}  // namespace koios::planner

@@ -1,0 +1,99 @@
+// Builder: turns the calls of one traversal into a logical chain. It groups each step with its
+// as() labels and modulators, checks the arguments against the catalogue, then calls the row's
+// build function, which emits operations here.
+// Rule: builders know what values flow (env) only by the operations emitted so far.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/argument.h"
+#include "planner/logical.h"
+#include "planner/steps/catalogue.h"
+#include "planner/value_type.h"
+
+namespace koios::planner {
+
+struct Modulator {
+  const parser::Call* call = nullptr;
+  std::vector<Bound> args;
+};
+
+// One step with all that belongs to it.
+struct StepCall {
+  const StepSpec* spec = nullptr;
+  const parser::Call* call = nullptr;
+  std::string text;  // as written
+  std::vector<Bound> args;
+  std::vector<Modulator> bys;
+  std::vector<Modulator> options;
+  std::vector<Modulator> withs;
+  std::vector<std::string> labels;
+
+  std::string_view name() const { return spec->name; }
+  const SourceSpan& span() const { return call->span; }
+};
+
+// Distinct labels of one traversal.
+inline constexpr size_t kMaxLabels = 256;
+
+// What all builders of one query share.
+struct QueryState {
+  const Parameters* parameters = nullptr;
+  uint32_t next_name = 1;
+};
+
+// How the labels at both ends of a traversal are meant.
+enum class LabelMode : uint8_t {
+  kPlain,
+  kVariables,  // in where(): as('a') at the start reads a, at the end compares with it
+};
+
+class Builder {
+ public:
+  Builder(QueryState* query, TypeEnv env, LabelMode mode = LabelMode::kPlain)
+      : query_(query), env_(std::move(env)), mode_(mode) {}
+
+  Status AppendRoot(const parser::Traversal& traversal);
+  Status AppendChild(const parser::Traversal& traversal);
+  Chain Take() { return std::move(chain_); }
+
+  // For build functions.
+  const TypeEnv& env() const { return env_; }
+  LabelMode mode() const { return mode_; }
+  bool at_start() const { return chain_.ops.empty(); }
+  bool is_child() const { return is_child_; }  // not the root, nor a branch at its start
+  void Emit(Operation operation);
+  StatusOr<Chain> Child(const Bound& argument, LabelMode mode = LabelMode::kPlain);
+  StatusOr<Chain> ChildFrom(const Bound& argument, TypeEnv env, LabelMode mode);
+  // A name that no label can be: "~k3".
+  std::string FreshName(char prefix);
+  // Stores `value` (when it is no stored or current value already) and returns its name.
+  std::string Store(const ExpressionPtr& value);
+
+ private:
+  using Calls = std::span<const parser::Call>;
+  Status AppendCalls(Calls calls, bool root);
+  Status AppendPlain(Calls calls, bool root);
+  Status AppendConjunction(Calls left, Calls calls, bool root);
+  StatusOr<Chain> ChildOfCalls(Calls calls);
+  StatusOr<StepCall> TakeStep(Calls calls, size_t* at);
+  Status TakeModulators(Calls calls, size_t* at, StepCall* step);
+  Status BuildStep(const StepCall& step, bool first_of_root);
+  Status StartVariable(const parser::Call& call, std::vector<std::string>* labels);
+  Status CheckNames();
+  Status StoreLabels(const std::vector<std::string>& labels, bool last);
+
+  QueryState* query_;
+  TypeEnv env_;
+  LabelMode mode_;
+  bool is_child_ = true;
+  Chain chain_;
+  SourceSpan span_;
+  std::string step_;
+};
+
+}  // namespace koios::planner

@@ -1,0 +1,70 @@
+#include "planner/steps/by.h"
+
+#include "planner/plan_error.h"
+
+namespace koios::planner {
+
+const Modulator* ByAt(const StepCall& step, size_t i) {
+  return step.bys.empty() ? nullptr : &step.bys[i % step.bys.size()];
+}
+
+ExpressionPtr TokenValue(std::string_view token, const ExpressionPtr& input) {
+  return CallOf(std::string(token), {input});
+}
+
+ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, const Builder& builder) {
+  if (TypeOf(*input, builder.env()) == ValueType::kMap) {
+    return CallOf("map_get", {input, StringConstant(key)});
+  }
+  return PropertyOf(input, key);
+}
+
+ExpressionPtr ColumnValue(std::string_view column, const ExpressionPtr& input,
+                          const Builder& builder) {
+  const bool entry = TypeOf(*input, builder.env()) == ValueType::kEntry;
+  if (column == "keys") return CallOf(entry ? "entry_key" : "map_keys", {input});
+  return CallOf(entry ? "entry_value" : "map_values", {input});
+}
+
+StatusOr<ExpressionPtr> BuildByArgument(const Bound& argument, const ExpressionPtr& input,
+                                        plan::Project::Absent absent, const StepCall& step,
+                                        Builder* builder) {
+  if (argument.IsString()) return KeyValue(argument.value.AsString(), input, *builder);
+  if (argument.IsEnum("T")) return TokenValue(argument.name, input);
+  if (argument.IsEnum("Column")) return ColumnValue(argument.name, input, *builder);
+  if (!argument.IsTraversal()) {
+    return NotThereYet(argument.span, "by",
+                       "by() with " + DescribeBound(argument) + " is not there yet for " +
+                           std::string(step.name()) + "()");
+  }
+  TypeEnv env = builder->env();
+  env.current = TypeOf(*input, env);
+  ASSIGN_OR_RETURN(Chain body, builder->ChildFrom(argument, env, LabelMode::kPlain));
+  if (!IsCurrent(*input)) {
+    Op start{Project{input, "", plan::Project::DROP_ROW}, argument.span, step.text};
+    body.ops.insert(body.ops.begin(), std::move(start));
+  }
+  const std::string name = builder->FreshName('b');
+  builder->Emit(ScopeOf(plan::ScopeExit::FIRST, name, absent, std::move(body)));
+  return Named(name);
+}
+
+StatusOr<ExpressionPtr> BuildBy(const Modulator* by, const ExpressionPtr& input,
+                                plan::Project::Absent absent, const StepCall& step,
+                                Builder* builder) {
+  if (by == nullptr || by->args.empty()) return input;
+  if (by->args.size() > 1) {
+    return StepError("WRONG_ARGUMENTS", by->call->span, "by",
+                     "by() takes one argument after " + std::string(step.name()) + "()");
+  }
+  return BuildByArgument(by->args[0], input, absent, step, builder);
+}
+
+Status CheckByCount(const StepCall& step, size_t most) {
+  if (step.bys.size() <= most) return OkStatus();
+  return StepError("WRONG_ARGUMENTS", step.bys[most].call->span, "by",
+                   std::string(step.name()) + "() takes at most " + std::to_string(most) +
+                       " by() modulator" + (most == 1 ? "" : "s"));
+}
+
+}  // namespace koios::planner

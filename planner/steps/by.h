@@ -1,0 +1,34 @@
+// by() modulators as values: of the current value, or of a stored one.
+// Rule: a by() that gives nothing makes its expression absent; what that means (drop the row, leave
+// the key out) is said by `absent` and by the operation that reads it.
+#pragma once
+
+#include "planner/steps/builder.h"
+
+namespace koios::planner {
+
+// The i-th by() of the step, going round when there are fewer; nullptr when there is none.
+const Modulator* ByAt(const StepCall& step, size_t i);
+
+// Emits what is needed and returns the value of `by` (nullptr: the identity) for `input`.
+// A traversal is evaluated in a scope whose first result is stored under a fresh name.
+StatusOr<ExpressionPtr> BuildBy(const Modulator* by, const ExpressionPtr& input,
+                                plan::Project::Absent absent, const StepCall& step,
+                                Builder* builder);
+// The same for one argument of by().
+StatusOr<ExpressionPtr> BuildByArgument(const Bound& argument, const ExpressionPtr& input,
+                                        plan::Project::Absent absent, const StepCall& step,
+                                        Builder* builder);
+
+// INVALID_ARGUMENT when the step has more than `most`.
+Status CheckByCount(const StepCall& step, size_t most);
+
+// The function of T.id, T.label, T.key, T.value.
+ExpressionPtr TokenValue(std::string_view token, const ExpressionPtr& input);
+// The value under `key` of a map, or the property of an element.
+ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, const Builder& builder);
+// Column.keys or Column.values.
+ExpressionPtr ColumnValue(std::string_view column, const ExpressionPtr& input,
+                          const Builder& builder);
+
+}  // namespace koios::planner

@@ -1,0 +1,253 @@
+#include "planner/steps/catalogue.h"
+
+#include <algorithm>
+
+#include "core/name_distance.h"
+#include "planner/steps/steps.h"
+
+namespace koios::planner {
+namespace {
+
+constexpr ChildScoping kNoChildren = ChildScoping::kNone;
+constexpr ChildScoping kLocal = ChildScoping::kLocal;
+constexpr ChildScoping kGlobal = ChildScoping::kGlobal;
+
+constexpr std::string_view kEdgeLabels = "labels:string*";
+constexpr std::string_view kKeys = "keys:string/null*";
+constexpr std::string_view kReduce = "() | scope:Scope";
+
+constexpr StepSpec kRows[] = {
+    // From the graph, and along edges.
+    {"V", "ids:value*", "vertices of the graph, all or by id", kStarts, kNoChildren, BuildGraph},
+    {"E", "ids:value*", "edges of the graph, all or by id", kStarts, kNoChildren, BuildGraph},
+    {"inject", "values:value*", "these values, before what flows already", kStarts, kNoChildren,
+     BuildInject},
+    {"out", kEdgeLabels, "vertices that outgoing edges lead to", 0, kNoChildren, BuildExpand},
+    {"in", kEdgeLabels, "vertices that incoming edges come from", 0, kNoChildren, BuildExpand},
+    {"both", kEdgeLabels, "neighbours in both directions", 0, kNoChildren, BuildExpand},
+    {"outE", kEdgeLabels, "outgoing edges", 0, kNoChildren, BuildExpand},
+    {"inE", kEdgeLabels, "incoming edges", 0, kNoChildren, BuildExpand},
+    {"bothE", kEdgeLabels, "edges of both directions", 0, kNoChildren, BuildExpand},
+    {"outV", "()", "the vertex an edge goes out from", 0, kNoChildren, BuildEdgeEnd},
+    {"inV", "()", "the vertex an edge goes in to", 0, kNoChildren, BuildEdgeEnd},
+    {"bothV", "()", "both vertices of an edge", 0, kNoChildren, BuildEdgeEnd},
+    {"otherV", "()", "the vertex of an edge that one did not come from", 0, kNoChildren,
+     BuildEdgeEnd},
+    {"toE", "direction:Direction, labels:string*", "edges of a direction"},
+    {"toV", "direction:Direction", "the end vertex of an edge in a direction"},
+    {"to", "direction:Direction, labels:string*", "neighbours in a direction"},
+    // One value decides.
+    {"has",
+     "key:string/null | key:string/null/T, value:value/P/traversal | "
+     "label:string/null, key:string/null, value:value/P/traversal",
+     "keeps elements by a property, id or label", 0, kLocal, BuildHas},
+    {"hasLabel", "predicate:P | labels:string/null+", "keeps elements of these labels", 0,
+     kNoChildren, BuildHasLabel},
+    {"hasId", "ids:value/P+", "keeps elements with these ids", 0, kNoChildren, BuildHasId},
+    {"hasKey", "predicate:P | keys:string/null+", "keeps properties with these keys", 0,
+     kNoChildren, BuildHasKeyOrValue},
+    {"hasValue", "values:value/P+", "keeps properties with these values", 0, kNoChildren,
+     BuildHasKeyOrValue},
+    {"hasNot", "key:string", "keeps elements without this property", 0, kNoChildren, BuildHasNot},
+    {"is", "value:value/P", "keeps values that fit", 0, kNoChildren, BuildIs},
+    {"limit", "n:integer | scope:Scope, n:integer", "the first n", 0, kNoChildren, BuildLimit},
+    {"range", "low:integer, high:integer | scope:Scope, low:integer, high:integer",
+     "from number low up to, not including, high; -1: to the end", 0, kNoChildren, BuildLimit},
+    {"skip", "n:integer | scope:Scope, n:integer", "all but the first n", 0, kNoChildren,
+     BuildLimit},
+    {"tail", "n:integer? | scope:Scope, n:integer?", "the last n, or the last", 0, kNoChildren,
+     BuildTail},
+    {"sample", "n:integer | scope:Scope, n:integer", "n picked at random", kTakesBy, kLocal,
+     BuildSample},
+    {"coin", "probability:number", "keeps each with this probability"},
+    {"dedup", "labels:string* | scope:Scope, labels:string*", "drops repeated values", kTakesBy,
+     kLocal, BuildDedup},
+    {"none", "() | predicate:P", "keeps collections none of whose members fit"},
+    {"all", "predicate:P", "keeps collections all of whose members fit"},
+    {"any", "predicate:P", "keeps collections one of whose members fits"},
+    {"discard", "()", "drops everything"},
+    {"timeLimit", "milliseconds:integer", "ends the traversal after a time"},
+    {"simplePath", "()", "keeps paths without repeated objects", kTakesBy | kTakesFromTo},
+    {"cyclicPath", "()", "keeps paths with repeated objects", kTakesBy | kTakesFromTo},
+    // Children and labels decide.
+    {"where", "child:traversal | predicate:P | label:string, predicate:P",
+     "keeps traversers for which the child gives something, or whose labels compare", kTakesBy,
+     kLocal, BuildWhere},
+    {"filter", "child:traversal", "keeps traversers for which the child gives something", 0, kLocal,
+     BuildWhere},
+    {"not", "child:traversal", "keeps traversers for which the child gives nothing", 0, kLocal,
+     BuildNot},
+    {"and", "children:traversal*", "all children give something", 0, kLocal, BuildAndOr},
+    {"or", "children:traversal*", "one of the children gives something", 0, kLocal, BuildAndOr},
+    {"match", "patterns:traversal+", "binds variables by patterns", 0, kLocal},
+    // Values of elements.
+    {"values", kKeys, "property values", 0, kNoChildren, BuildValues},
+    {"properties", kKeys, "properties", 0, kNoChildren, BuildValues},
+    {"id", "()", "the element's id", 0, kNoChildren, BuildToken},
+    {"label", "()", "the element's label", 0, kNoChildren, BuildToken},
+    {"key", "()", "the property's key", 0, kNoChildren, BuildToken},
+    {"value", "()", "the property's value", 0, kNoChildren, BuildToken},
+    {"constant", "value:value", "always this value", 0, kNoChildren, BuildConstant},
+    {"identity", "()", "the traverser as it is", 0, kNoChildren, BuildIdentity},
+    {"valueMap", "keys:string/null* | tokens:boolean, keys:string/null*",
+     "a map from keys to lists of values", kTakesBy | kTakesWith, kLocal, BuildValueMap},
+    {"elementMap", kKeys, "a map of id, label and property values", 0, kNoChildren,
+     BuildElementMap},
+    {"propertyMap", "keys:string*", "a map from keys to properties", kTakesBy},
+    {"select", "column:Column | labels:string+ | pop:Pop, labels:string+ | keys:traversal",
+     "labelled values, or a map's entries, keys or values", kTakesBy, kLocal, BuildSelect},
+    {"project", "keys:string+", "a map with one by() for each key", kTakesBy, kLocal, BuildProject},
+    {"unfold", "()", "the members of collections and maps", 0, kNoChildren, BuildUnfold},
+    {"element", "()", "the element of a property"},
+    {"path", "()", "where the traverser has been", kTakesBy | kTakesFromTo},
+    {"tree", "() | key:string", "paths as a tree", kTakesBy},
+    {"index", "()", "numbers the members of a collection", kTakesWith},
+    {"math", "expression:string", "arithmetic", kTakesBy},
+    {"loops", "() | name:string", "how often the loop was run"},
+    {"sack", "() | operator:Operator", "the traverser's sack", kTakesBy},
+    // All values together.
+    {"count", kReduce, "how many", 0, kNoChildren, BuildCount},
+    {"sum", kReduce, "the sum", 0, kNoChildren, BuildReduce},
+    {"min", kReduce, "the least", 0, kNoChildren, BuildReduce},
+    {"max", kReduce, "the greatest", 0, kNoChildren, BuildReduce},
+    {"mean", kReduce, "the average", 0, kNoChildren, BuildReduce},
+    {"fold", "() | seed:value, operator:Operator", "all in one list", 0, kNoChildren, BuildFold},
+    {"order", "() | scope:Scope", "sorts", kTakesBy, kLocal, BuildOrder},
+    {"group", "() | key:string", "a map from keys to groups", kTakesBy, kLocal, BuildGroup},
+    {"groupCount", "() | key:string", "a map from keys to counts", kTakesBy, kLocal, BuildGroup},
+    {"barrier", "() | size:integer | merge:Barrier", "waits for all before it goes on"},
+    {"aggregate", "key:string | scope:Scope, key:string", "gathers into a side-effect", kTakesBy},
+    {"cap", "keys:string+", "a side-effect's value"},
+    {"subgraph", "key:string", "gathers edges into a graph"},
+    // Children make the values.
+    {"local", "child:traversal", "the child for each traverser by itself", 0, kLocal, BuildLocal},
+    {"map", "child:traversal", "the child's first result", 0, kLocal, BuildLocal},
+    {"flatMap", "child:traversal", "the child's results", 0, kLocal, BuildLocal},
+    {"sideEffect", "child:traversal", "runs the child, passes the traverser", 0, kLocal,
+     BuildLocal},
+    {"optional", "child:traversal", "the child's results, or the traverser", 0, kLocal, BuildLocal},
+    {"coalesce", "children:traversal+", "the first child that gives something", 0, kLocal,
+     BuildCoalesce},
+    {"union", "children:traversal*", "the results of all children", kStarts, kGlobal, BuildUnion},
+    {"choose",
+     "choice:traversal/T | test:traversal/P, then:traversal | "
+     "test:traversal/P, then:traversal, else:traversal",
+     "one of several branches", kTakesOption, kGlobal, BuildChoose},
+    {"branch", "choice:traversal/T", "all options that fit", kTakesOption, kGlobal},
+    {"repeat", "body:traversal | name:string, body:traversal", "runs the body again and again",
+     kTakesLoopTests, kGlobal},
+    // Modulators.
+    {"as", "labels:string+", "labels the step before", kModulates},
+    {"by",
+     "() | value:string/T/Column/Order/traversal/P | value:string/T/Column/traversal, "
+     "order:Order",
+     "how the step before looks at its values", kModulates, kLocal},
+    {"option", "token:value/P/Pick/T/traversal, branch:traversal | branch:traversal",
+     "a branch of choose()", kModulates, kGlobal},
+    {"with", "key:string/WithOptions, value:value/WithOptions?", "configures the step before",
+     kModulates},
+    {"from", "value:string/value/traversal", "where an edge or a path begins"},
+    {"times", "n:integer", "how often repeat() runs"},
+    {"until", "test:traversal/P", "when repeat() ends", 0, kLocal},
+    {"emit", "() | test:traversal/P", "what repeat() gives on its way", 0, kLocal},
+    // Changes to the graph.
+    {"addV", "() | label:string/traversal", "adds a vertex", kStarts},
+    {"addE", "label:string/traversal", "adds an edge", kStarts | kTakesFromTo},
+    {"property", "arguments:value/T/Cardinality/traversal+", "sets a property"},
+    {"drop", "()", "removes elements or properties"},
+    {"mergeV", "() | match:map/null/traversal", "finds or adds a vertex", kStarts | kTakesOption},
+    {"mergeE", "() | match:map/null/traversal", "finds or adds an edge", kStarts | kTakesOption},
+    // Text, numbers, dates, collections.
+    {"asBool", "()", "the value as a boolean"},
+    {"asDate", "()", "the value as a date"},
+    {"asNumber", "() | type:value", "the value as a number"},
+    {"asString", "() | scope:Scope", "the value as text"},
+    {"concat", "parts:string/null/traversal*", "joins texts"},
+    {"conjoin", "delimiter:string", "joins a collection into one text"},
+    {"combine", "values:value/traversal", "one list after the other"},
+    {"dateAdd", "unit:DT, n:integer", "a date some time later"},
+    {"dateDiff", "date:value/traversal", "the time between two dates"},
+    {"difference", "values:value/traversal", "what the other collection lacks"},
+    {"disjunct", "values:value/traversal", "what only one collection has"},
+    {"format", "template:string", "fills in a template", kTakesBy},
+    {"intersect", "values:value/traversal", "what both collections have"},
+    {"length", "() | scope:Scope", "the length of a text"},
+    {"lTrim", "() | scope:Scope", "drops blanks at the start"},
+    {"merge", "values:value/traversal", "both collections or maps in one"},
+    {"product", "values:value/traversal", "all pairs of two collections"},
+    {"replace", "arguments:value+", "replaces text"},
+    {"reverse", "()", "back to front"},
+    {"rTrim", "() | scope:Scope", "drops blanks at the end"},
+    {"split", "arguments:value+", "a text into parts"},
+    {"substring", "arguments:value/Scope+", "a part of a text"},
+    {"toLower", "() | scope:Scope", "in lower case"},
+    {"toUpper", "() | scope:Scope", "in upper case"},
+    {"trim", "() | scope:Scope", "drops blanks at both ends"},
+    // The rest of the language.
+    {"call", "arguments:value/traversal*", "calls a service", kStarts | kTakesWith},
+    {"fail", "() | message:string", "ends the query with an error"},
+    {"io", "file:string", "reads or writes a file", kStarts | kTakesWith},
+    {"read", "()", "reads the file of io()"},
+    {"write", "()", "writes the file of io()"},
+    {"profile", "key:string", "gathers measurements into a side-effect"},
+    {"connectedComponent", "()", "finds connected components", kTakesWith},
+    {"pageRank", "() | alpha:number", "ranks vertices", kTakesBy | kTakesWith},
+    {"peerPressure", "()", "clusters vertices", kTakesBy | kTakesWith},
+    {"shortestPath", "()", "finds shortest paths", kTakesWith},
+    {"program", "program:value", "runs a vertex program"},
+    {"tx", "()", "the source's transaction", kConfigures},
+    {"withBulk", "use:boolean", "whether equal traversers are merged", kConfigures},
+    {"withComputer", "arguments:value*", "runs on a graph computer", kConfigures},
+    {"withPath", "()", "remembers paths", kConfigures},
+    {"withSack", "arguments:value/Operator/traversal+", "gives traversers a sack", kConfigures},
+    {"withSideEffect", "arguments:value/Operator+", "a side-effect with a first value",
+     kConfigures},
+    {"withStrategies", "strategies:value+", "adds strategies", kConfigures},
+    {"withoutStrategies", "strategies:value+", "removes strategies", kConfigures},
+};
+
+std::vector<StepSpec> MakeCatalogue() {
+  std::vector<StepSpec> rows(std::begin(kRows), std::end(kRows));
+  std::sort(rows.begin(), rows.end(),
+            [](const StepSpec& a, const StepSpec& b) { return a.name < b.name; });
+  return rows;
+}
+
+std::vector<std::vector<Signature>> ParseAll() {
+  std::vector<std::vector<Signature>> all;
+  for (const StepSpec& row : StepCatalogue()) all.push_back(ParseSignatures(row.signatures));
+  return all;
+}
+
+std::vector<std::string_view> Names() {
+  std::vector<std::string_view> names;
+  for (const StepSpec& row : StepCatalogue()) names.push_back(row.name);
+  return names;
+}
+
+}  // namespace
+
+const std::vector<StepSpec>& StepCatalogue() {
+  static const std::vector<StepSpec> kRows = MakeCatalogue();
+  return kRows;
+}
+
+const std::vector<Signature>& SignaturesOf(const StepSpec& spec) {
+  static const std::vector<std::vector<Signature>> kSignatures = ParseAll();
+  return kSignatures[static_cast<size_t>(&spec - StepCatalogue().data())];
+}
+
+const StepSpec* FindStep(std::string_view name) {
+  const std::vector<StepSpec>& rows = StepCatalogue();
+  auto found = std::lower_bound(
+      rows.begin(), rows.end(), name,
+      [](const StepSpec& row, std::string_view wanted) { return row.name < wanted; });
+  return found != rows.end() && found->name == name ? &*found : nullptr;
+}
+
+std::string NearestStep(std::string_view name) {
+  static const std::vector<std::string_view> kNames = Names();
+  return NearestName(name, std::span<const std::string_view>(kNames)).value_or("");
+}
+
+}  // namespace koios::planner

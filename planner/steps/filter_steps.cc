@@ -1,0 +1,211 @@
+#include "planner/plan_error.h"
+#include "planner/steps/by.h"
+#include "planner/steps/predicate.h"
+#include "planner/steps/steps.h"
+
+namespace koios::planner {
+namespace {
+
+// Keeps the rows whose `subject` is what `wanted` says.
+Status EmitTest(const Bound& wanted, const ExpressionPtr& subject, const StepCall& step,
+                Builder* builder) {
+  if (wanted.IsPredicate()) {
+    ASSIGN_OR_RETURN(ExpressionPtr condition, BuildPredicate(wanted, subject, step.name()));
+    builder->Emit(Filter{std::move(condition)});
+    return OkStatus();
+  }
+  if (wanted.IsTraversal()) {
+    TypeEnv env = builder->env();
+    env.current = TypeOf(*subject, env);
+    ASSIGN_OR_RETURN(Chain body, builder->ChildFrom(wanted, env, LabelMode::kPlain));
+    Op start{Project{subject, "", plan::Project::DROP_ROW}, wanted.span, step.text};
+    body.ops.insert(body.ops.begin(), std::move(start));
+    builder->Emit(ScopeOf(plan::ScopeExit::EXISTS, "", plan::Project::DROP_ROW, std::move(body)));
+    return OkStatus();
+  }
+  builder->Emit(Filter{CallOf("eq", {subject, Constant(wanted.value)})});
+  return OkStatus();
+}
+
+Status EmitNothing(Builder* builder) {
+  builder->Emit(Filter{Constant(Value::Bool(false))});
+  return OkStatus();
+}
+
+Status EmitLabels(const std::vector<std::string>& labels, Builder* builder) {
+  if (labels.empty()) return EmitNothing(builder);
+  std::vector<ExpressionPtr> args = {Current()};
+  for (const std::string& label : labels) args.push_back(StringConstant(label));
+  builder->Emit(Filter{CallOf("label_in", std::move(args))});
+  return OkStatus();
+}
+
+// The strings of the arguments; null names nothing and falls away.
+std::vector<std::string> StringsOf(const std::vector<Bound>& arguments) {
+  std::vector<std::string> strings;
+  for (const Bound& argument : arguments) {
+    if (argument.IsString()) strings.push_back(argument.value.AsString());
+  }
+  return strings;
+}
+
+// Predicates and values mixed: one test each, joined by or.
+Status EmitAny(const std::vector<Bound>& wanted, const ExpressionPtr& subject, const StepCall& step,
+               Builder* builder) {
+  std::vector<ExpressionPtr> tests;
+  ValueList values;
+  for (const Bound& argument : wanted) {
+    if (argument.IsPredicate()) {
+      ASSIGN_OR_RETURN(ExpressionPtr test, BuildPredicate(argument, subject, step.name()));
+      tests.push_back(std::move(test));
+    } else if (argument.value.is_collection()) {
+      for (const Value& member : argument.value.AsList()) values.push_back(member);
+    } else {
+      values.push_back(argument.value);
+    }
+  }
+  if (tests.empty() && values.size() == 1) {
+    tests.push_back(CallOf("eq", {subject, Constant(values[0])}));
+  } else if (!values.empty() || tests.empty()) {
+    tests.push_back(CallOf("within", {subject, Constant(Value::List(std::move(values)))}));
+  }
+  builder->Emit(Filter{tests.size() == 1 ? tests[0] : CallOf("or", std::move(tests))});
+  return OkStatus();
+}
+
+Status LocalForm(const StepCall& step) {
+  return NotThereYet(step.span(), step.name(),
+                     std::string(step.name()) + "(Scope.local) is not there yet");
+}
+
+StatusOr<int64_t> CountArgument(const StepCall& step, size_t i) {
+  const int64_t count = step.args[i].value.AsInteger();
+  if (count >= -1) return count;
+  return StepError(
+      "WRONG_ARGUMENTS", step.args[i].span, step.name(),
+      std::string(step.name()) + "() takes a number from 0 on, not " + std::to_string(count));
+}
+
+}  // namespace
+
+Status BuildHas(const StepCall& step, Builder* builder) {
+  const std::vector<Bound>& args = step.args;
+  size_t at = 0;
+  if (args.size() == 3) {
+    if (args[0].value.is_null()) return EmitNothing(builder);
+    RETURN_IF_ERROR(EmitLabels({args[0].value.AsString()}, builder));
+    at = 1;
+  }
+  const bool token = args[at].IsEnum("T");
+  if (!token && args[at].value.is_null()) return EmitNothing(builder);
+  const ExpressionPtr subject = token ? TokenValue(args[at].name, Current())
+                                      : PropertyOf(Current(), args[at].value.AsString());
+  if (args.size() == 1) {
+    builder->Emit(Filter{CallOf("present", {subject})});
+    return OkStatus();
+  }
+  const Bound& wanted = args[at + 1];
+  if (token && args[at].name == "label" && wanted.IsString()) {
+    return EmitLabels({wanted.value.AsString()}, builder);
+  }
+  return EmitTest(wanted, subject, step, builder);
+}
+
+Status BuildHasLabel(const StepCall& step, Builder* builder) {
+  if (step.args[0].IsPredicate()) {
+    return EmitTest(step.args[0], CallOf("label", {Current()}), step, builder);
+  }
+  return EmitLabels(StringsOf(step.args), builder);
+}
+
+Status BuildHasId(const StepCall& step, Builder* builder) {
+  return EmitAny(step.args, CallOf("id", {Current()}), step, builder);
+}
+
+Status BuildHasKeyOrValue(const StepCall& step, Builder* builder) {
+  return EmitAny(step.args, CallOf(step.name() == "hasKey" ? "key" : "value", {Current()}), step,
+                 builder);
+}
+
+Status BuildHasNot(const StepCall& step, Builder* builder) {
+  const ExpressionPtr subject = PropertyOf(Current(), step.args[0].value.AsString());
+  builder->Emit(Filter{CallOf("not", {CallOf("present", {subject})})});
+  return OkStatus();
+}
+
+Status BuildIs(const StepCall& step, Builder* builder) {
+  return EmitTest(step.args[0], Current(), step, builder);
+}
+
+Status BuildLimit(const StepCall& step, Builder* builder) {
+  if (step.args[0].IsEnum("Scope")) return LocalForm(step);
+  ASSIGN_OR_RETURN(const int64_t first, CountArgument(step, 0));
+  Limit limit;
+  if (step.name() == "limit") {
+    limit.high = first;
+  } else if (step.name() == "skip") {
+    limit.low = std::max<int64_t>(first, 0);
+  } else {
+    ASSIGN_OR_RETURN(const int64_t second, CountArgument(step, 1));
+    if (second != -1 && first > second) {
+      return StepError(
+          "WRONG_ARGUMENTS", step.args[1].span, step.name(),
+          "not a legal range: [" + std::to_string(first) + ", " + std::to_string(second) + "]");
+    }
+    limit.low = std::max<int64_t>(first, 0);
+    limit.high = second;
+  }
+  builder->Emit(limit);
+  return OkStatus();
+}
+
+Status BuildTail(const StepCall& step, Builder* builder) {
+  if (!step.args.empty() && step.args[0].IsEnum("Scope")) return LocalForm(step);
+  Tail tail;
+  if (!step.args.empty()) {
+    ASSIGN_OR_RETURN(tail.count, CountArgument(step, 0));
+  }
+  builder->Emit(tail);
+  return OkStatus();
+}
+
+Status BuildSample(const StepCall& step, Builder* builder) {
+  if (step.args[0].IsEnum("Scope")) return LocalForm(step);
+  RETURN_IF_ERROR(CheckByCount(step, 1));
+  Sample sample;
+  ASSIGN_OR_RETURN(sample.count, CountArgument(step, 0));
+  if (!step.bys.empty()) {
+    ASSIGN_OR_RETURN(ExpressionPtr weight,
+                     BuildBy(ByAt(step, 0), Current(), plan::Project::DROP_ROW, step, builder));
+    sample.weight = builder->Store(weight);
+  }
+  builder->Emit(std::move(sample));
+  return OkStatus();
+}
+
+Status BuildDedup(const StepCall& step, Builder* builder) {
+  if (!step.args.empty() && step.args[0].IsEnum("Scope")) return LocalForm(step);
+  RETURN_IF_ERROR(CheckByCount(step, 1));
+  std::vector<ExpressionPtr> inputs;
+  for (const Bound& label : step.args) {
+    inputs.push_back(Named(label.value.AsString()));
+    if (!builder->env().names.contains(inputs.back()->name)) {
+      return StepError("UNKNOWN_LABEL", label.span, step.name(),
+                       "no step before dedup() is labelled \"" + inputs.back()->name + "\"");
+    }
+  }
+  if (inputs.empty()) inputs.push_back(Current());
+  Dedup dedup;
+  for (const ExpressionPtr& input : inputs) {
+    ASSIGN_OR_RETURN(ExpressionPtr key,
+                     BuildBy(ByAt(step, 0), input, plan::Project::DROP_ROW, step, builder));
+    if (key->kind == Expression::Kind::kNamed && !builder->env().names.at(key->name).always) {
+      builder->Emit(Filter{CallOf("present", {key})});
+    }
+    dedup.keys.push_back(builder->Store(key));
+  }
+  builder->Emit(std::move(dedup));
+  return OkStatus();
+}
+
+}  // namespace koios::planner

@@ -1,0 +1,72 @@
+#include "planner/plan_error.h"
+#include "planner/steps/steps.h"
+
+namespace koios::planner {
+namespace {
+
+void AppendId(const Value& id, ValueList* ids) {
+  if (id.is_null()) return;
+  if (id.is_collection()) {
+    for (const Value& member : id.AsList()) AppendId(member, ids);
+  } else if (id.kind() == ValueKind::kElement) {
+    ids->push_back(id.AsElement().id);
+  } else {
+    ids->push_back(id);
+  }
+}
+
+}  // namespace
+
+Status BuildGraph(const StepCall& step, Builder* builder) {
+  Source source;
+  source.element = step.name() == "V" ? plan::VERTEX : plan::EDGE;
+  if (!step.args.empty()) {
+    source.ids.emplace();
+    for (const Bound& argument : step.args) AppendId(argument.value, &*source.ids);
+  }
+  builder->Emit(std::move(source));
+  return OkStatus();
+}
+
+Status BuildInject(const StepCall& step, Builder* builder) {
+  Inject inject;
+  // At the start of the root the only row is the seed, which is no traverser.
+  inject.keep_input = !builder->at_start() || builder->is_child();
+  for (const Bound& argument : step.args) inject.values.push_back(argument.value);
+  builder->Emit(std::move(inject));
+  return OkStatus();
+}
+
+Status BuildExpand(const StepCall& step, Builder* builder) {
+  Expand expand;
+  std::string_view name = step.name();
+  if (name.back() == 'E') {
+    expand.to = plan::Expand::INCIDENT;
+    name.remove_suffix(1);
+    builder->Emit(Project{Current(), kFromVertexName, plan::Project::DROP_ROW});
+  }
+  expand.direction = name == "out" ? plan::OUT : name == "in" ? plan::IN : plan::BOTH;
+  for (const Bound& label : step.args) expand.labels.push_back(label.value.AsString());
+  builder->Emit(std::move(expand));
+  return OkStatus();
+}
+
+Status BuildEdgeEnd(const StepCall& step, Builder* builder) {
+  EdgeEnd end;
+  if (step.name() == "outV") end.end = plan::EdgeEnd::OUT_VERTEX;
+  if (step.name() == "inV") end.end = plan::EdgeEnd::IN_VERTEX;
+  if (step.name() == "bothV") end.end = plan::EdgeEnd::BOTH_VERTICES;
+  if (step.name() == "otherV") {
+    end.end = plan::EdgeEnd::OTHER;
+    if (!builder->env().names.contains(kFromVertexName)) {
+      return StepError("MISPLACED_STEP", step.span(), step.name(),
+                       "otherV() needs the vertex that the traversal came from: it follows "
+                       "outE(), inE() or bothE()",
+                       "bothV()");
+    }
+  }
+  builder->Emit(end);
+  return OkStatus();
+}
+
+}  // namespace koios::planner

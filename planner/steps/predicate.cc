@@ -1,0 +1,160 @@
+#include "planner/steps/predicate.h"
+
+#include <set>
+
+#include "planner/plan_error.h"
+
+namespace koios::planner {
+namespace {
+
+bool IsOneOf(std::string_view name, const std::set<std::string, std::less<>>& names) {
+  return names.contains(name);
+}
+
+class PredicateBuilder {
+ public:
+  PredicateBuilder(std::string_view step, const ExpressionPtr& subject,
+                   const OperandFunction& operand)
+      : step_(step), subject_(subject), operand_(operand) {}
+
+  StatusOr<ExpressionPtr> Build(const Bound& predicate) {
+    static const std::set<std::string, std::less<>> kComparisons = {"eq",  "neq", "lt",
+                                                                    "lte", "gt",  "gte"};
+    static const std::set<std::string, std::less<>> kTexts = {
+        "startingWith",  "endingWith",    "containing", "notStartingWith",
+        "notEndingWith", "notContaining", "regex",      "notRegex"};
+    if (!predicate.IsPredicate()) {
+      return StepError("WRONG_ARGUMENTS", predicate.span, step_,
+                       "a predicate is wanted here, not " + DescribeBound(predicate));
+    }
+    const std::string& name = predicate.name;
+    if (IsOneOf(name, kComparisons)) return Unary(predicate, name);
+    if (IsOneOf(name, kTexts)) return Text(predicate);
+    if (name == "inside") return Pair(predicate, "and", "gt", "lt");
+    if (name == "outside") return Pair(predicate, "or", "lt", "gt");
+    if (name == "between") return Pair(predicate, "and", "gte", "lt");
+    if (name == "within" || name == "without") return Membership(predicate);
+    if (name == "and" || name == "or") return Combined(predicate);
+    if (name == "not") return Negated(predicate);
+    if (name == "typeOf") return TypeTest(predicate);
+    return NotThereYet(predicate.span, step_, "the predicate " + name + " is not there yet");
+  }
+
+  bool negated() const { return negated_; }
+
+ private:
+  Status Arity(const Bound& predicate, size_t wanted) {
+    if (predicate.items.size() == wanted) return OkStatus();
+    return StepError("WRONG_ARGUMENTS", predicate.span, step_,
+                     "the predicate " + predicate.name + " takes " + std::to_string(wanted) +
+                         (wanted == 1 ? " argument, not " : " arguments, not ") +
+                         std::to_string(predicate.items.size()));
+  }
+
+  StatusOr<ExpressionPtr> Unary(const Bound& predicate, const std::string& function) {
+    RETURN_IF_ERROR(Arity(predicate, 1));
+    ASSIGN_OR_RETURN(ExpressionPtr operand, operand_(predicate.items[0]));
+    return CallOf(function, {subject_, std::move(operand)});
+  }
+
+  StatusOr<ExpressionPtr> Text(const Bound& predicate) {
+    RETURN_IF_ERROR(Arity(predicate, 1));
+    if (!predicate.items[0].IsString()) {
+      return StepError("WRONG_ARGUMENTS", predicate.items[0].span, step_,
+                       "the predicate " + predicate.name + " takes a string, not " +
+                           DescribeBound(predicate.items[0]));
+    }
+    return Unary(predicate, predicate.name);
+  }
+
+  StatusOr<ExpressionPtr> Pair(const Bound& predicate, const char* combine, const char* low,
+                               const char* high) {
+    RETURN_IF_ERROR(Arity(predicate, 2));
+    ASSIGN_OR_RETURN(ExpressionPtr from, operand_(predicate.items[0]));
+    ASSIGN_OR_RETURN(ExpressionPtr to, operand_(predicate.items[1]));
+    return CallOf(combine, {CallOf(low, {subject_, from}), CallOf(high, {subject_, to})});
+  }
+
+  StatusOr<ExpressionPtr> Membership(const Bound& predicate) {
+    ValueList members;
+    for (const Bound& item : predicate.items) {
+      ASSIGN_OR_RETURN(ExpressionPtr member, operand_(item));
+      if (member->kind != Expression::Kind::kConstant) {
+        return NotThereYet(item.span, step_, predicate.name + "() of a label is not there yet");
+      }
+      const Value& value = member->constant;
+      if (predicate.items.size() == 1 && value.is_collection()) {
+        members = value.AsList();
+      } else {
+        members.push_back(value);
+      }
+    }
+    return CallOf(predicate.name, {subject_, Constant(Value::List(std::move(members)))});
+  }
+
+  StatusOr<ExpressionPtr> Combined(const Bound& predicate) {
+    std::vector<ExpressionPtr> parts;
+    for (const Bound& item : predicate.items) {
+      ASSIGN_OR_RETURN(ExpressionPtr part, Build(item));
+      parts.push_back(std::move(part));
+    }
+    return CallOf(predicate.name, std::move(parts));
+  }
+
+  StatusOr<ExpressionPtr> Negated(const Bound& predicate) {
+    RETURN_IF_ERROR(Arity(predicate, 1));
+    negated_ = true;
+    ASSIGN_OR_RETURN(ExpressionPtr inner, Build(predicate.items[0]));
+    return CallOf("not", {std::move(inner)});
+  }
+
+  StatusOr<ExpressionPtr> TypeTest(const Bound& predicate) {
+    RETURN_IF_ERROR(Arity(predicate, 1));
+    const Bound& type = predicate.items[0];
+    if (type.kind == Bound::Kind::kEnum) {
+      return CallOf("typeOf", {subject_, StringConstant(type.name)});
+    }
+    if (type.IsString()) return CallOf("typeOf", {subject_, Constant(type.value)});
+    return StepError(
+        "WRONG_ARGUMENTS", type.span, step_,
+        "typeOf takes a type such as GType.INT or its name, not " + DescribeBound(type));
+  }
+
+  std::string_view step_;
+  const ExpressionPtr& subject_;
+  const OperandFunction& operand_;
+  bool negated_ = false;
+};
+
+}  // namespace
+
+StatusOr<ExpressionPtr> BuildPredicate(const Bound& predicate, const ExpressionPtr& subject,
+                                       std::string_view step, const OperandFunction& operand) {
+  PredicateBuilder builder(step, subject, operand);
+  ASSIGN_OR_RETURN(ExpressionPtr condition, builder.Build(predicate));
+  if (builder.negated() && !IsCurrent(*subject)) {
+    condition = CallOf("and", {CallOf("present", {subject}), std::move(condition)});
+  }
+  if (Fits(*condition)) return condition;
+  ErrorDetail detail;
+  detail.reason = "PREDICATE_TOO_LARGE";
+  detail.span = predicate.span;
+  detail.step = std::string(step) + "()";
+  detail.limit = std::to_string(kMaxExpressionSize);
+  detail.used = std::to_string(condition->size);
+  return ResourceExhausted("a predicate of more than " + std::to_string(kMaxExpressionSize) +
+                               " parts, or nested too deeply",
+                           detail);
+}
+
+StatusOr<ExpressionPtr> BuildPredicate(const Bound& predicate, const ExpressionPtr& subject,
+                                       std::string_view step) {
+  return BuildPredicate(
+      predicate, subject, step, [step](const Bound& item) -> StatusOr<ExpressionPtr> {
+        if (item.kind == Bound::Kind::kValue) return Constant(item.value);
+        return StepError("WRONG_ARGUMENTS", item.span, step,
+                         "a predicate compares with a constant, not with " + DescribeBound(item));
+      });
+}
+
+}  // namespace koios::planner

@@ -1,0 +1,56 @@
+// The build functions behind the catalogue's rows, one per step or family of steps; one file per
+// family. REQUIRES: the arguments match a signature of the row.
+#pragma once
+
+#include "planner/steps/builder.h"
+
+namespace koios::planner {
+
+// graph_steps.cc: from the graph, and along edges
+Status BuildGraph(const StepCall& step, Builder* builder);  // V, E
+Status BuildInject(const StepCall& step, Builder* builder);
+Status BuildExpand(const StepCall& step, Builder* builder);   // out in both outE inE bothE
+Status BuildEdgeEnd(const StepCall& step, Builder* builder);  // outV inV bothV otherV
+
+// filter_steps.cc: one value decides
+Status BuildHas(const StepCall& step, Builder* builder);
+Status BuildHasLabel(const StepCall& step, Builder* builder);
+Status BuildHasId(const StepCall& step, Builder* builder);
+Status BuildHasKeyOrValue(const StepCall& step, Builder* builder);
+Status BuildHasNot(const StepCall& step, Builder* builder);
+Status BuildIs(const StepCall& step, Builder* builder);
+Status BuildLimit(const StepCall& step, Builder* builder);  // limit, range, skip
+Status BuildTail(const StepCall& step, Builder* builder);
+Status BuildSample(const StepCall& step, Builder* builder);
+Status BuildDedup(const StepCall& step, Builder* builder);
+
+// where_steps.cc: children and labels decide
+Status BuildWhere(const StepCall& step, Builder* builder);  // where, filter
+Status BuildNot(const StepCall& step, Builder* builder);
+Status BuildAndOr(const StepCall& step, Builder* builder);
+
+// value_steps.cc: values of elements
+Status BuildValues(const StepCall& step, Builder* builder);  // values, properties
+Status BuildToken(const StepCall& step, Builder* builder);   // id label key value
+Status BuildConstant(const StepCall& step, Builder* builder);
+Status BuildIdentity(const StepCall& step, Builder* builder);
+Status BuildValueMap(const StepCall& step, Builder* builder);
+Status BuildElementMap(const StepCall& step, Builder* builder);
+Status BuildSelect(const StepCall& step, Builder* builder);
+Status BuildProject(const StepCall& step, Builder* builder);
+Status BuildUnfold(const StepCall& step, Builder* builder);
+
+// barrier_steps.cc: all values together
+Status BuildCount(const StepCall& step, Builder* builder);
+Status BuildReduce(const StepCall& step, Builder* builder);  // sum min max mean
+Status BuildFold(const StepCall& step, Builder* builder);
+Status BuildOrder(const StepCall& step, Builder* builder);
+Status BuildGroup(const StepCall& step, Builder* builder);  // group, groupCount
+
+// branch_steps.cc: children make the values
+Status BuildLocal(const StepCall& step, Builder* builder);  // local flatMap map sideEffect optional
+Status BuildCoalesce(const StepCall& step, Builder* builder);
+Status BuildUnion(const StepCall& step, Builder* builder);
+Status BuildChoose(const StepCall& step, Builder* builder);
+
+}  // namespace koios::planner

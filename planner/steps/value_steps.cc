@@ -1,0 +1,167 @@
+#include "planner/plan_error.h"
+#include "planner/steps/by.h"
+#include "planner/steps/steps.h"
+
+namespace koios::planner {
+namespace {
+
+std::vector<std::string> KeysOf(const StepCall& step, size_t from) {
+  std::vector<std::string> keys;
+  for (size_t i = from; i < step.args.size(); ++i) {
+    if (step.args[i].IsString()) keys.push_back(step.args[i].value.AsString());
+  }
+  return keys;
+}
+
+// Where select() finds `label`: among the stored values, else in the current map.
+ExpressionPtr SelectSource(const std::string& label, const Builder& builder) {
+  if (builder.env().names.contains(label)) return Named(label);
+  return CallOf("map_get", {Current(), StringConstant(label)});
+}
+
+Status CheckPop(const StepCall& step, const Builder& builder) {
+  const Bound& pop = step.args[0];
+  if (!pop.IsEnum("Pop") || pop.name == "last") return OkStatus();
+  bool exact = pop.name != "all";
+  for (size_t i = 1; i < step.args.size(); ++i) {
+    auto found = builder.env().names.find(step.args[i].value.AsString());
+    exact = exact && (found == builder.env().names.end() || !found->second.many);
+  }
+  if (exact) return OkStatus();
+  return NotThereYet(pop.span, step.name(), "Pop." + pop.name + " is not there yet here");
+}
+
+void RequirePresent(const ExpressionPtr& value, Builder* builder) {
+  if (value->kind != Expression::Kind::kNamed) return;
+  auto found = builder->env().names.find(value->name);
+  if (found != builder->env().names.end() && found->second.always) return;
+  builder->Emit(Filter{CallOf("present", {value})});
+}
+
+bool IsUnfold(const Modulator& by) {
+  if (by.args.size() != 1 || !by.args[0].IsTraversal()) return false;
+  const std::vector<parser::Call>& calls = by.args[0].traversal->calls;
+  return calls.size() == 1 && calls[0].name == "unfold" && calls[0].arguments.empty();
+}
+
+StatusOr<ValueList> ValueMapOptions(const StepCall& step) {
+  ValueList options;
+  if (!step.args.empty() && step.args[0].value.kind() == ValueKind::kBool &&
+      step.args[0].value.AsBool()) {
+    options.push_back(Value::String("tokens"));
+  }
+  for (const Modulator& with : step.withs) {
+    const Bound& key = with.args[0];
+    const bool tokens = key.IsEnum("WithOptions") && key.name == "tokens";
+    if (!tokens || with.args.size() > 1) {
+      return NotThereYet(with.call->span, "with", "this option of valueMap() is not there yet");
+    }
+    options.push_back(Value::String("tokens"));
+  }
+  for (const Modulator& by : step.bys) {
+    if (!IsUnfold(by)) {
+      return NotThereYet(by.call->span, "by",
+                         "valueMap() knows only by(unfold()) as a modulator yet");
+    }
+    options.push_back(Value::String("unfold"));
+  }
+  return options;
+}
+
+}  // namespace
+
+Status BuildValues(const StepCall& step, Builder* builder) {
+  Fetch fetch;
+  fetch.keys = KeysOf(step, 0);
+  fetch.as_properties = step.name() == "properties";
+  if (fetch.keys.empty() && !step.args.empty()) {
+    builder->Emit(Filter{Constant(Value::Bool(false))});  // values(null)
+    return OkStatus();
+  }
+  builder->Emit(std::move(fetch));
+  return OkStatus();
+}
+
+Status BuildToken(const StepCall& step, Builder* builder) {
+  builder->Emit(Project{TokenValue(step.name(), Current()), "", plan::Project::DROP_ROW});
+  return OkStatus();
+}
+
+Status BuildConstant(const StepCall& step, Builder* builder) {
+  builder->Emit(Project{Constant(step.args[0].value), "", plan::Project::DROP_ROW});
+  return OkStatus();
+}
+
+Status BuildIdentity(const StepCall&, Builder*) { return OkStatus(); }
+
+Status BuildValueMap(const StepCall& step, Builder* builder) {
+  ASSIGN_OR_RETURN(ValueList options, ValueMapOptions(step));
+  std::vector<ExpressionPtr> args = {Current(), Constant(Value::List(std::move(options)))};
+  for (std::string& key : KeysOf(step, 0)) args.push_back(StringConstant(std::move(key)));
+  builder->Emit(Project{CallOf("value_map", std::move(args)), "", plan::Project::DROP_ROW});
+  return OkStatus();
+}
+
+Status BuildElementMap(const StepCall& step, Builder* builder) {
+  std::vector<ExpressionPtr> args = {Current()};
+  for (std::string& key : KeysOf(step, 0)) args.push_back(StringConstant(std::move(key)));
+  builder->Emit(Project{CallOf("element_map", std::move(args)), "", plan::Project::DROP_ROW});
+  return OkStatus();
+}
+
+Status BuildSelect(const StepCall& step, Builder* builder) {
+  if (step.args[0].IsTraversal()) {
+    return NotThereYet(step.span(), step.name(), "select(traversal) is not there yet");
+  }
+  if (step.args[0].IsEnum("Column")) {
+    RETURN_IF_ERROR(CheckByCount(step, 0));
+    builder->Emit(
+        Project{ColumnValue(step.args[0].name, Current(), *builder), "", plan::Project::DROP_ROW});
+    return OkStatus();
+  }
+  RETURN_IF_ERROR(CheckPop(step, *builder));
+  const std::vector<std::string> labels = KeysOf(step, 0);
+  if (labels.size() == 1) {
+    ASSIGN_OR_RETURN(ExpressionPtr value, BuildBy(ByAt(step, 0), SelectSource(labels[0], *builder),
+                                                  plan::Project::DROP_ROW, step, builder));
+    builder->Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
+    return OkStatus();
+  }
+  std::vector<ExpressionPtr> pairs;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const ExpressionPtr source = SelectSource(labels[i], *builder);
+    RequirePresent(source, builder);
+    ASSIGN_OR_RETURN(ExpressionPtr value,
+                     BuildBy(ByAt(step, i), source, plan::Project::DROP_ROW, step, builder));
+    pairs.push_back(StringConstant(labels[i]));
+    pairs.push_back(value->kind == Expression::Kind::kCall ? Named(builder->Store(value)) : value);
+  }
+  builder->Emit(Project{CallOf("map_of", std::move(pairs)), "", plan::Project::DROP_ROW});
+  return OkStatus();
+}
+
+Status BuildProject(const StepCall& step, Builder* builder) {
+  const std::vector<std::string> keys = KeysOf(step, 0);
+  RETURN_IF_ERROR(CheckByCount(step, keys.size()));
+  std::vector<ExpressionPtr> pairs;
+  std::set<std::string> seen;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (!seen.insert(keys[i]).second) {
+      return StepError("WRONG_ARGUMENTS", step.args[i].span, step.name(),
+                       "project() names \"" + keys[i] + "\" twice");
+    }
+    ASSIGN_OR_RETURN(ExpressionPtr value,
+                     BuildBy(ByAt(step, i), Current(), plan::Project::LEAVE_ABSENT, step, builder));
+    pairs.push_back(StringConstant(keys[i]));
+    pairs.push_back(std::move(value));
+  }
+  builder->Emit(Project{CallOf("map_of", std::move(pairs)), "", plan::Project::DROP_ROW});
+  return OkStatus();
+}
+
+Status BuildUnfold(const StepCall&, Builder* builder) {
+  builder->Emit(Unfold{});
+  return OkStatus();
+}
+
+}  // namespace koios::planner

@@ -1,0 +1,89 @@
+#include "planner/plan_error.h"
+#include "planner/steps/by.h"
+#include "planner/steps/predicate.h"
+#include "planner/steps/steps.h"
+
+namespace koios::planner {
+namespace {
+
+Status EmitCondition(const Bound& child, plan::ScopeExit::Policy policy, LabelMode mode,
+                     Builder* builder) {
+  ASSIGN_OR_RETURN(Chain body, builder->Child(child, mode));
+  builder->Emit(ScopeOf(policy, "", plan::Project::DROP_ROW, std::move(body)));
+  return OkStatus();
+}
+
+Status CheckLabel(const std::string& label, const SourceSpan& span, const StepCall& step,
+                  const Builder& builder) {
+  if (builder.env().names.contains(label)) return OkStatus();
+  return NotThereYet(
+      span, step.name(),
+      "no step before it is labelled \"" + label + "\", and side-effects are not there yet");
+}
+
+// where(eq('a')), where('a', eq('b')): values of labels are compared, through by() in turn.
+Status BuildWherePredicate(const StepCall& step, Builder* builder) {
+  const bool has_start = step.args.size() == 2;
+  const Bound& predicate = step.args.back();
+  ExpressionPtr start = Current();
+  if (has_start) {
+    const std::string& label = step.args[0].value.AsString();
+    RETURN_IF_ERROR(CheckLabel(label, step.args[0].span, step, *builder));
+    start = Named(label);
+  }
+  ASSIGN_OR_RETURN(ExpressionPtr subject,
+                   BuildBy(ByAt(step, 0), start, plan::Project::DROP_ROW, step, builder));
+  size_t next_by = 1;
+  auto operand = [&](const Bound& item) -> StatusOr<ExpressionPtr> {
+    if (!item.IsString()) {
+      return StepError(
+          "WRONG_ARGUMENTS", item.span, step.name(),
+          "a predicate of where() compares with a label, not with " + DescribeBound(item),
+          "is() compares with constants");
+    }
+    const std::string& label = item.value.AsString();
+    RETURN_IF_ERROR(CheckLabel(label, item.span, step, *builder));
+    return BuildBy(ByAt(step, next_by++), Named(label), plan::Project::DROP_ROW, step, builder);
+  };
+  ASSIGN_OR_RETURN(ExpressionPtr condition,
+                   BuildPredicate(predicate, subject, step.name(), operand));
+  builder->Emit(Filter{std::move(condition)});
+  return OkStatus();
+}
+
+}  // namespace
+
+Status BuildWhere(const StepCall& step, Builder* builder) {
+  if (!step.args.back().IsTraversal()) return BuildWherePredicate(step, builder);
+  if (!step.bys.empty()) {
+    return NotThereYet(step.bys[0].call->span, "by",
+                       "by() behind where(traversal) is not there yet");
+  }
+  return EmitCondition(step.args[0], plan::ScopeExit::EXISTS,
+                       step.name() == "where" ? LabelMode::kVariables : builder->mode(), builder);
+}
+
+Status BuildNot(const StepCall& step, Builder* builder) {
+  return EmitCondition(step.args[0], plan::ScopeExit::NONE, builder->mode(), builder);
+}
+
+Status BuildAndOr(const StepCall& step, Builder* builder) {
+  if (step.name() == "and") {
+    for (const Bound& child : step.args) {
+      RETURN_IF_ERROR(EmitCondition(child, plan::ScopeExit::EXISTS, builder->mode(), builder));
+    }
+    return OkStatus();
+  }
+  std::vector<ExpressionPtr> flags;
+  for (const Bound& child : step.args) {
+    ASSIGN_OR_RETURN(Chain body, builder->Child(child, builder->mode()));
+    const std::string flag = builder->FreshName('f');
+    builder->Emit(
+        ScopeOf(plan::ScopeExit::EXISTS_FLAG, flag, plan::Project::DROP_ROW, std::move(body)));
+    flags.push_back(Named(flag));
+  }
+  builder->Emit(Filter{CallOf("or", std::move(flags))});
+  return OkStatus();
+}
+
+}  // namespace koios::planner

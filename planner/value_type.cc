@@ -1,0 +1,216 @@
+#include "planner/value_type.h"
+
+namespace koios::planner {
+namespace {
+
+ValueType CallType(const Expression& call, const TypeEnv& env) {
+  const std::string& name = call.name;
+  if (name == "map_of" || name == "value_map" || name == "element_map") return ValueType::kMap;
+  if (name == "map_keys" || name == "map_values") return ValueType::kList;
+  if (name == "map_get" || name == "entry_key" || name == "entry_value" || name == "value") {
+    return ValueType::kAny;
+  }
+  if (name == "property" && !call.args.empty()) {
+    const ValueType owner = TypeOf(*call.args[0], env);
+    return owner == ValueType::kVertex || owner == ValueType::kEdge ? ValueType::kScalar
+                                                                    : ValueType::kAny;
+  }
+  return ValueType::kScalar;  // predicates, id, label, key, degree
+}
+
+void Store(const std::string& name, ValueType type, bool always, TypeEnv* env) {
+  if (name.empty()) {
+    env->current = type;
+  } else {
+    const bool many = env->names.contains(name);
+    env->names[name] = {type, always, many};
+  }
+}
+
+ValueType UnfoldedType(ValueType type) {
+  switch (type) {
+    case ValueType::kMap:
+      return ValueType::kEntry;
+    case ValueType::kList:
+    case ValueType::kAny:
+      return ValueType::kAny;
+    case ValueType::kVertex:
+    case ValueType::kEdge:
+    case ValueType::kProperty:
+    case ValueType::kScalar:
+    case ValueType::kEntry:
+      return type;
+  }
+  return ValueType::kAny;
+}
+
+void AdvanceScope(const Scope& scope, TypeEnv* env) {
+  TypeEnv bodies;
+  for (size_t i = 0; i < scope.bodies.size(); ++i) {
+    TypeEnv body = *env;
+    Advance(scope.bodies[i], &body);
+    bodies = i == 0 ? std::move(body) : JoinEnvs(bodies, body);
+  }
+  const ValueType result = bodies.current;
+  if (scope.policy == plan::ScopeExit::ALL || scope.policy == plan::ScopeExit::OPTIONAL) {
+    for (const auto& [name, stored] : bodies.names) {
+      if (scope.keeps_labels || name == kFromVertexName) env->names.insert({name, stored});
+    }
+  }
+  switch (scope.policy) {
+    case plan::ScopeExit::FIRST:
+      Store(scope.target, result, scope.absent != plan::Project::LEAVE_ABSENT, env);
+      return;
+    case plan::ScopeExit::EXISTS_FLAG:
+      Store(scope.target, ValueType::kScalar, true, env);
+      return;
+    case plan::ScopeExit::ALL:
+      env->current = result;
+      return;
+    case plan::ScopeExit::OPTIONAL:
+      env->current = JoinTypes(env->current, result);
+      return;
+    default:  // EXISTS, NONE, EFFECT: the row as it was
+      return;
+  }
+}
+
+void AdvanceReduce(const Reduce& reduce, TypeEnv* env) {
+  env->names.clear();
+  env->current = reduce.function == plan::Reduce::FOLD ? ValueType::kList : ValueType::kScalar;
+}
+
+ValueType InjectedType(const Inject& inject, ValueType input) {
+  ValueType type = inject.keep_input ? input : ValueType::kScalar;
+  bool first = !inject.keep_input;
+  for (const Value& value : inject.values) {
+    type = first ? TypeOfValue(value) : JoinTypes(type, TypeOfValue(value));
+    first = false;
+  }
+  return type;
+}
+
+void AdvanceSplit(const Split& split, TypeEnv* env) {
+  TypeEnv joined;
+  for (size_t i = 0; i < split.branches.size(); ++i) {
+    TypeEnv branch = *env;
+    Advance(split.branches[i], &branch);
+    joined = i == 0 ? std::move(branch) : JoinEnvs(joined, branch);
+  }
+  *env = std::move(joined);
+}
+
+}  // namespace
+
+ValueType TypeOfValue(const Value& value) {
+  switch (value.kind()) {
+    case ValueKind::kVertex:
+      return ValueType::kVertex;
+    case ValueKind::kEdge:
+      return ValueType::kEdge;
+    case ValueKind::kVertexProperty:
+    case ValueKind::kProperty:
+      return ValueType::kProperty;
+    case ValueKind::kList:
+    case ValueKind::kSet:
+    case ValueKind::kPath:
+      return ValueType::kList;
+    case ValueKind::kMap:
+      return ValueType::kMap;
+    case ValueKind::kElement:
+      return ValueType::kAny;
+    default:
+      return ValueType::kScalar;
+  }
+}
+
+ValueType TypeOf(const Expression& expression, const TypeEnv& env) {
+  switch (expression.kind) {
+    case Expression::Kind::kConstant:
+      return TypeOfValue(expression.constant);
+    case Expression::Kind::kCurrent:
+      return env.current;
+    case Expression::Kind::kNamed: {
+      auto found = env.names.find(expression.name);
+      return found == env.names.end() ? ValueType::kAny : found->second.type;
+    }
+    case Expression::Kind::kCall:
+      return CallType(expression, env);
+  }
+  return ValueType::kAny;
+}
+
+ValueType JoinTypes(ValueType a, ValueType b) { return a == b ? a : ValueType::kAny; }
+
+TypeEnv JoinEnvs(const TypeEnv& a, const TypeEnv& b) {
+  TypeEnv joined;
+  joined.current = JoinTypes(a.current, b.current);
+  joined.names = a.names;
+  for (auto& [name, stored] : joined.names) {
+    auto other = b.names.find(name);
+    if (other == b.names.end()) {
+      stored.always = false;
+    } else {
+      stored.type = JoinTypes(stored.type, other->second.type);
+      stored.always = stored.always && other->second.always;
+      stored.many = stored.many || other->second.many;
+    }
+  }
+  for (const auto& [name, stored] : b.names) {
+    joined.names.insert({name, {stored.type, false, stored.many}});
+  }
+  return joined;
+}
+
+void Advance(const Op& op, TypeEnv* env) {
+  std::visit(Overloaded{
+                 [env](const Source& source) {
+                   env->current =
+                       source.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
+                 },
+                 [env](const Inject& inject) {
+                   if (inject.keep_input) {
+                     for (auto& [name, stored] : env->names) stored.always = false;
+                   }
+                   env->current = InjectedType(inject, env->current);
+                 },
+                 [env](const Expand& expand) {
+                   env->current = expand.to == plan::Expand::NEIGHBOUR  ? ValueType::kVertex
+                                  : expand.to == plan::Expand::INCIDENT ? ValueType::kEdge
+                                                                        : ValueType::kScalar;
+                 },
+                 [env](const EdgeEnd&) { env->current = ValueType::kVertex; },
+                 [env](const Fetch& fetch) {
+                   env->current = fetch.as_properties ? ValueType::kProperty : ValueType::kScalar;
+                 },
+                 [](const Filter&) {},
+                 [env](const Project& project) {
+                   Store(project.target, TypeOf(*project.value, *env),
+                         project.absent != plan::Project::LEAVE_ABSENT, env);
+                 },
+                 [env](const Unfold&) { env->current = UnfoldedType(env->current); },
+                 [](const Limit&) {},
+                 [](const Tail&) {},
+                 [](const Sample&) {},
+                 [](const Order&) {},
+                 [](const Dedup&) {},
+                 [env](const Reduce& reduce) { AdvanceReduce(reduce, env); },
+                 [env](const Group&) {
+                   env->names.clear();
+                   env->current = ValueType::kMap;
+                 },
+                 [env](const Scope& scope) { AdvanceScope(scope, env); },
+                 [env](const Split& split) { AdvanceSplit(split, env); },
+             },
+             op.body);
+}
+
+void Advance(const Chain& chain, TypeEnv* env) {
+  for (const Op& op : chain.ops) Advance(op, env);
+}
+
+bool MayBeElement(ValueType type) {
+  return type == ValueType::kAny || type == ValueType::kVertex || type == ValueType::kEdge;
+}
+
+}  // namespace koios::planner

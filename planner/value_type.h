@@ -1,0 +1,47 @@
+// What is known, before anything runs, of the values that flow: enough to place exchanges (only
+// elements have owners) and to choose between readings of a step (select() of a map or a label).
+// kAny is always right; a narrower type is a promise.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "planner/logical.h"
+
+namespace koios::planner {
+
+enum class ValueType : uint8_t {
+  kAny,
+  kVertex,
+  kEdge,
+  kProperty,
+  kScalar,  // no element, property, collection or map
+  kList,
+  kMap,
+  kEntry,  // a map's entry, from unfold()
+};
+
+struct TypeEnv {
+  struct Stored {
+    ValueType type = ValueType::kAny;
+    bool always = false;  // every row has it
+    bool many = false;    // stored more than once: Pop.first differs from Pop.last
+  };
+  ValueType current = ValueType::kAny;
+  std::map<std::string, Stored> names;
+};
+
+ValueType TypeOf(const Expression& expression, const TypeEnv& env);
+ValueType TypeOfValue(const Value& value);
+ValueType JoinTypes(ValueType a, ValueType b);
+TypeEnv JoinEnvs(const TypeEnv& a, const TypeEnv& b);
+
+// From before the op (or chain) to behind it.
+void Advance(const Op& op, TypeEnv* env);
+void Advance(const Chain& chain, TypeEnv* env);
+
+// Whether a value of this type may be a vertex or an edge.
+bool MayBeElement(ValueType type);
+
+}  // namespace koios::planner

@@ -1,0 +1,27 @@
+#include "server/data_folder_graphs.h"
+
+#include <string>
+#include <utility>
+
+namespace koios::server {
+
+std::vector<std::string> DataFolderGraphs::Names() const { return folder_->ListGraphs(); }
+
+StatusOr<std::shared_ptr<storage::GraphStore>> DataFolderGraphs::Find(
+    std::string_view name) const {
+  if (!folder_->HasGraph(name)) return NoSuchGraph(name, Names());
+  return folder_->OpenGraph(std::string(name));
+}
+
+StatusOr<std::shared_ptr<const storage::GraphView>> DataFolderGraphs::View(
+    std::string_view name) const {
+  ASSIGN_OR_RETURN(auto store, Find(name));
+  return store->View();
+}
+
+StatusOr<uint64_t> DataFolderGraphs::DiskBytes(std::string_view name) const {
+  ASSIGN_OR_RETURN(auto store, Find(name));
+  return store->DiskBytes();
+}
+
+}  // namespace koios::server

@@ -1,0 +1,27 @@
+// The graphs of a data folder on disk, as the server sees them. Owns the folder: while it lives, no
+// other process can open it.
+#pragma once
+
+#include <memory>
+
+#include "server/graphs.h"
+#include "storage/data_folder.h"
+
+namespace koios::server {
+
+class DataFolderGraphs final : public Graphs {
+ public:
+  explicit DataFolderGraphs(std::unique_ptr<storage::DataFolder> folder)
+      : folder_(std::move(folder)) {}
+
+  std::vector<std::string> Names() const override;
+  StatusOr<std::shared_ptr<const storage::GraphView>> View(std::string_view name) const override;
+  StatusOr<uint64_t> DiskBytes(std::string_view name) const override;
+
+ private:
+  StatusOr<std::shared_ptr<storage::GraphStore>> Find(std::string_view name) const;
+
+  std::unique_ptr<storage::DataFolder> folder_;
+};
+
+}  // namespace koios::server

@@ -1,0 +1,208 @@
+#include "server/element_resolver.h"
+
+#include <xxhash.h>
+
+#include <string>
+#include <utility>
+
+namespace koios::server {
+namespace {
+
+// Adds the found properties to their elements. `targets[i]` is the element of input row i.
+void AddProperties(const Schema& schema, const storage::PropertyRows& found,
+                   const std::vector<ElementData*>& targets) {
+  for (size_t i = 0; i < found.rows.size(); ++i) {
+    targets[found.rows[i]]->properties.emplace_back(
+        Value::String(schema.keys.Name(found.keys[i])), found.values.Get(i));
+  }
+}
+
+}  // namespace
+
+int64_t VertexPropertyId(const VertexPropertyData& property) {
+  const uint64_t hash =
+      XXH3_64bits_withSeed(property.key.data(), property.key.size(), property.owner.bits);
+  return static_cast<int64_t>(hash >> 1);  // not negative
+}
+
+void ElementResolver::Collect(VertexRef vertex) {
+  const auto [it, added] =
+      vertex_rows_.try_emplace(vertex.bits, static_cast<uint32_t>(vertices_.size()));
+  if (added) {
+    vertices_.push_back(vertex);
+    vertex_is_end_only_.push_back(false);
+  }
+  vertex_is_end_only_[it->second] = false;
+}
+
+void ElementResolver::Collect(const EdgeRef& edge) {
+  const auto [it, added] = edge_rows_.try_emplace(edge.id, static_cast<uint32_t>(edges_.size()));
+  if (!added) return;
+  edges_.push_back(edge);
+  for (const VertexRef end : {edge.out, edge.in}) {
+    const auto [end_it, end_added] =
+        vertex_rows_.try_emplace(end.bits, static_cast<uint32_t>(vertices_.size()));
+    if (end_added) {
+      vertices_.push_back(end);
+      vertex_is_end_only_.push_back(true);
+    }
+  }
+}
+
+// Recursion is bounded by kMaxValueDepth.
+void ElementResolver::Collect(const Value& value) {
+  switch (value.kind()) {
+    case ValueKind::kVertex:
+      return Collect(value.AsVertex());
+    case ValueKind::kEdge:
+      return Collect(value.AsEdge());
+    case ValueKind::kVertexProperty:
+      return Collect(value.AsVertexProperty().value);
+    case ValueKind::kProperty:
+      return Collect(value.AsProperty().value);
+    case ValueKind::kPath:
+      for (const Value& object : value.AsPath().objects) Collect(object);
+      return;
+    case ValueKind::kList:
+    case ValueKind::kSet:
+      for (const Value& item : value.AsList()) Collect(item);
+      return;
+    case ValueKind::kMap:
+      for (const auto& [key, item] : value.AsMap()) {
+        Collect(key);
+        Collect(item);
+      }
+      return;
+    default:
+      return;  // scalars and detached elements hold no references
+  }
+}
+
+std::string ElementResolver::LabelName(LabelId label) const {
+  if (label == kNoName || label > view_.schema().labels.size()) return "";
+  return view_.schema().labels.Name(label);
+}
+
+Status ElementResolver::LoadVertices() {
+  if (vertices_.empty()) return OkStatus();
+  Column ids;
+  std::vector<LabelId> labels;
+  RETURN_IF_ERROR(view_.VertexIds(vertices_, &ids));
+  RETURN_IF_ERROR(view_.VertexLabels(vertices_, &labels));
+  if (ids.size() != vertices_.size() || labels.size() != vertices_.size()) {
+    return Internal("A view gave another number of vertex ids or labels than was asked for.");
+  }
+  vertex_elements_.resize(vertices_.size());
+  for (size_t i = 0; i < vertices_.size(); ++i) {
+    vertex_elements_[i].type = ElementData::Type::kVertex;
+    vertex_elements_[i].id = ids.Get(i);
+    vertex_elements_[i].label = LabelName(labels[i]);
+  }
+  if (!materialize_) return OkStatus();
+  std::vector<VertexRef> wanted;
+  std::vector<ElementData*> targets;
+  for (size_t i = 0; i < vertices_.size(); ++i) {
+    if (vertex_is_end_only_[i]) continue;
+    wanted.push_back(vertices_[i]);
+    targets.push_back(&vertex_elements_[i]);
+  }
+  storage::PropertyRows found;
+  RETURN_IF_ERROR(view_.VertexProperties(wanted, {}, &found));
+  AddProperties(view_.schema(), found, targets);
+  return OkStatus();
+}
+
+Status ElementResolver::LoadEdges() {
+  if (edges_.empty()) return OkStatus();
+  Column ids;
+  RETURN_IF_ERROR(view_.EdgeIds(edges_, &ids));
+  if (ids.size() != edges_.size()) {
+    return Internal("A view gave another number of edge ids than was asked for.");
+  }
+  edge_elements_.resize(edges_.size());
+  std::vector<ElementData*> targets;
+  for (size_t i = 0; i < edges_.size(); ++i) {
+    ElementData& element = edge_elements_[i];
+    element.type = ElementData::Type::kEdge;
+    element.id = ids.Get(i);
+    element.label = LabelName(edges_[i].label);
+    const ElementData& out = Resolve(edges_[i].out);
+    const ElementData& in = Resolve(edges_[i].in);
+    element.out_id = out.id;
+    element.out_label = out.label;
+    element.in_id = in.id;
+    element.in_label = in.label;
+    targets.push_back(&element);
+  }
+  if (!materialize_) return OkStatus();
+  storage::PropertyRows found;
+  RETURN_IF_ERROR(view_.EdgeProperties(edges_, {}, &found));
+  AddProperties(view_.schema(), found, targets);
+  return OkStatus();
+}
+
+Status ElementResolver::Load() {
+  RETURN_IF_ERROR(LoadVertices());
+  return LoadEdges();
+}
+
+const ElementData& ElementResolver::Resolve(VertexRef vertex) const {
+  return vertex_elements_[vertex_rows_.at(vertex.bits)];
+}
+
+const ElementData& ElementResolver::Resolve(const EdgeRef& edge) const {
+  return edge_elements_[edge_rows_.at(edge.id)];
+}
+
+// Recursion is bounded by kMaxValueDepth.
+Value ElementResolver::Resolve(const Value& value) const {
+  switch (value.kind()) {
+    case ValueKind::kVertex:
+      return Value::Of(Resolve(value.AsVertex()));
+    case ValueKind::kEdge:
+      return Value::Of(Resolve(value.AsEdge()));
+    case ValueKind::kVertexProperty: {
+      const VertexPropertyData& property = value.AsVertexProperty();
+      ElementData element;
+      element.type = ElementData::Type::kVertexProperty;
+      element.id = Value::Long(VertexPropertyId(property));
+      element.label = property.key;
+      element.value = Resolve(property.value);
+      return Value::Of(std::move(element));
+    }
+    case ValueKind::kProperty: {
+      const PropertyData& property = value.AsProperty();
+      ElementData element;
+      element.type = ElementData::Type::kProperty;
+      element.label = property.key;
+      element.value = Resolve(property.value);
+      return Value::Of(std::move(element));
+    }
+    case ValueKind::kPath: {
+      PathData path;
+      for (const Value& object : value.AsPath().objects) path.objects.push_back(Resolve(object));
+      path.labels = value.AsPath().labels;
+      return Value::Of(std::move(path));
+    }
+    case ValueKind::kList:
+    case ValueKind::kSet: {
+      ValueList items;
+      items.reserve(value.AsList().size());
+      for (const Value& item : value.AsList()) items.push_back(Resolve(item));
+      return value.kind() == ValueKind::kList ? Value::List(std::move(items))
+                                              : Value::Set(std::move(items));
+    }
+    case ValueKind::kMap: {
+      ValueMap entries;
+      entries.reserve(value.AsMap().size());
+      for (const auto& [key, item] : value.AsMap()) {
+        entries.emplace_back(Resolve(key), Resolve(item));
+      }
+      return Value::Map(std::move(entries));
+    }
+    default:
+      return value;
+  }
+}
+
+}  // namespace koios::server

@@ -1,0 +1,52 @@
+// ElementResolver: what clients see of the elements in one batch. Collect() every value first, then
+// Load() looks all of them up with one call per kind and column, then Resolve() each value.
+// Used once, for one batch, by one thread.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "core/column.h"
+#include "core/status.h"
+#include "core/value.h"
+#include "storage/graph_view.h"
+
+namespace koios::server {
+
+// The id of a single vertex property: not stored, but the same each time, from owner and key.
+int64_t VertexPropertyId(const VertexPropertyData& property);
+
+class ElementResolver {
+ public:
+  ElementResolver(const storage::GraphView& view, bool materialize)
+      : view_(view), materialize_(materialize) {}
+
+  void Collect(const Value& value);
+  void Collect(VertexRef vertex);
+  void Collect(const EdgeRef& edge);
+  Status Load();
+
+  // The same value with every reference in it replaced by an element. REQUIRES: collected, loaded.
+  Value Resolve(const Value& value) const;
+  const ElementData& Resolve(VertexRef vertex) const;
+  const ElementData& Resolve(const EdgeRef& edge) const;
+
+ private:
+  Status LoadVertices();
+  Status LoadEdges();
+  std::string LabelName(LabelId label) const;
+
+  const storage::GraphView& view_;
+  const bool materialize_;
+  // Distinct references in the order of first sight; position in the vectors below.
+  std::unordered_map<uint64_t, uint32_t> vertex_rows_;
+  std::unordered_map<uint64_t, uint32_t> edge_rows_;
+  // Vertices that are results themselves; the ends of edges are looked up without properties.
+  std::vector<VertexRef> vertices_;
+  std::vector<bool> vertex_is_end_only_;
+  std::vector<EdgeRef> edges_;
+  std::vector<ElementData> vertex_elements_;
+  std::vector<ElementData> edge_elements_;
+};
+
+}  // namespace koios::server

@@ -1,0 +1,119 @@
+// A scripted engine for tests of sessions: queries run when the test says so, on its thread.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/mutex.h"
+#include "engine/engine.h"
+
+namespace koios::server {
+
+class FakeQuery final : public engine::QueryHandle {
+ public:
+  FakeQuery(plan::Plan the_plan, engine::QueryOptions the_options,
+            std::shared_ptr<engine::ResultSink> sink)
+      : plan(std::move(the_plan)), options(the_options), sink_(std::move(sink)) {}
+
+  const plan::Plan plan;
+  const engine::QueryOptions options;
+
+  // A batch of one long, when the sink has room for it.
+  bool PushOne(int64_t value) {
+    if (sink_->Room() == 0) return false;
+    engine::ResultBatch batch;
+    batch.column.AppendLong(value);
+    sink_->Push(std::move(batch));
+    return true;
+  }
+  // Ends the query once; later calls do nothing.
+  void End(const Status& status, uint64_t rows = 0) {
+    std::shared_ptr<engine::ResultSink> sink;
+    {
+      MutexLock lock(&mutex_);
+      sink = std::move(sink_);
+      sink_ = nullptr;
+    }
+    if (sink == nullptr) return;
+    engine::QueryResult result;
+    result.status = status;
+    result.rows = rows;
+    sink->Done(std::move(result));
+  }
+
+  void Cancel(const Status& why) override {
+    {
+      MutexLock lock(&mutex_);
+      cancelled_ = why;
+      changed_.NotifyAll();
+    }
+    End(why);
+  }
+  void Resume() override {
+    MutexLock lock(&mutex_);
+    ++num_resumes_;
+    changed_.NotifyAll();
+  }
+  uint64_t memory_bytes() const override { return 4711; }
+
+  // Waits for what another thread brings about; a test that never gets it hangs until its timeout.
+  Status WaitForCancel() {
+    MutexLock lock(&mutex_);
+    while (cancelled_.ok()) changed_.Wait(&mutex_);
+    return cancelled_;
+  }
+  void WaitForResumes(int count) {
+    MutexLock lock(&mutex_);
+    while (num_resumes_ < count) changed_.Wait(&mutex_);
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  std::shared_ptr<engine::ResultSink> sink_;
+  Status cancelled_ KOIOS_GUARDED_BY(mutex_);
+  int num_resumes_ KOIOS_GUARDED_BY(mutex_) = 0;
+};
+
+class FakeEngine final : public engine::Engine {
+ public:
+  ~FakeEngine() override {
+    for (const auto& query : queries_) query->End(Cancelled("The engine ends."));
+  }
+
+  std::shared_ptr<engine::QueryHandle> Submit(plan::Plan plan,
+                                              std::shared_ptr<const storage::GraphView>,
+                                              engine::QueryOptions options,
+                                              std::shared_ptr<engine::ResultSink> sink) override {
+    auto query = std::make_shared<FakeQuery>(std::move(plan), options, std::move(sink));
+    MutexLock lock(&mutex_);
+    queries_.push_back(query);
+    changed_.NotifyAll();
+    return query;
+  }
+  const engine::EngineOptions& options() const override { return options_; }
+  const Clock& clock() const override { return clock_; }
+  MemoryAccount& memory() override { return memory_; }
+
+  // The query submitted as number `index`, from 0; waits for it.
+  std::shared_ptr<FakeQuery> Query(size_t index) {
+    MutexLock lock(&mutex_);
+    while (queries_.size() <= index) changed_.Wait(&mutex_);
+    return queries_[index];
+  }
+  size_t num_queries() {
+    MutexLock lock(&mutex_);
+    return queries_.size();
+  }
+
+ private:
+  const engine::EngineOptions options_;
+  ManualClock clock_{1'000'000};
+  MemoryAccount memory_{"process"};
+  Mutex mutex_;
+  CondVar changed_;
+  std::vector<std::shared_ptr<FakeQuery>> queries_;
+};
+
+}  // namespace koios::server

@@ -1,0 +1,34 @@
+// Graphs: what the server needs of a data folder: the graphs there are, and a view of each. Behind
+// an interface so that sessions are tested over graphs in memory. Any thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/status.h"
+#include "storage/graph_view.h"
+
+namespace koios::server {
+
+// The graph of the source word `g` when the request names none.
+inline constexpr std::string_view kDefaultGraph = "g";
+
+class Graphs {
+ public:
+  virtual ~Graphs() = default;
+  virtual std::vector<std::string> Names() const = 0;  // in order
+  // The newest view. NOT_FOUND when there is no such graph.
+  virtual StatusOr<std::shared_ptr<const storage::GraphView>> View(std::string_view name) const = 0;
+  virtual StatusOr<uint64_t> DiskBytes(std::string_view name) const = 0;
+};
+
+// The graph that a traversal reads: `source` is its first word, `requested` the request's graph
+// (empty: the default). The word `g` is the requested graph, any other word the graph of that name.
+std::string GraphOfSource(std::string_view source, std::string_view requested);
+
+// "There is no graph 'x'; the graphs are: a, b."
+Status NoSuchGraph(std::string_view name, const std::vector<std::string>& names);
+
+}  // namespace koios::server

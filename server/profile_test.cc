@@ -1,0 +1,39 @@
+#include "server/profile.h"
+
+#include <gtest/gtest.h>
+
+namespace koios::server {
+namespace {
+
+TEST(ProfileTest, NamesOperatorsAndSharesTheTime) {
+  plan::Plan plan;
+  plan::Operator* scan = plan.add_operators();
+  scan->set_id(0);
+  scan->set_step("V()");
+  scan->mutable_scan();
+  plan::Operator* end = plan.add_operators();
+  end->set_id(1);
+  end->mutable_edge_end();
+  engine::QueryResult result;
+  result.rows = 5;
+  result.operators.resize(2);
+  result.operators[0].rows_out = 6;
+  result.operators[0].time_ns = 3'000'000;
+  result.operators[1].time_ns = 1'000'000;
+
+  v1::Summary summary;
+  summary.set_rows(result.rows);
+  FillProfile(plan, result, &summary);
+  ASSERT_EQ(summary.profile_size(), 2);
+  EXPECT_EQ(summary.profile(0).name(), "Scan V()");
+  EXPECT_EQ(summary.profile(1).name(), "EdgeEnd");
+  EXPECT_DOUBLE_EQ(summary.profile(0).share(), 0.75);
+
+  const std::string text = ProfileText(summary);
+  EXPECT_NE(text.find("0 Scan V()"), std::string::npos) << text;
+  EXPECT_NE(text.find("75.0%"), std::string::npos) << text;
+  EXPECT_NE(text.find("total: 5 results, 4.000 ms"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace koios::server

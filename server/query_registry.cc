@@ -1,0 +1,119 @@
+#include "server/query_registry.h"
+
+#include <chrono>
+#include <utility>
+
+#include "server/text_bounds.h"
+
+namespace koios::server {
+namespace {
+
+uint64_t NowNs() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
+}
+
+}  // namespace
+
+QueryRegistry::Ticket& QueryRegistry::Ticket::operator=(Ticket&& other) noexcept {
+  if (this == &other) return *this;
+  Release();
+  registry_ = std::exchange(other.registry_, nullptr);
+  number_ = other.number_;
+  id_ = std::move(other.id_);
+  return *this;
+}
+
+void QueryRegistry::Ticket::Release() {
+  if (registry_ == nullptr) return;
+  MutexLock lock(&registry_->mutex_);
+  registry_->entries_.erase(number_);
+  registry_ = nullptr;
+}
+
+StatusOr<QueryRegistry::Ticket> QueryRegistry::Admit(std::string_view text, std::string_view graph,
+                                                     QueryControl control) {
+  MutexLock lock(&mutex_);
+  if (closed_) return Unavailable("The server is shutting down.");
+  if (entries_.size() >= max_queries_) {
+    ErrorDetail detail;
+    detail.reason = "TOO_MANY_QUERIES";
+    detail.limit = std::to_string(max_queries_) + " running queries";
+    detail.used = std::to_string(entries_.size());
+    detail.setting = "max-queries";
+    detail.hint = "Try again when one has ended, or raise max-queries.";
+    return ResourceExhausted("The server already runs " + std::to_string(max_queries_) +
+                                 " queries, its limit (max-queries).",
+                             detail);
+  }
+  Entry entry;
+  const uint64_t number = next_number_++;
+  entry.query.id = "q" + std::to_string(number);
+  entry.query.text = BoundedText(text, kMaxListedText);
+  entry.query.graph = std::string(graph);
+  entry.started_ns = NowNs();
+  entry.control = std::make_shared<const QueryControl>(std::move(control));
+  Ticket ticket;
+  ticket.registry_ = this;
+  ticket.number_ = number;
+  ticket.id_ = entry.query.id;
+  entries_.emplace(number, std::move(entry));
+  return ticket;
+}
+
+std::vector<RunningQuery> QueryRegistry::List() const {
+  std::vector<RunningQuery> queries;
+  std::vector<std::shared_ptr<const QueryControl>> controls;
+  const uint64_t now_ns = NowNs();
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [number, entry] : entries_) {
+      queries.push_back(entry.query);
+      queries.back().elapsed_us = (now_ns - entry.started_ns) / 1000;
+      controls.push_back(entry.control);
+    }
+  }
+  for (size_t i = 0; i < queries.size(); ++i) {
+    if (controls[i]->measure) controls[i]->measure(&queries[i]);
+  }
+  return queries;
+}
+
+Status QueryRegistry::Cancel(std::string_view id, const Status& why) {
+  std::shared_ptr<const QueryControl> control;
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [number, entry] : entries_) {
+      if (entry.query.id == id) control = entry.control;
+    }
+  }
+  if (control == nullptr) {
+    return NotFound("No query '" + BoundedText(id, 100) + "' is running.");
+  }
+  if (control->cancel) control->cancel(why);
+  return OkStatus();
+}
+
+void QueryRegistry::Close() {
+  MutexLock lock(&mutex_);
+  closed_ = true;
+}
+
+void QueryRegistry::CancelAll(const Status& why) {
+  std::vector<std::shared_ptr<const QueryControl>> controls;
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [number, entry] : entries_) controls.push_back(entry.control);
+  }
+  for (const auto& control : controls) {
+    if (control->cancel) control->cancel(why);
+  }
+}
+
+size_t QueryRegistry::size() const {
+  MutexLock lock(&mutex_);
+  return entries_.size();
+}
+
+}  // namespace koios::server

@@ -1,0 +1,73 @@
+#include "server/query_registry.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+namespace koios::server {
+namespace {
+
+QueryControl NoControl() { return {}; }
+
+TEST(QueryRegistryTest, RefusesWhatIsBeyondItsLimitAndNamesTheSetting) {
+  QueryRegistry registry(2);
+  auto first = registry.Admit("g.V()", "g", NoControl());
+  auto second = registry.Admit("g.E()", "g", NoControl());
+  ASSERT_TRUE(first.ok() && second.ok());
+  const auto third = registry.Admit("g.V()", "g", NoControl());
+  ASSERT_EQ(third.status().code(), StatusCode::kResourceExhausted);
+  const auto detail = DetailOf(third.status());
+  ASSERT_TRUE(detail.has_value());
+  EXPECT_EQ(detail->setting, "max-queries");
+
+  first->Release();
+  EXPECT_TRUE(registry.Admit("g.V()", "g", NoControl()).ok());
+}
+
+TEST(QueryRegistryTest, ListsWhatRunsUntilItsTicketIsGone) {
+  QueryRegistry registry(10);
+  QueryControl control;
+  control.measure = [](RunningQuery* query) {
+    query->rows = 7;
+    query->memory_bytes = 9;
+  };
+  {
+    const auto ticket = registry.Admit(std::string(5000, 'x'), "money", control);
+    ASSERT_TRUE(ticket.ok());
+    const std::vector<RunningQuery> list = registry.List();
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].id, ticket->id());
+    EXPECT_EQ(list[0].graph, "money");
+    EXPECT_EQ(list[0].text.size(), QueryRegistry::kMaxListedText);
+    EXPECT_EQ(list[0].rows, 7u);
+    EXPECT_EQ(list[0].memory_bytes, 9u);
+  }
+  EXPECT_EQ(registry.size(), 0u);
+}
+
+TEST(QueryRegistryTest, CancelReachesTheOneQuery) {
+  QueryRegistry registry(10);
+  int cancelled_a = 0;
+  int cancelled_b = 0;
+  QueryControl a, b;
+  a.cancel = [&](const Status&) { ++cancelled_a; };
+  b.cancel = [&](const Status& why) {
+    ++cancelled_b;
+    EXPECT_EQ(why.code(), StatusCode::kCancelled);
+  };
+  const auto ticket_a = registry.Admit("a", "g", a);
+  const auto ticket_b = registry.Admit("b", "g", b);
+  EXPECT_TRUE(registry.Cancel(ticket_b->id(), Cancelled("why")).ok());
+  EXPECT_EQ(cancelled_a, 0);
+  EXPECT_EQ(cancelled_b, 1);
+  EXPECT_EQ(registry.Cancel("q999", Cancelled("why")).code(), StatusCode::kNotFound);
+}
+
+TEST(QueryRegistryTest, AdmitsNothingOnceClosed) {
+  QueryRegistry registry(10);
+  registry.Close();
+  EXPECT_EQ(registry.Admit("g.V()", "g", NoControl()).status().code(), StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace koios::server

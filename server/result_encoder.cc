@@ -1,0 +1,156 @@
+#include "server/result_encoder.h"
+
+#include <string>
+#include <utility>
+
+#include "core/value_proto.h"
+#include "server/element_resolver.h"
+
+namespace koios::server {
+namespace {
+
+// Room in a message for the tags and lengths around its column.
+constexpr size_t kMessageOverhead = 64;
+// What a bulk costs at most in a packed field.
+constexpr size_t kBulkBytes = 10;
+
+Status RowTooLarge(size_t bytes) {
+  ErrorDetail detail;
+  detail.reason = "ROW_TOO_LARGE";
+  detail.limit = std::to_string(kMaxRowBytes) + " bytes for one result";
+  detail.used = std::to_string(bytes) + " bytes";
+  detail.setting = "none: the limit is fixed";
+  detail.hint = "Return the parts of the value as results of their own, e.g. with unfold().";
+  return ResourceExhausted("One result has " + std::to_string(bytes) +
+                               " bytes; the limit for one result is " +
+                               std::to_string(kMaxRowBytes) + " bytes.",
+                           detail);
+}
+
+// Opens messages as they fill up. NextRow() first, then the caller adds the row's value to the
+// column of the message that it got.
+class MessageSplitter {
+ public:
+  MessageSplitter(const engine::ResultBatch& batch, std::vector<v1::ResultBatch>* out)
+      : batch_(batch), out_(out) {
+    for (const int64_t bulk : batch.bulk) has_bulk_ = has_bulk_ || bulk != 1;
+  }
+
+  StatusOr<v1::ResultBatch*> NextRow(size_t row, size_t row_bytes) {
+    if (row_bytes > kMaxRowBytes) return RowTooLarge(row_bytes);
+    const size_t cost = row_bytes + (has_bulk_ ? kBulkBytes : 0);
+    if (current_ == nullptr || bytes_ + cost > kMaxMessageBytes) {
+      current_ = &out_->emplace_back();
+      bytes_ = kMessageOverhead;
+    }
+    bytes_ += cost;
+    if (has_bulk_) current_->add_bulk(batch_.bulk[row]);
+    return current_;
+  }
+
+ private:
+  const engine::ResultBatch& batch_;
+  std::vector<v1::ResultBatch>* out_;
+  v1::ResultBatch* current_ = nullptr;
+  size_t bytes_ = 0;
+  bool has_bulk_ = false;
+};
+
+// A message inside a repeated field: its tag and length.
+size_t FramedSize(size_t bytes) { return bytes + 6; }
+
+// What one fixed-size row costs at most in a packed field.
+constexpr size_t kNumberBytes = 10;
+
+template <typename T, typename Add>
+Status EncodeNumbers(const std::vector<T>& values, MessageSplitter* splitter, Add add) {
+  for (size_t row = 0; row < values.size(); ++row) {
+    ASSIGN_OR_RETURN(v1::ResultBatch * message, splitter->NextRow(row, kNumberBytes));
+    add(message, values[row]);
+  }
+  return OkStatus();
+}
+
+Status EncodeStrings(const Column& column, MessageSplitter* splitter) {
+  for (size_t row = 0; row < column.size(); ++row) {
+    const std::string_view text = column.StringAt(row);
+    ASSIGN_OR_RETURN(v1::ResultBatch * message, splitter->NextRow(row, FramedSize(text.size())));
+    message->mutable_strings()->add_values(text.data(), text.size());
+  }
+  return OkStatus();
+}
+
+Status EncodeVertices(const storage::GraphView& view, bool materialize, const Column& column,
+                      MessageSplitter* splitter) {
+  ElementResolver resolver(view, materialize);
+  for (const VertexRef vertex : column.vertices()) resolver.Collect(vertex);
+  RETURN_IF_ERROR(resolver.Load());
+  for (size_t row = 0; row < column.size(); ++row) {
+    v1::Value value;
+    ToProto(Value::Of(resolver.Resolve(column.vertices()[row])), &value);
+    const size_t bytes = FramedSize(value.vertex_value().ByteSizeLong());
+    ASSIGN_OR_RETURN(v1::ResultBatch * message, splitter->NextRow(row, bytes));
+    message->mutable_vertices()->add_values()->Swap(value.mutable_vertex_value());
+  }
+  return OkStatus();
+}
+
+Status EncodeValues(const storage::GraphView& view, bool materialize, const Column& column,
+                    MessageSplitter* splitter) {
+  std::vector<Value> values(column.size());
+  ElementResolver resolver(view, materialize);
+  for (size_t row = 0; row < values.size(); ++row) {
+    values[row] = column.Get(row);
+    resolver.Collect(values[row]);
+  }
+  RETURN_IF_ERROR(resolver.Load());
+  for (size_t row = 0; row < values.size(); ++row) {
+    v1::Value value;
+    ToProto(resolver.Resolve(values[row]), &value);
+    ASSIGN_OR_RETURN(v1::ResultBatch * message,
+                     splitter->NextRow(row, FramedSize(value.ByteSizeLong())));
+    message->mutable_values()->add_items()->Swap(&value);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status ResultEncoder::Encode(const engine::ResultBatch& batch,
+                             std::vector<v1::ResultBatch>* out) const {
+  const Column& column = batch.column;
+  if (!batch.bulk.empty() && batch.bulk.size() != column.size()) {
+    return Internal("A result batch has another number of bulks than rows.");
+  }
+  MessageSplitter splitter(batch, out);
+  switch (column.kind()) {
+    case Column::Kind::kEmpty:
+      return OkStatus();
+    case Column::Kind::kBool:
+      return EncodeNumbers(column.bools(), &splitter, [](v1::ResultBatch* message, uint8_t v) {
+        message->mutable_bools()->add_values(v != 0);
+      });
+    case Column::Kind::kInt:
+      return EncodeNumbers(column.ints(), &splitter, [](v1::ResultBatch* message, int32_t v) {
+        message->mutable_ints()->add_values(v);
+      });
+    case Column::Kind::kLong:
+      return EncodeNumbers(column.longs(), &splitter, [](v1::ResultBatch* message, int64_t v) {
+        message->mutable_longs()->add_values(v);
+      });
+    case Column::Kind::kDouble:
+      return EncodeNumbers(column.doubles(), &splitter, [](v1::ResultBatch* message, double v) {
+        message->mutable_doubles()->add_values(v);
+      });
+    case Column::Kind::kString:
+      return EncodeStrings(column, &splitter);
+    case Column::Kind::kVertex:
+      return EncodeVertices(*view_, materialize_, column, &splitter);
+    case Column::Kind::kEdge:
+    case Column::Kind::kValue:
+      return EncodeValues(*view_, materialize_, column, &splitter);
+  }
+  return Internal("A result batch has a column of unknown kind.");
+}
+
+}  // namespace koios::server

@@ -1,0 +1,34 @@
+// ResultEncoder: one engine batch to the messages a client reads. References to elements become ids
+// and labels (and properties, when materialised), looked up in the view once per batch, never per
+// row. A message is at most kMaxMessageBytes, but for a single larger row, which travels alone; a
+// row past kMaxRowBytes fails with RESOURCE_EXHAUSTED.
+// Owned by one session; one call at a time.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/status.h"
+#include "engine/engine.h"
+#include "proto/service.pb.h"
+#include "storage/graph_view.h"
+
+namespace koios::server {
+
+inline constexpr size_t kMaxMessageBytes = 256 << 10;
+inline constexpr size_t kMaxRowBytes = 64 << 20;
+
+class ResultEncoder {
+ public:
+  ResultEncoder(std::shared_ptr<const storage::GraphView> view, bool materialize)
+      : view_(std::move(view)), materialize_(materialize) {}
+
+  // Appends the batch's messages to *out, in the order of rows.
+  Status Encode(const engine::ResultBatch& batch, std::vector<v1::ResultBatch>* out) const;
+
+ private:
+  std::shared_ptr<const storage::GraphView> view_;
+  bool materialize_;
+};
+
+}  // namespace koios::server

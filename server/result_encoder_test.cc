@@ -1,0 +1,153 @@
+#include "server/result_encoder.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "server/element_resolver.h"
+#include "storage/memory_graph.h"
+
+namespace koios::server {
+namespace {
+
+class ResultEncoderTest : public testing::Test {
+ protected:
+  ResultEncoderTest() {
+    marko_ = *graph_->AddVertex(Value::Long(1), "person",
+                                {{"name", Value::String("marko")}, {"age", Value::Int(29)}});
+    vadas_ = *graph_->AddVertex(Value::String("v"), "person", {{"name", Value::String("vadas")}});
+    knows_ = *graph_->AddEdge(marko_, vadas_, "knows", {{"weight", Value::Double(0.5)}},
+                              Value::Long(7));
+  }
+
+  std::vector<v1::ResultBatch> Encode(const engine::ResultBatch& batch, bool materialize = false) {
+    std::vector<v1::ResultBatch> messages;
+    const Status status = ResultEncoder(graph_, materialize).Encode(batch, &messages);
+    EXPECT_TRUE(status.ok()) << MessageOf(status);
+    return messages;
+  }
+
+  std::shared_ptr<storage::MemoryGraph> graph_ = std::make_shared<storage::MemoryGraph>(4);
+  VertexRef marko_, vadas_;
+  EdgeRef knows_;
+};
+
+TEST_F(ResultEncoderTest, UniformColumnsStayTyped) {
+  engine::ResultBatch batch;
+  batch.column.AppendLong(5);
+  batch.column.AppendLong(-6);
+  const auto messages = Encode(batch);
+  ASSERT_EQ(messages.size(), 1u);
+  ASSERT_TRUE(messages[0].has_longs());
+  EXPECT_EQ(messages[0].longs().values(1), -6);
+  EXPECT_EQ(messages[0].bulk_size(), 0);
+}
+
+TEST_F(ResultEncoderTest, BulkIsSentOnlyWhereItIsNotOne) {
+  engine::ResultBatch batch;
+  batch.column.AppendString("a");
+  batch.column.AppendString("b");
+  batch.bulk = {1, 1};
+  EXPECT_EQ(Encode(batch)[0].bulk_size(), 0);
+  batch.bulk = {1, 3};
+  const auto messages = Encode(batch);
+  ASSERT_EQ(messages[0].bulk_size(), 2);
+  EXPECT_EQ(messages[0].bulk(1), 3);
+}
+
+TEST_F(ResultEncoderTest, VerticesHaveTheUsersIdAndLabel) {
+  engine::ResultBatch batch;
+  batch.column.AppendVertex(vadas_);
+  batch.column.AppendVertex(marko_);
+  batch.column.AppendVertex(vadas_);
+  const auto messages = Encode(batch);
+  ASSERT_EQ(messages[0].vertices().values_size(), 3);
+  EXPECT_EQ(messages[0].vertices().values(0).id().string_value(), "v");
+  EXPECT_EQ(messages[0].vertices().values(1).id().long_value(), 1);
+  EXPECT_EQ(messages[0].vertices().values(1).label(), "person");
+  EXPECT_EQ(messages[0].vertices().values(1).properties_size(), 0);
+  EXPECT_EQ(Encode(batch, true)[0].vertices().values(1).properties_size(), 2);
+}
+
+TEST_F(ResultEncoderTest, EdgesHaveBothEnds) {
+  engine::ResultBatch batch;
+  batch.column.AppendEdge(knows_);
+  const auto messages = Encode(batch, true);
+  ASSERT_EQ(messages[0].values().items_size(), 1);
+  const v1::Edge& edge = messages[0].values().items(0).edge_value();
+  EXPECT_EQ(edge.id().long_value(), 7);
+  EXPECT_EQ(edge.label(), "knows");
+  EXPECT_EQ(edge.out_id().long_value(), 1);
+  EXPECT_EQ(edge.in_id().string_value(), "v");
+  EXPECT_EQ(edge.in_label(), "person");
+  ASSERT_EQ(edge.properties_size(), 1);
+  EXPECT_EQ(edge.properties(0).key(), "weight");
+}
+
+TEST_F(ResultEncoderTest, ReferencesInsideValuesAreResolvedToo) {
+  PathData path;
+  path.objects = {Value::Of(marko_), Value::Of(knows_), Value::String("x")};
+  path.labels = {{"a"}, {}, {}};
+  engine::ResultBatch batch;
+  batch.column.Append(Value::List({Value::Of(std::move(path))}));
+  batch.column.Append(Value::Map({{Value::Of(vadas_), Value::Int(1)}}));
+  const auto messages = Encode(batch);
+  const v1::ValueList& values = messages[0].values();
+  ASSERT_EQ(values.items_size(), 2);
+  const v1::Path& found = values.items(0).list_value().items(0).path_value();
+  EXPECT_EQ(found.objects(0).vertex_value().id().long_value(), 1);
+  EXPECT_EQ(found.objects(1).edge_value().label(), "knows");
+  EXPECT_EQ(found.labels(0).labels(0), "a");
+  EXPECT_EQ(values.items(1).map_value().entries(0).key().vertex_value().id().string_value(), "v");
+}
+
+TEST_F(ResultEncoderTest, AVertexPropertysIdIsTheSameEachTime) {
+  VertexPropertyData name{marko_, "name", Value::String("marko")};
+  VertexPropertyData age{marko_, "age", Value::Int(29)};
+  VertexPropertyData other{vadas_, "name", Value::String("vadas")};
+  EXPECT_EQ(VertexPropertyId(name), VertexPropertyId(name));
+  EXPECT_NE(VertexPropertyId(name), VertexPropertyId(age));
+  EXPECT_NE(VertexPropertyId(name), VertexPropertyId(other));
+  EXPECT_GE(VertexPropertyId(name), 0);
+}
+
+TEST_F(ResultEncoderTest, MessagesStayBelowTheirSizeAndKeepTheOrder) {
+  engine::ResultBatch batch;
+  for (int i = 0; i < 100; ++i) {
+    batch.column.AppendString(std::to_string(i) + std::string(10'000, 'x'));
+    batch.bulk.push_back(i + 1);
+  }
+  const auto messages = Encode(batch);
+  ASSERT_GT(messages.size(), 3u);
+  int row = 0;
+  for (const v1::ResultBatch& message : messages) {
+    EXPECT_LE(message.ByteSizeLong(), kMaxMessageBytes);
+    ASSERT_EQ(message.bulk_size(), message.strings().values_size());
+    for (int i = 0; i < message.strings().values_size(); ++i, ++row) {
+      EXPECT_EQ(message.strings().values(i).substr(0, 2), (std::to_string(row) + "x").substr(0, 2));
+      EXPECT_EQ(message.bulk(i), row + 1);
+    }
+  }
+  EXPECT_EQ(row, 100);
+}
+
+TEST_F(ResultEncoderTest, ALargerRowTravelsAlone) {
+  engine::ResultBatch batch;
+  batch.column.AppendString("small");
+  batch.column.AppendString(std::string(2 * kMaxMessageBytes, 'x'));
+  batch.column.AppendString("small");
+  const auto messages = Encode(batch);
+  ASSERT_EQ(messages.size(), 3u);
+  EXPECT_EQ(messages[1].strings().values_size(), 1);
+}
+
+TEST_F(ResultEncoderTest, ARowBeyondItsBoundIsRefused) {
+  engine::ResultBatch batch;
+  batch.column.AppendString(std::string(kMaxRowBytes + 1, 'x'));
+  std::vector<v1::ResultBatch> messages;
+  const Status status = ResultEncoder(graph_, false).Encode(batch, &messages);
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace koios::server

@@ -1,0 +1,144 @@
+#include "server/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "server/query_registry.h"
+#include "server/service.h"
+#include "server/task_pool.h"
+
+namespace koios::server {
+namespace {
+
+// A dead connection is noticed, and its queries stopped, within about half a minute.
+constexpr int kKeepaliveTimeMs = 20'000;
+constexpr int kKeepaliveTimeoutMs = 10'000;
+// How long a client has to take its last message and status at shutdown.
+constexpr std::chrono::milliseconds kLastWordsTime(500);
+constexpr int kMaxStreamsPerConnection = 1'000;
+
+// gRPC's own start-up settings are per process and must come before the first builder.
+void InitGrpcOnce() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  });
+}
+
+size_t NumSessionThreads() {
+  return std::max<size_t>(2, std::thread::hardware_concurrency());
+}
+
+// "::1" needs brackets before a port is put behind it.
+std::string HostAndPort(const std::string& host, uint16_t port) {
+  const bool ipv6 = host.find(':') != std::string::npos && host.front() != '[';
+  return (ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+}  // namespace
+
+// Members are destroyed from the last to the first: the door, the sessions' threads, the engine,
+// then what they look at.
+struct Server::State {
+  State(std::unique_ptr<Graphs> the_graphs, std::unique_ptr<engine::Engine> the_engine,
+        const ServerOptions& the_options)
+      : options(the_options),
+        graphs(std::move(the_graphs)),
+        registry(the_options.max_queries),
+        engine(std::move(the_engine)),
+        pool(NumSessionThreads()) {}
+
+  const ServerOptions options;
+  std::unique_ptr<Graphs> graphs;
+  QueryRegistry registry;
+  std::unique_ptr<engine::Engine> engine;
+  TaskPool pool;
+  std::unique_ptr<KoiosService> service;
+  std::unique_ptr<grpc::Server> grpc_server;
+  int port = 0;
+  std::once_flag shutdown;
+};
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Server::~Server() { Shutdown(std::chrono::milliseconds(0)); }
+
+StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
+                                                const ServerOptions& options) {
+  if (options.engine.num_workers == 0) return InvalidArgument("A server needs at least 1 worker.");
+  return Start(std::move(graphs), engine::Engine::Create(options.engine), options);
+}
+
+StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
+                                                std::unique_ptr<engine::Engine> engine,
+                                                const ServerOptions& options) {
+  InitGrpcOnce();
+  auto state = std::make_unique<State>(std::move(graphs), std::move(engine), options);
+  SessionEnvironment environment;
+  environment.graphs = state->graphs.get();
+  environment.engine = state->engine.get();
+  environment.registry = &state->registry;
+  environment.pool = &state->pool;
+  environment.limits.default_timeout_ms = options.query_timeout_ms;
+  environment.limits.window_batches = std::max<size_t>(1, options.window_batches);
+  environment.limits.parser = options.parser;
+  state->service = std::make_unique<KoiosService>(environment);
+
+  grpc::ServerBuilder builder;
+  builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_request_bytes));
+  builder.SetMaxSendMessageSize(-1);  // the encoder has its own bound
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreamsPerConnection);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second server must fail
+  if (!options.embedded) {
+    builder.AddListeningPort(HostAndPort(options.listen, options.grpc_port),
+                             grpc::InsecureServerCredentials(), &state->port);
+  }
+  builder.RegisterService(state->service.get());
+  state->grpc_server = builder.BuildAndStart();
+  if (state->grpc_server == nullptr || (!options.embedded && state->port == 0)) {
+    return FailedPrecondition("Can't listen on " + HostAndPort(options.listen, options.grpc_port) +
+                              ": the address is in use or not this machine's.");
+  }
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+uint16_t Server::port() const { return static_cast<uint16_t>(state_->port); }
+
+std::string Server::address() const {
+  return state_->options.embedded ? "" : HostAndPort(state_->options.listen, port());
+}
+
+uint32_t Server::num_workers() const { return state_->engine->options().num_workers; }
+
+std::vector<std::string> Server::GraphNames() const { return state_->graphs->Names(); }
+
+std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  return state_->grpc_server->InProcessChannel(arguments);
+}
+
+void Server::Shutdown(std::chrono::milliseconds drain) {
+  std::call_once(state_->shutdown, [this, drain] {
+    state_->registry.Close();
+    if (auto* health = state_->grpc_server->GetHealthCheckService()) health->Shutdown();
+    const auto deadline = std::chrono::steady_clock::now() + drain;
+    while (state_->registry.size() > 0 && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    state_->registry.CancelAll(Unavailable("The server is shutting down."));
+    // What gRPC still has at the deadline it cancels itself: streams that nobody reads.
+    state_->grpc_server->Shutdown(std::chrono::system_clock::now() + kLastWordsTime);
+  });
+}
+
+}  // namespace koios::server

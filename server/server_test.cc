@@ -1,0 +1,330 @@
+// The door with a scripted engine behind it: windows, cancelling, deadlines, errors, shutdown.
+#include "server/server.h"
+
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <thread>
+
+#include "proto/rpc_status.pb.h"
+#include "proto/service.grpc.pb.h"
+#include "server/fake_engine.h"
+#include "storage/memory_graph.h"
+
+namespace koios::server {
+namespace {
+
+class MemoryGraphs final : public Graphs {
+ public:
+  MemoryGraphs() {
+    auto graph = std::make_shared<storage::MemoryGraph>(4);
+    CHECK(graph->AddVertex(Value::Long(1), "person", {{"name", Value::String("marko")}}).ok());
+    graphs_["g"] = graph;
+    graphs_["money"] = std::make_shared<storage::MemoryGraph>(4);
+  }
+  std::vector<std::string> Names() const override {
+    std::vector<std::string> names;
+    for (const auto& [name, graph] : graphs_) names.push_back(name);
+    return names;
+  }
+  StatusOr<std::shared_ptr<const storage::GraphView>> View(std::string_view name) const override {
+    const auto it = graphs_.find(name);
+    if (it == graphs_.end()) return NoSuchGraph(name, Names());
+    return it->second;
+  }
+  StatusOr<uint64_t> DiskBytes(std::string_view) const override { return 42; }
+
+ private:
+  std::map<std::string, std::shared_ptr<const storage::GraphView>, std::less<>> graphs_;
+};
+
+// One Submit call as a client makes it.
+struct Call {
+  Call(v1::Koios::Stub* stub, const std::string& query, uint64_t timeout_ms = 0,
+       v1::Mode mode = v1::RUN) {
+    v1::SubmitRequest request;
+    request.set_query(query);
+    request.set_timeout_ms(timeout_ms);
+    request.set_mode(mode);
+    reader = stub->Submit(&context, request);
+  }
+  ~Call() {
+    if (!finished) context.TryCancel();
+  }
+  grpc::Status Finish() {
+    finished = true;
+    v1::SubmitResponse response;
+    while (reader->Read(&response)) {
+      if (response.has_summary()) summary = response.summary();
+      num_batches += response.has_batch() ? 1 : 0;
+    }
+    return reader->Finish();
+  }
+
+  grpc::ClientContext context;
+  std::unique_ptr<grpc::ClientReader<v1::SubmitResponse>> reader;
+  v1::Summary summary;
+  int num_batches = 0;
+  bool finished = false;
+};
+
+class ServerTest : public testing::Test {
+ protected:
+  ServerTest() { Start(ServerOptions()); }
+
+  void Start(ServerOptions options) {
+    stub_.reset();
+    server_.reset();
+    options.embedded = true;
+    auto engine = std::make_unique<FakeEngine>();
+    engine_ = engine.get();
+    auto server = Server::Start(std::make_unique<MemoryGraphs>(), std::move(engine), options);
+    CHECK(server.ok());
+    server_ = *std::move(server);
+    stub_ = v1::Koios::NewStub(server_->InProcessChannel());
+  }
+
+  FakeEngine* engine_ = nullptr;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<v1::Koios::Stub> stub_;
+};
+
+TEST_F(ServerTest, StreamsBatchesThenASummary) {
+  Call call(stub_.get(), "g.V().count()");
+  auto query = engine_->Query(0);
+  EXPECT_TRUE(query->PushOne(5));
+  EXPECT_TRUE(query->PushOne(6));
+  query->End(OkStatus(), 2);
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_EQ(call.num_batches, 2);
+  EXPECT_EQ(call.summary.rows(), 2u);
+  EXPECT_EQ(call.summary.query_id(), "q1");
+  EXPECT_EQ(call.context.GetServerInitialMetadata().count("koios-query-id"), 1u);
+}
+
+TEST_F(ServerTest, AClientThatDoesNotReadPausesItsQuery) {
+  Call call(stub_.get(), "g.V().count()");
+  auto query = engine_->Query(0);
+  // The window is 4; gRPC itself takes a few small messages on the way before its flow control
+  // stops the writes. What matters: it ends, and long before the results do.
+  int pushed = 0;
+  int refusals = 0;
+  while (refusals < 3 && pushed < 200'000) {
+    if (query->PushOne(pushed)) {
+      ++pushed;
+      refusals = 0;
+    } else {
+      ++refusals;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+  ASSERT_LT(pushed, 200'000);
+
+  // Reading makes room again, and says so.
+  v1::SubmitResponse response;
+  int read = 0;
+  while (read < pushed && call.reader->Read(&response)) {
+    EXPECT_EQ(response.batch().longs().values(0), read);
+    ++read;
+  }
+  EXPECT_EQ(read, pushed);
+  query->WaitForResumes(1);
+  EXPECT_TRUE(query->PushOne(pushed));
+  query->End(OkStatus(), 1);
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_EQ(call.num_batches, 1);
+}
+
+TEST_F(ServerTest, AClientsCancelStopsTheQuery) {
+  Call call(stub_.get(), "g.V().count()");
+  auto query = engine_->Query(0);
+  call.context.TryCancel();
+  EXPECT_EQ(query->WaitForCancel().code(), StatusCode::kCancelled);
+  EXPECT_EQ(call.Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(ServerTest, AClientsDeadlineStopsTheQuery) {
+  v1::SubmitRequest request;
+  request.set_query("g.V().count()");
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
+  auto reader = stub_->Submit(&context, request);
+  auto query = engine_->Query(0);
+  EXPECT_FALSE(query->WaitForCancel().ok());
+  v1::SubmitResponse response;
+  EXPECT_FALSE(reader->Read(&response));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
+TEST_F(ServerTest, TheEngineGetsTheDeadline) {
+  const auto now = static_cast<uint64_t>(engine_->clock().NowNanos());
+  Call by_default(stub_.get(), "g.V()");
+  EXPECT_EQ(engine_->Query(0)->options.deadline_ns, now + 30'000'000'000);
+  Call by_request(stub_.get(), "g.V()", 1500);
+  EXPECT_EQ(engine_->Query(1)->options.deadline_ns, now + 1'500'000'000);
+
+  ServerOptions options;
+  options.query_timeout_ms = 0;
+  Start(options);
+  Call without(stub_.get(), "g.V()");
+  EXPECT_EQ(engine_->Query(0)->options.deadline_ns, 0u);
+}
+
+TEST_F(ServerTest, AnEnginesErrorReachesTheClientAfterTheBatches) {
+  Call call(stub_.get(), "g.V().count()");
+  auto query = engine_->Query(0);
+  ErrorDetail detail;
+  detail.setting = "query-memory-mb";
+  query->End(ResourceExhausted("Too much.", detail));
+  const grpc::Status status = call.Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_NE(status.error_details().find("query-memory-mb"), std::string::npos);
+}
+
+TEST_F(ServerTest, WrongTextsNeverReachTheEngine) {
+  EXPECT_EQ(Call(stub_.get(), "g.V(").Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  const grpc::Status status = Call(stub_.get(), "g.V().outt()").Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message().rfind("line 1, column 7: ", 0), 0u) << status.error_message();
+  EXPECT_EQ(engine_->num_queries(), 0u);
+}
+
+TEST_F(ServerTest, TheFirstWordNamesTheGraph) {
+  Call call(stub_.get(), "money.V()");
+  EXPECT_EQ(engine_->Query(0)->plan.graph(), "money");
+  const grpc::Status status = Call(stub_.get(), "nope.V()").Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_NE(status.error_message().find("g, money"), std::string::npos);
+}
+
+TEST_F(ServerTest, ExplainRunsNothing) {
+  Call call(stub_.get(), "g.V().out()", 0, v1::EXPLAIN);
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_FALSE(call.summary.text().empty());
+  Call in_text(stub_.get(), "g.V().out().explain()");
+  EXPECT_TRUE(in_text.Finish().ok());
+  EXPECT_EQ(in_text.summary.mode(), v1::EXPLAIN);
+  EXPECT_EQ(engine_->num_queries(), 0u);
+}
+
+TEST_F(ServerTest, ProfileCountsResultsAndSendsNone) {
+  Call call(stub_.get(), "g.V()", 0, v1::PROFILE);
+  auto query = engine_->Query(0);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(query->PushOne(i));
+  query->End(OkStatus(), 100);
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_EQ(call.num_batches, 0);
+  EXPECT_EQ(call.summary.rows(), 100u);
+  EXPECT_EQ(call.summary.profile_size(), query->plan.operators_size());
+  EXPECT_NE(call.summary.text().find("total: 100 results"), std::string::npos);
+}
+
+TEST_F(ServerTest, MoreQueriesThanAllowedAreRefused) {
+  ServerOptions options;
+  options.max_queries = 1;
+  Start(options);
+  Call first(stub_.get(), "g.V()");
+  auto query = engine_->Query(0);
+  EXPECT_EQ(Call(stub_.get(), "g.V()").Finish().error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  query->End(OkStatus());
+  EXPECT_TRUE(first.Finish().ok());
+  Call third(stub_.get(), "g.V()");
+  engine_->Query(1)->End(OkStatus());
+  EXPECT_TRUE(third.Finish().ok());
+}
+
+TEST_F(ServerTest, RunningQueriesAreListedAndCancelled) {
+  Call call(stub_.get(), "g.V().count()");
+  auto query = engine_->Query(0);
+  EXPECT_TRUE(query->PushOne(1));
+  v1::ListQueriesResponse list;
+  // The handle is known to the session only a moment after the engine has it.
+  do {
+    grpc::ClientContext context;
+    ASSERT_TRUE(stub_->ListQueries(&context, {}, &list).ok());
+    ASSERT_EQ(list.queries_size(), 1);
+  } while (list.queries(0).memory_bytes() == 0);
+  EXPECT_EQ(list.queries(0).query(), "g.V().count()");
+  EXPECT_EQ(list.queries(0).rows(), 1u);
+
+  v1::CancelQueryRequest cancel;
+  cancel.set_id(list.queries(0).id());
+  v1::CancelQueryResponse nothing;
+  grpc::ClientContext cancel_context;
+  EXPECT_TRUE(stub_->CancelQuery(&cancel_context, cancel, &nothing).ok());
+  EXPECT_EQ(query->WaitForCancel().code(), StatusCode::kCancelled);
+  EXPECT_EQ(call.Finish().error_code(), grpc::StatusCode::CANCELLED);
+
+  grpc::ClientContext again_context;
+  EXPECT_EQ(stub_->CancelQuery(&again_context, cancel, &nothing).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(ServerTest, AnswersSchemaSizesAndGraphs) {
+  v1::GetSchemaResponse schema;
+  grpc::ClientContext schema_context;
+  ASSERT_TRUE(stub_->GetSchema(&schema_context, {}, &schema).ok());
+  ASSERT_EQ(schema.vertex_labels_size(), 1);
+  EXPECT_EQ(schema.vertex_labels(0).label(), "person");
+  EXPECT_EQ(schema.vertex_labels(0).count(), 1u);
+  ASSERT_EQ(schema.vertex_labels(0).properties_size(), 1);
+  EXPECT_EQ(schema.vertex_labels(0).properties(0).key(), "name");
+  EXPECT_EQ(schema.vertex_labels(0).properties(0).type(), "String");
+
+  v1::GetStatsResponse stats;
+  grpc::ClientContext stats_context;
+  ASSERT_TRUE(stub_->GetStats(&stats_context, {}, &stats).ok());
+  EXPECT_EQ(stats.vertices(), 1u);
+  EXPECT_EQ(stats.disk_bytes(), 42u);
+  EXPECT_EQ(stats.partitions(), 4u);
+
+  v1::ListGraphsResponse graphs;
+  grpc::ClientContext graphs_context;
+  ASSERT_TRUE(stub_->ListGraphs(&graphs_context, {}, &graphs).ok());
+  EXPECT_EQ(graphs.graphs_size(), 2);
+}
+
+TEST_F(ServerTest, ShutdownCancelsWhatStillRuns) {
+  Call call(stub_.get(), "g.V()");
+  auto query = engine_->Query(0);
+  std::thread shutdown([this] { server_->Shutdown(std::chrono::milliseconds(20)); });
+  EXPECT_EQ(query->WaitForCancel().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(call.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+  shutdown.join();
+}
+
+TEST_F(ServerTest, ShutdownLetsARunningQueryEnd) {
+  Call call(stub_.get(), "g.V()");
+  auto query = engine_->Query(0);
+  std::thread shutdown([this] { server_->Shutdown(std::chrono::minutes(5)); });
+  EXPECT_TRUE(query->PushOne(1));
+  query->End(OkStatus(), 1);
+  EXPECT_TRUE(call.Finish().ok());
+  shutdown.join();
+}
+
+TEST_F(ServerTest, ATooLargeRequestIsRefused) {
+  ServerOptions options;
+  options.max_request_bytes = 1000;
+  Start(options);
+  const std::string text = "g.V()//" + std::string(2000, 'x');
+  EXPECT_EQ(Call(stub_.get(), text).Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+}
+
+TEST(ServerPortTest, PicksAPortAndRefusesOneThatIsTaken) {
+  ServerOptions options;
+  options.grpc_port = 0;
+  auto first = Server::Start(std::make_unique<MemoryGraphs>(), std::make_unique<FakeEngine>(),
+                             options);
+  ASSERT_TRUE(first.ok());
+  EXPECT_GT((*first)->port(), 0);
+  options.grpc_port = (*first)->port();
+  const auto second = Server::Start(std::make_unique<MemoryGraphs>(),
+                                    std::make_unique<FakeEngine>(), options);
+  EXPECT_EQ(second.status().code(), StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace koios::server

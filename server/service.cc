@@ -1,0 +1,121 @@
+#include "server/service.h"
+
+#include <map>
+#include <string>
+
+#include "server/rpc_status.h"
+
+namespace koios::server {
+namespace {
+
+grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const Status& status) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(ToGrpcStatus(status));
+  return reactor;
+}
+
+uint64_t Total(const std::map<LabelId, uint64_t>& counts) {
+  uint64_t total = 0;
+  for (const auto& [label, count] : counts) total += count;
+  return total;
+}
+
+void FillLabel(const Schema& schema, LabelId label, uint64_t count, v1::LabelSchema* out) {
+  out->set_label(schema.labels.Name(label));
+  out->set_count(count);
+  for (auto it = schema.property_kinds.lower_bound({label, 0});
+       it != schema.property_kinds.end() && it->first.first == label; ++it) {
+    v1::PropertySchema* property = out->add_properties();
+    property->set_key(schema.keys.Name(it->first.second));
+    const bool mixed = it->second == ValueKind::kNull;
+    property->set_type(mixed ? "Any" : std::string(KindName(it->second)));
+  }
+}
+
+Status FillSchema(const SessionEnvironment& environment, const v1::GetSchemaRequest& request,
+                  v1::GetSchemaResponse* response) {
+  ASSIGN_OR_RETURN(auto view, environment.graphs->View(GraphOfSource("", request.graph())));
+  const Schema& schema = view->schema();
+  for (const auto& [label, count] : schema.vertex_counts) {
+    FillLabel(schema, label, count, response->add_vertex_labels());
+  }
+  for (const auto& [label, count] : schema.edge_counts) {
+    FillLabel(schema, label, count, response->add_edge_labels());
+  }
+  return OkStatus();
+}
+
+Status FillStats(const SessionEnvironment& environment, const v1::GetStatsRequest& request,
+                 v1::GetStatsResponse* response) {
+  const std::string graph = GraphOfSource("", request.graph());
+  ASSIGN_OR_RETURN(auto view, environment.graphs->View(graph));
+  ASSIGN_OR_RETURN(const uint64_t disk_bytes, environment.graphs->DiskBytes(graph));
+  response->set_vertices(Total(view->schema().vertex_counts));
+  response->set_edges(Total(view->schema().edge_counts));
+  response->set_version(view->version());
+  response->set_partitions(view->num_partitions());
+  response->set_workers(environment.engine->options().num_workers);
+  response->set_disk_bytes(disk_bytes);
+  response->set_memory_bytes(static_cast<uint64_t>(environment.engine->memory().used()));
+  return OkStatus();
+}
+
+Status FillGraphs(const SessionEnvironment& environment, v1::ListGraphsResponse* response) {
+  for (const std::string& name : environment.graphs->Names()) {
+    ASSIGN_OR_RETURN(auto view, environment.graphs->View(name));
+    v1::GraphInfo* graph = response->add_graphs();
+    graph->set_name(name);
+    graph->set_vertices(Total(view->schema().vertex_counts));
+    graph->set_edges(Total(view->schema().edge_counts));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+grpc::ServerWriteReactor<v1::SubmitResponse>* KoiosService::Submit(
+    grpc::CallbackServerContext* context, const v1::SubmitRequest* request) {
+  return SubmitSession::Start(environment_, context, request);
+}
+
+grpc::ServerUnaryReactor* KoiosService::ListQueries(grpc::CallbackServerContext* context,
+                                                    const v1::ListQueriesRequest*,
+                                                    v1::ListQueriesResponse* response) {
+  for (const RunningQuery& query : environment_.registry->List()) {
+    v1::RunningQuery* out = response->add_queries();
+    out->set_id(query.id);
+    out->set_query(query.text);
+    out->set_graph(query.graph);
+    out->set_elapsed_us(query.elapsed_us);
+    out->set_rows(query.rows);
+    out->set_memory_bytes(query.memory_bytes);
+  }
+  return Answer(context, OkStatus());
+}
+
+grpc::ServerUnaryReactor* KoiosService::CancelQuery(grpc::CallbackServerContext* context,
+                                                    const v1::CancelQueryRequest* request,
+                                                    v1::CancelQueryResponse*) {
+  return Answer(context, environment_.registry->Cancel(
+                             request->id(), Cancelled("The query was cancelled by CancelQuery.")));
+}
+
+grpc::ServerUnaryReactor* KoiosService::GetSchema(grpc::CallbackServerContext* context,
+                                                  const v1::GetSchemaRequest* request,
+                                                  v1::GetSchemaResponse* response) {
+  return Answer(context, FillSchema(environment_, *request, response));
+}
+
+grpc::ServerUnaryReactor* KoiosService::GetStats(grpc::CallbackServerContext* context,
+                                                 const v1::GetStatsRequest* request,
+                                                 v1::GetStatsResponse* response) {
+  return Answer(context, FillStats(environment_, *request, response));
+}
+
+grpc::ServerUnaryReactor* KoiosService::ListGraphs(grpc::CallbackServerContext* context,
+                                                   const v1::ListGraphsRequest*,
+                                                   v1::ListGraphsResponse* response) {
+  return Answer(context, FillGraphs(environment_, response));
+}
+
+}  // namespace koios::server

@@ -1,0 +1,38 @@
+// KoiosService: the gRPC door (koios.v1.Koios). Each method is thin: a Submit is a SubmitSession, the
+// others answer at once from the registry, the graphs and the engine.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include "proto/service.grpc.pb.h"
+#include "server/submit_session.h"
+
+namespace koios::server {
+
+class KoiosService final : public v1::Koios::CallbackService {
+ public:
+  explicit KoiosService(const SessionEnvironment& environment) : environment_(environment) {}
+
+  grpc::ServerWriteReactor<v1::SubmitResponse>* Submit(grpc::CallbackServerContext* context,
+                                                       const v1::SubmitRequest* request) override;
+  grpc::ServerUnaryReactor* ListQueries(grpc::CallbackServerContext* context,
+                                        const v1::ListQueriesRequest* request,
+                                        v1::ListQueriesResponse* response) override;
+  grpc::ServerUnaryReactor* CancelQuery(grpc::CallbackServerContext* context,
+                                        const v1::CancelQueryRequest* request,
+                                        v1::CancelQueryResponse* response) override;
+  grpc::ServerUnaryReactor* GetSchema(grpc::CallbackServerContext* context,
+                                      const v1::GetSchemaRequest* request,
+                                      v1::GetSchemaResponse* response) override;
+  grpc::ServerUnaryReactor* GetStats(grpc::CallbackServerContext* context,
+                                     const v1::GetStatsRequest* request,
+                                     v1::GetStatsResponse* response) override;
+  grpc::ServerUnaryReactor* ListGraphs(grpc::CallbackServerContext* context,
+                                       const v1::ListGraphsRequest* request,
+                                       v1::ListGraphsResponse* response) override;
+
+ private:
+  const SessionEnvironment environment_;
+};
+
+}  // namespace koios::server

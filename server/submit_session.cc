@@ -1,0 +1,287 @@
+#include "server/submit_session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/value_proto.h"
+#include "planner/planner.h"
+#include "server/profile.h"
+#include "server/rpc_status.h"
+
+namespace koios::server {
+namespace {
+
+// What is left of the client's deadline; nullopt when it set none.
+std::optional<uint64_t> RemainingNs(const grpc::CallbackServerContext& context) {
+  const auto deadline = context.deadline();
+  if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
+  const auto left = deadline - std::chrono::system_clock::now();
+  if (left.count() <= 0) return 0;
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(left).count());
+}
+
+uint64_t NumResults(const engine::ResultBatch& batch) {
+  if (batch.bulk.empty()) return batch.column.size();
+  uint64_t total = 0;
+  for (const int64_t bulk : batch.bulk) total += static_cast<uint64_t>(bulk);
+  return total;
+}
+
+}  // namespace
+
+grpc::ServerWriteReactor<v1::SubmitResponse>* SubmitSession::Start(
+    const SessionEnvironment& environment, grpc::CallbackServerContext* context,
+    const v1::SubmitRequest* request) {
+  std::shared_ptr<SubmitSession> session(new SubmitSession(environment, context, request));
+  session->self_ = session;
+  if (Status admitted = session->Admit(); !admitted.ok()) {
+    session->finished_ = true;
+    session->Finish(ToGrpcStatus(admitted));
+    return session.get();
+  }
+  session->pumping_ = true;
+  environment.pool->Run([session] { session->Begin(); });
+  return session.get();
+}
+
+Status SubmitSession::Admit() {
+  std::weak_ptr<SubmitSession> weak = weak_from_this();
+  QueryControl control;
+  control.cancel = [weak](const Status& why) {
+    if (auto session = weak.lock()) session->Stop(why);
+  };
+  control.measure = [weak](RunningQuery* query) {
+    auto session = weak.lock();
+    if (session == nullptr) return;
+    std::shared_ptr<engine::QueryHandle> handle;
+    {
+      MutexLock lock(&session->mutex_);
+      handle = session->handle_;
+    }
+    if (handle == nullptr) return;
+    query->rows = session->rows_.load(std::memory_order_relaxed);
+    query->memory_bytes = handle->memory_bytes();
+  };
+  const std::string graph = GraphOfSource(kDefaultGraph, request_->graph());
+  ASSIGN_OR_RETURN(ticket_,
+                   environment_.registry->Admit(request_->query(), graph, std::move(control)));
+  context_->AddInitialMetadata("koios-query-id", ticket_.id());
+  return OkStatus();
+}
+
+void SubmitSession::Begin() {
+  StatusOr<std::shared_ptr<engine::QueryHandle>> handle = Launch();
+  Status stopped;
+  {
+    MutexLock lock(&mutex_);
+    pumping_ = false;
+    if (!handle.ok()) {
+      result_.emplace().status = handle.status();
+    } else if (*handle == nullptr) {
+      result_.emplace();  // explain: nothing runs
+    } else {
+      handle_ = *handle;
+      stopped = stopped_;
+    }
+  }
+  if (!stopped.ok()) (*handle)->Cancel(stopped);  // it came while there was no handle
+  Advance();
+}
+
+StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
+  {
+    MutexLock lock(&mutex_);
+    if (!stopped_.ok()) return stopped_;
+  }
+  ASSIGN_OR_RETURN(parser::Query query, parser::Parse(request_->query(), environment_.limits.parser));
+  const std::string graph = GraphOfSource(query.root.source, request_->graph());
+  ASSIGN_OR_RETURN(view_, environment_.graphs->View(graph));
+  planner::PlanContext context;
+  context.schema = &view_->schema();
+  for (const auto& [name, value] : request_->parameters()) {
+    ASSIGN_OR_RETURN(context.parameters[name], FromProto(value));
+  }
+  ASSIGN_OR_RETURN(planner::PlannedQuery planned, planner::PlanQuery(query, context));
+  mode_ = request_->mode();
+  if (planned.outcome == planner::Outcome::kExplain) mode_ = v1::EXPLAIN;
+  if (planned.outcome == planner::Outcome::kProfile && mode_ == v1::RUN) mode_ = v1::PROFILE;
+  if (mode_ == v1::EXPLAIN) {
+    explain_ = std::move(planned.explain);
+    return std::shared_ptr<engine::QueryHandle>();
+  }
+  planned.plan.set_graph(graph);
+  if (mode_ == v1::PROFILE) plan_ = planned.plan;
+  encoder_.emplace(view_, request_->materialize());
+  return environment_.engine->Submit(std::move(planned.plan), view_, Options(),
+                                     shared_from_this());
+}
+
+engine::QueryOptions SubmitSession::Options() const {
+  uint64_t timeout_ms = request_->timeout_ms();
+  if (timeout_ms == 0) timeout_ms = environment_.limits.default_timeout_ms;
+  std::optional<uint64_t> left_ns = RemainingNs(*context_);
+  constexpr uint64_t kMaxTimeoutMs = uint64_t{1} << 40;
+  if (timeout_ms > 0) {
+    const uint64_t timeout_ns = std::min(timeout_ms, kMaxTimeoutMs) * 1'000'000;
+    left_ns = std::min(left_ns.value_or(timeout_ns), timeout_ns);
+  }
+  engine::QueryOptions options;
+  if (left_ns.has_value()) options.deadline_ns = static_cast<uint64_t>(environment_.engine->clock().NowNanos()) + *left_ns;
+  return options;
+}
+
+void SubmitSession::Stop(const Status& why) {
+  std::shared_ptr<engine::QueryHandle> handle;
+  {
+    MutexLock lock(&mutex_);
+    if (!stopped_.ok() || result_.has_value()) return;
+    stopped_ = why;
+    batches_.clear();
+    messages_.clear();
+    handle = handle_;
+  }
+  if (handle != nullptr) handle->Cancel(why);
+}
+
+size_t SubmitSession::Room() {
+  MutexLock lock(&mutex_);
+  const size_t used = batches_.size() + (writing_ || !messages_.empty() ? 1 : 0);
+  const size_t window = environment_.limits.window_batches;
+  paused_ = used >= window;
+  return paused_ ? 0 : window - used;
+}
+
+void SubmitSession::Push(engine::ResultBatch batch) {
+  rows_.fetch_add(NumResults(batch), std::memory_order_relaxed);
+  {
+    MutexLock lock(&mutex_);
+    // A profile counts results and sends none.
+    if (!stopped_.ok() || mode_ == v1::PROFILE) return;
+    batches_.push_back(std::move(batch));
+  }
+  Advance();
+}
+
+void SubmitSession::Done(engine::QueryResult result) {
+  {
+    MutexLock lock(&mutex_);
+    result_ = std::move(result);
+    if (!result_->status.ok()) batches_.clear();
+  }
+  Advance();
+}
+
+void SubmitSession::Advance() {
+  bool write = false;
+  std::optional<engine::QueryResult> end;
+  {
+    MutexLock lock(&mutex_);
+    if (writing_ || pumping_ || finished_) return;
+    if (!messages_.empty()) {
+      write = writing_ = true;
+      current_.Swap(&messages_.front());
+      messages_.pop_front();
+    } else if (!batches_.empty()) {
+      pumping_ = true;
+    } else if (result_.has_value()) {
+      finished_ = true;
+      end = std::move(result_);
+      if (end->status.ok()) end->status = stopped_;
+    } else {
+      return;
+    }
+  }
+  // Outside the lock: gRPC and the pool may run other members of this session at once.
+  if (write) {
+    StartWrite(&current_);
+  } else if (end.has_value()) {
+    End(*end);
+  } else {
+    environment_.pool->Run([self = shared_from_this()] { self->Pump(); });
+  }
+}
+
+void SubmitSession::Pump() {
+  std::optional<engine::ResultBatch> batch;
+  std::shared_ptr<engine::QueryHandle> resume;
+  {
+    MutexLock lock(&mutex_);
+    if (!batches_.empty()) {
+      batch = std::move(batches_.front());
+      batches_.pop_front();
+    }
+    if (std::exchange(paused_, false)) resume = handle_;
+  }
+  if (resume != nullptr) resume->Resume();
+  if (batch.has_value()) {
+    EncodeNext(*std::move(batch));
+  } else {
+    MutexLock lock(&mutex_);
+    pumping_ = false;
+  }
+  Advance();
+}
+
+void SubmitSession::EncodeNext(engine::ResultBatch batch) {
+  std::vector<v1::ResultBatch> encoded;
+  const Status status = encoder_->Encode(batch, &encoded);
+  if (!status.ok()) Stop(status);
+  MutexLock lock(&mutex_);
+  pumping_ = false;
+  if (!stopped_.ok()) return;
+  for (v1::ResultBatch& message : encoded) {
+    messages_.emplace_back().mutable_batch()->Swap(&message);
+  }
+}
+
+void SubmitSession::OnWriteDone(bool ok) {
+  if (!ok) Stop(Cancelled("The client went away."));
+  {
+    MutexLock lock(&mutex_);
+    writing_ = false;
+    if (!ok) {
+      messages_.clear();
+      batches_.clear();
+    }
+  }
+  Advance();
+}
+
+void SubmitSession::OnCancel() { Stop(Cancelled("The client cancelled the query.")); }
+
+void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* summary) const {
+  summary->set_rows(result.rows);
+  summary->set_elapsed_us(result.elapsed_ns / 1000);
+  summary->set_peak_bytes(result.peak_bytes);
+  summary->set_query_id(ticket_.id());
+  summary->set_mode(mode_);
+  if (view_ != nullptr) summary->set_version(view_->version());
+  if (mode_ == v1::EXPLAIN) summary->set_text(explain_);
+  if (mode_ == v1::PROFILE) {
+    FillProfile(plan_, result, summary);
+    summary->set_text(ProfileText(*summary));
+  }
+}
+
+void SubmitSession::End(const engine::QueryResult& result) {
+  if (!result.status.ok()) {
+    ticket_.Release();
+    Finish(ToGrpcStatus(result.status));
+    return;
+  }
+  current_.Clear();
+  FillSummary(result, current_.mutable_summary());
+  ticket_.Release();
+  StartWriteAndFinish(&current_, grpc::WriteOptions(), grpc::Status::OK);
+}
+
+void SubmitSession::OnDone() {
+  // The engine and the pool may still hold references for a moment; the last one deletes.
+  const std::shared_ptr<SubmitSession> self = std::move(self_);
+  MutexLock lock(&mutex_);
+  handle_ = nullptr;
+}
+
+}  // namespace koios::server

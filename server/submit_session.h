@@ -1,0 +1,111 @@
+// SubmitSession: one Submit call from its text to its last message.
+//   gRPC thread: admits and queues Begin() -> pool: parse, plan, view, engine Submit
+//   engine worker: Push() a batch into a window of a few -> pool: Pump() encodes one batch
+//   gRPC thread: one write outstanding per stream; OnWriteDone() sends the next message
+// Rules: at most `window_batches` batches wait; a full window pauses the query, never a thread. The
+// call is finished exactly once, after the engine's Done. The session owns itself until OnDone().
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/mutex.h"
+#include "core/status.h"
+#include "engine/engine.h"
+#include "parser/parser.h"
+#include "proto/service.pb.h"
+#include "server/graphs.h"
+#include "server/query_registry.h"
+#include "server/result_encoder.h"
+#include "server/task_pool.h"
+
+namespace koios::server {
+
+struct SessionLimits {
+  uint64_t default_timeout_ms = 30'000;  // for requests that name none; 0: none
+  size_t window_batches = 4;
+  parser::Limits parser;
+};
+
+// What all sessions of a server share; outlives them.
+struct SessionEnvironment {
+  const Graphs* graphs = nullptr;
+  engine::Engine* engine = nullptr;
+  QueryRegistry* registry = nullptr;
+  TaskPool* pool = nullptr;
+  SessionLimits limits;
+};
+
+class SubmitSession final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
+                            public engine::ResultSink,
+                            public std::enable_shared_from_this<SubmitSession> {
+ public:
+  // Starts the call; the reactor to hand to gRPC.
+  static grpc::ServerWriteReactor<v1::SubmitResponse>* Start(
+      const SessionEnvironment& environment, grpc::CallbackServerContext* context,
+      const v1::SubmitRequest* request);
+
+  // Reactor.
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+
+  // Sink.
+  size_t Room() override;
+  void Push(engine::ResultBatch batch) override;
+  void Done(engine::QueryResult result) override;
+
+ private:
+  SubmitSession(const SessionEnvironment& environment, grpc::CallbackServerContext* context,
+                const v1::SubmitRequest* request)
+      : environment_(environment), context_(context), request_(request) {}
+
+  Status Admit();
+  void Begin();
+  StatusOr<std::shared_ptr<engine::QueryHandle>> Launch();
+  engine::QueryOptions Options() const;
+  void Stop(const Status& why);
+  void Pump();
+  void EncodeNext(engine::ResultBatch batch);
+  // Starts the next write, or the pool's next task, or ends the call, whichever is due.
+  void Advance();
+  void End(const engine::QueryResult& result);
+  void FillSummary(const engine::QueryResult& result, v1::Summary* summary) const;
+
+  const SessionEnvironment environment_;
+  grpc::CallbackServerContext* const context_;   // gRPC's, until OnDone
+  const v1::SubmitRequest* const request_;       // gRPC's, until OnDone
+  std::shared_ptr<SubmitSession> self_;          // until OnDone
+
+  // Written by Begin() before the engine or a write can see them.
+  QueryRegistry::Ticket ticket_;
+  std::shared_ptr<const storage::GraphView> view_;
+  std::optional<ResultEncoder> encoder_;
+  plan::Plan plan_;  // kept for the profile only
+  v1::Mode mode_ = v1::RUN;
+  std::string explain_;
+  std::atomic<uint64_t> rows_{0};
+
+  Mutex mutex_;
+  // Why the query was stopped, when it was.
+  Status stopped_ KOIOS_GUARDED_BY(mutex_);
+  std::shared_ptr<engine::QueryHandle> handle_ KOIOS_GUARDED_BY(mutex_);
+  // From the engine, not yet encoded.
+  std::deque<engine::ResultBatch> batches_ KOIOS_GUARDED_BY(mutex_);
+  // Encoded, not yet written.
+  std::deque<v1::SubmitResponse> messages_ KOIOS_GUARDED_BY(mutex_);
+  std::optional<engine::QueryResult> result_ KOIOS_GUARDED_BY(mutex_);
+  bool writing_ KOIOS_GUARDED_BY(mutex_) = false;
+  bool pumping_ KOIOS_GUARDED_BY(mutex_) = false;  // a task is queued or runs
+  bool paused_ KOIOS_GUARDED_BY(mutex_) = false;   // the engine saw no room
+  bool finished_ KOIOS_GUARDED_BY(mutex_) = false;
+  // gRPC's while writing_ or finished_, else guarded too.
+  v1::SubmitResponse current_;
+};
+
+}  // namespace koios::server

@@ -1,0 +1,12 @@
+#include "server/text_bounds.h"
+
+#include "core/text.h"
+
+namespace koios::server {
+
+std::string BoundedText(std::string_view text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  return std::string(TruncateUtf8(text, max_bytes - 3)) + "...";
+}
+
+}  // namespace koios::server

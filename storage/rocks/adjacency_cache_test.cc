@@ -1,0 +1,67 @@
+#include "storage/rocks/adjacency_cache.h"
+
+#include <gtest/gtest.h>
+
+namespace koios::storage {
+namespace {
+
+std::shared_ptr<const Adjacency> MakeEnds(size_t count) {
+  auto adjacency = std::make_shared<Adjacency>();
+  for (size_t i = 0; i < count; ++i) adjacency->Append(1, VertexRef{i}, i);
+  return adjacency;
+}
+
+TEST(Adjacency, FindsWhereToGoOn) {
+  Adjacency ends;
+  ends.Append(1, VertexRef{5}, 1);
+  ends.Append(1, VertexRef{5}, 4);
+  ends.Append(1, VertexRef{6}, 2);
+  ends.Append(3, VertexRef{1}, 3);
+  EXPECT_EQ(ends.runs.size(), 2u);
+  EXPECT_EQ(ends.After(1, VertexRef{5}, 1), 1u);
+  EXPECT_EQ(ends.After(1, VertexRef{5}, 3), 1u);
+  EXPECT_EQ(ends.After(1, VertexRef{5}, 4), 2u);
+  EXPECT_EQ(ends.After(1, VertexRef{9}, 0), 3u);
+  EXPECT_EQ(ends.After(2, VertexRef{9}, 0), 3u);
+  EXPECT_EQ(ends.After(3, VertexRef{1}, 3), 4u);
+  EXPECT_EQ(ends.After(4, VertexRef{0}, 0), 4u);
+  EXPECT_EQ(ends.After(0, VertexRef{0}, 0), 0u);
+}
+
+TEST(AdjacencyCache, ServesTheVersionsBetweenChanges) {
+  AdjacencyCache cache(1 << 20);
+  const AdjacencyKey key{VertexRef{7}, Direction::kOut, kNoName};
+  cache.Touch(key.vertex, 5);
+  cache.Insert(key, 8, MakeEnds(3));
+  EXPECT_NE(cache.Find(key, 5), nullptr);
+  EXPECT_NE(cache.Find(key, 8), nullptr);
+  EXPECT_NE(cache.Find(key, 20), nullptr);
+  EXPECT_EQ(cache.Find(key, 4), nullptr);  // before the change
+  EXPECT_EQ(cache.Find({key.vertex, Direction::kIn, kNoName}, 8), nullptr);
+  EXPECT_EQ(cache.Find({key.vertex, Direction::kOut, 1}, 8), nullptr);
+  cache.Touch(key.vertex, 21);
+  EXPECT_EQ(cache.Find(key, 20), nullptr);
+  EXPECT_EQ(cache.Find(key, 21), nullptr);
+  cache.Insert(key, 20, MakeEnds(3));  // by a reader of an old view: too late
+  EXPECT_EQ(cache.Find(key, 21), nullptr);
+  cache.Insert(key, 21, MakeEnds(4));
+  EXPECT_EQ(cache.Find(key, 22)->neighbours.size(), 4u);
+  cache.TouchAll(30);
+  EXPECT_EQ(cache.Find(key, 30), nullptr);
+}
+
+TEST(AdjacencyCache, StaysWithinItsBytes) {
+  constexpr size_t kBytes = 256 << 10;
+  AdjacencyCache cache(kBytes);
+  for (uint64_t v = 0; v < 5000; ++v) {
+    cache.Insert({VertexRef{v}, Direction::kOut, kNoName}, 1, MakeEnds(v % 40));
+    ASSERT_LE(cache.ByteSize(), kBytes);
+  }
+  EXPECT_NE(cache.Find({VertexRef{4999}, Direction::kOut, kNoName}, 1), nullptr);
+  EXPECT_EQ(cache.Find({VertexRef{0}, Direction::kOut, kNoName}, 1), nullptr);
+  cache.Insert({VertexRef{9999}, Direction::kOut, kNoName}, 1, MakeEnds(100'000));
+  EXPECT_EQ(cache.Find({VertexRef{9999}, Direction::kOut, kNoName}, 1), nullptr);
+}
+
+}  // namespace
+}  // namespace koios::storage

@@ -135,10 +135,16 @@ StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& address,
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   auto channel =
       grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
-  if (!channel->WaitForConnected(std::chrono::system_clock::now() + timeout)) {
-    return Unavailable("Can't connect to a Koios server at " + address + ".");
+  const auto deadline = std::chrono::system_clock::now() + timeout;
+  while (true) {
+    const grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);
+    if (state == GRPC_CHANNEL_READY) return Over(std::move(channel));
+    // A refused connection is an answer: there is nothing to wait for.
+    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_SHUTDOWN ||
+        !channel->WaitForStateChange(state, deadline)) {
+      return Unavailable("Can't connect to a Koios server at " + address + ".");
+    }
   }
-  return Over(std::move(channel));
 }
 
 std::unique_ptr<Client> Client::Over(std::shared_ptr<grpc::Channel> channel) {

@@ -13,7 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "buffers are copied as they are");
 
 constexpr uint8_t kAbsentBit = 0x80;  // of the kind byte: a mark per row follows the count
-constexpr size_t kEdgeBytes = 28;  // id, out, in, label
+constexpr size_t kEdgeBytes = 28;     // id, out, in, label
 constexpr size_t kMaxTextBytes = std::numeric_limits<uint32_t>::max();
 
 template <typename T>
@@ -128,10 +128,11 @@ Column::Kind Column::KindFor(ValueKind kind) {
 }
 
 size_t Column::ByteSize() const {
-  size_t bytes = sizeof(Column) + absent_.capacity() + bools_.capacity() + ints_.capacity() * sizeof(int32_t) +
-                 longs_.capacity() * sizeof(int64_t) + doubles_.capacity() * sizeof(double) +
-                 offsets_.capacity() * sizeof(uint32_t) + bytes_.capacity() +
-                 vertices_.capacity() * sizeof(VertexRef) + edges_.capacity() * sizeof(EdgeRef) +
+  size_t bytes = sizeof(Column) + absent_.capacity() + bools_.capacity() +
+                 ints_.capacity() * sizeof(int32_t) + longs_.capacity() * sizeof(int64_t) +
+                 doubles_.capacity() * sizeof(double) + offsets_.capacity() * sizeof(uint32_t) +
+                 bytes_.capacity() + vertices_.capacity() * sizeof(VertexRef) +
+                 edges_.capacity() * sizeof(EdgeRef) +
                  (values_.capacity() - values_.size()) * sizeof(Value);
   for (const Value& v : values_) bytes += v.ByteSize();
   return bytes;
@@ -300,8 +301,35 @@ void Column::AppendEdge(const EdgeRef& v) {
   ++size_;
 }
 
+// Stands in the vector of the column's kind, so that the column stays typed.
 void Column::AppendAbsent() {
-  Append(size_ == 0 ? Value::Null() : Get(size_ - 1));
+  switch (kind_) {
+    case Kind::kBool:
+      AppendBool(false);
+      break;
+    case Kind::kInt:
+      AppendInt(0);
+      break;
+    case Kind::kLong:
+      AppendLong(0);
+      break;
+    case Kind::kDouble:
+      AppendDouble(0);
+      break;
+    case Kind::kString:
+      AppendString({});
+      break;
+    case Kind::kVertex:
+      AppendVertex({});
+      break;
+    case Kind::kEdge:
+      AppendEdge({});
+      break;
+    case Kind::kEmpty:
+    case Kind::kValue:
+      Append(Value::Null());
+      break;
+  }
   absent_.resize(size_, 0);
   absent_.back() = 1;
 }
@@ -337,7 +365,8 @@ void Column::AppendRange(const Column& other, size_t begin, size_t count) {
   if (size_ == 0 && kind_ != Kind::kValue) Become(other.kind_);
   // A string column that would outgrow its offsets, and a mixture, go row by row.
   const bool text = other.kind_ == Kind::kString;
-  if (other.has_absent() || kind_ != other.kind_ || (text && bytes_.size() + other.bytes_.size() > kMaxTextBytes)) {
+  if (other.has_absent() || kind_ != other.kind_ ||
+      (text && bytes_.size() + other.bytes_.size() > kMaxTextBytes)) {
     for (size_t i = 0; i < count; ++i) AppendFrom(other, begin + i);
     return;
   }

@@ -58,7 +58,8 @@ class Column {
 
   Value Get(size_t row) const;  // null for an absent entry
 
-  // An entry may be absent (a step gave nothing for that row and the row went on): that is not null.
+  // An entry may be absent (a step gave nothing for that row and the row went on): that is not
+  // null.
   void AppendAbsent();
   // Marks the entries with absent[row] != 0. REQUIRES: absent.size() == size().
   void MarkAbsent(std::vector<uint8_t> absent) { absent_ = std::move(absent); }

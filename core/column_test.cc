@@ -157,6 +157,53 @@ Column RandomColumn(uint64_t seed) {
   return column;
 }
 
+TEST(ColumnTest, AbsentEntriesKeepTheKindAndTravel) {
+  for (uint64_t seed = 0; seed < 1'000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    testing::RandomValues values(seed);
+    Rng& rng = values.rng();
+    const ValueKind kind = kTypedKinds[seed % 7];
+    std::vector<Value> rows = {RandomOf(kind, &values)};
+    std::vector<bool> absent = {false};
+    Column source;
+    source.Append(rows[0]);
+    for (uint64_t i = rng.Uniform(8); i > 0; --i) {
+      absent.push_back(rng.Chance(0.5));
+      rows.push_back(absent.back() ? Value::Null() : RandomOf(kind, &values));
+      absent.back() ? source.AppendAbsent() : source.Append(rows.back());
+    }
+    ASSERT_EQ(source.kind(), Column::KindFor(kind));
+    std::vector<uint32_t> gather;
+    for (int i = 0; i < 6; ++i) gather.push_back(static_cast<uint32_t>(rng.Uniform(rows.size())));
+    Column target;
+    target.AppendRange(source, 0, rows.size());
+    target.AppendGather(source, gather);
+    std::string bytes;
+    target.EncodeTo(&bytes);
+    const auto decoded = Column::Decode(bytes);
+    ASSERT_TRUE(decoded.ok());
+    for (size_t i = 0; i < target.size(); ++i) {
+      const size_t from = i < rows.size() ? i : gather[i - rows.size()];
+      ASSERT_EQ(decoded->IsAbsent(i), absent[from]) << "row " << i;
+      ASSERT_TRUE(Equivalent(decoded->Get(i), rows[from])) << "row " << i;
+    }
+    for (size_t length = 0; length < bytes.size(); ++length) {
+      ASSERT_FALSE(Column::Decode(std::string_view(bytes).substr(0, length)).ok());
+    }
+  }
+}
+
+TEST(ColumnTest, ANullIsNotAbsent) {
+  Column column;
+  column.Append(Value::Null());
+  column.AppendAbsent();
+  column.AppendInt(1);
+  EXPECT_FALSE(column.IsAbsent(0));
+  EXPECT_TRUE(column.IsAbsent(1));
+  EXPECT_FALSE(column.IsAbsent(2));
+  ExpectRows(column, {Value::Null(), Value::Null(), Value::Int(1)});
+}
+
 TEST(ColumnTest, EveryPrefixOfTheWireFormFails) {
   for (uint64_t seed = 0; seed < 800; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

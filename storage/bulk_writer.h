@@ -1,13 +1,13 @@
-// BulkWriter: loads sorted records into a graph as finished files, past the commit path, atomically.
-// The order of calls:
+// BulkWriter: loads sorted records into a graph as finished files, past the commit path,
+// atomically. The order of calls:
 //   1. BulkWriter::Create(folder of a new graph) or BulkWriter::Append(store).
 //   2. While reading input, from any thread: InternLabel, InternKey, AssignVertex, AssignEdge; then
 //      EncodeVertex and EncodeEdge (codec/records.h) give the records (family, key, value).
 //   3. The caller sorts records by (family, key bytes), e.g. with an external sort.
-//   4. OpenStream(family) once or several times, Add in ascending order, Close. Streams of one family
-//      must cover ranges that don't overlap (say, one per partition). A stream belongs to one thread;
-//      different streams may run in parallel. Counts per label and property kinds are taken from the
-//      records that pass.
+//   4. OpenStream(family) once or several times, Add in ascending order, Close. Streams of one
+//      family must cover ranges that don't overlap (say, one per partition). A stream belongs to
+//      one thread; different streams may run in parallel. Counts per label and property kinds are
+//      taken from the records that pass.
 //   5. Finish. Until then nothing is visible; a writer that is destroyed before (or a process that
 //      dies) leaves the graph as it was.
 // Rule: the caller has resolved ids: both ends of each edge exist, no id appears twice. An id that

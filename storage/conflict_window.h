@@ -1,7 +1,7 @@
-// ConflictWindow: decides whether a commit conflicts with those since the version it read. A table of
-// hashed keys: the version of the last writer and of the last guard of each, over a bounded number of
-// keys; a read version older than the table reaches back is a conflict. Two keys of one hash can make
-// a false conflict, never a missed one. Not thread-safe: the committer's.
+// ConflictWindow: decides whether a commit conflicts with those since the version it read. A table
+// of hashed keys: the version of the last writer and of the last guard of each, over a bounded
+// number of keys; a read version older than the table reaches back is a conflict. Two keys of one
+// hash can make a false conflict, never a missed one. Not thread-safe: the committer's.
 #pragma once
 
 #include <cstdint>

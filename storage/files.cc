@@ -40,7 +40,8 @@ Status FileError(std::string_view doing, const std::string& path, int error) {
 // Closes the file on all ways out.
 class OpenFile {
  public:
-  OpenFile(const std::string& path, int flags) : file_(open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
+  OpenFile(const std::string& path, int flags)
+      : file_(open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
   ~OpenFile() {
     if (file_ >= 0) close(file_);
   }

@@ -24,8 +24,8 @@ Status RemovePath(const std::string& path);
 // Names in a folder, sorted, without "." and "..".
 StatusOr<std::vector<std::string>> ListFolder(const std::string& path);
 
-// Holds a file against every other holder, in this process or another, while it lives; the file says
-// who holds it. The operating system lets go when the process dies.
+// Holds a file against every other holder, in this process or another, while it lives; the file
+// says who holds it. The operating system lets go when the process dies.
 class FileLock {
  public:
   // Shared locks exclude exclusive ones only. FAILED_PRECONDITION, naming the holder, when it is

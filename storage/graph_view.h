@@ -6,6 +6,8 @@
 // UNAVAILABLE for a read that failed.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,6 +41,11 @@ struct Expansion {
   std::vector<EdgeRef> edges;  // filled when want_edges
 };
 
+// The size at which an output that had `size` rows has got `limit` more.
+inline size_t FullSize(size_t size, size_t limit) {
+  return size + std::min(limit, std::numeric_limits<size_t>::max() - size);
+}
+
 // Properties found: one output row per property, rows ascending, and for one row in key order.
 struct PropertyRows {
   std::vector<uint32_t> rows;
@@ -61,8 +68,9 @@ class GraphView {
                               ScanCursor* cursor, size_t limit,
                               std::vector<VertexRef>* out) const = 0;
   // Edges of one partition (by their out vertex), likewise.
-  virtual Status ScanEdges(uint32_t partition, std::span<const LabelId> labels, ExpandCursor* cursor,
-                           size_t limit, std::vector<EdgeRef>* out) const = 0;
+  virtual Status ScanEdges(uint32_t partition, std::span<const LabelId> labels,
+                           ExpandCursor* cursor, size_t limit,
+                           std::vector<EdgeRef>* out) const = 0;
 
   // User ids to references; rows[i] is the input row found. A string that is a canonical decimal
   // finds the integer id when no such string id exists.
@@ -71,9 +79,9 @@ class GraphView {
   virtual Status LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
                              std::vector<EdgeRef>* out) const = 0;
 
-  // Edge ends of a column of vertices, at most `limit` more of them, in order of row, direction (out
-  // before in), label, neighbour, edge id. A self-loop appears twice for kBoth, as in TinkerPop.
-  // Empty `labels`: all. `cursor` resumes; cursor->done when nothing is left.
+  // Edge ends of a column of vertices, at most `limit` more of them, in order of row, direction
+  // (out before in), label, neighbour, edge id. A self-loop appears twice for kBoth, as in
+  // TinkerPop. Empty `labels`: all. `cursor` resumes; cursor->done when nothing is left.
   virtual Status Expand(std::span<const VertexRef> vertices, Direction direction,
                         std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
                         size_t limit, Expansion* out) const = 0;

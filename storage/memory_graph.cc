@@ -162,7 +162,7 @@ Status MemoryGraph::ScanVertices(uint32_t partition, std::span<const LabelId> la
                                  ScanCursor* cursor, size_t limit,
                                  std::vector<VertexRef>* out) const {
   const std::vector<Vertex>& vertices = vertices_[partition];
-  const size_t full = out->size() + limit;
+  const size_t full = FullSize(out->size(), limit);
   for (; cursor->next_local < vertices.size(); ++cursor->next_local) {
     if (out->size() == full) return OkStatus();
     if (!Selected(vertices[cursor->next_local].label, labels)) continue;
@@ -176,7 +176,7 @@ Status MemoryGraph::ScanEdges(uint32_t partition, std::span<const LabelId> label
                               ExpandCursor* cursor, size_t limit,
                               std::vector<EdgeRef>* out) const {
   const std::map<uint64_t, Edge>& edges = edges_[partition];
-  const size_t full = out->size() + limit;
+  const size_t full = FullSize(out->size(), limit);
   uint64_t after = 0;
   if (!cursor->resume_key.empty()) {
     ASSIGN_OR_RETURN(after, DecodeEdgeKey(cursor->resume_key));
@@ -215,7 +215,7 @@ Status MemoryGraph::LookupEdges(std::span<const Value> ids, std::vector<uint32_t
 Status MemoryGraph::Expand(std::span<const VertexRef> vertices, Direction direction,
                            std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
                            size_t limit, Expansion* out) const {
-  const size_t full = out->rows.size() + limit;
+  const size_t full = FullSize(out->rows.size(), limit);
   for (; cursor->row < vertices.size(); ++cursor->row, cursor->resume_key.clear()) {
     const Vertex* vertex = Find(vertices[cursor->row]);
     if (vertex == nullptr) continue;

@@ -1,7 +1,7 @@
 // MetaState: what a graph knows of itself, in memory: version, names, counts, kinds of properties,
-// next numbers. A writer works on a copy, changes it through these methods, and writes the facts that
-// changed (TakeChanges) in the same batch as the effects; the copy then becomes the graph's state.
-// Not thread-safe.
+// next numbers. A writer works on a copy, changes it through these methods, and writes the facts
+// that changed (TakeChanges) in the same batch as the effects; the copy then becomes the graph's
+// state. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 
 namespace koios::storage {
 
-// A vertex of this commit is named by its index in WriteBatch::vertices, an existing one by its ref.
+// A vertex of this commit is named by its index in WriteBatch::vertices, a stored one by its ref.
 struct VertexHandle {
   std::optional<uint32_t> added;  // index into WriteBatch::vertices
   VertexRef existing;

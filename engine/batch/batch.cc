@@ -43,4 +43,10 @@ void Batch::AppendRun(const Run& run) {
   runs.push_back(run);
 }
 
+void AppendOrdinal(uint64_t number, std::string* ordinal) {
+  for (int shift = 32; shift >= 0; shift -= 8) {
+    ordinal->push_back(static_cast<char>((number >> shift) & 0xff));
+  }
+}
+
 }  // namespace koios::engine

@@ -5,7 +5,7 @@
 
 #include <compare>
 #include <cstdint>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/column.h"
@@ -52,6 +52,9 @@ struct Batch {
   // iteration and of equal weight: the joined run has twice the weight.
   void AppendRun(const Run& run);
 };
+
+// Appends `number` to an ordinal so that the bytes sort by it. REQUIRES: number < 2^40.
+void AppendOrdinal(uint64_t number, std::string* ordinal);
 
 }  // namespace koios::engine
 

@@ -86,6 +86,9 @@ class QueryRun {
     std::deque<Firing> firings;
     std::unique_ptr<Outbox> outbox;   // Exchange
     Batch exits;                      // ScopeExit: rows on their way out
+    uint32_t ordinal_row = UINT32_MAX;  // the input row that gave the last output row,
+    uint32_t ordinal_next = 0;          // and how many it has given (ordinals only)
+    uint64_t ordinal_fired = 0;         // rows that a barrier has given with ordinals
     size_t open_instances = 0;        // ScopeEnter
     std::vector<uint32_t> stateful;   // ScopeEnter: operators of its body that keep state
     std::vector<Batch> restarts;      // ScopeEnter: rows on their way into an alternative body
@@ -116,7 +119,8 @@ class QueryRun {
   Status RunScopeEnter(Node* node);
   Status RunScopeExit(Node* node);
   Status RunSink(Node* node);
-  Batch MakeOutput(const Node& node, const Input& input, OpOutput output);
+  Batch MakeOutput(Node* node, const Input& input, OpOutput output);
+  void AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch);
   void GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch);
   StatusOr<std::vector<uint32_t>> Destinations(const plan::Exchange& exchange, const Batch& batch);
   void DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked);

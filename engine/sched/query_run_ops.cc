@@ -9,12 +9,12 @@
 namespace koios::engine {
 
 // Rows of the output: the written slot from the operator, the others copied from the input.
-Batch QueryRun::MakeOutput(const Node& node, const Input& input, OpOutput output) {
+Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
   Batch batch;
   const Batch& in = input.batch;
   batch.rows = output.rows(in);
   batch.slots.resize(spec_->plan.num_slots());
-  const auto& drop = node.op->drop_slots();
+  const auto& drop = node->op->drop_slots();
   for (size_t slot = 0; slot < in.slots.size(); ++slot) {
     if (static_cast<int>(slot) == output.slot || in.slots[slot].empty()) continue;
     if (std::find(drop.begin(), drop.end(), slot) != drop.end()) continue;
@@ -35,7 +35,28 @@ Batch QueryRun::MakeOutput(const Node& node, const Input& input, OpOutput output
     batch.bulk.reserve(batch.rows);
     for (uint32_t row : output.origin) batch.bulk.push_back(in.bulk[row]);
   }
+  if (node->op->ordinal_slot() != 0 && !output.identity) {
+    AppendOrdinals(node, output.origin, &batch);
+  }
   return batch;
+}
+
+// Numbers the output rows of each input row, over all the calls that one input batch takes.
+void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch) {
+  const uint32_t slot = node->op->ordinal_slot();
+  if (!batch->Has(slot) || batch->slots[slot].kind() != Column::Kind::kString) return;
+  Column ordinals(Column::Kind::kString);
+  std::string ordinal;
+  for (size_t row = 0; row < batch->rows; ++row) {
+    if (origin[row] != node->ordinal_row) {
+      node->ordinal_row = origin[row];
+      node->ordinal_next = 0;
+    }
+    ordinal = batch->slots[slot].StringAt(row);
+    AppendOrdinal(node->ordinal_next++, &ordinal);
+    ordinals.AppendString(ordinal);
+  }
+  batch->slots[slot] = std::move(ordinals);
 }
 
 // Gives each output run its weight: with `last`, all that is left of its input run (what cannot
@@ -96,14 +117,17 @@ Status QueryRun::RunStream(Node* node) {
   Batch weights;
   GiveWeights(&input, output, done, &weights);
   if (rows > 0) {
-    Batch batch = MakeOutput(*node, input, std::move(output));
+    Batch batch = MakeOutput(node, input, std::move(output));
     batch.runs = std::move(weights.runs);
     OperatorStats& stats = stats_[node->op->id()];
     stats.rows_out += rows;
     for (size_t row = 0; row < rows; ++row) stats.bulk_out += batch.BulkAt(row);
     Enqueue(node->op->next(0), std::move(batch));
   }
-  if (done) FinishInput(node);
+  if (done) {
+    node->ordinal_row = UINT32_MAX;
+    FinishInput(node);
+  }
   return OkStatus();
 }
 
@@ -156,6 +180,15 @@ Status QueryRun::RunFiring(Node* node) {
   const InstanceId instance = firing.key.instance;
   if (batch.rows > 0) {
     batch.slots.resize(spec_->plan.num_slots());
+    if (node->op->ordinal_slot() != 0) {
+      Column ordinals(Column::Kind::kString);
+      for (size_t row = 0; row < batch.rows; ++row) {
+        std::string ordinal;
+        AppendOrdinal(node->ordinal_fired++, &ordinal);
+        ordinals.AppendString(ordinal);
+      }
+      batch.slots[node->op->ordinal_slot()] = std::move(ordinals);
+    }
     for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
     const uint32_t k = done ? firing.pool.k() : firing.pool.Take();
     batch.runs.push_back({instance, firing.key.loops, static_cast<uint32_t>(batch.rows), k});
@@ -384,6 +417,16 @@ void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t
     if (picked[b].empty()) continue;
     outputs[b].slots.resize(spec_->plan.num_slots());
     outputs[b].AppendRows(batch, picked[b]);
+    const uint32_t ordinal_slot = node->op->ordinal_slot();
+    if (ordinal_slot != 0 && outputs[b].Has(ordinal_slot)) {
+      Column ordinals(Column::Kind::kString);
+      for (size_t row = 0; row < outputs[b].rows; ++row) {
+        std::string ordinal(outputs[b].slots[ordinal_slot].StringAt(row));
+        AppendOrdinal(b, &ordinal);
+        ordinals.AppendString(ordinal);
+      }
+      outputs[b].slots[ordinal_slot] = std::move(ordinals);
+    }
     stats_[node->op->id()].rows_out += picked[b].size();
     Enqueue(node->op->next(static_cast<int>(b)), std::move(outputs[b]));
   }

@@ -241,6 +241,10 @@ void QueryRun::Leave(Home* home, int slot, const Value* value, int64_t bulk) {
   for (size_t s = 0; s < out.slots.size(); ++s) {
     if (static_cast<int>(s) == slot) {
       out.slots[s].Append(*value);
+    } else if (s != 0 && s == exit.op->ordinal_slot() && present(s)) {
+      std::string ordinal(parked.slots[s].StringAt(home->row));
+      AppendOrdinal(home->num_results++, &ordinal);
+      out.slots[s].AppendString(ordinal);
     } else if (present(s)) {
       out.slots[s].AppendFrom(parked.slots[s], home->row);
     }

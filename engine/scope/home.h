@@ -35,6 +35,7 @@ struct Home {
   uint32_t row = 0;          // in parked->batch
   uint32_t run = 0;          // in parked->runs
   uint32_t alternative = 0;  // which body runs
+  uint32_t num_results = 0;  // rows that left the scope for it
   bool productive = false;   // the body gave something
   bool closed = false;       // nothing more is needed of it: a tombstone until the weight is whole
 };

@@ -34,9 +34,7 @@ void LiveBeforeOp(const Op& op, Names* live, const Visit& visit) {
   if (EndsHistory(op)) live->clear();
   if (!WrittenName(op).empty()) live->erase(WrittenName(op));
   if (const Scope* scope = As<Scope>(op)) {
-    Names before = *live;
-    for (const Chain& body : scope->bodies) before.merge(LiveBefore(body, {}, visit));
-    *live = std::move(before);
+    for (const Chain& body : scope->bodies) live->merge(LiveBefore(body, {}, visit));
   }
   if (const Split* split = As<Split>(op)) {
     Names before;

@@ -107,11 +107,19 @@ std::string Builder::Store(const ExpressionPtr& value) {
   return name;
 }
 
+ExpressionPtr Builder::EmitFlag(Chain child) {
+  const std::string flag = FreshName('f');
+  Emit(ScopeOf(plan::ScopeExit::EXISTS_FLAG, flag, plan::Project::DROP_ROW, std::move(child)));
+  env_.names.erase(flag);  // read by the condition only, never by a child
+  return Named(flag);
+}
+
 StatusOr<Chain> Builder::Child(const Bound& argument, LabelMode mode) {
   return ChildFrom(argument, env_, mode);
 }
 
 StatusOr<Chain> Builder::ChildFrom(const Bound& argument, TypeEnv env, LabelMode mode) {
+  RETURN_IF_ERROR(CheckNames(2 * kMaxLabels));  // a child copies them
   Builder child(query_, std::move(env), mode);
   child.is_child_ = is_child_ || !at_start();
   child.span_ = argument.span;
@@ -151,9 +159,7 @@ Status Builder::AppendConjunction(Calls left, Calls calls, bool root) {
       span_ = part[0].span;
       step_ = CallText(part[0]);
       ASSIGN_OR_RETURN(Chain body, ChildOfCalls(part));
-      const std::string flag = FreshName('f');
-      Emit(ScopeOf(plan::ScopeExit::EXISTS_FLAG, flag, plan::Project::DROP_ROW, std::move(body)));
-      all.push_back(Named(flag));
+      all.push_back(EmitFlag(std::move(body)));
     }
     any.push_back(all.size() == 1 ? all[0] : CallOf("and", std::move(all)));
   }
@@ -177,7 +183,10 @@ Status Builder::AppendPlain(Calls calls, bool root) {
     step_ = step.text;
     RETURN_IF_ERROR(BuildStep(step, root && first));
     RETURN_IF_ERROR(StoreLabels(step.labels, at == calls.size()));
-    RETURN_IF_ERROR(CheckNames());
+    std::erase_if(env_.names, [](const auto& entry) {  // only the step itself read those
+      return entry.first[0] == '~' && entry.first != kFromVertexName;
+    });
+    RETURN_IF_ERROR(CheckNames(kMaxLabels));
   }
   return OkStatus();
 }
@@ -207,19 +216,15 @@ Status Builder::StoreLabels(const std::vector<std::string>& labels, bool last) {
   return OkStatus();
 }
 
-// Forgets what only the step itself could read, and bounds what is left.
-Status Builder::CheckNames() {
-  std::erase_if(env_.names, [](const auto& entry) {
-    return entry.first[0] == '~' && entry.first != kFromVertexName;
-  });
-  if (env_.names.size() <= kMaxLabels) return OkStatus();
+Status Builder::CheckNames(size_t most) {
+  if (env_.names.size() <= most) return OkStatus();
   ErrorDetail detail;
   detail.reason = "TOO_MANY_LABELS";
   detail.span = span_;
-  detail.limit = std::to_string(kMaxLabels);
+  detail.limit = std::to_string(most);
   detail.used = std::to_string(env_.names.size());
-  return ResourceExhausted("the traversal has more than " + std::to_string(kMaxLabels) + " labels",
-                           detail);
+  return ResourceExhausted(
+      "the traversal has more than " + std::to_string(most) + " labels and stored values", detail);
 }
 
 StatusOr<StepCall> Builder::TakeStep(Calls calls, size_t* at) {

@@ -69,6 +69,8 @@ class Builder {
   void Emit(Operation operation);
   StatusOr<Chain> Child(const Bound& argument, LabelMode mode = LabelMode::kPlain);
   StatusOr<Chain> ChildFrom(const Bound& argument, TypeEnv env, LabelMode mode);
+  // Emits a scope that stores whether the child gives anything, and returns that flag.
+  ExpressionPtr EmitFlag(Chain child);
   // A name that no label can be: "~k3".
   std::string FreshName(char prefix);
   // Stores `value` (when it is no stored or current value already) and returns its name.
@@ -84,7 +86,7 @@ class Builder {
   Status TakeModulators(Calls calls, size_t* at, StepCall* step);
   Status BuildStep(const StepCall& step, bool first_of_root);
   Status StartVariable(const parser::Call& call, std::vector<std::string>* labels);
-  Status CheckNames();
+  Status CheckNames(size_t most);
   Status StoreLabels(const std::vector<std::string>& labels, bool last);
 
   QueryState* query_;

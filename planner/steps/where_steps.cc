@@ -77,10 +77,7 @@ Status BuildAndOr(const StepCall& step, Builder* builder) {
   std::vector<ExpressionPtr> flags;
   for (const Bound& child : step.args) {
     ASSIGN_OR_RETURN(Chain body, builder->Child(child, builder->mode()));
-    const std::string flag = builder->FreshName('f');
-    builder->Emit(
-        ScopeOf(plan::ScopeExit::EXISTS_FLAG, flag, plan::Project::DROP_ROW, std::move(body)));
-    flags.push_back(Named(flag));
+    flags.push_back(builder->EmitFlag(std::move(body)));
   }
   builder->Emit(Filter{CallOf("or", std::move(flags))});
   return OkStatus();

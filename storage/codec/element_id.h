@@ -1,4 +1,4 @@
-// A user's id of a vertex or edge: what is an id, its bytes in keys, and the partition it hashes to.
+// A user's id of a vertex or edge: what is one, its bytes in keys, the partition it hashes to.
 // Rule: every integer width is the same id (kLong); a string is another id than the number it
 // spells. The bytes of an id (format in element_id.cc) keep its order and never change: partitions
 // depend on them.

@@ -11,8 +11,8 @@
 //   edge_ends      vertex 8 | direction 1 | label 4 | neighbour 8 | edge 8  empty
 //   edge_ids       partition 2 (hash of the edge id) | id bytes             edge 8
 //
-// A vertex has one key in each of vertices, vertex_labels, vertex_ids. An edge has one in edges, two
-// in edge_ends (at its out vertex with direction kOut, at its in vertex with kIn), and one in
+// A vertex has one key in each of vertices, vertex_labels, vertex_ids. An edge has one in edges,
+// two in edge_ends (at its out vertex with direction kOut, at its in vertex with kIn), and one in
 // edge_ids when its id was given; an assigned id is the edge's own number. Records: records.h.
 #pragma once
 

@@ -1,11 +1,11 @@
-// The meta family: what a graph knows of itself, one small key per fact, so that a commit writes only
-// the facts it changes. The first byte of a key tells the kind:
+// The meta family: what a graph knows of itself, one small key per fact, so that a commit writes
+// only the facts it changes. The first byte of a key tells the kind:
 //   'F'                     format varint, partitions varint; the first key of all
 //   'V'                     version varint
 //   'I'                     next vertex id to assign, signed varint
 //   'L' label 4             label's name            'K' key 4    property key's name
 //   'k' label 4 | key 4     ValueKind byte          (kNull: mixed)
-//   'v' label 4             vertices of the label   'e' label 4  edges of the label (varint; 0: none)
+//   'v' label 4             vertices of the label   'e' label 4  its edges (varint; 0: none)
 //   'n' partition 2         next vertex local, next edge local (varints)
 #pragma once
 

@@ -1,7 +1,8 @@
 // AdjacencyCache: decoded edge ends of vertices, bounded in bytes; the oldest that were not used
-// since they were last looked at go first (second chance). Shared by all views of a store, any thread. An entry was read at one version and serves every view
-// between which and that version its vertex did not change: commits stamp what they touch before
-// they are published, and a stamp newer than the entry or the view makes them miss.
+// since they were last looked at go first (second chance). Shared by all views of a store, any
+// thread. An entry was read at one version and serves every view between which and that version its
+// vertex did not change: commits stamp what they touch before they are published, and a stamp newer
+// than the entry or the view makes them miss.
 #pragma once
 
 #include <atomic>

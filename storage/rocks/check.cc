@@ -214,7 +214,9 @@ class Checker {
       return OkStatus();
     }
     RETURN_IF_ERROR(ParseEdgeRecord(id, *bytes, &record));
-    if (record.id_bytes != id_bytes) Problem("the index of edge ids is wrong for " + NameOfEdge(id));
+    if (record.id_bytes != id_bytes) {
+      Problem("the index of edge ids is wrong for " + NameOfEdge(id));
+    }
     return OkStatus();
   }
 

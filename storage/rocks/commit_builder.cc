@@ -147,7 +147,12 @@ void CommitBuilder::CollectKeys() {
   }
   for (const Value& id : batch_.id_guards) {
     const std::optional<Value> normal = TryNormaliseId(id);
-    if (normal) keys_.guards.push_back(ConflictKeyOfVertexId(IdBytes(*normal)));
+    if (!normal) continue;
+    keys_.guards.push_back(ConflictKeyOfVertexId(IdBytes(*normal)));
+    if (normal->kind() != ValueKind::kString) continue;
+    // The look-up would have found the integer too.
+    const std::optional<int64_t> number = CanonicalDecimal(normal->AsString());
+    if (number) keys_.guards.push_back(ConflictKeyOfVertexId(IdBytes(Value::Long(*number))));
   }
 }
 
@@ -309,16 +314,16 @@ Status CommitBuilder::AssignVertexIds() {
   }
   std::string value;
   for (Value& id : result_.vertex_ids) {
-    bool taken = !id.is_null();
-    if (taken) continue;
-    do {
+    if (!id.is_null()) continue;
+    bool taken = true;
+    while (taken) {
       id = Value::Long(group_.meta->TakeVertexId());
       const std::string bytes = IdBytes(id);
       ASSIGN_OR_RETURN(
           taken,
           Get(Family::kVertexIds, VertexIdKey(bytes, group_.meta->num_partitions()), &value));
       taken = taken || added_vertex_ids_.contains(bytes);
-    } while (taken);
+    }
   }
   return OkStatus();
 }
@@ -347,15 +352,15 @@ Status CommitBuilder::AssignEdgeIds() {
       continue;
     }
     const uint32_t partition = edge.out.partition();
-    bool taken = true;
-    do {
-      edge.id = VertexRef::Make(partition, group_.meta->TakeEdgeLocal(partition)).bits;
+    edge.id = VertexRef::Make(partition, group_.meta->TakeEdgeLocal(partition)).bits;
+    bool taken = !edge_ids_[i].has_value();
+    while (taken) {
       const std::string bytes = IdBytes(Value::Long(static_cast<int64_t>(edge.id)));
-      if (edge_ids_[i]) break;
       ASSIGN_OR_RETURN(
           taken, Get(Family::kEdgeIds, EdgeIdKey(bytes, group_.meta->num_partitions()), &value));
       taken = taken || added_edge_ids_.contains(bytes);
-    } while (taken);
+      if (taken) edge.id = VertexRef::Make(partition, group_.meta->TakeEdgeLocal(partition)).bits;
+    }
     result_.edges.push_back(edge);
     result_.edge_ids.push_back(
         edge_ids_[i] ? *edge_ids_[i] : Value::Long(static_cast<int64_t>(edge.id)));

@@ -254,6 +254,8 @@ TEST_F(CommitTest, TwoInsertsOfOneIdConflict) {
   WriteBatch guarded = AddVertexBatch(base_, std::nullopt);
   guarded.id_guards = {Value::Short(77)};
   EXPECT_EQ(CodeOf(guarded), StatusCode::kAborted);
+  guarded.id_guards = {Value::String("77")};
+  EXPECT_EQ(CodeOf(guarded), StatusCode::kAborted);
 }
 
 // Two mergeV([name:'x']) both miss.

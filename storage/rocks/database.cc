@@ -81,9 +81,6 @@ Status FromRocks(const rocksdb::Status& status, std::string_view doing) {
     detail.limit = "disk space";
     return ResourceExhausted(message, detail);
   }
-  if (status.IsIOError() && status.ToString().find("lock") != std::string::npos) {
-    return FailedPrecondition(message);
-  }
   return Unavailable(message);
 }
 
@@ -104,6 +101,10 @@ StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path, bool
       options.read_only
           ? rocksdb::DB::OpenForReadOnly(database->options_, path, families, &handles, &db)
           : rocksdb::DB::Open(database->options_, path, families, &handles, &db);
+  // A view of a store that is closed may still hold it.
+  if (opened.IsIOError() && opened.ToString().find("lock hold by") != std::string::npos) {
+    return FailedPrecondition("The graph in '" + path + "' is still in use by this process.");
+  }
   RETURN_IF_ERROR(FromRocks(opened, "Opening the graph in '" + path + "'"));
   database->db_.reset(db);
   std::copy(handles.begin(), handles.end(), database->families_.begin());

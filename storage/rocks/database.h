@@ -25,8 +25,8 @@ inline rocksdb::Slice AsSlice(std::string_view bytes) {
 inline std::string_view AsView(const rocksdb::Slice& slice) {
   return std::string_view(slice.data(), slice.size());
 }
-// Corruption is DATA_LOSS, a full disk RESOURCE_EXHAUSTED, a taken lock FAILED_PRECONDITION, other
-// failures UNAVAILABLE. `doing` begins the message: "Reading the graph".
+// Corruption is DATA_LOSS, a full disk RESOURCE_EXHAUSTED, other failures UNAVAILABLE. `doing`
+// begins the message: "Reading the graph".
 Status FromRocks(const rocksdb::Status& status, std::string_view doing);
 
 class Database {

@@ -3,8 +3,8 @@
 //   HOLDER   locked while the graph is open, names the process
 //   db/      RocksDB: families as in codec/keys.h
 //   ingest/  files of a load that is not finished; removed at open
-// Commits queue up; the first one in the queue leads: it decides and writes a group of them with one
-// synced write, publishes the view, and wakes the others.
+// Commits queue up; the first one in the queue leads: it decides and writes a group of them with
+// one synced write, publishes the view, and wakes the others.
 #include "storage/rocks/graph_store.h"
 
 #include <algorithm>

@@ -177,7 +177,7 @@ Status RocksView::Expand(std::span<const VertexRef> vertices, Direction directio
                          size_t limit, Expansion* out) const {
   const std::vector<Segment> segments = MakeSegments(direction, labels);
   ExpandCall call{SegmentReader(snapshot_, version_, cache_.get()), want_edges,
-                  out->rows.size() + limit, out, {}};
+                  FullSize(out->rows.size(), limit), out, {}};
   for (; cursor->row < vertices.size(); ++cursor->row, cursor->resume_key.clear()) {
     size_t segment = 0;
     EdgeEnd resume;

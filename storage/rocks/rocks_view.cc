@@ -49,7 +49,7 @@ class LabelScan {
 
   Status Run(const std::vector<LabelId>& labels, ScanCursor* cursor, size_t limit,
              std::vector<VertexRef>* out) {
-    const size_t full = out->size() + limit;
+    const size_t full = FullSize(out->size(), limit);
     for (size_t i = VertexRef{cursor->next_local}.partition(); i < labels.size(); ++i) {
       upper_bytes_ = PrefixEnd(VertexLabelPrefix(partition_, labels[i]));
       upper_ = upper_bytes_;
@@ -121,7 +121,7 @@ Status RocksView::ScanVertices(uint32_t partition, std::span<const LabelId> labe
     return LabelScan(snapshot_, partition).Run(wanted, cursor, limit, out);
   }
   // More labels than a cursor can number: through the vertices themselves.
-  const size_t full = out->size() + limit;
+  const size_t full = FullSize(out->size(), limit);
   auto use = [&](std::string_view key, std::string_view value) -> StatusOr<bool> {
     if (out->size() == full) return false;
     ASSIGN_OR_RETURN(const VertexRef vertex, DecodeVertexKey(key));
@@ -140,7 +140,7 @@ Status RocksView::ScanEdges(uint32_t partition, std::span<const LabelId> labels,
                             ExpandCursor* cursor, size_t limit,
                             std::vector<EdgeRef>* out) const {
   const std::vector<LabelId> wanted = SortedUnique(labels);
-  const size_t full = out->size() + limit;
+  const size_t full = FullSize(out->size(), limit);
   std::string start = PartitionKey(partition);
   if (!cursor->resume_key.empty()) start = cursor->resume_key + '\0';
   auto use = [&](std::string_view key, std::string_view value) -> StatusOr<bool> {

@@ -78,7 +78,10 @@ def _detail_of(error):
 
 
 class Client:
-    def __init__(self, address):
+    """wait_for_ready: a request waits for a server that is just starting again."""
+
+    def __init__(self, address, wait_for_ready=False):
+        self.wait_for_ready = wait_for_ready
         options = [("grpc.max_receive_message_length", MAX_MESSAGE_BYTES)]
         self.channel = grpc.insecure_channel(address, options=options)
         self.stub = service_pb2_grpc.KoiosStub(self.channel)
@@ -93,7 +96,8 @@ class Client:
             request.parameters[name].CopyFrom(value_of(x))
         rows, summary = [], None
         try:
-            for response in self.stub.Submit(request, timeout=timeout + 2):
+            for response in self.stub.Submit(request, timeout=timeout + 2,
+                                             wait_for_ready=self.wait_for_ready):
                 if response.WhichOneof("kind") == "batch":
                     rows.extend(_rows_of(response.batch))
                 else:

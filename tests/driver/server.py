@@ -5,6 +5,7 @@ import selectors
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 READY = re.compile(r"^koios ready grpc=(\S+)")
@@ -48,15 +49,26 @@ class DataFolder:
 
 
 class Server:
-    """`koios serve` over a data folder (`with Server(data, workers=4) as server`)."""
+    """`koios serve` over a data folder (`with Server(data, workers=4) as server`).
 
-    def __init__(self, data, workers, log=None):
-        self.log_path = log or data.file("server-%d.log" % workers)
-        self.log = open(self.log_path, "wb")  # pylint: disable=consider-using-with
-        arguments = [data.binary, "serve", "--data", data.path, "--grpc-port", "0",
-                     "--workers", str(workers)]
-        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            arguments, stdout=subprocess.PIPE, stderr=self.log)
+    keep_alive: a server that dies is started again on the same port, and `deaths` says how often,
+    so that one crash does not hide what the other tests would have told.
+    """
+
+    def __init__(self, data, workers, keep_alive=False):
+        self.data, self.workers, self.deaths, self.stopping = data, workers, 0, False
+        self.log_path = data.file("server-%d.log" % workers)
+        self.process, self.address = None, None
+        self._start("0")
+        if keep_alive:
+            threading.Thread(target=self._watch, daemon=True).start()
+
+    def _start(self, port):
+        arguments = [self.data.binary, "serve", "--data", self.data.path, "--grpc-port", port,
+                     "--workers", str(self.workers)]
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(  # pylint: disable=consider-using-with
+                arguments, stdout=subprocess.PIPE, stderr=log)
         self.address = self._wait_until_ready()
 
     def _wait_until_ready(self):
@@ -72,15 +84,22 @@ class Server:
         self.stop()
         sys.exit("the server did not start: %s\n%s" % (text.decode(errors="replace"), self.errors()))
 
+    def _watch(self):
+        while True:
+            self.process.wait()
+            if self.stopping:
+                return
+            self.deaths += 1
+            print("the server died (exit code %s)" % self.process.returncode, flush=True)
+            self._start(self.address.rsplit(":", 1)[1])
+
     def errors(self, limit=4000):
         with open(self.log_path, encoding="utf-8", errors="replace") as f:
             return f.read()[-limit:]
 
-    def alive(self):
-        return self.process.poll() is None
-
     def stop(self):
         """The exit code; a server that does not stop within 20 s is killed (code None)."""
+        self.stopping = True
         if self.process.poll() is None:
             self.process.terminate()
         try:
@@ -90,11 +109,13 @@ class Server:
             self.process.wait()
             code = None
         self.process.stdout.close()
-        self.log.close()
         return code
 
     def __enter__(self):
         return self
 
     def __exit__(self, *unused):
-        self.code = self.stop()
+        code = self.stop()
+        if code != 0:
+            print("the server ended with exit code %s\n%s" % (code, self.errors()), flush=True)
+            self.deaths += 1

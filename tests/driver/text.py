@@ -28,10 +28,10 @@ def _float(x, suffix):
 
 
 class Printer:
-    """any_order: items of lists are sorted too, for lists whose order nothing fixes."""
+    """sort_lists: for lists whose order nothing fixes; sort_maps: for maps, likewise."""
 
-    def __init__(self, any_order=False):
-        self.any_order = any_order
+    def __init__(self, sort_lists=False, sort_maps=True):
+        self.sort_lists, self.sort_maps = sort_lists, sort_maps
 
     def text(self, v):
         kind = v.WhichOneof("kind")
@@ -77,7 +77,7 @@ class Printer:
         return "binary:" + v.binary_value.hex()
 
     def _list_value(self, v, kind):
-        return "[%s]" % self._join([self.text(x) for x in v.list_value.items], self.any_order)
+        return "[%s]" % self._join([self.text(x) for x in v.list_value.items], self.sort_lists)
 
     def _set_value(self, v, kind):
         return "{%s}" % self._join([self.text(x) for x in v.set_value.items], True)
@@ -87,7 +87,7 @@ class Printer:
         if not entries:
             return "[:]"
         return "[%s]" % self._join(
-            ["%s:%s" % (self.text(e.key), self.text(e.value)) for e in entries], self.any_order)
+            ["%s:%s" % (self.text(e.key), self.text(e.value)) for e in entries], self.sort_maps)
 
     def _vertex_value(self, v, kind):
         return "v[%s]" % self._id(v.vertex_value.id)

@@ -15,6 +15,7 @@ _TOKEN = re.compile(
     re.DOTALL)
 _DIRECTIVE = re.compile(r'^[ \t]*#(?:[^\n\\]|\\.|\\\n)*', re.MULTILINE | re.DOTALL)
 _TEMPLATE = re.compile(r'^\s*(?:template\s*<[^{;]*?>\s*(?=[\w:~\[(])|\[\[[^\]]*\]\]\s*)+')
+_ACCESS = re.compile(r'(?:\s|(?:public|protected|private)\s*:)*')
 _CONTAINER = re.compile(r'^\s*(?:inline\s+)?(?:namespace|class|struct|union|extern\s*"")(?:\W|$)')
 _INIT_LIST = re.compile(r'\)\s*(?:noexcept\s*)?:\s*[^:\s]')
 _NAME = re.compile(r'([~\w:]+|operator\s*\S+)\s*\(')
@@ -76,13 +77,13 @@ def functions_of(text: str) -> Iterator[Function]:
         elif char == ')':
             parentheses -= 1
         elif char == '{':
-            head = _TEMPLATE.sub('', code[head_start:position])
+            begin = _ACCESS.match(code, head_start, position).end()
+            head = _TEMPLATE.sub('', code[begin:position])
             if parentheses == 0 and _CONTAINER.match(head):
                 head_start = position + 1
             else:
                 end = _skip_braces(code, position)
                 if parentheses == 0 and _is_function(head):
-                    begin = head_start + len(code[head_start:]) - len(code[head_start:].lstrip())
                     name = _NAME.search(head)
                     yield Function(name.group(1) if name else '(unnamed)',
                                    code.count('\n', 0, begin) + 1,

@@ -26,5 +26,7 @@ RunCommand AddServeCommand(CLI::App* command);
 RunCommand AddConsoleCommand(CLI::App* command);
 RunCommand AddQueryCommand(CLI::App* command);
 RunCommand AddAdminCommand(CLI::App* command);
+RunCommand AddImportCommand(CLI::App* command);
+RunCommand AddGenerateCommand(CLI::App* command);
 
 }  // namespace koios::app

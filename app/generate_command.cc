@@ -16,6 +16,9 @@ namespace {
 
 int RunGenerate(CLI::App* command, const import::GenerateOptions& options) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
+  if (options.kind.empty() || options.scale == 0 || options.out.empty()) {
+    return FailUsage(InvalidArgument("generate needs a KIND, --scale N and --out DIR."));
+  }
   const auto graph = import::Generate(options);
   if (!graph.ok()) {
     return graph.status().code() == StatusCode::kInvalidArgument ? FailUsage(graph.status())
@@ -48,10 +51,9 @@ std::string KindsHelp() {
 
 RunCommand AddGenerateCommand(CLI::App* command) {
   auto options = std::make_shared<import::GenerateOptions>();
-  command->add_option("kind", options->kind, "money, social or rmat")->required();
-  command->add_option("--scale", options->scale, "The size, see below")->required();
-  command->add_option("--out", options->out, "The folder for the files; made when missing")
-      ->required();
+  command->add_option("kind", options->kind, "money, social or rmat");
+  command->add_option("--scale", options->scale, "The size, see below");
+  command->add_option("--out", options->out, "The folder for the files; made when missing");
   command->add_option("--seed", options->seed, "The same seed makes the same bytes (1)");
   command->add_option("--edge-factor", options->edge_factor, "Edges per vertex, see below");
   command->footer(KindsHelp() +

@@ -216,8 +216,8 @@ Status QueryRun::RunScopeExit(Node* node) {
   return OkStatus();
 }
 
-// The parked row goes on behind the scope, with `value` (when given) in `slot`, and a piece of the
-// weight of the run it came in.
+// The parked row goes on behind the scope, with `value` (null: absent) in `slot` (-1: none), and a
+// piece of the weight of the run it came in.
 void QueryRun::Leave(Home* home, int slot, const Value* value, int64_t bulk) {
   const uint32_t exit_id = shape_->ExitOf(home->enter);
   if (root_closed_[exit_id] != 0) return;
@@ -239,7 +239,9 @@ void QueryRun::Leave(Home* home, int slot, const Value* value, int64_t bulk) {
   Batch& out = exit.exits;
   out.slots.resize(spec_->plan.num_slots());
   for (size_t s = 0; s < out.slots.size(); ++s) {
-    if (static_cast<int>(s) == slot) {
+    if (static_cast<int>(s) == slot && value == nullptr) {
+      out.slots[s].AppendAbsent();
+    } else if (static_cast<int>(s) == slot) {
       out.slots[s].Append(*value);
     } else if (s != 0 && s == exit.op->ordinal_slot() && present(s)) {
       std::string ordinal(parked.slots[s].StringAt(home->row));
@@ -296,6 +298,9 @@ void QueryRun::CompleteInstance(Home* home) {
                exit.absent() == plan::Project::NULL_VALUE) {
       const Value none;
       Leave(home, slot, &none, 1);
+    } else if (!productive && exit.policy() == plan::ScopeExit::FIRST &&
+               exit.absent() == plan::Project::LEAVE_ABSENT) {
+      Leave(home, slot, nullptr, 1);
     }
     CloseInstance(home);
   }

@@ -20,6 +20,28 @@ std::string Printable(std::string_view text, size_t max_bytes) {
 
 }  // namespace
 
+std::string_view RowCodeName(RowCode code) {
+  switch (code) {
+    case RowCode::kBadType:
+      return "BAD_TYPE";
+    case RowCode::kBadUtf8:
+      return "BAD_UTF8";
+    case RowCode::kBadQuote:
+      return "BAD_QUOTE";
+    case RowCode::kBadId:
+      return "BAD_ID";
+    case RowCode::kRaggedRow:
+      return "RAGGED_ROW";
+    case RowCode::kTooLong:
+      return "TOO_LONG";
+    case RowCode::kDuplicateId:
+      return "DUPLICATE_ID";
+    case RowCode::kMissingEndpoint:
+      return "MISSING_ENDPOINT";
+  }
+  return "";
+}
+
 uint64_t ImportSummary::num_skipped() const {
   uint64_t sum = 0;
   for (const auto& [code, rows] : skipped) sum += rows;
@@ -40,30 +62,30 @@ StatusOr<std::unique_ptr<BadRows>> BadRows::Create(const BadRowOptions& options,
 std::string BadRows::Describe(const BadRow& row) const {
   std::string where = files_[row.file] + ":" + std::to_string(row.line);
   if (row.column > 0) where += ", column " + std::to_string(row.column);
-  return where + ": " + std::string(row.code) + ": " + row.message;
+  return where + ": " + std::string(RowCodeName(row.code)) + ": " + row.message;
 }
 
 Status BadRows::Add(const BadRow& row) {
-  ++by_code_[std::string(row.code)];
+  ++by_code_[std::string(RowCodeName(row.code))];
   ++by_file_[row.file];
   if (report_.is_open()) {
     nlohmann::ordered_json line;
     line["file"] = Printable(files_[row.file], kMaxMessageBytes);
     line["line"] = row.line;
     line["column"] = row.column;
-    line["code"] = std::string(row.code);
+    line["code"] = std::string(RowCodeName(row.code));
     line["message"] = Printable(row.message, kMaxMessageBytes);
     line["raw"] = Printable(row.raw, kMaxRawBytes);
     report_ << line.dump() << '\n';
   }
-  if (row.code == code::kMissingEndpoint && options_.skip_missing_endpoints) return OkStatus();
+  if (row.code == RowCode::kMissingEndpoint && options_.skip_missing_endpoints) return OkStatus();
   if (num_counted_++ == 0) first_ = Describe(row);
   if (options_.tolerance < 0 || num_counted_ <= options_.tolerance) return OkStatus();
   ErrorDetail detail;
   detail.reason = "BAD_ROWS";
   detail.limit = std::to_string(options_.tolerance) + " bad rows";
   detail.setting = "--bad-tolerance";
-  detail.hint = row.code == code::kMissingEndpoint
+  detail.hint = row.code == RowCode::kMissingEndpoint
                     ? "--skip-missing-endpoints leaves out edges whose ends do not exist"
                     : "--bad-tolerance N skips up to N such rows, --report FILE lists them";
   std::string message = "The import was given up at a bad row; nothing was loaded. ";

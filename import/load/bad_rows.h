@@ -18,23 +18,25 @@
 
 namespace koios::import {
 
-// Stable words of the report.
-namespace code {
-inline constexpr std::string_view kBadType = "BAD_TYPE";
-inline constexpr std::string_view kBadUtf8 = "BAD_UTF8";
-inline constexpr std::string_view kBadQuote = "BAD_QUOTE";
-inline constexpr std::string_view kBadId = "BAD_ID";
-inline constexpr std::string_view kRaggedRow = "RAGGED_ROW";
-inline constexpr std::string_view kTooLong = "TOO_LONG";
-inline constexpr std::string_view kDuplicateId = "DUPLICATE_ID";
-inline constexpr std::string_view kMissingEndpoint = "MISSING_ENDPOINT";
-}  // namespace code
+// What is wrong with a row.
+enum class RowCode : uint8_t {
+  kBadType,
+  kBadUtf8,
+  kBadQuote,
+  kBadId,
+  kRaggedRow,
+  kTooLong,
+  kDuplicateId,
+  kMissingEndpoint,
+};
+// "BAD_TYPE": the report's word; never changes.
+std::string_view RowCodeName(RowCode code);
 
 struct BadRow {
   uint32_t file = 0;  // index into the files of the import
   uint64_t line = 0;
   uint32_t column = 0;
-  std::string_view code;
+  RowCode code = RowCode::kBadType;
   std::string message;
   std::string raw;
 };

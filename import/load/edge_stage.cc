@@ -100,7 +100,7 @@ class EdgeStage {
       return Damaged();
     }
     const std::optional<size_t> column = context_->Table(source.file).plan.Find(ColumnRole::kId);
-    return ReportRow(context_, source, code::kDuplicateId,
+    return ReportRow(context_, source, RowCode::kDuplicateId,
                      static_cast<uint32_t>(column.value_or(0)) + 1,
                      "the edge id " + DescribeIdKey(record.key) +
                          (twice ? " is in the input before" : " is in the graph already"));
@@ -108,7 +108,7 @@ class EdgeStage {
 
   Status ReportMissing(const RecordSource& source, std::string_view key, ColumnRole role) {
     const std::optional<size_t> column = context_->Table(source.file).plan.Find(role);
-    return ReportRow(context_, source, code::kMissingEndpoint,
+    return ReportRow(context_, source, RowCode::kMissingEndpoint,
                      static_cast<uint32_t>(column.value_or(0)) + 1,
                      "there is no vertex " + DescribeIdKey(key));
   }

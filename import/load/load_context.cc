@@ -1,6 +1,9 @@
 #include "import/load/load_context.h"
 
+#include <algorithm>
 #include <fstream>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace koios::import {
@@ -26,7 +29,7 @@ std::string RawLine(const std::string& path, uint64_t offset) {
 
 }  // namespace
 
-Status ReportRow(LoadContext* context, const RecordSource& source, std::string_view code,
+Status ReportRow(LoadContext* context, const RecordSource& source, RowCode code,
                  uint32_t column, std::string message) {
   BadRow bad;
   bad.file = source.file;
@@ -34,7 +37,9 @@ Status ReportRow(LoadContext* context, const RecordSource& source, std::string_v
   bad.column = column;
   bad.code = code;
   bad.message = std::move(message);
-  bad.raw = RawLine(context->Table(source.file).path, source.offset);
+  if (!context->options->report.empty()) {
+    bad.raw = RawLine(context->Table(source.file).path, source.offset);
+  }
   return context->bad_rows->Add(bad);
 }
 

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "import/load/bad_rows.h"
 
@@ -31,13 +30,28 @@ class RecordBlock {
   template <typename F>
   Status ForEach(F f) const;
 
+  // Bad rows are kept packed: a chunk can hold nothing but them.
+  void AddBad(const BadRow& row);
+  template <typename F>
+  Status ForEachBad(F f) const;
+
   uint64_t num_rows = 0;  // read, bad ones included
-  std::vector<BadRow> bad_rows;
   int64_t max_int_id = 0;  // of vertices
 
  private:
+  // Takes the bad row off the front of *bytes.
+  static BadRow UnpackBad(std::string_view* bytes);
+
   std::string bytes_;
+  std::string bad_bytes_;
 };
+
+template <typename F>
+Status RecordBlock::ForEachBad(F f) const {
+  std::string_view rest = bad_bytes_;
+  while (!rest.empty()) RETURN_IF_ERROR(f(UnpackBad(&rest)));
+  return OkStatus();
+}
 
 template <typename F>
 Status RecordBlock::ForEach(F f) const {

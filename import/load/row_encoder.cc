@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kOriginalIdKey = "id";
 
-bool Fail(BadRow* bad, std::string_view code, size_t column, std::string message) {
+bool Fail(BadRow* bad, RowCode code, size_t column, std::string message) {
   bad->code = code;
   bad->column = static_cast<uint32_t>(column) + 1;
   bad->message = std::move(message);
@@ -118,7 +118,7 @@ Status RowEncoder::EncodeRow(const Row& row, bool chunk_is_utf8,
     state->value.clear();
     ASSIGN_OR_RETURN(LabelId label, ReadLabel(row, wait_for_turn));
     if (label == kNoName) {
-      good = Fail(&bad, code::kBadType, *label_column_, "the row has no label");
+      good = Fail(&bad, RowCode::kBadType, *label_column_, "the row has no label");
     } else {
       good = plan_.kind == TableKind::kNodes ? EncodeVertexRow(row, label, state, block, &bad)
                                              : EncodeEdgeRow(row, label, state, block, &bad);
@@ -128,7 +128,7 @@ Status RowEncoder::EncodeRow(const Row& row, bool chunk_is_utf8,
     bad.file = file_;
     bad.line = row.line;
     bad.raw = TruncateUtf8(row.raw, 1000);
-    block->bad_rows.push_back(std::move(bad));
+    block->AddBad(bad);
   }
   return OkStatus();
 }
@@ -138,27 +138,27 @@ bool RowEncoder::CheckRow(const Row& row, bool chunk_is_utf8, BadRow* bad) const
     case RowError::kNone:
       break;
     case RowError::kBadQuote:
-      return Fail(bad, code::kBadQuote, row.error_field, "there is text behind a closing quote");
+      return Fail(bad, RowCode::kBadQuote, row.error_field, "there is text behind a closing quote");
     case RowError::kOpenQuote:
-      return Fail(bad, code::kBadQuote, row.error_field, "a quote is never closed");
+      return Fail(bad, RowCode::kBadQuote, row.error_field, "a quote is never closed");
     case RowError::kTooLong:
-      return Fail(bad, code::kTooLong, row.error_field,
+      return Fail(bad, RowCode::kTooLong, row.error_field,
                   "the field or row is longer than " + std::to_string(csv_.max_field_bytes) +
                       " bytes (a larger --memory allows longer rows)");
     case RowError::kTooManyFields:
-      return Fail(bad, code::kRaggedRow, plan_.columns.size(),
+      return Fail(bad, RowCode::kRaggedRow, plan_.columns.size(),
                   "the row has more fields than the header's " +
                       std::to_string(plan_.columns.size()));
   }
   if (row.fields.size() != plan_.columns.size()) {
-    return Fail(bad, code::kRaggedRow, row.fields.size(),
+    return Fail(bad, RowCode::kRaggedRow, row.fields.size(),
                 "the row has " + std::to_string(row.fields.size()) + " fields, the header " +
                     std::to_string(plan_.columns.size()));
   }
   if (chunk_is_utf8) return true;
   for (size_t i = 0; i < row.fields.size(); ++i) {
     if (!IsValidUtf8(row.fields[i].text)) {
-      return Fail(bad, code::kBadUtf8, i, "the field is no UTF-8");
+      return Fail(bad, RowCode::kBadUtf8, i, "the field is no UTF-8");
     }
   }
   return true;
@@ -168,9 +168,9 @@ bool RowEncoder::ReadId(const Row& row, size_t column, Value* id, Value* origina
                         BadRow* bad) const {
   const ColumnPlan& plan = plan_.columns[column];
   const std::string_view text = row.fields[column].text;
-  if (text.empty()) return Fail(bad, code::kBadId, column, "the id is empty");
+  if (text.empty()) return Fail(bad, RowCode::kBadId, column, "the id is empty");
   if (plan.space.size() + 1 + text.size() > storage::kMaxIdBytes) {
-    return Fail(bad, code::kTooLong, column, "the id is longer than " +
+    return Fail(bad, RowCode::kTooLong, column, "the id is longer than " +
                                                  std::to_string(storage::kMaxIdBytes) + " bytes");
   }
   std::optional<int64_t> number;
@@ -181,7 +181,7 @@ bool RowEncoder::ReadId(const Row& row, size_t column, Value* id, Value* origina
     case IdType::kInt: {
       int64_t parsed = 0;
       if (!ParseWholeId(text, &parsed)) {
-        return Fail(bad, code::kBadId, column,
+        return Fail(bad, RowCode::kBadId, column,
                     "'" + std::string(TruncateUtf8(text, 40)) + "' is no 64-bit integer id");
       }
       number = parsed;
@@ -226,7 +226,7 @@ bool RowEncoder::ReadProperties(const Row& row, const Value& original, RowState*
     Value value;
     std::string why;
     if (!ParseField(property.type, field.text, csv_, &value, &why)) {
-      return Fail(bad, code::kBadType, property.column, std::move(why));
+      return Fail(bad, RowCode::kBadType, property.column, std::move(why));
     }
     state->properties.emplace_back(property.key, std::move(value));
   }

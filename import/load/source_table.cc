@@ -200,6 +200,10 @@ class Planner {
 
   StatusOr<SourceTable> PlanFile(const std::string& path, const std::string& label,
                                  TableKind kind) {
+    std::error_code error;
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+      return InvalidArgument("This is no regular file; files are read twice, so save it first.");
+    }
     ASSIGN_OR_RETURN(auto fields,
                      FirstRow(path, sources_->csv, MaxWindowBytes(options_.memory_bytes)));
     SourceTable table;

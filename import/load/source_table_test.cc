@@ -84,6 +84,8 @@ TEST_F(SourceTableTest, MistakesNameTheFile) {
   EXPECT_THAT(Error(), HasSubstr("No file matches"));
   options_.nodes = {temp_.path()};
   EXPECT_THAT(Error(), HasSubstr("is a folder"));
+  options_.nodes = {"/dev/null"};
+  EXPECT_THAT(Error(), HasSubstr("no regular file"));
   options_.nodes = {Write("empty.csv", "")};
   EXPECT_THAT(Error(), HasSubstr("empty.csv: The file is empty"));
   options_.nodes = {Write("plain.csv", "a,b\n1,2\n")};

@@ -16,7 +16,7 @@ namespace koios::import {
 namespace {
 
 // Records of short rows take up to this many times the row's own bytes.
-constexpr uint64_t kBlockGrowth = 12;
+constexpr uint64_t kBlockGrowth = 24;
 constexpr uint64_t kMinChunkBytes = uint64_t{4} << 10;
 constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 20;
 constexpr size_t kMaxThreads = 256;
@@ -118,9 +118,8 @@ Status ReadTables(LoadContext* context, const std::string& stage,
       [&](ParseTask* task) -> Status {
         context->rows_by_file[task->file] += task->block.num_rows;
         context->progress->AddRows(task->block.num_rows);
-        for (const BadRow& bad : task->block.bad_rows) {
-          RETURN_IF_ERROR(context->bad_rows->Add(bad));
-        }
+        RETURN_IF_ERROR(task->block.ForEachBad(
+            [context](const BadRow& bad) { return context->bad_rows->Add(bad); }));
         return consume(task->block);
       });
 }

@@ -118,7 +118,7 @@ class VertexStage {
     RecordSource source;
     if (!GetSource(&rest, &source)) return DataLoss("A record of the import is damaged.");
     const std::optional<size_t> column = context_->Table(source.file).plan.Find(ColumnRole::kId);
-    return ReportRow(context_, source, code::kDuplicateId,
+    return ReportRow(context_, source, RowCode::kDuplicateId,
                      column ? static_cast<uint32_t>(*column) + 1 : 0,
                      "the id " + DescribeIdKey(record.key) +
                          (twice ? " is in the input before" : " is in the graph already"));

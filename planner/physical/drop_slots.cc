@@ -42,6 +42,7 @@ Slots ReadsOf(const plan::Operator& op) {
 }
 
 uint32_t WriteOf(const plan::Operator& op) {
+  if (op.has_order()) return op.ordinal_slot();
   if (op.has_project()) return op.project().slot();
   if (op.has_scope_exit()) return op.scope_exit().slot();
   return 0;
@@ -89,6 +90,7 @@ class Liveness {
 
   void Forward(size_t i) {
     plan::Operator* op = plan_->mutable_operators(static_cast<int>(i));
+    if (!behind_[i].contains(op->ordinal_slot())) op->set_ordinal_slot(0);  // nobody sorts by it
     Slots present = present_[i];
     if (MakesNewRows(*op)) present.clear();
     if (op->has_scope_exit()) present = parked_[op->scope_exit().enter()];

@@ -12,8 +12,10 @@ Flow JoinFlows(std::vector<Flow> flows) {
     joined.ends.insert(joined.ends.end(), other.ends.begin(), other.ends.end());
     std::erase_if(joined.here, [&other](uint32_t slot) { return !other.here.contains(slot); });
     joined.at_home = joined.at_home && other.at_home;
+    joined.ordered = joined.ordered && other.ordered;
     joined.types = JoinEnvs(joined.types, other.types);
   }
+  joined.mixed = true;  // branches overtake each other
   return joined;
 }
 

@@ -22,6 +22,8 @@ struct Flow {
   uint32_t scope = 0;       // 1 + id of the innermost ScopeEnter; 0: root
   std::set<uint32_t> here;  // slots whose element is owned where the row stands
   bool at_home = true;      // the row stands at the home of its instance
+  bool ordered = false;     // an order() came before: rows carry ordinals
+  bool mixed = false;       // and may have overtaken each other since
   TypeEnv types;
 };
 

@@ -8,6 +8,8 @@
 namespace koios::planner {
 namespace {
 
+constexpr char kOrdinalName[] = "~ordinal";
+
 // Every width of integer is the same id.
 Value NormalId(const Value& id) {
   const bool integer = id.kind() >= ValueKind::kByte && id.kind() <= ValueKind::kLong;
@@ -52,6 +54,7 @@ void Lowering::LowerRoot(const Chain& root) {
   LowerChain(root);
   static const Op kEnd{Unfold{}, {}, ""};
   op_ = &kEnd;
+  ToHomeInOrder();
   ToHomeAlways();
   plan::Operator* sink = Add();
   sink->mutable_sink();
@@ -96,6 +99,7 @@ void Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
   exchange->set_slot(slot);
   flow_.here.clear();
   flow_.at_home = key == plan::Exchange::HOME;
+  flow_.mixed = flow_.mixed || key != plan::Exchange::HOME;
   if (key == plan::Exchange::OWNER) flow_.here.insert(slot);
 }
 
@@ -136,6 +140,20 @@ void Lowering::ToHome() {
   if (!flow_.at_home) ToHomeAlways();
 }
 
+void Lowering::ToHomeInOrder() {
+  ToHome();
+  if (!flow_.ordered || !flow_.mixed) return;
+  plan::Operator* added = Add();
+  added->mutable_order()->add_keys()->set_slot(SlotOf(kOrdinalName));
+  added->set_ordinal_slot(SlotOf(kOrdinalName));
+  flow_.mixed = false;
+}
+
+void Lowering::CarryOrdinals() {
+  if (!flow_.ordered) return;
+  plan_->mutable_operators(plan_->operators_size() - 1)->set_ordinal_slot(SlotOf(kOrdinalName));
+}
+
 void Lowering::ToHomeAlways() { AddExchange(plan::Exchange::HOME); }
 
 uint32_t Lowering::SlotOf(const std::string& name) {
@@ -154,6 +172,7 @@ void Lowering::Lower(const Source& op) {
     plan::Scan* scan = Add()->mutable_scan();
     scan->set_element(op.element);
     CopyNames(op.labels, scan->mutable_labels());
+    CarryOrdinals();
     flow_.here = {0};
     return;
   }
@@ -161,6 +180,7 @@ void Lowering::Lower(const Source& op) {
   for (const Value& id : *op.ids) inject->add_values(EncodeValue(NormalId(id)));
   AddExchange(plan::Exchange::ID);
   Add()->mutable_lookup()->set_element(op.element);
+  CarryOrdinals();
   flow_.types.current = op.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
   // An edge's properties are at its out vertex, which its id need not tell.
   if (op.element == plan::VERTEX) flow_.here.insert(0);
@@ -174,6 +194,7 @@ void Lowering::Lower(const Inject& op) {
   plan::Inject* inject = Add()->mutable_inject();
   for (const Value& value : op.values) inject->add_values(EncodeValue(value));
   inject->set_keep_input(op.keep_input);
+  CarryOrdinals();
   flow_.here.clear();
 }
 
@@ -183,6 +204,7 @@ void Lowering::Lower(const Expand& op) {
   expand->set_direction(op.direction);
   expand->set_to(op.to);
   CopyNames(op.labels, expand->mutable_labels());
+  CarryOrdinals();
   // An outgoing edge lives with its out vertex, where the row stands.
   const bool stays = op.to == plan::Expand::INCIDENT && op.direction == plan::OUT;
   if (!stays) flow_.here.erase(0);
@@ -191,6 +213,7 @@ void Lowering::Lower(const Expand& op) {
 void Lowering::Lower(const EdgeEnd& op) {
   plan::EdgeEnd* end = Add()->mutable_edge_end();
   end->set_end(op.end);
+  CarryOrdinals();
   if (op.end == plan::EdgeEnd::OTHER) end->set_from_slot(SlotOf(kFromVertexName));
   if (op.end != plan::EdgeEnd::OUT_VERTEX) flow_.here.erase(0);
 }
@@ -200,6 +223,7 @@ void Lowering::Lower(const Fetch& op) {
   plan::Fetch* fetch = Add()->mutable_fetch();
   CopyNames(op.keys, fetch->mutable_keys());
   fetch->set_as_properties(op.as_properties);
+  CarryOrdinals();
   flow_.here.erase(0);
 }
 
@@ -215,16 +239,17 @@ void Lowering::Lower(const Project& op) {
 
 void Lowering::Lower(const Unfold&) {
   Add()->mutable_unfold();
+  CarryOrdinals();
   flow_.here.erase(0);
 }
 
 void Lowering::Lower(const Limit& op) {
-  if (op.high != -1 && !flow_.at_home) {
+  if (op.high != -1 && !flow_.at_home && !flow_.ordered && flow_.scope == 0) {
     plan::Limit* partial = Add()->mutable_limit();
     partial->set_high(op.high);
     partial->set_stage(plan::PARTIAL);
   }
-  ToHome();
+  ToHomeInOrder();
   plan::Limit* limit = Add()->mutable_limit();
   limit->set_low(op.low);
   limit->set_high(op.high);
@@ -232,7 +257,7 @@ void Lowering::Lower(const Limit& op) {
 }
 
 void Lowering::Lower(const Tail& op) {
-  ToHome();
+  ToHomeInOrder();
   Add()->mutable_tail()->set_count(op.count);
 }
 
@@ -245,7 +270,11 @@ void Lowering::Lower(const Sample& op) {
 
 void Lowering::Lower(const Order& op) {
   ToHome();
-  plan::Order* order = Add()->mutable_order();
+  plan::Operator* added = Add();
+  added->set_ordinal_slot(SlotOf(kOrdinalName));
+  flow_.ordered = true;
+  flow_.mixed = false;
+  plan::Order* order = added->mutable_order();
   for (const OrderKey& key : op.keys) {
     plan::SortKey* sort_key = order->add_keys();
     sort_key->set_slot(SlotOf(key.name));
@@ -257,7 +286,11 @@ void Lowering::Lower(const Order& op) {
 void Lowering::Lower(const Dedup& op) {
   std::vector<uint32_t> slots;
   for (const std::string& key : op.keys) slots.push_back(SlotOf(key));
-  AddHashExchange(slots);
+  if (flow_.scope == 0) {
+    AddHashExchange(slots);
+  } else {
+    ToHome();  // an instance's set is kept where it can be let go with the instance
+  }
   plan::Dedup* dedup = Add()->mutable_dedup();
   for (uint32_t slot : slots) dedup->add_key_slots(slot);
 }
@@ -267,8 +300,12 @@ void Lowering::Lower(const Reduce& op) {
     plan::Reduce* partial = Add()->mutable_reduce();
     partial->set_function(op.function);
     partial->set_stage(plan::PARTIAL);
+    flow_.at_home = false;
+    ToHome();
+  } else {
+    ToHomeInOrder();
   }
-  ToHome();
+  flow_.ordered = false;
   plan::Reduce* reduce = Add()->mutable_reduce();
   reduce->set_function(op.function);
   reduce->set_stage(plan::FINAL);
@@ -276,7 +313,8 @@ void Lowering::Lower(const Reduce& op) {
 }
 
 void Lowering::Lower(const Group& op) {
-  ToHome();
+  ToHomeInOrder();
+  flow_.ordered = false;
   plan::Group* group = Add()->mutable_group();
   group->set_key_slot(SlotOf(op.key));
   group->set_value_slot(SlotOf(op.value));
@@ -306,6 +344,8 @@ void Lowering::Lower(const Scope& op) {
   exit->set_slot(SlotOf(op.target));
   exit->set_absent(op.absent);
   for (uint32_t alternative : alternatives) exit->add_alternatives(alternative);
+  CarryOrdinals();
+  flow_.mixed = true;  // instances are done in any order
   FinishScope(op, before);
 }
 
@@ -315,7 +355,9 @@ uint32_t Lowering::LowerBody(const Chain& body, const Flow& outside, uint32_t en
   flow_ = outside;
   flow_.scope = enter + 1;
   flow_.at_home = true;  // an instance's home is where its row parks
+  flow_.ordered = false;
   LowerChain(body);
+  ToHomeInOrder();
   ToHomeAlways();
   ends->insert(ends->end(), flow_.ends.begin(), flow_.ends.end());
   return first;
@@ -352,6 +394,7 @@ void Lowering::Lower(const Split& op) {
   }
   added->clear_next();
   for (size_t i = 0; i < op.branches.size(); ++i) added->add_next(0);
+  CarryOrdinals();
   const Flow before = flow_;
   std::vector<Flow> branches;
   for (size_t i = 0; i < op.branches.size(); ++i) {

@@ -53,6 +53,10 @@ class Lowering {
   void AddProject(const ExpressionPtr& value, uint32_t slot, plan::Project::Absent absent);
   void ToOwner(uint32_t slot);
   void ToHome();
+  // Before what cares for the order of its input: restores it, when there is one.
+  void ToHomeInOrder();
+  // Marks the last operator: it may make several rows of one, or let rows overtake each other.
+  void CarryOrdinals();
   void ToHomeAlways();
   uint32_t LowerBody(const Chain& body, const Flow& outside, uint32_t enter,
                      std::vector<OpenEnd>* ends);

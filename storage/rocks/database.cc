@@ -126,7 +126,12 @@ rocksdb::Options Database::FileOptions(Family family) const {
   return rocksdb::Options(options_, family_options_[static_cast<size_t>(family)]);
 }
 
-Status Database::ResumeWrites() { return FromRocks(db_->Resume(), "Resuming writes"); }
+Status Database::ResumeWrites(const Status& failure) {
+  const rocksdb::Status resumed = db_->Resume();
+  // After a full disk RocksDB looks for space by itself, every few seconds.
+  if (resumed.IsBusy()) return failure;
+  return FromRocks(resumed, "Resuming writes");
+}
 
 uint64_t Database::DiskBytes() const {
   uint64_t total = 0;

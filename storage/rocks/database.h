@@ -44,8 +44,9 @@ class Database {
   }
   // For writers of files to be ingested into `family`.
   rocksdb::Options FileOptions(Family family) const;
-  // After an error RocksDB refuses writes; tries to take them up again (the disk may have space).
-  Status ResumeWrites();
+  // After a write failed, before the next one: RocksDB must not be written to until this succeeds.
+  // `failure` is what it still fails with while RocksDB recovers by itself (the disk is full).
+  Status ResumeWrites(const Status& failure);
   uint64_t DiskBytes() const;
   Status Compact();
   // Destroys `thing` after RocksDB is closed.

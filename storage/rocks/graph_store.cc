@@ -107,16 +107,11 @@ void GraphStore::State::Publish(MetaState next_meta) {
 }
 
 Status GraphStore::State::WriteEffects(rocksdb::WriteBatch* effects) {
-  if (write_failed) {
-    RETURN_IF_ERROR(database->ResumeWrites());
-    write_failed = false;
-  }
+  if (!last_write.ok()) RETURN_IF_ERROR(database->ResumeWrites(last_write));
   rocksdb::WriteOptions write_options;
   write_options.sync = true;
-  const Status written =
-      FromRocks(database->db()->Write(write_options, effects), "Writing the graph");
-  write_failed = !written.ok();
-  return written;
+  last_write = FromRocks(database->db()->Write(write_options, effects), "Writing the graph");
+  return last_write;
 }
 
 size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {

@@ -49,7 +49,7 @@ struct GraphStore::State {
   // The leader's, or the BulkWriter's.
   MetaState meta;
   ConflictWindow window{0, 0};
-  bool write_failed = false;
+  Status last_write;
 
   mutable std::mutex view_mutex;
   std::shared_ptr<const RocksView> view;

@@ -92,7 +92,8 @@ def _enum_value(x):
 def _scalar(x):
     """Most special classes first: the numbers of gremlinpython are subclasses of int and float."""
     for classes, member in (
-            (bool, "bool_value"), (statics.SingleByte, "byte_value"), (statics.short, "short_value"),
+            (bool, "bool_value"), (statics.SingleByte, "byte_value"),
+            (statics.short, "short_value"),
             (statics.bigint, "bigint_value"), (statics.long, "long_value"),
             (Float32, "float_value"), (float, "double_value"), (str, "string_value")):
         if isinstance(x, classes):

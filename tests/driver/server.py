@@ -32,9 +32,15 @@ class DataFolder:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         return path
 
+    def folder(self, name):
+        path = os.path.join(self.root, name)
+        os.makedirs(path, exist_ok=True)
+        return path
+
     def koios(self, *arguments):
         """Runs a subcommand to its end; an exit code but 0 ends the tests."""
-        done = subprocess.run([self.binary, *arguments], capture_output=True, text=True, check=False)
+        done = subprocess.run([self.binary, *arguments], capture_output=True, text=True,
+                              check=False)
         if done.returncode != 0:
             sys.exit("koios %s\nexit code %d\n%s%s" %
                      (" ".join(arguments), done.returncode, done.stdout, done.stderr))
@@ -82,7 +88,8 @@ class Server:
                 if match and b"\n" in text:
                     return match.group(1)
         self.stop()
-        sys.exit("the server did not start: %s\n%s" % (text.decode(errors="replace"), self.errors()))
+        sys.exit("the server did not start: %s\n%s" %
+                 (text.decode(errors="replace"), self.errors()))
 
     def _watch(self):
         while True:

@@ -1,8 +1,10 @@
-// An import is killed at a random moment; the graph must be what it was before, or, when the import
-// was done by then, all of the new one. KOIOS_KILL_ROUNDS sets how often (5).
-// Each import runs in a process of its own: this binary again, at the test Child.DISABLED_Run.
+// Imports that run in a process of their own, which is this binary again, at GraphImportChild.
+// Killed at a random moment, the graph must be what it was before, or, when the import was done by
+// then, all of the new one (KOIOS_KILL_ROUNDS sets how often, 5). And the memory of a process that
+// imports more than its --memory is measured.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,13 +76,14 @@ int Classify(const std::string& data) {
 
 // Runs this binary again with its work in the environment; kills it after some time if asked to.
 // The exit code of the work, -1 when it was killed.
-int RunChild(const std::string& work, const storage::TempFolder& temp, int64_t kill_after_micros) {
+int RunChild(const std::string& work, const storage::TempFolder& temp, int64_t kill_after_micros,
+             uint64_t* peak_bytes = nullptr) {
   const pid_t child = fork();
   if (child == 0) {
-    setenv("KOIOS_KILL_WORK", work.c_str(), 1);
-    setenv("KOIOS_KILL_FOLDER", temp.path().c_str(), 1);
+    setenv("KOIOS_CHILD_WORK", work.c_str(), 1);
+    setenv("KOIOS_CHILD_FOLDER", temp.path().c_str(), 1);
     freopen("/dev/null", "w", stdout);
-    execl("/proc/self/exe", "child", "--gtest_filter=GraphImportKillChild.DISABLED_Run",
+    execl("/proc/self/exe", "child", "--gtest_filter=GraphImportChild.DISABLED_Run",
           "--gtest_also_run_disabled_tests", nullptr);
     _exit(127);
   }
@@ -89,13 +92,15 @@ int RunChild(const std::string& work, const storage::TempFolder& temp, int64_t k
     kill(child, SIGKILL);
   }
   int status = 0;
-  waitpid(child, &status, 0);
+  rusage usage{};
+  wait4(child, &status, 0, &usage);
+  if (peak_bytes != nullptr) *peak_bytes = static_cast<uint64_t>(usage.ru_maxrss) << 10;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(GraphImportKillChild, DISABLED_Run) {
-  const char* work_text = std::getenv("KOIOS_KILL_WORK");
-  const char* folder = std::getenv("KOIOS_KILL_FOLDER");
+TEST(GraphImportChild, DISABLED_Run) {
+  const char* work_text = std::getenv("KOIOS_CHILD_WORK");
+  const char* folder = std::getenv("KOIOS_CHILD_FOLDER");
   if (work_text == nullptr || folder == nullptr) GTEST_SKIP() << "only as a child";
   const std::string work = work_text;
   const std::string temp = folder;
@@ -139,6 +144,33 @@ void KillLoop(const std::string& work, int finished, uint64_t seed) {
 TEST(GraphImportKillTest, ReplaceIsAllOrNothing) { KillLoop("replace", 3, 1); }
 
 TEST(GraphImportKillTest, AppendIsAllOrNothing) { KillLoop("append", 2, 2); }
+
+// What an import needs beyond the code and RocksDB's own share is its --memory, whatever the input.
+TEST(GraphImportMemoryTest, APeakOfTheMemoryForAnInputOfTwiceItsSize) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's memory would be measured";
+#endif
+  storage::TempFolder small, large;
+  Write(small / "v.csv", "~id,~label\n1,new\n");
+  Write(small / "e.csv", "~from,~to,~label\n1,1,e\n");
+  std::string vertices = "~id,~label,text:string\n", edges = "~from,~to,~label,w:double\n";
+  constexpr int64_t kMany = 50'000;
+  for (int64_t i = 0; i < kMany; ++i) {
+    vertices += std::to_string(i) + ",new," + std::string(240, static_cast<char>('a' + i % 26)) + "\n";
+    for (int64_t k = 1; k <= 6; ++k) {
+      edges += std::to_string(i) + "," + std::to_string(i * 7919 * k % kMany) + ",e,0.25\n";
+    }
+  }
+  ASSERT_GT(vertices.size() + edges.size(), 2 * kMinMemoryBytes);
+  Write(large / "v.csv", vertices);
+  Write(large / "e.csv", edges);
+  uint64_t small_peak = 0, large_peak = 0;
+  ASSERT_EQ(RunChild("replace", small, -1, &small_peak), 0);
+  ASSERT_EQ(RunChild("replace", large, -1, &large_peak), 0);
+  constexpr uint64_t kFilesInWriting = uint64_t{8} << 20;
+  EXPECT_LT(large_peak - small_peak, kMinMemoryBytes + kFilesInWriting)
+      << "small: " << small_peak << ", large: " << large_peak;
+}
 
 }  // namespace
 }  // namespace koios::import

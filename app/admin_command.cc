@@ -47,13 +47,21 @@ Status Graphs(client::Client* client, const Flags&) {
   return OkStatus();
 }
 
+// A graph that contradicts itself is a failure.
+Status Check(client::Client* client, const Flags& flags) {
+  ASSIGN_OR_RETURN(const auto report, client->CheckGraph(flags.graph));
+  client::PrintCheck(report, std::cout);
+  if (report.problems_found() == 0) return OkStatus();
+  return DataLoss("The graph is damaged.");
+}
+
 struct Action {
   const char* name;
   Status (*run)(client::Client* client, const Flags& flags);
 };
 constexpr Action kActions[] = {
     {"queries", &Queries}, {"cancel", &Cancel}, {"schema", &Schema},
-    {"stats", &Stats},     {"graphs", &Graphs},
+    {"stats", &Stats},     {"graphs", &Graphs}, {"check", &Check},
 };
 
 int RunAdmin(CLI::App* command, const Flags& flags) {
@@ -76,7 +84,7 @@ int RunAdmin(CLI::App* command, const Flags& flags) {
 
 RunCommand AddAdminCommand(CLI::App* command) {
   auto flags = std::make_shared<Flags>();
-  command->add_option("action", flags->action, "queries, cancel, schema, stats, graphs")
+  command->add_option("action", flags->action, "queries, cancel, schema, stats, graphs, check")
       ->required();
   command->add_option("id", flags->id, "cancel: the query, as `admin queries` lists it");
   command->add_option("--graph", flags->graph, "The graph (default: g)");
@@ -85,7 +93,8 @@ RunCommand AddAdminCommand(CLI::App* command) {
       "Examples:\n"
       "  koios admin queries\n"
       "  koios admin cancel q17 --server db:8183\n"
-      "  koios admin schema --data mydata --graph money");
+      "  koios admin schema --data mydata --graph money\n"
+      "  koios admin check --data mydata");
   return [command, flags] { return RunAdmin(command, *flags); };
 }
 

@@ -222,8 +222,8 @@ TEST_P(EndToEndTest, ManyClientsAtOnceGetTheirOwnAnswers) {
     threads.emplace_back([this, t, &wrong] {
       for (int i = 0; i < 20; ++i) {
         int64_t found = 0;
-        client::Request request = RequestOf("g.V(id).id()");
-        request.parameters["id"] = Value::Long(1 + (t + i) % 6);
+        client::Request request = RequestOf("g.V(who).id()");
+        request.parameters["who"] = Value::Long(1 + (t + i) % 6);
         const auto summary = connection_.client->Run(request, [&](const client::Batch& batch) {
           found = batch.values[0].AsInteger();
           return OkStatus();

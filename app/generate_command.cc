@@ -25,8 +25,8 @@ int RunGenerate(CLI::App* command, const import::GenerateOptions& options) {
                                                                  : Fail(graph.status());
   }
   std::cout << graph->num_vertices << " vertices and " << graph->num_edges << " edges are in "
-            << options.out << ". Import them with\n  "
-            << import::ImportCommand(*graph, "DATA") << "\n";
+            << options.out << ". Import them with\n  " << import::ImportCommand(*graph, "DATA")
+            << "\n";
   return client::kExitOk;
 }
 

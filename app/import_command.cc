@@ -105,8 +105,9 @@ RunCommand AddImportCommand(CLI::App* command) {
   AddCsvFlags(command, flags.get());
   command->add_option("--threads", options->threads, "For parsing (default: one per core)")
       ->check(CLI::Range(0, 256));
-  command->add_option("--memory", options->memory_bytes,
-                      "For parsing and sorting, such as 512M or 4G (1G); the rest is on disk")
+  command
+      ->add_option("--memory", options->memory_bytes,
+                   "For parsing and sorting, such as 512M or 4G (1G); the rest is on disk")
       ->transform(CLI::AsSizeValue(false));
   command->add_option("--bad-tolerance", options->bad_tolerance,
                       "Rows that may be skipped before the import is given up (0; -1: any number)");

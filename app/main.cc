@@ -1,13 +1,37 @@
 // koios: one binary with a subcommand for each thing it does (command.h).
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/command.h"
 #include "client/console/query_session.h"
+#include "core/name_distance.h"
+
+namespace {
+
+// CLI11 only says that some subcommand is missing.
+bool IsUnknownCommand(const std::string& word) {
+  if (word.empty() || word.front() == '-') return false;
+  std::vector<std::string_view> names;
+  for (const koios::app::CommandRow& row : koios::app::Commands()) {
+    if (row.name == word) return false;
+    names.push_back(row.name);
+  }
+  std::cerr << "koios: There is no command '" << word << "'";
+  if (const auto nearest = koios::NearestName(word, names)) {
+    std::cerr << "; did you mean '" << *nearest << "'";
+  }
+  std::cerr << "? koios --help lists the commands.\n";
+  return true;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && IsUnknownCommand(argv[1])) return koios::client::kExitUsage;
   CLI::App app{"Koios answers Gremlin on large property graphs."};
   app.set_version_flag("--version", std::string("koios ") + KOIOS_VERSION);
   app.require_subcommand(1);

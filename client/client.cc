@@ -110,6 +110,14 @@ class GrpcClient final : public Client {
   StatusOr<v1::ListGraphsResponse> ListGraphs() override {
     return Call<v1::ListGraphsResponse>(v1::ListGraphsRequest(), &v1::Koios::Stub::ListGraphs);
   }
+  StatusOr<v1::CheckGraphResponse> CheckGraph(const std::string& graph) override {
+    v1::CheckGraphRequest request;
+    request.set_graph(graph);
+    grpc::ClientContext context;
+    v1::CheckGraphResponse response;
+    RETURN_IF_ERROR(FromGrpcStatus(stub_->CheckGraph(&context, request, &response)));
+    return response;
+  }
 
  private:
   template <typename Response, typename RequestProto, typename Method>

@@ -80,6 +80,8 @@ class Client {
   virtual StatusOr<v1::GetSchemaResponse> GetSchema(const std::string& graph) = 0;
   virtual StatusOr<v1::GetStatsResponse> GetStats(const std::string& graph) = 0;
   virtual StatusOr<v1::ListGraphsResponse> ListGraphs() = 0;
+  // Reads the whole graph: takes as long as it takes.
+  virtual StatusOr<v1::CheckGraphResponse> CheckGraph(const std::string& graph) = 0;
 };
 
 }  // namespace koios::client

@@ -23,8 +23,7 @@ storage::StoreOptions LoadOptions(const storage::DataFolder& folder, const Impor
 
 StatusOr<ImportSummary> LoadNewGraph(storage::DataFolder* folder, const std::string& staged,
                                      const ImportOptions& options) {
-  ASSIGN_OR_RETURN(auto writer,
-                   storage::BulkWriter::Create(staged, LoadOptions(*folder, options)));
+  ASSIGN_OR_RETURN(auto writer, storage::BulkWriter::Create(staged, LoadOptions(*folder, options)));
   return RunImport(options, writer.get(), nullptr);
 }
 

@@ -156,7 +156,8 @@ TEST(GraphImportMemoryTest, APeakOfTheMemoryForAnInputOfTwiceItsSize) {
   std::string vertices = "~id,~label,text:string\n", edges = "~from,~to,~label,w:double\n";
   constexpr int64_t kMany = 50'000;
   for (int64_t i = 0; i < kMany; ++i) {
-    vertices += std::to_string(i) + ",new," + std::string(240, static_cast<char>('a' + i % 26)) + "\n";
+    vertices +=
+        std::to_string(i) + ",new," + std::string(240, static_cast<char>('a' + i % 26)) + "\n";
     for (int64_t k = 1; k <= 6; ++k) {
       edges += std::to_string(i) + "," + std::to_string(i * 7919 * k % kMany) + ",e,0.25\n";
     }

@@ -7,13 +7,12 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "core/value_print.h"
 #include "storage/temp_folder.h"
@@ -225,19 +224,19 @@ TEST_F(GraphImportTest, WarnsWhenHardlyAnythingOfAnEdgeFileWasLoaded) {
 }
 
 TEST_F(GraphImportTest, Neo4jHeadersWithSpacesTypesAndArrays) {
-  options_.nodes = {
-      Write("p.csv",
-            "personId:ID(Person)|name|:LABEL|born:date|tags:string[]|junk:IGNORE\n"
-            "1|Ann|Person;Admin|1990-02-03|x;y\\;z;|?\n"
-            "2|Bob||||\n"),
-      "City=" + Write("c.csv", ":ID(City)|name\n1|Rome\n")};
-  options_.edges = {"livesIn=" + Write("e.csv", ":START_ID(Person)|:END_ID(City)|since:int\n1|1|5\n"),
-                    Write("k.csv", ":START_ID(Person)|:END_ID(Person)|:TYPE\n1|2|knows\n")};
+  options_.nodes = {Write("p.csv",
+                          "personId:ID(Person)|name|:LABEL|born:date|tags:string[]|junk:IGNORE\n"
+                          "1|Ann|Person;Admin|1990-02-03|x;y\\;z;|?\n"
+                          "2|Bob||||\n"),
+                    "City=" + Write("c.csv", ":ID(City)|name\n1|Rome\n")};
+  options_.edges = {
+      "livesIn=" + Write("e.csv", ":START_ID(Person)|:END_ID(City)|since:int\n1|1|5\n"),
+      Write("k.csv", ":START_ID(Person)|:END_ID(Person)|:TYPE\n1|2|knows\n")};
   options_.delimiter = "|";
   auto summary = Import();
   ASSERT_TRUE(summary.ok()) << MessageOf(summary.status());
-  EXPECT_EQ(summary->vertices, (std::map<std::string, uint64_t>{
-                                   {"Person::Admin", 1}, {"vertex", 1}, {"City", 1}}));
+  EXPECT_EQ(summary->vertices,
+            (std::map<std::string, uint64_t>{{"Person::Admin", 1}, {"vertex", 1}, {"City", 1}}));
   auto view = View();
   auto ann = Properties(*view, Value::String("Person:1"));
   EXPECT_EQ(ann["id"], "1");
@@ -356,22 +355,21 @@ TEST_F(GraphImportTest, SnbTinyHasTheCountsOfItsReadme) {
                                                                 {"Forum", 273},
                                                                 {"Post", 1985},
                                                                 {"Comment", 528}}));
-  EXPECT_EQ(summary->edges,
-            (std::map<std::string, uint64_t>{{"isPartOf", 190},
-                                             {"isLocatedIn", 193 + 72 + 1985 + 528},
-                                             {"hasType", 1289},
-                                             {"isSubclassOf", 49},
-                                             {"hasInterest", 1567},
-                                             {"studyAt", 56},
-                                             {"workAt", 149},
-                                             {"knows", 280},
-                                             {"hasModerator", 273},
-                                             {"hasMember", 1129},
-                                             {"hasTag", 1768 + 408 + 632},
-                                             {"containerOf", 1985},
-                                             {"hasCreator", 1985 + 528},
-                                             {"replyOf", 336 + 192},
-                                             {"likes", 220 + 95}}));
+  EXPECT_EQ(summary->edges, (std::map<std::string, uint64_t>{{"isPartOf", 190},
+                                                             {"isLocatedIn", 193 + 72 + 1985 + 528},
+                                                             {"hasType", 1289},
+                                                             {"isSubclassOf", 49},
+                                                             {"hasInterest", 1567},
+                                                             {"studyAt", 56},
+                                                             {"workAt", 149},
+                                                             {"knows", 280},
+                                                             {"hasModerator", 273},
+                                                             {"hasMember", 1129},
+                                                             {"hasTag", 1768 + 408 + 632},
+                                                             {"containerOf", 1985},
+                                                             {"hasCreator", 1985 + 528},
+                                                             {"replyOf", 336 + 192},
+                                                             {"likes", 220 + 95}}));
   EXPECT_EQ(summary->rows_read, 20495u);
   auto jose = Properties(*View(), Value::String("Person:8796093022220"));
   EXPECT_EQ(jose["id"], "8796093022220");

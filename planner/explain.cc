@@ -152,6 +152,12 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
       return GroupText(op.group(), plan);
     case Operator::kSplit:
       return SplitText(op.split(), plan);
+    case Operator::kLoopEnter:
+      return "LoopEnter()";
+    case Operator::kLoopBack:
+      return "LoopBack(#" + std::to_string(op.loop_back().enter()) + ")";
+    case Operator::kLoopExit:
+      return "LoopExit(#" + std::to_string(op.loop_exit().enter()) + ")";
     case Operator::kScopeEnter:
       return "ScopeEnter()";
     case Operator::kScopeExit:

@@ -62,6 +62,19 @@ std::string SplitText(const Split& op) {
   return text + ")";
 }
 
+void AppendTest(const char* name, const ExpressionPtr& test, std::string* text) {
+  if (test != nullptr) *text += std::string(name) + ExpressionText(*test);
+}
+
+std::string LoopText(const Loop& op) {
+  std::string text;
+  AppendTest(", before until ", op.before.until, &text);
+  AppendTest(", before emit ", op.before.emit, &text);
+  AppendTest(", behind until ", op.behind.until, &text);
+  AppendTest(", behind emit ", op.behind.emit, &text);
+  return "Loop(" + (text.empty() ? text : text.substr(2)) + ")";
+}
+
 std::string OperationText(const Operation& operation) {
   return std::visit(
       Overloaded{
@@ -103,6 +116,7 @@ std::string OperationText(const Operation& operation) {
           },
           [](const Scope& op) { return ScopeText(op); },
           [](const Split& op) { return SplitText(op); },
+          [](const Loop& op) { return LoopText(op); },
       },
       operation);
 }
@@ -122,12 +136,14 @@ Scope ScopeOf(plan::ScopeExit::Policy policy, std::string target, plan::Project:
 std::vector<Chain>* ChildrenOf(Op* op) {
   if (Scope* scope = As<Scope>(op)) return &scope->bodies;
   if (Split* split = As<Split>(op)) return &split->branches;
+  if (Loop* loop = As<Loop>(op)) return &loop->parts;
   return nullptr;
 }
 
 const std::vector<Chain>* ChildrenOf(const Op& op) {
   if (const Scope* scope = As<Scope>(op)) return &scope->bodies;
   if (const Split* split = As<Split>(op)) return &split->branches;
+  if (const Loop* loop = As<Loop>(op)) return &loop->parts;
   return nullptr;
 }
 
@@ -151,6 +167,12 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
   if (const Split* split = As<Split>(op)) {
     for (const ExpressionPtr& test : split->tests) CollectNames(*test, names);
   }
+  if (const Loop* loop = As<Loop>(op)) {
+    for (const ExpressionPtr& test :
+         {loop->before.until, loop->before.emit, loop->behind.until, loop->behind.emit}) {
+      if (test != nullptr) CollectNames(*test, names);
+    }
+  }
   if (const EdgeEnd* end = As<EdgeEnd>(op); end && end->end == plan::EdgeEnd::OTHER) {
     names->insert(kFromVertexName);
   }
@@ -171,7 +193,27 @@ void CollectWrites(const Chain& chain, std::set<std::string>* names) {
   }
 }
 
+void CollectAllReads(const Op& op, std::set<std::string>* names) {
+  CollectReads(op, names);
+  const std::vector<Chain>* children = ChildrenOf(op);
+  if (children == nullptr) return;
+  for (const Chain& child : *children) {
+    for (const Op& inner : child.ops) CollectAllReads(inner, names);
+  }
+}
+
 bool EndsHistory(const Op& op) { return As<Reduce>(op) || As<Group>(op); }
+
+bool EndsHistory(const Chain& chain) {
+  for (const Op& op : chain.ops) {
+    if (EndsHistory(op)) return true;
+    if (!As<Split>(op) && !As<Loop>(op)) continue;
+    for (const Chain& child : *ChildrenOf(op)) {
+      if (EndsHistory(child)) return true;
+    }
+  }
+  return false;
+}
 
 std::string ChainText(const Chain& chain, int indent) {
   const std::string margin(static_cast<size_t>(indent), ' ');

@@ -99,8 +99,21 @@ struct Split {
   std::vector<Chain> branches;
 };
 
+// repeat(). A null test is none; those of one place are tried in this order: a row for which
+// `until` holds leaves, one for which `emit` holds leaves and goes on.
+struct LoopTests {
+  ExpressionPtr until;
+  ExpressionPtr emit;
+};
+struct Loop {
+  std::vector<Chain> parts;  // what the tests before the body store, the body, the tests behind it
+  LoopTests before;
+  LoopTests behind;
+};
+
 using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,
-                               Limit, Tail, Sample, Order, Dedup, Reduce, Group, Scope, Split>;
+                               Limit, Tail, Sample, Order, Dedup, Reduce, Group, Scope, Split,
+                               Loop>;
 
 struct Op {
   Operation body;
@@ -143,8 +156,13 @@ const std::string& WrittenName(const Op& op);
 // Every name that is written somewhere in the chain or its children.
 void CollectWrites(const Chain& chain, std::set<std::string>* names);
 
+// The names that the op or its children read.
+void CollectAllReads(const Op& op, std::set<std::string>* names);
+
 // After it no stored value is left and the rows are new: count(), fold(), group(), ...
 bool EndsHistory(const Op& op);
+// Whether that holds for an op of the chain or of the branches and loops in it.
+bool EndsHistory(const Chain& chain);
 
 // One line per operation, children indented; every line starts with `indent` spaces.
 std::string ChainText(const Chain& chain, int indent);

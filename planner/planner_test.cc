@@ -71,6 +71,21 @@ TEST(PlannerTest, DeepNestingIsPlannedWithoutOverflow) {
   EXPECT_TRUE(planned.ok()) << planned.status();
 }
 
+// A loop may not plan its body more than once: that would double with each level.
+TEST(PlannerTest, DeepLoopsArePlannedInLinearManyPasses) {
+  std::string text = "g.V()";
+  for (int i = 0; i < 60; ++i) text += ".emit(has('x')).repeat(__.out().as('a')";
+  for (int i = 0; i < 60; ++i) text += ").until(loops().is(3))";
+  StatusOr<PlannedQuery> planned = Plan(text);
+  EXPECT_TRUE(planned.ok()) << planned.status();
+}
+
+TEST(PlannerTest, ManyInjectsHitTheLimit) {
+  std::string text = "g.V()";
+  for (int i = 0; i < 33; ++i) text += ".inject(1)";
+  EXPECT_EQ(Plan(text).status().code(), StatusCode::kUnimplemented);
+}
+
 TEST(PlannerTest, TooManyLabelsHitTheLimitWithItsPlace) {
   std::string text = "g.V()";
   for (int i = 0; i < 257; ++i) text += ".as('a" + std::to_string(i) + "').out()";

@@ -100,7 +100,36 @@ void AdvanceSplit(const Split& split, TypeEnv* env) {
   *env = std::move(joined);
 }
 
+void AdvanceLoop(const Loop& loop, TypeEnv* env) {
+  TypeEnv start = AtLoopStart(*env, loop);
+  Advance(loop.parts[0], &start);
+  TypeEnv behind = start;
+  Advance(loop.parts[1], &behind);
+  Advance(loop.parts[2], &behind);
+  const bool leaves_before = loop.before.until != nullptr || loop.before.emit != nullptr;
+  const bool leaves_behind = loop.behind.until != nullptr || loop.behind.emit != nullptr;
+  // What leaves before the body has entered just now or has run the body.
+  if (leaves_before) start.current = JoinTypes(env->current, behind.current);
+  *env = !leaves_before ? behind : leaves_behind ? JoinEnvs(start, behind) : start;
+}
+
 }  // namespace
+
+TypeEnv AtLoopStart(const TypeEnv& before, const Loop& loop) {
+  TypeEnv start = before;
+  start.current = ValueType::kAny;
+  std::set<std::string> written;
+  bool forgets = false;
+  for (const Chain& part : loop.parts) {
+    CollectWrites(part, &written);
+    forgets = forgets || EndsHistory(part);
+  }
+  for (auto& [name, stored] : start.names) stored.always = stored.always && !forgets;
+  for (const std::string& name : written) {
+    start.names[name] = {ValueType::kAny, start.names[name].always, true};
+  }
+  return start;
+}
 
 ValueType TypeOfValue(const Value& value) {
   switch (value.kind()) {
@@ -201,6 +230,7 @@ void Advance(const Op& op, TypeEnv* env) {
                  },
                  [env](const Scope& scope) { AdvanceScope(scope, env); },
                  [env](const Split& split) { AdvanceSplit(split, env); },
+                 [env](const Loop& loop) { AdvanceLoop(loop, env); },
              },
              op.body);
 }

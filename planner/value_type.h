@@ -37,6 +37,9 @@ ValueType TypeOfValue(const Value& value);
 ValueType JoinTypes(ValueType a, ValueType b);
 TypeEnv JoinEnvs(const TypeEnv& a, const TypeEnv& b);
 
+// What is known where an iteration of a loop begins, the first or a later one.
+TypeEnv AtLoopStart(const TypeEnv& before, const Loop& loop);
+
 // From before the op (or chain) to behind it.
 void Advance(const Op& op, TypeEnv* env);
 void Advance(const Chain& chain, TypeEnv* env);

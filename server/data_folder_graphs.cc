@@ -24,4 +24,9 @@ StatusOr<uint64_t> DataFolderGraphs::DiskBytes(std::string_view name) const {
   return store->DiskBytes();
 }
 
+StatusOr<storage::CheckReport> DataFolderGraphs::Check(std::string_view name) const {
+  ASSIGN_OR_RETURN(auto store, Find(name));
+  return storage::Check(*store);
+}
+
 }  // namespace koios::server

@@ -17,6 +17,7 @@ class DataFolderGraphs final : public Graphs {
   std::vector<std::string> Names() const override;
   StatusOr<std::shared_ptr<const storage::GraphView>> View(std::string_view name) const override;
   StatusOr<uint64_t> DiskBytes(std::string_view name) const override;
+  StatusOr<storage::CheckReport> Check(std::string_view name) const override;
 
  private:
   StatusOr<std::shared_ptr<storage::GraphStore>> Find(std::string_view name) const;

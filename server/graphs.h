@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/status.h"
+#include "storage/check.h"
 #include "storage/graph_view.h"
 
 namespace koios::server {
@@ -22,6 +23,7 @@ class Graphs {
   // The newest view. NOT_FOUND when there is no such graph.
   virtual StatusOr<std::shared_ptr<const storage::GraphView>> View(std::string_view name) const = 0;
   virtual StatusOr<uint64_t> DiskBytes(std::string_view name) const = 0;
+  virtual StatusOr<storage::CheckReport> Check(std::string_view name) const = 0;
 };
 
 // The graph that a traversal reads: `source` is its first word, `requested` the request's graph

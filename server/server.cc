@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -9,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/log.h"
 #include "server/query_registry.h"
 #include "server/service.h"
 #include "server/task_pool.h"
@@ -23,10 +25,14 @@ constexpr int kKeepaliveTimeoutMs = 10'000;
 constexpr std::chrono::milliseconds kLastWordsTime(500);
 constexpr int kMaxStreamsPerConnection = 1'000;
 
+// What gRPC has to say goes to our log; what it takes for an error is none for the process.
+void LogOfGrpc(gpr_log_func_args* args) { KLOG_DEBUG("gRPC: {}", args->message); }
+
 // gRPC's own start-up settings are per process and must come before the first builder.
 void InitGrpcOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
+    gpr_set_log_function(&LogOfGrpc);
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   });

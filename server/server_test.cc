@@ -34,6 +34,13 @@ class MemoryGraphs final : public Graphs {
     return it->second;
   }
   StatusOr<uint64_t> DiskBytes(std::string_view) const override { return 42; }
+  StatusOr<storage::CheckReport> Check(std::string_view name) const override {
+    RETURN_IF_ERROR(View(name).status());
+    storage::CheckReport report;
+    report.problems_found = 3;
+    report.problems = {"a", "b"};
+    return report;
+  }
 
  private:
   std::map<std::string, std::shared_ptr<const storage::GraphView>, std::less<>> graphs_;
@@ -284,6 +291,19 @@ TEST_F(ServerTest, AnswersSchemaSizesAndGraphs) {
   grpc::ClientContext graphs_context;
   ASSERT_TRUE(stub_->ListGraphs(&graphs_context, {}, &graphs).ok());
   EXPECT_EQ(graphs.graphs_size(), 2);
+}
+
+TEST_F(ServerTest, ACheckReportsProblems) {
+  v1::CheckGraphRequest request;
+  v1::CheckGraphResponse report;
+  grpc::ClientContext context;
+  ASSERT_TRUE(stub_->CheckGraph(&context, request, &report).ok());
+  EXPECT_EQ(report.problems_found(), 3u);
+  EXPECT_EQ(report.problems_size(), 2);
+  request.set_graph("nope");
+  grpc::ClientContext nope_context;
+  EXPECT_EQ(stub_->CheckGraph(&nope_context, request, &report).error_code(),
+            grpc::StatusCode::NOT_FOUND);
 }
 
 TEST_F(ServerTest, ShutdownCancelsWhatStillRuns) {

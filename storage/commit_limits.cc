@@ -138,9 +138,9 @@ Status CheckName(std::string_view name, std::string_view what) {
   detail.reason = "NAME_TOO_LONG";
   detail.limit = "name length " + std::to_string(kMaxNameBytes) + " bytes";
   detail.used = std::to_string(name.size()) + " bytes";
-  return ResourceExhausted("A " + std::string(what) + " may have at most " +
-                               std::to_string(kMaxNameBytes) + " bytes.",
-                           detail);
+  return ResourceExhausted(
+      "A " + std::string(what) + " may have at most " + std::to_string(kMaxNameBytes) + " bytes.",
+      detail);
 }
 
 Status CheckNewNames(const NameTable& table, const std::set<std::string_view>& names,

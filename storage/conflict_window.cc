@@ -1,9 +1,9 @@
 #include "storage/conflict_window.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <bit>
-
-#include <xxhash.h>
 
 #include "core/big_number.h"
 #include "core/value_compare.h"
@@ -67,9 +67,7 @@ uint64_t ConflictKeyOfEdgeProperty(uint64_t edge_id, std::string_view key) {
 uint64_t ConflictKeyOfVertexId(std::string_view id_bytes) {
   return Hash(Unit::kVertexId, 0, id_bytes);
 }
-uint64_t ConflictKeyOfEdgeId(std::string_view id_bytes) {
-  return Hash(Unit::kEdgeId, 0, id_bytes);
-}
+uint64_t ConflictKeyOfEdgeId(std::string_view id_bytes) { return Hash(Unit::kEdgeId, 0, id_bytes); }
 uint64_t ConflictKeyOfLookup(std::string_view label, std::string_view key, const Value& value) {
   return Hash(Unit::kLookup, Hash(Unit::kLookup, EqualityHash(value), label), key);
 }

@@ -18,8 +18,8 @@
 namespace koios::storage {
 
 // Hashes of the units that conflict.
-uint64_t ConflictKeyOfVertex(VertexRef vertex);   // its existence
-uint64_t ConflictKeyOfEdge(uint64_t edge_id);     // its existence
+uint64_t ConflictKeyOfVertex(VertexRef vertex);  // its existence
+uint64_t ConflictKeyOfEdge(uint64_t edge_id);    // its existence
 uint64_t ConflictKeyOfVertexProperty(VertexRef vertex, std::string_view key);
 uint64_t ConflictKeyOfEdgeProperty(uint64_t edge_id, std::string_view key);
 uint64_t ConflictKeyOfVertexId(std::string_view id_bytes);

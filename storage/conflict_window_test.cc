@@ -15,9 +15,9 @@ TEST(ConflictWindow, DecidesAsTheRulesSay) {
   };
   const ConflictKeys writes{{kKey}, {}, {}}, guards{{}, {kKey}, {}}, sets{{}, {}, {kKey}};
   const std::vector<Case> cases = {
-      {writes, writes, true},  {writes, guards, true},  {writes, sets, false},
-      {guards, writes, true},  {guards, guards, false}, {guards, sets, false},
-      {sets, guards, true},    {sets, sets, false},
+      {writes, writes, true}, {writes, guards, true},  {writes, sets, false},
+      {guards, writes, true}, {guards, guards, false}, {guards, sets, false},
+      {sets, guards, true},   {sets, sets, false},
   };
   for (const Case& c : cases) {
     ConflictWindow window(5, 100);

@@ -65,13 +65,10 @@ Status GraphExists(std::string_view name) {
 }  // namespace
 
 Status CheckGraphName(std::string_view name) {
-  auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
+  auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   const bool good = !name.empty() && name.size() <= kMaxGraphNameBytes && letter(name[0]) &&
-                    std::all_of(name.begin(), name.end(), [&](char c) {
-                      return letter(c) || (c >= '0' && c <= '9');
-                    });
+                    std::all_of(name.begin(), name.end(),
+                                [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
   if (good) return OkStatus();
   return InvalidArgument("'" + std::string(name.substr(0, kMaxGraphNameBytes)) +
                          "' can't name a graph: a name has letters, digits and '_', begins with " +
@@ -100,6 +97,7 @@ StatusOr<std::unique_ptr<DataFolder>> DataFolder::Open(const std::string& path,
 
 Status DataFolder::LoadGraphs() {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(path_ + "/graphs"));
+  MutexLock lock(&mutex_);
   for (const std::string& name : names) {
     if (!CheckGraphName(name).ok()) continue;
     std::string current;
@@ -133,14 +131,14 @@ Status DataFolder::CheckWritable() const {
 }
 
 std::vector<std::string> DataFolder::ListGraphs() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   std::vector<std::string> names;
   for (const auto& [name, current] : current_) names.push_back(name);
   return names;
 }
 
 bool DataFolder::HasGraph(std::string_view name) const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return current_.contains(name);
 }
 
@@ -160,7 +158,7 @@ StatusOr<std::string> DataFolder::NextDataFolder(const std::string& name) {
 StatusOr<std::shared_ptr<GraphStore>> DataFolder::CreateGraph(const std::string& name) {
   RETURN_IF_ERROR(CheckGraphName(name));
   RETURN_IF_ERROR(CheckWritable());
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   if (current_.contains(name)) return GraphExists(name);
   ASSIGN_OR_RETURN(const std::string data_folder, NextDataFolder(name));
   StoreOptions store_options = options_.store;
@@ -183,7 +181,7 @@ StatusOr<std::shared_ptr<GraphStore>> DataFolder::OpenLocked(const std::string& 
 }
 
 StatusOr<std::shared_ptr<GraphStore>> DataFolder::OpenGraph(const std::string& name) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return OpenLocked(name);
 }
 
@@ -218,7 +216,7 @@ void DataFolder::Retire(const std::string& name) {
 
 Status DataFolder::DropGraph(const std::string& name) {
   RETURN_IF_ERROR(CheckWritable());
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   if (!current_.contains(name)) return NoGraph(name);
   RETURN_IF_ERROR(RemovePath(GraphPath(name) + kCurrentFile));
   RETURN_IF_ERROR(SyncFolder(GraphPath(name)));
@@ -229,14 +227,14 @@ Status DataFolder::DropGraph(const std::string& name) {
 StatusOr<std::string> DataFolder::StageGraph(const std::string& name) {
   RETURN_IF_ERROR(CheckGraphName(name));
   RETURN_IF_ERROR(CheckWritable());
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(const std::string data_folder, NextDataFolder(name));
   return GraphPath(name) + "/" + data_folder;
 }
 
 Status DataFolder::UnstageGraph(const std::string& staged_path) {
   RETURN_IF_ERROR(CheckWritable());
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   for (const auto& [name, current] : current_) {
     if (GraphPath(name) + "/" + current == staged_path) {
       return InvalidArgument("'" + staged_path + "' is the graph '" + name + "'.");
@@ -254,7 +252,7 @@ Status DataFolder::PublishGraph(const std::string& name, const std::string& stag
                                 bool replace) {
   RETURN_IF_ERROR(CheckGraphName(name));
   RETURN_IF_ERROR(CheckWritable());
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   if (current_.contains(name) && !replace) return GraphExists(name);
   const std::string data_folder = std::filesystem::path(staged_path).filename().string();
   if (staged_path != GraphPath(name) + "/" + data_folder ||

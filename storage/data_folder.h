@@ -10,12 +10,12 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/mutex.h"
 #include "core/status.h"
 #include "storage/files.h"
 #include "storage/rocks/graph_store.h"
@@ -73,20 +73,21 @@ class DataFolder {
   Status RemoveLeftovers(const std::string& name, const std::string& current);
   Status CheckWritable() const;
   std::string GraphPath(const std::string& name) const { return path_ + "/graphs/" + name; }
-  StatusOr<std::string> NextDataFolder(const std::string& name);  // REQUIRES: mutex_
-  StatusOr<std::shared_ptr<GraphStore>> OpenLocked(const std::string& name);
-  // Sets CURRENT and lets go of the graph that was. REQUIRES: mutex_.
-  Status SetCurrent(const std::string& name, const std::string& data_folder);
-  void Retire(const std::string& name);
+  StatusOr<std::string> NextDataFolder(const std::string& name) KOIOS_REQUIRES(mutex_);
+  StatusOr<std::shared_ptr<GraphStore>> OpenLocked(const std::string& name) KOIOS_REQUIRES(mutex_);
+  // Sets CURRENT and lets go of the graph that was.
+  Status SetCurrent(const std::string& name, const std::string& data_folder) KOIOS_REQUIRES(mutex_);
+  void Retire(const std::string& name) KOIOS_REQUIRES(mutex_);
 
   std::string path_;
   DataFolderOptions options_;
   std::unique_ptr<FileLock> lock_;
 
-  mutable std::mutex mutex_;
-  std::map<std::string, std::string, std::less<>> current_;  // name -> "data-N"
-  std::map<std::string, std::shared_ptr<GraphStore>> open_;
-  std::map<std::string, uint64_t> next_number_;  // of data folders
+  mutable Mutex mutex_;
+  // Name to "data-N".
+  std::map<std::string, std::string, std::less<>> current_ KOIOS_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<GraphStore>> open_ KOIOS_GUARDED_BY(mutex_);
+  std::map<std::string, uint64_t> next_number_ KOIOS_GUARDED_BY(mutex_);  // of data folders
 };
 
 }  // namespace koios::storage

@@ -1,8 +1,7 @@
 #include "storage/data_folder.h"
 
-#include <unistd.h>
-
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -123,6 +124,14 @@ Status RemovePath(const std::string& path) {
   fs::remove_all(path, error);
   if (error) return FileError("Can't remove", path, error.value());
   return OkStatus();
+}
+
+StatusOr<uint64_t> FreeBytes(const std::string& path) {
+  struct statvfs space {};
+  if (statvfs(path.c_str(), &space) != 0) {
+    return FileError("Can't look at the disk of", path, errno);
+  }
+  return uint64_t{space.f_bavail} * space.f_frsize;
 }
 
 StatusOr<std::vector<std::string>> ListFolder(const std::string& path) {

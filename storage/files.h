@@ -2,6 +2,7 @@
 // process. Errors name the path: NOT_FOUND, RESOURCE_EXHAUSTED (disk full), UNAVAILABLE.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@ StatusOr<std::string> ReadSmallFile(const std::string& path);
 Status SyncFolder(const std::string& path);
 // A file or a folder with all that is in it; no error when there is none.
 Status RemovePath(const std::string& path);
+// Bytes that may still be written where the path is.
+StatusOr<uint64_t> FreeBytes(const std::string& path);
 // Names in a folder, sorted, without "." and "..".
 StatusOr<std::vector<std::string>> ListFolder(const std::string& path);
 

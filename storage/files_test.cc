@@ -37,13 +37,11 @@ TEST(Files, LocksExclude) {
   const Status taken = FileLock::Acquire(path, false, "It").status();
   EXPECT_EQ(taken.code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(MessageOf(taken).starts_with("It is in use by process "));
-  EXPECT_EQ(FileLock::Acquire(path, true, "It").status().code(),
-            StatusCode::kFailedPrecondition);
+  EXPECT_EQ(FileLock::Acquire(path, true, "It").status().code(), StatusCode::kFailedPrecondition);
   lock = nullptr;
   auto shared = FileLock::Acquire(path, true, "It").value();
   EXPECT_TRUE(FileLock::Acquire(path, true, "It").ok());
-  EXPECT_EQ(FileLock::Acquire(path, false, "It").status().code(),
-            StatusCode::kFailedPrecondition);
+  EXPECT_EQ(FileLock::Acquire(path, false, "It").status().code(), StatusCode::kFailedPrecondition);
 }
 
 }  // namespace

@@ -69,8 +69,7 @@ class GraphView {
                               std::vector<VertexRef>* out) const = 0;
   // Edges of one partition (by their out vertex), likewise.
   virtual Status ScanEdges(uint32_t partition, std::span<const LabelId> labels,
-                           ExpandCursor* cursor, size_t limit,
-                           std::vector<EdgeRef>* out) const = 0;
+                           ExpandCursor* cursor, size_t limit, std::vector<EdgeRef>* out) const = 0;
 
   // User ids to references; rows[i] is the input row found. A string that is a canonical decimal
   // finds the integer id when no such string id exists.

@@ -5,6 +5,8 @@
 // Expected answers are worked out from the batch, naively.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -14,52 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "core/value_compare.h"
+#include "storage/contract_graph.h"
 #include "storage/graph_view.h"
 #include "storage/write_batch.h"
 
 namespace koios::storage {
-
-struct BuiltGraph {
-  std::shared_ptr<const GraphView> view;
-  // As the batch's.
-  std::vector<VertexRef> vertices;
-  std::vector<EdgeRef> edges;
-  std::vector<Value> vertex_ids, edge_ids;
-};
-
-// Six vertices of three labels; a self-loop, parallel edges, a hub, an isolated vertex; ids of both
-// kinds, given and assigned.
-inline WriteBatch ContractBatch() {
-  WriteBatch batch;
-  auto vertex = [&](std::optional<Value> id, std::string label, PropertyList properties) {
-    batch.vertices.push_back({std::move(id), std::move(label), std::move(properties)});
-  };
-  auto edge = [&](std::optional<Value> id, uint32_t out, std::string label, uint32_t in,
-                  PropertyList properties = {}) {
-    batch.edges.push_back({std::move(id), std::move(label), VertexHandle{out, {}},
-                           VertexHandle{in, {}}, std::move(properties)});
-  };
-  vertex(Value::Int(1), "person", {{"name", Value::String("marko")}, {"age", Value::Int(29)}});
-  vertex(Value::Long(-2), "person", {{"name", Value::String("vadas")}, {"age", Value::Long(27)}});
-  vertex(Value::String("lop"), "software", {{"lang", Value::String("java")}});
-  vertex(Value::String("17"), "software", {});
-  vertex(Value::Short(17), "person", {{"name", Value::String("josh")}, {"name", Value::Null()}});
-  vertex(std::nullopt, "place", {{"tags", Value::List({Value::Int(1), Value::String("x")})}});
-  vertex(Value::String("8"), "hub", {});
-  vertex(Value::Long(9), "person", {{"name", Value::String("alone")}});
-  edge(Value::Long(7), 0, "knows", 1, {{"weight", Value::Double(0.5)}});
-  edge(Value::String("e8"), 0, "knows", 4, {{"weight", Value::Double(1.0)}});
-  edge(std::nullopt, 0, "created", 2, {{"weight", Value::Double(0.4)}, {"since", Value::Int(3)}});
-  edge(std::nullopt, 0, "created", 2);
-  edge(std::nullopt, 4, "created", 3);
-  edge(std::nullopt, 4, "knows", 4);
-  for (uint32_t i = 0; i < 24; ++i) edge(std::nullopt, 6, i % 3 == 0 ? "knows" : "in", i % 6);
-  for (uint32_t i = 0; i < 9; ++i) edge(std::nullopt, i % 6, "in", 6);
-  return batch;
-}
 
 template <typename Backend>
 class GraphViewContract : public testing::Test {
@@ -76,8 +38,12 @@ class GraphViewContract : public testing::Test {
   KeyId Key(const std::string& name) const { return view().schema().keys.Find(name); }
   VertexRef Missing() const { return VertexRef::Make(0, 1'000'000); }
   std::vector<std::vector<LabelId>> LabelChoices() const {
-    return {{}, {Label("knows")}, {Label("in"), Label("created")}, {Label("knows"), Label("in"),
-            Label("created")}, {Label("person")}, {kNoName}};
+    return {{},
+            {Label("knows")},
+            {Label("in"), Label("created")},
+            {Label("knows"), Label("in"), Label("created")},
+            {Label("person")},
+            {kNoName}};
   }
 
   struct End {
@@ -185,20 +151,31 @@ TYPED_TEST_P(GraphViewContract, ScansEachEdgeOnceAtAnyLimit) {
 
 TYPED_TEST_P(GraphViewContract, LooksUpVertices) {
   const auto& vertices = this->graph_.vertices;
-  const std::vector<Value> ids = {
-      Value::Byte(1),        Value::Long(1),      Value::String("1"),   Value::String("01"),
-      Value::String("lop"),  Value::Long(404),    Value::String("17"),  Value::Int(17),
-      Value::Double(1.0),    Value::Null(),       Value::Long(-2),      Value::String("-2"),
-      Value::Long(8),        Value::String("8"),  Value::String("lop"), Value::String("+1"),
-      this->graph_.vertex_ids[5]};
+  const std::vector<Value> ids = {Value::Byte(1),
+                                  Value::Long(1),
+                                  Value::String("1"),
+                                  Value::String("01"),
+                                  Value::String("lop"),
+                                  Value::Long(404),
+                                  Value::String("17"),
+                                  Value::Int(17),
+                                  Value::Double(1.0),
+                                  Value::Null(),
+                                  Value::Long(-2),
+                                  Value::String("-2"),
+                                  Value::Long(8),
+                                  Value::String("8"),
+                                  Value::String("lop"),
+                                  Value::String("+1"),
+                                  this->graph_.vertex_ids[5]};
   std::vector<uint32_t> rows = {99};
   std::vector<VertexRef> found = {VertexRef{99}};
   ASSERT_TRUE(this->view().LookupVertices(ids, &rows, &found).ok());
   const std::vector<uint32_t> expected_rows = {99, 0, 1, 2, 4, 6, 7, 10, 11, 13, 14, 16};
   EXPECT_EQ(rows, expected_rows);
-  const std::vector<VertexRef> expected = {
-      VertexRef{99}, vertices[0], vertices[0], vertices[0], vertices[2], vertices[3],
-      vertices[4],   vertices[1], vertices[1], vertices[6], vertices[2], vertices[5]};
+  const std::vector<VertexRef> expected = {VertexRef{99}, vertices[0], vertices[0], vertices[0],
+                                           vertices[2],   vertices[3], vertices[4], vertices[1],
+                                           vertices[1],   vertices[6], vertices[2], vertices[5]};
   EXPECT_EQ(found, expected);
   for (size_t i = 0; i < vertices.size(); ++i) {
     EXPECT_EQ(this->view().PartitionOfId(this->graph_.vertex_ids[i]), vertices[i].partition());
@@ -221,8 +198,8 @@ TYPED_TEST_P(GraphViewContract, LooksUpEdges) {
   std::vector<EdgeRef> found;
   ASSERT_TRUE(this->view().LookupEdges(ids, &rows, &found).ok());
   EXPECT_EQ(rows, (std::vector<uint32_t>{0, 1, 2, 4, 5, 8}));
-  EXPECT_EQ(found, (std::vector<EdgeRef>{edges[0], edges[0], edges[1], edges[2], edges[2],
-                                         edges[5]}));
+  EXPECT_EQ(found,
+            (std::vector<EdgeRef>{edges[0], edges[0], edges[1], edges[2], edges[2], edges[5]}));
   ASSERT_EQ(found.size(), 6u);
   EXPECT_EQ(found[2].in, this->graph_.vertices[4]);
   EXPECT_EQ(found[2].label, this->Label("knows"));
@@ -279,8 +256,8 @@ TYPED_TEST_P(GraphViewContract, GivesASelfLoopTwiceForBoth) {
   const std::vector<VertexRef> vertices = {this->graph_.vertices[4]};
   const std::vector<LabelId> knows = {this->Label("knows")};
   const uint64_t loop = this->graph_.edges[5].id;
-  for (const auto& [direction, times] : {std::pair(Direction::kOut, 1), {Direction::kIn, 1},
-                                         {Direction::kBoth, 2}}) {
+  for (const auto& [direction, times] :
+       {std::pair(Direction::kOut, 1), {Direction::kIn, 1}, {Direction::kBoth, 2}}) {
     ExpandCursor cursor;
     Expansion found;
     found.rows = {7};  // what is there stays, whatever the limit
@@ -302,8 +279,7 @@ TYPED_TEST_P(GraphViewContract, CountsDegrees) {
     for (const auto& labels : this->LabelChoices()) {
       std::vector<int64_t> expected, degrees;
       for (const VertexRef vertex : vertices) {
-        expected.push_back(
-            static_cast<int64_t>(this->EndsOf(vertex, direction, labels).size()));
+        expected.push_back(static_cast<int64_t>(this->EndsOf(vertex, direction, labels).size()));
       }
       ASSERT_TRUE(this->view().Degrees(vertices, direction, labels, &degrees).ok());
       EXPECT_EQ(degrees, expected);

@@ -79,8 +79,7 @@ StatusOr<VertexRef> MemoryGraph::AddVertex(const std::optional<Value>& id, std::
   const uint32_t partition = PartitionOfIdBytes(id_bytes, num_partitions());
   vertex.label = schema_.labels.Intern(label);
   ASSIGN_OR_RETURN(vertex.properties, Intern(vertex.label, properties));
-  const VertexRef ref =
-      VertexRef::Make(partition, kFirstVertexLocal + vertices_[partition].size());
+  const VertexRef ref = VertexRef::Make(partition, kFirstVertexLocal + vertices_[partition].size());
   vertices_[partition].push_back(std::move(vertex));
   vertex_ids_.emplace(id_bytes, ref);
   ++schema_.vertex_counts[vertices_[partition].back().label];
@@ -113,8 +112,7 @@ StatusOr<EdgeRef> MemoryGraph::AddEdge(VertexRef out, VertexRef in, std::string_
   edge.edge.label = schema_.labels.Intern(label);
   ASSIGN_OR_RETURN(edge.properties, Intern(edge.edge.label, properties));
   for (const EdgeEnd& end : {OutEnd(edge.edge), InEnd(edge.edge)}) {
-    Vertex& vertex =
-        vertices_[end.vertex.partition()][end.vertex.local() - kFirstVertexLocal];
+    Vertex& vertex = vertices_[end.vertex.partition()][end.vertex.local() - kFirstVertexLocal];
     auto place = std::upper_bound(
         vertex.ends.begin(), vertex.ends.end(), end,
         [](const EdgeEnd& a, const EdgeEnd& b) { return OrderOf(a) < OrderOf(b); });
@@ -173,8 +171,7 @@ Status MemoryGraph::ScanVertices(uint32_t partition, std::span<const LabelId> la
 }
 
 Status MemoryGraph::ScanEdges(uint32_t partition, std::span<const LabelId> labels,
-                              ExpandCursor* cursor, size_t limit,
-                              std::vector<EdgeRef>* out) const {
+                              ExpandCursor* cursor, size_t limit, std::vector<EdgeRef>* out) const {
   const std::map<uint64_t, Edge>& edges = edges_[partition];
   const size_t full = FullSize(out->size(), limit);
   uint64_t after = 0;
@@ -244,12 +241,11 @@ Status MemoryGraph::Degrees(std::span<const VertexRef> vertices, Direction direc
                             std::span<const LabelId> labels, std::vector<int64_t>* out) const {
   for (const VertexRef ref : vertices) {
     const Vertex* vertex = Find(ref);
-    out->push_back(vertex == nullptr
-                       ? 0
-                       : std::count_if(vertex->ends.begin(), vertex->ends.end(),
-                                       [&](const EdgeEnd& end) {
-                                         return Selected(end, direction, labels);
-                                       }));
+    out->push_back(vertex == nullptr ? 0
+                                     : std::count_if(vertex->ends.begin(), vertex->ends.end(),
+                                                     [&](const EdgeEnd& end) {
+                                                       return Selected(end, direction, labels);
+                                                     }));
   }
   return OkStatus();
 }

@@ -72,8 +72,8 @@ class MemoryGraph final : public GraphView {
   const Edge* Find(uint64_t edge_id) const;
   StatusOr<KeyedProperties> Intern(LabelId label, const PropertyList& properties);
 
-  std::vector<std::vector<Vertex>> vertices_;           // by partition, local - kFirstVertexLocal
-  std::vector<std::map<uint64_t, Edge>> edges_;         // by partition
+  std::vector<std::vector<Vertex>> vertices_;    // by partition, local - kFirstVertexLocal
+  std::vector<std::map<uint64_t, Edge>> edges_;  // by partition
   std::vector<uint64_t> next_edge_local_;
   std::unordered_map<std::string, VertexRef> vertex_ids_;  // id bytes
   std::unordered_map<std::string, uint64_t> edge_ids_;     // id bytes, assigned ones too

@@ -174,16 +174,22 @@ std::string MetaState::ValueOf(const MetaKey& key) const {
     return EncodeMetaNumber(found == counts.end() ? 0 : found->second);
   };
   switch (key.kind) {
-    case MetaKind::kFormat: return EncodeMetaPair(kFormatVersion, num_partitions_);
-    case MetaKind::kVersion: return EncodeMetaNumber(version_);
-    case MetaKind::kNextVertexId: return EncodeMetaSigned(next_vertex_id_);
-    case MetaKind::kLabelName: return schema_.labels.Name(key.first);
-    case MetaKind::kKeyName: return schema_.keys.Name(key.first);
+    case MetaKind::kFormat:
+      return EncodeMetaPair(kFormatVersion, num_partitions_);
+    case MetaKind::kVersion:
+      return EncodeMetaNumber(version_);
+    case MetaKind::kNextVertexId:
+      return EncodeMetaSigned(next_vertex_id_);
+    case MetaKind::kLabelName:
+      return schema_.labels.Name(key.first);
+    case MetaKind::kKeyName:
+      return schema_.keys.Name(key.first);
     case MetaKind::kPropertyKind:
-      return std::string(
-          1, static_cast<char>(schema_.property_kinds.at({key.first, key.second})));
-    case MetaKind::kVertexCount: return count_in(schema_.vertex_counts);
-    case MetaKind::kEdgeCount: return count_in(schema_.edge_counts);
+      return std::string(1, static_cast<char>(schema_.property_kinds.at({key.first, key.second})));
+    case MetaKind::kVertexCount:
+      return count_in(schema_.vertex_counts);
+    case MetaKind::kEdgeCount:
+      return count_in(schema_.edge_counts);
     case MetaKind::kNextLocals:
       return EncodeMetaPair(next_vertex_local_[key.first], next_edge_local_[key.first]);
   }

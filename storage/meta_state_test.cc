@@ -1,9 +1,9 @@
 #include "storage/meta_state.h"
 
+#include <gtest/gtest.h>
+
 #include <limits>
 #include <map>
-
-#include <gtest/gtest.h>
 
 #include "storage/codec/keys.h"
 
@@ -104,9 +104,9 @@ TEST(MetaState, GivenIdsDoNotDriveTheCounterToItsEnd) {
 
 TEST(MetaState, RefusesANewerFormatAndDamage) {
   MetaState meta;
-  EXPECT_EQ(meta.Load(EncodeMetaKey({MetaKind::kFormat}), EncodeMetaPair(kFormatVersion + 1, 4))
-                .code(),
-            StatusCode::kFailedPrecondition);
+  EXPECT_EQ(
+      meta.Load(EncodeMetaKey({MetaKind::kFormat}), EncodeMetaPair(kFormatVersion + 1, 4)).code(),
+      StatusCode::kFailedPrecondition);
   EXPECT_EQ(meta.Load(EncodeMetaKey({MetaKind::kLabelName, 2}), "second without first").code(),
             StatusCode::kDataLoss);
   EXPECT_EQ(meta.Load(EncodeMetaKey({MetaKind::kNextLocals, 0}), EncodeMetaPair(1, 1)).code(),

@@ -36,8 +36,8 @@ inline WriteBatch AddVertexBatch(uint64_t read_version, std::optional<Value> id,
 }
 
 inline WriteBatch AddEdgeBatch(uint64_t read_version, VertexRef out, VertexRef in,
-                               std::optional<Value> id = std::nullopt,
-                               PropertyList properties = {}, std::string label = "knows") {
+                               std::optional<Value> id = std::nullopt, PropertyList properties = {},
+                               std::string label = "knows") {
   WriteBatch batch;
   batch.read_version = read_version;
   batch.edges.push_back(

@@ -73,6 +73,10 @@ class FakeClient final : public Client {
   }
   StatusOr<v1::ListGraphsResponse> ListGraphs() override { return v1::ListGraphsResponse(); }
 
+  StatusOr<v1::CheckGraphResponse> CheckGraph(const std::string&) override {
+    return v1::CheckGraphResponse();
+  }
+
   StatusCode fail_code = StatusCode::kInvalidArgument;
   std::vector<Request> requests;
 };

@@ -72,6 +72,16 @@ void PrintGraphs(const v1::ListGraphsResponse& graphs, std::ostream& out) {
   table->Finish();
 }
 
+void PrintCheck(const v1::CheckGraphResponse& report, std::ostream& out) {
+  out << "version " << report.version() << ": " << report.vertices() << " vertices, "
+      << report.edges() << " edges, " << report.problems_found() << " problems\n";
+  for (const std::string& problem : report.problems()) out << "  " << problem << "\n";
+  const uint64_t listed = static_cast<uint64_t>(report.problems_size());
+  if (report.problems_found() > listed) {
+    out << "  and " << report.problems_found() - listed << " more\n";
+  }
+}
+
 void PrintQueries(const v1::ListQueriesResponse& queries, std::ostream& out) {
   if (queries.queries().empty()) {
     out << "No query is running.\n";

@@ -238,6 +238,18 @@ Status MapOfFunction(const EvalContext& context, const Args& args, Operand* out)
   return OkStatus();
 }
 
+// loops(n): the innermost loop counter plus n.
+Status LoopsFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const int64_t plus = args[0]->constant.is_integer() ? args[0]->constant.AsInteger() : 0;
+  Column column(Column::Kind::kInt);
+  for (const Run& run : context.batch->runs) {
+    const int64_t loops = (run.loops.empty() ? 0 : run.loops.back()) + plus;
+    for (uint32_t i = 0; i < run.count; ++i) column.AppendInt(static_cast<int32_t>(loops));
+  }
+  out->Own(std::move(column));
+  return OkStatus();
+}
+
 constexpr int kMany = 1 << 20;
 
 }  // namespace
@@ -284,6 +296,7 @@ const std::vector<ScalarFunction>& ElementFunctions() {
       {"key", 1, 1, PropertyPartFunction<true>},
       {"value", 1, 1, PropertyPartFunction<false>},
       {"degree", 2, kMany, DegreeFunction},
+      {"loops", 1, 1, LoopsFunction},
       {"map_of", 0, kMany, MapOfFunction},
   };
   return functions;

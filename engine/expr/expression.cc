@@ -50,7 +50,7 @@ Status Expression::Evaluate(const Batch& batch, const storage::GraphView& view,
                             std::vector<Operand>* operands, const Operand** result) const {
   operands->clear();
   operands->resize(nodes_.size());
-  EvalContext context{&view, batch.rows};
+  EvalContext context{&view, batch.rows, &batch};
   std::vector<const Operand*> args;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];

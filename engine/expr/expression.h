@@ -38,6 +38,7 @@ struct Operand {
 struct EvalContext {
   const storage::GraphView* view = nullptr;
   size_t rows = 0;
+  const Batch* batch = nullptr;  // for what a row has beside its slots: loop counters
 };
 
 // A row of the function table: fills `out` for context.rows rows. REQUIRES of callers: the number of

@@ -53,10 +53,11 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kSplit:
     case plan::Operator::kScopeEnter:
     case plan::Operator::kScopeExit:
-    case plan::Operator::kSink:
-      return OperatorBundle();
     case plan::Operator::kLoopEnter:
     case plan::Operator::kLoopBack:
+    case plan::Operator::kLoopExit:
+    case plan::Operator::kSink:
+      return OperatorBundle();
     case plan::Operator::kAggregate:
     case plan::Operator::kCap:
     case plan::Operator::KIND_NOT_SET:

@@ -1,6 +1,7 @@
 #include "engine/sched/plan_shape.h"
 
 #include <algorithm>
+#include <set>
 
 namespace koios::engine {
 
@@ -29,11 +30,15 @@ StatusOr<std::shared_ptr<const PlanShape>> PlanShape::Make(const plan::Plan& pla
   shape->is_barrier_.assign(size, 0);
   shape->exit_of_.assign(size, kEnd);
   shape->scope_.assign(size, 0);
+  shape->loop_.assign(size, 0);
+  shape->loop_exit_.assign(size, kEnd);
   shape->barrier_index_.assign(size, kEnd);
   RETURN_IF_ERROR(shape->CheckEdges(plan));
   uint32_t num_barriers = 0;
   for (const plan::Operator& op : plan.operators()) {
     shape->scope_[op.id()] = op.scope();
+    shape->loop_[op.id()] = op.loop();
+    if (op.has_loop_exit()) shape->loop_exit_[op.loop_exit().enter()] = op.id();
     if (op.has_scope_exit()) {
       // An exit belongs to the scope around the one that it ends.
       shape->exit_of_[op.scope_exit().enter()] = op.id();
@@ -46,6 +51,9 @@ StatusOr<std::shared_ptr<const PlanShape>> PlanShape::Make(const plan::Plan& pla
   for (const plan::Operator& op : plan.operators()) {
     if (op.has_scope_enter() && shape->exit_of_[op.id()] == kEnd) {
       return Internal("The plan has a scope without an exit.");
+    }
+    if (op.has_loop_back() && shape->loop_exit_[op.loop_back().enter()] == kEnd) {
+      return Internal("The plan has a loop without an exit.");
     }
   }
   shape->ComputePostDominators(plan);
@@ -69,11 +77,23 @@ Status PlanShape::CheckEdges(const plan::Plan& plan) const {
                                 !plan.operators(op.scope_exit().enter()).has_scope_enter())) {
       return Internal("The plan has an exit without a scope.");
     }
+    if (op.has_loop_back() && (op.loop_back().enter() >= id || op.next_size() != 1 ||
+                               op.next(0) <= op.loop_back().enter())) {
+      return Internal("The plan has a loop that leads back outside itself.");
+    }
+    if (op.has_loop_exit() && op.loop_exit().enter() >= id) {
+      return Internal("The plan leaves a loop that it did not enter.");
+    }
     for (uint32_t first : op.scope_exit().alternatives()) {
       if (first >= id) return Internal("The plan has an alternative outside its scope.");
     }
   }
   return OkStatus();
+}
+
+std::vector<uint32_t> PlanShape::Onward(const plan::Operator& op) const {
+  if (op.has_loop_back()) return {loop_exit_[op.loop_back().enter()]};
+  return {op.next().begin(), op.next().end()};
 }
 
 // Operators are in topological order, so one pass backwards finds the nearest common way onward.
@@ -90,8 +110,7 @@ void PlanShape::ComputePostDominators(const plan::Plan& plan) {
       common = exit_of_[id];
     } else {
       bool first = true;
-      for (uint32_t next : op.next()) {
-        if (next <= id) continue;
+      for (uint32_t next : Onward(op)) {
         if (first) {
           common = next;
           first = false;
@@ -114,9 +133,12 @@ void PlanShape::ComputePostDominators(const plan::Plan& plan) {
 
 std::optional<uint32_t> PlanShape::FirstBarrier(uint32_t op) const {
   const uint32_t scope = scope_[op];
+  const uint32_t loop = loop_[op];
+  // Ids grow on the way, and a loop is left for good at its exit: what lies deeper is passed over.
   while (op != kEnd && scope_[op] == scope) {
-    if (is_barrier_[op] != 0) return op;
-    op = post_dominator_[op];
+    if (loop_[op] == loop && is_barrier_[op] != 0) return op;
+    if (loop > 0 && op > loop_exit_[loop - 1]) return std::nullopt;
+    op = loop_exit_[op] != kEnd ? loop_exit_[op] : post_dominator_[op];
   }
   return std::nullopt;
 }
@@ -146,8 +168,7 @@ void PlanShape::ComputeReach(const plan::Plan& plan) {
     const plan::Operator& op = plan.operators(id);
     std::vector<uint64_t>& bits = from[id];
     bits.assign(words, 0);
-    for (uint32_t next : op.next()) {
-      if (next <= id) continue;
+    for (uint32_t next : Onward(op)) {
       for (size_t word = 0; word < words; ++word) bits[word] |= from[next][word];
     }
     if (is_barrier_[id] != 0) {
@@ -158,19 +179,36 @@ void PlanShape::ComputeReach(const plan::Plan& plan) {
   }
 }
 
-bool PlanShape::Reaches(uint32_t from, uint32_t to) const {
-  const uint32_t index = barrier_index_[to];
-  return (reach_[barrier_index_[from]][index / 64] >> (index % 64)) & 1;
+bool PlanShape::Reaches(const BarrierKey& from, const BarrierKey& to) const {
+  // The loops around both, outermost first, are a common prefix of the two chains.
+  std::vector<uint32_t> from_loops, to_loops;
+  for (uint32_t loop = loop_[from.op]; loop > 0; loop = loop_[loop - 1]) from_loops.push_back(loop);
+  for (uint32_t loop = loop_[to.op]; loop > 0; loop = loop_[loop - 1]) to_loops.push_back(loop);
+  std::reverse(from_loops.begin(), from_loops.end());
+  std::reverse(to_loops.begin(), to_loops.end());
+  const size_t most = std::min({from_loops.size(), to_loops.size(), from.loops.size(),
+                                to.loops.size()});
+  for (size_t i = 0; i < most && from_loops[i] == to_loops[i]; ++i) {
+    if (from.loops[i] != to.loops[i]) return from.loops[i] < to.loops[i];
+  }
+  const uint32_t index = barrier_index_[to.op];
+  return (reach_[barrier_index_[from.op]][index / 64] >> (index % 64)) & 1;
 }
 
 std::vector<uint8_t> PlanShape::LeadsOnlyTo(const plan::Plan& plan, uint32_t op) {
   std::vector<uint8_t> leads(plan.operators_size(), 0);
+  std::set<uint32_t> exits;  // loops whose exit leads only to `op`
   leads[op] = 1;
   for (uint32_t id = op; id-- > 0;) {
     const plan::Operator& before = plan.operators(id);
     bool only = !before.has_aggregate();
-    for (uint32_t next : before.next()) only = only && next <= op && leads[next] != 0;
+    if (before.has_loop_back()) {
+      only = only && exits.contains(before.loop_back().enter());
+    } else {
+      for (uint32_t next : before.next()) only = only && next <= op && leads[next] != 0;
+    }
     leads[id] = only ? 1 : 0;
+    if (only && before.has_loop_exit()) exits.insert(before.loop_exit().enter());
   }
   leads[op] = 0;
   return leads;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/status.h"
+#include "engine/exchange/frame.h"
 #include "proto/plan.pb.h"
 
 namespace koios::engine {
@@ -20,15 +21,19 @@ class PlanShape {
 
   static bool IsBarrier(const plan::Operator& op);
 
-  // The first barrier that rows entering `op` are bound to meet on every way, within op's scope: what
-  // is armed by a row that enters there. nullopt: none before the scope's (or the plan's) end.
+  // The first barrier that rows entering `op` are bound to meet on every way, within op's scope and
+  // loop (not inside a loop on the way): what is armed by a row that enters there. nullopt: none
+  // before the end of the scope, of the iteration, of the plan.
   std::optional<uint32_t> FirstBarrier(uint32_t op) const;
   // The first barrier of the branch of `split` that begins with `first`, before the branches meet.
   std::optional<uint32_t> BranchBarrier(uint32_t split, uint32_t first) const;
   // The barrier to arm when the barrier `op` fires.
   std::optional<uint32_t> NextBarrier(uint32_t op) const;
-  // REQUIRES: both are barriers. A row from `from` may come to `to`.
-  bool Reaches(uint32_t from, uint32_t to) const;
+  // REQUIRES: both name barriers. A row that `from` holds may come to `to`. An earlier iteration of a
+  // loop around both reaches a later one, never the other way round.
+  bool Reaches(const BarrierKey& from, const BarrierKey& to) const;
+  // 1 + the innermost LoopEnter around `op`; 0: none.
+  uint32_t LoopOf(uint32_t op) const { return loop_[op]; }
   // Marks the operators before `op` all of whose ways lead to it and which have no effect.
   static std::vector<uint8_t> LeadsOnlyTo(const plan::Plan& plan, uint32_t op);
   // The ScopeExit of a ScopeEnter.
@@ -36,6 +41,8 @@ class PlanShape {
 
  private:
   Status CheckEdges(const plan::Plan& plan) const;
+  // The ways onward, loops cut open: what follows a LoopBack is its loop's exit.
+  std::vector<uint32_t> Onward(const plan::Operator& op) const;
   void ComputePostDominators(const plan::Plan& plan);
   void ComputeReach(const plan::Plan& plan);
 
@@ -44,6 +51,8 @@ class PlanShape {
   std::vector<uint32_t> exit_of_;
   std::vector<uint32_t> post_dominator_;  // nearest operator on all ways onward; kEnd: none
   std::vector<uint32_t> scope_;
+  std::vector<uint32_t> loop_;
+  std::vector<uint32_t> loop_exit_;  // by LoopEnter
   std::vector<uint32_t> barrier_index_;        // dense index of barriers
   std::vector<std::vector<uint64_t>> reach_;   // per barrier: bitmap of barriers
 };

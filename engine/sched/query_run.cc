@@ -28,8 +28,10 @@ QueryRun::QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& w
 QueryRun::~QueryRun() {
   int64_t charged = 0;
   for (Node& node : nodes_) {
-    for (const Input& input : node.queue) charged += input.charged;
-    if (node.active.has_value()) charged += node.active->charged;
+    for (const auto& [iteration, lane] : node.lanes) {
+      for (const Input& input : lane.queue) charged += input.charged;
+      if (lane.active.has_value()) charged += lane.active->charged;
+    }
   }
   std::set<const Parked*> parked;
   for (const auto& [serial, home] : homes_) {
@@ -110,7 +112,7 @@ void QueryRun::Receive(Frame frame) {
       return;
     case FrameKind::kAck:
       if (frame.op < nodes_.size() && nodes_[frame.op].outbox != nullptr) {
-        nodes_[frame.op].outbox->Acknowledge(frame.from);
+        nodes_[frame.op].outbox->Acknowledge(frame.from, frame.loops);
         Pump(&nodes_[frame.op], /*flush=*/false);
       }
       return;
@@ -141,7 +143,8 @@ void QueryRun::EnqueueInput(uint32_t op, Input input) {
     return Fail(OverLimit(*nodes_[op].op, input.charged));
   }
   stats_[op].rows_in += input.batch.rows;
-  nodes_[op].queue.push_back(std::move(input));
+  const Loops iteration = input.batch.runs.empty() ? Loops() : input.batch.runs.front().loops;
+  nodes_[op].lanes[iteration].queue.push_back(std::move(input));
   busy_.insert(op);
 }
 
@@ -155,12 +158,13 @@ void QueryRun::ReceiveData(Frame frame) {
   input.remote = true;
   input.from = frame.from;
   input.exchange = frame.op;
+  input.lane = frame.loops;
   EnqueueInput(nodes_[frame.op].op->next(0), std::move(input));
 }
 
 QueryRun::Input QueryRun::TakeInput(Node* node) {
-  Input input = std::move(node->queue.front());
-  node->queue.pop_front();
+  Input input = std::move(node->lane->queue.front());
+  node->lane->queue.pop_front();
   if (any_closed_) DropClosedRows(node->op->id(), &input.batch);
   input.left.reserve(input.batch.runs.size());
   for (const Run& run : input.batch.runs) input.left.emplace_back(run.k);
@@ -169,51 +173,79 @@ QueryRun::Input QueryRun::TakeInput(Node* node) {
 
 // The batch is used up: its memory and, for a frame, its place in the sender's window are free.
 void QueryRun::FinishInput(Node* node) {
-  Input& input = *node->active;
+  Input& input = *node->lane->active;
   spec_->account->Release(input.charged);
   if (input.remote) {
     Frame ack;
     ack.kind = FrameKind::kAck;
     ack.op = input.exchange;
+    ack.loops = input.lane;
     SendControl(input.from, std::move(ack));
   }
-  node->active.reset();
+  node->lane->active.reset();
 }
 
-bool QueryRun::HasRoom(uint32_t op) const { return nodes_[op].queue.size() < kQueueBatches; }
+bool QueryRun::HasRoom(uint32_t op, const Loops& iteration) const {
+  const auto found = nodes_[op].lanes.find(iteration);
+  return found == nodes_[op].lanes.end() || found->second.queue.size() < kQueueBatches;
+}
 
 bool QueryRun::HasWork(const Node& node) const {
-  if (node.active.has_value() || !node.queue.empty() || !node.firings.empty()) return true;
-  if (node.exits.rows > 0) return true;
+  if (!node.lanes.empty() || !node.firings.empty() || node.exits.rows > 0) return true;
   return std::any_of(node.restarts.begin(), node.restarts.end(),
                      [](const Batch& batch) { return batch.rows > 0; });
 }
 
-bool QueryRun::CanRun(const Node& node) const {
-  if (!HasWork(node)) return false;
-  if (node.outbox != nullptr) return !node.outbox->Blocked() && HasRoom(node.op->next(0));
-  if (node.op->has_sink()) return spec_->sink->Room() > 0;
-  if (node.op->has_scope_enter() && node.open_instances >= kOpenInstances &&
-      std::all_of(node.restarts.begin(), node.restarts.end(),
-                  [](const Batch& batch) { return batch.rows == 0; })) {
-    return false;
+// What a node does on its own account: fired barriers, rows leaving a scope or trying its next body.
+bool QueryRun::PickOwn(Node* node) const {
+  node->lane = nullptr;
+  if (!node->firings.empty()) return HasRoom(node->op->next(0), node->firings.front().key.loops);
+  if (node->exits.rows > 0) {
+    return HasRoom(node->op->next(0), node->exits.runs.front().loops);
   }
-  if (node.code.barrier != nullptr && node.firings.empty()) return true;
-  if (node.code.partial != nullptr) return HasRoom(node.op->next(0));
-  for (uint32_t next : node.op->next()) {
-    if (!HasRoom(next)) return false;
-  }
-  return true;
+  return std::any_of(node->restarts.begin(), node->restarts.end(),
+                     [](const Batch& batch) { return batch.rows > 0; });
 }
 
-// Deepest first: what is nearest to the end moves on before more is made.
+bool QueryRun::PickLane(Node* node, bool shallowest) const {
+  const auto pick = [&](auto begin, auto end) {
+    for (auto it = begin; it != end; ++it) {
+      if (!CanTake(*node, it->first)) continue;
+      node->lane = &it->second;
+      node->iteration = it->first;
+      return true;
+    }
+    return false;
+  };
+  return shallowest ? pick(node->lanes.begin(), node->lanes.end())
+                    : pick(node->lanes.rbegin(), node->lanes.rend());
+}
+
+// Whether the operator may work on input of this iteration: whoever gets its output has room.
+bool QueryRun::CanTake(const Node& node, const Loops& iteration) const {
+  if (node.op->has_sink()) return spec_->sink->Room() > 0;
+  if (node.outbox != nullptr && node.outbox->Blocked(iteration)) return false;
+  if (node.op->has_scope_enter() && node.open_instances >= kOpenInstances) return false;
+  if (node.code.barrier != nullptr) return true;
+  Loops behind = iteration;
+  if (node.op->has_loop_enter()) behind.push_back(0);
+  if (node.op->has_loop_back() && !behind.empty()) ++behind.back();
+  if (node.op->has_loop_exit() && !behind.empty()) behind.pop_back();
+  return std::all_of(node.op->next().begin(), node.op->next().end(),
+                     [&](uint32_t next) { return HasRoom(next, behind); });
+}
+
+// Deepest first: what is nearest to the end moves on before more is made. In loops the shallowest
+// iteration keeps a share, so that a near answer is not missed.
 bool QueryRun::Step() {
   if (!failure_.ok() || complete_) return false;
+  const bool shallowest = ++num_steps_ % 8 == 0;
   for (auto it = busy_.rbegin(); it != busy_.rend(); ++it) {
     const uint32_t id = *it;
-    if (!CanRun(nodes_[id])) continue;
+    Node& node = nodes_[id];
+    if (!PickOwn(&node) && !PickLane(&node, shallowest)) continue;
     RunNode(id);
-    if (!HasWork(nodes_[id])) busy_.erase(id);
+    if (!HasWork(node)) busy_.erase(id);
     return true;
   }
   return false;
@@ -222,34 +254,33 @@ bool QueryRun::Step() {
 void QueryRun::RunNode(uint32_t id) {
   Node& node = nodes_[id];
   const uint64_t begin = worker_.clock->NowNanos();
-  Status status;
-  if (!node.firings.empty()) {
-    status = RunFiring(&node);
-  } else if (node.code.stream != nullptr) {
-    status = RunStream(&node);
-  } else if (node.code.barrier != nullptr) {
-    status = RunBarrier(&node);
-  } else if (node.code.partial != nullptr) {
-    status = RunPartial(&node);
-  } else if (node.op->has_exchange()) {
-    status = RunExchange(&node);
-  } else if (node.op->has_split()) {
-    status = RunSplit(&node);
-  } else if (node.op->has_scope_enter()) {
-    status = RunScopeEnter(&node);
-  } else if (node.op->has_scope_exit()) {
-    status = RunScopeExit(&node);
-  } else {
-    status = RunSink(&node);
-  }
+  const Status status = Dispatch(&node);
   if (!status.ok()) Fail(WithDetail(status, DetailFor(*node.op)));
   std::vector<StateKey> closings;
   closings.swap(node.host->closings);
   for (const StateKey& key : closings) CloseUpstream(id, key);
   Settle();
+  if (node.lane != nullptr && !node.lane->active.has_value() && node.lane->queue.empty()) {
+    node.lanes.erase(node.iteration);
+  }
+  node.lane = nullptr;
   OperatorStats& stats = stats_[id];
   ++stats.batches;
   stats.time_ns += worker_.clock->NowNanos() - begin;
+}
+
+Status QueryRun::Dispatch(Node* node) {
+  const plan::Operator& op = *node->op;
+  if (op.has_scope_enter()) return RunScopeEnter(node);
+  if (op.has_scope_exit()) return RunScopeExit(node);
+  if (node->lane == nullptr) return RunFiring(node);
+  if (node->code.stream != nullptr) return RunStream(node);
+  if (node->code.barrier != nullptr) return RunBarrier(node);
+  if (node->code.partial != nullptr) return RunPartial(node);
+  if (op.has_exchange()) return RunExchange(node);
+  if (op.has_split()) return RunSplit(node);
+  if (op.has_sink()) return RunSink(node);
+  return RunLoop(node);
 }
 
 bool QueryRun::Flush() {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -70,7 +71,17 @@ class QueryRun {
     bool remote = false;
     uint32_t from = 0;      // remote: the sender, and its Exchange
     uint32_t exchange = 0;
+    Loops lane;             // the Exchange's lane
     std::vector<WeightPool> left;  // per run, once worked on
+  };
+  // What waits for an operator in one iteration of the loops around it. Each iteration has room of
+  // its own, and a cursor of its own, so that the deepest can always go on.
+  struct Lane {
+    std::deque<Input> queue;
+    std::optional<Input> active;
+    std::unique_ptr<StreamOperator> stream;  // in loops, for operators that keep a cursor only
+    uint32_t ordinal_row = UINT32_MAX;       // the input row that gave the last output row,
+    uint32_t ordinal_next = 0;               // and how many it has given (ordinals only)
   };
   // A fired barrier that still gives rows.
   struct Firing {
@@ -81,17 +92,25 @@ class QueryRun {
     const plan::Operator* op = nullptr;
     std::unique_ptr<Host> host;
     OperatorBundle code;
-    std::deque<Input> queue;
-    std::optional<Input> active;
+    std::map<Loops, Lane> lanes;
+    Lane* lane = nullptr;             // being run
+    Loops iteration;                  // of `lane`
     std::deque<Firing> firings;
     std::unique_ptr<Outbox> outbox;   // Exchange
     Batch exits;                      // ScopeExit: rows on their way out
-    uint32_t ordinal_row = UINT32_MAX;  // the input row that gave the last output row,
-    uint32_t ordinal_next = 0;          // and how many it has given (ordinals only)
-    uint64_t ordinal_fired = 0;         // rows that a barrier has given with ordinals
+    uint64_t ordinal_fired = 0;       // rows that a barrier has given with ordinals
     size_t open_instances = 0;        // ScopeEnter
     std::vector<uint32_t> stateful;   // ScopeEnter: operators of its body that keep state
     std::vector<Batch> restarts;      // ScopeEnter: rows on their way into an alternative body
+  };
+
+  // How a parked row leaves its scope: with `value` (null: absent) in `slot` (-1: none is written).
+  struct ScopeResult {
+    int slot = -1;
+    const Value* value = nullptr;
+    int64_t bulk = 1;
+    const Batch* body = nullptr;  // the body's row: what carried slots are taken from
+    uint32_t body_row = 0;
   };
 
   QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& worker);
@@ -99,10 +118,14 @@ class QueryRun {
   Status OverLimit(const plan::Operator& op, int64_t bytes) const;
 
   // Scheduling.
-  bool CanRun(const Node& node) const;
+  // Each picks something of the node to run now, if there is any.
+  bool PickOwn(Node* node) const;
+  bool PickLane(Node* node, bool shallowest) const;
   bool HasWork(const Node& node) const;
-  bool HasRoom(uint32_t op) const;
+  bool HasRoom(uint32_t op, const Loops& iteration) const;
+  bool CanTake(const Node& node, const Loops& iteration) const;
   void RunNode(uint32_t id);
+  Status Dispatch(Node* node);
   void Enqueue(uint32_t op, Batch batch);
   void EnqueueInput(uint32_t op, Input input);
   void FinishInput(Node* node);
@@ -118,6 +141,7 @@ class QueryRun {
   Status RunSplit(Node* node);
   Status RunScopeEnter(Node* node);
   Status RunScopeExit(Node* node);
+  Status RunLoop(Node* node);
   Status RunSink(Node* node);
   Batch MakeOutput(Node* node, const Input& input, OpOutput output);
   void AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch);
@@ -126,6 +150,7 @@ class QueryRun {
   void DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked);
   bool FlushPartial(Node* node);
   bool Pump(Node* node, bool flush);
+  void SendData(Node* node, uint32_t to, const Loops& lane, Batch batch);
 
   // Weights and instances (query_run_scope.cc).
   void ReturnWeight(const InstanceId& instance, uint32_t k, uint32_t count = 1);
@@ -136,7 +161,7 @@ class QueryRun {
   void FireReady(Home* home);
   void CompleteInstance(Home* home);
   void StartAlternative(Home* home);
-  void Leave(Home* home, int slot, const Value* value, int64_t bulk);
+  void Leave(Home* home, const ScopeResult& result);
   void CloseUpstream(uint32_t op, const StateKey& key);
   void CloseInstance(Home* home);
   bool IsDropped(uint32_t op, const Run& run) const;
@@ -161,6 +186,7 @@ class QueryRun {
   std::set<uint32_t> root_limits_;  // the reached limits
   bool any_closed_ = false;
 
+  uint64_t num_steps_ = 0;
   uint64_t rows_seen_ = 0;
   bool spread_ = false;
   bool has_sent_ = false;

@@ -48,12 +48,12 @@ void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, B
   Column ordinals(Column::Kind::kString);
   std::string ordinal;
   for (size_t row = 0; row < batch->rows; ++row) {
-    if (origin[row] != node->ordinal_row) {
-      node->ordinal_row = origin[row];
-      node->ordinal_next = 0;
+    if (origin[row] != node->lane->ordinal_row) {
+      node->lane->ordinal_row = origin[row];
+      node->lane->ordinal_next = 0;
     }
     ordinal = batch->slots[slot].StringAt(row);
-    AppendOrdinal(node->ordinal_next++, &ordinal);
+    AppendOrdinal(node->lane->ordinal_next++, &ordinal);
     ordinals.AppendString(ordinal);
   }
   batch->slots[slot] = std::move(ordinals);
@@ -89,8 +89,8 @@ void QueryRun::GiveWeights(Input* input, const OpOutput& output, bool last, Batc
 }
 
 Status QueryRun::RunStream(Node* node) {
-  if (!node->active.has_value()) node->active = TakeInput(node);
-  Input& input = *node->active;
+  if (!node->lane->active.has_value()) node->lane->active = TakeInput(node);
+  Input& input = *node->lane->active;
   if (input.batch.rows == 0) {
     FinishInput(node);
     return OkStatus();
@@ -102,15 +102,23 @@ Status QueryRun::RunStream(Node* node) {
     }
     stats_[node->op->id()].rows_dropped += input.batch.rows;
     FinishInput(node);
-    StatusOr<OperatorBundle> fresh =
-        MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get());
-    RETURN_IF_ERROR(fresh.status());
-    node->code = std::move(fresh).value();
+    node->lane->stream.reset();
+    ASSIGN_OR_RETURN(node->code,
+                     MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
     return OkStatus();
   }
   OpOutput output;
   bool done = false;
-  RETURN_IF_ERROR(node->code.stream->Process(input.batch, &output, &done));
+  StreamOperator* code = node->code.stream.get();
+  if (!node->iteration.empty() && !node->op->has_limit() && !node->op->has_dedup()) {
+    if (node->lane->stream == nullptr) {
+      ASSIGN_OR_RETURN(OperatorBundle fresh,
+                       MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
+      node->lane->stream = std::move(fresh.stream);
+    }
+    code = node->lane->stream.get();
+  }
+  RETURN_IF_ERROR(code->Process(input.batch, &output, &done));
   const size_t rows = output.rows(input.batch);
   rows_seen_ += rows;
   if (rows_seen_ >= worker_.spread_after_rows) spread_ = true;
@@ -125,15 +133,15 @@ Status QueryRun::RunStream(Node* node) {
     Enqueue(node->op->next(0), std::move(batch));
   }
   if (done) {
-    node->ordinal_row = UINT32_MAX;
+    node->lane->ordinal_row = UINT32_MAX;
     FinishInput(node);
   }
   return OkStatus();
 }
 
 Status QueryRun::RunBarrier(Node* node) {
-  node->active = TakeInput(node);
-  Input& input = *node->active;
+  node->lane->active = TakeInput(node);
+  Input& input = *node->lane->active;
   if (input.batch.rows > 0) {
     RETURN_IF_ERROR(node->code.barrier->Absorb(input.batch));
     for (const Run& run : input.batch.runs) {
@@ -146,8 +154,8 @@ Status QueryRun::RunBarrier(Node* node) {
 }
 
 Status QueryRun::RunPartial(Node* node) {
-  node->active = TakeInput(node);
-  Input& input = *node->active;
+  node->lane->active = TakeInput(node);
+  Input& input = *node->lane->active;
   if (input.batch.rows > 0) {
     std::vector<Run> returned;
     RETURN_IF_ERROR(node->code.partial->Absorb(input.batch, &returned));
@@ -280,13 +288,13 @@ StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exc
 }
 
 Status QueryRun::RunExchange(Node* node) {
-  node->active = TakeInput(node);
-  const Batch& batch = node->active->batch;
+  node->lane->active = TakeInput(node);
+  const Batch& batch = node->lane->active->batch;
   ASSIGN_OR_RETURN(const std::vector<uint32_t> to, Destinations(node->op->exchange(), batch));
   const bool all_stay =
       std::all_of(to.begin(), to.end(), [&](uint32_t dest) { return dest == worker_.index; });
   if (all_stay) {
-    if (batch.rows > 0) Enqueue(node->op->next(0), std::move(node->active->batch));
+    if (batch.rows > 0) Enqueue(node->op->next(0), std::move(node->lane->active->batch));
     FinishInput(node);
     return OkStatus();
   }
@@ -310,7 +318,9 @@ Status QueryRun::RunExchange(Node* node) {
     }
   }
   for (uint32_t dest = 0; dest < worker_.num_workers; ++dest) {
-    if (!picked[dest].empty()) node->outbox->Add(dest, batch, picked[dest], runs[dest]);
+    if (!picked[dest].empty()) {
+      node->outbox->Add(dest, node->iteration, batch, picked[dest], runs[dest]);
+    }
   }
   FinishInput(node);
   Pump(node, /*flush=*/false);
@@ -321,33 +331,42 @@ bool QueryRun::Pump(Node* node, bool flush) {
   bool moved_here = false;
   for (uint32_t to = 0; to < worker_.num_workers; ++to) {
     const bool local = to == worker_.index;
-    Batch batch;
-    while ((!local || HasRoom(node->op->next(0))) && node->outbox->Take(to, flush, local, &batch)) {
-      if (local) {
-        Enqueue(node->op->next(0), std::move(batch));
-        moved_here = true;
-        continue;
+    for (const Loops& lane : node->outbox->Waiting(to)) {
+      Batch batch;
+      while ((!local || HasRoom(node->op->next(0), lane)) &&
+             node->outbox->Take(to, lane, flush, local, &batch)) {
+        if (local) {
+          Enqueue(node->op->next(0), std::move(batch));
+          moved_here = true;
+        } else {
+          SendData(node, to, lane, std::move(batch));
+        }
+        batch = {};
       }
-      stats_[node->op->id()].bytes_sent += batch.ByteSize();
-      Frame frame;
-      frame.query = spec_->id;
-      frame.kind = FrameKind::kData;
-      frame.from = worker_.index;
-      frame.op = node->op->id();
-      frame.batch = std::move(batch);
-      frame.spec = spec_;
-      has_sent_ = true;
-      worker_.transport->Send(to, std::move(frame));
     }
   }
   return moved_here;
 }
 
+void QueryRun::SendData(Node* node, uint32_t to, const Loops& lane, Batch batch) {
+  stats_[node->op->id()].bytes_sent += batch.ByteSize();
+  Frame frame;
+  frame.query = spec_->id;
+  frame.kind = FrameKind::kData;
+  frame.from = worker_.index;
+  frame.op = node->op->id();
+  frame.loops = lane;
+  frame.batch = std::move(batch);
+  frame.spec = spec_;
+  has_sent_ = true;
+  worker_.transport->Send(to, std::move(frame));
+}
+
 // Copies into every branch, or sends each row into the first option whose test fits. A branch's
 // first row arms its first barrier (engine rule 6).
 Status QueryRun::RunSplit(Node* node) {
-  node->active = TakeInput(node);
-  const Batch& batch = node->active->batch;
+  node->lane->active = TakeInput(node);
+  const Batch& batch = node->lane->active->batch;
   const plan::Split& split = node->op->split();
   const int branches = node->op->next_size();
   std::vector<std::vector<uint32_t>> picked(branches);
@@ -377,7 +396,7 @@ Status QueryRun::RunSplit(Node* node) {
 // Sends rows picked[b] of the active batch to branch b, splitting each run's weight exactly; one part
 // more goes home when the run arms barriers, in the same report as they.
 void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked) {
-  const Batch& batch = node->active->batch;
+  const Batch& batch = node->lane->active->batch;
   const size_t branches = picked.size();
   std::vector<Batch> outputs(branches);
   std::vector<size_t> next(branches, 0);
@@ -432,9 +451,41 @@ void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t
   }
 }
 
+// Entering, counting up, leaving: only the runs change. The first row of an iteration arms the
+// body's first barrier (engine rule 6): the run gives up half its weight for that report.
+Status QueryRun::RunLoop(Node* node) {
+  node->lane->active = TakeInput(node);
+  Batch& batch = node->lane->active->batch;
+  const bool leaves = node->op->has_loop_exit();
+  const std::optional<uint32_t> barrier =
+      leaves ? std::nullopt : shape_->FirstBarrier(node->op->next(0));
+  const bool arms = barrier.has_value() && shape_->LoopOf(*barrier) == shape_->LoopOf(node->op->next(0));
+  for (Run& run : batch.runs) {
+    if (node->op->has_loop_enter()) {
+      run.loops.push_back(0);
+    } else if (run.loops.empty()) {
+      return Internal("The plan leaves a loop that it did not enter.");
+    } else if (leaves) {
+      run.loops.pop_back();
+    } else {
+      ++run.loops.back();
+    }
+    if (!arms) continue;
+    AddPending(run.instance, {*barrier, run.loops});
+    ReturnWeight(run.instance, ++run.k);
+  }
+  if (batch.rows > 0) {
+    for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
+    stats_[node->op->id()].rows_out += batch.rows;
+    Enqueue(node->op->next(0), std::move(batch));
+  }
+  FinishInput(node);
+  return OkStatus();
+}
+
 Status QueryRun::RunSink(Node* node) {
-  node->active = TakeInput(node);
-  Batch& batch = node->active->batch;
+  node->lane->active = TakeInput(node);
+  Batch& batch = node->lane->active->batch;
   if (batch.rows > 0) {
     ResultBatch result;
     OperatorStats& stats = stats_[node->op->id()];

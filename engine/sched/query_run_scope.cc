@@ -96,7 +96,7 @@ void QueryRun::FireReady(Home* home) {
   for (const BarrierKey& key : home->pending) {
     const bool reached = std::any_of(
         home->pending.begin(), home->pending.end(), [&](const BarrierKey& other) {
-          return other.op != key.op && shape_->Reaches(other.op, key.op);
+          return !(other == key) && shape_->Reaches(other, key);
         });
     (reached ? waiting : ready).push_back(key);
   }
@@ -122,9 +122,9 @@ Status QueryRun::RunScopeEnter(Node* node) {
     Enqueue(exit.alternatives(static_cast<int>(body)), std::move(node->restarts[body]));
     node->restarts[body] = {};
   }
-  if (node->queue.empty()) return OkStatus();
-  node->active = TakeInput(node);
-  Batch& batch = node->active->batch;
+  if (node->lane == nullptr) return OkStatus();
+  node->lane->active = TakeInput(node);
+  Batch& batch = node->lane->active->batch;
   if (batch.rows > 0) {
     const uint32_t enter = node->op->id();
     Batch body;
@@ -151,8 +151,8 @@ Status QueryRun::RunScopeEnter(Node* node) {
     node->open_instances += batch.rows;
     // The parked rows stay charged until the last of them is through.
     parked->batch = std::move(batch);
-    parked->charged = node->active->charged;
-    node->active->charged = 0;
+    parked->charged = node->lane->active->charged;
+    node->lane->active->charged = 0;
     stats_[enter].rows_out += body.rows;
     Enqueue(node->op->next(0), std::move(body));
   }
@@ -161,9 +161,9 @@ Status QueryRun::RunScopeEnter(Node* node) {
 }
 
 Status QueryRun::RunScopeExit(Node* node) {
-  if (!node->queue.empty()) {
-    node->active = TakeInput(node);
-    const Batch& batch = node->active->batch;
+  if (node->lane != nullptr) {
+    node->lane->active = TakeInput(node);
+    const Batch& batch = node->lane->active->batch;
     const plan::ScopeExit& exit = node->op->scope_exit();
     uint32_t row = 0;
     for (const Run& run : batch.runs) {
@@ -178,7 +178,7 @@ Status QueryRun::RunScopeExit(Node* node) {
         const Value value = batch.slots[0].Get(row);
         switch (exit.policy()) {
           case plan::ScopeExit::EXISTS:
-            Leave(home, -1, nullptr, 1);
+            Leave(home, {});
             CloseInstance(home);
             break;
           case plan::ScopeExit::NONE:
@@ -186,17 +186,24 @@ Status QueryRun::RunScopeExit(Node* node) {
             break;
           case plan::ScopeExit::EXISTS_FLAG: {
             const Value yes = Value::Bool(true);
-            Leave(home, static_cast<int>(exit.slot()), &yes, 1);
+            Leave(home, {.slot = static_cast<int>(exit.slot()), .value = &yes});
             CloseInstance(home);
             break;
           }
           case plan::ScopeExit::FIRST:
-            Leave(home, static_cast<int>(exit.slot()), &value, 1);
+            Leave(home, {.slot = static_cast<int>(exit.slot()),
+                         .value = &value,
+                         .body = &batch,
+                         .body_row = row});
             CloseInstance(home);
             break;
           case plan::ScopeExit::ALL:
           case plan::ScopeExit::OPTIONAL:
-            Leave(home, 0, &value, batch.BulkAt(row));
+            Leave(home, {.slot = 0,
+                         .value = &value,
+                         .bulk = batch.BulkAt(row),
+                         .body = &batch,
+                         .body_row = row});
             break;
           case plan::ScopeExit::EFFECT:
             break;
@@ -216,20 +223,27 @@ Status QueryRun::RunScopeExit(Node* node) {
   return OkStatus();
 }
 
-// The parked row goes on behind the scope, with `value` (null: absent) in `slot` (-1: none), and a
-// piece of the weight of the run it came in.
-void QueryRun::Leave(Home* home, int slot, const Value* value, int64_t bulk) {
+// The parked row goes on behind the scope, with what its body gave, and a piece of the weight of the
+// run it came in.
+void QueryRun::Leave(Home* home, const ScopeResult& result) {
   const uint32_t exit_id = shape_->ExitOf(home->enter);
   if (root_closed_[exit_id] != 0) return;
   Node& exit = nodes_[exit_id];
+  const auto& carry = exit.op->scope_exit().carry_slots();
   const Batch& parked = home->parked->batch;
-  const auto present = [&](size_t s) {
-    return static_cast<int>(s) == slot || (s < parked.slots.size() && !parked.slots[s].empty());
+  Parked::OuterRun& outer = home->parked->runs[home->run];
+  // Where slot s of the new row comes from; null: it stays absent.
+  const auto source = [&](uint32_t s) -> const Column* {
+    if (result.body != nullptr && std::find(carry.begin(), carry.end(), s) != carry.end()) {
+      return result.body->Has(s) ? &result.body->slots[s] : nullptr;
+    }
+    return s < parked.slots.size() && !parked.slots[s].empty() ? &parked.slots[s] : nullptr;
   };
+  const auto written = [&](uint32_t s) { return static_cast<int>(s) == result.slot; };
   if (exit.exits.rows > 0) {
-    bool same = exit.exits.rows < kBatchRows;
-    for (size_t s = 0; s < exit.exits.slots.size() && same; ++s) {
-      same = present(s) == !exit.exits.slots[s].empty();
+    bool same = exit.exits.rows < kBatchRows && exit.exits.runs.back().loops == outer.loops;
+    for (uint32_t s = 0; s < exit.exits.slots.size() && same; ++s) {
+      same = (written(s) || source(s) != nullptr) == !exit.exits.slots[s].empty();
     }
     if (!same) {
       Enqueue(exit.op->next(0), std::move(exit.exits));
@@ -238,26 +252,27 @@ void QueryRun::Leave(Home* home, int slot, const Value* value, int64_t bulk) {
   }
   Batch& out = exit.exits;
   out.slots.resize(spec_->plan.num_slots());
-  for (size_t s = 0; s < out.slots.size(); ++s) {
-    if (static_cast<int>(s) == slot && value == nullptr) {
+  for (uint32_t s = 0; s < out.slots.size(); ++s) {
+    const Column* from = source(s);
+    if (written(s) && result.value == nullptr) {
       out.slots[s].AppendAbsent();
-    } else if (static_cast<int>(s) == slot) {
-      out.slots[s].Append(*value);
-    } else if (s != 0 && s == exit.op->ordinal_slot() && present(s)) {
-      std::string ordinal(parked.slots[s].StringAt(home->row));
+    } else if (written(s)) {
+      out.slots[s].Append(*result.value);
+    } else if (from != nullptr && s != 0 && s == exit.op->ordinal_slot()) {
+      std::string ordinal(from->StringAt(home->row));
       AppendOrdinal(home->num_results++, &ordinal);
       out.slots[s].AppendString(ordinal);
-    } else if (present(s)) {
-      out.slots[s].AppendFrom(parked.slots[s], home->row);
+    } else if (from != nullptr) {
+      const bool parked_slot = s < parked.slots.size() && from == &parked.slots[s];
+      out.slots[s].AppendFrom(*from, parked_slot ? home->row : result.body_row);
     }
   }
-  const int64_t out_bulk = parked.BulkAt(home->row) * bulk;
+  const int64_t out_bulk = parked.BulkAt(home->row) * result.bulk;
   if (out_bulk != 1 || !out.bulk.empty()) {
     out.bulk.resize(out.rows, 1);
     out.bulk.push_back(out_bulk);
   }
   ++out.rows;
-  Parked::OuterRun& outer = home->parked->runs[home->run];
   out.AppendRun({outer.instance, outer.loops, 1, outer.pool.Take()});
   stats_[exit_id].rows_out += 1;
   stats_[exit_id].bulk_out += static_cast<uint64_t>(out_bulk);
@@ -290,17 +305,17 @@ void QueryRun::CompleteInstance(Home* home) {
     if (exit.policy() == plan::ScopeExit::EFFECT ||
         (!productive && (exit.policy() == plan::ScopeExit::NONE ||
                          exit.policy() == plan::ScopeExit::OPTIONAL))) {
-      Leave(home, -1, nullptr, 1);
+      Leave(home, {});
     } else if (!productive && exit.policy() == plan::ScopeExit::EXISTS_FLAG) {
       const Value no = Value::Bool(false);
-      Leave(home, slot, &no, 1);
+      Leave(home, {.slot = slot, .value = &no});
     } else if (!productive && exit.policy() == plan::ScopeExit::FIRST &&
                exit.absent() == plan::Project::NULL_VALUE) {
       const Value none;
-      Leave(home, slot, &none, 1);
+      Leave(home, {.slot = slot, .value = &none});
     } else if (!productive && exit.policy() == plan::ScopeExit::FIRST &&
                exit.absent() == plan::Project::LEAVE_ABSENT) {
-      Leave(home, slot, nullptr, 1);
+      Leave(home, {.slot = slot});
     }
     CloseInstance(home);
   }

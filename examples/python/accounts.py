@@ -26,8 +26,7 @@ def main() -> int:
             for row in graph.submit(QUERY, {'country': sys.argv[2]}, timeout=10):
                 print(f"{row['received']:5} transfers to {row['owner']}")
     except koios.QueryError as error:
-        place = f' (line {error.line}, column {error.column})' if error.line else ''
-        print(f'{error.code}{place}: {error} {error.hint}', file=sys.stderr)
+        print(f'{error.code}: {error}', file=sys.stderr)
         return 1
     return 0
 

@@ -146,7 +146,8 @@ class ZstdSource : public ByteSource {
     stream_ = ZSTD_createDStream();
     if (stream_ == nullptr) return Internal("Cannot start zstd.");
     int window_log = std::bit_width(max_window_bytes | 1) - 1;
-    size_t code = ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, std::clamp(window_log, 10, 27));
+    size_t code =
+        ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, std::clamp(window_log, 10, 27));
     if (ZSTD_isError(code)) return Internal(ZSTD_getErrorName(code));
     return OkStatus();
   }

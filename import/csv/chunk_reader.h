@@ -1,7 +1,7 @@
 // ChunkReader: cuts a byte source into chunks of whole rows with the line and offset where each
 // starts, so that chunks can be parsed in any order by any thread. A row longer than max_row_bytes
-// is never held: it becomes an `oversized` chunk with its first bytes, and reading goes on behind it.
-// A byte-order mark at the start is dropped. One thread.
+// is never held: it becomes an `oversized` chunk with its first bytes, and reading goes on behind
+// it. A byte-order mark at the start is dropped. One thread.
 #pragma once
 
 #include <cstdint>

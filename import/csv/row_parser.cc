@@ -58,8 +58,8 @@ std::string_view RowParser::QuotedText(size_t begin, Row* row) {
 void RowParser::ParseField(Row* row) {
   const char delimiter = options_.delimiter;
   const auto ends = [delimiter](char c) { return c == delimiter || c == '\n'; };
-  const bool quoted = options_.quote.has_value() && at_ < bytes_.size() &&
-                      bytes_[at_] == *options_.quote;
+  const bool quoted =
+      options_.quote.has_value() && at_ < bytes_.size() && bytes_[at_] == *options_.quote;
   size_t begin = at_;
   std::string_view text;
   if (quoted) {

@@ -1,7 +1,7 @@
-// RowParser: the rows of one chunk, field by field, by RFC 4180: quoted fields, "" inside them, line
-// breaks inside them, LF or CRLF. A quote inside an unquoted field is an ordinary character, as most
-// writers mean it; text behind a closing quote is an error of that row. Blank lines are skipped.
-// Rule: an error is a property of its row; the next row always starts at the right place.
+// RowParser: the rows of one chunk, field by field, by RFC 4180: quoted fields, "" inside them,
+// line breaks inside them, LF or CRLF. A quote inside an unquoted field is an ordinary character,
+// as most writers mean it; text behind a closing quote is an error of that row. Blank lines are
+// skipped. Rule: an error is a property of its row; the next row always starts at the right place.
 #pragma once
 
 #include <cstdint>

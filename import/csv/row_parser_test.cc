@@ -47,9 +47,9 @@ const char kTricky[] =
 
 TEST(RowParserTest, QuotesLineBreaksAndBothLineEnds) {
   ReadResult result = ReadAll(kTricky, CsvOptions{}, 1 << 20);
-  std::vector<std::vector<std::string>> expected = {
-      {"a", "b"}, {"x\ny", "say \"hi\""}, {"5\" pipe", ""}, {"", "a,\n\"\n"}, {"", "", ""},
-      {"last", "q"}};
+  std::vector<std::vector<std::string>> expected = {{"a", "b"},       {"x\ny", "say \"hi\""},
+                                                    {"5\" pipe", ""}, {"", "a,\n\"\n"},
+                                                    {"", "", ""},     {"last", "q"}};
   EXPECT_EQ(result.rows, expected);
   EXPECT_EQ(result.lines, (std::vector<uint64_t>{1, 2, 5, 6, 9, 10}));
   EXPECT_EQ(result.raws[2], "5\" pipe,\"\"");
@@ -67,7 +67,10 @@ TEST(RowParserTest, ChunksOfAnySizeGiveTheSameRows) {
 }
 
 TEST(RowParserTest, ByteOrderMarkIsNoData) {
-  ReadResult result = ReadAll("\xEF\xBB\xBF" "a,b\n1,2\n", CsvOptions{}, 1, 1);
+  ReadResult result = ReadAll(
+      "\xEF\xBB\xBF"
+      "a,b\n1,2\n",
+      CsvOptions{}, 1, 1);
   EXPECT_EQ(result.rows[0][0], "a");
   EXPECT_EQ(result.offsets[1], 7u);
 }
@@ -136,7 +139,10 @@ TEST(ChunkReaderTest, TheHeaderComesAloneAndTheRestFollows) {
 }
 
 TEST(ChunkReaderTest, RefusesUtf16) {
-  ChunkReader reader(std::make_unique<MemorySource>(std::string("\xFF\xFE" "a\0", 4), 10),
+  ChunkReader reader(std::make_unique<MemorySource>(std::string("\xFF\xFE"
+                                                                "a\0",
+                                                                4),
+                                                    10),
                      CsvOptions{}, 5);
   Chunk chunk;
   EXPECT_EQ(reader.Next(&chunk).status().code(), StatusCode::kInvalidArgument);

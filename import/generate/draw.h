@@ -1,6 +1,7 @@
-// Draws of generated graphs. Everything is a function of (seed, number of the thing), so a generator
-// keeps no state per vertex, and the same seed gives the same bytes on every machine: only integers
-// and IEEE additions and multiplications, no library functions that differ in the last digit.
+// Draws of generated graphs. Everything is a function of (seed, number of the thing), so a
+// generator keeps no state per vertex, and the same seed gives the same bytes on every machine:
+// only integers and IEEE additions and multiplications, no library functions that differ in the
+// last digit.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ inline Rng DrawsOf(uint64_t seed, uint64_t kind, uint64_t number) {
 // A count with a tail like x^-2.5 and about this mean: a level k with probability 0.354^k, then
 // uniform in [m 2^k, m 2^(k+1)). At most `most`.
 inline uint64_t DrawPowerLaw(Rng* rng, double mean, uint64_t most) {
-  constexpr double kStay = 0.35355339059327;   // 2^-1.5
-  constexpr double kMeanOfUnit = 3.31066;      // of the distribution for m = 1
+  constexpr double kStay = 0.35355339059327;  // 2^-1.5
+  constexpr double kMeanOfUnit = 3.31066;     // of the distribution for m = 1
   double size = mean / kMeanOfUnit;
   while (rng->Chance(kStay) && size < static_cast<double>(most)) size *= 2;
   const double drawn = size * (1 + rng->Double());
@@ -29,7 +30,8 @@ inline uint64_t DrawPowerLaw(Rng* rng, double mean, uint64_t most) {
   return count < most ? count : most;
 }
 
-// A rank in [0, n) that prefers low ones: the range is halved with probability 0.6, again and again.
+// A rank in [0, n) that prefers low ones: the range is halved with probability 0.6, again and
+// again.
 inline uint64_t DrawPopular(Rng* rng, uint64_t n) {
   constexpr double kHalve = 0.6;
   uint64_t range = n;
@@ -45,8 +47,7 @@ class Spread {
     while (std::gcd(factor_, n_) != 1) factor_ += 2;
   }
   uint64_t At(uint64_t i) const {
-    return static_cast<uint64_t>(
-        (static_cast<unsigned __int128>(i) * factor_ + shift_) % n_);
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(i) * factor_ + shift_) % n_);
   }
 
  private:

@@ -16,8 +16,8 @@ namespace {
 // Arguments as a shell reads them.
 std::string ShellQuoted(const std::string& text) {
   const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-./=:+@%").find(static_cast<char>(c)) !=
-                                       std::string_view::npos;
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./=:+@%").find(static_cast<char>(c)) != std::string_view::npos;
   });
   if (plain) return text;
   std::string quoted = "'";

@@ -16,7 +16,7 @@ struct GenerateOptions {
   uint64_t scale = 0;        // what it counts depends on the kind
   uint64_t edge_factor = 0;  // 0: the kind's own
   uint64_t seed = 1;
-  std::string out;  // a folder, made when missing
+  std::string out;                              // a folder, made when missing
   uint64_t memory_bytes = uint64_t{256} << 20;  // for sorting
 };
 

@@ -31,9 +31,7 @@ std::string ReadFile(const std::string& path) {
   return text.str();
 }
 
-std::string PathOf(const std::string& argument) {
-  return argument.substr(argument.find('=') + 1);
-}
+std::string PathOf(const std::string& argument) { return argument.substr(argument.find('=') + 1); }
 
 std::string AllBytes(const GeneratedGraph& graph) {
   std::string bytes;

@@ -1,5 +1,5 @@
-// Accounts, devices and transfers, with planted fraud rings. Vertex ids: accounts 1..N, then devices,
-// the last ones being those that a ring shares.
+// Accounts, devices and transfers, with planted fraud rings. Vertex ids: accounts 1..N, then
+// devices, the last ones being those that a ring shares.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -32,8 +32,7 @@ class Money {
   StatusOr<GeneratedGraph> Run() {
     GeneratedGraph graph;
     const auto path = [&](const char* name) { return options_.out + "/" + name; };
-    CsvFile accounts(path("accounts.csv"),
-                     "~id,~label,owner:string,country:string,opened:date");
+    CsvFile accounts(path("accounts.csv"), "~id,~label,owner:string,country:string,opened:date");
     CsvFile devices(path("devices.csv"), "~id,~label,model:string");
     CsvFile uses(path("uses.csv"), "~from,~to,~label,since:date");
     CsvFile transfers(path("transfers.csv"), "~from,~to,~label,amount:double,time:datetime");

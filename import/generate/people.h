@@ -14,12 +14,12 @@ inline constexpr std::array<std::string_view, 24> kGivenNames = {
     "Ines", "Jonas", "Kofi",  "Lena",   "Mateo", "Nadia", "Oskar", "Priya",
     "Qian", "Rosa",  "Sven",  "Tala",   "Umar",  "Vera",  "Wanda", "Yusuf"};
 inline constexpr std::array<std::string_view, 24> kFamilyNames = {
-    "Abe",   "Berg",   "Costa",  "Diaz",  "Eriksen", "Fofana", "Garcia", "Haas",
-    "Ito",   "Jansen", "Kaya",   "Lopez", "Moreau",  "Nowak",  "Okafor", "Petrov",
-    "Quinn", "Rossi",  "Schulz", "Tanaka", "Usman",  "Virtanen", "Weber", "Zhang"};
-inline constexpr std::array<std::string_view, 12> kCities = {
-    "Accra", "Bergen", "Cusco", "Delft", "Erfurt", "Fes",
-    "Genoa", "Hue",    "Izmir", "Jaipur", "Kyoto", "Lyon"};
+    "Abe",   "Berg",   "Costa",  "Diaz",   "Eriksen", "Fofana",   "Garcia", "Haas",
+    "Ito",   "Jansen", "Kaya",   "Lopez",  "Moreau",  "Nowak",    "Okafor", "Petrov",
+    "Quinn", "Rossi",  "Schulz", "Tanaka", "Usman",   "Virtanen", "Weber",  "Zhang"};
+inline constexpr std::array<std::string_view, 12> kCities = {"Accra",  "Bergen", "Cusco", "Delft",
+                                                             "Erfurt", "Fes",    "Genoa", "Hue",
+                                                             "Izmir",  "Jaipur", "Kyoto", "Lyon"};
 inline constexpr std::array<std::string_view, 12> kCountries = {"GH", "NO", "PE", "NL", "DE", "MA",
                                                                 "IT", "VN", "TR", "IN", "JP", "FR"};
 

@@ -21,12 +21,12 @@ constexpr double kInCommunity = 0.7;
 constexpr double kPostsPerPerson = 3;
 constexpr double kLikesPerPerson = 6;
 constexpr std::array<std::string_view, 12> kSubjects = {
-    "The harbour", "My garden",  "That film",  "The tram",     "Our team",     "The market",
+    "The harbour", "My garden",  "That film",   "The tram",     "Our team",     "The market",
     "This bridge", "The museum", "Her lecture", "The old town", "The new song", "The weather"};
 constexpr std::array<std::string_view, 12> kVerdicts = {
-    "is lovely today",  "was a surprise", "needs some care", "never disappoints",
-    "is worth the trip", "could be better", "made my day",    "keeps me busy",
-    "has changed a lot", "is hard to beat", "was too short",  "is quiet again"};
+    "is lovely today",   "was a surprise",  "needs some care", "never disappoints",
+    "is worth the trip", "could be better", "made my day",     "keeps me busy",
+    "has changed a lot", "is hard to beat", "was too short",   "is quiet again"};
 
 class Social {
  public:
@@ -74,9 +74,8 @@ class Social {
     const uint64_t size = std::min(kCommunity, num_persons_ - first);
     std::set<uint64_t> others;
     for (uint64_t k = 0; k < count; ++k) {
-      const uint64_t other = rng.Chance(kInCommunity)
-                                 ? first + rng.Uniform(size)
-                                 : spread_.At(DrawPopular(&rng, num_persons_));
+      const uint64_t other = rng.Chance(kInCommunity) ? first + rng.Uniform(size)
+                                                      : spread_.At(DrawPopular(&rng, num_persons_));
       if (other > i) others.insert(other);
     }
     for (uint64_t other : others) {

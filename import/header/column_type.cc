@@ -100,7 +100,9 @@ bool ParseBool(std::string_view text, Value* value, std::string* why) {
 
 // Exactly one code point; the text is known to be UTF-8.
 bool ParseChar(std::string_view text, Value* value, std::string* why) {
-  const auto byte = [&](size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(text[i])); };
+  const auto byte = [&](size_t i) {
+    return static_cast<char32_t>(static_cast<unsigned char>(text[i]));
+  };
   size_t length = 0;
   char32_t code = 0;
   if (!text.empty()) {
@@ -173,7 +175,8 @@ bool ParseInstant(ScalarType type, std::string_view text, Value* value, std::str
       *value = Value::Of(*duration);
       return true;
     }
-    *why = Quoted(text) + " is no duration such as P1DT2H30M (years and months have no fixed length)";
+    *why =
+        Quoted(text) + " is no duration such as P1DT2H30M (years and months have no fixed length)";
     return false;
   }
   if (auto instant = ParseDateTime(text)) {

@@ -1,7 +1,7 @@
 // ColumnType: what the text of a column means, and the conversion of a field to a Value.
-// The names are those of both tools people come from (Neptune's loader, neo4j-admin), upper or lower
-// case; `T[]` is a list in one value. Rule: no value is rounded, cut or guessed; what does not fit its
-// type is an error that says why.
+// The names are those of both tools people come from (Neptune's loader, neo4j-admin), upper or
+// lower case; `T[]` is a list in one value. Rule: no value is rounded, cut or guessed; what does
+// not fit its type is an error that says why.
 #pragma once
 
 #include <cstdint>

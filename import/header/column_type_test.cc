@@ -21,9 +21,10 @@ std::string Parsed(const std::string& type_name, const std::string& text) {
 
 TEST(ColumnTypeTest, NamesOfBothToolsInAnyCase) {
   for (const char* name :
-       {"bool", "Boolean", "BYTE", "short", "int", "Integer", "long", "float", "Double", "String",
-        "char", "date", "datetime", "localdatetime", "time", "localtime", "duration", "uuid",
-        "point", "string[]", "INT[]", "bigInteger", "bigdecimal"}) {
+       {"bool",     "Boolean",       "BYTE",   "short",      "int",       "Integer",
+        "long",     "float",         "Double", "String",     "char",      "date",
+        "datetime", "localdatetime", "time",   "localtime",  "duration",  "uuid",
+        "point",    "string[]",      "INT[]",  "bigInteger", "bigdecimal"}) {
     EXPECT_TRUE(ParseColumnType(name).ok()) << name;
   }
   for (const char* name : {"", "text", "[]", "int[][]", "varchar"}) {
@@ -71,8 +72,9 @@ TEST(ColumnTypeTest, InstantsTimesAndDurations) {
   EXPECT_EQ(value.AsDateTime(), (DateTime{0, 250'000'000, 7200}));
   ASSERT_TRUE(ParseScalar(ScalarType::kDateTime, "1969-12-31T23:59Z", &value, &why));
   EXPECT_EQ(value.AsDateTime(), (DateTime{-60, 0, 0}));
-  for (const char* bad : {"1970-13-01", "1970-02-30", "70-01-01", "1970-01-01T25:00", "1970-01-01T",
-                          "1970-01-01T10:00:00+1", "1970-01-01x", "1970-01-01T10:00:00.0000000001"}) {
+  for (const char* bad :
+       {"1970-13-01", "1970-02-30", "70-01-01", "1970-01-01T25:00", "1970-01-01T",
+        "1970-01-01T10:00:00+1", "1970-01-01x", "1970-01-01T10:00:00.0000000001"}) {
     EXPECT_FALSE(ParseScalar(ScalarType::kDateTime, bad, &value, &why)) << bad;
   }
   EXPECT_EQ(Parsed("localtime", "14:05"), "String 14:05");

@@ -36,7 +36,7 @@ bool IsNeo4jWord(std::string_view field) {
   word = word.substr(0, word.find_first_of("({"));
   std::transform(word.begin(), word.end(), word.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  constexpr std::array<std::string_view, 6> kWords = {"ID",       "LABEL", "TYPE",
+  constexpr std::array<std::string_view, 6> kWords = {"ID",       "LABEL",  "TYPE",
                                                       "START_ID", "END_ID", "IGNORE"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }

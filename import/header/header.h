@@ -1,8 +1,9 @@
 // The two header dialects, read into a TablePlan.
 //   Neptune:      ~id, ~label, ~from, ~to, name:type, name:type[], name:type(single)
-//   neo4j-admin:  name:ID(Space), :LABEL, :START_ID(Space), :END_ID(Space), :TYPE, name:type, :IGNORE
-// Auto picks the dialect by the header: a name with ~ is Neptune's, a :ID, :START_ID, :END_ID, :TYPE
-// or :LABEL neo4j-admin's.
+//   neo4j-admin:  name:ID(Space), :LABEL, :START_ID(Space), :END_ID(Space), :TYPE, :IGNORE,
+//                 name:type, name:type[]
+// Auto picks the dialect by the header: a name with ~ is Neptune's, a :ID, :START_ID, :END_ID,
+// :TYPE or :LABEL neo4j-admin's.
 #pragma once
 
 #include <string>

@@ -18,9 +18,9 @@ std::string Error(const std::vector<std::string>& fields, TableKind kind,
 }
 
 TEST(HeaderTest, NeptuneVertices) {
-  auto plan = ParseHeader({"~id", "~label", "name:String", "age:Int", "tags:string[]", "a\\:b",
-                           "x:double(single)"},
-                          Dialect::kAuto, TableKind::kNodes, "");
+  auto plan = ParseHeader(
+      {"~id", "~label", "name:String", "age:Int", "tags:string[]", "a\\:b", "x:double(single)"},
+      Dialect::kAuto, TableKind::kNodes, "");
   ASSERT_TRUE(plan.ok()) << MessageOf(plan.status());
   EXPECT_EQ(plan->label, "vertex");
   EXPECT_EQ(plan->columns[0].role, ColumnRole::kId);
@@ -43,9 +43,9 @@ TEST(HeaderTest, NeptuneEdges) {
 }
 
 TEST(HeaderTest, Neo4jNodes) {
-  auto plan = ParseHeader({"personId:ID(Person){id-type:long}", "name", ":LABEL", "x:IGNORE",
-                           "n:long[]"},
-                          Dialect::kAuto, TableKind::kNodes, "");
+  auto plan =
+      ParseHeader({"personId:ID(Person){id-type:long}", "name", ":LABEL", "x:IGNORE", "n:long[]"},
+                  Dialect::kAuto, TableKind::kNodes, "");
   ASSERT_TRUE(plan.ok()) << MessageOf(plan.status());
   EXPECT_EQ(plan->columns[0].name, "personId");
   EXPECT_EQ(plan->columns[0].space, "Person");

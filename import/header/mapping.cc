@@ -72,8 +72,9 @@ StatusOr<MappedTable> ReadTable(std::string_view name, const YAML::Node& node, T
       const bool first = word == (key == "header" ? "true" : "string");
       const bool second = word == (key == "header" ? "false" : "ignore");
       if (!first && !second) {
-        return Bad(name, value,
-                   key == "header" ? "'header' is true or false." : "'others' is string or ignore.");
+        return Bad(
+            name, value,
+            key == "header" ? "'header' is true or false." : "'others' is string or ignore.");
       }
       (key == "header" ? table.has_header : table.ignore_others) = key == "header" ? first : second;
     } else {
@@ -97,7 +98,8 @@ Status ReadTables(std::string_view name, const YAML::Node& node, TableKind kind,
 
 StatusOr<Mapping> ReadRoot(std::string_view name, const YAML::Node& root) {
   Mapping mapping;
-  if (!root.IsMap()) return InvalidArgument(std::string(name) + ": not a mapping file (see README).");
+  if (!root.IsMap())
+    return InvalidArgument(std::string(name) + ": not a mapping file (see README).");
   for (const auto& entry : root) {
     ASSIGN_OR_RETURN(std::string key, Text(name, entry.first));
     if (key == "nodes") {
@@ -155,8 +157,7 @@ StatusOr<ColumnPlan> ReadMeaning(std::string_view header_name, std::string_view 
 StatusOr<size_t> SelectColumn(const std::string& selector, const MappedTable& table,
                               const std::vector<std::string>& fields) {
   size_t position = 0;
-  auto [end, error] =
-      std::from_chars(selector.data(), selector.data() + selector.size(), position);
+  auto [end, error] = std::from_chars(selector.data(), selector.data() + selector.size(), position);
   if (error == std::errc() && end == selector.data() + selector.size()) {
     if (position == 0 || position > fields.size()) {
       return InvalidArgument("The mapping names column " + selector + ", the file has " +
@@ -166,7 +167,8 @@ StatusOr<size_t> SelectColumn(const std::string& selector, const MappedTable& ta
   }
   auto found = std::find(fields.begin(), fields.end(), selector);
   if (!table.has_header || found == fields.end()) {
-    return InvalidArgument("The mapping names column '" + selector + "', which the header has not.");
+    return InvalidArgument("The mapping names column '" + selector +
+                           "', which the header has not.");
   }
   if (std::find(found + 1, fields.end(), selector) != fields.end()) {
     return InvalidArgument("Two columns are named '" + selector +
@@ -219,7 +221,8 @@ StatusOr<Mapping> ReadMapping(const std::string& path) {
   return ParseMapping(text, path);
 }
 
-StatusOr<TablePlan> PlanMappedTable(const MappedTable& table, const std::vector<std::string>& fields,
+StatusOr<TablePlan> PlanMappedTable(const MappedTable& table,
+                                    const std::vector<std::string>& fields,
                                     std::string_view label) {
   TablePlan plan;
   plan.kind = table.kind;
@@ -235,8 +238,8 @@ StatusOr<TablePlan> PlanMappedTable(const MappedTable& table, const std::vector<
     ASSIGN_OR_RETURN(size_t index, SelectColumn(selector, table, fields));
     auto column = ReadMeaning(table.has_header ? fields[index] : "", meaning, table.kind);
     if (!column.ok()) {
-      return InvalidArgument("Column '" + selector + "' of the mapping: " +
-                             MessageOf(column.status()));
+      return InvalidArgument("Column '" + selector +
+                             "' of the mapping: " + MessageOf(column.status()));
     }
     plan.columns[index] = *std::move(column);
   }

@@ -53,7 +53,7 @@ StatusOr<Mapping> ParseMapping(const std::string& text, std::string_view name);
 StatusOr<Mapping> ReadMapping(const std::string& path);
 
 // `fields` is the first row; `label` overrides the mapping's.
-StatusOr<TablePlan> PlanMappedTable(const MappedTable& table, const std::vector<std::string>& fields,
-                                    std::string_view label);
+StatusOr<TablePlan> PlanMappedTable(const MappedTable& table,
+                                    const std::vector<std::string>& fields, std::string_view label);
 
 }  // namespace koios::import

@@ -53,13 +53,16 @@ Status CheckPlan(const TablePlan& plan) {
     }
   }
   const auto count = [&](ColumnRole role) { return roles[static_cast<size_t>(role)]; };
-  for (ColumnRole role : {ColumnRole::kId, ColumnRole::kLabel, ColumnRole::kStart, ColumnRole::kEnd}) {
-    if (count(role) > 1) return InvalidArgument("A header has two columns for an id, end or label.");
+  for (ColumnRole role :
+       {ColumnRole::kId, ColumnRole::kLabel, ColumnRole::kStart, ColumnRole::kEnd}) {
+    if (count(role) > 1)
+      return InvalidArgument("A header has two columns for an id, end or label.");
   }
   if (plan.kind == TableKind::kEdges) {
     if (count(ColumnRole::kStart) == 0 || count(ColumnRole::kEnd) == 0) {
-      return InvalidArgument("An edge file needs a column for each end: ~from and ~to, or :START_ID "
-                             "and :END_ID. Is it a file of nodes?");
+      return InvalidArgument(
+          "An edge file needs a column for each end: ~from and ~to, or :START_ID "
+          "and :END_ID. Is it a file of nodes?");
     }
     if (plan.label.empty() && count(ColumnRole::kLabel) == 0) {
       return InvalidArgument("The edges have no label: add a :TYPE column or write LABEL=file.");

@@ -37,7 +37,8 @@ struct TablePlan {
   std::optional<size_t> Find(ColumnRole role) const;
 };
 
-// Ids are unique in a plan: one id column, both ends for edges, no property twice; names the column.
+// Ids are unique in a plan: one id column, both ends for edges, no property twice; names the
+// column.
 Status CheckPlan(const TablePlan& plan);
 
 // The words of neo4j-admin's headers, which mapping files share: "ID(Space)", "START_ID", "END_ID",

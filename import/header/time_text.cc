@@ -48,7 +48,8 @@ bool TakeFraction(std::string_view* text, int32_t* nanos) {
 bool TakeTime(std::string_view* text, int64_t* seconds, int32_t* nanos) {
   int hour = 0, minute = 0, second = 0;
   *nanos = 0;
-  if (!TakeDigits(text, 2, &hour) || !Take(text, ':') || !TakeDigits(text, 2, &minute)) return false;
+  if (!TakeDigits(text, 2, &hour) || !Take(text, ':') || !TakeDigits(text, 2, &minute))
+    return false;
   if (Take(text, ':')) {
     if (!TakeDigits(text, 2, &second)) return false;
     if (Take(text, '.') && !TakeFraction(text, nanos)) return false;
@@ -114,8 +115,11 @@ std::optional<Duration> ParseDuration(std::string_view text) {
     char letter;
     int64_t seconds;
     bool of_time;
-  } kUnits[] = {{'W', 7 * kSecondsPerDay, false}, {'D', kSecondsPerDay, false}, {'H', 3600, true},
-                {'M', 60, true},                  {'S', 1, true}};
+  } kUnits[] = {{'W', 7 * kSecondsPerDay, false},
+                {'D', kSecondsPerDay, false},
+                {'H', 3600, true},
+                {'M', 60, true},
+                {'S', 1, true}};
   constexpr int64_t kMaxAmount = std::numeric_limits<int64_t>::max() / (8 * kSecondsPerDay);
   size_t next_unit = 0;
   bool in_time = false;
@@ -135,8 +139,8 @@ std::optional<Duration> ParseDuration(std::string_view text) {
     const bool fraction = Take(&text, '.');
     if (fraction && !TakeFraction(&text, &result.nanos)) return std::nullopt;
     if (text.empty()) return std::nullopt;
-    while (next_unit < std::size(kUnits) && (kUnits[next_unit].letter != text.front() ||
-                                             kUnits[next_unit].of_time != in_time)) {
+    while (next_unit < std::size(kUnits) &&
+           (kUnits[next_unit].letter != text.front() || kUnits[next_unit].of_time != in_time)) {
       ++next_unit;
     }
     if (next_unit == std::size(kUnits)) return std::nullopt;

@@ -8,8 +8,8 @@
 
 namespace koios::import {
 
-// "2012-07-21", "2012-07-21T14:05", "…:09", "….123456789", with "Z", "+02:00", "+0200" or "+02" behind
-// a time; a blank may stand for the T. Without an offset it is UTC.
+// "2012-07-21", "2012-07-21T14:05", "…:09", "….123456789", with "Z", "+02:00", "+0200" or "+02"
+// behind a time; a blank may stand for the T. Without an offset it is UTC.
 std::optional<DateTime> ParseDateTime(std::string_view text);
 // "14:05", "14:05:09.5", with or without an offset.
 bool IsTimeOfDay(std::string_view text);

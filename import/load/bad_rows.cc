@@ -1,7 +1,6 @@
 #include "import/load/bad_rows.h"
 
 #include <cerrno>
-
 #include <nlohmann/json.hpp>
 
 #include "core/text.h"

@@ -199,15 +199,19 @@ class EdgeStage {
     RETURN_IF_ERROR((*sorter)->Finish());
     ASSIGN_OR_RETURN(auto stream, context_->writer->OpenStream(family));
     constexpr uint64_t kReportEvery = 4096;
-    for (uint64_t count = 1;; ++count) {
+    uint64_t count = 0;
+    const auto report = [&] {
+      context_->progress->AddRows(count);
+      context_->progress->AddDone(count);
+      count = 0;
+    };
+    while (true) {
       ASSIGN_OR_RETURN(bool more, (*sorter)->Next());
       if (!more) break;
       RETURN_IF_ERROR(stream->Add((*sorter)->key(), (*sorter)->value()));
-      if (count % kReportEvery == 0) {
-        context_->progress->AddRows(kReportEvery);
-        context_->progress->AddDone(kReportEvery);
-      }
+      if (++count == kReportEvery) report();
     }
+    report();
     Free(sorter);
     return stream->Close();
   }

@@ -1,6 +1,7 @@
 // The edges of an import. Their ends become references by two sort-merge joins with the vertices,
 // first the in end, then the out end, so that they arrive in the order in which they are numbered:
-//   read -> (sort by edge id: duplicates) -> sort by in id -> join -> sort by out id -> join -> write
+//   read -> (sort by edge id: duplicates) -> sort by in id -> join -> sort by out id -> join ->
+//   write
 // Memory does not depend on the number of vertices or edges.
 #pragma once
 

@@ -77,7 +77,7 @@ StatusOr<ImportSummary> RunImport(const ImportOptions& options, storage::BulkWri
     return writer->Finish();
   };
   auto loaded = load();
-  progress.Finish();
+  progress.Finish(loaded.ok());
   const Status reported = bad_rows->Finish();
   RETURN_IF_ERROR(loaded.status());
   RETURN_IF_ERROR(reported);

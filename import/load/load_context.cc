@@ -29,8 +29,8 @@ std::string RawLine(const std::string& path, uint64_t offset) {
 
 }  // namespace
 
-Status ReportRow(LoadContext* context, const RecordSource& source, RowCode code,
-                 uint32_t column, std::string message) {
+Status ReportRow(LoadContext* context, const RecordSource& source, RowCode code, uint32_t column,
+                 std::string message) {
   BadRow bad;
   bad.file = source.file;
   bad.line = source.line;

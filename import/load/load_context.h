@@ -44,7 +44,7 @@ struct LoadContext {
 };
 
 // Reports a row that turned out bad after it was parsed; finds its text again where it can.
-Status ReportRow(LoadContext* context, const RecordSource& source, RowCode code,
-                 uint32_t column, std::string message);
+Status ReportRow(LoadContext* context, const RecordSource& source, RowCode code, uint32_t column,
+                 std::string message);
 
 }  // namespace koios::import

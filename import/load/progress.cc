@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-
 #include <nlohmann/json.hpp>
 
 namespace koios::import {
@@ -48,7 +47,7 @@ Progress::~Progress() {
 }
 
 void Progress::StartStage(const std::string& name, uint64_t total) {
-  EndStage();
+  EndStage(true);
   MutexLock lock(&mutex_);
   stage_ = name;
   total_ = total;
@@ -57,17 +56,17 @@ void Progress::StartStage(const std::string& name, uint64_t total) {
   done_ = 0;
 }
 
-void Progress::EndStage() {
+void Progress::EndStage(bool whole) {
   MutexLock lock(&mutex_);
   if (stage_.empty() || mode_ == ProgressMode::kNone) return;
-  if (total_ > 0) done_ = total_;
+  if (whole && total_ > 0) done_ = total_;
   const bool json = mode_ == ProgressMode::kJson;
   std::fprintf(out_, "%s%s\n", is_terminal_ ? "\r\x1b[K" : "", LineLocked(json).c_str());
   std::fflush(out_);
 }
 
-void Progress::Finish() {
-  EndStage();
+void Progress::Finish(bool whole) {
+  EndStage(whole);
   MutexLock lock(&mutex_);
   stage_.clear();
 }

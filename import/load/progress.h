@@ -1,5 +1,5 @@
-// Progress: what an import is doing, told on stderr while it does it. On a terminal one line that is
-// rewritten; as JSON one line per second; otherwise one line per finished stage.
+// Progress: what an import is doing, told on stderr while it does it. On a terminal one line that
+// is rewritten; as JSON one line per second; otherwise one line per finished stage.
 //   {"stage":"read edges","rows":1200000,"rows_per_s":310000,"done":0.42,"eta_s":12,"elapsed_s":9}
 // Counters may be moved by any thread.
 #pragma once
@@ -26,8 +26,8 @@ class Progress {
   void AddRows(uint64_t rows) { rows_.fetch_add(rows, std::memory_order_relaxed); }
   void SetDone(uint64_t done) { done_.store(done, std::memory_order_relaxed); }
   void AddDone(uint64_t done) { done_.fetch_add(done, std::memory_order_relaxed); }
-  // Ends the last stage.
-  void Finish();
+  // Ends the last stage; `whole`: all of it was done.
+  void Finish(bool whole);
 
   double ElapsedSeconds() const;
   // The line for the current stage, as it would be shown now.
@@ -35,7 +35,7 @@ class Progress {
 
  private:
   void Loop();
-  void EndStage();
+  void EndStage(bool whole);
   std::string LineLocked(bool json) const KOIOS_REQUIRES(mutex_);
 
   const ProgressMode mode_;

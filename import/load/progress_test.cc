@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace koios::import {
 namespace {
@@ -47,6 +46,20 @@ TEST(ProgressTest, TextHasShortNumbers) {
   EXPECT_EQ(progress.Line(false), "sort                1235k rows    1235k/s  25.0 %  3 s left");
 }
 
+TEST(ProgressTest, AStageThatFailedIsNotShownAsDone) {
+  std::FILE* out = std::tmpfile();
+  ASSERT_NE(out, nullptr);
+  ManualClock clock;
+  {
+    Progress progress(ProgressMode::kAuto, out, &clock);
+    progress.StartStage("one", 10);
+    progress.AddDone(4);
+    progress.Finish(false);
+  }
+  EXPECT_NE(Contents(out).find(" 40.0 %"), std::string::npos);
+  std::fclose(out);
+}
+
 TEST(ProgressTest, AFinishedStageIsOneLineWhenThereIsNoTerminal) {
   std::FILE* out = std::tmpfile();
   ASSERT_NE(out, nullptr);
@@ -56,8 +69,8 @@ TEST(ProgressTest, AFinishedStageIsOneLineWhenThereIsNoTerminal) {
     progress.StartStage("one", 0);
     progress.AddRows(3);
     progress.StartStage("two", 10);
-    progress.Finish();
-    progress.Finish();
+    progress.Finish(true);
+    progress.Finish(true);
   }
   const std::string text = Contents(out);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);

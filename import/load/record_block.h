@@ -35,7 +35,7 @@ class RecordBlock {
   template <typename F>
   Status ForEachBad(F f) const;
 
-  uint64_t num_rows = 0;  // read, bad ones included
+  uint64_t num_rows = 0;   // read, bad ones included
   int64_t max_int_id = 0;  // of vertices
 
  private:

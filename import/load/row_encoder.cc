@@ -146,9 +146,9 @@ bool RowEncoder::CheckRow(const Row& row, bool chunk_is_utf8, BadRow* bad) const
                   "the field or row is longer than " + std::to_string(csv_.max_field_bytes) +
                       " bytes (a larger --memory allows longer rows)");
     case RowError::kTooManyFields:
-      return Fail(bad, RowCode::kRaggedRow, plan_.columns.size(),
-                  "the row has more fields than the header's " +
-                      std::to_string(plan_.columns.size()));
+      return Fail(
+          bad, RowCode::kRaggedRow, plan_.columns.size(),
+          "the row has more fields than the header's " + std::to_string(plan_.columns.size()));
   }
   if (row.fields.size() != plan_.columns.size()) {
     return Fail(bad, RowCode::kRaggedRow, row.fields.size(),
@@ -170,8 +170,8 @@ bool RowEncoder::ReadId(const Row& row, size_t column, Value* id, Value* origina
   const std::string_view text = row.fields[column].text;
   if (text.empty()) return Fail(bad, RowCode::kBadId, column, "the id is empty");
   if (plan.space.size() + 1 + text.size() > storage::kMaxIdBytes) {
-    return Fail(bad, RowCode::kTooLong, column, "the id is longer than " +
-                                                 std::to_string(storage::kMaxIdBytes) + " bytes");
+    return Fail(bad, RowCode::kTooLong, column,
+                "the id is longer than " + std::to_string(storage::kMaxIdBytes) + " bytes");
   }
   std::optional<int64_t> number;
   switch (plan.id_type.value_or(id_type_)) {
@@ -233,8 +233,8 @@ bool RowEncoder::ReadProperties(const Row& row, const Value& original, RowState*
   return true;
 }
 
-bool RowEncoder::EncodeVertexRow(const Row& row, LabelId label, RowState* state,
-                                 RecordBlock* block, BadRow* bad) const {
+bool RowEncoder::EncodeVertexRow(const Row& row, LabelId label, RowState* state, RecordBlock* block,
+                                 BadRow* bad) const {
   Value id = Value::Long(0), original;
   if (id_column_ && !ReadId(row, *id_column_, &id, &original, bad)) return false;
   if (!ReadProperties(row, original, state, bad)) return false;
@@ -244,7 +244,8 @@ bool RowEncoder::EncodeVertexRow(const Row& row, LabelId label, RowState* state,
     block->Add("", state->value);
     return true;
   }
-  if (id.kind() == ValueKind::kLong) block->max_int_id = std::max(block->max_int_id, id.AsInteger());
+  if (id.kind() == ValueKind::kLong)
+    block->max_int_id = std::max(block->max_int_id, id.AsInteger());
   block->Add(storage::VertexIdKey(storage::IdBytes(id), num_partitions_), state->value);
   return true;
 }

@@ -25,11 +25,12 @@ constexpr size_t kMinRowBytes = size_t{64} << 10;
 
 StatusOr<char> OneCharacter(const std::string& text, std::string_view flag) {
   if (text == "\\t" || text == "tab" || text == "TAB") return '\t';
-  if (text.size() == 1 && text != "\n" && text != "\r" && static_cast<unsigned char>(text[0]) < 0x80) {
+  if (text.size() == 1 && text != "\n" && text != "\r" &&
+      static_cast<unsigned char>(text[0]) < 0x80) {
     return text[0];
   }
-  return InvalidArgument("--" + std::string(flag) + " is one ASCII character (or tab), not '" + text +
-                         "'.");
+  return InvalidArgument("--" + std::string(flag) + " is one ASCII character (or tab), not '" +
+                         text + "'.");
 }
 
 Status SetCsvOptions(const ImportOptions& options, const Mapping& mapping, Sources* sources) {
@@ -61,8 +62,8 @@ Status SetCsvOptions(const ImportOptions& options, const Mapping& mapping, Sourc
       return InvalidArgument("--id-type is auto, int or string, not '" + *text + "'.");
     }
   }
-  csv->max_row_bytes = std::clamp<uint64_t>(options.memory_bytes / 64, kMinRowBytes,
-                                            CsvOptions{}.max_row_bytes);
+  csv->max_row_bytes =
+      std::clamp<uint64_t>(options.memory_bytes / 64, kMinRowBytes, CsvOptions{}.max_row_bytes);
   csv->max_field_bytes = std::min(csv->max_field_bytes, csv->max_row_bytes);
   return OkStatus();
 }
@@ -83,8 +84,9 @@ StatusOr<std::vector<std::string>> FirstRow(const std::string& path, const CsvOp
   Row row;
   if (!parser.Next(&row)) return InvalidArgument("The first line is blank; a header is expected.");
   if (row.error != RowError::kNone) {
-    return InvalidArgument("The first row can't be read: it is too long, has too many columns or "
-                           "an unfinished quote. Are --delimiter and --quote right?");
+    return InvalidArgument(
+        "The first row can't be read: it is too long, has too many columns or "
+        "an unfinished quote. Are --delimiter and --quote right?");
   }
   std::vector<std::string> fields;
   for (const Field& field : row.fields) fields.emplace_back(field.text);

@@ -53,8 +53,8 @@ class ChunkStream {
       }
       auto more = reader_->Next(&task->chunk);
       if (!more.ok()) {
-        return MakeStatus(more.status().code(), tables_[next_table_ - 1].path + ": " +
-                                                    MessageOf(more.status()));
+        return MakeStatus(more.status().code(),
+                          tables_[next_table_ - 1].path + ": " + MessageOf(more.status()));
       }
       context_->progress->SetDone(finished_bytes_ + reader_->source().consumed());
       if (*more) {
@@ -70,13 +70,14 @@ class ChunkStream {
  private:
   Status Open(const SourceTable& table) {
     const uint32_t file = first_file_ + static_cast<uint32_t>(next_table_) - 1;
-    ASSIGN_OR_RETURN(std::unique_ptr<RowEncoder> encoder,
-                     RowEncoder::Create(table, file, *context_->sources, context_->writer,
-                                        context_->labels));
+    ASSIGN_OR_RETURN(
+        std::unique_ptr<RowEncoder> encoder,
+        RowEncoder::Create(table, file, *context_->sources, context_->writer, context_->labels));
     encoder_ = std::move(encoder);
     ASSIGN_OR_RETURN(auto source,
                      OpenByteSource(table.path, MaxWindowBytes(context_->options->memory_bytes)));
-    reader_ = std::make_unique<ChunkReader>(std::move(source), context_->sources->csv, chunk_bytes_);
+    reader_ =
+        std::make_unique<ChunkReader>(std::move(source), context_->sources->csv, chunk_bytes_);
     if (table.skip_first_row) {
       Chunk header;
       RETURN_IF_ERROR(reader_->NextRow(&header).status());
@@ -105,23 +106,23 @@ Status ReadTables(LoadContext* context, const std::string& stage,
   const size_t num_threads = std::clamp<size_t>(
       asked > 0 ? static_cast<size_t>(asked) : std::thread::hardware_concurrency(), 1, kMaxThreads);
   const size_t in_flight = 2 * num_threads + 2;
-  const uint64_t chunk_bytes = std::clamp(context->Eighths(2) / in_flight / kBlockGrowth,
-                                          kMinChunkBytes, kMaxChunkBytes);
+  const uint64_t chunk_bytes =
+      std::clamp(context->Eighths(2) / in_flight / kBlockGrowth, kMinChunkBytes, kMaxChunkBytes);
   ChunkStream chunks(context, tables, first_file, chunk_bytes);
   OrderedPipeline<ParseTask> pipeline(num_threads, in_flight);
-  return pipeline.Run(
-      [&](ParseTask* task) { return chunks.Next(task); },
-      [&](ParseTask* task, uint64_t number) {
-        return task->encoder->EncodeChunk(
-            task->chunk, [&] { return pipeline.WaitForTurn(number); }, &task->block);
-      },
-      [&](ParseTask* task) -> Status {
-        context->rows_by_file[task->file] += task->block.num_rows;
-        context->progress->AddRows(task->block.num_rows);
-        RETURN_IF_ERROR(task->block.ForEachBad(
-            [context](const BadRow& bad) { return context->bad_rows->Add(bad); }));
-        return consume(task->block);
-      });
+  return pipeline.Run([&](ParseTask* task) { return chunks.Next(task); },
+                      [&](ParseTask* task, uint64_t number) {
+                        return task->encoder->EncodeChunk(
+                            task->chunk, [&] { return pipeline.WaitForTurn(number); },
+                            &task->block);
+                      },
+                      [&](ParseTask* task) -> Status {
+                        context->rows_by_file[task->file] += task->block.num_rows;
+                        context->progress->AddRows(task->block.num_rows);
+                        RETURN_IF_ERROR(task->block.ForEachBad(
+                            [context](const BadRow& bad) { return context->bad_rows->Add(bad); }));
+                        return consume(task->block);
+                      });
 }
 
 }  // namespace koios::import

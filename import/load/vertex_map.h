@@ -1,6 +1,6 @@
-// VertexMap: which reference each vertex id of the load got, as a run on disk sorted by the id's key,
-// and the resolver that walks it beside sorted endpoints. This is a sort-merge join: memory does not
-// depend on the number of vertices.
+// VertexMap: which reference each vertex id of the load got, as a run on disk sorted by the id's
+// key, and the resolver that walks it beside sorted endpoints. This is a sort-merge join: memory
+// does not depend on the number of vertices.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace koios::import {
 
 struct VertexMap {
   std::unique_ptr<TempFile> file;  // null: the load has no vertices
-  Run run;  // id key -> VertexKey
+  Run run;                         // id key -> VertexKey
 };
 
 // The key of an id family in words: 'abc' or 42.

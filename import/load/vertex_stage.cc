@@ -37,8 +37,7 @@ class VertexStage {
  private:
   Status Read() {
     return ReadTables(
-        context_, "read vertices", context_->sources->nodes, 0,
-        [this](const RecordBlock& block) {
+        context_, "read vertices", context_->sources->nodes, 0, [this](const RecordBlock& block) {
           max_int_id_ = std::max(max_int_id_, block.max_int_id);
           return block.ForEach([this](std::string_view key, std::string_view value) -> Status {
             if (!key.empty()) return by_id_.Add(key, value);

@@ -109,8 +109,7 @@ Status ExternalSorter::Finish() {
   }
   RETURN_IF_ERROR(Spill());
   ReleaseBuffer();
-  const size_t fan_in =
-      std::clamp<size_t>(options_.merge_bytes / kMinReadBuffer, 2, kMaxFanIn);
+  const size_t fan_in = std::clamp<size_t>(options_.merge_bytes / kMinReadBuffer, 2, kMaxFanIn);
   RETURN_IF_ERROR(MergeToFanIn(fan_in));
   return StartMerge(std::move(runs_));
 }
@@ -145,9 +144,8 @@ Status ExternalSorter::StartMerge(std::vector<Run> runs) {
   readers_.clear();
   heap_.clear();
   advance_top_ = false;
-  const size_t buffer =
-      std::clamp(options_.merge_bytes / std::max<size_t>(runs.size(), 1), size_t{1} << 10,
-                 kMaxReadBuffer);
+  const size_t buffer = std::clamp(options_.merge_bytes / std::max<size_t>(runs.size(), 1),
+                                   size_t{1} << 10, kMaxReadBuffer);
   for (const Run& run : runs) {
     auto reader = std::make_unique<RunReader>(file_.get(), run, buffer);
     ASSIGN_OR_RETURN(bool more, reader->Next());

@@ -82,8 +82,7 @@ Status RunReader::Fill(size_t needed) {
   buffer_.erase(0, at_);
   at_ = 0;
   const size_t old = buffer_.size();
-  const uint64_t wanted =
-      std::min<uint64_t>(std::max(needed, buffer_bytes_) - old, end_ - next_);
+  const uint64_t wanted = std::min<uint64_t>(std::max(needed, buffer_bytes_) - old, end_ - next_);
   buffer_.resize(old + wanted);
   ASSIGN_OR_RETURN(size_t got, file_->ReadAt(next_, buffer_.data() + old, wanted));
   if (got != wanted) return DataLoss("A temporary file of the import is shorter than written.");
@@ -96,8 +95,8 @@ StatusOr<bool> RunReader::Next() {
   if (available() == 0) return false;
   std::string_view rest = std::string_view(buffer_).substr(at_);
   uint64_t key_size = 0, value_size = 0;
-  if (!GetVarint(&rest, &key_size) || !GetVarint(&rest, &value_size) ||
-      key_size > end_ || value_size > end_) {
+  if (!GetVarint(&rest, &key_size) || !GetVarint(&rest, &value_size) || key_size > end_ ||
+      value_size > end_) {
     return DataLoss("A temporary file of the import is damaged.");
   }
   at_ = buffer_.size() - rest.size();

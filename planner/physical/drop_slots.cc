@@ -60,7 +60,10 @@ class Liveness {
     for (const plan::Operator& op : plan_->operators()) {
       if (op.has_scope_exit()) exits_[op.scope_exit().enter()] = op.id();
     }
-    for (size_t i = Size(); i-- > 0;) Backward(i);
+    do {  // until nothing more is read behind the ends of loops
+      grown_ = false;
+      for (size_t i = Size(); i-- > 0;) Backward(i);
+    } while (grown_);
     for (size_t i = 0; i < Size(); ++i) Forward(i);
   }
 
@@ -69,15 +72,23 @@ class Liveness {
   const plan::Operator& At(size_t i) const { return plan_->operators(static_cast<int>(i)); }
 
   void Backward(size_t i) {
+    const size_t known = before_[i].size();
+    Visit(i);
+    grown_ = grown_ || before_[i].size() > known;
+  }
+
+  void Visit(size_t i) {
     const plan::Operator& op = At(i);
     for (uint32_t next : op.next()) behind_[i].insert(before_[next].begin(), before_[next].end());
     if (op.has_scope_exit()) return;  // the body's row ends here; the parked one goes on
     if (op.has_scope_enter()) {
       const uint32_t exit = exits_[op.id()];
+      Slots body = before_[op.next(0)];
       for (uint32_t first : At(exit).scope_exit().alternatives()) {
-        behind_[i].insert(before_[first].begin(), before_[first].end());
+        body.insert(before_[first].begin(), before_[first].end());
       }
-      body_[op.id()] = behind_[i];
+      behind_[i].insert(body.begin(), body.end());
+      body_[op.id()] = std::move(body);
       Slots parked = behind_[exit];
       parked.erase(WriteOf(At(exit)));
       behind_[i].merge(parked);
@@ -109,6 +120,7 @@ class Liveness {
   }
 
   plan::Plan* plan_;
+  bool grown_ = false;
   std::vector<Slots> before_;           // read at or behind the operator
   std::vector<Slots> behind_;           // read behind it
   std::vector<Slots> present_;          // may be in its input rows

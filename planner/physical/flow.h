@@ -20,6 +20,7 @@ struct OpenEnd {
 struct Flow {
   std::vector<OpenEnd> ends;
   uint32_t scope = 0;       // 1 + id of the innermost ScopeEnter; 0: root
+  uint32_t loop = 0;        // 1 + id of the innermost LoopEnter; 0: none
   std::set<uint32_t> here;  // slots whose element is owned where the row stands
   bool at_home = true;      // the row stands at the home of its instance
   bool ordered = false;     // an order() came before: rows carry ordinals

@@ -54,8 +54,7 @@ void Lowering::LowerRoot(const Chain& root) {
   LowerChain(root);
   static const Op kEnd{Unfold{}, {}, ""};
   op_ = &kEnd;
-  ToHomeInOrder();
-  ToHomeAlways();
+  EndAtHome();
   plan::Operator* sink = Add();
   sink->mutable_sink();
   sink->clear_next();
@@ -84,6 +83,7 @@ plan::Operator* Lowering::Add() {
   plan::Operator* added = plan_->add_operators();
   added->set_id(id);
   added->set_scope(flow_.scope);
+  added->set_loop(flow_.loop);
   if (op_ != nullptr) {
     added->set_step(op_->step);
     if (op_->span.line != 0) SetPosition(op_->span, added->mutable_position());
@@ -152,6 +152,11 @@ void Lowering::ToHomeInOrder() {
 void Lowering::CarryOrdinals() {
   if (!flow_.ordered) return;
   plan_->mutable_operators(plan_->operators_size() - 1)->set_ordinal_slot(SlotOf(kOrdinalName));
+}
+
+void Lowering::EndAtHome() {
+  if (flow_.ordered && flow_.mixed) ToHomeInOrder();
+  ToHomeAlways();
 }
 
 void Lowering::ToHomeAlways() { AddExchange(plan::Exchange::HOME); }
@@ -244,7 +249,7 @@ void Lowering::Lower(const Unfold&) {
 }
 
 void Lowering::Lower(const Limit& op) {
-  if (op.high != -1 && !flow_.at_home && !flow_.ordered && flow_.scope == 0) {
+  if (op.high != -1 && !flow_.at_home && !flow_.ordered && flow_.scope == 0 && flow_.loop == 0) {
     plan::Limit* partial = Add()->mutable_limit();
     partial->set_high(op.high);
     partial->set_stage(plan::PARTIAL);
@@ -357,8 +362,7 @@ uint32_t Lowering::LowerBody(const Chain& body, const Flow& outside, uint32_t en
   flow_.at_home = true;  // an instance's home is where its row parks
   flow_.ordered = false;
   LowerChain(body);
-  ToHomeInOrder();
-  ToHomeAlways();
+  EndAtHome();
   ends->insert(ends->end(), flow_.ends.begin(), flow_.ends.end());
   return first;
 }
@@ -404,6 +408,78 @@ void Lowering::Lower(const Split& op) {
     branches.push_back(std::move(flow_));
   }
   flow_ = JoinFlows(std::move(branches));
+}
+
+void Lowering::AddLoopTests(const LoopTests& tests, std::vector<Flow>* exits) {
+  if (tests.until == nullptr && tests.emit == nullptr) return;
+  const auto leave = [this, exits](uint32_t id, int index) {
+    exits->push_back(flow_);
+    exits->back().ends = {{id, index}};
+  };
+  OpenEnd emitted;
+  bool emits = false;
+  if (tests.until != nullptr || !IsTrue(*tests.emit)) {
+    std::vector<ExpressionPtr> options;
+    for (const ExpressionPtr& test : {tests.until, tests.emit}) {
+      if (test != nullptr) options.push_back(Prepare(test, plan::Project::LEAVE_ABSENT));
+    }
+    const bool always = tests.emit != nullptr && IsTrue(*tests.emit);
+    if (!always) options.push_back(Constant(Value::Bool(true)));
+    plan::Operator* added = Add();
+    const uint32_t id = added->id();
+    for (const ExpressionPtr& test : options) {
+      Encode(test, added->mutable_split()->add_options()->mutable_test());
+    }
+    added->clear_next();
+    for (size_t i = 0; i < options.size(); ++i) added->add_next(0);
+    CarryOrdinals();
+    int index = 0;
+    if (tests.until != nullptr) leave(id, index++);
+    emits = tests.emit != nullptr;
+    if (emits) emitted = {id, index++};
+    flow_.ends.clear();
+    if (!always) flow_.ends = {{id, index}};
+    if (!emits) return;
+  }
+  const std::vector<OpenEnd> others = emits ? flow_.ends : std::vector<OpenEnd>();
+  if (emits) flow_.ends = {emitted};
+  plan::Operator* copy = Add();
+  copy->mutable_split()->set_copy(true);
+  copy->add_next(0);
+  CarryOrdinals();
+  leave(copy->id(), 0);
+  flow_.ends = {{copy->id(), 1}};
+  flow_.ends.insert(flow_.ends.end(), others.begin(), others.end());
+}
+
+void Lowering::Lower(const Loop& op) {
+  plan::Operator* enter_operator = Add();
+  enter_operator->mutable_loop_enter();
+  const uint32_t enter = enter_operator->id();
+  const uint32_t outer_loop = flow_.loop;
+  bool ordered = flow_.ordered;
+  for (const Chain& part : op.parts) ordered = ordered && !EndsHistory(part);
+  flow_.loop = enter + 1;  // from here on what holds at the start of every iteration
+  flow_.here.clear();
+  flow_.at_home = false;
+  flow_.ordered = ordered;
+  flow_.mixed = true;
+  flow_.types = AtLoopStart(flow_.types, op);
+  std::vector<Flow> exits;
+  LowerChain(op.parts[0]);
+  AddLoopTests(op.before, &exits);
+  LowerChain(op.parts[1]);
+  LowerChain(op.parts[2]);
+  LoopTests behind = op.behind;
+  const bool leaves = op.before.until || op.before.emit || behind.until || behind.emit;
+  if (!leaves) behind.until = Constant(Value::Bool(false));
+  AddLoopTests(behind, &exits);
+  plan::Operator* back = Add();
+  back->mutable_loop_back()->set_enter(enter);
+  back->set_next(0, enter + 1);
+  flow_ = JoinFlows(std::move(exits));
+  flow_.loop = outer_loop;
+  Add()->mutable_loop_exit()->set_enter(enter);
 }
 
 }  // namespace koios::planner

@@ -45,6 +45,7 @@ class Lowering {
   void Lower(const Group& op);
   void Lower(const Scope& op);
   void Lower(const Split& op);
+  void Lower(const Loop& op);
 
   // Adds an operator behind all open ends; its own end is then the only open one.
   plan::Operator* Add();
@@ -58,8 +59,12 @@ class Lowering {
   // Marks the last operator: it may make several rows of one, or let rows overtake each other.
   void CarryOrdinals();
   void ToHomeAlways();
+  // The end of a scope or of the plan.
+  void EndAtHome();
   uint32_t LowerBody(const Chain& body, const Flow& outside, uint32_t enter,
                      std::vector<OpenEnd>* ends);
+  // Lets rows leave the loop as the tests say: adds where they stand to `exits`.
+  void AddLoopTests(const LoopTests& tests, std::vector<Flow>* exits);
   void FinishScope(const Scope& op, const Flow& outside);
 
   // The slot of a name; a new one when it is not known yet. "" is slot 0.

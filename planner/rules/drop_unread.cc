@@ -29,6 +29,12 @@ using Visit = std::function<void(const Op&, const Names&)>;
 
 Names LiveBefore(const Chain& chain, Names live, const Visit& visit);
 
+// A name read anywhere in a loop may be read by the next iteration.
+Names LiveInLoop(const Op& loop, Names behind) {
+  CollectAllReads(loop, &behind);
+  return behind;
+}
+
 void LiveBeforeOp(const Op& op, Names* live, const Visit& visit) {
   visit(op, *live);
   if (EndsHistory(op)) live->clear();
@@ -44,6 +50,12 @@ void LiveBeforeOp(const Op& op, Names* live, const Visit& visit) {
     *live = std::move(before);
   }
   CollectReads(op, live);
+  if (const Loop* loop = As<Loop>(op)) {
+    const Names inside = LiveInLoop(op, *live);
+    Names before = inside;
+    for (const Chain& part : loop->parts) LiveBefore(part, inside, visit);
+    *live = std::move(before);
+  }
 }
 
 Names LiveBefore(const Chain& chain, Names live, const Visit& visit) {
@@ -64,6 +76,10 @@ Names Sweep(Chain* chain, Names live, bool* changed) {
     }
     if (Scope* scope = As<Scope>(&op)) {
       for (Chain& body : scope->bodies) Sweep(&body, {}, changed);
+    }
+    if (Loop* loop = As<Loop>(&op)) {
+      const Names inside = LiveInLoop(op, live);
+      for (Chain& part : loop->parts) Sweep(&part, inside, changed);
     }
     if (Split* split = As<Split>(&op)) {
       for (Chain& branch : split->branches) Sweep(&branch, live, changed);

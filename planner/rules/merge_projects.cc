@@ -11,15 +11,6 @@ namespace {
 // How far a value may be from its reader; bounds the work in long chains.
 constexpr size_t kMaxDistance = 64;
 
-void AddReads(const Op& op, std::set<std::string>* names) {
-  CollectReads(op, names);
-  const std::vector<Chain>* children = ChildrenOf(op);
-  if (children == nullptr) return;
-  for (const Chain& child : *children) {
-    for (const Op& inner : child.ops) AddReads(inner, names);
-  }
-}
-
 struct Readers {
   size_t count = 0;
   size_t last = 0;  // position in the chain
@@ -29,7 +20,7 @@ std::map<std::string, Readers> ReadersIn(const Chain& chain) {
   std::map<std::string, Readers> readers;
   for (size_t i = 0; i < chain.ops.size(); ++i) {
     std::set<std::string> names;
-    AddReads(chain.ops[i], &names);
+    CollectAllReads(chain.ops[i], &names);
     for (const std::string& name : names) {
       ++readers[name].count;
       readers[name].last = i;

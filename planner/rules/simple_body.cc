@@ -182,9 +182,8 @@ bool IsStateless(const Chain& chain) {
         As<Reduce>(op) || As<Group>(op) || As<Inject>(op)) {
       return false;
     }
-    const Split* split = As<Split>(op);
-    if (split == nullptr) continue;
-    for (const Chain& branch : split->branches) {
+    if (!As<Split>(op) && !As<Loop>(op)) continue;
+    for (const Chain& branch : *ChildrenOf(op)) {
       if (!IsStateless(branch)) return false;
     }
   }

@@ -1,6 +1,7 @@
 #include "planner/steps/builder.h"
 
 #include "planner/plan_error.h"
+#include "planner/steps/predicate.h"
 
 namespace koios::planner {
 namespace {
@@ -49,6 +50,10 @@ bool IsInfix(const parser::Call& call, std::string_view name) {
   return call.name == name && call.arguments.empty();
 }
 
+bool IsLoopTest(const parser::Call& call) {
+  return call.name == "until" || call.name == "emit" || call.name == "times";
+}
+
 // Where the left side of the first infix and()/or() begins: behind the last step before it that
 // starts from the graph, and what belongs to that step.
 size_t LeftOfConjunction(std::span<const parser::Call> calls, size_t infix) {
@@ -95,6 +100,19 @@ void Builder::Emit(Operation operation) {
   Advance(chain_.ops.back(), &env_);
 }
 
+Status Builder::UnionWith(Chain other) {
+  if (++injects_ > kMaxInjects) {
+    return NotThereYet(span_, "inject", "so many inject() steps are not there yet");
+  }
+  Split split;
+  split.branches.push_back(std::move(chain_));
+  split.branches.push_back(std::move(other));
+  chain_ = Chain{};
+  env_ = TypeEnv{};
+  Emit(std::move(split));
+  return OkStatus();
+}
+
 std::string Builder::FreshName(char prefix) {
   return std::string("~") + prefix + std::to_string(query_->next_name++);
 }
@@ -124,6 +142,7 @@ StatusOr<Chain> Builder::ChildFrom(const Bound& argument, TypeEnv env, LabelMode
   child.is_child_ = is_child_ || !at_start();
   child.span_ = argument.span;
   child.step_ = step_;
+  child.loop_ = loop_;
   RETURN_IF_ERROR(child.AppendChild(*argument.traversal));
   return child.Take();
 }
@@ -132,8 +151,40 @@ StatusOr<Chain> Builder::ChildOfCalls(Calls calls) {
   Builder child(query_, env_, mode_);
   child.span_ = span_;
   child.step_ = step_;
+  child.loop_ = loop_;
   RETURN_IF_ERROR(child.AppendPlain(calls, false));
   return child.Take();
+}
+
+StatusOr<Chain> Builder::LoopBody(const Bound& argument, TypeEnv env, LoopPlace place) {
+  std::swap(loop_, place);
+  StatusOr<Chain> body = ChildFrom(argument, std::move(env), LabelMode::kPlain);
+  std::swap(loop_, place);
+  return body;
+}
+
+StatusOr<Chain> Builder::LoopConditions(const std::vector<Modulator>& modulators, TypeEnv env,
+                                        LoopPlace place, LoopTests* tests) {
+  Builder conditions(query_, std::move(env), mode_);
+  conditions.loop_ = std::move(place);
+  conditions.step_ = step_;
+  for (const Modulator& modulator : modulators) {
+    conditions.span_ = modulator.call->span;
+    ExpressionPtr* test = modulator.call->name == "emit" ? &tests->emit : &tests->until;
+    if (modulator.args.empty()) {
+      *test = Constant(Value::Bool(true));
+    } else if (modulator.call->name == "times") {
+      const ExpressionPtr done =
+          CallOf("loops", {Constant(Value::Int(conditions.loop_.plus))});
+      *test = CallOf("gte", {done, Constant(modulator.args[0].value)});
+    } else if (modulator.args[0].IsPredicate()) {
+      ASSIGN_OR_RETURN(*test, BuildPredicate(modulator.args[0], Current(), "repeat"));
+    } else {
+      ASSIGN_OR_RETURN(Chain child, conditions.Child(modulator.args[0]));
+      *test = conditions.EmitFlag(std::move(child));
+    }
+  }
+  return conditions.Take();
 }
 
 Status Builder::AppendCalls(Calls calls, bool root) {
@@ -228,6 +279,8 @@ Status Builder::CheckNames(size_t most) {
 }
 
 StatusOr<StepCall> Builder::TakeStep(Calls calls, size_t* at) {
+  StepCall step;
+  RETURN_IF_ERROR(TakeLoopTests(calls, at, &step.tests_before));
   const parser::Call& call = calls[*at];
   ASSIGN_OR_RETURN(const StepSpec* spec, SpecOf(call));
   if (spec->Has(kModulates)) {
@@ -237,7 +290,6 @@ StatusOr<StepCall> Builder::TakeStep(Calls calls, size_t* at) {
   if (!spec->IsThere()) {
     return NotThereYet(call.span, call.name, "the step " + call.name + "() is not there yet");
   }
-  StepCall step;
   step.spec = spec;
   step.call = &call;
   step.text = CallText(call);
@@ -246,6 +298,20 @@ StatusOr<StepCall> Builder::TakeStep(Calls calls, size_t* at) {
   ++*at;
   RETURN_IF_ERROR(TakeModulators(calls, at, &step));
   return step;
+}
+
+// until(), emit() and times() in front of the repeat() that they belong to.
+Status Builder::TakeLoopTests(Calls calls, size_t* at, std::vector<Modulator>* tests) {
+  for (; *at < calls.size() && IsLoopTest(calls[*at]); ++*at) {
+    const parser::Call& call = calls[*at];
+    ASSIGN_OR_RETURN(std::vector<Bound> arguments, BindAll(call, *query_->parameters));
+    RETURN_IF_ERROR(CheckArguments(*FindStep(call.name), call, arguments));
+    tests->push_back({&call, std::move(arguments)});
+  }
+  if (tests->empty() || (*at < calls.size() && calls[*at].name == "repeat")) return OkStatus();
+  const parser::Call& last = *tests->back().call;
+  return StepError("MISPLACED_STEP", last.span, last.name,
+                   last.name + "() stands directly before or behind repeat()");
 }
 
 Status Builder::TakeModulators(Calls calls, size_t* at, StepCall* step) {
@@ -262,6 +328,11 @@ Status Builder::TakeModulators(Calls calls, size_t* at, StepCall* step) {
     const bool by = call.name == "by" && step->spec->Has(kTakesBy);
     const bool option = call.name == "option" && step->spec->Has(kTakesOption);
     const bool with = call.name == "with" && step->spec->Has(kTakesWith);
+    if (IsLoopTest(call) && step->spec->Has(kTakesLoopTests)) {
+      step->tests_behind.push_back({&call, std::move(arguments)});
+      continue;
+    }
+    if (IsLoopTest(call)) return OkStatus();  // of the next repeat()
     if (!by && !option && !with) {
       return StepError("MISPLACED_STEP", call.span, call.name,
                        call.name + "() cannot follow " + step->call->name + "()");

@@ -31,6 +31,8 @@ struct StepCall {
   std::vector<Modulator> bys;
   std::vector<Modulator> options;
   std::vector<Modulator> withs;
+  std::vector<Modulator> tests_before;  // until(), emit(), times() of repeat()
+  std::vector<Modulator> tests_behind;
   std::vector<std::string> labels;
 
   std::string_view name() const { return spec->name; }
@@ -39,6 +41,9 @@ struct StepCall {
 
 // Distinct labels of one traversal.
 inline constexpr size_t kMaxLabels = 256;
+
+// Steps inject() in the middle of one traversal: each nests what is before it.
+inline constexpr uint32_t kMaxInjects = 32;
 
 // What all builders of one query share.
 struct QueryState {
@@ -67,8 +72,21 @@ class Builder {
   bool at_start() const { return chain_.ops.empty(); }
   bool is_child() const { return is_child_; }  // not the root, nor a branch at its start
   void Emit(Operation operation);
+  // Emits a union of all so far with `other`, which starts afresh.
+  Status UnionWith(Chain other);
   StatusOr<Chain> Child(const Bound& argument, LabelMode mode = LabelMode::kPlain);
   StatusOr<Chain> ChildFrom(const Bound& argument, TypeEnv env, LabelMode mode);
+  // Inside repeat(): its name, and what to add to the counter of iterations.
+  struct LoopPlace {
+    bool inside = false;
+    std::string name;
+    int32_t plus = 0;
+  };
+  const LoopPlace& loop() const { return loop_; }
+  StatusOr<Chain> LoopBody(const Bound& argument, TypeEnv env, LoopPlace place);
+  // Values the tests of one place and returns what they store.
+  StatusOr<Chain> LoopConditions(const std::vector<Modulator>& modulators, TypeEnv env,
+                                 LoopPlace place, LoopTests* tests);
   // Emits a scope that stores whether the child gives anything, and returns that flag.
   ExpressionPtr EmitFlag(Chain child);
   // A name that no label can be: "~k3".
@@ -83,6 +101,7 @@ class Builder {
   Status AppendConjunction(Calls left, Calls calls, bool root);
   StatusOr<Chain> ChildOfCalls(Calls calls);
   StatusOr<StepCall> TakeStep(Calls calls, size_t* at);
+  Status TakeLoopTests(Calls calls, size_t* at, std::vector<Modulator>* tests);
   Status TakeModulators(Calls calls, size_t* at, StepCall* step);
   Status BuildStep(const StepCall& step, bool first_of_root);
   Status StartVariable(const parser::Call& call, std::vector<std::string>* labels);
@@ -93,6 +112,8 @@ class Builder {
   TypeEnv env_;
   LabelMode mode_;
   bool is_child_ = true;
+  LoopPlace loop_;
+  uint32_t injects_ = 0;
   Chain chain_;
   SourceSpan span_;
   std::string step_;

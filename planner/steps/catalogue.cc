@@ -103,7 +103,7 @@ constexpr StepSpec kRows[] = {
     {"tree", "() | key:string", "paths as a tree", kTakesBy},
     {"index", "()", "numbers the members of a collection", kTakesWith},
     {"math", "expression:string", "arithmetic", kTakesBy},
-    {"loops", "() | name:string", "how often the loop was run"},
+    {"loops", "() | name:string", "how often the loop was run", 0, kNoChildren, BuildLoops},
     {"sack", "() | operator:Operator", "the traverser's sack", kTakesBy},
     // All values together.
     {"count", kReduce, "how many", 0, kNoChildren, BuildCount},
@@ -135,7 +135,7 @@ constexpr StepSpec kRows[] = {
      "one of several branches", kTakesOption, kGlobal, BuildChoose},
     {"branch", "choice:traversal/T", "all options that fit", kTakesOption, kGlobal},
     {"repeat", "body:traversal | name:string, body:traversal", "runs the body again and again",
-     kTakesLoopTests, kGlobal},
+     kTakesLoopTests, kGlobal, BuildRepeat},
     // Modulators.
     {"as", "labels:string+", "labels the step before", kModulates},
     {"by",
@@ -147,9 +147,9 @@ constexpr StepSpec kRows[] = {
     {"with", "key:string/WithOptions, value:value/WithOptions?", "configures the step before",
      kModulates},
     {"from", "value:string/value/traversal", "where an edge or a path begins"},
-    {"times", "n:integer", "how often repeat() runs"},
-    {"until", "test:traversal/P", "when repeat() ends", 0, kLocal},
-    {"emit", "() | test:traversal/P", "what repeat() gives on its way", 0, kLocal},
+    {"times", "n:integer", "how often repeat() runs", kModulates},
+    {"until", "test:traversal/P", "when repeat() ends", kModulates, kLocal},
+    {"emit", "() | test:traversal/P", "what repeat() gives on its way", kModulates, kLocal},
     // Changes to the graph.
     {"addV", "() | label:string/traversal", "adds a vertex", kStarts},
     {"addE", "label:string/traversal", "adds an edge", kStarts | kTakesFromTo},

@@ -31,8 +31,13 @@ Status BuildGraph(const StepCall& step, Builder* builder) {
 Status BuildInject(const StepCall& step, Builder* builder) {
   Inject inject;
   // At the start of the root the only row is the seed, which is no traverser.
-  inject.keep_input = !builder->at_start() || builder->is_child();
+  inject.keep_input = builder->is_child();
   for (const Bound& argument : step.args) inject.values.push_back(argument.value);
+  if (!builder->is_child() && !builder->at_start()) {
+    Chain values;
+    values.ops.push_back(Op{std::move(inject), step.span(), step.text});
+    return builder->UnionWith(std::move(values));
+  }
   builder->Emit(std::move(inject));
   return OkStatus();
 }

@@ -47,6 +47,10 @@ Status BuildFold(const StepCall& step, Builder* builder);
 Status BuildOrder(const StepCall& step, Builder* builder);
 Status BuildGroup(const StepCall& step, Builder* builder);  // group, groupCount
 
+// loop_steps.cc: again and again
+Status BuildRepeat(const StepCall& step, Builder* builder);
+Status BuildLoops(const StepCall& step, Builder* builder);
+
 // branch_steps.cc: children make the values
 Status BuildLocal(const StepCall& step, Builder* builder);  // local flatMap map sideEffect optional
 Status BuildCoalesce(const StepCall& step, Builder* builder);

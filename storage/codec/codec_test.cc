@@ -1,8 +1,8 @@
 // Round trips, order and damage of everything the codec writes.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <limits>
-
-#include <gtest/gtest.h>
 
 #include "core/value_compare.h"
 #include "storage/codec/element_id.h"
@@ -96,9 +96,12 @@ TEST(Keys, EdgeEndsOrderByVertexDirectionLabelNeighbourEdge) {
     return EdgeEndKey({VertexRef{vertex}, direction, label, VertexRef{neighbour}, edge});
   };
   const std::vector<std::string> ascending = {
-      end(1, Direction::kOut, 1, 1, 9),   end(1, Direction::kOut, 1, 2, 1),
-      end(1, Direction::kOut, 300, 1, 1), end(1, Direction::kIn, 1, 1, 1),
-      end(1, Direction::kIn, 1, 256, 1),  end(2, Direction::kOut, 1, 1, 1),
+      end(1, Direction::kOut, 1, 1, 9),
+      end(1, Direction::kOut, 1, 2, 1),
+      end(1, Direction::kOut, 300, 1, 1),
+      end(1, Direction::kIn, 1, 1, 1),
+      end(1, Direction::kIn, 1, 256, 1),
+      end(2, Direction::kOut, 1, 1, 1),
       end(VertexRef::Make(1, 0).bits, Direction::kOut, 1, 1, 1)};
   EXPECT_TRUE(std::is_sorted(ascending.begin(), ascending.end()));
   EXPECT_TRUE(ascending[0].starts_with(VertexKey(VertexRef{1})));
@@ -214,10 +217,10 @@ TEST(Records, ElementsHaveAllTheirKeys) {
 
 TEST(MetaCodec, RoundTripsAndFindsDamage) {
   const std::vector<MetaKey> keys = {
-      {MetaKind::kFormat, 0, 0},          {MetaKind::kVersion, 0, 0},
-      {MetaKind::kLabelName, 5, 0},       {MetaKind::kKeyName, 6, 0},
-      {MetaKind::kPropertyKind, 5, 6},    {MetaKind::kVertexCount, 5, 0},
-      {MetaKind::kEdgeCount, 5, 0},       {MetaKind::kNextLocals, 4095, 0},
+      {MetaKind::kFormat, 0, 0},       {MetaKind::kVersion, 0, 0},
+      {MetaKind::kLabelName, 5, 0},    {MetaKind::kKeyName, 6, 0},
+      {MetaKind::kPropertyKind, 5, 6}, {MetaKind::kVertexCount, 5, 0},
+      {MetaKind::kEdgeCount, 5, 0},    {MetaKind::kNextLocals, 4095, 0},
       {MetaKind::kNextVertexId, 0, 0}};
   for (const MetaKey& key : keys) {
     const std::string bytes = EncodeMetaKey(key);

@@ -2,9 +2,9 @@
 // as the numbers do); or tag 2, then the string's bytes to the end.
 #include "storage/codec/element_id.h"
 
-#include <charconv>
-
 #include <xxhash.h>
+
+#include <charconv>
 
 #include "core/big_number.h"
 #include "storage/codec/keys.h"

@@ -39,13 +39,20 @@ Status Damaged(Family family) {
 
 std::string_view FamilyName(Family family) {
   switch (family) {
-    case Family::kMeta: return "default";
-    case Family::kVertices: return "vertices";
-    case Family::kVertexLabels: return "vertex_labels";
-    case Family::kVertexIds: return "vertex_ids";
-    case Family::kEdges: return "edges";
-    case Family::kEdgeEnds: return "edge_ends";
-    case Family::kEdgeIds: return "edge_ids";
+    case Family::kMeta:
+      return "default";
+    case Family::kVertices:
+      return "vertices";
+    case Family::kVertexLabels:
+      return "vertex_labels";
+    case Family::kVertexIds:
+      return "vertex_ids";
+    case Family::kEdges:
+      return "edges";
+    case Family::kEdgeEnds:
+      return "edge_ends";
+    case Family::kEdgeIds:
+      return "edge_ids";
   }
   return "";
 }

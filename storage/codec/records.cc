@@ -100,8 +100,7 @@ StatusOr<LabelId> RecordLabel(std::string_view bytes) {
 bool PropertyReader::Next() {
   if (rest_.empty() || !status_.ok()) return false;
   const KeyId previous = key_;
-  if (!GetName(&rest_, &key_) || key_ <= previous || !GetBytes(&rest_, &value_) ||
-      value_.empty()) {
+  if (!GetName(&rest_, &key_) || key_ <= previous || !GetBytes(&rest_, &value_) || value_.empty()) {
     status_ = DataLoss("The properties of a record are damaged.");
     return false;
   }
@@ -124,11 +123,9 @@ StatusOr<KeyedProperties> DecodeProperties(std::string_view properties) {
 void EncodeVertex(VertexRef vertex, LabelId label, const Value& id,
                   std::span<const std::pair<KeyId, Value>> properties, uint32_t num_partitions,
                   std::vector<FamilyRecord>* out) {
-  out->push_back(
-      {Family::kVertices, VertexKey(vertex), EncodeVertexRecord(label, id, properties)});
+  out->push_back({Family::kVertices, VertexKey(vertex), EncodeVertexRecord(label, id, properties)});
   out->push_back({Family::kVertexLabels, VertexLabelKey(vertex, label), {}});
-  out->push_back({Family::kVertexIds, VertexIdKey(IdBytes(id), num_partitions),
-                  VertexKey(vertex)});
+  out->push_back({Family::kVertexIds, VertexIdKey(IdBytes(id), num_partitions), VertexKey(vertex)});
 }
 
 void EncodeEdge(const EdgeRef& edge, const std::optional<Value>& id,
@@ -138,8 +135,7 @@ void EncodeEdge(const EdgeRef& edge, const std::optional<Value>& id,
   out->push_back({Family::kEdgeEnds, EdgeEndKey(OutEnd(edge)), {}});
   out->push_back({Family::kEdgeEnds, EdgeEndKey(InEnd(edge)), {}});
   if (id) {
-    out->push_back(
-        {Family::kEdgeIds, EdgeIdKey(IdBytes(*id), num_partitions), EdgeKey(edge.id)});
+    out->push_back({Family::kEdgeIds, EdgeIdKey(IdBytes(*id), num_partitions), EdgeKey(edge.id)});
   }
 }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <deque>
-#include <mutex>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "core/mutex.h"
 
 namespace koios::storage {
 namespace {
@@ -40,13 +40,13 @@ struct Entry {
 
 // Keys in the table and in the queue are the same.
 struct AdjacencyCache::Shard {
-  std::mutex mutex;
-  absl::flat_hash_map<AdjacencyKey, Entry, KeyHash> entries;
-  std::deque<AdjacencyKey> queue;
-  size_t bytes = 0;
+  Mutex mutex;
+  absl::flat_hash_map<AdjacencyKey, Entry, KeyHash> entries KOIOS_GUARDED_BY(mutex);
+  std::deque<AdjacencyKey> queue KOIOS_GUARDED_BY(mutex);
+  size_t bytes KOIOS_GUARDED_BY(mutex) = 0;
 
   // Makes room: the first in the queue goes, or to its end when it was used.
-  void Evict() {
+  void Evict() KOIOS_REQUIRES(mutex) {
     const AdjacencyKey first = queue.front();
     queue.pop_front();
     auto found = entries.find(first);
@@ -113,7 +113,7 @@ std::shared_ptr<const Adjacency> AdjacencyCache::Find(const AdjacencyKey& key,
   const uint64_t changed = StampOf(key.vertex).load(std::memory_order_acquire);
   if (changed > view_version) return nullptr;
   Shard& shard = ShardOf(key);
-  std::lock_guard lock(shard.mutex);
+  MutexLock lock(&shard.mutex);
   auto found = shard.entries.find(key);
   if (found == shard.entries.end() || changed > found->second.version) return nullptr;
   found->second.used = true;
@@ -126,7 +126,7 @@ void AdjacencyCache::Insert(const AdjacencyKey& key, uint64_t view_version,
   const size_t bytes = adjacency->ByteSize() + kEntryOverhead;
   if (bytes > max_shard_bytes_) return;
   Shard& shard = ShardOf(key);
-  std::lock_guard lock(shard.mutex);
+  MutexLock lock(&shard.mutex);
   auto [entry, added] = shard.entries.try_emplace(key);
   if (added) shard.queue.push_back(key);
   shard.bytes += bytes - entry->second.bytes;
@@ -145,7 +145,7 @@ void AdjacencyCache::TouchAll(uint64_t version) {
 size_t AdjacencyCache::ByteSize() const {
   size_t total = 0;
   for (size_t i = 0; i < kNumShards; ++i) {
-    std::lock_guard lock(shards_[i].mutex);
+    MutexLock lock(&shards_[i].mutex);
     total += shards_[i].bytes;
   }
   return total;

@@ -2,14 +2,14 @@
 // passed. Belongs to one thread until it is closed.
 #pragma once
 
+#include <rocksdb/sst_file_writer.h>
+
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include <rocksdb/sst_file_writer.h>
 
 #include "storage/bulk_writer.h"
 #include "storage/rocks/database.h"

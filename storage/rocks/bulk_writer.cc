@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -51,7 +50,7 @@ class RocksBulkWriter final : public BulkWriter {
   Status CheckGivenIds();
   Status WriteMetaFile(MetaState* next_meta);
   Status Ingest();
-  BulkSummary Summary(uint64_t version) const;
+  BulkSummary Summary(const MetaState& meta) const;
 
   std::unique_ptr<GraphStore> owned_;
   GraphStore* store_;
@@ -60,12 +59,13 @@ class RocksBulkWriter final : public BulkWriter {
   bool finished_ = false;
   uint32_t num_partitions_ = 0;
 
-  std::mutex mutex_;  // guards what follows, down to the atomics
-  MetaState meta_;    // names
-  LoadFacts facts_;
-  size_t open_streams_ = 0;
-  bool broken_ = false;  // a stream ended without Close
-  uint64_t next_file_ = 1;
+  Mutex mutex_;
+  MetaState meta_ KOIOS_GUARDED_BY(mutex_);    // the names
+  LoadFacts closed_ KOIOS_GUARDED_BY(mutex_);  // by streams
+  size_t open_streams_ KOIOS_GUARDED_BY(mutex_) = 0;
+  bool broken_ KOIOS_GUARDED_BY(mutex_) = false;  // a stream ended without Close
+  uint64_t next_file_ KOIOS_GUARDED_BY(mutex_) = 1;
+  LoadFacts facts_;  // Finish's
 
   std::vector<std::atomic<uint64_t>> next_vertex_, next_edge_;  // by partition
   std::atomic<int64_t> next_vertex_id_{0};
@@ -78,24 +78,25 @@ Status RocksBulkWriter::Begin() {
     return FailedPrecondition("The graph in '" + to.path + "' is open for reading only.");
   }
   {
-    std::unique_lock lock(to.queue_mutex);
+    MutexLock lock(&to.queue_mutex);
     if (to.loading) return FailedPrecondition("A load is being appended to the graph already.");
     to.loading = true;
     began_ = true;
-    to.idle.wait(lock, [&to] { return !to.leading && to.queue.empty(); });
+    while (to.leading || !to.queue.empty()) to.idle.Wait(&to.queue_mutex);
   }
   ingest_path_ = to.path + "/" + kIngestFolder;
   RETURN_IF_ERROR(RemovePath(ingest_path_));
   RETURN_IF_ERROR(MakeFolder(ingest_path_));
-  meta_ = to.meta;
-  num_partitions_ = meta_.num_partitions();
+  num_partitions_ = to.meta.num_partitions();
   next_vertex_ = std::vector<std::atomic<uint64_t>>(num_partitions_);
   next_edge_ = std::vector<std::atomic<uint64_t>>(num_partitions_);
   for (uint32_t p = 0; p < num_partitions_; ++p) {
-    next_vertex_[p] = meta_.next_vertex_local(p);
-    next_edge_[p] = meta_.next_edge_local(p);
+    next_vertex_[p] = to.meta.next_vertex_local(p);
+    next_edge_[p] = to.meta.next_edge_local(p);
   }
-  next_vertex_id_ = meta_.next_vertex_id();
+  next_vertex_id_ = to.meta.next_vertex_id();
+  MutexLock lock(&mutex_);
+  meta_ = to.meta;
   return OkStatus();
 }
 
@@ -104,18 +105,18 @@ RocksBulkWriter::~RocksBulkWriter() {
   if (store_ != nullptr) {
     // What can't be removed is removed when the graph is opened.
     RemovePath(ingest_path_).IgnoreError();
-    std::lock_guard lock(state().queue_mutex);
+    MutexLock lock(&state().queue_mutex);
     state().loading = false;
   }
 }
 
 StatusOr<LabelId> RocksBulkWriter::InternLabel(std::string_view name) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return meta_.InternLabel(name, state().options.max_names);
 }
 
 StatusOr<KeyId> RocksBulkWriter::InternKey(std::string_view name) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return meta_.InternKey(name, state().options.max_names);
 }
 
@@ -141,7 +142,7 @@ uint64_t RocksBulkWriter::AssignEdge(VertexRef out, bool has_id) {
 StatusOr<std::unique_ptr<BulkStream>> RocksBulkWriter::OpenStream(Family family) {
   if (finished_) return FailedPrecondition("The load is finished.");
   if (family == Family::kMeta) return InvalidArgument("The meta family is written by Finish.");
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   ++open_streams_;
   return std::unique_ptr<BulkStream>(new FileStream(
       *state().database, family, [this] { return NewFile(); },
@@ -150,7 +151,7 @@ StatusOr<std::unique_ptr<BulkStream>> RocksBulkWriter::OpenStream(Family family)
 }
 
 std::string RocksBulkWriter::NewFile() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   return ingest_path_ + "/" + std::to_string(next_file_++) + ".sst";
 }
 
@@ -162,12 +163,12 @@ bool RocksBulkWriter::IsAssigned(uint64_t edge_number) const {
 }
 
 void RocksBulkWriter::StreamClosed(LoadFacts* facts) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(&mutex_);
   --open_streams_;
   if (facts == nullptr) {
     broken_ = true;
   } else {
-    facts_.Add(std::move(*facts));
+    closed_.Add(std::move(*facts));
   }
 }
 
@@ -185,9 +186,8 @@ Status RocksBulkWriter::CheckWhole() const {
 
 Status RocksBulkWriter::CheckRanges() {
   for (std::vector<IngestFile>& files : facts_.files) {
-    std::sort(files.begin(), files.end(), [](const IngestFile& a, const IngestFile& b) {
-      return a.first_key < b.first_key;
-    });
+    std::sort(files.begin(), files.end(),
+              [](const IngestFile& a, const IngestFile& b) { return a.first_key < b.first_key; });
     for (size_t i = 1; i < files.size(); ++i) {
       if (files[i - 1].last_key < files[i].first_key) continue;
       return FailedPrecondition("Two streams of one family of the load overlap.");
@@ -201,17 +201,13 @@ Status RocksBulkWriter::CheckGivenIds() {
   if (!assigned_edge_ids_) return OkStatus();
   if (facts_.has_given_edge_number) return UsedTwice(facts_.given_edge_number);
   const StoreAccess::State& to = state();
-  const auto view = [&to] {
-    std::lock_guard lock(to.view_mutex);
-    return to.view;
-  }();
+  const std::shared_ptr<const RocksView> view = to.NewestView();
   auto given = view->snapshot().NewIterator(Family::kEdgeIds, view->snapshot().ReadOptions());
   // In each partition of the index: jump from one range of assigned numbers to the next.
   for (uint32_t p = 0; p < num_partitions_; ++p) {
     uint64_t from = to.meta.next_edge_local(0);
     while (true) {
-      const std::string key =
-          PartitionKey(p) + IdBytes(Value::Long(static_cast<int64_t>(from)));
+      const std::string key = PartitionKey(p) + IdBytes(Value::Long(static_cast<int64_t>(from)));
       given->Seek(key);
       if (!given->Valid()) break;
       uint32_t partition = 0;
@@ -228,9 +224,9 @@ Status RocksBulkWriter::CheckGivenIds() {
         continue;
       }
       if (number.partition() + 1 >= num_partitions_) break;
-      from = VertexRef::Make(number.partition() + 1,
-                             to.meta.next_edge_local(number.partition() + 1))
-                 .bits;
+      from =
+          VertexRef::Make(number.partition() + 1, to.meta.next_edge_local(number.partition() + 1))
+              .bits;
     }
     RETURN_IF_ERROR(FromRocks(given->status(), "Reading edge ids"));
   }
@@ -253,8 +249,7 @@ Status RocksBulkWriter::WriteMetaFile(MetaState* next_meta) {
   next_meta->NoteVertexId(next_vertex_id_.load() - 1);
   next_meta->SetVersion(next_meta->version() + 1);
 
-  rocksdb::SstFileWriter file(rocksdb::EnvOptions(),
-                              state().database->FileOptions(Family::kMeta));
+  rocksdb::SstFileWriter file(rocksdb::EnvOptions(), state().database->FileOptions(Family::kMeta));
   const std::string path = NewFile();
   RETURN_IF_ERROR(FromRocks(file.Open(path), "Creating a file of the load"));
   rocksdb::Status written;
@@ -285,24 +280,24 @@ StatusOr<BulkSummary> RocksBulkWriter::Finish() {
   if (finished_) return FailedPrecondition("The load is finished already.");
   MetaState next_meta;
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(&mutex_);
     if (open_streams_ > 0 || broken_) {
       return FailedPrecondition("A stream of the load was not closed.");
     }
     next_meta = meta_;
+    facts_ = std::move(closed_);
   }
   RETURN_IF_ERROR(CheckWhole());
   RETURN_IF_ERROR(CheckRanges());
   RETURN_IF_ERROR(CheckGivenIds());
   RETURN_IF_ERROR(WriteMetaFile(&next_meta));
   StoreAccess::State& to = state();
-  const uint64_t version = next_meta.version();
-  if (to.cache != nullptr) to.cache->TouchAll(version);
+  if (to.cache != nullptr) to.cache->TouchAll(next_meta.version());
   RETURN_IF_ERROR(Ingest());
   finished_ = true;
-  to.window = ConflictWindow(version, to.options.conflict_window_keys);
+  to.window = ConflictWindow(next_meta.version(), to.options.conflict_window_keys);
+  BulkSummary summary = Summary(next_meta);
   to.Publish(std::move(next_meta));
-  BulkSummary summary = Summary(version);
   RETURN_IF_ERROR(RemovePath(ingest_path_));
   if (owned_ != nullptr) {
     owned_ = nullptr;
@@ -311,10 +306,10 @@ StatusOr<BulkSummary> RocksBulkWriter::Finish() {
   return summary;
 }
 
-BulkSummary RocksBulkWriter::Summary(uint64_t version) const {
+BulkSummary RocksBulkWriter::Summary(const MetaState& meta) const {
   BulkSummary summary;
-  summary.version = version;
-  const NameTable& labels = meta_.schema().labels;
+  summary.version = meta.version();
+  const NameTable& labels = meta.schema().labels;
   for (const auto& [label, count] : facts_.vertices) summary.vertices[labels.Name(label)] = count;
   for (const auto& [label, count] : facts_.edges) summary.edges[labels.Name(label)] = count;
   return summary;

@@ -1,9 +1,9 @@
 #include "storage/bulk_writer.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <map>
-
-#include <gtest/gtest.h>
 
 #include "core/value_compare.h"
 #include "storage/check.h"
@@ -201,8 +201,7 @@ TEST_F(BulkWriterTest, AppendIsAloneAndOldViewsStay) {
   EXPECT_EQ(kind, ValueKind::kNull);
   EXPECT_TRUE(Check(*store)->ok());
   // Who read before the load can't be decided any more.
-  EXPECT_EQ(store->Commit(AddVertexBatch(2, Value::Long(2))).status().code(),
-            StatusCode::kAborted);
+  EXPECT_EQ(store->Commit(AddVertexBatch(2, Value::Long(2))).status().code(), StatusCode::kAborted);
   EXPECT_TRUE(store->Commit(AddVertexBatch(3, Value::Long(2))).ok());
 }
 
@@ -231,8 +230,7 @@ TEST_F(BulkWriterTest, RefusesAnAssignedEdgeIdThatIsGivenAsWell) {
     auto writer = Create();
     Loader loader(writer.get());
     WriteBatch both = batch;
-    both.edges.push_back(
-        {Value::Long(static_cast<int64_t>(number)), "a", Added(0), Added(0), {}});
+    both.edges.push_back({Value::Long(static_cast<int64_t>(number)), "a", Added(0), Added(0), {}});
     EXPECT_EQ(loader.Load(both).status().code(), StatusCode::kAlreadyExists);
   }
   // The given one was there before.

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -71,8 +70,8 @@ class Checker {
   StatusOr<std::optional<std::string>> Get(Family family, const std::string& key) {
     const Database& database = view_->snapshot().database();
     std::string value;
-    const rocksdb::Status status = database.db()->Get(view_->snapshot().ReadOptions(),
-                                                      database.family(family), key, &value);
+    const rocksdb::Status status =
+        database.db()->Get(view_->snapshot().ReadOptions(), database.family(family), key, &value);
     if (status.IsNotFound()) return std::nullopt;
     RETURN_IF_ERROR(FromRocks(status, "Checking the graph"));
     return value;
@@ -120,8 +119,7 @@ class Checker {
     }
     RETURN_IF_ERROR(DecodeIdBytes(record.id_bytes).status());
     RETURN_IF_ERROR(CheckProperties(record.properties, what));
-    RETURN_IF_ERROR(
-        Expect(Family::kVertexLabels, VertexLabelKey(vertex, record.label), "", what));
+    RETURN_IF_ERROR(Expect(Family::kVertexLabels, VertexLabelKey(vertex, record.label), "", what));
     return Expect(Family::kVertexIds, VertexIdKey(record.id_bytes, view_->num_partitions()),
                   VertexKey(vertex), what);
   }
@@ -243,13 +241,9 @@ class Checker {
 
 StatusOr<CheckReport> Check(const GraphStore& store) {
   const StoreAccess::State& state = StoreAccess::Of(store);
-  const auto view = [&state] {
-    std::lock_guard lock(state.view_mutex);
-    return state.view;
-  }();
-  ASSIGN_OR_RETURN(const MetaState meta,
-                   ReadMeta(view->snapshot().NewIterator(Family::kMeta,
-                                                         view->snapshot().ReadOptions())));
+  const std::shared_ptr<const RocksView> view = state.NewestView();
+  ASSIGN_OR_RETURN(const MetaState meta, ReadMeta(view->snapshot().NewIterator(
+                                             Family::kMeta, view->snapshot().ReadOptions())));
   return Checker(view, meta).Run();
 }
 

@@ -24,12 +24,18 @@ class CheckTest : public testing::Test {
   }
   std::string Key(Family family) const {
     switch (family) {
-      case Family::kMeta: return EncodeMetaKey({MetaKind::kVertexCount, 1, 0});
-      case Family::kVertices: return VertexKey(base_.vertices[1]);
-      case Family::kVertexLabels: return VertexLabelKey(base_.vertices[1], 2);
-      case Family::kVertexIds: return VertexIdKey("\x02two", 4);
-      case Family::kEdges: return EdgeKey(base_.edges[0].id);
-      case Family::kEdgeEnds: return EdgeEndKey(InEnd(base_.edges[0]));
+      case Family::kMeta:
+        return EncodeMetaKey({MetaKind::kVertexCount, 1, 0});
+      case Family::kVertices:
+        return VertexKey(base_.vertices[1]);
+      case Family::kVertexLabels:
+        return VertexLabelKey(base_.vertices[1], 2);
+      case Family::kVertexIds:
+        return VertexIdKey("\x02two", 4);
+      case Family::kEdges:
+        return EdgeKey(base_.edges[0].id);
+      case Family::kEdgeEnds:
+        return EdgeEndKey(InEnd(base_.edges[0]));
       case Family::kEdgeIds:
         return EdgeIdKey(std::string("\x01\x80\0\0\0\0\0\0\x09", 9), 4);
     }
@@ -66,9 +72,8 @@ TEST_F(CheckTest, AWholeGraphHasNoProblems) {
 }
 
 TEST_F(CheckTest, FindsEachKindOfEntryThatIsMissing) {
-  for (const Family family :
-       {Family::kEdgeIds, Family::kEdgeEnds, Family::kEdges, Family::kVertexIds,
-        Family::kVertexLabels, Family::kVertices}) {
+  for (const Family family : {Family::kEdgeIds, Family::kEdgeEnds, Family::kEdges,
+                              Family::kVertexIds, Family::kVertexLabels, Family::kVertices}) {
     NewGraph();
     Remove(family);
     const CheckReport report = Run();

@@ -15,9 +15,8 @@ Status Missing(std::string_view what) {
 }
 
 Status Taken(std::string_view what, const Value& id) {
-  const std::string shown = id.kind() == ValueKind::kLong
-                                ? std::to_string(id.AsInteger())
-                                : "'" + id.AsString().substr(0, 64) + "'";
+  const std::string shown = id.kind() == ValueKind::kLong ? std::to_string(id.AsInteger())
+                                                          : "'" + id.AsString().substr(0, 64) + "'";
   return AlreadyExists("There is already " + std::string(what) + " with the id " + shown + ".");
 }
 
@@ -233,9 +232,8 @@ Status CommitBuilder::LoadChanged() {
       if (!IsRemoval(value)) CollectSet(schema.labels.Name(label), name, *value);
     }
   };
-  std::erase_if(vertex_changes_, [this](const auto& change) {
-    return dropped_vertices_.contains(change.first);
-  });
+  std::erase_if(vertex_changes_,
+                [this](const auto& change) { return dropped_vertices_.contains(change.first); });
   for (const auto& [vertex, changes] : vertex_changes_) {
     ASSIGN_OR_RETURN(std::optional<StoredVertex> stored, GetVertex(vertex));
     if (!stored) return Missing("vertex whose property is set");
@@ -275,9 +273,9 @@ Status CommitBuilder::CheckEndpoints() {
 Status CommitBuilder::CheckVertexIds() {
   std::string value;
   for (const std::string& id_bytes : added_vertex_ids_) {
-    ASSIGN_OR_RETURN(const bool taken,
-                     Get(Family::kVertexIds,
-                         VertexIdKey(id_bytes, group_.meta->num_partitions()), &value));
+    ASSIGN_OR_RETURN(
+        const bool taken,
+        Get(Family::kVertexIds, VertexIdKey(id_bytes, group_.meta->num_partitions()), &value));
     if (!taken) continue;
     ASSIGN_OR_RETURN(const VertexRef holder, DecodeVertexKey(value));
     if (dropped_vertices_.contains(holder)) continue;
@@ -319,9 +317,8 @@ Status CommitBuilder::AssignVertexIds() {
     while (taken) {
       id = Value::Long(group_.meta->TakeVertexId());
       const std::string bytes = IdBytes(id);
-      ASSIGN_OR_RETURN(
-          taken,
-          Get(Family::kVertexIds, VertexIdKey(bytes, group_.meta->num_partitions()), &value));
+      ASSIGN_OR_RETURN(taken, Get(Family::kVertexIds,
+                                  VertexIdKey(bytes, group_.meta->num_partitions()), &value));
       taken = taken || added_vertex_ids_.contains(bytes);
     }
   }
@@ -331,8 +328,7 @@ Status CommitBuilder::AssignVertexIds() {
 void CommitBuilder::AssignReferences() {
   for (const Value& id : result_.vertex_ids) {
     const uint32_t partition = PartitionOfId(id, group_.meta->num_partitions());
-    result_.vertices.push_back(
-        VertexRef::Make(partition, group_.meta->TakeVertexLocal(partition)));
+    result_.vertices.push_back(VertexRef::Make(partition, group_.meta->TakeVertexLocal(partition)));
   }
 }
 
@@ -362,8 +358,8 @@ Status CommitBuilder::AssignEdgeIds() {
       if (taken) edge.id = VertexRef::Make(partition, group_.meta->TakeEdgeLocal(partition)).bits;
     }
     result_.edges.push_back(edge);
-    result_.edge_ids.push_back(
-        edge_ids_[i] ? *edge_ids_[i] : Value::Long(static_cast<int64_t>(edge.id)));
+    result_.edge_ids.push_back(edge_ids_[i] ? *edge_ids_[i]
+                                            : Value::Long(static_cast<int64_t>(edge.id)));
   }
   return OkStatus();
 }
@@ -396,8 +392,8 @@ void CommitBuilder::ApplyAdded() {
   for (size_t i = 0; i < batch_.vertices.size(); ++i) {
     const AddedVertex& added = batch_.vertices[i];
     const LabelId label = group_.meta->InternLabel(added.label, max_names).value();
-    EncodeVertex(result_.vertices[i], label, result_.vertex_ids[i],
-                 Intern(label, added.properties), num_partitions, &records);
+    EncodeVertex(result_.vertices[i], label, result_.vertex_ids[i], Intern(label, added.properties),
+                 num_partitions, &records);
     group_.meta->AddVertices(label, 1);
   }
   for (size_t i = 0; i < batch_.edges.size(); ++i) {
@@ -405,8 +401,7 @@ void CommitBuilder::ApplyAdded() {
     EdgeRef& edge = result_.edges[i];
     if (result_.edge_ids[i].is_null()) continue;  // its vertex is dropped
     edge.label = group_.meta->InternLabel(added.label, max_names).value();
-    EncodeEdge(edge, edge_ids_[i], Intern(edge.label, added.properties), num_partitions,
-               &records);
+    EncodeEdge(edge, edge_ids_[i], Intern(edge.label, added.properties), num_partitions, &records);
     group_.meta->AddEdges(edge.label, 1);
     group_.touched.insert(edge.out);
     group_.touched.insert(edge.in);
@@ -463,11 +458,9 @@ void CommitBuilder::Delete(Family family, const std::string& key) {
   group_.effects->Delete(group_.database->family(family), key).PermitUncheckedError();
 }
 
-StatusOr<bool> CommitBuilder::Get(Family family, const std::string& key,
-                                  std::string* value) const {
-  const rocksdb::Status status =
-      group_.effects->GetFromBatchAndDB(group_.database->db(), rocksdb::ReadOptions(),
-                                        group_.database->family(family), key, value);
+StatusOr<bool> CommitBuilder::Get(Family family, const std::string& key, std::string* value) const {
+  const rocksdb::Status status = group_.effects->GetFromBatchAndDB(
+      group_.database->db(), rocksdb::ReadOptions(), group_.database->family(family), key, value);
   if (status.IsNotFound()) return false;
   RETURN_IF_ERROR(FromRocks(status, "Reading the graph"));
   return true;
@@ -486,8 +479,7 @@ StatusOr<std::optional<CommitBuilder::StoredVertex>> CommitBuilder::GetVertex(
   return stored;
 }
 
-StatusOr<std::optional<CommitBuilder::StoredEdge>> CommitBuilder::GetEdge(
-    uint64_t edge_id) const {
+StatusOr<std::optional<CommitBuilder::StoredEdge>> CommitBuilder::GetEdge(uint64_t edge_id) const {
   std::string bytes;
   ASSIGN_OR_RETURN(const bool found, Get(Family::kEdges, EdgeKey(edge_id), &bytes));
   if (!found) return std::nullopt;

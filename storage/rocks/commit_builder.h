@@ -4,6 +4,8 @@
 // Belongs to the thread that leads a group of commits.
 #pragma once
 
+#include <rocksdb/utilities/write_batch_with_index.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,8 +14,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <rocksdb/utilities/write_batch_with_index.h>
 
 #include "core/status.h"
 #include "storage/codec/records.h"
@@ -94,7 +94,7 @@ class CommitBuilder {
   const WriteBatch& batch_;
   CommitResult result_;
   ConflictKeys keys_;
-  std::vector<std::optional<Value>> edge_ids_;  // given ones, normalised
+  std::vector<std::optional<Value>> edge_ids_;               // given ones, normalised
   std::set<std::string> added_vertex_ids_, added_edge_ids_;  // id bytes
   std::map<VertexRef, StoredVertex> dropped_vertices_, changed_vertices_;
   std::map<uint64_t, StoredEdge> dropped_edges_, changed_edges_;

@@ -1,7 +1,7 @@
 // What a commit does and refuses, rule by rule, each with its breaking case.
-#include <algorithm>
-
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "core/value_compare.h"
 #include "storage/check.h"
@@ -173,12 +173,11 @@ TEST_F(CommitTest, AssignedIdsStepOverGivenOnes) {
   // The next three edge numbers of v1's partition are given to edges elsewhere.
   const uint64_t next = Commit(AddEdgeBatch(base_, v1_, v2_))->edges[0].id + 1;
   for (uint64_t id = next; id < next + 3; ++id) {
-    ASSERT_TRUE(
-        Commit(AddEdgeBatch(base_, v2_, v3_, Value::Long(static_cast<int64_t>(id)))).ok());
+    ASSERT_TRUE(Commit(AddEdgeBatch(base_, v2_, v3_, Value::Long(static_cast<int64_t>(id)))).ok());
   }
   WriteBatch batch = AddEdgeBatch(base_, v1_, v2_);
-  batch.edges.push_back({Value::Long(static_cast<int64_t>(next + 3)), "knows", Existing(v1_),
-                         Existing(v2_), {}});
+  batch.edges.push_back(
+      {Value::Long(static_cast<int64_t>(next + 3)), "knows", Existing(v1_), Existing(v2_), {}});
   const CommitResult result = Commit(batch).value();
   EXPECT_GT(result.edges[0].id, next + 3);
   // Vertices: 1, 2, 3 are given, and 4 in the same batch.

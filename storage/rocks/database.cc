@@ -1,11 +1,11 @@
 #include "storage/rocks/database.h"
 
-#include <algorithm>
-#include <vector>
-
 #include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
+
+#include <algorithm>
+#include <vector>
 
 namespace koios::storage {
 namespace {
@@ -40,8 +40,7 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family,
   }
   out.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   out.compression = rocksdb::kLZ4Compression;
-  out.write_buffer_size =
-      std::max<size_t>(options.write_buffer_bytes / 4, size_t{64} << 10);
+  out.write_buffer_size = std::max<size_t>(options.write_buffer_bytes / 4, size_t{64} << 10);
   out.level_compaction_dynamic_level_bytes = true;
   return out;
 }
@@ -147,9 +146,9 @@ uint64_t Database::DiskBytes() const {
 Status Database::Compact() {
   for (rocksdb::ColumnFamilyHandle* family : families_) {
     RETURN_IF_ERROR(FromRocks(db_->Flush(rocksdb::FlushOptions(), family), "Writing the graph"));
-    RETURN_IF_ERROR(FromRocks(
-        db_->CompactRange(rocksdb::CompactRangeOptions(), family, nullptr, nullptr),
-        "Compacting the graph"));
+    RETURN_IF_ERROR(
+        FromRocks(db_->CompactRange(rocksdb::CompactRangeOptions(), family, nullptr, nullptr),
+                  "Compacting the graph"));
   }
   return OkStatus();
 }

@@ -2,16 +2,16 @@
 // Shared by the store and its views; the last one closes it. Thread-safe as RocksDB is.
 #pragma once
 
+#include <rocksdb/db.h>
+#include <rocksdb/options.h>
+#include <rocksdb/write_buffer_manager.h>
+
 #include <array>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <rocksdb/db.h>
-#include <rocksdb/options.h>
-#include <rocksdb/write_buffer_manager.h>
 
 #include "core/status.h"
 #include "storage/codec/keys.h"

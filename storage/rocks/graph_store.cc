@@ -42,8 +42,7 @@ Status CheckFormat(const std::string& path) {
 Status WriteMeta(Database* database, MetaState* meta) {
   rocksdb::WriteBatch batch;
   meta->TakeChanges([&](std::string_view key, std::string_view value) {
-    batch.Put(database->family(Family::kMeta), AsSlice(key), AsSlice(value))
-        .PermitUncheckedError();
+    batch.Put(database->family(Family::kMeta), AsSlice(key), AsSlice(value)).PermitUncheckedError();
   });
   rocksdb::WriteOptions options;
   options.sync = true;
@@ -64,10 +63,24 @@ StatusOr<std::shared_ptr<Database>> CreateDatabase(const std::string& path,
   ASSIGN_OR_RETURN(std::shared_ptr<Database> database, Database::Open(db_path, true, options));
   MetaState meta(options.num_partitions);
   RETURN_IF_ERROR(WriteMeta(database.get(), &meta));
-  RETURN_IF_ERROR(WriteFileDurably(path + "/" + kFormatFile,
-                                   std::string(kFormatWords) + std::to_string(kFormatVersion) +
-                                       "\n"));
+  RETURN_IF_ERROR(WriteFileDurably(
+      path + "/" + kFormatFile, std::string(kFormatWords) + std::to_string(kFormatVersion) + "\n"));
   return database;
+}
+
+Status CheckDisk(const std::string& path, uint64_t effects_bytes, uint64_t min_free_bytes) {
+  ASSIGN_OR_RETURN(const uint64_t free_bytes, FreeBytes(path));
+  if (free_bytes >= min_free_bytes && free_bytes - min_free_bytes >= 2 * effects_bytes) {
+    return OkStatus();
+  }
+  ErrorDetail detail;
+  detail.reason = "DISK_FULL";
+  detail.limit = "storage.min_free_disk_bytes = " + std::to_string(min_free_bytes);
+  detail.used = std::to_string(free_bytes) + " bytes are free";
+  detail.setting = "storage.min_free_disk_bytes";
+  return ResourceExhausted(
+      "The disk of '" + path + "' is full; nothing can be written until " + "there is space again.",
+      detail);
 }
 
 bool HasEffects(const WriteBatch& batch) {
@@ -99,14 +112,15 @@ Status GraphStore::State::LoadMeta() {
 
 void GraphStore::State::Publish(MetaState next_meta) {
   meta = std::move(next_meta);
-  auto next_view = std::make_shared<const RocksView>(
-      database, meta.version(), meta.num_partitions(),
-      std::make_shared<const Schema>(meta.schema()), cache);
-  std::lock_guard lock(view_mutex);
+  auto next_view =
+      std::make_shared<const RocksView>(database, meta.version(), meta.num_partitions(),
+                                        std::make_shared<const Schema>(meta.schema()), cache);
+  MutexLock lock(&view_mutex);
   view.swap(next_view);
 }
 
 Status GraphStore::State::WriteEffects(rocksdb::WriteBatch* effects) {
+  RETURN_IF_ERROR(CheckDisk(path, effects->GetDataSize(), options.min_free_disk_bytes));
   if (!last_write.ok()) RETURN_IF_ERROR(database->ResumeWrites(last_write));
   rocksdb::WriteOptions write_options;
   write_options.sync = true;
@@ -163,8 +177,7 @@ StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
                                      "The graph in '" + path + "'"));
   auto state = std::make_unique<State>(path, options);
   if (exists) {
-    ASSIGN_OR_RETURN(state->database,
-                     Database::Open(path + "/" + kDatabaseFolder, false, options));
+    ASSIGN_OR_RETURN(state->database, Database::Open(path + "/" + kDatabaseFolder, false, options));
   } else {
     ASSIGN_OR_RETURN(state->database, CreateDatabase(path, options));
   }
@@ -187,40 +200,47 @@ StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch) {
   }
   PendingCommit self;
   self.batch = &batch;
-  std::unique_lock lock(state.queue_mutex);
-  if (state.loading) {
-    return FailedPrecondition("A load is being appended to the graph; nothing else can be " +
-                              std::string("written until it ends."));
+  std::vector<PendingCommit*> group;
+  {
+    MutexLock lock(&state.queue_mutex);
+    if (state.loading) {
+      return FailedPrecondition(
+          "A load is being appended to the graph; nothing else can be written until it ends.");
+    }
+    state.queue.push_back(&self);
+    while (!self.done && (state.leading || state.queue.front() != &self)) {
+      self.wake.Wait(&state.queue_mutex);
+    }
+    if (self.done) return std::move(self.result);
+    group = state.BeginGroup();
   }
-  state.queue.push_back(&self);
-  self.wake.wait(lock, [&] {
-    return self.done || (!state.leading && state.queue.front() == &self);
-  });
-  if (self.done) return std::move(self.result);
-
-  state.leading = true;
-  const size_t size = std::min(state.queue.size(), kMaxGroupCommits);
-  std::vector<PendingCommit*> group(state.queue.begin(), state.queue.begin() + size);
-  state.queue.erase(state.queue.begin(), state.queue.begin() + size);
-  lock.unlock();
   for (size_t next = 0; next < group.size();) {
     next += state.RunGroup(std::span(group).subspan(next));
   }
-  lock.lock();
-  state.leading = false;
-  for (PendingCommit* commit : group) {
-    commit->done = true;
-    if (commit != &self) commit->wake.notify_one();
-  }
-  if (!state.queue.empty()) state.queue.front()->wake.notify_one();
-  state.idle.notify_all();
+  MutexLock lock(&state.queue_mutex);
+  state.EndGroup(group);
   return std::move(self.result);
 }
 
-std::shared_ptr<const GraphView> GraphStore::View() const {
-  std::lock_guard lock(state_->view_mutex);
-  return state_->view;
+std::vector<PendingCommit*> GraphStore::State::BeginGroup() {
+  leading = true;
+  const auto end = queue.begin() + static_cast<ptrdiff_t>(std::min(queue.size(), kMaxGroupCommits));
+  std::vector<PendingCommit*> group(queue.begin(), end);
+  queue.erase(queue.begin(), end);
+  return group;
 }
+
+void GraphStore::State::EndGroup(const std::vector<PendingCommit*>& group) {
+  leading = false;
+  for (PendingCommit* commit : group) {
+    commit->done = true;
+    commit->wake.NotifyOne();
+  }
+  if (!queue.empty()) queue.front()->wake.NotifyOne();
+  idle.NotifyAll();
+}
+
+std::shared_ptr<const GraphView> GraphStore::View() const { return state_->NewestView(); }
 
 const std::string& GraphStore::path() const { return state_->path; }
 uint32_t GraphStore::num_partitions() const { return View()->num_partitions(); }

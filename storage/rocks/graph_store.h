@@ -19,13 +19,16 @@
 namespace koios::storage {
 
 struct StoreOptions {
-  bool create = false;     // when there is none
-  bool read_only = false;  // commits fail with FAILED_PRECONDITION
+  bool create = false;           // when there is none
+  bool read_only = false;        // commits fail with FAILED_PRECONDITION
   uint32_t num_partitions = 16;  // at creation; afterwards the graph's own number counts
   size_t block_cache_bytes = size_t{256} << 20;
   size_t write_buffer_bytes = size_t{64} << 20;      // memtables of all families
   size_t adjacency_cache_bytes = size_t{256} << 20;  // decoded adjacency; 0: none
   int max_open_files = 256;
+  // Commits are refused (RESOURCE_EXHAUSTED) when less is free, so that the disk is not filled to
+  // the last byte under RocksDB's log, which it does not always survive.
+  uint64_t min_free_disk_bytes = uint64_t{64} << 20;
   // Limits of what a request can grow; past one: RESOURCE_EXHAUSTED.
   size_t max_commit_bytes = size_t{256} << 20;
   size_t max_value_bytes = size_t{16} << 20;

@@ -1,6 +1,7 @@
 // Opening, closing, dying: what a store promises about its folder; and commits from many threads.
 #include "storage/rocks/graph_store.h"
 
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -9,10 +10,9 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <random>
 #include <thread>
-
-#include <gtest/gtest.h>
 
 #include "core/value_compare.h"
 #include "storage/check.h"
@@ -93,6 +93,26 @@ TEST(GraphStoreOpen, ReadOnlyReadsAndRefusesCommits) {
             StatusCode::kFailedPrecondition);
   EXPECT_EQ(GraphStore::Open(folder / "g", Existing()).status().code(),
             StatusCode::kFailedPrecondition);
+}
+
+TEST(GraphStoreDisk, CommitsEndBeforeTheDiskIsFullAndReadsGoOn) {
+  TempFolder folder;
+  auto store = GraphStore::Open(folder / "g", TestOptions()).value();
+  ASSERT_TRUE(store->Commit(AddVertexBatch(0, Value::Long(1))).ok());
+  store = nullptr;
+  StoreOptions options = Existing();
+  options.min_free_disk_bytes = std::numeric_limits<uint64_t>::max();
+  store = GraphStore::Open(folder / "g", options).value();
+  for (int i = 0; i < 2; ++i) {
+    const Status full = store->Commit(AddVertexBatch(1, Value::Long(2))).status();
+    EXPECT_EQ(full.code(), StatusCode::kResourceExhausted);
+    EXPECT_EQ(DetailOf(full)->setting, "storage.min_free_disk_bytes");
+  }
+  EXPECT_EQ(CountVertices(*store->View()), 1u);
+  store = nullptr;
+  store = GraphStore::Open(folder / "g", Existing()).value();  // there is space
+  EXPECT_EQ(store->Commit(AddVertexBatch(1, Value::Long(2)))->version, 2u);
+  EXPECT_TRUE(Check(*store)->ok());
 }
 
 TEST(GraphStoreOpen, IsRemovedOnceTheLastViewIsGone) {

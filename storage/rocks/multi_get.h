@@ -31,11 +31,10 @@ Status ForEachFound(const Snapshot& snapshot, Family family, size_t count, KeyAt
       positions[size++] = next;
     }
     if (size == 1) {
-      statuses[0] =
-          database.db()->Get(options, database.family(family), slices[0], &values[0]);
+      statuses[0] = database.db()->Get(options, database.family(family), slices[0], &values[0]);
     } else if (size > 1) {
-      database.db()->MultiGet(options, database.family(family), size, slices.data(),
-                              values.data(), statuses.data());
+      database.db()->MultiGet(options, database.family(family), size, slices.data(), values.data(),
+                              statuses.data());
     }
     for (size_t i = 0; i < size; ++i) {
       if (statuses[i].IsNotFound()) continue;

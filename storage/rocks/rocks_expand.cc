@@ -176,8 +176,11 @@ Status RocksView::Expand(std::span<const VertexRef> vertices, Direction directio
                          std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
                          size_t limit, Expansion* out) const {
   const std::vector<Segment> segments = MakeSegments(direction, labels);
-  ExpandCall call{SegmentReader(snapshot_, version_, cache_.get()), want_edges,
-                  FullSize(out->rows.size(), limit), out, {}};
+  ExpandCall call{SegmentReader(snapshot_, version_, cache_.get()),
+                  want_edges,
+                  FullSize(out->rows.size(), limit),
+                  out,
+                  {}};
   for (; cursor->row < vertices.size(); ++cursor->row, cursor->resume_key.clear()) {
     size_t segment = 0;
     EdgeEnd resume;

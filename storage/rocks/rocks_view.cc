@@ -62,8 +62,7 @@ class LabelScan {
         LabelId label = kNoName;
         RETURN_IF_ERROR(DecodeVertexLabelKey(AsView(iterator_->key()), &vertex, &label));
         out->push_back(vertex);
-        cursor->next_local =
-            VertexRef::Make(static_cast<uint32_t>(i), vertex.local() + 1).bits;
+        cursor->next_local = VertexRef::Make(static_cast<uint32_t>(i), vertex.local() + 1).bits;
       }
       RETURN_IF_ERROR(FromRocks(iterator_->status(), "Scanning vertices"));
       cursor->next_local = VertexRef::Make(static_cast<uint32_t>(i + 1), 0).bits;
@@ -137,8 +136,7 @@ Status RocksView::ScanVertices(uint32_t partition, std::span<const LabelId> labe
 }
 
 Status RocksView::ScanEdges(uint32_t partition, std::span<const LabelId> labels,
-                            ExpandCursor* cursor, size_t limit,
-                            std::vector<EdgeRef>* out) const {
+                            ExpandCursor* cursor, size_t limit, std::vector<EdgeRef>* out) const {
   const std::vector<LabelId> wanted = SortedUnique(labels);
   const size_t full = FullSize(out->size(), limit);
   std::string start = PartitionKey(partition);
@@ -154,8 +152,7 @@ Status RocksView::ScanEdges(uint32_t partition, std::span<const LabelId> labels,
     cursor->resume_key.assign(key);
     return true;
   };
-  ASSIGN_OR_RETURN(cursor->done,
-                   ScanPartition(snapshot_, Family::kEdges, partition, start, use));
+  ASSIGN_OR_RETURN(cursor->done, ScanPartition(snapshot_, Family::kEdges, partition, start, use));
   return OkStatus();
 }
 
@@ -223,20 +220,19 @@ Status RocksView::LookupEdges(std::span<const Value> ids, std::vector<uint32_t>*
     if (number) *key = EdgeKey(static_cast<uint64_t>(*number));
     return number.has_value();
   };
-  return ForEachFound(
-      snapshot_, Family::kEdges, ids.size(), edge_key,
-      [&](size_t row, std::string_view value) -> Status {
-        EdgeRecord record;
-        std::string key;
-        edge_key(row, &key);
-        ASSIGN_OR_RETURN(const uint64_t id, DecodeEdgeKey(key));
-        RETURN_IF_ERROR(ParseEdgeRecord(id, value, &record));
-        // An edge whose id was given is not found by its number.
-        if (!given[row] && !record.id_bytes.empty()) return OkStatus();
-        rows->push_back(static_cast<uint32_t>(row));
-        out->push_back(record.edge);
-        return OkStatus();
-      });
+  return ForEachFound(snapshot_, Family::kEdges, ids.size(), edge_key,
+                      [&](size_t row, std::string_view value) -> Status {
+                        EdgeRecord record;
+                        std::string key;
+                        edge_key(row, &key);
+                        ASSIGN_OR_RETURN(const uint64_t id, DecodeEdgeKey(key));
+                        RETURN_IF_ERROR(ParseEdgeRecord(id, value, &record));
+                        // An edge whose id was given is not found by its number.
+                        if (!given[row] && !record.id_bytes.empty()) return OkStatus();
+                        rows->push_back(static_cast<uint32_t>(row));
+                        out->push_back(record.edge);
+                        return OkStatus();
+                      });
 }
 
 Status RocksView::VertexLabels(std::span<const VertexRef> vertices,
@@ -313,8 +309,8 @@ Status RocksView::EdgeIds(std::span<const EdgeRef> edges, Column* out) const {
   return OkStatus();
 }
 
-Status RocksView::VertexProperties(std::span<const VertexRef> vertices,
-                                   std::span<const KeyId> keys, PropertyRows* out) const {
+Status RocksView::VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                                   PropertyRows* out) const {
   const std::vector<KeyId> wanted = SortedUnique(keys);
   return ForEachFound(
       snapshot_, Family::kVertices, vertices.size(),

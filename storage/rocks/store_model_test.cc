@@ -1,10 +1,10 @@
 // Random commits against a model in plain maps: the newest view and old ones, with a cache that is
 // always too small, and across reopening.
+#include <gtest/gtest.h>
+
 #include <map>
 #include <random>
 #include <set>
-
-#include <gtest/gtest.h>
 
 #include "core/value_compare.h"
 #include "storage/check.h"
@@ -64,9 +64,8 @@ void StoreModelTest::DropSomething(WriteBatch* batch, Model* next) {
     const int64_t id = RandomVertex();
     batch->dropped_vertices.push_back(Ref(id));
     next->vertices.erase(id);
-    std::erase_if(next->edges, [id](const auto& edge) {
-      return edge.second.out == id || edge.second.in == id;
-    });
+    std::erase_if(next->edges,
+                  [id](const auto& edge) { return edge.second.out == id || edge.second.in == id; });
   }
 }
 
@@ -83,8 +82,8 @@ void StoreModelTest::CommitSomething() {
   }
   for (size_t i = Random(4); i > 0 && !model_.vertices.empty(); --i) {
     // Some vertices have many edges.
-    ModelEdge edge{Random(3) == 0 ? model_.vertices.begin()->first : RandomVertex(),
-                   RandomVertex(), Random(2) == 0 ? "a" : "b"};
+    ModelEdge edge{Random(3) == 0 ? model_.vertices.begin()->first : RandomVertex(), RandomVertex(),
+                   Random(2) == 0 ? "a" : "b"};
     batch.edges.push_back(
         {std::nullopt, edge.label, Existing(Ref(edge.out)), Existing(Ref(edge.in)), {}});
     added.push_back(edge);

@@ -1,13 +1,14 @@
 // The inside of a GraphStore, for the store itself, BulkWriter and Check.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "core/mutex.h"
 #include "storage/conflict_window.h"
 #include "storage/files.h"
 #include "storage/meta_state.h"
@@ -29,7 +30,7 @@ struct PendingCommit {
   const WriteBatch* batch = nullptr;
   StatusOr<CommitResult> result = Status(StatusCode::kUnknown, "undecided");
   bool done = false;
-  std::condition_variable wake;
+  CondVar wake;
 };
 
 struct GraphStore::State {
@@ -40,23 +41,30 @@ struct GraphStore::State {
   std::shared_ptr<Database> database;
   std::shared_ptr<AdjacencyCache> cache;  // null: none
 
-  std::mutex queue_mutex;
-  std::condition_variable idle;  // no leader
-  std::deque<PendingCommit*> queue;
-  bool leading = false;  // somebody leads a group
-  bool loading = false;  // a BulkWriter appends
+  Mutex queue_mutex;
+  CondVar idle;  // no leader
+  std::deque<PendingCommit*> queue KOIOS_GUARDED_BY(queue_mutex);
+  bool leading KOIOS_GUARDED_BY(queue_mutex) = false;  // somebody leads a group
+  bool loading KOIOS_GUARDED_BY(queue_mutex) = false;  // a BulkWriter appends
 
   // The leader's, or the BulkWriter's.
   MetaState meta;
   ConflictWindow window{0, 0};
   Status last_write;
 
-  mutable std::mutex view_mutex;
-  std::shared_ptr<const RocksView> view;
+  mutable Mutex view_mutex;
+  std::shared_ptr<const RocksView> view KOIOS_GUARDED_BY(view_mutex);
 
+  std::shared_ptr<const RocksView> NewestView() const {
+    MutexLock lock(&view_mutex);
+    return view;
+  }
   Status LoadMeta();
   // Makes the state of `next_meta`, whose facts are stored, what everybody sees.
   void Publish(MetaState next_meta);
+  // The caller leads until EndGroup.
+  std::vector<PendingCommit*> BeginGroup() KOIOS_REQUIRES(queue_mutex);
+  void EndGroup(const std::vector<PendingCommit*>& group) KOIOS_REQUIRES(queue_mutex);
   // Commits as many of `group` as fit one write, at least one; returns how many.
   size_t RunGroup(std::span<PendingCommit* const> group);
   Status WriteEffects(rocksdb::WriteBatch* effects);

@@ -3,7 +3,6 @@
 A vertex property is single so far: of the crew's several locations the last one is kept, and
 meta-properties are left out.
 """
-import csv
 import json
 import os
 
@@ -19,21 +18,24 @@ def _values_of(element):
 
 
 def _cell(value):
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)
+    """Strings are quoted: an empty one is a value, an empty field is none."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return '"%s"' % value.replace('"', '""')
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _write(path, fixed, elements):
     rows = [(e, _values_of(e)) for e in elements]
     columns = sorted({column for _, values in rows for column in values})
-    with open(path, "w", encoding="utf-8", newline="") as f:
-        out = csv.writer(f, lineterminator="\n")
-        out.writerow(["~" + name for name in fixed] + ["%s:%s" % c for c in columns])
+    names = {"from": "out", "to": "in"}
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(",".join(["~" + name for name in fixed] + ["%s:%s" % c for c in columns]) + "\n")
         for element, values in rows:
-            names = {"from": "out", "to": "in"}
             row = [element[names.get(name, name)] for name in fixed]
-            out.writerow(row + [_cell(values.get(c)) for c in columns])
+            row += [values.get(c) for c in columns]
+            f.write(",".join(map(_cell, row)) + "\n")
 
 
 def import_all(data, features):

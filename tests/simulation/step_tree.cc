@@ -1,6 +1,7 @@
 #include "tests/simulation/step_tree.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/value_codec.h"
 #include "core/value_compare.h"
@@ -18,11 +19,25 @@ constexpr int kMaxDepth = 3;
 // `vertices`: whether rows are vertices (else numbers); updated to what comes out.
 Traversal MakeSteps(Rng* rng, int depth, int length, bool* vertices);
 
+// Iterations run free of each other, so which one meets a vertex first, and with it what dedup() in a
+// loop lets pass, is any schedule's choice: such steps are taken out. Instances are their own.
+void TakeOutDedup(Traversal* steps) {
+  for (Step& step : *steps) {
+    if (step.kind == Kind::kDedup) step.kind = Kind::kHasOver;
+    const bool global = step.kind == Kind::kUnion || step.kind == Kind::kRepeat ||
+                        step.kind == Kind::kRepeatEmit;
+    for (Traversal& child : step.children) {
+      if (global) TakeOutDedup(&child);
+    }
+  }
+}
+
 Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
   static constexpr Kind kFlat[] = {Kind::kOut,   Kind::kIn,    Kind::kBoth,  Kind::kHasOver,
                                    Kind::kDedup, Kind::kValues, Kind::kCount, Kind::kLimitCount};
   static constexpr Kind kNested[] = {Kind::kUnion,    Kind::kWhere, Kind::kNot,
-                                     Kind::kOptional, Kind::kLocal, Kind::kCoalesce};
+                                     Kind::kOptional, Kind::kLocal, Kind::kCoalesce,
+                                     Kind::kRepeat,   Kind::kRepeatEmit};
   Step step;
   const bool nested = depth < kMaxDepth && rng->Uniform(3) == 0;
   step.kind = nested ? kNested[rng->Uniform(std::size(kNested))]
@@ -32,6 +47,9 @@ Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
     *vertices = false;
   }
   if (!nested) return step;
+  if (step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit) {
+    step.number = static_cast<int64_t>(1 + rng->Uniform(3));
+  }
   const bool filter = step.kind == Kind::kWhere || step.kind == Kind::kNot;
   const size_t children =
       step.kind == Kind::kUnion || step.kind == Kind::kCoalesce ? 2 + rng->Uniform(2) : 1;
@@ -42,11 +60,15 @@ Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
     Traversal steps =
         MakeSteps(rng, depth + 1, static_cast<int>(1 + rng->Uniform(3)), &child);
     if (!filter && gives.has_value() && *gives != child) continue;
-    if (step.kind == Kind::kOptional && !child) continue;
+    const bool again = step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit;
+    if ((again || step.kind == Kind::kOptional) && !child) continue;
     gives = child;
     step.children.push_back(std::move(steps));
   }
   if (!filter) *vertices = *gives;
+  if (step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit) {
+    for (Traversal& child : step.children) TakeOutDedup(&child);
+  }
   return step;
 }
 
@@ -96,6 +118,8 @@ std::string StepText(const Step& step) {
     case Kind::kOptional: return "optional(" + inner + ")";
     case Kind::kLocal: return "local(" + inner + ")";
     case Kind::kCoalesce: return "coalesce(" + inner + ")";
+    case Kind::kRepeat: return "repeat(" + inner + ").times(" + number + ")";
+    case Kind::kRepeatEmit: return "repeat(" + inner + ").emit().times(" + number + ")";
   }
   return "?";
 }
@@ -131,6 +155,7 @@ class PlanBuilder {
     op->set_id(id);
     op->set_step(text);
     op->set_scope(scope_);
+    op->set_loop(loop_);
     for (uint32_t end : ends_) plan_.mutable_operators(static_cast<int>(end))->add_next(id);
     ends_ = {id};
     return op;
@@ -218,8 +243,51 @@ class PlanBuilder {
     for (uint32_t first : alternatives) exit->add_alternatives(first);
   }
 
+  // loops(1) >= times, or its opposite.
+  static void SetTimesTest(plan::Expr* expr, int64_t times, bool reached) {
+    expr->add_nodes()->set_constant(EncodeValue(Value::Int(1)));
+    plan::Expr::Call* loops = expr->add_nodes()->mutable_call();
+    loops->set_function("loops");
+    loops->add_args(0);
+    expr->add_nodes()->set_constant(EncodeValue(Value::Long(times)));
+    plan::Expr::Call* test = expr->add_nodes()->mutable_call();
+    test->set_function(reached ? "gte" : "lt");
+    test->add_args(1);
+    test->add_args(2);
+  }
+
+  void AddRepeat(const Step& step) {
+    const uint32_t outer = loop_;
+    plan::Operator* op = Add("repeat()");
+    op->mutable_loop_enter();
+    const uint32_t enter = op->id();
+    loop_ = enter + 1;
+    AddSteps(step.children[0]);
+    plan::Operator* tests = Add("times()");
+    const int split = static_cast<int>(tests->id());
+    tests->mutable_split()->set_copy(true);
+    const bool emit = step.kind == Kind::kRepeatEmit;
+    SetTimesTest(tests->mutable_split()->add_options()->mutable_test(), step.number, true);
+    if (emit) SetTimesTest(tests->mutable_split()->add_options()->mutable_test(), step.number, false);
+    SetTimesTest(tests->mutable_split()->add_options()->mutable_test(), step.number, false);
+    ends_.clear();
+    plan::Operator* back = Add("repeat()");
+    back->mutable_loop_back()->set_enter(enter);
+    back->add_next(enter + 1);
+    const uint32_t back_id = back->id();
+    loop_ = outer;
+    ends_.clear();
+    plan::Operator* exit = Add("repeat()");
+    exit->mutable_loop_exit()->set_enter(enter);
+    plan_.mutable_operators(split)->add_next(exit->id());
+    if (emit) plan_.mutable_operators(split)->add_next(exit->id());
+    plan_.mutable_operators(split)->add_next(back_id);
+  }
+
   void AddStep(const Step& step) {
     switch (step.kind) {
+      case Kind::kRepeat:
+      case Kind::kRepeatEmit: return AddRepeat(step);
       case Kind::kOut: return AddExpand(plan::OUT);
       case Kind::kIn: return AddExpand(plan::IN);
       case Kind::kBoth: return AddExpand(plan::BOTH);
@@ -259,6 +327,7 @@ class PlanBuilder {
 
   plan::Plan plan_;
   uint32_t scope_ = 0;
+  uint32_t loop_ = 0;
   std::vector<uint32_t> ends_;
 };
 
@@ -304,12 +373,7 @@ class Evaluator {
         }
         return out;
       case Kind::kDedup:
-        for (const Value& row : rows) {
-          const bool seen = std::any_of(out.begin(), out.end(),
-                                        [&](const Value& o) { return Equivalent(o, row); });
-          if (!seen) out.push_back(row);
-        }
-        return out;
+        return Distinct(rows, &seen_[&step]);
       case Kind::kValues: return Numbers(rows);
       case Kind::kCount: return {Value::Long(static_cast<int64_t>(rows.size()))};
       case Kind::kSum:
@@ -326,7 +390,8 @@ class Evaluator {
       case Kind::kWhere:
       case Kind::kNot:
         for (const Value& row : rows) {
-          if (Run(step.children[0], {row}).empty() == (step.kind == Kind::kNot)) out.push_back(row);
+          const bool empty = RunInstance(step.children[0], row).empty();
+          if (empty == (step.kind == Kind::kNot)) out.push_back(row);
         }
         return out;
       case Kind::kOptional:
@@ -335,13 +400,48 @@ class Evaluator {
         for (const Value& row : rows) {
           Rows results;
           for (const Traversal& child : step.children) {
-            results = Run(child, {row});
+            results = RunInstance(child, row);
             if (!results.empty()) break;
           }
           if (results.empty() && step.kind == Kind::kOptional) results = {row};
           for (Value& value : results) out.push_back(std::move(value));
         }
         return out;
+      case Kind::kRepeat:
+      case Kind::kRepeatEmit: return Repeat(step, rows);
+    }
+    return out;
+  }
+
+  // A local child has state of its own.
+  Rows RunInstance(const Traversal& child, const Value& row) {
+    Seen outer;
+    outer.swap(seen_);
+    Rows results = Run(child, {row});
+    outer.swap(seen_);
+    return results;
+  }
+
+  // All rows of an iteration together; an iteration that nobody enters is silent.
+  Rows Repeat(const Step& step, Rows rows) {
+    Rows out;
+    for (int64_t i = 0; i < step.number && !rows.empty(); ++i) {
+      rows = Run(step.children[0], std::move(rows));
+      if (step.kind == Kind::kRepeatEmit) out.insert(out.end(), rows.begin(), rows.end());
+    }
+    return step.kind == Kind::kRepeatEmit ? out : rows;
+  }
+
+  // dedup() remembers over the iterations of a loop.
+  static Rows Distinct(const Rows& rows, Rows* seen) {
+    Rows out;
+    for (const Value& row : rows) {
+      if (std::any_of(seen->begin(), seen->end(),
+                      [&](const Value& other) { return Equivalent(other, row); })) {
+        continue;
+      }
+      seen->push_back(row);
+      out.push_back(row);
     }
     return out;
   }
@@ -385,6 +485,8 @@ class Evaluator {
     return {Value::Long(result)};
   }
 
+  using Seen = std::map<const Step*, Rows>;
+  Seen seen_;
   const storage::GraphView& graph_;
   size_t work_ = 0;
   bool too_large_ = false;

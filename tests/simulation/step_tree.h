@@ -35,6 +35,8 @@ struct Step {
     kOptional,
     kLocal,
     kCoalesce,
+    kRepeat,      // repeat(child).times(number)
+    kRepeatEmit,  // repeat(child).emit().times(number)
   };
   Kind kind = Kind::kOut;
   int64_t number = 0;

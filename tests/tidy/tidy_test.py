@@ -177,7 +177,8 @@ class CppTextTest(unittest.TestCase):
         self.assertEqual(self.names('namespace a {\nnamespace {\n\nint F(int x) {\n  return x;\n}\n'
                                     '}  // namespace\n}\n'), [('F', 4, 3)])
         self.assertEqual(self.names('class A : public B<C> {\n public:\n'
-                                    '  A(int x) : x_(x), y_{x} {\n  }\n  int y() const { return y_; }\n  int x_ = 0;\n'
+                                    '  A(int x) : x_(x), y_{x} {\n  }\n'
+                                    '  int y() const { return y_; }\n  int x_ = 0;\n'
                                     '  int y_{1};\n};\n'), [('A', 3, 2), ('y', 5, 1)])
         self.assertEqual(self.names('const Row kRows[] = {\n  {1, F()},\n  {2, G()},\n};\n'
                                     'const std::vector<int> kAll = Make({1, 2});\n'), [])

@@ -25,9 +25,7 @@ Status Queries(client::Client* client, const Flags&) {
   return OkStatus();
 }
 
-Status Cancel(client::Client* client, const Flags& flags) {
-  return client->CancelQuery(flags.id);
-}
+Status Cancel(client::Client* client, const Flags& flags) { return client->CancelQuery(flags.id); }
 
 Status Schema(client::Client* client, const Flags& flags) {
   ASSIGN_OR_RETURN(const auto schema, client->GetSchema(flags.graph));

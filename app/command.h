@@ -1,4 +1,4 @@
-// The subcommands of `koios`: one file each, one row each in commands.cc. A command adds its flags to
+// The subcommands of `koios`: one file each, one row each in commands.cc. A command adds its flags
 // its CLI11 sub-app and returns what runs when it was chosen; that returns the exit code.
 // To add one: copy admin_command.cc, declare its function here, add a row.
 #pragma once

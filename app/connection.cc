@@ -14,8 +14,7 @@ namespace koios::app {
 void ConnectionFlags::AddTo(CLI::App* command) {
   auto* server_option = command->add_option("--server", server, "HOST:PORT of a server");
   server_option->capture_default_str();
-  command
-      ->add_option("--data", data, "A data folder to read in this process, without a server")
+  command->add_option("--data", data, "A data folder to read in this process, without a server")
       ->excludes(server_option);
   command->add_option("--workers", workers, "Worker threads, with --data; 0: one per processor")
       ->check(CLI::Range(0, 1024));

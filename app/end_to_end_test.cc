@@ -30,11 +30,12 @@ storage::VertexHandle Added(uint32_t index) {
 storage::WriteBatch ModernGraph() {
   storage::WriteBatch batch;
   const auto person = [&](int64_t id, const char* name, int age) {
-    batch.vertices.push_back({Value::Long(id), "person",
-                              {{"name", Value::String(name)}, {"age", Value::Int(age)}}});
+    batch.vertices.push_back(
+        {Value::Long(id), "person", {{"name", Value::String(name)}, {"age", Value::Int(age)}}});
   };
   const auto software = [&](int64_t id, const char* name) {
-    batch.vertices.push_back({Value::Long(id), "software",
+    batch.vertices.push_back({Value::Long(id),
+                              "software",
                               {{"name", Value::String(name)}, {"lang", Value::String("java")}}});
   };
   person(1, "marko", 29);
@@ -44,7 +45,10 @@ storage::WriteBatch ModernGraph() {
   software(5, "ripple");
   person(6, "peter", 35);
   const auto edge = [&](int64_t id, uint32_t out, const char* label, uint32_t in, double weight) {
-    batch.edges.push_back({Value::Long(id), label, Added(out - 1), Added(in - 1),
+    batch.edges.push_back({Value::Long(id),
+                           label,
+                           Added(out - 1),
+                           Added(in - 1),
                            {{"weight", Value::Double(weight)}}});
   };
   edge(7, 1, "knows", 2, 0.5);
@@ -149,8 +153,7 @@ TEST_P(EndToEndTest, MaterializedElementsHaveTheirProperties) {
 
 TEST_P(EndToEndTest, ErrorsShowTheirPlace) {
   std::ostringstream out, err;
-  client::QuerySession session(connection_.client.get(), nullptr, out, err,
-                               client::SessionStyle());
+  client::QuerySession session(connection_.client.get(), nullptr, out, err, client::SessionStyle());
   EXPECT_EQ(session.RunQuery("g.V().outt()", v1::RUN).code(), StatusCode::kInvalidArgument);
   EXPECT_NE(err.str().find("line 1, column 7"), std::string::npos) << err.str();
   EXPECT_NE(err.str().find("^^^^"), std::string::npos) << err.str();

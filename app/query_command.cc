@@ -35,7 +35,7 @@ int RunScript(std::istream& in, v1::Mode mode, client::QuerySession* session) {
   std::string statement;
   while (statements.Read(&statement) == client::LineReader::Outcome::kLine) {
     const Status status = session->RunQuery(statement, mode);
-    if (!status.ok()) return client::ExitCodeOf(status);
+    if (!status.ok()) return session->ExitCodeAfter(status);
   }
   return client::kExitOk;
 }
@@ -50,18 +50,18 @@ int RunAll(const Flags& flags, client::QuerySession* session) {
   if (flags.file == "-" || flags.input == "-") return RunScript(std::cin, mode, session);
   for (const std::string& text : flags.texts) {
     const Status status = session->RunQuery(text, mode);
-    if (!status.ok()) return client::ExitCodeOf(status);
+    if (!status.ok()) return session->ExitCodeAfter(status);
   }
   return client::kExitOk;
 }
 
 int RunQueries(CLI::App* command, const Flags& flags) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
-  const int num_sources = (flags.texts.empty() ? 0 : 1) + (flags.file.empty() ? 0 : 1) +
-                          (flags.input.empty() ? 0 : 1);
+  const int num_sources =
+      (flags.texts.empty() ? 0 : 1) + (flags.file.empty() ? 0 : 1) + (flags.input.empty() ? 0 : 1);
   if (num_sources != 1 || (!flags.input.empty() && flags.input != "-")) {
-    return FailUsage(InvalidArgument(
-        "A query comes from one of: -e TEXT, -f FILE, or - for standard input."));
+    return FailUsage(
+        InvalidArgument("A query comes from one of: -e TEXT, -f FILE, or - for standard input."));
   }
   StatusOr<client::SessionSettings> settings = flags.query.ToSettings();
   if (!settings.ok()) return FailUsage(settings.status());

@@ -101,8 +101,7 @@ int Serve(CLI::App* command, const Flags& flags) {
 RunCommand AddServeCommand(CLI::App* command) {
   auto flags = std::make_shared<Flags>();
   command->add_option("--data", flags->data, "The data folder; made when there is none");
-  command->add_option("--listen", flags->listen, "The address to listen on")
-      ->capture_default_str();
+  command->add_option("--listen", flags->listen, "The address to listen on")->capture_default_str();
   command->add_option("--grpc-port", flags->grpc_port, "The port for gRPC; 0 picks one")
       ->capture_default_str();
   command->add_option("--workers", flags->workers, "Worker threads; 0: one per processor")

@@ -40,7 +40,8 @@ Status UnknownKey(const std::string& path, const YAML::Node& key,
   const std::string name = key.as<std::string>();
   std::string message = path + ", line " + std::to_string(key.Mark().line + 1) +
                         ": there is no setting '" + name.substr(0, 100) + "'";
-  if (const auto nearest = NearestName(name, flags)) message += "; did you mean '" + *nearest + "'?";
+  if (const auto nearest = NearestName(name, flags))
+    message += "; did you mean '" + *nearest + "'?";
   return InvalidArgument(message);
 }
 
@@ -82,8 +83,7 @@ StatusOr<FileSettings> ReadFile(const std::string& path, const std::vector<std::
   }
 }
 
-Status Give(CLI::Option* option, const std::vector<std::string>& values,
-            const std::string& where) {
+Status Give(CLI::Option* option, const std::vector<std::string>& values, const std::string& where) {
   try {
     for (const std::string& value : values) option->add_result(value);
     option->run_callback();

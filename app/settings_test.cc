@@ -67,8 +67,8 @@ TEST_F(SettingsTest, AnUnknownKeyIsAnErrorWithTheNearest) {
 
 TEST_F(SettingsTest, WrongFilesAreErrors) {
   EXPECT_FALSE(Apply("", "grpc-port: many\n").ok());
-  for (const char* file : {"- a\n", "grpc-port: {a: 1}\n", "a: [\n", "grpc-port: 1\ngrpc-port: 2\n",
-                           "[a]: 1\n"}) {
+  for (const char* file :
+       {"- a\n", "grpc-port: {a: 1}\n", "a: [\n", "grpc-port: 1\ngrpc-port: 2\n", "[a]: 1\n"}) {
     EXPECT_EQ(Apply("", file).code(), StatusCode::kInvalidArgument) << file;
   }
   EXPECT_EQ(ApplySettings(&command_, "/nonexistent.yaml").code(), StatusCode::kNotFound);

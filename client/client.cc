@@ -53,7 +53,8 @@ class GrpcResultStream final : public ResultStream {
   StatusOr<bool> End() {
     finished_ = true;
     status_ = FromGrpcStatus(reader_->Finish());
-    if (status_.ok() && !ended_) status_ = Internal("The server ended the results without a summary.");
+    if (status_.ok() && !ended_)
+      status_ = Internal("The server ended the results without a summary.");
     if (!status_.ok()) {
       ended_ = false;
       return status_;
@@ -141,8 +142,7 @@ StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& address,
   arguments.SetMaxReceiveMessageSize(-1);
   // A connection of its own per client, so that a dead one is never shared.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  auto channel =
-      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  auto channel = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   const auto deadline = std::chrono::system_clock::now() + timeout;
   while (true) {
     const grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);

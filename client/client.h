@@ -10,7 +10,7 @@
 //     if (!more) break;
 //     for (size_t i = 0; i < batch.values.size(); ++i) { ... batch.values[i], batch.BulkAt(i) ... }
 //   }
-// A Client may be used by any thread, also many at once; a ResultStream is read by one thread and may
+// A Client may be used by any thread, also many at once; a ResultStream is read by one thread, may
 // be cancelled by any. Errors carry the ErrorDetail that the server gave (core/status.h).
 #pragma once
 
@@ -37,8 +37,8 @@ struct Request {
   std::string graph;  // empty: the server's default
   v1::Mode mode = v1::RUN;
   std::map<std::string, Value> parameters;
-  bool materialize = false;    // elements with their properties
-  uint64_t timeout_ms = 0;     // 0: the server's default
+  bool materialize = false;  // elements with their properties
+  uint64_t timeout_ms = 0;   // 0: the server's default
 };
 
 // Results of one message. Elements are ElementData; a value stands for `bulk` equal results.

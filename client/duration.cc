@@ -9,8 +9,8 @@ namespace koios::client {
 StatusOr<uint64_t> ParseMilliseconds(std::string_view text) {
   constexpr double kMaxMs = 1000.0 * 86'400 * 1000;
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number,
-                                            std::chars_format::fixed);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
   double factor = 0;
   if (unit == "ms") factor = 1;

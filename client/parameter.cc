@@ -109,8 +109,9 @@ StatusOr<Value> ParseParameterValue(std::string_view text) {
   if (NestsTooDeep(text)) return CheckDepth(kMaxValueDepth + 1);
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) {
-    return InvalidArgument("'" + std::string(text.substr(0, 100)) +
-                           "' is neither a Gremlin literal nor JSON; a string needs quotes: 'text'.");
+    return InvalidArgument(
+        "'" + std::string(text.substr(0, 100)) +
+        "' is neither a Gremlin literal nor JSON; a string needs quotes: 'text'.");
   }
   return FromJson(json, kMaxValueDepth - 1);
 }

@@ -34,8 +34,8 @@ TEST(ParameterTest, JsonIsTheOtherWay) {
 }
 
 TEST(ParameterTest, NothingIsGuessedOrRun) {
-  for (const char* text : {"marko", "", "1)", "1, 2", "1).drop(", "g.V()", "__.out()", "'a",
-                           "{\"a\":", "x y"}) {
+  for (const char* text :
+       {"marko", "", "1)", "1, 2", "1).drop(", "g.V()", "__.out()", "'a", "{\"a\":", "x y"}) {
     EXPECT_EQ(ParseParameterValue(text).status().code(), StatusCode::kInvalidArgument) << text;
   }
 }

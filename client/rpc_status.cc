@@ -27,8 +27,8 @@ Status FromGrpcStatus(const grpc::Status& status) {
   detail.used = proto.used();
   detail.setting = proto.setting();
   detail.hint = proto.hint();
-  const std::string prefix = "line " + std::to_string(proto.line()) + ", column " +
-                             std::to_string(proto.column()) + ": ";
+  const std::string prefix =
+      "line " + std::to_string(proto.line()) + ", column " + std::to_string(proto.column()) + ": ";
   if (proto.line() > 0 && message.rfind(prefix, 0) == 0) message.erase(0, prefix.size());
   return MakeStatus(code, message, detail);
 }

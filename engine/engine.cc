@@ -28,9 +28,7 @@ class Handle : public QueryHandle {
     frame.kind = FrameKind::kResume;
     Send(std::move(frame));
   }
-  uint64_t memory_bytes() const override {
-    return static_cast<uint64_t>(spec_->account->used());
-  }
+  uint64_t memory_bytes() const override { return static_cast<uint64_t>(spec_->account->used()); }
 
  private:
   void Send(Frame frame) {
@@ -70,10 +68,9 @@ class ThreadedEngine : public Engine {
     auto spec = std::make_shared<QuerySpec>();
     const uint32_t coordinator = next_coordinator_.fetch_add(1) % options_.num_workers;
     spec->id = {coordinator, incarnation_, serials_[coordinator].fetch_add(1)};
-    const uint64_t limit = options.memory_limit_bytes != 0 ? options.memory_limit_bytes
-                                                           : options_.query_memory_bytes;
-    spec->account =
-        std::make_shared<MemoryAccount>("query", static_cast<int64_t>(limit), &memory_);
+    const uint64_t limit =
+        options.memory_limit_bytes != 0 ? options.memory_limit_bytes : options_.query_memory_bytes;
+    spec->account = std::make_shared<MemoryAccount>("query", static_cast<int64_t>(limit), &memory_);
     spec->plan = std::move(plan);
     spec->view = std::move(view);
     spec->options = options;

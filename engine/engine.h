@@ -56,10 +56,10 @@ class ResultSink {
 };
 
 struct QueryOptions {
-  uint64_t deadline_ns = 0;        // on the engine's clock; 0: none
-  uint64_t memory_limit_bytes = 0; // for the query, over all workers; 0: the engine's default
-  uint64_t seed = 1;               // for coin, sample, shuffle
-  bool profile = false;            // QueryResult::operators counts all workers, not the coordinator only
+  uint64_t deadline_ns = 0;         // on the engine's clock; 0: none
+  uint64_t memory_limit_bytes = 0;  // for the query, over all workers; 0: the engine's default
+  uint64_t seed = 1;                // for coin, sample, shuffle
+  bool profile = false;  // QueryResult::operators counts all workers, not the coordinator only
 };
 
 // A running query. Dropping the handle does not stop it.
@@ -82,9 +82,10 @@ class Engine {
  public:
   virtual ~Engine() = default;  // cancels what runs and joins the workers
   // `sink` must live until its Done. An invalid plan is reported through Done.
-  virtual std::shared_ptr<QueryHandle> Submit(
-      plan::Plan plan, std::shared_ptr<const storage::GraphView> view, QueryOptions options,
-      std::shared_ptr<ResultSink> sink) = 0;
+  virtual std::shared_ptr<QueryHandle> Submit(plan::Plan plan,
+                                              std::shared_ptr<const storage::GraphView> view,
+                                              QueryOptions options,
+                                              std::shared_ptr<ResultSink> sink) = 0;
   virtual const EngineOptions& options() const = 0;
   virtual const Clock& clock() const = 0;
   virtual MemoryAccount& memory() = 0;

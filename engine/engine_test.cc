@@ -2,10 +2,7 @@
 // limits. Links no gRPC, so that the thread sanitizer can watch.
 #include "engine/engine.h"
 
-#include <condition_variable>
-#include <mutex>
-
-#include "core/value_codec.h"
+#include "core/mutex.h"
 #include "gtest/gtest.h"
 #include "storage/memory_graph.h"
 
@@ -17,49 +14,49 @@ class WaitingSink : public ResultSink {
   explicit WaitingSink(size_t window = 1000) : room_(window) {}
 
   size_t Room() override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return room_;
   }
   void Push(ResultBatch batch) override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     --room_;
     for (size_t row = 0; row < batch.column.size(); ++row) {
       rows_ += batch.bulk.empty() ? 1 : batch.bulk[row];
       last_ = batch.column.Get(row);
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   void Done(QueryResult result) override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     result_ = std::move(result);
     done_ = true;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   void Open(size_t room) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     room_ = room;
   }
   void WaitForRows() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [&] { return rows_ > 0 || done_; });
+    MutexLock lock(&mutex_);
+    while (rows_ == 0 && !done_) changed_.Wait(&mutex_);
   }
   QueryResult Wait() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [&] { return done_; });
+    MutexLock lock(&mutex_);
+    while (!done_) changed_.Wait(&mutex_);
     return result_;
   }
   int64_t rows() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return rows_;
   }
   Value last() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return last_;
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  Mutex mutex_;
+  CondVar changed_;
   size_t room_;
   int64_t rows_ = 0;
   Value last_;
@@ -144,8 +141,8 @@ TEST(EngineTest, ManyQueriesAtOnce) {
   EXPECT_EQ(engine->memory().used(), 0);
 }
 
-// The memory of an enumeration does not depend on how many paths there are: 3 and 5 hops differ by a
-// factor of 64 in rows, and stay below the same bound.
+// The memory of an enumeration does not depend on how many paths there are: 3 and 5 hops differ by
+// a factor of 64 in rows, and stay below the same bound.
 TEST(EngineTest, EnumerationStaysFlat) {
   const auto graph = FanGraph(200, 8);
   for (const uint32_t workers : {1u, 3u}) {

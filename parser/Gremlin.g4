@@ -15,7 +15,7 @@ query
     : body=chain SEMICOLON? EOF
     ;
 
-// g.V().out('knows'), __.in(), out(), P.gt(1).and(lt(3)), Order.desc, desc, x, true, null, UUID('..')
+// g.V().out('knows'), __.in(), out(), P.gt(1).and(lt(3)), Order.desc, desc, x, null, UUID('..')
 chain
     : links+=link (DOT links+=link)*
     ;

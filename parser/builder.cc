@@ -219,10 +219,9 @@ Status Builder::CheckTerminalArguments(const Call& call, Query* query) const {
     const std::string number = allowed == 0 ? "no argument." : "at most one argument.";
     return Error("ARGUMENTS", call.arguments[allowed].span, call.name + "() takes " + number);
   }
-  const bool is_count = argument.kind == Argument::Kind::kLiteral &&
-                        argument.literal.is_integer() &&
-                        argument.literal.kind() != ValueKind::kBigInt &&
-                        argument.literal.AsInteger() >= 0;
+  const bool is_count =
+      argument.kind == Argument::Kind::kLiteral && argument.literal.is_integer() &&
+      argument.literal.kind() != ValueKind::kBigInt && argument.literal.AsInteger() >= 0;
   if (!is_count) {
     return Error("ARGUMENTS", argument.span, "next() takes a number of results.",
                  "for example next(10)");
@@ -373,10 +372,10 @@ StatusOr<Argument> Builder::BuildChain(Grammar::ChainContext* chain) {
   }
   if (IsStrategyName(Name(first))) return BuildStrategy(links);
   if (IsLiteralFunction(Name(first)) && first->call != nullptr) return BuildFunction(links);
-  return ErrorAt(first, kClosure,
-                 "\"new\" makes strategies only; " + Quoted(first) +
-                     " is Groovy or Java, not Gremlin.",
-                 "write literals directly: [1, 2], {1, 2}, [key: 'value'], datetime('2023-08-02')");
+  return ErrorAt(
+      first, kClosure,
+      "\"new\" makes strategies only; " + Quoted(first) + " is Groovy or Java, not Gremlin.",
+      "write literals directly: [1, 2], {1, 2}, [key: 'value'], datetime('2023-08-02')");
 }
 
 // A chain whose first word is not called: __.out(), P.gt(1), Order.desc, g.V().
@@ -470,8 +469,9 @@ StatusOr<Argument> Builder::BuildEnum(const Links& links, size_t type_at) {
   span.length = At(link->name).index + At(link->name).span.length - At(links.front()->name).index;
   if (link->call != nullptr) {
     if (type != "Cardinality") {
-      return ErrorAt(link, "SYNTAX", std::string(type) + "." + std::string(word->word) +
-                                         " is written without parentheses.");
+      return ErrorAt(
+          link, "SYNTAX",
+          std::string(type) + "." + std::string(word->word) + " is written without parentheses.");
     }
     ASSIGN_OR_RETURN(Argument argument, BuildCardinality(link));
     argument.span = span;
@@ -530,9 +530,9 @@ StatusOr<Argument> Builder::BuildFunction(const Links& links) {
   const size_t least = is_vertex ? 2 : name == "Duration" ? 1 : 0;
   const size_t most = is_vertex ? 2 : 1;
   if (result.items.size() < least || result.items.size() > most) {
-    return ErrorAt(link, "ARGUMENTS",
-                   std::string(name) + "() takes " +
-                       (is_vertex ? "an id and a label." : "one string."));
+    return ErrorAt(
+        link, "ARGUMENTS",
+        std::string(name) + "() takes " + (is_vertex ? "an id and a label." : "one string."));
   }
   for (size_t i = 0; i < result.items.size(); ++i) {
     const Argument& item = result.items[i];
@@ -575,8 +575,7 @@ StatusOr<Argument> Builder::BuildPredicates(const Links& links, size_t from) {
     const Grammar::LinkContext* link = links[i];
     const std::string_view name = Name(link);
     if (link->call == nullptr || (name != "and" && name != "or" && name != "negate")) {
-      return ErrorAt(link, "UNKNOWN_PREDICATE",
-                     Quoted(link) + " can't follow a predicate.",
+      return ErrorAt(link, "UNKNOWN_PREDICATE", Quoted(link) + " can't follow a predicate.",
                      "predicates combine with .and(...), .or(...) and .negate()");
     }
     ASSIGN_OR_RETURN(std::vector<Argument> operands, BuildArguments(link));
@@ -614,8 +613,10 @@ Status Builder::Combine(std::string_view name, std::vector<Argument> operands, b
       detail.limit = "combined predicates " + std::to_string(kMaxCombinations);
       detail.used = std::to_string(combinations_);
       detail.hint = "use within(...), between(...) or several has() steps";
-      return ResourceExhausted("The query alternates .and(), .or() and .negate() of predicates "
-                               "too often.", detail);
+      return ResourceExhausted(
+          "The query alternates .and(), .or() and .negate() of predicates "
+          "too often.",
+          detail);
     }
     Argument combined = Make(Argument::Kind::kPredicate, left->span, name);
     combined.qualifier = "P";

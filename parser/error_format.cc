@@ -21,8 +21,8 @@ std::vector<std::string_view> CodePoints(std::string_view line) {
            (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) {
       ++end;
     }
-    const bool printable = byte >= 0x20 && byte != 0x7F && end - at == longest &&
-                           !(longest == 1 && byte >= 0x80);
+    const bool printable =
+        byte >= 0x20 && byte != 0x7F && end - at == longest && !(longest == 1 && byte >= 0x80);
     points.push_back(printable ? line.substr(at, end - at) : std::string_view(" "));
     at = end;
   }

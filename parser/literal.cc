@@ -43,8 +43,8 @@ Status NotANumber(std::string_view text) {
 }
 
 Status OutOfRange(std::string_view text, std::string_view type) {
-  return LiteralError("NUMBER_RANGE", Shown(text) + " does not fit the type " +
-                                          std::string(type) + ".",
+  return LiteralError("NUMBER_RANGE",
+                      Shown(text) + " does not fit the type " + std::string(type) + ".",
                       "use a wider type: L for 64 bits, n for any integer, m for any decimal");
 }
 

@@ -130,9 +130,9 @@ TEST(LiteralTest, Uuids) {
   ASSERT_TRUE(uuid.ok());
   EXPECT_EQ(uuid->high, 0xf47af10b58cc4372u);
   EXPECT_EQ(uuid->low, 0xa5670f02b2f3d479u);
-  for (std::string_view text : {"", "f47af10b58cc4372a5670f02b2f3d479",
-                                "f47af10b-58cc-4372-a567-0f02b2f3d47g",
-                                "f47af10b-58cc-4372-a567-0f02b2f3d4790"}) {
+  for (std::string_view text :
+       {"", "f47af10b58cc4372a5670f02b2f3d479", "f47af10b-58cc-4372-a567-0f02b2f3d47g",
+        "f47af10b-58cc-4372-a567-0f02b2f3d4790"}) {
     EXPECT_FALSE(ParseUuid(text).ok()) << text;
   }
 }

@@ -24,9 +24,9 @@ Status TextError(std::string_view reason, std::string_view text, std::string_vie
   ErrorDetail detail;
   detail.reason = std::string(reason);
   detail.hint = std::string(hint);
-  return InvalidArgument("\"" + std::string(TruncateUtf8(text, kLongest)) + "\" is not " +
-                             std::string(what) + ".",
-                         detail);
+  return InvalidArgument(
+      "\"" + std::string(TruncateUtf8(text, kLongest)) + "\" is not " + std::string(what) + ".",
+      detail);
 }
 
 // A cursor over the text; every method leaves it where it was when it fails.
@@ -80,8 +80,7 @@ int64_t DaysSinceEpoch(int year, int month, int day) {
   const int64_t era = (shifted_year >= 0 ? shifted_year : shifted_year - 399) / 400;
   const int64_t year_of_era = shifted_year - era * 400;
   const int64_t day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-  const int64_t day_of_era =
-      year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+  const int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
   constexpr int64_t kDaysPerEra = 146'097;
   constexpr int64_t kDaysTo1970 = 719'468;
   return era * kDaysPerEra + day_of_era - kDaysTo1970;
@@ -203,8 +202,8 @@ StatusOr<DateTime> ParseDateTime(std::string_view text) {
   DateTime result;
   bool ok = TakeDate(&cursor, &result);
   if (ok && !cursor.rest.empty()) {
-    ok = (cursor.Take('T') || cursor.Take('t') || cursor.Take(' ')) &&
-         TakeTime(&cursor, &result) && TakeOffset(&cursor, &result);
+    ok = (cursor.Take('T') || cursor.Take('t') || cursor.Take(' ')) && TakeTime(&cursor, &result) &&
+         TakeOffset(&cursor, &result);
   }
   if (ok && cursor.rest.empty()) return result;
   return TextError("BAD_DATETIME", text, "a date",

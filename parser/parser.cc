@@ -203,9 +203,9 @@ bool FirstError::IsGroovy(size_t at) const {
             before == LexemeKind::kRightBracket || before == LexemeKind::kRightBrace);
   }
   if (at != 1 || tokens_[at].kind == LexemeKind::kEnd) return false;
-  constexpr std::string_view kStatements[] = {
-      "def", "for",  "if",    "while", "return", "import", "class", "static",
-      "var", "int",  "long",  "final", "try",    "throw",  "String"};
+  constexpr std::string_view kStatements[] = {"def",    "for",   "if",     "while", "return",
+                                              "import", "class", "static", "var",   "int",
+                                              "long",   "final", "try",    "throw", "String"};
   for (std::string_view word : kStatements) {
     if (tokens_[0].In(text_) == word) return true;
   }
@@ -223,8 +223,10 @@ Status FirstError::ErrorAt(size_t at, size_t rule) const {
     detail.hint = tokens_[at].kind == LexemeKind::kDot
                       ? "use steps on the value, as in constant('x').toUpper()"
                       : "send one traversal; convert with asString(), asNumber(), asDate()";
-    return InvalidArgument("Statements, casts and methods of constants are Groovy or Java, not "
-                           "Gremlin.", detail);
+    return InvalidArgument(
+        "Statements, casts and methods of constants are Groovy or Java, not "
+        "Gremlin.",
+        detail);
   }
   detail.reason = "SYNTAX";
   return InvalidArgument("Expected " + Expected(at, rule) + " but found " + Found(at) + ".",
@@ -251,8 +253,8 @@ StatusOr<Query> ParseTokens(std::string_view text, const std::vector<Lexeme>& to
 
 StatusOr<Query> Parse(std::string_view text, const Limits& limits) {
   ASSIGN_OR_RETURN(const std::vector<Lexeme> tokens, Scan(text, limits));
-  const bool empty = tokens.size() == 1 ||
-                     (tokens.size() == 2 && tokens[0].kind == LexemeKind::kSemicolon);
+  const bool empty =
+      tokens.size() == 1 || (tokens.size() == 2 && tokens[0].kind == LexemeKind::kSemicolon);
   if (empty) {
     ErrorDetail detail;
     detail.reason = "EMPTY_QUERY";

@@ -32,12 +32,18 @@ TEST(ParserErrorTest, Syntax) {
   const BadQuery cases[] = {
       {"", "EMPTY_QUERY", {1, 1, 1}, "The query is empty."},
       {" // nothing\n ;", "EMPTY_QUERY", {1, 1, 1}, "The query is empty."},
-      {"g.V().", "SYNTAX", {1, 7, 1},
+      {"g.V().",
+       "SYNTAX",
+       {1, 7, 1},
        "Expected the name of a step after \".\" but found the end of the query."},
       {"g..V()", "SYNTAX", {1, 3, 1}, "Expected the name of a step after \".\" but found \".\"."},
-      {"g.V() out()", "SYNTAX", {1, 7, 3},
+      {"g.V() out()",
+       "SYNTAX",
+       {1, 7, 3},
        "Expected \".\" and a step, or the end of the query, but found \"out\"."},
-      {"g.V(); g.E()", "SYNTAX", {1, 8, 1},
+      {"g.V(); g.E()",
+       "SYNTAX",
+       {1, 8, 1},
        "Expected the end of the query after \";\" but found \"g\"."},
       {"1", "SYNTAX", {1, 1, 1}, "Expected a traversal source, as in g.V(), but found \"1\"."},
       {"g.V('a' 'b')", "SYNTAX", {1, 9, 3}, "Expected \",\" or \")\" but found a string."},
@@ -48,24 +54,36 @@ TEST(ParserErrorTest, Syntax) {
       {"g.V({1 2})", "SYNTAX", {1, 8, 1}, "Expected \",\" or \"}\" but found \"2\"."},
       {"g.V([a:])", "SYNTAX", {1, 8, 1}, "Expected a value after \":\" but found \"]\"."},
       {"g.V([(a b): 1])", "SYNTAX", {1, 9, 1}, "Expected \")\" but found \"b\"."},
-      {"g.V(new)", "SYNTAX", {1, 8, 1},
+      {"g.V(new)",
+       "SYNTAX",
+       {1, 8, 1},
        "Expected the name of a strategy after \"new\" but found \")\"."},
       {"g.V()\n.out(a b)", "SYNTAX", {2, 8, 1}, "Expected \",\" or \")\" but found \"b\"."},
       {"g", "MISSING_STEP", {1, 1, 1}, "Expected \".\" and a step after \"g\"."},
       {"g.V", "SYNTAX", {1, 3, 1}, "Expected \"(\" after \"V\"."},
       {"g.V().where(out().name)", "SYNTAX", {1, 19, 4}, "Expected \"(\" after \"name\"."},
       {"g.V().where(__)", "MISSING_STEP", {1, 13, 2}, "Expected \".\" and a step after \"__\"."},
-      {"V().out()", "MISSING_SOURCE", {1, 1, 1},
+      {"V().out()",
+       "MISSING_SOURCE",
+       {1, 1, 1},
        "A query starts with the traversal source, not with \"V\"."},
-      {"__.V()", "MISSING_SOURCE", {1, 1, 2},
+      {"__.V()",
+       "MISSING_SOURCE",
+       {1, 1, 2},
        "A query starts with the traversal source, not with \"__\"."},
-      {"g.V().where(g.V())", "NESTED_SOURCE", {1, 13, 1},
+      {"g.V().where(g.V())",
+       "NESTED_SOURCE",
+       {1, 13, 1},
        "A nested traversal can't start from \"g\"."},
-      {"g.V().has(name: 'x')", "SYNTAX", {1, 11, 9},
+      {"g.V().has(name: 'x')",
+       "SYNTAX",
+       {1, 11, 9},
        "Only strategies and maps take \"name: value\"."},
       {"g.V([a: 1, 2])", "BAD_MAP", {1, 12, 1}, "This entry of the map has no \": value\"."},
       {"g.V([(out()): 1])", "BAD_MAP", {1, 7, 5}, "A map's key can't be a traversal."},
-      {"g.V(SeedStrategy(9))", "SYNTAX", {1, 18, 1},
+      {"g.V(SeedStrategy(9))",
+       "SYNTAX",
+       {1, 18, 1},
        "A strategy takes its options as \"name: value\"."},
   };
   for (const BadQuery& bad : cases) ExpectRefused(bad);
@@ -78,11 +96,17 @@ TEST(ParserErrorTest, Words) {
       {"g.V().by(T.id())", "SYNTAX", {1, 12, 2}, "T.id is written without parentheses."},
       {"g.V().is(P.gtt(1))", "UNKNOWN_PREDICATE", {1, 12, 3}, "There is no predicate \"gtt\"."},
       {"g.V().is(P.gt)", "SYNTAX", {1, 12, 2}, "Expected \"(\" after \"gt\"."},
-      {"g.V().is(gt(1).out())", "UNKNOWN_PREDICATE", {1, 16, 3},
+      {"g.V().is(gt(1).out())",
+       "UNKNOWN_PREDICATE",
+       {1, 16, 3},
        "\"out\" can't follow a predicate."},
-      {"g.V().is(gt(1).and(2))", "ARGUMENTS", {1, 16, 3},
+      {"g.V().is(gt(1).and(2))",
+       "ARGUMENTS",
+       {1, 16, 3},
        "and() after a predicate takes one predicate."},
-      {"g.V().is(gt(1).negate(2))", "ARGUMENTS", {1, 16, 6},
+      {"g.V().is(gt(1).negate(2))",
+       "ARGUMENTS",
+       {1, 16, 6},
        "negate() after a predicate takes no argument."},
       {"g.V().is(gt())", "ARGUMENTS", {1, 10, 2}, "P.gt() takes one argument, not 0."},
       {"g.V().is(between(1))", "ARGUMENTS", {1, 10, 7}, "P.between() takes two arguments, not 1."},
@@ -111,7 +135,9 @@ TEST(ParserErrorTest, Literals) {
 
 TEST(ParserErrorTest, Terminals) {
   const BadQuery cases[] = {
-      {"g.V().toList().size()", "TERMINAL_NOT_LAST", {1, 16, 4},
+      {"g.V().toList().size()",
+       "TERMINAL_NOT_LAST",
+       {1, 16, 4},
        "Nothing may follow toList(): it ends the query."},
       {"g.V().next('a')", "ARGUMENTS", {1, 12, 3}, "next() takes a number of results."},
       {"g.V().next(-1)", "ARGUMENTS", {1, 12, 2}, "next() takes a number of results."},
@@ -187,13 +213,16 @@ TEST(ErrorFormatTest, ShowsHintAndUnderlinesTheWord) {
 }
 
 TEST(ErrorFormatTest, CutsLongLinesAroundTheCaret) {
-  const std::string text = "g.V('" + std::string(500, 'a') + "', 'b' x, '" +
-                           std::string(500, 'c') + "')";
+  const std::string text =
+      "g.V('" + std::string(500, 'a') + "', 'b' x, '" + std::string(500, 'c') + "')";
   EXPECT_EQ(FormatError(Parse(text).status(), text),
             "Expected \",\" or \")\" but found \"x\".\n"
             "  line 1, column 513\n"
-            "  | ..." + std::string(43, 'a') + "', 'b' x, '" + std::string(46, 'c') + "...\n"
-            "  | " + std::string(53, ' ') + "^");
+            "  | ..." +
+                std::string(43, 'a') + "', 'b' x, '" + std::string(46, 'c') +
+                "...\n"
+                "  | " +
+                std::string(53, ' ') + "^");
 }
 
 TEST(ErrorFormatTest, TheEndOfTheTextHasAPlaceToo) {

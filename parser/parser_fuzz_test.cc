@@ -27,10 +27,29 @@ constexpr std::string_view kSeeds[] = {
 };
 
 constexpr std::string_view kPieces[] = {
-    "(", ")", "[", "]", "{", "}", ".", ",", ":", ";", "'", "\"", "\\", "\\u00", "__", "__.", "g",
-    "P.", "not(", "gt(1)", "1", "-", "1e", "0x", "new ", "it", "->", "/*", "*/", "//", "\n", "\xC3",
-    "\xC3\xA9", "\xF0\x9F\x98\x80", "T.id", "Order.", "null", "out()", "Strategy", "[:]", "UUID(",
-    ".and(", ".negate()", "as", "=", "\xEF\xBB\xBF",
+    "(",         ")",
+    "[",         "]",
+    "{",         "}",
+    ".",         ",",
+    ":",         ";",
+    "'",         "\"",
+    "\\",        "\\u00",
+    "__",        "__.",
+    "g",         "P.",
+    "not(",      "gt(1)",
+    "1",         "-",
+    "1e",        "0x",
+    "new ",      "it",
+    "->",        "/*",
+    "*/",        "//",
+    "\n",        "\xC3",
+    "\xC3\xA9",  "\xF0\x9F\x98\x80",
+    "T.id",      "Order.",
+    "null",      "out()",
+    "Strategy",  "[:]",
+    "UUID(",     ".and(",
+    ".negate()", "as",
+    "=",         "\xEF\xBB\xBF",
 };
 
 class Mutator {

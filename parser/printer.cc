@@ -17,6 +17,7 @@ class Printer {
   void Print(const Traversal& traversal);
   void Print(const Call& call);
   void Print(const Argument& argument);
+  void PrintVertex(const ElementData& vertex);
   void Print(const Value& value);
   std::string Take() { return std::move(out_); }
 
@@ -245,6 +246,14 @@ std::string_view DirectionWord(Direction direction) {
   return "";
 }
 
+void Printer::PrintVertex(const ElementData& vertex) {
+  out_ += "Vertex(";
+  Print(vertex.id);
+  out_ += ", ";
+  PrintString(vertex.label);
+  out_ += ')';
+}
+
 void Printer::Print(const Value& value) {
   switch (value.kind()) {
     case ValueKind::kNull:
@@ -296,14 +305,8 @@ void Printer::Print(const Value& value) {
       out_ += DirectionWord(value.AsDirection());
       return;
     case ValueKind::kElement:
-      if (value.AsElement().type == ElementData::Type::kVertex) {
-        out_ += "Vertex(";
-        Print(value.AsElement().id);
-        out_ += ", ";
-        PrintString(value.AsElement().label);
-        out_ += ')';
-        return;
-      }
+      if (value.AsElement().type == ElementData::Type::kVertex)
+        return PrintVertex(value.AsElement());
       break;
     case ValueKind::kChar:
     case ValueKind::kBinary:

@@ -93,9 +93,7 @@ char Closer(LexemeKind opener) {
 class Scanner {
  public:
   Scanner(std::string_view text, const Limits& limits)
-      : text_(text),
-        limits_(limits),
-        max_nesting_(std::min(limits.max_nesting, kMaxNesting)) {}
+      : text_(text), limits_(limits), max_nesting_(std::min(limits.max_nesting, kMaxNesting)) {}
 
   StatusOr<std::vector<Lexeme>> Run();
 
@@ -385,8 +383,8 @@ Status Scanner::Close(LexemeKind kind, char closer) {
   const Lexeme& opener = brackets_.back().opener;
   if (Closer(opener.kind) != closer) {
     return Error("MISMATCHED_BRACKET", opener.span,
-                 "This \"" + std::string(opener.In(text_)) + "\" needs a \"" +
-                     Closer(opener.kind) + "\", but line " + std::to_string(line_) + ", column " +
+                 "This \"" + std::string(opener.In(text_)) + "\" needs a \"" + Closer(opener.kind) +
+                     "\", but line " + std::to_string(line_) + ", column " +
                      std::to_string(column_) + " has a \"" + closer + "\".");
   }
   brackets_.pop_back();
@@ -443,9 +441,9 @@ Status Scanner::OperatorRefused(std::string_view symbol) {
 }
 
 Status Scanner::StrayCharacter() {
-  constexpr std::string_view kOperators[] = {"->", "==", "!=", "<=", ">=", "&&", "||", "+=", "-=",
-                                             "++", "--", "=",  "+",  "-",  "*",  "/",  "%",  "<",
-                                             ">",  "!",  "&",  "|",  "?",  "^",  "~"};
+  constexpr std::string_view kOperators[] = {
+      "->", "==", "!=", "<=", ">=", "&&", "||", "+=", "-=", "++", "--", "=", "+",
+      "-",  "*",  "/",  "%",  "<",  ">",  "!",  "&",  "|",  "?",  "^",  "~"};
   for (std::string_view symbol : kOperators) {
     if (text_.substr(at_).starts_with(symbol)) return OperatorRefused(symbol);
   }

@@ -25,8 +25,7 @@ ErrorDetail ErrorOf(std::string_view text, const Limits& limits = {}) {
 using Words = std::vector<std::string>;
 
 TEST(ScanTest, SplitsCallsAndPunctuation) {
-  EXPECT_EQ(Texts("g.V(1, 'a') ;"),
-            (Words{"g", ".", "V", "(", "1", ",", "'a'", ")", ";", ""}));
+  EXPECT_EQ(Texts("g.V(1, 'a') ;"), (Words{"g", ".", "V", "(", "1", ",", "'a'", ")", ";", ""}));
 }
 
 TEST(ScanTest, NumbersTakeTheirSignSuffixAndExponent) {
@@ -36,8 +35,7 @@ TEST(ScanTest, NumbersTakeTheirSignSuffixAndExponent) {
 }
 
 TEST(ScanTest, CommentsAndWhitespaceVanish) {
-  EXPECT_EQ(Texts("\xEF\xBB\xBFg // ( \" \n\t/* ' [ */.V()"),
-            (Words{"g", ".", "V", "(", ")", ""}));
+  EXPECT_EQ(Texts("\xEF\xBB\xBFg // ( \" \n\t/* ' [ */.V()"), (Words{"g", ".", "V", "(", ")", ""}));
 }
 
 TEST(ScanTest, BracketsAndCommentsInsideStringsAreText) {
@@ -54,7 +52,11 @@ TEST(ScanTest, ColumnsCountCodePointsAndLinesCountNewlines) {
 }
 
 TEST(ScanTest, NamesMayHaveLettersBeyondAscii) {
-  EXPECT_EQ(Texts("gr\xC3\xB6\xC3\x9F""e"), (Words{"gr\xC3\xB6\xC3\x9F""e", ""}));
+  EXPECT_EQ(Texts("gr\xC3\xB6\xC3\x9F"
+                  "e"),
+            (Words{"gr\xC3\xB6\xC3\x9F"
+                   "e",
+                   ""}));
 }
 
 struct BadText {
@@ -97,17 +99,14 @@ TEST(ScanTest, RefusesWithReasonAndPlace) {
 
 TEST(ScanTest, MismatchNamesBothPlaces) {
   const Status status = Scan("g.V([1)", {}).status();
-  EXPECT_EQ(MessageOf(status),
-            "This \"[\" needs a \"]\", but line 1, column 7 has a \")\".");
+  EXPECT_EQ(MessageOf(status), "This \"[\" needs a \"]\", but line 1, column 7 has a \")\".");
 }
 
 TEST(ScanTest, CurlyQuotesGetTheirHint) {
   EXPECT_EQ(ErrorOf("g.V(\xE2\x80\x98").hint, "use the straight quotes ' or \"");
 }
 
-TEST(ScanTest, ASetOfParametersIsNoClosure) {
-  EXPECT_EQ(Texts("within({item, 1})").size(), 9u);
-}
+TEST(ScanTest, ASetOfParametersIsNoClosure) { EXPECT_EQ(Texts("within({item, 1})").size(), 9u); }
 
 std::string Repeat(std::string_view part, size_t count) {
   std::string result;
@@ -170,12 +169,12 @@ TEST(ScanTest, MemberLimitCountsAllListsOfTheText) {
 }
 
 TEST(IsCompleteTest, WaitsForWhatIsOpen) {
-  for (std::string_view text : {"g.V(", "g.V().", "g.V('a", "g.V([1,", "g.V() /* a", "g.V(\n'x',",
-                                "g.V(). // more"}) {
+  for (std::string_view text :
+       {"g.V(", "g.V().", "g.V('a", "g.V([1,", "g.V() /* a", "g.V(\n'x',", "g.V(). // more"}) {
     EXPECT_FALSE(IsComplete(text)) << text;
   }
-  for (std::string_view text : {"", "g.V()", "g.V();", "g.V(')')", "g.V())", "g.V([1)",
-                                "g.V(x -> y", "g.V() // (", "#"}) {
+  for (std::string_view text :
+       {"", "g.V()", "g.V();", "g.V(')')", "g.V())", "g.V([1)", "g.V(x -> y", "g.V() // (", "#"}) {
     EXPECT_TRUE(IsComplete(text)) << text;
   }
 }

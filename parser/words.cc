@@ -138,10 +138,10 @@ constexpr std::string_view kLiteralFunctions[] = {"datetime", "DateTime", "UUID"
                                                   "Duration", "Vertex",   "ReferenceVertex"};
 
 constexpr std::string_view kForeignWords[] = {
-    "Lambda", "it",     "java",      "javax",    "groovy",  "org",    "com",     "System",
-    "Math",   "String", "Integer",   "Long",     "Double",  "Float",  "Boolean", "Character",
-    "Object", "Thread", "Runtime",   "Class",    "Arrays",  "Lists",  "List",    "Map",
-    "Set",    "Collections", "UUIDs", "Instant", "LocalDate", "Date", "Files",   "this",
+    "Lambda", "it",          "java",    "javax",   "groovy",    "org",   "com",     "System",
+    "Math",   "String",      "Integer", "Long",    "Double",    "Float", "Boolean", "Character",
+    "Object", "Thread",      "Runtime", "Class",   "Arrays",    "Lists", "List",    "Map",
+    "Set",    "Collections", "UUIDs",   "Instant", "LocalDate", "Date",  "Files",   "this",
 };
 
 struct TerminalWord {
@@ -149,10 +149,10 @@ struct TerminalWord {
   Terminal terminal;
 };
 constexpr TerminalWord kTerminals[] = {
-    {"next", Terminal::kNext},           {"toList", Terminal::kToList},
-    {"toSet", Terminal::kToSet},         {"toBulkSet", Terminal::kToBulkSet},
-    {"iterate", Terminal::kIterate},     {"hasNext", Terminal::kHasNext},
-    {"tryNext", Terminal::kTryNext},     {"explain", Terminal::kExplain},
+    {"next", Terminal::kNext},       {"toList", Terminal::kToList},
+    {"toSet", Terminal::kToSet},     {"toBulkSet", Terminal::kToBulkSet},
+    {"iterate", Terminal::kIterate}, {"hasNext", Terminal::kHasNext},
+    {"tryNext", Terminal::kTryNext}, {"explain", Terminal::kExplain},
     {"profile", Terminal::kProfile},
 };
 
@@ -207,8 +207,7 @@ std::vector<std::string_view> PredicateNames() {
 bool IsLiteralFunction(std::string_view name) { return Contains(kLiteralFunctions, name); }
 
 bool IsStrategyName(std::string_view name) {
-  return !name.empty() && name.front() >= 'A' && name.front() <= 'Z' &&
-         name.ends_with("Strategy");
+  return !name.empty() && name.front() >= 'A' && name.front() <= 'Z' && name.ends_with("Strategy");
 }
 
 bool IsForeignWord(std::string_view name) { return Contains(kForeignWords, name); }

@@ -7,8 +7,7 @@ namespace koios::server {
 
 std::vector<std::string> DataFolderGraphs::Names() const { return folder_->ListGraphs(); }
 
-StatusOr<std::shared_ptr<storage::GraphStore>> DataFolderGraphs::Find(
-    std::string_view name) const {
+StatusOr<std::shared_ptr<storage::GraphStore>> DataFolderGraphs::Find(std::string_view name) const {
   if (!folder_->HasGraph(name)) return NoSuchGraph(name, Names());
   return folder_->OpenGraph(std::string(name));
 }

@@ -12,8 +12,8 @@ namespace {
 void AddProperties(const Schema& schema, const storage::PropertyRows& found,
                    const std::vector<ElementData*>& targets) {
   for (size_t i = 0; i < found.rows.size(); ++i) {
-    targets[found.rows[i]]->properties.emplace_back(
-        Value::String(schema.keys.Name(found.keys[i])), found.values.Get(i));
+    targets[found.rows[i]]->properties.emplace_back(Value::String(schema.keys.Name(found.keys[i])),
+                                                    found.values.Get(i));
   }
 }
 

@@ -96,9 +96,8 @@ std::string ProfileText(const v1::Summary& summary) {
                     std::to_string(op.rows_dropped())});
   }
   return AlignedTable(rows) + "total: " + std::to_string(summary.rows()) + " results, " +
-         Milliseconds(total_ns) + " ms in operators, " +
-         Milliseconds(summary.elapsed_us() * 1000) + " ms elapsed, peak " +
-         std::to_string(summary.peak_bytes()) + " bytes\n";
+         Milliseconds(total_ns) + " ms in operators, " + Milliseconds(summary.elapsed_us() * 1000) +
+         " ms elapsed, peak " + std::to_string(summary.peak_bytes()) + " bytes\n";
 }
 
 }  // namespace koios::server

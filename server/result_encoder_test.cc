@@ -16,8 +16,8 @@ class ResultEncoderTest : public testing::Test {
     marko_ = *graph_->AddVertex(Value::Long(1), "person",
                                 {{"name", Value::String("marko")}, {"age", Value::Int(29)}});
     vadas_ = *graph_->AddVertex(Value::String("v"), "person", {{"name", Value::String("vadas")}});
-    knows_ = *graph_->AddEdge(marko_, vadas_, "knows", {{"weight", Value::Double(0.5)}},
-                              Value::Long(7));
+    knows_ =
+        *graph_->AddEdge(marko_, vadas_, "knows", {{"weight", Value::Double(0.5)}}, Value::Long(7));
   }
 
   std::vector<v1::ResultBatch> Encode(const engine::ResultBatch& batch, bool materialize = false) {

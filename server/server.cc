@@ -38,9 +38,7 @@ void InitGrpcOnce() {
   });
 }
 
-size_t NumSessionThreads() {
-  return std::max<size_t>(2, std::thread::hardware_concurrency());
-}
+size_t NumSessionThreads() { return std::max<size_t>(2, std::thread::hardware_concurrency()); }
 
 // "::1" needs brackets before a port is put behind it.
 std::string HostAndPort(const std::string& host, uint16_t port) {

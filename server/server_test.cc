@@ -233,8 +233,7 @@ TEST_F(ServerTest, MoreQueriesThanAllowedAreRefused) {
   Start(options);
   Call first(stub_.get(), "g.V()");
   auto query = engine_->Query(0);
-  EXPECT_EQ(Call(stub_.get(), "g.V()").Finish().error_code(),
-            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(Call(stub_.get(), "g.V()").Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   query->End(OkStatus());
   EXPECT_TRUE(first.Finish().ok());
   Call third(stub_.get(), "g.V()");
@@ -336,13 +335,13 @@ TEST_F(ServerTest, ATooLargeRequestIsRefused) {
 TEST(ServerPortTest, PicksAPortAndRefusesOneThatIsTaken) {
   ServerOptions options;
   options.grpc_port = 0;
-  auto first = Server::Start(std::make_unique<MemoryGraphs>(), std::make_unique<FakeEngine>(),
-                             options);
+  auto first =
+      Server::Start(std::make_unique<MemoryGraphs>(), std::make_unique<FakeEngine>(), options);
   ASSERT_TRUE(first.ok());
   EXPECT_GT((*first)->port(), 0);
   options.grpc_port = (*first)->port();
-  const auto second = Server::Start(std::make_unique<MemoryGraphs>(),
-                                    std::make_unique<FakeEngine>(), options);
+  const auto second =
+      Server::Start(std::make_unique<MemoryGraphs>(), std::make_unique<FakeEngine>(), options);
   EXPECT_EQ(second.status().code(), StatusCode::kFailedPrecondition);
 }
 

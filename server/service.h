@@ -1,4 +1,4 @@
-// KoiosService: the gRPC door (koios.v1.Koios). Each method is thin: a Submit is a SubmitSession, the
+// KoiosService: the gRPC door (koios.v1.Koios). Each method is thin: a Submit is a SubmitSession,
 // others answer at once from the registry, the graphs and the engine.
 #pragma once
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 #include <utility>
 
 #include "core/value_proto.h"
@@ -18,8 +19,15 @@ std::optional<uint64_t> RemainingNs(const grpc::CallbackServerContext& context) 
   if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
   const auto left = deadline - std::chrono::system_clock::now();
   if (left.count() <= 0) return 0;
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(left).count());
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(left).count());
+}
+
+// Where the first word of the traversal stands: what an error about the graph points at.
+ErrorDetail SourceWord(const parser::Query& query) {
+  ErrorDetail detail;
+  detail.span = query.root.span;
+  detail.span.length = static_cast<uint32_t>(query.root.source.size());
+  return detail;
 }
 
 uint64_t NumResults(const engine::ResultBatch& batch) {
@@ -95,9 +103,12 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
     MutexLock lock(&mutex_);
     if (!stopped_.ok()) return stopped_;
   }
-  ASSIGN_OR_RETURN(parser::Query query, parser::Parse(request_->query(), environment_.limits.parser));
+  ASSIGN_OR_RETURN(parser::Query query,
+                   parser::Parse(request_->query(), environment_.limits.parser));
   const std::string graph = GraphOfSource(query.root.source, request_->graph());
-  ASSIGN_OR_RETURN(view_, environment_.graphs->View(graph));
+  StatusOr<std::shared_ptr<const storage::GraphView>> view = environment_.graphs->View(graph);
+  if (!view.ok()) return WithDetail(view.status(), SourceWord(query));
+  view_ = *std::move(view);
   planner::PlanContext context;
   context.schema = &view_->schema();
   for (const auto& [name, value] : request_->parameters()) {
@@ -114,8 +125,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
   planned.plan.set_graph(graph);
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
   encoder_.emplace(view_, request_->materialize());
-  return environment_.engine->Submit(std::move(planned.plan), view_, Options(),
-                                     shared_from_this());
+  return environment_.engine->Submit(std::move(planned.plan), view_, Options(), shared_from_this());
 }
 
 engine::QueryOptions SubmitSession::Options() const {
@@ -128,7 +138,10 @@ engine::QueryOptions SubmitSession::Options() const {
     left_ns = std::min(left_ns.value_or(timeout_ns), timeout_ns);
   }
   engine::QueryOptions options;
-  if (left_ns.has_value()) options.deadline_ns = static_cast<uint64_t>(environment_.engine->clock().NowNanos()) + *left_ns;
+  options.seed = uint64_t{std::random_device()()} << 32 | std::random_device()();
+  options.profile = mode_ == v1::PROFILE;
+  if (left_ns.has_value())
+    options.deadline_ns = static_cast<uint64_t>(environment_.engine->clock().NowNanos()) + *left_ns;
   return options;
 }
 

@@ -46,9 +46,9 @@ class SubmitSession final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
                             public std::enable_shared_from_this<SubmitSession> {
  public:
   // Starts the call; the reactor to hand to gRPC.
-  static grpc::ServerWriteReactor<v1::SubmitResponse>* Start(
-      const SessionEnvironment& environment, grpc::CallbackServerContext* context,
-      const v1::SubmitRequest* request);
+  static grpc::ServerWriteReactor<v1::SubmitResponse>* Start(const SessionEnvironment& environment,
+                                                             grpc::CallbackServerContext* context,
+                                                             const v1::SubmitRequest* request);
 
   // Reactor.
   void OnWriteDone(bool ok) override;
@@ -78,9 +78,9 @@ class SubmitSession final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
   void FillSummary(const engine::QueryResult& result, v1::Summary* summary) const;
 
   const SessionEnvironment environment_;
-  grpc::CallbackServerContext* const context_;   // gRPC's, until OnDone
-  const v1::SubmitRequest* const request_;       // gRPC's, until OnDone
-  std::shared_ptr<SubmitSession> self_;          // until OnDone
+  grpc::CallbackServerContext* const context_;  // gRPC's, until OnDone
+  const v1::SubmitRequest* const request_;      // gRPC's, until OnDone
+  std::shared_ptr<SubmitSession> self_;         // until OnDone
 
   // Written by Begin() before the engine or a write can see them.
   QueryRegistry::Ticket ticket_;

@@ -1,4 +1,4 @@
-// TaskPool: the threads that do a session's own work (parse, plan, turn references into results), so
+// TaskPool: the threads that do a session's own work (parse, plan, turn references to results), so
 // that neither an engine worker nor a gRPC thread ever does. Tasks must not wait for one another.
 #pragma once
 

@@ -63,8 +63,8 @@ Completions Completer::Complete(std::string_view text) const {
     return Matching(schema_words_, text.substr(start));
   }
   size_t start = text.size();
-  while (start > 0 && (std::isalnum(static_cast<unsigned char>(text[start - 1])) ||
-                       text[start - 1] == '_')) {
+  while (start > 0 &&
+         (std::isalnum(static_cast<unsigned char>(text[start - 1])) || text[start - 1] == '_')) {
     --start;
   }
   const bool after_dot = start > 0 && text[start - 1] == '.';

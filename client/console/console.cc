@@ -71,7 +71,7 @@ int Console::Run() {
     const Status status = RunStatement(statement);
     session_->out().flush();
     if (!status.ok() && !lines_->is_interactive()) {
-      return status.code() == StatusCode::kCancelled ? int{kExitInterrupted} : ExitCodeOf(status);
+      return session_->ExitCodeAfter(status);
     }
   }
   return kExitOk;

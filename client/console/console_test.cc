@@ -116,11 +116,12 @@ TEST_F(ConsoleTest, ExitCodesSayWhatHappened) {
   client_.fail_code = StatusCode::kUnavailable;
   EXPECT_EQ(Run("g.fail()"), kExitCannotConnect);
   client_.fail_code = StatusCode::kCancelled;
-  EXPECT_EQ(Run("g.fail()"), kExitInterrupted);
+  EXPECT_EQ(Run("g.fail()"), kExitFailed);
 }
 
 TEST_F(ConsoleTest, CommandsChangeWhatIsSent) {
-  EXPECT_EQ(Run(":use money\n:param x=1L\n:param y='a'\n:param y\n:timeout 500ms\ng.V(x)\n"), kExitOk);
+  EXPECT_EQ(Run(":use money\n:param x=1L\n:param y='a'\n:param y\n:timeout 500ms\ng.V(x)\n"),
+            kExitOk);
   ASSERT_EQ(client_.requests.size(), 1u);
   const Request& request = client_.requests[0];
   EXPECT_EQ(request.graph, "money");

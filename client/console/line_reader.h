@@ -31,7 +31,7 @@ std::unique_ptr<LineReader> MakeStreamReader(std::istream& in);
 struct TerminalOptions {
   std::string history_path;  // empty: none is kept
   CompleteFunction complete;
-  int interrupt_fd = -1;     // readable: the line is given up (Interrupts::prompt_fd)
+  int interrupt_fd = -1;  // readable: the line is given up (Interrupts::prompt_fd)
 };
 // Over libedit, on the process's stdin and stdout. One may exist at a time.
 std::unique_ptr<LineReader> MakeTerminalReader(const TerminalOptions& options);

@@ -41,7 +41,12 @@ int ExitCodeOf(const Status& status) {
   }
 }
 
+int QuerySession::ExitCodeAfter(const Status& status) const {
+  return !status.ok() && interrupted_ ? int{kExitInterrupted} : ExitCodeOf(status);
+}
+
 Status QuerySession::RunQuery(const std::string& text, v1::Mode mode) {
+  interrupted_ = false;
   const auto start = std::chrono::steady_clock::now();
   Request request;
   request.query = text;
@@ -67,8 +72,9 @@ Status QuerySession::RunQuery(const std::string& text, v1::Mode mode) {
 Status QuerySession::Stream(ResultStream* stream, uint64_t* rows) {
   std::optional<Interrupts::Scope> scope;
   if (interrupts_ != nullptr) {
-    scope.emplace(interrupts_, [stream](int count) {
+    scope.emplace(interrupts_, [this, stream](int count) {
       if (count > 1) _exit(kExitInterrupted);
+      interrupted_ = true;
       stream->Cancel();
     });
   }
@@ -81,7 +87,10 @@ Status QuerySession::Stream(ResultStream* stream, uint64_t* rows) {
     more = stream->Next(&batch);
     if (!more.ok() || !*more) break;
     for (size_t row = 0; row < batch.values.size(); ++row) {
-      for (int64_t i = 0; i < batch.BulkAt(row); ++i) printer->Row(batch.values[row]);
+      // A bulk may be as large as any number: Ctrl-C must end this, too.
+      for (int64_t i = 0; i < batch.BulkAt(row) && !interrupted_; ++i) {
+        printer->Row(batch.values[row]);
+      }
       *rows += static_cast<uint64_t>(batch.BulkAt(row));
     }
     out_.flush();
@@ -102,8 +111,8 @@ Status QuerySession::Stream(ResultStream* stream, uint64_t* rows) {
 }
 
 void QuerySession::PrintError(const Status& status, std::string_view text) {
-  if (status.code() == StatusCode::kCancelled) {
-    err_ << "Cancelled: " << MessageOf(status) << "\n";
+  if (interrupted_) {
+    err_ << "Cancelled.\n";
     return;
   }
   err_ << (style_.color ? kRed : "") << parser::FormatError(status, text)

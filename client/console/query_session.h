@@ -3,6 +3,7 @@
 // cancels the running query; a second one leaves the process. One thread.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <ostream>
@@ -26,7 +27,7 @@ enum ExitCode : int {
   kExitLimit = 5,
   kExitInterrupted = 130,
 };
-int ExitCodeOf(const Status& status);
+int ExitCodeOf(const Status& status);  // CANCELLED is a failure, unless Ctrl-C did it
 
 struct SessionSettings {
   std::string graph;  // empty: the server's default
@@ -54,9 +55,11 @@ class QuerySession {
   std::ostream& out() { return out_; }
   std::ostream& err() { return err_; }
 
-  // The status has been printed already. CANCELLED after Ctrl-C.
+  // The status has been printed already.
   Status RunQuery(const std::string& text, v1::Mode mode);
   void PrintError(const Status& status, std::string_view text);
+  // Of a query's status: kExitInterrupted when Ctrl-C ended it.
+  int ExitCodeAfter(const Status& status) const;
 
  private:
   Status Stream(ResultStream* stream, uint64_t* rows);
@@ -67,6 +70,7 @@ class QuerySession {
   std::ostream& out_;
   std::ostream& err_;
   const SessionStyle style_;
+  std::atomic<bool> interrupted_{false};  // the last query, by Ctrl-C
   SessionSettings settings_;
 };
 

@@ -36,8 +36,7 @@ TEST(StatementReaderTest, BracketsInStringsAndCommentsDoNotCount) {
 }
 
 TEST(StatementReaderTest, BlanksAndCommentsAreNoStatements) {
-  EXPECT_EQ(Statements("\n  \n// hello\n/* a\nb */\ng.V()\n// end\n"),
-            (List{"g.V()"}));
+  EXPECT_EQ(Statements("\n  \n// hello\n/* a\nb */\ng.V()\n// end\n"), (List{"g.V()"}));
   EXPECT_EQ(Statements(""), List{});
 }
 

@@ -156,8 +156,8 @@ class TerminalReader final : public LineReader {
     history(history_, &event, H_ENTER, line.c_str());
     if (options_.history_path.empty()) return;
     std::error_code error;
-    std::filesystem::create_directories(
-        std::filesystem::path(options_.history_path).parent_path(), error);
+    std::filesystem::create_directories(std::filesystem::path(options_.history_path).parent_path(),
+                                        error);
     // Queries may hold secrets: the file is the user's alone. A history that can't be written is
     // no reason to stop working.
     const mode_t saved = umask(0077);

@@ -19,8 +19,7 @@ Value MapOf(Row row) {
 
 Value Count(uint64_t count) { return Value::Long(static_cast<int64_t>(count)); }
 
-void AddLabels(const char* kind,
-               const google::protobuf::RepeatedPtrField<v1::LabelSchema>& labels,
+void AddLabels(const char* kind, const google::protobuf::RepeatedPtrField<v1::LabelSchema>& labels,
                ResultPrinter* table) {
   for (const v1::LabelSchema& label : labels) {
     std::string properties;
@@ -89,12 +88,13 @@ void PrintQueries(const v1::ListQueriesResponse& queries, std::ostream& out) {
   }
   auto table = MakeTablePrinter(out);
   for (const v1::RunningQuery& query : queries.queries()) {
-    table->Row(MapOf({{"id", Value::String(query.id())},
-                      {"seconds", Value::Double(static_cast<double>(query.elapsed_us() / 1000) / 1e3)},
-                      {"results", Count(query.rows())},
-                      {"memory bytes", Count(query.memory_bytes())},
-                      {"graph", Value::String(query.graph())},
-                      {"query", Value::String(query.query())}}));
+    table->Row(
+        MapOf({{"id", Value::String(query.id())},
+               {"seconds", Value::Double(static_cast<double>(query.elapsed_us() / 1000) / 1e3)},
+               {"results", Count(query.rows())},
+               {"memory bytes", Count(query.memory_bytes())},
+               {"graph", Value::String(query.graph())},
+               {"query", Value::String(query.query())}}));
   }
   table->Finish();
 }

@@ -1,6 +1,6 @@
-// Batch: up to kBatchRows rows in columns, the unit of work of every operator. A run is a stretch of
-// rows of one instance and iteration that carries one weight, 2^-k (DESIGN 5.3); runs cover the rows
-// in order. A batch belongs to one worker at a time.
+// Batch: up to kBatchRows rows in columns, the unit of work of every operator. A run is a stretch
+// of rows of one instance and iteration that carries one weight, 2^-k (DESIGN 5.3); runs cover the
+// rows in order. A batch belongs to one worker at a time.
 #pragma once
 
 #include <compare>
@@ -46,7 +46,8 @@ struct Batch {
   // Whether `other`'s rows can be appended: the same slots are present.
   bool SameShape(const Batch& other) const;
 
-  // Appends `source`'s rows at `picked` (positions), without runs. REQUIRES: SameShape or rows == 0.
+  // Appends `source`'s rows at `picked` (positions), without runs. REQUIRES: SameShape or rows ==
+  // 0.
   void AppendRows(const Batch& source, const std::vector<uint32_t>& picked);
   // Adds a run for rows already appended. Joins the last run when that is of the same instance and
   // iteration and of equal weight: the joined run has twice the weight.

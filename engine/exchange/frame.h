@@ -91,7 +91,8 @@ class ViewProvider {
 
 // Wire form. `with_start`: the frame also carries the plan, for a receiver that may not know it.
 std::string EncodeFrame(const Frame& frame, bool with_start);
-// DATA_LOSS for anything that is not an encoded frame. The spec of a frame with a start has no sink.
+// DATA_LOSS for anything that is not an encoded frame. The spec of a frame with a start has no
+// sink.
 StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views);
 
 // Carries frames between workers. Send never blocks and keeps the order of each (from, to) pair

@@ -129,8 +129,8 @@ Status GetBatch(const frame::Header& header, std::string_view buffers, Batch* ba
 
 // The order is the wire's: append only.
 constexpr uint64_t OperatorStats::*kStatFields[] = {
-    &OperatorStats::rows_in,   &OperatorStats::rows_out,   &OperatorStats::bulk_out,
-    &OperatorStats::batches,   &OperatorStats::time_ns,    &OperatorStats::bytes_sent,
+    &OperatorStats::rows_in,    &OperatorStats::rows_out,     &OperatorStats::bulk_out,
+    &OperatorStats::batches,    &OperatorStats::time_ns,      &OperatorStats::bytes_sent,
     &OperatorStats::peak_bytes, &OperatorStats::rows_dropped,
 };
 
@@ -197,8 +197,7 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
     return DataLoss("A frame is of an unknown kind.");
   }
   Frame out;
-  out.query = {header.query().coordinator(), header.query().incarnation(),
-               header.query().serial()};
+  out.query = {header.query().coordinator(), header.query().incarnation(), header.query().serial()};
   out.kind = static_cast<FrameKind>(header.kind());
   out.from = header.from();
   out.op = header.op();

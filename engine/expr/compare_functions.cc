@@ -81,11 +81,11 @@ bool CompareTyped(const Operand& a, const Operand& b, size_t rows, Column* out) 
       return true;
     case Column::Kind::kDouble:
       if (kind != ValueKind::kDouble && kind != ValueKind::kInt) return false;
-      CompareAll<kRelation, double, double>(
-          a.column->doubles(),
-          kind == ValueKind::kDouble ? b.constant.AsDouble()
-                                     : static_cast<double>(b.constant.AsInteger()),
-          out);
+      CompareAll<kRelation, double, double>(a.column->doubles(),
+                                            kind == ValueKind::kDouble
+                                                ? b.constant.AsDouble()
+                                                : static_cast<double>(b.constant.AsInteger()),
+                                            out);
       return true;
     case Column::Kind::kString: {
       if (kind != ValueKind::kString) return false;

@@ -25,9 +25,7 @@ struct Operand {
   std::vector<uint8_t> present;  // empty: all rows, or none when `all_absent`
   bool all_absent = false;
 
-  bool Present(size_t row) const {
-    return !all_absent && (present.empty() || present[row] != 0);
-  }
+  bool Present(size_t row) const { return !all_absent && (present.empty() || present[row] != 0); }
   Value Get(size_t row) const { return is_constant ? constant : column->Get(row); }
   void Own(Column c) {
     owned = std::move(c);
@@ -41,8 +39,8 @@ struct EvalContext {
   const Batch* batch = nullptr;  // for what a row has beside its slots: loop counters
 };
 
-// A row of the function table: fills `out` for context.rows rows. REQUIRES of callers: the number of
-// arguments is within [min_args, max_args].
+// A row of the function table: fills `out` for context.rows rows. REQUIRES of callers: the number
+// of arguments is within [min_args, max_args].
 struct ScalarFunction {
   const char* name;
   int min_args;

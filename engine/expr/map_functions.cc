@@ -254,9 +254,8 @@ const std::map<std::string, Kinds, std::less<>>& TypeNames() {
 }
 
 Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out) {
-  std::string name = args[1]->constant.kind() == ValueKind::kString
-                         ? args[1]->constant.AsString()
-                         : std::string();
+  std::string name =
+      args[1]->constant.kind() == ValueKind::kString ? args[1]->constant.AsString() : std::string();
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   const auto found = TypeNames().find(name);
@@ -267,9 +266,8 @@ Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out
   const Kinds& kinds = found->second;
   Column column(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
-    const bool fits =
-        args[0]->Present(row) &&
-        std::find(kinds.begin(), kinds.end(), args[0]->Get(row).kind()) != kinds.end();
+    const bool fits = args[0]->Present(row) && std::find(kinds.begin(), kinds.end(),
+                                                         args[0]->Get(row).kind()) != kinds.end();
     column.AppendBool(fits);
   }
   out->Own(std::move(column));

@@ -1,5 +1,5 @@
-// Barriers that keep whole rows at the instance's home and give them again: Order (with top-k), Tail,
-// Sample, Barrier. Every row is charged before it is kept.
+// Barriers that keep whole rows at the instance's home and give them again: Order (with top-k),
+// Tail, Sample, Barrier. Every row is charged before it is kept.
 #pragma once
 
 #include "engine/op/operator.h"

@@ -56,7 +56,8 @@ class ExpandOp : public StreamOperator {
   Status Open(const Batch& input) {
     elements_ = ElementRows::Of(CurrentOf(input), input.rows);
     if (elements_.vertices.size() != input.rows) {
-      return InvalidArgument("Only vertices have edges: the traversal comes here with other values.");
+      return InvalidArgument(
+          "Only vertices have edges: the traversal comes here with other values.");
     }
     open_ = true;
     cursor_ = {};
@@ -100,8 +101,9 @@ class EdgeEndOp : public StreamOperator {
     *done = true;
     const ElementRows elements = ElementRows::Of(CurrentOf(input), input.rows);
     if (elements.edges.size() != input.rows) {
-      return InvalidArgument("Only edges have end vertices: the traversal comes here with other "
-                             "values.");
+      return InvalidArgument(
+          "Only edges have end vertices: the traversal comes here with other "
+          "values.");
     }
     output->column = Column(Column::Kind::kVertex);
     output->identity = end_ != plan::EdgeEnd::BOTH_VERTICES;
@@ -137,7 +139,8 @@ class EdgeEndOp : public StreamOperator {
 
 class FetchOp : public StreamOperator {
  public:
-  FetchOp(const plan::Fetch& op, OperatorHost* host) : host_(host), as_properties_(op.as_properties()) {
+  FetchOp(const plan::Fetch& op, OperatorHost* host)
+      : host_(host), as_properties_(op.as_properties()) {
     for (const std::string& name : op.keys()) {
       const KeyId key = host->view().schema().keys.Find(name);
       if (key != kNoName) keys_.push_back(key);
@@ -151,8 +154,9 @@ class FetchOp : public StreamOperator {
     if (none_) return OkStatus();
     const ElementRows elements = ElementRows::Of(CurrentOf(input), input.rows);
     if (!elements.other_rows.empty()) {
-      return InvalidArgument("Only vertices and edges have properties: the traversal comes here "
-                             "with other values.");
+      return InvalidArgument(
+          "Only vertices and edges have properties: the traversal comes here "
+          "with other values.");
     }
     storage::PropertyRows of_vertices, of_edges;
     if (!elements.vertices.empty()) {
@@ -181,9 +185,8 @@ class FetchOp : public StreamOperator {
     for (size_t i = 0; i < found->rows.size(); ++i) {
       const uint32_t element = found->rows[i];
       if (vertices) {
-        objects.Append(Value::Of(VertexPropertyData{elements.vertices[element],
-                                                    names.Name(found->keys[i]),
-                                                    found->values.Get(i)}));
+        objects.Append(Value::Of(VertexPropertyData{
+            elements.vertices[element], names.Name(found->keys[i]), found->values.Get(i)}));
       } else {
         objects.Append(Value::Of(PropertyData{elements.edges[element], names.Name(found->keys[i]),
                                               found->values.Get(i)}));
@@ -198,9 +201,8 @@ class FetchOp : public StreamOperator {
     Objects(elements, false, of_edges);
     size_t v = 0, e = 0;
     while (v < of_vertices->rows.size() || e < of_edges->rows.size()) {
-      const uint32_t vertex_row = v < of_vertices->rows.size()
-                                      ? elements.vertex_rows[of_vertices->rows[v]]
-                                      : UINT32_MAX;
+      const uint32_t vertex_row =
+          v < of_vertices->rows.size() ? elements.vertex_rows[of_vertices->rows[v]] : UINT32_MAX;
       const uint32_t edge_row =
           e < of_edges->rows.size() ? elements.edge_rows[of_edges->rows[e]] : UINT32_MAX;
       if (vertex_row < edge_row) {

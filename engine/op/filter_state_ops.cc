@@ -45,9 +45,7 @@ class LimitOp : public StreamOperator {
   static constexpr int64_t kStateBytes = 64;
 
   bool Full(int64_t seen) const { return high_ >= 0 && seen >= high_; }
-  static int64_t Bounded(int64_t a, int64_t b) {
-    return a > INT64_MAX - b ? INT64_MAX : a + b;
-  }
+  static int64_t Bounded(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
 
   const int64_t low_;
   const int64_t high_;
@@ -58,7 +56,8 @@ class LimitOp : public StreamOperator {
 // The first row of each distinct key passes, with bulk 1. Vertex keys have a set of their own.
 class DedupOp : public StreamOperator {
  public:
-  DedupOp(std::vector<uint32_t> slots, OperatorHost* host) : slots_(std::move(slots)), host_(host) {}
+  DedupOp(std::vector<uint32_t> slots, OperatorHost* host)
+      : slots_(std::move(slots)), host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     *done = true;

@@ -85,8 +85,8 @@ class GroupOp : public BarrierOperator {
     switch (kind_) {
       case plan::Group::LIST:
         for (int64_t i = 0; i < bulk; ++i) entry.list.push_back(value);
-        state->bytes += bulk * static_cast<int64_t>(sizeof(Value)) +
-                        static_cast<int64_t>(value.ByteSize());
+        state->bytes +=
+            bulk * static_cast<int64_t>(sizeof(Value)) + static_cast<int64_t>(value.ByteSize());
         return OkStatus();
       case plan::Group::FIRST:
         if (!entry.any) entry.one = value;
@@ -108,8 +108,8 @@ class GroupOp : public BarrierOperator {
     if (!entry->any) {
       entry->one = value;
     } else {
-      ASSIGN_OR_RETURN(entry->one, kind_ == plan::Group::MIN ? Min(entry->one, value)
-                                                             : Max(entry->one, value));
+      ASSIGN_OR_RETURN(entry->one,
+                       kind_ == plan::Group::MIN ? Min(entry->one, value) : Max(entry->one, value));
     }
     entry->any = true;
     return OkStatus();

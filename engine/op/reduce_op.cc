@@ -73,8 +73,7 @@ class Reducer {
       return std::optional<Value>(std::move(acc.extreme));
     }
     if (acc.sum.count() == 0) return std::optional<Value>();
-    ASSIGN_OR_RETURN(Value result,
-                     function_ == plan::Reduce::SUM ? acc.sum.Sum() : acc.sum.Mean());
+    ASSIGN_OR_RETURN(Value result, function_ == plan::Reduce::SUM ? acc.sum.Sum() : acc.sum.Mean());
     return std::optional<Value>(std::move(result));
   }
 
@@ -97,8 +96,8 @@ class Reducer {
   Status Fold(Value value, int64_t bulk, Accumulator* acc) const {
     RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
     acc->any = true;
-    acc->bytes += bulk * static_cast<int64_t>(sizeof(Value)) +
-                  static_cast<int64_t>(value.ByteSize());
+    acc->bytes +=
+        bulk * static_cast<int64_t>(sizeof(Value)) + static_cast<int64_t>(value.ByteSize());
     for (int64_t i = 0; i < bulk; ++i) acc->list.push_back(value);
     return OkStatus();
   }
@@ -218,7 +217,8 @@ class ReducePartialOp : public PartialOperator {
     output->slots.resize(1);
     while (!shares_.empty() && output->rows < kBatchRows) {
       const Share& share = shares_.front();
-      // Only nulls: nothing to add, but the weight must go home, so the row goes with a neutral one.
+      // Only nulls: nothing to add, but the weight must go home, so the row goes with a neutral
+      // one.
       output->slots[0].Append(share.acc.any ? reducer_.Partial(share.acc) : Value::Null());
       output->runs.push_back(share.run);
       ++output->rows;

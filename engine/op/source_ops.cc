@@ -14,8 +14,7 @@ class InjectOp : public StreamOperator {
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
     while (row_ < input.rows && output->origin.size() < kBatchRows) {
-      const size_t count =
-          std::min(values_.size() - next_, kBatchRows - output->origin.size());
+      const size_t count = std::min(values_.size() - next_, kBatchRows - output->origin.size());
       output->column.AppendRange(values_, next_, count);
       output->origin.insert(output->origin.end(), count, static_cast<uint32_t>(row_));
       next_ += count;
@@ -63,7 +62,9 @@ class PartitionsOp : public StreamOperator {
 class ScanOp : public StreamOperator {
  public:
   ScanOp(const plan::Scan& op, OperatorHost* host)
-      : host_(host), element_(op.element()), labels_(FindLabels(host->view(), op.labels(), &none_)) {}
+      : host_(host),
+        element_(op.element()),
+        labels_(FindLabels(host->view(), op.labels(), &none_)) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
@@ -77,8 +78,8 @@ class ScanOp : public StreamOperator {
     bool end = false;
     if (element_ == plan::VERTEX) {
       std::vector<VertexRef> vertices;
-      RETURN_IF_ERROR(host_->view().ScanVertices(partition, labels_, &vertex_cursor_, kBatchRows,
-                                                 &vertices));
+      RETURN_IF_ERROR(
+          host_->view().ScanVertices(partition, labels_, &vertex_cursor_, kBatchRows, &vertices));
       for (VertexRef vertex : vertices) output->column.AppendVertex(vertex);
       end = vertex_cursor_.done;
     } else {

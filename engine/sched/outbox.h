@@ -1,9 +1,8 @@
-// Outbox: what one Exchange holds for each worker and iteration. Rows are gathered into full batches;
-// a batch leaves when it is full, or at a flush, and only while the receiver has acknowledged all but
-// kWindow frames of this lane: that window is the query's bound on frames in flight. A lane per
-// iteration keeps a loop free of deadlock: what is deepest never waits behind what is shallower
-// (engine rule 16).
-// Belongs to one query on one worker.
+// Outbox: what one Exchange holds for each worker and iteration. Rows are gathered into full
+// batches; a batch leaves when it is full, or at a flush, and only while the receiver has
+// acknowledged all but kWindow frames of this lane: that window is the query's bound on frames in
+// flight. A lane per iteration keeps a loop free of deadlock: what is deepest never waits behind
+// what is shallower (engine rule 16). Belongs to one query on one worker.
 #pragma once
 
 #include <cstdint>

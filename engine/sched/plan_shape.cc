@@ -186,8 +186,8 @@ bool PlanShape::Reaches(const BarrierKey& from, const BarrierKey& to) const {
   for (uint32_t loop = loop_[to.op]; loop > 0; loop = loop_[loop - 1]) to_loops.push_back(loop);
   std::reverse(from_loops.begin(), from_loops.end());
   std::reverse(to_loops.begin(), to_loops.end());
-  const size_t most = std::min({from_loops.size(), to_loops.size(), from.loops.size(),
-                                to.loops.size()});
+  const size_t most =
+      std::min({from_loops.size(), to_loops.size(), from.loops.size(), to.loops.size()});
   for (size_t i = 0; i < most && from_loops[i] == to_loops[i]; ++i) {
     if (from.loops[i] != to.loops[i]) return from.loops[i] < to.loops[i];
   }

@@ -65,7 +65,8 @@ Status QueryRun::Open() {
     node.code = std::move(code).value();
     const bool stateful =
         node.op->has_limit() || node.op->has_dedup() || node.code.barrier != nullptr;
-    if (node.op->scope() > 0 && stateful) nodes_[node.op->scope() - 1].stateful.push_back(node.op->id());
+    if (node.op->scope() > 0 && stateful)
+      nodes_[node.op->scope() - 1].stateful.push_back(node.op->id());
     if (node.op->has_exchange()) node.outbox = std::make_unique<Outbox>(worker_.num_workers);
   }
   return OkStatus();
@@ -196,7 +197,8 @@ bool QueryRun::HasWork(const Node& node) const {
                      [](const Batch& batch) { return batch.rows > 0; });
 }
 
-// What a node does on its own account: fired barriers, rows leaving a scope or trying its next body.
+// What a node does on its own account: fired barriers, rows leaving a scope or trying its next
+// body.
 bool QueryRun::PickOwn(Node* node) const {
   node->lane = nullptr;
   if (!node->firings.empty()) return HasRoom(node->op->next(0), node->firings.front().key.loops);

@@ -1,7 +1,7 @@
 // QueryRun: one query on one worker. The driver around the operators: it owns their queues, splits
-// and returns weights, keeps the accounts of the instances whose home is this worker, parks the rows
-// of local scopes, routes rows, charges memory and counts for profile().
-// Belongs to its worker's thread. Never blocks; each Step does one operator invocation on one batch.
+// and returns weights, keeps the accounts of the instances whose home is this worker, parks the
+// rows of local scopes, routes rows, charges memory and counts for profile(). Belongs to its
+// worker's thread. Never blocks; each Step does one operator invocation on one batch.
 #pragma once
 
 #include <deque>
@@ -69,9 +69,9 @@ class QueryRun {
     Batch batch;
     int64_t charged = 0;
     bool remote = false;
-    uint32_t from = 0;      // remote: the sender, and its Exchange
+    uint32_t from = 0;  // remote: the sender, and its Exchange
     uint32_t exchange = 0;
-    Loops lane;             // the Exchange's lane
+    Loops lane;                    // the Exchange's lane
     std::vector<WeightPool> left;  // per run, once worked on
   };
   // What waits for an operator in one iteration of the loops around it. Each iteration has room of
@@ -93,15 +93,15 @@ class QueryRun {
     std::unique_ptr<Host> host;
     OperatorBundle code;
     std::map<Loops, Lane> lanes;
-    Lane* lane = nullptr;             // being run
-    Loops iteration;                  // of `lane`
+    Lane* lane = nullptr;  // being run
+    Loops iteration;       // of `lane`
     std::deque<Firing> firings;
-    std::unique_ptr<Outbox> outbox;   // Exchange
-    Batch exits;                      // ScopeExit: rows on their way out
-    uint64_t ordinal_fired = 0;       // rows that a barrier has given with ordinals
-    size_t open_instances = 0;        // ScopeEnter
-    std::vector<uint32_t> stateful;   // ScopeEnter: operators of its body that keep state
-    std::vector<Batch> restarts;      // ScopeEnter: rows on their way into an alternative body
+    std::unique_ptr<Outbox> outbox;  // Exchange
+    Batch exits;                     // ScopeExit: rows on their way out
+    uint64_t ordinal_fired = 0;      // rows that a barrier has given with ordinals
+    size_t open_instances = 0;       // ScopeEnter
+    std::vector<uint32_t> stateful;  // ScopeEnter: operators of its body that keep state
+    std::vector<Batch> restarts;     // ScopeEnter: rows on their way into an alternative body
   };
 
   // How a parked row leaves its scope: with `value` (null: absent) in `slot` (-1: none is written).
@@ -146,6 +146,7 @@ class QueryRun {
   Batch MakeOutput(Node* node, const Input& input, OpOutput output);
   void AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch);
   void GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch);
+  void ToOwners(const Column& column, std::vector<uint32_t>* to) const;
   StatusOr<std::vector<uint32_t>> Destinations(const plan::Exchange& exchange, const Batch& batch);
   void DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked);
   bool FlushPartial(Node* node);
@@ -157,7 +158,7 @@ class QueryRun {
   void ReturnRuns(const std::vector<Run>& runs);
   void AddPending(const InstanceId& instance, const BarrierKey& key);
   void Apply(const Report& report);
-  void Settle();                       // acts on the instances that have become quiescent
+  void Settle();  // acts on the instances that have become quiescent
   void FireReady(Home* home);
   void CompleteInstance(Home* home);
   void StartAlternative(Home* home);

@@ -212,6 +212,28 @@ Status QueryRun::RunFiring(Node* node) {
   return OkStatus();
 }
 
+// Where the partitions of the elements in `column` are owned; other values stay.
+void QueryRun::ToOwners(const Column& column, std::vector<uint32_t>* to) const {
+  const auto owner = [this](uint32_t partition) { return partition % worker_.num_workers; };
+  Operand operand;
+  operand.column = &column;
+  const ElementRows elements = ElementRows::Of(operand, column.size());
+  for (size_t i = 0; i < elements.vertices.size(); ++i) {
+    (*to)[elements.vertex_rows[i]] = owner(elements.vertices[i].partition());
+  }
+  for (size_t i = 0; i < elements.edges.size(); ++i) {
+    (*to)[elements.edge_rows[i]] = owner(elements.edges[i].out.partition());
+  }
+  for (uint32_t row : elements.other_rows) {
+    const Value value = operand.Get(row);
+    if (value.kind() == ValueKind::kVertexProperty) {
+      (*to)[row] = owner(value.AsVertexProperty().owner.partition());
+    } else if (value.kind() == ValueKind::kProperty) {
+      (*to)[row] = owner(value.AsProperty().owner.out.partition());
+    }
+  }
+}
+
 // Where each row of the batch is needed. Rows whose partition this worker can read stay until the
 // query has spread (engine rule 27).
 StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exchange,
@@ -221,27 +243,9 @@ StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exc
   const auto owner = [this](uint32_t partition) { return partition % worker_.num_workers; };
   const bool stay = worker_.shared_view && !spread_;
   switch (exchange.key()) {
-    case plan::Exchange::OWNER: {
-      if (stay || !batch.Has(exchange.slot())) return to;
-      Operand operand;
-      operand.column = &batch.slots[exchange.slot()];
-      const ElementRows elements = ElementRows::Of(operand, batch.rows);
-      for (size_t i = 0; i < elements.vertices.size(); ++i) {
-        to[elements.vertex_rows[i]] = owner(elements.vertices[i].partition());
-      }
-      for (size_t i = 0; i < elements.edges.size(); ++i) {
-        to[elements.edge_rows[i]] = owner(elements.edges[i].out.partition());
-      }
-      for (uint32_t row : elements.other_rows) {
-        const Value value = operand.Get(row);
-        if (value.kind() == ValueKind::kVertexProperty) {
-          to[row] = owner(value.AsVertexProperty().owner.partition());
-        } else if (value.kind() == ValueKind::kProperty) {
-          to[row] = owner(value.AsProperty().owner.out.partition());
-        }
-      }
+    case plan::Exchange::OWNER:
+      if (!stay && batch.Has(exchange.slot())) ToOwners(batch.slots[exchange.slot()], &to);
       return to;
-    }
     case plan::Exchange::PARTITION: {
       uint64_t elements = 0;
       const Schema& schema = spec_->view->schema();
@@ -393,8 +397,8 @@ Status QueryRun::RunSplit(Node* node) {
   return OkStatus();
 }
 
-// Sends rows picked[b] of the active batch to branch b, splitting each run's weight exactly; one part
-// more goes home when the run arms barriers, in the same report as they.
+// Sends rows picked[b] of the active batch to branch b, splitting each run's weight exactly; one
+// part more goes home when the run arms barriers, in the same report as they.
 void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked) {
   const Batch& batch = node->lane->active->batch;
   const size_t branches = picked.size();
@@ -459,7 +463,8 @@ Status QueryRun::RunLoop(Node* node) {
   const bool leaves = node->op->has_loop_exit();
   const std::optional<uint32_t> barrier =
       leaves ? std::nullopt : shape_->FirstBarrier(node->op->next(0));
-  const bool arms = barrier.has_value() && shape_->LoopOf(*barrier) == shape_->LoopOf(node->op->next(0));
+  const bool arms =
+      barrier.has_value() && shape_->LoopOf(*barrier) == shape_->LoopOf(node->op->next(0));
   for (Run& run : batch.runs) {
     if (node->op->has_loop_enter()) {
       run.loops.push_back(0);

@@ -6,7 +6,8 @@
 
 namespace koios::engine {
 
-// ---- weights -------------------------------------------------------------------------------------
+// ---- weights
+// -------------------------------------------------------------------------------------
 
 void QueryRun::ReturnWeight(const InstanceId& instance, uint32_t k, uint32_t count) {
   if (instance.home != worker_.index) {
@@ -29,7 +30,8 @@ void QueryRun::AddPending(const InstanceId& instance, const BarrierKey& key) {
   std::vector<BarrierKey>* pending = nullptr;
   if (instance.home == worker_.index) {
     const auto found = homes_.find(instance.serial);
-    if (found == homes_.end()) return Fail(Internal("A barrier waits for an instance that is over."));
+    if (found == homes_.end())
+      return Fail(Internal("A barrier waits for an instance that is over."));
     pending = &found->second->pending;
   } else {
     Report& report = ledger_[instance];
@@ -66,7 +68,8 @@ void QueryRun::SendReports() {
   }
 }
 
-// ---- quiescence ----------------------------------------------------------------------------------
+// ---- quiescence
+// ----------------------------------------------------------------------------------
 
 void QueryRun::ArmFirst(const InstanceId& instance, uint32_t op, const Loops& loops) {
   const std::optional<uint32_t> barrier = shape_->FirstBarrier(op);
@@ -89,15 +92,14 @@ void QueryRun::Settle() {
 }
 
 // Fires every pending barrier that no other pending one can reach; what they give shares a new
-// weight 1 (engine rule 1). A fired barrier arms the next one on its way, so that count() of nothing
-// is 0 behind it too (engine rule 6).
+// weight 1 (engine rule 1). A fired barrier arms the next one on its way, so that count() of
+// nothing is 0 behind it too (engine rule 6).
 void QueryRun::FireReady(Home* home) {
   std::vector<BarrierKey> ready, waiting;
   for (const BarrierKey& key : home->pending) {
     const bool reached = std::any_of(
-        home->pending.begin(), home->pending.end(), [&](const BarrierKey& other) {
-          return !(other == key) && shape_->Reaches(other, key);
-        });
+        home->pending.begin(), home->pending.end(),
+        [&](const BarrierKey& other) { return !(other == key) && shape_->Reaches(other, key); });
     (reached ? waiting : ready).push_back(key);
   }
   CHECK(!ready.empty());
@@ -113,7 +115,8 @@ void QueryRun::FireReady(Home* home) {
   }
 }
 
-// ---- local scopes --------------------------------------------------------------------------------
+// ---- local scopes
+// --------------------------------------------------------------------------------
 
 Status QueryRun::RunScopeEnter(Node* node) {
   for (size_t body = 0; body < node->restarts.size(); ++body) {
@@ -223,8 +226,8 @@ Status QueryRun::RunScopeExit(Node* node) {
   return OkStatus();
 }
 
-// The parked row goes on behind the scope, with what its body gave, and a piece of the weight of the
-// run it came in.
+// The parked row goes on behind the scope, with what its body gave, and a piece of the weight of
+// the run it came in.
 void QueryRun::Leave(Home* home, const ScopeResult& result) {
   const uint32_t exit_id = shape_->ExitOf(home->enter);
   if (root_closed_[exit_id] != 0) return;
@@ -279,8 +282,8 @@ void QueryRun::Leave(Home* home, const ScopeResult& result) {
   busy_.insert(exit_id);
 }
 
-// Nothing more is needed of the instance: it gives up its slot at once and stays as a tombstone until
-// its weight is whole (engine rules 3, 19).
+// Nothing more is needed of the instance: it gives up its slot at once and stays as a tombstone
+// until its weight is whole (engine rules 3, 19).
 void QueryRun::CloseInstance(Home* home) {
   home->closed = true;
   any_closed_ = true;
@@ -303,8 +306,8 @@ void QueryRun::CompleteInstance(Home* home) {
     const bool productive = home->productive;
     const int slot = static_cast<int>(exit.slot());
     if (exit.policy() == plan::ScopeExit::EFFECT ||
-        (!productive && (exit.policy() == plan::ScopeExit::NONE ||
-                         exit.policy() == plan::ScopeExit::OPTIONAL))) {
+        (!productive &&
+         (exit.policy() == plan::ScopeExit::NONE || exit.policy() == plan::ScopeExit::OPTIONAL))) {
       Leave(home, {});
     } else if (!productive && exit.policy() == plan::ScopeExit::EXISTS_FLAG) {
       const Value no = Value::Bool(false);
@@ -357,10 +360,11 @@ void QueryRun::StartAlternative(Home* home) {
   busy_.insert(home->enter);
 }
 
-// ---- closing -------------------------------------------------------------------------------------
+// ---- closing
+// -------------------------------------------------------------------------------------
 
-// A limit is reached. For the root: rows on ways that lead only to it are dropped, here and (for the
-// limit at home, which counts for all) everywhere. Correctness does not depend on it: the limit
+// A limit is reached. For the root: rows on ways that lead only to it are dropped, here and (for
+// the limit at home, which counts for all) everywhere. Correctness does not depend on it: the limit
 // itself passes nothing more.
 void QueryRun::CloseUpstream(uint32_t op, const StateKey& key) {
   if (key.instance.serial != 0 || !key.loops.empty() || root_limits_.contains(op)) return;

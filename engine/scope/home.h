@@ -1,5 +1,6 @@
-// Home: the account of one instance at the worker where it began (DESIGN 5.2, 5.3), and, for a local
-// scope's instance, the parked row that its results are combined with. Touched by that worker only.
+// Home: the account of one instance at the worker where it began (DESIGN 5.2, 5.3), and, for a
+// local scope's instance, the parked row that its results are combined with. Touched by that worker
+// only.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,8 @@
 
 namespace koios::engine {
 
-// A sum of dyadic weights <= 1, as a binary fraction: bit k stands for 2^-k. Grows with the largest k.
+// A sum of dyadic weights <= 1, as a binary fraction: bit k stands for 2^-k. Grows with the largest
+// k.
 class WeightSum {
  public:
   // Adds `count` pieces of 2^-k. REQUIRES: the sum stays <= 1 (a broken invariant otherwise).

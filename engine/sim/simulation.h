@@ -1,7 +1,7 @@
 // Simulation: the same workers in one thread, under a schedule drawn from a seed. Frames are
 // serialised (by default) and wait in one queue per (from, to, lane); which worker steps and which
-// queue delivers next is random, so pairs overtake each other as they would on a network. A hang is a
-// state where nobody can move and the query is not over.
+// queue delivers next is random, so pairs overtake each other as they would on a network. A hang is
+// a state where nobody can move and the query is not over.
 #pragma once
 
 #include <deque>
@@ -20,9 +20,10 @@ struct SimulationOptions {
   uint64_t seed = 1;
   uint32_t num_workers = 4;
   bool serialize = true;
-  bool shared_view = false;         // workers may read partitions that they do not own
+  bool shared_view = false;  // workers may read partitions that they do not own
   uint64_t spread_after_rows = 0;
-  uint32_t deliver_percent = 50;    // how often a turn delivers a frame rather than lets a worker step
+  uint32_t deliver_percent =
+      50;  // how often a turn delivers a frame rather than lets a worker step
   uint64_t memory_limit_bytes = 0;  // 0: none
   uint64_t max_turns = 20'000'000;  // past it the query counts as never ending
   uint32_t sink_window = 4;         // batches the client takes before it pauses for a while
@@ -31,8 +32,8 @@ struct SimulationOptions {
 };
 
 struct SimulationResult {
-  Status status;           // of the query; INTERNAL for a broken promise, with what was broken
-  std::vector<Value> rows; // bulk unrolled, in order of arrival
+  Status status;            // of the query; INTERNAL for a broken promise, with what was broken
+  std::vector<Value> rows;  // bulk unrolled, in order of arrival
   uint64_t turns = 0;
   uint64_t frames = 0;
   uint64_t peak_bytes = 0;
@@ -41,8 +42,7 @@ struct SimulationResult {
 
 // Runs one query to its end. Promises checked on the way: Done comes exactly once; afterwards no
 // worker keeps anything of the query, and no byte stays charged.
-SimulationResult Simulate(const plan::Plan& plan,
-                          std::shared_ptr<const storage::GraphView> view,
+SimulationResult Simulate(const plan::Plan& plan, std::shared_ptr<const storage::GraphView> view,
                           const SimulationOptions& options);
 
 }  // namespace koios::engine

@@ -23,7 +23,9 @@ Status Damaged() { return DataLoss("A record of the import is damaged."); }
 class EdgeStage {
  public:
   EdgeStage(LoadContext* context, const VertexMap& vertices)
-      : context_(context), vertices_(vertices) {
+      : context_(context),
+        vertices_(vertices),
+        edges_(context->OpenStream(storage::Family::kEdges)) {
     by_edge_id_ = std::make_unique<ExternalSorter>(context->Sorting(2));
     by_in_ = std::make_unique<ExternalSorter>(context->Sorting(2));
   }
@@ -154,7 +156,6 @@ class EdgeStage {
   Status ResolveOutAndWrite() {
     ends_ = std::make_unique<ExternalSorter>(context_->Sorting(4));
     ids_ = std::make_unique<ExternalSorter>(context_->Sorting(1));
-    ASSIGN_OR_RETURN(edges_, context_->writer->OpenStream(storage::Family::kEdges));
     RETURN_IF_ERROR(
         Join("write edges", by_out_.get(),
              [&](const RecordBatch::Record& record, std::optional<VertexRef> out) -> Status {
@@ -167,7 +168,7 @@ class EdgeStage {
                if (!out) return ReportMissing(source, record.key, ColumnRole::kStart);
                return WriteOne(*out, in, rest);
              }));
-    return edges_->Close();
+    return edges_.Close();
   }
 
   Status WriteOne(VertexRef out, VertexRef in, std::string_view bytes) {
@@ -184,7 +185,7 @@ class EdgeStage {
     edge.id = context_->writer->AssignEdge(out, has_id);
     std::string stored = storage::EncodeEdgeRecord(edge, id, {});
     stored += record.properties;
-    RETURN_IF_ERROR(edges_->Add(storage::EdgeKey(edge.id), stored));
+    RETURN_IF_ERROR(edges_.Add(storage::EdgeKey(edge.id), stored));
     RETURN_IF_ERROR(ends_->Add(storage::EdgeEndKey(storage::OutEnd(edge)), ""));
     RETURN_IF_ERROR(ends_->Add(storage::EdgeEndKey(storage::InEnd(edge)), ""));
     if (!has_id) return OkStatus();
@@ -197,7 +198,7 @@ class EdgeStage {
     if ((*sorter)->num_records() == 0) return OkStatus();
     context_->progress->StartStage(stage, (*sorter)->num_records());
     RETURN_IF_ERROR((*sorter)->Finish());
-    ASSIGN_OR_RETURN(auto stream, context_->writer->OpenStream(family));
+    RollingStream stream = context_->OpenStream(family);
     constexpr uint64_t kReportEvery = 4096;
     uint64_t count = 0;
     const auto report = [&] {
@@ -208,18 +209,18 @@ class EdgeStage {
     while (true) {
       ASSIGN_OR_RETURN(bool more, (*sorter)->Next());
       if (!more) break;
-      RETURN_IF_ERROR(stream->Add((*sorter)->key(), (*sorter)->value()));
+      RETURN_IF_ERROR(stream.Add((*sorter)->key(), (*sorter)->value()));
       if (++count == kReportEvery) report();
     }
     report();
     Free(sorter);
-    return stream->Close();
+    return stream.Close();
   }
 
   LoadContext* const context_;
   const VertexMap& vertices_;
   std::unique_ptr<ExternalSorter> by_edge_id_, by_in_, by_out_, ends_, ids_;
-  std::unique_ptr<storage::BulkStream> edges_;
+  RollingStream edges_;
 };
 
 }  // namespace

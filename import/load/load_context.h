@@ -2,7 +2,7 @@
 // The memory is cut into eighths. Stages that run at the same time never hold more than eight:
 //   reading      chunks and parsed blocks 2, the sorters that take them in 2 + 2 (or one of 4)
 //   resolving    merging the sorter before 1, filling the next 4
-//   writing      merging 1, edge ends 4, edge ids 1
+//   writing      merging 1, edge ends 4, edge ids 1, the files of one or two families 1
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "import/load/label_cache.h"
 #include "import/load/progress.h"
 #include "import/load/record_block.h"
+#include "import/load/rolling_stream.h"
 #include "import/load/source_table.h"
 #include "import/sort/external_sorter.h"
 #include "storage/bulk_writer.h"
@@ -35,6 +36,10 @@ struct LoadContext {
   uint64_t Eighths(uint64_t count) const { return options->memory_bytes / 8 * count; }
   SortOptions Sorting(uint64_t eighths) const {
     return SortOptions{options->temp_dir, Eighths(eighths), Eighths(1)};
+  }
+  // Files in writing get half an eighth each.
+  RollingStream OpenStream(storage::Family family) const {
+    return RollingStream(writer, family, Eighths(1) / 2);
   }
   // Nodes come first in the numbering of files.
   const SourceTable& Table(uint32_t file) const {

@@ -22,7 +22,11 @@ constexpr size_t kRunBuffer = size_t{64} << 10;
 class VertexStage {
  public:
   explicit VertexStage(LoadContext* context)
-      : context_(context), by_id_(context->Sorting(4)), by_label_(context->Sorting(1)) {}
+      : context_(context),
+        by_id_(context->Sorting(4)),
+        by_label_(context->Sorting(1)),
+        vertices_(context->OpenStream(storage::Family::kVertices)),
+        ids_(context->OpenStream(storage::Family::kVertexIds)) {}
 
   StatusOr<VertexMap> Run() {
     RETURN_IF_ERROR(Read());
@@ -80,8 +84,6 @@ class VertexStage {
   Status Write() {
     context_->progress->StartStage("write vertices", by_id_.num_records());
     RETURN_IF_ERROR(by_id_.Finish());
-    ASSIGN_OR_RETURN(vertices_, context_->writer->OpenStream(storage::Family::kVertices));
-    ASSIGN_OR_RETURN(ids_, context_->writer->OpenStream(storage::Family::kVertexIds));
     ASSIGN_OR_RETURN(map_.file, TempFile::Create(context_->options->temp_dir));
     RunWriter map_writer(map_.file.get(), kRunBuffer);
     RecordBatch batch;
@@ -108,8 +110,8 @@ class VertexStage {
       context_->progress->AddDone(records.size());
     }
     ASSIGN_OR_RETURN(map_.run, map_writer.Finish());
-    RETURN_IF_ERROR(vertices_->Close());
-    return ids_->Close();
+    RETURN_IF_ERROR(vertices_.Close());
+    return ids_.Close();
   }
 
   Status ReportDuplicate(const RecordBatch::Record& record, bool twice) {
@@ -133,19 +135,19 @@ class VertexStage {
     RETURN_IF_ERROR(storage::SplitIdKey(record.key, &partition, &id_bytes));
     ASSIGN_OR_RETURN(Value id, storage::DecodeIdBytes(id_bytes));
     const VertexRef ref = context_->writer->AssignVertex(id);
-    RETURN_IF_ERROR(vertices_->Add(storage::VertexKey(ref), bytes));
-    RETURN_IF_ERROR(ids_->Add(record.key, storage::VertexKey(ref)));
+    RETURN_IF_ERROR(vertices_.Add(storage::VertexKey(ref), bytes));
+    RETURN_IF_ERROR(ids_.Add(record.key, storage::VertexKey(ref)));
     RETURN_IF_ERROR(by_label_.Add(storage::VertexLabelKey(ref, label), ""));
     return map_writer->Add(record.key, storage::VertexKey(ref));
   }
 
   Status WriteLabels() {
     RETURN_IF_ERROR(by_label_.Finish());
-    ASSIGN_OR_RETURN(auto stream, context_->writer->OpenStream(storage::Family::kVertexLabels));
+    RollingStream stream = context_->OpenStream(storage::Family::kVertexLabels);
     while (true) {
       ASSIGN_OR_RETURN(bool more, by_label_.Next());
-      if (!more) return stream->Close();
-      RETURN_IF_ERROR(stream->Add(by_label_.key(), by_label_.value()));
+      if (!more) return stream.Close();
+      RETURN_IF_ERROR(stream.Add(by_label_.key(), by_label_.value()));
     }
   }
 
@@ -155,7 +157,7 @@ class VertexStage {
   int64_t max_int_id_ = 0;
   std::unique_ptr<TempFile> without_id_file_;
   std::unique_ptr<RunWriter> without_id_;
-  std::unique_ptr<storage::BulkStream> vertices_, ids_;
+  RollingStream vertices_, ids_;
   VertexMap map_;
 };
 

@@ -58,11 +58,11 @@ std::string CheckSeed(uint64_t seed, bool verbose) {
   std::optional<std::vector<Value>> expected = Evaluate(query, *graph);
   if (!expected.has_value()) return "";
   engine::SimulationResult result = engine::Simulate(ToPlan(query), graph, options);
-  const std::string where =
-      "\n  traversal: " + ToText(query) + "\n  workers:   " + std::to_string(options.num_workers) +
-      "\n  again:     koios_sim --seed " + std::to_string(seed);
-  const bool cancelled = options.cancel_after_turns != 0 &&
-                         result.status.code() == StatusCode::kCancelled;
+  const std::string where = "\n  traversal: " + ToText(query) +
+                            "\n  workers:   " + std::to_string(options.num_workers) +
+                            "\n  again:     koios_sim --seed " + std::to_string(seed);
+  const bool cancelled =
+      options.cancel_after_turns != 0 && result.status.code() == StatusCode::kCancelled;
   if (!result.status.ok() && !cancelled) return MessageOf(result.status) + where;
   if (cancelled) return "";
   SortRows(&*expected);

@@ -1,5 +1,5 @@
-// One seed of the simulation: a random graph, a random traversal, a random schedule, and whether the
-// engine's answer is the evaluator's.
+// One seed of the simulation: a random graph, a random traversal, a random schedule, and whether
+// the engine's answer is the evaluator's.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,9 @@
 // The traversals that break without a rule of the protocol, each under many schedules: stages as a
 // partial order, silent branches, zeros, sticky closing, state in nested scopes.
-#include "engine/sim/simulation.h"
-
 #include <algorithm>
 
 #include "core/value_compare.h"
+#include "engine/sim/simulation.h"
 #include "gtest/gtest.h"
 #include "tests/simulation/step_tree.h"
 
@@ -47,9 +46,9 @@ void ExpectUnderAllSchedules(const Traversal& steps) {
 
 // Rule 1: rows rest at two barriers when the weight is whole; the outer one must wait.
 TEST(RulesTest, ABarrierWaitsForThoseThatCanReachIt) {
-  ExpectUnderAllSchedules({Nest(Kind::kUnion, {{Of(Kind::kOut), Of(Kind::kCount)},
-                                               {Of(Kind::kIn), Of(Kind::kCount)}}),
-                           Of(Kind::kSum)});
+  ExpectUnderAllSchedules(
+      {Nest(Kind::kUnion, {{Of(Kind::kOut), Of(Kind::kCount)}, {Of(Kind::kIn), Of(Kind::kCount)}}),
+       Of(Kind::kSum)});
   ExpectUnderAllSchedules(
       {Nest(Kind::kUnion, {{Of(Kind::kOut), Of(Kind::kCount)}, {Of(Kind::kIn)}}),
        Of(Kind::kCount)});
@@ -58,9 +57,9 @@ TEST(RulesTest, ABarrierWaitsForThoseThatCanReachIt) {
 // Rule 6: count() of nothing is 0 where a row came by, and silent in a branch that nobody enters.
 TEST(RulesTest, EmptyInputOfAReducer) {
   ExpectUnderAllSchedules({Of(Kind::kHasOver, 100), Of(Kind::kCount)});
-  ExpectUnderAllSchedules({Of(Kind::kHasOver, 100),
-                           Nest(Kind::kUnion, {{Of(Kind::kOut), Of(Kind::kCount)},
-                                               {Of(Kind::kCount)}})});
+  ExpectUnderAllSchedules(
+      {Of(Kind::kHasOver, 100),
+       Nest(Kind::kUnion, {{Of(Kind::kOut), Of(Kind::kCount)}, {Of(Kind::kCount)}})});
   ExpectUnderAllSchedules({Of(Kind::kHasOver, 5),
                            Nest(Kind::kLocal, {{Of(Kind::kOut), Of(Kind::kCount)}}),
                            Of(Kind::kSum)});
@@ -76,17 +75,16 @@ TEST(RulesTest, ClosedInstancesDropAndComplete) {
 
 // Rule 4: state of an instance away from its home is let go with the instance.
 TEST(RulesTest, StateInsideScopes) {
-  ExpectUnderAllSchedules({Nest(Kind::kLocal, {{Of(Kind::kBoth), Of(Kind::kBoth), Of(Kind::kDedup),
-                                                Of(Kind::kCount)}})});
+  ExpectUnderAllSchedules({Nest(
+      Kind::kLocal, {{Of(Kind::kBoth), Of(Kind::kBoth), Of(Kind::kDedup), Of(Kind::kCount)}})});
   ExpectUnderAllSchedules({Nest(Kind::kLocal, {{Of(Kind::kOut), Of(Kind::kLimitCount, 2)}})});
 }
 
 // Alternatives run one after the other, each with a whole new weight.
 TEST(RulesTest, Alternatives) {
-  ExpectUnderAllSchedules(
-      {Nest(Kind::kCoalesce, {{Of(Kind::kHasOver, 8), Of(Kind::kOut)},
-                              {Of(Kind::kOut), Of(Kind::kHasOver, 8)},
-                              {Nest(Kind::kOptional, {{Of(Kind::kIn)}})}})});
+  ExpectUnderAllSchedules({Nest(Kind::kCoalesce, {{Of(Kind::kHasOver, 8), Of(Kind::kOut)},
+                                                  {Of(Kind::kOut), Of(Kind::kHasOver, 8)},
+                                                  {Nest(Kind::kOptional, {{Of(Kind::kIn)}})}})});
 }
 
 }  // namespace

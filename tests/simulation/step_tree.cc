@@ -14,18 +14,19 @@ using Kind = Step::Kind;
 constexpr size_t kMaxRows = 20'000;
 constexpr int kMaxDepth = 3;
 
-// ---- generation ----------------------------------------------------------------------------------
+// ---- generation
+// ----------------------------------------------------------------------------------
 
 // `vertices`: whether rows are vertices (else numbers); updated to what comes out.
 Traversal MakeSteps(Rng* rng, int depth, int length, bool* vertices);
 
-// Iterations run free of each other, so which one meets a vertex first, and with it what dedup() in a
-// loop lets pass, is any schedule's choice: such steps are taken out. Instances are their own.
+// Iterations run free of each other, so which one meets a vertex first, and with it what dedup() in
+// a loop lets pass, is any schedule's choice: such steps are taken out. Instances are their own.
 void TakeOutDedup(Traversal* steps) {
   for (Step& step : *steps) {
     if (step.kind == Kind::kDedup) step.kind = Kind::kHasOver;
-    const bool global = step.kind == Kind::kUnion || step.kind == Kind::kRepeat ||
-                        step.kind == Kind::kRepeatEmit;
+    const bool global =
+        step.kind == Kind::kUnion || step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit;
     for (Traversal& child : step.children) {
       if (global) TakeOutDedup(&child);
     }
@@ -33,15 +34,15 @@ void TakeOutDedup(Traversal* steps) {
 }
 
 Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
-  static constexpr Kind kFlat[] = {Kind::kOut,   Kind::kIn,    Kind::kBoth,  Kind::kHasOver,
+  static constexpr Kind kFlat[] = {Kind::kOut,   Kind::kIn,     Kind::kBoth,  Kind::kHasOver,
                                    Kind::kDedup, Kind::kValues, Kind::kCount, Kind::kLimitCount};
-  static constexpr Kind kNested[] = {Kind::kUnion,    Kind::kWhere, Kind::kNot,
-                                     Kind::kOptional, Kind::kLocal, Kind::kCoalesce,
+  static constexpr Kind kNested[] = {Kind::kUnion,    Kind::kWhere,     Kind::kNot,
+                                     Kind::kOptional, Kind::kLocal,     Kind::kCoalesce,
                                      Kind::kRepeat,   Kind::kRepeatEmit};
   Step step;
   const bool nested = depth < kMaxDepth && rng->Uniform(3) == 0;
-  step.kind = nested ? kNested[rng->Uniform(std::size(kNested))]
-                     : kFlat[rng->Uniform(std::size(kFlat))];
+  step.kind =
+      nested ? kNested[rng->Uniform(std::size(kNested))] : kFlat[rng->Uniform(std::size(kFlat))];
   step.number = static_cast<int64_t>(rng->Uniform(10));
   if (step.kind == Kind::kValues || step.kind == Kind::kCount || step.kind == Kind::kLimitCount) {
     *vertices = false;
@@ -57,8 +58,7 @@ Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
   std::optional<bool> gives;
   while (step.children.size() < children) {
     bool child = true;
-    Traversal steps =
-        MakeSteps(rng, depth + 1, static_cast<int>(1 + rng->Uniform(3)), &child);
+    Traversal steps = MakeSteps(rng, depth + 1, static_cast<int>(1 + rng->Uniform(3)), &child);
     if (!filter && gives.has_value() && *gives != child) continue;
     const bool again = step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit;
     if ((again || step.kind == Kind::kOptional) && !child) continue;
@@ -73,7 +73,7 @@ Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
 }
 
 Step MakeNumberStep(Rng* rng) {
-  static constexpr Kind kFlat[] = {Kind::kOver, Kind::kDedup, Kind::kCount, Kind::kSum,
+  static constexpr Kind kFlat[] = {Kind::kOver, Kind::kDedup, Kind::kCount,     Kind::kSum,
                                    Kind::kMin,  Kind::kMax,   Kind::kLimitCount};
   Step step;
   step.kind = kFlat[rng->Uniform(std::size(kFlat))];
@@ -89,7 +89,8 @@ Traversal MakeSteps(Rng* rng, int depth, int length, bool* vertices) {
   return steps;
 }
 
-// ---- text ----------------------------------------------------------------------------------------
+// ---- text
+// ----------------------------------------------------------------------------------------
 
 std::string StepsText(const Traversal& steps);
 
@@ -100,26 +101,46 @@ std::string StepText(const Step& step) {
     inner += (inner.empty() ? "" : ", ") + StepsText(child);
   }
   switch (step.kind) {
-    case Kind::kOut: return "out()";
-    case Kind::kIn: return "in()";
-    case Kind::kBoth: return "both()";
-    case Kind::kHasOver: return "has('n', gt(" + number + "))";
-    case Kind::kDedup: return "dedup()";
-    case Kind::kValues: return "values('n')";
-    case Kind::kOver: return "is(gt(" + number + "))";
-    case Kind::kCount: return "count()";
-    case Kind::kSum: return "sum()";
-    case Kind::kMin: return "min()";
-    case Kind::kMax: return "max()";
-    case Kind::kLimitCount: return "limit(" + number + ").count()";
-    case Kind::kUnion: return "union(" + inner + ")";
-    case Kind::kWhere: return "where(" + inner + ")";
-    case Kind::kNot: return "not(" + inner + ")";
-    case Kind::kOptional: return "optional(" + inner + ")";
-    case Kind::kLocal: return "local(" + inner + ")";
-    case Kind::kCoalesce: return "coalesce(" + inner + ")";
-    case Kind::kRepeat: return "repeat(" + inner + ").times(" + number + ")";
-    case Kind::kRepeatEmit: return "repeat(" + inner + ").emit().times(" + number + ")";
+    case Kind::kOut:
+      return "out()";
+    case Kind::kIn:
+      return "in()";
+    case Kind::kBoth:
+      return "both()";
+    case Kind::kHasOver:
+      return "has('n', gt(" + number + "))";
+    case Kind::kDedup:
+      return "dedup()";
+    case Kind::kValues:
+      return "values('n')";
+    case Kind::kOver:
+      return "is(gt(" + number + "))";
+    case Kind::kCount:
+      return "count()";
+    case Kind::kSum:
+      return "sum()";
+    case Kind::kMin:
+      return "min()";
+    case Kind::kMax:
+      return "max()";
+    case Kind::kLimitCount:
+      return "limit(" + number + ").count()";
+    case Kind::kUnion:
+      return "union(" + inner + ")";
+    case Kind::kWhere:
+      return "where(" + inner + ")";
+    case Kind::kNot:
+      return "not(" + inner + ")";
+    case Kind::kOptional:
+      return "optional(" + inner + ")";
+    case Kind::kLocal:
+      return "local(" + inner + ")";
+    case Kind::kCoalesce:
+      return "coalesce(" + inner + ")";
+    case Kind::kRepeat:
+      return "repeat(" + inner + ").times(" + number + ")";
+    case Kind::kRepeatEmit:
+      return "repeat(" + inner + ").emit().times(" + number + ")";
   }
   return "?";
 }
@@ -130,7 +151,8 @@ std::string StepsText(const Traversal& steps) {
   return text;
 }
 
-// ---- plan ----------------------------------------------------------------------------------------
+// ---- plan
+// ----------------------------------------------------------------------------------------
 
 class PlanBuilder {
  public:
@@ -268,7 +290,8 @@ class PlanBuilder {
     tests->mutable_split()->set_copy(true);
     const bool emit = step.kind == Kind::kRepeatEmit;
     SetTimesTest(tests->mutable_split()->add_options()->mutable_test(), step.number, true);
-    if (emit) SetTimesTest(tests->mutable_split()->add_options()->mutable_test(), step.number, false);
+    if (emit)
+      SetTimesTest(tests->mutable_split()->add_options()->mutable_test(), step.number, false);
     SetTimesTest(tests->mutable_split()->add_options()->mutable_test(), step.number, false);
     ends_.clear();
     plan::Operator* back = Add("repeat()");
@@ -287,12 +310,18 @@ class PlanBuilder {
   void AddStep(const Step& step) {
     switch (step.kind) {
       case Kind::kRepeat:
-      case Kind::kRepeatEmit: return AddRepeat(step);
-      case Kind::kOut: return AddExpand(plan::OUT);
-      case Kind::kIn: return AddExpand(plan::IN);
-      case Kind::kBoth: return AddExpand(plan::BOTH);
-      case Kind::kHasOver: return AddOver(step.number, true);
-      case Kind::kOver: return AddOver(step.number, false);
+      case Kind::kRepeatEmit:
+        return AddRepeat(step);
+      case Kind::kOut:
+        return AddExpand(plan::OUT);
+      case Kind::kIn:
+        return AddExpand(plan::IN);
+      case Kind::kBoth:
+        return AddExpand(plan::BOTH);
+      case Kind::kHasOver:
+        return AddOver(step.number, true);
+      case Kind::kOver:
+        return AddOver(step.number, false);
       case Kind::kDedup: {
         AddExchange(scope_ == 0 ? plan::Exchange::HASH : plan::Exchange::HOME);
         plan::Operator* exchange = plan_.mutable_operators(plan_.operators_size() - 1);
@@ -305,19 +334,28 @@ class PlanBuilder {
         Add("values()")->mutable_fetch()->add_keys("n");
         return;
       }
-      case Kind::kCount: return AddReduce(plan::Reduce::COUNT);
-      case Kind::kSum: return AddReduce(plan::Reduce::SUM);
-      case Kind::kMin: return AddReduce(plan::Reduce::MIN);
-      case Kind::kMax: return AddReduce(plan::Reduce::MAX);
+      case Kind::kCount:
+        return AddReduce(plan::Reduce::COUNT);
+      case Kind::kSum:
+        return AddReduce(plan::Reduce::SUM);
+      case Kind::kMin:
+        return AddReduce(plan::Reduce::MIN);
+      case Kind::kMax:
+        return AddReduce(plan::Reduce::MAX);
       case Kind::kLimitCount:
         AddLimit(step.number);
         return AddReduce(plan::Reduce::COUNT);
-      case Kind::kUnion: return AddUnion(step);
-      case Kind::kWhere: return AddScope(step, plan::ScopeExit::EXISTS);
-      case Kind::kNot: return AddScope(step, plan::ScopeExit::NONE);
-      case Kind::kOptional: return AddScope(step, plan::ScopeExit::OPTIONAL);
+      case Kind::kUnion:
+        return AddUnion(step);
+      case Kind::kWhere:
+        return AddScope(step, plan::ScopeExit::EXISTS);
+      case Kind::kNot:
+        return AddScope(step, plan::ScopeExit::NONE);
+      case Kind::kOptional:
+        return AddScope(step, plan::ScopeExit::OPTIONAL);
       case Kind::kLocal:
-      case Kind::kCoalesce: return AddScope(step, plan::ScopeExit::ALL);
+      case Kind::kCoalesce:
+        return AddScope(step, plan::ScopeExit::ALL);
     }
   }
 
@@ -331,7 +369,8 @@ class PlanBuilder {
   std::vector<uint32_t> ends_;
 };
 
-// ---- evaluation ----------------------------------------------------------------------------------
+// ---- evaluation
+// ----------------------------------------------------------------------------------
 
 using Rows = std::vector<Value>;
 
@@ -357,9 +396,12 @@ class Evaluator {
   Rows RunStep(const Step& step, const Rows& rows) {
     Rows out;
     switch (step.kind) {
-      case Kind::kOut: return Neighbours(rows, Direction::kOut);
-      case Kind::kIn: return Neighbours(rows, Direction::kIn);
-      case Kind::kBoth: return Neighbours(rows, Direction::kBoth);
+      case Kind::kOut:
+        return Neighbours(rows, Direction::kOut);
+      case Kind::kIn:
+        return Neighbours(rows, Direction::kIn);
+      case Kind::kBoth:
+        return Neighbours(rows, Direction::kBoth);
       case Kind::kHasOver:
         for (const Value& row : rows) {
           for (const Value& n : Numbers({row})) {
@@ -374,11 +416,14 @@ class Evaluator {
         return out;
       case Kind::kDedup:
         return Distinct(rows, &seen_[&step]);
-      case Kind::kValues: return Numbers(rows);
-      case Kind::kCount: return {Value::Long(static_cast<int64_t>(rows.size()))};
+      case Kind::kValues:
+        return Numbers(rows);
+      case Kind::kCount:
+        return {Value::Long(static_cast<int64_t>(rows.size()))};
       case Kind::kSum:
       case Kind::kMin:
-      case Kind::kMax: return Reduce(step.kind, rows);
+      case Kind::kMax:
+        return Reduce(step.kind, rows);
       case Kind::kLimitCount:
         return {Value::Long(std::min<int64_t>(step.number, static_cast<int64_t>(rows.size())))};
       case Kind::kUnion:
@@ -408,7 +453,8 @@ class Evaluator {
         }
         return out;
       case Kind::kRepeat:
-      case Kind::kRepeatEmit: return Repeat(step, rows);
+      case Kind::kRepeatEmit:
+        return Repeat(step, rows);
     }
     return out;
   }

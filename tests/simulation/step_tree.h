@@ -20,10 +20,10 @@ struct Step {
     kOut,
     kIn,
     kBoth,
-    kHasOver,     // has('n', gt(number))
+    kHasOver,  // has('n', gt(number))
     kDedup,
-    kValues,      // values('n')
-    kOver,        // is(gt(number))
+    kValues,  // values('n')
+    kOver,    // is(gt(number))
     kCount,
     kSum,
     kMin,

@@ -83,6 +83,14 @@ StatusOr<FileSettings> ReadFile(const std::string& path, const std::vector<std::
   }
 }
 
+// A flag that can't stand beside one that was given.
+bool IsExcluded(const CLI::Option* option) {
+  for (const CLI::Option* other : option->get_excludes()) {
+    if (other->count() > 0) return true;
+  }
+  return false;
+}
+
 Status Give(CLI::Option* option, const std::vector<std::string>& values, const std::string& where) {
   try {
     for (const std::string& value : values) option->add_result(value);
@@ -101,7 +109,7 @@ Status ApplySettings(CLI::App* command, const std::string& config_path) {
     ASSIGN_OR_RETURN(file, ReadFile(config_path, SettableFlags(command)));
   }
   for (CLI::Option* option : command->get_options()) {
-    if (option->count() > 0 || option->get_lnames().empty()) continue;
+    if (option->count() > 0 || option->get_lnames().empty() || IsExcluded(option)) continue;
     const std::string& flag = option->get_lnames().front();
     if (flag == "help") continue;
     const std::string variable = EnvironmentName(flag);

@@ -17,12 +17,14 @@ class SettingsTest : public testing::Test {
     command_.add_option("--listen", listen_);
     command_.add_option("--config", config_);
     command_.add_flag("--insecure", insecure_);
+    command_.add_option("--data", data_)->excludes(command_.add_option("--server", server_));
     path_ = (std::filesystem::temp_directory_path() /
              ("koios-settings-" + std::to_string(getpid()) + ".yaml"))
                 .string();
   }
   ~SettingsTest() override {
     unsetenv("KOIOS_GRPC_PORT");
+    unsetenv("KOIOS_DATA");
     std::filesystem::remove(path_);
   }
   Status Apply(const std::string& arguments, const std::string& file) {
@@ -37,6 +39,7 @@ class SettingsTest : public testing::Test {
   std::string listen_ = "127.0.0.1";
   std::string config_;
   bool insecure_ = false;
+  std::string data_, server_;
 };
 
 TEST_F(SettingsTest, TheFileFillsWhatNobodyElseSays) {
@@ -56,6 +59,13 @@ TEST_F(SettingsTest, TheCommandLineWinsOverBoth) {
   setenv("KOIOS_GRPC_PORT", "9001", 1);
   ASSERT_TRUE(Apply("--grpc-port 9002", "grpc-port: 9000\n").ok());
   EXPECT_EQ(port_, 9002);
+}
+
+TEST_F(SettingsTest, AFlagKeepsOutWhatItExcludes) {
+  setenv("KOIOS_DATA", "folder", 1);
+  ASSERT_TRUE(Apply("--server host:1", "").ok());
+  EXPECT_EQ(server_, "host:1");
+  EXPECT_EQ(data_, "");
 }
 
 TEST_F(SettingsTest, AnUnknownKeyIsAnErrorWithTheNearest) {

@@ -249,6 +249,38 @@ TEST_F(GraphImportTest, Neo4jHeadersWithSpacesTypesAndArrays) {
   EXPECT_EQ(std::get<2>(edges[0]), "City:1");
 }
 
+TEST_F(GraphImportTest, OddButGoodFilesLoadAndPoisonIsReported) {
+  using std::string_literals::operator""s;
+  options_.nodes = {
+      Write("a.csv", "\xEF\xBB\xBF:ID(A),t,n:int\r\n1,x\0y,1\r\n2,\"two\nlines\",2\n\n3,,\r\n"s),
+      Write("b.csv", ":ID(B),n:byte\n1,300\n2,7\n3,\"8\n")};
+  options_.bad_tolerance = -1;
+  options_.report = temp_ / "report.jsonl";
+  auto summary = Import();
+  ASSERT_TRUE(summary.ok()) << MessageOf(summary.status());
+  EXPECT_EQ(summary->vertices.at("vertex"), 4u) << "1 and 2 are in both spaces";
+  auto view = View();
+  EXPECT_EQ(Properties(*view, Value::String("A:1"))["t"], "x\0y"s);
+  EXPECT_EQ(Properties(*view, Value::String("A:2"))["t"], "two\nlines");
+  EXPECT_EQ(Properties(*view, Value::String("A:3")).size(), 1u) << "the id alone";
+  auto lines = Report();
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0]["code"], "BAD_TYPE");
+  EXPECT_EQ(lines[1]["code"], "BAD_QUOTE");
+  EXPECT_EQ(lines[1]["line"], 4);
+}
+
+// A row that does not fit its share of the memory is one bad row, not the end of the process.
+TEST_F(GraphImportTest, AFieldWithoutEndIsTooLong) {
+  options_.memory_bytes = kMinMemoryBytes;
+  options_.nodes = {Write("v.csv", "~id,t\n1,\"" + std::string(20 << 20, 'x') + "\"\n2,b\n")};
+  options_.bad_tolerance = 1;
+  auto summary = Import();
+  ASSERT_TRUE(summary.ok()) << MessageOf(summary.status());
+  EXPECT_EQ(summary->skipped, (std::map<std::string, uint64_t>{{"TOO_LONG", 1}}));
+  Find(*View(), Value::Long(2));
+}
+
 TEST_F(GraphImportTest, VerticesWithoutIdsGetIntegersAboveAllOthers) {
   options_.nodes = {Write("a.csv", "name:string,:LABEL\nx,A\ny,A\n"),
                     Write("b.csv", ":ID,name\n41,z\n")};

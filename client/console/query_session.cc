@@ -61,7 +61,11 @@ Status QuerySession::RunQuery(const std::string& text, v1::Mode mode) {
   if (status.ok()) status = Stream(stream->get(), &rows);
   out_.flush();
   if (!status.ok()) {
-    PrintError(status, text);
+    if (interrupted_) {
+      err_ << "Cancelled.\n";
+    } else {
+      PrintError(status, text);
+    }
     return status;
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -111,10 +115,6 @@ Status QuerySession::Stream(ResultStream* stream, uint64_t* rows) {
 }
 
 void QuerySession::PrintError(const Status& status, std::string_view text) {
-  if (interrupted_) {
-    err_ << "Cancelled.\n";
-    return;
-  }
   err_ << (style_.color ? kRed : "") << parser::FormatError(status, text)
        << (style_.color ? kPlain : "") << "\n";
 }

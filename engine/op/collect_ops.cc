@@ -127,19 +127,41 @@ class OrderOp : public CollectOp {
     if (limit_ <= 0) return OkStatus();
     const size_t most = 2 * static_cast<size_t>(limit_) + kBatchRows;
     if (state->rows.size() < most) return OkStatus();
-    std::vector<Position> sorted = Sorted(*state);
+    ASSIGN_OR_RETURN(std::vector<Position> sorted, Sorted(*state));
     sorted.resize(static_cast<size_t>(limit_));
     return Keep(state, sorted);
   }
 
   Status Arrange(State* state) override {
-    state->order = Sorted(*state);
+    ASSIGN_OR_RETURN(state->order, Sorted(*state));
     if (limit_ > 0) Cut(state, limit_, /*from_front=*/true);
     return OkStatus();
   }
 
  private:
-  std::vector<Position> Sorted(const State& state) const {
+  // Elements order by their users' ids, not by where they are kept. Mixed keys stay as they are.
+  Status ElementsToIds(size_t k, std::vector<Value>* keys) const {
+    std::vector<VertexRef> vertices;
+    std::vector<EdgeRef> edges;
+    size_t rows = 0;
+    for (size_t i = k; i < keys->size(); i += keys_.size(), ++rows) {
+      const Value& key = (*keys)[i];
+      if (key.kind() == ValueKind::kVertex) vertices.push_back(key.AsVertex());
+      if (key.kind() == ValueKind::kEdge) edges.push_back(key.AsEdge());
+    }
+    Column ids;
+    if (rows > 0 && vertices.size() == rows) {
+      RETURN_IF_ERROR(host_->view().VertexIds(vertices, &ids));
+    } else if (rows > 0 && edges.size() == rows) {
+      RETURN_IF_ERROR(host_->view().EdgeIds(edges, &ids));
+    } else {
+      return OkStatus();
+    }
+    for (size_t row = 0; row < rows; ++row) (*keys)[row * keys_.size() + k] = ids.Get(row);
+    return OkStatus();
+  }
+
+  StatusOr<std::vector<Position>> Sorted(const State& state) const {
     const std::vector<Position> all = state.rows.All();
     std::vector<Value> keys;
     keys.reserve(all.size() * keys_.size());
@@ -153,6 +175,7 @@ class OrderOp : public CollectOp {
         }
       }
     }
+    for (size_t k = 0; k < keys_.size(); ++k) RETURN_IF_ERROR(ElementsToIds(k, &keys));
     std::vector<uint32_t> index(all.size());
     for (uint32_t i = 0; i < index.size(); ++i) index[i] = i;
     std::stable_sort(index.begin(), index.end(), [&](uint32_t a, uint32_t b) {

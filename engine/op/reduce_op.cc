@@ -72,7 +72,6 @@ class Reducer {
     if (function_ == plan::Reduce::MIN || function_ == plan::Reduce::MAX) {
       return std::optional<Value>(std::move(acc.extreme));
     }
-    if (acc.sum.count() == 0) return std::optional<Value>();
     ASSIGN_OR_RETURN(Value result, function_ == plan::Reduce::SUM ? acc.sum.Sum() : acc.sum.Mean());
     return std::optional<Value>(std::move(result));
   }
@@ -103,10 +102,10 @@ class Reducer {
   }
 
   Status Extreme(const Value& value, Accumulator* acc) const {
+    acc->any = true;
     if (value.is_null()) return OkStatus();
-    if (!acc->any) {
+    if (acc->extreme.is_null()) {
       acc->extreme = value;
-      acc->any = true;
       return OkStatus();
     }
     ASSIGN_OR_RETURN(acc->extreme, function_ == plan::Reduce::MIN ? Min(acc->extreme, value)
@@ -115,8 +114,8 @@ class Reducer {
   }
 
   Status Sum(const Value& value, int64_t bulk, Accumulator* acc) const {
+    acc->any = true;  // of only nulls the sum is null, of nothing there is none
     if (value.is_null()) return OkStatus();
-    acc->any = true;
     if (!merges_) return acc->sum.Add(value, bulk);
     ASSIGN_OR_RETURN(const NumberSum share, NumberSum::Load(value));
     return acc->sum.Merge(share);

@@ -291,6 +291,11 @@ void Lowering::Lower(const Order& op) {
 void Lowering::Lower(const Dedup& op) {
   std::vector<uint32_t> slots;
   for (const std::string& key : op.keys) slots.push_back(SlotOf(key));
+  if (flow_.loop != 0 && flow_.loop > flow_.scope) {
+    // The set spans the iterations: an earlier one must be through before a later one asks.
+    ToHome();
+    Add()->mutable_barrier();
+  }
   if (flow_.scope == 0) {
     AddHashExchange(slots);
   } else {

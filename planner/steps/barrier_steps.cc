@@ -1,19 +1,11 @@
 #include "planner/plan_error.h"
 #include "planner/rules/simple_body.h"
 #include "planner/steps/by.h"
+#include "planner/steps/local_form.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
 namespace {
-
-Status LocalForm(const StepCall& step) {
-  return NotThereYet(step.span(), step.name(),
-                     std::string(step.name()) + "(Scope.local) is not there yet");
-}
-
-bool IsLocal(const StepCall& step) {
-  return !step.args.empty() && step.args[0].IsEnum("Scope") && step.args[0].name == "local";
-}
 
 bool IsGroupBarrier(const Op& op) {
   return As<Reduce>(op) || As<Group>(op) || As<Order>(op) || As<Dedup>(op) || As<Sample>(op) ||
@@ -114,16 +106,40 @@ Status BuildGroupValue(const Bound& by, const StepCall& step, Group* group, Buil
   return BuildReducedValue(std::move(body), by, step, group, builder);
 }
 
+// order(local): by the members; of a map by(keys) or by(values).
+Status BuildLocalOrder(const StepCall& step, Builder* builder) {
+  std::string part;
+  bool descending = false;
+  if (step.bys.size() > 1) {
+    return NotThereYet(step.span(), step.name(),
+                       "order(Scope.local) with more than one by() is not there yet");
+  }
+  for (const Modulator& by : step.bys) {
+    for (const Bound& argument : by.args) {
+      if (argument.IsEnum("Column")) {
+        part = argument.name;
+      } else if (argument.IsEnum("Order") && argument.name != "shuffle") {
+        descending = argument.name == "desc";
+      } else {
+        return NotThereYet(argument.span, "by",
+                           "order(Scope.local) is ordered by keys, by values or by itself yet");
+      }
+    }
+  }
+  return EmitList("list_order", {Constant(Value::String(part)), Constant(Value::Bool(descending))},
+                  builder);
+}
+
 }  // namespace
 
 Status BuildCount(const StepCall& step, Builder* builder) {
-  if (IsLocal(step)) return LocalForm(step);
+  if (IsLocal(step)) return EmitList("list_count", {}, builder);
   builder->Emit(Reduce{plan::Reduce::COUNT});
   return OkStatus();
 }
 
 Status BuildReduce(const StepCall& step, Builder* builder) {
-  if (IsLocal(step)) return LocalForm(step);
+  if (IsLocal(step)) return EmitList("list_" + std::string(step.name()), {}, builder);
   builder->Emit(Reduce{step.name() == "sum"   ? plan::Reduce::SUM
                        : step.name() == "min" ? plan::Reduce::MIN
                        : step.name() == "max" ? plan::Reduce::MAX
@@ -140,7 +156,7 @@ Status BuildFold(const StepCall& step, Builder* builder) {
 }
 
 Status BuildOrder(const StepCall& step, Builder* builder) {
-  if (IsLocal(step)) return LocalForm(step);
+  if (IsLocal(step)) return BuildLocalOrder(step, builder);
   Order order;
   for (const Modulator& by : step.bys) {
     ASSIGN_OR_RETURN(OrderKey key, BuildOrderKey(by, step, builder));

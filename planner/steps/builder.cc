@@ -174,8 +174,7 @@ StatusOr<Chain> Builder::LoopConditions(const std::vector<Modulator>& modulators
     if (modulator.args.empty()) {
       *test = Constant(Value::Bool(true));
     } else if (modulator.call->name == "times") {
-      const ExpressionPtr done =
-          CallOf("loops", {Constant(Value::Int(conditions.loop_.plus))});
+      const ExpressionPtr done = CallOf("loops", {Constant(Value::Int(conditions.loop_.plus))});
       *test = CallOf("gte", {done, Constant(modulator.args[0].value)});
     } else if (modulator.args[0].IsPredicate()) {
       ASSIGN_OR_RETURN(*test, BuildPredicate(modulator.args[0], Current(), "repeat"));

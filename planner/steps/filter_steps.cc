@@ -1,5 +1,6 @@
 #include "planner/plan_error.h"
 #include "planner/steps/by.h"
+#include "planner/steps/local_form.h"
 #include "planner/steps/predicate.h"
 #include "planner/steps/steps.h"
 
@@ -138,33 +139,38 @@ Status BuildIs(const StepCall& step, Builder* builder) {
 }
 
 Status BuildLimit(const StepCall& step, Builder* builder) {
-  if (step.args[0].IsEnum("Scope")) return LocalForm(step);
-  ASSIGN_OR_RETURN(const int64_t first, CountArgument(step, 0));
+  const size_t at = step.args[0].IsEnum("Scope") ? 1 : 0;
+  ASSIGN_OR_RETURN(const int64_t first, CountArgument(step, at));
   Limit limit;
   if (step.name() == "limit") {
     limit.high = first;
   } else if (step.name() == "skip") {
     limit.low = std::max<int64_t>(first, 0);
   } else {
-    ASSIGN_OR_RETURN(const int64_t second, CountArgument(step, 1));
+    ASSIGN_OR_RETURN(const int64_t second, CountArgument(step, at + 1));
     if (second != -1 && first > second) {
       return StepError(
-          "WRONG_ARGUMENTS", step.args[1].span, step.name(),
+          "WRONG_ARGUMENTS", step.args[at + 1].span, step.name(),
           "not a legal range: [" + std::to_string(first) + ", " + std::to_string(second) + "]");
     }
     limit.low = std::max<int64_t>(first, 0);
     limit.high = second;
+  }
+  if (IsLocal(step)) {
+    return EmitList("list_range",
+                    {Constant(Value::Long(limit.low)), Constant(Value::Long(limit.high))}, builder);
   }
   builder->Emit(limit);
   return OkStatus();
 }
 
 Status BuildTail(const StepCall& step, Builder* builder) {
-  if (!step.args.empty() && step.args[0].IsEnum("Scope")) return LocalForm(step);
+  const size_t at = !step.args.empty() && step.args[0].IsEnum("Scope") ? 1 : 0;
   Tail tail;
-  if (!step.args.empty()) {
-    ASSIGN_OR_RETURN(tail.count, CountArgument(step, 0));
+  if (step.args.size() > at) {
+    ASSIGN_OR_RETURN(tail.count, CountArgument(step, at));
   }
+  if (IsLocal(step)) return EmitList("list_tail", {Constant(Value::Long(tail.count))}, builder);
   builder->Emit(tail);
   return OkStatus();
 }
@@ -184,7 +190,7 @@ Status BuildSample(const StepCall& step, Builder* builder) {
 }
 
 Status BuildDedup(const StepCall& step, Builder* builder) {
-  if (!step.args.empty() && step.args[0].IsEnum("Scope")) return LocalForm(step);
+  if (IsLocal(step)) return EmitList("list_dedup", {}, builder);
   RETURN_IF_ERROR(CheckByCount(step, 1));
   std::vector<ExpressionPtr> inputs;
   for (const Bound& label : step.args) {

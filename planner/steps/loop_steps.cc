@@ -11,9 +11,9 @@ Status CheckTests(const StepCall& step) {
     for (const Modulator& test : *side) {
       const std::string kind = test.call->name == "emit" ? "emit" : "until";
       if (seen.insert(kind).second) continue;
-      return StepError("WRONG_ARGUMENTS", test.call->span, test.call->name,
-                       kind == "emit" ? "repeat() takes one emit()"
-                                      : "repeat() takes one until() or times()");
+      return StepError(
+          "WRONG_ARGUMENTS", test.call->span, test.call->name,
+          kind == "emit" ? "repeat() takes one emit()" : "repeat() takes one until() or times()");
     }
   }
   return OkStatus();
@@ -70,8 +70,8 @@ Status BuildLoops(const StepCall& step, Builder* builder) {
     return NotThereYet(step.span(), step.name(),
                        "loops(name) of a repeat() that is not the innermost is not there yet");
   }
-  builder->Emit(Project{CallOf("loops", {Constant(Value::Int(loop.plus))}), "",
-                        plan::Project::DROP_ROW});
+  builder->Emit(
+      Project{CallOf("loops", {Constant(Value::Int(loop.plus))}), "", plan::Project::DROP_ROW});
   return OkStatus();
 }
 

@@ -20,19 +20,6 @@ constexpr int kMaxDepth = 3;
 // `vertices`: whether rows are vertices (else numbers); updated to what comes out.
 Traversal MakeSteps(Rng* rng, int depth, int length, bool* vertices);
 
-// Iterations run free of each other, so which one meets a vertex first, and with it what dedup() in
-// a loop lets pass, is any schedule's choice: such steps are taken out. Instances are their own.
-void TakeOutDedup(Traversal* steps) {
-  for (Step& step : *steps) {
-    if (step.kind == Kind::kDedup) step.kind = Kind::kHasOver;
-    const bool global =
-        step.kind == Kind::kUnion || step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit;
-    for (Traversal& child : step.children) {
-      if (global) TakeOutDedup(&child);
-    }
-  }
-}
-
 Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
   static constexpr Kind kFlat[] = {Kind::kOut,   Kind::kIn,     Kind::kBoth,  Kind::kHasOver,
                                    Kind::kDedup, Kind::kValues, Kind::kCount, Kind::kLimitCount};
@@ -66,9 +53,6 @@ Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
     step.children.push_back(std::move(steps));
   }
   if (!filter) *vertices = *gives;
-  if (step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit) {
-    for (Traversal& child : step.children) TakeOutDedup(&child);
-  }
   return step;
 }
 
@@ -323,6 +307,10 @@ class PlanBuilder {
       case Kind::kOver:
         return AddOver(step.number, false);
       case Kind::kDedup: {
+        if (loop_ > scope_) {  // the set spans the iterations, which must come in order
+          AddExchange(plan::Exchange::HOME);
+          Add("barrier()")->mutable_barrier();
+        }
         AddExchange(scope_ == 0 ? plan::Exchange::HASH : plan::Exchange::HOME);
         plan::Operator* exchange = plan_.mutable_operators(plan_.operators_size() - 1);
         if (scope_ == 0) exchange->mutable_exchange()->add_hash_slots(0);

@@ -1,0 +1,12 @@
+// Functions over one collection or map: what Scope.local asks for. Rows for the function table.
+#pragma once
+
+#include <vector>
+
+#include "engine/expr/expression.h"
+
+namespace koios::engine {
+
+const std::vector<ScalarFunction>& ListFunctions();
+
+}  // namespace koios::engine

@@ -574,8 +574,8 @@ bool Equivalent(const Value& a, const Value& b) {
              a.AsVertexProperty().key == b.AsVertexProperty().key &&
              Equivalent(a.AsVertexProperty().value, b.AsVertexProperty().value);
     case ValueKind::kProperty:
-      return a.AsProperty().owner == b.AsProperty().owner &&
-             a.AsProperty().key == b.AsProperty().key &&
+      // An edge's property has no identity of its own: key and value are all of it.
+      return a.AsProperty().key == b.AsProperty().key &&
              Equivalent(a.AsProperty().value, b.AsProperty().value);
     case ValueKind::kPath:
       return SamePathLabels(a.AsPath(), b.AsPath()) &&
@@ -635,9 +635,7 @@ uint64_t EquivalenceHash(const Value& v) {
                            EquivalenceHash(v.AsVertexProperty().value)),
                        v.AsVertexProperty().key);
     case ValueKind::kProperty:
-      return HashBytes(
-          Mix(Mix(seed, v.AsProperty().owner.id), EquivalenceHash(v.AsProperty().value)),
-          v.AsProperty().key);
+      return HashBytes(Mix(seed, EquivalenceHash(v.AsProperty().value)), v.AsProperty().key);
     case ValueKind::kPath:
       return HashPath(seed, v.AsPath());
     case ValueKind::kElement:

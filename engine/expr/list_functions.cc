@@ -126,6 +126,13 @@ Status DedupFunction(const EvalContext& context, const Args& args, Operand* out)
   });
 }
 
+// Tokens sort among strings, by their word.
+Value SortKey(const Value& key) {
+  if (key.kind() != ValueKind::kToken) return key;
+  static constexpr const char* kWords[] = {"id", "label", "key", "value"};
+  return Value::String(kWords[static_cast<size_t>(key.AsToken())]);
+}
+
 // list_order(value, part, descending): a collection by its members; a map by its keys (part "keys")
 // or values (part "values").
 Status OrderFunction(const EvalContext& context, const Args& args, Operand* out) {
@@ -142,7 +149,8 @@ Status OrderFunction(const EvalContext& context, const Args& args, Operand* out)
     if (value.kind() == ValueKind::kMap) {
       ValueMap entries = value.AsMap();
       std::stable_sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) {
-        return by_value ? before(a.second, b.second) : before(a.first, b.first);
+        return by_value ? before(a.second, b.second)
+                        : before(SortKey(a.first), SortKey(b.first));
       });
       *result = Value::Map(std::move(entries));
     } else if (value.is_collection()) {

@@ -145,15 +145,19 @@ std::optional<uint32_t> PlanShape::FirstBarrier(uint32_t op) const {
 
 std::optional<uint32_t> PlanShape::BranchBarrier(uint32_t split, uint32_t first) const {
   const uint32_t meet = post_dominator_[split];
-  for (uint32_t op = first; op != kEnd && op != meet; op = post_dominator_[op]) {
-    if (scope_[op] == scope_[split] && is_barrier_[op] != 0) return op;
+  uint32_t op = first;
+  while (op != kEnd && op != meet) {
+    const bool same = scope_[op] == scope_[split] && loop_[op] == loop_[split];
+    if (same && is_barrier_[op] != 0) return op;
+    // A loop arms its own barriers, iteration by iteration.
+    op = loop_exit_[op] != kEnd ? loop_exit_[op] : post_dominator_[op];
   }
   return std::nullopt;
 }
 
 std::optional<uint32_t> PlanShape::NextBarrier(uint32_t op) const {
   const uint32_t next = post_dominator_[op];
-  if (next == kEnd || scope_[next] != scope_[op]) return std::nullopt;
+  if (next == kEnd || scope_[next] != scope_[op] || loop_[next] != loop_[op]) return std::nullopt;
   return FirstBarrier(next);
 }
 

@@ -90,6 +90,7 @@ TEST_F(ConsolePtyTest, RunsQueriesOverSeveralLinesAndRemembersThem) {
   Type("42)\r");
   ASSERT_TRUE(Expect("==>42"));
   ASSERT_TRUE(Expect("1 result in "));
+  ASSERT_TRUE(Expect("gremlin> "));
   Type("\x04");
   EXPECT_EQ(ExitCode(), client::kExitOk);
   EXPECT_TRUE(fs::exists(folder_ + "/history"));

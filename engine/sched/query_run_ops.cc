@@ -294,6 +294,9 @@ StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exc
 Status QueryRun::RunExchange(Node* node) {
   node->lane->active = TakeInput(node);
   const Batch& batch = node->lane->active->batch;
+  OperatorStats& stats = stats_[node->op->id()];
+  stats.rows_out += batch.rows;
+  for (size_t row = 0; row < batch.rows; ++row) stats.bulk_out += batch.BulkAt(row);
   ASSIGN_OR_RETURN(const std::vector<uint32_t> to, Destinations(node->op->exchange(), batch));
   const bool all_stay =
       std::all_of(to.begin(), to.end(), [&](uint32_t dest) { return dest == worker_.index; });

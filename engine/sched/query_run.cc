@@ -67,6 +67,7 @@ Status QueryRun::Open() {
         node.op->has_limit() || node.op->has_dedup() || node.code.barrier != nullptr;
     if (node.op->scope() > 0 && stateful)
       nodes_[node.op->scope() - 1].stateful.push_back(node.op->id());
+    has_nested_scopes_ = has_nested_scopes_ || (node.op->has_scope_enter() && node.op->scope() > 0);
     if (node.op->has_exchange()) node.outbox = std::make_unique<Outbox>(worker_.num_workers);
   }
   return OkStatus();
@@ -118,12 +119,15 @@ void QueryRun::Receive(Frame frame) {
       }
       return;
     case FrameKind::kClose:
-      if (frame.op < nodes_.size()) CloseUpstream(frame.op, {frame.instance, frame.loops});
+      if (frame.op >= nodes_.size()) return;
+      if (frame.instance.serial == 0) return CloseUpstream(frame.op, {frame.instance, {}});
+      return CloseAt(frame.instance, frame.op, /*tell=*/false);
+    case FrameKind::kRelease:
+      closed_at_.erase(frame.instance);
       return;
     case FrameKind::kEnd:
     case FrameKind::kFail:
     case FrameKind::kGo:
-    case FrameKind::kRelease:
     case FrameKind::kStats:
     case FrameKind::kStart:
     case FrameKind::kCancel:
@@ -297,9 +301,15 @@ bool QueryRun::Flush() {
       moved = Pump(&node, /*flush=*/true) || moved;
     }
   }
+  EndSlice();
+  return moved || complete_;
+}
+
+void QueryRun::EndSlice() {
+  if (!failure_.ok() || complete_) return;
   SendReports();
   Settle();
-  return moved || complete_;
+  SendCloses();
 }
 
 }  // namespace koios::engine

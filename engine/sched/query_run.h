@@ -45,6 +45,8 @@ class QueryRun {
   void Receive(Frame frame);
   // One operator invocation. False: nothing can run now.
   bool Step();
+  // Tells the others what has gathered here: at the end of each slice.
+  void EndSlice();
   // Sends on what was held back to make batches and reports full. True: something can run again.
   bool Flush();
 
@@ -165,6 +167,11 @@ class QueryRun {
   void Leave(Home* home, const ScopeResult& result);
   void CloseUpstream(uint32_t op, const StateKey& key);
   void CloseInstance(Home* home);
+  void CloseEarly(Home* home);
+  void CloseAt(const InstanceId& instance, uint32_t op, bool tell);
+  void Broadcast(FrameKind kind, const InstanceId& instance, uint32_t op);
+  void SendCloses();
+  const std::vector<uint8_t>& LeadsOnlyTo(uint32_t op);
   bool IsDropped(uint32_t op, const Run& run) const;
   void DropClosedRows(uint32_t op, Batch* batch);
   void ArmFirst(const InstanceId& instance, uint32_t op, const Loops& loops);
@@ -185,6 +192,10 @@ class QueryRun {
   // Upstream of these nothing is needed: per operator, by a close of the root; and by instance.
   std::vector<uint8_t> root_closed_;
   std::set<uint32_t> root_limits_;  // the reached limits
+  absl::flat_hash_map<InstanceId, std::vector<uint32_t>, std::hash<InstanceId>> closed_at_;
+  std::vector<std::pair<InstanceId, uint32_t>> to_close_;      // to tell the others of
+  std::map<uint32_t, std::vector<uint8_t>> leads_only_to_;     // by operator, as needed
+  bool has_nested_scopes_ = false;
   bool any_closed_ = false;
 
   uint64_t num_steps_ = 0;

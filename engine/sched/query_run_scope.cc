@@ -182,15 +182,15 @@ Status QueryRun::RunScopeExit(Node* node) {
         switch (exit.policy()) {
           case plan::ScopeExit::EXISTS:
             Leave(home, {});
-            CloseInstance(home);
+            CloseEarly(home);
             break;
           case plan::ScopeExit::NONE:
-            CloseInstance(home);
+            CloseEarly(home);
             break;
           case plan::ScopeExit::EXISTS_FLAG: {
             const Value yes = Value::Bool(true);
             Leave(home, {.slot = static_cast<int>(exit.slot()), .value = &yes});
-            CloseInstance(home);
+            CloseEarly(home);
             break;
           }
           case plan::ScopeExit::FIRST:
@@ -198,7 +198,7 @@ Status QueryRun::RunScopeExit(Node* node) {
                          .value = &value,
                          .body = &batch,
                          .body_row = row});
-            CloseInstance(home);
+            CloseEarly(home);
             break;
           case plan::ScopeExit::ALL:
           case plan::ScopeExit::OPTIONAL:
@@ -328,6 +328,8 @@ void QueryRun::CompleteInstance(Home* home) {
     if (nodes_[id].code.stream != nullptr) nodes_[id].code.stream->Release(home->instance);
     if (nodes_[id].code.barrier != nullptr) nodes_[id].code.barrier->Release(home->instance);
   }
+  closed_at_.erase(home->instance);
+  if (home->close_sent) Broadcast(FrameKind::kRelease, home->instance, 0);
   homes_.erase(home->instance.serial);
   if (--outer.waiting == 0) ReturnWeight(outer.instance, outer.pool.k(), outer.pool.left());
   if (parked.use_count() == 1) spec_->account->Release(parked->charged);
@@ -363,14 +365,16 @@ void QueryRun::StartAlternative(Home* home) {
 // ---- closing
 // -------------------------------------------------------------------------------------
 
-// A limit is reached. For the root: rows on ways that lead only to it are dropped, here and (for
-// the limit at home, which counts for all) everywhere. Correctness does not depend on it: the limit
-// itself passes nothing more.
+// A limit is reached: rows of its instance on ways that lead only to it are dropped. For the root
+// here and (for the limit at home, which counts for all) everywhere at once; for a local instance
+// here at once, elsewhere when it is not whole by the end of the slice. A limit in a loop closes
+// nothing: it counts per iteration. No answer depends on closing, but an endless loop's end does.
 void QueryRun::CloseUpstream(uint32_t op, const StateKey& key) {
-  if (key.instance.serial != 0 || !key.loops.empty() || root_limits_.contains(op)) return;
-  root_limits_.insert(op);
+  if (shape_->LoopOf(op) > spec_->plan.operators(static_cast<int>(op)).scope()) return;
+  if (key.instance.serial != 0) return CloseAt(key.instance, op, /*tell=*/true);
+  if (!root_limits_.insert(op).second) return;
   any_closed_ = true;
-  const std::vector<uint8_t> leads = PlanShape::LeadsOnlyTo(spec_->plan, op);
+  const std::vector<uint8_t>& leads = LeadsOnlyTo(op);
   for (size_t id = 0; id < leads.size(); ++id) {
     if (leads[id] == 0 || root_closed_[id] != 0) continue;
     root_closed_[id] = 1;
@@ -378,22 +382,67 @@ void QueryRun::CloseUpstream(uint32_t op, const StateKey& key) {
   }
   const bool at_home = key.instance.home == worker_.index &&
                        spec_->plan.operators(static_cast<int>(op)).limit().stage() == plan::FINAL;
-  for (uint32_t to = 0; at_home && to < worker_.num_workers; ++to) {
-    if (to == worker_.index || !has_sent_) continue;
+  if (at_home && has_sent_) Broadcast(FrameKind::kClose, key.instance, op);
+}
+
+const std::vector<uint8_t>& QueryRun::LeadsOnlyTo(uint32_t op) {
+  std::vector<uint8_t>& leads = leads_only_to_[op];
+  if (leads.empty()) leads = PlanShape::LeadsOnlyTo(spec_->plan, op);
+  return leads;
+}
+
+// From here on rows of a local instance are dropped wherever all ways lead to `op`, and so are those
+// of the instances inside it.
+void QueryRun::CloseAt(const InstanceId& instance, uint32_t op, bool tell) {
+  std::vector<uint32_t>& ops = closed_at_[instance];
+  if (std::find(ops.begin(), ops.end(), op) != ops.end()) return;
+  ops.push_back(op);
+  any_closed_ = true;
+  const std::vector<uint8_t>& leads = LeadsOnlyTo(op);
+  if (tell) to_close_.emplace_back(instance, op);
+  if (!has_nested_scopes_) return;
+  for (const auto& [serial, home] : homes_) {
+    if (home->parked == nullptr || home->closed || leads[home->enter] == 0) continue;
+    if (home->parked->runs[home->run].instance == instance) CloseEarly(home.get());
+  }
+}
+
+// The instance needs nothing more of its body.
+void QueryRun::CloseEarly(Home* home) {
+  CloseInstance(home);
+  CloseAt(home->instance, shape_->ExitOf(home->enter), /*tell=*/true);
+}
+
+void QueryRun::Broadcast(FrameKind kind, const InstanceId& instance, uint32_t op) {
+  for (uint32_t to = 0; to < worker_.num_workers; ++to) {
+    if (to == worker_.index) continue;
     Frame frame;
-    frame.kind = FrameKind::kClose;
+    frame.kind = kind;
     frame.op = op;
-    frame.instance = key.instance;
-    frame.loops = key.loops;
+    frame.instance = instance;
     SendControl(to, std::move(frame));
   }
 }
 
+// Closed instances that are still not whole have rows elsewhere: tells everybody.
+void QueryRun::SendCloses() {
+  for (const auto& [instance, op] : to_close_) {
+    const auto found = homes_.find(instance.serial);
+    if (found == homes_.end() || !has_sent_) continue;
+    found->second->close_sent = true;
+    Broadcast(FrameKind::kClose, instance, op);
+  }
+  to_close_.clear();
+}
+
 bool QueryRun::IsDropped(uint32_t op, const Run& run) const {
   if (root_closed_[op] != 0) return true;
-  if (run.instance.serial == 0 || run.instance.home != worker_.index) return false;
-  const auto found = homes_.find(run.instance.serial);
-  return found != homes_.end() && found->second->closed;
+  if (run.instance.serial == 0) return false;
+  const auto found = closed_at_.find(run.instance);
+  if (found == closed_at_.end()) return false;
+  return std::any_of(found->second.begin(), found->second.end(), [&](uint32_t closed) {
+    return leads_only_to_.find(closed)->second[op] != 0 || closed == op;
+  });
 }
 
 void QueryRun::DropClosedRows(uint32_t op, Batch* batch) {

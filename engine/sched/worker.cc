@@ -213,7 +213,12 @@ bool Worker::Step(uint64_t now_ns) {
     int steps = 0;
     while (steps < kStepsPerTurn && run.Step()) ++steps;
     const bool idle = steps < kStepsPerTurn;
-    const bool more = idle ? run.Flush() : true;
+    bool more = true;
+    if (idle) {
+      more = run.Flush();
+    } else {
+      run.EndSlice();
+    }
     SettleOutcome(id);
     if (steps > 0 || more) return true;
     if (turns_.empty()) break;

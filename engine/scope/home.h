@@ -38,6 +38,7 @@ struct Home {
   uint32_t alternative = 0;  // which body runs
   uint32_t num_results = 0;  // rows that left the scope for it
   bool productive = false;   // the body gave something
+  bool close_sent = false;   // others drop its rows until they are told of its end
   bool closed = false;       // nothing more is needed of it: a tombstone until the weight is whole
 };
 

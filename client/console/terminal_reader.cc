@@ -51,15 +51,18 @@ class TerminalReader final : public LineReader {
   Outcome Read(const std::string& prompt, std::string* line) override {
     prompt_ = prompt;
     interrupted_ = false;
+    // Before the prompt is there: libedit itself does it after, and a Ctrl-D in between is lost.
+    el_set(edit_, EL_PREP_TERM, 1);
     int count = 0;
     const char* text = el_gets(edit_, &count);
     if (interrupted_) {
-      el_set(edit_, EL_UNBUFFERED, 0);
+      el_set(edit_, EL_PREP_TERM, 0);
       std::fputs("^C\n", stdout);
       std::fflush(stdout);
       return Outcome::kInterrupted;
     }
     if (text == nullptr || count <= 0) {
+      el_set(edit_, EL_PREP_TERM, 0);
       std::fputs("\n", stdout);
       return Outcome::kEnd;
     }

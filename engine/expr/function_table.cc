@@ -13,8 +13,8 @@ namespace koios::engine {
 const ScalarFunction* FindFunction(const std::string& name) {
   static const std::map<std::string_view, const ScalarFunction*> table = [] {
     std::map<std::string_view, const ScalarFunction*> functions;
-    for (const auto* list : {&CompareFunctions(), &ElementFunctions(), &MapFunctions(),
-                             &ListFunctions()}) {
+    for (const auto* list :
+         {&CompareFunctions(), &ElementFunctions(), &MapFunctions(), &ListFunctions()}) {
       for (const ScalarFunction& function : *list) functions[function.name] = &function;
     }
     return functions;

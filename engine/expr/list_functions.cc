@@ -149,8 +149,7 @@ Status OrderFunction(const EvalContext& context, const Args& args, Operand* out)
     if (value.kind() == ValueKind::kMap) {
       ValueMap entries = value.AsMap();
       std::stable_sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) {
-        return by_value ? before(a.second, b.second)
-                        : before(SortKey(a.first), SortKey(b.first));
+        return by_value ? before(a.second, b.second) : before(SortKey(a.first), SortKey(b.first));
       });
       *result = Value::Map(std::move(entries));
     } else if (value.is_collection()) {

@@ -193,8 +193,8 @@ class QueryRun {
   std::vector<uint8_t> root_closed_;
   std::set<uint32_t> root_limits_;  // the reached limits
   absl::flat_hash_map<InstanceId, std::vector<uint32_t>, std::hash<InstanceId>> closed_at_;
-  std::vector<std::pair<InstanceId, uint32_t>> to_close_;      // to tell the others of
-  std::map<uint32_t, std::vector<uint8_t>> leads_only_to_;     // by operator, as needed
+  std::vector<std::pair<InstanceId, uint32_t>> to_close_;   // to tell the others of
+  std::map<uint32_t, std::vector<uint8_t>> leads_only_to_;  // by operator, as needed
   bool has_nested_scopes_ = false;
   bool any_closed_ = false;
 

@@ -391,8 +391,8 @@ const std::vector<uint8_t>& QueryRun::LeadsOnlyTo(uint32_t op) {
   return leads;
 }
 
-// From here on rows of a local instance are dropped wherever all ways lead to `op`, and so are those
-// of the instances inside it.
+// From here on rows of a local instance are dropped wherever all ways lead to `op`, and so are
+// those of the instances inside it.
 void QueryRun::CloseAt(const InstanceId& instance, uint32_t op, bool tell) {
   std::vector<uint32_t>& ops = closed_at_[instance];
   if (std::find(ops.begin(), ops.end(), op) != ops.end()) return;

@@ -152,11 +152,12 @@ StatusOr<OperatorBundle> MakeLimit(const plan::Limit& op, OperatorHost* host) {
 }
 
 StatusOr<OperatorBundle> MakeDedup(const plan::Dedup& op, uint32_t num_slots, OperatorHost* host) {
-  std::vector<uint32_t> slots(op.key_slots().begin(), op.key_slots().end());
-  if (slots.empty()) slots.push_back(0);
-  for (uint32_t slot : slots) {
+  std::vector<uint32_t> slots;
+  for (uint32_t slot : op.key_slots()) {
     if (slot >= num_slots) return Internal("The plan reads a slot that does not exist.");
+    slots.push_back(slot);
   }
+  if (slots.empty()) slots = {0};
   OperatorBundle bundle;
   bundle.stream = std::make_unique<DedupOp>(std::move(slots), host);
   return bundle;

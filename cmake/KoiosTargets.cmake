@@ -20,8 +20,8 @@ if(KOIOS_SANITIZE)
   endif()
 endif()
 
-# Warnings are errors but in a release build: gcc 12 has false alarms at -O2, and a user's build must
-# not stop at a compiler's mistake.
+# Warnings are errors but in a release build: gcc 12 has false alarms at -O2, and a user's build
+# must not stop at a compiler's mistake.
 function(koios_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wswitch
     $<$<NOT:$<CONFIG:Release>>:-Werror>)

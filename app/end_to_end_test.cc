@@ -151,6 +151,20 @@ TEST_P(EndToEndTest, MaterializedElementsHaveTheirProperties) {
   EXPECT_NE(text.find("\"lop\""), std::string::npos) << text;
 }
 
+TEST_P(EndToEndTest, APropertyHasTheIdThatIdGives) {
+  Value sent, asked;
+  const auto run = [&](const std::string& query, Value* value) {
+    return connection_.client->Run(RequestOf(query), [&](const client::Batch& batch) {
+      *value = batch.values[0];
+      return OkStatus();
+    });
+  };
+  ASSERT_TRUE(run("g.V(1).properties('name')", &sent).ok());
+  ASSERT_TRUE(run("g.V(1).properties('name').id()", &asked).ok());
+  ASSERT_EQ(sent.kind(), ValueKind::kElement);
+  EXPECT_EQ(sent.AsElement().id.AsInteger(), asked.AsInteger());
+}
+
 TEST_P(EndToEndTest, ErrorsShowTheirPlace) {
   std::ostringstream out, err;
   client::QuerySession session(connection_.client.get(), nullptr, out, err, client::SessionStyle());

@@ -1,7 +1,5 @@
 #include "server/element_resolver.h"
 
-#include <xxhash.h>
-
 #include <string>
 #include <utility>
 
@@ -19,10 +17,10 @@ void AddProperties(const Schema& schema, const storage::PropertyRows& found,
 
 }  // namespace
 
-int64_t VertexPropertyId(const VertexPropertyData& property) {
-  const uint64_t hash =
-      XXH3_64bits_withSeed(property.key.data(), property.key.size(), property.owner.bits);
-  return static_cast<int64_t>(hash >> 1);  // not negative
+int64_t VertexPropertyId(const Schema& schema, const VertexPropertyData& property) {
+  const uint64_t key = schema.keys.Find(property.key);
+  return static_cast<int64_t>(
+      (property.owner.bits * 0x9E3779B97F4A7C15ull ^ (key * 0xC2B2AE3D27D4EB4Full)) >> 1);
 }
 
 void ElementResolver::Collect(VertexRef vertex) {
@@ -165,7 +163,7 @@ Value ElementResolver::Resolve(const Value& value) const {
       const VertexPropertyData& property = value.AsVertexProperty();
       ElementData element;
       element.type = ElementData::Type::kVertexProperty;
-      element.id = Value::Long(VertexPropertyId(property));
+      element.id = Value::Long(VertexPropertyId(view_.schema(), property));
       element.label = property.key;
       element.value = Resolve(property.value);
       return Value::Of(std::move(element));

@@ -13,8 +13,9 @@
 
 namespace koios::server {
 
-// The id of a single vertex property: not stored, but the same each time, from owner and key.
-int64_t VertexPropertyId(const VertexPropertyData& property);
+// The id of a single vertex property: not stored, but the same each time, from owner and key. It is
+// the one that the engine's id() gives (engine/expr/element_functions.cc).
+int64_t VertexPropertyId(const Schema& schema, const VertexPropertyData& property);
 
 class ElementResolver {
  public:

@@ -105,10 +105,10 @@ TEST_F(ResultEncoderTest, AVertexPropertysIdIsTheSameEachTime) {
   VertexPropertyData name{marko_, "name", Value::String("marko")};
   VertexPropertyData age{marko_, "age", Value::Int(29)};
   VertexPropertyData other{vadas_, "name", Value::String("vadas")};
-  EXPECT_EQ(VertexPropertyId(name), VertexPropertyId(name));
-  EXPECT_NE(VertexPropertyId(name), VertexPropertyId(age));
-  EXPECT_NE(VertexPropertyId(name), VertexPropertyId(other));
-  EXPECT_GE(VertexPropertyId(name), 0);
+  EXPECT_EQ(VertexPropertyId(graph_->schema(), name), VertexPropertyId(graph_->schema(), name));
+  EXPECT_NE(VertexPropertyId(graph_->schema(), name), VertexPropertyId(graph_->schema(), age));
+  EXPECT_NE(VertexPropertyId(graph_->schema(), name), VertexPropertyId(graph_->schema(), other));
+  EXPECT_GE(VertexPropertyId(graph_->schema(), name), 0);
 }
 
 TEST_F(ResultEncoderTest, MessagesStayBelowTheirSizeAndKeepTheOrder) {

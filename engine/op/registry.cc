@@ -58,8 +58,13 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kLoopExit:
     case plan::Operator::kSink:
       return OperatorBundle();
+    case plan::Operator::kMerge:
     case plan::Operator::kAggregate:
     case plan::Operator::kCap:
+    case plan::Operator::kAddVertex:
+    case plan::Operator::kAddEdge:
+    case plan::Operator::kSetProperty:
+    case plan::Operator::kDrop:
     case plan::Operator::KIND_NOT_SET:
       break;
   }

@@ -13,6 +13,10 @@ constexpr size_t kQueueBatches = 4;
 // Open instances of one scope at one home.
 constexpr size_t kOpenInstances = 4096;
 
+size_t MaxOpenInstances(const plan::Operator& enter) {
+  return enter.scope_enter().serial() ? 1 : kOpenInstances;
+}
+
 }  // namespace
 
 ErrorDetail DetailFor(const plan::Operator& op) {
@@ -231,7 +235,7 @@ bool QueryRun::PickLane(Node* node, bool shallowest) const {
 bool QueryRun::CanTake(const Node& node, const Loops& iteration) const {
   if (node.op->has_sink()) return spec_->sink->Room() > 0;
   if (node.outbox != nullptr && node.outbox->Blocked(iteration)) return false;
-  if (node.op->has_scope_enter() && node.open_instances >= kOpenInstances) return false;
+  if (node.op->has_scope_enter() && node.open_instances >= MaxOpenInstances(*node.op)) return false;
   if (node.code.barrier != nullptr) return true;
   Loops behind = iteration;
   if (node.op->has_loop_enter()) behind.push_back(0);

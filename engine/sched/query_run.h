@@ -142,6 +142,7 @@ class QueryRun {
   Status RunExchange(Node* node);
   Status RunSplit(Node* node);
   Status RunScopeEnter(Node* node);
+  void OneRowFirst(Lane* lane);
   Status RunScopeExit(Node* node);
   Status RunLoop(Node* node);
   Status RunSink(Node* node);

@@ -239,7 +239,7 @@ void QueryRun::ToOwners(const Column& column, std::vector<uint32_t>* to) const {
 StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exchange,
                                                        const Batch& batch) {
   std::vector<uint32_t> to(batch.rows, worker_.index);
-  if (worker_.num_workers == 1) return to;
+  if (worker_.num_workers == 1 || spec_->plan.one_worker()) return to;
   const auto owner = [this](uint32_t partition) { return partition % worker_.num_workers; };
   const bool stay = worker_.shared_view && !spread_;
   switch (exchange.key()) {

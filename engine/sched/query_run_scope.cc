@@ -126,6 +126,7 @@ Status QueryRun::RunScopeEnter(Node* node) {
     node->restarts[body] = {};
   }
   if (node->lane == nullptr) return OkStatus();
+  if (node->op->scope_enter().serial()) OneRowFirst(node->lane);
   node->lane->active = TakeInput(node);
   Batch& batch = node->lane->active->batch;
   if (batch.rows > 0) {
@@ -161,6 +162,39 @@ Status QueryRun::RunScopeEnter(Node* node) {
   }
   FinishInput(node);
   return OkStatus();
+}
+
+// The first waiting batch becomes batches of one row each.
+void QueryRun::OneRowFirst(Lane* lane) {
+  Input whole = std::move(lane->queue.front());
+  lane->queue.pop_front();
+  if (whole.batch.rows <= 1) {
+    lane->queue.push_front(std::move(whole));
+    return;
+  }
+  std::vector<Input> parts;
+  uint32_t row = 0;
+  for (Run run : whole.batch.runs) {
+    WeightPool pool(run.k);
+    for (uint32_t left = run.count; left > 0; --left, ++row) {
+      Input& part = parts.emplace_back();
+      part.batch.slots.resize(whole.batch.slots.size());
+      part.batch.AppendRows(whole.batch, {row});
+      if (left > 1) {
+        part.batch.runs.push_back({run.instance, run.loops, 1, pool.Take()});
+      } else {
+        part.batch.runs.push_back({run.instance, run.loops, 1, pool.k()});
+        if (pool.left() > 1) ReturnWeight(run.instance, pool.k(), pool.left() - 1);
+      }
+    }
+  }
+  // The last part carries the whole batch's charge, and the acknowledgement of its frame.
+  Batch last = std::move(parts.back().batch);
+  parts.back() = std::move(whole);
+  parts.back().batch = std::move(last);
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    lane->queue.push_front(std::move(*part));
+  }
 }
 
 Status QueryRun::RunScopeExit(Node* node) {
@@ -287,7 +321,8 @@ void QueryRun::Leave(Home* home, const ScopeResult& result) {
 void QueryRun::CloseInstance(Home* home) {
   home->closed = true;
   any_closed_ = true;
-  --nodes_[home->enter].open_instances;
+  Node& enter = nodes_[home->enter];
+  if (!enter.op->scope_enter().serial()) --enter.open_instances;
   busy_.insert(home->enter);
 }
 
@@ -322,6 +357,7 @@ void QueryRun::CompleteInstance(Home* home) {
     }
     CloseInstance(home);
   }
+  if (enter.op->scope_enter().serial()) --enter.open_instances;  // now nothing of it is left
   const std::shared_ptr<Parked> parked = home->parked;
   Parked::OuterRun& outer = parked->runs[home->run];
   for (uint32_t id : enter.stateful) {

@@ -1,5 +1,7 @@
 #include "planner/logical.h"
 
+#include <algorithm>
+
 namespace koios::planner {
 namespace {
 
@@ -75,6 +77,28 @@ std::string LoopText(const Loop& op) {
   return "Loop(" + (text.empty() ? text : text.substr(2)) + ")";
 }
 
+// The expressions of a change, with what each of them is.
+void ForEachPart(const Mutate& op,
+                 const std::function<void(const char*, const Expression&)>& part) {
+  if (op.label != nullptr) part("label", *op.label);
+  if (op.id != nullptr) part("id", *op.id);
+  if (op.out != nullptr) part("out", *op.out);
+  if (op.in != nullptr) part("in", *op.in);
+  for (const auto& [key, value] : op.properties) {
+    part("key", *key);
+    part("value", *value);
+  }
+}
+
+std::string MutateText(const Mutate& op) {
+  static constexpr const char* kNames[] = {"AddVertex", "AddEdge", "SetProperty", "Drop", "Guard"};
+  std::string text;
+  ForEachPart(op, [&text](const char* what, const Expression& value) {
+    text += (text.empty() ? "" : ", ") + std::string(what) + "=" + ExpressionText(value);
+  });
+  return std::string(kNames[static_cast<size_t>(op.kind)]) + "(" + text + ")";
+}
+
 std::string OperationText(const Operation& operation) {
   return std::visit(
       Overloaded{
@@ -114,6 +138,7 @@ std::string OperationText(const Operation& operation) {
             return "Group(" + TargetText(op.key) + ", " + TargetText(op.value) + ", " +
                    plan::Group::Value_Name(op.kind) + ")";
           },
+          [](const Mutate& op) { return MutateText(op); },
           [](const Scope& op) { return ScopeText(op); },
           [](const Split& op) { return SplitText(op); },
           [](const Loop& op) { return LoopText(op); },
@@ -173,6 +198,11 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
       if (test != nullptr) CollectNames(*test, names);
     }
   }
+  if (const Mutate* mutate = As<Mutate>(op)) {
+    ForEachPart(*mutate, [names](const char*, const Expression& part) {
+      CollectNames(part, names);
+    });
+  }
   if (const EdgeEnd* end = As<EdgeEnd>(op); end && end->end == plan::EdgeEnd::OTHER) {
     names->insert(kFromVertexName);
   }
@@ -200,6 +230,54 @@ void CollectAllReads(const Op& op, std::set<std::string>* names) {
   for (const Chain& child : *children) {
     for (const Op& inner : child.ops) CollectAllReads(inner, names);
   }
+}
+
+bool Writes(const Op& op) {
+  const Mutate* mutate = As<Mutate>(op);
+  if (mutate != nullptr) return mutate->kind != Mutate::Kind::kGuard;
+  const std::vector<Chain>* children = ChildrenOf(op);
+  return children != nullptr &&
+         std::any_of(children->begin(), children->end(),
+                     [](const Chain& child) { return Writes(child); });
+}
+
+bool Writes(const Chain& chain) {
+  return std::any_of(chain.ops.begin(), chain.ops.end(), [](const Op& op) { return Writes(op); });
+}
+
+namespace {
+
+bool ReadsStored(const Expression& expression) {
+  if (expression.kind == Expression::Kind::kCall && ReadsStoredData(expression.name)) return true;
+  return std::any_of(expression.args.begin(), expression.args.end(),
+                     [](const ExpressionPtr& arg) { return ReadsStored(*arg); });
+}
+
+}  // namespace
+
+bool ReadsGraph(const Op& op) {
+  if (As<Source>(op) || As<Expand>(op) || As<Fetch>(op)) return true;
+  bool reads = false;
+  const auto look = [&reads](const ExpressionPtr& expression) {
+    reads = reads || (expression != nullptr && ReadsStored(*expression));
+  };
+  if (const Filter* filter = As<Filter>(op)) look(filter->predicate);
+  if (const Project* project = As<Project>(op)) look(project->value);
+  if (const Split* split = As<Split>(op)) {
+    for (const ExpressionPtr& test : split->tests) look(test);
+  }
+  if (const Loop* loop = As<Loop>(op)) {
+    for (const LoopTests& tests : {loop->before, loop->behind}) {
+      look(tests.until);
+      look(tests.emit);
+    }
+  }
+  if (const std::vector<Chain>* children = ChildrenOf(op)) {
+    for (const Chain& child : *children) {
+      for (const Op& inner : child.ops) reads = reads || ReadsGraph(inner);
+    }
+  }
+  return reads;
 }
 
 bool EndsHistory(const Op& op) { return As<Reduce>(op) || As<Group>(op); }

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -85,6 +87,19 @@ struct Group {
   std::string value;
   plan::Group::Value kind = plan::Group::LIST;
 };
+// Changes to the graph. A null expression is none.
+struct Mutate {
+  enum class Kind : uint8_t {
+    kAddVertex,    // label, id, properties
+    kAddEdge,      // label, id, out, in, properties
+    kSetProperty,  // properties: one, of the current element
+    kDrop,         // the current element or property
+    kGuard,        // label, properties: one; see plan.proto
+  };
+  Kind kind = Kind::kDrop;
+  ExpressionPtr label, id, out, in;
+  std::vector<std::pair<ExpressionPtr, ExpressionPtr>> properties;  // keys and values
+};
 // bodies: one; of coalesce() the alternatives in order.
 struct Scope {
   plan::ScopeExit::Policy policy = plan::ScopeExit::EXISTS;
@@ -112,8 +127,8 @@ struct Loop {
 };
 
 using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,
-                               Limit, Tail, Sample, Order, Dedup, Reduce, Group, Scope, Split,
-                               Loop>;
+                               Limit, Tail, Sample, Order, Dedup, Reduce, Group, Mutate, Scope,
+                               Split, Loop>;
 
 struct Op {
   Operation body;
@@ -158,6 +173,12 @@ void CollectWrites(const Chain& chain, std::set<std::string>* names);
 
 // The names that the op or its children read.
 void CollectAllReads(const Op& op, std::set<std::string>* names);
+
+// Changes the graph, by itself or in a child.
+bool Writes(const Op& op);
+bool Writes(const Chain& chain);
+// Reads what a change could have touched, by itself or in a child.
+bool ReadsGraph(const Op& op);
 
 // After it no stored value is left and the rows are new: count(), fold(), group(), ...
 bool EndsHistory(const Op& op);

@@ -65,6 +65,7 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
                        ChainText(after, 2);
   }));
   ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain));
+  planned.mutates = planned.plan.mutates();
   planned.plan.set_graph(query.root.source);
   planned.explain += "\nphysical\n" + PhysicalText(planned.plan);
   return planned;

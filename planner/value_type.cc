@@ -228,6 +228,10 @@ void Advance(const Op& op, TypeEnv* env) {
                    env->names.clear();
                    env->current = ValueType::kMap;
                  },
+                 [env](const Mutate& mutate) {
+                   if (mutate.kind == Mutate::Kind::kAddVertex) env->current = ValueType::kVertex;
+                   if (mutate.kind == Mutate::Kind::kAddEdge) env->current = ValueType::kEdge;
+                 },
                  [env](const Scope& scope) { AdvanceScope(scope, env); },
                  [env](const Split& split) { AdvanceSplit(split, env); },
                  [env](const Loop& loop) { AdvanceLoop(loop, env); },

@@ -33,6 +33,21 @@ class MemoryGraphs final : public Graphs {
     if (it == graphs_.end()) return NoSuchGraph(name, Names());
     return it->second;
   }
+  StatusOr<std::shared_ptr<storage::Transaction>> Begin(std::string_view name) const override {
+    ++begun;
+    ASSIGN_OR_RETURN(auto view, View(name));
+    return std::make_shared<storage::Transaction>(view, std::make_shared<storage::Numbers>(4));
+  }
+  StatusOr<storage::CommitResult> Commit(std::string_view,
+                                         const storage::WriteBatch&) const override {
+    if (conflicts > 0) {
+      --conflicts;
+      return Aborted("a conflict");
+    }
+    storage::CommitResult result;
+    result.version = 77;
+    return result;
+  }
   StatusOr<uint64_t> DiskBytes(std::string_view) const override { return 42; }
   StatusOr<storage::CheckReport> Check(std::string_view name) const override {
     RETURN_IF_ERROR(View(name).status());
@@ -41,6 +56,9 @@ class MemoryGraphs final : public Graphs {
     report.problems = {"a", "b"};
     return report;
   }
+
+  mutable std::atomic<int> begun{0};
+  mutable std::atomic<int> conflicts{0};  // commits that conflict before one does not
 
  private:
   std::map<std::string, std::shared_ptr<const storage::GraphView>, std::less<>> graphs_;

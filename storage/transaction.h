@@ -45,6 +45,10 @@ class Transaction final : public GraphView {
   // What this request adds rests on what it found, or did not find, by this look-up.
   void GuardLookup(LookupGuard guard);
 
+  // A name that may yet be written gets its number now.
+  LabelId KnowLabel(std::string_view name) { return schema_.labels.Intern(name); }
+  KeyId KnowKey(std::string_view name) { return schema_.keys.Intern(name); }
+
   bool has_changes() const { return has_changes_; }
   // Bytes kept; never shrinks.
   size_t ByteSize() const { return bytes_; }

@@ -11,6 +11,7 @@
 #include "engine/batch/batch.h"
 #include "proto/plan.pb.h"
 #include "storage/graph_view.h"
+#include "storage/transaction.h"
 
 namespace koios::engine {
 
@@ -30,6 +31,8 @@ class OperatorHost {
  public:
   virtual ~OperatorHost() = default;
   virtual const storage::GraphView& view() const = 0;
+  // The view, when the query may change it; nullptr else.
+  virtual storage::Transaction* transaction() const = 0;
   virtual uint64_t seed() const = 0;
   // Charges (or with a negative number gives back) bytes of kept state, before they are allocated.
   // RESOURCE_EXHAUSTED past the query's limit.

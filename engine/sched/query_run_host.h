@@ -18,6 +18,9 @@ struct QueryRun::Host : public OperatorHost {
   ~Host() override { run->spec_->account->Release(state_bytes); }
 
   const storage::GraphView& view() const override { return *run->spec_->view; }
+  storage::Transaction* transaction() const override {
+    return run->spec_->options.transaction.get();
+  }
   uint64_t seed() const override { return run->spec_->options.seed; }
 
   Status ChargeState(int64_t bytes) override {

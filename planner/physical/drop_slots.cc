@@ -19,6 +19,23 @@ void AddReads(const plan::Expr& expr, Slots* slots) {
   }
 }
 
+void AddMutationReads(const plan::Operator& op, Slots* reads) {
+  AddReads(op.add_vertex().label(), reads);
+  AddReads(op.add_vertex().id(), reads);
+  AddReads(op.add_edge().label(), reads);
+  AddReads(op.add_edge().id(), reads);
+  AddReads(op.add_edge().out_vertex(), reads);
+  AddReads(op.add_edge().in_vertex(), reads);
+  AddReads(op.guard().value(), reads);
+  const auto add = [reads](const plan::PropertyExpr& property) {
+    AddReads(property.key(), reads);
+    AddReads(property.value(), reads);
+  };
+  add(op.set_property().property());
+  for (const plan::PropertyExpr& property : op.add_vertex().properties()) add(property);
+  for (const plan::PropertyExpr& property : op.add_edge().properties()) add(property);
+}
+
 // Slots other than 0 that the operator itself reads.
 Slots ReadsOf(const plan::Operator& op) {
   Slots reads;
@@ -33,6 +50,7 @@ Slots ReadsOf(const plan::Operator& op) {
     AddRead(op.group().key_slot(), &reads);
     AddRead(op.group().value_slot(), &reads);
   }
+  AddMutationReads(op, &reads);
   for (const plan::Split::Option& option : op.split().options()) AddReads(option.test(), &reads);
   if (op.has_exchange()) {
     AddRead(op.exchange().slot(), &reads);

@@ -17,6 +17,7 @@ bool OnlyStores(const Op& op) {
            (IsCurrent(*project->value) || project->absent != plan::Project::DROP_ROW);
   }
   if (const Scope* scope = As<Scope>(op)) {
+    if (Writes(op)) return false;
     return scope->policy == plan::ScopeExit::EXISTS_FLAG ||
            (scope->policy == plan::ScopeExit::FIRST && !scope->target.empty() &&
             scope->absent != plan::Project::DROP_ROW);

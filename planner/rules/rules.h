@@ -43,6 +43,8 @@ bool HoistStores(Chain* root);
 bool DropUnread(Chain* root);
 bool InlineScopes(Chain* root);
 bool MergeProjects(Chain* root);
+bool StopBeforeWrites(Chain* root);
+bool GuardLookups(Chain* root);
 bool PushFilters(Chain* root);
 bool FoldSource(Chain* root);
 bool CountDegrees(Chain* root);
@@ -50,6 +52,8 @@ bool EarlyLimit(Chain* root);
 bool ProjectBeforeOrder(Chain* root);
 bool TopK(Chain* root);
 
+// UNIMPLEMENTED when rows could be changed that an early stop behind would have spared.
+Status CheckEarlyStops(const Chain& root);
 // UNIMPLEMENTED when a value stored inside a local child is read behind it.
 Status CheckVisibility(const Chain& root);
 

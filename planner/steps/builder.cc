@@ -50,6 +50,14 @@ bool IsInfix(const parser::Call& call, std::string_view name) {
   return call.name == name && call.arguments.empty();
 }
 
+// property(key, value) and property(map) behind addV() belong to it; with a cardinality, or with
+// properties of its own, it is a step by itself.
+bool SetAtAddition(const std::vector<Bound>& arguments) {
+  if (arguments[0].IsEnum("Cardinality")) return false;
+  return arguments.size() == 2 ||
+         (arguments.size() == 1 && arguments[0].value.kind() == ValueKind::kMap);
+}
+
 bool IsLoopTest(const parser::Call& call) {
   return call.name == "until" || call.name == "emit" || call.name == "times";
 }
@@ -317,9 +325,18 @@ Status Builder::TakeModulators(Calls calls, size_t* at, StepCall* step) {
   for (; *at < calls.size(); ++*at) {
     const parser::Call& call = calls[*at];
     ASSIGN_OR_RETURN(const StepSpec* spec, SpecOf(call));
-    if (!spec->Has(kModulates)) return OkStatus();
+    const bool from_to =
+        (call.name == "from" || call.name == "to") && step->spec->Has(kTakesFromTo);
+    const bool property = call.name == "property" && step->spec->Has(kTakesProperties);
+    if (!spec->Has(kModulates) && !from_to && !property) return OkStatus();
     ASSIGN_OR_RETURN(std::vector<Bound> arguments, BindAll(call, *query_->parameters));
     RETURN_IF_ERROR(CheckArguments(*spec, call, arguments));
+    if (property && !SetAtAddition(arguments)) return OkStatus();
+    if (from_to || property) {
+      auto& modulators = from_to ? step->from_tos : step->properties;
+      modulators.push_back({&call, std::move(arguments)});
+      continue;
+    }
     if (call.name == "as") {
       for (const Bound& label : arguments) step->labels.push_back(label.value.AsString());
       continue;

@@ -31,6 +31,8 @@ struct StepCall {
   std::vector<Modulator> bys;
   std::vector<Modulator> options;
   std::vector<Modulator> withs;
+  std::vector<Modulator> from_tos;
+  std::vector<Modulator> properties;    // of addV(), addE()
   std::vector<Modulator> tests_before;  // until(), emit(), times() of repeat()
   std::vector<Modulator> tests_behind;
   std::vector<std::string> labels;

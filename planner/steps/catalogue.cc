@@ -35,7 +35,8 @@ constexpr StepSpec kRows[] = {
      BuildEdgeEnd},
     {"toE", "direction:Direction, labels:string*", "edges of a direction"},
     {"toV", "direction:Direction", "the end vertex of an edge in a direction"},
-    {"to", "direction:Direction, labels:string*", "neighbours in a direction"},
+    {"to", "direction:Direction, labels:string* | value:string/value/traversal",
+     "neighbours in a direction; where an edge or a path ends"},
     // One value decides.
     {"has",
      "key:string/null | key:string/null/T, value:value/P/traversal | "
@@ -151,10 +152,13 @@ constexpr StepSpec kRows[] = {
     {"until", "test:traversal/P", "when repeat() ends", kModulates, kLocal},
     {"emit", "() | test:traversal/P", "what repeat() gives on its way", kModulates, kLocal},
     // Changes to the graph.
-    {"addV", "() | label:string/traversal", "adds a vertex", kStarts},
-    {"addE", "label:string/traversal", "adds an edge", kStarts | kTakesFromTo},
-    {"property", "arguments:value/T/Cardinality/traversal+", "sets a property"},
-    {"drop", "()", "removes elements or properties"},
+    {"addV", "() | label:string/traversal", "adds a vertex", kStarts | kTakesProperties, kLocal,
+     BuildAddVertex},
+    {"addE", "label:string/traversal", "adds an edge", kStarts | kTakesFromTo | kTakesProperties,
+     kLocal, BuildAddEdge},
+    {"property", "arguments:value/T/Cardinality/traversal+", "sets a property", 0, kLocal,
+     BuildProperty},
+    {"drop", "()", "removes elements or properties", 0, kNoChildren, BuildDrop},
     {"mergeV", "() | match:map/null/traversal", "finds or adds a vertex", kStarts | kTakesOption},
     {"mergeE", "() | match:map/null/traversal", "finds or adds an edge", kStarts | kTakesOption},
     // Text, numbers, dates, collections.

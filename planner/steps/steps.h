@@ -57,4 +57,10 @@ Status BuildCoalesce(const StepCall& step, Builder* builder);
 Status BuildUnion(const StepCall& step, Builder* builder);
 Status BuildChoose(const StepCall& step, Builder* builder);
 
+// write_steps.cc: changes to the graph
+Status BuildAddVertex(const StepCall& step, Builder* builder);
+Status BuildAddEdge(const StepCall& step, Builder* builder);
+Status BuildProperty(const StepCall& step, Builder* builder);
+Status BuildDrop(const StepCall& step, Builder* builder);
+
 }  // namespace koios::planner

@@ -35,7 +35,8 @@ constexpr StepSpec kRows[] = {
      BuildEdgeEnd},
     {"toE", "direction:Direction, labels:string*", "edges of a direction"},
     {"toV", "direction:Direction", "the end vertex of an edge in a direction"},
-    {"to", "direction:Direction, labels:string*", "neighbours in a direction"},
+    {"to", "direction:Direction, labels:string* | value:string/value/traversal",
+     "neighbours in a direction; where an edge or a path ends"},
     // One value decides.
     {"has",
      "key:string/null | key:string/null/T, value:value/P/traversal | "
@@ -67,8 +68,10 @@ constexpr StepSpec kRows[] = {
     {"any", "predicate:P", "keeps collections one of whose members fits"},
     {"discard", "()", "drops everything"},
     {"timeLimit", "milliseconds:integer", "ends the traversal after a time"},
-    {"simplePath", "()", "keeps paths without repeated objects", kTakesBy | kTakesFromTo},
-    {"cyclicPath", "()", "keeps paths with repeated objects", kTakesBy | kTakesFromTo},
+    {"simplePath", "()", "keeps paths without repeated objects", kTakesBy | kTakesFromTo, kLocal,
+     BuildPathFilter},
+    {"cyclicPath", "()", "keeps paths with repeated objects", kTakesBy | kTakesFromTo, kLocal,
+     BuildPathFilter},
     // Children and labels decide.
     {"where", "child:traversal | predicate:P | label:string, predicate:P",
      "keeps traversers for which the child gives something, or whose labels compare", kTakesBy,
@@ -99,7 +102,7 @@ constexpr StepSpec kRows[] = {
     {"project", "keys:string+", "a map with one by() for each key", kTakesBy, kLocal, BuildProject},
     {"unfold", "()", "the members of collections and maps", 0, kNoChildren, BuildUnfold},
     {"element", "()", "the element of a property"},
-    {"path", "()", "where the traverser has been", kTakesBy | kTakesFromTo},
+    {"path", "()", "where the traverser has been", kTakesBy | kTakesFromTo, kLocal, BuildPath},
     {"tree", "() | key:string", "paths as a tree", kTakesBy},
     {"index", "()", "numbers the members of a collection", kTakesWith},
     {"math", "expression:string", "arithmetic", kTakesBy},

@@ -1,4 +1,5 @@
 #include "planner/plan_error.h"
+#include "planner/steps/path.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
@@ -36,6 +37,7 @@ Status BuildInject(const StepCall& step, Builder* builder) {
   if (!builder->is_child() && !builder->at_start()) {
     Chain values;
     values.ops.push_back(Op{std::move(inject), step.span(), step.text});
+    if (builder->keeps_paths()) values.ops.push_back(Op{NewPath(), step.span(), step.text});
     return builder->UnionWith(std::move(values));
   }
   builder->Emit(std::move(inject));

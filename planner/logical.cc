@@ -82,10 +82,7 @@ std::string OperationText(const Operation& operation) {
   return std::visit(
       Overloaded{
           [](const Source& op) { return SourceText(op); },
-          [](const Inject& op) {
-            return "Inject(" + ConstantText(Value::List(op.values)) +
-                   (op.keep_input ? ", keep_input)" : ")");
-          },
+          [](const Inject& op) { return "Inject(" + ConstantText(Value::List(op.values)) + ")"; },
           [](const Expand& op) {
             return "Expand(" + plan::Direction_Name(op.direction) + ", " + NamesText(op.labels) +
                    ", " + plan::Expand::To_Name(op.to) + ")";
@@ -231,33 +228,32 @@ bool ForgetsNames(const Chain& chain) {
 }
 
 bool GivesNewValue(const Op& op) {
-  return std::visit(
-      Overloaded{
-          [](const Source&) { return true; },
-          [](const Inject& inject) { return !inject.keep_input; },
-          [](const Expand&) { return true; },
-          [](const EdgeEnd&) { return true; },
-          [](const Fetch&) { return true; },
-          [](const Filter&) { return false; },
-          [](const Project& project) { return project.target.empty(); },
-          [](const Unfold&) { return true; },
-          [](const Limit&) { return false; },
-          [](const Tail&) { return false; },
-          [](const Sample&) { return false; },
-          [](const Order&) { return false; },
-          [](const Dedup&) { return false; },
-          [](const Reduce&) { return true; },
-          [](const Group&) { return true; },
-          [](const Scope& scope) {
-            const bool replaces =
-                scope.policy == plan::ScopeExit::ALL ||
-                (scope.policy == plan::ScopeExit::FIRST && scope.target.empty());
-            return replaces && !scope.keeps_labels;
-          },
-          [](const Split&) { return false; },
-          [](const Loop&) { return false; },
-      },
-      op.body);
+  return std::visit(Overloaded{
+                        [](const Source&) { return true; },
+                        [](const Inject&) { return true; },
+                        [](const Expand&) { return true; },
+                        [](const EdgeEnd&) { return true; },
+                        [](const Fetch&) { return true; },
+                        [](const Filter&) { return false; },
+                        [](const Project& project) { return project.target.empty(); },
+                        [](const Unfold&) { return true; },
+                        [](const Limit&) { return false; },
+                        [](const Tail&) { return false; },
+                        [](const Sample&) { return false; },
+                        [](const Order&) { return false; },
+                        [](const Dedup&) { return false; },
+                        [](const Reduce&) { return true; },
+                        [](const Group&) { return true; },
+                        [](const Scope& scope) {
+                          const bool replaces =
+                              scope.policy == plan::ScopeExit::ALL ||
+                              (scope.policy == plan::ScopeExit::FIRST && scope.target.empty());
+                          return replaces && !scope.keeps_labels;
+                        },
+                        [](const Split&) { return false; },
+                        [](const Loop&) { return false; },
+                    },
+                    op.body);
 }
 
 std::string ChainText(const Chain& chain, int indent) {

@@ -34,7 +34,6 @@ struct Source {
 };
 struct Inject {
   ValueList values;
-  bool keep_input = false;
 };
 struct Expand {
   plan::Direction direction = plan::OUT;
@@ -93,7 +92,7 @@ struct Scope {
   std::string target;  // FIRST, EXISTS_FLAG
   plan::Project::Absent absent = plan::Project::DROP_ROW;
   std::vector<Chain> bodies;
-  bool keeps_labels = false;  // local(), optional(): what is stored inside is seen behind
+  bool keeps_labels = false;      // local(), optional(): what is stored inside is seen behind
   std::set<std::string> carried;  // of that, what is read behind: set by drop_unread
 };
 // Without tests every row goes to every branch; else to the first whose test is present and true.
@@ -114,9 +113,9 @@ struct Loop {
   LoopTests behind;
 };
 
-using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,
-                               Limit, Tail, Sample, Order, Dedup, Reduce, Group, Scope, Split,
-                               Loop>;
+using Operation =
+    std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold, Limit, Tail,
+                 Sample, Order, Dedup, Reduce, Group, Scope, Split, Loop>;
 
 struct Op {
   Operation body;

@@ -14,8 +14,7 @@ ValueType CallType(const Expression& call, const TypeEnv& env) {
     return ValueType::kAny;
   }
   if (name.starts_with("path_")) return ValueType::kList;
-  if (name == "list_range" || name == "list_tail" || name == "list_order" ||
-      name == "list_dedup") {
+  if (name == "list_range" || name == "list_tail" || name == "list_order" || name == "list_dedup") {
     return TypeOf(*call.args[0], env);
   }
   if (name == "property" && !call.args.empty()) {
@@ -87,9 +86,9 @@ void AdvanceReduce(const Reduce& reduce, TypeEnv* env) {
   env->current = reduce.function == plan::Reduce::FOLD ? ValueType::kList : ValueType::kScalar;
 }
 
-ValueType InjectedType(const Inject& inject, ValueType input) {
-  ValueType type = inject.keep_input ? input : ValueType::kScalar;
-  bool first = !inject.keep_input;
+ValueType InjectedType(const Inject& inject) {
+  ValueType type = ValueType::kScalar;
+  bool first = true;
   for (const Value& value : inject.values) {
     type = first ? TypeOfValue(value) : JoinTypes(type, TypeOfValue(value));
     first = false;
@@ -204,12 +203,7 @@ void Advance(const Op& op, TypeEnv* env) {
                    env->current =
                        source.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
                  },
-                 [env](const Inject& inject) {
-                   if (inject.keep_input) {
-                     for (auto& [name, stored] : env->names) stored.always = false;
-                   }
-                   env->current = InjectedType(inject, env->current);
-                 },
+                 [env](const Inject& inject) { env->current = InjectedType(inject); },
                  [env](const Expand& expand) {
                    env->current = expand.to == plan::Expand::NEIGHBOUR  ? ValueType::kVertex
                                   : expand.to == plan::Expand::INCIDENT ? ValueType::kEdge

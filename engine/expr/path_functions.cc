@@ -64,15 +64,6 @@ Status AppendFunction(const EvalContext& context, const Args& args, Operand* out
   });
 }
 
-// path_start(path, object): the path, or one of this object when there is none.
-Status StartFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, out, [&](size_t row) {
-    PathData path = PathAt(*args[0], row);
-    if (path.objects.empty()) path = {{args[1]->Get(row)}, {{}}};
-    return Finish(std::move(path));
-  });
-}
-
 // path_of(object)
 Status OfFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) {
@@ -219,7 +210,6 @@ Status SelectFunction(const EvalContext& context, const Args& args, Operand* out
 const std::vector<ScalarFunction>& PathFunctions() {
   static const std::vector<ScalarFunction> functions = {
       {"path_append", 2, kMany, AppendFunction},
-      {"path_start", 2, 2, StartFunction},
       {"path_of", 1, 1, OfFunction},
       {"path_label", 2, kMany, LabelFunction},
       {"path_range", 3, 3, RangeFunction},

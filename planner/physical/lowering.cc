@@ -198,7 +198,6 @@ void Lowering::Lower(const Source& op) {
 void Lowering::Lower(const Inject& op) {
   plan::Inject* inject = Add()->mutable_inject();
   for (const Value& value : op.values) inject->add_values(EncodeValue(value));
-  inject->set_keep_input(op.keep_input);
   CarryOrdinals();
   flow_.here.clear();
 }

@@ -48,6 +48,8 @@ bool HoistStores(Chain* root) {
         Scope* scope = As<Scope>(&chain->ops[i]);
         Op store = scope->bodies[0].ops[0];
         for (Chain& body : scope->bodies) body.ops.erase(body.ops.begin());
+        if (!ForgetsNames(scope->bodies[0])) scope->carried.erase(WrittenName(store));
+        if (!ForgetsNames(scope->bodies[0])) scope->carried.erase(WrittenName(store));
         chain->ops.insert(chain->ops.begin() + static_cast<std::ptrdiff_t>(i), std::move(store));
         changed = true;
         ++i;

@@ -285,9 +285,8 @@ void Builder::StoreLabels(bool last, std::vector<std::string>* labels) {
 
 void Builder::KeepPath(size_t begin, const std::vector<std::string>& labels) {
   if (!keeps_paths()) return;
-  const bool grows =
-      std::any_of(chain_.ops.begin() + static_cast<std::ptrdiff_t>(begin), chain_.ops.end(),
-                  [](const Op& op) { return GivesNewValue(op); });
+  const bool grows = std::any_of(chain_.ops.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 chain_.ops.end(), [](const Op& op) { return GivesNewValue(op); });
   if (!grows && labels.empty()) return;
   std::vector<ExpressionPtr> args = {Named(kPathName)};
   if (grows) args.push_back(Current());

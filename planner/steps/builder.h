@@ -31,7 +31,7 @@ struct StepCall {
   std::vector<Modulator> bys;
   std::vector<Modulator> options;
   std::vector<Modulator> withs;
-  std::vector<Modulator> from_tos;  // from(), to()
+  std::vector<Modulator> from_tos;      // from(), to()
   std::vector<Modulator> tests_before;  // until(), emit(), times() of repeat()
   std::vector<Modulator> tests_behind;
   std::vector<std::string> labels;

@@ -12,9 +12,9 @@ StatusOr<ExpressionPtr> BuildRange(const StepCall& step) {
   Value from, to;
   for (const Modulator& end : step.from_tos) {
     if (end.args.size() != 1 || !end.args[0].IsString()) {
-      return StepError("WRONG_ARGUMENTS", end.call->span, end.call->name,
-                       end.call->name + "() takes a label behind " + std::string(step.name()) +
-                           "()");
+      return StepError(
+          "WRONG_ARGUMENTS", end.call->span, end.call->name,
+          end.call->name + "() takes a label behind " + std::string(step.name()) + "()");
     }
     (end.call->name == "from" ? from : to) = end.args[0].value;
   }
@@ -25,8 +25,8 @@ StatusOr<ExpressionPtr> BuildRange(const StepCall& step) {
 Status BuildTurns(const StepCall& step, const std::string& number, Builder* body) {
   const auto count = static_cast<int64_t>(step.bys.size());
   if (count == 1) {
-    ASSIGN_OR_RETURN(ExpressionPtr value, BuildBy(&step.bys[0], Current(),
-                                                  plan::Project::DROP_ROW, step, body));
+    ASSIGN_OR_RETURN(ExpressionPtr value,
+                     BuildBy(&step.bys[0], Current(), plan::Project::DROP_ROW, step, body));
     body->Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
     return OkStatus();
   }
@@ -60,8 +60,7 @@ StatusOr<ExpressionPtr> BuildPathBys(const StepCall& step, const ExpressionPtr& 
   RETURN_IF_ERROR(BuildTurns(step, number, &body));
   body.Emit(Group{number, "", plan::Group::FIRST});
   const std::string values = builder->FreshName('b');
-  builder->Emit(
-      ScopeOf(plan::ScopeExit::FIRST, values, plan::Project::DROP_ROW, body.Take()));
+  builder->Emit(ScopeOf(plan::ScopeExit::FIRST, values, plan::Project::DROP_ROW, body.Take()));
   return CallOf("path_by", {source, Named(values)});
 }
 
@@ -81,8 +80,8 @@ Status BuildPath(const StepCall& step, Builder* builder) {
 Status BuildPathFilter(const StepCall& step, Builder* builder) {
   ASSIGN_OR_RETURN(ExpressionPtr path, BuildWholePath(step, builder));
   const bool simple = step.name() == "simplePath";
-  builder->Emit(Filter{CallOf("eq", {CallOf("is_simple", {std::move(path)}),
-                                     Constant(Value::Bool(simple))})});
+  builder->Emit(Filter{
+      CallOf("eq", {CallOf("is_simple", {std::move(path)}), Constant(Value::Bool(simple))})});
   return OkStatus();
 }
 

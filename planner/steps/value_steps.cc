@@ -116,8 +116,9 @@ Status BuildSelect(const StepCall& step, Builder* builder) {
   const std::string pop = step.args[0].IsEnum("Pop") ? step.args[0].name : "last";
   const std::vector<std::string> labels = KeysOf(step, 0);
   if (labels.size() == 1) {
-    ASSIGN_OR_RETURN(ExpressionPtr value, BuildBy(ByAt(step, 0), SelectSource(labels[0], pop, *builder),
-                                                  plan::Project::DROP_ROW, step, builder));
+    ASSIGN_OR_RETURN(ExpressionPtr value,
+                     BuildBy(ByAt(step, 0), SelectSource(labels[0], pop, *builder),
+                             plan::Project::DROP_ROW, step, builder));
     builder->Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
     return OkStatus();
   }

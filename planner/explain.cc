@@ -53,6 +53,7 @@ std::string ExitText(const plan::ScopeExit& exit, const plan::Plan& plan) {
   if (exit.policy() == plan::ScopeExit::FIRST || exit.policy() == plan::ScopeExit::EXISTS_FLAG) {
     text += ", " + SlotText(exit.slot(), plan) + AbsentText(exit.absent());
   }
+  if (exit.carry_slots_size() > 0) text += ", carry " + SlotsText(exit.carry_slots(), plan);
   for (uint32_t first : exit.alternatives()) text += ", else #" + std::to_string(first);
   return text + ")";
 }

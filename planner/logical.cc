@@ -49,6 +49,9 @@ std::string DedupText(const Dedup& op) {
 
 std::string ScopeText(const Scope& op) {
   std::string text = "Scope(" + plan::ScopeExit::Policy_Name(op.policy);
+  if (!op.carried.empty()) {
+    text += ", carry " + NamesText({op.carried.begin(), op.carried.end()});
+  }
   if (op.policy == plan::ScopeExit::FIRST || op.policy == plan::ScopeExit::EXISTS_FLAG) {
     text += ", " + TargetText(op.target) + AbsentText(op.absent);
   }
@@ -103,10 +106,7 @@ std::string OperationText(const Operation& operation) {
   return std::visit(
       Overloaded{
           [](const Source& op) { return SourceText(op); },
-          [](const Inject& op) {
-            return "Inject(" + ConstantText(Value::List(op.values)) +
-                   (op.keep_input ? ", keep_input)" : ")");
-          },
+          [](const Inject& op) { return "Inject(" + ConstantText(Value::List(op.values)) + ")"; },
           [](const Expand& op) {
             return "Expand(" + plan::Direction_Name(op.direction) + ", " + NamesText(op.labels) +
                    ", " + plan::Expand::To_Name(op.to) + ")";
@@ -291,6 +291,51 @@ bool EndsHistory(const Chain& chain) {
     }
   }
   return false;
+}
+
+bool ForgetsNames(const Chain& chain) {
+  for (const Op& op : chain.ops) {
+    if (EndsHistory(op)) return true;
+    const Scope* scope = As<Scope>(op);
+    if (!As<Split>(op) && !As<Loop>(op) && (scope == nullptr || !scope->keeps_labels)) continue;
+    for (const Chain& child : *ChildrenOf(op)) {
+      if (ForgetsNames(child)) return true;
+    }
+  }
+  return false;
+}
+
+bool GivesNewValue(const Op& op) {
+  return std::visit(Overloaded{
+                        [](const Source&) { return true; },
+                        [](const Inject&) { return true; },
+                        [](const Expand&) { return true; },
+                        [](const EdgeEnd&) { return true; },
+                        [](const Fetch&) { return true; },
+                        [](const Filter&) { return false; },
+                        [](const Project& project) { return project.target.empty(); },
+                        [](const Unfold&) { return true; },
+                        [](const Limit&) { return false; },
+                        [](const Tail&) { return false; },
+                        [](const Sample&) { return false; },
+                        [](const Order&) { return false; },
+                        [](const Dedup&) { return false; },
+                        [](const Reduce&) { return true; },
+                        [](const Group&) { return true; },
+                        [](const Mutate& mutate) {
+                          return mutate.kind == Mutate::Kind::kAddVertex ||
+                                 mutate.kind == Mutate::Kind::kAddEdge;
+                        },
+                        [](const Scope& scope) {
+                          const bool replaces =
+                              scope.policy == plan::ScopeExit::ALL ||
+                              (scope.policy == plan::ScopeExit::FIRST && scope.target.empty());
+                          return replaces && !scope.keeps_labels;
+                        },
+                        [](const Split&) { return false; },
+                        [](const Loop&) { return false; },
+                    },
+                    op.body);
 }
 
 std::string ChainText(const Chain& chain, int indent) {

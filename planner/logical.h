@@ -26,6 +26,8 @@ struct Chain;
 
 // The vertex that a later otherV() must not return; written before each expansion to edges.
 inline constexpr char kFromVertexName[] = "~from";
+// The traverser's path, kept only in queries that read paths.
+inline constexpr char kPathName[] = "~path";
 
 struct Source {
   plan::ElementKind element = plan::VERTEX;
@@ -34,7 +36,6 @@ struct Source {
 };
 struct Inject {
   ValueList values;
-  bool keep_input = false;
 };
 struct Expand {
   plan::Direction direction = plan::OUT;
@@ -106,7 +107,8 @@ struct Scope {
   std::string target;  // FIRST, EXISTS_FLAG
   plan::Project::Absent absent = plan::Project::DROP_ROW;
   std::vector<Chain> bodies;
-  bool keeps_labels = false;  // local(), optional(): labels inside are seen behind
+  bool keeps_labels = false;      // local(), optional(): what is stored inside is seen behind
+  std::set<std::string> carried;  // of that, what is read behind: set by drop_unread
 };
 // Without tests every row goes to every branch; else to the first whose test is present and true.
 struct Split {
@@ -126,9 +128,9 @@ struct Loop {
   LoopTests behind;
 };
 
-using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,
-                               Limit, Tail, Sample, Order, Dedup, Reduce, Group, Mutate, Scope,
-                               Split, Loop>;
+using Operation =
+    std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold, Limit, Tail,
+                 Sample, Order, Dedup, Reduce, Group, Mutate, Scope, Split, Loop>;
 
 struct Op {
   Operation body;
@@ -184,6 +186,13 @@ bool ReadsGraph(const Op& op);
 bool EndsHistory(const Op& op);
 // Whether that holds for an op of the chain or of the branches and loops in it.
 bool EndsHistory(const Chain& chain);
+// As EndsHistory, and for the children of local() and optional() too: behind it what was stored
+// before may be gone.
+bool ForgetsNames(const Chain& chain);
+
+// Whether the op gives a new current value, which is then the next object of the path. Children
+// that extend it themselves (branches, loops, local()) do not count.
+bool GivesNewValue(const Op& op);
 
 // One line per operation, children indented; every line starts with `indent` spaces.
 std::string ChainText(const Chain& chain, int indent);

@@ -224,7 +224,6 @@ void Lowering::Lower(const Source& op) {
 void Lowering::Lower(const Inject& op) {
   plan::Inject* inject = Add()->mutable_inject();
   for (const Value& value : op.values) inject->add_values(EncodeValue(value));
-  inject->set_keep_input(op.keep_input);
   CarryOrdinals();
   flow_.here.clear();
 }
@@ -417,6 +416,7 @@ void Lowering::Lower(const Scope& op) {
   exit->set_slot(SlotOf(op.target));
   exit->set_absent(op.absent);
   for (uint32_t alternative : alternatives) exit->add_alternatives(alternative);
+  for (const std::string& name : op.carried) exit->add_carry_slots(SlotOf(name));
   CarryOrdinals();
   flow_.mixed = true;  // instances are done in any order
   FinishScope(op, before);
@@ -439,6 +439,7 @@ uint32_t Lowering::LowerBody(const Chain& body, const Flow& outside, uint32_t en
 // The parked row leaves where it entered: it stands where it stood.
 void Lowering::FinishScope(const Scope& op, const Flow& outside) {
   flow_.here = outside.here;
+  for (const std::string& name : op.carried) flow_.here.erase(SlotOf(name));
   switch (op.policy) {
     case plan::ScopeExit::FIRST:
     case plan::ScopeExit::EXISTS_FLAG:

@@ -16,14 +16,12 @@ struct Rule {
   std::string_view name;
   std::string_view help;
   bool (*apply)(Chain* root) = nullptr;  // whether it changed anything
-  // What must hold before it runs; nullptr: nothing.
-  Status (*check)(const Chain& root) = nullptr;
 };
 
 const std::vector<Rule>& Rules();
 
 // Runs them all; `fired` is told after each that changed something.
-Status RunRules(Chain* root, const std::function<void(const Rule&, const Chain&)>& fired);
+void RunRules(Chain* root, const std::function<void(const Rule&, const Chain&)>& fired);
 
 // The chain and every chain below it, innermost first.
 template <typename Function>
@@ -52,9 +50,8 @@ bool EarlyLimit(Chain* root);
 bool ProjectBeforeOrder(Chain* root);
 bool TopK(Chain* root);
 
-// UNIMPLEMENTED when rows could be changed that an early stop behind would have spared.
+// After the rules: UNIMPLEMENTED when rows could be changed that an early stop behind would have
+// spared.
 Status CheckEarlyStops(const Chain& root);
-// UNIMPLEMENTED when a value stored inside a local child is read behind it.
-Status CheckVisibility(const Chain& root);
 
 }  // namespace koios::planner

@@ -92,6 +92,7 @@ Status BuildGroupValue(const Bound& by, const StepCall& step, Group* group, Buil
     return OkStatus();
   }
   ASSIGN_OR_RETURN(Chain body, builder->Child(by));
+  while (!body.ops.empty() && WrittenName(body.ops.back()) == kPathName) body.ops.pop_back();
   size_t barrier = 0;
   while (barrier < body.ops.size() && !IsGroupBarrier(body.ops[barrier])) ++barrier;
   if (barrier == body.ops.size()) {

@@ -1,6 +1,9 @@
 #include "planner/steps/builder.h"
 
+#include <algorithm>
+
 #include "planner/plan_error.h"
+#include "planner/steps/path.h"
 #include "planner/steps/predicate.h"
 
 namespace koios::planner {
@@ -96,6 +99,7 @@ std::vector<std::span<const parser::Call>> SplitAtInfix(std::span<const parser::
 
 Status Builder::AppendRoot(const parser::Traversal& traversal) {
   is_child_ = false;
+  query_->keeps_paths = ReadsPaths(traversal);
   return AppendCalls(traversal.calls, true);
 }
 
@@ -138,6 +142,14 @@ ExpressionPtr Builder::EmitFlag(Chain child) {
   Emit(ScopeOf(plan::ScopeExit::EXISTS_FLAG, flag, plan::Project::DROP_ROW, std::move(child)));
   env_.names.erase(flag);  // read by the condition only, never by a child
   return Named(flag);
+}
+
+Builder Builder::Inner(TypeEnv env) const {
+  Builder inner(query_, std::move(env));
+  inner.span_ = span_;
+  inner.step_ = step_;
+  inner.loop_ = loop_;
+  return inner;
 }
 
 StatusOr<Chain> Builder::Child(const Bound& argument, LabelMode mode) {
@@ -232,17 +244,20 @@ Status Builder::AppendPlain(Calls calls, bool root) {
       std::vector<std::string> labels;
       RETURN_IF_ERROR(StartVariable(calls[at], &labels));
       ++at;
-      RETURN_IF_ERROR(StoreLabels(labels, false));
+      StoreLabels(false, &labels);
+      KeepPath(0, labels);
       continue;
     }
     const bool first = at == 0;
     ASSIGN_OR_RETURN(StepCall step, TakeStep(calls, &at));
     span_ = step.span();
     step_ = step.text;
+    const size_t begin = chain_.ops.size();
     RETURN_IF_ERROR(BuildStep(step, root && first));
-    RETURN_IF_ERROR(StoreLabels(step.labels, at == calls.size()));
+    StoreLabels(at == calls.size(), &step.labels);
+    KeepPath(std::min(begin, chain_.ops.size()), step.labels);
     std::erase_if(env_.names, [](const auto& entry) {  // only the step itself read those
-      return entry.first[0] == '~' && entry.first != kFromVertexName;
+      return entry.first[0] == '~' && entry.first != kFromVertexName && entry.first != kPathName;
     });
     RETURN_IF_ERROR(CheckNames(kMaxLabels));
   }
@@ -263,15 +278,29 @@ Status Builder::StartVariable(const parser::Call& call, std::vector<std::string>
   return OkStatus();
 }
 
-Status Builder::StoreLabels(const std::vector<std::string>& labels, bool last) {
-  for (const std::string& label : labels) {
+void Builder::StoreLabels(bool last, std::vector<std::string>* labels) {
+  std::vector<std::string> stored;
+  for (std::string& label : *labels) {
     if (last && mode_ == LabelMode::kVariables && env_.names.contains(label)) {
       Emit(Filter{CallOf("eq", {Current(), Named(label)})});
     } else {
       Emit(Project{Current(), label, plan::Project::DROP_ROW});
+      stored.push_back(std::move(label));
     }
   }
-  return OkStatus();
+  *labels = std::move(stored);
+}
+
+void Builder::KeepPath(size_t begin, const std::vector<std::string>& labels) {
+  if (!keeps_paths()) return;
+  const bool grows = std::any_of(chain_.ops.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 chain_.ops.end(), [](const Op& op) { return GivesNewValue(op); });
+  if (!grows && labels.empty()) return;
+  std::vector<ExpressionPtr> args = {Named(kPathName)};
+  if (grows) args.push_back(Current());
+  for (const std::string& label : labels) args.push_back(StringConstant(label));
+  Emit(Project{CallOf(grows ? "path_append" : "path_label", std::move(args)), kPathName,
+               plan::Project::LEAVE_ABSENT});
 }
 
 Status Builder::CheckNames(size_t most) {

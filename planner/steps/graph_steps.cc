@@ -1,4 +1,5 @@
 #include "planner/plan_error.h"
+#include "planner/steps/path.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
@@ -29,13 +30,15 @@ Status BuildGraph(const StepCall& step, Builder* builder) {
 }
 
 Status BuildInject(const StepCall& step, Builder* builder) {
+  if (builder->is_child()) {  // once per instance, not once per row
+    return NotThereYet(step.span(), step.name(), "inject() in a child traversal is not there yet");
+  }
   Inject inject;
-  // At the start of the root the only row is the seed, which is no traverser.
-  inject.keep_input = builder->is_child();
   for (const Bound& argument : step.args) inject.values.push_back(argument.value);
-  if (!builder->is_child() && !builder->at_start()) {
+  if (!builder->at_start()) {
     Chain values;
     values.ops.push_back(Op{std::move(inject), step.span(), step.text});
+    if (builder->keeps_paths()) values.ops.push_back(Op{NewPath(), step.span(), step.text});
     return builder->UnionWith(std::move(values));
   }
   builder->Emit(std::move(inject));

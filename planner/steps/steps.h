@@ -40,6 +40,10 @@ Status BuildSelect(const StepCall& step, Builder* builder);
 Status BuildProject(const StepCall& step, Builder* builder);
 Status BuildUnfold(const StepCall& step, Builder* builder);
 
+// path_steps.cc: where the traverser has been
+Status BuildPath(const StepCall& step, Builder* builder);
+Status BuildPathFilter(const StepCall& step, Builder* builder);  // simplePath, cyclicPath
+
 // barrier_steps.cc: all values together
 Status BuildCount(const StepCall& step, Builder* builder);
 Status BuildReduce(const StepCall& step, Builder* builder);  // sum min max mean

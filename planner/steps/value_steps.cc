@@ -13,22 +13,16 @@ std::vector<std::string> KeysOf(const StepCall& step, size_t from) {
   return keys;
 }
 
-// Where select() finds `label`: among the stored values, else in the current map.
-ExpressionPtr SelectSource(const std::string& label, const Builder& builder) {
-  if (builder.env().names.contains(label)) return Named(label);
-  return CallOf("map_get", {Current(), StringConstant(label)});
-}
-
-Status CheckPop(const StepCall& step, const Builder& builder) {
-  const Bound& pop = step.args[0];
-  if (!pop.IsEnum("Pop") || pop.name == "last") return OkStatus();
-  bool exact = pop.name != "all";
-  for (size_t i = 1; i < step.args.size(); ++i) {
-    auto found = builder.env().names.find(step.args[i].value.AsString());
-    exact = exact && (found == builder.env().names.end() || !found->second.many);
+// Where select() finds `label`: among the stored values, else in the current map. A stored value is
+// the last one with its label; only what needs others asks the path.
+ExpressionPtr SelectSource(const std::string& label, const std::string& pop,
+                           const Builder& builder) {
+  auto found = builder.env().names.find(label);
+  if (found == builder.env().names.end()) {
+    return CallOf("map_get", {Current(), StringConstant(label)});
   }
-  if (exact) return OkStatus();
-  return NotThereYet(pop.span, step.name(), "Pop." + pop.name + " is not there yet here");
+  if (pop == "last" || (pop != "all" && !found->second.many)) return Named(label);
+  return CallOf("path_select", {Named(kPathName), StringConstant(label), StringConstant(pop)});
 }
 
 void RequirePresent(const ExpressionPtr& value, Builder* builder) {
@@ -119,17 +113,18 @@ Status BuildSelect(const StepCall& step, Builder* builder) {
         Project{ColumnValue(step.args[0].name, Current(), *builder), "", plan::Project::DROP_ROW});
     return OkStatus();
   }
-  RETURN_IF_ERROR(CheckPop(step, *builder));
+  const std::string pop = step.args[0].IsEnum("Pop") ? step.args[0].name : "last";
   const std::vector<std::string> labels = KeysOf(step, 0);
   if (labels.size() == 1) {
-    ASSIGN_OR_RETURN(ExpressionPtr value, BuildBy(ByAt(step, 0), SelectSource(labels[0], *builder),
-                                                  plan::Project::DROP_ROW, step, builder));
+    ASSIGN_OR_RETURN(ExpressionPtr value,
+                     BuildBy(ByAt(step, 0), SelectSource(labels[0], pop, *builder),
+                             plan::Project::DROP_ROW, step, builder));
     builder->Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
     return OkStatus();
   }
   std::vector<ExpressionPtr> pairs;
   for (size_t i = 0; i < labels.size(); ++i) {
-    const ExpressionPtr source = SelectSource(labels[i], *builder);
+    const ExpressionPtr source = SelectSource(labels[i], pop, *builder);
     RequirePresent(source, builder);
     ASSIGN_OR_RETURN(ExpressionPtr value,
                      BuildBy(ByAt(step, i), source, plan::Project::DROP_ROW, step, builder));

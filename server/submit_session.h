@@ -34,8 +34,8 @@ struct SessionLimits {
   parser::Limits parser;
   // Of a request that changes the graph: the results held until it is committed, and how often it
   // is run when it conflicts with others.
-  size_t held_bytes = size_t{64} << 20;
-  int max_attempts = 8;
+  size_t held_bytes = 0;
+  int max_attempts = 1;
 };
 
 // What all sessions of a server share; outlives them.

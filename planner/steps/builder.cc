@@ -58,7 +58,8 @@ bool IsInfix(const parser::Call& call, std::string_view name) {
 bool SetAtAddition(const std::vector<Bound>& arguments) {
   if (arguments[0].IsEnum("Cardinality")) return false;
   return arguments.size() == 2 ||
-         (arguments.size() == 1 && arguments[0].value.kind() == ValueKind::kMap);
+         (arguments[0].kind == Bound::Kind::kValue &&
+          (arguments[0].value.kind() == ValueKind::kMap || arguments[0].value.is_null()));
 }
 
 bool IsLoopTest(const parser::Call& call) {

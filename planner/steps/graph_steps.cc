@@ -59,6 +59,34 @@ Status BuildExpand(const StepCall& step, Builder* builder) {
   return OkStatus();
 }
 
+Status BuildTo(const StepCall& step, Builder* builder) {
+  const Bound& direction = step.args[0];
+  if (!direction.IsEnum("Direction")) {
+    return StepError("MISPLACED_STEP", step.span(), step.name(),
+                     "to() takes a Direction here; with a label or a traversal it follows addE(), "
+                     "path(), simplePath() or cyclicPath()");
+  }
+  const bool out = direction.name == "OUT" || direction.name == "from";
+  const bool in = direction.name == "IN" || direction.name == "to";
+  if (step.name() == "toV") {
+    builder->Emit(EdgeEnd{out  ? plan::EdgeEnd::OUT_VERTEX
+                          : in ? plan::EdgeEnd::IN_VERTEX
+                               : plan::EdgeEnd::BOTH_VERTICES});
+    return OkStatus();
+  }
+  Expand expand;
+  if (step.name() == "toE") {
+    expand.to = plan::Expand::INCIDENT;
+    builder->Emit(Project{Current(), kFromVertexName, plan::Project::DROP_ROW});
+  }
+  expand.direction = out ? plan::OUT : in ? plan::IN : plan::BOTH;
+  for (size_t i = 1; i < step.args.size(); ++i) {
+    expand.labels.push_back(step.args[i].value.AsString());
+  }
+  builder->Emit(std::move(expand));
+  return OkStatus();
+}
+
 Status BuildEdgeEnd(const StepCall& step, Builder* builder) {
   EdgeEnd end;
   if (step.name() == "outV") end.end = plan::EdgeEnd::OUT_VERTEX;

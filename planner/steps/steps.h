@@ -10,6 +10,7 @@ namespace koios::planner {
 Status BuildGraph(const StepCall& step, Builder* builder);  // V, E
 Status BuildInject(const StepCall& step, Builder* builder);
 Status BuildExpand(const StepCall& step, Builder* builder);   // out in both outE inE bothE
+Status BuildTo(const StepCall& step, Builder* builder);       // to toE toV
 Status BuildEdgeEnd(const StepCall& step, Builder* builder);  // outV inV bothV otherV
 
 // filter_steps.cc: one value decides

@@ -44,6 +44,8 @@ Status AddProperty(const Value& key, ExpressionPtr value, const SourceSpan& span
 // property(key, value) or property(map).
 Status AddProperties(std::span<const Bound> arguments, Mutate* mutate, Builder* builder) {
   const Bound& first = arguments[0];
+  const bool nothing = first.kind == Bound::Kind::kValue && first.value.is_null();
+  if (arguments.size() == 1 && nothing) return OkStatus();
   if (arguments.size() == 1 && first.kind == Bound::Kind::kValue &&
       first.value.kind() == ValueKind::kMap) {
     for (const auto& [key, value] : first.value.AsMap()) {

@@ -1,5 +1,7 @@
 #include "planner/logical.h"
 
+#include <algorithm>
+
 namespace koios::planner {
 namespace {
 
@@ -106,14 +108,26 @@ std::string OperationText(const Operation& operation) {
                    (op.weight.empty() ? "" : ", " + op.weight) + ")";
           },
           [](const Order& op) { return OrderText(op); },
+          [](const Barrier&) { return std::string("Barrier()"); },
+          [](const Coin& op) {
+            return "Coin(" + ConstantText(Value::Double(op.probability)) + ")";
+          },
           [](const Dedup& op) { return DedupText(op); },
           [](const Reduce& op) {
-            return "Reduce(" + plan::Reduce::Function_Name(op.function) + ")";
+            return "Reduce(" + plan::Reduce::Function_Name(op.function) +
+                   (op.operator_.empty() ? ""
+                                         : ", " + ConstantText(op.seed) + ", " + op.operator_) +
+                   ")";
           },
           [](const Group& op) {
             return "Group(" + TargetText(op.key) + ", " + TargetText(op.value) + ", " +
-                   plan::Group::Value_Name(op.kind) + ")";
+                   plan::Group::Value_Name(op.kind) + (op.rows ? ", rows" : "") +
+                   (op.side_effect.empty() ? "" : ", in " + op.side_effect) + ")";
           },
+          [](const Aggregate& op) {
+            return "Aggregate(" + op.name + ", " + TargetText(op.value) + ")";
+          },
+          [](const Cap& op) { return "Cap(" + NamesText(op.names) + ")"; },
           [](const Scope& op) { return ScopeText(op); },
           [](const Split& op) { return SplitText(op); },
           [](const Loop& op) { return LoopText(op); },
@@ -164,6 +178,7 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
     add(group->key);
     add(group->value);
   }
+  if (const Aggregate* aggregate = As<Aggregate>(op)) add(aggregate->value);
   if (const Split* split = As<Split>(op)) {
     for (const ExpressionPtr& test : split->tests) CollectNames(*test, names);
   }
@@ -202,7 +217,10 @@ void CollectAllReads(const Op& op, std::set<std::string>* names) {
   }
 }
 
-bool EndsHistory(const Op& op) { return As<Reduce>(op) || As<Group>(op); }
+bool EndsHistory(const Op& op) {
+  const Group* group = As<Group>(op);
+  return As<Reduce>(op) || As<Cap>(op) || (group != nullptr && group->side_effect.empty());
+}
 
 bool EndsHistory(const Chain& chain) {
   for (const Op& op : chain.ops) {
@@ -213,6 +231,19 @@ bool EndsHistory(const Chain& chain) {
     }
   }
   return false;
+}
+
+bool HasEffects(const Op& op) {
+  const Group* group = As<Group>(op);
+  if (As<Aggregate>(op) || (group != nullptr && !group->side_effect.empty())) return true;
+  const std::vector<Chain>* children = ChildrenOf(op);
+  return children != nullptr && std::any_of(children->begin(), children->end(),
+                                            [](const Chain& child) { return HasEffects(child); });
+}
+
+bool HasEffects(const Chain& chain) {
+  return std::any_of(chain.ops.begin(), chain.ops.end(),
+                     [](const Op& op) { return HasEffects(op); });
 }
 
 std::string ChainText(const Chain& chain, int indent) {

@@ -5,9 +5,12 @@ namespace {
 
 ValueType CallType(const Expression& call, const TypeEnv& env) {
   const std::string& name = call.name;
-  if (name == "map_of" || name == "value_map" || name == "element_map") return ValueType::kMap;
+  if (name == "map_of" || name == "value_map" || name == "element_map" || name == "property_map") {
+    return ValueType::kMap;
+  }
   if (name == "map_keys" || name == "map_values") return ValueType::kList;
-  if (name == "map_get" || name == "entry_key" || name == "entry_value" || name == "value") {
+  if (name == "map_get" || name == "entry_key" || name == "entry_value" || name == "value" ||
+      name == "side_effect" || name == "first_of" || name == "like" || name == "list_sample") {
     return ValueType::kAny;
   }
   if (name == "property" && !call.args.empty()) {
@@ -77,7 +80,20 @@ void AdvanceScope(const Scope& scope, TypeEnv* env) {
 
 void AdvanceReduce(const Reduce& reduce, TypeEnv* env) {
   env->names.clear();
-  env->current = reduce.function == plan::Reduce::FOLD ? ValueType::kList : ValueType::kScalar;
+  env->current = reduce.function == plan::Reduce::FOLD        ? ValueType::kList
+                 : reduce.function == plan::Reduce::FOLD_WITH ? ValueType::kAny
+                                                              : ValueType::kScalar;
+}
+
+void AdvanceGroup(const Group& group, TypeEnv* env) {
+  if (!group.side_effect.empty()) return;
+  const TypeEnv::Stored key = {group.rows ? env->names[group.key].type : ValueType::kAny, true,
+                               false};
+  env->names.clear();
+  if (group.rows) env->names[group.key] = key;
+  env->current = !group.rows                       ? ValueType::kMap
+                 : group.kind == plan::Group::LIST ? ValueType::kList
+                                                   : ValueType::kAny;
 }
 
 ValueType InjectedType(const Inject& inject, ValueType input) {
@@ -222,11 +238,15 @@ void Advance(const Op& op, TypeEnv* env) {
                  [](const Tail&) {},
                  [](const Sample&) {},
                  [](const Order&) {},
+                 [](const Barrier&) {},
+                 [](const Coin&) {},
                  [](const Dedup&) {},
                  [env](const Reduce& reduce) { AdvanceReduce(reduce, env); },
-                 [env](const Group&) {
+                 [env](const Group& group) { AdvanceGroup(group, env); },
+                 [](const Aggregate&) {},
+                 [env](const Cap& cap) {
                    env->names.clear();
-                   env->current = ValueType::kMap;
+                   env->current = cap.is_map ? ValueType::kMap : ValueType::kList;
                  },
                  [env](const Scope& scope) { AdvanceScope(scope, env); },
                  [env](const Split& split) { AdvanceSplit(split, env); },

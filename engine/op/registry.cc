@@ -1,5 +1,6 @@
 // The operators' table: which class makes which plan entry. A new operator is a line here.
 #include "engine/op/collect_ops.h"
+#include "engine/op/effect_ops.h"
 #include "engine/op/element_ops.h"
 #include "engine/op/filter_state_ops.h"
 #include "engine/op/group_op.h"
@@ -48,7 +49,12 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kBarrier:
       return MakeBarrier(host);
     case plan::Operator::kGroup:
-      return MakeGroup(op.group(), num_slots, host);
+      return op.group().side_effect().empty() ? MakeGroup(op.group(), num_slots, host)
+                                              : MakeGroupEffect(op.group(), num_slots, host);
+    case plan::Operator::kAggregate:
+      return MakeAggregate(op.aggregate(), num_slots, host);
+    case plan::Operator::kCap:
+      return MakeCap(op.cap(), host);
     case plan::Operator::kExchange:
     case plan::Operator::kSplit:
     case plan::Operator::kScopeEnter:
@@ -59,8 +65,6 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kSink:
       return OperatorBundle();
     case plan::Operator::kMerge:
-    case plan::Operator::kAggregate:
-    case plan::Operator::kCap:
     case plan::Operator::kAddVertex:
     case plan::Operator::kAddEdge:
     case plan::Operator::kSetProperty:

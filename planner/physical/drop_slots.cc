@@ -49,7 +49,9 @@ uint32_t WriteOf(const plan::Operator& op) {
 }
 
 // Output rows are new: no slot of an input row is left.
-bool MakesNewRows(const plan::Operator& op) { return op.has_reduce() || op.has_group(); }
+bool MakesNewRows(const plan::Operator& op) {
+  return op.has_reduce() || op.has_cap() || (op.has_group() && op.group().side_effect().empty());
+}
 
 class Liveness {
  public:
@@ -104,6 +106,7 @@ class Liveness {
     if (!behind_[i].contains(op->ordinal_slot())) op->set_ordinal_slot(0);  // nobody sorts by it
     Slots present = present_[i];
     if (MakesNewRows(*op)) present.clear();
+    if (op->group().rows()) present.insert(op->group().key_slot());
     if (op->has_scope_exit()) present = parked_[op->scope_exit().enter()];
     if (WriteOf(*op) != 0) present.insert(WriteOf(*op));
     if (op->has_scope_enter()) parked_[op->id()] = present;

@@ -288,6 +288,16 @@ void Lowering::Lower(const Order& op) {
   order->set_limit(op.limit);
 }
 
+void Lowering::Lower(const Barrier&) {
+  ToHome();
+  Add()->mutable_barrier();
+}
+
+void Lowering::Lower(const Coin& op) {
+  const ExpressionPtr passing = CallOf("coin", {Constant(Value::Double(op.probability))});
+  Encode(passing, Add()->mutable_filter()->mutable_predicate());
+}
+
 void Lowering::Lower(const Dedup& op) {
   std::vector<uint32_t> slots;
   for (const std::string& key : op.keys) slots.push_back(SlotOf(key));
@@ -306,7 +316,8 @@ void Lowering::Lower(const Dedup& op) {
 }
 
 void Lowering::Lower(const Reduce& op) {
-  if (op.function != plan::Reduce::FOLD) {  // shares are put together at home
+  const bool folds = op.function == plan::Reduce::FOLD || op.function == plan::Reduce::FOLD_WITH;
+  if (!folds) {  // shares are put together at home
     plan::Reduce* partial = Add()->mutable_reduce();
     partial->set_function(op.function);
     partial->set_stage(plan::PARTIAL);
@@ -319,23 +330,48 @@ void Lowering::Lower(const Reduce& op) {
   plan::Reduce* reduce = Add()->mutable_reduce();
   reduce->set_function(op.function);
   reduce->set_stage(plan::FINAL);
+  if (!op.operator_.empty()) {
+    reduce->set_seed(EncodeValue(op.seed));
+    reduce->set_operator_(op.operator_);
+  }
   flow_.here.clear();
 }
 
 void Lowering::Lower(const Group& op) {
   ToHomeInOrder();
-  flow_.ordered = false;
+  const bool effect = !op.side_effect.empty();
+  flow_.ordered = flow_.ordered && effect;
   plan::Group* group = Add()->mutable_group();
   group->set_key_slot(SlotOf(op.key));
   group->set_value_slot(SlotOf(op.value));
   group->set_value(op.kind);
+  group->set_rows(op.rows);
+  group->set_side_effect(op.side_effect);
+  if (effect) plan_->set_one_worker(true);
+  if (!effect) flow_.here.clear();
+}
+
+void Lowering::Lower(const Aggregate& op) {
+  ToHomeInOrder();
+  plan::Aggregate* aggregate = Add()->mutable_aggregate();
+  aggregate->set_name(op.name);
+  aggregate->set_value_slot(SlotOf(op.value));
+  plan_->set_one_worker(true);
+}
+
+void Lowering::Lower(const Cap& op) {
+  ToHome();
+  flow_.ordered = false;
+  CopyNames(op.names, Add()->mutable_cap()->mutable_names());
+  plan_->set_one_worker(true);
   flow_.here.clear();
 }
 
 void Lowering::Lower(const Scope& op) {
   const Flow before = flow_;
   plan::Operator* enter_operator = Add();
-  enter_operator->mutable_scope_enter();
+  enter_operator->mutable_scope_enter()->set_serial(std::any_of(
+      op.bodies.begin(), op.bodies.end(), [](const Chain& body) { return HasEffects(body); }));
   const uint32_t enter = enter_operator->id();
   Flow outside = before;
   outside.ends = flow_.ends;

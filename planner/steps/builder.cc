@@ -1,5 +1,6 @@
 #include "planner/steps/builder.h"
 
+#include "core/name_distance.h"
 #include "planner/plan_error.h"
 #include "planner/steps/predicate.h"
 
@@ -9,7 +10,13 @@ namespace {
 StatusOr<const StepSpec*> SpecOf(const parser::Call& call) {
   const StepSpec* spec = FindStep(call.name);
   if (spec != nullptr) return spec;
-  const std::string nearest = NearestStep(call.name);
+  // A misspelt predicate looks like a traversal of one step.
+  const std::optional<std::string> predicate = NearestName(call.name, PredicateNames());
+  const std::string step = NearestStep(call.name);
+  const std::string nearest = predicate && (step.empty() || NameDistance(call.name, *predicate) <
+                                                                NameDistance(call.name, step))
+                                  ? *predicate
+                                  : step;
   std::string message = "there is no step \"" + call.name + "\"";
   if (!nearest.empty()) message += "; did you mean \"" + nearest + "\"?";
   return StepError("UNKNOWN_STEP", call.span, call.name, message,
@@ -145,6 +152,14 @@ StatusOr<Chain> Builder::ChildFrom(const Bound& argument, TypeEnv env, LabelMode
   child.loop_ = loop_;
   RETURN_IF_ERROR(child.AppendChild(*argument.traversal));
   return child.Take();
+}
+
+Builder Builder::Inner(TypeEnv env) const {
+  Builder child(query_, std::move(env), mode_);
+  child.span_ = span_;
+  child.step_ = step_;
+  child.loop_ = loop_;
+  return child;
 }
 
 StatusOr<Chain> Builder::ChildOfCalls(Calls calls) {

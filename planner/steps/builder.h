@@ -13,6 +13,7 @@
 #include "planner/argument.h"
 #include "planner/logical.h"
 #include "planner/steps/catalogue.h"
+#include "planner/steps/side_effect_table.h"
 #include "planner/value_type.h"
 
 namespace koios::planner {
@@ -49,6 +50,7 @@ inline constexpr uint32_t kMaxInjects = 32;
 struct QueryState {
   const Parameters* parameters = nullptr;
   uint32_t next_name = 1;
+  SideEffectTable side_effects;
 };
 
 // How the labels at both ends of a traversal are meant.
@@ -87,6 +89,9 @@ class Builder {
   // Values the tests of one place and returns what they store.
   StatusOr<Chain> LoopConditions(const std::vector<Modulator>& modulators, TypeEnv env,
                                  LoopPlace place, LoopTests* tests);
+  SideEffectTable* side_effects() const { return &query_->side_effects; }
+  // For a child that the build function makes itself, of the step that is being built.
+  Builder Inner(TypeEnv env) const;
   // Emits a scope that stores whether the child gives anything, and returns that flag.
   ExpressionPtr EmitFlag(Chain child);
   // A name that no label can be: "~k3".

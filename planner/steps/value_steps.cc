@@ -1,5 +1,6 @@
 #include "planner/plan_error.h"
 #include "planner/steps/by.h"
+#include "planner/steps/side_effects.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
@@ -13,8 +14,20 @@ std::vector<std::string> KeysOf(const StepCall& step, size_t from) {
   return keys;
 }
 
-// Where select() finds `label`: among the stored values, else in the current map.
-ExpressionPtr SelectSource(const std::string& label, const Builder& builder) {
+// Where select() finds `label`: in the current map before the side-effects before the stored
+// values.
+StatusOr<ExpressionPtr> SelectSource(const Bound& argument, const StepCall& step,
+                                     const Builder& builder) {
+  const std::string& label = argument.value.AsString();
+  const ValueType type = builder.env().current;
+  if (IsSideEffect(label, builder)) {
+    ASSIGN_OR_RETURN(ExpressionPtr effect, SideEffectValue(label, argument.span, step, builder));
+    if (type != ValueType::kAny && type != ValueType::kMap && type != ValueType::kEntry) {
+      return effect;
+    }
+    return CallOf("first_of",
+                  {CallOf("map_get", {Current(), StringConstant(label)}), std::move(effect)});
+  }
   if (builder.env().names.contains(label)) return Named(label);
   return CallOf("map_get", {Current(), StringConstant(label)});
 }
@@ -52,11 +65,13 @@ StatusOr<ValueList> ValueMapOptions(const StepCall& step) {
   }
   for (const Modulator& with : step.withs) {
     const Bound& key = with.args[0];
-    const bool tokens = key.IsEnum("WithOptions") && key.name == "tokens";
-    if (!tokens || with.args.size() > 1) {
+    const std::string word = with.args.size() > 1 ? with.args[1].name : "all";
+    const bool known = word == "all" || word == "ids" || word == "labels" || word == "none" ||
+                       word == "keys" || word == "values";
+    if (!key.IsEnum("WithOptions") || key.name != "tokens" || !known) {
       return NotThereYet(with.call->span, "with", "this option of valueMap() is not there yet");
     }
-    options.push_back(Value::String("tokens"));
+    options.push_back(Value::String(word == "all" ? "tokens" : word));
   }
   for (const Modulator& by : step.bys) {
     if (!IsUnfold(by)) {
@@ -109,6 +124,13 @@ Status BuildElementMap(const StepCall& step, Builder* builder) {
   return OkStatus();
 }
 
+Status BuildPropertyMap(const StepCall& step, Builder* builder) {
+  std::vector<ExpressionPtr> args = {Current()};
+  for (std::string& key : KeysOf(step, 0)) args.push_back(StringConstant(std::move(key)));
+  builder->Emit(Project{CallOf("property_map", std::move(args)), "", plan::Project::DROP_ROW});
+  return OkStatus();
+}
+
 Status BuildSelect(const StepCall& step, Builder* builder) {
   if (step.args[0].IsTraversal()) {
     return NotThereYet(step.span(), step.name(), "select(traversal) is not there yet");
@@ -122,14 +144,16 @@ Status BuildSelect(const StepCall& step, Builder* builder) {
   RETURN_IF_ERROR(CheckPop(step, *builder));
   const std::vector<std::string> labels = KeysOf(step, 0);
   if (labels.size() == 1) {
-    ASSIGN_OR_RETURN(ExpressionPtr value, BuildBy(ByAt(step, 0), SelectSource(labels[0], *builder),
-                                                  plan::Project::DROP_ROW, step, builder));
+    ASSIGN_OR_RETURN(const ExpressionPtr source, SelectSource(step.args.back(), step, *builder));
+    ASSIGN_OR_RETURN(ExpressionPtr value,
+                     BuildBy(ByAt(step, 0), source, plan::Project::DROP_ROW, step, builder));
     builder->Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
     return OkStatus();
   }
   std::vector<ExpressionPtr> pairs;
   for (size_t i = 0; i < labels.size(); ++i) {
-    const ExpressionPtr source = SelectSource(labels[i], *builder);
+    ASSIGN_OR_RETURN(const ExpressionPtr source,
+                     SelectSource(step.args[step.args.size() - labels.size() + i], step, *builder));
     RequirePresent(source, builder);
     ASSIGN_OR_RETURN(ExpressionPtr value,
                      BuildBy(ByAt(step, i), source, plan::Project::DROP_ROW, step, builder));

@@ -182,10 +182,14 @@ bool IsStrict(const Expression& expression) {
                      [](const ExpressionPtr& arg) { return IsStrict(*arg); });
 }
 
+bool IsOnce(const Expression& expression) {
+  return expression.kind == Expression::Kind::kCall && expression.name == "once";
+}
+
 bool IsPure(const Expression& expression) {
   if (expression.kind == Expression::Kind::kCall &&
       (expression.name == "side_effect" || expression.name == "in_side_effect" ||
-       expression.name == "list_sample")) {
+       expression.name == "list_sample" || IsOnce(expression))) {
     return false;
   }
   return std::all_of(expression.args.begin(), expression.args.end(),

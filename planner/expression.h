@@ -72,6 +72,8 @@ bool IsStrict(const Expression& expression);
 // Gives the same wherever in the traversal it is evaluated: draws nothing at random and reads no
 // side-effect.
 bool IsPure(const Expression& expression);
+// once("name"): of the first row of the query that comes there one traverser passes, of no other.
+bool IsOnce(const Expression& expression);
 
 // For explain and goldens: eq(property(_, "name"), "marko").
 std::string ExpressionText(const Expression& expression);

@@ -81,10 +81,7 @@ std::string OperationText(const Operation& operation) {
   return std::visit(
       Overloaded{
           [](const Source& op) { return SourceText(op); },
-          [](const Inject& op) {
-            return "Inject(" + ConstantText(Value::List(op.values)) +
-                   (op.keep_input ? ", keep_input)" : ")");
-          },
+          [](const Inject& op) { return "Inject(" + ConstantText(Value::List(op.values)) + ")"; },
           [](const Expand& op) {
             return "Expand(" + plan::Direction_Name(op.direction) + ", " + NamesText(op.labels) +
                    ", " + plan::Expand::To_Name(op.to) + ")";
@@ -235,6 +232,8 @@ bool EndsHistory(const Chain& chain) {
 
 bool HasEffects(const Op& op) {
   const Group* group = As<Group>(op);
+  const Filter* filter = As<Filter>(op);
+  if (filter != nullptr && IsOnce(*filter->predicate)) return true;
   if (As<Aggregate>(op) || (group != nullptr && !group->side_effect.empty())) return true;
   const std::vector<Chain>* children = ChildrenOf(op);
   return children != nullptr && std::any_of(children->begin(), children->end(),

@@ -32,7 +32,6 @@ struct Source {
 };
 struct Inject {
   ValueList values;
-  bool keep_input = false;
 };
 struct Expand {
   plan::Direction direction = plan::OUT;

@@ -52,7 +52,6 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   }
   QueryState state;
   state.parameters = &context.parameters;
-  state.side_effects = FindSideEffects(query.root, context.parameters);
   Builder builder(&state, TypeEnv{});
   RETURN_IF_ERROR(builder.AppendRoot(query.root));
   AppendTerminal(query, &builder);

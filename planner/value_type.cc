@@ -96,13 +96,10 @@ void AdvanceGroup(const Group& group, TypeEnv* env) {
                                                    : ValueType::kAny;
 }
 
-ValueType InjectedType(const Inject& inject, ValueType input) {
-  ValueType type = inject.keep_input ? input : ValueType::kScalar;
-  bool first = !inject.keep_input;
-  for (const Value& value : inject.values) {
-    type = first ? TypeOfValue(value) : JoinTypes(type, TypeOfValue(value));
-    first = false;
-  }
+ValueType InjectedType(const Inject& inject) {
+  if (inject.values.empty()) return ValueType::kScalar;
+  ValueType type = TypeOfValue(inject.values[0]);
+  for (const Value& value : inject.values) type = JoinTypes(type, TypeOfValue(value));
   return type;
 }
 
@@ -213,12 +210,7 @@ void Advance(const Op& op, TypeEnv* env) {
                    env->current =
                        source.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
                  },
-                 [env](const Inject& inject) {
-                   if (inject.keep_input) {
-                     for (auto& [name, stored] : env->names) stored.always = false;
-                   }
-                   env->current = InjectedType(inject, env->current);
-                 },
+                 [env](const Inject& inject) { env->current = InjectedType(inject); },
                  [env](const Expand& expand) {
                    env->current = expand.to == plan::Expand::NEIGHBOUR  ? ValueType::kVertex
                                   : expand.to == plan::Expand::INCIDENT ? ValueType::kEdge

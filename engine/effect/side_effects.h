@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
@@ -27,6 +28,8 @@ class SideEffects {
 
   // The bag as a list, the groups as a map. INVALID_ARGUMENT for a name that is not declared.
   StatusOr<Value> Read(const std::string& name);
+  // True for the first who asks with this name.
+  bool Once(const std::string& name) { return asked_.insert(name).second; }
   // Whether a bag has a value that Equals this one.
   StatusOr<bool> Contains(const std::string& name, const Value& value) const;
 
@@ -41,6 +44,7 @@ class SideEffects {
   };
 
   std::map<std::string, Effect> effects_;
+  std::set<std::string> asked_;
 };
 
 }  // namespace koios::engine

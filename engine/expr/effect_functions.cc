@@ -39,6 +39,17 @@ Status InSideEffectFunction(const EvalContext& context, const Args& args, Operan
   return OkStatus();
 }
 
+// once("name"): of the first row of the query one traverser, of others none.
+Status OnceFunction(const EvalContext& context, const Args& args, Operand* out) {
+  if (context.effects == nullptr) return Missing();
+  Column column(Column::Kind::kLong);
+  for (size_t row = 0; row < context.rows; ++row) {
+    column.AppendLong(context.effects->Once(args[0]->constant.AsString()) ? 1 : 0);
+  }
+  out->Own(std::move(column));
+  return OkStatus();
+}
+
 // coin(p): how many of the row's traversers pass, each drawn by itself.
 Status CoinFunction(const EvalContext& context, const Args& args, Operand* out) {
   if (context.random == nullptr) return Internal("The plan draws where there is no chance.");
@@ -65,6 +76,7 @@ const std::vector<ScalarFunction>& EffectFunctions() {
       {"side_effect", 1, 1, SideEffectFunction},
       {"in_side_effect", 2, 2, InSideEffectFunction},
       {"coin", 1, 1, CoinFunction},
+      {"once", 1, 1, OnceFunction},
   };
   return functions;
 }

@@ -51,6 +51,7 @@ StatusOr<plan::Plan> LowerToPlan(const Chain& root) {
 Lowering::Lowering(plan::Plan* plan) : plan_(plan) { plan_->add_slot_names("current"); }
 
 void Lowering::LowerRoot(const Chain& root) {
+  plan_->set_one_worker(HasEffects(root));
   LowerChain(root);
   static const Op kEnd{Unfold{}, {}, ""};
   op_ = &kEnd;
@@ -99,7 +100,7 @@ void Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
   exchange->set_slot(slot);
   flow_.here.clear();
   flow_.at_home = key == plan::Exchange::HOME;
-  flow_.mixed = flow_.mixed || key != plan::Exchange::HOME;
+  flow_.mixed = flow_.mixed || (key != plan::Exchange::HOME && !plan_->one_worker());
   if (key == plan::Exchange::OWNER) flow_.here.insert(slot);
 }
 
@@ -198,7 +199,6 @@ void Lowering::Lower(const Source& op) {
 void Lowering::Lower(const Inject& op) {
   plan::Inject* inject = Add()->mutable_inject();
   for (const Value& value : op.values) inject->add_values(EncodeValue(value));
-  inject->set_keep_input(op.keep_input);
   CarryOrdinals();
   flow_.here.clear();
 }
@@ -347,7 +347,6 @@ void Lowering::Lower(const Group& op) {
   group->set_value(op.kind);
   group->set_rows(op.rows);
   group->set_side_effect(op.side_effect);
-  if (effect) plan_->set_one_worker(true);
   if (!effect) flow_.here.clear();
 }
 
@@ -356,22 +355,21 @@ void Lowering::Lower(const Aggregate& op) {
   plan::Aggregate* aggregate = Add()->mutable_aggregate();
   aggregate->set_name(op.name);
   aggregate->set_value_slot(SlotOf(op.value));
-  plan_->set_one_worker(true);
 }
 
 void Lowering::Lower(const Cap& op) {
   ToHome();
   flow_.ordered = false;
   CopyNames(op.names, Add()->mutable_cap()->mutable_names());
-  plan_->set_one_worker(true);
   flow_.here.clear();
 }
 
 void Lowering::Lower(const Scope& op) {
   const Flow before = flow_;
   plan::Operator* enter_operator = Add();
-  enter_operator->mutable_scope_enter()->set_serial(std::any_of(
-      op.bodies.begin(), op.bodies.end(), [](const Chain& body) { return HasEffects(body); }));
+  const bool serial = std::any_of(op.bodies.begin(), op.bodies.end(),
+                                  [](const Chain& body) { return HasEffects(body); });
+  enter_operator->mutable_scope_enter()->set_serial(serial);
   const uint32_t enter = enter_operator->id();
   Flow outside = before;
   outside.ends = flow_.ends;
@@ -391,7 +389,7 @@ void Lowering::Lower(const Scope& op) {
   exit->set_absent(op.absent);
   for (uint32_t alternative : alternatives) exit->add_alternatives(alternative);
   CarryOrdinals();
-  flow_.mixed = true;  // instances are done in any order
+  flow_.mixed = flow_.mixed || !serial;  // instances are done in any order
   FinishScope(op, before);
 }
 

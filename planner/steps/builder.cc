@@ -95,6 +95,7 @@ std::vector<std::span<const parser::Call>> SplitAtInfix(std::span<const parser::
 
 Status Builder::AppendRoot(const parser::Traversal& traversal) {
   is_child_ = false;
+  query_->side_effects = FindSideEffects(traversal, *query_->parameters);
   return AppendCalls(traversal.calls, true);
 }
 
@@ -112,10 +113,11 @@ Status Builder::UnionWith(Chain other) {
     return NotThereYet(span_, "inject", "so many inject() steps are not there yet");
   }
   Split split;
-  split.branches.push_back(std::move(chain_));
-  split.branches.push_back(std::move(other));
+  const bool starts = chain_.ops.empty();
+  split.branches.push_back(std::move(starts ? other : chain_));
+  split.branches.push_back(std::move(starts ? chain_ : other));
   chain_ = Chain{};
-  env_ = TypeEnv{};
+  env_ = is_child_ ? start_ : TypeEnv{};
   Emit(std::move(split));
   return OkStatus();
 }

@@ -62,7 +62,7 @@ enum class LabelMode : uint8_t {
 class Builder {
  public:
   Builder(QueryState* query, TypeEnv env, LabelMode mode = LabelMode::kPlain)
-      : query_(query), env_(std::move(env)), mode_(mode) {}
+      : query_(query), start_(env), env_(std::move(env)), mode_(mode) {}
 
   Status AppendRoot(const parser::Traversal& traversal);
   Status AppendChild(const parser::Traversal& traversal);
@@ -114,6 +114,7 @@ class Builder {
   Status StoreLabels(const std::vector<std::string>& labels, bool last);
 
   QueryState* query_;
+  TypeEnv start_;  // where the traversal begins
   TypeEnv env_;
   LabelMode mode_;
   bool is_child_ = true;

@@ -62,9 +62,18 @@ bool BuildReducedValue(Chain body, Group* group, Builder* builder) {
   return true;
 }
 
+bool SameSpan(const SourceSpan& a, const SourceSpan& b) {
+  return a.line == b.line && a.column == b.column;
+}
+
 // What stands before the first barrier runs per row, the rest when the group is complete.
 StatusOr<GroupTail> BuildTail(Chain body, size_t barrier, const Bound& by, const StepCall& step,
                               Group* group, Builder* builder) {
+  // What the barrier's own by() modulators store is of the barrier.
+  while (barrier > 0 && body.ops[barrier - 1].step == body.ops[barrier].step &&
+         SameSpan(body.ops[barrier - 1].span, body.ops[barrier].span)) {
+    --barrier;
+  }
   GroupTail tail;
   const auto first = body.ops.begin() + static_cast<std::ptrdiff_t>(barrier);
   tail.rest.ops.assign(first, body.ops.end());
@@ -74,7 +83,6 @@ StatusOr<GroupTail> BuildTail(Chain body, size_t barrier, const Bound& by, const
   CollectWrites(tail.rest, &written);
   for (const std::string& name : read) {
     if (written.contains(name)) continue;
-    if (name[0] == '~' && barrier == 0) continue;
     return NotThereYet(
         by.span, step.name(),
         "reading \"" + name + "\" behind the first barrier of group()'s value is not there yet");

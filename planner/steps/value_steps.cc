@@ -73,6 +73,7 @@ StatusOr<ValueList> ValueMapOptions(const StepCall& step) {
     }
     options.push_back(Value::String(word == "all" ? "tokens" : word));
   }
+  RETURN_IF_ERROR(CheckByCount(step, 1));
   for (const Modulator& by : step.bys) {
     if (!IsUnfold(by)) {
       return NotThereYet(by.call->span, "by",

@@ -101,10 +101,6 @@ Status BuildAggregate(const StepCall& step, Builder* builder) {
 }
 
 Status BuildCap(const StepCall& step, Builder* builder) {
-  if (builder->loop().inside) {
-    return StepError("MISPLACED_STEP", step.span(), step.name(),
-                     "cap() cannot stand inside repeat()");
-  }
   Cap cap;
   bool tails = false;
   for (const Bound& argument : step.args) {

@@ -134,7 +134,13 @@ Status BuildPropertyMap(const StepCall& step, Builder* builder) {
 
 Status BuildSelect(const StepCall& step, Builder* builder) {
   if (step.args[0].IsTraversal()) {
-    return NotThereYet(step.span(), step.name(), "select(traversal) is not there yet");
+    ASSIGN_OR_RETURN(ExpressionPtr key, BuildByArgument(step.args[0], Current(),
+                                                        plan::Project::DROP_ROW, step, builder));
+    const ExpressionPtr entry = CallOf("map_get", {Current(), std::move(key)});
+    ASSIGN_OR_RETURN(ExpressionPtr value,
+                     BuildBy(ByAt(step, 0), entry, plan::Project::DROP_ROW, step, builder));
+    builder->Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
+    return OkStatus();
   }
   if (step.args[0].IsEnum("Column")) {
     RETURN_IF_ERROR(CheckByCount(step, 0));

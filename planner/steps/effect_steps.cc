@@ -69,6 +69,13 @@ void AppendGroupTail(const GroupTail& tail, Chain* chain) {
   for (int i = 0; i < tail.unfolds; ++i) {
     chain->ops.push_back(Op{Unfold{}, first.span, first.step});
   }
+  const auto unpack = [&](const std::string& key, std::string target,
+                          plan::Project::Absent absent) {
+    const ExpressionPtr part = CallOf("map_get", {Current(), StringConstant(key)});
+    chain->ops.push_back(Op{Project{part, std::move(target), absent}, first.span, first.step});
+  };
+  for (const std::string& name : tail.carried) unpack(name, name, plan::Project::LEAVE_ABSENT);
+  if (!tail.carried.empty()) unpack("", "", plan::Project::DROP_ROW);
   chain->ops.insert(chain->ops.end(), tail.rest.ops.begin(), tail.rest.ops.end());
 }
 

@@ -66,9 +66,29 @@ bool SameSpan(const SourceSpan& a, const SourceSpan& b) {
   return a.line == b.line && a.column == b.column;
 }
 
+// Stored names that the chain reads and did not store itself.
+std::set<std::string> NamesReadBy(const Chain& chain) {
+  std::set<std::string> read, written;
+  for (const Op& op : chain.ops) CollectAllReads(op, &read);
+  CollectWrites(chain, &written);
+  std::erase_if(read, [&written](const std::string& name) { return written.contains(name); });
+  return read;
+}
+
+// The current value and stored ones in one map, as AppendGroupTail takes them apart.
+Op PackedWith(const std::vector<std::string>& names, const StepCall& step) {
+  std::vector<ExpressionPtr> pairs = {StringConstant(""), Current()};
+  for (const std::string& name : names) {
+    pairs.push_back(StringConstant(name));
+    pairs.push_back(Named(name));
+  }
+  return Op{Project{CallOf("map_of", std::move(pairs)), "", plan::Project::DROP_ROW}, step.span(),
+            step.text};
+}
+
 // What stands before the first barrier runs per row, the rest when the group is complete.
-StatusOr<GroupTail> BuildTail(Chain body, size_t barrier, const Bound& by, const StepCall& step,
-                              Group* group, Builder* builder) {
+GroupTail BuildTail(Chain body, size_t barrier, const StepCall& step, Group* group,
+                    Builder* builder) {
   // What the barrier's own by() modulators store is of the barrier.
   while (barrier > 0 && body.ops[barrier - 1].step == body.ops[barrier].step &&
          SameSpan(body.ops[barrier - 1].span, body.ops[barrier].span)) {
@@ -78,15 +98,8 @@ StatusOr<GroupTail> BuildTail(Chain body, size_t barrier, const Bound& by, const
   const auto first = body.ops.begin() + static_cast<std::ptrdiff_t>(barrier);
   tail.rest.ops.assign(first, body.ops.end());
   body.ops.erase(first, body.ops.end());
-  std::set<std::string> read, written;
-  for (const Op& op : tail.rest.ops) CollectAllReads(op, &read);
-  CollectWrites(tail.rest, &written);
-  for (const std::string& name : read) {
-    if (written.contains(name)) continue;
-    return NotThereYet(
-        by.span, step.name(),
-        "reading \"" + name + "\" behind the first barrier of group()'s value is not there yet");
-  }
+  for (const std::string& name : NamesReadBy(tail.rest)) tail.carried.push_back(name);
+  if (!tail.carried.empty()) body.ops.push_back(PackedWith(tail.carried, step));
   group->kind = plan::Group::LIST;
   if (body.ops.empty()) return tail;
   if (!SimpleValue(body)) {
@@ -117,7 +130,7 @@ Status BuildGroupValue(const Bound& by, const StepCall& step, Group* group,
   }
   const bool reduced = barrier + 1 == body.ops.size() && As<Reduce>(body.ops[barrier]) != nullptr;
   if (reduced && BuildReducedValue(body, group, builder)) return OkStatus();
-  ASSIGN_OR_RETURN(*tail, BuildTail(std::move(body), barrier, by, step, group, builder));
+  *tail = BuildTail(std::move(body), barrier, step, group, builder);
   return OkStatus();
 }
 

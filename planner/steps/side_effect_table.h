@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "planner/argument.h"
 #include "planner/logical.h"
@@ -14,6 +15,8 @@ namespace koios::planner {
 
 // What of a group's value runs when the group is complete, over the list of what was gathered.
 struct GroupTail {
+  // Stored names that `rest` reads: each value is then a map of it (under "") and of them.
+  std::vector<std::string> carried;
   int unfolds = 1;  // 1: a list of values; 2: of lists of values
   Chain rest;
 };

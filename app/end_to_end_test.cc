@@ -186,8 +186,7 @@ TEST_P(EndToEndTest, ConcurrentUpsertsAddOneVertex) {
           ".coalesce(unfold(), addV('city').property('name', 'Wien'))");
       Status status;
       for (int attempt = 0; attempt < 20; ++attempt) {
-        status = connection_.client
-                     ->Run(request, [](const client::Batch&) { return OkStatus(); })
+        status = connection_.client->Run(request, [](const client::Batch&) { return OkStatus(); })
                      .status();
         if (status.code() != StatusCode::kAborted) break;
       }
@@ -204,8 +203,7 @@ TEST_P(EndToEndTest, ConcurrentDropsLeaveNoDanglingEdge) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 6; ++i) {
     threads.emplace_back([&, i] {
-      const std::string query = i == 3 ? "g.V(4).drop()"
-                                       : "g.V(1).addE('tie').to(V(4)).iterate()";
+      const std::string query = i == 3 ? "g.V(4).drop()" : "g.V(1).addE('tie').to(V(4)).iterate()";
       for (int n = 0; n < 10; ++n) {
         // Refused is fine (no such vertex any more, or aborted); half is not.
         connection_.client->Run(RequestOf(query), [](const client::Batch&) { return OkStatus(); })

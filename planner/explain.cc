@@ -86,7 +86,9 @@ std::string ExchangeText(const plan::Exchange& exchange, const plan::Plan& plan)
 
 std::string GroupText(const plan::Group& group, const plan::Plan& plan) {
   return "Group(" + SlotText(group.key_slot(), plan) + ", " + SlotText(group.value_slot(), plan) +
-         ", " + plan::Group::Value_Name(group.value()) + ", " + StageText(group.stage()) + ")";
+         ", " + plan::Group::Value_Name(group.value()) + ", " + StageText(group.stage()) +
+         (group.rows() ? ", rows" : "") +
+         (group.side_effect().empty() ? "" : ", in " + group.side_effect()) + ")";
 }
 
 std::string EdgeEndText(const plan::EdgeEnd& end, const plan::Plan& plan) {
@@ -125,7 +127,13 @@ std::string ReadText(const Operator& op) {
              ")";
     case Operator::kReduce:
       return "Reduce(" + plan::Reduce::Function_Name(op.reduce().function()) + ", " +
-             StageText(op.reduce().stage()) + ")";
+             StageText(op.reduce().stage()) +
+             (op.reduce().operator_().empty()
+                  ? ""
+                  : ", " + BytesText(op.reduce().seed()) + ", " + op.reduce().operator_()) +
+             ")";
+    case Operator::kCap:
+      return "Cap(" + NamesText(op.cap().names()) + ")";
     default:
       return std::string(op.GetDescriptor()->FindFieldByNumber(op.kind_case())->name()) + "()";
   }
@@ -177,6 +185,9 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
       return "Dedup(" + SlotsText(op.dedup().key_slots(), plan) + ")";
     case Operator::kGroup:
       return GroupText(op.group(), plan);
+    case Operator::kAggregate:
+      return "Aggregate(" + op.aggregate().name() + ", " +
+             SlotText(op.aggregate().value_slot(), plan) + ")";
     case Operator::kSplit:
       return SplitText(op.split(), plan);
     case Operator::kAddVertex:
@@ -246,6 +257,7 @@ std::string ExprText(const plan::Expr& expr, const plan::Plan& plan) {
 
 std::string PhysicalText(const plan::Plan& plan) {
   std::string text;
+  if (plan.one_worker()) text += "on one worker\n";
   for (const Operator& op : plan.operators()) {
     text += "#" + std::to_string(op.id()) + " " + OperatorText(op, plan);
     if (op.next_size() > 0) {

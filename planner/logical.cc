@@ -130,14 +130,26 @@ std::string OperationText(const Operation& operation) {
                    (op.weight.empty() ? "" : ", " + op.weight) + ")";
           },
           [](const Order& op) { return OrderText(op); },
+          [](const Barrier&) { return std::string("Barrier()"); },
+          [](const Coin& op) {
+            return "Coin(" + ConstantText(Value::Double(op.probability)) + ")";
+          },
           [](const Dedup& op) { return DedupText(op); },
           [](const Reduce& op) {
-            return "Reduce(" + plan::Reduce::Function_Name(op.function) + ")";
+            return "Reduce(" + plan::Reduce::Function_Name(op.function) +
+                   (op.operator_.empty() ? ""
+                                         : ", " + ConstantText(op.seed) + ", " + op.operator_) +
+                   ")";
           },
           [](const Group& op) {
             return "Group(" + TargetText(op.key) + ", " + TargetText(op.value) + ", " +
-                   plan::Group::Value_Name(op.kind) + ")";
+                   plan::Group::Value_Name(op.kind) + (op.rows ? ", rows" : "") +
+                   (op.side_effect.empty() ? "" : ", in " + op.side_effect) + ")";
           },
+          [](const Aggregate& op) {
+            return "Aggregate(" + op.name + ", " + TargetText(op.value) + ")";
+          },
+          [](const Cap& op) { return "Cap(" + NamesText(op.names) + ")"; },
           [](const Mutate& op) { return MutateText(op); },
           [](const Scope& op) { return ScopeText(op); },
           [](const Split& op) { return SplitText(op); },
@@ -189,6 +201,7 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
     add(group->key);
     add(group->value);
   }
+  if (const Aggregate* aggregate = As<Aggregate>(op)) add(aggregate->value);
   if (const Split* split = As<Split>(op)) {
     for (const ExpressionPtr& test : split->tests) CollectNames(*test, names);
   }
@@ -199,9 +212,8 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
     }
   }
   if (const Mutate* mutate = As<Mutate>(op)) {
-    ForEachPart(*mutate, [names](const char*, const Expression& part) {
-      CollectNames(part, names);
-    });
+    ForEachPart(*mutate,
+                [names](const char*, const Expression& part) { CollectNames(part, names); });
   }
   if (const EdgeEnd* end = As<EdgeEnd>(op); end && end->end == plan::EdgeEnd::OTHER) {
     names->insert(kFromVertexName);
@@ -236,9 +248,8 @@ bool Writes(const Op& op) {
   const Mutate* mutate = As<Mutate>(op);
   if (mutate != nullptr) return mutate->kind != Mutate::Kind::kGuard;
   const std::vector<Chain>* children = ChildrenOf(op);
-  return children != nullptr &&
-         std::any_of(children->begin(), children->end(),
-                     [](const Chain& child) { return Writes(child); });
+  return children != nullptr && std::any_of(children->begin(), children->end(),
+                                            [](const Chain& child) { return Writes(child); });
 }
 
 bool Writes(const Chain& chain) {
@@ -280,7 +291,10 @@ bool ReadsGraph(const Op& op) {
   return reads;
 }
 
-bool EndsHistory(const Op& op) { return As<Reduce>(op) || As<Group>(op); }
+bool EndsHistory(const Op& op) {
+  const Group* group = As<Group>(op);
+  return As<Reduce>(op) || As<Cap>(op) || (group != nullptr && group->side_effect.empty());
+}
 
 bool EndsHistory(const Chain& chain) {
   for (const Op& op : chain.ops) {
@@ -306,36 +320,55 @@ bool ForgetsNames(const Chain& chain) {
 }
 
 bool GivesNewValue(const Op& op) {
-  return std::visit(Overloaded{
-                        [](const Source&) { return true; },
-                        [](const Inject&) { return true; },
-                        [](const Expand&) { return true; },
-                        [](const EdgeEnd&) { return true; },
-                        [](const Fetch&) { return true; },
-                        [](const Filter&) { return false; },
-                        [](const Project& project) { return project.target.empty(); },
-                        [](const Unfold&) { return true; },
-                        [](const Limit&) { return false; },
-                        [](const Tail&) { return false; },
-                        [](const Sample&) { return false; },
-                        [](const Order&) { return false; },
-                        [](const Dedup&) { return false; },
-                        [](const Reduce&) { return true; },
-                        [](const Group&) { return true; },
-                        [](const Mutate& mutate) {
-                          return mutate.kind == Mutate::Kind::kAddVertex ||
-                                 mutate.kind == Mutate::Kind::kAddEdge;
-                        },
-                        [](const Scope& scope) {
-                          const bool replaces =
-                              scope.policy == plan::ScopeExit::ALL ||
-                              (scope.policy == plan::ScopeExit::FIRST && scope.target.empty());
-                          return replaces && !scope.keeps_labels;
-                        },
-                        [](const Split&) { return false; },
-                        [](const Loop&) { return false; },
-                    },
-                    op.body);
+  return std::visit(
+      Overloaded{
+          [](const Source&) { return true; },
+          [](const Inject&) { return true; },
+          [](const Expand&) { return true; },
+          [](const EdgeEnd&) { return true; },
+          [](const Fetch&) { return true; },
+          [](const Filter&) { return false; },
+          [](const Project& project) { return project.target.empty(); },
+          [](const Unfold&) { return true; },
+          [](const Limit&) { return false; },
+          [](const Tail&) { return false; },
+          [](const Sample&) { return false; },
+          [](const Order&) { return false; },
+          [](const Dedup&) { return false; },
+          [](const Reduce&) { return true; },
+          [](const Barrier&) { return false; },
+          [](const Coin&) { return false; },
+          [](const Group& group) { return group.side_effect.empty(); },
+          [](const Aggregate&) { return false; },
+          [](const Cap&) { return true; },
+          [](const Mutate& mutate) {
+            return mutate.kind == Mutate::Kind::kAddVertex || mutate.kind == Mutate::Kind::kAddEdge;
+          },
+          [](const Scope& scope) {
+            const bool replaces = scope.policy == plan::ScopeExit::ALL ||
+                                  (scope.policy == plan::ScopeExit::FIRST && scope.target.empty());
+            return replaces && !scope.keeps_labels;
+          },
+          [](const Split&) { return false; },
+          [](const Loop&) { return false; },
+      },
+      op.body);
+}
+
+bool HasEffects(const Op& op) {
+  const Group* group = As<Group>(op);
+  const Filter* filter = As<Filter>(op);
+  if (filter != nullptr && IsOnce(*filter->predicate)) return true;
+  if (Writes(op) || As<Aggregate>(op) || (group != nullptr && !group->side_effect.empty()))
+    return true;
+  const std::vector<Chain>* children = ChildrenOf(op);
+  return children != nullptr && std::any_of(children->begin(), children->end(),
+                                            [](const Chain& child) { return HasEffects(child); });
+}
+
+bool HasEffects(const Chain& chain) {
+  return std::any_of(chain.ops.begin(), chain.ops.end(),
+                     [](const Op& op) { return HasEffects(op); });
 }
 
 std::string ChainText(const Chain& chain, int indent) {

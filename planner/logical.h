@@ -77,16 +77,35 @@ struct Order {
   std::vector<OrderKey> keys;
   int64_t limit = 0;  // 0: all
 };
+// Rows wait for all others of their instance and iteration.
+struct Barrier {};
+struct Coin {
+  double probability = 0;
+};
 struct Dedup {
   std::vector<std::string> keys;
 };
 struct Reduce {
   plan::Reduce::Function function = plan::Reduce::COUNT;
+  Value seed = {};             // FOLD_WITH
+  std::string operator_ = {};  // FOLD_WITH
 };
 struct Group {
   std::string key;
   std::string value;
   plan::Group::Value kind = plan::Group::LIST;
+  bool rows = false;             // one row per group: current is the value, `key` stays
+  std::string side_effect = {};  // not empty: gathers there, and the rows go on
+};
+// Adds each row's value to the bag `name`; the rows go on when all are in.
+struct Aggregate {
+  std::string name;
+  std::string value;
+};
+// One row: the side-effect, or a map of several.
+struct Cap {
+  std::vector<std::string> names;
+  bool is_map = false;  // of one: it is a map itself
 };
 // Changes to the graph. A null expression is none.
 struct Mutate {
@@ -128,9 +147,9 @@ struct Loop {
   LoopTests behind;
 };
 
-using Operation =
-    std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold, Limit, Tail,
-                 Sample, Order, Dedup, Reduce, Group, Mutate, Scope, Split, Loop>;
+using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,
+                               Limit, Tail, Sample, Order, Barrier, Coin, Dedup, Reduce, Group,
+                               Aggregate, Cap, Mutate, Scope, Split, Loop>;
 
 struct Op {
   Operation body;
@@ -193,6 +212,11 @@ bool ForgetsNames(const Chain& chain);
 // Whether the op gives a new current value, which is then the next object of the path. Children
 // that extend it themselves (branches, loops, local()) do not count.
 bool GivesNewValue(const Op& op);
+
+// Whether the op, or one inside it, changes side-effects of the query: it is done for each
+// traverser that comes to it, and nothing that reads them may move past it.
+bool HasEffects(const Op& op);
+bool HasEffects(const Chain& chain);
 
 // One line per operation, children indented; every line starts with `indent` spaces.
 std::string ChainText(const Chain& chain, int indent);

@@ -5,12 +5,14 @@ namespace {
 
 ValueType CallType(const Expression& call, const TypeEnv& env) {
   const std::string& name = call.name;
-  if (name == "map_of" || name == "value_map" || name == "element_map" || name == "path_entries") {
+  if (name == "map_of" || name == "value_map" || name == "element_map" || name == "property_map" ||
+      name == "path_entries") {
     return ValueType::kMap;
   }
   if (name == "map_keys" || name == "map_values") return ValueType::kList;
   if (name == "map_get" || name == "entry_key" || name == "entry_value" || name == "value" ||
-      name == "path_select" || name == "list_min" || name == "list_max") {
+      name == "path_select" || name == "list_min" || name == "list_max" || name == "side_effect" ||
+      name == "first_of" || name == "like" || name == "list_sample") {
     return ValueType::kAny;
   }
   if (name.starts_with("path_")) return ValueType::kList;
@@ -83,16 +85,26 @@ void AdvanceScope(const Scope& scope, TypeEnv* env) {
 
 void AdvanceReduce(const Reduce& reduce, TypeEnv* env) {
   env->names.clear();
-  env->current = reduce.function == plan::Reduce::FOLD ? ValueType::kList : ValueType::kScalar;
+  env->current = reduce.function == plan::Reduce::FOLD        ? ValueType::kList
+                 : reduce.function == plan::Reduce::FOLD_WITH ? ValueType::kAny
+                                                              : ValueType::kScalar;
+}
+
+void AdvanceGroup(const Group& group, TypeEnv* env) {
+  if (!group.side_effect.empty()) return;
+  const TypeEnv::Stored key = {group.rows ? env->names[group.key].type : ValueType::kAny, true,
+                               false};
+  env->names.clear();
+  if (group.rows) env->names[group.key] = key;
+  env->current = !group.rows                       ? ValueType::kMap
+                 : group.kind == plan::Group::LIST ? ValueType::kList
+                                                   : ValueType::kAny;
 }
 
 ValueType InjectedType(const Inject& inject) {
-  ValueType type = ValueType::kScalar;
-  bool first = true;
-  for (const Value& value : inject.values) {
-    type = first ? TypeOfValue(value) : JoinTypes(type, TypeOfValue(value));
-    first = false;
-  }
+  if (inject.values.empty()) return ValueType::kScalar;
+  ValueType type = TypeOfValue(inject.values[0]);
+  for (const Value& value : inject.values) type = JoinTypes(type, TypeOfValue(value));
   return type;
 }
 
@@ -223,11 +235,15 @@ void Advance(const Op& op, TypeEnv* env) {
                  [](const Tail&) {},
                  [](const Sample&) {},
                  [](const Order&) {},
+                 [](const Barrier&) {},
+                 [](const Coin&) {},
                  [](const Dedup&) {},
                  [env](const Reduce& reduce) { AdvanceReduce(reduce, env); },
-                 [env](const Group&) {
+                 [env](const Group& group) { AdvanceGroup(group, env); },
+                 [](const Aggregate&) {},
+                 [env](const Cap& cap) {
                    env->names.clear();
-                   env->current = ValueType::kMap;
+                   env->current = cap.is_map ? ValueType::kMap : ValueType::kList;
                  },
                  [env](const Mutate& mutate) {
                    if (mutate.kind == Mutate::Kind::kAddVertex) env->current = ValueType::kVertex;

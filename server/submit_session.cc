@@ -37,7 +37,8 @@ Status HeldTooMuch(size_t limit) {
   detail.hint = "End the traversal with iterate() or count(), or change less at once.";
   return ResourceExhausted(
       "The results of a request that changes the graph are held until it is committed; these are "
-      "more than " + detail.limit + ". Nothing was changed.",
+      "more than " +
+          detail.limit + ". Nothing was changed.",
       detail);
 }
 

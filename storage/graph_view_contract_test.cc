@@ -103,9 +103,8 @@ struct ChangedBackend {
 };
 
 // A cache that keeps all, none, or only segments of a few edge ends.
-using Backends =
-    testing::Types<MemoryBackend, StoreBackend<(16 << 20)>, StoreBackend<0>, StoreBackend<16384>,
-                   OwnBackend, ChangedBackend>;
+using Backends = testing::Types<MemoryBackend, StoreBackend<(16 << 20)>, StoreBackend<0>,
+                                StoreBackend<16384>, OwnBackend, ChangedBackend>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Views, GraphViewContract, Backends);
 
 }  // namespace

@@ -193,8 +193,8 @@ Status Transaction::DropVertex(VertexRef vertex) {
   ExpandCursor cursor;
   while (!cursor.done) {
     Expansion ends;
-    RETURN_IF_ERROR(base_->Expand(std::span(&vertex, 1), Direction::kBoth, {}, true, &cursor,
-                                  kChunk, &ends));
+    RETURN_IF_ERROR(
+        base_->Expand(std::span(&vertex, 1), Direction::kBoth, {}, true, &cursor, kChunk, &ends));
     for (const EdgeRef& edge : ends.edges) HideEdge(edge);
   }
   return OkStatus();
@@ -304,10 +304,9 @@ Status Transaction::ScanEdges(uint32_t partition, std::span<const LabelId> label
     const auto begin = static_cast<std::ptrdiff_t>(out->size());
     RETURN_IF_ERROR(base_->ScanEdges(partition, labels, cursor, limit, out));
     if (!dropped_edges_.empty()) {
-      out->erase(
-          std::remove_if(out->begin() + begin, out->end(),
-                         [this](const EdgeRef& e) { return dropped_edges_.contains(e.id); }),
-          out->end());
+      out->erase(std::remove_if(out->begin() + begin, out->end(),
+                                [this](const EdgeRef& e) { return dropped_edges_.contains(e.id); }),
+                 out->end());
     }
     if (!cursor->done) return OkStatus();
     cursor->done = false;
@@ -386,8 +385,8 @@ Status Transaction::LookupEdges(std::span<const Value> ids, std::vector<uint32_t
     const bool alive = has_stored && !dropped_edges_.contains(stored[at].id);
     bool exact = false;
     const auto own = FindId(own_edge_ids_, ids[row], &exact);
-    const bool own_alive = own != own_edge_ids_.end() &&
-                           !dropped_edges_.contains(own_edges_[own->second].ref.id);
+    const bool own_alive =
+        own != own_edge_ids_.end() && !dropped_edges_.contains(own_edges_[own->second].ref.id);
     if (!alive && !own_alive) continue;
     const bool take_own = own_alive && (!alive || !SpelledOut(ids[row], holders.Get(at)));
     rows->push_back(row);

@@ -121,7 +121,7 @@ class Transaction final : public GraphView {
 
   const std::shared_ptr<const GraphView> base_;
   const std::shared_ptr<Numbers> numbers_;
-  Schema schema_;  // the base's, with the names that are new
+  Schema schema_;             // the base's, with the names that are new
   mutable size_t bytes_ = 0;  // look-ups are remembered too
   bool has_changes_ = false;
 

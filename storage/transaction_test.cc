@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/random.h"
-#include "storage/memory_graph.h"
 #include "storage/check.h"
+#include "storage/memory_graph.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/temp_folder.h"
 

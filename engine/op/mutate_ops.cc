@@ -16,8 +16,8 @@ class Input {
     ASSIGN_OR_RETURN(input.expression_, Expression::Bind(expr, num_slots));
     return input;
   }
-  Status Evaluate(const Batch& batch, const storage::GraphView& view) {
-    return expression_.Evaluate(batch, view, &scratch_, &result_);
+  Status Evaluate(const Batch& batch, const EvalSources& sources) {
+    return expression_.Evaluate(batch, sources, &scratch_, &result_);
   }
   bool Present(size_t row) const { return result_->Present(row); }
   Value Get(size_t row) const { return result_->Get(row); }
@@ -39,9 +39,9 @@ struct PropertyInput {
     ASSIGN_OR_RETURN(input.value, Input::Bind(property.value(), num_slots));
     return input;
   }
-  Status Evaluate(const Batch& batch, const storage::GraphView& view) {
-    RETURN_IF_ERROR(key.Evaluate(batch, view));
-    return value.Evaluate(batch, view);
+  Status Evaluate(const Batch& batch, const EvalSources& sources) {
+    RETURN_IF_ERROR(key.Evaluate(batch, sources));
+    return value.Evaluate(batch, sources);
   }
   StatusOr<std::pair<std::string, Value>> At(size_t row) const {
     if (!key.Present(row) || key.Get(row).kind() != ValueKind::kString) {
@@ -67,12 +67,13 @@ class AddOp : public StreamOperator {
   explicit AddOp(OperatorHost* host) : host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
-    const storage::GraphView& view = host_->view();
+    const EvalSources sources = host_->sources();
     if (row_ == 0 && copy_ == 0) {
-      RETURN_IF_ERROR(label_.Evaluate(input, view));
-      if (has_id_) RETURN_IF_ERROR(id_.Evaluate(input, view));
-      for (PropertyInput& property : properties_) RETURN_IF_ERROR(property.Evaluate(input, view));
-      RETURN_IF_ERROR(EvaluateEnds(input, view));
+      RETURN_IF_ERROR(label_.Evaluate(input, sources));
+      if (has_id_) RETURN_IF_ERROR(id_.Evaluate(input, sources));
+      for (PropertyInput& property : properties_)
+        RETURN_IF_ERROR(property.Evaluate(input, sources));
+      RETURN_IF_ERROR(EvaluateEnds(input, sources));
     }
     output->slot = 0;
     output->has_bulk = true;
@@ -87,12 +88,11 @@ class AddOp : public StreamOperator {
     }
     *done = row_ == input.rows;
     if (*done) row_ = 0;
-    return host_->ChargeState(
-        static_cast<int64_t>(host_->transaction()->ByteSize() - before));
+    return host_->ChargeState(static_cast<int64_t>(host_->transaction()->ByteSize() - before));
   }
 
  protected:
-  virtual Status EvaluateEnds(const Batch&, const storage::GraphView&) { return OkStatus(); }
+  virtual Status EvaluateEnds(const Batch&, const EvalSources&) { return OkStatus(); }
   virtual Status Add(size_t row, const std::string& label, const std::optional<Value>& id,
                      const storage::PropertyList& properties, Column* column) = 0;
 
@@ -164,9 +164,9 @@ class AddEdgeOp : public AddOp {
   }
 
  protected:
-  Status EvaluateEnds(const Batch& batch, const storage::GraphView& view) override {
-    RETURN_IF_ERROR(out_.Evaluate(batch, view));
-    return in_.Evaluate(batch, view);
+  Status EvaluateEnds(const Batch& batch, const EvalSources& sources) override {
+    RETURN_IF_ERROR(out_.Evaluate(batch, sources));
+    return in_.Evaluate(batch, sources);
   }
   Status Add(size_t row, const std::string& label, const std::optional<Value>& id,
              const storage::PropertyList& properties, Column* column) override {
@@ -200,7 +200,7 @@ class SetPropertyOp : public StreamOperator {
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     *done = true;
     output->identity = true;
-    RETURN_IF_ERROR(property_.Evaluate(input, host_->view()));
+    RETURN_IF_ERROR(property_.Evaluate(input, host_->sources()));
     storage::Transaction* transaction = host_->transaction();
     const size_t before = transaction->ByteSize();
     for (size_t row = 0; row < input.rows; ++row) {
@@ -278,7 +278,7 @@ class GuardOp : public StreamOperator {
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     *done = true;
     output->identity = true;
-    RETURN_IF_ERROR(value_.Evaluate(input, host_->view()));
+    RETURN_IF_ERROR(value_.Evaluate(input, host_->sources()));
     storage::Transaction* transaction = host_->transaction();
     const size_t before = transaction->ByteSize();
     for (size_t row = 0; row < input.rows; ++row) {

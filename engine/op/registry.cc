@@ -1,5 +1,6 @@
 // The operators' table: which class makes which plan entry. A new operator is a line here.
 #include "engine/op/collect_ops.h"
+#include "engine/op/effect_ops.h"
 #include "engine/op/element_ops.h"
 #include "engine/op/filter_state_ops.h"
 #include "engine/op/group_op.h"
@@ -49,7 +50,12 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kBarrier:
       return MakeBarrier(host);
     case plan::Operator::kGroup:
-      return MakeGroup(op.group(), num_slots, host);
+      return op.group().side_effect().empty() ? MakeGroup(op.group(), num_slots, host)
+                                              : MakeGroupEffect(op.group(), num_slots, host);
+    case plan::Operator::kAggregate:
+      return MakeAggregate(op.aggregate(), num_slots, host);
+    case plan::Operator::kCap:
+      return MakeCap(op.cap(), host);
     case plan::Operator::kAddVertex:
       return MakeAddVertex(op.add_vertex(), num_slots, host);
     case plan::Operator::kAddEdge:
@@ -70,8 +76,6 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kSink:
       return OperatorBundle();
     case plan::Operator::kMerge:
-    case plan::Operator::kAggregate:
-    case plan::Operator::kCap:
     case plan::Operator::KIND_NOT_SET:
       break;
   }

@@ -388,7 +388,7 @@ Status QueryRun::RunSplit(Node* node) {
     for (int b = 0; b < std::min(branches, split.options_size()); ++b) {
       ASSIGN_OR_RETURN(const Expression test,
                        Expression::Bind(split.options(b).test(), spec_->plan.num_slots()));
-      RETURN_IF_ERROR(SelectRows(test, batch, *spec_->view, &scratch, &selected));
+      RETURN_IF_ERROR(SelectRows(test, batch, node->host->sources(), &scratch, &selected));
       for (uint32_t row : selected) {
         if (taken[row] == 0) picked[b].push_back(row);
         if (!split.copy()) taken[row] = 1;

@@ -76,7 +76,9 @@ Slots CarriedBy(const plan::ScopeExit& exit, const Slots& wanted) {
 }
 
 // Output rows are new: no slot of an input row is left.
-bool MakesNewRows(const plan::Operator& op) { return op.has_reduce() || op.has_group(); }
+bool MakesNewRows(const plan::Operator& op) {
+  return op.has_reduce() || op.has_cap() || (op.has_group() && op.group().side_effect().empty());
+}
 
 class Liveness {
  public:
@@ -137,6 +139,7 @@ class Liveness {
     if (!behind_[i].contains(op->ordinal_slot())) op->set_ordinal_slot(0);  // nobody sorts by it
     Slots present = present_[i];
     if (MakesNewRows(*op)) present.clear();
+    if (op->group().rows()) present.insert(op->group().key_slot());
     if (op->has_scope_exit()) {
       const Slots carried = before_[i];
       present = parked_[op->scope_exit().enter()];

@@ -33,7 +33,6 @@ StatusOr<plan::Plan> LowerToPlan(const Chain& root) {
   plan::Plan plan;
   plan.set_format(1);
   plan.set_mutates(Writes(root));
-  plan.set_one_worker(plan.mutates());
   Lowering lowering(&plan);
   lowering.LowerRoot(root);
   if (lowering.num_slots() > kMaxSlots) {
@@ -53,6 +52,7 @@ StatusOr<plan::Plan> LowerToPlan(const Chain& root) {
 Lowering::Lowering(plan::Plan* plan) : plan_(plan) { plan_->add_slot_names("current"); }
 
 void Lowering::LowerRoot(const Chain& root) {
+  plan_->set_one_worker(HasEffects(root));
   LowerChain(root);
   static const Op kEnd{Unfold{}, {}, ""};
   op_ = &kEnd;
@@ -125,7 +125,7 @@ void Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
   exchange->set_slot(slot);
   flow_.here.clear();
   flow_.at_home = key == plan::Exchange::HOME;
-  flow_.mixed = flow_.mixed || key != plan::Exchange::HOME;
+  flow_.mixed = flow_.mixed || (key != plan::Exchange::HOME && !plan_->one_worker());
   if (key == plan::Exchange::OWNER) flow_.here.insert(slot);
 }
 
@@ -313,6 +313,16 @@ void Lowering::Lower(const Order& op) {
   order->set_limit(op.limit);
 }
 
+void Lowering::Lower(const Barrier&) {
+  ToHome();
+  Add()->mutable_barrier();
+}
+
+void Lowering::Lower(const Coin& op) {
+  const ExpressionPtr passing = CallOf("coin", {Constant(Value::Double(op.probability))});
+  Encode(passing, Add()->mutable_filter()->mutable_predicate());
+}
+
 void Lowering::Lower(const Dedup& op) {
   std::vector<uint32_t> slots;
   for (const std::string& key : op.keys) slots.push_back(SlotOf(key));
@@ -331,7 +341,8 @@ void Lowering::Lower(const Dedup& op) {
 }
 
 void Lowering::Lower(const Reduce& op) {
-  if (op.function != plan::Reduce::FOLD) {  // shares are put together at home
+  const bool folds = op.function == plan::Reduce::FOLD || op.function == plan::Reduce::FOLD_WITH;
+  if (!folds) {  // shares are put together at home
     plan::Reduce* partial = Add()->mutable_reduce();
     partial->set_function(op.function);
     partial->set_stage(plan::PARTIAL);
@@ -344,16 +355,37 @@ void Lowering::Lower(const Reduce& op) {
   plan::Reduce* reduce = Add()->mutable_reduce();
   reduce->set_function(op.function);
   reduce->set_stage(plan::FINAL);
+  if (!op.operator_.empty()) {
+    reduce->set_seed(EncodeValue(op.seed));
+    reduce->set_operator_(op.operator_);
+  }
   flow_.here.clear();
 }
 
 void Lowering::Lower(const Group& op) {
   ToHomeInOrder();
-  flow_.ordered = false;
+  const bool effect = !op.side_effect.empty();
+  flow_.ordered = flow_.ordered && effect;
   plan::Group* group = Add()->mutable_group();
   group->set_key_slot(SlotOf(op.key));
   group->set_value_slot(SlotOf(op.value));
   group->set_value(op.kind);
+  group->set_rows(op.rows);
+  group->set_side_effect(op.side_effect);
+  if (!effect) flow_.here.clear();
+}
+
+void Lowering::Lower(const Aggregate& op) {
+  ToHomeInOrder();
+  plan::Aggregate* aggregate = Add()->mutable_aggregate();
+  aggregate->set_name(op.name);
+  aggregate->set_value_slot(SlotOf(op.value));
+}
+
+void Lowering::Lower(const Cap& op) {
+  ToHome();
+  flow_.ordered = false;
+  CopyNames(op.names, Add()->mutable_cap()->mutable_names());
   flow_.here.clear();
 }
 
@@ -396,7 +428,8 @@ void Lowering::Lower(const Mutate& op) {
 void Lowering::Lower(const Scope& op) {
   const Flow before = flow_;
   plan::Operator* enter_operator = Add();
-  const bool serial = plan_->mutates() && Writes(*op_) && ReadsGraph(*op_);
+  const bool serial = std::any_of(op.bodies.begin(), op.bodies.end(),
+                                  [](const Chain& body) { return HasEffects(body); });
   enter_operator->mutable_scope_enter()->set_serial(serial);
   const uint32_t enter = enter_operator->id();
   Flow outside = before;
@@ -418,7 +451,7 @@ void Lowering::Lower(const Scope& op) {
   for (uint32_t alternative : alternatives) exit->add_alternatives(alternative);
   for (const std::string& name : op.carried) exit->add_carry_slots(SlotOf(name));
   CarryOrdinals();
-  flow_.mixed = true;  // instances are done in any order
+  flow_.mixed = flow_.mixed || !serial;  // instances are done in any order
   FinishScope(op, before);
 }
 

@@ -40,10 +40,14 @@ class Lowering {
   void Lower(const Tail& op);
   void Lower(const Sample& op);
   void Lower(const Order& op);
+  void Lower(const Barrier& op);
+  void Lower(const Coin& op);
   void Lower(const Dedup& op);
   void Lower(const Reduce& op);
   void Lower(const Group& op);
   void Lower(const Mutate& op);
+  void Lower(const Aggregate& op);
+  void Lower(const Cap& op);
   void Lower(const Scope& op);
   void Lower(const Split& op);
   void Lower(const Loop& op);

@@ -12,6 +12,7 @@ using Names = std::set<std::string>;
 
 // Only stores; drops no row and has no effect.
 bool OnlyStores(const Op& op) {
+  if (HasEffects(op)) return false;
   if (const Project* project = As<Project>(op)) {
     return !project->target.empty() &&
            (IsCurrent(*project->value) || project->absent != plan::Project::DROP_ROW);

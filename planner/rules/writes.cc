@@ -15,7 +15,8 @@ bool TakesOne(const Scope& scope) {
 }
 
 bool GathersAll(const Op& op) {
-  return As<Order>(op) || As<Reduce>(op) || As<Group>(op) || As<Tail>(op) || As<Sample>(op);
+  return As<Order>(op) || As<Reduce>(op) || As<Group>(op) || As<Tail>(op) || As<Sample>(op) ||
+         As<Barrier>(op) || As<Aggregate>(op) || As<Cap>(op);
 }
 
 bool BranchesConflict(const Split& split) {
@@ -36,9 +37,10 @@ Status CheckChain(const Chain& chain, bool* lazy) {
     const Limit* limit = As<Limit>(op);
     if (limit != nullptr && limit->high != -1 && *lazy) {
       return NotThereYet(op.span, "",
-                         op.step + " stops early behind a step that changes the graph; which "
-                                   "elements are changed then is not defined yet: put the limit "
-                                   "before the change, or barrier() or fold() between them");
+                         op.step +
+                             " stops early behind a step that changes the graph; which "
+                             "elements are changed then is not defined yet: put the limit "
+                             "before the change, or barrier() or fold() between them");
     }
     if (GathersAll(op)) *lazy = false;
     if (As<Mutate>(op) && Writes(op)) *lazy = true;
@@ -47,9 +49,10 @@ Status CheckChain(const Chain& chain, bool* lazy) {
     const Split* split = As<Split>(op);
     if (split != nullptr && split->tests.empty() && BranchesConflict(*split)) {
       return NotThereYet(op.span, "",
-                         "the branches of " + op.step + " run side by side: one that reads the "
-                                                        "graph while another one changes it is "
-                                                        "not there yet");
+                         "the branches of " + op.step +
+                             " run side by side: one that reads the "
+                             "graph while another one changes it is "
+                             "not there yet");
     }
     const bool before = *lazy;
     for (const Chain& child : *children) {
@@ -64,8 +67,8 @@ Status CheckChain(const Chain& chain, bool* lazy) {
 bool AddsElements(const Chain& chain) {
   for (const Op& op : chain.ops) {
     const Mutate* mutate = As<Mutate>(op);
-    if (mutate != nullptr && (mutate->kind == Mutate::Kind::kAddVertex ||
-                              mutate->kind == Mutate::Kind::kAddEdge)) {
+    if (mutate != nullptr &&
+        (mutate->kind == Mutate::Kind::kAddVertex || mutate->kind == Mutate::Kind::kAddEdge)) {
       return true;
     }
     const std::vector<Chain>* children = ChildrenOf(op);

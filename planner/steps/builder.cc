@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/name_distance.h"
 #include "planner/plan_error.h"
 #include "planner/steps/path.h"
 #include "planner/steps/predicate.h"
@@ -12,7 +13,13 @@ namespace {
 StatusOr<const StepSpec*> SpecOf(const parser::Call& call) {
   const StepSpec* spec = FindStep(call.name);
   if (spec != nullptr) return spec;
-  const std::string nearest = NearestStep(call.name);
+  // A misspelt predicate looks like a traversal of one step.
+  const std::optional<std::string> predicate = NearestName(call.name, PredicateNames());
+  const std::string step = NearestStep(call.name);
+  const std::string nearest = predicate && (step.empty() || NameDistance(call.name, *predicate) <
+                                                                NameDistance(call.name, step))
+                                  ? *predicate
+                                  : step;
   std::string message = "there is no step \"" + call.name + "\"";
   if (!nearest.empty()) message += "; did you mean \"" + nearest + "\"?";
   return StepError("UNKNOWN_STEP", call.span, call.name, message,
@@ -101,6 +108,7 @@ std::vector<std::span<const parser::Call>> SplitAtInfix(std::span<const parser::
 Status Builder::AppendRoot(const parser::Traversal& traversal) {
   is_child_ = false;
   query_->keeps_paths = ReadsPaths(traversal);
+  query_->side_effects = FindSideEffects(traversal, *query_->parameters);
   return AppendCalls(traversal.calls, true);
 }
 
@@ -118,10 +126,11 @@ Status Builder::UnionWith(Chain other) {
     return NotThereYet(span_, "inject", "so many inject() steps are not there yet");
   }
   Split split;
-  split.branches.push_back(std::move(chain_));
-  split.branches.push_back(std::move(other));
+  const bool starts = chain_.ops.empty();
+  split.branches.push_back(std::move(starts ? other : chain_));
+  split.branches.push_back(std::move(starts ? chain_ : other));
   chain_ = Chain{};
-  env_ = TypeEnv{};
+  env_ = is_child_ ? start_ : TypeEnv{};
   Emit(std::move(split));
   return OkStatus();
 }
@@ -145,14 +154,6 @@ ExpressionPtr Builder::EmitFlag(Chain child) {
   return Named(flag);
 }
 
-Builder Builder::Inner(TypeEnv env) const {
-  Builder inner(query_, std::move(env));
-  inner.span_ = span_;
-  inner.step_ = step_;
-  inner.loop_ = loop_;
-  return inner;
-}
-
 StatusOr<Chain> Builder::Child(const Bound& argument, LabelMode mode) {
   return ChildFrom(argument, env_, mode);
 }
@@ -166,6 +167,14 @@ StatusOr<Chain> Builder::ChildFrom(const Bound& argument, TypeEnv env, LabelMode
   child.loop_ = loop_;
   RETURN_IF_ERROR(child.AppendChild(*argument.traversal));
   return child.Take();
+}
+
+Builder Builder::Inner(TypeEnv env) const {
+  Builder child(query_, std::move(env), mode_);
+  child.span_ = span_;
+  child.step_ = step_;
+  child.loop_ = loop_;
+  return child;
 }
 
 StatusOr<Chain> Builder::ChildOfCalls(Calls calls) {

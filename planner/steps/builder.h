@@ -13,6 +13,7 @@
 #include "planner/argument.h"
 #include "planner/logical.h"
 #include "planner/steps/catalogue.h"
+#include "planner/steps/side_effect_table.h"
 #include "planner/value_type.h"
 
 namespace koios::planner {
@@ -52,6 +53,7 @@ struct QueryState {
   const Parameters* parameters = nullptr;
   uint32_t next_name = 1;
   bool keeps_paths = false;  // a step of the query reads paths
+  SideEffectTable side_effects;
 };
 
 // How the labels at both ends of a traversal are meant.
@@ -63,7 +65,7 @@ enum class LabelMode : uint8_t {
 class Builder {
  public:
   Builder(QueryState* query, TypeEnv env, LabelMode mode = LabelMode::kPlain)
-      : query_(query), env_(std::move(env)), mode_(mode) {}
+      : query_(query), start_(env), env_(std::move(env)), mode_(mode) {}
 
   Status AppendRoot(const parser::Traversal& traversal);
   Status AppendChild(const parser::Traversal& traversal);
@@ -93,6 +95,7 @@ class Builder {
   // Values the tests of one place and returns what they store.
   StatusOr<Chain> LoopConditions(const std::vector<Modulator>& modulators, TypeEnv env,
                                  LoopPlace place, LoopTests* tests);
+  SideEffectTable* side_effects() const { return &query_->side_effects; }
   // Emits a scope that stores whether the child gives anything, and returns that flag.
   ExpressionPtr EmitFlag(Chain child);
   // A name that no label can be: "~k3".
@@ -118,6 +121,7 @@ class Builder {
   void KeepPath(size_t begin, const std::vector<std::string>& labels);
 
   QueryState* query_;
+  TypeEnv start_;  // where the traversal begins
   TypeEnv env_;
   LabelMode mode_;
   bool is_child_ = true;

@@ -30,19 +30,22 @@ Status BuildGraph(const StepCall& step, Builder* builder) {
 }
 
 Status BuildInject(const StepCall& step, Builder* builder) {
-  if (builder->is_child()) {  // once per instance, not once per row
-    return NotThereYet(step.span(), step.name(), "inject() in a child traversal is not there yet");
-  }
   Inject inject;
   for (const Bound& argument : step.args) inject.values.push_back(argument.value);
-  if (!builder->at_start()) {
-    Chain values;
-    values.ops.push_back(Op{std::move(inject), step.span(), step.text});
-    if (builder->keeps_paths()) values.ops.push_back(Op{NewPath(), step.span(), step.text});
-    return builder->UnionWith(std::move(values));
+  // At the start of the root the only row is the seed, which is no traverser.
+  if (!builder->is_child() && builder->at_start()) {
+    builder->Emit(std::move(inject));
+    return OkStatus();
   }
-  builder->Emit(std::move(inject));
-  return OkStatus();
+  Chain values;
+  if (builder->is_child()) {
+    // A child is begun again for each row, its inject() only once.
+    const ExpressionPtr once = CallOf("once", {StringConstant(builder->FreshName('i'))});
+    values.ops.push_back(Op{Filter{once}, step.span(), step.text});
+  }
+  values.ops.push_back(Op{std::move(inject), step.span(), step.text});
+  if (builder->keeps_paths()) values.ops.push_back(Op{NewPath(), step.span(), step.text});
+  return builder->UnionWith(std::move(values));
 }
 
 Status BuildExpand(const StepCall& step, Builder* builder) {

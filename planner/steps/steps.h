@@ -18,6 +18,8 @@ Status BuildHas(const StepCall& step, Builder* builder);
 Status BuildHasLabel(const StepCall& step, Builder* builder);
 Status BuildHasId(const StepCall& step, Builder* builder);
 Status BuildHasKeyOrValue(const StepCall& step, Builder* builder);
+Status BuildCoin(const StepCall& step, Builder* builder);
+Status BuildMembers(const StepCall& step, Builder* builder);  // none any all
 Status BuildHasNot(const StepCall& step, Builder* builder);
 Status BuildIs(const StepCall& step, Builder* builder);
 Status BuildLimit(const StepCall& step, Builder* builder);  // limit, range, skip
@@ -37,6 +39,7 @@ Status BuildConstant(const StepCall& step, Builder* builder);
 Status BuildIdentity(const StepCall& step, Builder* builder);
 Status BuildValueMap(const StepCall& step, Builder* builder);
 Status BuildElementMap(const StepCall& step, Builder* builder);
+Status BuildPropertyMap(const StepCall& step, Builder* builder);
 Status BuildSelect(const StepCall& step, Builder* builder);
 Status BuildProject(const StepCall& step, Builder* builder);
 Status BuildUnfold(const StepCall& step, Builder* builder);
@@ -50,7 +53,14 @@ Status BuildCount(const StepCall& step, Builder* builder);
 Status BuildReduce(const StepCall& step, Builder* builder);  // sum min max mean
 Status BuildFold(const StepCall& step, Builder* builder);
 Status BuildOrder(const StepCall& step, Builder* builder);
+Status BuildBarrier(const StepCall& step, Builder* builder);
+
+// group_steps.cc
 Status BuildGroup(const StepCall& step, Builder* builder);  // group, groupCount
+
+// effect_steps.cc: side-effects of the query
+Status BuildAggregate(const StepCall& step, Builder* builder);
+Status BuildCap(const StepCall& step, Builder* builder);
 
 // loop_steps.cc: again and again
 Status BuildRepeat(const StepCall& step, Builder* builder);

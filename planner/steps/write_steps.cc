@@ -11,8 +11,8 @@ StatusOr<ExpressionPtr> BuildValue(const Bound& argument, Builder* builder) {
   if (argument.IsTraversal()) {
     ASSIGN_OR_RETURN(Chain body, builder->Child(argument));
     const std::string name = builder->FreshName('p');
-    builder->Emit(ScopeOf(plan::ScopeExit::FIRST, name, plan::Project::LEAVE_ABSENT,
-                          std::move(body)));
+    builder->Emit(
+        ScopeOf(plan::ScopeExit::FIRST, name, plan::Project::LEAVE_ABSENT, std::move(body)));
     return Named(name);
   }
   if (argument.kind != Bound::Kind::kValue) {
@@ -58,8 +58,7 @@ Status AddProperties(std::span<const Bound> arguments, Mutate* mutate, Builder* 
                      "property() takes a key and a value, or a map of them");
   }
   if (arguments.size() > 2) {
-    return NotThereYet(arguments[2].span, "property",
-                       "properties of properties are not there yet");
+    return NotThereYet(arguments[2].span, "property", "properties of properties are not there yet");
   }
   ASSIGN_OR_RETURN(ExpressionPtr value, BuildValue(arguments[1], builder));
   if (first.IsTraversal()) {
@@ -69,8 +68,9 @@ Status AddProperties(std::span<const Bound> arguments, Mutate* mutate, Builder* 
   }
   Value key = first.value;
   if (first.IsEnum("T")) {
-    key = first.name == "id" ? Value::Of(Token::kId)
-                             : first.name == "label" ? Value::Of(Token::kLabel) : Value::Null();
+    key = first.name == "id"      ? Value::Of(Token::kId)
+          : first.name == "label" ? Value::Of(Token::kLabel)
+                                  : Value::Null();
   }
   return AddProperty(key, std::move(value), first.span, mutate);
 }
@@ -94,8 +94,9 @@ StatusOr<ExpressionPtr> BuildEnd(const Modulator& modulator, Builder* builder) {
   const Bound& end = modulator.args[0];
   if (modulator.args.size() > 1 || end.kind == Bound::Kind::kEnum || end.IsPredicate()) {
     return StepError("WRONG_ARGUMENTS", end.span, modulator.call->name,
-                     modulator.call->name + "() behind addE() takes a label, a vertex or a "
-                                            "traversal");
+                     modulator.call->name +
+                         "() behind addE() takes a label, a vertex or a "
+                         "traversal");
   }
   if (end.IsTraversal()) return BuildValue(end, builder);
   if (end.IsString()) {
@@ -104,8 +105,8 @@ StatusOr<ExpressionPtr> BuildEnd(const Modulator& modulator, Builder* builder) {
     return CallOf("map_get", {Current(), StringConstant(label)});
   }
   Source source;
-  source.ids = ValueList{end.value.kind() == ValueKind::kElement ? end.value.AsElement().id
-                                                                 : end.value};
+  source.ids =
+      ValueList{end.value.kind() == ValueKind::kElement ? end.value.AsElement().id : end.value};
   Chain body;
   body.ops.push_back({std::move(source), end.span, CallText(*modulator.call)});
   const std::string name = builder->FreshName('p');
@@ -117,8 +118,7 @@ StatusOr<ExpressionPtr> BuildEnd(const Modulator& modulator, Builder* builder) {
 }  // namespace
 
 Status BuildAddVertex(const StepCall& step, Builder* builder) {
-  ASSIGN_OR_RETURN(Mutate mutate,
-                   BuildAddition(Mutate::Kind::kAddVertex, "vertex", step, builder));
+  ASSIGN_OR_RETURN(Mutate mutate, BuildAddition(Mutate::Kind::kAddVertex, "vertex", step, builder));
   builder->Emit(std::move(mutate));
   return OkStatus();
 }
@@ -145,9 +145,9 @@ Status BuildProperty(const StepCall& step, Builder* builder) {
   std::span<const Bound> arguments = step.args;
   if (arguments[0].IsEnum("Cardinality")) {
     if (arguments[0].name != "single") {
-      return NotThereYet(arguments[0].span, step.name(),
-                         "a property has one value yet; Cardinality." + arguments[0].name +
-                             " is not there yet");
+      return NotThereYet(
+          arguments[0].span, step.name(),
+          "a property has one value yet; Cardinality." + arguments[0].name + " is not there yet");
     }
     arguments = arguments.subspan(1);
     if (arguments.empty()) {

@@ -344,12 +344,10 @@ void CommitBuilder::NoteLocals(uint32_t partition) {
 
 void CommitBuilder::AssignReferences() {
   for (size_t i = 0; i < batch_.vertices.size(); ++i) {
-    const uint32_t partition =
-        PartitionOfId(result_.vertex_ids[i], group_.meta->num_partitions());
+    const uint32_t partition = PartitionOfId(result_.vertex_ids[i], group_.meta->num_partitions());
     result_.vertices.push_back(batch_.vertices[i].ref.value_or(VertexRef()));
     if (!batch_.vertices[i].ref.has_value()) {
-      result_.vertices[i] =
-          VertexRef::Make(partition, group_.numbers->TakeVertexLocal(partition));
+      result_.vertices[i] = VertexRef::Make(partition, group_.numbers->TakeVertexLocal(partition));
     }
     NoteLocals(partition);
   }

@@ -112,7 +112,9 @@ Status CheckVisibility(const Chain& root) {
     Names written;
     for (const Chain& body : scope->bodies) CollectWrites(body, &written);
     for (const std::string& name : written) {
-      if (!live.contains(name) || (name[0] != '~' && !scope->keeps_labels)) continue;
+      // Of the planner's own names only this one is read by a later step.
+      if (!live.contains(name) || (name[0] == '~' && name != kFromVertexName)) continue;
+      if (name[0] != '~' && !scope->keeps_labels) continue;
       const std::string what =
           name[0] == '~' ? "the vertex that otherV() needs" : "the label \"" + name + "\"";
       status = NotThereYet(

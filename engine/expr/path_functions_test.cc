@@ -45,7 +45,7 @@ class Call {
     ASSIGN_OR_RETURN(const Expression bound, Expression::Bind(expr_, 2));
     std::vector<Operand> scratch;
     const Operand* result = nullptr;
-    RETURN_IF_ERROR(bound.Evaluate(batch_, graph_, &scratch, &result));
+    RETURN_IF_ERROR(bound.Evaluate(batch_, {&graph_, nullptr, nullptr}, &scratch, &result));
     if (!result->Present(0)) return std::optional<Value>();
     return std::optional<Value>(result->Get(0));
   }

@@ -17,6 +17,7 @@ namespace {
 class TestHost : public OperatorHost {
  public:
   const storage::GraphView& view() const override { return graph_; }
+  storage::Transaction* transaction() const override { return nullptr; }
   Rng& random() override { return rng_; }
   SideEffects& side_effects() override { return effects_; }
   Status ChargeState(int64_t bytes) override {
@@ -214,7 +215,7 @@ TEST(FoldWithTest, FoldsEachTraverserOnce) {
   EXPECT_SAME(*FoldWith(Value::Int(2), "mult", Rows({Value::Int(5)}, {}, {2})), Value::Int(50));
   EXPECT_SAME(*FoldWith(Value::Bool(false), "or", Rows({Value::Bool(true)})), Value::Bool(true));
   EXPECT_SAME(*FoldWith(Value::List({}), "addAll", Rows({Value::List({Text("a")})})),
-              Value::List({Text("a")}));
+              Value::List({Value::List({Text("a")})}));
   EXPECT_SAME(*FoldWith(Value::Int(1), "assign", Rows({Text("last")})), Text("last"));
 }
 

@@ -40,17 +40,16 @@ Value MergeMaps(ValueMap into, const ValueMap& more) {
   return Value::Map(std::move(into));
 }
 
+// Two maps in one; into a collection each value goes as one member, a list too, as in TinkerPop.
 StatusOr<Value> AddAll(const Value& a, const Value& b) {
-  if (a.is_null()) return b;
-  if (b.is_null()) return a;
   if (a.kind() == ValueKind::kMap && b.kind() == ValueKind::kMap) {
     return MergeMaps(a.AsMap(), b.AsMap());
   }
-  if (!a.is_collection() || !b.is_collection()) {
-    return InvalidArgument("The operator addAll takes two collections or two maps.");
+  if (!a.is_collection() || b.kind() == ValueKind::kMap) {
+    return InvalidArgument("The operator addAll adds to a collection, or maps to a map.");
   }
   ValueList all = a.AsList();
-  all.insert(all.end(), b.AsList().begin(), b.AsList().end());
+  all.push_back(b);
   return a.kind() == ValueKind::kSet ? MakeSet(std::move(all)) : Value::List(std::move(all));
 }
 
@@ -59,12 +58,12 @@ StatusOr<Value> Quotient(const Value& a, const Value& b) { return Divide(a, b); 
 }  // namespace
 
 FoldOperator FindFoldOperator(const std::string& name) {
-  static const std::map<std::string, FoldOperator> kOperators = {
+  static const std::map<std::string, FoldOperator> operators = {
       {"sum", Add},           {"minus", Subtract}, {"mult", Multiply},  {"div", Quotient},
       {"min", Min},           {"max", Max},        {"assign", Assign},  {"and", Connect<true>},
       {"or", Connect<false>}, {"addAll", AddAll},  {"sumLong", SumLong}};
-  const auto found = kOperators.find(name);
-  return found == kOperators.end() ? nullptr : found->second;
+  const auto found = operators.find(name);
+  return found == operators.end() ? nullptr : found->second;
 }
 
 }  // namespace koios::engine

@@ -18,7 +18,7 @@ bool IsGroupBarrier(const Op& op) {
 
 // Wraps `body` so that each row gets its first result under a fresh name, absent when it has none.
 std::string StoreFirst(Chain body, Builder* builder) {
-  const std::string name = builder->FreshName('v');
+  std::string name = builder->FreshName('v');
   builder->Emit(
       ScopeOf(plan::ScopeExit::FIRST, name, plan::Project::LEAVE_ABSENT, std::move(body)));
   return name;

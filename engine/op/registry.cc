@@ -11,6 +11,27 @@
 #include "engine/op/source_ops.h"
 
 namespace koios::engine {
+namespace {
+
+StatusOr<OperatorBundle> MakeChange(const plan::Operator& op, uint32_t num_slots,
+                                    OperatorHost* host) {
+  switch (op.kind_case()) {
+    case plan::Operator::kAddVertex:
+      return MakeAddVertex(op.add_vertex(), num_slots, host);
+    case plan::Operator::kAddEdge:
+      return MakeAddEdge(op.add_edge(), num_slots, host);
+    case plan::Operator::kSetProperty:
+      return MakeSetProperty(op.set_property(), num_slots, host);
+    case plan::Operator::kDrop:
+      return MakeDrop(host);
+    case plan::Operator::kGuard:
+      return MakeGuard(op.guard(), num_slots, host);
+    default:
+      return Internal("The plan has an unknown change.");
+  }
+}
+
+}  // namespace
 
 StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slots,
                                       OperatorHost* host) {
@@ -57,15 +78,11 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kCap:
       return MakeCap(op.cap(), host);
     case plan::Operator::kAddVertex:
-      return MakeAddVertex(op.add_vertex(), num_slots, host);
     case plan::Operator::kAddEdge:
-      return MakeAddEdge(op.add_edge(), num_slots, host);
     case plan::Operator::kSetProperty:
-      return MakeSetProperty(op.set_property(), num_slots, host);
     case plan::Operator::kDrop:
-      return MakeDrop(host);
     case plan::Operator::kGuard:
-      return MakeGuard(op.guard(), num_slots, host);
+      return MakeChange(op, num_slots, host);
     case plan::Operator::kExchange:
     case plan::Operator::kSplit:
     case plan::Operator::kScopeEnter:

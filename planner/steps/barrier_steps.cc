@@ -2,8 +2,8 @@
 #include <set>
 
 #include "planner/plan_error.h"
-#include "planner/steps/by.h"
-#include "planner/steps/local_form.h"
+#include "planner/steps/expressions/by.h"
+#include "planner/steps/expressions/local_form.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {

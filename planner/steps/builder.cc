@@ -4,8 +4,8 @@
 
 #include "core/name_distance.h"
 #include "planner/plan_error.h"
-#include "planner/steps/path.h"
-#include "planner/steps/predicate.h"
+#include "planner/steps/expressions/path.h"
+#include "planner/steps/expressions/predicate.h"
 
 namespace koios::planner {
 namespace {

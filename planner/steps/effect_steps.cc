@@ -1,6 +1,6 @@
 // Side-effects: aggregate(), cap(), and what reads and finishes them.
 #include "planner/plan_error.h"
-#include "planner/steps/by.h"
+#include "planner/steps/expressions/by.h"
 #include "planner/steps/side_effects.h"
 #include "planner/steps/steps.h"
 

@@ -1,8 +1,8 @@
 #include "core/arithmetic.h"
 #include "planner/plan_error.h"
-#include "planner/steps/by.h"
-#include "planner/steps/local_form.h"
-#include "planner/steps/predicate.h"
+#include "planner/steps/expressions/by.h"
+#include "planner/steps/expressions/local_form.h"
+#include "planner/steps/expressions/predicate.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {

@@ -1,5 +1,5 @@
 #include "planner/plan_error.h"
-#include "planner/steps/path.h"
+#include "planner/steps/expressions/path.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {

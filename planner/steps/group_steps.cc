@@ -4,7 +4,7 @@
 
 #include "planner/plan_error.h"
 #include "planner/rules/simple_body.h"
-#include "planner/steps/by.h"
+#include "planner/steps/expressions/by.h"
 #include "planner/steps/side_effects.h"
 #include "planner/steps/steps.h"
 

@@ -1,6 +1,6 @@
 #include "planner/plan_error.h"
-#include "planner/steps/by.h"
-#include "planner/steps/path.h"
+#include "planner/steps/expressions/by.h"
+#include "planner/steps/expressions/path.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {

@@ -1,5 +1,5 @@
 #include "planner/plan_error.h"
-#include "planner/steps/by.h"
+#include "planner/steps/expressions/by.h"
 #include "planner/steps/side_effects.h"
 #include "planner/steps/steps.h"
 

@@ -1,4 +1,4 @@
-#include "planner/steps/path.h"
+#include "planner/steps/expressions/path.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "planner/steps/local_form.h"
+#include "planner/steps/expressions/local_form.h"
 
 #include <utility>
 

@@ -1,8 +1,8 @@
-#include "planner/steps/by.h"
+#include "planner/steps/expressions/by.h"
 
 #include "absl/strings/ascii.h"
 #include "planner/plan_error.h"
-#include "planner/steps/path.h"
+#include "planner/steps/expressions/path.h"
 
 namespace koios::planner {
 

@@ -1,4 +1,4 @@
-#include "planner/steps/predicate.h"
+#include "planner/steps/expressions/predicate.h"
 
 #include <set>
 

@@ -53,6 +53,7 @@ std::string ExitText(const plan::ScopeExit& exit, const plan::Plan& plan) {
   if (exit.policy() == plan::ScopeExit::FIRST || exit.policy() == plan::ScopeExit::EXISTS_FLAG) {
     text += ", " + SlotText(exit.slot(), plan) + AbsentText(exit.absent());
   }
+  if (exit.carry_slots_size() > 0) text += ", carry " + SlotsText(exit.carry_slots(), plan);
   for (uint32_t first : exit.alternatives()) text += ", else #" + std::to_string(first);
   return text + ")";
 }
@@ -138,6 +139,32 @@ std::string ReadText(const Operator& op) {
   }
 }
 
+std::string PropertyText(const plan::PropertyExpr& property, const plan::Plan& plan) {
+  return ExprText(property.key(), plan) + "=" + ExprText(property.value(), plan);
+}
+
+std::string MutateText(const Operator& op, const plan::Plan& plan) {
+  if (op.has_set_property()) {
+    return "SetProperty(" + PropertyText(op.set_property().property(), plan) + ")";
+  }
+  if (op.has_guard()) {
+    return "Guard(" + op.guard().label() + ", " + op.guard().key() + ", " +
+           ExprText(op.guard().value(), plan) + ")";
+  }
+  const plan::Expr& label = op.has_add_vertex() ? op.add_vertex().label() : op.add_edge().label();
+  const plan::Expr& id = op.has_add_vertex() ? op.add_vertex().id() : op.add_edge().id();
+  std::string text = ExprText(label, plan);
+  if (op.has_add_edge()) {
+    text += ", " + ExprText(op.add_edge().out_vertex(), plan) + " -> " +
+            ExprText(op.add_edge().in_vertex(), plan);
+  }
+  if (id.nodes_size() > 0) text += ", id=" + ExprText(id, plan);
+  const auto& properties =
+      op.has_add_vertex() ? op.add_vertex().properties() : op.add_edge().properties();
+  for (const plan::PropertyExpr& property : properties) text += ", " + PropertyText(property, plan);
+  return (op.has_add_vertex() ? "AddVertex(" : "AddEdge(") + text + ")";
+}
+
 std::string OperatorText(const Operator& op, const plan::Plan& plan) {
   switch (op.kind_case()) {
     case Operator::kEdgeEnd:
@@ -163,6 +190,11 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
              SlotText(op.aggregate().value_slot(), plan) + ")";
     case Operator::kSplit:
       return SplitText(op.split(), plan);
+    case Operator::kAddVertex:
+    case Operator::kAddEdge:
+    case Operator::kSetProperty:
+    case Operator::kGuard:
+      return MutateText(op, plan);
     case Operator::kLoopEnter:
       return "LoopEnter()";
     case Operator::kLoopBack:

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -24,6 +26,8 @@ struct Chain;
 
 // The vertex that a later otherV() must not return; written before each expansion to edges.
 inline constexpr char kFromVertexName[] = "~from";
+// The traverser's path, kept only in queries that read paths.
+inline constexpr char kPathName[] = "~path";
 
 struct Source {
   plan::ElementKind element = plan::VERTEX;
@@ -103,13 +107,27 @@ struct Cap {
   std::vector<std::string> names;
   bool is_map = false;  // of one: it is a map itself
 };
+// Changes to the graph. A null expression is none.
+struct Mutate {
+  enum class Kind : uint8_t {
+    kAddVertex,    // label, id, properties
+    kAddEdge,      // label, id, out, in, properties
+    kSetProperty,  // properties: one, of the current element
+    kDrop,         // the current element or property
+    kGuard,        // label, properties: one; see plan.proto
+  };
+  Kind kind = Kind::kDrop;
+  ExpressionPtr label, id, out, in;
+  std::vector<std::pair<ExpressionPtr, ExpressionPtr>> properties;  // keys and values
+};
 // bodies: one; of coalesce() the alternatives in order.
 struct Scope {
   plan::ScopeExit::Policy policy = plan::ScopeExit::EXISTS;
   std::string target;  // FIRST, EXISTS_FLAG
   plan::Project::Absent absent = plan::Project::DROP_ROW;
   std::vector<Chain> bodies;
-  bool keeps_labels = false;  // local(), optional(): labels inside are seen behind
+  bool keeps_labels = false;      // local(), optional(): what is stored inside is seen behind
+  std::set<std::string> carried;  // of that, what is read behind: set by drop_unread
 };
 // Without tests every row goes to every branch; else to the first whose test is present and true.
 struct Split {
@@ -131,7 +149,7 @@ struct Loop {
 
 using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,
                                Limit, Tail, Sample, Order, Barrier, Coin, Dedup, Reduce, Group,
-                               Aggregate, Cap, Scope, Split, Loop>;
+                               Aggregate, Cap, Mutate, Scope, Split, Loop>;
 
 struct Op {
   Operation body;
@@ -177,10 +195,23 @@ void CollectWrites(const Chain& chain, std::set<std::string>* names);
 // The names that the op or its children read.
 void CollectAllReads(const Op& op, std::set<std::string>* names);
 
+// Changes the graph, by itself or in a child.
+bool Writes(const Op& op);
+bool Writes(const Chain& chain);
+// Reads what a change could have touched, by itself or in a child.
+bool ReadsGraph(const Op& op);
+
 // After it no stored value is left and the rows are new: count(), fold(), group(), ...
 bool EndsHistory(const Op& op);
 // Whether that holds for an op of the chain or of the branches and loops in it.
 bool EndsHistory(const Chain& chain);
+// As EndsHistory, and for the children of local() and optional() too: behind it what was stored
+// before may be gone.
+bool ForgetsNames(const Chain& chain);
+
+// Whether the op gives a new current value, which is then the next object of the path. Children
+// that extend it themselves (branches, loops, local()) do not count.
+bool GivesNewValue(const Op& op);
 
 // Whether the op, or one inside it, changes side-effects of the query: it is done for each
 // traverser that comes to it, and nothing that reads them may move past it.

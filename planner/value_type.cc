@@ -5,13 +5,19 @@ namespace {
 
 ValueType CallType(const Expression& call, const TypeEnv& env) {
   const std::string& name = call.name;
-  if (name == "map_of" || name == "value_map" || name == "element_map" || name == "property_map") {
+  if (name == "map_of" || name == "value_map" || name == "element_map" || name == "property_map" ||
+      name == "path_entries") {
     return ValueType::kMap;
   }
   if (name == "map_keys" || name == "map_values") return ValueType::kList;
   if (name == "map_get" || name == "entry_key" || name == "entry_value" || name == "value" ||
-      name == "side_effect" || name == "first_of" || name == "like" || name == "list_sample") {
+      name == "side_effect" || name == "first_of" || name == "like" || name == "list_sample" ||
+      name == "path_select" || name == "list_min" || name == "list_max") {
     return ValueType::kAny;
+  }
+  if (name.starts_with("path_")) return ValueType::kList;
+  if (name == "list_range" || name == "list_tail" || name == "list_order" || name == "list_dedup") {
+    return TypeOf(*call.args[0], env);
   }
   if (name == "property" && !call.args.empty()) {
     const ValueType owner = TypeOf(*call.args[0], env);
@@ -55,10 +61,9 @@ void AdvanceScope(const Scope& scope, TypeEnv* env) {
     bodies = i == 0 ? std::move(body) : JoinEnvs(bodies, body);
   }
   const ValueType result = bodies.current;
-  if (scope.policy == plan::ScopeExit::ALL || scope.policy == plan::ScopeExit::OPTIONAL) {
-    for (const auto& [name, stored] : bodies.names) {
-      if (scope.keeps_labels || name == kFromVertexName) env->names.insert({name, stored});
-    }
+  if (scope.keeps_labels && scope.policy == plan::ScopeExit::ALL) env->names = bodies.names;
+  if (scope.keeps_labels && scope.policy == plan::ScopeExit::OPTIONAL) {
+    env->names = JoinEnvs(*env, bodies).names;
   }
   switch (scope.policy) {
     case plan::ScopeExit::FIRST:
@@ -135,7 +140,7 @@ TypeEnv AtLoopStart(const TypeEnv& before, const Loop& loop) {
   bool forgets = false;
   for (const Chain& part : loop.parts) {
     CollectWrites(part, &written);
-    forgets = forgets || EndsHistory(part);
+    forgets = forgets || ForgetsNames(part);
   }
   for (auto& [name, stored] : start.names) stored.always = stored.always && !forgets;
   for (const std::string& name : written) {
@@ -239,6 +244,10 @@ void Advance(const Op& op, TypeEnv* env) {
                  [env](const Cap& cap) {
                    env->names.clear();
                    env->current = cap.is_map ? ValueType::kMap : ValueType::kList;
+                 },
+                 [env](const Mutate& mutate) {
+                   if (mutate.kind == Mutate::Kind::kAddVertex) env->current = ValueType::kVertex;
+                   if (mutate.kind == Mutate::Kind::kAddEdge) env->current = ValueType::kEdge;
                  },
                  [env](const Scope& scope) { AdvanceScope(scope, env); },
                  [env](const Split& split) { AdvanceSplit(split, env); },

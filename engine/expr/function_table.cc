@@ -8,6 +8,7 @@
 #include "engine/expr/element_functions.h"
 #include "engine/expr/list_functions.h"
 #include "engine/expr/map_functions.h"
+#include "engine/expr/path_functions.h"
 
 namespace koios::engine {
 
@@ -15,7 +16,7 @@ const ScalarFunction* FindFunction(const std::string& name) {
   static const std::map<std::string_view, const ScalarFunction*> table = [] {
     std::map<std::string_view, const ScalarFunction*> functions;
     for (const auto* list : {&CompareFunctions(), &ElementFunctions(), &MapFunctions(),
-                             &ListFunctions(), &EffectFunctions()}) {
+                             &ListFunctions(), &EffectFunctions(), &PathFunctions()}) {
       for (const ScalarFunction& function : *list) functions[function.name] = &function;
     }
     return functions;

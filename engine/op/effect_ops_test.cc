@@ -17,6 +17,7 @@ namespace {
 class TestHost : public OperatorHost {
  public:
   const storage::GraphView& view() const override { return graph_; }
+  storage::Transaction* transaction() const override { return nullptr; }
   Rng& random() override { return rng_; }
   SideEffects& side_effects() override { return effects_; }
   Status ChargeState(int64_t bytes) override {

@@ -13,6 +13,7 @@
 #include "engine/expr/expression.h"
 #include "proto/plan.pb.h"
 #include "storage/graph_view.h"
+#include "storage/transaction.h"
 
 namespace koios::engine {
 
@@ -32,6 +33,8 @@ class OperatorHost {
  public:
   virtual ~OperatorHost() = default;
   virtual const storage::GraphView& view() const = 0;
+  // The view, when the query may change it; nullptr else.
+  virtual storage::Transaction* transaction() const = 0;
   // Of this operator alone; the same for the same seed of the query.
   virtual Rng& random() = 0;
   virtual SideEffects& side_effects() = 0;

@@ -4,6 +4,7 @@
 #include "engine/op/element_ops.h"
 #include "engine/op/filter_state_ops.h"
 #include "engine/op/group_op.h"
+#include "engine/op/mutate_ops.h"
 #include "engine/op/operator.h"
 #include "engine/op/reduce_op.h"
 #include "engine/op/row_ops.h"
@@ -55,6 +56,16 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
       return MakeAggregate(op.aggregate(), num_slots, host);
     case plan::Operator::kCap:
       return MakeCap(op.cap(), host);
+    case plan::Operator::kAddVertex:
+      return MakeAddVertex(op.add_vertex(), num_slots, host);
+    case plan::Operator::kAddEdge:
+      return MakeAddEdge(op.add_edge(), num_slots, host);
+    case plan::Operator::kSetProperty:
+      return MakeSetProperty(op.set_property(), num_slots, host);
+    case plan::Operator::kDrop:
+      return MakeDrop(host);
+    case plan::Operator::kGuard:
+      return MakeGuard(op.guard(), num_slots, host);
     case plan::Operator::kExchange:
     case plan::Operator::kSplit:
     case plan::Operator::kScopeEnter:
@@ -65,10 +76,6 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kSink:
       return OperatorBundle();
     case plan::Operator::kMerge:
-    case plan::Operator::kAddVertex:
-    case plan::Operator::kAddEdge:
-    case plan::Operator::kSetProperty:
-    case plan::Operator::kDrop:
     case plan::Operator::KIND_NOT_SET:
       break;
   }

@@ -22,6 +22,9 @@ struct QueryRun::Host : public OperatorHost {
   ~Host() override { run->spec_->account->Release(state_bytes); }
 
   const storage::GraphView& view() const override { return *run->spec_->view; }
+  storage::Transaction* transaction() const override {
+    return run->spec_->options.transaction.get();
+  }
   Rng& random() override { return rng; }
   SideEffects& side_effects() override { return run->side_effects_; }
 

@@ -32,6 +32,8 @@ void CopyNames(const std::vector<std::string>& names, Names* out) {
 StatusOr<plan::Plan> LowerToPlan(const Chain& root) {
   plan::Plan plan;
   plan.set_format(1);
+  plan.set_mutates(Writes(root));
+  plan.set_one_worker(plan.mutates() || HasEffects(root));
   Lowering lowering(&plan);
   lowering.LowerRoot(root);
   if (lowering.num_slots() > kMaxSlots) {
@@ -51,7 +53,6 @@ StatusOr<plan::Plan> LowerToPlan(const Chain& root) {
 Lowering::Lowering(plan::Plan* plan) : plan_(plan) { plan_->add_slot_names("current"); }
 
 void Lowering::LowerRoot(const Chain& root) {
-  plan_->set_one_worker(HasEffects(root));
   LowerChain(root);
   static const Op kEnd{Unfold{}, {}, ""};
   op_ = &kEnd;
@@ -70,10 +71,34 @@ void Lowering::LowerOp(const Op& op) {
   const Op* outer = op_;
   op_ = &op;
   const ValueType current = flow_.types.current;
+  SeparateWrites(op);
   std::visit([this](const auto& body) { Lower(body); }, op.body);
   flow_.types.current = current;
   Advance(op, &flow_.types);
   op_ = outer;
+}
+
+// A barrier stands between what has changed the graph and what reads it behind, and between what
+// has read it and what changes it behind. A scope or split is seen as a whole.
+void Lowering::SeparateWrites(const Op& op) {
+  if (!plan_->mutates()) return;
+  const bool writes = Writes(op);
+  const bool reads = ReadsGraph(op);
+  if ((reads && flow_.writes) || (writes && flow_.reads)) {
+    ToHome();
+    Add()->mutable_barrier();
+    flow_.reads = flow_.writes = false;
+  }
+  // In a loop every iteration comes behind the one before it; branches see to themselves.
+  if (As<Split>(op)) return;
+  flow_.reads = flow_.reads || reads;
+  flow_.writes = flow_.writes || writes;
+}
+
+void Lowering::EncodeProperty(const std::pair<ExpressionPtr, ExpressionPtr>& property,
+                              plan::PropertyExpr* out) {
+  Encode(property.first, out->mutable_key());
+  Encode(property.second, out->mutable_value());
 }
 
 plan::Operator* Lowering::Add() {
@@ -364,11 +389,46 @@ void Lowering::Lower(const Cap& op) {
   flow_.here.clear();
 }
 
+void Lowering::Lower(const Mutate& op) {
+  switch (op.kind) {
+    case Mutate::Kind::kAddVertex: {
+      plan::AddVertex* add = Add()->mutable_add_vertex();
+      Encode(op.label, add->mutable_label());
+      if (op.id != nullptr) Encode(op.id, add->mutable_id());
+      for (const auto& property : op.properties) EncodeProperty(property, add->add_properties());
+      flow_.here.erase(0);
+      return;
+    }
+    case Mutate::Kind::kAddEdge: {
+      plan::AddEdge* add = Add()->mutable_add_edge();
+      Encode(op.label, add->mutable_label());
+      Encode(op.out, add->mutable_out_vertex());
+      Encode(op.in, add->mutable_in_vertex());
+      if (op.id != nullptr) Encode(op.id, add->mutable_id());
+      for (const auto& property : op.properties) EncodeProperty(property, add->add_properties());
+      flow_.here.erase(0);
+      return;
+    }
+    case Mutate::Kind::kSetProperty:
+      EncodeProperty(op.properties[0], Add()->mutable_set_property()->mutable_property());
+      return;
+    case Mutate::Kind::kDrop:
+      Add()->mutable_drop();
+      return;
+    case Mutate::Kind::kGuard: {
+      plan::Guard* guard = Add()->mutable_guard();
+      if (op.label != nullptr) guard->set_label(op.label->constant.AsString());
+      guard->set_key(op.properties[0].first->constant.AsString());
+      Encode(op.properties[0].second, guard->mutable_value());
+      return;
+    }
+  }
+}
+
 void Lowering::Lower(const Scope& op) {
   const Flow before = flow_;
   plan::Operator* enter_operator = Add();
-  const bool serial = std::any_of(op.bodies.begin(), op.bodies.end(),
-                                  [](const Chain& body) { return HasEffects(body); });
+  const bool serial = HasEffects(*op_) || (plan_->mutates() && Writes(*op_) && ReadsGraph(*op_));
   enter_operator->mutable_scope_enter()->set_serial(serial);
   const uint32_t enter = enter_operator->id();
   Flow outside = before;
@@ -388,6 +448,7 @@ void Lowering::Lower(const Scope& op) {
   exit->set_slot(SlotOf(op.target));
   exit->set_absent(op.absent);
   for (uint32_t alternative : alternatives) exit->add_alternatives(alternative);
+  for (const std::string& name : op.carried) exit->add_carry_slots(SlotOf(name));
   CarryOrdinals();
   flow_.mixed = flow_.mixed || !serial;  // instances are done in any order
   FinishScope(op, before);
@@ -400,6 +461,7 @@ uint32_t Lowering::LowerBody(const Chain& body, const Flow& outside, uint32_t en
   flow_.scope = enter + 1;
   flow_.at_home = true;  // an instance's home is where its row parks
   flow_.ordered = false;
+  flow_.reads = flow_.writes = false;
   LowerChain(body);
   EndAtHome();
   ends->insert(ends->end(), flow_.ends.begin(), flow_.ends.end());
@@ -409,6 +471,7 @@ uint32_t Lowering::LowerBody(const Chain& body, const Flow& outside, uint32_t en
 // The parked row leaves where it entered: it stands where it stood.
 void Lowering::FinishScope(const Scope& op, const Flow& outside) {
   flow_.here = outside.here;
+  for (const std::string& name : op.carried) flow_.here.erase(SlotOf(name));
   switch (op.policy) {
     case plan::ScopeExit::FIRST:
     case plan::ScopeExit::EXISTS_FLAG:

@@ -182,7 +182,7 @@ bool IsStateless(const Chain& chain) {
   for (const Op& op : chain.ops) {
     if (As<Limit>(op) || As<Tail>(op) || As<Sample>(op) || As<Order>(op) || As<Dedup>(op) ||
         As<Reduce>(op) || As<Group>(op) || As<Inject>(op) || As<Barrier>(op) || As<Aggregate>(op) ||
-        As<Cap>(op)) {
+        As<Cap>(op) || As<Mutate>(op)) {
       return false;
     }
     if (!As<Split>(op) && !As<Loop>(op)) continue;

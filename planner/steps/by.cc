@@ -2,6 +2,7 @@
 
 #include "absl/strings/ascii.h"
 #include "planner/plan_error.h"
+#include "planner/steps/path.h"
 
 namespace koios::planner {
 
@@ -42,6 +43,9 @@ StatusOr<ExpressionPtr> BuildByArgument(const Bound& argument, const ExpressionP
   env.current = TypeOf(*input, env);
   ASSIGN_OR_RETURN(Chain body, builder->ChildFrom(argument, env, LabelMode::kPlain));
   if (!IsCurrent(*input)) {
+    if (builder->keeps_paths()) {
+      body.ops.insert(body.ops.begin(), Op{NewPath(), argument.span, step.text});
+    }
     Op start{Project{input, "", plan::Project::DROP_ROW}, argument.span, step.text};
     body.ops.insert(body.ops.begin(), std::move(start));
   }

@@ -10,6 +10,7 @@ namespace koios::planner {
 Status BuildGraph(const StepCall& step, Builder* builder);  // V, E
 Status BuildInject(const StepCall& step, Builder* builder);
 Status BuildExpand(const StepCall& step, Builder* builder);   // out in both outE inE bothE
+Status BuildTo(const StepCall& step, Builder* builder);       // to toE toV
 Status BuildEdgeEnd(const StepCall& step, Builder* builder);  // outV inV bothV otherV
 
 // filter_steps.cc: one value decides
@@ -43,6 +44,10 @@ Status BuildSelect(const StepCall& step, Builder* builder);
 Status BuildProject(const StepCall& step, Builder* builder);
 Status BuildUnfold(const StepCall& step, Builder* builder);
 
+// path_steps.cc: where the traverser has been
+Status BuildPath(const StepCall& step, Builder* builder);
+Status BuildPathFilter(const StepCall& step, Builder* builder);  // simplePath, cyclicPath
+
 // barrier_steps.cc: all values together
 Status BuildCount(const StepCall& step, Builder* builder);
 Status BuildReduce(const StepCall& step, Builder* builder);  // sum min max mean
@@ -66,5 +71,11 @@ Status BuildLocal(const StepCall& step, Builder* builder);  // local flatMap map
 Status BuildCoalesce(const StepCall& step, Builder* builder);
 Status BuildUnion(const StepCall& step, Builder* builder);
 Status BuildChoose(const StepCall& step, Builder* builder);
+
+// write_steps.cc: changes to the graph
+Status BuildAddVertex(const StepCall& step, Builder* builder);
+Status BuildAddEdge(const StepCall& step, Builder* builder);
+Status BuildProperty(const StepCall& step, Builder* builder);
+Status BuildDrop(const StepCall& step, Builder* builder);
 
 }  // namespace koios::planner

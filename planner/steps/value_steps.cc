@@ -15,9 +15,9 @@ std::vector<std::string> KeysOf(const StepCall& step, size_t from) {
 }
 
 // Where select() finds `label`: in the current map before the side-effects before the stored
-// values.
-StatusOr<ExpressionPtr> SelectSource(const Bound& argument, const StepCall& step,
-                                     const Builder& builder) {
+// values. A stored value is the last one with its label; only what needs others asks the path.
+StatusOr<ExpressionPtr> SelectSource(const Bound& argument, const std::string& pop,
+                                     const StepCall& step, const Builder& builder) {
   const std::string& label = argument.value.AsString();
   const ValueType type = builder.env().current;
   if (IsSideEffect(label, builder)) {
@@ -28,20 +28,12 @@ StatusOr<ExpressionPtr> SelectSource(const Bound& argument, const StepCall& step
     return CallOf("first_of",
                   {CallOf("map_get", {Current(), StringConstant(label)}), std::move(effect)});
   }
-  if (builder.env().names.contains(label)) return Named(label);
-  return CallOf("map_get", {Current(), StringConstant(label)});
-}
-
-Status CheckPop(const StepCall& step, const Builder& builder) {
-  const Bound& pop = step.args[0];
-  if (!pop.IsEnum("Pop") || pop.name == "last") return OkStatus();
-  bool exact = pop.name != "all";
-  for (size_t i = 1; i < step.args.size(); ++i) {
-    auto found = builder.env().names.find(step.args[i].value.AsString());
-    exact = exact && (found == builder.env().names.end() || !found->second.many);
+  auto found = builder.env().names.find(label);
+  if (found == builder.env().names.end()) {
+    return CallOf("map_get", {Current(), StringConstant(label)});
   }
-  if (exact) return OkStatus();
-  return NotThereYet(pop.span, step.name(), "Pop." + pop.name + " is not there yet here");
+  if (pop == "last" || (pop != "all" && !found->second.many)) return Named(label);
+  return CallOf("path_select", {Named(kPathName), StringConstant(label), StringConstant(pop)});
 }
 
 void RequirePresent(const ExpressionPtr& value, Builder* builder) {
@@ -148,10 +140,11 @@ Status BuildSelect(const StepCall& step, Builder* builder) {
         Project{ColumnValue(step.args[0].name, Current(), *builder), "", plan::Project::DROP_ROW});
     return OkStatus();
   }
-  RETURN_IF_ERROR(CheckPop(step, *builder));
+  const std::string pop = step.args[0].IsEnum("Pop") ? step.args[0].name : "last";
   const std::vector<std::string> labels = KeysOf(step, 0);
   if (labels.size() == 1) {
-    ASSIGN_OR_RETURN(const ExpressionPtr source, SelectSource(step.args.back(), step, *builder));
+    ASSIGN_OR_RETURN(const ExpressionPtr source,
+                     SelectSource(step.args.back(), pop, step, *builder));
     ASSIGN_OR_RETURN(ExpressionPtr value,
                      BuildBy(ByAt(step, 0), source, plan::Project::DROP_ROW, step, builder));
     builder->Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
@@ -159,8 +152,9 @@ Status BuildSelect(const StepCall& step, Builder* builder) {
   }
   std::vector<ExpressionPtr> pairs;
   for (size_t i = 0; i < labels.size(); ++i) {
-    ASSIGN_OR_RETURN(const ExpressionPtr source,
-                     SelectSource(step.args[step.args.size() - labels.size() + i], step, *builder));
+    ASSIGN_OR_RETURN(
+        const ExpressionPtr source,
+        SelectSource(step.args[step.args.size() - labels.size() + i], pop, step, *builder));
     RequirePresent(source, builder);
     ASSIGN_OR_RETURN(ExpressionPtr value,
                      BuildBy(ByAt(step, i), source, plan::Project::DROP_ROW, step, builder));

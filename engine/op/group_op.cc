@@ -1,6 +1,7 @@
 #include "engine/op/group_op.h"
 
 #include "engine/effect/group_table.h"
+#include "engine/op/effect_ops.h"
 
 namespace koios::engine {
 namespace {
@@ -95,6 +96,7 @@ Status CheckGroup(const plan::Group& op, uint32_t num_slots) {
 }
 
 StatusOr<OperatorBundle> MakeGroup(const plan::Group& op, uint32_t num_slots, OperatorHost* host) {
+  if (!op.side_effect().empty()) return MakeGroupEffect(op, num_slots, host);
   RETURN_IF_ERROR(CheckGroup(op, num_slots));
   OperatorBundle bundle;
   bundle.barrier = std::make_unique<GroupOp>(op, host);

@@ -50,8 +50,7 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kBarrier:
       return MakeBarrier(host);
     case plan::Operator::kGroup:
-      return op.group().side_effect().empty() ? MakeGroup(op.group(), num_slots, host)
-                                              : MakeGroupEffect(op.group(), num_slots, host);
+      return MakeGroup(op.group(), num_slots, host);
     case plan::Operator::kAggregate:
       return MakeAggregate(op.aggregate(), num_slots, host);
     case plan::Operator::kCap:

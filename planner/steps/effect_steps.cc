@@ -1,7 +1,8 @@
 // Side-effects: aggregate(), cap(), and what reads and finishes them.
+#include "planner/steps/effect_steps.h"
+
 #include "planner/plan_error.h"
 #include "planner/steps/by.h"
-#include "planner/steps/side_effects.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {

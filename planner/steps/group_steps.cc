@@ -5,7 +5,7 @@
 #include "planner/plan_error.h"
 #include "planner/rules/simple_body.h"
 #include "planner/steps/by.h"
-#include "planner/steps/side_effects.h"
+#include "planner/steps/effect_steps.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {

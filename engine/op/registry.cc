@@ -12,6 +12,17 @@
 
 namespace koios::engine {
 
+namespace {
+
+Status NotThereYet(const plan::Operator& op) {
+  ErrorDetail detail;
+  detail.reason = "STEP_NOT_THERE_YET";
+  detail.step = op.step();
+  return Unimplemented("The step " + op.step() + " is not there yet.", detail);
+}
+
+}  // namespace
+
 StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slots,
                                       OperatorHost* host) {
   switch (op.kind_case()) {
@@ -78,10 +89,7 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::KIND_NOT_SET:
       break;
   }
-  ErrorDetail detail;
-  detail.reason = "STEP_NOT_THERE_YET";
-  detail.step = op.step();
-  return Unimplemented("The step " + op.step() + " is not there yet.", detail);
+  return NotThereYet(op);
 }
 
 }  // namespace koios::engine

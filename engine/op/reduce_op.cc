@@ -82,7 +82,8 @@ class Reducer {
       return std::optional<Value>(Value::List(std::move(acc.list)));
     }
     if (function_ == plan::Reduce::FOLD_WITH) {
-      return std::optional<Value>(acc.any ? std::move(acc.folded) : seed_);
+      if (!acc.any) return std::optional<Value>(seed_);
+      return std::optional<Value>(std::move(acc.folded));
     }
     if (!acc.any) return std::optional<Value>();
     if (function_ == plan::Reduce::MIN || function_ == plan::Reduce::MAX) {

@@ -177,7 +177,7 @@ void QueryRun::OneRowFirst(Lane* lane) {
   }
   std::vector<Input> parts;
   uint32_t row = 0;
-  for (Run run : whole.batch.runs) {
+  for (const Run& run : whole.batch.runs) {
     WeightPool pool(run.k);
     for (uint32_t left = run.count; left > 0; --left, ++row) {
       Input& part = parts.emplace_back();

@@ -26,8 +26,8 @@ bool Inline(const Scope& scope, Op* op) {
     return true;
   }
   if (scope.policy == plan::ScopeExit::OPTIONAL) return false;
+  if (Writes(*op) || HasEffects(*op)) return false;
   if (scope.policy == plan::ScopeExit::EFFECT) {
-    if (HasEffects(scope.bodies[0])) return false;
     op->body = Filter{Constant(Value::Bool(true))};
     return true;
   }

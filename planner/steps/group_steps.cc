@@ -66,12 +66,24 @@ bool SameSpan(const SourceSpan& a, const SourceSpan& b) {
   return a.line == b.line && a.column == b.column;
 }
 
-// Stored names that the chain reads and did not store itself.
+// Stored names that the chain reads before it stores them itself.
 std::set<std::string> NamesReadBy(const Chain& chain) {
   std::set<std::string> read, written;
-  for (const Op& op : chain.ops) CollectAllReads(op, &read);
-  CollectWrites(chain, &written);
-  std::erase_if(read, [&written](const std::string& name) { return written.contains(name); });
+  for (const Op& op : chain.ops) {
+    std::set<std::string> here, inside;
+    CollectAllReads(op, &here);
+    const std::vector<Chain>* children = ChildrenOf(op);
+    for (size_t i = 0; children != nullptr && i < children->size(); ++i) {
+      CollectWrites((*children)[i], &inside);
+    }
+    for (const std::string& name : here) {
+      // What the planner stores in a child it stores before it reads it there.
+      const bool own = name[0] == '~' && name != kPathName && inside.contains(name);
+      if (!own && !written.contains(name)) read.insert(name);
+    }
+    if (!WrittenName(op).empty()) written.insert(WrittenName(op));
+    written.insert(inside.begin(), inside.end());
+  }
   return read;
 }
 

@@ -1,6 +1,7 @@
 #include "planner/argument.h"
 
 #include <algorithm>
+#include <random>
 
 #include "core/value_compare.h"
 #include "parser/printer.h"
@@ -76,6 +77,14 @@ StatusOr<Value> BindParameter(const parser::Argument& argument, const Parameters
                    "pass " + argument.name + " as a parameter, or quote it if it is text");
 }
 
+// Version 4, variant 1 (RFC 4122).
+Uuid RandomUuid() {
+  std::random_device random;
+  const auto word = [&random] { return uint64_t{random()} << 32 | random(); };
+  return {(word() & ~uint64_t{0xf000}) | 0x4000,
+          (word() & ~(uint64_t{3} << 62)) | uint64_t{2} << 62};
+}
+
 }  // namespace
 
 bool Bound::IsInteger() const {
@@ -116,6 +125,10 @@ StatusOr<Bound> Bind(const parser::Argument& argument, const Parameters& paramet
       return bound;
     case Kind::kStrategy:
     case Kind::kFunction:
+      if (argument.name == "UUID" && argument.items.empty()) {
+        bound.value = Value::Of(RandomUuid());
+        return bound;
+      }
       return NotThereYet(argument.span, step, argument.name + " is not there yet as an argument");
   }
   for (const parser::Argument& item : argument.items) {

@@ -284,10 +284,15 @@ Status MapOfFunction(const EvalContext& context, const Args& args, Operand* out)
 
 // loops(n): the innermost loop counter plus n.
 Status LoopsFunction(const EvalContext& context, const Args& args, Operand* out) {
-  const int64_t plus = args[0]->constant.is_integer() ? args[0]->constant.AsInteger() : 0;
+  const auto constant = [&args](size_t i) {
+    return i < args.size() && args[i]->constant.is_integer() ? args[i]->constant.AsInteger() : 0;
+  };
+  const int64_t plus = constant(0);
+  const auto up = static_cast<size_t>(constant(1));  // 0: the innermost loop
   Column column(Column::Kind::kInt);
   for (const Run& run : context.batch->runs) {
-    const int64_t loops = (run.loops.empty() ? 0 : run.loops.back()) + plus;
+    const int64_t done = run.loops.size() > up ? run.loops[run.loops.size() - 1 - up] : 0;
+    const int64_t loops = done + plus;
     for (uint32_t i = 0; i < run.count; ++i) column.AppendInt(static_cast<int32_t>(loops));
   }
   out->Own(std::move(column));
@@ -341,7 +346,7 @@ const std::vector<ScalarFunction>& ElementFunctions() {
       {"key", 1, 1, PropertyPartFunction<true>},
       {"value", 1, 1, PropertyPartFunction<false>},
       {"degree", 2, kMany, DegreeFunction},
-      {"loops", 1, 1, LoopsFunction},
+      {"loops", 1, 2, LoopsFunction},
       {"map_of", 0, kMany, MapOfFunction},
   };
   return functions;

@@ -6,6 +6,7 @@
 
 #include "core/value_compare.h"
 #include "engine/op/collect_op.h"
+#include "engine/op/element_ids.h"
 
 namespace koios::engine {
 namespace {
@@ -35,25 +36,14 @@ class OrderOp : public CollectOp {
   }
 
  private:
-  // Elements order by their users' ids, not by where they are kept. Mixed keys stay as they are.
-  Status ElementsToIds(size_t k, std::vector<Value>* keys) const {
-    std::vector<VertexRef> vertices;
-    std::vector<EdgeRef> edges;
-    size_t rows = 0;
-    for (size_t i = k; i < keys->size(); i += keys_.size(), ++rows) {
-      const Value& key = (*keys)[i];
-      if (key.kind() == ValueKind::kVertex) vertices.push_back(key.AsVertex());
-      if (key.kind() == ValueKind::kEdge) edges.push_back(key.AsEdge());
-    }
-    Column ids;
-    if (rows > 0 && vertices.size() == rows) {
-      RETURN_IF_ERROR(host_->view().VertexIds(vertices, &ids));
-    } else if (rows > 0 && edges.size() == rows) {
-      RETURN_IF_ERROR(host_->view().EdgeIds(edges, &ids));
-    } else {
-      return OkStatus();
-    }
-    for (size_t row = 0; row < rows; ++row) (*keys)[row * keys_.size() + k] = ids.Get(row);
+  // Elements order by their users' ids, not by where they are kept, also inside paths and lists.
+  Status ElementsToIds(std::vector<Value>* keys) const {
+    ElementIds ids(host_->view());
+    bool any = false;
+    for (const Value& key : *keys) any = ids.Collect(key) || any;
+    if (!any) return OkStatus();
+    RETURN_IF_ERROR(ids.Load());
+    for (Value& key : *keys) key = ids.Replace(key);
     return OkStatus();
   }
 
@@ -70,7 +60,7 @@ class OrderOp : public CollectOp {
         }
       }
     }
-    for (size_t k = 0; k < keys_.size(); ++k) RETURN_IF_ERROR(ElementsToIds(k, &keys));
+    RETURN_IF_ERROR(ElementsToIds(&keys));
     std::vector<uint32_t> index(all.size());
     for (uint32_t i = 0; i < index.size(); ++i) index[i] = i;
     std::stable_sort(index.begin(), index.end(), [&](uint32_t a, uint32_t b) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "planner/plan_error.h"
 #include "planner/steps/steps.h"
 
@@ -49,6 +51,10 @@ Status BuildRepeat(const StepCall& step, Builder* builder) {
   Builder::LoopPlace place;
   place.inside = true;
   if (step.args.size() > 1) place.name = step.args[0].value.AsString();
+  if (const Builder::LoopPlace& around = builder->loop(); around.inside) {
+    place.outer = around.outer;
+    place.outer.insert(place.outer.begin(), {around.name, around.plus});
+  }
   ASSIGN_OR_RETURN(const TypeEnv env, EnvOfBody(*body.traversal, builder->env()));
   Loop loop;
   loop.parts.resize(3);
@@ -66,12 +72,22 @@ Status BuildRepeat(const StepCall& step, Builder* builder) {
 
 Status BuildLoops(const StepCall& step, Builder* builder) {
   const Builder::LoopPlace& loop = builder->loop();
+  int32_t plus = loop.plus;
+  size_t up = 0;
   if (!step.args.empty() && (!loop.inside || loop.name != step.args[0].value.AsString())) {
-    return NotThereYet(step.span(), step.name(),
-                       "loops(name) of a repeat() that is not the innermost is not there yet");
+    const std::string& name = step.args[0].value.AsString();
+    const auto found = std::find_if(loop.outer.begin(), loop.outer.end(),
+                                    [&name](const auto& outer) { return outer.first == name; });
+    if (found == loop.outer.end()) {
+      return StepError("UNKNOWN_LABEL", step.args[0].span, step.name(),
+                       "no repeat() around it is named \"" + name + "\"");
+    }
+    plus = found->second;
+    up = 1 + static_cast<size_t>(found - loop.outer.begin());
   }
-  builder->Emit(
-      Project{CallOf("loops", {Constant(Value::Int(loop.plus))}), "", plan::Project::DROP_ROW});
+  builder->Emit(Project{
+      CallOf("loops", {Constant(Value::Int(plus)), Constant(Value::Int(static_cast<int32_t>(up)))}),
+      "", plan::Project::DROP_ROW});
   return OkStatus();
 }
 

@@ -158,8 +158,14 @@ Status BuildSelect(const StepCall& step, Builder* builder) {
     RequirePresent(source, builder);
     ASSIGN_OR_RETURN(ExpressionPtr value,
                      BuildBy(ByAt(step, i), source, plan::Project::DROP_ROW, step, builder));
+    if (value->kind == Expression::Kind::kCall) value = Named(builder->Store(value));
+    const size_t first = std::find(labels.begin(), labels.end(), labels[i]) - labels.begin();
+    if (first < i) {  // the same label again: its last value counts
+      pairs[2 * first + 1] = std::move(value);
+      continue;
+    }
     pairs.push_back(StringConstant(labels[i]));
-    pairs.push_back(value->kind == Expression::Kind::kCall ? Named(builder->Store(value)) : value);
+    pairs.push_back(std::move(value));
   }
   builder->Emit(Project{CallOf("map_of", std::move(pairs)), "", plan::Project::DROP_ROW});
   return OkStatus();

@@ -26,6 +26,11 @@ Status CheckLabel(const std::string& label, const SourceSpan& span, const StepCa
 StatusOr<ExpressionPtr> ValueOfLabel(const std::string& label, const SourceSpan& span,
                                      const StepCall& step, const Builder& builder) {
   if (IsSideEffect(label, builder)) return SideEffectValue(label, span, step, builder);
+  const ValueType type = builder.env().current;
+  if (!builder.env().names.contains(label) &&
+      (type == ValueType::kMap || type == ValueType::kAny)) {
+    return CallOf("map_get", {Current(), StringConstant(label)});
+  }
   RETURN_IF_ERROR(CheckLabel(label, span, step, builder));
   return Named(label);
 }

@@ -3,6 +3,7 @@
 #include "engine/op/element_ops.h"
 #include "engine/op/filter_state_ops.h"
 #include "engine/op/group_op.h"
+#include "engine/op/merge_op.h"
 #include "engine/op/operator.h"
 #include "engine/op/reduce_op.h"
 #include "engine/op/row_ops.h"
@@ -49,6 +50,8 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
       return MakeBarrier(host);
     case plan::Operator::kGroup:
       return MakeGroup(op.group(), num_slots, host);
+    case plan::Operator::kMerge:
+      return MakeMerge(op.merge(), host);
     case plan::Operator::kExchange:
     case plan::Operator::kSplit:
     case plan::Operator::kScopeEnter:
@@ -58,7 +61,6 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kLoopExit:
     case plan::Operator::kSink:
       return OperatorBundle();
-    case plan::Operator::kMerge:
     case plan::Operator::kAggregate:
     case plan::Operator::kCap:
     case plan::Operator::kAddVertex:

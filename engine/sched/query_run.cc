@@ -295,18 +295,33 @@ Status QueryRun::Dispatch(Node* node) {
 
 bool QueryRun::Flush() {
   if (!failure_.ok() || complete_) return false;
-  bool moved = false;
-  for (size_t id = nodes_.size(); id-- > 0;) {
-    Node& node = nodes_[id];
-    if (node.code.partial != nullptr && node.code.partial->size() > 0) {
-      moved = FlushPartial(&node) || moved;
-    }
-    if (node.outbox != nullptr && !node.outbox->Empty()) {
-      moved = Pump(&node, /*flush=*/true) || moved;
+  bool moved = FlushMerged();
+  if (!moved) {
+    for (size_t id = nodes_.size(); id-- > 0;) {
+      Node& node = nodes_[id];
+      if (node.code.partial != nullptr) moved = FlushFirst(&node) || moved;
+      if (node.outbox != nullptr && !node.outbox->Empty()) {
+        moved = Pump(&node, /*flush=*/true) || moved;
+      }
     }
   }
   EndSlice();
   return moved || complete_;
+}
+
+bool QueryRun::FlushMerged() {
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](Node& node) {
+    return node.code.partial != nullptr && node.code.partial->flushes_first() && FlushFirst(&node);
+  });
+}
+
+// Sends on rows of the first iteration that the operator holds rows of, if there is room for them.
+bool QueryRun::FlushFirst(Node* node) {
+  const Loops* first = node->code.partial->First();
+  if (first == nullptr || !HasRoom(node->op->next(0), *first)) return false;
+  const Status status = FlushPartial(node, Loops(*first));
+  if (!status.ok()) Fail(WithDetail(status, DetailFor(*node->op)));
+  return true;
 }
 
 void QueryRun::EndSlice() {

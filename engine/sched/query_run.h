@@ -152,7 +152,10 @@ class QueryRun {
   void ToOwners(const Column& column, std::vector<uint32_t>* to) const;
   StatusOr<std::vector<uint32_t>> Destinations(const plan::Exchange& exchange, const Batch& batch);
   void DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked);
-  bool FlushPartial(Node* node);
+  Status FlushPartial(Node* node, const Loops& iteration);
+  bool FlushFirst(Node* node);
+  bool FlushMerged();
+  void CountOut(Node* node, const Batch& batch);
   bool Pump(Node* node, bool flush);
   void SendData(Node* node, uint32_t to, const Loops& lane, Batch batch);
 

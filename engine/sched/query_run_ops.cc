@@ -127,9 +127,7 @@ Status QueryRun::RunStream(Node* node) {
   if (rows > 0) {
     Batch batch = MakeOutput(node, input, std::move(output));
     batch.runs = std::move(weights.runs);
-    OperatorStats& stats = stats_[node->op->id()];
-    stats.rows_out += rows;
-    for (size_t row = 0; row < rows; ++row) stats.bulk_out += batch.BulkAt(row);
+    CountOut(node, batch);
     Enqueue(node->op->next(0), std::move(batch));
   }
   if (done) {
@@ -162,17 +160,29 @@ Status QueryRun::RunPartial(Node* node) {
     ReturnRuns(returned);
   }
   FinishInput(node);
-  if (node->code.partial->size() > kBatchRows) FlushPartial(node);
+  while (node->code.partial->IsFull(node->iteration)) {
+    RETURN_IF_ERROR(FlushPartial(node, node->iteration));
+  }
   return OkStatus();
 }
 
-bool QueryRun::FlushPartial(Node* node) {
+Status QueryRun::FlushPartial(Node* node, const Loops& iteration) {
   Batch batch;
-  if (!node->code.partial->Flush(&batch)) return false;
+  std::vector<Run> returned;
+  RETURN_IF_ERROR(node->code.partial->Flush(iteration, &batch, &returned));
+  ReturnRuns(returned);
+  if (batch.rows == 0) return OkStatus();
   batch.slots.resize(spec_->plan.num_slots());
-  stats_[node->op->id()].rows_out += batch.rows;
+  CountOut(node, batch);
   Enqueue(node->op->next(0), std::move(batch));
-  return true;
+  return OkStatus();
+}
+
+void QueryRun::CountOut(Node* node, const Batch& batch) {
+  OperatorStats& stats = stats_[node->op->id()];
+  stats.rows_out += batch.rows;
+  stats.bulk_out += batch.bulk.empty() ? batch.rows : 0;
+  for (const int64_t bulk : batch.bulk) stats.bulk_out += static_cast<uint64_t>(bulk);
 }
 
 Status QueryRun::RunFiring(Node* node) {
@@ -200,9 +210,7 @@ Status QueryRun::RunFiring(Node* node) {
     for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
     const uint32_t k = done ? firing.pool.k() : firing.pool.Take();
     batch.runs.push_back({instance, firing.key.loops, static_cast<uint32_t>(batch.rows), k});
-    OperatorStats& stats = stats_[node->op->id()];
-    stats.rows_out += batch.rows;
-    for (size_t row = 0; row < batch.rows; ++row) stats.bulk_out += batch.BulkAt(row);
+    CountOut(node, batch);
     if (done && firing.pool.left() > 1) ReturnWeight(instance, k, firing.pool.left() - 1);
     Enqueue(node->op->next(0), std::move(batch));
   } else if (done) {
@@ -294,9 +302,7 @@ StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exc
 Status QueryRun::RunExchange(Node* node) {
   node->lane->active = TakeInput(node);
   const Batch& batch = node->lane->active->batch;
-  OperatorStats& stats = stats_[node->op->id()];
-  stats.rows_out += batch.rows;
-  for (size_t row = 0; row < batch.rows; ++row) stats.bulk_out += batch.BulkAt(row);
+  CountOut(node, batch);
   ASSIGN_OR_RETURN(const std::vector<uint32_t> to, Destinations(node->op->exchange(), batch));
   const bool all_stay =
       std::all_of(to.begin(), to.end(), [&](uint32_t dest) { return dest == worker_.index; });
@@ -496,12 +502,8 @@ Status QueryRun::RunSink(Node* node) {
   Batch& batch = node->lane->active->batch;
   if (batch.rows > 0) {
     ResultBatch result;
-    OperatorStats& stats = stats_[node->op->id()];
-    stats.rows_out += batch.rows;
-    for (size_t row = 0; row < batch.rows; ++row) {
-      sink_rows_ += batch.BulkAt(row);
-      stats.bulk_out += batch.BulkAt(row);
-    }
+    CountOut(node, batch);
+    sink_rows_ = stats_[node->op->id()].bulk_out;
     ReturnRuns(batch.runs);
     result.column = std::move(batch.slots[0]);
     result.bulk = std::move(batch.bulk);

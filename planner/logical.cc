@@ -97,6 +97,7 @@ std::string OperationText(const Operation& operation) {
                    AbsentText(op.absent) + ")";
           },
           [](const Unfold&) { return std::string("Unfold()"); },
+          [](const Merge&) { return std::string("Merge()"); },
           [](const Limit& op) {
             return "Limit(" + std::to_string(op.low) + ", " + std::to_string(op.high) + ")";
           },

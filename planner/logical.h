@@ -55,6 +55,8 @@ struct Project {
   plan::Project::Absent absent = plan::Project::DROP_ROW;
 };
 struct Unfold {};
+// Equal rows become one, their bulks added.
+struct Merge {};
 struct Limit {
   int64_t low = 0;
   int64_t high = -1;  // exclusive; -1: no end
@@ -113,7 +115,7 @@ struct Loop {
 
 using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,
                                Limit, Tail, Sample, Order, Dedup, Reduce, Group, Scope, Split,
-                               Loop>;
+                               Loop, Merge>;
 
 struct Op {
   Operation body;

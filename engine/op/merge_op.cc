@@ -10,7 +10,7 @@ namespace koios::engine {
 namespace {
 
 // Distinct rows and their bulks, the oldest first. Rows of different groups (instances) are
-// different.
+// different, and so are those whose bulks do not fit a long together.
 template <typename Key>
 class DistinctRows {
  public:
@@ -20,20 +20,26 @@ class DistinctRows {
     int64_t bulk;
   };
 
-  enum class Added : uint8_t { kNew, kMerged, kTooMany };
-  Added Add(Key key, uint32_t group, int64_t bulk) {
-    const auto [found, fresh] = index_.try_emplace({key, group}, first_ + rows_.size());
-    if (fresh) {
-      rows_.push_back({std::move(key), group, bulk});
-      return Added::kNew;
+  // Whether the row is new.
+  bool Add(Key key, uint32_t group, int64_t bulk) {
+    const uint64_t number = first_ + rows_.size();
+    const auto [found, fresh] = index_.try_emplace({key, group}, number);
+    if (!fresh) {
+      int64_t* sum = &rows_[found->second - first_].bulk;
+      if (*sum <= INT64_MAX - bulk) {
+        *sum += bulk;
+        return false;
+      }
+      found->second = number;
     }
-    int64_t* sum = &rows_[found->second - first_].bulk;
-    return __builtin_add_overflow(*sum, bulk, sum) ? Added::kTooMany : Added::kMerged;
+    rows_.push_back({std::move(key), group, bulk});
+    return true;
   }
 
   const Row& front() const { return rows_.front(); }
   void Pop() {
-    index_.erase({rows_.front().key, rows_.front().group});
+    const auto found = index_.find({rows_.front().key, rows_.front().group});
+    if (found != index_.end() && found->second == first_) index_.erase(found);
     rows_.pop_front();
     ++first_;
   }
@@ -121,19 +127,18 @@ class MergeOp : public PartialOperator {
       if (only_vertices) {
         const std::vector<VertexRef>& vertices = input.slots[0].vertices();
         for (; row < end; ++row) {
-          const auto added =
-              iteration.vertices.Add(vertices[row].bits, group, input.BulkAt(row));
-          if (added == Vertices::Added::kTooMany) return TooMany();
-          if (added == Vertices::Added::kNew) ++*num_rows, bytes += kVertexBytes;
+          if (!iteration.vertices.Add(vertices[row].bits, group, input.BulkAt(row))) continue;
+          ++*num_rows;
+          bytes += kVertexBytes;
         }
         continue;
       }
       for (; row < end; ++row) {
         std::string key = EncodeRow(input, row);
         const int64_t key_bytes = BytesOf(key);
-        const auto added = iteration.others.Add(std::move(key), group, input.BulkAt(row));
-        if (added == Others::Added::kTooMany) return TooMany();
-        if (added == Others::Added::kNew) ++*num_rows, bytes += key_bytes;
+        if (!iteration.others.Add(std::move(key), group, input.BulkAt(row))) continue;
+        ++*num_rows;
+        bytes += key_bytes;
       }
     }
     return host_->ChargeState(bytes);
@@ -200,10 +205,6 @@ class MergeOp : public PartialOperator {
   static constexpr int64_t kVertexBytes = 80;
   static int64_t BytesOf(const std::string& key) {
     return kVertexBytes + 3 * static_cast<int64_t>(sizeof(std::string) + key.size());
-  }
-
-  static Status TooMany() {
-    return InvalidArgument("There are more equal traversers than a long can count.");
   }
 
   static uint32_t GroupOf(const Run& run, Iteration* iteration, std::vector<Run>* returned) {

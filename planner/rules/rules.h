@@ -43,12 +43,14 @@ bool HoistStores(Chain* root);
 bool DropUnread(Chain* root);
 bool InlineScopes(Chain* root);
 bool MergeProjects(Chain* root);
+bool UnrollRepeat(Chain* root);
 bool PushFilters(Chain* root);
 bool FoldSource(Chain* root);
 bool CountDegrees(Chain* root);
 bool EarlyLimit(Chain* root);
 bool ProjectBeforeOrder(Chain* root);
 bool TopK(Chain* root);
+bool MergeBulk(Chain* root);
 
 // UNIMPLEMENTED when a value stored inside a local child is read behind it.
 Status CheckVisibility(const Chain& root);

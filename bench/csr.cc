@@ -12,11 +12,6 @@ constexpr size_t kChunk = 64 * 1024;
 
 }  // namespace
 
-void Answer::Add(uint64_t value, uint64_t bulk) {
-  rows += bulk;
-  checksum += MixSeeds(value, 0) * bulk;
-}
-
 StatusOr<Csr> Csr::Build(const storage::GraphView& view) {
   Csr csr;
   std::vector<uint32_t> first;  // of each partition

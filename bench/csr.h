@@ -1,5 +1,5 @@
-// Csr: the yardstick. The out edges of a whole graph in two arrays, and plain loops over them on one
-// thread: what a hand-written program would do. Immutable once built.
+// Csr: the yardstick. The out edges of a whole graph in two arrays, and plain loops over them on
+// one thread: what a hand-written program would do. Immutable once built.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,11 @@ struct Answer {
   uint64_t checksum = 0;
 
   // `bulk` equal rows.
-  void Add(uint64_t value, uint64_t bulk = 1);
+  void Add(uint64_t value, uint64_t bulk = 1) {
+    const uint64_t mixed = value * 0x9E3779B97F4A7C15ull;
+    rows += bulk;
+    checksum += (mixed ^ (mixed >> 32)) * bulk;
+  }
   bool operator==(const Answer&) const = default;
 };
 

@@ -122,8 +122,7 @@ StatusOr<std::vector<Case>> MakeCases(const Csr& csr, const storage::GraphView& 
     if (hops > 1) {
       ASSIGN_OR_RETURN(source, SourceText(csr, view, starts));
     }
-    const std::string shown =
-        hops == 1 ? "V()" : "V(" + std::to_string(starts.size()) + " ids)";
+    const std::string shown = hops == 1 ? "V()" : "V(" + std::to_string(starts.size()) + " ids)";
     const std::string name = std::to_string(hops) + "-hop ";
     add(name + "count", shown, source, Outs(hops) + ".count()",
         [starts, hops](const Csr& c) { return Number(c.Count(starts, hops)); });
@@ -132,7 +131,8 @@ StatusOr<std::vector<Case>> MakeCases(const Csr& csr, const storage::GraphView& 
     if (hops != 2) continue;
     add("dedup", shown, source, ".out().out().dedup()",
         [starts](const Csr& c) { return c.Dedup(starts, 2); });
-    add("top-k", shown, source, ".out().order().by(out().count(),desc).limit(10).map(out().count())",
+    add("top-k", shown, source,
+        ".out().order().by(out().count(),desc).limit(10).map(out().count())",
         [starts](const Csr& c) { return c.TopDegrees(starts, 1, kTop); });
     add("group", shown, source, ".out().groupCount().by(out().count())",
         [starts](const Csr& c) { return c.GroupByDegree(starts, 1); });

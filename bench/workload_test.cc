@@ -25,8 +25,8 @@ TEST(WorkloadTest, QueriesAnswerAsTheWalks) {
   import::ImportOptions files;
   files.nodes = generated->nodes;
   files.edges = generated->edges;
-  const auto summary = import::ImportGraph(folder->get(), "g", import::WhenGraphExists::kRefuse,
-                                           files);
+  const auto summary =
+      import::ImportGraph(folder->get(), "g", import::WhenGraphExists::kRefuse, files);
   ASSERT_TRUE(summary.ok()) << summary.status();
   const auto store = (*folder)->OpenGraph("g");
   ASSERT_TRUE(store.ok()) << store.status();

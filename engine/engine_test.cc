@@ -310,8 +310,8 @@ TEST(EngineTest, OnlyEqualRowsMerge) {
   plan::Plan plan;
   plan.set_num_slots(2);
   plan::Inject* inject = Add(&plan, "inject()")->mutable_inject();
-  const std::vector<Value> values = {Value::Int(1), Value::Long(1), Value::Int(1),
-                                     Value::String("a"), Value::Null(), Value::Long(1)};
+  const std::vector<Value> values = {Value::Int(1),      Value::Long(1), Value::Int(1),
+                                     Value::String("a"), Value::Null(),  Value::Long(1)};
   for (const Value& value : values) inject->add_values(EncodeValue(value));
   Add(&plan, "merge")->mutable_merge()->set_capacity(10);
   plan::Project* copy = Add(&plan, "as()")->mutable_project();

@@ -113,9 +113,9 @@ struct Loop {
   LoopTests behind;
 };
 
-using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,
-                               Limit, Tail, Sample, Order, Dedup, Reduce, Group, Scope, Split,
-                               Loop, Merge>;
+using Operation =
+    std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold, Limit, Tail,
+                 Sample, Order, Dedup, Reduce, Group, Scope, Split, Loop, Merge>;
 
 struct Op {
   Operation body;

@@ -13,42 +13,46 @@ namespace {
 // different, and so are those whose bulks do not fit a long together.
 template <typename Key>
 class DistinctRows {
+  using Place = std::pair<Key, uint32_t>;
+
  public:
   struct Row {
     Key key;
     uint32_t group;
-    int64_t bulk;
+    int64_t bulk;  // 0: the sum is in bulks_
   };
+
+  // Of a row that will be added soon: its place comes into the processor's cache meanwhile.
+  void Prefetch(const Key& key, uint32_t group) const { bulks_.prefetch(Place(key, group)); }
 
   // Whether the row is new.
   bool Add(Key key, uint32_t group, int64_t bulk) {
-    const uint64_t number = first_ + rows_.size();
-    const auto [found, fresh] = index_.try_emplace({key, group}, number);
-    if (!fresh) {
-      int64_t* sum = &rows_[found->second - first_].bulk;
-      if (*sum <= INT64_MAX - bulk) {
-        *sum += bulk;
-        return false;
-      }
-      found->second = number;
+    const auto [sum, fresh] = bulks_.try_emplace({key, group}, bulk);
+    if (!fresh && sum->second <= INT64_MAX - bulk) {
+      sum->second += bulk;
+      return false;
     }
-    rows_.push_back({std::move(key), group, bulk});
+    rows_.push_back({std::move(key), group, fresh ? 0 : bulk});
     return true;
   }
 
   const Row& front() const { return rows_.front(); }
-  void Pop() {
-    const auto found = index_.find({rows_.front().key, rows_.front().group});
-    if (found != index_.end() && found->second == first_) index_.erase(found);
+  // Removes it and gives its bulk.
+  int64_t Pop() {
+    int64_t bulk = rows_.front().bulk;
+    if (bulk == 0) {
+      const auto sum = bulks_.find(Place(rows_.front().key, rows_.front().group));
+      bulk = sum->second;
+      bulks_.erase(sum);
+    }
     rows_.pop_front();
-    ++first_;
+    return bulk;
   }
   size_t size() const { return rows_.size(); }
 
  private:
   std::deque<Row> rows_;
-  uint64_t first_ = 0;  // the number of rows_.front(), counted from the first that ever came
-  absl::flat_hash_map<std::pair<Key, uint32_t>, uint64_t> index_;
+  absl::flat_hash_map<Place, int64_t> bulks_;
 };
 
 // Any row as bytes: a tag per slot, and its value.
@@ -127,6 +131,8 @@ class MergeOp : public PartialOperator {
       if (only_vertices) {
         const std::vector<VertexRef>& vertices = input.slots[0].vertices();
         for (; row < end; ++row) {
+          const size_t soon = row + kPrefetched;
+          if (soon < end) iteration.vertices.Prefetch(vertices[soon].bits, group);
           if (!iteration.vertices.Add(vertices[row].bits, group, input.BulkAt(row))) continue;
           ++*num_rows;
           bytes += kVertexBytes;
@@ -162,20 +168,21 @@ class MergeOp : public PartialOperator {
     if (iteration.vertices.size() > 0) {
       output->slots.resize(1);
       while (iteration.vertices.size() > 0 && output->rows < kBatchRows) {
-        const Vertices::Row& row = iteration.vertices.front();
-        output->slots[0].AppendVertex({row.key});
-        Give(row.group, row.bulk, output, &groups);
+        output->slots[0].AppendVertex({iteration.vertices.front().key});
+        groups.push_back(iteration.vertices.front().group);
+        output->bulk.push_back(iteration.vertices.Pop());
         bytes += kVertexBytes;
-        iteration.vertices.Pop();
+        ++output->rows;
       }
     } else {
       while (iteration.others.size() > 0 && output->rows < kBatchRows) {
         const Others::Row& row = iteration.others.front();
         ASSIGN_OR_RETURN(const bool fits, DecodeRow(row.key, output));
         if (!fits) break;
-        Give(row.group, row.bulk, output, &groups);
+        groups.push_back(row.group);
         bytes += BytesOf(row.key);
-        iteration.others.Pop();
+        output->bulk.push_back(iteration.others.Pop());
+        ++output->rows;
       }
     }
     GiveWeights(groups, loops, &iteration, output, returned);
@@ -201,6 +208,7 @@ class MergeOp : public PartialOperator {
     uint32_t next_group = 0;
     size_t size() const { return vertices.size() + others.size(); }
   };
+  static constexpr size_t kPrefetched = 8;  // rows ahead
   // An entry of each container, at the load they are kept at.
   static constexpr int64_t kVertexBytes = 80;
   static int64_t BytesOf(const std::string& key) {
@@ -216,12 +224,6 @@ class MergeOp : public PartialOperator {
       returned->push_back(run);
     }
     return found->second;
-  }
-
-  static void Give(uint32_t group, int64_t bulk, Batch* output, std::vector<uint32_t>* groups) {
-    output->bulk.push_back(bulk);
-    groups->push_back(group);
-    ++output->rows;
   }
 
   // Covers the rows with runs; a group whose last row leaves gives up all its weight.

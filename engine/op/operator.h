@@ -71,8 +71,8 @@ class BarrierOperator {
   virtual void Release(const InstanceId& instance) { (void)instance; }
 };
 
-// Holds rows back to make fewer of them: a share of a barrier's work (Reduce), distinct rows (Merge).
-// Keeps a weight per instance and iteration that it holds rows of.
+// Holds rows back to make fewer of them: a share of a barrier's work (Reduce), distinct rows
+// (Merge). Keeps a weight per instance and iteration that it holds rows of.
 class PartialOperator {
  public:
   virtual ~PartialOperator() = default;

@@ -67,6 +67,15 @@ Status QueryRun::Open() {
         MakeOperator(*node.op, spec_->plan.num_slots(), node.host.get());
     if (!code.ok()) return WithDetail(code.status(), DetailFor(*node.op));
     node.code = std::move(code).value();
+    node.drops.assign(spec_->plan.num_slots(), false);
+    for (const uint32_t slot : node.op->drop_slots()) {
+      if (slot >= node.drops.size()) return Internal("The plan drops a slot that does not exist.");
+      node.drops[slot] = true;
+    }
+    for (const plan::Split::Option& option : node.op->split().options()) {
+      ASSIGN_OR_RETURN(Expression test, Expression::Bind(option.test(), spec_->plan.num_slots()));
+      node.tests.push_back(std::move(test));
+    }
     const bool stateful =
         node.op->has_limit() || node.op->has_dedup() || node.code.barrier != nullptr;
     if (node.op->scope() > 0 && stateful)

@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "engine/batch/batch.h"
 #include "engine/exchange/frame.h"
+#include "engine/expr/expression.h"
 #include "engine/op/operator.h"
 #include "engine/sched/outbox.h"
 #include "engine/sched/plan_shape.h"
@@ -94,6 +95,8 @@ class QueryRun {
     const plan::Operator* op = nullptr;
     std::unique_ptr<Host> host;
     OperatorBundle code;
+    std::vector<bool> drops;        // by slot: nobody behind reads it
+    std::vector<Expression> tests;  // Split
     std::map<Loops, Lane> lanes;
     Lane* lane = nullptr;  // being run
     Loops iteration;       // of `lane`

@@ -14,17 +14,16 @@ Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
   const Batch& in = input.batch;
   batch.rows = output.rows(in);
   batch.slots.resize(spec_->plan.num_slots());
-  const auto& drop = node->op->drop_slots();
   for (size_t slot = 0; slot < in.slots.size(); ++slot) {
     if (static_cast<int>(slot) == output.slot || in.slots[slot].empty()) continue;
-    if (std::find(drop.begin(), drop.end(), slot) != drop.end()) continue;
+    if (node->drops[slot]) continue;
     if (output.identity) {
       batch.slots[slot] = in.slots[slot];
     } else {
       batch.slots[slot].AppendGather(in.slots[slot], output.origin);
     }
   }
-  if (output.slot >= 0 && std::find(drop.begin(), drop.end(), output.slot) == drop.end()) {
+  if (output.slot >= 0 && !node->drops[static_cast<size_t>(output.slot)]) {
     batch.slots[output.slot] = std::move(output.column);
   }
   if (output.has_bulk) {
@@ -71,7 +70,10 @@ void QueryRun::GiveWeights(Input* input, const OpOutput& output, bool last, Batc
     if (output.identity) {
       until = end;
     } else {
-      while (until < output.origin.size() && output.origin[until] < end) ++until;
+      const auto first = output.origin.begin();
+      until = static_cast<size_t>(
+          std::lower_bound(first + static_cast<std::ptrdiff_t>(next), output.origin.end(), end) -
+          first);
     }
     WeightPool& left = input->left[r];
     const uint32_t count = static_cast<uint32_t>(until - next);
@@ -247,7 +249,6 @@ void QueryRun::ToOwners(const Column& column, std::vector<uint32_t>* to) const {
 StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exchange,
                                                        const Batch& batch) {
   std::vector<uint32_t> to(batch.rows, worker_.index);
-  if (worker_.num_workers == 1 || spec_->plan.one_worker()) return to;
   const auto owner = [this](uint32_t partition) { return partition % worker_.num_workers; };
   const bool stay = worker_.shared_view && !spread_;
   switch (exchange.key()) {
@@ -303,9 +304,13 @@ Status QueryRun::RunExchange(Node* node) {
   node->lane->active = TakeInput(node);
   const Batch& batch = node->lane->active->batch;
   CountOut(node, batch);
-  ASSIGN_OR_RETURN(const std::vector<uint32_t> to, Destinations(node->op->exchange(), batch));
-  const bool all_stay =
-      std::all_of(to.begin(), to.end(), [&](uint32_t dest) { return dest == worker_.index; });
+  std::vector<uint32_t> to;
+  bool all_stay = worker_.num_workers == 1 || spec_->plan.one_worker();
+  if (!all_stay) {
+    ASSIGN_OR_RETURN(to, Destinations(node->op->exchange(), batch));
+    all_stay =
+        std::all_of(to.begin(), to.end(), [&](uint32_t dest) { return dest == worker_.index; });
+  }
   if (all_stay) {
     if (batch.rows > 0) Enqueue(node->op->next(0), std::move(node->lane->active->batch));
     FinishInput(node);
@@ -392,9 +397,7 @@ Status QueryRun::RunSplit(Node* node) {
     std::vector<Operand> scratch;
     std::vector<uint32_t> selected;
     for (int b = 0; b < std::min(branches, split.options_size()); ++b) {
-      ASSIGN_OR_RETURN(const Expression test,
-                       Expression::Bind(split.options(b).test(), spec_->plan.num_slots()));
-      RETURN_IF_ERROR(SelectRows(test, batch, *spec_->view, &scratch, &selected));
+      RETURN_IF_ERROR(SelectRows(node->tests[b], batch, *spec_->view, &scratch, &selected));
       for (uint32_t row : selected) {
         if (taken[row] == 0) picked[b].push_back(row);
         if (!split.copy()) taken[row] = 1;

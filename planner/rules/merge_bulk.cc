@@ -83,8 +83,7 @@ class Placing {
       Op& op = chain->ops[i];
       RunChildren(&op, many[i], behind);
       Pass(op, &behind);
-      const bool merges =
-          As<Expand>(op) && many[i] && behind.reads.empty() && !behind.stops;
+      const bool merges = As<Expand>(op) && many[i] && behind.reads.empty() && !behind.stops;
       Op merge{Merge{}, op.span, op.step};
       ops.push_back(std::move(op));
       if (merges) ops.push_back(std::move(merge));

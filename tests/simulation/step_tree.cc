@@ -21,9 +21,9 @@ constexpr int kMaxDepth = 3;
 Traversal MakeSteps(Rng* rng, int depth, int length, bool* vertices);
 
 Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
-  static constexpr Kind kFlat[] = {Kind::kOut,    Kind::kIn,    Kind::kBoth,
+  static constexpr Kind kFlat[] = {Kind::kOut,     Kind::kIn,    Kind::kBoth,
                                    Kind::kHasOver, Kind::kDedup, Kind::kMerge,
-                                   Kind::kValues, Kind::kCount, Kind::kLimitCount};
+                                   Kind::kValues,  Kind::kCount, Kind::kLimitCount};
   static constexpr Kind kNested[] = {Kind::kUnion,    Kind::kWhere,     Kind::kNot,
                                      Kind::kOptional, Kind::kLocal,     Kind::kCoalesce,
                                      Kind::kRepeat,   Kind::kRepeatEmit};

@@ -174,6 +174,50 @@ TEST_P(EndToEndTest, ErrorsShowTheirPlace) {
   EXPECT_EQ(out.str(), "");
 }
 
+// Each looks a vertex up and adds it when it is missing; all at once, they add one.
+TEST_P(EndToEndTest, ConcurrentUpsertsAddOneVertex) {
+  constexpr int kThreads = 8;
+  std::atomic<int> done{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      client::Request request = RequestOf(
+          "g.V().has('city', 'name', 'Wien').fold()"
+          ".coalesce(unfold(), addV('city').property('name', 'Wien'))");
+      Status status;
+      for (int attempt = 0; attempt < 20; ++attempt) {
+        status = connection_.client->Run(request, [](const client::Batch&) { return OkStatus(); })
+                     .status();
+        if (status.code() != StatusCode::kAborted) break;
+      }
+      if (status.ok()) ++done;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(done, kThreads);
+  EXPECT_EQ(Output("g.V().hasLabel('city').count()"), "==>1\n");
+}
+
+// A vertex is dropped while others tie edges to it: none of them is left without an end.
+TEST_P(EndToEndTest, ConcurrentDropsLeaveNoDanglingEdge) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; ++i) {
+    threads.emplace_back([&, i] {
+      const std::string query = i == 3 ? "g.V(4).drop()" : "g.V(1).addE('tie').to(V(4)).iterate()";
+      for (int n = 0; n < 10; ++n) {
+        // Refused is fine (no such vertex any more, or aborted); half is not.
+        connection_.client->Run(RequestOf(query), [](const client::Batch&) { return OkStatus(); })
+            .status()
+            .IgnoreError();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(Output("g.V(4).count()"), "==>0\n");
+  EXPECT_EQ(Output("g.E().hasLabel('tie').count()"), "==>0\n");
+  EXPECT_EQ(Output("g.V(1).outE('tie').count()"), "==>0\n");
+}
+
 TEST_P(EndToEndTest, AnEnumerationStreamsWhileItRuns) {
   auto stream = connection_.client->Submit(RequestOf("clique.V().out().out().out().out()"));
   ASSERT_TRUE(stream.ok());

@@ -41,4 +41,13 @@ class Rng {
   uint64_t state_[4];
 };
 
+// An Rng as the standard library's algorithms and distributions take one.
+struct RandomBits {
+  using result_type = uint64_t;
+  static constexpr uint64_t min() { return 0; }
+  static constexpr uint64_t max() { return UINT64_MAX; }
+  uint64_t operator()() { return rng->Next(); }
+  Rng* rng;
+};
+
 }  // namespace koios

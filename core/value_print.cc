@@ -1,6 +1,8 @@
 #include "core/value_print.h"
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "absl/strings/escaping.h"
 #include "core/big_number.h"
@@ -298,9 +300,20 @@ class JsonPrinter {
     Put("]");
   }
 
+  // An object's keys are strings; the words of tokens and directions are as good, unless a string
+  // is the same word.
+  static bool HasDistinctNames(const ValueMap& map) {
+    std::set<std::string> names;
+    return std::all_of(map.begin(), map.end(), [&names](const auto& entry) {
+      const Value& key = entry.first;
+      if (key.kind() == ValueKind::kString) return names.insert(key.AsString()).second;
+      if (key.kind() != ValueKind::kToken && key.kind() != ValueKind::kDirection) return false;
+      return names.insert(PrintScalar(key)).second;
+    });
+  }
+
   void PutMap(const ValueMap& map) {
-    bool object = true;
-    for (const auto& [key, value] : map) object = object && key.kind() == ValueKind::kString;
+    const bool object = HasDistinctNames(map);
     Put(object ? "{" : "[");
     for (size_t i = 0; i < map.size(); ++i) {
       if (i > 0) Put(",");

@@ -120,6 +120,10 @@ TEST(PrintJsonTest, StructuresAndElements) {
             "{\"a\":1,\"b\":[]}");
   EXPECT_EQ(Json(Value::Map({{Value::Int(1), Text("x")}})), "[[1,\"x\"]]");
   EXPECT_EQ(Json(Value::Map({})), "{}");
+  EXPECT_EQ(Json(Value::Map({{Value::Of(Token::kId), Value::Int(1)}, {Text("a"), Text("x")}})),
+            "{\"id\":1,\"a\":\"x\"}");
+  EXPECT_EQ(Json(Value::Map({{Value::Of(Token::kId), Value::Int(1)}, {Text("id"), Text("x")}})),
+            "[[\"id\",1],[\"id\",\"x\"]]");
   EXPECT_EQ(Json(Value::Of(Vertex(1))), "{\"id\":1,\"label\":\"person\"}");
   EXPECT_EQ(Json(Value::Of(Knows())),
             "{\"id\":7,\"label\":\"knows\",\"out\":1,\"outLabel\":\"person\",\"in\":2,"

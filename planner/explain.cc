@@ -53,6 +53,7 @@ std::string ExitText(const plan::ScopeExit& exit, const plan::Plan& plan) {
   if (exit.policy() == plan::ScopeExit::FIRST || exit.policy() == plan::ScopeExit::EXISTS_FLAG) {
     text += ", " + SlotText(exit.slot(), plan) + AbsentText(exit.absent());
   }
+  if (exit.carry_slots_size() > 0) text += ", carry " + SlotsText(exit.carry_slots(), plan);
   for (uint32_t first : exit.alternatives()) text += ", else #" + std::to_string(first);
   return text + ")";
 }
@@ -85,7 +86,9 @@ std::string ExchangeText(const plan::Exchange& exchange, const plan::Plan& plan)
 
 std::string GroupText(const plan::Group& group, const plan::Plan& plan) {
   return "Group(" + SlotText(group.key_slot(), plan) + ", " + SlotText(group.value_slot(), plan) +
-         ", " + plan::Group::Value_Name(group.value()) + ", " + StageText(group.stage()) + ")";
+         ", " + plan::Group::Value_Name(group.value()) + ", " + StageText(group.stage()) +
+         (group.rows() ? ", rows" : "") +
+         (group.side_effect().empty() ? "" : ", in " + group.side_effect()) + ")";
 }
 
 std::string EdgeEndText(const plan::EdgeEnd& end, const plan::Plan& plan) {
@@ -124,10 +127,42 @@ std::string ReadText(const Operator& op) {
              ")";
     case Operator::kReduce:
       return "Reduce(" + plan::Reduce::Function_Name(op.reduce().function()) + ", " +
-             StageText(op.reduce().stage()) + ")";
+             StageText(op.reduce().stage()) +
+             (op.reduce().operator_().empty()
+                  ? ""
+                  : ", " + BytesText(op.reduce().seed()) + ", " + op.reduce().operator_()) +
+             ")";
+    case Operator::kCap:
+      return "Cap(" + NamesText(op.cap().names()) + ")";
     default:
       return std::string(op.GetDescriptor()->FindFieldByNumber(op.kind_case())->name()) + "()";
   }
+}
+
+std::string PropertyText(const plan::PropertyExpr& property, const plan::Plan& plan) {
+  return ExprText(property.key(), plan) + "=" + ExprText(property.value(), plan);
+}
+
+std::string MutateText(const Operator& op, const plan::Plan& plan) {
+  if (op.has_set_property()) {
+    return "SetProperty(" + PropertyText(op.set_property().property(), plan) + ")";
+  }
+  if (op.has_guard()) {
+    return "Guard(" + op.guard().label() + ", " + op.guard().key() + ", " +
+           ExprText(op.guard().value(), plan) + ")";
+  }
+  const plan::Expr& label = op.has_add_vertex() ? op.add_vertex().label() : op.add_edge().label();
+  const plan::Expr& id = op.has_add_vertex() ? op.add_vertex().id() : op.add_edge().id();
+  std::string text = ExprText(label, plan);
+  if (op.has_add_edge()) {
+    text += ", " + ExprText(op.add_edge().out_vertex(), plan) + " -> " +
+            ExprText(op.add_edge().in_vertex(), plan);
+  }
+  if (id.nodes_size() > 0) text += ", id=" + ExprText(id, plan);
+  const auto& properties =
+      op.has_add_vertex() ? op.add_vertex().properties() : op.add_edge().properties();
+  for (const plan::PropertyExpr& property : properties) text += ", " + PropertyText(property, plan);
+  return (op.has_add_vertex() ? "AddVertex(" : "AddEdge(") + text + ")";
 }
 
 std::string OperatorText(const Operator& op, const plan::Plan& plan) {
@@ -150,8 +185,16 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
       return "Dedup(" + SlotsText(op.dedup().key_slots(), plan) + ")";
     case Operator::kGroup:
       return GroupText(op.group(), plan);
+    case Operator::kAggregate:
+      return "Aggregate(" + op.aggregate().name() + ", " +
+             SlotText(op.aggregate().value_slot(), plan) + ")";
     case Operator::kSplit:
       return SplitText(op.split(), plan);
+    case Operator::kAddVertex:
+    case Operator::kAddEdge:
+    case Operator::kSetProperty:
+    case Operator::kGuard:
+      return MutateText(op, plan);
     case Operator::kLoopEnter:
       return "LoopEnter()";
     case Operator::kLoopBack:
@@ -159,7 +202,7 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
     case Operator::kLoopExit:
       return "LoopExit(#" + std::to_string(op.loop_exit().enter()) + ")";
     case Operator::kScopeEnter:
-      return "ScopeEnter()";
+      return op.scope_enter().serial() ? "ScopeEnter(serial)" : "ScopeEnter()";
     case Operator::kScopeExit:
       return ExitText(op.scope_exit(), plan);
     case Operator::kExchange:
@@ -216,6 +259,7 @@ std::string ExprText(const plan::Expr& expr, const plan::Plan& plan) {
 
 std::string PhysicalText(const plan::Plan& plan) {
   std::string text;
+  if (plan.one_worker()) text += "on one worker\n";
   for (const Operator& op : plan.operators()) {
     text += "#" + std::to_string(op.id()) + " " + OperatorText(op, plan);
     if (op.next_size() > 0) {

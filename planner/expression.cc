@@ -141,13 +141,16 @@ void CollectNames(const Expression& expression, std::set<std::string>* names) {
 }
 
 bool ReadsStoredData(std::string_view function) {
-  static constexpr std::array<std::string_view, 7> kFunctions = {
-      "property", "id", "label", "label_in", "degree", "value_map", "element_map"};
+  static constexpr std::array<std::string_view, 9> kFunctions = {
+      "property", "id",        "has_id",      "label",       "label_in",
+      "degree",   "value_map", "element_map", "property_map"};
   return std::find(kFunctions.begin(), kFunctions.end(), function) != kFunctions.end();
 }
 
 bool IsPredicate(std::string_view function) {
-  static constexpr std::array<std::string_view, 18> kFunctions = {"eq",
+  static constexpr std::array<std::string_view, 20> kFunctions = {"eq",
+                                                                  "has_id",
+                                                                  "in_side_effect",
                                                                   "neq",
                                                                   "lt",
                                                                   "lte",
@@ -171,11 +174,26 @@ bool IsPredicate(std::string_view function) {
 bool IsStrict(const Expression& expression) {
   if (expression.kind == Expression::Kind::kCall &&
       (expression.name == "and" || expression.name == "or" || expression.name == "not" ||
-       expression.name == "present" || expression.name == "map_of")) {
+       expression.name == "present" || expression.name == "map_of" ||
+       expression.name == "first_of")) {
     return false;
   }
   return std::all_of(expression.args.begin(), expression.args.end(),
                      [](const ExpressionPtr& arg) { return IsStrict(*arg); });
+}
+
+bool IsOnce(const Expression& expression) {
+  return expression.kind == Expression::Kind::kCall && expression.name == "once";
+}
+
+bool IsPure(const Expression& expression) {
+  if (expression.kind == Expression::Kind::kCall &&
+      (expression.name == "side_effect" || expression.name == "in_side_effect" ||
+       expression.name == "list_sample" || IsOnce(expression))) {
+    return false;
+  }
+  return std::all_of(expression.args.begin(), expression.args.end(),
+                     [](const ExpressionPtr& arg) { return IsPure(*arg); });
 }
 
 std::string ConstantText(const Value& value) {

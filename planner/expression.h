@@ -69,6 +69,12 @@ bool IsPredicate(std::string_view function);
 // Absent as soon as any value that it reads is: no and, or, not, present, map_of in it.
 bool IsStrict(const Expression& expression);
 
+// Gives the same wherever in the traversal it is evaluated: draws nothing at random and reads no
+// side-effect.
+bool IsPure(const Expression& expression);
+// once("name"): of the first row of the query that comes there one traverser passes, of no other.
+bool IsOnce(const Expression& expression);
+
 // For explain and goldens: eq(property(_, "name"), "marko").
 std::string ExpressionText(const Expression& expression);
 // "text", 1, 2L, 1.5, [..], ...; long ones are cut.

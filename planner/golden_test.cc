@@ -81,7 +81,6 @@ std::string RuleText(const std::string& text, const std::string& name) {
       rule.apply(&chain);
       continue;
     }
-    if (rule.check != nullptr && !rule.check(chain).ok()) return ErrorText(rule.check(chain));
     const std::string before = ChainText(chain, 2);
     const bool fired = rule.apply(&chain);
     const std::string after = ChainText(chain, 2);

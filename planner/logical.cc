@@ -1,5 +1,7 @@
 #include "planner/logical.h"
 
+#include <algorithm>
+
 namespace koios::planner {
 namespace {
 
@@ -47,6 +49,9 @@ std::string DedupText(const Dedup& op) {
 
 std::string ScopeText(const Scope& op) {
   std::string text = "Scope(" + plan::ScopeExit::Policy_Name(op.policy);
+  if (!op.carried.empty()) {
+    text += ", carry " + NamesText({op.carried.begin(), op.carried.end()});
+  }
   if (op.policy == plan::ScopeExit::FIRST || op.policy == plan::ScopeExit::EXISTS_FLAG) {
     text += ", " + TargetText(op.target) + AbsentText(op.absent);
   }
@@ -75,14 +80,33 @@ std::string LoopText(const Loop& op) {
   return "Loop(" + (text.empty() ? text : text.substr(2)) + ")";
 }
 
+// The expressions of a change, with what each of them is.
+void ForEachPart(const Mutate& op,
+                 const std::function<void(const char*, const Expression&)>& part) {
+  if (op.label != nullptr) part("label", *op.label);
+  if (op.id != nullptr) part("id", *op.id);
+  if (op.out != nullptr) part("out", *op.out);
+  if (op.in != nullptr) part("in", *op.in);
+  for (const auto& [key, value] : op.properties) {
+    part("key", *key);
+    part("value", *value);
+  }
+}
+
+std::string MutateText(const Mutate& op) {
+  static constexpr const char* kNames[] = {"AddVertex", "AddEdge", "SetProperty", "Drop", "Guard"};
+  std::string text;
+  ForEachPart(op, [&text](const char* what, const Expression& value) {
+    text += (text.empty() ? "" : ", ") + std::string(what) + "=" + ExpressionText(value);
+  });
+  return std::string(kNames[static_cast<size_t>(op.kind)]) + "(" + text + ")";
+}
+
 std::string OperationText(const Operation& operation) {
   return std::visit(
       Overloaded{
           [](const Source& op) { return SourceText(op); },
-          [](const Inject& op) {
-            return "Inject(" + ConstantText(Value::List(op.values)) +
-                   (op.keep_input ? ", keep_input)" : ")");
-          },
+          [](const Inject& op) { return "Inject(" + ConstantText(Value::List(op.values)) + ")"; },
           [](const Expand& op) {
             return "Expand(" + plan::Direction_Name(op.direction) + ", " + NamesText(op.labels) +
                    ", " + plan::Expand::To_Name(op.to) + ")";
@@ -107,14 +131,27 @@ std::string OperationText(const Operation& operation) {
                    (op.weight.empty() ? "" : ", " + op.weight) + ")";
           },
           [](const Order& op) { return OrderText(op); },
+          [](const Barrier&) { return std::string("Barrier()"); },
+          [](const Coin& op) {
+            return "Coin(" + ConstantText(Value::Double(op.probability)) + ")";
+          },
           [](const Dedup& op) { return DedupText(op); },
           [](const Reduce& op) {
-            return "Reduce(" + plan::Reduce::Function_Name(op.function) + ")";
+            return "Reduce(" + plan::Reduce::Function_Name(op.function) +
+                   (op.operator_.empty() ? ""
+                                         : ", " + ConstantText(op.seed) + ", " + op.operator_) +
+                   ")";
           },
           [](const Group& op) {
             return "Group(" + TargetText(op.key) + ", " + TargetText(op.value) + ", " +
-                   plan::Group::Value_Name(op.kind) + ")";
+                   plan::Group::Value_Name(op.kind) + (op.rows ? ", rows" : "") +
+                   (op.side_effect.empty() ? "" : ", in " + op.side_effect) + ")";
           },
+          [](const Aggregate& op) {
+            return "Aggregate(" + op.name + ", " + TargetText(op.value) + ")";
+          },
+          [](const Cap& op) { return "Cap(" + NamesText(op.names) + ")"; },
+          [](const Mutate& op) { return MutateText(op); },
           [](const Scope& op) { return ScopeText(op); },
           [](const Split& op) { return SplitText(op); },
           [](const Loop& op) { return LoopText(op); },
@@ -165,6 +202,7 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
     add(group->key);
     add(group->value);
   }
+  if (const Aggregate* aggregate = As<Aggregate>(op)) add(aggregate->value);
   if (const Split* split = As<Split>(op)) {
     for (const ExpressionPtr& test : split->tests) CollectNames(*test, names);
   }
@@ -173,6 +211,10 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
          {loop->before.until, loop->before.emit, loop->behind.until, loop->behind.emit}) {
       if (test != nullptr) CollectNames(*test, names);
     }
+  }
+  if (const Mutate* mutate = As<Mutate>(op)) {
+    ForEachPart(*mutate,
+                [names](const char*, const Expression& part) { CollectNames(part, names); });
   }
   if (const EdgeEnd* end = As<EdgeEnd>(op); end && end->end == plan::EdgeEnd::OTHER) {
     names->insert(kFromVertexName);
@@ -203,7 +245,57 @@ void CollectAllReads(const Op& op, std::set<std::string>* names) {
   }
 }
 
-bool EndsHistory(const Op& op) { return As<Reduce>(op) || As<Group>(op); }
+bool Writes(const Op& op) {
+  const Mutate* mutate = As<Mutate>(op);
+  if (mutate != nullptr) return mutate->kind != Mutate::Kind::kGuard;
+  const std::vector<Chain>* children = ChildrenOf(op);
+  return children != nullptr && std::any_of(children->begin(), children->end(),
+                                            [](const Chain& child) { return Writes(child); });
+}
+
+bool Writes(const Chain& chain) {
+  return std::any_of(chain.ops.begin(), chain.ops.end(), [](const Op& op) { return Writes(op); });
+}
+
+namespace {
+
+bool ReadsStored(const Expression& expression) {
+  if (expression.kind == Expression::Kind::kCall && ReadsStoredData(expression.name)) return true;
+  return std::any_of(expression.args.begin(), expression.args.end(),
+                     [](const ExpressionPtr& arg) { return ReadsStored(*arg); });
+}
+
+}  // namespace
+
+bool ReadsGraph(const Op& op) {
+  if (As<Source>(op) || As<Expand>(op) || As<Fetch>(op)) return true;
+  bool reads = false;
+  const auto look = [&reads](const ExpressionPtr& expression) {
+    reads = reads || (expression != nullptr && ReadsStored(*expression));
+  };
+  if (const Filter* filter = As<Filter>(op)) look(filter->predicate);
+  if (const Project* project = As<Project>(op)) look(project->value);
+  if (const Split* split = As<Split>(op)) {
+    for (const ExpressionPtr& test : split->tests) look(test);
+  }
+  if (const Loop* loop = As<Loop>(op)) {
+    for (const LoopTests& tests : {loop->before, loop->behind}) {
+      look(tests.until);
+      look(tests.emit);
+    }
+  }
+  if (const std::vector<Chain>* children = ChildrenOf(op)) {
+    for (const Chain& child : *children) {
+      for (const Op& inner : child.ops) reads = reads || ReadsGraph(inner);
+    }
+  }
+  return reads;
+}
+
+bool EndsHistory(const Op& op) {
+  const Group* group = As<Group>(op);
+  return As<Reduce>(op) || As<Cap>(op) || (group != nullptr && group->side_effect.empty());
+}
 
 bool EndsHistory(const Chain& chain) {
   for (const Op& op : chain.ops) {
@@ -214,6 +306,71 @@ bool EndsHistory(const Chain& chain) {
     }
   }
   return false;
+}
+
+bool ForgetsNames(const Chain& chain) {
+  for (const Op& op : chain.ops) {
+    if (EndsHistory(op)) return true;
+    const Scope* scope = As<Scope>(op);
+    if (!As<Split>(op) && !As<Loop>(op) && (scope == nullptr || !scope->keeps_labels)) continue;
+    for (const Chain& child : *ChildrenOf(op)) {
+      if (ForgetsNames(child)) return true;
+    }
+  }
+  return false;
+}
+
+bool GivesNewValue(const Op& op) {
+  return std::visit(
+      Overloaded{
+          [](const Source&) { return true; },
+          [](const Inject&) { return true; },
+          [](const Expand&) { return true; },
+          [](const EdgeEnd&) { return true; },
+          [](const Fetch&) { return true; },
+          [](const Filter&) { return false; },
+          [](const Project& project) { return project.target.empty(); },
+          [](const Unfold&) { return true; },
+          [](const Merge&) { return false; },
+          [](const Limit&) { return false; },
+          [](const Tail&) { return false; },
+          [](const Sample&) { return false; },
+          [](const Order&) { return false; },
+          [](const Dedup&) { return false; },
+          [](const Reduce&) { return true; },
+          [](const Barrier&) { return false; },
+          [](const Coin&) { return false; },
+          [](const Group& group) { return group.side_effect.empty(); },
+          [](const Aggregate&) { return false; },
+          [](const Cap&) { return true; },
+          [](const Mutate& mutate) {
+            return mutate.kind == Mutate::Kind::kAddVertex || mutate.kind == Mutate::Kind::kAddEdge;
+          },
+          [](const Scope& scope) {
+            const bool replaces = scope.policy == plan::ScopeExit::ALL ||
+                                  (scope.policy == plan::ScopeExit::FIRST && scope.target.empty());
+            return replaces && !scope.keeps_labels;
+          },
+          [](const Split&) { return false; },
+          [](const Loop&) { return false; },
+      },
+      op.body);
+}
+
+bool HasEffects(const Op& op) {
+  const Group* group = As<Group>(op);
+  const Filter* filter = As<Filter>(op);
+  if (filter != nullptr && IsOnce(*filter->predicate)) return true;
+  if (Writes(op) || As<Aggregate>(op) || (group != nullptr && !group->side_effect.empty()))
+    return true;
+  const std::vector<Chain>* children = ChildrenOf(op);
+  return children != nullptr && std::any_of(children->begin(), children->end(),
+                                            [](const Chain& child) { return HasEffects(child); });
+}
+
+bool HasEffects(const Chain& chain) {
+  return std::any_of(chain.ops.begin(), chain.ops.end(),
+                     [](const Op& op) { return HasEffects(op); });
 }
 
 std::string ChainText(const Chain& chain, int indent) {

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -24,6 +26,8 @@ struct Chain;
 
 // The vertex that a later otherV() must not return; written before each expansion to edges.
 inline constexpr char kFromVertexName[] = "~from";
+// The traverser's path, kept only in queries that read paths.
+inline constexpr char kPathName[] = "~path";
 
 struct Source {
   plan::ElementKind element = plan::VERTEX;
@@ -32,7 +36,6 @@ struct Source {
 };
 struct Inject {
   ValueList values;
-  bool keep_input = false;
 };
 struct Expand {
   plan::Direction direction = plan::OUT;
@@ -76,16 +79,48 @@ struct Order {
   std::vector<OrderKey> keys;
   int64_t limit = 0;  // 0: all
 };
+// Rows wait for all others of their instance and iteration.
+struct Barrier {};
+struct Coin {
+  double probability = 0;
+};
 struct Dedup {
   std::vector<std::string> keys;
 };
 struct Reduce {
   plan::Reduce::Function function = plan::Reduce::COUNT;
+  Value seed = {};             // FOLD_WITH
+  std::string operator_ = {};  // FOLD_WITH
 };
 struct Group {
   std::string key;
   std::string value;
   plan::Group::Value kind = plan::Group::LIST;
+  bool rows = false;             // one row per group: current is the value, `key` stays
+  std::string side_effect = {};  // not empty: gathers there, and the rows go on
+};
+// Adds each row's value to the bag `name`; the rows go on when all are in.
+struct Aggregate {
+  std::string name;
+  std::string value;
+};
+// One row: the side-effect, or a map of several.
+struct Cap {
+  std::vector<std::string> names;
+  bool is_map = false;  // of one: it is a map itself
+};
+// Changes to the graph. A null expression is none.
+struct Mutate {
+  enum class Kind : uint8_t {
+    kAddVertex,    // label, id, properties
+    kAddEdge,      // label, id, out, in, properties
+    kSetProperty,  // properties: one, of the current element
+    kDrop,         // the current element or property
+    kGuard,        // label, properties: one; see plan.proto
+  };
+  Kind kind = Kind::kDrop;
+  ExpressionPtr label, id, out, in;
+  std::vector<std::pair<ExpressionPtr, ExpressionPtr>> properties;  // keys and values
 };
 // bodies: one; of coalesce() the alternatives in order.
 struct Scope {
@@ -93,7 +128,8 @@ struct Scope {
   std::string target;  // FIRST, EXISTS_FLAG
   plan::Project::Absent absent = plan::Project::DROP_ROW;
   std::vector<Chain> bodies;
-  bool keeps_labels = false;  // local(), optional(): labels inside are seen behind
+  bool keeps_labels = false;      // local(), optional(): what is stored inside is seen behind
+  std::set<std::string> carried;  // of that, what is read behind: set by drop_unread
 };
 // Without tests every row goes to every branch; else to the first whose test is present and true.
 struct Split {
@@ -113,9 +149,9 @@ struct Loop {
   LoopTests behind;
 };
 
-using Operation =
-    std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold, Limit, Tail,
-                 Sample, Order, Dedup, Reduce, Group, Scope, Split, Loop, Merge>;
+using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,
+                               Merge, Limit, Tail, Sample, Order, Barrier, Coin, Dedup, Reduce,
+                               Group, Aggregate, Cap, Mutate, Scope, Split, Loop>;
 
 struct Op {
   Operation body;
@@ -161,10 +197,28 @@ void CollectWrites(const Chain& chain, std::set<std::string>* names);
 // The names that the op or its children read.
 void CollectAllReads(const Op& op, std::set<std::string>* names);
 
+// Changes the graph, by itself or in a child.
+bool Writes(const Op& op);
+bool Writes(const Chain& chain);
+// Reads what a change could have touched, by itself or in a child.
+bool ReadsGraph(const Op& op);
+
 // After it no stored value is left and the rows are new: count(), fold(), group(), ...
 bool EndsHistory(const Op& op);
 // Whether that holds for an op of the chain or of the branches and loops in it.
 bool EndsHistory(const Chain& chain);
+// As EndsHistory, and for the children of local() and optional() too: behind it what was stored
+// before may be gone.
+bool ForgetsNames(const Chain& chain);
+
+// Whether the op gives a new current value, which is then the next object of the path. Children
+// that extend it themselves (branches, loops, local()) do not count.
+bool GivesNewValue(const Op& op);
+
+// Whether the op, or one inside it, changes side-effects of the query: it is done for each
+// traverser that comes to it, and nothing that reads them may move past it.
+bool HasEffects(const Op& op);
+bool HasEffects(const Chain& chain);
 
 // One line per operation, children indented; every line starts with `indent` spaces.
 std::string ChainText(const Chain& chain, int indent);

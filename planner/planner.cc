@@ -60,11 +60,13 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   PlannedQuery planned;
   planned.outcome = OutcomeOf(query);
   planned.explain = "logical\n" + ChainText(chain, 2);
-  RETURN_IF_ERROR(RunRules(&chain, [&planned](const Rule& rule, const Chain& after) {
+  RunRules(&chain, [&planned](const Rule& rule, const Chain& after) {
     planned.explain += "\nafter " + std::string(rule.name) + ": " + std::string(rule.help) + "\n" +
                        ChainText(after, 2);
-  }));
+  });
+  RETURN_IF_ERROR(CheckEarlyStops(chain));
   ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain));
+  planned.mutates = planned.plan.mutates();
   planned.plan.set_graph(query.root.source);
   planned.explain += "\nphysical\n" + PhysicalText(planned.plan);
   return planned;

@@ -5,10 +5,19 @@ namespace {
 
 ValueType CallType(const Expression& call, const TypeEnv& env) {
   const std::string& name = call.name;
-  if (name == "map_of" || name == "value_map" || name == "element_map") return ValueType::kMap;
+  if (name == "map_of" || name == "value_map" || name == "element_map" || name == "property_map" ||
+      name == "path_entries") {
+    return ValueType::kMap;
+  }
   if (name == "map_keys" || name == "map_values") return ValueType::kList;
-  if (name == "map_get" || name == "entry_key" || name == "entry_value" || name == "value") {
+  if (name == "map_get" || name == "entry_key" || name == "entry_value" || name == "value" ||
+      name == "path_select" || name == "list_min" || name == "list_max" || name == "side_effect" ||
+      name == "first_of" || name == "like" || name == "list_sample") {
     return ValueType::kAny;
+  }
+  if (name.starts_with("path_")) return ValueType::kList;
+  if (name == "list_range" || name == "list_tail" || name == "list_order" || name == "list_dedup") {
+    return TypeOf(*call.args[0], env);
   }
   if (name == "property" && !call.args.empty()) {
     const ValueType owner = TypeOf(*call.args[0], env);
@@ -52,10 +61,9 @@ void AdvanceScope(const Scope& scope, TypeEnv* env) {
     bodies = i == 0 ? std::move(body) : JoinEnvs(bodies, body);
   }
   const ValueType result = bodies.current;
-  if (scope.policy == plan::ScopeExit::ALL || scope.policy == plan::ScopeExit::OPTIONAL) {
-    for (const auto& [name, stored] : bodies.names) {
-      if (scope.keeps_labels || name == kFromVertexName) env->names.insert({name, stored});
-    }
+  if (scope.keeps_labels && scope.policy == plan::ScopeExit::ALL) env->names = bodies.names;
+  if (scope.keeps_labels && scope.policy == plan::ScopeExit::OPTIONAL) {
+    env->names = JoinEnvs(*env, bodies).names;
   }
   switch (scope.policy) {
     case plan::ScopeExit::FIRST:
@@ -77,16 +85,26 @@ void AdvanceScope(const Scope& scope, TypeEnv* env) {
 
 void AdvanceReduce(const Reduce& reduce, TypeEnv* env) {
   env->names.clear();
-  env->current = reduce.function == plan::Reduce::FOLD ? ValueType::kList : ValueType::kScalar;
+  env->current = reduce.function == plan::Reduce::FOLD        ? ValueType::kList
+                 : reduce.function == plan::Reduce::FOLD_WITH ? ValueType::kAny
+                                                              : ValueType::kScalar;
 }
 
-ValueType InjectedType(const Inject& inject, ValueType input) {
-  ValueType type = inject.keep_input ? input : ValueType::kScalar;
-  bool first = !inject.keep_input;
-  for (const Value& value : inject.values) {
-    type = first ? TypeOfValue(value) : JoinTypes(type, TypeOfValue(value));
-    first = false;
-  }
+void AdvanceGroup(const Group& group, TypeEnv* env) {
+  if (!group.side_effect.empty()) return;
+  const TypeEnv::Stored key = {group.rows ? env->names[group.key].type : ValueType::kAny, true,
+                               false};
+  env->names.clear();
+  if (group.rows) env->names[group.key] = key;
+  env->current = !group.rows                       ? ValueType::kMap
+                 : group.kind == plan::Group::LIST ? ValueType::kList
+                                                   : ValueType::kAny;
+}
+
+ValueType InjectedType(const Inject& inject) {
+  if (inject.values.empty()) return ValueType::kScalar;
+  ValueType type = TypeOfValue(inject.values[0]);
+  for (const Value& value : inject.values) type = JoinTypes(type, TypeOfValue(value));
   return type;
 }
 
@@ -122,7 +140,7 @@ TypeEnv AtLoopStart(const TypeEnv& before, const Loop& loop) {
   bool forgets = false;
   for (const Chain& part : loop.parts) {
     CollectWrites(part, &written);
-    forgets = forgets || EndsHistory(part);
+    forgets = forgets || ForgetsNames(part);
   }
   for (auto& [name, stored] : start.names) stored.always = stored.always && !forgets;
   for (const std::string& name : written) {
@@ -197,12 +215,7 @@ void Advance(const Op& op, TypeEnv* env) {
                    env->current =
                        source.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
                  },
-                 [env](const Inject& inject) {
-                   if (inject.keep_input) {
-                     for (auto& [name, stored] : env->names) stored.always = false;
-                   }
-                   env->current = InjectedType(inject, env->current);
-                 },
+                 [env](const Inject& inject) { env->current = InjectedType(inject); },
                  [env](const Expand& expand) {
                    env->current = expand.to == plan::Expand::NEIGHBOUR  ? ValueType::kVertex
                                   : expand.to == plan::Expand::INCIDENT ? ValueType::kEdge
@@ -223,11 +236,19 @@ void Advance(const Op& op, TypeEnv* env) {
                  [](const Tail&) {},
                  [](const Sample&) {},
                  [](const Order&) {},
+                 [](const Barrier&) {},
+                 [](const Coin&) {},
                  [](const Dedup&) {},
                  [env](const Reduce& reduce) { AdvanceReduce(reduce, env); },
-                 [env](const Group&) {
+                 [env](const Group& group) { AdvanceGroup(group, env); },
+                 [](const Aggregate&) {},
+                 [env](const Cap& cap) {
                    env->names.clear();
-                   env->current = ValueType::kMap;
+                   env->current = cap.is_map ? ValueType::kMap : ValueType::kList;
+                 },
+                 [env](const Mutate& mutate) {
+                   if (mutate.kind == Mutate::Kind::kAddVertex) env->current = ValueType::kVertex;
+                   if (mutate.kind == Mutate::Kind::kAddEdge) env->current = ValueType::kEdge;
                  },
                  [env](const Scope& scope) { AdvanceScope(scope, env); },
                  [env](const Split& split) { AdvanceSplit(split, env); },

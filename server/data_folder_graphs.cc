@@ -18,6 +18,18 @@ StatusOr<std::shared_ptr<const storage::GraphView>> DataFolderGraphs::View(
   return store->View();
 }
 
+StatusOr<std::shared_ptr<storage::Transaction>> DataFolderGraphs::Begin(
+    std::string_view name) const {
+  ASSIGN_OR_RETURN(auto store, Find(name));
+  return std::shared_ptr<storage::Transaction>(store->Begin());
+}
+
+StatusOr<storage::CommitResult> DataFolderGraphs::Commit(std::string_view name,
+                                                         const storage::WriteBatch& batch) const {
+  ASSIGN_OR_RETURN(auto store, Find(name));
+  return store->Commit(batch);
+}
+
 StatusOr<uint64_t> DataFolderGraphs::DiskBytes(std::string_view name) const {
   ASSIGN_OR_RETURN(auto store, Find(name));
   return store->DiskBytes();

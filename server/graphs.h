@@ -10,6 +10,8 @@
 #include "core/status.h"
 #include "storage/check.h"
 #include "storage/graph_view.h"
+#include "storage/rocks/graph_store.h"
+#include "storage/transaction.h"
 
 namespace koios::server {
 
@@ -22,6 +24,11 @@ class Graphs {
   virtual std::vector<std::string> Names() const = 0;  // in order
   // The newest view. NOT_FOUND when there is no such graph.
   virtual StatusOr<std::shared_ptr<const storage::GraphView>> View(std::string_view name) const = 0;
+  // For a request that changes the graph: it reads and writes the transaction, then commits it.
+  virtual StatusOr<std::shared_ptr<storage::Transaction>> Begin(std::string_view name) const = 0;
+  // As GraphStore::Commit.
+  virtual StatusOr<storage::CommitResult> Commit(std::string_view name,
+                                                 const storage::WriteBatch& batch) const = 0;
   virtual StatusOr<uint64_t> DiskBytes(std::string_view name) const = 0;
   virtual StatusOr<storage::CheckReport> Check(std::string_view name) const = 0;
 };

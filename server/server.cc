@@ -92,6 +92,8 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
   environment.pool = &state->pool;
   environment.limits.default_timeout_ms = options.query_timeout_ms;
   environment.limits.window_batches = std::max<size_t>(1, options.window_batches);
+  environment.limits.held_bytes = options.held_bytes;
+  environment.limits.max_attempts = std::max(1, options.max_attempts);
   environment.limits.parser = options.parser;
   state->service = std::make_unique<KoiosService>(environment);
 

@@ -33,6 +33,21 @@ class MemoryGraphs final : public Graphs {
     if (it == graphs_.end()) return NoSuchGraph(name, Names());
     return it->second;
   }
+  StatusOr<std::shared_ptr<storage::Transaction>> Begin(std::string_view name) const override {
+    ++begun;
+    ASSIGN_OR_RETURN(auto view, View(name));
+    return std::make_shared<storage::Transaction>(view, std::make_shared<storage::Numbers>(4));
+  }
+  StatusOr<storage::CommitResult> Commit(std::string_view,
+                                         const storage::WriteBatch&) const override {
+    if (conflicts > 0) {
+      --conflicts;
+      return Aborted("a conflict");
+    }
+    storage::CommitResult result;
+    result.version = 77;
+    return result;
+  }
   StatusOr<uint64_t> DiskBytes(std::string_view) const override { return 42; }
   StatusOr<storage::CheckReport> Check(std::string_view name) const override {
     RETURN_IF_ERROR(View(name).status());
@@ -41,6 +56,9 @@ class MemoryGraphs final : public Graphs {
     report.problems = {"a", "b"};
     return report;
   }
+
+  mutable std::atomic<int> begun{0};
+  mutable std::atomic<int> conflicts{0};  // commits that conflict before one does not
 
  private:
   std::map<std::string, std::shared_ptr<const storage::GraphView>, std::less<>> graphs_;
@@ -86,13 +104,16 @@ class ServerTest : public testing::Test {
     options.embedded = true;
     auto engine = std::make_unique<FakeEngine>();
     engine_ = engine.get();
-    auto server = Server::Start(std::make_unique<MemoryGraphs>(), std::move(engine), options);
+    auto graphs = std::make_unique<MemoryGraphs>();
+    graphs_ = graphs.get();
+    auto server = Server::Start(std::move(graphs), std::move(engine), options);
     CHECK(server.ok());
     server_ = *std::move(server);
     stub_ = v1::Koios::NewStub(server_->InProcessChannel());
   }
 
   FakeEngine* engine_ = nullptr;
+  MemoryGraphs* graphs_ = nullptr;
   std::unique_ptr<Server> server_;
   std::unique_ptr<v1::Koios::Stub> stub_;
 };
@@ -141,6 +162,67 @@ TEST_F(ServerTest, AClientThatDoesNotReadPausesItsQuery) {
   query->End(OkStatus(), 1);
   EXPECT_TRUE(call.Finish().ok());
   EXPECT_EQ(call.num_batches, 1);
+}
+
+TEST_F(ServerTest, AChangesResultsWaitForTheCommit) {
+  Call call(stub_.get(), "g.addV('a')");
+  auto query = engine_->Query(0);
+  ASSERT_NE(query->options.transaction, nullptr);
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(query->PushOne(i));  // more than the window
+  query->End(OkStatus(), 20);
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_EQ(call.num_batches, 20);
+  EXPECT_EQ(call.summary.version(), 77u);
+}
+
+TEST_F(ServerTest, AConflictRunsTheRequestAgainAndForgetsItsResults) {
+  graphs_->conflicts = 2;
+  Call call(stub_.get(), "g.addV('a')");
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    auto query = engine_->Query(static_cast<size_t>(attempt));
+    EXPECT_TRUE(query->PushOne(attempt));
+    query->End(OkStatus(), 1);
+  }
+  EXPECT_TRUE(call.Finish().ok());
+  EXPECT_EQ(call.num_batches, 1);
+  EXPECT_EQ(call.summary.rows(), 1u);
+  EXPECT_EQ(graphs_->begun, 3);
+}
+
+TEST_F(ServerTest, ConflictsWithoutEndAreAborted) {
+  graphs_->conflicts = 1000;
+  Call call(stub_.get(), "g.addV('a')");
+  const size_t attempts = static_cast<size_t>(ServerOptions().max_attempts);
+  for (size_t attempt = 0; attempt < attempts; ++attempt) {
+    engine_->Query(attempt)->End(OkStatus());
+  }
+  EXPECT_EQ(call.Finish().error_code(), grpc::StatusCode::ABORTED);
+  EXPECT_EQ(engine_->num_queries(), attempts);
+  EXPECT_EQ(call.num_batches, 0);
+}
+
+TEST_F(ServerTest, AChangeThatFailsIsNotCommitted) {
+  graphs_->conflicts = 1;
+  Call call(stub_.get(), "g.addV('a')");
+  auto query = engine_->Query(0);
+  EXPECT_TRUE(query->PushOne(1));
+  query->End(InvalidArgument("no"));
+  EXPECT_EQ(call.Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(graphs_->conflicts, 1);
+  EXPECT_EQ(call.num_batches, 0);
+}
+
+TEST_F(ServerTest, HeldResultsHaveABound) {
+  ServerOptions options;
+  options.held_bytes = 64;
+  Start(options);
+  Call call(stub_.get(), "g.addV('a')");
+  auto query = engine_->Query(0);
+  for (int i = 0; i < 20 && query->PushOne(i); ++i) {
+  }
+  EXPECT_EQ(query->WaitForCancel().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(call.Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(graphs_->conflicts, 0);
 }
 
 TEST_F(ServerTest, AClientsCancelStopsTheQuery) {

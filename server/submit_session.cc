@@ -39,6 +39,18 @@ ErrorDetail SourceWord(const parser::Query& query) {
   return detail;
 }
 
+Status HeldTooMuch(size_t limit) {
+  ErrorDetail detail;
+  detail.reason = "TOO_MANY_RESULTS";
+  detail.limit = std::to_string(limit) + " bytes";
+  detail.hint = "End the traversal with iterate() or count(), or change less at once.";
+  return ResourceExhausted(
+      "The results of a request that changes the graph are held until it is committed; these are "
+      "more than " +
+          detail.limit + ". Nothing was changed.",
+      detail);
+}
+
 uint64_t NumResults(const engine::ResultBatch& batch) {
   if (batch.bulk.empty()) return batch.column.size();
   uint64_t total = 0;
@@ -58,7 +70,7 @@ grpc::ServerWriteReactor<v1::SubmitResponse>* SubmitSession::Start(
     session->Finish(ToGrpcStatus(admitted));
     return session.get();
   }
-  session->pumping_ = true;
+  session->beginning_ = 1;
   environment.pool->Run([session] { session->Begin(); });
   return session.get();
 }
@@ -89,12 +101,19 @@ Status SubmitSession::Admit() {
 }
 
 void SubmitSession::Begin() {
+  int attempt = 0;
+  {
+    MutexLock lock(&mutex_);
+    attempt = ++attempt_;
+  }
   StatusOr<std::shared_ptr<engine::QueryHandle>> handle = Launch();
   Status stopped;
   {
     MutexLock lock(&mutex_);
-    pumping_ = false;
-    if (!handle.ok()) {
+    --beginning_;
+    if (attempt != attempt_) {
+      // It was decided meanwhile, and the next one runs.
+    } else if (!handle.ok()) {
       result_.emplace().status = handle.status();
     } else if (*handle == nullptr) {
       result_.emplace();  // explain: nothing runs
@@ -115,6 +134,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
   ASSIGN_OR_RETURN(parser::Query query,
                    parser::Parse(request_->query(), environment_.limits.parser));
   const std::string graph = GraphOfSource(query.root.source, request_->graph());
+  graph_ = graph;
   StatusOr<std::shared_ptr<const storage::GraphView>> view = environment_.graphs->View(graph);
   if (!view.ok()) return WithDetail(view.status(), SourceWord(query));
   view_ = *std::move(view);
@@ -130,6 +150,10 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
   if (mode_ == v1::EXPLAIN) {
     explain_ = std::move(planned.explain);
     return std::shared_ptr<engine::QueryHandle>();
+  }
+  if (planned.mutates) {
+    ASSIGN_OR_RETURN(transaction_, environment_.graphs->Begin(graph));
+    view_ = transaction_;
   }
   planned.plan.set_graph(graph);
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
@@ -149,6 +173,7 @@ engine::QueryOptions SubmitSession::Options() const {
   engine::QueryOptions options;
   options.seed = NextSeed();
   options.profile = mode_ == v1::PROFILE;
+  options.transaction = transaction_;
   if (left_ns.has_value())
     options.deadline_ns = static_cast<uint64_t>(environment_.engine->clock().NowNanos()) + *left_ns;
   return options;
@@ -177,22 +202,73 @@ size_t SubmitSession::Room() {
 
 void SubmitSession::Push(engine::ResultBatch batch) {
   rows_.fetch_add(NumResults(batch), std::memory_order_relaxed);
+  bool too_much = false;
   {
     MutexLock lock(&mutex_);
     // A profile counts results and sends none.
     if (!stopped_.ok() || mode_ == v1::PROFILE) return;
-    batches_.push_back(std::move(batch));
+    if (transaction_ == nullptr) {
+      batches_.push_back(std::move(batch));
+    } else {
+      held_bytes_ += batch.column.ByteSize() + batch.bulk.size() * sizeof(int64_t);
+      too_much = held_bytes_ > environment_.limits.held_bytes;
+      if (!too_much) held_.push_back(std::move(batch));
+    }
   }
+  if (too_much) Stop(HeldTooMuch(environment_.limits.held_bytes));
   Advance();
 }
 
 void SubmitSession::Done(engine::QueryResult result) {
+  bool decide = false;
   {
     MutexLock lock(&mutex_);
-    result_ = std::move(result);
-    if (!result_->status.ok()) batches_.clear();
+    decide = transaction_ != nullptr && result.status.ok() && stopped_.ok();
+    if (decide) {
+      pumping_ = true;
+      undecided_ = std::move(result);
+    } else {
+      result_ = std::move(result);
+      if (!result_->status.ok()) batches_.clear();
+    }
   }
-  Advance();
+  if (decide) {
+    environment_.pool->Run([self = shared_from_this()] { self->Decide(); });
+  } else {
+    Advance();
+  }
+}
+
+// The query is complete: commits what it changed, then lets its results go.
+void SubmitSession::Decide() {
+  const StatusOr<storage::CommitResult> committed =
+      environment_.graphs->Commit(graph_, transaction_->TakeBatch());
+  bool again = false;
+  {
+    MutexLock lock(&mutex_);
+    pumping_ = false;
+    engine::QueryResult result = *std::move(undecided_);
+    undecided_.reset();
+    again = committed.status().code() == StatusCode::kAborted && stopped_.ok() &&
+            attempt_ < environment_.limits.max_attempts;
+    if (again) {
+      held_.clear();
+      held_bytes_ = 0;
+      handle_ = nullptr;
+      rows_.store(0, std::memory_order_relaxed);
+      ++beginning_;
+    } else {
+      result.status = committed.status();
+      if (committed.ok()) {
+        committed_version_ = committed->version;
+        stopped_ = OkStatus();  // too late: it is done
+        batches_.swap(held_);
+      }
+      held_.clear();
+      result_ = std::move(result);
+    }
+  }
+  again ? Begin() : Advance();
 }
 
 void SubmitSession::Advance() {
@@ -200,7 +276,7 @@ void SubmitSession::Advance() {
   std::optional<engine::QueryResult> end;
   {
     MutexLock lock(&mutex_);
-    if (writing_ || pumping_ || finished_) return;
+    if (writing_ || pumping_ || beginning_ > 0 || finished_) return;
     if (!messages_.empty()) {
       write = writing_ = true;
       current_.Swap(&messages_.front());
@@ -280,6 +356,7 @@ void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* 
   summary->set_query_id(ticket_.id());
   summary->set_mode(mode_);
   if (view_ != nullptr) summary->set_version(view_->version());
+  if (committed_version_ != 0) summary->set_version(committed_version_);
   if (mode_ == v1::EXPLAIN) summary->set_text(explain_);
   if (mode_ == v1::PROFILE) {
     FillProfile(plan_, result, summary);

@@ -1,5 +1,7 @@
 // SubmitSession: one Submit call from its text to its last message.
 //   gRPC thread: admits and queues Begin() -> pool: parse, plan, view, engine Submit
+//   a request that changes the graph: its results are held until it is committed; on a conflict it
+//   runs again on a new view, a few times, then it is ABORTED
 //   engine worker: Push() a batch into a window of a few -> pool: Pump() encodes one batch
 //   gRPC thread: one write outstanding per stream; OnWriteDone() sends the next message
 // Rules: at most `window_batches` batches wait; a full window pauses the query, never a thread. The
@@ -30,6 +32,10 @@ struct SessionLimits {
   uint64_t default_timeout_ms = 30'000;  // for requests that name none; 0: none
   size_t window_batches = 4;
   parser::Limits parser;
+  // Of a request that changes the graph: the results held until it is committed, and how often it
+  // is run when it conflicts with others.
+  size_t held_bytes = 0;
+  int max_attempts = 1;
 };
 
 // What all sessions of a server share; outlives them.
@@ -67,6 +73,7 @@ class SubmitSession final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
 
   Status Admit();
   void Begin();
+  void Decide();
   StatusOr<std::shared_ptr<engine::QueryHandle>> Launch();
   engine::QueryOptions Options() const;
   void Stop(const Status& why);
@@ -85,6 +92,9 @@ class SubmitSession final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
   // Written by Begin() before the engine or a write can see them.
   QueryRegistry::Ticket ticket_;
   std::shared_ptr<const storage::GraphView> view_;
+  std::shared_ptr<storage::Transaction> transaction_;  // of the current attempt; null: none
+  std::string graph_;
+  uint64_t committed_version_ = 0;
   std::optional<ResultEncoder> encoder_;
   plan::Plan plan_;  // kept for the profile only
   v1::Mode mode_ = v1::RUN;
@@ -97,11 +107,17 @@ class SubmitSession final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
   std::shared_ptr<engine::QueryHandle> handle_ KOIOS_GUARDED_BY(mutex_);
   // From the engine, not yet encoded.
   std::deque<engine::ResultBatch> batches_ KOIOS_GUARDED_BY(mutex_);
+  // Not yet committed.
+  std::deque<engine::ResultBatch> held_ KOIOS_GUARDED_BY(mutex_);
+  size_t held_bytes_ KOIOS_GUARDED_BY(mutex_) = 0;
+  std::optional<engine::QueryResult> undecided_ KOIOS_GUARDED_BY(mutex_);
+  int attempt_ KOIOS_GUARDED_BY(mutex_) = 0;
   // Encoded, not yet written.
   std::deque<v1::SubmitResponse> messages_ KOIOS_GUARDED_BY(mutex_);
   std::optional<engine::QueryResult> result_ KOIOS_GUARDED_BY(mutex_);
   bool writing_ KOIOS_GUARDED_BY(mutex_) = false;
   bool pumping_ KOIOS_GUARDED_BY(mutex_) = false;  // a task is queued or runs
+  int beginning_ KOIOS_GUARDED_BY(mutex_) = 0;     // Begin() is queued or runs
   bool paused_ KOIOS_GUARDED_BY(mutex_) = false;   // the engine saw no room
   bool finished_ KOIOS_GUARDED_BY(mutex_) = false;
   // gRPC's while writing_ or finished_, else guarded too.

@@ -24,6 +24,7 @@ namespace koios::storage {
 struct ScanCursor {
   uint64_t next_local = 0;
   bool done = false;
+  uint64_t next_own = 0;  // a transaction's: 1 + the number of its own that it has given
 };
 
 // Where an expansion of a column of vertices stands: the row, and the last edge end it gave.
@@ -32,6 +33,7 @@ struct ExpandCursor {
   size_t row = 0;
   std::string resume_key;
   bool done = false;
+  uint64_t next_own = 0;  // as ScanCursor's
 };
 
 // One output row per edge end: rows[i] is the input row it belongs to.

@@ -4,6 +4,7 @@
 #include "storage/memory_graph.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/temp_folder.h"
+#include "storage/transaction.h"
 
 namespace koios::storage {
 namespace {
@@ -53,9 +54,57 @@ struct StoreBackend {
   std::unique_ptr<GraphStore> store;
 };
 
+// All of it added by one transaction.
+struct OwnBackend {
+  BuiltGraph Build(const WriteBatch& batch) {
+    auto transaction = std::make_shared<Transaction>(std::make_shared<MemoryGraph>(4),
+                                                     std::make_shared<Numbers>(4));
+    BuiltGraph built;
+    built.vertices.resize(batch.vertices.size());
+    for (const bool given : {true, false}) {
+      for (size_t i = 0; i < batch.vertices.size(); ++i) {
+        const AddedVertex& vertex = batch.vertices[i];
+        if (vertex.id.has_value() != given) continue;
+        built.vertices[i] =
+            transaction->AddVertex(vertex.label, vertex.id, vertex.properties).value();
+      }
+    }
+    for (const AddedEdge& edge : batch.edges) {
+      built.edges.push_back(transaction
+                                ->AddEdge(built.vertices[*edge.out.added],
+                                          built.vertices[*edge.in.added], edge.label, edge.id,
+                                          edge.properties)
+                                .value());
+    }
+    Column vertex_ids, edge_ids;
+    CHECK(transaction->VertexIds(built.vertices, &vertex_ids).ok());
+    CHECK(transaction->EdgeIds(built.edges, &edge_ids).ok());
+    for (size_t i = 0; i < vertex_ids.size(); ++i) built.vertex_ids.push_back(vertex_ids.Get(i));
+    for (size_t i = 0; i < edge_ids.size(); ++i) built.edge_ids.push_back(edge_ids.Get(i));
+    built.view = transaction;
+    return built;
+  }
+};
+
+// All of it stored, under a transaction that has changed something else.
+struct ChangedBackend {
+  BuiltGraph Build(const WriteBatch& batch) {
+    BuiltGraph built = stored.Build(batch);
+    std::shared_ptr<Transaction> transaction = stored.store->Begin();
+    const VertexRef other = transaction->AddVertex("other", std::nullopt, {}).value();
+    CHECK(transaction->AddEdge(other, built.vertices[0], "other", std::nullopt, {}).ok());
+    CHECK(transaction->SetProperty(built.vertices[0], "other", Value::Int(1)).ok());
+    CHECK(transaction->SetProperty(built.vertices[0], "other", Value::Null()).ok());
+    CHECK(transaction->DropVertex(other).ok());
+    built.view = transaction;
+    return built;
+  }
+  StoreBackend<(16 << 20)> stored;
+};
+
 // A cache that keeps all, none, or only segments of a few edge ends.
-using Backends =
-    testing::Types<MemoryBackend, StoreBackend<(16 << 20)>, StoreBackend<0>, StoreBackend<16384>>;
+using Backends = testing::Types<MemoryBackend, StoreBackend<(16 << 20)>, StoreBackend<0>,
+                                StoreBackend<16384>, OwnBackend, ChangedBackend>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Views, GraphViewContract, Backends);
 
 }  // namespace

@@ -135,25 +135,10 @@ void MetaState::AddEdges(LabelId label, int64_t delta) {
   Changed(MetaKind::kEdgeCount, label);
 }
 
-uint64_t MetaState::TakeVertexLocal(uint32_t partition) {
-  Changed(MetaKind::kNextLocals, partition);
-  return next_vertex_local_[partition]++;
-}
-
-uint64_t MetaState::TakeEdgeLocal(uint32_t partition) {
-  Changed(MetaKind::kNextLocals, partition);
-  return next_edge_local_[partition]++;
-}
-
 void MetaState::SetNextLocals(uint32_t partition, uint64_t next_vertex, uint64_t next_edge) {
   next_vertex_local_[partition] = next_vertex;
   next_edge_local_[partition] = next_edge;
   Changed(MetaKind::kNextLocals, partition);
-}
-
-int64_t MetaState::TakeVertexId() {
-  Changed(MetaKind::kNextVertexId);
-  return next_vertex_id_++;
 }
 
 void MetaState::NoteVertexId(int64_t id) {

@@ -50,11 +50,8 @@ class MetaState {
   void NoteProperty(LabelId label, KeyId key, ValueKind kind);
   void AddVertices(LabelId label, int64_t delta);
   void AddEdges(LabelId label, int64_t delta);
-  uint64_t TakeVertexLocal(uint32_t partition);
-  uint64_t TakeEdgeLocal(uint32_t partition);
   void SetNextLocals(uint32_t partition, uint64_t next_vertex, uint64_t next_edge);
-  // The next id to assign. It passes the ids that users gave as far as NoteVertexId was told.
-  int64_t TakeVertexId();
+  // This id was given or assigned: the next one to assign is above it.
   void NoteVertexId(int64_t id);
 
   // Calls back with each fact that changed since the last call, in key order.

@@ -38,10 +38,8 @@ TEST(MetaState, IsWhatItsChangesSay) {
   meta.NoteProperty(person, name, ValueKind::kString);
   meta.AddVertices(person, 5);
   meta.AddEdges(person, 1);
-  EXPECT_EQ(meta.TakeVertexLocal(3), kFirstVertexLocal);
-  EXPECT_EQ(meta.TakeEdgeLocal(3), kFirstEdgeLocal);
+  meta.SetNextLocals(3, kFirstVertexLocal + 1, kFirstEdgeLocal + 1);
   meta.NoteVertexId(41);
-  EXPECT_EQ(meta.TakeVertexId(), 42);
   meta.SetVersion(9);
   facts.merge(TakeFacts(&meta));
   // 'V' was written twice: the later one counts.
@@ -58,7 +56,7 @@ TEST(MetaState, IsWhatItsChangesSay) {
   EXPECT_EQ(back.next_vertex_local(3), kFirstVertexLocal + 1);
   EXPECT_EQ(back.next_edge_local(3), kFirstEdgeLocal + 1);
   EXPECT_EQ(back.next_edge_local(0), kFirstEdgeLocal);
-  EXPECT_EQ(back.TakeVertexId(), 43);
+  EXPECT_EQ(back.next_vertex_id(), 42);
   EXPECT_TRUE(TakeFacts(&meta).empty());
 }
 
@@ -99,7 +97,7 @@ TEST(MetaState, NamesHaveBounds) {
 TEST(MetaState, GivenIdsDoNotDriveTheCounterToItsEnd) {
   MetaState meta(1);
   meta.NoteVertexId(std::numeric_limits<int64_t>::max());
-  EXPECT_EQ(meta.TakeVertexId(), 0);
+  EXPECT_EQ(meta.next_vertex_id(), 0);
 }
 
 TEST(MetaState, RefusesANewerFormatAndDamage) {

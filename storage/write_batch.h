@@ -23,6 +23,9 @@ struct AddedVertex {
   std::optional<Value> id;  // kLong or kString; assigned when absent
   std::string label;
   PropertyList properties;
+  // Both from the store's Numbers. An id that was assigned and is taken meanwhile: ABORTED.
+  std::optional<VertexRef> ref = std::nullopt;
+  bool assigned = false;
 };
 
 struct AddedEdge {
@@ -30,6 +33,7 @@ struct AddedEdge {
   std::string label;
   VertexHandle out, in;
   PropertyList properties;
+  uint64_t number = 0;  // from the store's Numbers; 0: taken at the commit
 };
 
 struct SetVertexProperty {

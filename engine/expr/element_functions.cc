@@ -202,6 +202,50 @@ Status PropertyPartFunction(const EvalContext& context, const Args& args, Operan
   return OkStatus();
 }
 
+// A string that is the canonical decimal of `id`.
+bool IsDecimalOf(const Value& text, const Value& id) {
+  return text.kind() == ValueKind::kString && id.is_integer() &&
+         text.AsString() == std::to_string(id.AsInteger());
+}
+
+// Whether looking up `id` finds the element in this row.
+StatusOr<bool> Finds(const EvalContext& context, const Value& element, const Value& id) {
+  std::vector<uint32_t> rows;
+  if (element.kind() == ValueKind::kVertex) {
+    std::vector<VertexRef> found;
+    RETURN_IF_ERROR(context.view->LookupVertices({&id, 1}, &rows, &found));
+    return found.size() == 1 && found[0] == element.AsVertex();
+  }
+  if (element.kind() != ValueKind::kEdge) return false;
+  std::vector<EdgeRef> found;
+  RETURN_IF_ERROR(context.view->LookupEdges({&id, 1}, &rows, &found));
+  return found.size() == 1 && found[0].id == element.AsEdge().id;
+}
+
+// has_id(element, [ids]): whether the element has one of these ids. A string that is a canonical
+// decimal finds the integer id when no such string id exists, as V("1") does.
+Status HasIdFunction(const EvalContext& context, const Args& args, Operand* out) {
+  Operand ids;
+  RETURN_IF_ERROR(IdFunction(context, {args[0]}, &ids));
+  Column column(Column::Kind::kBool);
+  for (size_t row = 0; row < context.rows; ++row) {
+    bool has = false;
+    if (ids.Present(row)) {
+      const Value id = ids.Get(row);
+      for (const Value& wanted : args[1]->constant.AsList()) {
+        if (Equals(id, wanted)) has = true;
+        if (has || !IsDecimalOf(wanted, id)) continue;
+        ASSIGN_OR_RETURN(has, Finds(context, args[0]->Get(row), wanted));
+      }
+    }
+    column.AppendBool(has);
+  }
+  out->present = ids.present;
+  out->all_absent = ids.all_absent;
+  out->Own(std::move(column));
+  return OkStatus();
+}
+
 Status DegreeFunction(const EvalContext& context, const Args& args, Operand* out) {
   const ElementRows elements = ElementRows::Of(*args[0], context.rows);
   const auto direction = static_cast<Direction>(args[1]->constant.AsInteger());
@@ -291,6 +335,7 @@ const std::vector<ScalarFunction>& ElementFunctions() {
   static const std::vector<ScalarFunction> functions = {
       {"property", 2, 2, PropertyFunction},
       {"id", 1, 1, IdFunction},
+      {"has_id", 2, 2, HasIdFunction},
       {"label", 1, 1, LabelFunction},
       {"label_in", 1, kMany, LabelInFunction},
       {"key", 1, 1, PropertyPartFunction<true>},

@@ -46,11 +46,11 @@ StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots
   return bound;
 }
 
-Status Expression::Evaluate(const Batch& batch, const storage::GraphView& view,
+Status Expression::Evaluate(const Batch& batch, const EvalSources& sources,
                             std::vector<Operand>* operands, const Operand** result) const {
   operands->clear();
   operands->resize(nodes_.size());
-  EvalContext context{&view, batch.rows, &batch};
+  const EvalContext context{sources, batch.rows, &batch};
   std::vector<const Operand*> args;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
@@ -85,10 +85,11 @@ Status Expression::Evaluate(const Batch& batch, const storage::GraphView& view,
   return OkStatus();
 }
 
-Status SelectRows(const Expression& predicate, const Batch& batch, const storage::GraphView& view,
-                  std::vector<Operand>* scratch, std::vector<uint32_t>* selected) {
+Status SelectRows(const Expression& predicate, const Batch& batch, const EvalSources& sources,
+                  std::vector<Operand>* scratch, std::vector<uint32_t>* selected,
+                  std::vector<int64_t>* bulks) {
   const Operand* result = nullptr;
-  RETURN_IF_ERROR(predicate.Evaluate(batch, view, scratch, &result));
+  RETURN_IF_ERROR(predicate.Evaluate(batch, sources, scratch, &result));
   selected->clear();
   if (result->all_absent) return OkStatus();
   if (result->is_constant) {
@@ -104,6 +105,15 @@ Status SelectRows(const Expression& predicate, const Batch& batch, const storage
     const std::vector<uint8_t>& bits = result->column->bools();
     for (uint32_t row = 0; row < batch.rows; ++row) {
       if (bits[row] != 0 && result->Present(row)) selected->push_back(row);
+    }
+    return OkStatus();
+  }
+  if (bulks != nullptr && result->column->kind() == Column::Kind::kLong) {
+    const std::vector<int64_t>& passing = result->column->longs();
+    for (uint32_t row = 0; row < batch.rows; ++row) {
+      if (passing[row] <= 0 || !result->Present(row)) continue;
+      selected->push_back(row);
+      bulks->push_back(passing[row]);
     }
     return OkStatus();
   }

@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "core/column.h"
+#include "core/random.h"
 #include "core/status.h"
 #include "engine/batch/batch.h"
 #include "proto/plan.pb.h"
 #include "storage/graph_view.h"
 
 namespace koios::engine {
+
+class SideEffects;
 
 // One operand or result: a constant for all rows, or a column with a presence mark per row.
 // When `present` is not empty, the column has an entry (any) for absent rows too.
@@ -33,8 +36,14 @@ struct Operand {
   }
 };
 
-struct EvalContext {
+// What expressions may read beside the batch.
+struct EvalSources {
   const storage::GraphView* view = nullptr;
+  SideEffects* effects = nullptr;
+  Rng* random = nullptr;
+};
+
+struct EvalContext : EvalSources {
   size_t rows = 0;
   const Batch* batch = nullptr;  // for what a row has beside its slots: loop counters
 };
@@ -56,8 +65,8 @@ class Expression {
   static StatusOr<Expression> Bind(const plan::Expr& expr, uint32_t num_slots);
 
   // `operands` is scratch that the result lives in until the next call.
-  Status Evaluate(const Batch& batch, const storage::GraphView& view,
-                  std::vector<Operand>* operands, const Operand** result) const;
+  Status Evaluate(const Batch& batch, const EvalSources& sources, std::vector<Operand>* operands,
+                  const Operand** result) const;
 
  private:
   struct Node {
@@ -71,8 +80,10 @@ class Expression {
   std::vector<Node> nodes_;
 };
 
-// Rows of `batch` whose predicate is present and true.
-Status SelectRows(const Expression& predicate, const Batch& batch, const storage::GraphView& view,
-                  std::vector<Operand>* scratch, std::vector<uint32_t>* selected);
+// Rows of `batch` whose predicate is present and true. A predicate may be a number (coin): so many
+// of the row's traversers pass; `bulks` then gets that of each selected row, else nothing.
+Status SelectRows(const Expression& predicate, const Batch& batch, const EvalSources& sources,
+                  std::vector<Operand>* scratch, std::vector<uint32_t>* selected,
+                  std::vector<int64_t>* bulks = nullptr);
 
 }  // namespace koios::engine

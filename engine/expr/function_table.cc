@@ -4,17 +4,19 @@
 #include <string_view>
 
 #include "engine/expr/compare_functions.h"
+#include "engine/expr/effect_functions.h"
 #include "engine/expr/element_functions.h"
 #include "engine/expr/list_functions.h"
 #include "engine/expr/map_functions.h"
+#include "engine/expr/path_functions.h"
 
 namespace koios::engine {
 
 const ScalarFunction* FindFunction(const std::string& name) {
   static const std::map<std::string_view, const ScalarFunction*> table = [] {
     std::map<std::string_view, const ScalarFunction*> functions;
-    for (const auto* list :
-         {&CompareFunctions(), &ElementFunctions(), &MapFunctions(), &ListFunctions()}) {
+    for (const auto* list : {&CompareFunctions(), &ElementFunctions(), &MapFunctions(),
+                             &ListFunctions(), &PathFunctions(), &EffectFunctions()}) {
       for (const ScalarFunction& function : *list) functions[function.name] = &function;
     }
     return functions;

@@ -3,8 +3,10 @@
 #include "engine/expr/list_functions.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/arithmetic.h"
+#include "core/random.h"
 #include "core/value_compare.h"
 
 namespace koios::engine {
@@ -126,6 +128,54 @@ Status DedupFunction(const EvalContext& context, const Args& args, Operand* out)
   });
 }
 
+// list_sample(value, n): n members or entries picked at random, in their order; a value that has no
+// more, or is no collection, stays.
+Status SampleFunction(const EvalContext& context, const Args& args, Operand* out) {
+  if (context.random == nullptr) return Internal("The plan draws where there is no chance.");
+  const auto count = static_cast<size_t>(std::max<int64_t>(args[1]->constant.AsInteger(), 0));
+  const auto pick = [&](const auto& all) {
+    std::decay_t<decltype(all)> picked;
+    std::sample(all.begin(), all.end(), std::back_inserter(picked), count,
+                RandomBits{context.random});
+    return picked;
+  };
+  return EachRow(context, *args[0], out, [&](const Value& value, Value* result, bool* found) {
+    *found = true;
+    *result = value;
+    if (value.kind() == ValueKind::kMap && value.AsMap().size() > count) {
+      *result = Value::Map(pick(value.AsMap()));
+    } else if (value.is_collection() && value.AsList().size() > count) {
+      *result = Value::List(pick(value.AsList()));
+    }
+    return OkStatus();
+  });
+}
+
+// like(folded, original): the members in `folded` as what they were taken from: a list, or for a
+// map's entries a map; what was no collection is itself again.
+Status LikeFunction(const EvalContext& context, const Args& args, Operand* out) {
+  size_t row = 0;
+  return EachRow(context, *args[0], out, [&](const Value& folded, Value* result, bool* found) {
+    while (!args[0]->Present(row)) ++row;  // EachRow comes here for present rows, in order
+    const Value original = args[1]->Get(row++);
+    *found = true;
+    *result = original.is_collection() || original.kind() == ValueKind::kPath ? folded : original;
+    if (original.kind() != ValueKind::kMap) return OkStatus();
+    ValueMap entries;
+    for (const Value& entry : folded.AsList()) entries.push_back(entry.AsMap()[0]);
+    *result = Value::Map(std::move(entries));
+    return OkStatus();
+  });
+}
+
+Status IsListFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRow(context, *args[0], out, [](const Value& value, Value* result, bool* found) {
+    *found = true;
+    *result = Value::Bool(value.is_collection());
+    return OkStatus();
+  });
+}
+
 // Tokens sort among strings, by their word.
 Value SortKey(const Value& key) {
   if (key.kind() != ValueKind::kToken) return key;
@@ -174,6 +224,9 @@ const std::vector<ScalarFunction>& ListFunctions() {
       {"list_tail", 2, 2, TailFunction},
       {"list_dedup", 1, 1, DedupFunction},
       {"list_order", 3, 3, OrderFunction},
+      {"list_sample", 2, 2, SampleFunction},
+      {"like", 2, 2, LikeFunction},
+      {"is_list", 1, 1, IsListFunction},
   };
   return functions;
 }

@@ -25,18 +25,20 @@ class ElementMaps {
 
   const ElementRows& elements() const { return elements_; }
 
-  Status AddTokens() {
+  Status AddTokens(bool want_ids = true, bool want_labels = true) {
+    if (!want_ids && !want_labels) return OkStatus();
     Column ids;
     RETURN_IF_ERROR(view_.VertexIds(elements_.vertices, &ids));
     std::vector<LabelId> labels;
     RETURN_IF_ERROR(view_.VertexLabels(elements_.vertices, &labels));
     for (size_t i = 0; i < elements_.vertices.size(); ++i) {
-      AddIdAndLabel(elements_.vertex_rows[i], ids.Get(i), labels[i]);
+      AddIdAndLabel(elements_.vertex_rows[i], ids.Get(i), labels[i], want_ids, want_labels);
     }
     ids.Clear();
     RETURN_IF_ERROR(view_.EdgeIds(elements_.edges, &ids));
     for (size_t i = 0; i < elements_.edges.size(); ++i) {
-      AddIdAndLabel(elements_.edge_rows[i], ids.Get(i), elements_.edges[i].label);
+      AddIdAndLabel(elements_.edge_rows[i], ids.Get(i), elements_.edges[i].label, want_ids,
+                    want_labels);
     }
     return OkStatus();
   }
@@ -84,6 +86,28 @@ class ElementMaps {
     return OkStatus();
   }
 
+  // Property objects: those of vertices as one-element lists.
+  Status AddPropertyObjects(const std::vector<KeyId>& keys, bool none) {
+    if (none) return OkStatus();
+    const NameTable& names = view_.schema().keys;
+    storage::PropertyRows found;
+    RETURN_IF_ERROR(view_.VertexProperties(elements_.vertices, keys, &found));
+    for (size_t i = 0; i < found.rows.size(); ++i) {
+      Value property = Value::Of(VertexPropertyData{
+          elements_.vertices[found.rows[i]], names.Name(found.keys[i]), found.values.Get(i)});
+      RETURN_IF_ERROR(CheckDepth(property.depth() + 1));
+      Put(elements_.vertex_rows[found.rows[i]], found.keys[i], Value::List({std::move(property)}));
+    }
+    found = {};
+    RETURN_IF_ERROR(view_.EdgeProperties(elements_.edges, keys, &found));
+    for (size_t i = 0; i < found.rows.size(); ++i) {
+      Put(elements_.edge_rows[found.rows[i]], found.keys[i],
+          Value::Of(PropertyData{elements_.edges[found.rows[i]], names.Name(found.keys[i]),
+                                 found.values.Get(i)}));
+    }
+    return OkStatus();
+  }
+
   Status Finish(const Operand& operand, Operand* out) {
     Column column(Column::Kind::kValue);
     for (size_t row = 0; row < rows_; ++row) {
@@ -101,9 +125,9 @@ class ElementMaps {
   Value LabelName(LabelId label) const {
     return label == kNoName ? Value::Null() : Value::String(view_.schema().labels.Name(label));
   }
-  void AddIdAndLabel(uint32_t row, Value id, LabelId label) {
-    maps_[row].emplace_back(Value::Of(Token::kId), std::move(id));
-    maps_[row].emplace_back(Value::Of(Token::kLabel), LabelName(label));
+  void AddIdAndLabel(uint32_t row, Value id, LabelId label, bool want_ids, bool want_labels) {
+    if (want_ids) maps_[row].emplace_back(Value::Of(Token::kId), std::move(id));
+    if (want_labels) maps_[row].emplace_back(Value::Of(Token::kLabel), LabelName(label));
   }
   void Put(uint32_t row, KeyId key, Value value) {
     maps_[row].emplace_back(Value::String(view_.schema().keys.Name(key)), std::move(value));
@@ -144,10 +168,21 @@ Status ValueMapFunction(const EvalContext& context, const Args& args, Operand* o
   ElementMaps maps(context, *args[0]);
   RETURN_IF_ERROR(OnlyElements(maps, "valueMap"));
   const Value& options = args[1]->constant;
-  if (HasOption(options, "tokens")) RETURN_IF_ERROR(maps.AddTokens());
+  const bool all = HasOption(options, "tokens");
+  RETURN_IF_ERROR(
+      maps.AddTokens(all || HasOption(options, "ids"), all || HasOption(options, "labels")));
   bool none = false;
   const std::vector<KeyId> keys = KeyArguments(context, args, 2, &none);
   RETURN_IF_ERROR(maps.AddProperties(keys, none, !HasOption(options, "unfold")));
+  return maps.Finish(*args[0], out);
+}
+
+Status PropertyMapFunction(const EvalContext& context, const Args& args, Operand* out) {
+  ElementMaps maps(context, *args[0]);
+  RETURN_IF_ERROR(OnlyElements(maps, "propertyMap"));
+  bool none = false;
+  const std::vector<KeyId> keys = KeyArguments(context, args, 1, &none);
+  RETURN_IF_ERROR(maps.AddPropertyObjects(keys, none));
   return maps.Finish(*args[0], out);
 }
 
@@ -160,6 +195,19 @@ Status ElementMapFunction(const EvalContext& context, const Args& args, Operand*
   const std::vector<KeyId> keys = KeyArguments(context, args, 1, &none);
   RETURN_IF_ERROR(maps.AddProperties(keys, none, /*listed=*/false));
   return maps.Finish(*args[0], out);
+}
+
+// first_of(a, b): a where it is present, else b.
+Status FirstOfFunction(const EvalContext& context, const Args& args, Operand* out) {
+  Column column;
+  out->present.assign(context.rows, 0);
+  for (size_t row = 0; row < context.rows; ++row) {
+    const Operand& from = args[0]->Present(row) ? *args[0] : *args[1];
+    out->present[row] = from.Present(row) ? 1 : 0;
+    column.Append(from.Present(row) ? from.Get(row) : Value());
+  }
+  out->Own(std::move(column));
+  return OkStatus();
 }
 
 // Applies `part` to each present row; rows for which it gives nothing are absent.
@@ -280,7 +328,9 @@ const std::vector<ScalarFunction>& MapFunctions() {
   static const std::vector<ScalarFunction> functions = {
       {"value_map", 2, kMany, ValueMapFunction},
       {"element_map", 1, kMany, ElementMapFunction},
+      {"property_map", 1, kMany, PropertyMapFunction},
       {"map_get", 2, 2, MapGetFunction},
+      {"first_of", 2, 2, FirstOfFunction},
       {"map_keys", 1, 1, MapPartsFunction<true>},
       {"map_values", 1, 1, MapPartsFunction<false>},
       {"entry_key", 1, 1, EntryPartFunction<true>},

@@ -4,115 +4,11 @@
 #include <cmath>
 #include <queue>
 
-#include "core/random.h"
 #include "core/value_compare.h"
-#include "engine/op/kept_rows.h"
+#include "engine/op/collect_op.h"
 
 namespace koios::engine {
 namespace {
-
-using Position = KeptRows::Position;
-
-// What these barriers have in common: keeping, charging, giving again in an order that the
-// subclass decides when the barrier fires.
-class CollectOp : public BarrierOperator {
- public:
-  explicit CollectOp(OperatorHost* host) : host_(host) {}
-
-  Status Absorb(const Batch& input) override {
-    size_t row = 0;
-    for (const Run& run : input.runs) {
-      State& state = states_[StateKey{run.instance, run.loops}];
-      const int64_t bytes = state.rows.Add(input, row, row + run.count);
-      state.bytes += bytes;
-      RETURN_IF_ERROR(host_->ChargeState(bytes));
-      RETURN_IF_ERROR(Prune(&state));
-      row += run.count;
-    }
-    return OkStatus();
-  }
-
-  Status Fire(const StateKey& key, Batch* output, bool* done) override {
-    *done = true;
-    const auto found = states_.find(key);
-    if (found == states_.end()) return OkStatus();
-    State& state = found->second;
-    if (!state.firing) {
-      state.firing = true;
-      RETURN_IF_ERROR(Arrange(&state));
-    }
-    state.rows.Take(state.order, &state.next, output);
-    SetBulk(state, output);
-    *done = state.next == state.order.size();
-    if (*done) {
-      RETURN_IF_ERROR(host_->ChargeState(-state.bytes));
-      states_.erase(found);
-    }
-    return OkStatus();
-  }
-
-  void Release(const InstanceId& instance) override {
-    absl::erase_if(states_, [&](const auto& entry) {
-      if (entry.first.instance != instance) return false;
-      (void)host_->ChargeState(-entry.second.bytes);
-      return true;
-    });
-  }
-
- protected:
-  struct State {
-    KeptRows rows;
-    int64_t bytes = 0;
-    bool firing = false;
-    std::vector<Position> order;  // what comes out, once firing
-    std::vector<int64_t> bulk;    // of `order`; empty: as kept
-    size_t next = 0;
-  };
-
-  // Called after each addition: drops rows that can't come out any more.
-  virtual Status Prune(State*) { return OkStatus(); }
-  // Fills `order`, and `bulk` where it differs from what was kept.
-  virtual Status Arrange(State* state) = 0;
-
-  Status Keep(State* state, const std::vector<Position>& kept) {
-    const int64_t bytes = state->rows.Retain(kept);
-    const int64_t before = state->bytes;
-    state->bytes = bytes;
-    return host_->ChargeState(bytes - before);
-  }
-
-  // Cuts `state->order` so that its bulk adds up to `count`, from the front or from the back.
-  static void Cut(State* state, int64_t count, bool from_front) {
-    std::vector<Position> order;
-    std::vector<int64_t> bulk;
-    int64_t left = count;
-    const size_t size = state->order.size();
-    for (size_t i = 0; i < size && left > 0; ++i) {
-      const Position at = state->order[from_front ? i : size - 1 - i];
-      const int64_t part = std::min(left, state->rows.BulkAt(at));
-      order.push_back(at);
-      bulk.push_back(part);
-      left -= part;
-    }
-    if (!from_front) {
-      std::reverse(order.begin(), order.end());
-      std::reverse(bulk.begin(), bulk.end());
-    }
-    state->order = std::move(order);
-    state->bulk = std::move(bulk);
-  }
-
-  OperatorHost* const host_;
-
- private:
-  static void SetBulk(const State& state, Batch* output) {
-    if (state.bulk.empty() || output->rows == 0) return;
-    const auto end = state.bulk.begin() + static_cast<std::ptrdiff_t>(state.next);
-    output->bulk.assign(end - static_cast<std::ptrdiff_t>(output->rows), end);
-  }
-
-  absl::flat_hash_map<StateKey, State> states_;
-};
 
 class OrderOp : public CollectOp {
  public:
@@ -165,11 +61,10 @@ class OrderOp : public CollectOp {
     const std::vector<Position> all = state.rows.All();
     std::vector<Value> keys;
     keys.reserve(all.size() * keys_.size());
-    Rng rng(host_->seed());
     for (const Position& at : all) {
       for (const plan::SortKey& key : keys_) {
         if (key.direction() == plan::SortKey::SHUFFLE) {
-          keys.push_back(Value::Long(static_cast<int64_t>(rng.Next() >> 1)));
+          keys.push_back(Value::Long(static_cast<int64_t>(host_->random().Next() >> 1)));
         } else {
           keys.push_back(state.rows.Has(at, key.slot()) ? state.rows.Get(at, key.slot()) : Value());
         }
@@ -235,7 +130,6 @@ class SampleOp : public CollectOp {
     };
     const std::vector<Position> all = state->rows.All();
     std::priority_queue<Draw, std::vector<Draw>, std::greater<>> best;
-    Rng rng(host_->seed());
     for (uint32_t i = 0; i < all.size() && count_ > 0; ++i) {
       double weight = 1.0;
       if (weight_slot_ != 0) {
@@ -246,7 +140,7 @@ class SampleOp : public CollectOp {
         weight = NumberOf(value);
       }
       for (int64_t copy = 0; copy < state->rows.BulkAt(all[i]); ++copy) {
-        const double key = weight <= 0 ? 0 : std::pow(rng.Double(), 1.0 / weight);
+        const double key = weight <= 0 ? 0 : std::pow(host_->random().Double(), 1.0 / weight);
         best.push({key, i});
         if (best.size() > static_cast<size_t>(count_)) best.pop();
       }

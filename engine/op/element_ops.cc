@@ -18,7 +18,7 @@ class ExpandOp : public StreamOperator {
       : host_(host),
         direction_(static_cast<Direction>(op.direction())),
         to_(op.to()),
-        labels_(FindLabels(host->view(), op.labels(), &none_)) {}
+        labels_(FindLabels(host, op.labels(), &none_)) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
@@ -135,7 +135,8 @@ class FetchOp : public StreamOperator {
   FetchOp(const plan::Fetch& op, OperatorHost* host)
       : host_(host), as_properties_(op.as_properties()) {
     for (const std::string& name : op.keys()) {
-      const KeyId key = host->view().schema().keys.Find(name);
+      const KeyId key = host->transaction() != nullptr ? host->transaction()->KnowKey(name)
+                                                       : host->view().schema().keys.Find(name);
       if (key != kNoName) keys_.push_back(key);
     }
     none_ = keys_.empty() && op.keys_size() > 0;

@@ -1,5 +1,5 @@
-// Group: the rows of an instance become one map, from key to count, list, first, sum, min, max or
-// mean of the values. At the instance's home; every entry is charged.
+// Group: the rows of an instance become one map (or one row per group), from key to count, list,
+// first, sum, min, max or mean of the values. At the instance's home; every entry is charged.
 #pragma once
 
 #include "engine/op/operator.h"
@@ -7,5 +7,8 @@
 namespace koios::engine {
 
 StatusOr<OperatorBundle> MakeGroup(const plan::Group& op, uint32_t num_slots, OperatorHost* host);
+
+// INTERNAL for slots that the plan does not have.
+Status CheckGroup(const plan::Group& op, uint32_t num_slots);
 
 }  // namespace koios::engine

@@ -22,6 +22,9 @@ class KeptRows {
 
   bool Has(Position at, uint32_t slot) const { return chunks_[at.chunk].Has(slot); }
   Value Get(Position at, uint32_t slot) const { return chunks_[at.chunk].slots[slot].Get(at.row); }
+  bool IsAbsent(Position at, uint32_t slot) const {
+    return chunks_[at.chunk].slots[slot].IsAbsent(at.row);
+  }
   int64_t BulkAt(Position at) const { return chunks_[at.chunk].BulkAt(at.row); }
 
   // Keeps only the rows at `kept`, in that order. Returns the bytes that are now kept.

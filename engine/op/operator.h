@@ -9,8 +9,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "core/status.h"
 #include "engine/batch/batch.h"
+#include "engine/effect/side_effects.h"
+#include "engine/expr/expression.h"
 #include "proto/plan.pb.h"
 #include "storage/graph_view.h"
+#include "storage/transaction.h"
 
 namespace koios::engine {
 
@@ -30,7 +33,12 @@ class OperatorHost {
  public:
   virtual ~OperatorHost() = default;
   virtual const storage::GraphView& view() const = 0;
-  virtual uint64_t seed() const = 0;
+  // The view, when the query may change it; nullptr else.
+  virtual storage::Transaction* transaction() const = 0;
+  // Of this operator alone; the same for the same seed of the query.
+  virtual Rng& random() = 0;
+  virtual SideEffects& side_effects() = 0;
+  EvalSources sources() { return {&view(), &side_effects(), &random()}; }
   // Charges (or with a negative number gives back) bytes of kept state, before they are allocated.
   // RESOURCE_EXHAUSTED past the query's limit.
   virtual Status ChargeState(int64_t bytes) = 0;

@@ -4,7 +4,8 @@
 #include <map>
 
 #include "core/arithmetic.h"
-#include "core/value_compare.h"
+#include "core/value_codec.h"
+#include "engine/op/fold_operator.h"
 
 namespace koios::engine {
 namespace {
@@ -16,6 +17,7 @@ struct Accumulator {
   Value extreme;      // MIN, MAX
   NumberSum sum;      // SUM, MEAN
   ValueList list;     // FOLD
+  Value folded;       // FOLD_WITH
   int64_t bytes = 0;
 };
 
@@ -23,8 +25,17 @@ struct Accumulator {
 // the home are the shares' partial values (but for FOLD, which has no partial stage).
 class Reducer {
  public:
-  Reducer(plan::Reduce::Function function, bool merges_partials)
-      : function_(function), merges_(merges_partials) {}
+  Reducer(const plan::Reduce& op, bool merges_partials)
+      : function_(op.function()), merges_(merges_partials), operator_(op.operator_()) {}
+
+  // FOLD_WITH: where it begins, and the result of nothing.
+  Status SetSeed(const std::string& seed) {
+    if (function_ != plan::Reduce::FOLD_WITH) return OkStatus();
+    ASSIGN_OR_RETURN(seed_, DecodeWholeValue(seed));
+    return FindFoldOperator(operator_) == nullptr
+               ? Internal("The plan folds with an unknown operator: " + operator_)
+               : OkStatus();
+  }
 
   Status Add(const Column& column, size_t row, int64_t bulk, Accumulator* acc) const {
     switch (function_) {
@@ -39,6 +50,8 @@ class Reducer {
       case plan::Reduce::SUM:
       case plan::Reduce::MEAN:
         return Sum(column.Get(row), bulk, acc);
+      case plan::Reduce::FOLD_WITH:
+        return FoldWith(column.Get(row), bulk, acc);
       default:
         return Internal("The plan has an unknown reduction.");
     }
@@ -70,6 +83,9 @@ class Reducer {
     if (is_count()) return std::optional<Value>(Value::Long(acc.count));
     if (function_ == plan::Reduce::FOLD) {
       return std::optional<Value>(Value::List(std::move(acc.list)));
+    }
+    if (function_ == plan::Reduce::FOLD_WITH) {
+      return std::optional<Value>(acc.any ? std::move(acc.folded) : seed_);
     }
     if (!acc.any) return std::optional<Value>();
     if (function_ == plan::Reduce::MIN || function_ == plan::Reduce::MAX) {
@@ -110,6 +126,18 @@ class Reducer {
     return OkStatus();
   }
 
+  Status FoldWith(const Value& value, int64_t bulk, Accumulator* acc) const {
+    const FoldOperator fold = FindFoldOperator(operator_);
+    if (!acc->any) acc->folded = seed_;
+    acc->any = true;
+    for (int64_t i = 0; i < bulk; ++i) {
+      ASSIGN_OR_RETURN(acc->folded, fold(acc->folded, value));
+    }
+    RETURN_IF_ERROR(CheckDepth(acc->folded.depth()));
+    acc->bytes = static_cast<int64_t>(sizeof(Accumulator) + acc->folded.ByteSize());
+    return OkStatus();
+  }
+
   Status Extreme(const Value& value, Accumulator* acc) const {
     acc->any = true;
     if (value.is_null()) return OkStatus();
@@ -132,12 +160,16 @@ class Reducer {
 
   const plan::Reduce::Function function_;
   const bool merges_;
+  const std::string operator_;
+  Value seed_;
 };
 
 class ReduceFinalOp : public BarrierOperator {
  public:
   ReduceFinalOp(const plan::Reduce& op, OperatorHost* host)
-      : reducer_(op.function(), /*merges_partials=*/true), host_(host) {}
+      : reducer_(op, /*merges_partials=*/true), host_(host) {}
+
+  Status SetSeed(const std::string& seed) { return reducer_.SetSeed(seed); }
 
   Status Absorb(const Batch& input) override {
     size_t row = 0;
@@ -181,7 +213,7 @@ class ReduceFinalOp : public BarrierOperator {
   }
 
  private:
-  const Reducer reducer_;
+  Reducer reducer_;
   OperatorHost* const host_;
   absl::flat_hash_map<StateKey, Accumulator> state_;
 };
@@ -190,8 +222,7 @@ class ReduceFinalOp : public BarrierOperator {
 // (engine rule 4) and leaves nothing behind.
 class ReducePartialOp : public PartialOperator {
  public:
-  explicit ReducePartialOp(const plan::Reduce& op)
-      : reducer_(op.function(), /*merges_partials=*/false) {}
+  explicit ReducePartialOp(const plan::Reduce& op) : reducer_(op, /*merges_partials=*/false) {}
 
   Status Absorb(const Batch& input, std::vector<Run>* returned) override {
     size_t row = 0;
@@ -268,10 +299,14 @@ class ReducePartialOp : public PartialOperator {
 StatusOr<OperatorBundle> MakeReduce(const plan::Reduce& op, OperatorHost* host) {
   OperatorBundle bundle;
   if (op.stage() == plan::PARTIAL) {
-    if (op.function() == plan::Reduce::FOLD) return Internal("fold has no partial stage.");
+    if (op.function() == plan::Reduce::FOLD || op.function() == plan::Reduce::FOLD_WITH) {
+      return Internal("fold has no partial stage.");
+    }
     bundle.partial = std::make_unique<ReducePartialOp>(op);
   } else {
-    bundle.barrier = std::make_unique<ReduceFinalOp>(op, host);
+    auto reduce = std::make_unique<ReduceFinalOp>(op, host);
+    RETURN_IF_ERROR(reduce->SetSeed(op.seed()));
+    bundle.barrier = std::move(reduce);
   }
   return bundle;
 }

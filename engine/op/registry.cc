@@ -1,9 +1,11 @@
 // The operators' table: which class makes which plan entry. A new operator is a line here.
 #include "engine/op/collect_ops.h"
+#include "engine/op/effect_ops.h"
 #include "engine/op/element_ops.h"
 #include "engine/op/filter_state_ops.h"
 #include "engine/op/group_op.h"
 #include "engine/op/merge_op.h"
+#include "engine/op/mutate_ops.h"
 #include "engine/op/operator.h"
 #include "engine/op/reduce_op.h"
 #include "engine/op/row_ops.h"
@@ -49,9 +51,24 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kBarrier:
       return MakeBarrier(host);
     case plan::Operator::kGroup:
-      return MakeGroup(op.group(), num_slots, host);
+      return op.group().side_effect().empty() ? MakeGroup(op.group(), num_slots, host)
+                                              : MakeGroupEffect(op.group(), num_slots, host);
     case plan::Operator::kMerge:
       return MakeMerge(op.merge(), host);
+    case plan::Operator::kAggregate:
+      return MakeAggregate(op.aggregate(), num_slots, host);
+    case plan::Operator::kCap:
+      return MakeCap(op.cap(), host);
+    case plan::Operator::kAddVertex:
+      return MakeAddVertex(op.add_vertex(), num_slots, host);
+    case plan::Operator::kAddEdge:
+      return MakeAddEdge(op.add_edge(), num_slots, host);
+    case plan::Operator::kSetProperty:
+      return MakeSetProperty(op.set_property(), num_slots, host);
+    case plan::Operator::kDrop:
+      return MakeDrop(host);
+    case plan::Operator::kGuard:
+      return MakeGuard(op.guard(), num_slots, host);
     case plan::Operator::kExchange:
     case plan::Operator::kSplit:
     case plan::Operator::kScopeEnter:
@@ -61,12 +78,6 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kLoopExit:
     case plan::Operator::kSink:
       return OperatorBundle();
-    case plan::Operator::kAggregate:
-    case plan::Operator::kCap:
-    case plan::Operator::kAddVertex:
-    case plan::Operator::kAddEdge:
-    case plan::Operator::kSetProperty:
-    case plan::Operator::kDrop:
     case plan::Operator::KIND_NOT_SET:
       break;
   }

@@ -12,8 +12,10 @@ class FilterOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     *done = true;
-    RETURN_IF_ERROR(SelectRows(predicate_, input, host_->view(), &scratch_, &output->origin));
+    RETURN_IF_ERROR(
+        SelectRows(predicate_, input, host_->sources(), &scratch_, &output->origin, &output->bulk));
     output->identity = output->origin.size() == input.rows;
+    output->has_bulk = !output->bulk.empty();
     return OkStatus();
   }
 
@@ -34,7 +36,7 @@ class ProjectOp : public StreamOperator {
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     *done = true;
     const Operand* result = nullptr;
-    RETURN_IF_ERROR(expression_.Evaluate(input, host_->view(), &scratch_, &result));
+    RETURN_IF_ERROR(expression_.Evaluate(input, host_->sources(), &scratch_, &result));
     output->slot = slot_;
     if (!result->is_constant && result->present.empty()) {
       output->identity = true;

@@ -64,7 +64,7 @@ class ScanOp : public StreamOperator {
   ScanOp(const plan::Scan& op, OperatorHost* host)
       : host_(host),
         element_(op.element()),
-        labels_(FindLabels(host->view(), op.labels(), &none_)) {}
+        labels_(FindLabels(host, op.labels(), &none_)) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
@@ -152,12 +152,15 @@ OperatorBundle Stream(std::unique_ptr<StreamOperator> op) {
 
 }  // namespace
 
-std::vector<LabelId> FindLabels(const storage::GraphView& view,
+std::vector<LabelId> FindLabels(OperatorHost* host,
                                 const google::protobuf::RepeatedPtrField<std::string>& names,
                                 bool* unknown_only) {
   std::vector<LabelId> labels;
   for (const std::string& name : names) {
-    const LabelId label = view.schema().labels.Find(name);
+    // A name that the query itself has yet to write is known from now on.
+    const LabelId label = host->transaction() != nullptr
+                              ? host->transaction()->KnowLabel(name)
+                              : host->view().schema().labels.Find(name);
     if (label != kNoName) labels.push_back(label);
   }
   *unknown_only = labels.empty() && !names.empty();

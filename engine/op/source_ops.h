@@ -12,7 +12,7 @@ OperatorBundle MakeLookup(const plan::Lookup& op, OperatorHost* host);
 
 // Interned ids of those labels that the graph knows. `unknown_only`: labels were asked for, and the
 // graph knows none of them, so that nothing can match.
-std::vector<LabelId> FindLabels(const storage::GraphView& view,
+std::vector<LabelId> FindLabels(OperatorHost* host,
                                 const google::protobuf::RepeatedPtrField<std::string>& names,
                                 bool* unknown_only);
 

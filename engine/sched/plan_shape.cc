@@ -18,6 +18,7 @@ bool PlanShape::IsBarrier(const plan::Operator& op) {
     case plan::Operator::kSample:
     case plan::Operator::kBarrier:
     case plan::Operator::kAggregate:
+    case plan::Operator::kCap:
       return true;
     default:
       return false;
@@ -205,7 +206,10 @@ std::vector<uint8_t> PlanShape::LeadsOnlyTo(const plan::Plan& plan, uint32_t op)
   leads[op] = 1;
   for (uint32_t id = op; id-- > 0;) {
     const plan::Operator& before = plan.operators(id);
-    bool only = !before.has_aggregate();
+    // A barrier with an effect has all its rows before `op` has one, unless branches meet between.
+    const bool effect = before.has_aggregate() || !before.group().side_effect().empty();
+    bool only = !effect || before.scope() != plan.operators(op).scope() ||
+                before.loop() != plan.operators(op).loop();
     if (before.has_loop_back()) {
       only = only && exits.contains(before.loop_back().enter());
     } else {

@@ -146,6 +146,7 @@ class QueryRun {
   Status RunSplit(Node* node);
   Status RunScopeEnter(Node* node);
   void OneRowFirst(Lane* lane);
+  static void OneTraverserFirst(Lane* lane);
   Status RunScopeExit(Node* node);
   Status RunLoop(Node* node);
   Status RunSink(Node* node);
@@ -188,6 +189,7 @@ class QueryRun {
   const std::shared_ptr<const QuerySpec> spec_;
   const WorkerContext worker_;
   std::shared_ptr<const PlanShape> shape_;
+  SideEffects side_effects_;
   std::vector<Node> nodes_;
   std::set<uint32_t> busy_;  // operators with work
   std::vector<OperatorStats> stats_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/memory.h"
+#include "core/random.h"
 #include "engine/sched/query_run.h"
 
 namespace koios::engine {
@@ -14,11 +15,18 @@ namespace koios::engine {
 ErrorDetail DetailFor(const plan::Operator& op);
 
 struct QueryRun::Host : public OperatorHost {
-  Host(QueryRun* r, const plan::Operator* o) : run(r), op(o) {}
+  Host(QueryRun* r, const plan::Operator* o)
+      : run(r),
+        op(o),
+        rng(MixSeeds(r->spec_->options.seed, (uint64_t{r->worker_.index} << 32) | o->id())) {}
   ~Host() override { run->spec_->account->Release(state_bytes); }
 
   const storage::GraphView& view() const override { return *run->spec_->view; }
-  uint64_t seed() const override { return run->spec_->options.seed; }
+  storage::Transaction* transaction() const override {
+    return run->spec_->options.transaction.get();
+  }
+  Rng& random() override { return rng; }
+  SideEffects& side_effects() override { return run->side_effects_; }
 
   Status ChargeState(int64_t bytes) override {
     if (bytes <= 0) {
@@ -37,6 +45,7 @@ struct QueryRun::Host : public OperatorHost {
 
   QueryRun* const run;
   const plan::Operator* const op;
+  Rng rng;
   int64_t state_bytes = 0;
   std::vector<StateKey> closings;
 };

@@ -397,7 +397,8 @@ Status QueryRun::RunSplit(Node* node) {
     std::vector<Operand> scratch;
     std::vector<uint32_t> selected;
     for (int b = 0; b < std::min(branches, split.options_size()); ++b) {
-      RETURN_IF_ERROR(SelectRows(node->tests[b], batch, *spec_->view, &scratch, &selected));
+      RETURN_IF_ERROR(
+          SelectRows(node->tests[b], batch, node->host->sources(), &scratch, &selected));
       for (uint32_t row : selected) {
         if (taken[row] == 0) picked[b].push_back(row);
         if (!split.copy()) taken[row] = 1;

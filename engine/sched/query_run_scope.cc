@@ -126,7 +126,10 @@ Status QueryRun::RunScopeEnter(Node* node) {
     node->restarts[body] = {};
   }
   if (node->lane == nullptr) return OkStatus();
-  if (node->op->scope_enter().serial()) OneRowFirst(node->lane);
+  if (node->op->scope_enter().serial()) {
+    OneRowFirst(node->lane);
+    OneTraverserFirst(node->lane);
+  }
   node->lane->active = TakeInput(node);
   Batch& batch = node->lane->active->batch;
   if (batch.rows > 0) {
@@ -194,6 +197,21 @@ void QueryRun::OneRowFirst(Lane* lane) {
   parts.back().batch = std::move(last);
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     lane->queue.push_front(std::move(*part));
+  }
+}
+
+// What a body does to the query's side-effects it does for each traverser: one is taken off the
+// first row's bulk by halving, so that weights stay small.
+void QueryRun::OneTraverserFirst(Lane* lane) {
+  while (lane->queue.front().batch.rows == 1 && lane->queue.front().batch.BulkAt(0) > 1) {
+    Input& rest = lane->queue.front();
+    const int64_t bulk = rest.batch.bulk[0];
+    ++rest.batch.runs[0].k;
+    Input half;
+    half.batch = rest.batch;
+    half.batch.bulk[0] = bulk / 2;
+    rest.batch.bulk[0] = bulk - bulk / 2;
+    lane->queue.push_front(std::move(half));
   }
 }
 

@@ -19,6 +19,23 @@ void AddReads(const plan::Expr& expr, Slots* slots) {
   }
 }
 
+void AddMutationReads(const plan::Operator& op, Slots* reads) {
+  AddReads(op.add_vertex().label(), reads);
+  AddReads(op.add_vertex().id(), reads);
+  AddReads(op.add_edge().label(), reads);
+  AddReads(op.add_edge().id(), reads);
+  AddReads(op.add_edge().out_vertex(), reads);
+  AddReads(op.add_edge().in_vertex(), reads);
+  AddReads(op.guard().value(), reads);
+  const auto add = [reads](const plan::PropertyExpr& property) {
+    AddReads(property.key(), reads);
+    AddReads(property.value(), reads);
+  };
+  add(op.set_property().property());
+  for (const plan::PropertyExpr& property : op.add_vertex().properties()) add(property);
+  for (const plan::PropertyExpr& property : op.add_edge().properties()) add(property);
+}
+
 // Slots other than 0 that the operator itself reads.
 Slots ReadsOf(const plan::Operator& op) {
   Slots reads;
@@ -33,6 +50,7 @@ Slots ReadsOf(const plan::Operator& op) {
     AddRead(op.group().key_slot(), &reads);
     AddRead(op.group().value_slot(), &reads);
   }
+  AddMutationReads(op, &reads);
   for (const plan::Split::Option& option : op.split().options()) AddReads(option.test(), &reads);
   if (op.has_exchange()) {
     AddRead(op.exchange().slot(), &reads);
@@ -48,8 +66,19 @@ uint32_t WriteOf(const plan::Operator& op) {
   return 0;
 }
 
+// The slots of `wanted` that come from the body's rows.
+Slots CarriedBy(const plan::ScopeExit& exit, const Slots& wanted) {
+  Slots carried;
+  for (uint32_t slot : exit.carry_slots()) {
+    if (wanted.contains(slot)) carried.insert(slot);
+  }
+  return carried;
+}
+
 // Output rows are new: no slot of an input row is left.
-bool MakesNewRows(const plan::Operator& op) { return op.has_reduce() || op.has_group(); }
+bool MakesNewRows(const plan::Operator& op) {
+  return op.has_reduce() || op.has_cap() || (op.has_group() && op.group().side_effect().empty());
+}
 
 class Liveness {
  public:
@@ -80,7 +109,10 @@ class Liveness {
   void Visit(size_t i) {
     const plan::Operator& op = At(i);
     for (uint32_t next : op.next()) behind_[i].insert(before_[next].begin(), before_[next].end());
-    if (op.has_scope_exit()) return;  // the body's row ends here; the parked one goes on
+    if (op.has_scope_exit()) {  // the body's row ends here, but for what it carries
+      before_[i] = CarriedBy(op.scope_exit(), behind_[i]);
+      return;
+    }
     if (op.has_scope_enter()) {
       const uint32_t exit = exits_[op.id()];
       Slots body = before_[op.next(0)];
@@ -91,6 +123,9 @@ class Liveness {
       body_[op.id()] = std::move(body);
       Slots parked = behind_[exit];
       parked.erase(WriteOf(At(exit)));
+      if (At(exit).scope_exit().policy() == plan::ScopeExit::ALL) {
+        for (uint32_t slot : before_[exit]) parked.erase(slot);
+      }
       behind_[i].merge(parked);
     }
     Slots& before = before_[i];
@@ -104,7 +139,12 @@ class Liveness {
     if (!behind_[i].contains(op->ordinal_slot())) op->set_ordinal_slot(0);  // nobody sorts by it
     Slots present = present_[i];
     if (MakesNewRows(*op)) present.clear();
-    if (op->has_scope_exit()) present = parked_[op->scope_exit().enter()];
+    if (op->group().rows()) present.insert(op->group().key_slot());
+    if (op->has_scope_exit()) {
+      const Slots carried = before_[i];
+      present = parked_[op->scope_exit().enter()];
+      present.insert(carried.begin(), carried.end());
+    }
     if (WriteOf(*op) != 0) present.insert(WriteOf(*op));
     if (op->has_scope_enter()) parked_[op->id()] = present;
     const Slots& wanted = op->has_scope_enter() ? body_[op->id()] : behind_[i];

@@ -13,6 +13,8 @@ Flow JoinFlows(std::vector<Flow> flows) {
     std::erase_if(joined.here, [&other](uint32_t slot) { return !other.here.contains(slot); });
     joined.at_home = joined.at_home && other.at_home;
     joined.ordered = joined.ordered && other.ordered;
+    joined.writes = joined.writes || other.writes;
+    joined.reads = joined.reads || other.reads;
     joined.types = JoinEnvs(joined.types, other.types);
   }
   joined.mixed = true;  // branches overtake each other

@@ -25,6 +25,9 @@ struct Flow {
   bool at_home = true;      // the row stands at the home of its instance
   bool ordered = false;     // an order() came before: rows carry ordinals
   bool mixed = false;       // and may have overtaken each other since
+  // Since the last barrier, rows on their way here have changed or read the graph.
+  bool writes = false;
+  bool reads = false;
   TypeEnv types;
 };
 

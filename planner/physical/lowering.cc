@@ -35,6 +35,7 @@ void CopyNames(const std::vector<std::string>& names, Names* out) {
 StatusOr<plan::Plan> LowerToPlan(const Chain& root) {
   plan::Plan plan;
   plan.set_format(1);
+  plan.set_mutates(Writes(root));
   Lowering lowering(&plan);
   lowering.LowerRoot(root);
   if (lowering.num_slots() > kMaxSlots) {
@@ -54,6 +55,7 @@ StatusOr<plan::Plan> LowerToPlan(const Chain& root) {
 Lowering::Lowering(plan::Plan* plan) : plan_(plan) { plan_->add_slot_names("current"); }
 
 void Lowering::LowerRoot(const Chain& root) {
+  plan_->set_one_worker(HasEffects(root));
   LowerChain(root);
   static const Op kEnd{Unfold{}, {}, ""};
   op_ = &kEnd;
@@ -72,10 +74,34 @@ void Lowering::LowerOp(const Op& op) {
   const Op* outer = op_;
   op_ = &op;
   const ValueType current = flow_.types.current;
+  SeparateWrites(op);
   std::visit([this](const auto& body) { Lower(body); }, op.body);
   flow_.types.current = current;
   Advance(op, &flow_.types);
   op_ = outer;
+}
+
+// A barrier stands between what has changed the graph and what reads it behind, and between what
+// has read it and what changes it behind. A scope or split is seen as a whole.
+void Lowering::SeparateWrites(const Op& op) {
+  if (!plan_->mutates()) return;
+  const bool writes = Writes(op);
+  const bool reads = ReadsGraph(op);
+  if ((reads && flow_.writes) || (writes && flow_.reads)) {
+    ToHome();
+    Add()->mutable_barrier();
+    flow_.reads = flow_.writes = false;
+  }
+  // In a loop every iteration comes behind the one before it; branches see to themselves.
+  if (As<Split>(op)) return;
+  flow_.reads = flow_.reads || reads;
+  flow_.writes = flow_.writes || writes;
+}
+
+void Lowering::EncodeProperty(const std::pair<ExpressionPtr, ExpressionPtr>& property,
+                              plan::PropertyExpr* out) {
+  Encode(property.first, out->mutable_key());
+  Encode(property.second, out->mutable_value());
 }
 
 plan::Operator* Lowering::Add() {
@@ -102,7 +128,7 @@ void Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
   exchange->set_slot(slot);
   flow_.here.clear();
   flow_.at_home = key == plan::Exchange::HOME;
-  flow_.mixed = flow_.mixed || key != plan::Exchange::HOME;
+  flow_.mixed = flow_.mixed || (key != plan::Exchange::HOME && !plan_->one_worker());
   if (key == plan::Exchange::OWNER) flow_.here.insert(slot);
 }
 
@@ -201,7 +227,6 @@ void Lowering::Lower(const Source& op) {
 void Lowering::Lower(const Inject& op) {
   plan::Inject* inject = Add()->mutable_inject();
   for (const Value& value : op.values) inject->add_values(EncodeValue(value));
-  inject->set_keep_input(op.keep_input);
   CarryOrdinals();
   flow_.here.clear();
 }
@@ -297,6 +322,16 @@ void Lowering::Lower(const Order& op) {
   order->set_limit(op.limit);
 }
 
+void Lowering::Lower(const Barrier&) {
+  ToHome();
+  Add()->mutable_barrier();
+}
+
+void Lowering::Lower(const Coin& op) {
+  const ExpressionPtr passing = CallOf("coin", {Constant(Value::Double(op.probability))});
+  Encode(passing, Add()->mutable_filter()->mutable_predicate());
+}
+
 void Lowering::Lower(const Dedup& op) {
   std::vector<uint32_t> slots;
   for (const std::string& key : op.keys) slots.push_back(SlotOf(key));
@@ -315,7 +350,8 @@ void Lowering::Lower(const Dedup& op) {
 }
 
 void Lowering::Lower(const Reduce& op) {
-  if (op.function != plan::Reduce::FOLD) {  // shares are put together at home
+  const bool folds = op.function == plan::Reduce::FOLD || op.function == plan::Reduce::FOLD_WITH;
+  if (!folds) {  // shares are put together at home
     plan::Reduce* partial = Add()->mutable_reduce();
     partial->set_function(op.function);
     partial->set_stage(plan::PARTIAL);
@@ -328,23 +364,82 @@ void Lowering::Lower(const Reduce& op) {
   plan::Reduce* reduce = Add()->mutable_reduce();
   reduce->set_function(op.function);
   reduce->set_stage(plan::FINAL);
+  if (!op.operator_.empty()) {
+    reduce->set_seed(EncodeValue(op.seed));
+    reduce->set_operator_(op.operator_);
+  }
   flow_.here.clear();
 }
 
 void Lowering::Lower(const Group& op) {
   ToHomeInOrder();
-  flow_.ordered = false;
+  const bool effect = !op.side_effect.empty();
+  flow_.ordered = flow_.ordered && effect;
   plan::Group* group = Add()->mutable_group();
   group->set_key_slot(SlotOf(op.key));
   group->set_value_slot(SlotOf(op.value));
   group->set_value(op.kind);
+  group->set_rows(op.rows);
+  group->set_side_effect(op.side_effect);
+  if (!effect) flow_.here.clear();
+}
+
+void Lowering::Lower(const Aggregate& op) {
+  ToHomeInOrder();
+  plan::Aggregate* aggregate = Add()->mutable_aggregate();
+  aggregate->set_name(op.name);
+  aggregate->set_value_slot(SlotOf(op.value));
+}
+
+void Lowering::Lower(const Cap& op) {
+  ToHome();
+  flow_.ordered = false;
+  CopyNames(op.names, Add()->mutable_cap()->mutable_names());
   flow_.here.clear();
+}
+
+void Lowering::Lower(const Mutate& op) {
+  switch (op.kind) {
+    case Mutate::Kind::kAddVertex: {
+      plan::AddVertex* add = Add()->mutable_add_vertex();
+      Encode(op.label, add->mutable_label());
+      if (op.id != nullptr) Encode(op.id, add->mutable_id());
+      for (const auto& property : op.properties) EncodeProperty(property, add->add_properties());
+      flow_.here.erase(0);
+      return;
+    }
+    case Mutate::Kind::kAddEdge: {
+      plan::AddEdge* add = Add()->mutable_add_edge();
+      Encode(op.label, add->mutable_label());
+      Encode(op.out, add->mutable_out_vertex());
+      Encode(op.in, add->mutable_in_vertex());
+      if (op.id != nullptr) Encode(op.id, add->mutable_id());
+      for (const auto& property : op.properties) EncodeProperty(property, add->add_properties());
+      flow_.here.erase(0);
+      return;
+    }
+    case Mutate::Kind::kSetProperty:
+      EncodeProperty(op.properties[0], Add()->mutable_set_property()->mutable_property());
+      return;
+    case Mutate::Kind::kDrop:
+      Add()->mutable_drop();
+      return;
+    case Mutate::Kind::kGuard: {
+      plan::Guard* guard = Add()->mutable_guard();
+      if (op.label != nullptr) guard->set_label(op.label->constant.AsString());
+      guard->set_key(op.properties[0].first->constant.AsString());
+      Encode(op.properties[0].second, guard->mutable_value());
+      return;
+    }
+  }
 }
 
 void Lowering::Lower(const Scope& op) {
   const Flow before = flow_;
   plan::Operator* enter_operator = Add();
-  enter_operator->mutable_scope_enter();
+  const bool serial = std::any_of(op.bodies.begin(), op.bodies.end(),
+                                  [](const Chain& body) { return HasEffects(body); });
+  enter_operator->mutable_scope_enter()->set_serial(serial);
   const uint32_t enter = enter_operator->id();
   Flow outside = before;
   outside.ends = flow_.ends;
@@ -363,8 +458,9 @@ void Lowering::Lower(const Scope& op) {
   exit->set_slot(SlotOf(op.target));
   exit->set_absent(op.absent);
   for (uint32_t alternative : alternatives) exit->add_alternatives(alternative);
+  for (const std::string& name : op.carried) exit->add_carry_slots(SlotOf(name));
   CarryOrdinals();
-  flow_.mixed = true;  // instances are done in any order
+  flow_.mixed = flow_.mixed || !serial;  // instances are done in any order
   FinishScope(op, before);
 }
 
@@ -375,6 +471,7 @@ uint32_t Lowering::LowerBody(const Chain& body, const Flow& outside, uint32_t en
   flow_.scope = enter + 1;
   flow_.at_home = true;  // an instance's home is where its row parks
   flow_.ordered = false;
+  flow_.reads = flow_.writes = false;
   LowerChain(body);
   EndAtHome();
   ends->insert(ends->end(), flow_.ends.begin(), flow_.ends.end());
@@ -384,6 +481,7 @@ uint32_t Lowering::LowerBody(const Chain& body, const Flow& outside, uint32_t en
 // The parked row leaves where it entered: it stands where it stood.
 void Lowering::FinishScope(const Scope& op, const Flow& outside) {
   flow_.here = outside.here;
+  for (const std::string& name : op.carried) flow_.here.erase(SlotOf(name));
   switch (op.policy) {
     case plan::ScopeExit::FIRST:
     case plan::ScopeExit::EXISTS_FLAG:

@@ -41,13 +41,22 @@ class Lowering {
   void Lower(const Tail& op);
   void Lower(const Sample& op);
   void Lower(const Order& op);
+  void Lower(const Barrier& op);
+  void Lower(const Coin& op);
   void Lower(const Dedup& op);
   void Lower(const Reduce& op);
   void Lower(const Group& op);
+  void Lower(const Mutate& op);
+  void Lower(const Aggregate& op);
+  void Lower(const Cap& op);
   void Lower(const Scope& op);
   void Lower(const Split& op);
   void Lower(const Loop& op);
 
+  // A change and a read that could see it, or miss it, must not run side by side.
+  void SeparateWrites(const Op& op);
+  void EncodeProperty(const std::pair<ExpressionPtr, ExpressionPtr>& property,
+                      plan::PropertyExpr* out);
   // Adds an operator behind all open ends; its own end is then the only open one.
   plan::Operator* Add();
   void AddExchange(plan::Exchange::Key key, uint32_t slot = 0);

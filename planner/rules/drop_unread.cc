@@ -1,8 +1,8 @@
 // Liveness of stored names, from the end of the chain to its start: what nobody reads any more is
-// not stored. Names stored inside a local child end with it.
+// not stored. Names stored inside a local child end with it, but for what local() and optional()
+// carry.
 #include <algorithm>
 
-#include "planner/plan_error.h"
 #include "planner/rules/rules.h"
 
 namespace koios::planner {
@@ -12,11 +12,13 @@ using Names = std::set<std::string>;
 
 // Only stores; drops no row and has no effect.
 bool OnlyStores(const Op& op) {
+  if (HasEffects(op)) return false;
   if (const Project* project = As<Project>(op)) {
     return !project->target.empty() &&
            (IsCurrent(*project->value) || project->absent != plan::Project::DROP_ROW);
   }
   if (const Scope* scope = As<Scope>(op)) {
+    if (Writes(op)) return false;
     return scope->policy == plan::ScopeExit::EXISTS_FLAG ||
            (scope->policy == plan::ScopeExit::FIRST && !scope->target.empty() &&
             scope->absent != plan::Project::DROP_ROW);
@@ -24,49 +26,71 @@ bool OnlyStores(const Op& op) {
   return false;
 }
 
-// Called for every op with the names that are read behind it, before its children are visited.
-using Visit = std::function<void(const Op&, const Names&)>;
+// What the results of the scope bring along of what is stored inside and read behind it. Where the
+// body begins a new history, nothing of before it is seen behind it.
+Names CarriedBy(const Scope& scope, const Names& live) {
+  if (!scope.keeps_labels) return {};
+  Names written;
+  bool forgets = false;
+  for (const Chain& body : scope.bodies) {
+    CollectWrites(body, &written);
+    forgets = forgets || ForgetsNames(body);
+  }
+  Names carried;
+  for (const std::string& name : live) {
+    const bool of_history = name[0] != '~' || name == kPathName || name == kFromVertexName;
+    if (written.contains(name) || (forgets && of_history)) carried.insert(name);
+  }
+  return carried;
+}
 
-Names LiveBefore(const Chain& chain, Names live, const Visit& visit);
+Names LiveBefore(const Chain& chain, Names live);
+
+// The names that the op or its children read, but for what is stored only to be stored again.
+void CollectLoopReads(const Op& op, Names* names) {
+  Names own;
+  CollectReads(op, &own);
+  if (OnlyStores(op)) own.erase(WrittenName(op));
+  names->merge(own);
+  const std::vector<Chain>* children = ChildrenOf(op);
+  if (children == nullptr) return;
+  for (const Chain& child : *children) {
+    for (const Op& inner : child.ops) CollectLoopReads(inner, names);
+  }
+}
 
 // A name read anywhere in a loop may be read by the next iteration.
 Names LiveInLoop(const Op& loop, Names behind) {
-  CollectAllReads(loop, &behind);
+  CollectLoopReads(loop, &behind);
   return behind;
 }
 
-void LiveBeforeOp(const Op& op, Names* live, const Visit& visit) {
-  visit(op, *live);
+void LiveBeforeOp(const Op& op, Names* live) {
+  if (OnlyStores(op) && !live->contains(WrittenName(op))) return;
   if (EndsHistory(op)) live->clear();
   if (!WrittenName(op).empty()) live->erase(WrittenName(op));
   if (const Scope* scope = As<Scope>(op)) {
-    for (const Chain& body : scope->bodies) live->merge(LiveBefore(body, {}, visit));
+    const Names carried = CarriedBy(*scope, *live);
+    if (scope->policy == plan::ScopeExit::ALL) {
+      for (const std::string& name : carried) live->erase(name);
+    }
+    for (const Chain& body : scope->bodies) live->merge(LiveBefore(body, carried));
   }
   if (const Split* split = As<Split>(op)) {
     Names before;
-    for (const Chain& branch : split->branches) {
-      before.merge(LiveBefore(branch, *live, visit));
-    }
+    for (const Chain& branch : split->branches) before.merge(LiveBefore(branch, *live));
     *live = std::move(before);
   }
+  if (As<Loop>(op)) *live = LiveInLoop(op, std::move(*live));
   CollectReads(op, live);
-  if (const Loop* loop = As<Loop>(op)) {
-    const Names inside = LiveInLoop(op, *live);
-    Names before = inside;
-    for (const Chain& part : loop->parts) LiveBefore(part, inside, visit);
-    *live = std::move(before);
-  }
 }
 
-Names LiveBefore(const Chain& chain, Names live, const Visit& visit) {
-  for (auto op = chain.ops.rbegin(); op != chain.ops.rend(); ++op) {
-    LiveBeforeOp(*op, &live, visit);
-  }
+Names LiveBefore(const Chain& chain, Names live) {
+  for (auto op = chain.ops.rbegin(); op != chain.ops.rend(); ++op) LiveBeforeOp(*op, &live);
   return live;
 }
 
 Names Sweep(Chain* chain, Names live, bool* changed) {
-  const Visit ignore = [](const Op&, const Names&) {};
   std::vector<Op> kept;  // from the last to the first
   for (size_t i = chain->ops.size(); i-- > 0;) {
     Op& op = chain->ops[i];
@@ -75,7 +99,10 @@ Names Sweep(Chain* chain, Names live, bool* changed) {
       continue;
     }
     if (Scope* scope = As<Scope>(&op)) {
-      for (Chain& body : scope->bodies) Sweep(&body, {}, changed);
+      Names carried = CarriedBy(*scope, live);
+      *changed = *changed || carried != scope->carried;
+      scope->carried = std::move(carried);
+      for (Chain& body : scope->bodies) Sweep(&body, scope->carried, changed);
     }
     if (Loop* loop = As<Loop>(&op)) {
       const Names inside = LiveInLoop(op, live);
@@ -84,7 +111,7 @@ Names Sweep(Chain* chain, Names live, bool* changed) {
     if (Split* split = As<Split>(&op)) {
       for (Chain& branch : split->branches) Sweep(&branch, live, changed);
     }
-    LiveBeforeOp(op, &live, ignore);
+    LiveBeforeOp(op, &live);
     kept.push_back(std::move(op));
   }
   std::reverse(kept.begin(), kept.end());
@@ -98,28 +125,6 @@ bool DropUnread(Chain* root) {
   bool changed = false;
   Sweep(root, {}, &changed);
   return changed;
-}
-
-Status CheckVisibility(const Chain& root) {
-  Status status = OkStatus();
-  LiveBefore(root, {}, [&status](const Op& op, const Names& live) {
-    const Scope* scope = As<Scope>(op);
-    if (scope == nullptr ||
-        (scope->policy != plan::ScopeExit::ALL && scope->policy != plan::ScopeExit::OPTIONAL)) {
-      return;
-    }
-    Names written;
-    for (const Chain& body : scope->bodies) CollectWrites(body, &written);
-    for (const std::string& name : written) {
-      if (!live.contains(name) || (name[0] != '~' && !scope->keeps_labels)) continue;
-      const std::string what =
-          name[0] == '~' ? "the vertex that otherV() needs" : "the label \"" + name + "\"";
-      status = NotThereYet(
-          op.span, "",
-          what + " is stored inside " + op.step + " and read behind it, which is not there yet");
-    }
-  });
-  return status;
 }
 
 }  // namespace koios::planner

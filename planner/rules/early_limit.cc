@@ -11,6 +11,12 @@ namespace {
 constexpr size_t kMaxMoves = 64;
 
 bool KeepsEveryRow(const Op& op) {
+  if (const Mutate* mutate = As<Mutate>(op)) return mutate->kind != Mutate::Kind::kDrop;
+  if (const Scope* scope = As<Scope>(op)) {
+    return scope->policy == plan::ScopeExit::EFFECT ||
+           scope->policy == plan::ScopeExit::EXISTS_FLAG ||
+           (scope->policy == plan::ScopeExit::FIRST && scope->absent != plan::Project::DROP_ROW);
+  }
   const Project* project = As<Project>(op);
   return project != nullptr &&
          (project->absent != plan::Project::DROP_ROW || IsSurelyPresent(*project->value));

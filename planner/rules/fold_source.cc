@@ -45,10 +45,11 @@ std::optional<std::vector<std::string>> LabelsOf(const Expression& test) {
 }
 
 std::optional<ValueList> IdsOf(const Expression& test) {
-  std::optional<ValueList> wanted = WantedOf(test, "id");
-  if (!wanted) return std::nullopt;
+  if (test.kind != Expression::Kind::kCall || test.name != "has_id" || !IsCurrent(*test.args[0])) {
+    return std::nullopt;
+  }
   ValueList ids;
-  for (const Value& id : *wanted) {
+  for (const Value& id : test.args[1]->constant.AsList()) {
     const bool integer = id.kind() >= ValueKind::kByte && id.kind() <= ValueKind::kLong;
     if (!integer && id.kind() != ValueKind::kString) return std::nullopt;
     const bool known = std::any_of(ids.begin(), ids.end(),

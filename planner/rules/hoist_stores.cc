@@ -28,7 +28,9 @@ std::string Hoistable(const Op& op) {
     return "";
   }
   const std::string name = StoredAtEntry(scope->bodies[0]);
-  if (name.empty() || (name[0] != '~' && !scope->keeps_labels)) return "";
+  if (name.empty() || !scope->keeps_labels) return "";
+  // The row that optional() passes as it is has no label of the child.
+  if (scope->policy == plan::ScopeExit::OPTIONAL && name[0] != '~') return "";
   const bool all =
       std::all_of(scope->bodies.begin(), scope->bodies.end(), [&name](const Chain& body) {
         return StoredAtEntry(body) == name && !WritesAgain(body, name);
@@ -46,6 +48,8 @@ bool HoistStores(Chain* root) {
         Scope* scope = As<Scope>(&chain->ops[i]);
         Op store = scope->bodies[0].ops[0];
         for (Chain& body : scope->bodies) body.ops.erase(body.ops.begin());
+        if (!ForgetsNames(scope->bodies[0])) scope->carried.erase(WrittenName(store));
+        if (!ForgetsNames(scope->bodies[0])) scope->carried.erase(WrittenName(store));
         chain->ops.insert(chain->ops.begin() + static_cast<std::ptrdiff_t>(i), std::move(store));
         changed = true;
         ++i;

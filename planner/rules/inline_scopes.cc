@@ -19,13 +19,15 @@ ExpressionPtr AsFlag(ExpressionPtr condition) {
 // What replaces the scope's operation; false: nothing simple.
 bool Inline(const Scope& scope, Op* op) {
   if (scope.policy == plan::ScopeExit::FIRST || scope.policy == plan::ScopeExit::ALL) {
+    if (!scope.carried.empty()) return false;
     ExpressionPtr value = SimpleValue(scope.bodies[0]);
     if (value == nullptr) return false;
     op->body = Project{std::move(value), scope.target, scope.absent};
     return true;
   }
   if (scope.policy == plan::ScopeExit::OPTIONAL) return false;
-  if (scope.policy == plan::ScopeExit::EFFECT) {  // no operation has an effect yet
+  if (scope.policy == plan::ScopeExit::EFFECT) {
+    if (HasEffects(scope.bodies[0])) return false;
     op->body = Filter{Constant(Value::Bool(true))};
     return true;
   }

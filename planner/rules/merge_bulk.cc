@@ -22,24 +22,37 @@ bool IsShuffled(const Order& order) {
                      [](const OrderKey& key) { return key.direction == plan::SortKey::SHUFFLE; });
 }
 
-// Whether a row of bulk n does what n rows do. What is not named here does not.
+bool MakesLists(const Op& op) {
+  const Reduce* reduce = As<Reduce>(op);
+  const Group* group = As<Group>(op);
+  return (reduce != nullptr && (reduce->function == plan::Reduce::FOLD ||
+                                reduce->function == plan::Reduce::FOLD_WITH)) ||
+         (group != nullptr && group->kind == plan::Group::LIST);
+}
+
+bool TakesBulk(const Op& op) {
+  if (const Order* order = As<Order>(op)) return !IsShuffled(*order);
+  if (const Group* group = As<Group>(op)) return group->side_effect.empty() && !MakesLists(op);
+  if (As<Reduce>(op)) return !MakesLists(op);
+  return As<Source>(op) || As<Expand>(op) || As<EdgeEnd>(op) || As<Fetch>(op) || As<Filter>(op) ||
+         As<Project>(op) || As<Unfold>(op) || As<Limit>(op) || As<Tail>(op) || As<Dedup>(op) ||
+         As<Barrier>(op) || As<Coin>(op) || As<Merge>(op) || As<Scope>(op) || As<Split>(op) ||
+         As<Loop>(op);
+}
+
+// Whether a row of bulk n does what n rows do, at the cost of one. What is not named here does not.
 bool TakesBulk(const Chain& chain) {
   return std::all_of(chain.ops.begin(), chain.ops.end(), [](const Op& op) {
-    const Order* order = As<Order>(op);
-    const bool known = As<Source>(op) || As<Expand>(op) || As<EdgeEnd>(op) || As<Fetch>(op) ||
-                       As<Filter>(op) || As<Project>(op) || As<Unfold>(op) || As<Limit>(op) ||
-                       As<Tail>(op) || As<Dedup>(op) || As<Reduce>(op) || As<Group>(op) ||
-                       As<Merge>(op) || As<Scope>(op) || As<Split>(op) || As<Loop>(op) ||
-                       (order != nullptr && !IsShuffled(*order));
     const std::vector<Chain>* children = ChildrenOf(op);
-    return known &&
-           (children == nullptr || std::all_of(children->begin(), children->end(), TakesBulk));
+    return TakesBulk(op) &&
+           (children == nullptr || std::all_of(children->begin(), children->end(),
+                                               [](const Chain& c) { return TakesBulk(c); }));
   });
 }
 
 // All rows are in before one goes on.
 bool WaitsForAll(const Op& op) {
-  return As<Reduce>(op) || As<Group>(op) || As<Order>(op) || As<Tail>(op);
+  return As<Reduce>(op) || As<Group>(op) || As<Order>(op) || As<Barrier>(op) || As<Tail>(op);
 }
 
 bool HasLimit(const Op& op) {

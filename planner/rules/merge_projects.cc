@@ -31,6 +31,7 @@ std::map<std::string, Readers> ReadersIn(const Chain& chain) {
 
 // Neither the current value nor a stored one that `value` reads is changed by `op`.
 bool Keeps(const Op& op, const Expression& value) {
+  if (HasEffects(op)) return false;
   if (As<Filter>(op)) return true;
   const Scope* scope = As<Scope>(op);
   const bool stores =

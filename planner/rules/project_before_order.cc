@@ -13,7 +13,7 @@ bool KeysAreStored(const Order& order) {
 }
 
 bool GivesAtMostOne(const Op& op) {
-  if (As<Project>(op)) return true;
+  if (const Project* project = As<Project>(op)) return IsPure(*project->value);
   const Fetch* fetch = As<Fetch>(op);
   return fetch != nullptr && fetch->keys.size() == 1;
 }

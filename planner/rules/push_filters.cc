@@ -10,6 +10,7 @@ namespace {
 constexpr size_t kMaxMoves = 64;
 
 bool CommutesWith(const Filter& filter, const Op& before) {
+  if (HasEffects(before) || !IsPure(*filter.predicate)) return false;
   std::set<std::string> names;
   CollectNames(*filter.predicate, &names);
   if (const Project* project = As<Project>(before)) {

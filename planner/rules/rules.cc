@@ -5,18 +5,22 @@ namespace koios::planner {
 const std::vector<Rule>& Rules() {
   static const std::vector<Rule> kRules = {
       {"remove_identity", "what passes every row as it is goes away", RemoveIdentity},
+      {"drop_unread", "values that nobody reads are not stored", DropUnread},
       {"unnest_local", "a local child that remembers nothing runs as part of the stream",
        UnnestLocal},
       {"hoist_stores", "what a local child stores of the entering row is stored before it",
        HoistStores},
-      {"drop_unread", "values that nobody reads are not stored", DropUnread, CheckVisibility},
       {"inline_scopes", "a simple child becomes an expression", InlineScopes},
       {"merge_projects", "a value that is read once is computed where it is read", MergeProjects},
       {"unroll_repeat", "a plain loop becomes its body, so many times", UnrollRepeat},
       {"push_filters", "filters move towards the source", PushFilters},
       {"fold_source", "labels and ids are taken from the source alone", FoldSource},
       {"count_degrees", "counting an expansion adds up degrees", CountDegrees},
+      {"stop_before_writes", "a child that changes the graph for one result stops at the first",
+       StopBeforeWrites},
       {"early_limit", "limits move before what keeps every row", EarlyLimit},
+      {"guard_lookups", "what is looked up before something is added must not have changed",
+       GuardLookups},
       {"project_before_order", "values are read where the rows are, before they are sorted",
        ProjectBeforeOrder},
       {"top_k", "order and limit keep only the first", TopK},
@@ -26,12 +30,10 @@ const std::vector<Rule>& Rules() {
   return kRules;
 }
 
-Status RunRules(Chain* root, const std::function<void(const Rule&, const Chain&)>& fired) {
+void RunRules(Chain* root, const std::function<void(const Rule&, const Chain&)>& fired) {
   for (const Rule& rule : Rules()) {
-    if (rule.check != nullptr) RETURN_IF_ERROR(rule.check(*root));
     if (rule.apply(root)) fired(rule, *root);
   }
-  return OkStatus();
 }
 
 }  // namespace koios::planner

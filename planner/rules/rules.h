@@ -16,14 +16,12 @@ struct Rule {
   std::string_view name;
   std::string_view help;
   bool (*apply)(Chain* root) = nullptr;  // whether it changed anything
-  // What must hold before it runs; nullptr: nothing.
-  Status (*check)(const Chain& root) = nullptr;
 };
 
 const std::vector<Rule>& Rules();
 
 // Runs them all; `fired` is told after each that changed something.
-Status RunRules(Chain* root, const std::function<void(const Rule&, const Chain&)>& fired);
+void RunRules(Chain* root, const std::function<void(const Rule&, const Chain&)>& fired);
 
 // The chain and every chain below it, innermost first.
 template <typename Function>
@@ -43,6 +41,8 @@ bool HoistStores(Chain* root);
 bool DropUnread(Chain* root);
 bool InlineScopes(Chain* root);
 bool MergeProjects(Chain* root);
+bool StopBeforeWrites(Chain* root);
+bool GuardLookups(Chain* root);
 bool UnrollRepeat(Chain* root);
 bool PushFilters(Chain* root);
 bool FoldSource(Chain* root);
@@ -52,7 +52,8 @@ bool ProjectBeforeOrder(Chain* root);
 bool TopK(Chain* root);
 bool MergeBulk(Chain* root);
 
-// UNIMPLEMENTED when a value stored inside a local child is read behind it.
-Status CheckVisibility(const Chain& root);
+// After the rules: UNIMPLEMENTED when rows could be changed that an early stop behind would have
+// spared.
+Status CheckEarlyStops(const Chain& root);
 
 }  // namespace koios::planner

@@ -53,6 +53,7 @@ class BodyFold {
   bool Step(const Op& op, bool last_of_existence) {
     if (const Project* project = As<Project>(op)) return Store(*project);
     if (const Filter* filter = As<Filter>(op)) {
+      if (!IsPure(*filter->predicate)) return false;
       conditions_.push_back(Resolve(filter->predicate));
       return conditions_.back()->size <= kMaxInlineSize;
     }
@@ -76,6 +77,7 @@ class BodyFold {
   }
 
   bool Store(const Project& project) {
+    if (!IsPure(*project.value)) return false;
     ExpressionPtr value = Resolve(project.value);
     if (value->size > kMaxInlineSize || value->depth > kMaxInlineDepth) return false;
     if (project.target.empty()) {
@@ -179,7 +181,8 @@ ExpressionPtr SimpleExists(const Chain& body) {
 bool IsStateless(const Chain& chain) {
   for (const Op& op : chain.ops) {
     if (As<Limit>(op) || As<Tail>(op) || As<Sample>(op) || As<Order>(op) || As<Dedup>(op) ||
-        As<Reduce>(op) || As<Group>(op) || As<Inject>(op)) {
+        As<Reduce>(op) || As<Group>(op) || As<Inject>(op) || As<Barrier>(op) || As<Aggregate>(op) ||
+        As<Cap>(op) || As<Mutate>(op)) {
       return false;
     }
     if (!As<Split>(op) && !As<Loop>(op)) continue;

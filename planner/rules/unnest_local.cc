@@ -8,12 +8,13 @@
 namespace koios::planner {
 namespace {
 
-// Labels inside flatMap() stay inside; unnesting would show them.
-bool StoresLabels(const Chain& chain) {
+// Labels and path inside flatMap() stay inside; unnesting would show them.
+bool StoresHistory(const Chain& chain) {
   std::set<std::string> names;
   CollectWrites(chain, &names);
-  return std::any_of(names.begin(), names.end(),
-                     [](const std::string& name) { return name[0] != '~'; });
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name[0] != '~' || name == kPathName || name == kFromVertexName;
+  });
 }
 
 bool CanUnnest(const Op& op) {
@@ -21,7 +22,7 @@ bool CanUnnest(const Op& op) {
   if (scope == nullptr || scope->policy != plan::ScopeExit::ALL || scope->bodies.size() != 1) {
     return false;
   }
-  return IsStateless(scope->bodies[0]) && (scope->keeps_labels || !StoresLabels(scope->bodies[0]));
+  return IsStateless(scope->bodies[0]) && (scope->keeps_labels || !StoresHistory(scope->bodies[0]));
 }
 
 }  // namespace

@@ -1,16 +1,13 @@
+#include <algorithm>
+#include <set>
+
 #include "planner/plan_error.h"
-#include "planner/rules/simple_body.h"
 #include "planner/steps/by.h"
 #include "planner/steps/local_form.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
 namespace {
-
-bool IsGroupBarrier(const Op& op) {
-  return As<Reduce>(op) || As<Group>(op) || As<Order>(op) || As<Dedup>(op) || As<Sample>(op) ||
-         As<Limit>(op) || As<Tail>(op);
-}
 
 StatusOr<plan::SortKey::Direction> DirectionOf(const Bound& order) {
   if (order.name == "asc") return plan::SortKey::ASC;
@@ -35,99 +32,49 @@ StatusOr<OrderKey> BuildOrderKey(const Modulator& by, const StepCall& step, Buil
   return key;
 }
 
-// Wraps `body` so that each row gets its first result under a fresh name, absent when it has none.
-std::string StoreFirst(Chain body, Builder* builder) {
-  const std::string name = builder->FreshName('v');
-  builder->Emit(
-      ScopeOf(plan::ScopeExit::FIRST, name, plan::Project::LEAVE_ABSENT, std::move(body)));
-  return name;
+bool IsColumnOrOrder(const Bound& argument) {
+  return argument.IsEnum("Column") || (argument.IsEnum("Order") && argument.name != "shuffle");
 }
 
-// group().by(key).by(body that ends in a reducer): what stands before the reducer runs per row.
-Status BuildReducedValue(Chain body, const Bound& by, const StepCall& step, Group* group,
-                         Builder* builder) {
-  const plan::Reduce::Function function = As<Reduce>(body.ops.back())->function;
-  const bool whole = body.ops.size() == 1;
-  const bool foldable = function == plan::Reduce::COUNT || function == plan::Reduce::SUM ||
-                        function == plan::Reduce::MIN || function == plan::Reduce::MAX;
-  switch (function) {
-    case plan::Reduce::COUNT:  // the counts of the rows, added up
-      group->kind = whole ? plan::Group::COUNT : plan::Group::SUM;
-      break;
-    case plan::Reduce::SUM:
-      group->kind = plan::Group::SUM;
-      break;
-    case plan::Reduce::MIN:
-      group->kind = plan::Group::MIN;
-      break;
-    case plan::Reduce::MAX:
-      group->kind = plan::Group::MAX;
-      break;
-    case plan::Reduce::MEAN:
-      group->kind = plan::Group::MEAN;
-      break;
-    default:
-      group->kind = plan::Group::LIST;
-      break;
-  }
-  if (whole) return OkStatus();
-  if (!foldable) {
-    body.ops.pop_back();
-    if (!SimpleValue(body)) {
-      return NotThereYet(by.span, step.name(),
-                         "mean() or fold() of several values per traverser in group().by() is "
-                         "not there yet");
-    }
-  }
-  group->value = StoreFirst(std::move(body), builder);
-  return OkStatus();
+// order(local) by one of a map's columns or by the members themselves.
+bool IsPlainLocalOrder(const StepCall& step) {
+  return step.bys.empty() ||
+         (step.bys.size() == 1 &&
+          std::all_of(step.bys[0].args.begin(), step.bys[0].args.end(), IsColumnOrOrder));
 }
 
-Status BuildGroupValue(const Bound& by, const StepCall& step, Group* group, Builder* builder) {
-  if (!by.IsTraversal()) {
-    ASSIGN_OR_RETURN(ExpressionPtr value,
-                     BuildByArgument(by, Current(), plan::Project::LEAVE_ABSENT, step, builder));
-    group->value = builder->FreshName('v');
-    builder->Emit(Project{std::move(value), group->value, plan::Project::LEAVE_ABSENT});
-    return OkStatus();
-  }
-  ASSIGN_OR_RETURN(Chain body, builder->Child(by));
-  size_t barrier = 0;
-  while (barrier < body.ops.size() && !IsGroupBarrier(body.ops[barrier])) ++barrier;
-  if (barrier == body.ops.size()) {
-    group->kind = plan::Group::FIRST;
-    group->value = StoreFirst(std::move(body), builder);
-    return OkStatus();
-  }
-  if (barrier + 1 < body.ops.size() || !As<Reduce>(body.ops[barrier])) {
-    return NotThereYet(by.span, step.name(),
-                       "steps behind the first barrier of group()'s value are not there yet");
-  }
-  return BuildReducedValue(std::move(body), by, step, group, builder);
-}
-
-// order(local): by the members; of a map by(keys) or by(values).
-Status BuildLocalOrder(const StepCall& step, Builder* builder) {
+Status BuildPlainLocalOrder(const StepCall& step, Builder* builder) {
   std::string part;
   bool descending = false;
-  if (step.bys.size() > 1) {
-    return NotThereYet(step.span(), step.name(),
-                       "order(Scope.local) with more than one by() is not there yet");
-  }
   for (const Modulator& by : step.bys) {
     for (const Bound& argument : by.args) {
-      if (argument.IsEnum("Column")) {
-        part = argument.name;
-      } else if (argument.IsEnum("Order") && argument.name != "shuffle") {
-        descending = argument.name == "desc";
-      } else {
-        return NotThereYet(argument.span, "by",
-                           "order(Scope.local) is ordered by keys, by values or by itself yet");
+      if (argument.IsEnum("Column")) part = argument.name;
+      if (argument.IsEnum("Order")) {
+        ASSIGN_OR_RETURN(const plan::SortKey::Direction direction, DirectionOf(argument));
+        descending = direction == plan::SortKey::DESC;
       }
     }
   }
   return EmitList("list_order", {Constant(Value::String(part)), Constant(Value::Bool(descending))},
                   builder);
+}
+
+// order(local) by anything: the members become rows of a scope, are sorted and folded.
+Status BuildLocalOrder(const StepCall& step, Builder* builder) {
+  if (IsPlainLocalOrder(step)) return BuildPlainLocalOrder(step, builder);
+  Builder members = builder->Inner(builder->env());
+  members.Emit(Unfold{});
+  Order order;
+  for (const Modulator& by : step.bys) {
+    ASSIGN_OR_RETURN(OrderKey key, BuildOrderKey(by, step, &members));
+    order.keys.push_back(std::move(key));
+  }
+  members.Emit(std::move(order));
+  members.Emit(Reduce{plan::Reduce::FOLD});
+  const std::string sorted = builder->FreshName('o');
+  builder->Emit(ScopeOf(plan::ScopeExit::FIRST, sorted, plan::Project::DROP_ROW, members.Take()));
+  builder->Emit(Project{CallOf("like", {Named(sorted), Current()}), "", plan::Project::DROP_ROW});
+  return OkStatus();
 }
 
 }  // namespace
@@ -149,7 +96,15 @@ Status BuildReduce(const StepCall& step, Builder* builder) {
 
 Status BuildFold(const StepCall& step, Builder* builder) {
   if (!step.args.empty()) {
-    return NotThereYet(step.span(), step.name(), "fold(seed, operator) is not there yet");
+    static const std::set<std::string, std::less<>> operators = {
+        "sum", "minus", "mult", "div", "min", "max", "assign", "and", "or", "addAll", "sumLong"};
+    const Bound& name = step.args[1];
+    if (!operators.contains(name.name)) {
+      return StepError("WRONG_ARGUMENTS", name.span, step.name(),
+                       "fold() knows no operator " + name.name);
+    }
+    builder->Emit(Reduce{plan::Reduce::FOLD_WITH, step.args[0].value, name.name});
+    return OkStatus();
   }
   builder->Emit(Reduce{plan::Reduce::FOLD});
   return OkStatus();
@@ -167,24 +122,12 @@ Status BuildOrder(const StepCall& step, Builder* builder) {
   return OkStatus();
 }
 
-Status BuildGroup(const StepCall& step, Builder* builder) {
-  if (!step.args.empty()) {
+Status BuildBarrier(const StepCall& step, Builder* builder) {
+  if (!step.args.empty() && step.args[0].IsEnum("Barrier")) {
     return NotThereYet(step.args[0].span, step.name(),
-                       std::string(step.name()) + "() as a side-effect is not there yet");
+                       "barrier() that merges sacks is not there yet");
   }
-  const bool counts = step.name() == "groupCount";
-  RETURN_IF_ERROR(CheckByCount(step, counts ? 1 : 2));
-  Group group;
-  group.kind = counts ? plan::Group::COUNT : plan::Group::LIST;
-  if (!step.bys.empty()) {
-    ASSIGN_OR_RETURN(ExpressionPtr key,
-                     BuildBy(&step.bys[0], Current(), plan::Project::DROP_ROW, step, builder));
-    group.key = builder->Store(key);
-  }
-  if (step.bys.size() == 2 && !step.bys[1].args.empty()) {
-    RETURN_IF_ERROR(BuildGroupValue(step.bys[1].args[0], step, &group, builder));
-  }
-  builder->Emit(std::move(group));
+  builder->Emit(Barrier{});
   return OkStatus();
 }
 

@@ -74,12 +74,9 @@ StatusOr<ExpressionPtr> BuildChoice(const Bound& choice, bool as_test, const Ste
   const std::string name = builder->FreshName('c');
   if (choice.IsTraversal()) {
     ASSIGN_OR_RETURN(Chain body, builder->Child(choice));
-    Scope scope{as_test ? plan::ScopeExit::EXISTS_FLAG : plan::ScopeExit::FIRST,
-                name,
-                as_test ? plan::Project::DROP_ROW : plan::Project::LEAVE_ABSENT,
-                {}};
-    scope.bodies.push_back(std::move(body));
-    builder->Emit(std::move(scope));
+    builder->Emit(ScopeOf(as_test ? plan::ScopeExit::EXISTS_FLAG : plan::ScopeExit::FIRST, name,
+                          as_test ? plan::Project::DROP_ROW : plan::Project::LEAVE_ABSENT,
+                          std::move(body)));
     return Named(name);
   }
   ExpressionPtr value;
@@ -93,6 +90,17 @@ StatusOr<ExpressionPtr> BuildChoice(const Bound& choice, bool as_test, const Ste
   return Named(name);
 }
 
+// What a child of map(), flatMap() or coalesce() passes on its way is not in the path behind it: an
+// edge that it gives was come to from the vertex that entered.
+void EmitScope(Scope scope, Builder* builder) {
+  std::set<std::string> written;
+  for (const Chain& body : scope.bodies) CollectWrites(body, &written);
+  if (!scope.keeps_labels && written.contains(kFromVertexName)) {
+    builder->Emit(Project{Current(), kFromVertexName, plan::Project::DROP_ROW});
+  }
+  builder->Emit(std::move(scope));
+}
+
 }  // namespace
 
 Status BuildLocal(const StepCall& step, Builder* builder) {
@@ -104,7 +112,7 @@ Status BuildLocal(const StepCall& step, Builder* builder) {
                                                : plan::ScopeExit::ALL;
   scope.bodies.push_back(std::move(body));
   scope.keeps_labels = step.name() == "local" || step.name() == "optional";
-  builder->Emit(std::move(scope));
+  EmitScope(std::move(scope), builder);
   return OkStatus();
 }
 
@@ -115,7 +123,7 @@ Status BuildCoalesce(const StepCall& step, Builder* builder) {
     ASSIGN_OR_RETURN(Chain body, builder->Child(child));
     scope.bodies.push_back(std::move(body));
   }
-  builder->Emit(std::move(scope));
+  EmitScope(std::move(scope), builder);
   return OkStatus();
 }
 

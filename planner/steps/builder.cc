@@ -1,6 +1,10 @@
 #include "planner/steps/builder.h"
 
+#include <algorithm>
+
+#include "core/name_distance.h"
 #include "planner/plan_error.h"
+#include "planner/steps/path.h"
 #include "planner/steps/predicate.h"
 
 namespace koios::planner {
@@ -9,7 +13,13 @@ namespace {
 StatusOr<const StepSpec*> SpecOf(const parser::Call& call) {
   const StepSpec* spec = FindStep(call.name);
   if (spec != nullptr) return spec;
-  const std::string nearest = NearestStep(call.name);
+  // A misspelt predicate looks like a traversal of one step.
+  const std::optional<std::string> predicate = NearestName(call.name, PredicateNames());
+  const std::string step = NearestStep(call.name);
+  const std::string nearest = predicate && (step.empty() || NameDistance(call.name, *predicate) <
+                                                                NameDistance(call.name, step))
+                                  ? *predicate
+                                  : step;
   std::string message = "there is no step \"" + call.name + "\"";
   if (!nearest.empty()) message += "; did you mean \"" + nearest + "\"?";
   return StepError("UNKNOWN_STEP", call.span, call.name, message,
@@ -50,6 +60,15 @@ bool IsInfix(const parser::Call& call, std::string_view name) {
   return call.name == name && call.arguments.empty();
 }
 
+// property(key, value) and property(map) behind addV() belong to it; with a cardinality, or with
+// properties of its own, it is a step by itself.
+bool SetAtAddition(const std::vector<Bound>& arguments) {
+  if (arguments[0].IsEnum("Cardinality")) return false;
+  return arguments.size() == 2 ||
+         (arguments[0].kind == Bound::Kind::kValue &&
+          (arguments[0].value.kind() == ValueKind::kMap || arguments[0].value.is_null()));
+}
+
 bool IsLoopTest(const parser::Call& call) {
   return call.name == "until" || call.name == "emit" || call.name == "times";
 }
@@ -88,6 +107,8 @@ std::vector<std::span<const parser::Call>> SplitAtInfix(std::span<const parser::
 
 Status Builder::AppendRoot(const parser::Traversal& traversal) {
   is_child_ = false;
+  query_->keeps_paths = ReadsPaths(traversal);
+  query_->side_effects = FindSideEffects(traversal, *query_->parameters);
   return AppendCalls(traversal.calls, true);
 }
 
@@ -105,10 +126,11 @@ Status Builder::UnionWith(Chain other) {
     return NotThereYet(span_, "inject", "so many inject() steps are not there yet");
   }
   Split split;
-  split.branches.push_back(std::move(chain_));
-  split.branches.push_back(std::move(other));
+  const bool starts = chain_.ops.empty();
+  split.branches.push_back(std::move(starts ? other : chain_));
+  split.branches.push_back(std::move(starts ? chain_ : other));
   chain_ = Chain{};
-  env_ = TypeEnv{};
+  env_ = is_child_ ? start_ : TypeEnv{};
   Emit(std::move(split));
   return OkStatus();
 }
@@ -145,6 +167,14 @@ StatusOr<Chain> Builder::ChildFrom(const Bound& argument, TypeEnv env, LabelMode
   child.loop_ = loop_;
   RETURN_IF_ERROR(child.AppendChild(*argument.traversal));
   return child.Take();
+}
+
+Builder Builder::Inner(TypeEnv env) const {
+  Builder child(query_, std::move(env), mode_);
+  child.span_ = span_;
+  child.step_ = step_;
+  child.loop_ = loop_;
+  return child;
 }
 
 StatusOr<Chain> Builder::ChildOfCalls(Calls calls) {
@@ -224,17 +254,20 @@ Status Builder::AppendPlain(Calls calls, bool root) {
       std::vector<std::string> labels;
       RETURN_IF_ERROR(StartVariable(calls[at], &labels));
       ++at;
-      RETURN_IF_ERROR(StoreLabels(labels, false));
+      StoreLabels(false, &labels);
+      KeepPath(0, labels);
       continue;
     }
     const bool first = at == 0;
     ASSIGN_OR_RETURN(StepCall step, TakeStep(calls, &at));
     span_ = step.span();
     step_ = step.text;
+    const size_t begin = chain_.ops.size();
     RETURN_IF_ERROR(BuildStep(step, root && first));
-    RETURN_IF_ERROR(StoreLabels(step.labels, at == calls.size()));
+    StoreLabels(at == calls.size(), &step.labels);
+    KeepPath(std::min(begin, chain_.ops.size()), step.labels);
     std::erase_if(env_.names, [](const auto& entry) {  // only the step itself read those
-      return entry.first[0] == '~' && entry.first != kFromVertexName;
+      return entry.first[0] == '~' && entry.first != kFromVertexName && entry.first != kPathName;
     });
     RETURN_IF_ERROR(CheckNames(kMaxLabels));
   }
@@ -255,15 +288,29 @@ Status Builder::StartVariable(const parser::Call& call, std::vector<std::string>
   return OkStatus();
 }
 
-Status Builder::StoreLabels(const std::vector<std::string>& labels, bool last) {
-  for (const std::string& label : labels) {
+void Builder::StoreLabels(bool last, std::vector<std::string>* labels) {
+  std::vector<std::string> stored;
+  for (std::string& label : *labels) {
     if (last && mode_ == LabelMode::kVariables && env_.names.contains(label)) {
       Emit(Filter{CallOf("eq", {Current(), Named(label)})});
     } else {
       Emit(Project{Current(), label, plan::Project::DROP_ROW});
+      stored.push_back(std::move(label));
     }
   }
-  return OkStatus();
+  *labels = std::move(stored);
+}
+
+void Builder::KeepPath(size_t begin, const std::vector<std::string>& labels) {
+  if (!keeps_paths()) return;
+  const bool grows = std::any_of(chain_.ops.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 chain_.ops.end(), [](const Op& op) { return GivesNewValue(op); });
+  if (!grows && labels.empty()) return;
+  std::vector<ExpressionPtr> args = {Named(kPathName)};
+  if (grows) args.push_back(Current());
+  for (const std::string& label : labels) args.push_back(StringConstant(label));
+  Emit(Project{CallOf(grows ? "path_append" : "path_label", std::move(args)), kPathName,
+               plan::Project::LEAVE_ABSENT});
 }
 
 Status Builder::CheckNames(size_t most) {
@@ -317,9 +364,18 @@ Status Builder::TakeModulators(Calls calls, size_t* at, StepCall* step) {
   for (; *at < calls.size(); ++*at) {
     const parser::Call& call = calls[*at];
     ASSIGN_OR_RETURN(const StepSpec* spec, SpecOf(call));
-    if (!spec->Has(kModulates)) return OkStatus();
+    const bool from_to =
+        (call.name == "from" || call.name == "to") && step->spec->Has(kTakesFromTo);
+    const bool property = call.name == "property" && step->spec->Has(kTakesProperties);
+    if (!spec->Has(kModulates) && !from_to && !property) return OkStatus();
     ASSIGN_OR_RETURN(std::vector<Bound> arguments, BindAll(call, *query_->parameters));
     RETURN_IF_ERROR(CheckArguments(*spec, call, arguments));
+    if (property && !SetAtAddition(arguments)) return OkStatus();
+    if (from_to || property) {
+      auto& modulators = from_to ? step->from_tos : step->properties;
+      modulators.push_back({&call, std::move(arguments)});
+      continue;
+    }
     if (call.name == "as") {
       for (const Bound& label : arguments) step->labels.push_back(label.value.AsString());
       continue;

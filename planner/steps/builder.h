@@ -13,6 +13,7 @@
 #include "planner/argument.h"
 #include "planner/logical.h"
 #include "planner/steps/catalogue.h"
+#include "planner/steps/side_effect_table.h"
 #include "planner/value_type.h"
 
 namespace koios::planner {
@@ -31,6 +32,8 @@ struct StepCall {
   std::vector<Modulator> bys;
   std::vector<Modulator> options;
   std::vector<Modulator> withs;
+  std::vector<Modulator> from_tos;      // from(), to()
+  std::vector<Modulator> properties;    // of addV(), addE()
   std::vector<Modulator> tests_before;  // until(), emit(), times() of repeat()
   std::vector<Modulator> tests_behind;
   std::vector<std::string> labels;
@@ -49,6 +52,8 @@ inline constexpr uint32_t kMaxInjects = 32;
 struct QueryState {
   const Parameters* parameters = nullptr;
   uint32_t next_name = 1;
+  bool keeps_paths = false;  // a step of the query reads paths
+  SideEffectTable side_effects;
 };
 
 // How the labels at both ends of a traversal are meant.
@@ -60,7 +65,7 @@ enum class LabelMode : uint8_t {
 class Builder {
  public:
   Builder(QueryState* query, TypeEnv env, LabelMode mode = LabelMode::kPlain)
-      : query_(query), env_(std::move(env)), mode_(mode) {}
+      : query_(query), start_(env), env_(std::move(env)), mode_(mode) {}
 
   Status AppendRoot(const parser::Traversal& traversal);
   Status AppendChild(const parser::Traversal& traversal);
@@ -71,9 +76,12 @@ class Builder {
   LabelMode mode() const { return mode_; }
   bool at_start() const { return chain_.ops.empty(); }
   bool is_child() const { return is_child_; }  // not the root, nor a branch at its start
+  bool keeps_paths() const { return query_->keeps_paths; }
   void Emit(Operation operation);
   // Emits a union of all so far with `other`, which starts afresh.
   Status UnionWith(Chain other);
+  // An empty builder for a child of the step, which is then built by hand.
+  Builder Inner(TypeEnv env) const;
   StatusOr<Chain> Child(const Bound& argument, LabelMode mode = LabelMode::kPlain);
   StatusOr<Chain> ChildFrom(const Bound& argument, TypeEnv env, LabelMode mode);
   // Inside repeat(): its name, and what to add to the counter of iterations.
@@ -87,6 +95,7 @@ class Builder {
   // Values the tests of one place and returns what they store.
   StatusOr<Chain> LoopConditions(const std::vector<Modulator>& modulators, TypeEnv env,
                                  LoopPlace place, LoopTests* tests);
+  SideEffectTable* side_effects() const { return &query_->side_effects; }
   // Emits a scope that stores whether the child gives anything, and returns that flag.
   ExpressionPtr EmitFlag(Chain child);
   // A name that no label can be: "~k3".
@@ -106,9 +115,13 @@ class Builder {
   Status BuildStep(const StepCall& step, bool first_of_root);
   Status StartVariable(const parser::Call& call, std::vector<std::string>* labels);
   Status CheckNames(size_t most);
-  Status StoreLabels(const std::vector<std::string>& labels, bool last);
+  // Takes out the labels that are compared, not stored.
+  void StoreLabels(bool last, std::vector<std::string>* labels);
+  // The path grows by the value that the ops from `begin` on gave, and by the labels of its step.
+  void KeepPath(size_t begin, const std::vector<std::string>& labels);
 
   QueryState* query_;
+  TypeEnv start_;  // where the traversal begins
   TypeEnv env_;
   LabelMode mode_;
   bool is_child_ = true;

@@ -1,6 +1,8 @@
 #include "planner/steps/by.h"
 
+#include "absl/strings/ascii.h"
 #include "planner/plan_error.h"
+#include "planner/steps/path.h"
 
 namespace koios::planner {
 
@@ -41,6 +43,9 @@ StatusOr<ExpressionPtr> BuildByArgument(const Bound& argument, const ExpressionP
   env.current = TypeOf(*input, env);
   ASSIGN_OR_RETURN(Chain body, builder->ChildFrom(argument, env, LabelMode::kPlain));
   if (!IsCurrent(*input)) {
+    if (builder->keeps_paths()) {
+      body.ops.insert(body.ops.begin(), Op{NewPath(), argument.span, step.text});
+    }
     Op start{Project{input, "", plan::Project::DROP_ROW}, argument.span, step.text};
     body.ops.insert(body.ops.begin(), std::move(start));
   }
@@ -62,9 +67,15 @@ StatusOr<ExpressionPtr> BuildBy(const Modulator* by, const ExpressionPtr& input,
 
 Status CheckByCount(const StepCall& step, size_t most) {
   if (step.bys.size() <= most) return OkStatus();
-  return StepError("WRONG_ARGUMENTS", step.bys[most].call->span, "by",
-                   std::string(step.name()) + "() takes at most " + std::to_string(most) +
-                       " by() modulator" + (most == 1 ? "" : "s"));
+  if (most == 1) {
+    std::string name(step.name());
+    name[0] = absl::ascii_toupper(static_cast<unsigned char>(name[0]));
+    return StepError("WRONG_ARGUMENTS", step.bys[1].call->span, "by",
+                     name + " step can only have one by modulator");
+  }
+  return StepError(
+      "WRONG_ARGUMENTS", step.bys[most].call->span, "by",
+      std::string(step.name()) + "() takes at most " + std::to_string(most) + " by() modulators");
 }
 
 }  // namespace koios::planner

@@ -36,6 +36,7 @@ enum StepFlag : uint32_t {
   kTakesFromTo = 32,
   kTakesWith = 64,
   kTakesLoopTests = 128,  // times(), until(), emit()
+  kTakesProperties = 256,
 };
 
 struct StepSpec {

@@ -1,3 +1,4 @@
+#include "core/arithmetic.h"
 #include "planner/plan_error.h"
 #include "planner/steps/by.h"
 #include "planner/steps/local_form.h"
@@ -74,9 +75,56 @@ Status EmitAny(const std::vector<Bound>& wanted, const ExpressionPtr& subject, c
   return OkStatus();
 }
 
-Status LocalForm(const StepCall& step) {
-  return NotThereYet(step.span(), step.name(),
-                     std::string(step.name()) + "(Scope.local) is not there yet");
+// The ids that are wanted; an element stands for its id.
+void AppendIds(const Value& wanted, ValueList* ids) {
+  if (wanted.is_collection()) {
+    for (const Value& member : wanted.AsList()) AppendIds(member, ids);
+  } else {
+    ids->push_back(wanted.kind() == ValueKind::kElement ? wanted.AsElement().id : wanted);
+  }
+}
+
+ExpressionPtr HasId(const ExpressionPtr& element, const Value& wanted, bool negated) {
+  ValueList ids;
+  AppendIds(wanted, &ids);
+  ExpressionPtr has = CallOf("has_id", {element, Constant(Value::List(std::move(ids)))});
+  if (!negated) return has;
+  return CallOf("and", {CallOf("present", {CallOf("id", {element})}), CallOf("not", {has})});
+}
+
+// A test of id(_) where "1" finds the integer id 1, as it does in V("1").
+ExpressionPtr WithIdsFound(const ExpressionPtr& test) {
+  if (test->kind != Expression::Kind::kCall) return test;
+  if (test->args.size() == 2 && test->args[0]->kind == Expression::Kind::kCall &&
+      test->args[0]->name == "id" && test->args[1]->kind == Expression::Kind::kConstant) {
+    const ExpressionPtr& element = test->args[0]->args[0];
+    const Value& wanted = test->args[1]->constant;
+    if (test->name == "eq" || test->name == "within") return HasId(element, wanted, false);
+    if (test->name == "neq" || test->name == "without") return HasId(element, wanted, true);
+  }
+  std::vector<ExpressionPtr> args;
+  for (const ExpressionPtr& arg : test->args) args.push_back(WithIdsFound(arg));
+  return CallOf(test->name, std::move(args));
+}
+
+// Ids and predicates over them mixed.
+Status EmitIds(const std::vector<Bound>& wanted, const StepCall& step, Builder* builder) {
+  std::vector<ExpressionPtr> tests;
+  ValueList ids;
+  for (const Bound& argument : wanted) {
+    if (!argument.IsPredicate()) {
+      AppendIds(argument.value, &ids);
+      continue;
+    }
+    ASSIGN_OR_RETURN(ExpressionPtr test,
+                     BuildPredicate(argument, CallOf("id", {Current()}), step.name()));
+    tests.push_back(WithIdsFound(test));
+  }
+  if (!ids.empty() || tests.empty()) {
+    tests.push_back(HasId(Current(), Value::List(std::move(ids)), false));
+  }
+  builder->Emit(Filter{tests.size() == 1 ? tests[0] : CallOf("or", std::move(tests))});
+  return OkStatus();
 }
 
 StatusOr<int64_t> CountArgument(const StepCall& step, size_t i) {
@@ -106,6 +154,8 @@ Status BuildHas(const StepCall& step, Builder* builder) {
     return OkStatus();
   }
   const Bound& wanted = args[at + 1];
+  if (token && args[at].name == "id" && !wanted.IsTraversal())
+    return EmitIds({wanted}, step, builder);
   if (token && args[at].name == "label" && wanted.IsString()) {
     return EmitLabels({wanted.value.AsString()}, builder);
   }
@@ -120,7 +170,7 @@ Status BuildHasLabel(const StepCall& step, Builder* builder) {
 }
 
 Status BuildHasId(const StepCall& step, Builder* builder) {
-  return EmitAny(step.args, CallOf("id", {Current()}), step, builder);
+  return EmitIds(step.args, step, builder);
 }
 
 Status BuildHasKeyOrValue(const StepCall& step, Builder* builder) {
@@ -176,7 +226,11 @@ Status BuildTail(const StepCall& step, Builder* builder) {
 }
 
 Status BuildSample(const StepCall& step, Builder* builder) {
-  if (step.args[0].IsEnum("Scope")) return LocalForm(step);
+  if (IsLocal(step)) {
+    RETURN_IF_ERROR(CheckByCount(step, 0));
+    ASSIGN_OR_RETURN(const int64_t count, CountArgument(step, 1));
+    return EmitList("list_sample", {Constant(Value::Long(count))}, builder);
+  }
   RETURN_IF_ERROR(CheckByCount(step, 1));
   Sample sample;
   ASSIGN_OR_RETURN(sample.count, CountArgument(step, 0));
@@ -186,6 +240,24 @@ Status BuildSample(const StepCall& step, Builder* builder) {
     sample.weight = builder->Store(weight);
   }
   builder->Emit(std::move(sample));
+  return OkStatus();
+}
+
+Status BuildCoin(const StepCall& step, Builder* builder) {
+  builder->Emit(Coin{NumberAsDouble(step.args[0].value)});
+  return OkStatus();
+}
+
+// none(p), any(p), all(p): of collections, whose members are tested in a child.
+Status BuildMembers(const StepCall& step, Builder* builder) {
+  builder->Emit(Filter{CallOf("is_list", {Current()})});
+  ASSIGN_OR_RETURN(ExpressionPtr test, BuildPredicate(step.args[0], Current(), step.name()));
+  Chain body;
+  body.ops.push_back(Op{Unfold{}, step.span(), step.text});
+  if (step.name() == "all") test = CallOf("not", {std::move(test)});
+  body.ops.push_back(Op{Filter{std::move(test)}, step.span(), step.text});
+  builder->Emit(ScopeOf(step.name() == "any" ? plan::ScopeExit::EXISTS : plan::ScopeExit::NONE, "",
+                        plan::Project::DROP_ROW, std::move(body)));
   return OkStatus();
 }
 

@@ -1,4 +1,5 @@
 #include "planner/plan_error.h"
+#include "planner/steps/path.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
@@ -30,16 +31,21 @@ Status BuildGraph(const StepCall& step, Builder* builder) {
 
 Status BuildInject(const StepCall& step, Builder* builder) {
   Inject inject;
-  // At the start of the root the only row is the seed, which is no traverser.
-  inject.keep_input = builder->is_child();
   for (const Bound& argument : step.args) inject.values.push_back(argument.value);
-  if (!builder->is_child() && !builder->at_start()) {
-    Chain values;
-    values.ops.push_back(Op{std::move(inject), step.span(), step.text});
-    return builder->UnionWith(std::move(values));
+  // At the start of the root the only row is the seed, which is no traverser.
+  if (!builder->is_child() && builder->at_start()) {
+    builder->Emit(std::move(inject));
+    return OkStatus();
   }
-  builder->Emit(std::move(inject));
-  return OkStatus();
+  Chain values;
+  if (builder->is_child()) {
+    // A child is begun again for each row, its inject() only once.
+    const ExpressionPtr once = CallOf("once", {StringConstant(builder->FreshName('i'))});
+    values.ops.push_back(Op{Filter{once}, step.span(), step.text});
+  }
+  values.ops.push_back(Op{std::move(inject), step.span(), step.text});
+  if (builder->keeps_paths()) values.ops.push_back(Op{NewPath(), step.span(), step.text});
+  return builder->UnionWith(std::move(values));
 }
 
 Status BuildExpand(const StepCall& step, Builder* builder) {
@@ -52,6 +58,34 @@ Status BuildExpand(const StepCall& step, Builder* builder) {
   }
   expand.direction = name == "out" ? plan::OUT : name == "in" ? plan::IN : plan::BOTH;
   for (const Bound& label : step.args) expand.labels.push_back(label.value.AsString());
+  builder->Emit(std::move(expand));
+  return OkStatus();
+}
+
+Status BuildTo(const StepCall& step, Builder* builder) {
+  const Bound& direction = step.args[0];
+  if (!direction.IsEnum("Direction")) {
+    return StepError("MISPLACED_STEP", step.span(), step.name(),
+                     "to() takes a Direction here; with a label or a traversal it follows addE(), "
+                     "path(), simplePath() or cyclicPath()");
+  }
+  const bool out = direction.name == "OUT" || direction.name == "from";
+  const bool in = direction.name == "IN" || direction.name == "to";
+  if (step.name() == "toV") {
+    builder->Emit(EdgeEnd{out  ? plan::EdgeEnd::OUT_VERTEX
+                          : in ? plan::EdgeEnd::IN_VERTEX
+                               : plan::EdgeEnd::BOTH_VERTICES});
+    return OkStatus();
+  }
+  Expand expand;
+  if (step.name() == "toE") {
+    expand.to = plan::Expand::INCIDENT;
+    builder->Emit(Project{Current(), kFromVertexName, plan::Project::DROP_ROW});
+  }
+  expand.direction = out ? plan::OUT : in ? plan::IN : plan::BOTH;
+  for (size_t i = 1; i < step.args.size(); ++i) {
+    expand.labels.push_back(step.args[i].value.AsString());
+  }
   builder->Emit(std::move(expand));
   return OkStatus();
 }

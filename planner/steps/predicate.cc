@@ -79,6 +79,10 @@ class PredicateBuilder {
     ValueList members;
     for (const Bound& item : predicate.items) {
       ASSIGN_OR_RETURN(ExpressionPtr member, operand_(item));
+      if (predicate.items.size() == 1 && member->kind == Expression::Kind::kCall &&
+          member->name == "side_effect") {
+        return InSideEffect(predicate, *member);
+      }
       if (member->kind != Expression::Kind::kConstant) {
         return NotThereYet(item.span, step_, predicate.name + "() of a label is not there yet");
       }
@@ -90,6 +94,14 @@ class PredicateBuilder {
       }
     }
     return CallOf(predicate.name, {subject_, Constant(Value::List(std::move(members)))});
+  }
+
+  // within('x') of what aggregate('x') gathers.
+  ExpressionPtr InSideEffect(const Bound& predicate, const Expression& effect) {
+    ExpressionPtr in = CallOf("in_side_effect", {subject_, effect.args[0]});
+    if (predicate.name == "within") return in;
+    negated_ = true;
+    return CallOf("not", {std::move(in)});
   }
 
   StatusOr<ExpressionPtr> Combined(const Bound& predicate) {
@@ -126,7 +138,31 @@ class PredicateBuilder {
   bool negated_ = false;
 };
 
+constexpr std::string_view kPredicateNames[] = {"eq",
+                                                "neq",
+                                                "lt",
+                                                "lte",
+                                                "gt",
+                                                "gte",
+                                                "inside",
+                                                "outside",
+                                                "between",
+                                                "within",
+                                                "without",
+                                                "typeOf",
+                                                "not",
+                                                "startingWith",
+                                                "endingWith",
+                                                "containing",
+                                                "notStartingWith",
+                                                "notEndingWith",
+                                                "notContaining",
+                                                "regex",
+                                                "notRegex"};
+
 }  // namespace
+
+std::span<const std::string_view> PredicateNames() { return kPredicateNames; }
 
 StatusOr<ExpressionPtr> BuildPredicate(const Bound& predicate, const ExpressionPtr& subject,
                                        std::string_view step, const OperandFunction& operand) {

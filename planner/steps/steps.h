@@ -10,6 +10,7 @@ namespace koios::planner {
 Status BuildGraph(const StepCall& step, Builder* builder);  // V, E
 Status BuildInject(const StepCall& step, Builder* builder);
 Status BuildExpand(const StepCall& step, Builder* builder);   // out in both outE inE bothE
+Status BuildTo(const StepCall& step, Builder* builder);       // to toE toV
 Status BuildEdgeEnd(const StepCall& step, Builder* builder);  // outV inV bothV otherV
 
 // filter_steps.cc: one value decides
@@ -17,6 +18,8 @@ Status BuildHas(const StepCall& step, Builder* builder);
 Status BuildHasLabel(const StepCall& step, Builder* builder);
 Status BuildHasId(const StepCall& step, Builder* builder);
 Status BuildHasKeyOrValue(const StepCall& step, Builder* builder);
+Status BuildCoin(const StepCall& step, Builder* builder);
+Status BuildMembers(const StepCall& step, Builder* builder);  // none any all
 Status BuildHasNot(const StepCall& step, Builder* builder);
 Status BuildIs(const StepCall& step, Builder* builder);
 Status BuildLimit(const StepCall& step, Builder* builder);  // limit, range, skip
@@ -36,16 +39,28 @@ Status BuildConstant(const StepCall& step, Builder* builder);
 Status BuildIdentity(const StepCall& step, Builder* builder);
 Status BuildValueMap(const StepCall& step, Builder* builder);
 Status BuildElementMap(const StepCall& step, Builder* builder);
+Status BuildPropertyMap(const StepCall& step, Builder* builder);
 Status BuildSelect(const StepCall& step, Builder* builder);
 Status BuildProject(const StepCall& step, Builder* builder);
 Status BuildUnfold(const StepCall& step, Builder* builder);
+
+// path_steps.cc: where the traverser has been
+Status BuildPath(const StepCall& step, Builder* builder);
+Status BuildPathFilter(const StepCall& step, Builder* builder);  // simplePath, cyclicPath
 
 // barrier_steps.cc: all values together
 Status BuildCount(const StepCall& step, Builder* builder);
 Status BuildReduce(const StepCall& step, Builder* builder);  // sum min max mean
 Status BuildFold(const StepCall& step, Builder* builder);
 Status BuildOrder(const StepCall& step, Builder* builder);
+Status BuildBarrier(const StepCall& step, Builder* builder);
+
+// group_steps.cc
 Status BuildGroup(const StepCall& step, Builder* builder);  // group, groupCount
+
+// effect_steps.cc: side-effects of the query
+Status BuildAggregate(const StepCall& step, Builder* builder);
+Status BuildCap(const StepCall& step, Builder* builder);
 
 // loop_steps.cc: again and again
 Status BuildRepeat(const StepCall& step, Builder* builder);
@@ -56,5 +71,11 @@ Status BuildLocal(const StepCall& step, Builder* builder);  // local flatMap map
 Status BuildCoalesce(const StepCall& step, Builder* builder);
 Status BuildUnion(const StepCall& step, Builder* builder);
 Status BuildChoose(const StepCall& step, Builder* builder);
+
+// write_steps.cc: changes to the graph
+Status BuildAddVertex(const StepCall& step, Builder* builder);
+Status BuildAddEdge(const StepCall& step, Builder* builder);
+Status BuildProperty(const StepCall& step, Builder* builder);
+Status BuildDrop(const StepCall& step, Builder* builder);
 
 }  // namespace koios::planner

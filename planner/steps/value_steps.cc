@@ -1,5 +1,6 @@
 #include "planner/plan_error.h"
 #include "planner/steps/by.h"
+#include "planner/steps/side_effects.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
@@ -13,22 +14,26 @@ std::vector<std::string> KeysOf(const StepCall& step, size_t from) {
   return keys;
 }
 
-// Where select() finds `label`: among the stored values, else in the current map.
-ExpressionPtr SelectSource(const std::string& label, const Builder& builder) {
-  if (builder.env().names.contains(label)) return Named(label);
-  return CallOf("map_get", {Current(), StringConstant(label)});
-}
-
-Status CheckPop(const StepCall& step, const Builder& builder) {
-  const Bound& pop = step.args[0];
-  if (!pop.IsEnum("Pop") || pop.name == "last") return OkStatus();
-  bool exact = pop.name != "all";
-  for (size_t i = 1; i < step.args.size(); ++i) {
-    auto found = builder.env().names.find(step.args[i].value.AsString());
-    exact = exact && (found == builder.env().names.end() || !found->second.many);
+// Where select() finds `label`: in the current map before the side-effects before the stored
+// values. A stored value is the last one with its label; only what needs others asks the path.
+StatusOr<ExpressionPtr> SelectSource(const Bound& argument, const std::string& pop,
+                                     const StepCall& step, const Builder& builder) {
+  const std::string& label = argument.value.AsString();
+  const ValueType type = builder.env().current;
+  if (IsSideEffect(label, builder)) {
+    ASSIGN_OR_RETURN(ExpressionPtr effect, SideEffectValue(label, argument.span, step, builder));
+    if (type != ValueType::kAny && type != ValueType::kMap && type != ValueType::kEntry) {
+      return effect;
+    }
+    return CallOf("first_of",
+                  {CallOf("map_get", {Current(), StringConstant(label)}), std::move(effect)});
   }
-  if (exact) return OkStatus();
-  return NotThereYet(pop.span, step.name(), "Pop." + pop.name + " is not there yet here");
+  auto found = builder.env().names.find(label);
+  if (found == builder.env().names.end()) {
+    return CallOf("map_get", {Current(), StringConstant(label)});
+  }
+  if (pop == "last" || (pop != "all" && !found->second.many)) return Named(label);
+  return CallOf("path_select", {Named(kPathName), StringConstant(label), StringConstant(pop)});
 }
 
 void RequirePresent(const ExpressionPtr& value, Builder* builder) {
@@ -52,12 +57,15 @@ StatusOr<ValueList> ValueMapOptions(const StepCall& step) {
   }
   for (const Modulator& with : step.withs) {
     const Bound& key = with.args[0];
-    const bool tokens = key.IsEnum("WithOptions") && key.name == "tokens";
-    if (!tokens || with.args.size() > 1) {
+    const std::string word = with.args.size() > 1 ? with.args[1].name : "all";
+    const bool known = word == "all" || word == "ids" || word == "labels" || word == "none" ||
+                       word == "keys" || word == "values";
+    if (!key.IsEnum("WithOptions") || key.name != "tokens" || !known) {
       return NotThereYet(with.call->span, "with", "this option of valueMap() is not there yet");
     }
-    options.push_back(Value::String("tokens"));
+    options.push_back(Value::String(word == "all" ? "tokens" : word));
   }
+  RETURN_IF_ERROR(CheckByCount(step, 1));
   for (const Modulator& by : step.bys) {
     if (!IsUnfold(by)) {
       return NotThereYet(by.call->span, "by",
@@ -109,9 +117,22 @@ Status BuildElementMap(const StepCall& step, Builder* builder) {
   return OkStatus();
 }
 
+Status BuildPropertyMap(const StepCall& step, Builder* builder) {
+  std::vector<ExpressionPtr> args = {Current()};
+  for (std::string& key : KeysOf(step, 0)) args.push_back(StringConstant(std::move(key)));
+  builder->Emit(Project{CallOf("property_map", std::move(args)), "", plan::Project::DROP_ROW});
+  return OkStatus();
+}
+
 Status BuildSelect(const StepCall& step, Builder* builder) {
   if (step.args[0].IsTraversal()) {
-    return NotThereYet(step.span(), step.name(), "select(traversal) is not there yet");
+    ASSIGN_OR_RETURN(ExpressionPtr key, BuildByArgument(step.args[0], Current(),
+                                                        plan::Project::DROP_ROW, step, builder));
+    const ExpressionPtr entry = CallOf("map_get", {Current(), std::move(key)});
+    ASSIGN_OR_RETURN(ExpressionPtr value,
+                     BuildBy(ByAt(step, 0), entry, plan::Project::DROP_ROW, step, builder));
+    builder->Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
+    return OkStatus();
   }
   if (step.args[0].IsEnum("Column")) {
     RETURN_IF_ERROR(CheckByCount(step, 0));
@@ -119,17 +140,21 @@ Status BuildSelect(const StepCall& step, Builder* builder) {
         Project{ColumnValue(step.args[0].name, Current(), *builder), "", plan::Project::DROP_ROW});
     return OkStatus();
   }
-  RETURN_IF_ERROR(CheckPop(step, *builder));
+  const std::string pop = step.args[0].IsEnum("Pop") ? step.args[0].name : "last";
   const std::vector<std::string> labels = KeysOf(step, 0);
   if (labels.size() == 1) {
-    ASSIGN_OR_RETURN(ExpressionPtr value, BuildBy(ByAt(step, 0), SelectSource(labels[0], *builder),
-                                                  plan::Project::DROP_ROW, step, builder));
+    ASSIGN_OR_RETURN(const ExpressionPtr source,
+                     SelectSource(step.args.back(), pop, step, *builder));
+    ASSIGN_OR_RETURN(ExpressionPtr value,
+                     BuildBy(ByAt(step, 0), source, plan::Project::DROP_ROW, step, builder));
     builder->Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
     return OkStatus();
   }
   std::vector<ExpressionPtr> pairs;
   for (size_t i = 0; i < labels.size(); ++i) {
-    const ExpressionPtr source = SelectSource(labels[i], *builder);
+    ASSIGN_OR_RETURN(
+        const ExpressionPtr source,
+        SelectSource(step.args[step.args.size() - labels.size() + i], pop, step, *builder));
     RequirePresent(source, builder);
     ASSIGN_OR_RETURN(ExpressionPtr value,
                      BuildBy(ByAt(step, i), source, plan::Project::DROP_ROW, step, builder));

@@ -1,6 +1,7 @@
 #include "planner/plan_error.h"
 #include "planner/steps/by.h"
 #include "planner/steps/predicate.h"
+#include "planner/steps/side_effects.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
@@ -16,9 +17,17 @@ Status EmitCondition(const Bound& child, plan::ScopeExit::Policy policy, LabelMo
 Status CheckLabel(const std::string& label, const SourceSpan& span, const StepCall& step,
                   const Builder& builder) {
   if (builder.env().names.contains(label)) return OkStatus();
-  return NotThereYet(
-      span, step.name(),
-      "no step before it is labelled \"" + label + "\", and side-effects are not there yet");
+  return StepError("UNKNOWN_LABEL", span, step.name(),
+                   "no step before it is labelled \"" + label +
+                       "\", and no step gathers a side-effect of that name");
+}
+
+// What a label stands for: a side-effect of the query before a stored value.
+StatusOr<ExpressionPtr> ValueOfLabel(const std::string& label, const SourceSpan& span,
+                                     const StepCall& step, const Builder& builder) {
+  if (IsSideEffect(label, builder)) return SideEffectValue(label, span, step, builder);
+  RETURN_IF_ERROR(CheckLabel(label, span, step, builder));
+  return Named(label);
 }
 
 // where(eq('a')), where('a', eq('b')): values of labels are compared, through by() in turn.
@@ -27,9 +36,8 @@ Status BuildWherePredicate(const StepCall& step, Builder* builder) {
   const Bound& predicate = step.args.back();
   ExpressionPtr start = Current();
   if (has_start) {
-    const std::string& label = step.args[0].value.AsString();
-    RETURN_IF_ERROR(CheckLabel(label, step.args[0].span, step, *builder));
-    start = Named(label);
+    ASSIGN_OR_RETURN(
+        start, ValueOfLabel(step.args[0].value.AsString(), step.args[0].span, step, *builder));
   }
   ASSIGN_OR_RETURN(ExpressionPtr subject,
                    BuildBy(ByAt(step, 0), start, plan::Project::DROP_ROW, step, builder));
@@ -41,9 +49,9 @@ Status BuildWherePredicate(const StepCall& step, Builder* builder) {
           "a predicate of where() compares with a label, not with " + DescribeBound(item),
           "is() compares with constants");
     }
-    const std::string& label = item.value.AsString();
-    RETURN_IF_ERROR(CheckLabel(label, item.span, step, *builder));
-    return BuildBy(ByAt(step, next_by++), Named(label), plan::Project::DROP_ROW, step, builder);
+    ASSIGN_OR_RETURN(const ExpressionPtr value,
+                     ValueOfLabel(item.value.AsString(), item.span, step, *builder));
+    return BuildBy(ByAt(step, next_by++), value, plan::Project::DROP_ROW, step, builder);
   };
   ASSIGN_OR_RETURN(ExpressionPtr condition,
                    BuildPredicate(predicate, subject, step.name(), operand));

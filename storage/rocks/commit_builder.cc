@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "core/value_compare.h"
 #include "storage/codec/element_id.h"
 #include "storage/commit_limits.h"
 
@@ -280,9 +281,19 @@ Status CommitBuilder::CheckVertexIds() {
     ASSIGN_OR_RETURN(const VertexRef holder, DecodeVertexKey(value));
     if (dropped_vertices_.contains(holder)) continue;
     ASSIGN_OR_RETURN(const Value id, DecodeIdBytes(id_bytes));
-    return Taken("a vertex", id);
+    return IdTaken(id);
   }
   return OkStatus();
+}
+
+// An id that the user gave is taken for good; of one that was assigned there is another.
+Status CommitBuilder::IdTaken(const Value& id) const {
+  for (size_t i = 0; i < batch_.vertices.size(); ++i) {
+    if (batch_.vertices[i].assigned && ValueEquivalent()(result_.vertex_ids[i], id)) {
+      return Aborted("An id that was assigned was given to another vertex meanwhile; try again.");
+    }
+  }
+  return Taken("a vertex", id);
 }
 
 Status CommitBuilder::CheckEdgeIds() {
@@ -315,7 +326,7 @@ Status CommitBuilder::AssignVertexIds() {
     if (!id.is_null()) continue;
     bool taken = true;
     while (taken) {
-      id = Value::Long(group_.meta->TakeVertexId());
+      id = Value::Long(group_.numbers->TakeVertexId());
       const std::string bytes = IdBytes(id);
       ASSIGN_OR_RETURN(taken, Get(Family::kVertexIds,
                                   VertexIdKey(bytes, group_.meta->num_partitions()), &value));
@@ -325,11 +336,22 @@ Status CommitBuilder::AssignVertexIds() {
   return OkStatus();
 }
 
+// The numbers taken so far are stored with the commit, those of requests under way included.
+void CommitBuilder::NoteLocals(uint32_t partition) {
+  group_.meta->SetNextLocals(partition, group_.numbers->next_vertex_local(partition),
+                             group_.numbers->next_edge_local(partition));
+}
+
 void CommitBuilder::AssignReferences() {
-  for (const Value& id : result_.vertex_ids) {
-    const uint32_t partition = PartitionOfId(id, group_.meta->num_partitions());
-    result_.vertices.push_back(VertexRef::Make(partition, group_.meta->TakeVertexLocal(partition)));
+  for (size_t i = 0; i < batch_.vertices.size(); ++i) {
+    const uint32_t partition = PartitionOfId(result_.vertex_ids[i], group_.meta->num_partitions());
+    result_.vertices.push_back(batch_.vertices[i].ref.value_or(VertexRef()));
+    if (!batch_.vertices[i].ref.has_value()) {
+      result_.vertices[i] = VertexRef::Make(partition, group_.numbers->TakeVertexLocal(partition));
+    }
+    NoteLocals(partition);
   }
+  if (!batch_.vertices.empty()) group_.meta->NoteVertexId(group_.numbers->next_vertex_id() - 1);
 }
 
 VertexRef CommitBuilder::Resolve(const VertexHandle& handle) const {
@@ -348,15 +370,23 @@ Status CommitBuilder::AssignEdgeIds() {
       continue;
     }
     const uint32_t partition = edge.out.partition();
-    edge.id = VertexRef::Make(partition, group_.meta->TakeEdgeLocal(partition)).bits;
+    const auto take = [&] {
+      return VertexRef::Make(partition, group_.numbers->TakeEdgeLocal(partition)).bits;
+    };
+    edge.id = batch_.edges[i].number != 0 ? batch_.edges[i].number : take();
     bool taken = !edge_ids_[i].has_value();
     while (taken) {
       const std::string bytes = IdBytes(Value::Long(static_cast<int64_t>(edge.id)));
       ASSIGN_OR_RETURN(
           taken, Get(Family::kEdgeIds, EdgeIdKey(bytes, group_.meta->num_partitions()), &value));
       taken = taken || added_edge_ids_.contains(bytes);
-      if (taken) edge.id = VertexRef::Make(partition, group_.meta->TakeEdgeLocal(partition)).bits;
+      if (!taken) continue;
+      if (batch_.edges[i].number != 0) {
+        return Aborted("An id that was assigned was given to another edge meanwhile; try again.");
+      }
+      edge.id = take();
     }
+    NoteLocals(partition);
     result_.edges.push_back(edge);
     result_.edge_ids.push_back(edge_ids_[i] ? *edge_ids_[i]
                                             : Value::Long(static_cast<int64_t>(edge.id)));

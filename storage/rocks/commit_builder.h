@@ -19,6 +19,7 @@
 #include "storage/codec/records.h"
 #include "storage/conflict_window.h"
 #include "storage/meta_state.h"
+#include "storage/numbers.h"
 #include "storage/rocks/database.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/write_batch.h"
@@ -30,6 +31,7 @@ struct CommitGroup {
   const Database* database = nullptr;
   const StoreOptions* options = nullptr;
   ConflictWindow* window = nullptr;
+  Numbers* numbers = nullptr;
   MetaState* meta = nullptr;  // the state after the commits so far
   rocksdb::WriteBatchWithIndex* effects = nullptr;
   std::set<VertexRef> touched;  // vertices whose edge ends changed
@@ -68,8 +70,10 @@ class CommitBuilder {
   Status CheckEndpoints();
   VertexRef Resolve(const VertexHandle& handle) const;
   Status CheckVertexIds();
+  Status IdTaken(const Value& id) const;
   Status CheckEdgeIds();
   void AssignReferences();
+  void NoteLocals(uint32_t partition);
   Status AssignVertexIds();
   Status AssignEdgeIds();
   void CollectSets(LabelId label, const KeyedProperties& properties);

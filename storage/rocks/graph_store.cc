@@ -112,6 +112,8 @@ Status GraphStore::State::LoadMeta() {
 
 void GraphStore::State::Publish(MetaState next_meta) {
   meta = std::move(next_meta);
+  if (numbers == nullptr) numbers = std::make_shared<Numbers>(meta.num_partitions());
+  numbers->SkipTo(meta);
   auto next_view =
       std::make_shared<const RocksView>(database, meta.version(), meta.num_partitions(),
                                         std::make_shared<const Schema>(meta.schema()), cache);
@@ -131,7 +133,7 @@ Status GraphStore::State::WriteEffects(rocksdb::WriteBatch* effects) {
 size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
   MetaState next_meta = meta;
   rocksdb::WriteBatchWithIndex effects(rocksdb::BytewiseComparator(), 0, /*overwrite_key=*/true);
-  CommitGroup shared{database.get(), &options, &window, &next_meta, &effects, {}};
+  CommitGroup shared{database.get(), &options, &window, numbers.get(), &next_meta, &effects, {}};
   size_t taken = 0;
   while (taken < group.size()) {
     PendingCommit* commit = group[taken++];
@@ -238,6 +240,10 @@ void GraphStore::State::EndGroup(const std::vector<PendingCommit*>& group) {
   }
   if (!queue.empty()) queue.front()->wake.NotifyOne();
   idle.NotifyAll();
+}
+
+std::unique_ptr<Transaction> GraphStore::Begin() const {
+  return std::make_unique<Transaction>(View(), state_->numbers);
 }
 
 std::shared_ptr<const GraphView> GraphStore::View() const { return state_->NewestView(); }

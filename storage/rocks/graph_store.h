@@ -14,6 +14,7 @@
 #include "core/types.h"
 #include "core/value.h"
 #include "storage/graph_view.h"
+#include "storage/transaction.h"
 #include "storage/write_batch.h"
 
 namespace koios::storage {
@@ -63,6 +64,9 @@ class GraphStore {
   // An edge added to a vertex that the same batch drops is not stored; nor is a property set on an
   // element that it drops. A batch without changes answers the current version.
   StatusOr<CommitResult> Commit(const WriteBatch& batch);
+
+  // What a mutating request reads and writes: on the newest version, with nothing changed yet.
+  std::unique_ptr<Transaction> Begin() const;
 
   // The newest version.
   std::shared_ptr<const GraphView> View() const;

@@ -12,6 +12,7 @@
 #include "storage/conflict_window.h"
 #include "storage/files.h"
 #include "storage/meta_state.h"
+#include "storage/numbers.h"
 #include "storage/rocks/adjacency_cache.h"
 #include "storage/rocks/database.h"
 #include "storage/rocks/graph_store.h"
@@ -46,6 +47,8 @@ struct GraphStore::State {
   std::deque<PendingCommit*> queue KOIOS_GUARDED_BY(queue_mutex);
   bool leading KOIOS_GUARDED_BY(queue_mutex) = false;  // somebody leads a group
   bool loading KOIOS_GUARDED_BY(queue_mutex) = false;  // a BulkWriter appends
+
+  std::shared_ptr<Numbers> numbers;
 
   // The leader's, or the BulkWriter's.
   MetaState meta;

@@ -1,7 +1,9 @@
 // The traversals that break without a rule of the protocol, each under many schedules: stages as a
 // partial order, silent branches, zeros, sticky closing, state in nested scopes.
 #include <algorithm>
+#include <functional>
 
+#include "core/value_codec.h"
 #include "core/value_compare.h"
 #include "engine/sim/simulation.h"
 #include "gtest/gtest.h"
@@ -115,6 +117,102 @@ void ExpectClosingEnds(const Traversal& body) {
 TEST(RulesTest, ClosingEndsAnEndlessLoop) {
   ExpectClosingEnds({Of(Kind::kBoth)});
   ExpectClosingEnds({Of(Kind::kMerge, 3), Of(Kind::kBoth)});
+}
+
+// Adds an operator behind the last one, in the scope of `enter` (-1: the root).
+plan::Operator* Append(plan::Plan* plan, int enter = -1) {
+  const auto id = static_cast<uint32_t>(plan->operators_size());
+  if (id > 0) plan->mutable_operators(static_cast<int>(id) - 1)->add_next(id);
+  plan::Operator* op = plan->add_operators();
+  op->set_id(id);
+  op->set_scope(static_cast<uint32_t>(enter + 1));
+  return op;
+}
+
+// V() and what follows it, on one worker.
+plan::Plan EffectPlan() {
+  plan::Plan plan;
+  plan.set_num_slots(1);
+  plan.set_one_worker(true);
+  Append(&plan)->mutable_partitions();
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Append(&plan)->mutable_scan();
+  return plan;
+}
+
+void CapAndSink(plan::Plan* plan) {
+  Append(plan)->mutable_cap()->add_names("x");
+  Append(plan)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Append(plan)->mutable_sink();
+}
+
+// How many values are gathered, under many schedules: as many as `wanted` says of the numbers of
+// vertices and edges.
+void ExpectGathered(const plan::Plan& plan, const std::function<size_t(size_t, size_t)>& wanted) {
+  Rng graphs(5);
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    const auto graph = MakeGraph(&graphs);
+    const auto vertices = Evaluate({{}, std::nullopt}, *graph);
+    engine::SimulationOptions options;
+    options.seed = seed;
+    options.num_workers = static_cast<uint32_t>(1 + seed % 5);
+    options.deliver_percent = static_cast<uint32_t>(5 + seed * 7 % 90);
+    const engine::SimulationResult result = engine::Simulate(plan, graph, options);
+    ASSERT_TRUE(result.status.ok()) << result.status << " seed " << seed;
+    ASSERT_EQ(result.rows.size(), 1u) << "seed " << seed;
+    size_t edges = 0;
+    for (const Value& vertex : *vertices) {
+      const VertexRef ref = vertex.AsVertex();
+      std::vector<int64_t> degrees;
+      ASSERT_TRUE(graph->Degrees({&ref, 1}, Direction::kOut, {}, &degrees).ok());
+      edges += static_cast<size_t>(degrees[0]);
+    }
+    ASSERT_EQ(result.rows[0].AsList().size(), wanted(vertices->size(), edges)) << "seed " << seed;
+  }
+}
+
+// local(aggregate('x')) behind the plan so far.
+void LocalAggregate(plan::Plan* plan) {
+  const auto enter = static_cast<int>(Append(plan)->id());
+  plan->mutable_operators(enter)->mutable_scope_enter()->set_serial(true);
+  Append(plan, enter)->mutable_aggregate()->set_name("x");
+  Append(plan, enter)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  plan::ScopeExit* exit = Append(plan)->mutable_scope_exit();
+  exit->set_enter(static_cast<uint32_t>(enter));
+  exit->set_policy(plan::ScopeExit::ALL);
+}
+
+// Rule 9: local(aggregate('x')) adds one by one, as far as the limit behind it asks for rows;
+// aggregate('x') adds all.
+TEST(RulesTest, EffectsBeforeAnEarlyStop) {
+  plan::Plan lazy = EffectPlan();
+  LocalAggregate(&lazy);
+  Append(&lazy)->mutable_limit()->set_high(2);
+  CapAndSink(&lazy);
+  ExpectGathered(lazy, [](size_t vertices, size_t) { return std::min<size_t>(vertices, 2); });
+
+  plan::Plan eager = EffectPlan();
+  Append(&eager)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Append(&eager)->mutable_aggregate()->set_name("x");
+  Append(&eager)->mutable_limit()->set_high(2);
+  CapAndSink(&eager);
+  ExpectGathered(eager, [](size_t vertices, size_t) { return vertices; });
+}
+
+// Rule 7: what has an effect is done for each traverser of a bulk. Here a vertex stands for as many
+// traversers as it has edges out.
+TEST(RulesTest, EffectsForEachTraverserOfABulk) {
+  plan::Plan plan = EffectPlan();
+  plan::Expr* bulk = Append(&plan)->mutable_filter()->mutable_predicate();
+  bulk->add_nodes()->set_slot(0);
+  bulk->add_nodes()->set_constant(EncodeValue(Value::Int(plan::OUT)));
+  plan::Expr::Call* degree = bulk->add_nodes()->mutable_call();
+  degree->set_function("degree");
+  degree->add_args(0);
+  degree->add_args(1);
+  LocalAggregate(&plan);
+  CapAndSink(&plan);
+  ExpectGathered(plan, [](size_t, size_t edges) { return edges; });
 }
 
 // Alternatives run one after the other, each with a whole new weight.

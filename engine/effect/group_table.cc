@@ -1,0 +1,92 @@
+#include "engine/effect/group_table.h"
+
+namespace koios::engine {
+
+Status GroupTable::Add(const Batch& input, size_t row, uint32_t key_slot, uint32_t value_slot,
+                       int64_t* bytes) {
+  if (!input.Has(key_slot) || input.slots[key_slot].IsAbsent(row)) return OkStatus();
+  std::optional<Value> value;
+  if (kind_ != plan::Group::COUNT && input.Has(value_slot) &&
+      !input.slots[value_slot].IsAbsent(row)) {
+    value = input.slots[value_slot].Get(row);
+  }
+  return Add(input.slots[key_slot].Get(row), value, input.BulkAt(row), bytes);
+}
+
+Status GroupTable::Add(const Value& key, const std::optional<Value>& value, int64_t bulk,
+                       int64_t* bytes) {
+  const auto [found, fresh] = index_.try_emplace(key, entries_.size());
+  if (fresh) {
+    entries_.emplace_back();
+    entries_.back().key = key;
+    *bytes += static_cast<int64_t>(sizeof(Entry) + 2 * key.ByteSize() + 64);
+  }
+  Entry& entry = entries_[found->second];
+  entry.count += bulk;
+  if (!value.has_value()) return OkStatus();
+  switch (kind_) {
+    case plan::Group::COUNT:
+      return OkStatus();
+    case plan::Group::LIST:
+      for (int64_t i = 0; i < bulk; ++i) entry.list.push_back(*value);
+      *bytes +=
+          bulk * static_cast<int64_t>(sizeof(Value)) + static_cast<int64_t>(value->ByteSize());
+      return OkStatus();
+    case plan::Group::FIRST:
+      if (!entry.any) entry.one = *value;
+      entry.any = true;
+      return OkStatus();
+    case plan::Group::SUM:
+    case plan::Group::MEAN:
+      return value->is_null() ? OkStatus() : entry.sum.Add(*value, bulk);
+    case plan::Group::MIN:
+    case plan::Group::MAX:
+      return Extreme(*value, &entry);
+    default:
+      return Internal("The plan has an unknown group.");
+  }
+}
+
+Status GroupTable::Extreme(const Value& value, Entry* entry) const {
+  if (value.is_null()) return OkStatus();
+  if (!entry->any) {
+    entry->one = value;
+  } else {
+    ASSIGN_OR_RETURN(entry->one,
+                     kind_ == plan::Group::MIN ? Min(entry->one, value) : Max(entry->one, value));
+  }
+  entry->any = true;
+  return OkStatus();
+}
+
+StatusOr<std::optional<Value>> GroupTable::ValueAt(size_t i) const {
+  const Entry& entry = entries_[i];
+  switch (kind_) {
+    case plan::Group::COUNT:
+      return std::optional<Value>(Value::Long(entry.count));
+    case plan::Group::LIST:
+      return std::optional<Value>(Value::List(entry.list));
+    case plan::Group::SUM:
+    case plan::Group::MEAN: {
+      if (entry.sum.count() == 0) return std::optional<Value>();
+      ASSIGN_OR_RETURN(Value value, kind_ == plan::Group::SUM ? entry.sum.Sum() : entry.sum.Mean());
+      return std::optional<Value>(std::move(value));
+    }
+    default:
+      if (!entry.any) return std::optional<Value>();
+      return std::optional<Value>(entry.one);
+  }
+}
+
+StatusOr<Value> GroupTable::Map() const {
+  ValueMap map;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    ASSIGN_OR_RETURN(std::optional<Value> value, ValueAt(i));
+    if (value.has_value()) map.emplace_back(entries_[i].key, std::move(*value));
+  }
+  Value result = Value::Map(std::move(map));
+  RETURN_IF_ERROR(CheckDepth(result.depth()));
+  return result;
+}
+
+}  // namespace koios::engine

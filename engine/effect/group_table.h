@@ -1,0 +1,52 @@
+// GroupTable: keys with what was gathered under each, in order of first appearance. What group()
+// keeps, for one instance or as a side-effect of the query. Owned by one thread; the caller charges
+// the bytes that Add reports.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "core/arithmetic.h"
+#include "core/value_compare.h"
+#include "engine/batch/batch.h"
+#include "proto/plan.pb.h"
+
+namespace koios::engine {
+
+class GroupTable {
+ public:
+  explicit GroupTable(plan::Group::Value kind) : kind_(kind) {}
+
+  // A row without its key is not gathered; one without its value makes the group all the same.
+  // Adds the bytes that this took to *bytes.
+  Status Add(const Batch& input, size_t row, uint32_t key_slot, uint32_t value_slot,
+             int64_t* bytes);
+  Status Add(const Value& key, const std::optional<Value>& value, int64_t bulk, int64_t* bytes);
+
+  size_t size() const { return entries_.size(); }
+  const Value& KeyAt(size_t i) const { return entries_[i].key; }
+  // nullopt: a group whose value gives nothing has no entry.
+  StatusOr<std::optional<Value>> ValueAt(size_t i) const;
+  StatusOr<Value> Map() const;
+
+  plan::Group::Value kind() const { return kind_; }
+
+ private:
+  struct Entry {
+    Value key;
+    bool any = false;
+    int64_t count = 0;
+    Value one;       // FIRST, MIN, MAX
+    NumberSum sum;   // SUM, MEAN
+    ValueList list;  // LIST
+  };
+
+  Status Extreme(const Value& value, Entry* entry) const;
+
+  plan::Group::Value kind_;
+  std::vector<Entry> entries_;
+  absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent> index_;
+};
+
+}  // namespace koios::engine

@@ -1,0 +1,85 @@
+#include "engine/effect/side_effects.h"
+
+#include <algorithm>
+
+namespace koios::engine {
+namespace {
+
+Status Conflict(const std::string& name) {
+  return InvalidArgument("Two steps gather different things in the side-effect \"" + name +
+                         "\": give one of them another name.");
+}
+
+bool IsExact(const Value& value) {
+  switch (value.kind()) {
+    case ValueKind::kNull:
+    case ValueKind::kBool:
+    case ValueKind::kString:
+    case ValueKind::kVertex:
+    case ValueKind::kEdge:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Status SideEffects::DeclareBag(const std::string& name) {
+  const Effect& effect = effects_[name];
+  return effect.group.has_value() ? Conflict(name) : OkStatus();
+}
+
+Status SideEffects::DeclareGroup(const std::string& name, plan::Group::Value kind) {
+  const auto [found, fresh] = effects_.try_emplace(name);
+  Effect& effect = found->second;
+  if (fresh) effect.group.emplace(kind);
+  return effect.group.has_value() && effect.group->kind() == kind ? OkStatus() : Conflict(name);
+}
+
+int64_t SideEffects::BagBytes(const Value& value, int64_t bulk) {
+  // In the list, in the list that is read, and in the index.
+  return 2 * bulk * static_cast<int64_t>(sizeof(Value)) +
+         2 * static_cast<int64_t>(sizeof(Value) + value.ByteSize());
+}
+
+void SideEffects::AddToBag(const std::string& name, const Value& value, int64_t bulk) {
+  Effect& effect = effects_[name];
+  effect.list.reset();
+  for (int64_t i = 0; i < bulk; ++i) effect.bag.push_back(value);
+  if (IsExact(value)) {
+    effect.exact.insert(value);
+  } else {
+    effect.others.push_back(value);
+  }
+}
+
+GroupTable* SideEffects::Group(const std::string& name) { return &*effects_.at(name).group; }
+
+StatusOr<Value> SideEffects::Read(const std::string& name) {
+  const auto found = effects_.find(name);
+  if (found == effects_.end()) {
+    return InvalidArgument("There is no side-effect \"" + name + "\".");
+  }
+  Effect& effect = found->second;
+  if (effect.group.has_value()) return effect.group->Map();
+  if (!effect.list.has_value()) {
+    Value list = Value::List(effect.bag);
+    RETURN_IF_ERROR(CheckDepth(list.depth()));
+    effect.list = std::move(list);
+  }
+  return *effect.list;
+}
+
+StatusOr<bool> SideEffects::Contains(const std::string& name, const Value& value) const {
+  const auto found = effects_.find(name);
+  if (found == effects_.end() || found->second.group.has_value()) {
+    return InvalidArgument("There is no side-effect \"" + name + "\" with members.");
+  }
+  if (IsExact(value)) return found->second.exact.contains(value);
+  const ValueList& others = found->second.others;
+  return std::any_of(others.begin(), others.end(),
+                     [&value](const Value& other) { return Equals(value, other); });
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,84 @@
+#include "engine/expr/effect_functions.h"
+
+#include <algorithm>
+#include <random>
+
+#include "core/random.h"
+#include "engine/effect/side_effects.h"
+
+namespace koios::engine {
+namespace {
+
+using Args = std::vector<const Operand*>;
+
+Status Missing() { return Internal("The plan reads side-effects where there are none."); }
+
+// side_effect("x"): what is gathered under the name by now.
+Status SideEffectFunction(const EvalContext& context, const Args& args, Operand* out) {
+  if (context.effects == nullptr) return Missing();
+  ASSIGN_OR_RETURN(out->constant, context.effects->Read(args[0]->constant.AsString()));
+  out->is_constant = true;
+  return OkStatus();
+}
+
+// in_side_effect(value, "x"): whether the bag has the value.
+Status InSideEffectFunction(const EvalContext& context, const Args& args, Operand* out) {
+  if (context.effects == nullptr) return Missing();
+  const std::string name = args[1]->constant.AsString();
+  Column column(Column::Kind::kBool);
+  for (size_t row = 0; row < context.rows; ++row) {
+    bool found = false;
+    if (args[0]->Present(row)) {
+      ASSIGN_OR_RETURN(found, context.effects->Contains(name, args[0]->Get(row)));
+    }
+    column.AppendBool(found);
+  }
+  out->present = args[0]->present;
+  out->all_absent = args[0]->all_absent;
+  out->Own(std::move(column));
+  return OkStatus();
+}
+
+// once("name"): of the first row of the query one traverser, of others none.
+Status OnceFunction(const EvalContext& context, const Args& args, Operand* out) {
+  if (context.effects == nullptr) return Missing();
+  Column column(Column::Kind::kLong);
+  for (size_t row = 0; row < context.rows; ++row) {
+    column.AppendLong(context.effects->Once(args[0]->constant.AsString()) ? 1 : 0);
+  }
+  out->Own(std::move(column));
+  return OkStatus();
+}
+
+// coin(p): how many of the row's traversers pass, each drawn by itself.
+Status CoinFunction(const EvalContext& context, const Args& args, Operand* out) {
+  if (context.random == nullptr) return Internal("The plan draws where there is no chance.");
+  const double probability = std::clamp(args[0]->constant.AsDouble(), 0.0, 1.0);
+  Column column(Column::Kind::kLong);
+  for (size_t row = 0; row < context.rows; ++row) {
+    const int64_t bulk = context.batch->BulkAt(row);
+    if (bulk == 1) {
+      column.AppendLong(context.random->Chance(probability) ? 1 : 0);
+    } else {
+      std::binomial_distribution<int64_t> passing(bulk, probability);
+      RandomBits bits{context.random};
+      column.AppendLong(passing(bits));
+    }
+  }
+  out->Own(std::move(column));
+  return OkStatus();
+}
+
+}  // namespace
+
+const std::vector<ScalarFunction>& EffectFunctions() {
+  static const std::vector<ScalarFunction> functions = {
+      {"side_effect", 1, 1, SideEffectFunction},
+      {"in_side_effect", 2, 2, InSideEffectFunction},
+      {"coin", 1, 1, CoinFunction},
+      {"once", 1, 1, OnceFunction},
+  };
+  return functions;
+}
+
+}  // namespace koios::engine

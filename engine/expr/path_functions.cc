@@ -1,0 +1,225 @@
+// A path is a value of its own in each row: its objects, and the labels of each. It grows by a
+// copy, so that rows share nothing and a row's bytes are what its path holds.
+// Rule: labels of one object are distinct; a path is never longer than its steps.
+#include "engine/expr/path_functions.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "core/value_compare.h"
+
+namespace koios::engine {
+namespace {
+
+using Args = std::vector<const Operand*>;
+
+constexpr int kMany = 1 << 20;
+
+// Fills `out` row by row; `part` gives nullopt for an absent result.
+template <typename Part>
+Status EachRow(const EvalContext& context, Operand* out, const Part& part) {
+  Column column;
+  out->present.assign(context.rows, 1);
+  for (size_t row = 0; row < context.rows; ++row) {
+    ASSIGN_OR_RETURN(std::optional<Value> result, part(row));
+    if (!result) out->present[row] = 0;
+    column.Append(result ? *result : Value::Null());
+  }
+  out->Own(std::move(column));
+  return OkStatus();
+}
+
+// The path in a row; an empty one when there is none.
+PathData PathAt(const Operand& operand, size_t row) {
+  if (!operand.Present(row)) return {};
+  const Value value = operand.Get(row);
+  return value.kind() == ValueKind::kPath ? value.AsPath() : PathData{};
+}
+
+StatusOr<std::optional<Value>> Finish(PathData path) {
+  int depth = 0;
+  for (const Value& object : path.objects) depth = std::max(depth, object.depth());
+  RETURN_IF_ERROR(CheckDepth(depth + 1));
+  return std::optional<Value>(Value::Of(std::move(path)));
+}
+
+// Labels the last object with the constant arguments from `first` on.
+void AddLabels(const Args& args, size_t first, PathData* path) {
+  if (path->labels.empty()) return;
+  std::vector<std::string>& labels = path->labels.back();
+  for (size_t i = first; i < args.size(); ++i) {
+    const std::string& label = args[i]->constant.AsString();
+    if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
+  }
+}
+
+// path_append(path, object, label, ...); an absent path is an empty one.
+Status AppendFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRow(context, out, [&](size_t row) {
+    PathData path = PathAt(*args[0], row);
+    path.objects.push_back(args[1]->Get(row));
+    path.labels.emplace_back();
+    AddLabels(args, 2, &path);
+    return Finish(std::move(path));
+  });
+}
+
+// path_of(object)
+Status OfFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRow(context, out, [&](size_t row) {
+    return Finish(PathData{{args[0]->Get(row)}, {{}}});
+  });
+}
+
+// path_label(path, label, ...)
+Status LabelFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRow(context, out, [&](size_t row) {
+    PathData path = PathAt(*args[0], row);
+    AddLabels(args, 1, &path);
+    return Finish(std::move(path));
+  });
+}
+
+// The last object with the label; nullopt: none.
+std::optional<size_t> LastWith(const PathData& path, const std::string& label) {
+  for (size_t i = path.labels.size(); i-- > 0;) {
+    const std::vector<std::string>& labels = path.labels[i];
+    if (std::find(labels.begin(), labels.end(), label) != labels.end()) return i;
+  }
+  return std::nullopt;
+}
+
+// path_range(path, from, to): from the last object labelled `from` to the last labelled `to`, both
+// included; null: from its start, to its end.
+Status RangeFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const Value& from = args[1]->constant;
+  const Value& to = args[2]->constant;
+  return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
+    const PathData path = PathAt(*args[0], row);
+    if (path.objects.empty()) return std::optional<Value>();
+    size_t begin = 0;
+    size_t end = path.objects.size();
+    if (!from.is_null()) {
+      const std::optional<size_t> at = LastWith(path, from.AsString());
+      if (!at) {
+        return InvalidArgument("no step of the path is labelled \"" + from.AsString() +
+                               "\", which from() names");
+      }
+      begin = *at;
+    }
+    if (!to.is_null()) {
+      const std::optional<size_t> at = LastWith(path, to.AsString());
+      if (!at) {
+        return InvalidArgument("no step of the path is labelled \"" + to.AsString() +
+                               "\", which to() names");
+      }
+      end = *at + 1;
+    }
+    if (begin >= end) {
+      return InvalidArgument("in the path, from() comes after to(): \"" + from.AsString() +
+                             "\" after \"" + to.AsString() + "\"");
+    }
+    PathData part;
+    for (size_t i = begin; i < end; ++i) {
+      part.objects.push_back(path.objects[i]);
+      part.labels.push_back(path.labels[i]);
+    }
+    return Finish(std::move(part));
+  });
+}
+
+// path_entries(path): its objects by their number, as a map.
+Status EntriesFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
+    ValueMap entries;
+    int depth = 0;
+    for (const Value& object : PathAt(*args[0], row).objects) {
+      depth = std::max(depth, object.depth());
+      entries.emplace_back(Value::Long(static_cast<int64_t>(entries.size())), object);
+    }
+    RETURN_IF_ERROR(CheckDepth(depth + 1));
+    return std::optional<Value>(Value::Map(std::move(entries)));
+  });
+}
+
+// turn(i, n): whose turn it is at number i when n take turns.
+Status TurnFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const int64_t count = args[1]->constant.AsInteger();
+  return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
+    if (!args[0]->Present(row)) return std::optional<Value>();
+    return std::optional<Value>(Value::Long(args[0]->Get(row).AsInteger() % count));
+  });
+}
+
+// path_by(path, values): the path with the value of each number in place of its object; absent
+// when one is missing.
+Status ByFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
+    PathData path = PathAt(*args[0], row);
+    if (!args[1]->Present(row)) return std::optional<Value>();
+    const Value values = args[1]->Get(row);
+    if (values.AsMap().size() != path.objects.size()) return std::optional<Value>();
+    for (const auto& [number, value] : values.AsMap()) {
+      path.objects[static_cast<size_t>(number.AsInteger())] = value;
+    }
+    return Finish(std::move(path));
+  });
+}
+
+bool IsSimple(const ValueList& objects) {
+  std::unordered_set<Value, ValueHash, ValueEquivalent> seen;
+  return std::all_of(objects.begin(), objects.end(),
+                     [&seen](const Value& object) { return seen.insert(object).second; });
+}
+
+// is_simple(path): whether no object repeats.
+Status SimpleFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
+    if (!args[0]->Present(row)) return std::optional<Value>();
+    return std::optional<Value>(Value::Bool(IsSimple(PathAt(*args[0], row).objects)));
+  });
+}
+
+// path_select(path, label, pop): the objects with the label: the first, the last, all, or mixed
+// (one by itself, several as a list); absent when there is none.
+Status SelectFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const std::string& label = args[1]->constant.AsString();
+  const std::string& pop = args[2]->constant.AsString();
+  return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
+    const PathData path = PathAt(*args[0], row);
+    ValueList found;
+    int depth = 0;
+    for (size_t i = 0; i < path.objects.size(); ++i) {
+      const std::vector<std::string>& labels = path.labels[i];
+      if (std::find(labels.begin(), labels.end(), label) == labels.end()) continue;
+      found.push_back(path.objects[i]);
+      depth = std::max(depth, path.objects[i].depth());
+    }
+    if (found.empty()) return std::optional<Value>();
+    if (pop == "first") return std::optional<Value>(found.front());
+    if (pop == "last" || (pop == "mixed" && found.size() == 1)) {
+      return std::optional<Value>(found.back());
+    }
+    RETURN_IF_ERROR(CheckDepth(depth + 1));
+    return std::optional<Value>(Value::List(std::move(found)));
+  });
+}
+
+}  // namespace
+
+const std::vector<ScalarFunction>& PathFunctions() {
+  static const std::vector<ScalarFunction> functions = {
+      {"path_append", 2, kMany, AppendFunction},
+      {"path_of", 1, 1, OfFunction},
+      {"path_label", 2, kMany, LabelFunction},
+      {"path_range", 3, 3, RangeFunction},
+      {"path_entries", 1, 1, EntriesFunction},
+      {"path_by", 2, 2, ByFunction},
+      {"path_select", 3, 3, SelectFunction},
+      {"is_simple", 1, 1, SimpleFunction},
+      {"turn", 2, 2, TurnFunction},
+  };
+  return functions;
+}
+
+}  // namespace koios::engine

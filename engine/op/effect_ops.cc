@@ -1,0 +1,120 @@
+#include "engine/op/effect_ops.h"
+
+#include "engine/op/collect_op.h"
+#include "engine/op/group_op.h"
+
+namespace koios::engine {
+namespace {
+
+// A row without a value (a by() that gave nothing) adds nothing and passes.
+class AggregateOp : public CollectOp {
+ public:
+  AggregateOp(const plan::Aggregate& op, OperatorHost* host)
+      : CollectOp(host), name_(op.name()), value_slot_(op.value_slot()) {}
+
+ protected:
+  Status Arrange(State* state) override {
+    state->order = state->rows.All();
+    for (const Position& at : state->order) {
+      if (!state->rows.Has(at, value_slot_) || state->rows.IsAbsent(at, value_slot_)) continue;
+      const Value value = state->rows.Get(at, value_slot_);
+      const int64_t bulk = state->rows.BulkAt(at);
+      RETURN_IF_ERROR(host_->ChargeState(SideEffects::BagBytes(value, bulk)));
+      host_->side_effects().AddToBag(name_, value, bulk);
+    }
+    return OkStatus();
+  }
+
+ private:
+  const std::string name_;
+  const uint32_t value_slot_;
+};
+
+class GroupEffectOp : public CollectOp {
+ public:
+  GroupEffectOp(const plan::Group& op, OperatorHost* host) : CollectOp(host), op_(op) {}
+
+ protected:
+  Status Arrange(State* state) override {
+    state->order = state->rows.All();
+    GroupTable* table = host_->side_effects().Group(op_.side_effect());
+    int64_t bytes = 0;
+    for (const Position& at : state->order) {
+      if (!Present(*state, at, op_.key_slot())) continue;
+      std::optional<Value> value;
+      if (Present(*state, at, op_.value_slot())) value = state->rows.Get(at, op_.value_slot());
+      RETURN_IF_ERROR(
+          table->Add(state->rows.Get(at, op_.key_slot()), value, state->rows.BulkAt(at), &bytes));
+    }
+    return host_->ChargeState(bytes);
+  }
+
+ private:
+  static bool Present(const State& state, const Position& at, uint32_t slot) {
+    return state.rows.Has(at, slot) && !state.rows.IsAbsent(at, slot);
+  }
+
+  const plan::Group op_;
+};
+
+class CapOp : public BarrierOperator {
+ public:
+  CapOp(const plan::Cap& op, OperatorHost* host)
+      : names_(op.names().begin(), op.names().end()), host_(host) {}
+
+  Status Absorb(const Batch&) override { return OkStatus(); }
+
+  Status Fire(const StateKey&, Batch* output, bool* done) override {
+    *done = true;
+    Value result;
+    if (names_.size() == 1) {
+      ASSIGN_OR_RETURN(result, host_->side_effects().Read(names_[0]));
+    } else {
+      ValueMap map;
+      for (const std::string& name : names_) {
+        ASSIGN_OR_RETURN(Value value, host_->side_effects().Read(name));
+        map.emplace_back(Value::String(name), std::move(value));
+      }
+      result = Value::Map(std::move(map));
+      RETURN_IF_ERROR(CheckDepth(result.depth()));
+    }
+    output->slots.resize(1);
+    output->slots[0].Append(result);
+    output->rows = 1;
+    return OkStatus();
+  }
+
+ private:
+  const std::vector<std::string> names_;
+  OperatorHost* const host_;
+};
+
+}  // namespace
+
+StatusOr<OperatorBundle> MakeAggregate(const plan::Aggregate& op, uint32_t num_slots,
+                                       OperatorHost* host) {
+  if (op.value_slot() >= num_slots) {
+    return Internal("The plan aggregates a slot that does not exist.");
+  }
+  RETURN_IF_ERROR(host->side_effects().DeclareBag(op.name()));
+  OperatorBundle bundle;
+  bundle.barrier = std::make_unique<AggregateOp>(op, host);
+  return bundle;
+}
+
+StatusOr<OperatorBundle> MakeGroupEffect(const plan::Group& op, uint32_t num_slots,
+                                         OperatorHost* host) {
+  RETURN_IF_ERROR(CheckGroup(op, num_slots));
+  RETURN_IF_ERROR(host->side_effects().DeclareGroup(op.side_effect(), op.value()));
+  OperatorBundle bundle;
+  bundle.barrier = std::make_unique<GroupEffectOp>(op, host);
+  return bundle;
+}
+
+OperatorBundle MakeCap(const plan::Cap& op, OperatorHost* host) {
+  OperatorBundle bundle;
+  bundle.barrier = std::make_unique<CapOp>(op, host);
+  return bundle;
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,290 @@
+// Operators and functions around side-effects, by themselves: when a bag is seen, what bulk means,
+// what is charged; groups as rows, fold with an operator, coin.
+#include "engine/op/effect_ops.h"
+
+#include "core/value_codec.h"
+#include "engine/op/group_op.h"
+#include "engine/op/reduce_op.h"
+#include "engine/op/row_ops.h"
+#include "gtest/gtest.h"
+#include "storage/memory_graph.h"
+
+namespace koios::engine {
+namespace {
+
+#define EXPECT_SAME(a, b) EXPECT_TRUE(Equivalent(a, b))
+
+class TestHost : public OperatorHost {
+ public:
+  const storage::GraphView& view() const override { return graph_; }
+  storage::Transaction* transaction() const override { return nullptr; }
+  Rng& random() override { return rng_; }
+  SideEffects& side_effects() override { return effects_; }
+  Status ChargeState(int64_t bytes) override {
+    charged += bytes;
+    return charged > limit ? ResourceExhausted("over the limit", {}) : OkStatus();
+  }
+  void CloseUpstream(const StateKey&) override {}
+
+  int64_t charged = 0;
+  int64_t limit = INT64_MAX;
+
+ private:
+  storage::MemoryGraph graph_;
+  Rng rng_{7};
+  SideEffects effects_;
+};
+
+Value Text(const char* text) { return Value::String(text); }
+
+// Rows of the root with slot 1 as a second column where it is given.
+Batch Rows(const std::vector<Value>& current, const std::vector<Value>& second = {},
+           std::vector<int64_t> bulk = {}, Loops loops = {}) {
+  Batch batch;
+  batch.slots.resize(2);
+  for (const Value& value : current) batch.slots[0].Append(value);
+  for (const Value& value : second) batch.slots[1].Append(value);
+  batch.bulk = std::move(bulk);
+  batch.rows = current.size();
+  batch.runs.push_back({{}, std::move(loops), static_cast<uint32_t>(batch.rows), 0});
+  return batch;
+}
+
+Batch FireAll(BarrierOperator* barrier, const StateKey& key = {}) {
+  Batch all;
+  bool done = false;
+  while (!done) {
+    Batch batch;
+    EXPECT_TRUE(barrier->Fire(key, &batch, &done).ok());
+    if (batch.rows == 0) continue;
+    std::vector<uint32_t> rows(batch.rows);
+    for (uint32_t row = 0; row < batch.rows; ++row) rows[row] = row;
+    all.AppendRows(batch, rows);
+  }
+  return all;
+}
+
+plan::Aggregate AggregateInto(const char* name, uint32_t slot) {
+  plan::Aggregate op;
+  op.set_name(name);
+  op.set_value_slot(slot);
+  return op;
+}
+
+TEST(AggregateTest, AddsWhenItFiresAndGivesItsRowsAgain) {
+  TestHost host;
+  const auto bundle = MakeAggregate(AggregateInto("x", 0), 2, &host);
+  ASSERT_TRUE(bundle.ok());
+  BarrierOperator* aggregate = bundle->barrier.get();
+  EXPECT_EQ(host.side_effects().Read("x")->AsList().size(), 0u);  // there from the start
+  ASSERT_TRUE(aggregate->Absorb(Rows({Value::Int(1), Value::Int(2)}, {}, {3, 1})).ok());
+  EXPECT_EQ(host.side_effects().Read("x")->AsList().size(), 0u);
+  const Batch out = FireAll(aggregate);
+  EXPECT_EQ(out.rows, 2u);
+  EXPECT_EQ(out.BulkAt(0), 3);
+  EXPECT_SAME(*host.side_effects().Read("x"),
+              Value::List({Value::Int(1), Value::Int(1), Value::Int(1), Value::Int(2)}));
+  EXPECT_GT(host.charged, 0);  // the rows are given back, the bag stays charged
+}
+
+TEST(AggregateTest, IterationsAreBarriersOfTheirOwn) {
+  TestHost host;
+  const auto bundle = MakeAggregate(AggregateInto("x", 0), 2, &host);
+  ASSERT_TRUE(bundle->barrier->Absorb(Rows({Value::Int(1)}, {}, {}, {0})).ok());
+  ASSERT_TRUE(bundle->barrier->Absorb(Rows({Value::Int(2)}, {}, {}, {1})).ok());
+  FireAll(bundle->barrier.get(), StateKey{{}, {0}});
+  EXPECT_SAME(*host.side_effects().Read("x"), Value::List({Value::Int(1)}));
+  FireAll(bundle->barrier.get(), StateKey{{}, {1}});
+  EXPECT_SAME(*host.side_effects().Read("x"), Value::List({Value::Int(1), Value::Int(2)}));
+}
+
+TEST(AggregateTest, ARowWithoutValueAddsNothingAndPasses) {
+  TestHost host;
+  const auto bundle = MakeAggregate(AggregateInto("x", 1), 2, &host);
+  Batch rows = Rows({Value::Int(1), Value::Int(2)}, {Text("a")});
+  rows.slots[1].AppendAbsent();
+  ASSERT_TRUE(bundle->barrier->Absorb(rows).ok());
+  EXPECT_EQ(FireAll(bundle->barrier.get()).rows, 2u);
+  EXPECT_SAME(*host.side_effects().Read("x"), Value::List({Text("a")}));
+}
+
+TEST(AggregateTest, IsChargedBeforeItGrows) {
+  TestHost host;
+  const auto bundle = MakeAggregate(AggregateInto("x", 0), 2, &host);
+  ASSERT_TRUE(bundle->barrier->Absorb(Rows({Value::Int(1)}, {}, {int64_t{1} << 50})).ok());
+  host.limit = 1 << 20;
+  Batch batch;
+  bool done = false;
+  EXPECT_EQ(bundle->barrier->Fire({}, &batch, &done).code(), StatusCode::kResourceExhausted);
+}
+
+TEST(SideEffectsTest, MembersEqualAcrossNumberTypes) {
+  SideEffects effects;
+  ASSERT_TRUE(effects.DeclareBag("x").ok());
+  effects.AddToBag("x", Value::Int(2), 1);
+  effects.AddToBag("x", Text("a"), 1);
+  effects.AddToBag("x", Value::Double(std::numeric_limits<double>::quiet_NaN()), 1);
+  EXPECT_TRUE(*effects.Contains("x", Value::Double(2.0)));
+  EXPECT_TRUE(*effects.Contains("x", Text("a")));
+  EXPECT_FALSE(*effects.Contains("x", Text("2")));
+  EXPECT_FALSE(*effects.Contains("x", Value::Double(std::numeric_limits<double>::quiet_NaN())));
+  EXPECT_FALSE(effects.Contains("y", Text("a")).ok());
+}
+
+TEST(SideEffectsTest, ANameIsFilledInOneWay) {
+  SideEffects effects;
+  ASSERT_TRUE(effects.DeclareBag("x").ok());
+  EXPECT_EQ(effects.DeclareGroup("x", plan::Group::COUNT).code(), StatusCode::kInvalidArgument);
+  ASSERT_TRUE(effects.DeclareGroup("m", plan::Group::COUNT).ok());
+  ASSERT_TRUE(effects.DeclareGroup("m", plan::Group::COUNT).ok());
+  EXPECT_FALSE(effects.DeclareGroup("m", plan::Group::LIST).ok());
+  EXPECT_FALSE(effects.DeclareBag("m").ok());
+}
+
+plan::Group GroupOf(plan::Group::Value kind) {
+  plan::Group op;
+  op.set_key_slot(1);
+  op.set_value_slot(0);
+  op.set_value(kind);
+  return op;
+}
+
+TEST(GroupTest, SideEffectKeepsRowsAndCapGivesTheMap) {
+  TestHost host;
+  plan::Group op = GroupOf(plan::Group::COUNT);
+  op.set_side_effect("m");
+  const auto group = MakeGroupEffect(op, 2, &host);
+  ASSERT_TRUE(group.ok());
+  const Batch rows = Rows({Value::Int(1), Value::Int(2), Value::Int(3)},
+                          {Text("a"), Text("b"), Text("a")}, {2, 1, 1});
+  ASSERT_TRUE(group->barrier->Absorb(rows).ok());
+  EXPECT_EQ(FireAll(group->barrier.get()).rows, 3u);
+  plan::Cap cap;
+  cap.add_names("m");
+  const Value map = Value::Map({{Text("a"), Value::Long(3)}, {Text("b"), Value::Long(1)}});
+  EXPECT_SAME(FireAll(MakeCap(cap, &host).barrier.get()).slots[0].Get(0), map);
+  ASSERT_TRUE(host.side_effects().DeclareBag("x").ok());
+  cap.add_names("x");
+  EXPECT_SAME(FireAll(MakeCap(cap, &host).barrier.get()).slots[0].Get(0),
+              Value::Map({{Text("m"), map}, {Text("x"), Value::List({})}}));
+}
+
+TEST(GroupTest, RowsGiveOneRowPerGroupOverManyCalls) {
+  TestHost host;
+  plan::Group op = GroupOf(plan::Group::LIST);
+  op.set_rows(true);
+  const auto group = MakeGroup(op, 2, &host);
+  ASSERT_TRUE(group.ok());
+  for (int i = 0; i < 3000; ++i) {
+    ASSERT_TRUE(group->barrier->Absorb(Rows({Value::Int(i)}, {Value::Int(i % 1500)})).ok());
+  }
+  const Batch out = FireAll(group->barrier.get());
+  ASSERT_EQ(out.rows, 1500u);
+  EXPECT_SAME(out.slots[1].Get(7), Value::Int(7));
+  EXPECT_SAME(out.slots[0].Get(7), Value::List({Value::Int(7), Value::Int(1507)}));
+  EXPECT_EQ(host.charged, 0);
+}
+
+TEST(GroupTest, RowsOfNothingAreNoRows) {
+  TestHost host;
+  plan::Group op = GroupOf(plan::Group::LIST);
+  op.set_rows(true);
+  EXPECT_EQ(FireAll(MakeGroup(op, 2, &host)->barrier.get()).rows, 0u);
+  op.set_key_slot(0);
+  EXPECT_FALSE(MakeGroup(op, 2, &host).ok());
+}
+
+StatusOr<Value> FoldWith(const Value& seed, const char* name, const Batch& rows) {
+  TestHost host;
+  plan::Reduce op;
+  op.set_function(plan::Reduce::FOLD_WITH);
+  op.set_seed(EncodeValue(seed));
+  op.set_operator_(name);
+  ASSIGN_OR_RETURN(const OperatorBundle reduce, MakeReduce(op, &host));
+  RETURN_IF_ERROR(reduce.barrier->Absorb(rows));
+  Batch out;
+  bool done = false;
+  RETURN_IF_ERROR(reduce.barrier->Fire({}, &out, &done));
+  EXPECT_EQ(host.charged, 0);
+  return out.slots[0].Get(0);
+}
+
+TEST(FoldWithTest, FoldsEachTraverserOnce) {
+  EXPECT_SAME(*FoldWith(Value::Int(10), "minus", Rows({Value::Int(1), Value::Int(2)}, {}, {3, 1})),
+              Value::Int(5));
+  EXPECT_SAME(*FoldWith(Value::Int(2), "mult", Rows({Value::Int(5)}, {}, {2})), Value::Int(50));
+  EXPECT_SAME(*FoldWith(Value::Bool(false), "or", Rows({Value::Bool(true)})), Value::Bool(true));
+  EXPECT_SAME(*FoldWith(Value::List({}), "addAll", Rows({Value::List({Text("a")})})),
+              Value::List({Value::List({Text("a")})}));
+  EXPECT_SAME(*FoldWith(Value::Int(1), "assign", Rows({Text("last")})), Text("last"));
+}
+
+TEST(FoldWithTest, OfNothingIsTheSeedAndOfStrangersAnError) {
+  Batch none;
+  EXPECT_SAME(*FoldWith(Value::Int(7), "sum", none), Value::Int(7));
+  EXPECT_FALSE(FoldWith(Value::Int(7), "addAll", Rows({Value::Int(1)})).ok());
+  EXPECT_FALSE(FoldWith(Value::Int(7), "nosuch", Rows({Value::Int(1)})).ok());
+}
+
+// One call of a function over slot 0 and a constant, as a filter.
+StatusOr<OperatorBundle> FilterBy(const char* function, const Value& constant, bool of_current,
+                                  TestHost* host) {
+  plan::Filter op;
+  plan::Expr* expr = op.mutable_predicate();
+  if (of_current) expr->add_nodes()->set_slot(0);
+  expr->add_nodes()->set_constant(EncodeValue(constant));
+  plan::Expr::Call* call = expr->add_nodes()->mutable_call();
+  call->set_function(function);
+  for (int i = 0; i + 1 < expr->nodes_size(); ++i) call->add_args(static_cast<uint32_t>(i));
+  return MakeFilter(op, 2, host);
+}
+
+TEST(CoinTest, DrawsForEachTraverserOfABulk) {
+  TestHost host;
+  const Batch rows = Rows({Value::Int(1), Value::Int(1)}, {}, {100'000, 1});
+  for (const double p : {0.0, 0.3, 1.0}) {
+    const auto coin = FilterBy("coin", Value::Double(p), false, &host);
+    ASSERT_TRUE(coin.ok());
+    OpOutput output;
+    bool done = false;
+    ASSERT_TRUE(coin->stream->Process(rows, &output, &done).ok());
+    if (p == 0.0) {
+      EXPECT_TRUE(output.origin.empty());
+      continue;
+    }
+    ASSERT_TRUE(output.has_bulk);
+    EXPECT_NEAR(static_cast<double>(output.bulk[0]), p * 100'000, p == 1.0 ? 0 : 1000);
+  }
+}
+
+TEST(OnceTest, OneTraverserOfTheQueryPasses) {
+  TestHost host;
+  const auto once = FilterBy("once", Text("~i1"), false, &host);
+  OpOutput output;
+  bool done = false;
+  const Batch rows = Rows({Value::Int(1), Value::Int(2)}, {}, {5, 5});
+  ASSERT_TRUE(once->stream->Process(rows, &output, &done).ok());
+  EXPECT_EQ(output.origin, std::vector<uint32_t>{0});
+  EXPECT_EQ(output.bulk, std::vector<int64_t>{1});
+  OpOutput again;
+  ASSERT_TRUE(once->stream->Process(rows, &again, &done).ok());
+  EXPECT_TRUE(again.origin.empty());
+}
+
+TEST(InSideEffectTest, FiltersByWhatIsThereByNow) {
+  TestHost host;
+  ASSERT_TRUE(host.side_effects().DeclareBag("x").ok());
+  const auto within = FilterBy("in_side_effect", Text("x"), true, &host);
+  ASSERT_TRUE(within.ok());
+  bool done = false;
+  OpOutput before, behind;
+  const Batch rows = Rows({Value::Int(1), Value::Int(2)});
+  ASSERT_TRUE(within->stream->Process(rows, &before, &done).ok());
+  EXPECT_TRUE(before.origin.empty());
+  host.side_effects().AddToBag("x", Value::Long(2), 1);
+  ASSERT_TRUE(within->stream->Process(rows, &behind, &done).ok());
+  EXPECT_EQ(behind.origin, std::vector<uint32_t>{1});
+}
+
+}  // namespace
+}  // namespace koios::engine

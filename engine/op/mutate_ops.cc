@@ -1,0 +1,348 @@
+#include "engine/op/mutate_ops.h"
+
+#include <string>
+#include <utility>
+
+#include "engine/expr/expression.h"
+
+namespace koios::engine {
+namespace {
+
+// An expression with the room that its results live in.
+class Input {
+ public:
+  static StatusOr<Input> Bind(const plan::Expr& expr, uint32_t num_slots) {
+    Input input;
+    ASSIGN_OR_RETURN(input.expression_, Expression::Bind(expr, num_slots));
+    return input;
+  }
+  Status Evaluate(const Batch& batch, const EvalSources& sources) {
+    return expression_.Evaluate(batch, sources, &scratch_, &result_);
+  }
+  bool Present(size_t row) const { return result_->Present(row); }
+  Value Get(size_t row) const { return result_->Get(row); }
+
+ private:
+  Expression expression_;
+  std::vector<Operand> scratch_;
+  const Operand* result_ = nullptr;
+};
+
+// The key and value of each row.
+struct PropertyInput {
+  Input key;
+  Input value;
+
+  static StatusOr<PropertyInput> Bind(const plan::PropertyExpr& property, uint32_t num_slots) {
+    PropertyInput input;
+    ASSIGN_OR_RETURN(input.key, Input::Bind(property.key(), num_slots));
+    ASSIGN_OR_RETURN(input.value, Input::Bind(property.value(), num_slots));
+    return input;
+  }
+  Status Evaluate(const Batch& batch, const EvalSources& sources) {
+    RETURN_IF_ERROR(key.Evaluate(batch, sources));
+    return value.Evaluate(batch, sources);
+  }
+  StatusOr<std::pair<std::string, Value>> At(size_t row) const {
+    if (!key.Present(row) || key.Get(row).kind() != ValueKind::kString) {
+      return InvalidArgument("The key of a property must be a string.");
+    }
+    std::string name = key.Get(row).AsString();
+    if (!value.Present(row)) {
+      return InvalidArgument("The traversal for the property \"" + name + "\" gives no value.");
+    }
+    return std::pair(std::move(name), value.Get(row));
+  }
+};
+
+std::string WhatIs(const Input& input, size_t row) {
+  if (!input.Present(row)) return "nothing";
+  const Value value = input.Get(row);
+  return value.is_null() ? "null" : "a " + std::string(KindName(value.kind()));
+}
+
+// Adds an element for each traverser: a row of bulk n becomes n rows.
+class AddOp : public StreamOperator {
+ public:
+  explicit AddOp(OperatorHost* host) : host_(host) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    const EvalSources sources = host_->sources();
+    if (row_ == 0 && copy_ == 0) {
+      RETURN_IF_ERROR(label_.Evaluate(input, sources));
+      if (has_id_) RETURN_IF_ERROR(id_.Evaluate(input, sources));
+      for (PropertyInput& property : properties_)
+        RETURN_IF_ERROR(property.Evaluate(input, sources));
+      RETURN_IF_ERROR(EvaluateEnds(input, sources));
+    }
+    output->slot = 0;
+    output->has_bulk = true;
+    const size_t before = host_->transaction()->ByteSize();
+    while (row_ < input.rows && output->origin.size() < kBatchRows) {
+      RETURN_IF_ERROR(AddFor(row_, &output->column));
+      output->origin.push_back(static_cast<uint32_t>(row_));
+      output->bulk.push_back(1);
+      if (++copy_ < input.BulkAt(row_)) continue;
+      copy_ = 0;
+      ++row_;
+    }
+    *done = row_ == input.rows;
+    if (*done) row_ = 0;
+    return host_->ChargeState(static_cast<int64_t>(host_->transaction()->ByteSize() - before));
+  }
+
+ protected:
+  virtual Status EvaluateEnds(const Batch&, const EvalSources&) { return OkStatus(); }
+  virtual Status Add(size_t row, const std::string& label, const std::optional<Value>& id,
+                     const storage::PropertyList& properties, Column* column) = 0;
+
+  template <typename Op>
+  Status BindAll(const Op& op, uint32_t num_slots) {
+    ASSIGN_OR_RETURN(label_, Input::Bind(op.label(), num_slots));
+    has_id_ = op.id().nodes_size() > 0;
+    if (has_id_) {
+      ASSIGN_OR_RETURN(id_, Input::Bind(op.id(), num_slots));
+    }
+    for (const plan::PropertyExpr& property : op.properties()) {
+      ASSIGN_OR_RETURN(PropertyInput bound, PropertyInput::Bind(property, num_slots));
+      properties_.push_back(std::move(bound));
+    }
+    return OkStatus();
+  }
+
+  OperatorHost* const host_;
+
+ private:
+  Status AddFor(size_t row, Column* column) {
+    if (!label_.Present(row) || label_.Get(row).kind() != ValueKind::kString) {
+      return InvalidArgument("A label must be a string, not " + WhatIs(label_, row) + ".");
+    }
+    std::optional<Value> id;
+    if (has_id_) {
+      if (!id_.Present(row)) return InvalidArgument("The traversal for the id gives no value.");
+      id = id_.Get(row);
+    }
+    storage::PropertyList properties;
+    for (const PropertyInput& property : properties_) {
+      ASSIGN_OR_RETURN(auto at, property.At(row));
+      properties.push_back(std::move(at));
+    }
+    return Add(row, label_.Get(row).AsString(), id, properties, column);
+  }
+
+  Input label_;
+  bool has_id_ = false;
+  Input id_;
+  std::vector<PropertyInput> properties_;
+  size_t row_ = 0;    // of the input
+  int64_t copy_ = 0;  // how many of the row's bulk are done
+};
+
+class AddVertexOp : public AddOp {
+ public:
+  using AddOp::AddOp;
+  Status Open(const plan::AddVertex& op, uint32_t num_slots) { return BindAll(op, num_slots); }
+
+ protected:
+  Status Add(size_t, const std::string& label, const std::optional<Value>& id,
+             const storage::PropertyList& properties, Column* column) override {
+    ASSIGN_OR_RETURN(const VertexRef vertex,
+                     host_->transaction()->AddVertex(label, id, properties));
+    column->AppendVertex(vertex);
+    return OkStatus();
+  }
+};
+
+class AddEdgeOp : public AddOp {
+ public:
+  using AddOp::AddOp;
+  Status Open(const plan::AddEdge& op, uint32_t num_slots) {
+    RETURN_IF_ERROR(BindAll(op, num_slots));
+    ASSIGN_OR_RETURN(out_, Input::Bind(op.out_vertex(), num_slots));
+    ASSIGN_OR_RETURN(in_, Input::Bind(op.in_vertex(), num_slots));
+    return OkStatus();
+  }
+
+ protected:
+  Status EvaluateEnds(const Batch& batch, const EvalSources& sources) override {
+    RETURN_IF_ERROR(out_.Evaluate(batch, sources));
+    return in_.Evaluate(batch, sources);
+  }
+  Status Add(size_t row, const std::string& label, const std::optional<Value>& id,
+             const storage::PropertyList& properties, Column* column) override {
+    ASSIGN_OR_RETURN(const VertexRef out, EndAt(out_, row, label, "from"));
+    ASSIGN_OR_RETURN(const VertexRef in, EndAt(in_, row, label, "to"));
+    ASSIGN_OR_RETURN(const EdgeRef edge,
+                     host_->transaction()->AddEdge(out, in, label, id, properties));
+    column->AppendEdge(edge);
+    return OkStatus();
+  }
+
+ private:
+  static StatusOr<VertexRef> EndAt(const Input& input, size_t row, const std::string& label,
+                                   const std::string& which) {
+    if (input.Present(row) && input.Get(row).kind() == ValueKind::kVertex) {
+      return input.Get(row).AsVertex();
+    }
+    return InvalidArgument("The value given to addE(" + label + ")." + which +
+                           "() must resolve to a Vertex but " + WhatIs(input, row) +
+                           " was specified instead.");
+  }
+
+  Input out_, in_;
+};
+
+class SetPropertyOp : public StreamOperator {
+ public:
+  SetPropertyOp(PropertyInput property, OperatorHost* host)
+      : property_(std::move(property)), host_(host) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    *done = true;
+    output->identity = true;
+    RETURN_IF_ERROR(property_.Evaluate(input, host_->sources()));
+    storage::Transaction* transaction = host_->transaction();
+    const size_t before = transaction->ByteSize();
+    for (size_t row = 0; row < input.rows; ++row) {
+      ASSIGN_OR_RETURN(const auto property, property_.At(row));
+      const Value element = input.slots[0].Get(row);
+      if (element.kind() == ValueKind::kVertex) {
+        RETURN_IF_ERROR(
+            transaction->SetProperty(element.AsVertex(), property.first, property.second));
+      } else if (element.kind() == ValueKind::kEdge) {
+        RETURN_IF_ERROR(
+            transaction->SetProperty(element.AsEdge(), property.first, property.second));
+      } else if (element.kind() == ValueKind::kVertexProperty) {
+        ErrorDetail detail;
+        detail.reason = "STEP_NOT_THERE_YET";
+        return Unimplemented("Properties of properties are not there yet.", detail);
+      } else {
+        return InvalidArgument("Only vertices and edges have properties; this is a " +
+                               std::string(KindName(element.kind())) + ".");
+      }
+    }
+    return host_->ChargeState(static_cast<int64_t>(transaction->ByteSize() - before));
+  }
+
+ private:
+  PropertyInput property_;
+  OperatorHost* const host_;
+};
+
+class DropOp : public StreamOperator {
+ public:
+  explicit DropOp(OperatorHost* host) : host_(host) {}
+
+  Status Process(const Batch& input, OpOutput*, bool* done) override {
+    *done = true;
+    storage::Transaction* transaction = host_->transaction();
+    const size_t before = transaction->ByteSize();
+    for (size_t row = 0; row < input.rows; ++row) {
+      RETURN_IF_ERROR(DropOne(input.slots[0].Get(row), transaction));
+    }
+    return host_->ChargeState(static_cast<int64_t>(transaction->ByteSize() - before));
+  }
+
+ private:
+  static Status DropOne(const Value& value, storage::Transaction* transaction) {
+    Status status;
+    switch (value.kind()) {
+      case ValueKind::kVertex:
+        return transaction->DropVertex(value.AsVertex());
+      case ValueKind::kEdge:
+        return transaction->DropEdge(value.AsEdge());
+      case ValueKind::kVertexProperty:
+        status = transaction->SetProperty(value.AsVertexProperty().owner,
+                                          value.AsVertexProperty().key, Value::Null());
+        break;
+      case ValueKind::kProperty:
+        status =
+            transaction->SetProperty(value.AsProperty().owner, value.AsProperty().key, Value());
+        break;
+      default:
+        return InvalidArgument("drop() removes vertices, edges and properties, not a " +
+                               std::string(KindName(value.kind())) + ".");
+    }
+    // A property of what is dropped already is dropped.
+    return status.code() == StatusCode::kFailedPrecondition ? OkStatus() : status;
+  }
+
+  OperatorHost* const host_;
+};
+
+class GuardOp : public StreamOperator {
+ public:
+  GuardOp(const plan::Guard& op, Input value, OperatorHost* host)
+      : label_(op.label()), key_(op.key()), value_(std::move(value)), host_(host) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    *done = true;
+    output->identity = true;
+    RETURN_IF_ERROR(value_.Evaluate(input, host_->sources()));
+    storage::Transaction* transaction = host_->transaction();
+    const size_t before = transaction->ByteSize();
+    for (size_t row = 0; row < input.rows; ++row) {
+      if (!value_.Present(row)) continue;
+      storage::LookupGuard guard;
+      if (!label_.empty()) guard.label = label_;
+      guard.key = key_;
+      guard.value = value_.Get(row);
+      transaction->GuardLookup(std::move(guard));
+    }
+    return host_->ChargeState(static_cast<int64_t>(transaction->ByteSize() - before));
+  }
+
+ private:
+  const std::string label_, key_;
+  Input value_;
+  OperatorHost* const host_;
+};
+
+Status CheckHost(OperatorHost* host) {
+  return host->transaction() != nullptr ? OkStatus()
+                                        : Internal("A query that changes nothing has a change.");
+}
+
+OperatorBundle Stream(std::unique_ptr<StreamOperator> op) {
+  OperatorBundle bundle;
+  bundle.stream = std::move(op);
+  return bundle;
+}
+
+}  // namespace
+
+StatusOr<OperatorBundle> MakeAddVertex(const plan::AddVertex& op, uint32_t num_slots,
+                                       OperatorHost* host) {
+  RETURN_IF_ERROR(CheckHost(host));
+  auto add = std::make_unique<AddVertexOp>(host);
+  RETURN_IF_ERROR(add->Open(op, num_slots));
+  return Stream(std::move(add));
+}
+
+StatusOr<OperatorBundle> MakeAddEdge(const plan::AddEdge& op, uint32_t num_slots,
+                                     OperatorHost* host) {
+  RETURN_IF_ERROR(CheckHost(host));
+  auto add = std::make_unique<AddEdgeOp>(host);
+  RETURN_IF_ERROR(add->Open(op, num_slots));
+  return Stream(std::move(add));
+}
+
+StatusOr<OperatorBundle> MakeSetProperty(const plan::SetProperty& op, uint32_t num_slots,
+                                         OperatorHost* host) {
+  RETURN_IF_ERROR(CheckHost(host));
+  ASSIGN_OR_RETURN(PropertyInput property, PropertyInput::Bind(op.property(), num_slots));
+  return Stream(std::make_unique<SetPropertyOp>(std::move(property), host));
+}
+
+StatusOr<OperatorBundle> MakeDrop(OperatorHost* host) {
+  RETURN_IF_ERROR(CheckHost(host));
+  return Stream(std::make_unique<DropOp>(host));
+}
+
+StatusOr<OperatorBundle> MakeGuard(const plan::Guard& op, uint32_t num_slots, OperatorHost* host) {
+  RETURN_IF_ERROR(CheckHost(host));
+  ASSIGN_OR_RETURN(Input value, Input::Bind(op.value(), num_slots));
+  return Stream(std::make_unique<GuardOp>(op, std::move(value), host));
+}
+
+}  // namespace koios::engine

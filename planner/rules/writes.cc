@@ -1,0 +1,146 @@
+// Rules for traversals that change the graph. What a limit does not let pass must not be changed
+// (engine rule 9), and an insert that rests on a look-up is told of it (engine rule 12).
+#include <algorithm>
+#include <optional>
+
+#include "planner/plan_error.h"
+#include "planner/rules/rules.h"
+
+namespace koios::planner {
+namespace {
+
+bool TakesOne(const Scope& scope) {
+  return scope.policy == plan::ScopeExit::FIRST || scope.policy == plan::ScopeExit::EXISTS ||
+         scope.policy == plan::ScopeExit::EXISTS_FLAG || scope.policy == plan::ScopeExit::NONE;
+}
+
+bool GathersAll(const Op& op) {
+  return As<Order>(op) || As<Reduce>(op) || As<Group>(op) || As<Tail>(op) || As<Sample>(op) ||
+         As<Barrier>(op) || As<Aggregate>(op) || As<Cap>(op);
+}
+
+bool BranchesConflict(const Split& split) {
+  for (const Chain& one : split.branches) {
+    if (!Writes(one)) continue;
+    for (const Chain& other : split.branches) {
+      if (&other != &one && std::any_of(other.ops.begin(), other.ops.end(), ReadsGraph)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// `lazy`: rows that were changed flow here one by one.
+Status CheckChain(const Chain& chain, bool* lazy) {
+  for (const Op& op : chain.ops) {
+    const Limit* limit = As<Limit>(op);
+    if (limit != nullptr && limit->high != -1 && *lazy) {
+      return NotThereYet(op.span, "",
+                         op.step +
+                             " stops early behind a step that changes the graph; which "
+                             "elements are changed then is not defined yet: put the limit "
+                             "before the change, or barrier() or fold() between them");
+    }
+    if (GathersAll(op)) *lazy = false;
+    if (As<Mutate>(op) && Writes(op)) *lazy = true;
+    const std::vector<Chain>* children = ChildrenOf(op);
+    if (children == nullptr) continue;
+    const Split* split = As<Split>(op);
+    if (split != nullptr && split->tests.empty() && BranchesConflict(*split)) {
+      return NotThereYet(op.span, "",
+                         "the branches of " + op.step +
+                             " run side by side: one that reads the "
+                             "graph while another one changes it is "
+                             "not there yet");
+    }
+    const bool before = *lazy;
+    for (const Chain& child : *children) {
+      bool inside = As<Scope>(op) ? false : before;
+      RETURN_IF_ERROR(CheckChain(child, &inside));
+      *lazy = *lazy || inside || Writes(child);
+    }
+  }
+  return OkStatus();
+}
+
+bool AddsElements(const Chain& chain) {
+  for (const Op& op : chain.ops) {
+    const Mutate* mutate = As<Mutate>(op);
+    if (mutate != nullptr &&
+        (mutate->kind == Mutate::Kind::kAddVertex || mutate->kind == Mutate::Kind::kAddEdge)) {
+      return true;
+    }
+    const std::vector<Chain>* children = ChildrenOf(op);
+    if (children == nullptr) continue;
+    for (const Chain& child : *children) {
+      if (AddsElements(child)) return true;
+    }
+  }
+  return false;
+}
+
+// The guard for eq(property(_, key), value) behind a scan; nullopt: something else.
+std::optional<Mutate> GuardOf(const Source& source, const Filter& filter) {
+  const Expression& test = *filter.predicate;
+  if (test.kind != Expression::Kind::kCall || test.name != "eq" || test.args.size() != 2) {
+    return std::nullopt;
+  }
+  const Expression& left = *test.args[0];
+  if (left.kind != Expression::Kind::kCall || left.name != "property" ||
+      !IsCurrent(*left.args[0]) || ReadsCurrent(*test.args[1]) ||
+      left.args[1]->kind != Expression::Kind::kConstant) {
+    return std::nullopt;
+  }
+  Mutate guard;
+  guard.kind = Mutate::Kind::kGuard;
+  if (source.labels.size() == 1) guard.label = StringConstant(source.labels[0]);
+  guard.properties.emplace_back(left.args[1], test.args[1]);
+  return guard;
+}
+
+}  // namespace
+
+// map(V().property('x', 1)) changes one vertex: the child gets the limit that its scope is.
+bool StopBeforeWrites(Chain* root) {
+  return ForEachChain(root, [](Chain* chain) {
+    bool changed = false;
+    for (Op& op : chain->ops) {
+      Scope* scope = As<Scope>(&op);
+      if (scope == nullptr || !TakesOne(*scope)) continue;
+      for (Chain& body : scope->bodies) {
+        if (!Writes(body) || As<Limit>(body.ops.back())) continue;
+        body.ops.push_back({Limit{0, 1}, op.span, op.step});
+        changed = true;
+      }
+    }
+    return changed;
+  });
+}
+
+Status CheckEarlyStops(const Chain& root) {
+  bool lazy = false;
+  return CheckChain(root, &lazy);
+}
+
+bool GuardLookups(Chain* root) {
+  if (!AddsElements(*root)) return false;
+  return ForEachChain(root, [](Chain* chain) {
+    std::vector<Op> ops;
+    for (size_t i = 0; i < chain->ops.size(); ++i) {
+      const Source* source = As<Source>(chain->ops[i]);
+      if (source != nullptr && !source->ids && source->element == plan::VERTEX) {
+        for (size_t k = i + 1; k < chain->ops.size() && As<Filter>(chain->ops[k]); ++k) {
+          std::optional<Mutate> guard = GuardOf(*source, *As<Filter>(chain->ops[k]));
+          if (guard) ops.push_back({*std::move(guard), chain->ops[k].span, chain->ops[k].step});
+        }
+      }
+      ops.push_back(std::move(chain->ops[i]));
+    }
+    const bool changed = ops.size() > chain->ops.size();
+    chain->ops = std::move(ops);
+    return changed;
+  });
+}
+
+}  // namespace koios::planner

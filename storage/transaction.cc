@@ -1,0 +1,596 @@
+#include "storage/transaction.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "storage/codec/element_id.h"
+#include "storage/commit_limits.h"
+
+namespace koios::storage {
+namespace {
+
+// What an entry of the tables costs beside its names and values, roughly.
+constexpr size_t kElementBytes = 256;
+constexpr size_t kChangeBytes = 96;
+constexpr size_t kDropBytes = 48;
+constexpr size_t kMaxValueBytes = size_t{16} << 20;
+// Edge ends that one read of the base gives, when all are wanted.
+constexpr size_t kChunk = 4096;
+
+Status Gone(std::string_view what) {
+  return FailedPrecondition("The " + std::string(what) + " was dropped by this request.");
+}
+
+Status Taken(std::string_view what, const Value& id) {
+  const std::string shown = id.kind() == ValueKind::kLong ? std::to_string(id.AsInteger())
+                                                          : "'" + id.AsString().substr(0, 64) + "'";
+  return AlreadyExists("There is already " + std::string(what) + " with the id " + shown + ".");
+}
+
+bool Wanted(LabelId label, std::span<const LabelId> labels) {
+  return labels.empty() || std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+void CountDown(LabelId label, std::map<LabelId, uint64_t>* counts) {
+  const auto found = counts->find(label);
+  if (found != counts->end() && --found->second == 0) counts->erase(found);
+}
+
+bool Leads(Direction end, Direction direction) {
+  return direction == Direction::kBoth || end == direction;
+}
+
+}  // namespace
+
+Transaction::Transaction(std::shared_ptr<const GraphView> base, std::shared_ptr<Numbers> numbers)
+    : base_(std::move(base)),
+      numbers_(std::move(numbers)),
+      schema_(base_->schema()),
+      own_by_partition_(base_->num_partitions()),
+      own_edges_by_partition_(base_->num_partitions()) {}
+
+// ---- changes
+
+Status Transaction::CheckAlive(VertexRef vertex) const {
+  return dropped_vertices_.contains(vertex.bits) ? Gone("vertex") : OkStatus();
+}
+
+StatusOr<KeyId> Transaction::KeyOf(std::string_view key, const Value& value) {
+  RETURN_IF_ERROR(CheckName(key, "property key"));
+  RETURN_IF_ERROR(CheckPropertyValue(value, kMaxValueBytes));
+  Charge(kChangeBytes + key.size() + value.ByteSize());
+  return schema_.keys.Intern(key);
+}
+
+Status Transaction::SetAll(LabelId label, const PropertyList& properties, Changes* changes) {
+  for (const auto& [key, value] : properties) {
+    if (value.is_null()) continue;
+    ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
+    (*changes)[id] = value;
+    ValueKind& kind = schema_.property_kinds.try_emplace({label, id}, value.kind()).first->second;
+    if (kind != value.kind()) kind = ValueKind::kNull;  // mixed
+  }
+  return OkStatus();
+}
+
+StatusOr<Value> Transaction::NewVertexId(const std::optional<Value>& given) {
+  std::vector<uint32_t> rows;
+  std::vector<VertexRef> found;
+  if (!given.has_value()) {
+    while (true) {
+      const Value id = Value::Long(numbers_->TakeVertexId());
+      rows.clear();
+      RETURN_IF_ERROR(LookupVertices(std::span(&id, 1), &rows, &found));
+      if (rows.empty()) return id;
+    }
+  }
+  ASSIGN_OR_RETURN(const Value id, NormaliseId(*given));
+  RETURN_IF_ERROR(LookupVertices(std::span(&id, 1), &rows, &found));
+  if (!rows.empty()) {  // a string may have found the integer that it spells
+    Column holder;
+    RETURN_IF_ERROR(VertexIds(found, &holder));
+    if (holder.Get(0).kind() == id.kind()) return Taken("a vertex", id);
+  }
+  if (id.kind() == ValueKind::kLong) numbers_->NoteVertexId(id.AsInteger());
+  return id;
+}
+
+StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::optional<Value>& id,
+                                           const PropertyList& properties) {
+  RETURN_IF_ERROR(CheckName(label, "label"));
+  OwnVertex vertex;
+  ASSIGN_OR_RETURN(vertex.id, NewVertexId(id));
+  vertex.assigned = !id.has_value();
+  const uint32_t partition = PartitionOfId(vertex.id);
+  vertex.ref = VertexRef::Make(partition, numbers_->TakeVertexLocal(partition));
+  vertex.label = schema_.labels.Intern(label);
+  RETURN_IF_ERROR(SetAll(vertex.label, properties, &vertex_changes_[vertex.ref]));
+  ++schema_.vertex_counts[vertex.label];
+  Charge(kElementBytes + vertex.id.ByteSize());
+  own_vertex_of_[vertex.ref.bits] = own_vertices_.size();
+  own_by_partition_[partition].push_back(vertex.ref);
+  own_vertex_ids_[IdBytes(vertex.id)] = vertex.ref;
+  own_vertices_.push_back(vertex);
+  has_changes_ = true;
+  return vertex.ref;
+}
+
+StatusOr<EdgeRef> Transaction::AddEdge(VertexRef out, VertexRef in, std::string_view label,
+                                       const std::optional<Value>& id,
+                                       const PropertyList& properties) {
+  RETURN_IF_ERROR(CheckName(label, "label"));
+  RETURN_IF_ERROR(CheckAlive(out));
+  RETURN_IF_ERROR(CheckAlive(in));
+  OwnEdge edge;
+  edge.assigned = !id.has_value();
+  const uint32_t partition = out.partition();
+  edge.ref = {VertexRef::Make(partition, numbers_->TakeEdgeLocal(partition)).bits, out, in};
+  if (id.has_value()) {
+    ASSIGN_OR_RETURN(edge.id, NormaliseId(*id));
+    std::vector<uint32_t> rows;
+    std::vector<EdgeRef> found;
+    RETURN_IF_ERROR(LookupEdges(std::span(&edge.id, 1), &rows, &found));
+    Column holder;
+    if (!rows.empty()) RETURN_IF_ERROR(EdgeIds(found, &holder));
+    if (!rows.empty() && holder.Get(0).kind() == edge.id.kind()) return Taken("an edge", edge.id);
+  } else {
+    edge.id = Value::Long(static_cast<int64_t>(edge.ref.id));
+  }
+  edge.ref.label = schema_.labels.Intern(label);
+  RETURN_IF_ERROR(SetAll(edge.ref.label, properties, &edge_changes_[edge.ref.id]));
+  ++schema_.edge_counts[edge.ref.label];
+  Charge(2 * kElementBytes + edge.id.ByteSize());
+  own_edge_of_[edge.ref.id] = own_edges_.size();
+  own_edges_by_partition_[partition].push_back(edge.ref);
+  own_edge_ids_[IdBytes(edge.id)] = own_edges_.size();
+  for (const auto& [vertex, direction] :
+       {std::pair(out, Direction::kOut), std::pair(in, Direction::kIn)}) {
+    OwnEnds& ends = own_ends_[vertex.bits];
+    ends.ends.emplace_back(direction, edge.ref);
+    ends.sorted = false;
+  }
+  own_edges_.push_back(edge);
+  has_changes_ = true;
+  return edge.ref;
+}
+
+Status Transaction::SetProperty(VertexRef vertex, std::string_view key, const Value& value) {
+  RETURN_IF_ERROR(CheckAlive(vertex));
+  ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
+  vertex_changes_[vertex][id] = value;
+  has_changes_ = true;
+  return OkStatus();
+}
+
+Status Transaction::SetProperty(const EdgeRef& edge, std::string_view key, const Value& value) {
+  if (dropped_edges_.contains(edge.id)) return Gone("edge");
+  ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
+  edge_changes_[edge.id][id] = value;
+  changed_edges_.try_emplace(edge.id, edge);
+  has_changes_ = true;
+  return OkStatus();
+}
+
+bool Transaction::HideEdge(const EdgeRef& edge) {
+  if (!dropped_edges_.insert(edge.id).second) return false;
+  CountDown(edge.label, &schema_.edge_counts);
+  Charge(kDropBytes);
+  return true;
+}
+
+Status Transaction::DropVertex(VertexRef vertex) {
+  if (!dropped_vertices_.insert(vertex.bits).second) return OkStatus();
+  has_changes_ = true;
+  Charge(kDropBytes);
+  std::vector<LabelId> label;
+  RETURN_IF_ERROR(VertexLabels(std::span(&vertex, 1), &label));
+  CountDown(label[0], &schema_.vertex_counts);
+  if (const auto* ends = EndsOf(vertex)) {
+    for (const auto& [direction, edge] : *ends) HideEdge(edge);
+  }
+  if (IsOwn(vertex)) return OkStatus();
+  stored_drops_.push_back(vertex);
+  ExpandCursor cursor;
+  while (!cursor.done) {
+    Expansion ends;
+    RETURN_IF_ERROR(
+        base_->Expand(std::span(&vertex, 1), Direction::kBoth, {}, true, &cursor, kChunk, &ends));
+    for (const EdgeRef& edge : ends.edges) HideEdge(edge);
+  }
+  return OkStatus();
+}
+
+Status Transaction::DropEdge(const EdgeRef& edge) {
+  if (!HideEdge(edge)) return OkStatus();
+  has_changes_ = true;
+  Charge(kDropBytes);
+  if (!own_edge_of_.contains(edge.id)) stored_edge_drops_.push_back(edge);
+  return OkStatus();
+}
+
+void Transaction::GuardLookup(LookupGuard guard) {
+  Charge(kChangeBytes + guard.key.size() + guard.value.ByteSize());
+  lookup_guards_.push_back(std::move(guard));
+}
+
+PropertyList Transaction::ListOf(const Changes& changes) const {
+  PropertyList list;
+  for (const auto& [key, value] : changes) {
+    if (!value.is_null()) list.emplace_back(schema_.keys.Name(key), value);
+  }
+  return list;
+}
+
+WriteBatch Transaction::TakeBatch() {
+  WriteBatch batch;
+  batch.read_version = base_->version();
+  absl::flat_hash_map<uint64_t, uint32_t> index;
+  for (const OwnVertex& vertex : own_vertices_) {
+    if (dropped_vertices_.contains(vertex.ref.bits)) continue;
+    index[vertex.ref.bits] = static_cast<uint32_t>(batch.vertices.size());
+    batch.vertices.push_back({vertex.id, schema_.labels.Name(vertex.label),
+                              ListOf(vertex_changes_[vertex.ref]), vertex.ref, vertex.assigned});
+  }
+  const auto handle = [&index](VertexRef vertex) {
+    const auto found = index.find(vertex.bits);
+    return found == index.end() ? VertexHandle{std::nullopt, vertex}
+                                : VertexHandle{found->second, vertex};
+  };
+  for (const OwnEdge& edge : own_edges_) {
+    if (dropped_edges_.contains(edge.ref.id)) continue;
+    const std::optional<Value> id = edge.assigned ? std::nullopt : std::optional<Value>(edge.id);
+    batch.edges.push_back({id, schema_.labels.Name(edge.ref.label), handle(edge.ref.out),
+                           handle(edge.ref.in), ListOf(edge_changes_[edge.ref.id]), edge.ref.id});
+  }
+  const auto stored_value = [](const Value& value) {
+    return value.is_null() ? std::nullopt : std::optional<Value>(value);
+  };
+  for (const auto& [vertex, changes] : vertex_changes_) {
+    if (IsOwn(vertex) || dropped_vertices_.contains(vertex.bits)) continue;
+    for (const auto& [key, value] : changes) {
+      batch.vertex_properties.push_back({vertex, schema_.keys.Name(key), stored_value(value)});
+    }
+  }
+  for (const auto& [edge, changes] : edge_changes_) {
+    if (own_edge_of_.contains(edge) || dropped_edges_.contains(edge)) continue;
+    for (const auto& [key, value] : changes) {
+      batch.edge_properties.push_back(
+          {changed_edges_[edge], schema_.keys.Name(key), stored_value(value)});
+    }
+  }
+  batch.dropped_vertices = stored_drops_;
+  batch.dropped_edges = stored_edge_drops_;
+  if (batch.vertices.empty() && batch.edges.empty()) return batch;
+  // An insert may rest on what was looked up.
+  batch.lookup_guards = lookup_guards_;
+  for (const std::string& id : looked_up_) batch.id_guards.push_back(DecodeIdBytes(id).value());
+  return batch;
+}
+
+// ---- reading
+
+Status Transaction::ScanVertices(uint32_t partition, std::span<const LabelId> labels,
+                                 ScanCursor* cursor, size_t limit,
+                                 std::vector<VertexRef>* out) const {
+  const size_t full = FullSize(out->size(), limit);
+  if (cursor->next_own == 0) {
+    const auto begin = static_cast<std::ptrdiff_t>(out->size());
+    RETURN_IF_ERROR(base_->ScanVertices(partition, labels, cursor, limit, out));
+    if (!dropped_vertices_.empty()) {
+      out->erase(std::remove_if(out->begin() + begin, out->end(),
+                                [this](VertexRef v) { return dropped_vertices_.contains(v.bits); }),
+                 out->end());
+    }
+    if (!cursor->done) return OkStatus();
+    cursor->done = false;
+    cursor->next_own = 1;
+  }
+  const std::vector<VertexRef>& own = own_by_partition_[partition];
+  for (; cursor->next_own <= own.size(); ++cursor->next_own) {
+    if (out->size() >= full) return OkStatus();
+    const VertexRef vertex = own[cursor->next_own - 1];
+    const OwnVertex& added = own_vertices_[own_vertex_of_.at(vertex.bits)];
+    if (dropped_vertices_.contains(vertex.bits) || !Wanted(added.label, labels)) continue;
+    out->push_back(vertex);
+  }
+  cursor->done = true;
+  return OkStatus();
+}
+
+Status Transaction::ScanEdges(uint32_t partition, std::span<const LabelId> labels,
+                              ExpandCursor* cursor, size_t limit, std::vector<EdgeRef>* out) const {
+  const size_t full = FullSize(out->size(), limit);
+  if (cursor->next_own == 0) {
+    const auto begin = static_cast<std::ptrdiff_t>(out->size());
+    RETURN_IF_ERROR(base_->ScanEdges(partition, labels, cursor, limit, out));
+    if (!dropped_edges_.empty()) {
+      out->erase(std::remove_if(out->begin() + begin, out->end(),
+                                [this](const EdgeRef& e) { return dropped_edges_.contains(e.id); }),
+                 out->end());
+    }
+    if (!cursor->done) return OkStatus();
+    cursor->done = false;
+    cursor->next_own = 1;
+  }
+  const std::vector<EdgeRef>& own = own_edges_by_partition_[partition];
+  for (; cursor->next_own <= own.size(); ++cursor->next_own) {
+    if (out->size() >= full) return OkStatus();
+    const EdgeRef& edge = own[cursor->next_own - 1];
+    if (!dropped_edges_.contains(edge.id) && Wanted(edge.label, labels)) out->push_back(edge);
+  }
+  cursor->done = true;
+  return OkStatus();
+}
+
+namespace {
+
+// What `own` knows of an id: as it is, or the integer that a string spells.
+template <typename Map>
+auto FindId(const Map& own, const Value& id, bool* exact) {
+  const std::optional<Value> normal = TryNormaliseId(id);
+  auto found = normal ? own.find(IdBytes(*normal)) : own.end();
+  *exact = found != own.end();
+  if (*exact || !normal || normal->kind() != ValueKind::kString) return found;
+  const std::optional<int64_t> number = CanonicalDecimal(normal->AsString());
+  return number ? own.find(IdBytes(Value::Long(*number))) : own.end();
+}
+
+bool SpelledOut(const Value& id, const Value& holder) {
+  const std::optional<Value> normal = TryNormaliseId(id);
+  return normal && normal->kind() == holder.kind();
+}
+
+}  // namespace
+
+Status Transaction::LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                   std::vector<VertexRef>* out) const {
+  for (const Value& id : ids) {
+    if (const std::optional<Value> normal = TryNormaliseId(id)) {
+      if (looked_up_.insert(IdBytes(*normal)).second) bytes_ += kChangeBytes + id.ByteSize();
+    }
+  }
+  std::vector<uint32_t> stored_rows;
+  std::vector<VertexRef> stored;
+  RETURN_IF_ERROR(base_->LookupVertices(ids, &stored_rows, &stored));
+  Column holders;
+  if (!own_vertex_ids_.empty()) RETURN_IF_ERROR(base_->VertexIds(stored, &holders));
+  size_t next = 0;
+  for (uint32_t row = 0; row < ids.size(); ++row) {
+    const bool has_stored = next < stored_rows.size() && stored_rows[next] == row;
+    const size_t at = has_stored ? next++ : next;
+    const bool alive = has_stored && !dropped_vertices_.contains(stored[at].bits);
+    bool exact = false;
+    const auto own = FindId(own_vertex_ids_, ids[row], &exact);
+    const bool own_alive =
+        own != own_vertex_ids_.end() && !dropped_vertices_.contains(own->second.bits);
+    if (!alive && !own_alive) continue;
+    const bool take_own = own_alive && (!alive || !SpelledOut(ids[row], holders.Get(at)));
+    rows->push_back(row);
+    out->push_back(take_own ? own->second : stored[at]);
+  }
+  return OkStatus();
+}
+
+Status Transaction::LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                std::vector<EdgeRef>* out) const {
+  std::vector<uint32_t> stored_rows;
+  std::vector<EdgeRef> stored;
+  RETURN_IF_ERROR(base_->LookupEdges(ids, &stored_rows, &stored));
+  Column holders;
+  if (!own_edge_ids_.empty()) RETURN_IF_ERROR(base_->EdgeIds(stored, &holders));
+  size_t next = 0;
+  for (uint32_t row = 0; row < ids.size(); ++row) {
+    const bool has_stored = next < stored_rows.size() && stored_rows[next] == row;
+    const size_t at = has_stored ? next++ : next;
+    const bool alive = has_stored && !dropped_edges_.contains(stored[at].id);
+    bool exact = false;
+    const auto own = FindId(own_edge_ids_, ids[row], &exact);
+    const bool own_alive =
+        own != own_edge_ids_.end() && !dropped_edges_.contains(own_edges_[own->second].ref.id);
+    if (!alive && !own_alive) continue;
+    const bool take_own = own_alive && (!alive || !SpelledOut(ids[row], holders.Get(at)));
+    rows->push_back(row);
+    out->push_back(take_own ? own_edges_[own->second].ref : stored[at]);
+  }
+  return OkStatus();
+}
+
+const std::vector<std::pair<Direction, EdgeRef>>* Transaction::EndsOf(VertexRef vertex) const {
+  const auto found = own_ends_.find(vertex.bits);
+  if (found == own_ends_.end()) return nullptr;
+  OwnEnds& own = found->second;
+  if (!own.sorted) {
+    const auto order = [](const std::pair<Direction, EdgeRef>& end) {
+      const VertexRef other = end.first == Direction::kOut ? end.second.in : end.second.out;
+      return std::tuple(end.first, end.second.label, other, end.second.id);
+    };
+    std::sort(own.ends.begin(), own.ends.end(),
+              [&](const auto& a, const auto& b) { return order(a) < order(b); });
+    own.sorted = true;
+  }
+  return &own.ends;
+}
+
+Status Transaction::ExpandStored(std::span<const VertexRef> vertices, Direction direction,
+                                 std::span<const LabelId> labels, bool want_edges,
+                                 ExpandCursor* cursor, size_t limit, Expansion* out) const {
+  if (dropped_edges_.empty()) {
+    return base_->Expand(vertices, direction, labels, want_edges, cursor, limit, out);
+  }
+  Expansion all;
+  RETURN_IF_ERROR(base_->Expand(vertices, direction, labels, true, cursor, limit, &all));
+  for (size_t i = 0; i < all.rows.size(); ++i) {
+    if (dropped_edges_.contains(all.edges[i].id)) continue;
+    out->rows.push_back(all.rows[i]);
+    out->neighbours.push_back(all.neighbours[i]);
+    if (want_edges) out->edges.push_back(all.edges[i]);
+  }
+  return OkStatus();
+}
+
+// The added ends of the cursor's vertex; it moves to the next row behind the last.
+void Transaction::ExpandOwn(VertexRef vertex, Direction direction, std::span<const LabelId> labels,
+                            bool want_edges, ExpandCursor* cursor, size_t full,
+                            Expansion* out) const {
+  const std::vector<std::pair<Direction, EdgeRef>>& ends = *EndsOf(vertex);
+  for (; cursor->next_own <= ends.size(); ++cursor->next_own) {
+    if (out->rows.size() >= full) return;
+    const auto& [end, edge] = ends[cursor->next_own - 1];
+    if (!Leads(end, direction) || !Wanted(edge.label, labels) || dropped_edges_.contains(edge.id)) {
+      continue;
+    }
+    out->rows.push_back(static_cast<uint32_t>(cursor->row));
+    out->neighbours.push_back(end == Direction::kOut ? edge.in : edge.out);
+    if (want_edges) out->edges.push_back(edge);
+  }
+  cursor->next_own = 0;
+  ++cursor->row;
+}
+
+Status Transaction::Expand(std::span<const VertexRef> vertices, Direction direction,
+                           std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
+                           size_t limit, Expansion* out) const {
+  if (own_ends_.empty()) {
+    return ExpandStored(vertices, direction, labels, want_edges, cursor, limit, out);
+  }
+  const size_t full = FullSize(out->rows.size(), limit);
+  while (cursor->row < vertices.size()) {
+    if (out->rows.size() >= full) return OkStatus();
+    if (cursor->next_own > 0) {
+      ExpandOwn(vertices[cursor->row], direction, labels, want_edges, cursor, full, out);
+      continue;
+    }
+    // The stored ends of a stretch of vertices without added ones, or of one that has some.
+    const bool own = own_ends_.contains(vertices[cursor->row].bits);
+    size_t end = cursor->row + 1;
+    while (!own && end < vertices.size() && !own_ends_.contains(vertices[end].bits)) ++end;
+    ExpandCursor stored{cursor->row, cursor->resume_key};
+    RETURN_IF_ERROR(ExpandStored(vertices.first(end), direction, labels, want_edges, &stored,
+                                 full - out->rows.size(), out));
+    cursor->row = stored.row;
+    cursor->resume_key = std::move(stored.resume_key);
+    if (!stored.done) continue;
+    cursor->row = own ? end - 1 : end;
+    cursor->next_own = own ? 1 : 0;
+    cursor->resume_key.clear();
+  }
+  cursor->done = true;
+  return OkStatus();
+}
+
+Status Transaction::Degrees(std::span<const VertexRef> vertices, Direction direction,
+                            std::span<const LabelId> labels, std::vector<int64_t>* out) const {
+  if (own_ends_.empty() && dropped_edges_.empty()) {
+    return base_->Degrees(vertices, direction, labels, out);
+  }
+  const size_t begin = out->size();
+  out->resize(begin + vertices.size(), 0);
+  ExpandCursor cursor;
+  while (!cursor.done) {
+    Expansion ends;
+    RETURN_IF_ERROR(Expand(vertices, direction, labels, false, &cursor, kChunk, &ends));
+    for (const uint32_t row : ends.rows) ++(*out)[begin + row];
+  }
+  return OkStatus();
+}
+
+Status Transaction::VertexLabels(std::span<const VertexRef> vertices,
+                                 std::vector<LabelId>* out) const {
+  const size_t begin = out->size();
+  RETURN_IF_ERROR(base_->VertexLabels(vertices, out));
+  for (size_t row = 0; row < vertices.size() && !own_vertices_.empty(); ++row) {
+    const auto own = own_vertex_of_.find(vertices[row].bits);
+    if (own != own_vertex_of_.end()) (*out)[begin + row] = own_vertices_[own->second].label;
+  }
+  return OkStatus();
+}
+
+Status Transaction::VertexIds(std::span<const VertexRef> vertices, Column* out) const {
+  if (own_vertices_.empty()) return base_->VertexIds(vertices, out);
+  Column stored;
+  RETURN_IF_ERROR(base_->VertexIds(vertices, &stored));
+  for (size_t row = 0; row < vertices.size(); ++row) {
+    const auto own = own_vertex_of_.find(vertices[row].bits);
+    if (own != own_vertex_of_.end()) {
+      out->Append(own_vertices_[own->second].id);
+    } else {
+      out->AppendFrom(stored, row);
+    }
+  }
+  return OkStatus();
+}
+
+Status Transaction::EdgeIds(std::span<const EdgeRef> edges, Column* out) const {
+  if (own_edges_.empty()) return base_->EdgeIds(edges, out);
+  Column stored;
+  RETURN_IF_ERROR(base_->EdgeIds(edges, &stored));
+  for (size_t row = 0; row < edges.size(); ++row) {
+    const auto own = own_edge_of_.find(edges[row].id);
+    if (own != own_edge_of_.end()) {
+      out->Append(own_edges_[own->second].id);
+    } else {
+      out->AppendFrom(stored, row);
+    }
+  }
+  return OkStatus();
+}
+
+// `stored` with the changes of each row (nullptr: none) on top, in key order.
+template <typename ElementOf>
+void Transaction::MergeProperties(const PropertyRows& stored, size_t rows, ElementOf changes_of,
+                                  std::span<const KeyId> keys, PropertyRows* out) {
+  static const Changes kNone;
+  size_t next = 0;
+  const auto wanted = [keys](KeyId key) {
+    return keys.empty() || std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
+  for (uint32_t row = 0; row < rows; ++row) {
+    const Changes* found = changes_of(row);
+    const Changes& changes = found == nullptr ? kNone : *found;
+    auto change = changes.begin();
+    const auto give_changes_below = [&](uint64_t key) {
+      for (; change != changes.end() && change->first < key; ++change) {
+        if (change->second.is_null() || !wanted(change->first)) continue;
+        out->rows.push_back(row);
+        out->keys.push_back(change->first);
+        out->values.Append(change->second);
+      }
+    };
+    for (; next < stored.rows.size() && stored.rows[next] == row; ++next) {
+      give_changes_below(stored.keys[next]);
+      if (change != changes.end() && change->first == stored.keys[next]) continue;
+      out->rows.push_back(row);
+      out->keys.push_back(stored.keys[next]);
+      out->values.AppendFrom(stored.values, next);
+    }
+    give_changes_below(uint64_t{1} << 32);
+  }
+}
+
+Status Transaction::VertexProperties(std::span<const VertexRef> vertices,
+                                     std::span<const KeyId> keys, PropertyRows* out) const {
+  if (vertex_changes_.empty()) return base_->VertexProperties(vertices, keys, out);
+  PropertyRows stored;
+  RETURN_IF_ERROR(base_->VertexProperties(vertices, keys, &stored));
+  const auto changes_of = [&](uint32_t row) {
+    const auto found = vertex_changes_.find(vertices[row]);
+    return found == vertex_changes_.end() ? nullptr : &found->second;
+  };
+  MergeProperties(stored, vertices.size(), changes_of, keys, out);
+  return OkStatus();
+}
+
+Status Transaction::EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                                   PropertyRows* out) const {
+  if (edge_changes_.empty()) return base_->EdgeProperties(edges, keys, out);
+  PropertyRows stored;
+  RETURN_IF_ERROR(base_->EdgeProperties(edges, keys, &stored));
+  const auto changes_of = [&](uint32_t row) {
+    const auto found = edge_changes_.find(edges[row].id);
+    return found == edge_changes_.end() ? nullptr : &found->second;
+  };
+  MergeProperties(stored, edges.size(), changes_of, keys, out);
+  return OkStatus();
+}
+
+}  // namespace koios::storage

@@ -1,0 +1,146 @@
+// Transaction: what one mutating request reads and writes. It is a view: its base with its own
+// changes on top, so that the request sees what it wrote. Elements get their final references and
+// ids when they are added; nothing of it is in the graph until the batch is committed.
+// Belongs to one thread at a time. A scan or expansion must not be under way while it changes.
+// It differs from other views in two points: the edge ends that it added come behind a vertex's
+// stored ones, and ids and labels of elements that it dropped can still be read.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "core/schema.h"
+#include "storage/graph_view.h"
+#include "storage/numbers.h"
+#include "storage/write_batch.h"
+
+namespace koios::storage {
+
+class Transaction final : public GraphView {
+ public:
+  Transaction(std::shared_ptr<const GraphView> base, std::shared_ptr<Numbers> numbers);
+
+  // ---- Changes. INVALID_ARGUMENT for names, ids and values that can't be stored;
+  // FAILED_PRECONDITION for an element that this transaction has dropped.
+  // ALREADY_EXISTS: the id is taken. Null values are no properties; of equal keys the last counts.
+  StatusOr<VertexRef> AddVertex(std::string_view label, const std::optional<Value>& id,
+                                const PropertyList& properties);
+  StatusOr<EdgeRef> AddEdge(VertexRef out, VertexRef in, std::string_view label,
+                            const std::optional<Value>& id, const PropertyList& properties);
+  // Null removes the property.
+  Status SetProperty(VertexRef vertex, std::string_view key, const Value& value);
+  Status SetProperty(const EdgeRef& edge, std::string_view key, const Value& value);
+  // With all its edges. What is dropped already stays so.
+  Status DropVertex(VertexRef vertex);
+  Status DropEdge(const EdgeRef& edge);
+  // What this request adds rests on what it found, or did not find, by this look-up.
+  void GuardLookup(LookupGuard guard);
+
+  // A name that may yet be written gets its number now.
+  LabelId KnowLabel(std::string_view name) { return schema_.labels.Intern(name); }
+  KeyId KnowKey(std::string_view name) { return schema_.keys.Intern(name); }
+
+  bool has_changes() const { return has_changes_; }
+  // Bytes kept; never shrinks.
+  size_t ByteSize() const { return bytes_; }
+  // What to commit.
+  WriteBatch TakeBatch();
+
+  // ---- Reading.
+  uint64_t version() const override { return base_->version(); }
+  uint32_t num_partitions() const override { return base_->num_partitions(); }
+  const Schema& schema() const override { return schema_; }
+  uint32_t PartitionOfId(const Value& id) const override { return base_->PartitionOfId(id); }
+  Status ScanVertices(uint32_t partition, std::span<const LabelId> labels, ScanCursor* cursor,
+                      size_t limit, std::vector<VertexRef>* out) const override;
+  Status ScanEdges(uint32_t partition, std::span<const LabelId> labels, ExpandCursor* cursor,
+                   size_t limit, std::vector<EdgeRef>* out) const override;
+  Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                        std::vector<VertexRef>* out) const override;
+  Status LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                     std::vector<EdgeRef>* out) const override;
+  Status Expand(std::span<const VertexRef> vertices, Direction direction,
+                std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
+                size_t limit, Expansion* out) const override;
+  Status Degrees(std::span<const VertexRef> vertices, Direction direction,
+                 std::span<const LabelId> labels, std::vector<int64_t>* out) const override;
+  Status VertexLabels(std::span<const VertexRef> vertices,
+                      std::vector<LabelId>* out) const override;
+  Status VertexIds(std::span<const VertexRef> vertices, Column* out) const override;
+  Status EdgeIds(std::span<const EdgeRef> edges, Column* out) const override;
+  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                          PropertyRows* out) const override;
+  Status EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                        PropertyRows* out) const override;
+
+ private:
+  using Changes = std::map<KeyId, Value>;  // null: removed
+  struct OwnVertex {
+    VertexRef ref;
+    LabelId label = kNoName;
+    Value id;
+    bool assigned = false;
+  };
+  struct OwnEdge {
+    EdgeRef ref;
+    Value id;
+    bool assigned = false;
+  };
+  // The ends of added edges at one vertex, in the order of Expand once `sorted`.
+  struct OwnEnds {
+    std::vector<std::pair<Direction, EdgeRef>> ends;
+    bool sorted = false;
+  };
+
+  bool IsOwn(VertexRef vertex) const { return own_vertex_of_.contains(vertex.bits); }
+  StatusOr<Value> NewVertexId(const std::optional<Value>& given);
+  StatusOr<KeyId> KeyOf(std::string_view key, const Value& value);
+  Status CheckAlive(VertexRef vertex) const;
+  Status SetAll(LabelId label, const PropertyList& properties, Changes* changes);
+  bool HideEdge(const EdgeRef& edge);
+  void Charge(size_t bytes) { bytes_ += bytes; }
+  const std::vector<std::pair<Direction, EdgeRef>>* EndsOf(VertexRef vertex) const;
+  Status ExpandStored(std::span<const VertexRef> vertices, Direction direction,
+                      std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
+                      size_t limit, Expansion* out) const;
+  void ExpandOwn(VertexRef vertex, Direction direction, std::span<const LabelId> labels,
+                 bool want_edges, ExpandCursor* cursor, size_t limit, Expansion* out) const;
+  template <typename ElementOf>
+  static void MergeProperties(const PropertyRows& stored, size_t rows, ElementOf changes_of,
+                              std::span<const KeyId> keys, PropertyRows* out);
+  PropertyList ListOf(const Changes& changes) const;
+
+  const std::shared_ptr<const GraphView> base_;
+  const std::shared_ptr<Numbers> numbers_;
+  Schema schema_;             // the base's, with the names that are new
+  mutable size_t bytes_ = 0;  // look-ups are remembered too
+  bool has_changes_ = false;
+
+  std::vector<OwnVertex> own_vertices_;
+  std::vector<OwnEdge> own_edges_;
+  absl::flat_hash_map<uint64_t, size_t> own_vertex_of_, own_edge_of_;  // by reference
+  std::vector<std::vector<VertexRef>> own_by_partition_;
+  std::vector<std::vector<EdgeRef>> own_edges_by_partition_;
+  std::unordered_map<std::string, VertexRef> own_vertex_ids_;  // id bytes
+  std::unordered_map<std::string, size_t> own_edge_ids_;
+  mutable absl::flat_hash_map<uint64_t, OwnEnds> own_ends_;  // sorted when read
+  std::map<VertexRef, Changes> vertex_changes_;
+  std::map<uint64_t, Changes> edge_changes_;
+  absl::flat_hash_map<uint64_t, EdgeRef> changed_edges_;
+  absl::flat_hash_set<uint64_t> dropped_vertices_, dropped_edges_;  // own ones too
+  std::vector<VertexRef> stored_drops_;                             // to commit
+  std::vector<EdgeRef> stored_edge_drops_;
+  std::vector<LookupGuard> lookup_guards_;
+  mutable std::set<std::string> looked_up_;  // id bytes, as long as they fit
+};
+
+}  // namespace koios::storage

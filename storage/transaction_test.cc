@@ -1,0 +1,336 @@
+// A transaction reads as the graph does once it is committed.
+#include "storage/transaction.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/random.h"
+#include "storage/check.h"
+#include "storage/memory_graph.h"
+#include "storage/rocks/graph_store.h"
+#include "storage/temp_folder.h"
+
+namespace koios::storage {
+namespace {
+
+std::string Text(const Value& value) {
+  return value.kind() == ValueKind::kString ? "'" + value.AsString() + "'"
+                                            : std::to_string(value.AsInteger());
+}
+
+// All that can be read of a view, as sorted lines, by users' ids.
+class Reader {
+ public:
+  Reader(const GraphView& view, size_t limit) : view_(view), limit_(limit) {}
+
+  std::vector<std::string> Lines() {
+    ReadVertices();
+    ReadEdges();
+    for (const Direction direction : {Direction::kOut, Direction::kIn, Direction::kBoth}) {
+      ReadEnds(direction);
+    }
+    std::sort(lines_.begin(), lines_.end());
+    return lines_;
+  }
+
+ private:
+  std::string Id(VertexRef vertex) {
+    Column id;
+    CHECK(view_.VertexIds(std::span(&vertex, 1), &id).ok());
+    return Text(id.Get(0));
+  }
+  std::string Id(const EdgeRef& edge) {
+    Column id;
+    CHECK(view_.EdgeIds(std::span(&edge, 1), &id).ok());
+    return Text(id.Get(0));
+  }
+  std::string Label(LabelId label) { return view_.schema().labels.Name(label); }
+
+  void AddProperties(const std::vector<std::string>& names, const PropertyRows& rows) {
+    for (size_t i = 0; i < rows.rows.size(); ++i) {
+      lines_.push_back(names[rows.rows[i]] + " " + view_.schema().keys.Name(rows.keys[i]) + "=" +
+                       Text(rows.values.Get(i)));
+    }
+  }
+
+  void ReadVertices() {
+    for (uint32_t p = 0; p < view_.num_partitions(); ++p) {
+      ScanCursor cursor;
+      while (!cursor.done) {
+        CHECK(view_.ScanVertices(p, {}, &cursor, limit_, &vertices_).ok());
+      }
+    }
+    std::vector<LabelId> labels;
+    CHECK(view_.VertexLabels(vertices_, &labels).ok());
+    std::vector<std::string> names;
+    Column ids;
+    CHECK(view_.VertexIds(vertices_, &ids).ok());
+    for (size_t i = 0; i < vertices_.size(); ++i) {
+      names.push_back("v " + Text(ids.Get(i)));
+      lines_.push_back(names.back() + " " + Label(labels[i]));
+      const Value id = ids.Get(i);
+      std::vector<uint32_t> rows;
+      std::vector<VertexRef> found;
+      CHECK(view_.LookupVertices(std::span(&id, 1), &rows, &found).ok());
+      EXPECT_EQ(found, std::vector<VertexRef>{vertices_[i]}) << names.back();
+    }
+    PropertyRows rows;
+    CHECK(view_.VertexProperties(vertices_, {}, &rows).ok());
+    AddProperties(names, rows);
+  }
+
+  void ReadEdges() {
+    std::vector<EdgeRef> edges;
+    for (uint32_t p = 0; p < view_.num_partitions(); ++p) {
+      ExpandCursor cursor;
+      while (!cursor.done) CHECK(view_.ScanEdges(p, {}, &cursor, limit_, &edges).ok());
+    }
+    std::vector<std::string> names;
+    for (const EdgeRef& edge : edges) {
+      names.push_back("e " + Id(edge));
+      lines_.push_back(names.back() + " " + Label(edge.label) + " " + Id(edge.out) + "->" +
+                       Id(edge.in));
+      Column column;
+      CHECK(view_.EdgeIds(std::span(&edge, 1), &column).ok());
+      const Value id = column.Get(0);
+      std::vector<uint32_t> rows;
+      std::vector<EdgeRef> found;
+      CHECK(view_.LookupEdges(std::span(&id, 1), &rows, &found).ok());
+      ASSERT_EQ(found.size(), 1u) << names.back();
+      EXPECT_EQ(found[0].id, edge.id);
+    }
+    PropertyRows rows;
+    CHECK(view_.EdgeProperties(edges, {}, &rows).ok());
+    AddProperties(names, rows);
+  }
+
+  void ReadEnds(Direction direction) {
+    Expansion ends;
+    ExpandCursor cursor;
+    while (!cursor.done) {
+      const size_t before = ends.rows.size();
+      CHECK(view_.Expand(vertices_, direction, {}, true, &cursor, limit_, &ends).ok());
+      EXPECT_LE(ends.rows.size(), before + limit_);
+    }
+    EXPECT_TRUE(std::is_sorted(ends.rows.begin(), ends.rows.end()));
+    std::vector<int64_t> degrees, counted(vertices_.size(), 0);
+    CHECK(view_.Degrees(vertices_, direction, {}, &degrees).ok());
+    for (size_t i = 0; i < ends.rows.size(); ++i) {
+      ++counted[ends.rows[i]];
+      lines_.push_back("end " + std::to_string(static_cast<int>(direction)) + " " +
+                       Id(vertices_[ends.rows[i]]) + " " + Id(ends.neighbours[i]) + " " +
+                       Id(ends.edges[i]));
+    }
+    EXPECT_EQ(degrees, counted);
+  }
+
+  const GraphView& view_;
+  const size_t limit_;
+  std::vector<VertexRef> vertices_;
+  std::vector<std::string> lines_;
+};
+
+std::vector<VertexRef> AllVertices(const GraphView& view) {
+  std::vector<VertexRef> all;
+  for (uint32_t p = 0; p < view.num_partitions(); ++p) {
+    ScanCursor cursor;
+    while (!cursor.done) CHECK(view.ScanVertices(p, {}, &cursor, 100, &all).ok());
+  }
+  return all;
+}
+
+std::vector<EdgeRef> AllEdges(const GraphView& view) {
+  std::vector<EdgeRef> all;
+  for (uint32_t p = 0; p < view.num_partitions(); ++p) {
+    ExpandCursor cursor;
+    while (!cursor.done) CHECK(view.ScanEdges(p, {}, &cursor, 100, &all).ok());
+  }
+  return all;
+}
+
+class TransactionTest : public testing::Test {
+ protected:
+  TransactionTest() {
+    StoreOptions options;
+    options.create = true;
+    options.num_partitions = 4;
+    store_ = GraphStore::Open(folder_ / "graph", options).value();
+  }
+
+  Value IdOf(const GraphView& view, VertexRef vertex) {
+    Column id;
+    CHECK(view.VertexIds(std::span(&vertex, 1), &id).ok());
+    return id.Get(0);
+  }
+
+  TempFolder folder_;
+  std::unique_ptr<GraphStore> store_;
+};
+
+void ChangeAtRandom(Rng* rng, Transaction* transaction) {
+  const std::vector<VertexRef> vertices = AllVertices(*transaction);
+  const std::vector<EdgeRef> edges = AllEdges(*transaction);
+  const auto label = [&] { return "L" + std::to_string(rng->Uniform(4)); };
+  const auto key = [&] { return "k" + std::to_string(rng->Uniform(4)); };
+  const auto value = [&] {
+    return rng->Uniform(4) == 0 ? Value::Null() : Value::Int(static_cast<int>(rng->Uniform(100)));
+  };
+  switch (vertices.empty() ? 0 : rng->Uniform(8)) {
+    case 0:
+    case 1: {
+      std::optional<Value> id;
+      if (rng->Uniform(2) == 0) id = Value::String("s" + std::to_string(rng->Uniform(1'000'000)));
+      CHECK(transaction->AddVertex(label(), id, {{key(), value()}}).ok());
+      return;
+    }
+    case 2:
+    case 3:
+    case 4: {
+      std::optional<Value> id;
+      if (rng->Uniform(3) == 0) id = Value::Long(static_cast<int64_t>(rng->Uniform(1'000'000'000)));
+      CHECK(transaction
+                ->AddEdge(vertices[rng->Uniform(vertices.size())],
+                          vertices[rng->Uniform(vertices.size())], label(), id, {{key(), value()}})
+                .ok());
+      return;
+    }
+    case 5:
+      CHECK(transaction->SetProperty(vertices[rng->Uniform(vertices.size())], key(), value()).ok());
+      return;
+    case 6:
+      if (edges.empty()) return;
+      CHECK(transaction->SetProperty(edges[rng->Uniform(edges.size())], key(), value()).ok());
+      return;
+    default:
+      if (rng->Uniform(3) == 0) {
+        CHECK(transaction->DropVertex(vertices[rng->Uniform(vertices.size())]).ok());
+      } else if (!edges.empty()) {
+        CHECK(transaction->DropEdge(edges[rng->Uniform(edges.size())]).ok());
+      }
+  }
+}
+
+TEST_F(TransactionTest, ReadsAsTheGraphDoesOnceCommitted) {
+  Rng rng(7);
+  for (int round = 0; round < 60; ++round) {
+    std::unique_ptr<Transaction> transaction = store_->Begin();
+    const uint64_t changes = rng.Uniform(40);
+    for (uint64_t i = 0; i < changes; ++i) ChangeAtRandom(&rng, transaction.get());
+    const size_t limit = 1 + rng.Uniform(9);
+    const std::vector<std::string> before = Reader(*transaction, limit).Lines();
+    StatusOr<CommitResult> result = store_->Commit(transaction->TakeBatch());
+    ASSERT_TRUE(result.ok()) << result.status();
+    ASSERT_EQ(before, Reader(*store_->View(), 1000).Lines()) << "round " << round;
+  }
+  EXPECT_GT(AllEdges(*store_->View()).size(), 50u);
+  StatusOr<CheckReport> report = Check(*store_);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->ok());
+}
+
+TEST_F(TransactionTest, NothingIsSeenBeforeTheCommit) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  ASSERT_TRUE(transaction->AddVertex("a", std::nullopt, {}).ok());
+  EXPECT_EQ(AllVertices(*transaction).size(), 1u);
+  EXPECT_TRUE(AllVertices(*store_->View()).empty());
+}
+
+TEST_F(TransactionTest, IdsAreAssignedOnceAndStay) {
+  std::unique_ptr<Transaction> first = store_->Begin(), second = store_->Begin();
+  const VertexRef a = first->AddVertex("a", std::nullopt, {}).value();
+  const VertexRef b = second->AddVertex("a", std::nullopt, {}).value();
+  const Value id = IdOf(*first, a);
+  EXPECT_NE(id.AsInteger(), IdOf(*second, b).AsInteger());
+  ASSERT_TRUE(store_->Commit(second->TakeBatch()).ok());
+  StatusOr<CommitResult> result = store_->Commit(first->TakeBatch());
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->vertices, std::vector<VertexRef>{a});
+  EXPECT_EQ(result->vertex_ids[0].AsInteger(), id.AsInteger());
+}
+
+TEST_F(TransactionTest, NumbersAreNotGivenTwiceAfterReopening) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  const VertexRef a = transaction->AddVertex("a", std::nullopt, {}).value();
+  ASSERT_TRUE(store_->Commit(transaction->TakeBatch()).ok());
+  const Value id = IdOf(*store_->View(), a);
+  transaction.reset();
+  store_.reset();
+  store_ = GraphStore::Open(folder_ / "graph", {}).value();
+  transaction = store_->Begin();
+  const VertexRef b = transaction->AddVertex("a", std::nullopt, {}).value();
+  EXPECT_GT(IdOf(*transaction, b).AsInteger(), id.AsInteger());
+  EXPECT_NE(a, b);
+}
+
+TEST_F(TransactionTest, ATakenIdIsRefusedAtOnce) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  ASSERT_TRUE(transaction->AddVertex("a", Value::Int(17), {}).ok());
+  EXPECT_EQ(transaction->AddVertex("a", Value::Long(17), {}).status().code(),
+            StatusCode::kAlreadyExists);
+  ASSERT_TRUE(transaction->AddVertex("a", Value::String("17"), {}).ok());
+  const VertexRef v = transaction->AddVertex("a", std::nullopt, {}).value();
+  ASSERT_TRUE(transaction->AddEdge(v, v, "e", Value::String("x"), {}).ok());
+  EXPECT_EQ(transaction->AddEdge(v, v, "e", Value::String("x"), {}).status().code(),
+            StatusCode::kAlreadyExists);
+  EXPECT_TRUE(store_->Commit(transaction->TakeBatch()).ok());
+}
+
+TEST_F(TransactionTest, AnAssignedIdThatSomebodyElseGaveMeansAborted) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  const VertexRef v = transaction->AddVertex("a", std::nullopt, {}).value();
+  WriteBatch other;
+  other.read_version = store_->View()->version();
+  other.vertices.push_back({IdOf(*transaction, v), "b", {}});
+  ASSERT_TRUE(store_->Commit(other).ok());
+  EXPECT_EQ(store_->Commit(transaction->TakeBatch()).status().code(), StatusCode::kAborted);
+}
+
+TEST_F(TransactionTest, WhatWasAddedAndDroppedIsNotCommitted) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  const VertexRef a = transaction->AddVertex("a", std::nullopt, {}).value();
+  const VertexRef b = transaction->AddVertex("b", std::nullopt, {}).value();
+  ASSERT_TRUE(transaction->AddEdge(a, b, "e", std::nullopt, {}).ok());
+  ASSERT_TRUE(transaction->DropVertex(a).ok());
+  ASSERT_TRUE(transaction->DropVertex(a).ok());
+  EXPECT_TRUE(AllEdges(*transaction).empty());
+  EXPECT_EQ(transaction->AddEdge(a, b, "e", std::nullopt, {}).status().code(),
+            StatusCode::kFailedPrecondition);
+  EXPECT_EQ(transaction->SetProperty(a, "k", Value::Int(1)).code(),
+            StatusCode::kFailedPrecondition);
+  const WriteBatch batch = transaction->TakeBatch();
+  EXPECT_EQ(batch.vertices.size(), 1u);
+  EXPECT_TRUE(batch.edges.empty());
+  EXPECT_TRUE(batch.dropped_vertices.empty());
+}
+
+// Two that look up the same id, find nothing and insert: the second must not.
+TEST_F(TransactionTest, LookUpsThatAnInsertRestsOnAreGuarded) {
+  const Value id = Value::String("x");
+  std::unique_ptr<Transaction> first = store_->Begin(), second = store_->Begin();
+  for (Transaction* transaction : {first.get(), second.get()}) {
+    std::vector<uint32_t> rows;
+    std::vector<VertexRef> found;
+    ASSERT_TRUE(transaction->LookupVertices(std::span(&id, 1), &rows, &found).ok());
+    ASSERT_TRUE(found.empty());
+  }
+  ASSERT_TRUE(first->AddVertex("a", id, {}).ok());
+  ASSERT_TRUE(second->AddVertex("log", std::nullopt, {}).ok());
+  ASSERT_TRUE(store_->Commit(first->TakeBatch()).ok());
+  EXPECT_EQ(store_->Commit(second->TakeBatch()).status().code(), StatusCode::kAborted);
+}
+
+TEST_F(TransactionTest, ValuesThatCannotBeStoredAreRefused) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  const VertexRef v = transaction->AddVertex("a", std::nullopt, {}).value();
+  EXPECT_EQ(transaction->SetProperty(v, "", Value::Int(1)).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(transaction->SetProperty(v, "k", Value::Of(v)).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(transaction->AddVertex("", std::nullopt, {}).status().code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(transaction->AddVertex("a", Value::Double(1), {}).status().code(),
+            StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace koios::storage

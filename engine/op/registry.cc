@@ -81,10 +81,7 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::KIND_NOT_SET:
       break;
   }
-  ErrorDetail detail;
-  detail.reason = "STEP_NOT_THERE_YET";
-  detail.step = op.step();
-  return Unimplemented("The step " + op.step() + " is not there yet.", detail);
+  return Internal("The plan has an unknown operator for the step " + op.step() + ".");
 }
 
 }  // namespace koios::engine

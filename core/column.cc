@@ -283,6 +283,20 @@ void Column::AppendString(std::string_view v) {
   ++size_;
 }
 
+Column Column::Of(std::vector<VertexRef> vertices) {
+  Column column(Kind::kVertex);
+  column.size_ = vertices.size();
+  column.vertices_ = std::move(vertices);
+  return column;
+}
+
+Column Column::Of(std::vector<EdgeRef> edges) {
+  Column column(Kind::kEdge);
+  column.size_ = edges.size();
+  column.edges_ = std::move(edges);
+  return column;
+}
+
 void Column::AppendVertex(VertexRef v) {
   if (Takes(Kind::kVertex)) {
     vertices_.push_back(v);

@@ -30,6 +30,9 @@ class Column {
 
   Column() = default;
   explicit Column(Kind kind) : kind_(kind) {}
+  // Whole columns of references, without copying.
+  static Column Of(std::vector<VertexRef> vertices);
+  static Column Of(std::vector<EdgeRef> edges);
   // The kind in which values of one ValueKind are stored best.
   static Kind KindFor(ValueKind kind);
 

@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 
 #include "core/mutex.h"
+#include "core/value_codec.h"
 #include "gtest/gtest.h"
 #include "storage/memory_graph.h"
 
@@ -86,8 +87,8 @@ plan::Operator* Add(plan::Plan* plan, const char* step) {
   return op;
 }
 
-// V().out()...out(), counted or not.
-plan::Plan Hops(int hops, bool count) {
+// V().out()...out(), counted or not; equal rows merged before each hop, or not.
+plan::Plan Hops(int hops, bool count, uint32_t merged = 0) {
   plan::Plan plan;
   plan.set_num_slots(1);
   Add(&plan, "V()")->mutable_partitions();
@@ -95,6 +96,7 @@ plan::Plan Hops(int hops, bool count) {
   Add(&plan, "V()")->mutable_scan();
   for (int i = 0; i < hops; ++i) {
     Add(&plan, "out()")->mutable_exchange()->set_key(plan::Exchange::OWNER);
+    if (merged > 0) Add(&plan, "out()")->mutable_merge()->set_capacity(merged);
     Add(&plan, "out()")->mutable_expand();
   }
   if (count) {
@@ -243,6 +245,98 @@ TEST(EngineTest, ProfileCountsAllWorkers) {
   EXPECT_EQ(result.operators[2].rows_out, 100u);
   EXPECT_EQ(result.operators[4].rows_out, 300u);
   EXPECT_EQ(result.operators[6].rows_out, 900u);
+}
+
+// 20^6 walks from each of 50 vertices, but never more than 50 different rows.
+TEST(EngineTest, MergedRowsAreAsManyAsTheVertices) {
+  const auto graph = FanGraph(50, 20);
+  const auto engine = Engine::Create(Workers(1));
+  auto sink = std::make_shared<WaitingSink>();
+  engine->Submit(Hops(6, true, 1000), graph, {}, sink);
+  const QueryResult result = sink->Wait();
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(sink->last().AsInteger(), int64_t{50} * 64'000'000);
+  uint64_t expanded = 0;
+  for (int hop = 0; hop < 6; ++hop) {
+    const size_t merge = 4 + 3 * static_cast<size_t>(hop);
+    EXPECT_EQ(result.operators[merge].rows_out, 50u) << "hop " << hop;
+    expanded += result.operators[merge + 1].rows_out;
+  }
+  EXPECT_EQ(expanded, 6u * 50 * 20);
+}
+
+// On several workers a worker may be idle, and flush, before the others are through.
+TEST(EngineTest, MergedRowsOnManyWorkers) {
+  const auto graph = FanGraph(50, 20);
+  for (const uint32_t capacity : {1u, 7u, 1000u}) {
+    const auto engine = Engine::Create(Workers(4));
+    auto sink = std::make_shared<WaitingSink>();
+    engine->Submit(Hops(4, true, capacity), graph, {}, sink);
+    EXPECT_TRUE(sink->Wait().status.ok());
+    EXPECT_EQ(sink->last().AsInteger(), 50 * 160'000) << "capacity " << capacity;
+    EXPECT_EQ(engine->memory().used(), 0);
+  }
+}
+
+TEST(EngineTest, MergedRowsAreBoundedAndCharged) {
+  const auto graph = FanGraph(20'000, 3);
+  const auto engine = Engine::Create(Workers(1));
+  QueryOptions options;
+  options.memory_limit_bytes = 1 << 20;
+  auto small = std::make_shared<WaitingSink>();
+  engine->Submit(Hops(2, true, 1000), graph, options, small);
+  const QueryResult bounded = small->Wait();
+  EXPECT_TRUE(bounded.status.ok()) << bounded.status;
+  EXPECT_LT(bounded.operators[4].peak_bytes, 300u << 10);
+  auto large = std::make_shared<WaitingSink>();
+  engine->Submit(Hops(2, true, 100'000), graph, options, large);
+  const QueryResult result = large->Wait();
+  EXPECT_EQ(result.status.code(), StatusCode::kResourceExhausted);
+  ASSERT_TRUE(DetailOf(result.status).has_value());
+  EXPECT_EQ(DetailOf(result.status)->step, "out()");
+}
+
+TEST(EngineTest, MoreThanALongCanCountIsAnError) {
+  const auto graph = FanGraph(4, 4);
+  const auto engine = Engine::Create(Workers(1));
+  auto sink = std::make_shared<WaitingSink>();
+  engine->Submit(Hops(40, true, 100), graph, {}, sink);  // 4 * 4^40 walks
+  const Status status = sink->Wait().status;
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status;
+}
+
+// Rows are equal when all slots are: of the same type, absent, or not there at all.
+TEST(EngineTest, OnlyEqualRowsMerge) {
+  plan::Plan plan;
+  plan.set_num_slots(2);
+  plan::Inject* inject = Add(&plan, "inject()")->mutable_inject();
+  const std::vector<Value> values = {Value::Int(1),      Value::Long(1), Value::Int(1),
+                                     Value::String("a"), Value::Null(),  Value::Long(1)};
+  for (const Value& value : values) inject->add_values(EncodeValue(value));
+  Add(&plan, "merge")->mutable_merge()->set_capacity(10);
+  plan::Project* copy = Add(&plan, "as()")->mutable_project();
+  copy->mutable_expr()->add_nodes()->set_slot(0);
+  copy->set_slot(1);
+  plan::Project* same = Add(&plan, "constant()")->mutable_project();
+  same->mutable_expr()->add_nodes()->set_constant(EncodeValue(Value::Int(7)));
+  Add(&plan, "merge")->mutable_merge()->set_capacity(10);
+  plan::Operator* select = Add(&plan, "select()");
+  select->mutable_project()->mutable_expr()->add_nodes()->set_slot(1);
+  select->add_drop_slots(1);
+  plan::Operator* again = Add(&plan, "constant()");
+  again->mutable_project()->mutable_expr()->add_nodes()->set_constant(EncodeValue(Value::Int(7)));
+  Add(&plan, "merge")->mutable_merge()->set_capacity(10);
+  Add(&plan, "sink")->mutable_sink();
+  const auto engine = Engine::Create(Workers(1));
+  auto sink = std::make_shared<WaitingSink>();
+  engine->Submit(plan, FanGraph(1, 1), {}, sink);
+  const QueryResult result = sink->Wait();
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(result.operators[1].rows_out, 4u);
+  EXPECT_EQ(result.operators[4].rows_out, 4u);
+  EXPECT_EQ(result.operators[7].rows_out, 1u);
+  EXPECT_EQ(result.operators[7].bulk_out, 6u);
+  EXPECT_EQ(sink->rows(), 6);
 }
 
 }  // namespace

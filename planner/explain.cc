@@ -209,6 +209,8 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
       return ExchangeText(op.exchange(), plan);
     case Operator::kUnfold:
       return "Unfold()";
+    case Operator::kMerge:
+      return "Merge(" + std::to_string(op.merge().capacity()) + ")";
     case Operator::kSink:
       return "Sink()";
     default:

@@ -121,6 +121,7 @@ std::string OperationText(const Operation& operation) {
                    AbsentText(op.absent) + ")";
           },
           [](const Unfold&) { return std::string("Unfold()"); },
+          [](const Merge&) { return std::string("Merge()"); },
           [](const Limit& op) {
             return "Limit(" + std::to_string(op.low) + ", " + std::to_string(op.high) + ")";
           },
@@ -330,6 +331,7 @@ bool GivesNewValue(const Op& op) {
           [](const Filter&) { return false; },
           [](const Project& project) { return project.target.empty(); },
           [](const Unfold&) { return true; },
+          [](const Merge&) { return false; },
           [](const Limit&) { return false; },
           [](const Tail&) { return false; },
           [](const Sample&) { return false; },

@@ -58,6 +58,8 @@ struct Project {
   plan::Project::Absent absent = plan::Project::DROP_ROW;
 };
 struct Unfold {};
+// Equal rows become one, their bulks added.
+struct Merge {};
 struct Limit {
   int64_t low = 0;
   int64_t high = -1;  // exclusive; -1: no end
@@ -148,8 +150,8 @@ struct Loop {
 };
 
 using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,
-                               Limit, Tail, Sample, Order, Barrier, Coin, Dedup, Reduce, Group,
-                               Aggregate, Cap, Mutate, Scope, Split, Loop>;
+                               Merge, Limit, Tail, Sample, Order, Barrier, Coin, Dedup, Reduce,
+                               Group, Aggregate, Cap, Mutate, Scope, Split, Loop>;
 
 struct Op {
   Operation body;

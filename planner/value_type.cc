@@ -231,6 +231,7 @@ void Advance(const Op& op, TypeEnv* env) {
                          project.absent != plan::Project::LEAVE_ABSENT, env);
                  },
                  [env](const Unfold&) { env->current = UnfoldedType(env->current); },
+                 [](const Merge&) {},
                  [](const Limit&) {},
                  [](const Tail&) {},
                  [](const Sample&) {},

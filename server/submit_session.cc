@@ -1,10 +1,12 @@
 #include "server/submit_session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <random>
 #include <utility>
 
+#include "core/random.h"
 #include "core/value_proto.h"
 #include "planner/planner.h"
 #include "server/profile.h"
@@ -20,6 +22,13 @@ std::optional<uint64_t> RemainingNs(const grpc::CallbackServerContext& context) 
   const auto left = deadline - std::chrono::system_clock::now();
   if (left.count() <= 0) return 0;
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(left).count());
+}
+
+// Another one for each query. The device is asked once: that takes longer than a point query.
+uint64_t NextSeed() {
+  static const uint64_t first = uint64_t{std::random_device()()} << 32 | std::random_device()();
+  static std::atomic<uint64_t> next{0};
+  return MixSeeds(first, next.fetch_add(1, std::memory_order_relaxed));
 }
 
 // Where the first word of the traversal stands: what an error about the graph points at.
@@ -162,7 +171,7 @@ engine::QueryOptions SubmitSession::Options() const {
     left_ns = std::min(left_ns.value_or(timeout_ns), timeout_ns);
   }
   engine::QueryOptions options;
-  options.seed = uint64_t{std::random_device()()} << 32 | std::random_device()();
+  options.seed = NextSeed();
   options.profile = mode_ == v1::PROFILE;
   options.transaction = transaction_;
   if (left_ns.has_value())

@@ -35,15 +35,8 @@ class ExpandOp : public StreamOperator {
     RETURN_IF_ERROR(host_->view().Expand(elements_.vertices, direction_, labels_, want_edges,
                                          &cursor_, kBatchRows, &expansion));
     output->origin = std::move(expansion.rows);
-    if (want_edges) {
-      output->column = Column(Column::Kind::kEdge);
-      output->column.Reserve(expansion.edges.size());
-      for (const EdgeRef& edge : expansion.edges) output->column.AppendEdge(edge);
-    } else {
-      output->column = Column(Column::Kind::kVertex);
-      output->column.Reserve(expansion.neighbours.size());
-      for (VertexRef vertex : expansion.neighbours) output->column.AppendVertex(vertex);
-    }
+    output->column = want_edges ? Column::Of(std::move(expansion.edges))
+                                : Column::Of(std::move(expansion.neighbours));
     if (elements_.vertices.size() != input.rows) {
       for (uint32_t& row : output->origin) row = elements_.vertex_rows[row];
     }

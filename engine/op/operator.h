@@ -79,17 +79,22 @@ class BarrierOperator {
   virtual void Release(const InstanceId& instance) { (void)instance; }
 };
 
-// Pre-aggregates on the way to a barrier: keeps one row and one weight per instance and iteration
-// until the driver flushes it.
+// Holds rows back to make fewer of them: a share of a barrier's work (Reduce), distinct rows
+// (Merge). Keeps a weight per instance and iteration that it holds rows of.
 class PartialOperator {
  public:
   virtual ~PartialOperator() = default;
   // `returned` gets the runs whose weight is not needed any more (count is ignored).
   virtual Status Absorb(const Batch& input, std::vector<Run>* returned) = 0;
-  // Rows kept; past kBatchRows the driver flushes.
-  virtual size_t size() const = 0;
-  // At most kBatchRows rows with their runs; false when nothing is left.
-  virtual bool Flush(Batch* output) = 0;
+  // Rows of this iteration must go before more of them come.
+  virtual bool IsFull(const Loops& iteration) const = 0;
+  // The first iteration that it holds rows of; null: it holds none.
+  virtual const Loops* First() const = 0;
+  // At most kBatchRows rows of one iteration, with their runs; may give none.
+  virtual Status Flush(const Loops& iteration, Batch* output, std::vector<Run>* returned) = 0;
+  // When nothing else can run it goes before operators of which this is not true, and those nearer
+  // to the source go first: what they lead to may be held back again further on.
+  virtual bool flushes_first() const { return false; }
 };
 
 struct OperatorBundle {

@@ -1,6 +1,7 @@
 #include "engine/op/reduce_op.h"
 
 #include <deque>
+#include <map>
 
 #include "core/arithmetic.h"
 #include "core/value_codec.h"
@@ -57,14 +58,16 @@ class Reducer {
   }
 
   // The whole of a run at once, where no value has to be looked at.
-  bool AddRun(const Batch& input, size_t begin, size_t end, Accumulator* acc) const {
-    if (function_ != plan::Reduce::COUNT || merges_) return false;
-    if (input.bulk.empty()) {
-      acc->count += static_cast<int64_t>(end - begin);
-    } else {
-      for (size_t row = begin; row < end; ++row) acc->count += input.bulk[row];
-    }
+  StatusOr<bool> AddRun(const Batch& input, size_t begin, size_t end, Accumulator* acc) const {
+    if (merges_ || !is_count()) return false;
     acc->any = true;
+    if (function_ == plan::Reduce::COUNT && input.bulk.empty()) {
+      RETURN_IF_ERROR(CountUp(static_cast<int64_t>(end - begin), 1, acc));
+      return true;
+    }
+    for (size_t row = begin; row < end; ++row) {
+      RETURN_IF_ERROR(AddCount(input.slots[0], row, input.BulkAt(row), acc));
+    }
     return true;
   }
 
@@ -100,12 +103,18 @@ class Reducer {
 
   Status AddCount(const Column& column, size_t row, int64_t bulk, Accumulator* acc) const {
     acc->any = true;
-    if (function_ == plan::Reduce::COUNT && !merges_) {
-      acc->count += bulk;
-      return OkStatus();
-    }
+    if (function_ == plan::Reduce::COUNT && !merges_) return CountUp(1, bulk, acc);
     if (column.kind() != Column::Kind::kLong) return Internal("A partial count is not a long.");
-    acc->count += column.longs()[row] * bulk;
+    return CountUp(column.longs()[row], bulk, acc);
+  }
+
+  // Merged bulks multiply: a count may leave the range of a long.
+  static Status CountUp(int64_t count, int64_t bulk, Accumulator* acc) {
+    int64_t product = 0;
+    if (__builtin_mul_overflow(count, bulk, &product) ||
+        __builtin_add_overflow(acc->count, product, &acc->count)) {
+      return InvalidArgument("There is more to count than a long can hold.");
+    }
     return OkStatus();
   }
 
@@ -219,17 +228,19 @@ class ReducePartialOp : public PartialOperator {
   Status Absorb(const Batch& input, std::vector<Run>* returned) override {
     size_t row = 0;
     for (const Run& run : input.runs) {
-      const StateKey key{run.instance, run.loops};
-      const auto [found, fresh] = index_.try_emplace(key, shares_.size());
+      Iteration& iteration = iterations_[run.loops];
+      const auto [found, fresh] =
+          iteration.index.try_emplace(run.instance, iteration.first + iteration.shares.size());
       if (fresh) {
-        shares_.push_back({run, {}});
-        shares_.back().run.count = 1;
+        iteration.shares.push_back({run, {}});
+        iteration.shares.back().run.count = 1;
       } else {
         returned->push_back(run);
       }
-      Accumulator& acc = shares_[found->second].acc;
+      Accumulator& acc = iteration.shares[found->second - iteration.first].acc;
       const size_t end = row + run.count;
-      if (reducer_.AddRun(input, row, end, &acc)) {
+      ASSIGN_OR_RETURN(const bool whole, reducer_.AddRun(input, row, end, &acc));
+      if (whole) {
         row = end;
         continue;
       }
@@ -240,25 +251,33 @@ class ReducePartialOp : public PartialOperator {
     return OkStatus();
   }
 
-  size_t size() const override { return shares_.size(); }
+  bool IsFull(const Loops& iteration) const override {
+    const auto found = iterations_.find(iteration);
+    return found != iterations_.end() && found->second.shares.size() > kBatchRows;
+  }
 
-  bool Flush(Batch* output) override {
-    if (shares_.empty()) return false;
-    index_.clear();
+  const Loops* First() const override {
+    return iterations_.empty() ? nullptr : &iterations_.begin()->first;
+  }
+
+  Status Flush(const Loops& loops, Batch* output, std::vector<Run>*) override {
+    const auto found = iterations_.find(loops);
+    if (found == iterations_.end()) return OkStatus();
+    Iteration& iteration = found->second;
     output->slots.resize(1);
-    while (!shares_.empty() && output->rows < kBatchRows) {
-      const Share& share = shares_.front();
+    while (!iteration.shares.empty() && output->rows < kBatchRows) {
+      const Share& share = iteration.shares.front();
       // Only nulls: nothing to add, but the weight must go home, so the row goes with a neutral
       // one.
       output->slots[0].Append(share.acc.any ? reducer_.Partial(share.acc) : Value::Null());
       output->runs.push_back(share.run);
       ++output->rows;
-      shares_.pop_front();
+      iteration.index.erase(share.run.instance);
+      iteration.shares.pop_front();
+      ++iteration.first;
     }
-    for (size_t i = 0; i < shares_.size(); ++i) {
-      index_[StateKey{shares_[i].run.instance, shares_[i].run.loops}] = i;
-    }
-    return true;
+    if (iteration.shares.empty()) iterations_.erase(found);
+    return OkStatus();
   }
 
  private:
@@ -266,10 +285,14 @@ class ReducePartialOp : public PartialOperator {
     Run run;
     Accumulator acc;
   };
+  struct Iteration {
+    std::deque<Share> shares;
+    size_t first = 0;  // the number of shares.front()
+    absl::flat_hash_map<InstanceId, size_t, std::hash<InstanceId>> index;
+  };
 
   const Reducer reducer_;
-  std::deque<Share> shares_;
-  absl::flat_hash_map<StateKey, size_t> index_;
+  std::map<Loops, Iteration> iterations_;
 };
 
 }  // namespace

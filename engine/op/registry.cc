@@ -4,6 +4,7 @@
 #include "engine/op/element_ops.h"
 #include "engine/op/filter_state_ops.h"
 #include "engine/op/group_op.h"
+#include "engine/op/merge_op.h"
 #include "engine/op/mutate_ops.h"
 #include "engine/op/operator.h"
 #include "engine/op/reduce_op.h"
@@ -73,6 +74,8 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kGroup:
       return op.group().side_effect().empty() ? MakeGroup(op.group(), num_slots, host)
                                               : MakeGroupEffect(op.group(), num_slots, host);
+    case plan::Operator::kMerge:
+      return MakeMerge(op.merge(), host);
     case plan::Operator::kAggregate:
       return MakeAggregate(op.aggregate(), num_slots, host);
     case plan::Operator::kCap:
@@ -92,14 +95,10 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kLoopExit:
     case plan::Operator::kSink:
       return OperatorBundle();
-    case plan::Operator::kMerge:
     case plan::Operator::KIND_NOT_SET:
       break;
   }
-  ErrorDetail detail;
-  detail.reason = "STEP_NOT_THERE_YET";
-  detail.step = op.step();
-  return Unimplemented("The step " + op.step() + " is not there yet.", detail);
+  return Internal("The plan has an unknown operator for the step " + op.step() + ".");
 }
 
 }  // namespace koios::engine

@@ -78,13 +78,13 @@ class ScanOp : public StreamOperator {
       std::vector<VertexRef> vertices;
       RETURN_IF_ERROR(
           host_->view().ScanVertices(partition, labels_, &vertex_cursor_, kBatchRows, &vertices));
-      for (VertexRef vertex : vertices) output->column.AppendVertex(vertex);
+      output->column = Column::Of(std::move(vertices));
       end = vertex_cursor_.done;
     } else {
       std::vector<EdgeRef> edges;
       RETURN_IF_ERROR(
           host_->view().ScanEdges(partition, labels_, &edge_cursor_, kBatchRows, &edges));
-      for (const EdgeRef& edge : edges) output->column.AppendEdge(edge);
+      output->column = Column::Of(std::move(edges));
       end = edge_cursor_.done;
     }
     output->origin.assign(output->column.size(), static_cast<uint32_t>(row_));

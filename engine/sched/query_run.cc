@@ -67,6 +67,15 @@ Status QueryRun::Open() {
         MakeOperator(*node.op, spec_->plan.num_slots(), node.host.get());
     if (!code.ok()) return WithDetail(code.status(), DetailFor(*node.op));
     node.code = std::move(code).value();
+    node.drops.assign(spec_->plan.num_slots(), false);
+    for (const uint32_t slot : node.op->drop_slots()) {
+      if (slot >= node.drops.size()) return Internal("The plan drops a slot that does not exist.");
+      node.drops[slot] = true;
+    }
+    for (const plan::Split::Option& option : node.op->split().options()) {
+      ASSIGN_OR_RETURN(Expression test, Expression::Bind(option.test(), spec_->plan.num_slots()));
+      node.tests.push_back(std::move(test));
+    }
     const bool stateful =
         node.op->has_limit() || node.op->has_dedup() || node.code.barrier != nullptr;
     if (node.op->scope() > 0 && stateful)
@@ -295,18 +304,33 @@ Status QueryRun::Dispatch(Node* node) {
 
 bool QueryRun::Flush() {
   if (!failure_.ok() || complete_) return false;
-  bool moved = false;
-  for (size_t id = nodes_.size(); id-- > 0;) {
-    Node& node = nodes_[id];
-    if (node.code.partial != nullptr && node.code.partial->size() > 0) {
-      moved = FlushPartial(&node) || moved;
-    }
-    if (node.outbox != nullptr && !node.outbox->Empty()) {
-      moved = Pump(&node, /*flush=*/true) || moved;
+  bool moved = FlushMerged();
+  if (!moved) {
+    for (size_t id = nodes_.size(); id-- > 0;) {
+      Node& node = nodes_[id];
+      if (node.code.partial != nullptr) moved = FlushFirst(&node) || moved;
+      if (node.outbox != nullptr && !node.outbox->Empty()) {
+        moved = Pump(&node, /*flush=*/true) || moved;
+      }
     }
   }
   EndSlice();
   return moved || complete_;
+}
+
+bool QueryRun::FlushMerged() {
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](Node& node) {
+    return node.code.partial != nullptr && node.code.partial->flushes_first() && FlushFirst(&node);
+  });
+}
+
+// Sends on rows of the first iteration that the operator holds rows of, if there is room for them.
+bool QueryRun::FlushFirst(Node* node) {
+  const Loops* first = node->code.partial->First();
+  if (first == nullptr || !HasRoom(node->op->next(0), *first)) return false;
+  const Status status = FlushPartial(node, Loops(*first));
+  if (!status.ok()) Fail(WithDetail(status, DetailFor(*node->op)));
+  return true;
 }
 
 void QueryRun::EndSlice() {

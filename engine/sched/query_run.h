@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "engine/batch/batch.h"
 #include "engine/exchange/frame.h"
+#include "engine/expr/expression.h"
 #include "engine/op/operator.h"
 #include "engine/sched/outbox.h"
 #include "engine/sched/plan_shape.h"
@@ -94,6 +95,8 @@ class QueryRun {
     const plan::Operator* op = nullptr;
     std::unique_ptr<Host> host;
     OperatorBundle code;
+    std::vector<bool> drops;        // by slot: nobody behind reads it
+    std::vector<Expression> tests;  // Split
     std::map<Loops, Lane> lanes;
     Lane* lane = nullptr;  // being run
     Loops iteration;       // of `lane`
@@ -153,7 +156,10 @@ class QueryRun {
   void ToOwners(const Column& column, std::vector<uint32_t>* to) const;
   StatusOr<std::vector<uint32_t>> Destinations(const plan::Exchange& exchange, const Batch& batch);
   void DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked);
-  bool FlushPartial(Node* node);
+  Status FlushPartial(Node* node, const Loops& iteration);
+  bool FlushFirst(Node* node);
+  bool FlushMerged();
+  void CountOut(Node* node, const Batch& batch);
   bool Pump(Node* node, bool flush);
   void SendData(Node* node, uint32_t to, const Loops& lane, Batch batch);
 

@@ -14,17 +14,16 @@ Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
   const Batch& in = input.batch;
   batch.rows = output.rows(in);
   batch.slots.resize(spec_->plan.num_slots());
-  const auto& drop = node->op->drop_slots();
   for (size_t slot = 0; slot < in.slots.size(); ++slot) {
     if (static_cast<int>(slot) == output.slot || in.slots[slot].empty()) continue;
-    if (std::find(drop.begin(), drop.end(), slot) != drop.end()) continue;
+    if (node->drops[slot]) continue;
     if (output.identity) {
       batch.slots[slot] = in.slots[slot];
     } else {
       batch.slots[slot].AppendGather(in.slots[slot], output.origin);
     }
   }
-  if (output.slot >= 0 && std::find(drop.begin(), drop.end(), output.slot) == drop.end()) {
+  if (output.slot >= 0 && !node->drops[static_cast<size_t>(output.slot)]) {
     batch.slots[output.slot] = std::move(output.column);
   }
   if (output.has_bulk) {
@@ -71,7 +70,10 @@ void QueryRun::GiveWeights(Input* input, const OpOutput& output, bool last, Batc
     if (output.identity) {
       until = end;
     } else {
-      while (until < output.origin.size() && output.origin[until] < end) ++until;
+      const auto first = output.origin.begin();
+      until = static_cast<size_t>(
+          std::lower_bound(first + static_cast<std::ptrdiff_t>(next), output.origin.end(), end) -
+          first);
     }
     WeightPool& left = input->left[r];
     const uint32_t count = static_cast<uint32_t>(until - next);
@@ -127,9 +129,7 @@ Status QueryRun::RunStream(Node* node) {
   if (rows > 0) {
     Batch batch = MakeOutput(node, input, std::move(output));
     batch.runs = std::move(weights.runs);
-    OperatorStats& stats = stats_[node->op->id()];
-    stats.rows_out += rows;
-    for (size_t row = 0; row < rows; ++row) stats.bulk_out += batch.BulkAt(row);
+    CountOut(node, batch);
     Enqueue(node->op->next(0), std::move(batch));
   }
   if (done) {
@@ -162,17 +162,29 @@ Status QueryRun::RunPartial(Node* node) {
     ReturnRuns(returned);
   }
   FinishInput(node);
-  if (node->code.partial->size() > kBatchRows) FlushPartial(node);
+  while (node->code.partial->IsFull(node->iteration)) {
+    RETURN_IF_ERROR(FlushPartial(node, node->iteration));
+  }
   return OkStatus();
 }
 
-bool QueryRun::FlushPartial(Node* node) {
+Status QueryRun::FlushPartial(Node* node, const Loops& iteration) {
   Batch batch;
-  if (!node->code.partial->Flush(&batch)) return false;
+  std::vector<Run> returned;
+  RETURN_IF_ERROR(node->code.partial->Flush(iteration, &batch, &returned));
+  ReturnRuns(returned);
+  if (batch.rows == 0) return OkStatus();
   batch.slots.resize(spec_->plan.num_slots());
-  stats_[node->op->id()].rows_out += batch.rows;
+  CountOut(node, batch);
   Enqueue(node->op->next(0), std::move(batch));
-  return true;
+  return OkStatus();
+}
+
+void QueryRun::CountOut(Node* node, const Batch& batch) {
+  OperatorStats& stats = stats_[node->op->id()];
+  stats.rows_out += batch.rows;
+  stats.bulk_out += batch.bulk.empty() ? batch.rows : 0;
+  for (const int64_t bulk : batch.bulk) stats.bulk_out += static_cast<uint64_t>(bulk);
 }
 
 Status QueryRun::RunFiring(Node* node) {
@@ -200,9 +212,7 @@ Status QueryRun::RunFiring(Node* node) {
     for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
     const uint32_t k = done ? firing.pool.k() : firing.pool.Take();
     batch.runs.push_back({instance, firing.key.loops, static_cast<uint32_t>(batch.rows), k});
-    OperatorStats& stats = stats_[node->op->id()];
-    stats.rows_out += batch.rows;
-    for (size_t row = 0; row < batch.rows; ++row) stats.bulk_out += batch.BulkAt(row);
+    CountOut(node, batch);
     if (done && firing.pool.left() > 1) ReturnWeight(instance, k, firing.pool.left() - 1);
     Enqueue(node->op->next(0), std::move(batch));
   } else if (done) {
@@ -239,7 +249,6 @@ void QueryRun::ToOwners(const Column& column, std::vector<uint32_t>* to) const {
 StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exchange,
                                                        const Batch& batch) {
   std::vector<uint32_t> to(batch.rows, worker_.index);
-  if (worker_.num_workers == 1 || spec_->plan.one_worker()) return to;
   const auto owner = [this](uint32_t partition) { return partition % worker_.num_workers; };
   const bool stay = worker_.shared_view && !spread_;
   switch (exchange.key()) {
@@ -294,12 +303,14 @@ StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exc
 Status QueryRun::RunExchange(Node* node) {
   node->lane->active = TakeInput(node);
   const Batch& batch = node->lane->active->batch;
-  OperatorStats& stats = stats_[node->op->id()];
-  stats.rows_out += batch.rows;
-  for (size_t row = 0; row < batch.rows; ++row) stats.bulk_out += batch.BulkAt(row);
-  ASSIGN_OR_RETURN(const std::vector<uint32_t> to, Destinations(node->op->exchange(), batch));
-  const bool all_stay =
-      std::all_of(to.begin(), to.end(), [&](uint32_t dest) { return dest == worker_.index; });
+  CountOut(node, batch);
+  std::vector<uint32_t> to;
+  bool all_stay = worker_.num_workers == 1 || spec_->plan.one_worker();
+  if (!all_stay) {
+    ASSIGN_OR_RETURN(to, Destinations(node->op->exchange(), batch));
+    all_stay =
+        std::all_of(to.begin(), to.end(), [&](uint32_t dest) { return dest == worker_.index; });
+  }
   if (all_stay) {
     if (batch.rows > 0) Enqueue(node->op->next(0), std::move(node->lane->active->batch));
     FinishInput(node);
@@ -386,9 +397,8 @@ Status QueryRun::RunSplit(Node* node) {
     std::vector<Operand> scratch;
     std::vector<uint32_t> selected;
     for (int b = 0; b < std::min(branches, split.options_size()); ++b) {
-      ASSIGN_OR_RETURN(const Expression test,
-                       Expression::Bind(split.options(b).test(), spec_->plan.num_slots()));
-      RETURN_IF_ERROR(SelectRows(test, batch, node->host->sources(), &scratch, &selected));
+      RETURN_IF_ERROR(
+          SelectRows(node->tests[b], batch, node->host->sources(), &scratch, &selected));
       for (uint32_t row : selected) {
         if (taken[row] == 0) picked[b].push_back(row);
         if (!split.copy()) taken[row] = 1;
@@ -496,12 +506,8 @@ Status QueryRun::RunSink(Node* node) {
   Batch& batch = node->lane->active->batch;
   if (batch.rows > 0) {
     ResultBatch result;
-    OperatorStats& stats = stats_[node->op->id()];
-    stats.rows_out += batch.rows;
-    for (size_t row = 0; row < batch.rows; ++row) {
-      sink_rows_ += batch.BulkAt(row);
-      stats.bulk_out += batch.BulkAt(row);
-    }
+    CountOut(node, batch);
+    sink_rows_ = stats_[node->op->id()].bulk_out;
     ReturnRuns(batch.runs);
     result.column = std::move(batch.slots[0]);
     result.bulk = std::move(batch.bulk);

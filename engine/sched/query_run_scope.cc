@@ -423,20 +423,23 @@ void QueryRun::StartAlternative(Home* home) {
 // here and (for the limit at home, which counts for all) everywhere at once; for a local instance
 // here at once, elsewhere when it is not whole by the end of the slice. A limit in a loop closes
 // nothing: it counts per iteration. No answer depends on closing, but an endless loop's end does.
+// A worker's share of a limit closes nothing inside scopes: the instances that end there too early
+// may be another worker's, whose rows still count.
 void QueryRun::CloseUpstream(uint32_t op, const StateKey& key) {
   if (shape_->LoopOf(op) > spec_->plan.operators(static_cast<int>(op)).scope()) return;
   if (key.instance.serial != 0) return CloseAt(key.instance, op, /*tell=*/true);
   if (!root_limits_.insert(op).second) return;
   any_closed_ = true;
   const std::vector<uint8_t>& leads = LeadsOnlyTo(op);
+  const bool counts_all = nodes_[op].op->limit().stage() == plan::FINAL;
   for (size_t id = 0; id < leads.size(); ++id) {
     if (leads[id] == 0 || root_closed_[id] != 0) continue;
+    if (!counts_all && nodes_[id].op->scope() != 0) continue;
     root_closed_[id] = 1;
     if (HasWork(nodes_[id])) busy_.insert(static_cast<uint32_t>(id));
   }
-  const bool at_home = key.instance.home == worker_.index &&
-                       spec_->plan.operators(static_cast<int>(op)).limit().stage() == plan::FINAL;
-  if (at_home && has_sent_) Broadcast(FrameKind::kClose, key.instance, op);
+  if (counts_all && key.instance.home == worker_.index && has_sent_)
+    Broadcast(FrameKind::kClose, key.instance, op);
 }
 
 const std::vector<uint8_t>& QueryRun::LeadsOnlyTo(uint32_t op) {

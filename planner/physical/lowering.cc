@@ -10,6 +10,9 @@ namespace {
 
 constexpr char kOrdinalName[] = "~ordinal";
 
+// Distinct rows that a worker holds back to merge others into: some megabytes.
+constexpr uint32_t kMergedRows = 64 * 1024;
+
 // Every width of integer is the same id.
 Value NormalId(const Value& id) {
   const bool integer = id.kind() >= ValueKind::kByte && id.kind() <= ValueKind::kLong;
@@ -271,6 +274,12 @@ void Lowering::Lower(const Unfold&) {
   Add()->mutable_unfold();
   CarryOrdinals();
   flow_.here.erase(0);
+}
+
+void Lowering::Lower(const Merge&) {
+  if (flow_.ordered) return;  // rows that differ in their ordinals only
+  ToOwner(0);
+  Add()->mutable_merge()->set_capacity(kMergedRows);
 }
 
 void Lowering::Lower(const Limit& op) {

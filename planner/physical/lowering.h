@@ -36,6 +36,7 @@ class Lowering {
   void Lower(const Filter& op);
   void Lower(const Project& op);
   void Lower(const Unfold& op);
+  void Lower(const Merge& op);
   void Lower(const Limit& op);
   void Lower(const Tail& op);
   void Lower(const Sample& op);

@@ -12,6 +12,7 @@ const std::vector<Rule>& Rules() {
        HoistStores},
       {"inline_scopes", "a simple child becomes an expression", InlineScopes},
       {"merge_projects", "a value that is read once is computed where it is read", MergeProjects},
+      {"unroll_repeat", "a plain loop becomes its body, so many times", UnrollRepeat},
       {"push_filters", "filters move towards the source", PushFilters},
       {"fold_source", "labels and ids are taken from the source alone", FoldSource},
       {"count_degrees", "counting an expansion adds up degrees", CountDegrees},
@@ -24,6 +25,7 @@ const std::vector<Rule>& Rules() {
        ProjectBeforeOrder},
       {"top_k", "order and limit keep only the first", TopK},
       {"drop_unread_again", "values that nobody reads any more", DropUnread},
+      {"merge_bulk", "rows that came to the same vertex go on as one", MergeBulk},
   };
   return kRules;
 }

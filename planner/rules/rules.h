@@ -43,12 +43,14 @@ bool InlineScopes(Chain* root);
 bool MergeProjects(Chain* root);
 bool StopBeforeWrites(Chain* root);
 bool GuardLookups(Chain* root);
+bool UnrollRepeat(Chain* root);
 bool PushFilters(Chain* root);
 bool FoldSource(Chain* root);
 bool CountDegrees(Chain* root);
 bool EarlyLimit(Chain* root);
 bool ProjectBeforeOrder(Chain* root);
 bool TopK(Chain* root);
+bool MergeBulk(Chain* root);
 
 // After the rules: UNIMPLEMENTED when rows could be changed that an early stop behind would have
 // spared.

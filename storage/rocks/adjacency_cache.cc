@@ -1,6 +1,7 @@
 #include "storage/rocks/adjacency_cache.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <utility>
 
@@ -100,8 +101,12 @@ AdjacencyCache::AdjacencyCache(size_t max_bytes)
 
 AdjacencyCache::~AdjacencyCache() = default;
 
+size_t AdjacencyCache::ShardIndex(const AdjacencyKey& key) {
+  return (KeyHash()(key) >> 56) % kNumShards;
+}
+
 AdjacencyCache::Shard& AdjacencyCache::ShardOf(const AdjacencyKey& key) {
-  return shards_[(KeyHash()(key) >> 56) % kNumShards];
+  return shards_[ShardIndex(key)];
 }
 
 std::atomic<uint64_t>& AdjacencyCache::StampOf(VertexRef vertex) {
@@ -110,14 +115,55 @@ std::atomic<uint64_t>& AdjacencyCache::StampOf(VertexRef vertex) {
 
 std::shared_ptr<const Adjacency> AdjacencyCache::Find(const AdjacencyKey& key,
                                                       uint64_t view_version) {
-  const uint64_t changed = StampOf(key.vertex).load(std::memory_order_acquire);
-  if (changed > view_version) return nullptr;
-  Shard& shard = ShardOf(key);
-  MutexLock lock(&shard.mutex);
-  auto found = shard.entries.find(key);
-  if (found == shard.entries.end() || changed > found->second.version) return nullptr;
-  found->second.used = true;
-  return found->second.adjacency;
+  std::vector<std::shared_ptr<const Adjacency>> found;
+  FindAll({&key.vertex, 1}, key.direction, key.label, view_version, &found);
+  return std::move(found[0]);
+}
+
+void AdjacencyCache::FindAll(std::span<const VertexRef> vertices, Direction direction,
+                             LabelId label, uint64_t view_version,
+                             std::vector<std::shared_ptr<const Adjacency>>* found) {
+  found->assign(vertices.size(), nullptr);
+  // Rows sorted by shard.
+  std::vector<uint8_t> shard_of(vertices.size());
+  std::array<size_t, kNumShards> begins{};
+  for (size_t row = 0; row < vertices.size(); ++row) {
+    __builtin_prefetch(&StampOf(vertices[row]));
+    shard_of[row] = static_cast<uint8_t>(ShardIndex({vertices[row], direction, label}));
+    ++begins[shard_of[row]];
+  }
+  for (size_t i = 1; i < kNumShards; ++i) begins[i] += begins[i - 1];
+  std::vector<uint32_t> sorted(vertices.size());
+  for (size_t row = vertices.size(); row-- > 0;) {
+    sorted[--begins[shard_of[row]]] = static_cast<uint32_t>(row);
+  }
+  std::vector<Entry*> entries;
+  for (size_t i = 0; i < kNumShards; ++i) {
+    const size_t end = i + 1 < kNumShards ? begins[i + 1] : sorted.size();
+    const std::span<const uint32_t> rows(sorted.data() + begins[i], end - begins[i]);
+    if (rows.empty()) continue;
+    Shard& shard = shards_[i];
+    MutexLock lock(&shard.mutex);
+    for (const uint32_t row : rows) {
+      shard.entries.prefetch(AdjacencyKey{vertices[row], direction, label});
+    }
+    entries.clear();
+    for (const uint32_t row : rows) {
+      const auto entry = shard.entries.find(AdjacencyKey{vertices[row], direction, label});
+      entries.push_back(entry == shard.entries.end() ? nullptr : &entry->second);
+      if (entries.back() != nullptr) __builtin_prefetch(entries.back()->adjacency.get());
+    }
+    for (size_t at = 0; at < entries.size(); ++at) {
+      const uint32_t row = rows[at];
+      // Read after the entry: whoever put a newer one there has seen the stamp.
+      const uint64_t changed = StampOf(vertices[row]).load(std::memory_order_acquire);
+      if (entries[at] == nullptr || changed > view_version || changed > entries[at]->version) {
+        continue;
+      }
+      entries[at]->used = true;
+      (*found)[row] = entries[at]->adjacency;
+    }
+  }
 }
 
 void AdjacencyCache::Insert(const AdjacencyKey& key, uint64_t view_version,

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/types.h"
@@ -51,6 +52,9 @@ class AdjacencyCache {
   size_t max_ends() const { return max_ends_; }
   // Null: not there, or not valid at `view_version`.
   std::shared_ptr<const Adjacency> Find(const AdjacencyKey& key, uint64_t view_version);
+  // The same for many vertices, in their order; the waits for memory overlap.
+  void FindAll(std::span<const VertexRef> vertices, Direction direction, LabelId label,
+               uint64_t view_version, std::vector<std::shared_ptr<const Adjacency>>* found);
   void Insert(const AdjacencyKey& key, uint64_t view_version,
               std::shared_ptr<const Adjacency> adjacency);
   // The commit that becomes `version` changes the vertex's ends. REQUIRES: before that version is
@@ -65,6 +69,7 @@ class AdjacencyCache {
   static constexpr size_t kNumStamps = size_t{1} << 16;
 
   struct Shard;
+  static size_t ShardIndex(const AdjacencyKey& key);
   Shard& ShardOf(const AdjacencyKey& key);
   std::atomic<uint64_t>& StampOf(VertexRef vertex);
 

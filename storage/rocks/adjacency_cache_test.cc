@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace koios::storage {
 namespace {
 
@@ -26,6 +28,27 @@ TEST(Adjacency, FindsWhereToGoOn) {
   EXPECT_EQ(ends.After(3, VertexRef{1}, 3), 4u);
   EXPECT_EQ(ends.After(4, VertexRef{0}, 0), 4u);
   EXPECT_EQ(ends.After(0, VertexRef{0}, 0), 0u);
+}
+
+TEST(AdjacencyCache, FindsManyInTheirOrder) {
+  AdjacencyCache cache(1 << 20);
+  std::vector<VertexRef> vertices;
+  for (uint64_t i = 0; i < 100; ++i) {
+    vertices.push_back({i * 7919 % 100});
+    if (i % 3 != 0) cache.Insert({{i}, Direction::kOut, 2}, 1, MakeEnds(i));
+  }
+  vertices.push_back(vertices[50]);
+  cache.Touch({11}, 2);
+  std::vector<std::shared_ptr<const Adjacency>> found;
+  cache.FindAll(vertices, Direction::kOut, 2, 1, &found);
+  ASSERT_EQ(found.size(), vertices.size());
+  for (size_t row = 0; row < found.size(); ++row) {
+    const uint64_t vertex = vertices[row].bits;
+    ASSERT_EQ(found[row] != nullptr, vertex % 3 != 0 && vertex != 11) << vertex;
+    if (found[row] != nullptr) EXPECT_EQ(found[row]->neighbours.size(), vertex);
+  }
+  cache.FindAll(vertices, Direction::kIn, 2, 1, &found);
+  EXPECT_EQ(std::count(found.begin(), found.end(), nullptr), 101);
 }
 
 TEST(AdjacencyCache, ServesTheVersionsBetweenChanges) {

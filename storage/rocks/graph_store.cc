@@ -251,6 +251,9 @@ std::shared_ptr<const GraphView> GraphStore::View() const { return state_->Newes
 const std::string& GraphStore::path() const { return state_->path; }
 uint32_t GraphStore::num_partitions() const { return View()->num_partitions(); }
 uint64_t GraphStore::DiskBytes() const { return state_->database->DiskBytes(); }
+uint64_t GraphStore::CachedAdjacencyBytes() const {
+  return state_->cache == nullptr ? 0 : state_->cache->ByteSize();
+}
 Status GraphStore::Compact() { return state_->database->Compact(); }
 
 void GraphStore::RemoveWhenClosed() {

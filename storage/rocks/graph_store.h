@@ -73,8 +73,9 @@ class GraphStore {
 
   const std::string& path() const;
   uint32_t num_partitions() const;
-  // Bytes of the graph's files.
+  // Bytes of the graph's files, and of its decoded adjacency in memory.
   uint64_t DiskBytes() const;
+  uint64_t CachedAdjacencyBytes() const;
   // Deletes the graph's folder once the store and its views are gone.
   void RemoveWhenClosed();
   // Writes memtables to files and compacts all families: for benchmarks and tests.

@@ -10,6 +10,11 @@
 namespace koios::storage {
 namespace {
 
+// Vertices that the cache is asked for at once. An expansion stops at its limit and does not need
+// those behind it.
+constexpr size_t kExpandLookahead = 32;
+constexpr size_t kDegreesLookahead = 256;
+
 struct Segment {
   Direction direction = Direction::kOut;
   LabelId label = kNoName;
@@ -32,16 +37,36 @@ std::vector<Segment> MakeSegments(Direction direction, std::span<const LabelId> 
   return segments;
 }
 
-// One call of Expand or Degrees.
+// One call of Expand or Degrees: reads the segments of a column of vertices, asking the cache for
+// `lookahead` vertices at a time.
 class SegmentReader {
  public:
-  SegmentReader(const Snapshot& snapshot, uint64_t version, AdjacencyCache* cache)
-      : reader_(snapshot), version_(version), cache_(cache) {}
+  SegmentReader(const Snapshot& snapshot, uint64_t version, AdjacencyCache* cache,
+                std::span<const VertexRef> vertices, const std::vector<Segment>& segments,
+                size_t lookahead)
+      : reader_(snapshot),
+        version_(version),
+        cache_(cache),
+        vertices_(vertices),
+        segments_(segments),
+        lookahead_(lookahead),
+        windows_(segments.size()) {}
+
+  AdjacencyKey KeyOf(size_t row, size_t segment) const {
+    return {vertices_[row], segments_[segment].direction, segments_[segment].label};
+  }
 
   // Null: read the store.
-  std::shared_ptr<const Adjacency> Cached(const AdjacencyKey& key) {
+  std::shared_ptr<const Adjacency> Cached(size_t row, size_t segment) {
     if (cache_ == nullptr) return nullptr;
-    std::shared_ptr<const Adjacency> found = cache_->Find(key, version_);
+    Window& window = windows_[segment];
+    if (row < window.begin || row >= window.begin + window.found.size()) {
+      window.begin = row;
+      cache_->FindAll(vertices_.subspan(row, std::min(lookahead_, vertices_.size() - row)),
+                      segments_[segment].direction, segments_[segment].label, version_,
+                      &window.found);
+    }
+    std::shared_ptr<const Adjacency> found = std::move(window.found[row - window.begin]);
     known_too_large_ = found != nullptr && found->too_large;
     return known_too_large_ ? nullptr : found;
   }
@@ -92,9 +117,19 @@ class SegmentReader {
   }
 
  private:
+  // What the cache had for the vertices from row `begin` on; each is asked for once.
+  struct Window {
+    size_t begin = 0;
+    std::vector<std::shared_ptr<const Adjacency>> found;
+  };
+
   EdgeEndReader reader_;
   uint64_t version_;
   AdjacencyCache* cache_;
+  std::span<const VertexRef> vertices_;
+  const std::vector<Segment>& segments_;
+  const size_t lookahead_;
+  std::vector<Window> windows_;  // by segment
   bool known_too_large_ = false;
 };
 
@@ -142,9 +177,10 @@ struct ExpandCall {
 
   // Gives ends of one segment after `resume` (null: from its start) until `out` is full; returns
   // whether the segment is finished.
-  StatusOr<bool> Run(const AdjacencyKey& key, uint32_t row, const EdgeEnd* resume) {
+  StatusOr<bool> Run(uint32_t row, size_t segment, const EdgeEnd* resume) {
+    const AdjacencyKey key = reader.KeyOf(row, segment);
     const size_t limit = full - out->rows.size();
-    std::shared_ptr<const Adjacency> cached = reader.Cached(key);
+    std::shared_ptr<const Adjacency> cached = reader.Cached(row, segment);
     if (cached == nullptr && resume != nullptr) {
       ASSIGN_OR_RETURN(cached, reader.Load(key));
     }
@@ -176,11 +212,12 @@ Status RocksView::Expand(std::span<const VertexRef> vertices, Direction directio
                          std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
                          size_t limit, Expansion* out) const {
   const std::vector<Segment> segments = MakeSegments(direction, labels);
-  ExpandCall call{SegmentReader(snapshot_, version_, cache_.get()),
-                  want_edges,
-                  FullSize(out->rows.size(), limit),
-                  out,
-                  {}};
+  ExpandCall call{
+      SegmentReader(snapshot_, version_, cache_.get(), vertices, segments, kExpandLookahead),
+      want_edges,
+      FullSize(out->rows.size(), limit),
+      out,
+      {}};
   for (; cursor->row < vertices.size(); ++cursor->row, cursor->resume_key.clear()) {
     size_t segment = 0;
     EdgeEnd resume;
@@ -192,9 +229,7 @@ Status RocksView::Expand(std::span<const VertexRef> vertices, Direction directio
     call.given = false;
     for (bool finished = true; segment < segments.size(); ++segment, resumed = false) {
       if (out->rows.size() < call.full) {
-        const AdjacencyKey key{vertices[cursor->row], segments[segment].direction,
-                               segments[segment].label};
-        ASSIGN_OR_RETURN(finished, call.Run(key, static_cast<uint32_t>(cursor->row),
+        ASSIGN_OR_RETURN(finished, call.Run(static_cast<uint32_t>(cursor->row), segment,
                                             resumed ? &resume : nullptr));
         if (finished) continue;
       }
@@ -209,17 +244,18 @@ Status RocksView::Expand(std::span<const VertexRef> vertices, Direction directio
 Status RocksView::Degrees(std::span<const VertexRef> vertices, Direction direction,
                           std::span<const LabelId> labels, std::vector<int64_t>* out) const {
   const std::vector<Segment> segments = MakeSegments(direction, labels);
-  SegmentReader reader(snapshot_, version_, cache_.get());
-  for (const VertexRef vertex : vertices) {
+  SegmentReader reader(snapshot_, version_, cache_.get(), vertices, segments, kDegreesLookahead);
+  for (size_t row = 0; row < vertices.size(); ++row) {
     int64_t degree = 0;
-    for (const Segment& segment : segments) {
-      const AdjacencyKey key{vertex, segment.direction, segment.label};
-      if (std::shared_ptr<const Adjacency> cached = reader.Cached(key)) {
+    for (size_t segment = 0; segment < segments.size(); ++segment) {
+      if (std::shared_ptr<const Adjacency> cached = reader.Cached(row, segment)) {
         degree += static_cast<int64_t>(cached->neighbours.size());
         continue;
       }
-      RETURN_IF_ERROR(
-          reader.Stream(key, {}, SIZE_MAX, [&degree](const EdgeEnd&) { ++degree; }).status());
+      RETURN_IF_ERROR(reader
+                          .Stream(reader.KeyOf(row, segment), {}, SIZE_MAX,
+                                  [&degree](const EdgeEnd&) { ++degree; })
+                          .status());
     }
     out->push_back(degree);
   }

@@ -84,8 +84,8 @@ TEST(RulesTest, StateInsideScopes) {
 
 // Rule 3: local(repeat(both()).emit().limit(3)) ends though its rows would circle for ever: the
 // closed instance's rows are dropped wherever they are.
-TEST(RulesTest, ClosingEndsAnEndlessLoop) {
-  Step loop = Nest(Kind::kRepeatEmit, {{Of(Kind::kBoth)}});
+void ExpectClosingEnds(const Traversal& body) {
+  Step loop = Nest(Kind::kRepeatEmit, {body});
   loop.number = 1'000'000'000;
   const RandomQuery query{{Nest(Kind::kLocal, {{loop, Of(Kind::kLimitCount, 3)}})}, std::nullopt};
   Rng graphs(7);
@@ -112,6 +112,11 @@ TEST(RulesTest, ClosingEndsAnEndlessLoop) {
       EXPECT_TRUE(Equals(wanted[i], got[i])) << "seed " << seed;
     }
   }
+}
+
+TEST(RulesTest, ClosingEndsAnEndlessLoop) {
+  ExpectClosingEnds({Of(Kind::kBoth)});
+  ExpectClosingEnds({Of(Kind::kMerge, 3), Of(Kind::kBoth)});
 }
 
 // Adds an operator behind the last one, in the scope of `enter` (-1: the root).

@@ -21,8 +21,9 @@ constexpr int kMaxDepth = 3;
 Traversal MakeSteps(Rng* rng, int depth, int length, bool* vertices);
 
 Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
-  static constexpr Kind kFlat[] = {Kind::kOut,   Kind::kIn,     Kind::kBoth,  Kind::kHasOver,
-                                   Kind::kDedup, Kind::kValues, Kind::kCount, Kind::kLimitCount};
+  static constexpr Kind kFlat[] = {Kind::kOut,     Kind::kIn,    Kind::kBoth,
+                                   Kind::kHasOver, Kind::kDedup, Kind::kMerge,
+                                   Kind::kValues,  Kind::kCount, Kind::kLimitCount};
   static constexpr Kind kNested[] = {Kind::kUnion,    Kind::kWhere,     Kind::kNot,
                                      Kind::kOptional, Kind::kLocal,     Kind::kCoalesce,
                                      Kind::kRepeat,   Kind::kRepeatEmit};
@@ -57,8 +58,8 @@ Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
 }
 
 Step MakeNumberStep(Rng* rng) {
-  static constexpr Kind kFlat[] = {Kind::kOver, Kind::kDedup, Kind::kCount,     Kind::kSum,
-                                   Kind::kMin,  Kind::kMax,   Kind::kLimitCount};
+  static constexpr Kind kFlat[] = {Kind::kOver, Kind::kDedup, Kind::kMerge, Kind::kCount,
+                                   Kind::kSum,  Kind::kMin,   Kind::kMax,   Kind::kLimitCount};
   Step step;
   step.kind = kFlat[rng->Uniform(std::size(kFlat))];
   step.number = static_cast<int64_t>(rng->Uniform(10));
@@ -95,6 +96,8 @@ std::string StepText(const Step& step) {
       return "has('n', gt(" + number + "))";
     case Kind::kDedup:
       return "dedup()";
+    case Kind::kMerge:
+      return "barrier(" + number + ")";
     case Kind::kValues:
       return "values('n')";
     case Kind::kOver:
@@ -317,6 +320,11 @@ class PlanBuilder {
         Add("dedup()")->mutable_dedup()->add_key_slots(0);
         return;
       }
+      case Kind::kMerge: {
+        plan::Merge* merge = Add("barrier()")->mutable_merge();
+        merge->set_capacity(static_cast<uint32_t>(step.number) + 1);
+        return;
+      }
       case Kind::kValues: {
         AddExchange(plan::Exchange::OWNER);
         Add("values()")->mutable_fetch()->add_keys("n");
@@ -402,6 +410,8 @@ class Evaluator {
           if (row.AsInteger() > step.number) out.push_back(row);
         }
         return out;
+      case Kind::kMerge:
+        return rows;
       case Kind::kDedup:
         return Distinct(rows, &seen_[&step]);
       case Kind::kValues:

@@ -22,6 +22,7 @@ struct Step {
     kBoth,
     kHasOver,  // has('n', gt(number))
     kDedup,
+    kMerge,   // equal rows become one, as far as `number` + 1 are remembered
     kValues,  // values('n')
     kOver,    // is(gt(number))
     kCount,

@@ -1,0 +1,148 @@
+// out().out(): many rows come to the same vertex, and before they are expanded again they become
+// one with a bulk. Where it helps: rows that an expansion made, of which nothing but the current
+// value is read further on. Where it must not be: before a limit or whatever else stops early, as
+// merging holds rows back; where an operation treats each traverser by itself.
+#include <algorithm>
+
+#include "planner/rules/rules.h"
+
+namespace koios::planner {
+namespace {
+
+using Names = std::set<std::string>;
+
+// What comes behind an operation of a chain.
+struct Behind {
+  Names reads;         // of names stored before it
+  bool stops = false;  // rows may stop being needed before all have come
+};
+
+bool IsShuffled(const Order& order) {
+  return std::any_of(order.keys.begin(), order.keys.end(),
+                     [](const OrderKey& key) { return key.direction == plan::SortKey::SHUFFLE; });
+}
+
+bool MakesLists(const Op& op) {
+  const Reduce* reduce = As<Reduce>(op);
+  const Group* group = As<Group>(op);
+  return (reduce != nullptr && (reduce->function == plan::Reduce::FOLD ||
+                                reduce->function == plan::Reduce::FOLD_WITH)) ||
+         (group != nullptr && group->kind == plan::Group::LIST);
+}
+
+bool TakesBulk(const Op& op) {
+  if (const Order* order = As<Order>(op)) return !IsShuffled(*order);
+  if (const Group* group = As<Group>(op)) return group->side_effect.empty() && !MakesLists(op);
+  if (As<Reduce>(op)) return !MakesLists(op);
+  return As<Source>(op) || As<Expand>(op) || As<EdgeEnd>(op) || As<Fetch>(op) || As<Filter>(op) ||
+         As<Project>(op) || As<Unfold>(op) || As<Limit>(op) || As<Tail>(op) || As<Dedup>(op) ||
+         As<Barrier>(op) || As<Coin>(op) || As<Merge>(op) || As<Scope>(op) || As<Split>(op) ||
+         As<Loop>(op);
+}
+
+// Whether a row of bulk n does what n rows do, at the cost of one. What is not named here does not.
+bool TakesBulk(const Chain& chain) {
+  return std::all_of(chain.ops.begin(), chain.ops.end(), [](const Op& op) {
+    const std::vector<Chain>* children = ChildrenOf(op);
+    return TakesBulk(op) &&
+           (children == nullptr || std::all_of(children->begin(), children->end(),
+                                               [](const Chain& c) { return TakesBulk(c); }));
+  });
+}
+
+// All rows are in before one goes on.
+bool WaitsForAll(const Op& op) {
+  return As<Reduce>(op) || As<Group>(op) || As<Order>(op) || As<Barrier>(op) || As<Tail>(op);
+}
+
+bool HasLimit(const Op& op) {
+  if (As<Limit>(op)) return true;
+  const std::vector<Chain>* children = ChildrenOf(op);
+  return children != nullptr &&
+         std::any_of(children->begin(), children->end(), [](const Chain& child) {
+           return std::any_of(child.ops.begin(), child.ops.end(), HasLimit);
+         });
+}
+
+// Whether different rows may now be at the same vertex, given that they may (not) before the op.
+bool Converge(const Op& op, bool before) {
+  const Expand* expand = As<Expand>(op);
+  if (expand != nullptr) return expand->to == plan::Expand::NEIGHBOUR || before;
+  if (As<EdgeEnd>(op)) return true;
+  if (As<Dedup>(op) || As<Reduce>(op) || As<Group>(op) || As<Source>(op) || As<Merge>(op)) {
+    return false;
+  }
+  const std::vector<Chain>* children = ChildrenOf(op);
+  if (children == nullptr) return before;
+  return before || std::any_of(children->begin(), children->end(), [](const Chain& child) {
+           bool converge = false;
+           for (const Op& inner : child.ops) converge = Converge(inner, converge);
+           return converge;
+         });
+}
+
+class Placing {
+ public:
+  bool changed() const { return changed_; }
+
+  void Run(Chain* chain, bool converge, Behind behind) {
+    std::vector<bool> many;  // rows before the op converge
+    for (const Op& op : chain->ops) {
+      many.push_back(converge);
+      converge = Converge(op, converge);
+    }
+    std::vector<Op> ops;  // from the last to the first
+    for (size_t i = chain->ops.size(); i-- > 0;) {
+      Op& op = chain->ops[i];
+      RunChildren(&op, many[i], behind);
+      Pass(op, &behind);
+      const bool merges = As<Expand>(op) && many[i] && behind.reads.empty() && !behind.stops;
+      Op merge{Merge{}, op.span, op.step};
+      ops.push_back(std::move(op));
+      if (merges) ops.push_back(std::move(merge));
+      changed_ = changed_ || merges;
+    }
+    std::reverse(ops.begin(), ops.end());
+    chain->ops = std::move(ops);
+  }
+
+ private:
+  // Local children are not looked at: an instance has few rows.
+  void RunChildren(Op* op, bool converge, const Behind& behind) {
+    if (Split* split = As<Split>(op)) {
+      for (Chain& branch : split->branches) Run(&branch, converge, behind);
+    }
+    if (Loop* loop = As<Loop>(op)) {
+      Behind inside = behind;
+      CollectAllReads(*op, &inside.reads);
+      inside.stops = inside.stops || HasLimit(*op);
+      const bool again = Converge(*op, converge);
+      for (Chain& part : loop->parts) Run(&part, again, inside);
+    }
+  }
+
+  // From behind the op to before it.
+  static void Pass(const Op& op, Behind* behind) {
+    if (EndsHistory(op)) behind->reads.clear();
+    behind->reads.erase(WrittenName(op));
+    CollectAllReads(op, &behind->reads);
+    if (WaitsForAll(op)) {
+      behind->stops = false;
+    } else if (!As<Scope>(op) && HasLimit(op)) {
+      behind->stops = true;
+    }
+  }
+
+  bool changed_ = false;
+};
+
+}  // namespace
+
+bool MergeBulk(Chain* root) {
+  if (!TakesBulk(*root)) return false;
+  Placing placing;
+  placing.Run(root, false, {});
+  return placing.changed();
+}
+
+}  // namespace koios::planner

@@ -219,7 +219,7 @@ TEST_P(EndToEndTest, ConcurrentDropsLeaveNoDanglingEdge) {
 }
 
 TEST_P(EndToEndTest, AnEnumerationStreamsWhileItRuns) {
-  auto stream = connection_.client->Submit(RequestOf("clique.V().out().out().out().out()"));
+  auto stream = connection_.client->Submit(RequestOf("clique.V().out().out().out().out().path()"));
   ASSERT_TRUE(stream.ok());
   client::Batch batch;
   // The first results of a hundred million come at once; then the rest is not wanted.
@@ -237,7 +237,7 @@ TEST_P(EndToEndTest, AnEnumerationStreamsWhileItRuns) {
 }
 
 TEST_P(EndToEndTest, ATimeoutEndsAQueryThatNobodyReads) {
-  client::Request request = RequestOf("clique.V().out().out().out().out()");
+  client::Request request = RequestOf("clique.V().out().out().out().out().path()");
   request.timeout_ms = 300;
   auto stream = connection_.client->Submit(request);
   ASSERT_TRUE(stream.ok());
@@ -260,7 +260,7 @@ TEST_P(EndToEndTest, CancelQueryEndsAnother) {
   Status status;
   std::thread runner([&] {
     status = connection_.client
-                 ->Run(RequestOf("clique.V().out().out().out().out()"),
+                 ->Run(RequestOf("clique.V().out().out().out().out().path()"),
                        [](const client::Batch&) { return OkStatus(); })
                  .status();
     done = true;

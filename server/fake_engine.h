@@ -19,12 +19,17 @@ class FakeQuery final : public engine::QueryHandle {
   const plan::Plan plan;
   const engine::QueryOptions options;
 
-  // A batch of one long, when the sink has room for it.
+  // A batch of one long, when the query runs and the sink has room for it.
   bool PushOne(int64_t value) {
-    if (sink_->Room() == 0) return false;
+    std::shared_ptr<engine::ResultSink> sink;
+    {
+      MutexLock lock(&mutex_);
+      sink = sink_;
+    }
+    if (sink == nullptr || sink->Room() == 0) return false;
     engine::ResultBatch batch;
     batch.column.AppendLong(value);
-    sink_->Push(std::move(batch));
+    sink->Push(std::move(batch));
     return true;
   }
   // Ends the query once; later calls do nothing.

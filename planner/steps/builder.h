@@ -89,7 +89,7 @@ class Builder {
     bool inside = false;
     std::string name;
     int32_t plus = 0;
-    std::vector<std::pair<std::string, int32_t>> outer;  // the same of the loops around, inner first
+    std::vector<std::pair<std::string, int32_t>> outer;  // the loops around, inner ones first
   };
   const LoopPlace& loop() const { return loop_; }
   StatusOr<Chain> LoopBody(const Bound& argument, TypeEnv env, LoopPlace place);

@@ -45,7 +45,9 @@ TEST(AdjacencyCache, FindsManyInTheirOrder) {
   for (size_t row = 0; row < found.size(); ++row) {
     const uint64_t vertex = vertices[row].bits;
     ASSERT_EQ(found[row] != nullptr, vertex % 3 != 0 && vertex != 11) << vertex;
-    if (found[row] != nullptr) EXPECT_EQ(found[row]->neighbours.size(), vertex);
+    if (found[row] != nullptr) {
+      EXPECT_EQ(found[row]->neighbours.size(), vertex);
+    }
   }
   cache.FindAll(vertices, Direction::kIn, 2, 1, &found);
   EXPECT_EQ(std::count(found.begin(), found.end(), nullptr), 101);

@@ -119,6 +119,12 @@ Status CheckBatch(const WriteBatch& batch, size_t max_bytes, size_t max_value_by
                                       batch.lookup_guards.size() + batch.id_guards.size()));
 }
 
+Status IdTaken(std::string_view what, const Value& id) {
+  const std::string shown = id.kind() == ValueKind::kLong ? std::to_string(id.AsInteger())
+                                                          : "'" + id.AsString().substr(0, 64) + "'";
+  return AlreadyExists("There is already " + std::string(what) + " with the id " + shown + ".");
+}
+
 Status CommitTooLarge(size_t used_bytes, size_t max_bytes) {
   ErrorDetail detail;
   detail.reason = "COMMIT_TOO_LARGE";

@@ -19,6 +19,8 @@ namespace koios::storage {
 Status CheckPropertyValue(const Value& value, size_t max_bytes);
 // All values and names of a batch, and its size. INVALID_ARGUMENT or RESOURCE_EXHAUSTED.
 Status CheckBatch(const WriteBatch& batch, size_t max_bytes, size_t max_value_bytes);
+// ALREADY_EXISTS. `what`: "a vertex", "an edge".
+Status IdTaken(std::string_view what, const Value& id);
 Status CommitTooLarge(size_t used_bytes, size_t max_bytes);
 // A label or key: not empty, not longer than kMaxNameBytes.
 Status CheckName(std::string_view name, std::string_view what);

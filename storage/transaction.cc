@@ -21,12 +21,6 @@ Status Gone(std::string_view what) {
   return FailedPrecondition("The " + std::string(what) + " was dropped by this request.");
 }
 
-Status Taken(std::string_view what, const Value& id) {
-  const std::string shown = id.kind() == ValueKind::kLong ? std::to_string(id.AsInteger())
-                                                          : "'" + id.AsString().substr(0, 64) + "'";
-  return AlreadyExists("There is already " + std::string(what) + " with the id " + shown + ".");
-}
-
 bool Wanted(LabelId label, std::span<const LabelId> labels) {
   return labels.empty() || std::find(labels.begin(), labels.end(), label) != labels.end();
 }
@@ -89,7 +83,7 @@ StatusOr<Value> Transaction::NewVertexId(const std::optional<Value>& given) {
   if (!rows.empty()) {  // a string may have found the integer that it spells
     Column holder;
     RETURN_IF_ERROR(VertexIds(found, &holder));
-    if (holder.Get(0).kind() == id.kind()) return Taken("a vertex", id);
+    if (holder.Get(0).kind() == id.kind()) return IdTaken("a vertex", id);
   }
   if (id.kind() == ValueKind::kLong) numbers_->NoteVertexId(id.AsInteger());
   return id;
@@ -132,7 +126,7 @@ StatusOr<EdgeRef> Transaction::AddEdge(VertexRef out, VertexRef in, std::string_
     RETURN_IF_ERROR(LookupEdges(std::span(&edge.id, 1), &rows, &found));
     Column holder;
     if (!rows.empty()) RETURN_IF_ERROR(EdgeIds(found, &holder));
-    if (!rows.empty() && holder.Get(0).kind() == edge.id.kind()) return Taken("an edge", edge.id);
+    if (!rows.empty() && holder.Get(0).kind() == edge.id.kind()) return IdTaken("an edge", edge.id);
   } else {
     edge.id = Value::Long(static_cast<int64_t>(edge.ref.id));
   }

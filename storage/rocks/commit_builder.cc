@@ -15,12 +15,6 @@ Status Missing(std::string_view what) {
   return NotFound("The " + std::string(what) + " does not exist (any more).");
 }
 
-Status Taken(std::string_view what, const Value& id) {
-  const std::string shown = id.kind() == ValueKind::kLong ? std::to_string(id.AsInteger())
-                                                          : "'" + id.AsString().substr(0, 64) + "'";
-  return AlreadyExists("There is already " + std::string(what) + " with the id " + shown + ".");
-}
-
 // A property that is set to null is removed, as where null values are not supported.
 bool IsRemoval(const std::optional<Value>& value) { return !value || value->is_null(); }
 
@@ -95,7 +89,7 @@ Status CommitBuilder::NormaliseIds() {
     Value id;
     if (vertex.id) {
       ASSIGN_OR_RETURN(id, NormaliseId(*vertex.id));
-      if (!added_vertex_ids_.insert(IdBytes(id)).second) return Taken("a vertex", id);
+      if (!added_vertex_ids_.insert(IdBytes(id)).second) return IdTaken("a vertex", id);
     }
     result_.vertex_ids.push_back(std::move(id));
   }
@@ -103,7 +97,7 @@ Status CommitBuilder::NormaliseIds() {
     std::optional<Value> id;
     if (edge.id) {
       ASSIGN_OR_RETURN(id, NormaliseId(*edge.id));
-      if (!added_edge_ids_.insert(IdBytes(*id)).second) return Taken("an edge", *id);
+      if (!added_edge_ids_.insert(IdBytes(*id)).second) return IdTaken("an edge", *id);
     }
     edge_ids_.push_back(std::move(id));
   }
@@ -281,19 +275,19 @@ Status CommitBuilder::CheckVertexIds() {
     ASSIGN_OR_RETURN(const VertexRef holder, DecodeVertexKey(value));
     if (dropped_vertices_.contains(holder)) continue;
     ASSIGN_OR_RETURN(const Value id, DecodeIdBytes(id_bytes));
-    return IdTaken(id);
+    return VertexIdTaken(id);
   }
   return OkStatus();
 }
 
 // An id that the user gave is taken for good; of one that was assigned there is another.
-Status CommitBuilder::IdTaken(const Value& id) const {
+Status CommitBuilder::VertexIdTaken(const Value& id) const {
   for (size_t i = 0; i < batch_.vertices.size(); ++i) {
     if (batch_.vertices[i].assigned && ValueEquivalent()(result_.vertex_ids[i], id)) {
       return Aborted("An id that was assigned was given to another vertex meanwhile; try again.");
     }
   }
-  return Taken("a vertex", id);
+  return IdTaken("a vertex", id);
 }
 
 Status CommitBuilder::CheckEdgeIds() {
@@ -305,13 +299,13 @@ Status CommitBuilder::CheckEdgeIds() {
         Get(Family::kEdgeIds, EdgeIdKey(id_bytes, group_.meta->num_partitions()), &value));
     if (taken) {
       ASSIGN_OR_RETURN(const uint64_t holder, DecodeEdgeKey(value));
-      if (!dropped_edges_.contains(holder)) return Taken("an edge", id);
+      if (!dropped_edges_.contains(holder)) return IdTaken("an edge", id);
     }
     if (id.kind() != ValueKind::kLong) continue;
     const auto number = static_cast<uint64_t>(id.AsInteger());
     ASSIGN_OR_RETURN(const std::optional<StoredEdge> assigned, GetEdge(number));
     if (assigned && assigned->id_bytes.empty() && !dropped_edges_.contains(number)) {
-      return Taken("an edge", id);
+      return IdTaken("an edge", id);
     }
   }
   return OkStatus();

@@ -70,7 +70,7 @@ class CommitBuilder {
   Status CheckEndpoints();
   VertexRef Resolve(const VertexHandle& handle) const;
   Status CheckVertexIds();
-  Status IdTaken(const Value& id) const;
+  Status VertexIdTaken(const Value& id) const;
   Status CheckEdgeIds();
   void AssignReferences();
   void NoteLocals(uint32_t partition);

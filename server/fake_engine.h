@@ -19,12 +19,13 @@ class FakeQuery final : public engine::QueryHandle {
   const plan::Plan plan;
   const engine::QueryOptions options;
 
-  // A batch of one long, when the sink has room for it.
+  // A batch of one long, when the query has not ended and the sink has room for it.
   bool PushOne(int64_t value) {
-    if (sink_->Room() == 0) return false;
+    const std::shared_ptr<engine::ResultSink> sink = Sink();
+    if (sink == nullptr || sink->Room() == 0) return false;
     engine::ResultBatch batch;
     batch.column.AppendLong(value);
-    sink_->Push(std::move(batch));
+    sink->Push(std::move(batch));
     return true;
   }
   // Ends the query once; later calls do nothing.
@@ -69,9 +70,14 @@ class FakeQuery final : public engine::QueryHandle {
   }
 
  private:
+  std::shared_ptr<engine::ResultSink> Sink() {
+    MutexLock lock(&mutex_);
+    return sink_;
+  }
+
   Mutex mutex_;
   CondVar changed_;
-  std::shared_ptr<engine::ResultSink> sink_;
+  std::shared_ptr<engine::ResultSink> sink_ KOIOS_GUARDED_BY(mutex_);
   Status cancelled_ KOIOS_GUARDED_BY(mutex_);
   int num_resumes_ KOIOS_GUARDED_BY(mutex_) = 0;
 };

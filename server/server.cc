@@ -114,6 +114,9 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
     return FailedPrecondition("Can't listen on " + HostAndPort(options.listen, options.grpc_port) +
                               ": the address is in use or not this machine's.");
   }
+  if (auto* health = state->grpc_server->GetHealthCheckService()) {
+    health->SetServingStatus(v1::Koios::service_full_name(), true);
+  }
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
 

@@ -1,13 +1,18 @@
 // koios admin: looks after a server, or after a data folder that nobody serves.
+#include <unistd.h>
+
 #include <iostream>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "app/command.h"
 #include "app/connection.h"
 #include "app/query_flags.h"
 #include "app/settings.h"
 #include "client/print/reports.h"
+#include "core/mutex.h"
+#include "server/query_registry.h"
 
 namespace koios::app {
 namespace {
@@ -45,9 +50,61 @@ Status Graphs(client::Client* client, const Flags&) {
   return OkStatus();
 }
 
+// While it lives: how far the server's check is, on a terminal, once it takes longer than a second.
+class CheckProgress {
+ public:
+  explicit CheckProgress(client::Client* client) : client_(client) {
+    if (isatty(STDERR_FILENO) != 0) thread_ = std::thread([this] { Watch(); });
+  }
+  ~CheckProgress() {
+    {
+      MutexLock lock(&mutex_);
+      done_ = true;
+      changed_.NotifyAll();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+  CheckProgress(const CheckProgress&) = delete;
+  CheckProgress& operator=(const CheckProgress&) = delete;
+
+ private:
+  bool WaitASecond() {
+    constexpr int64_t kSecondNs = 1'000'000'000;
+    MutexLock lock(&mutex_);
+    while (!done_ && changed_.WaitFor(&mutex_, kSecondNs)) {
+    }
+    return !done_;
+  }
+  void Watch() {
+    bool shown = false;
+    while (WaitASecond()) {
+      const auto queries = client_->ListQueries();
+      if (!queries.ok()) continue;  // the check's own call tells what is wrong
+      for (const v1::RunningQuery& query : queries->queries()) {
+        if (query.query() != server::kCheckText) continue;
+        std::cerr << "\r" << query.rows() << " entries read in " << query.elapsed_us() / 1'000'000
+                  << " s" << std::flush;
+        shown = true;
+      }
+    }
+    if (shown) std::cerr << "\n";
+  }
+
+  client::Client* const client_;
+  Mutex mutex_;
+  CondVar changed_;
+  bool done_ KOIOS_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
 // A graph that contradicts itself is a failure.
 Status Check(client::Client* client, const Flags& flags) {
-  ASSIGN_OR_RETURN(const auto report, client->CheckGraph(flags.graph));
+  const StatusOr<v1::CheckGraphResponse> checked = [&] {
+    const CheckProgress progress(client);
+    return client->CheckGraph(flags.graph);
+  }();
+  RETURN_IF_ERROR(checked.status());
+  const v1::CheckGraphResponse& report = *checked;
   client::PrintCheck(report, std::cout);
   if (report.problems_found() == 0) return OkStatus();
   return DataLoss("The graph is damaged.");
@@ -62,8 +119,18 @@ constexpr Action kActions[] = {
     {"stats", &Stats},     {"graphs", &Graphs}, {"check", &Check},
 };
 
+std::string ActionNames() {
+  std::string names;
+  for (const Action& action : kActions)
+    names += (names.empty() ? "" : ", ") + std::string(action.name);
+  return names;
+}
+
 int RunAdmin(CLI::App* command, const Flags& flags) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
+  if (flags.action.empty()) {
+    return FailUsage(InvalidArgument("admin needs an action: " + ActionNames() + "."));
+  }
   if ((flags.action == "cancel") == flags.id.empty()) {
     return FailUsage(InvalidArgument(flags.id.empty() ? "cancel needs the ID of a query."
                                                       : "Only cancel takes an ID."));
@@ -75,15 +142,15 @@ int RunAdmin(CLI::App* command, const Flags& flags) {
     const Status status = action.run(connection->client.get(), flags);
     return status.ok() ? int{client::kExitOk} : Fail(status);
   }
-  return FailUsage(InvalidArgument("There is no admin action '" + flags.action + "'."));
+  return FailUsage(InvalidArgument("There is no admin action '" + flags.action +
+                                   "'; there are: " + ActionNames() + "."));
 }
 
 }  // namespace
 
 RunCommand AddAdminCommand(CLI::App* command) {
   auto flags = std::make_shared<Flags>();
-  command->add_option("action", flags->action, "queries, cancel, schema, stats, graphs, check")
-      ->required();
+  command->add_option("action", flags->action, ActionNames());
   command->add_option("id", flags->id, "cancel: the query, as `admin queries` lists it");
   command->add_option("--graph", flags->graph, "The graph (default: g)");
   flags->connection.AddTo(command);
@@ -92,7 +159,8 @@ RunCommand AddAdminCommand(CLI::App* command) {
       "  koios admin queries\n"
       "  koios admin cancel q17 --server db:8183\n"
       "  koios admin schema --data mydata --graph money\n"
-      "  koios admin check --data mydata");
+      "  koios admin check --data mydata\n"
+      "A check reads the whole graph; Ctrl-C stops it, on a server also `admin cancel`.");
   return [command, flags] { return RunAdmin(command, *flags); };
 }
 

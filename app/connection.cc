@@ -14,7 +14,7 @@ namespace koios::app {
 void ConnectionFlags::AddTo(CLI::App* command) {
   auto* server_option = command->add_option("--server", server, "HOST:PORT of a server");
   server_option->capture_default_str();
-  command->add_option("--data", data, "A data folder to read in this process, without a server")
+  command->add_option("--data", data, "A data folder to use in this process, without a server")
       ->excludes(server_option);
   command->add_option("--workers", workers, "Worker threads, with --data; 0: one per processor")
       ->check(CLI::Range(0, 1024));
@@ -34,16 +34,39 @@ StatusOr<std::unique_ptr<server::Graphs>> OpenGraphs(const std::string& path, bo
       std::make_unique<server::DataFolderGraphs>(std::move(folder)));
 }
 
+namespace {
+
+Status NoDataFolder(const std::string& path) {
+  return NotFound("There is no data folder in '" + path + "'. koios import --data " + path +
+                  " makes one from files; koios console --data " + path +
+                  " and koios serve --data " + path + " make an empty one.");
+}
+
+// The folder of console or query: as it is, or made and the user told, or an error with advice.
+StatusOr<std::unique_ptr<server::Graphs>> OpenFor(const ConnectionFlags& flags) {
+  auto graphs = OpenGraphs(flags.data, /*create=*/false);
+  if (graphs.status().code() != StatusCode::kNotFound) return graphs;
+  if (!flags.make_folder) return NoDataFolder(flags.data);
+  graphs = OpenGraphs(flags.data, /*create=*/true);
+  if (graphs.ok()) {
+    std::cerr << "koios: " << flags.data << " is a new data folder, with an empty graph g.\n";
+  }
+  return graphs;
+}
+
+}  // namespace
+
 StatusOr<Connection> Connect(const ConnectionFlags& flags) {
   Connection connection;
   if (flags.data.empty()) {
     ASSIGN_OR_RETURN(connection.client, client::Client::Connect(flags.server));
     return connection;
   }
-  ASSIGN_OR_RETURN(auto graphs, OpenGraphs(flags.data, /*create=*/false));
+  ASSIGN_OR_RETURN(auto graphs, OpenFor(flags));
   server::ServerOptions options;
   options.embedded = true;
   options.query_timeout_ms = 0;
+  flags.limits.ApplyTo(&options);
   options.engine.num_workers = flags.workers > 0 ? flags.workers : DefaultNumWorkers();
   ASSIGN_OR_RETURN(connection.embedded, server::Server::Start(std::move(graphs), options));
   connection.client = client::Client::Over(connection.embedded->InProcessChannel());

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "app/limit_flags.h"
 #include "client/client.h"
 #include "core/status.h"
 #include "server/server.h"
@@ -17,7 +18,9 @@ inline constexpr char kDefaultServer[] = "127.0.0.1:8183";
 struct ConnectionFlags {
   std::string server = kDefaultServer;
   std::string data;
-  uint32_t workers = 0;  // of the server inside; 0: one per processor
+  uint32_t workers = 0;      // of the server inside; 0: one per processor
+  bool make_folder = false;  // with an empty graph, when there is none; the user is told
+  LimitFlags limits;         // of the server inside
 
   void AddTo(CLI::App* command);
 };

@@ -67,6 +67,8 @@ RunCommand AddConsoleCommand(CLI::App* command) {
   auto flags = std::make_shared<Flags>();
   flags->history = client::DefaultHistoryPath();
   flags->connection.AddTo(command);
+  flags->connection.make_folder = true;
+  flags->connection.limits.AddTo(command);
   flags->query.AddTo(command);
   command->add_option("--history", flags->history, "Where lines are remembered; off: nowhere")
       ->capture_default_str();
@@ -74,6 +76,7 @@ RunCommand AddConsoleCommand(CLI::App* command) {
       "Examples:\n"
       "  koios console\n"
       "  koios console --data mydata --format table\n"
+      "  koios console --data new        (makes an empty graph to write into: g.addV('person'))\n"
       "  echo 'g.V().count()' | koios console --server db:8183\n"
       "Ctrl-C cancels the running query. Without a terminal the console stops at the first error.");
   return [command, flags] { return RunConsole(command, *flags); };

@@ -24,7 +24,7 @@ class ConsolePtyTest : public testing::Test {
     std::string pattern = (fs::temp_directory_path() / "koios-pty-XXXXXX").string();
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
-    // Makes the folder: console itself never does.
+    // Made before, so that the console has nothing to say about it.
     ASSERT_TRUE(OpenGraphs(folder_ + "/data", /*create=*/true).ok());
     const std::string data = folder_ + "/data";
     const std::string history = folder_ + "/history";

@@ -306,8 +306,37 @@ TEST_P(EndToEndTest, AFolderServesOneProcessAtATime) {
 TEST_P(EndToEndTest, NothingIsMadeWhereNothingIs) {
   ConnectionFlags flags;
   flags.data = folder_ + "/absent";
-  EXPECT_EQ(Connect(flags).status().code(), StatusCode::kNotFound);
+  const Status status = Connect(flags).status();
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_NE(MessageOf(status).find("koios import --data"), std::string::npos) << MessageOf(status);
   EXPECT_FALSE(fs::exists(flags.data));
+}
+
+TEST_P(EndToEndTest, AConsolesNewFolderHasAnEmptyGraphToWriteInto) {
+  ConnectionFlags flags;
+  flags.data = folder_ + "/new";
+  flags.make_folder = true;
+  connection_ = {};
+  auto connection = Connect(flags);
+  ASSERT_TRUE(connection.ok()) << MessageOf(connection.status());
+  connection_ = *std::move(connection);
+  EXPECT_EQ(Output("g.V().count()"), "==>0\n");
+  EXPECT_EQ(Output("g.addV('person').property('name', 'marko').values('name')"), "==>marko\n");
+  EXPECT_EQ(Output("g.V().count()"), "==>1\n");
+}
+
+TEST_P(EndToEndTest, TheLimitFlagsHold) {
+  ConnectionFlags flags;
+  flags.data = DataPath();
+  flags.limits.text.max_list = 3;
+  connection_ = {};
+  auto connection = Connect(flags);
+  ASSERT_TRUE(connection.ok()) << MessageOf(connection.status());
+  connection_ = *std::move(connection);
+  std::ostringstream out, err;
+  client::QuerySession session(connection_.client.get(), nullptr, out, err, client::SessionStyle());
+  EXPECT_EQ(session.RunQuery("g.inject(1,2,3,4)", v1::RUN).code(), StatusCode::kResourceExhausted);
+  EXPECT_NE(err.str().find("query-max-list"), std::string::npos) << err.str();
 }
 
 TEST_P(EndToEndTest, AClosedPortIsSaidAtOnce) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/help_format.h"
 #include "client/console/query_session.h"
 #include "core/name_distance.h"
 
@@ -22,9 +23,11 @@ bool IsUnknownCommand(const std::string& word) {
   }
   std::cerr << "koios: There is no command '" << word << "'";
   if (const auto nearest = koios::NearestName(word, names)) {
-    std::cerr << "; did you mean '" << *nearest << "'";
+    std::cerr << "; did you mean '" << *nearest << "'?";
+  } else {
+    std::cerr << ".";
   }
-  std::cerr << "? koios --help lists the commands.\n";
+  std::cerr << " koios --help lists the commands.\n";
   return true;
 }
 
@@ -32,7 +35,7 @@ bool IsUnknownCommand(const std::string& word) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && IsUnknownCommand(argv[1])) return koios::client::kExitUsage;
-  CLI::App app{"Koios answers Gremlin on large property graphs."};
+  CLI::App app{"Koios answers Gremlin on large property graphs.", "koios"};
   app.set_version_flag("--version", std::string("koios ") + KOIOS_VERSION);
   app.require_subcommand(1);
   app.footer("koios COMMAND --help tells more, with examples.");
@@ -41,6 +44,7 @@ int main(int argc, char** argv) {
     CLI::App* command = app.add_subcommand(std::string(row.name), std::string(row.help));
     commands.emplace_back(command, row.add(command));
   }
+  koios::app::SetHelpFormat(&app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -85,6 +85,7 @@ RunCommand AddQueryCommand(CLI::App* command) {
   command->add_option("-f,--file", flags->file, "A file of queries; - is standard input");
   command->add_option("input", flags->input, "-: queries from standard input");
   flags->connection.AddTo(command);
+  flags->connection.limits.AddTo(command);
   flags->query.AddTo(command);
   auto* explain = command->add_flag("--explain", flags->explain, "Shows the plan, runs nothing");
   command->add_flag("--profile", flags->profile, "Runs and shows what each operator did")

@@ -8,6 +8,7 @@
 
 #include "app/command.h"
 #include "app/connection.h"
+#include "app/limit_flags.h"
 #include "app/query_flags.h"
 #include "app/settings.h"
 #include "client/duration.h"
@@ -25,8 +26,7 @@ struct Flags {
   bool insecure = false;
   std::string query_timeout = "30s";
   size_t max_queries = 256;
-  uint64_t query_memory_mb = 512;
-  uint64_t memory_mb = 8192;
+  LimitFlags limits;
   std::string drain = "5s";
 };
 
@@ -47,8 +47,7 @@ StatusOr<server::ServerOptions> ToOptions(const Flags& flags) {
   options.grpc_port = flags.grpc_port;
   options.max_queries = flags.max_queries;
   options.engine.num_workers = flags.workers > 0 ? flags.workers : DefaultNumWorkers();
-  options.engine.query_memory_bytes = flags.query_memory_mb << 20;
-  options.engine.process_memory_bytes = flags.memory_mb << 20;
+  flags.limits.ApplyTo(&options);
   ASSIGN_OR_RETURN(options.query_timeout_ms, client::ParseMilliseconds(flags.query_timeout));
   return options;
 }
@@ -100,7 +99,8 @@ int Serve(CLI::App* command, const Flags& flags) {
 
 RunCommand AddServeCommand(CLI::App* command) {
   auto flags = std::make_shared<Flags>();
-  command->add_option("--data", flags->data, "The data folder; made when there is none");
+  command->add_option("--data", flags->data,
+                      "The data folder; made with an empty graph g when there is none");
   command->add_option("--listen", flags->listen, "The address to listen on")->capture_default_str();
   command->add_option("--grpc-port", flags->grpc_port, "The port for gRPC; 0 picks one")
       ->capture_default_str();
@@ -116,12 +116,7 @@ RunCommand AddServeCommand(CLI::App* command) {
   command->add_option("--max-queries", flags->max_queries, "How many run at once")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  command->add_option("--query-memory-mb", flags->query_memory_mb, "Memory of one query")
-      ->check(CLI::Range(1, 1 << 24))
-      ->capture_default_str();
-  command->add_option("--memory-mb", flags->memory_mb, "Memory of all queries")
-      ->check(CLI::Range(1, 1 << 24))
-      ->capture_default_str();
+  flags->limits.AddTo(command);
   command->add_option("--drain", flags->drain, "How long running queries may take at the end")
       ->capture_default_str();
   command->footer(

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/limit_flags.h"
+
 namespace koios::app {
 namespace {
 
@@ -73,6 +75,49 @@ TEST_F(SettingsTest, AnUnknownKeyIsAnErrorWithTheNearest) {
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(MessageOf(status).find("line 2"), std::string::npos) << MessageOf(status);
   EXPECT_NE(MessageOf(status).find("'grpc-port'"), std::string::npos) << MessageOf(status);
+}
+
+// The flags of limits, from a file, into what a server is started with.
+TEST(LimitSettingsTest, AFileSetsEachLimit) {
+  CLI::App command;
+  LimitFlags flags;
+  flags.AddTo(&command);
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("koios-limits-" + std::to_string(getpid()) + ".yaml"))
+                               .string();
+  std::ofstream(path) << "query-memory-mb: 1\nmemory-mb: 2\nheld-results-mb: 3\nmax-attempts: 4\n"
+                         "query-max-text: 5\nquery-max-nesting: 6\nquery-max-steps: 7\n"
+                         "query-max-list: 8\n";
+  command.parse("");
+  const Status applied = ApplySettings(&command, path);
+  ASSERT_TRUE(applied.ok()) << MessageOf(applied);
+  server::ServerOptions options;
+  flags.ApplyTo(&options);
+  EXPECT_EQ(options.engine.query_memory_bytes, 1u << 20);
+  EXPECT_EQ(options.engine.process_memory_bytes, 2u << 20);
+  EXPECT_EQ(options.held_bytes, 3u << 20);
+  EXPECT_EQ(options.max_attempts, 4);
+  EXPECT_EQ(options.parser.max_text_bytes, 5u);
+  EXPECT_EQ(options.parser.max_nesting, 6u);
+  EXPECT_EQ(options.parser.max_steps, 7u);
+  EXPECT_EQ(options.parser.max_list, 8u);
+  std::ofstream(path) << "query-max-nesting: 1000\n";
+  LimitFlags too_deep;
+  CLI::App other;
+  too_deep.AddTo(&other);
+  other.parse("");
+  EXPECT_EQ(ApplySettings(&other, path).code(), StatusCode::kInvalidArgument);
+  std::filesystem::remove(path);
+}
+
+// What is set nowhere is what the server and the parser say by themselves.
+TEST(LimitSettingsTest, TheDefaultsAreTheServers) {
+  server::ServerOptions applied;
+  LimitFlags().ApplyTo(&applied);
+  const server::ServerOptions own;
+  EXPECT_EQ(applied.held_bytes, own.held_bytes);
+  EXPECT_EQ(applied.max_attempts, own.max_attempts);
+  EXPECT_EQ(applied.parser.max_text_bytes, own.parser.max_text_bytes);
 }
 
 TEST_F(SettingsTest, WrongFilesAreErrors) {

@@ -150,7 +150,8 @@ StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& address,
     // A refused connection is an answer: there is nothing to wait for.
     if (state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_SHUTDOWN ||
         !channel->WaitForStateChange(state, deadline)) {
-      return Unavailable("Can't connect to a Koios server at " + address + ".");
+      return Unavailable("Can't connect to a Koios server at " + address +
+                         "; koios serve starts one.");
     }
   }
 }

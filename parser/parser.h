@@ -16,10 +16,10 @@ inline constexpr uint32_t kMaxNesting = 190;
 static_assert(kMaxNesting < kMaxValueDepth);
 
 struct Limits {
-  uint64_t max_text_bytes = 1 << 20;  // setting query.max-text
-  uint32_t max_nesting = 128;         // setting query.max-nesting; capped at kMaxNesting
-  uint32_t max_steps = 10'000;        // setting query.max-steps: calls in the whole text
-  uint32_t max_list = 100'000;        // setting query.max-list: members of one list, arguments of
+  uint64_t max_text_bytes = 1 << 20;  // setting query-max-text
+  uint32_t max_nesting = 128;         // setting query-max-nesting; capped at kMaxNesting
+  uint32_t max_steps = 10'000;        // setting query-max-steps: calls in the whole text
+  uint32_t max_list = 100'000;        // setting query-max-list: members of one list, arguments of
                                       // one call
 };
 

@@ -201,7 +201,7 @@ void Scanner::End(Lexeme token, LexemeKind kind) {
 StatusOr<std::vector<Lexeme>> Scanner::Run() {
   if (text_.size() > limits_.max_text_bytes || text_.size() > UINT32_MAX / 2) {
     return LimitError({1, 1, 1}, "length in bytes", limits_.max_text_bytes, text_.size(),
-                      "query.max-text");
+                      "query-max-text");
   }
   if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
   while (!AtEnd()) RETURN_IF_ERROR(ScanToken());
@@ -366,7 +366,7 @@ Status Scanner::ScanSymbol(char c) {
 Status Scanner::Open(LexemeKind kind) {
   if (brackets_.size() >= max_nesting_) {
     return LimitError(Here(), "nesting depth", max_nesting_, brackets_.size() + 1,
-                      "query.max-nesting");
+                      "query-max-nesting");
   }
   const Lexeme token = Begin();
   Advance();
@@ -405,7 +405,7 @@ Status Scanner::CountMember(bool after_comma) {
   uint64_t& count = is_call ? arguments_ : members_;
   if (++count <= limits_.max_list) return OkStatus();
   return LimitError(Here(), is_call ? "number of arguments" : "number of list members",
-                    limits_.max_list, count, "query.max-list");
+                    limits_.max_list, count, "query-max-list");
 }
 
 Status Scanner::CountStep(const Lexeme& name) {
@@ -413,7 +413,7 @@ Status Scanner::CountStep(const Lexeme& name) {
   const bool is_step = word == "not" || (FindPredicate(word) == nullptr &&
                                          !IsLiteralFunction(word) && !IsStrategyName(word));
   if (!is_step || ++steps_ <= limits_.max_steps) return OkStatus();
-  return LimitError(name.span, "number of steps", limits_.max_steps, steps_, "query.max-steps");
+  return LimitError(name.span, "number of steps", limits_.max_steps, steps_, "query-max-steps");
 }
 
 // A brace is a set, unless it follows a name or call, or its first word is `it`: then a closure.

@@ -130,7 +130,7 @@ TEST(ScanTest, TextLimit) {
   Limits limits;
   limits.max_text_bytes = 10;
   EXPECT_TRUE(Scan("g.V('abc')", limits).ok());
-  ExpectLimit("g.V('abcd')", limits, "query.max-text", "11", {1, 1, 1});
+  ExpectLimit("g.V('abcd')", limits, "query-max-text", "11", {1, 1, 1});
   EXPECT_TRUE(Scan("g.V()" + std::string((1 << 20) - 5, ' '), {}).ok());
   EXPECT_FALSE(Scan("g.V()" + std::string((1 << 20) - 4, ' '), {}).ok());
 }
@@ -139,16 +139,16 @@ TEST(ScanTest, NestingLimit) {
   Limits limits;
   limits.max_nesting = 3;
   EXPECT_TRUE(Scan("g.V([[1],[2]])", limits).ok());
-  ExpectLimit("g.V([[{", limits, "query.max-nesting", "4", {1, 7, 1});
+  ExpectLimit("g.V([[{", limits, "query-max-nesting", "4", {1, 7, 1});
   EXPECT_TRUE(Scan("g.V(\"((((\")", limits).ok());
   EXPECT_TRUE(Scan(Repeat("(", 128) + Repeat(")", 128), {}).ok());
-  ExpectLimit(Repeat("(", 1 << 19), {}, "query.max-nesting", "129", {1, 129, 1});
+  ExpectLimit(Repeat("(", 1 << 19), {}, "query-max-nesting", "129", {1, 129, 1});
 }
 
 TEST(ScanTest, NestingIsCappedWhateverTheSetting) {
   Limits limits;
   limits.max_nesting = 1'000'000;
-  ExpectLimit(Repeat("[", 1000), limits, "query.max-nesting", std::to_string(kMaxNesting + 1),
+  ExpectLimit(Repeat("[", 1000), limits, "query-max-nesting", std::to_string(kMaxNesting + 1),
               {1, kMaxNesting + 1, 1});
 }
 
@@ -156,16 +156,16 @@ TEST(ScanTest, StepLimitCountsCallsThatAreNoPredicates) {
   Limits limits;
   limits.max_steps = 3;
   EXPECT_TRUE(Scan("g.V().has('a', gt(1), P.within(1), UUID()).out()", limits).ok());
-  ExpectLimit("g.V().out(in(out()))", limits, "query.max-steps", "4", {1, 14, 3});
+  ExpectLimit("g.V().out(in(out()))", limits, "query-max-steps", "4", {1, 14, 3});
 }
 
 TEST(ScanTest, MemberLimitCountsAllListsOfTheText) {
   Limits limits;
   limits.max_list = 4;
   EXPECT_TRUE(Scan("g.V([1,2],{3},4,5)", limits).ok());
-  ExpectLimit("g.V([1,2,3,4,5])", limits, "query.max-list", "5", {1, 13, 1});
-  ExpectLimit("g.V([[1,2],3,4])", limits, "query.max-list", "5", {1, 13, 1});
-  ExpectLimit("g.V(1,2,3,4,5)", limits, "query.max-list", "5", {1, 12, 1});
+  ExpectLimit("g.V([1,2,3,4,5])", limits, "query-max-list", "5", {1, 13, 1});
+  ExpectLimit("g.V([[1,2],3,4])", limits, "query-max-list", "5", {1, 13, 1});
+  ExpectLimit("g.V(1,2,3,4,5)", limits, "query-max-list", "5", {1, 12, 1});
 }
 
 TEST(IsCompleteTest, WaitsForWhatIsOpen) {

@@ -35,9 +35,10 @@ StatusOr<uint64_t> DataFolderGraphs::DiskBytes(std::string_view name) const {
   return store->DiskBytes();
 }
 
-StatusOr<storage::CheckReport> DataFolderGraphs::Check(std::string_view name) const {
+StatusOr<storage::CheckReport> DataFolderGraphs::Check(std::string_view name,
+                                                       const storage::CheckWatch& watch) const {
   ASSIGN_OR_RETURN(auto store, Find(name));
-  return storage::Check(*store);
+  return storage::Check(*store, watch);
 }
 
 }  // namespace koios::server

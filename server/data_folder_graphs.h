@@ -20,7 +20,8 @@ class DataFolderGraphs final : public Graphs {
   StatusOr<storage::CommitResult> Commit(std::string_view name,
                                          const storage::WriteBatch& batch) const override;
   StatusOr<uint64_t> DiskBytes(std::string_view name) const override;
-  StatusOr<storage::CheckReport> Check(std::string_view name) const override;
+  StatusOr<storage::CheckReport> Check(std::string_view name,
+                                       const storage::CheckWatch& watch) const override;
 
  private:
   StatusOr<std::shared_ptr<storage::GraphStore>> Find(std::string_view name) const;

@@ -19,13 +19,9 @@ class FakeQuery final : public engine::QueryHandle {
   const plan::Plan plan;
   const engine::QueryOptions options;
 
-  // A batch of one long, when the query runs and the sink has room for it.
+  // A batch of one long, when the query has not ended and the sink has room for it.
   bool PushOne(int64_t value) {
-    std::shared_ptr<engine::ResultSink> sink;
-    {
-      MutexLock lock(&mutex_);
-      sink = sink_;
-    }
+    const std::shared_ptr<engine::ResultSink> sink = Sink();
     if (sink == nullptr || sink->Room() == 0) return false;
     engine::ResultBatch batch;
     batch.column.AppendLong(value);
@@ -74,9 +70,14 @@ class FakeQuery final : public engine::QueryHandle {
   }
 
  private:
+  std::shared_ptr<engine::ResultSink> Sink() {
+    MutexLock lock(&mutex_);
+    return sink_;
+  }
+
   Mutex mutex_;
   CondVar changed_;
-  std::shared_ptr<engine::ResultSink> sink_;
+  std::shared_ptr<engine::ResultSink> sink_ KOIOS_GUARDED_BY(mutex_);
   Status cancelled_ KOIOS_GUARDED_BY(mutex_);
   int num_resumes_ KOIOS_GUARDED_BY(mutex_) = 0;
 };

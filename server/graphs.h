@@ -30,7 +30,8 @@ class Graphs {
   virtual StatusOr<storage::CommitResult> Commit(std::string_view name,
                                                  const storage::WriteBatch& batch) const = 0;
   virtual StatusOr<uint64_t> DiskBytes(std::string_view name) const = 0;
-  virtual StatusOr<storage::CheckReport> Check(std::string_view name) const = 0;
+  virtual StatusOr<storage::CheckReport> Check(std::string_view name,
+                                               const storage::CheckWatch& watch) const = 0;
 };
 
 // The graph that a traversal reads: `source` is its first word, `requested` the request's graph

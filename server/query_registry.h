@@ -15,6 +15,9 @@
 
 namespace koios::server {
 
+// How a check of a graph is listed: its rows are the entries read so far.
+inline constexpr std::string_view kCheckText = "admin check";
+
 struct RunningQuery {
   std::string id;
   std::string text;  // at most kMaxListedText bytes of it

@@ -38,6 +38,9 @@ void InitGrpcOnce() {
   });
 }
 
+// Commits that can share one synced write.
+constexpr size_t kCommitThreads = 8;
+
 size_t NumSessionThreads() { return std::max<size_t>(2, std::thread::hardware_concurrency()); }
 
 // "::1" needs brackets before a port is put behind it.
@@ -64,6 +67,7 @@ struct Server::State {
   QueryRegistry registry;
   std::unique_ptr<engine::Engine> engine;
   TaskPool pool;
+  TaskPool commits{kCommitThreads};
   std::unique_ptr<KoiosService> service;
   std::unique_ptr<grpc::Server> grpc_server;
   int port = 0;
@@ -90,6 +94,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
   environment.engine = state->engine.get();
   environment.registry = &state->registry;
   environment.pool = &state->pool;
+  environment.commits = &state->commits;
   environment.limits.default_timeout_ms = options.query_timeout_ms;
   environment.limits.window_batches = std::max<size_t>(1, options.window_batches);
   environment.limits.held_bytes = options.held_bytes;
@@ -113,6 +118,9 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
   if (state->grpc_server == nullptr || (!options.embedded && state->port == 0)) {
     return FailedPrecondition("Can't listen on " + HostAndPort(options.listen, options.grpc_port) +
                               ": the address is in use or not this machine's.");
+  }
+  if (auto* health = state->grpc_server->GetHealthCheckService()) {
+    health->SetServingStatus(v1::Koios::service_full_name(), true);
   }
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }

@@ -1,6 +1,7 @@
 // The door with a scripted engine behind it: windows, cancelling, deadlines, errors, shutdown.
 #include "server/server.h"
 
+#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
@@ -49,14 +50,17 @@ class MemoryGraphs final : public Graphs {
     return result;
   }
   StatusOr<uint64_t> DiskBytes(std::string_view) const override { return 42; }
-  StatusOr<storage::CheckReport> Check(std::string_view name) const override {
+  StatusOr<storage::CheckReport> Check(std::string_view name,
+                                       const storage::CheckWatch& watch) const override {
     RETURN_IF_ERROR(View(name).status());
+    for (uint64_t entries = 0; endless_check; ++entries) RETURN_IF_ERROR(watch(entries));
     storage::CheckReport report;
     report.problems_found = 3;
     report.problems = {"a", "b"};
     return report;
   }
 
+  std::atomic<bool> endless_check{false};
   mutable std::atomic<int> begun{0};
   mutable std::atomic<int> conflicts{0};  // commits that conflict before one does not
 
@@ -94,6 +98,43 @@ struct Call {
   bool finished = false;
 };
 
+// The first message that a method answers to `request`, as bytes: for gRPC's own services, whose
+// protos are not installed. Any kind of method.
+std::string AnswerBytes(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
+                        const std::string& request) {
+  grpc::GenericStub stub(channel);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  grpc::CompletionQueue queue;
+  const auto wait = [&queue] {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue.Next(&tag, &ok) && ok;
+  };
+  auto call = stub.PrepareCall(&context, method, &queue);
+  call->StartCall(nullptr);
+  const grpc::Slice slice(request);
+  grpc::ByteBuffer answer;
+  bool got = wait();
+  if (got) {
+    call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
+    got = wait();
+    call->Read(&answer, nullptr);
+    got = wait() && got;
+  }
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  wait();
+  if (!got) return "error " + std::to_string(status.error_code()) + " " + status.error_message();
+  std::vector<grpc::Slice> slices;
+  EXPECT_TRUE(answer.Dump(&slices).ok());
+  std::string bytes;
+  for (const grpc::Slice& part : slices) {
+    bytes.append(reinterpret_cast<const char*>(part.begin()), part.size());
+  }
+  return bytes;
+}
+
 class ServerTest : public testing::Test {
  protected:
   ServerTest() { Start(ServerOptions()); }
@@ -110,6 +151,13 @@ class ServerTest : public testing::Test {
     CHECK(server.ok());
     server_ = *std::move(server);
     stub_ = v1::Koios::NewStub(server_->InProcessChannel());
+  }
+
+  std::vector<v1::RunningQuery> Running() {
+    grpc::ClientContext context;
+    v1::ListQueriesResponse response;
+    EXPECT_TRUE(stub_->ListQueries(&context, {}, &response).ok());
+    return {response.queries().begin(), response.queries().end()};
   }
 
   FakeEngine* engine_ = nullptr;
@@ -385,6 +433,96 @@ TEST_F(ServerTest, ACheckReportsProblems) {
   grpc::ClientContext nope_context;
   EXPECT_EQ(stub_->CheckGraph(&nope_context, request, &report).error_code(),
             grpc::StatusCode::NOT_FOUND);
+}
+
+// Checks that never end by themselves: each way to stop one does.
+TEST_F(ServerTest, ADeadlineStopsACheck) {
+  graphs_->endless_check = true;
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(50));
+  v1::CheckGraphResponse report;
+  EXPECT_EQ(stub_->CheckGraph(&context, {}, &report).error_code(),
+            grpc::StatusCode::DEADLINE_EXCEEDED);
+  while (!Running().empty()) std::this_thread::yield();
+}
+
+TEST_F(ServerTest, ACheckIsListedAndCancelledAsAQueryIs) {
+  graphs_->endless_check = true;
+  grpc::Status status;
+  std::thread check([&] {
+    grpc::ClientContext context;
+    v1::CheckGraphResponse report;
+    status = stub_->CheckGraph(&context, {}, &report);
+  });
+  std::vector<v1::RunningQuery> running;
+  while (running.empty() || running[0].rows() < 10) running = Running();
+  EXPECT_EQ(running[0].query(), "admin check");
+  EXPECT_EQ(running[0].graph(), "g");
+
+  grpc::ClientContext second_context;
+  v1::CheckGraphResponse second;
+  EXPECT_EQ(stub_->CheckGraph(&second_context, {}, &second).error_code(),
+            grpc::StatusCode::FAILED_PRECONDITION);
+
+  v1::CancelQueryRequest cancel;
+  cancel.set_id(running[0].id());
+  grpc::ClientContext cancel_context;
+  v1::CancelQueryResponse cancelled;
+  EXPECT_TRUE(stub_->CancelQuery(&cancel_context, cancel, &cancelled).ok());
+  check.join();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(ServerTest, ShutdownStopsACheck) {
+  graphs_->endless_check = true;
+  grpc::Status status;
+  std::thread check([&] {
+    grpc::ClientContext context;
+    v1::CheckGraphResponse report;
+    status = stub_->CheckGraph(&context, {}, &report);
+  });
+  while (Running().empty()) std::this_thread::yield();
+  server_->Shutdown(std::chrono::milliseconds(20));
+  check.join();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+// grpc.health.v1: the response's field 1 is SERVING (1), then NOT_SERVING (2).
+TEST_F(ServerTest, HealthIsServingUntilShutdownBegins) {
+  const std::string method = "/grpc.health.v1.Health/Check";
+  const auto channel = server_->InProcessChannel();
+  EXPECT_EQ(AnswerBytes(channel, method, ""), "\x08\x01");
+  EXPECT_EQ(AnswerBytes(channel, method, "\x0a\x0ekoios.v1.Koios"), "\x08\x01");
+  EXPECT_EQ(AnswerBytes(channel, method, "\x0a\x04nope").substr(0, 7), "error 5");
+  Call call(stub_.get(), "g.V()");
+  auto query = engine_->Query(0);
+  std::thread shutdown([this] { server_->Shutdown(std::chrono::minutes(1)); });
+  while (AnswerBytes(channel, method, "") != "\x08\x02") std::this_thread::yield();
+  query->End(OkStatus());
+  EXPECT_TRUE(call.Finish().ok());
+  shutdown.join();
+}
+
+// grpc.reflection.v1alpha: list_services is the request's field 7; a file's descriptor by a symbol
+// in it is field 4.
+TEST_F(ServerTest, ReflectionTellsTheServiceAndItsMessages) {
+  const std::string method = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+  const auto channel = server_->InProcessChannel();
+  const std::string services = AnswerBytes(channel, method, std::string("\x3a\x00", 2));
+  EXPECT_NE(services.find("koios.v1.Koios"), std::string::npos) << services;
+  EXPECT_NE(services.find("grpc.health.v1.Health"), std::string::npos) << services;
+  const std::string file = AnswerBytes(channel, method, "\x22\x0ekoios.v1.Koios");
+  EXPECT_NE(file.find("SubmitRequest"), std::string::npos) << file;
+}
+
+TEST_F(ServerTest, TheLimitsOfTheTextAreTheOptions) {
+  ServerOptions options;
+  options.parser.max_steps = 2;
+  Start(options);
+  Call call(stub_.get(), "g.V().out().out()");
+  const grpc::Status status = call.Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_NE(status.error_message().find("query-max-steps"), std::string::npos);
 }
 
 TEST_F(ServerTest, ShutdownCancelsWhatStillRuns) {

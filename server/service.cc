@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "server/check_session.h"
 #include "server/rpc_status.h"
 
 namespace koios::server {
@@ -71,18 +72,6 @@ Status FillGraphs(const SessionEnvironment& environment, v1::ListGraphsResponse*
   return OkStatus();
 }
 
-Status FillCheck(const SessionEnvironment& environment, const v1::CheckGraphRequest& request,
-                 v1::CheckGraphResponse* response) {
-  ASSIGN_OR_RETURN(const storage::CheckReport report,
-                   environment.graphs->Check(GraphOfSource("", request.graph())));
-  response->set_version(report.version);
-  response->set_vertices(report.vertices);
-  response->set_edges(report.edges);
-  response->set_problems_found(report.problems_found);
-  for (const std::string& problem : report.problems) response->add_problems(problem);
-  return OkStatus();
-}
-
 }  // namespace
 
 grpc::ServerWriteReactor<v1::SubmitResponse>* KoiosService::Submit(
@@ -130,19 +119,10 @@ grpc::ServerUnaryReactor* KoiosService::ListGraphs(grpc::CallbackServerContext* 
   return Answer(context, FillGraphs(environment_, response));
 }
 
-grpc::ServerUnaryReactor* KoiosService::CheckGraph(grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* KoiosService::CheckGraph(grpc::CallbackServerContext*,
                                                    const v1::CheckGraphRequest* request,
                                                    v1::CheckGraphResponse* response) {
-  if (checking_.exchange(true)) {
-    return Answer(context, FailedPrecondition("A check is running already."));
-  }
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  check_pool_.Run([this, reactor, request, response] {
-    const Status status = FillCheck(environment_, *request, response);
-    checking_ = false;
-    reactor->Finish(ToGrpcStatus(status));
-  });
-  return reactor;
+  return CheckSession::Start(environment_, &check_pool_, request, response);
 }
 
 }  // namespace koios::server

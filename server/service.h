@@ -4,8 +4,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <atomic>
-
 #include "proto/service.grpc.pb.h"
 #include "server/submit_session.h"
 #include "server/task_pool.h"
@@ -33,15 +31,13 @@ class KoiosService final : public v1::Koios::CallbackService {
   grpc::ServerUnaryReactor* ListGraphs(grpc::CallbackServerContext* context,
                                        const v1::ListGraphsRequest* request,
                                        v1::ListGraphsResponse* response) override;
-  // FAILED_PRECONDITION while another check runs.
   grpc::ServerUnaryReactor* CheckGraph(grpc::CallbackServerContext* context,
                                        const v1::CheckGraphRequest* request,
                                        v1::CheckGraphResponse* response) override;
 
  private:
   const SessionEnvironment environment_;
-  std::atomic<bool> checking_{false};
-  TaskPool check_pool_{1};  // a check takes minutes; the sessions' threads have no time for it
+  TaskPool check_pool_{1};  // one check at a time; the sessions' threads have no time for it
 };
 
 }  // namespace koios::server

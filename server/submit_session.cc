@@ -43,6 +43,7 @@ Status HeldTooMuch(size_t limit) {
   ErrorDetail detail;
   detail.reason = "TOO_MANY_RESULTS";
   detail.limit = std::to_string(limit) + " bytes";
+  detail.setting = "held-results-mb";
   detail.hint = "End the traversal with iterate() or count(), or change less at once.";
   return ResourceExhausted(
       "The results of a request that changes the graph are held until it is committed; these are "
@@ -233,7 +234,7 @@ void SubmitSession::Done(engine::QueryResult result) {
     }
   }
   if (decide) {
-    environment_.pool->Run([self = shared_from_this()] { self->Decide(); });
+    environment_.commits->Run([self = shared_from_this()] { self->Decide(); });
   } else {
     Advance();
   }

@@ -44,6 +44,7 @@ struct SessionEnvironment {
   engine::Engine* engine = nullptr;
   QueryRegistry* registry = nullptr;
   TaskPool* pool = nullptr;
+  TaskPool* commits = nullptr;  // its threads wait for the disk; several at once share one write
   SessionLimits limits;
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,12 @@ struct CheckReport {
   bool ok() const { return problems_found == 0; }
 };
 
-// Damage that can be described is a problem in the report; an error is a read that failed.
-StatusOr<CheckReport> Check(const GraphStore& store);
+// Asked now and then, with the number of entries read so far: an error stops the check.
+using CheckWatch = std::function<Status(uint64_t entries)>;
+inline constexpr uint64_t kEntriesPerWatch = 1024;
+
+// Damage that can be described is a problem in the report; an error is a read that failed, or the
+// watch's.
+StatusOr<CheckReport> Check(const GraphStore& store, const CheckWatch& watch = nullptr);
 
 }  // namespace koios::storage

@@ -96,9 +96,11 @@ Status Console::RunCommand(std::string_view line) {
   }
   std::string message = "There is no command '" + std::string(name.substr(0, 50)) + "'";
   if (const auto nearest = NearestName(name, CommandWords())) {
-    message += "; did you mean " + *nearest;
+    message += "; did you mean " + *nearest + "?";
+  } else {
+    message += ".";
   }
-  return InvalidArgument(message + "? :help lists the commands.");
+  return InvalidArgument(message + " :help lists the commands.");
 }
 
 void Console::RefreshSchemaWords() {

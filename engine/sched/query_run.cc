@@ -91,7 +91,7 @@ Status QueryRun::OverLimit(const plan::Operator& op, int64_t bytes) const {
   detail.reason = "QUERY_MEMORY";
   detail.limit = std::to_string(spec_->account->limit()) + " bytes";
   detail.used = std::to_string(spec_->account->used() + bytes) + " bytes";
-  detail.setting = "query-memory";
+  detail.setting = "query-memory-mb";
   detail.hint = "Ask for less at once, for example with limit(), or raise the setting.";
   return ResourceExhausted("The query needs more memory than its limit of " + detail.limit +
                                " at the step " + op.step() + ".",

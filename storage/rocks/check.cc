@@ -22,8 +22,8 @@ std::string NameOfEdge(uint64_t id) {
 
 class Checker {
  public:
-  explicit Checker(std::shared_ptr<const RocksView> view, const MetaState& meta)
-      : view_(std::move(view)), meta_(meta) {}
+  Checker(std::shared_ptr<const RocksView> view, const MetaState& meta, const CheckWatch& watch)
+      : view_(std::move(view)), meta_(meta), watch_(watch) {}
 
   StatusOr<CheckReport> Run() {
     report_.version = view_->version();
@@ -49,6 +49,7 @@ class Checker {
     options.readahead_size = size_t{2} << 20;
     auto entries = view_->snapshot().NewIterator(family, options);
     for (entries->SeekToFirst(); entries->Valid(); entries->Next()) {
+      if (watch_ && entries_++ % kEntriesPerWatch == 0) RETURN_IF_ERROR(watch_(entries_ - 1));
       const Status status = (this->*check)(AsView(entries->key()), AsView(entries->value()));
       if (status.code() == StatusCode::kDataLoss) {
         Problem(MessageOf(status));
@@ -233,18 +234,20 @@ class Checker {
 
   std::shared_ptr<const RocksView> view_;
   const MetaState& meta_;
+  const CheckWatch& watch_;
+  uint64_t entries_ = 0;  // read so far, of all families
   CheckReport report_;
   std::map<LabelId, uint64_t> vertex_counts_, edge_counts_;
 };
 
 }  // namespace
 
-StatusOr<CheckReport> Check(const GraphStore& store) {
+StatusOr<CheckReport> Check(const GraphStore& store, const CheckWatch& watch) {
   const StoreAccess::State& state = StoreAccess::Of(store);
   const std::shared_ptr<const RocksView> view = state.NewestView();
   ASSIGN_OR_RETURN(const MetaState meta, ReadMeta(view->snapshot().NewIterator(
                                              Family::kMeta, view->snapshot().ReadOptions())));
-  return Checker(view, meta).Run();
+  return Checker(view, meta, watch).Run();
 }
 
 }  // namespace koios::storage

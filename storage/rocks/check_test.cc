@@ -71,6 +71,17 @@ TEST_F(CheckTest, AWholeGraphHasNoProblems) {
   EXPECT_EQ(report.edges, 2u);
 }
 
+TEST_F(CheckTest, TheWatchStopsIt) {
+  uint64_t calls = 0;
+  const auto stopped = Check(*store_, [&calls](uint64_t entries) {
+    EXPECT_EQ(entries, calls++ * kEntriesPerWatch);
+    return Cancelled("enough");
+  });
+  EXPECT_EQ(stopped.status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(calls, 1u);
+  EXPECT_TRUE(Check(*store_, [](uint64_t) { return OkStatus(); }).ok());
+}
+
 TEST_F(CheckTest, FindsEachKindOfEntryThatIsMissing) {
   for (const Family family : {Family::kEdgeIds, Family::kEdgeEnds, Family::kEdges,
                               Family::kVertexIds, Family::kVertexLabels, Family::kVertices}) {

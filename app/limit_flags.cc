@@ -1,0 +1,44 @@
+#include "app/limit_flags.h"
+
+namespace koios::app {
+namespace {
+
+constexpr char kGroup[] = "Limits";
+constexpr uint64_t kMaxMegabytes = uint64_t{1} << 24;
+// What a request may be at all, less some room for its parameters.
+constexpr uint64_t kMaxTextBytes = uint64_t{8} << 20;
+
+template <typename Number>
+void Add(CLI::App* command, const char* name, Number* value, uint64_t max, const char* help) {
+  command->add_option(name, *value, help)
+      ->check(CLI::Range(Number{1}, static_cast<Number>(max)))
+      ->capture_default_str()
+      ->group(kGroup);
+}
+
+}  // namespace
+
+void LimitFlags::AddTo(CLI::App* command) {
+  Add(command, "--query-memory-mb", &query_memory_mb, kMaxMegabytes, "Memory of one query");
+  Add(command, "--memory-mb", &memory_mb, kMaxMegabytes, "Memory of all queries");
+  Add(command, "--held-results-mb", &held_results_mb, kMaxMegabytes,
+      "Results of a query that changes the graph: they wait for its commit");
+  Add(command, "--max-attempts", &max_attempts, 1000,
+      "How often a query is run that changes the graph and conflicts with others");
+  Add(command, "--query-max-text", &text.max_text_bytes, kMaxTextBytes, "Bytes of a query's text");
+  Add(command, "--query-max-nesting", &text.max_nesting, parser::kMaxNesting,
+      "Brackets within brackets");
+  Add(command, "--query-max-steps", &text.max_steps, 1'000'000, "Steps in a query's text");
+  Add(command, "--query-max-list", &text.max_list, 10'000'000,
+      "Members of one list or map in the text, arguments of one step");
+}
+
+void LimitFlags::ApplyTo(server::ServerOptions* options) const {
+  options->engine.query_memory_bytes = query_memory_mb << 20;
+  options->engine.process_memory_bytes = memory_mb << 20;
+  options->held_bytes = held_results_mb << 20;
+  options->max_attempts = max_attempts;
+  options->parser = text;
+}
+
+}  // namespace koios::app

@@ -1,0 +1,23 @@
+// The limits of queries that serve, and console and query with --data, can set. One flag each,
+// named as in the errors that tell of them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+
+#include "server/server.h"
+
+namespace koios::app {
+
+struct LimitFlags {
+  uint64_t query_memory_mb = 512;
+  uint64_t memory_mb = 8192;
+  uint64_t held_results_mb = 64;
+  int max_attempts = 8;
+  parser::Limits text;
+
+  void AddTo(CLI::App* command);
+  void ApplyTo(server::ServerOptions* options) const;
+};
+
+}  // namespace koios::app

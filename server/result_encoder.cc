@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/value_proto.h"
-#include "server/element_resolver.h"
+#include "engine/result/element_resolver.h"
 
 namespace koios::server {
 namespace {

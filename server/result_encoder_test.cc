@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "server/element_resolver.h"
+#include "engine/result/element_resolver.h"
 #include "storage/memory_graph.h"
 
 namespace koios::server {

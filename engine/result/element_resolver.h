@@ -11,7 +11,7 @@
 #include "core/value.h"
 #include "storage/graph_view.h"
 
-namespace koios::server {
+namespace koios::engine {
 
 // The id of a single vertex property: not stored, but the same each time, from owner and key. It is
 // the one that the engine's id() gives (engine/expr/element_functions.cc).
@@ -50,4 +50,4 @@ class ElementResolver {
   std::vector<ElementData> edge_elements_;
 };
 
-}  // namespace koios::server
+}  // namespace koios::engine

@@ -2,7 +2,8 @@
 // several schedules of frames that are serialised and overtake each other.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <set>
 
@@ -29,7 +30,11 @@ struct Exception {
   const char* reason;
 };
 const std::vector<Exception>& Exceptions() {
-  static const std::vector<Exception> exceptions = {};
+  static const std::vector<Exception> exceptions = {
+      {"nosuchgraph.V()", "which graphs there are is the server's to know"},
+      {"g.V().group().by(label).by(bothE().values('weight').mean()).select('software')",
+       "a sum of doubles depends on the order in which shares come home"},
+  };
   return exceptions;
 }
 
@@ -122,16 +127,19 @@ std::string CheckCase(const File& file, const Case& golden,
   return "";
 }
 
-void CheckFolder(const std::string& folder, uint64_t seeds) {
-  std::set<std::string> unused;
+// Returns how many of the exceptions were met.
+size_t CheckFolder(const std::string& folder, uint64_t seeds) {
+  size_t num_exceptions = 0;
   size_t num_cases = 0;
   size_t num_plans = 0;
   for (const auto& entry : std::filesystem::directory_iterator("tests/golden/" + folder)) {
     if (entry.path().extension() != ".test") continue;
     const StatusOr<File> file = ReadFile(entry.path().string());
-    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_TRUE(file.ok()) << file.status();
+    if (!file.ok()) continue;
     const auto graph = MakeGraph(file->graph, "tests/data");
-    ASSERT_TRUE(graph.ok()) << graph.status();
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    if (!graph.ok()) continue;
     for (const Case& golden : file->cases) {
       const auto known = std::find_if(Exceptions().begin(), Exceptions().end(),
                                       [&](const auto& e) { return golden.query == e.query; });
@@ -139,6 +147,7 @@ void CheckFolder(const std::string& folder, uint64_t seeds) {
       num_plans += golden.WantsPlan() ? 1 : 0;
       if (golden.WantsPlan()) continue;
       if (known != Exceptions().end()) {
+        ++num_exceptions;
         std::printf("left out: %s: %s\n", known->query, known->reason);
         continue;
       }
@@ -150,13 +159,15 @@ void CheckFolder(const std::string& folder, uint64_t seeds) {
     }
   }
   EXPECT_GT(num_cases, 0u);
-  std::printf("%zu cases; %zu that ask for the text of a plan are left out\n", num_cases,
-              num_plans);
+  std::printf("%s: %zu cases; %zu that ask for the text of a plan are left out\n", folder.c_str(),
+              num_cases, num_plans);
+  return num_exceptions;
 }
 
-TEST(GoldenTest, Modern) { CheckFolder("modern", 2); }
-TEST(GoldenTest, Money) { CheckFolder("money", 1); }
-TEST(GoldenTest, Writes) { CheckFolder("writes", 2); }
+TEST(GoldenTest, EveryCaseOnOneToFiveWorkers) {
+  const size_t met = CheckFolder("modern", 6) + CheckFolder("money", 2) + CheckFolder("writes", 4);
+  EXPECT_EQ(met, Exceptions().size()) << "an exception names no case any more";
+}
 
 }  // namespace
 }  // namespace koios::golden

@@ -1,4 +1,5 @@
-// Values as the golden files write them, with the type in the text: the twin of tests/driver/text.py.
+// Values as the golden files write them, with the type in the text: the twin of
+// tests/driver/text.py.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "server/element_resolver.h"
+#include "engine/result/element_resolver.h"
 #include "storage/memory_graph.h"
 
 namespace koios::server {
@@ -105,10 +105,10 @@ TEST_F(ResultEncoderTest, AVertexPropertysIdIsTheSameEachTime) {
   VertexPropertyData name{marko_, "name", Value::String("marko")};
   VertexPropertyData age{marko_, "age", Value::Int(29)};
   VertexPropertyData other{vadas_, "name", Value::String("vadas")};
-  EXPECT_EQ(VertexPropertyId(graph_->schema(), name), VertexPropertyId(graph_->schema(), name));
-  EXPECT_NE(VertexPropertyId(graph_->schema(), name), VertexPropertyId(graph_->schema(), age));
-  EXPECT_NE(VertexPropertyId(graph_->schema(), name), VertexPropertyId(graph_->schema(), other));
-  EXPECT_GE(VertexPropertyId(graph_->schema(), name), 0);
+  EXPECT_EQ(engine::VertexPropertyId(graph_->schema(), name), engine::VertexPropertyId(graph_->schema(), name));
+  EXPECT_NE(engine::VertexPropertyId(graph_->schema(), name), engine::VertexPropertyId(graph_->schema(), age));
+  EXPECT_NE(engine::VertexPropertyId(graph_->schema(), name), engine::VertexPropertyId(graph_->schema(), other));
+  EXPECT_GE(engine::VertexPropertyId(graph_->schema(), name), 0);
 }
 
 TEST_F(ResultEncoderTest, MessagesStayBelowTheirSizeAndKeepTheOrder) {

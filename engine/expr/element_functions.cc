@@ -3,6 +3,7 @@
 #include "engine/expr/element_functions.h"
 
 #include "core/value_compare.h"
+#include "engine/result/element_resolver.h"
 
 namespace koios::engine {
 namespace {
@@ -93,13 +94,6 @@ Status PropertyFunction(const EvalContext& context, const Args& args, Operand* o
   return OkStatus();
 }
 
-// A vertex property's id is derived from its owner and key, so that it is stable and not stored.
-Value VertexPropertyId(const storage::GraphView& view, const VertexPropertyData& property) {
-  const uint64_t key = view.schema().keys.Find(property.key);
-  return Value::Long(static_cast<int64_t>(
-      (property.owner.bits * 0x9E3779B97F4A7C15ull ^ (key * 0xC2B2AE3D27D4EB4Full)) >> 1));
-}
-
 Status IdFunction(const EvalContext& context, const Args& args, Operand* out) {
   const ElementRows elements = ElementRows::Of(*args[0], context.rows);
   Column ids;
@@ -117,7 +111,8 @@ Status IdFunction(const EvalContext& context, const Args& args, Operand* out) {
   for (uint32_t row : elements.other_rows) {
     const Value value = args[0]->Get(row);
     if (value.kind() != ValueKind::kVertexProperty) continue;
-    values.Put(row, VertexPropertyId(*context.view, value.AsVertexProperty()));
+    values.Put(row,
+               Value::Long(VertexPropertyId(context.view->schema(), value.AsVertexProperty())));
   }
   values.Finish(out);
   return OkStatus();

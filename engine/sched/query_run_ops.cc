@@ -40,10 +40,12 @@ Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
   return batch;
 }
 
-// Numbers the output rows of each input row, over all the calls that one input batch takes.
+// Numbers the output rows of each input row, over all the calls that one input batch takes. An
+// unfold of the only row there is begins with this.
 void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch) {
   const uint32_t slot = node->op->ordinal_slot();
-  if (!batch->Has(slot) || batch->slots[slot].kind() != Column::Kind::kString) return;
+  const bool carries = batch->Has(slot) && batch->slots[slot].kind() == Column::Kind::kString;
+  if (!carries && !node->op->has_unfold()) return;
   Column ordinals(Column::Kind::kString);
   std::string ordinal;
   for (size_t row = 0; row < batch->rows; ++row) {
@@ -51,7 +53,7 @@ void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, B
       node->lane->ordinal_row = origin[row];
       node->lane->ordinal_next = 0;
     }
-    ordinal = batch->slots[slot].StringAt(row);
+    ordinal = carries ? batch->slots[slot].StringAt(row) : "";
     AppendOrdinal(node->lane->ordinal_next++, &ordinal);
     ordinals.AppendString(ordinal);
   }

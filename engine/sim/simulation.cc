@@ -138,6 +138,7 @@ class Driver {
     spec->view = std::move(view);
     spec->options.seed = options.seed;
     spec->options.profile = options.profile;
+    spec->options.transaction = options.transaction;
     spec->options.memory_limit_bytes = options.memory_limit_bytes;
     spec->account = account_;
     spec->sink = sink_;

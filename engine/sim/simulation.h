@@ -29,6 +29,7 @@ struct SimulationOptions {
   uint32_t sink_window = 4;         // batches the client takes before it pauses for a while
   uint64_t cancel_after_turns = 0;  // 0: never
   bool profile = false;
+  std::shared_ptr<storage::Transaction> transaction;  // of a plan that mutates: also its view
 };
 
 struct SimulationResult {

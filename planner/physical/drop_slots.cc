@@ -146,6 +146,7 @@ class Liveness {
       present.insert(carried.begin(), carried.end());
     }
     if (WriteOf(*op) != 0) present.insert(WriteOf(*op));
+    if (op->ordinal_slot() != 0) present.insert(op->ordinal_slot());
     if (op->has_scope_enter()) parked_[op->id()] = present;
     const Slots& wanted = op->has_scope_enter() ? body_[op->id()] : behind_[i];
     for (uint32_t slot : present) {

@@ -5,6 +5,14 @@
 
 namespace koios::planner {
 
+bool LeavesOneRow(const Op& op, bool before) {
+  if (EndsHistory(op)) return As<Group>(op) == nullptr || !As<Group>(op)->rows;
+  if (As<Filter>(op) || As<Project>(op) || As<Order>(op) || As<Barrier>(op)) return before;
+  const Scope* scope = As<Scope>(op);
+  return before && scope != nullptr && scope->policy != plan::ScopeExit::ALL &&
+         scope->policy != plan::ScopeExit::OPTIONAL;
+}
+
 Flow JoinFlows(std::vector<Flow> flows) {
   Flow joined = std::move(flows[0]);
   for (size_t i = 1; i < flows.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "planner/logical.h"
 #include "planner/value_type.h"
 
 namespace koios::planner {
@@ -25,11 +26,15 @@ struct Flow {
   bool at_home = true;      // the row stands at the home of its instance
   bool ordered = false;     // an order() came before: rows carry ordinals
   bool mixed = false;       // and may have overtaken each other since
+  bool one_row = false;     // there is at most one row of each instance
   // Since the last barrier, rows on their way here have changed or read the graph.
   bool writes = false;
   bool reads = false;
   TypeEnv types;
 };
+
+// Whether an instance has at most one row behind `op`; `before`: and before it.
+bool LeavesOneRow(const Op& op, bool before);
 
 // Behind the end of branches: what holds for all of them.
 Flow JoinFlows(std::vector<Flow> flows);

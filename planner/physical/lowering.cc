@@ -75,7 +75,10 @@ void Lowering::LowerOp(const Op& op) {
   op_ = &op;
   const ValueType current = flow_.types.current;
   SeparateWrites(op);
+  const bool one_row = flow_.one_row;
+  if (As<Split>(op) || As<Loop>(op)) flow_.one_row = false;
   std::visit([this](const auto& body) { Lower(body); }, op.body);
+  flow_.one_row = LeavesOneRow(op, one_row) && flow_.loop <= flow_.scope;
   flow_.types.current = current;
   Advance(op, &flow_.types);
   op_ = outer;
@@ -271,6 +274,10 @@ void Lowering::Lower(const Project& op) {
 }
 
 void Lowering::Lower(const Unfold&) {
+  if (!flow_.ordered && flow_.one_row) {  // the order of the one list is the traversal's
+    flow_.ordered = true;
+    flow_.mixed = false;
+  }
   Add()->mutable_unfold();
   CarryOrdinals();
   flow_.here.erase(0);
@@ -470,6 +477,7 @@ uint32_t Lowering::LowerBody(const Chain& body, const Flow& outside, uint32_t en
   flow_ = outside;
   flow_.scope = enter + 1;
   flow_.at_home = true;  // an instance's home is where its row parks
+  flow_.one_row = true;
   flow_.ordered = false;
   flow_.reads = flow_.writes = false;
   LowerChain(body);

@@ -11,10 +11,9 @@
 #include "core/value.h"
 #include "storage/graph_view.h"
 
-namespace koios::server {
+namespace koios::engine {
 
-// The id of a single vertex property: not stored, but the same each time, from owner and key. It is
-// the one that the engine's id() gives (engine/expr/element_functions.cc).
+// The id of a single vertex property: not stored, but the same each time, from owner and key.
 int64_t VertexPropertyId(const Schema& schema, const VertexPropertyData& property);
 
 class ElementResolver {
@@ -50,4 +49,4 @@ class ElementResolver {
   std::vector<ElementData> edge_elements_;
 };
 
-}  // namespace koios::server
+}  // namespace koios::engine

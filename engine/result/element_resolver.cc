@@ -1,9 +1,9 @@
-#include "server/element_resolver.h"
+#include "engine/result/element_resolver.h"
 
 #include <string>
 #include <utility>
 
-namespace koios::server {
+namespace koios::engine {
 namespace {
 
 // Adds the found properties to their elements. `targets[i]` is the element of input row i.
@@ -203,4 +203,4 @@ Value ElementResolver::Resolve(const Value& value) const {
   }
 }
 
-}  // namespace koios::server
+}  // namespace koios::engine

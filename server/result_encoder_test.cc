@@ -105,9 +105,12 @@ TEST_F(ResultEncoderTest, AVertexPropertysIdIsTheSameEachTime) {
   VertexPropertyData name{marko_, "name", Value::String("marko")};
   VertexPropertyData age{marko_, "age", Value::Int(29)};
   VertexPropertyData other{vadas_, "name", Value::String("vadas")};
-  EXPECT_EQ(engine::VertexPropertyId(graph_->schema(), name), engine::VertexPropertyId(graph_->schema(), name));
-  EXPECT_NE(engine::VertexPropertyId(graph_->schema(), name), engine::VertexPropertyId(graph_->schema(), age));
-  EXPECT_NE(engine::VertexPropertyId(graph_->schema(), name), engine::VertexPropertyId(graph_->schema(), other));
+  EXPECT_EQ(engine::VertexPropertyId(graph_->schema(), name),
+            engine::VertexPropertyId(graph_->schema(), name));
+  EXPECT_NE(engine::VertexPropertyId(graph_->schema(), name),
+            engine::VertexPropertyId(graph_->schema(), age));
+  EXPECT_NE(engine::VertexPropertyId(graph_->schema(), name),
+            engine::VertexPropertyId(graph_->schema(), other));
   EXPECT_GE(engine::VertexPropertyId(graph_->schema(), name), 0);
 }
 

@@ -1,0 +1,220 @@
+"""Random traversals, each with one right multiset of rows. What a step takes and gives is a kind:
+v vertex, e edge, n number, s text, x anything (the traversal ends there). Seeded by the caller."""
+
+LABELS = ["knows", "created"]
+NAMES = ["marko", "vadas", "lop", "josh", "ripple", "peter"]
+MAX_DEPTH = 2
+
+
+class Generator:
+    def __init__(self, chance):
+        self.chance = chance
+        self.labels = []        # as() labels, at the top level only
+        self.ambiguous = False  # which of several equal objects is there depends on the order
+
+    def pick(self, *items):
+        return self.chance.choice(items)
+
+    def query(self):
+        self.labels, self.ambiguous = [], False
+        text, kind = self.pick(
+            ("g.V()", "v"), ("g.V()", "v"), ("g.V(%d)" % self.chance.randint(1, 6), "v"),
+            ("g.V().hasLabel('person')", "v"), ("g.E()", "e"))
+        for _ in range(self.chance.randint(1, 5)):
+            step, kind = self.step(kind, 0, top=True)
+            text += step
+        return text + self.end(kind)
+
+    def child(self, kind, depth, wanted=None):
+        """An anonymous traversal; `wanted`: the kind that it must give."""
+        for _ in range(20):
+            text, now = "__", kind
+            for _ in range(self.chance.randint(1, 2)):
+                step, now = self.step(now, depth + 1, top=False)
+                text += step
+            if wanted is None or now == wanted:
+                return text, now
+        return "__.identity()", kind
+
+    def step(self, kind, depth, top):
+        table = {"v": self.vertex_step, "e": self.edge_step, "n": self.value_step,
+                 "s": self.value_step}
+        return table[kind](kind, depth, top)
+
+    def edge_labels(self):
+        return self.pick("", "", "'knows'", "'created'", "'knows','created'")
+
+    def predicate(self, number):
+        if number:
+            n = self.chance.randint(20, 40)
+            return self.pick("%d" % n, "gt(%d)" % n, "lt(%d)" % n, "between(25,%d)" % n,
+                             "neq(%d)" % n, "within(27,29,%d)" % n, "gte(%d).and(lte(35))" % n,
+                             "lt(28).or(gt(%d))" % n, "not(eq(%d))" % n, "without(32)")
+        name = self.pick(*NAMES)
+        return self.pick("'%s'" % name, "neq('%s')" % name, "within('%s','lop')" % name,
+                         "gt('%s')" % name, "startingWith('%s')" % name[0],
+                         "containing('%s')" % name[1], "without('%s')" % name)
+
+    def filter_of(self, kind, depth):
+        if kind == "v":
+            simple = self.pick(".has('age',%s)" % self.predicate(True), ".has('name',%s)" %
+                               self.predicate(False), ".hasLabel('person')", ".has('lang')",
+                               ".hasNot('age')", ".has('person','age',%s)" % self.predicate(True))
+        elif kind == "e":
+            weight = self.pick("0.4", "gt(0.4)", "lte(0.5)", "neq(1.0)")
+            simple = self.pick(".has('weight',%s)" % weight, ".hasLabel('knows')")
+        else:
+            simple = ".is(%s)" % self.predicate(kind == "n")
+        if depth >= MAX_DEPTH or self.chance.random() < 0.5:
+            return simple
+        first = self.child(kind, depth)[0]
+        second = self.child(kind, depth)[0]
+        return self.pick(".where(%s)" % first, ".not(%s)" % first, ".filter(%s)" % first,
+                         ".and(%s,%s)" % (first, second), ".or(%s,%s)" % (first, second),
+                         ".where(%s.count().is(%s))" % (first, self.pick("0", "gt(1)", "lt(2)")))
+
+    def branch(self, kind, depth, top):
+        if depth >= MAX_DEPTH:
+            return ".identity()", kind
+        first, to = self.child(kind, depth)
+        second, _ = self.child(kind, depth, to)
+        if second == "__.identity()" and to != kind:
+            return "." + first[3:], to
+        test = self.child(kind, depth)[0]
+        choices = [".union(%s,%s)" % (first, second), ".coalesce(%s,%s)" % (first, second),
+                   ".choose(%s,%s,%s)" % (test, first, second), ".local(%s)" % first,
+                   ".flatMap(%s)" % first]
+        if to == kind:
+            choices += [".optional(%s)" % first, ".choose(%s,%s)" % (test, first)]
+        return self.pick(*choices), to
+
+    def loop(self, depth):
+        body, to = self.child("v", max(depth, 1), "v")
+        if to != "v":
+            return ".out()", "v"
+        times = self.chance.randint(1, 3)
+        return self.pick(
+            ".repeat(%s).times(%d)" % (body, times),
+            ".repeat(%s).times(%d).emit()" % (body, times),
+            ".repeat(%s).emit().times(%d)" % (body, times),
+            ".identity().emit().repeat(%s).times(%d)" % (body, times),
+            ".identity().times(%d).repeat(%s)" % (times, body),
+            ".repeat(%s).emit(%s).times(%d)" % (body, self.child("v", MAX_DEPTH)[0], times),
+            ".repeat(%s).until(__.or(%s,__.loops().is(%d)))" %
+            (body, self.child("v", MAX_DEPTH)[0], times),
+            ".identity().until(__.or(__.not(__.out()),__.loops().is(%d))).repeat(%s)" % (times, body)), "v"
+
+    def vertex_step(self, kind, depth, top):
+        labels = self.edge_labels()
+        near = [(".out(%s)" % labels, "v"), (".in(%s)" % labels, "v"), (".both(%s)" % labels, "v")]
+        edges = [(".outE(%s)" % labels, "e"), (".inE(%s)" % labels, "e"),
+                 (".bothE(%s)" % labels, "e"), (".bothE(%s).otherV()" % labels, "v")]
+        values = [(".values('age')", "n"), (".values('name')", "s"), (".label()", "s"),
+                  (".outE().count()", "n"), (".values('age','name')", "x")]
+        choice = self.chance.random()
+        if choice < 0.35:
+            return self.pick(*near)
+        if choice < 0.45:
+            return self.pick(*edges)
+        if choice < 0.6:
+            return self.filter_of(kind, depth), kind
+        if choice < 0.72:
+            return self.branch(kind, depth, top)
+        if choice < 0.8:
+            return self.loop(depth) if depth < MAX_DEPTH else self.pick(*near)
+        if choice < 0.87:
+            return self.pick(*values[:-1])
+        return self.any_step(kind, depth, top)
+
+    def edge_step(self, kind, depth, top):
+        choice = self.chance.random()
+        if choice < 0.5:
+            return self.pick((".outV()", "v"), (".inV()", "v"), (".bothV()", "v"))
+        if choice < 0.7:
+            return self.filter_of(kind, depth), kind
+        if choice < 0.8:
+            return self.branch(kind, depth, top)
+        if choice < 0.88:
+            return self.pick((".values('weight')", "n"), (".label()", "s"))
+        return self.any_step(kind, depth, top)
+
+    def value_step(self, kind, depth, top):
+        choice = self.chance.random()
+        if choice < 0.4:
+            return self.filter_of(kind, depth), kind
+        if choice < 0.6 and kind == "n":
+            return self.pick(".sum()", ".min()", ".max()", ".count()"), kind
+        if choice < 0.7:
+            return ".count()", "n"
+        if choice < 0.8:
+            return self.branch(kind, depth, top)
+        return self.any_step(kind, depth, top)
+
+    def any_step(self, kind, depth, top):
+        if not top:
+            plain = [".identity()"] if self.ambiguous else [".identity()", ".simplePath()"]
+            return self.pick(*plain), kind
+        choice = self.chance.random()
+        if choice < 0.35 and len(self.labels) < 2:
+            self.labels.append("ab"[len(self.labels)])
+            return ".as('%s')" % self.labels[-1], kind
+        if choice < 0.6:
+            self.ambiguous = True
+            return ".dedup()", kind
+        if choice < 0.75 and kind in "ve":
+            self.ambiguous = True
+            by = "by(T.id)" if kind == "v" else "by(T.id,desc)"
+            return ".order().%s.limit(%d)" % (by, self.chance.randint(1, 6)), kind
+        if choice < 0.9 and kind in "ns":
+            self.ambiguous = True
+            order = self.pick("order()", "order().by(desc)")
+            return ".%s.range(%d,%d)" % (order, self.chance.randint(0, 1),
+                                         self.chance.randint(2, 5)), kind
+        if self.ambiguous:
+            return ".identity()", kind
+        return self.pick(".simplePath()", ".cyclicPath()"), kind
+
+    def end(self, kind):
+        ends = ["", "", ".count()", ".fold()", ".dedup()", ".groupCount()",
+                ".group().by().by(__.count())", ".fold().count(Scope.local)",
+                ".aggregate('x').cap('x')", ".project('p','q').by().by(__.count())"]
+        if kind == "n":
+            ends += [".sum()", ".mean()", ".max()", ".min()", ".fold().sum(Scope.local)"]
+        if kind == "v":
+            ends += [".id()", ".groupCount().by(T.label)", ".group().by(T.label).by(__.out().count())",
+                     ".group().by('age').by('name')", ".valueMap('name','age')", ".elementMap()",
+                     ".project('p','q').by('name').by(__.outE().count())",
+                     ".order().by('name').values('name')", ".values('age','name')",
+                     ".group().by(__.out().count()).by(__.values('age').sum())"]
+        if kind == "e":
+            ends += [".groupCount().by(T.label)", ".elementMap('weight')",
+                     ".group().by(T.label).by(__.values('weight').sum())"]
+        if not self.ambiguous:
+            ends += [".path()", ".path()", ".path().count(Scope.local)"]
+            if kind == "v":
+                ends += [".path().by(T.id)"]
+            if self.labels:
+                names = ",".join("'%s'" % label for label in self.labels)
+                ends += [".select(%s)" % names] * 3
+                ends += [".where(neq('a'))", ".select(%s).by(T.id)" % names]
+        return self.pick(*ends)
+
+
+def random_graph(chance, num_vertices=30, num_edges=70):
+    """(vertices, edges): (id, label, properties) and (id, out, label, in, properties)."""
+    vertices = []
+    for number in range(1, num_vertices + 1):
+        person = chance.random() < 0.7
+        properties = {"name": chance.choice(NAMES)}
+        if person and chance.random() < 0.8:
+            properties["age"] = chance.randint(20, 40)
+        if not person:
+            properties["lang"] = chance.choice(["java", "c"])
+        vertices.append((number, "person" if person else "software", properties))
+    edges = []
+    for number in range(num_edges):
+        out = chance.randint(1, num_vertices * 2 // 3)
+        into = out if chance.random() < 0.05 else chance.randint(1, num_vertices - 4)
+        weight = {"weight": chance.randint(1, 10) / 10} if chance.random() < 0.9 else {}
+        edges.append((1000 + number, out, chance.choice(LABELS), into, weight))
+    return vertices, edges

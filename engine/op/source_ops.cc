@@ -62,9 +62,7 @@ class PartitionsOp : public StreamOperator {
 class ScanOp : public StreamOperator {
  public:
   ScanOp(const plan::Scan& op, OperatorHost* host)
-      : host_(host),
-        element_(op.element()),
-        labels_(FindLabels(host, op.labels(), &none_)) {}
+      : host_(host), element_(op.element()), labels_(FindLabels(host, op.labels(), &none_)) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
@@ -158,9 +156,8 @@ std::vector<LabelId> FindLabels(OperatorHost* host,
   std::vector<LabelId> labels;
   for (const std::string& name : names) {
     // A name that the query itself has yet to write is known from now on.
-    const LabelId label = host->transaction() != nullptr
-                              ? host->transaction()->KnowLabel(name)
-                              : host->view().schema().labels.Find(name);
+    const LabelId label = host->transaction() != nullptr ? host->transaction()->KnowLabel(name)
+                                                         : host->view().schema().labels.Find(name);
     if (label != kNoName) labels.push_back(label);
   }
   *unknown_only = labels.empty() && !names.empty();

@@ -1,25 +1,29 @@
 #include "engine/effect/group_table.h"
 
+#include "engine/op/charge_ahead.h"
+
 namespace koios::engine {
 
 Status GroupTable::Add(const Batch& input, size_t row, uint32_t key_slot, uint32_t value_slot,
-                       int64_t* bytes) {
+                       ChargeAhead* charge) {
   if (!input.Has(key_slot) || input.slots[key_slot].IsAbsent(row)) return OkStatus();
   std::optional<Value> value;
   if (kind_ != plan::Group::COUNT && input.Has(value_slot) &&
       !input.slots[value_slot].IsAbsent(row)) {
     value = input.slots[value_slot].Get(row);
   }
-  return Add(input.slots[key_slot].Get(row), value, input.BulkAt(row), bytes);
+  return Add(input.slots[key_slot].Get(row), value, input.BulkAt(row), charge);
 }
 
 Status GroupTable::Add(const Value& key, const std::optional<Value>& value, int64_t bulk,
-                       int64_t* bytes) {
-  const auto [found, fresh] = index_.try_emplace(key, entries_.size());
-  if (fresh) {
+                       ChargeAhead* charge) {
+  auto found = index_.find(key);
+  if (found == index_.end()) {
+    RETURN_IF_ERROR(
+        charge->Take(static_cast<int64_t>(sizeof(Entry) + 2 * key.ByteSize() + kIndexBytes)));
+    found = index_.try_emplace(key, entries_.size()).first;
     entries_.emplace_back();
     entries_.back().key = key;
-    *bytes += static_cast<int64_t>(sizeof(Entry) + 2 * key.ByteSize() + 64);
   }
   Entry& entry = entries_[found->second];
   entry.count += bulk;
@@ -28,12 +32,14 @@ Status GroupTable::Add(const Value& key, const std::optional<Value>& value, int6
     case plan::Group::COUNT:
       return OkStatus();
     case plan::Group::LIST:
-      for (int64_t i = 0; i < bulk; ++i) entry.list.push_back(*value);
-      *bytes +=
-          bulk * static_cast<int64_t>(sizeof(Value)) + static_cast<int64_t>(value->ByteSize());
+      RETURN_IF_ERROR(
+          charge->Take(BytesOfMany(bulk, sizeof(Value)) + static_cast<int64_t>(value->ByteSize())));
+      entry.list.insert(entry.list.end(), static_cast<size_t>(bulk), *value);
       return OkStatus();
     case plan::Group::FIRST:
-      if (!entry.any) entry.one = *value;
+      if (entry.any) return OkStatus();
+      RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value->ByteSize())));
+      entry.one = *value;
       entry.any = true;
       return OkStatus();
     case plan::Group::SUM:

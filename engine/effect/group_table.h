@@ -1,6 +1,6 @@
 // GroupTable: keys with what was gathered under each, in order of first appearance. What group()
-// keeps, for one instance or as a side-effect of the query. Owned by one thread; the caller charges
-// the bytes that Add reports.
+// keeps, for one instance or as a side-effect of the query. Owned by one thread; Add charges the
+// caller's account before it grows.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,17 @@
 
 namespace koios::engine {
 
+class ChargeAhead;
+
 class GroupTable {
  public:
   explicit GroupTable(plan::Group::Value kind) : kind_(kind) {}
 
   // A row without its key is not gathered; one without its value makes the group all the same.
-  // Adds the bytes that this took to *bytes.
   Status Add(const Batch& input, size_t row, uint32_t key_slot, uint32_t value_slot,
-             int64_t* bytes);
-  Status Add(const Value& key, const std::optional<Value>& value, int64_t bulk, int64_t* bytes);
+             ChargeAhead* charge);
+  Status Add(const Value& key, const std::optional<Value>& value, int64_t bulk,
+             ChargeAhead* charge);
 
   size_t size() const { return entries_.size(); }
   const Value& KeyAt(size_t i) const { return entries_[i].key; }
@@ -41,6 +43,8 @@ class GroupTable {
     NumberSum sum;   // SUM, MEAN
     ValueList list;  // LIST
   };
+
+  static constexpr size_t kIndexBytes = 64;  // of one key
 
   Status Extreme(const Value& value, Entry* entry) const;
 

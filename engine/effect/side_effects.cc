@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/op/charge_ahead.h"
+
 namespace koios::engine {
 namespace {
 
@@ -39,14 +41,14 @@ Status SideEffects::DeclareGroup(const std::string& name, plan::Group::Value kin
 
 int64_t SideEffects::BagBytes(const Value& value, int64_t bulk) {
   // In the list, in the list that is read, and in the index.
-  return 2 * bulk * static_cast<int64_t>(sizeof(Value)) +
+  return BytesOfMany(bulk, 2 * sizeof(Value)) +
          2 * static_cast<int64_t>(sizeof(Value) + value.ByteSize());
 }
 
 void SideEffects::AddToBag(const std::string& name, const Value& value, int64_t bulk) {
   Effect& effect = effects_[name];
   effect.list.reset();
-  for (int64_t i = 0; i < bulk; ++i) effect.bag.push_back(value);
+  effect.bag.insert(effect.bag.end(), static_cast<size_t>(bulk), value);
   if (IsExact(value)) {
     effect.exact.insert(value);
   } else {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/op/charge_ahead.h"
 #include "engine/op/kept_rows.h"
 #include "engine/op/operator.h"
 
@@ -18,9 +19,10 @@ class CollectOp : public BarrierOperator {
     size_t row = 0;
     for (const Run& run : input.runs) {
       State& state = states_[StateKey{run.instance, run.loops}];
-      const int64_t bytes = state.rows.Add(input, row, row + run.count);
-      state.bytes += bytes;
-      RETURN_IF_ERROR(host_->ChargeState(bytes));
+      const auto share =
+          static_cast<int64_t>(input.ByteSize() * run.count / std::max<size_t>(input.rows, 1));
+      RETURN_IF_ERROR(Charge(share, &state));
+      RETURN_IF_ERROR(Charge(state.rows.Add(input, row, row + run.count) - share, &state));
       RETURN_IF_ERROR(Prune(&state));
       row += run.count;
     }
@@ -34,6 +36,8 @@ class CollectOp : public BarrierOperator {
     State& state = found->second;
     if (!state.firing) {
       state.firing = true;
+      RETURN_IF_ERROR(
+          Charge(BytesOfMany(static_cast<int64_t>(state.rows.size()), kArrangedBytes), &state));
       RETURN_IF_ERROR(Arrange(&state));
     }
     state.rows.Take(state.order, &state.next, output);
@@ -65,16 +69,29 @@ class CollectOp : public BarrierOperator {
     size_t next = 0;
   };
 
+  // A position and a bulk for each row that comes out.
+  static constexpr int64_t kArrangedBytes = sizeof(Position) + sizeof(int64_t);
+
   // Called after each addition: drops rows that can't come out any more.
   virtual Status Prune(State*) { return OkStatus(); }
   // Fills `order`, and `bulk` where it differs from what was kept.
   virtual Status Arrange(State* state) = 0;
 
   Status Keep(State* state, const std::vector<Position>& kept) {
-    const int64_t bytes = state->rows.Retain(kept);
+    // For a moment both are there: what was kept, and what stays.
+    const auto share =
+        static_cast<int64_t>(static_cast<double>(state->bytes) * static_cast<double>(kept.size()) /
+                             static_cast<double>(state->rows.size()));
     const int64_t before = state->bytes;
-    state->bytes = bytes;
-    return host_->ChargeState(bytes - before);
+    RETURN_IF_ERROR(Charge(share, state));
+    const int64_t bytes = state->rows.Retain(kept);
+    return Charge(bytes - share - before, state);
+  }
+
+  Status Charge(int64_t bytes, State* state) {
+    RETURN_IF_ERROR(host_->ChargeState(bytes));
+    state->bytes += bytes;
+    return OkStatus();
   }
 
   // Cuts `state->order` so that its bulk adds up to `count`, from the front or from the back.

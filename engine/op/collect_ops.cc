@@ -24,13 +24,13 @@ class OrderOp : public CollectOp {
     if (limit_ <= 0) return OkStatus();
     const size_t most = 2 * static_cast<size_t>(limit_) + kBatchRows;
     if (state->rows.size() < most) return OkStatus();
-    ASSIGN_OR_RETURN(std::vector<Position> sorted, Sorted(*state));
+    ASSIGN_OR_RETURN(std::vector<Position> sorted, Sorted(state));
     sorted.resize(static_cast<size_t>(limit_));
     return Keep(state, sorted);
   }
 
   Status Arrange(State* state) override {
-    ASSIGN_OR_RETURN(state->order, Sorted(*state));
+    ASSIGN_OR_RETURN(state->order, Sorted(state));
     if (limit_ > 0) Cut(state, limit_, /*from_front=*/true);
     return OkStatus();
   }
@@ -47,7 +47,18 @@ class OrderOp : public CollectOp {
     return OkStatus();
   }
 
-  StatusOr<std::vector<Position>> Sorted(const State& state) const {
+  // Charged while it sorts: positions twice, an index, and the keys.
+  StatusOr<std::vector<Position>> Sorted(State* state) {
+    const auto per_row = static_cast<int64_t>(2 * sizeof(Position) + sizeof(uint32_t) +
+                                              keys_.size() * sizeof(Value));
+    const int64_t bytes = BytesOfMany(static_cast<int64_t>(state->rows.size()), per_row);
+    RETURN_IF_ERROR(Charge(bytes, state));
+    StatusOr<std::vector<Position>> sorted = Sort(*state);
+    RETURN_IF_ERROR(Charge(-bytes, state));
+    return sorted;
+  }
+
+  StatusOr<std::vector<Position>> Sort(const State& state) const {
     const std::vector<Position> all = state.rows.All();
     std::vector<Value> keys;
     keys.reserve(all.size() * keys_.size());

@@ -1,5 +1,6 @@
 #include "engine/op/effect_ops.h"
 
+#include "engine/op/charge_ahead.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/group_op.h"
 
@@ -38,15 +39,16 @@ class GroupEffectOp : public CollectOp {
   Status Arrange(State* state) override {
     state->order = state->rows.All();
     GroupTable* table = host_->side_effects().Group(op_.side_effect());
-    int64_t bytes = 0;
+    int64_t bytes = 0;  // stays charged as long as the side-effect: to the query's end
+    ChargeAhead charge(host_, &bytes);
     for (const Position& at : state->order) {
       if (!Present(*state, at, op_.key_slot())) continue;
       std::optional<Value> value;
       if (Present(*state, at, op_.value_slot())) value = state->rows.Get(at, op_.value_slot());
       RETURN_IF_ERROR(
-          table->Add(state->rows.Get(at, op_.key_slot()), value, state->rows.BulkAt(at), &bytes));
+          table->Add(state->rows.Get(at, op_.key_slot()), value, state->rows.BulkAt(at), &charge));
     }
-    return host_->ChargeState(bytes);
+    return OkStatus();
   }
 
  private:

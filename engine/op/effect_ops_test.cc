@@ -4,51 +4,17 @@
 
 #include "core/value_codec.h"
 #include "engine/op/group_op.h"
+#include "engine/op/op_test_support.h"
 #include "engine/op/reduce_op.h"
 #include "engine/op/row_ops.h"
 #include "gtest/gtest.h"
-#include "storage/memory_graph.h"
 
 namespace koios::engine {
 namespace {
 
 #define EXPECT_SAME(a, b) EXPECT_TRUE(Equivalent(a, b))
 
-class TestHost : public OperatorHost {
- public:
-  const storage::GraphView& view() const override { return graph_; }
-  storage::Transaction* transaction() const override { return nullptr; }
-  Rng& random() override { return rng_; }
-  SideEffects& side_effects() override { return effects_; }
-  Status ChargeState(int64_t bytes) override {
-    charged += bytes;
-    return charged > limit ? ResourceExhausted("over the limit", {}) : OkStatus();
-  }
-  void CloseUpstream(const StateKey&) override {}
-
-  int64_t charged = 0;
-  int64_t limit = INT64_MAX;
-
- private:
-  storage::MemoryGraph graph_;
-  Rng rng_{7};
-  SideEffects effects_;
-};
-
 Value Text(const char* text) { return Value::String(text); }
-
-// Rows of the root with slot 1 as a second column where it is given.
-Batch Rows(const std::vector<Value>& current, const std::vector<Value>& second = {},
-           std::vector<int64_t> bulk = {}, Loops loops = {}) {
-  Batch batch;
-  batch.slots.resize(2);
-  for (const Value& value : current) batch.slots[0].Append(value);
-  for (const Value& value : second) batch.slots[1].Append(value);
-  batch.bulk = std::move(bulk);
-  batch.rows = current.size();
-  batch.runs.push_back({{}, std::move(loops), static_cast<uint32_t>(batch.rows), 0});
-  return batch;
-}
 
 Batch FireAll(BarrierOperator* barrier, const StateKey& key = {}) {
   Batch all;

@@ -2,6 +2,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/value_compare.h"
+#include "engine/op/charge_ahead.h"
 
 namespace koios::engine {
 namespace {
@@ -17,8 +18,11 @@ class LimitOp : public StreamOperator {
     size_t row = 0;
     for (const Run& run : input.runs) {
       const StateKey key{run.instance, run.loops};
-      const auto [found, fresh] = seen_.try_emplace(key, 0);
-      if (fresh) RETURN_IF_ERROR(host_->ChargeState(kStateBytes));
+      auto found = seen_.find(key);
+      if (found == seen_.end()) {
+        RETURN_IF_ERROR(host_->ChargeState(kStateBytes));
+        found = seen_.try_emplace(key, 0).first;
+      }
       int64_t& seen = found->second;
       const size_t end = row + run.count;
       for (; row < end && !Full(seen); ++row) {
@@ -38,7 +42,9 @@ class LimitOp : public StreamOperator {
   }
 
   void Release(const InstanceId& instance) override {
-    absl::erase_if(seen_, [&](const auto& entry) { return entry.first.instance == instance; });
+    const auto gone = static_cast<int64_t>(
+        absl::erase_if(seen_, [&](const auto& entry) { return entry.first.instance == instance; }));
+    (void)host_->ChargeState(-gone * kStateBytes);
   }
 
  private:
@@ -88,33 +94,42 @@ class DedupOp : public StreamOperator {
   static constexpr int64_t kVertexBytes = 2 * (sizeof(uint64_t) + 1);
 
   Status ProcessRun(const Batch& input, size_t row, size_t end, Sets* sets, OpOutput* output) {
-    int64_t bytes = 0;
+    ChargeAhead charge(host_, &sets->bytes);
     if (slots_.size() == 1 && input.Has(slots_[0]) &&
         input.slots[slots_[0]].kind() == Column::Kind::kVertex &&
         !input.slots[slots_[0]].has_absent()) {
       const std::vector<VertexRef>& vertices = input.slots[slots_[0]].vertices();
       for (; row < end; ++row) {
-        if (!sets->vertices.insert(vertices[row].bits).second) continue;
-        output->origin.push_back(static_cast<uint32_t>(row));
-        bytes += kVertexBytes;
+        ASSIGN_OR_RETURN(const bool fresh, AddVertex(vertices[row], sets, &charge));
+        if (fresh) output->origin.push_back(static_cast<uint32_t>(row));
       }
     } else {
       for (; row < end; ++row) {
         Value key;
         if (!KeyAt(input, row, &key)) continue;
-        if (key.kind() == ValueKind::kVertex) {
-          if (!sets->vertices.insert(key.AsVertex().bits).second) continue;
-          bytes += kVertexBytes;
-        } else {
-          const int64_t key_bytes = 2 * static_cast<int64_t>(sizeof(Value) + key.ByteSize());
-          if (!sets->values.insert(std::move(key)).second) continue;
-          bytes += key_bytes;
-        }
-        output->origin.push_back(static_cast<uint32_t>(row));
+        ASSIGN_OR_RETURN(const bool fresh, key.kind() == ValueKind::kVertex
+                                               ? AddVertex(key.AsVertex(), sets, &charge)
+                                               : AddValue(std::move(key), sets, &charge));
+        if (fresh) output->origin.push_back(static_cast<uint32_t>(row));
       }
     }
-    sets->bytes += bytes;
-    return host_->ChargeState(bytes);
+    return OkStatus();
+  }
+
+  // Both: whether it was not there.
+  static StatusOr<bool> AddVertex(VertexRef vertex, Sets* sets, ChargeAhead* charge) {
+    RETURN_IF_ERROR(charge->Take(kVertexBytes));
+    const bool fresh = sets->vertices.insert(vertex.bits).second;
+    if (!fresh) charge->Return(kVertexBytes);
+    return fresh;
+  }
+
+  static StatusOr<bool> AddValue(Value key, Sets* sets, ChargeAhead* charge) {
+    const int64_t bytes = 2 * static_cast<int64_t>(sizeof(Value) + key.ByteSize());
+    RETURN_IF_ERROR(charge->Take(bytes));
+    const bool fresh = sets->values.insert(std::move(key)).second;
+    if (!fresh) charge->Return(bytes);
+    return fresh;
   }
 
   // A row without one of the keys is filtered, as an unproductive by() is.

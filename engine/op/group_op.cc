@@ -1,6 +1,7 @@
 #include "engine/op/group_op.h"
 
 #include "engine/effect/group_table.h"
+#include "engine/op/charge_ahead.h"
 
 namespace koios::engine {
 namespace {
@@ -14,12 +15,10 @@ class GroupOp : public BarrierOperator {
     for (const Run& run : input.runs) {
       const StateKey key{run.instance, run.loops};
       State& state = states_.try_emplace(key, op_.value()).first->second;
-      const int64_t before = state.bytes;
+      ChargeAhead charge(host_, &state.bytes);
       for (const size_t end = row + run.count; row < end; ++row) {
-        RETURN_IF_ERROR(
-            state.table.Add(input, row, op_.key_slot(), op_.value_slot(), &state.bytes));
+        RETURN_IF_ERROR(state.table.Add(input, row, op_.key_slot(), op_.value_slot(), &charge));
       }
-      RETURN_IF_ERROR(host_->ChargeState(state.bytes - before));
     }
     return OkStatus();
   }

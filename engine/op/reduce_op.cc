@@ -5,6 +5,7 @@
 
 #include "core/arithmetic.h"
 #include "core/value_codec.h"
+#include "engine/op/charge_ahead.h"
 #include "engine/op/fold_operator.h"
 
 namespace koios::engine {
@@ -37,13 +38,15 @@ class Reducer {
                : OkStatus();
   }
 
-  Status Add(const Column& column, size_t row, int64_t bulk, Accumulator* acc) const {
+  // `charge`: for what grows; a partial stage has none.
+  Status Add(const Column& column, size_t row, int64_t bulk, Accumulator* acc,
+             ChargeAhead* charge = nullptr) const {
     switch (function_) {
       case plan::Reduce::COUNT:
       case plan::Reduce::COUNT_OF:
         return AddCount(column, row, bulk, acc);
       case plan::Reduce::FOLD:
-        return Fold(column.Get(row), bulk, acc);
+        return Fold(column.Get(row), bulk, acc, charge);
       case plan::Reduce::MIN:
       case plan::Reduce::MAX:
         return Extreme(column.Get(row), acc);
@@ -51,7 +54,7 @@ class Reducer {
       case plan::Reduce::MEAN:
         return Sum(column.Get(row), bulk, acc);
       case plan::Reduce::FOLD_WITH:
-        return FoldWith(column.Get(row), bulk, acc);
+        return FoldWith(column.Get(row), bulk, acc, charge);
       default:
         return Internal("The plan has an unknown reduction.");
     }
@@ -118,24 +121,33 @@ class Reducer {
     return OkStatus();
   }
 
-  Status Fold(Value value, int64_t bulk, Accumulator* acc) const {
+  static Status Fold(const Value& value, int64_t bulk, Accumulator* acc, ChargeAhead* charge) {
     RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
+    RETURN_IF_ERROR(
+        charge->Take(BytesOfMany(bulk, sizeof(Value)) + static_cast<int64_t>(value.ByteSize())));
     acc->any = true;
-    acc->bytes +=
-        bulk * static_cast<int64_t>(sizeof(Value)) + static_cast<int64_t>(value.ByteSize());
-    for (int64_t i = 0; i < bulk; ++i) acc->list.push_back(value);
+    acc->list.insert(acc->list.end(), static_cast<size_t>(bulk), value);
     return OkStatus();
   }
 
-  Status FoldWith(const Value& value, int64_t bulk, Accumulator* acc) const {
+  Status FoldWith(const Value& value, int64_t bulk, Accumulator* acc, ChargeAhead* charge) const {
     const FoldOperator fold = FindFoldOperator(operator_);
     if (!acc->any) acc->folded = seed_;
     acc->any = true;
     for (int64_t i = 0; i < bulk; ++i) {
-      ASSIGN_OR_RETURN(acc->folded, fold(acc->folded, value));
+      // What it may become, while what it was is there: both, and the value added.
+      const auto before = static_cast<int64_t>(acc->folded.ByteSize());
+      const int64_t most = before + static_cast<int64_t>(sizeof(Value) + value.ByteSize());
+      RETURN_IF_ERROR(charge->Take(most));
+      StatusOr<Value> folded = fold(acc->folded, value);
+      RETURN_IF_ERROR(folded.status());
+      RETURN_IF_ERROR(CheckDepth(folded->depth()));
+      charge->Return(most);
+      const int64_t grown = static_cast<int64_t>(folded->ByteSize()) - before;
+      if (grown > 0) RETURN_IF_ERROR(charge->Take(grown));
+      if (grown < 0) charge->Return(-grown);
+      acc->folded = std::move(*folded);
     }
-    RETURN_IF_ERROR(CheckDepth(acc->folded.depth()));
-    acc->bytes = static_cast<int64_t>(sizeof(Accumulator) + acc->folded.ByteSize());
     return OkStatus();
   }
 
@@ -177,13 +189,12 @@ class ReduceFinalOp : public BarrierOperator {
     for (const Run& run : input.runs) {
       const auto [found, fresh] = state_.try_emplace(StateKey{run.instance, run.loops});
       Accumulator& acc = found->second;
-      const int64_t before = acc.bytes;
-      if (fresh) acc.bytes = sizeof(Accumulator);
+      ChargeAhead charge(host_, &acc.bytes);
+      if (fresh) RETURN_IF_ERROR(charge.Take(sizeof(Accumulator)));
       const size_t end = row + run.count;
       for (; row < end; ++row) {
-        RETURN_IF_ERROR(reducer_.Add(input.slots[0], row, input.BulkAt(row), &acc));
+        RETURN_IF_ERROR(reducer_.Add(input.slots[0], row, input.BulkAt(row), &acc, &charge));
       }
-      RETURN_IF_ERROR(host_->ChargeState(acc.bytes - before));
     }
     return OkStatus();
   }

@@ -1,0 +1,52 @@
+// ChargeAhead: an operator's charge for state that grows value by value. Take() before each growth;
+// the account is asked in steps, a little ahead, and gets the rest back at the end of the object.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/op/operator.h"
+
+namespace koios::engine {
+
+// count * bytes; far above every limit instead of an overflow. REQUIRES: neither is negative.
+inline int64_t BytesOfMany(int64_t count, int64_t bytes) {
+  constexpr int64_t kMost = int64_t{1} << 60;
+  return bytes != 0 && count > kMost / bytes ? kMost : count * bytes;
+}
+
+class ChargeAhead {
+ public:
+  // `bytes`: what the state has charged in all; outlives this.
+  ChargeAhead(OperatorHost* host, int64_t* bytes) : host_(host), bytes_(bytes) {}
+  ~ChargeAhead() { (void)host_->ChargeState(-left_); }
+  ChargeAhead(const ChargeAhead&) = delete;
+  ChargeAhead& operator=(const ChargeAhead&) = delete;
+
+  // RESOURCE_EXHAUSTED, and nothing is taken: the state must not grow.
+  Status Take(int64_t bytes) {
+    if (bytes > left_) {
+      const int64_t needed = bytes - left_;
+      const bool ahead = host_->ChargeState(needed + kStep).ok();
+      if (!ahead) RETURN_IF_ERROR(host_->ChargeState(needed));
+      left_ += needed + (ahead ? kStep : 0);
+    }
+    left_ -= bytes;
+    *bytes_ += bytes;
+    return OkStatus();
+  }
+  // What was taken and is not needed.
+  void Return(int64_t bytes) {
+    left_ += bytes;
+    *bytes_ -= bytes;
+  }
+
+ private:
+  static constexpr int64_t kStep = 16 * 1024;
+
+  OperatorHost* const host_;
+  int64_t* const bytes_;
+  int64_t left_ = 0;  // charged and not taken
+};
+
+}  // namespace koios::engine

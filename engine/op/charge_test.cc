@@ -1,0 +1,129 @@
+// Every state charges before it allocates, keeps nothing when refused, and gives everything back.
+#include "engine/op/charge_ahead.h"
+#include "engine/op/collect_ops.h"
+#include "engine/op/filter_state_ops.h"
+#include "engine/op/group_op.h"
+#include "engine/op/op_test_support.h"
+#include "engine/op/reduce_op.h"
+#include "gtest/gtest.h"
+
+namespace koios::engine {
+namespace {
+
+constexpr int64_t kLimit = 1 << 20;
+
+plan::Reduce Fold() {
+  plan::Reduce op;
+  op.set_function(plan::Reduce::FOLD);
+  op.set_stage(plan::FINAL);
+  return op;
+}
+
+plan::Group ListGroup() {
+  plan::Group op;
+  op.set_key_slot(0);
+  op.set_value_slot(1);
+  op.set_value(plan::Group::LIST);
+  return op;
+}
+
+// Each would take gigabytes: a test that allocates them does not come to its end.
+TEST(ChargeTest, ABulkTooLargeIsRefusedBeforeAListGrows) {
+  for (const int64_t bulk : {int64_t{1'000'000'000'000}, INT64_MAX}) {
+    TestHost host;
+    host.limit = kLimit;
+    const auto fold = MakeReduce(Fold(), &host);
+    ASSERT_TRUE(fold.ok());
+    EXPECT_EQ(fold->barrier->Absorb(Rows({Value::Int(1)}, {}, {bulk})).code(),
+              StatusCode::kResourceExhausted);
+    const auto group = MakeGroup(ListGroup(), 2, &host);
+    ASSERT_TRUE(group.ok());
+    EXPECT_EQ(group->barrier->Absorb(Rows({Value::Int(1)}, {Value::Int(2)}, {bulk})).code(),
+              StatusCode::kResourceExhausted);
+    fold->barrier->Release({});
+    group->barrier->Release({});
+    EXPECT_EQ(host.charged, 0);
+  }
+}
+
+TEST(ChargeTest, WhatIsRefusedIsNotKept) {
+  plan::Order order;
+  plan::Tail tail;
+  tail.set_count(10);
+  TestHost host;
+  const std::vector<Value> values(500, Value::String(std::string(200, 'x')));
+  OperatorBundle ops[] = {*MakeOrder(order, 2, &host), MakeTail(tail, &host), MakeBarrier(&host)};
+  for (OperatorBundle& op : ops) {
+    host.limit = 1000;
+    EXPECT_EQ(op.barrier->Absorb(Rows(values)).code(), StatusCode::kResourceExhausted);
+    host.limit = kLimit;
+    Batch out;
+    bool done = false;
+    ASSERT_TRUE(op.barrier->Fire({}, &out, &done).ok());
+    EXPECT_EQ(out.rows, 0u);
+    EXPECT_EQ(host.charged, 0);
+  }
+}
+
+TEST(ChargeTest, SortingIsChargedToo) {
+  TestHost host;
+  const OperatorBundle order = *MakeOrder(plan::Order(), 2, &host);
+  ASSERT_TRUE(order.barrier->Absorb(Rows(std::vector<Value>(500, Value::Int(1)))).ok());
+  host.limit = host.charged + 500;
+  Batch out;
+  bool done = false;
+  EXPECT_EQ(order.barrier->Fire({}, &out, &done).code(), StatusCode::kResourceExhausted);
+  order.barrier->Release({});
+  EXPECT_EQ(host.charged, 0);
+}
+
+TEST(ChargeTest, DedupChargesWhatIsNewAndGivesItBack) {
+  TestHost host;
+  const auto dedup = MakeDedup(plan::Dedup(), 1, &host);
+  ASSERT_TRUE(dedup.ok());
+  const Batch rows = Rows({Value::Int(1), Value::String("a"), Value::Int(1)});
+  OpOutput output;
+  bool done = false;
+  ASSERT_TRUE(dedup->stream->Process(rows, &output, &done).ok());
+  const int64_t charged = host.charged;
+  EXPECT_GT(charged, 0);
+  OpOutput again;
+  ASSERT_TRUE(dedup->stream->Process(rows, &again, &done).ok());
+  EXPECT_EQ(again.rows(rows), 0u);
+  EXPECT_EQ(host.charged, charged);
+  dedup->stream->Release({});
+  EXPECT_EQ(host.charged, 0);
+}
+
+TEST(ChargeTest, ALimitGivesBackWhatItsInstancesTook) {
+  TestHost host;
+  plan::Limit op;
+  op.set_high(1);
+  const auto limit = MakeLimit(op, &host);
+  ASSERT_TRUE(limit.ok());
+  OpOutput output;
+  bool done = false;
+  ASSERT_TRUE(limit->stream->Process(Rows({Value::Int(1)}, {}, {}, {7}), &output, &done).ok());
+  EXPECT_GT(host.charged, 0);
+  limit->stream->Release({});
+  EXPECT_EQ(host.charged, 0);
+}
+
+TEST(ChargeTest, AskedAheadButNeverPastTheLimit) {
+  TestHost host;
+  host.limit = 100;
+  int64_t bytes = 0;
+  {
+    ChargeAhead charge(&host, &bytes);
+    EXPECT_TRUE(charge.Take(60).ok());
+    EXPECT_FALSE(charge.Take(60).ok());
+    EXPECT_TRUE(charge.Take(40).ok());
+    EXPECT_FALSE(charge.Take(1).ok());
+    charge.Return(30);
+  }
+  EXPECT_EQ(bytes, 70);
+  EXPECT_EQ(host.charged, 70);
+}
+
+}  // namespace
+}  // namespace koios::engine

@@ -1,0 +1,47 @@
+// What tests of single operators share: a host with a limit, and batches.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "engine/op/operator.h"
+#include "storage/memory_graph.h"
+
+namespace koios::engine {
+
+class TestHost : public OperatorHost {
+ public:
+  const storage::GraphView& view() const override { return graph_; }
+  storage::Transaction* transaction() const override { return nullptr; }
+  Rng& random() override { return rng_; }
+  SideEffects& side_effects() override { return effects_; }
+  Status ChargeState(int64_t bytes) override {
+    if (bytes > 0 && bytes > limit - charged) return ResourceExhausted("over the limit", {});
+    charged += bytes;
+    return OkStatus();
+  }
+  void CloseUpstream(const StateKey&) override {}
+
+  int64_t charged = 0;
+  int64_t limit = INT64_MAX;
+
+ private:
+  storage::MemoryGraph graph_;
+  Rng rng_{7};
+  SideEffects effects_;
+};
+
+// Rows of the root with slot 1 as a second column where it is given.
+inline Batch Rows(const std::vector<Value>& current, const std::vector<Value>& second = {},
+                  std::vector<int64_t> bulk = {}, Loops loops = {}) {
+  Batch batch;
+  batch.slots.resize(2);
+  for (const Value& value : current) batch.slots[0].Append(value);
+  for (const Value& value : second) batch.slots[1].Append(value);
+  batch.bulk = std::move(bulk);
+  batch.rows = current.size();
+  batch.runs.push_back({{}, std::move(loops), static_cast<uint32_t>(batch.rows), 0});
+  return batch;
+}
+
+}  // namespace koios::engine

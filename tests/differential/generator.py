@@ -5,7 +5,7 @@ import re
 LABELS = ["knows", "created"]
 NAMES = ["marko", "vadas", "lop", "josh", "ripple", "peter"]
 MAX_DEPTH = 2
-# Of an empty input: the reference's optional(count()) gives 0, though it has no traverser to ask for.
+# Of an empty input: the reference's optional(count()) gives 0, though it has no traverser to ask.
 _REDUCES = re.compile(r"\.(count|sum|min|max)\(")
 
 
@@ -106,7 +106,8 @@ class Generator:
             ".repeat(%s).emit(%s).times(%d)" % (body, self.child("v", MAX_DEPTH)[0], times),
             ".repeat(%s).until(__.or(%s,__.loops().is(%d)))" %
             (body, self.child("v", MAX_DEPTH)[0], times),
-            ".identity().until(__.or(__.not(__.out()),__.loops().is(%d))).repeat(%s)" % (times, body)), "v"
+            ".identity().until(__.or(__.not(__.out()),__.loops().is(%d))).repeat(%s)" %
+            (times, body)), "v"
 
     def vertex_step(self, kind, depth, top):
         labels = self.edge_labels()
@@ -114,7 +115,7 @@ class Generator:
         edges = [(".outE(%s)" % labels, "e"), (".inE(%s)" % labels, "e"),
                  (".bothE(%s)" % labels, "e"), (".bothE(%s).otherV()" % labels, "v")]
         values = [(".values('age')", "n"), (".values('name')", "s"), (".label()", "s"),
-                  (".outE().count()", "n"), (".values('age','name')", "x")]
+                  (".outE().count().order()", "n"), (".values('age','name')", "x")]
         choice = self.chance.random()
         if choice < 0.35:
             return self.pick(*near)
@@ -149,14 +150,16 @@ class Generator:
         if choice < 0.6 and kind == "n":
             return self.pick(".sum()", ".min()", ".max()"), kind
         if choice < 0.7:
-            return ".count().identity()", "n"
+            # is() right behind it: the reference then counts no further than it needs to.
+            return ".count().order()", "n"
         if choice < 0.8:
             return self.branch(kind, depth, top)
         return self.any_step(kind, depth, top)
 
     def any_step(self, kind, depth, top):
         if not top:
-            plain = [self.filter_of(kind, MAX_DEPTH)] + ([] if self.ambiguous else [".simplePath()"])
+            plain = [self.filter_of(kind, MAX_DEPTH)]
+            plain += [] if self.ambiguous else [".simplePath()"]
             return self.pick(*plain), kind
         choice = self.chance.random()
         if choice < 0.35 and len(self.labels) < 2:
@@ -185,7 +188,8 @@ class Generator:
         if kind == "n":
             ends += [".sum()", ".mean()", ".max()", ".min()", ".fold().sum(Scope.local)"]
         if kind == "v":
-            ends += [".id()", ".groupCount().by(T.label)", ".group().by(T.label).by(__.out().count())",
+            ends += [".id()", ".groupCount().by(T.label)",
+                     ".group().by(T.label).by(__.out().count())",
                      ".group().by('age').by('name')", ".valueMap('name','age')", ".elementMap()",
                      ".project('p','q').by('name').by(__.outE().count())",
                      ".order().by('name').values('name')", ".values('age','name')",

@@ -10,7 +10,8 @@ WORDS = ["g", "__", ".", "(", ")", "[", "]", "{", "}", ",", "'", '"', "\\", ";",
 NUMBERS = ["0", "-1", "1", "2147483647", "2147483648", "-9223372036854775808", "1L", "0.5f",
            "9223372036854775808", "1e308", "99999999999999999999n", "0x", "1.5m", "00"]
 FIELDS = ["", '"', '""', '"a', ";", ",", "\t", "~id", ":ID", "name:Int", "a:Date", "x:String[]",
-          ":START_ID", ":END_ID", "~from", "~to", "~label", ":LABEL", ":TYPE", "2020-13-45", "1;2;3",
+          ":START_ID", ":END_ID", "~from", "~to", "~label", ":LABEL", ":TYPE", "2020-13-45",
+          "1;2;3",
           "1e400", "true", "\ufeff", "\r", "\n", "-", "9" * 30, "x" * 5000, "\x00"]
 
 
@@ -33,7 +34,8 @@ def text(chance, source, others, words=tuple(WORDS + NUMBERS)):
             start = chance.randint(0, len(other))
             source = source[:at] + other[start:start + chance.randint(1, 40)] + source[end:]
         elif kind == 5:
-            source = source[:at] + chr(chance.choice([0, 7, 34, 39, 92, 127, 160, 0x3c0])) + source[end:]
+            odd = chr(chance.choice([0, 7, 34, 39, 92, 127, 160, 0x3c0]))
+            source = source[:at] + odd + source[end:]
         else:
             source = source[:at]  # cut short
     return source[:20000]

@@ -1,4 +1,4 @@
-"""The targets: each has round(number), which gives what is wrong in words, or "" when nothing is."""
+"""The targets: each has round(number), which gives what is wrong in words, or "" for nothing."""
 import glob
 import gzip
 import os
@@ -55,7 +55,8 @@ class Text:
 class Request:
     """Mutated requests and bytes that are none, against the server's port."""
     name = "request"
-    METHODS = ["Submit", "CancelQuery", "GetSchema", "GetStats", "ListQueries", "ListGraphs", "Nope"]
+    METHODS = ["Submit", "CancelQuery", "GetSchema", "GetStats", "ListQueries", "ListGraphs",
+               "Nope"]
     PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
     def __init__(self, data, server, seed):
@@ -95,7 +96,8 @@ class Request:
                  bytes([chance.randint(0, 12), chance.randint(0, 255)]) +
                  chance.choice([0, 1, 3, 1 << 31]).to_bytes(4, "big"))
         settings = b"\0\0\0\4\0\0\0\0\0"
-        message = chance.choice([noise, self.PREFACE + noise, self.PREFACE + settings + frame + noise,
+        message = chance.choice([noise, self.PREFACE + noise,
+                                 self.PREFACE + settings + frame + noise,
                                  b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03\x01" + noise])
         with socket.create_connection((host, int(port)), timeout=5) as connection:
             connection.settimeout(0.05)
@@ -121,10 +123,11 @@ class Request:
 class Import:
     """Mutated CSV files, into a data folder of their own."""
     name = "import"
-    NODES = ["~id,~label,name:String,age:Int,tags:String[]\n1,person,marko,29,a;b\n2,person,\"va\"\"das\",,\n"
-             "3,software,lop,,x\n",
+    NODES = ["~id,~label,name:String,age:Int,tags:String[]\n1,person,marko,29,a;b\n"
+             "2,person,\"va\"\"das\",,\n3,software,lop,,x\n",
              ":ID,name,age:int,:LABEL\na,marko,29,Person\nb,\"x,y\",1,Person;Admin\n"]
-    EDGES = ["~id,~from,~to,~label,weight:Double,since:Date\n7,1,2,knows,0.5,2020-01-02\n8,2,3,made,,\n",
+    EDGES = ["~id,~from,~to,~label,weight:Double,since:Date\n7,1,2,knows,0.5,2020-01-02\n"
+             "8,2,3,made,,\n",
              ":START_ID,:END_ID,:TYPE,w:double\na,b,KNOWS,1.5\nb,a,KNOWS,\n"]
 
     def __init__(self, data, server, seed):
@@ -164,7 +167,8 @@ class Import:
                      "--nodes", self._file(chance, "n.csv", self.NODES, which),
                      "--edges", self._file(chance, "e.csv", self.EDGES, which)]
         arguments += chance.choice([[], ["--bad-tolerance", "-1"], ["--skip-missing-endpoints"],
-                                    ["--delimiter", ";"], ["--quote", "none"], ["--id-type", "int"]])
+                                    ["--delimiter", ";"], ["--quote", "none"],
+                                    ["--id-type", "int"]])
         try:
             done = self._koios(*arguments)
             if done.returncode not in (0, 1, 2, 6):

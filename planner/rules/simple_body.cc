@@ -33,7 +33,7 @@ class BodyFold {
       }
       if (current_->size > kMaxInlineSize || current_->depth > kMaxInlineDepth) return false;
     }
-    return conditions_.size() <= kMaxInlineDepth;
+    return conditions_.size() <= kMaxInlineDepth && !reads_lost_name_;
   }
 
   const ExpressionPtr& current() const { return current_; }
@@ -60,19 +60,28 @@ class BodyFold {
     if (const Fetch* fetch = As<Fetch>(op)) return Property(*fetch, last_of_existence);
     if (const Limit* limit = As<Limit>(op)) return limit->low == 0 && limit->high != 0;
     if (const Reduce* reduce = As<Reduce>(op)) {  // of at most one value
+      StartNewRow();
       return reduce->function == plan::Reduce::SUM || reduce->function == plan::Reduce::MIN ||
              reduce->function == plan::Reduce::MAX;
     }
     return false;
   }
 
+  // What a reduction gives has no path and no names of the rows before it.
+  void StartNewRow() {
+    names_.clear();
+    is_new_row_ = true;
+  }
+
   // The expression in terms of the entering row.
-  ExpressionPtr Resolve(const ExpressionPtr& expression) const {
+  ExpressionPtr Resolve(const ExpressionPtr& expression) {
     return ReplaceLeaves(expression, [this](const ExpressionPtr& leaf) {
       if (IsCurrent(*leaf)) return current_;
       if (leaf->kind != Expression::Kind::kNamed) return leaf;
       auto stored = names_.find(leaf->name);
-      return stored == names_.end() ? leaf : stored->second;
+      if (stored != names_.end()) return stored->second;
+      reads_lost_name_ = reads_lost_name_ || is_new_row_;
+      return leaf;
     });
   }
 
@@ -114,6 +123,7 @@ class BodyFold {
       return false;
     }
     current_ = DegreeOf(current_, expand);
+    StartNewRow();
     return true;
   }
 
@@ -143,6 +153,8 @@ class BodyFold {
   std::map<std::string, ExpressionPtr> names_;  // stored by the body
   std::vector<ExpressionPtr> conditions_;
   bool exists_by_conditions_ = false;
+  bool is_new_row_ = false;
+  bool reads_lost_name_ = false;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-"""A result as canonical text, from koios.v1.Value and from gremlinpython's classes alike. Numbers by
-value, doubles to nine digits; lists and maps in any order, paths in theirs."""
+"""A result as canonical text, from koios.v1.Value and from gremlinpython's classes alike. Numbers
+by value, doubles to nine digits; lists and maps in any order, paths in theirs."""
 
 
 def _number(x):

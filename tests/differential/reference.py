@@ -1,4 +1,4 @@
-"""The reference server as a peer: one that listens, or one that is started from the shared folder."""
+"""The reference server as a peer: one that listens, or one started from the shared folder."""
 import os
 import random
 import shutil

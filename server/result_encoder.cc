@@ -82,7 +82,7 @@ Status EncodeStrings(const Column& column, MessageSplitter* splitter) {
 
 Status EncodeVertices(const storage::GraphView& view, bool materialize, const Column& column,
                       MessageSplitter* splitter) {
-  ElementResolver resolver(view, materialize);
+  engine::ElementResolver resolver(view, materialize);
   for (const VertexRef vertex : column.vertices()) resolver.Collect(vertex);
   RETURN_IF_ERROR(resolver.Load());
   for (size_t row = 0; row < column.size(); ++row) {
@@ -98,7 +98,7 @@ Status EncodeVertices(const storage::GraphView& view, bool materialize, const Co
 Status EncodeValues(const storage::GraphView& view, bool materialize, const Column& column,
                     MessageSplitter* splitter) {
   std::vector<Value> values(column.size());
-  ElementResolver resolver(view, materialize);
+  engine::ElementResolver resolver(view, materialize);
   for (size_t row = 0; row < values.size(); ++row) {
     values[row] = column.Get(row);
     resolver.Collect(values[row]);

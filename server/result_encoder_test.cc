@@ -10,6 +10,8 @@
 namespace koios::server {
 namespace {
 
+using engine::VertexPropertyId;
+
 class ResultEncoderTest : public testing::Test {
  protected:
   ResultEncoderTest() {

@@ -1,4 +1,5 @@
 // Wire form of a frame: varint length, the header (proto/frame.proto), then the columns' buffers.
+#include <algorithm>
 #include <iterator>
 
 #include "core/value_codec.h"
@@ -10,6 +11,12 @@ namespace {
 
 // A frame holds one batch, and a single row may be large (DESIGN 5.6).
 constexpr uint64_t kMaxHeaderBytes = uint64_t{16} << 20;
+// A sum of weights takes a bit for each exponent up to its largest: of one sum, and of all the
+// sums of a frame.
+constexpr uint64_t kMaxExponent = uint64_t{1} << 24;
+constexpr uint64_t kMaxExponents = uint64_t{1} << 26;
+// Batches end at kBatchRows.
+constexpr uint64_t kMaxRows = 64 * kBatchRows;
 
 void PutInstance(const InstanceId& id, frame::InstanceId* out) {
   out->set_home(id.home);
@@ -63,10 +70,19 @@ void PutReport(const Report& report, frame::Report* out) {
   }
 }
 
-Report GetReport(const frame::Report& in) {
+// `exponents`: what the reports of this frame have taken so far.
+StatusOr<Report> GetReport(const frame::Report& in, uint64_t* exponents) {
   Report report;
   report.instance = GetInstance(in.instance());
-  for (const frame::Weight& weight : in.weights()) report.weight.Add(weight.k(), weight.count());
+  uint64_t largest = 0;
+  for (const frame::Weight& weight : in.weights()) {
+    largest = std::max<uint64_t>(largest, weight.k());
+    if (largest > kMaxExponent || *exponents + largest > kMaxExponents ||
+        !report.weight.TryAdd(weight.k(), weight.count())) {
+      return DataLoss("A frame's weights are not valid.");
+    }
+  }
+  *exponents += largest;
   for (const frame::BarrierKey& key : in.pending()) {
     report.pending.push_back({key.op(), {key.loops().begin(), key.loops().end()}});
   }
@@ -95,13 +111,20 @@ void PutBatch(const Batch& batch, frame::Header* header, std::string* buffers) {
 
 Status GetBatch(const frame::Header& header, std::string_view buffers, Batch* batch) {
   constexpr uint32_t kMaxSlots = 1 << 20;
+  if (header.rows() > kMaxRows) return DataLoss("A frame has too many rows.");
   batch->rows = header.rows();
   batch->bulk.assign(header.bulk().begin(), header.bulk().end());
   if (!batch->bulk.empty() && batch->bulk.size() != batch->rows) {
     return DataLoss("A frame's bulk does not fit its rows.");
   }
+  for (const int64_t bulk : batch->bulk) {
+    if (bulk <= 0) return DataLoss("A row of a frame stands for no traverser.");
+  }
   uint64_t counted = 0;
   for (const frame::Run& run : header.runs()) {
+    if (run.count() == 0 || run.k() > kMaxExponent) {
+      return DataLoss("A frame's runs are not valid.");
+    }
     batch->runs.push_back({GetInstance(run.instance()),
                            {run.loops().begin(), run.loops().end()},
                            run.count(),
@@ -203,7 +226,11 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
   out.op = header.op();
   out.instance = GetInstance(header.instance());
   out.loops.assign(header.loops().begin(), header.loops().end());
-  for (const frame::Report& report : header.reports()) out.reports.push_back(GetReport(report));
+  uint64_t exponents = 0;
+  for (const frame::Report& report : header.reports()) {
+    ASSIGN_OR_RETURN(Report read, GetReport(report, &exponents));
+    out.reports.push_back(std::move(read));
+  }
   out.wants_stats = header.wants_stats();
   out.stats = GetStats(header);
   if (header.has_start()) {

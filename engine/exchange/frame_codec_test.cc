@@ -1,5 +1,8 @@
+#include "core/random.h"
+#include "core/value_codec.h"
 #include "engine/exchange/frame.h"
 #include "gtest/gtest.h"
+#include "proto/frame.pb.h"
 #include "storage/memory_graph.h"
 
 namespace koios::engine {
@@ -94,6 +97,116 @@ TEST(FrameCodecTest, CutOrChangedBytesAreRefusedOrReadNeverCrash) {
       }
     }
   }
+}
+
+Frame ReportFrame() {
+  Frame frame;
+  frame.kind = FrameKind::kReport;
+  for (uint32_t i = 0; i < 3; ++i) {
+    Report report;
+    report.instance = {i, 4};
+    report.weight.Add(3 + i);
+    report.weight.Add(90);
+    report.pending.push_back({6, {2, i}});
+    frame.reports.push_back(report);
+  }
+  frame.status = ResourceExhausted("Too much.", {});
+  return frame;
+}
+
+// A frame of this header alone.
+std::string Encoded(const frame::Header& header) {
+  std::string bytes;
+  PutBytes(header.SerializeAsString(), &bytes);
+  return bytes;
+}
+
+TEST(FrameCodecTest, WeightsThatAreNoneAreRefused) {
+  NoViews views;
+  const auto decode = [&](std::vector<std::pair<uint32_t, uint32_t>> weights, int reports = 1) {
+    frame::Header header;
+    header.set_kind(frame::Header::REPORT);
+    for (int i = 0; i < reports; ++i) {
+      frame::Report* report = header.add_reports();
+      for (const auto& [k, count] : weights) {
+        frame::Weight* weight = report->add_weights();
+        weight->set_k(k);
+        weight->set_count(count);
+      }
+    }
+    return DecodeFrame(Encoded(header), &views).status().code();
+  };
+  EXPECT_EQ(decode({{0, 1}}), StatusCode::kOk);
+  EXPECT_EQ(decode({{1, 1}, {2, 2}}), StatusCode::kOk);
+  EXPECT_EQ(decode({{0, 1}, {9, 1}}), StatusCode::kOk);  // the home sees that it is too much
+  EXPECT_EQ(decode({{0, 2}}), StatusCode::kDataLoss);
+  EXPECT_EQ(decode({{1, 3}, {1, 1}}), StatusCode::kDataLoss);
+  EXPECT_EQ(decode({{3, UINT32_MAX}}), StatusCode::kDataLoss);
+  EXPECT_EQ(decode({{UINT32_MAX, 1}}), StatusCode::kDataLoss);
+  EXPECT_EQ(decode({{1 << 24, 1}}, 2), StatusCode::kOk);
+  EXPECT_EQ(decode({{1 << 24, 1}}, 5), StatusCode::kDataLoss);  // each alone would do
+}
+
+TEST(FrameCodecTest, RowsThatAreNoneAreRefused) {
+  NoViews views;
+  const auto decode = [&](uint32_t rows, std::vector<uint32_t> counts, uint32_t k, int64_t bulk) {
+    frame::Header header;
+    header.set_rows(rows);
+    for (uint32_t count : counts) {
+      header.add_runs()->set_count(count);
+      header.mutable_runs()->rbegin()->set_k(k);
+    }
+    for (uint32_t row = 0; bulk != 1 && row < rows; ++row) header.add_bulk(bulk);
+    return DecodeFrame(Encoded(header), &views).status().code();
+  };
+  EXPECT_EQ(decode(3, {1, 2}, 5, 7), StatusCode::kOk);
+  EXPECT_EQ(decode(3, {1, 1}, 5, 1), StatusCode::kDataLoss);
+  EXPECT_EQ(decode(3, {3, 0}, 5, 1), StatusCode::kDataLoss);
+  EXPECT_EQ(decode(3, {3}, UINT32_MAX, 1), StatusCode::kDataLoss);
+  EXPECT_EQ(decode(3, {3}, 5, 0), StatusCode::kDataLoss);
+  EXPECT_EQ(decode(3, {3}, 5, -1), StatusCode::kDataLoss);
+  EXPECT_EQ(decode(UINT32_MAX, {UINT32_MAX}, 5, 1), StatusCode::kDataLoss);
+}
+
+TEST(FrameCodecTest, MutatedBytesAreReadOrDataLoss) {
+  NoViews views;
+  const std::string sources[] = {EncodeFrame(DataFrame(), false),
+                                 EncodeFrame(ReportFrame(), false)};
+  Rng rng(11);
+  int read = 0;
+  int refused = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string bytes = sources[i % 2];
+    for (uint64_t changes = 1 + rng.Uniform(4); changes > 0 && !bytes.empty(); --changes) {
+      const size_t at = rng.Uniform(bytes.size());
+      switch (rng.Uniform(4)) {
+        case 0:
+          bytes.erase(at, 1 + rng.Uniform(4));
+          break;
+        case 1:
+          bytes.insert(at, 1, static_cast<char>(rng.Uniform(256)));
+          break;
+        case 2:
+          bytes.insert(at, bytes.substr(rng.Uniform(bytes.size()), rng.Uniform(12)));
+          break;
+        default:
+          bytes[at] = static_cast<char>(rng.Uniform(256));
+      }
+    }
+    const auto decoded = DecodeFrame(bytes, &views);
+    if (!decoded.ok()) {
+      ++refused;
+      ASSERT_EQ(decoded.status().code(), StatusCode::kDataLoss) << "mutation " << i;
+      continue;
+    }
+    ++read;
+    for (const Column& slot : decoded->batch.slots) {
+      ASSERT_TRUE(slot.empty() || slot.size() == decoded->batch.rows) << "mutation " << i;
+    }
+    (void)EncodeFrame(*decoded, false);  // what was read can be used
+  }
+  EXPECT_GT(read, 100);
+  EXPECT_GT(refused, 1000);
 }
 
 }  // namespace

@@ -260,8 +260,8 @@ const std::vector<ScalarFunction>& CompareFunctions() {
       {"notEndingWith", 2, 2, TextFunction<Text::kEndingWith, false>},
       {"containing", 2, 2, TextFunction<Text::kContaining, true>},
       {"notContaining", 2, 2, TextFunction<Text::kContaining, false>},
-      {"regex", 2, 2, RegexFunction<true>},
-      {"notRegex", 2, 2, RegexFunction<false>},
+      {"regex", 2, 2, RegexFunction<true>, "_c"},
+      {"notRegex", 2, 2, RegexFunction<false>, "_c"},
   };
   return functions;
 }

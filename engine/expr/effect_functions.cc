@@ -73,10 +73,10 @@ Status CoinFunction(const EvalContext& context, const Args& args, Operand* out) 
 
 const std::vector<ScalarFunction>& EffectFunctions() {
   static const std::vector<ScalarFunction> functions = {
-      {"side_effect", 1, 1, SideEffectFunction},
-      {"in_side_effect", 2, 2, InSideEffectFunction},
-      {"coin", 1, 1, CoinFunction},
-      {"once", 1, 1, OnceFunction},
+      {"side_effect", 1, 2, SideEffectFunction, "sc"},
+      {"in_side_effect", 2, 2, InSideEffectFunction, "_s"},
+      {"coin", 1, 1, CoinFunction, "d"},
+      {"once", 1, 1, OnceFunction, "s"},
   };
   return functions;
 }

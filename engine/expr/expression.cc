@@ -3,6 +3,49 @@
 #include "core/value_codec.h"
 
 namespace koios::engine {
+namespace {
+
+bool IsOfKind(const Value& value, char letter) {
+  const ValueKind kind = value.kind();
+  switch (letter) {
+    case 's':
+      return kind == ValueKind::kString;
+    case 'n':
+      return kind == ValueKind::kString || value.is_null();
+    case 'i':
+      return value.is_integer() && kind != ValueKind::kBigInt;
+    case 'd':
+      return kind == ValueKind::kFloat || kind == ValueKind::kDouble;
+    case 'b':
+      return kind == ValueKind::kBool;
+    case 'l':
+      return value.is_collection();
+    default:
+      return letter == 'c';
+  }
+}
+
+char LetterOf(std::string_view constants, size_t argument) {
+  const bool repeats = !constants.empty() && constants.back() == '*';
+  if (repeats) constants.remove_suffix(1);
+  if (argument < constants.size()) return constants[argument];
+  return repeats ? constants.back() : '_';
+}
+
+}  // namespace
+
+Status Expression::CheckConstants(const Node& call) const {
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const char letter = LetterOf(call.function->constants, i);
+    if (letter == '_') continue;
+    const Node& argument = nodes_[call.args[i]];
+    if (argument.kind != Node::Kind::kConstant || !IsOfKind(argument.constant, letter)) {
+      return Internal("The plan calls " + std::string(call.function->name) + " with argument " +
+                      std::to_string(i + 1) + " that is no constant of the right kind.");
+    }
+  }
+  return OkStatus();
+}
 
 StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots) {
   Expression bound;
@@ -36,6 +79,7 @@ StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots
           if (arg >= static_cast<uint32_t>(i)) return Internal("The plan's expression is cyclic.");
           node.args.push_back(arg);
         }
+        RETURN_IF_ERROR(bound.CheckConstants(node));
         break;
       }
       case plan::Expr::Node::KIND_NOT_SET:

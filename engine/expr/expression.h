@@ -56,12 +56,17 @@ struct ScalarFunction {
   int max_args;
   Status (*evaluate)(const EvalContext& context, const std::vector<const Operand*>& args,
                      Operand* out);
+  // A letter per argument; those without one, and _, may be anything. The others are constants: c
+  // of any kind, s a string, n a string or null, i an integer, d a double, b a boolean, l a list
+  // or set. A * at the end repeats the last letter. Bind checks it, so that `evaluate` may trust.
+  const char* constants = "";
 };
 const ScalarFunction* FindFunction(const std::string& name);
 
 class Expression {
  public:
-  // INTERNAL for unknown functions, wrong counts of arguments, forward references.
+  // INTERNAL for unknown functions, wrong counts of arguments, arguments that must be constants of
+  // a kind and are not, forward references.
   static StatusOr<Expression> Bind(const plan::Expr& expr, uint32_t num_slots);
 
   // `operands` is scratch that the result lives in until the next call.
@@ -77,6 +82,8 @@ class Expression {
     const ScalarFunction* function = nullptr;
     std::vector<uint32_t> args;
   };
+  Status CheckConstants(const Node& call) const;
+
   std::vector<Node> nodes_;
 };
 

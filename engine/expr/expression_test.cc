@@ -85,5 +85,38 @@ TEST(ListFunctionsTest, LikePutsMembersBack) {
   EXPECT_TRUE(Equivalent(Apply("like", {Value::List({five})}, five, graph)[0], five));
 }
 
+// function(slot 0, arguments...), each argument a slot (nullopt) or a constant.
+StatusCode BindCode(const char* function, const std::vector<std::optional<Value>>& arguments) {
+  plan::Expr expr;
+  expr.add_nodes()->set_slot(0);
+  for (const auto& argument : arguments) {
+    if (argument.has_value()) {
+      expr.add_nodes()->set_constant(EncodeValue(*argument));
+    } else {
+      expr.add_nodes()->set_slot(0);
+    }
+  }
+  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+  call->set_function(function);
+  for (uint32_t i = 0; i <= arguments.size(); ++i) call->add_args(i);
+  return Expression::Bind(expr, 1).status().code();
+}
+
+TEST(ExpressionTest, ArgumentsThatMustBeConstantAreCheckedWhenBound) {
+  EXPECT_EQ(BindCode("property", {Value::String("age")}), StatusCode::kOk);
+  EXPECT_EQ(BindCode("property", {std::nullopt}), StatusCode::kInternal);
+  EXPECT_EQ(BindCode("property", {Value::Int(1)}), StatusCode::kInternal);
+  EXPECT_EQ(BindCode("regex", {std::nullopt}), StatusCode::kInternal);
+  EXPECT_EQ(BindCode("label_in", {Value::String("a"), Value::String("b")}), StatusCode::kOk);
+  EXPECT_EQ(BindCode("label_in", {Value::String("a"), std::nullopt}), StatusCode::kInternal);
+  EXPECT_EQ(BindCode("has_id", {Value::List({Value::Int(1)})}), StatusCode::kOk);
+  EXPECT_EQ(BindCode("has_id", {Value::Int(1)}), StatusCode::kInternal);
+  EXPECT_EQ(BindCode("list_range", {Value::Long(0), Value::Int(2)}), StatusCode::kOk);
+  EXPECT_EQ(BindCode("list_range", {Value::Long(0), Value::Double(2)}), StatusCode::kInternal);
+  EXPECT_EQ(BindCode("path_range", {Value::Null(), Value::String("a")}), StatusCode::kOk);
+  EXPECT_EQ(BindCode("degree", {Value::Int(0), Value::Null()}), StatusCode::kInternal);
+  EXPECT_EQ(BindCode("eq", {std::nullopt}), StatusCode::kOk);
+}
+
 }  // namespace
 }  // namespace koios::engine

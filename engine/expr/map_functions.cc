@@ -326,16 +326,16 @@ Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out
 
 const std::vector<ScalarFunction>& MapFunctions() {
   static const std::vector<ScalarFunction> functions = {
-      {"value_map", 2, kMany, ValueMapFunction},
-      {"element_map", 1, kMany, ElementMapFunction},
-      {"property_map", 1, kMany, PropertyMapFunction},
+      {"value_map", 2, kMany, ValueMapFunction, "_c*"},
+      {"element_map", 1, kMany, ElementMapFunction, "_c*"},
+      {"property_map", 1, kMany, PropertyMapFunction, "_c*"},
       {"map_get", 2, 2, MapGetFunction},
       {"first_of", 2, 2, FirstOfFunction},
       {"map_keys", 1, 1, MapPartsFunction<true>},
       {"map_values", 1, 1, MapPartsFunction<false>},
       {"entry_key", 1, 1, EntryPartFunction<true>},
       {"entry_value", 1, 1, EntryPartFunction<false>},
-      {"typeOf", 2, 2, TypeOfFunction},
+      {"typeOf", 2, 2, TypeOfFunction, "_c"},
   };
   return functions;
 }

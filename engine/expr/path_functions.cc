@@ -209,15 +209,15 @@ Status SelectFunction(const EvalContext& context, const Args& args, Operand* out
 
 const std::vector<ScalarFunction>& PathFunctions() {
   static const std::vector<ScalarFunction> functions = {
-      {"path_append", 2, kMany, AppendFunction},
+      {"path_append", 2, kMany, AppendFunction, "__s*"},
       {"path_of", 1, 1, OfFunction},
-      {"path_label", 2, kMany, LabelFunction},
-      {"path_range", 3, 3, RangeFunction},
+      {"path_label", 2, kMany, LabelFunction, "_s*"},
+      {"path_range", 3, 3, RangeFunction, "_nn"},
       {"path_entries", 1, 1, EntriesFunction},
       {"path_by", 2, 2, ByFunction},
-      {"path_select", 3, 3, SelectFunction},
+      {"path_select", 3, 3, SelectFunction, "_ss"},
       {"is_simple", 1, 1, SimpleFunction},
-      {"turn", 2, 2, TurnFunction},
+      {"turn", 2, 2, TurnFunction, "_i"},
   };
   return functions;
 }

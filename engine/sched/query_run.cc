@@ -116,8 +116,23 @@ void QueryRun::Fail(const Status& status) {
   if (failure_.ok()) failure_ = status;
 }
 
+// A frame that could be decoded may still speak of workers and operators that are not there.
+Status QueryRun::CheckFits(const Frame& frame) const {
+  const uint32_t workers = worker_.num_workers;
+  bool fits = frame.from < workers && frame.batch.slots.size() <= spec_->plan.num_slots();
+  for (const Run& run : frame.batch.runs) fits = fits && run.instance.home < workers;
+  for (const Report& report : frame.reports) {
+    fits = fits && report.instance.home < workers;
+    for (const BarrierKey& key : report.pending) {
+      fits = fits && key.op < nodes_.size() && PlanShape::IsBarrier(*nodes_[key.op].op);
+    }
+  }
+  return fits ? OkStatus() : DataLoss("A frame does not fit the plan of its query.");
+}
+
 void QueryRun::Receive(Frame frame) {
   if (!failure_.ok()) return;
+  if (Status fits = CheckFits(frame); !fits.ok()) return Fail(fits);
   switch (frame.kind) {
     case FrameKind::kData:
       return ReceiveData(std::move(frame));

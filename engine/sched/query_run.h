@@ -135,6 +135,7 @@ class QueryRun {
   void EnqueueInput(uint32_t op, Input input);
   void FinishInput(Node* node);
   Input TakeInput(Node* node);
+  Status CheckFits(const Frame& frame) const;
   void ReceiveData(Frame frame);
 
   // One kind of operator each (query_run_ops.cc).

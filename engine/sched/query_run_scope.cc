@@ -6,6 +6,14 @@
 
 namespace koios::engine {
 
+namespace {
+
+Status TooMuchWeight() {
+  return Internal("More weight came home than was given: a frame was doubled or is not ours.");
+}
+
+}  // namespace
+
 // ---- weights
 // -------------------------------------------------------------------------------------
 
@@ -13,12 +21,12 @@ void QueryRun::ReturnWeight(const InstanceId& instance, uint32_t k, uint32_t cou
   if (instance.home != worker_.index) {
     Report& report = ledger_[instance];
     report.instance = instance;
-    report.weight.Add(k, count);
+    if (!report.weight.TryAdd(k, count)) Fail(TooMuchWeight());
     return;
   }
   const auto found = homes_.find(instance.serial);
   if (found == homes_.end()) return Fail(Internal("Weight came home to an instance that is over."));
-  found->second->weight.Add(k, count);
+  if (!found->second->weight.TryAdd(k, count)) return Fail(TooMuchWeight());
   if (found->second->weight.IsOne()) whole_.push_back(instance.serial);
 }
 
@@ -102,7 +110,7 @@ void QueryRun::FireReady(Home* home) {
         [&](const BarrierKey& other) { return !(other == key) && shape_->Reaches(other, key); });
     (reached ? waiting : ready).push_back(key);
   }
-  CHECK(!ready.empty());
+  if (ready.empty()) return Fail(Internal("Barriers wait for each other."));
   home->pending = std::move(waiting);
   home->weight.Clear();
   const ExactSplit split = SplitWeight(0, static_cast<uint32_t>(ready.size()));

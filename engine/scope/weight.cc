@@ -6,32 +6,35 @@
 
 namespace koios::engine {
 
-void WeightSum::AddOne(uint32_t k) {
+bool WeightSum::AddOne(uint32_t k) {
   size_t word = k / 64;
   uint64_t bit = uint64_t{1} << (k % 64);
   if (word >= words_.size()) words_.resize(word + 1, 0);
   // 2^-k + 2^-k = 2^-(k-1): the carry goes towards smaller exponents.
   while ((words_[word] & bit) != 0) {
     words_[word] &= ~bit;
-    CHECK(k > 0);
+    if (k == 0) return false;
     --k;
     word = k / 64;
     bit = uint64_t{1} << (k % 64);
   }
   words_[word] |= bit;
+  return true;
 }
 
-void WeightSum::Add(uint32_t k, uint32_t count) {
+bool WeightSum::TryAdd(uint32_t k, uint32_t count) {
   // count * 2^-k as a sum of powers: bit b of count stands for 2^-(k-b).
   for (uint32_t b = 0; count != 0; ++b, count >>= 1) {
     if ((count & 1) == 0) continue;
-    CHECK(k >= b);
-    AddOne(k - b);
+    if (k < b || !AddOne(k - b)) return false;
   }
+  return true;
 }
 
+void WeightSum::Add(uint32_t k, uint32_t count) { CHECK(TryAdd(k, count)); }
+
 void WeightSum::Add(const WeightSum& other) {
-  for (uint32_t k : other.Pieces()) AddOne(k);
+  for (uint32_t k : other.Pieces()) CHECK(AddOne(k));
 }
 
 bool WeightSum::IsZero() const {

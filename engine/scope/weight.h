@@ -16,6 +16,8 @@ class WeightSum {
   // Adds `count` pieces of 2^-k. REQUIRES: the sum stays <= 1 (a broken invariant otherwise).
   void Add(uint32_t k, uint32_t count = 1);
   void Add(const WeightSum& other);
+  // False when the sum would pass 1; it is worth nothing then. For what came from outside.
+  [[nodiscard]] bool TryAdd(uint32_t k, uint32_t count = 1);
   bool IsOne() const { return !words_.empty() && (words_[0] & 1) != 0; }
   bool IsZero() const;
   void Clear() { words_.clear(); }
@@ -24,7 +26,7 @@ class WeightSum {
   size_t ByteSize() const { return words_.capacity() * sizeof(uint64_t); }
 
  private:
-  void AddOne(uint32_t k);
+  bool AddOne(uint32_t k);
 
   std::vector<uint64_t> words_;  // bit k of the fraction is bit k % 64 of word k / 64
 };

@@ -1,5 +1,6 @@
 #include "engine/sim/simulation.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -15,20 +16,22 @@ class SimulatedNetwork : public Transport {
   void SetSender(uint32_t from) { from_ = from; }
 
   void Send(uint32_t to, Frame frame) override {
-    ++num_frames_;
-    Parcel parcel;
-    parcel.to = to;
-    const size_t lane = (from_ * options_.num_workers + to) * 2 + (frame.is_control() ? 1 : 0);
-    // Inside a process the object travels; the local kinds are never serialised.
-    if (options_.serialize && frame.kind < FrameKind::kStart) {
-      // Lanes overtake each other, so each lane carries the plan on its first frame.
-      const bool first = started_.emplace(from_, to, frame.is_control(), frame.query).second;
-      parcel.bytes = EncodeFrame(frame, first && frame.spec != nullptr);
-    } else {
-      parcel.frame = std::move(frame);
+    if (TakesFault(frame)) {
+      switch (options_.fault) {
+        case NetworkFault::kDoubleReport:
+          Put(to, frame);
+          break;
+        case NetworkFault::kForgetBarriers:
+          for (Report& report : frame.reports) report.pending.clear();
+          break;
+        default:
+          return;  // dropped
+      }
     }
-    lanes_[lane].push_back(std::move(parcel));
+    Put(to, std::move(frame));
   }
+
+  bool faulted() const { return faulted_; }
 
   bool Empty() const {
     for (const auto& lane : lanes_) {
@@ -60,12 +63,45 @@ class SimulatedNetwork : public Transport {
     Frame frame;
   };
 
+  // Whether this is the frame that the fault is for.
+  bool TakesFault(const Frame& frame) {
+    const NetworkFault fault = options_.fault;
+    if (faulted_ || fault == NetworkFault::kNone) return false;
+    bool fits = frame.kind == FrameKind::kReport;
+    if (fault == NetworkFault::kDropData) fits = frame.kind == FrameKind::kData;
+    if (fault == NetworkFault::kDropAck) fits = frame.kind == FrameKind::kAck;
+    if (fault == NetworkFault::kForgetBarriers) {
+      fits = fits && std::any_of(frame.reports.begin(), frame.reports.end(),
+                                 [](const Report& report) { return !report.pending.empty(); });
+    }
+    faulted_ = fits && ++fault_frames_ == options_.fault_at;
+    return faulted_;
+  }
+
+  void Put(uint32_t to, Frame frame) {
+    ++num_frames_;
+    Parcel parcel;
+    parcel.to = to;
+    const size_t lane = (from_ * options_.num_workers + to) * 2 + (frame.is_control() ? 1 : 0);
+    // Inside a process the object travels; the local kinds are never serialised.
+    if (options_.serialize && frame.kind < FrameKind::kStart) {
+      // Lanes overtake each other, so each lane carries the plan on its first frame.
+      const bool first = started_.emplace(from_, to, frame.is_control(), frame.query).second;
+      parcel.bytes = EncodeFrame(frame, first && frame.spec != nullptr);
+    } else {
+      parcel.frame = std::move(frame);
+    }
+    lanes_[lane].push_back(std::move(parcel));
+  }
+
   const SimulationOptions options_;
   ViewProvider* const views_;
   uint32_t from_ = 0;
   std::vector<std::deque<Parcel>> lanes_;
   std::set<std::tuple<uint32_t, uint32_t, bool, QueryId>> started_;
   uint64_t num_frames_ = 0;
+  uint64_t fault_frames_ = 0;
+  bool faulted_ = false;
 };
 
 class OneView : public ViewProvider {
@@ -161,6 +197,7 @@ class Driver {
     result.status = broken.empty() ? sink_->result().status : Internal(broken);
     result.rows = std::move(sink_->rows());
     result.frames = network_.num_frames();
+    result.faulted = network_.faulted();
     result.peak_bytes = static_cast<uint64_t>(account_->peak());
     result.operators = sink_->result().operators;
     return result;

@@ -16,6 +16,17 @@
 
 namespace koios::engine {
 
+// What the simulated network may do wrong, once, with the `fault_at`th frame that it can be done
+// to: to show that the promises below do not hold then.
+enum class NetworkFault {
+  kNone,
+  kDropReport,      // weight is lost
+  kDoubleReport,    // weight comes home twice
+  kForgetBarriers,  // a report without the barriers that wait
+  kDropData,        // rows are lost, and their weight
+  kDropAck,         // a place in the sender's window is lost
+};
+
 struct SimulationOptions {
   uint64_t seed = 1;
   uint32_t num_workers = 4;
@@ -29,6 +40,8 @@ struct SimulationOptions {
   uint32_t sink_window = 4;         // batches the client takes before it pauses for a while
   uint64_t cancel_after_turns = 0;  // 0: never
   bool profile = false;
+  NetworkFault fault = NetworkFault::kNone;
+  uint64_t fault_at = 1;
   std::shared_ptr<storage::Transaction> transaction;  // of a plan that mutates: also its view
 };
 
@@ -39,6 +52,7 @@ struct SimulationResult {
   uint64_t frames = 0;
   uint64_t peak_bytes = 0;
   std::vector<OperatorStats> operators;
+  bool faulted = false;  // the fault has been done
 };
 
 // Runs one query to its end. Promises checked on the way: Done comes exactly once; afterwards no

@@ -61,7 +61,8 @@ StatusOr<ExpressionPtr> SideEffectValue(const std::string& name, const SourceSpa
                        "reading the groups of \"" + name +
                            "\" before they are complete is not there yet; cap() reads them");
   }
-  return CallOf("side_effect", {StringConstant(name)});
+  // Whether it is a map tells what unfold() behind it gives.
+  return CallOf("side_effect", {StringConstant(name), Constant(Value::Bool(effect.is_group))});
 }
 
 void AppendGroupTail(const GroupTail& tail, Chain* chain) {

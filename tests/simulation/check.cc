@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "core/value_compare.h"
-#include "engine/sim/simulation.h"
 #include "tests/simulation/step_tree.h"
 
 namespace koios::simulation {
@@ -49,11 +48,13 @@ engine::SimulationOptions RandomOptions(uint64_t seed, Rng* rng) {
 
 }  // namespace
 
-std::string CheckSeed(uint64_t seed, bool verbose) {
+std::string CheckSeed(uint64_t seed, bool verbose, engine::NetworkFault fault) {
   Rng rng(seed);
   const auto graph = MakeGraph(&rng);
   const RandomQuery query = MakeQuery(&rng);
-  const engine::SimulationOptions options = RandomOptions(seed, &rng);
+  engine::SimulationOptions options = RandomOptions(seed, &rng);
+  options.fault = fault;
+  options.fault_at = 1 + seed % 4;
   if (verbose) std::fprintf(stderr, "%s\n", ToText(query).c_str());
   std::optional<std::vector<Value>> expected = Evaluate(query, *graph);
   if (!expected.has_value()) return "";

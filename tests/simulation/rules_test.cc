@@ -7,6 +7,8 @@
 #include "core/value_compare.h"
 #include "engine/sim/simulation.h"
 #include "gtest/gtest.h"
+#include "storage/numbers.h"
+#include "storage/transaction.h"
 #include "tests/simulation/step_tree.h"
 
 namespace koios::simulation {
@@ -213,6 +215,77 @@ TEST(RulesTest, EffectsForEachTraverserOfABulk) {
   LocalAggregate(&plan);
   CapAndSink(&plan);
   ExpectGathered(plan, [](size_t, size_t edges) { return edges; });
+}
+
+// Rule 2: branches, options and iterations own no weight: what stands in them is the enclosing
+// instance's, which is whole only when all of it is back, however they nest.
+TEST(RulesTest, GlobalScopesOwnNoWeight) {
+  const Traversal both = {Of(Kind::kBoth)};
+  Step loop = Nest(Kind::kRepeatEmit, {{Nest(Kind::kUnion, {both, {Of(Kind::kOut)}})}});
+  loop.number = 2;
+  ExpectUnderAllSchedules({loop, Of(Kind::kCount)});
+  Step inner = Nest(Kind::kRepeat, {{Of(Kind::kOut)}});
+  inner.number = 2;
+  ExpectUnderAllSchedules(
+      {Nest(Kind::kLocal, {{Nest(Kind::kUnion, {{inner}, {Nest(Kind::kUnion, {both, both})}}),
+                            Of(Kind::kCount)}}),
+       Of(Kind::kSum)});
+  ExpectUnderAllSchedules(
+      {Nest(Kind::kUnion, {{loop, Of(Kind::kCount)}, {inner}}), Of(Kind::kCount)});
+}
+
+// Rule 5: dedup() streams, and its set spans the iterations: repeat(dedup()).times(2) lets nothing
+// through, repeat(dedup().both()).times(2) what both() gives anew in the first and then nothing.
+TEST(RulesTest, DedupRemembersOverIterations) {
+  Step same = Nest(Kind::kRepeat, {{Of(Kind::kDedup)}});
+  same.number = 2;
+  ExpectUnderAllSchedules({same, Of(Kind::kCount)});
+  Step wander = Nest(Kind::kRepeat, {{Of(Kind::kDedup), Of(Kind::kBoth)}});
+  wander.number = 2;
+  ExpectUnderAllSchedules({wander});
+  Step emitting = Nest(Kind::kRepeatEmit, {{Of(Kind::kOut), Of(Kind::kDedup)}});
+  emitting.number = 3;
+  ExpectUnderAllSchedules({Of(Kind::kHasOver, 5), emitting, Of(Kind::kCount)});
+}
+
+// Rule 9: V().property('x', 1).limit(1) changes one vertex, wherever the schedule lets it begin:
+// the scope around the effect takes one traverser after the other.
+TEST(RulesTest, AChangeBeforeALimitIsMadeOnce) {
+  plan::Plan plan = EffectPlan();
+  plan.set_mutates(true);
+  const auto enter = static_cast<int>(Append(&plan)->id());
+  plan.mutable_operators(enter)->mutable_scope_enter()->set_serial(true);
+  plan::PropertyExpr* property = Append(&plan, enter)->mutable_set_property()->mutable_property();
+  property->mutable_key()->add_nodes()->set_constant(EncodeValue(Value::String("x")));
+  property->mutable_value()->add_nodes()->set_constant(EncodeValue(Value::Int(1)));
+  Append(&plan, enter)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  plan::ScopeExit* exit = Append(&plan)->mutable_scope_exit();
+  exit->set_enter(static_cast<uint32_t>(enter));
+  exit->set_policy(plan::ScopeExit::ALL);
+  Append(&plan)->mutable_limit()->set_high(1);
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Append(&plan)->mutable_sink();
+
+  Rng graphs(5);
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto graph = MakeGraph(&graphs);
+    const auto vertices = Evaluate({{}, std::nullopt}, *graph);
+    engine::SimulationOptions options;
+    options.seed = seed;
+    options.num_workers = static_cast<uint32_t>(1 + seed % 5);
+    options.transaction = std::make_shared<storage::Transaction>(
+        graph, std::make_shared<storage::Numbers>(graph->num_partitions()));
+    const engine::SimulationResult result = engine::Simulate(plan, options.transaction, options);
+    ASSERT_TRUE(result.status.ok()) << result.status << " seed " << seed;
+    std::vector<VertexRef> refs;
+    for (const Value& vertex : *vertices) refs.push_back(vertex.AsVertex());
+    const KeyId key = options.transaction->schema().keys.Find("x");
+    storage::PropertyRows found;
+    if (key != kNoName) {
+      ASSERT_TRUE(options.transaction->VertexProperties(refs, {&key, 1}, &found).ok());
+    }
+    EXPECT_EQ(found.rows.size(), std::min<size_t>(refs.size(), 1)) << "seed " << seed;
+  }
 }
 
 // Alternatives run one after the other, each with a whole new weight.

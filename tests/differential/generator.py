@@ -204,7 +204,7 @@ class Generator:
             if self.labels:
                 names = ",".join("'%s'" % label for label in self.labels)
                 ends += [".select(%s)" % names] * 3
-                ends += [".where(neq('a'))", ".select(%s).by(T.id)" % names]
+                ends += [".where(neq('a'))", ".select(%s).fold()" % names]
         return self.pick(*ends)
 
 

@@ -115,7 +115,7 @@ class Generator:
         edges = [(".outE(%s)" % labels, "e"), (".inE(%s)" % labels, "e"),
                  (".bothE(%s)" % labels, "e"), (".bothE(%s).otherV()" % labels, "v")]
         values = [(".values('age')", "n"), (".values('name')", "s"), (".label()", "s"),
-                  (".outE().count().order()", "n"), (".values('age','name')", "x")]
+                  (".outE().count().sum()", "n"), (".values('age','name')", "x")]
         choice = self.chance.random()
         if choice < 0.35:
             return self.pick(*near)
@@ -151,7 +151,7 @@ class Generator:
             return self.pick(".sum()", ".min()", ".max()"), kind
         if choice < 0.7:
             # is() right behind it: the reference then counts no further than it needs to.
-            return ".count().order()", "n"
+            return ".count().sum()", "n"
         if choice < 0.8:
             return self.branch(kind, depth, top)
         return self.any_step(kind, depth, top)
@@ -204,7 +204,7 @@ class Generator:
             if self.labels:
                 names = ",".join("'%s'" % label for label in self.labels)
                 ends += [".select(%s)" % names] * 3
-                ends += [".where(neq('a'))", ".select(%s).by(T.id)" % names]
+                ends += [".where(neq('a'))", ".select(%s).fold()" % names]
         return self.pick(*ends)
 
 

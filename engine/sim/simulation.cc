@@ -31,8 +31,6 @@ class SimulatedNetwork : public Transport {
     Put(to, std::move(frame));
   }
 
-  bool faulted() const { return faulted_; }
-
   bool Empty() const {
     for (const auto& lane : lanes_) {
       if (!lane.empty()) return false;
@@ -66,7 +64,7 @@ class SimulatedNetwork : public Transport {
   // Whether this is the frame that the fault is for.
   bool TakesFault(const Frame& frame) {
     const NetworkFault fault = options_.fault;
-    if (faulted_ || fault == NetworkFault::kNone) return false;
+    if (fault == NetworkFault::kNone) return false;
     bool fits = frame.kind == FrameKind::kReport;
     if (fault == NetworkFault::kDropData) fits = frame.kind == FrameKind::kData;
     if (fault == NetworkFault::kDropAck) fits = frame.kind == FrameKind::kAck;
@@ -74,8 +72,7 @@ class SimulatedNetwork : public Transport {
       fits = fits && std::any_of(frame.reports.begin(), frame.reports.end(),
                                  [](const Report& report) { return !report.pending.empty(); });
     }
-    faulted_ = fits && ++fault_frames_ == options_.fault_at;
-    return faulted_;
+    return fits && ++fault_frames_ >= options_.fault_at;
   }
 
   void Put(uint32_t to, Frame frame) {
@@ -101,7 +98,6 @@ class SimulatedNetwork : public Transport {
   std::set<std::tuple<uint32_t, uint32_t, bool, QueryId>> started_;
   uint64_t num_frames_ = 0;
   uint64_t fault_frames_ = 0;
-  bool faulted_ = false;
 };
 
 class OneView : public ViewProvider {
@@ -197,7 +193,6 @@ class Driver {
     result.status = broken.empty() ? sink_->result().status : Internal(broken);
     result.rows = std::move(sink_->rows());
     result.frames = network_.num_frames();
-    result.faulted = network_.faulted();
     result.peak_bytes = static_cast<uint64_t>(account_->peak());
     result.operators = sink_->result().operators;
     return result;

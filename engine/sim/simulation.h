@@ -16,8 +16,8 @@
 
 namespace koios::engine {
 
-// What the simulated network may do wrong, once, with the `fault_at`th frame that it can be done
-// to: to show that the promises below do not hold then.
+// What the simulated network may do wrong, from the `fault_at`th frame on that it can be done to:
+// to show that the promises below do not hold then.
 enum class NetworkFault {
   kNone,
   kDropReport,      // weight is lost
@@ -52,7 +52,6 @@ struct SimulationResult {
   uint64_t frames = 0;
   uint64_t peak_bytes = 0;
   std::vector<OperatorStats> operators;
-  bool faulted = false;  // the fault has been done
 };
 
 // Runs one query to its end. Promises checked on the way: Done comes exactly once; afterwards no

@@ -11,14 +11,15 @@ ValueType CallType(const Expression& call, const TypeEnv& env) {
   }
   if (name == "map_keys" || name == "map_values") return ValueType::kList;
   if (name == "map_get" || name == "entry_key" || name == "entry_value" || name == "value" ||
-      name == "path_select" || name == "list_min" || name == "list_max" ||
-      name == "like" || name == "list_sample") {
+      name == "path_select" || name == "list_min" || name == "list_max" || name == "like" ||
+      name == "list_sample") {
     return ValueType::kAny;
   }
   if (name == "side_effect") {
     return IsTrue(*call.args.back()) ? ValueType::kMap : ValueType::kList;
   }
-  if (name == "first_of") return TypeOf(*call.args.back(), env);  // a side-effect behind a map's key
+  if (name == "first_of")
+    return TypeOf(*call.args.back(), env);  // a side-effect behind a map's key
   if (name.starts_with("path_")) return ValueType::kList;
   if (name == "list_range" || name == "list_tail" || name == "list_order" || name == "list_dedup") {
     return TypeOf(*call.args[0], env);

@@ -94,7 +94,7 @@ TEST(EqualsTest, ElementsByIdPropertiesByKeyAndValue) {
   EXPECT_FALSE(Equals(Value::Of(VertexRef{7}), Value::Of(EdgeRef{7, {}, {}, 1})));
   const Value p = Value::Of(PropertyData{EdgeRef{1, {}, {}, 1}, "weight", Value::Double(0.5)});
   const Value q = Value::Of(PropertyData{EdgeRef{2, {}, {}, 1}, "weight", Value::Double(0.5)});
-  EXPECT_TRUE(Equals(p, q));       // P.eq looks at key and value,
+  EXPECT_TRUE(Equals(p, q));      // P.eq looks at key and value,
   EXPECT_TRUE(Equivalent(p, q));  // dedup() too goes by key and value
   const PathData path{{Value::Int(1)}, {{"a"}}};
   EXPECT_TRUE(Equals(Value::Of(path), Value::Of(path)));

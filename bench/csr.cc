@@ -62,6 +62,16 @@ Answer Csr::Enumerate(std::span<const uint32_t> starts, int hops) const {
   return answer;
 }
 
+Answer Csr::EnumerateOthers(std::span<const uint32_t> starts, int hops) const {
+  Answer answer;
+  for (const uint32_t start : starts) {
+    Walk(start, hops, [&](uint32_t end) {
+      if (end != start) answer.Add(refs_[end].bits);
+    });
+  }
+  return answer;
+}
+
 uint64_t Csr::Count(std::span<const uint32_t> starts, int hops) const {
   uint64_t count = 0;
   for (const uint32_t start : starts) {

@@ -44,6 +44,8 @@ class Csr {
   // The ends of all walks of `hops` edges, and their number by nested loops that add up the degrees
   // before the last hop.
   Answer Enumerate(std::span<const uint32_t> starts, int hops) const;
+  // Without those that end where they began.
+  Answer EnumerateOthers(std::span<const uint32_t> starts, int hops) const;
   uint64_t Count(std::span<const uint32_t> starts, int hops) const;
   // The distinct ends.
   Answer Dedup(std::span<const uint32_t> starts, int hops) const;

@@ -128,6 +128,11 @@ StatusOr<std::vector<Case>> MakeCases(const Csr& csr, const storage::GraphView& 
         [starts, hops](const Csr& c) { return Number(c.Count(starts, hops)); });
     add(name + "enumeration", shown, source, Outs(hops),
         [starts, hops](const Csr& c) { return c.Enumerate(starts, hops); });
+    if (hops > 1) {  // each row remembers where it began, so that none can be merged
+      add(name + "enumeration, each row", shown, source,
+          ".as('s')" + Outs(hops) + ".where(neq('s'))",
+          [starts, hops](const Csr& c) { return c.EnumerateOthers(starts, hops); });
+    }
     if (hops != 2) continue;
     add("dedup", shown, source, ".out().out().dedup()",
         [starts](const Csr& c) { return c.Dedup(starts, 2); });

@@ -162,7 +162,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
   return environment_.engine->Submit(std::move(planned.plan), view_, Options(), shared_from_this());
 }
 
-engine::QueryOptions SubmitSession::Options() const {
+engine::QueryOptions SubmitSession::Options() {
   uint64_t timeout_ms = request_->timeout_ms();
   if (timeout_ms == 0) timeout_ms = environment_.limits.default_timeout_ms;
   std::optional<uint64_t> left_ns = RemainingNs(*context_);
@@ -175,8 +175,10 @@ engine::QueryOptions SubmitSession::Options() const {
   options.seed = NextSeed();
   options.profile = mode_ == v1::PROFILE;
   options.transaction = transaction_;
-  if (left_ns.has_value())
-    options.deadline_ns = static_cast<uint64_t>(environment_.engine->clock().NowNanos()) + *left_ns;
+  if (left_ns.has_value() && !deadline_ns_.has_value()) {
+    deadline_ns_ = static_cast<uint64_t>(environment_.engine->clock().NowNanos()) + *left_ns;
+  }
+  options.deadline_ns = deadline_ns_.value_or(0);
   return options;
 }
 
@@ -259,7 +261,9 @@ void SubmitSession::Decide() {
       rows_.store(0, std::memory_order_relaxed);
       ++beginning_;
     } else {
-      result.status = committed.status();
+      // A request that was stopped and did not commit ends as what stopped it says.
+      const bool gave_up = committed.status().code() == StatusCode::kAborted && !stopped_.ok();
+      result.status = gave_up ? stopped_ : committed.status();
       if (committed.ok()) {
         committed_version_ = committed->version;
         stopped_ = OkStatus();  // too late: it is done

@@ -76,7 +76,7 @@ class SubmitSession final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
   void Begin();
   void Decide();
   StatusOr<std::shared_ptr<engine::QueryHandle>> Launch();
-  engine::QueryOptions Options() const;
+  engine::QueryOptions Options();
   void Stop(const Status& why);
   void Pump();
   void EncodeNext(engine::ResultBatch batch);
@@ -96,6 +96,7 @@ class SubmitSession final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
   std::shared_ptr<storage::Transaction> transaction_;  // of the current attempt; null: none
   std::string graph_;
   uint64_t committed_version_ = 0;
+  std::optional<uint64_t> deadline_ns_;  // of all attempts together; on the engine's clock
   std::optional<ResultEncoder> encoder_;
   plan::Plan plan_;  // kept for the profile only
   v1::Mode mode_ = v1::RUN;

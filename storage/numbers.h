@@ -35,9 +35,11 @@ class Numbers {
   uint64_t TakeVertexLocal(uint32_t partition) { return vertex_locals_[partition].fetch_add(1); }
   uint64_t TakeEdgeLocal(uint32_t partition) { return edge_locals_[partition].fetch_add(1); }
   int64_t TakeVertexId() { return vertex_id_.fetch_add(1); }
-  // A user gave this id: it will not be assigned. As in MetaState, large ones are left aside.
+  // A user gave this id: it will not be assigned. As in MetaState, large ones are left aside, so
+  // far below its bound that the ids assigned from here on stay below it, too.
   void NoteVertexId(int64_t id) {
-    if (id <= std::numeric_limits<int64_t>::max() / 2) RaiseTo(id + 1, &vertex_id_);
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2 - (int64_t{1} << 48);
+    if (id < kMost) RaiseTo(id + 1, &vertex_id_);
   }
   uint64_t next_vertex_local(uint32_t partition) const { return vertex_locals_[partition]; }
   uint64_t next_edge_local(uint32_t partition) const { return edge_locals_[partition]; }

@@ -36,6 +36,15 @@ Limit Combine(const Limit& first, const Limit& second) {
 bool MoveUp(Chain* chain, size_t i) {
   bool changed = false;
   for (size_t moves = 0; moves < kMaxMoves && i > 0 && KeepsEveryRow(chain->ops[i - 1]); ++moves) {
+    // What is skipped behind a change is changed all the same: only the end moves before it.
+    Limit* limit = As<Limit>(&chain->ops[i]);
+    if (limit->low > 0 && Writes(chain->ops[i - 1])) {
+      if (limit->high == -1) return changed;
+      Op skip = chain->ops[i];
+      skip.body = Limit{limit->low, -1};
+      limit->low = 0;
+      chain->ops.insert(chain->ops.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(skip));
+    }
     std::swap(chain->ops[i], chain->ops[i - 1]);
     --i;
     changed = true;

@@ -47,12 +47,11 @@ Status CheckChain(const Chain& chain, bool* lazy) {
     const std::vector<Chain>* children = ChildrenOf(op);
     if (children == nullptr) continue;
     const Split* split = As<Split>(op);
-    if (split != nullptr && split->tests.empty() && BranchesConflict(*split)) {
+    if (split != nullptr && BranchesConflict(*split)) {
       return NotThereYet(op.span, "",
                          "the branches of " + op.step +
-                             " run side by side: one that reads the "
-                             "graph while another one changes it is "
-                             "not there yet");
+                             " run side by side: one that reads the graph while another one "
+                             "changes it is not there yet; coalesce() tries one after the other");
     }
     const bool before = *lazy;
     for (const Chain& child : *children) {
@@ -80,23 +79,46 @@ bool AddsElements(const Chain& chain) {
   return false;
 }
 
-// The guard for eq(property(_, key), value) behind a scan; nullopt: something else.
-std::optional<Mutate> GuardOf(const Source& source, const Filter& filter) {
-  const Expression& test = *filter.predicate;
-  if (test.kind != Expression::Kind::kCall || test.name != "eq" || test.args.size() != 2) {
-    return std::nullopt;
-  }
+// The property and the values of eq(property(_, key), value) and within(property(_, key),
+// [values]); false: something else.
+bool EqualsProperty(const Expression& test, ExpressionPtr* key,
+                    std::vector<ExpressionPtr>* values) {
+  if (test.kind != Expression::Kind::kCall || test.args.size() != 2) return false;
   const Expression& left = *test.args[0];
   if (left.kind != Expression::Kind::kCall || left.name != "property" ||
       !IsCurrent(*left.args[0]) || ReadsCurrent(*test.args[1]) ||
       left.args[1]->kind != Expression::Kind::kConstant) {
-    return std::nullopt;
+    return false;
   }
-  Mutate guard;
-  guard.kind = Mutate::Kind::kGuard;
-  if (source.labels.size() == 1) guard.label = StringConstant(source.labels[0]);
-  guard.properties.emplace_back(left.args[1], test.args[1]);
-  return guard;
+  *key = left.args[1];
+  if (test.name == "eq") {
+    values->push_back(test.args[1]);
+    return true;
+  }
+  const bool list = test.name == "within" && test.args[1]->kind == Expression::Kind::kConstant &&
+                    test.args[1]->constant.is_collection();
+  if (!list) return false;
+  for (const Value& member : test.args[1]->constant.AsList()) values->push_back(Constant(member));
+  return true;
+}
+
+// The guards for what a filter behind a scan looks up; several when one of them is enough.
+void AddGuards(const Source& source, const Expression& test, const Op& filter,
+               std::vector<Op>* ops) {
+  if (test.kind == Expression::Kind::kCall && (test.name == "or" || test.name == "and")) {
+    for (const ExpressionPtr& part : test.args) AddGuards(source, *part, filter, ops);
+    return;
+  }
+  ExpressionPtr key;
+  std::vector<ExpressionPtr> values;
+  if (!EqualsProperty(test, &key, &values)) return;
+  for (ExpressionPtr& value : values) {
+    Mutate guard;
+    guard.kind = Mutate::Kind::kGuard;
+    if (source.labels.size() == 1) guard.label = StringConstant(source.labels[0]);
+    guard.properties.emplace_back(key, std::move(value));
+    ops->push_back({std::move(guard), filter.span, filter.step});
+  }
 }
 
 }  // namespace
@@ -129,10 +151,9 @@ bool GuardLookups(Chain* root) {
     std::vector<Op> ops;
     for (size_t i = 0; i < chain->ops.size(); ++i) {
       const Source* source = As<Source>(chain->ops[i]);
-      if (source != nullptr && !source->ids && source->element == plan::VERTEX) {
+      if (source != nullptr && !source->ids) {
         for (size_t k = i + 1; k < chain->ops.size() && As<Filter>(chain->ops[k]); ++k) {
-          std::optional<Mutate> guard = GuardOf(*source, *As<Filter>(chain->ops[k]));
-          if (guard) ops.push_back({*std::move(guard), chain->ops[k].span, chain->ops[k].step});
+          AddGuards(*source, *As<Filter>(chain->ops[k])->predicate, chain->ops[k], &ops);
         }
       }
       ops.push_back(std::move(chain->ops[i]));

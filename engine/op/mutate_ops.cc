@@ -21,6 +21,7 @@ class Input {
   }
   bool Present(size_t row) const { return result_->Present(row); }
   Value Get(size_t row) const { return result_->Get(row); }
+  bool is_constant() const { return result_->is_constant; }
 
  private:
   Expression expression_;
@@ -281,7 +282,8 @@ class GuardOp : public StreamOperator {
     RETURN_IF_ERROR(value_.Evaluate(input, host_->sources()));
     storage::Transaction* transaction = host_->transaction();
     const size_t before = transaction->ByteSize();
-    for (size_t row = 0; row < input.rows; ++row) {
+    const size_t rows = value_.is_constant() ? 1 : input.rows;  // the same guard once
+    for (size_t row = 0; row < rows; ++row) {
       if (!value_.Present(row)) continue;
       storage::LookupGuard guard;
       if (!label_.empty()) guard.label = label_;
@@ -309,22 +311,24 @@ OperatorBundle Stream(std::unique_ptr<StreamOperator> op) {
   return bundle;
 }
 
-}  // namespace
-
-StatusOr<OperatorBundle> MakeAddVertex(const plan::AddVertex& op, uint32_t num_slots,
-                                       OperatorHost* host) {
+template <typename Add, typename Message>
+StatusOr<OperatorBundle> MakeAdd(const Message& op, uint32_t num_slots, OperatorHost* host) {
   RETURN_IF_ERROR(CheckHost(host));
-  auto add = std::make_unique<AddVertexOp>(host);
+  auto add = std::make_unique<Add>(host);
   RETURN_IF_ERROR(add->Open(op, num_slots));
   return Stream(std::move(add));
 }
 
+}  // namespace
+
+StatusOr<OperatorBundle> MakeAddVertex(const plan::AddVertex& op, uint32_t num_slots,
+                                       OperatorHost* host) {
+  return MakeAdd<AddVertexOp>(op, num_slots, host);
+}
+
 StatusOr<OperatorBundle> MakeAddEdge(const plan::AddEdge& op, uint32_t num_slots,
                                      OperatorHost* host) {
-  RETURN_IF_ERROR(CheckHost(host));
-  auto add = std::make_unique<AddEdgeOp>(host);
-  RETURN_IF_ERROR(add->Open(op, num_slots));
-  return Stream(std::move(add));
+  return MakeAdd<AddEdgeOp>(op, num_slots, host);
 }
 
 StatusOr<OperatorBundle> MakeSetProperty(const plan::SetProperty& op, uint32_t num_slots,

@@ -330,7 +330,11 @@ void QueryRun::Leave(Home* home, const ScopeResult& result) {
       out.slots[s].AppendFrom(*from, parked_slot ? home->row : result.body_row);
     }
   }
-  const int64_t out_bulk = parked.BulkAt(home->row) * result.bulk;
+  int64_t out_bulk = 0;
+  if (__builtin_mul_overflow(parked.BulkAt(home->row), result.bulk, &out_bulk)) {
+    return Fail(WithDetail(InvalidArgument("More traversers are equal than a long can count."),
+                           DetailFor(*exit.op)));
+  }
   if (out_bulk != 1 || !out.bulk.empty()) {
     out.bulk.resize(out.rows, 1);
     out.bulk.push_back(out_bulk);

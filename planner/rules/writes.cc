@@ -14,6 +14,11 @@ bool TakesOne(const Scope& scope) {
          scope.policy == plan::ScopeExit::EXISTS_FLAG || scope.policy == plan::ScopeExit::NONE;
 }
 
+bool TakesOne(const Op& op) {
+  const Limit* limit = As<Limit>(op);
+  return limit != nullptr && limit->low == 0 && limit->high == 1;
+}
+
 bool GathersAll(const Op& op) {
   return As<Order>(op) || As<Reduce>(op) || As<Group>(op) || As<Tail>(op) || As<Sample>(op) ||
          As<Barrier>(op) || As<Aggregate>(op) || As<Cap>(op);
@@ -79,10 +84,10 @@ bool AddsElements(const Chain& chain) {
   return false;
 }
 
-// The property and the values of eq(property(_, key), value) and within(property(_, key),
-// [values]); false: something else.
-bool EqualsProperty(const Expression& test, ExpressionPtr* key,
-                    std::vector<ExpressionPtr>* values) {
+// The property and the value of eq(property(_, key), value), or the constants of
+// within(property(_, key), [values]); false: something else.
+bool EqualsProperty(const Expression& test, ExpressionPtr* key, ExpressionPtr* value,
+                    ValueList* any_of) {
   if (test.kind != Expression::Kind::kCall || test.args.size() != 2) return false;
   const Expression& left = *test.args[0];
   if (left.kind != Expression::Kind::kCall || left.name != "property" ||
@@ -92,33 +97,39 @@ bool EqualsProperty(const Expression& test, ExpressionPtr* key,
   }
   *key = left.args[1];
   if (test.name == "eq") {
-    values->push_back(test.args[1]);
+    *value = test.args[1];
     return true;
   }
   const bool list = test.name == "within" && test.args[1]->kind == Expression::Kind::kConstant &&
                     test.args[1]->constant.is_collection();
   if (!list) return false;
-  for (const Value& member : test.args[1]->constant.AsList()) values->push_back(Constant(member));
+  *any_of = test.args[1]->constant.AsList();
   return true;
 }
 
-// The guards for what a filter behind a scan looks up; several when one of them is enough.
+// The guards for what a filter behind a scan looks up. Those of many constants are one operation: a
+// child that gets the constants, so that a plan does not grow with a list.
 void AddGuards(const Source& source, const Expression& test, const Op& filter,
                std::vector<Op>* ops) {
   if (test.kind == Expression::Kind::kCall && (test.name == "or" || test.name == "and")) {
     for (const ExpressionPtr& part : test.args) AddGuards(source, *part, filter, ops);
     return;
   }
-  ExpressionPtr key;
-  std::vector<ExpressionPtr> values;
-  if (!EqualsProperty(test, &key, &values)) return;
-  for (ExpressionPtr& value : values) {
-    Mutate guard;
-    guard.kind = Mutate::Kind::kGuard;
-    if (source.labels.size() == 1) guard.label = StringConstant(source.labels[0]);
-    guard.properties.emplace_back(key, std::move(value));
-    ops->push_back({std::move(guard), filter.span, filter.step});
+  ExpressionPtr key, value;
+  ValueList any_of;
+  if (!EqualsProperty(test, &key, &value, &any_of)) return;
+  Mutate guard;
+  guard.kind = Mutate::Kind::kGuard;
+  if (source.labels.size() == 1) guard.label = StringConstant(source.labels[0]);
+  guard.properties.emplace_back(key, value != nullptr ? value : Current());
+  Op op{std::move(guard), filter.span, filter.step};
+  if (value == nullptr) {
+    Chain body;
+    body.ops = {{Inject{std::move(any_of)}, filter.span, filter.step}, std::move(op)};
+    op = {ScopeOf(plan::ScopeExit::EFFECT, "", plan::Project::DROP_ROW, std::move(body)),
+          filter.span, filter.step};
   }
+  ops->push_back(std::move(op));
 }
 
 }  // namespace
@@ -131,7 +142,7 @@ bool StopBeforeWrites(Chain* root) {
       Scope* scope = As<Scope>(&op);
       if (scope == nullptr || !TakesOne(*scope)) continue;
       for (Chain& body : scope->bodies) {
-        if (!Writes(body) || As<Limit>(body.ops.back())) continue;
+        if (!Writes(body) || TakesOne(body.ops.back())) continue;
         body.ops.push_back({Limit{0, 1}, op.span, op.step});
         changed = true;
       }

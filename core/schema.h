@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,8 @@ struct Schema {
   NameTable keys;
   // (label, key) -> the one kind its values had so far; absent: never used; kNull: mixed.
   std::map<std::pair<LabelId, KeyId>, ValueKind> property_kinds;
+  // (vertex label, key) that the store can seek by value.
+  std::set<std::pair<LabelId, KeyId>> vertex_indexes;
   // Labels in use by vertices and by edges, with counts as of the view.
   std::map<LabelId, uint64_t> vertex_counts;
   std::map<LabelId, uint64_t> edge_counts;

@@ -249,6 +249,29 @@ TEST_F(GraphImportTest, Neo4jHeadersWithSpacesTypesAndArrays) {
   EXPECT_EQ(std::get<2>(edges[0]), "City:1");
 }
 
+TEST_F(GraphImportTest, VerticesInASpaceAreIndexedByTheirId) {
+  options_.nodes = {"City=" + Write("c.csv", ":ID(City),name\n1,Rome\n2,Oslo\n"),
+                    "Town=" + Write("t.csv", ":ID,id:int\n1,1\n")};
+  options_.edges = {};
+  ASSERT_TRUE(Import().ok());
+  auto view = View();
+  const Schema& schema = view->schema();
+  const LabelId city = schema.labels.Find("City");
+  const KeyId id = schema.keys.Find("id");
+  EXPECT_EQ(schema.vertex_indexes, (std::set<std::pair<LabelId, KeyId>>{{city, id}}));
+  const Value two = Value::Int(2);
+  std::vector<VertexRef> found;
+  for (uint32_t partition = 0; partition < view->num_partitions(); ++partition) {
+    storage::SeekCursor cursor;
+    ASSERT_TRUE(view->SeekVertices(partition, {&city, 1}, id, {&two, 1}, &cursor, 10, &found).ok());
+    EXPECT_TRUE(cursor.done);
+  }
+  Column ids;
+  ASSERT_TRUE(view->VertexIds(found, &ids).ok());
+  ASSERT_EQ(ids.size(), 1u);
+  EXPECT_EQ(ids.Get(0).AsString(), "City:2");
+}
+
 TEST_F(GraphImportTest, OddButGoodFilesLoadAndPoisonIsReported) {
   using std::string_literals::operator""s;
   options_.nodes = {

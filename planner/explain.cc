@@ -102,6 +102,11 @@ std::string InjectText(const plan::Inject& inject) {
          (inject.keep_input() ? ", keep_input)" : ")");
 }
 
+std::string SeekText(const plan::Scan& scan) {
+  if (!scan.has_seek()) return "";
+  return ", seek " + scan.seek().key() + "=[" + Joined(scan.seek().values(), BytesText) + "]";
+}
+
 std::string ReadText(const Operator& op) {
   switch (op.kind_case()) {
     case Operator::kInject:
@@ -110,7 +115,7 @@ std::string ReadText(const Operator& op) {
       return "Partitions()";
     case Operator::kScan:
       return "Scan(" + plan::ElementKind_Name(op.scan().element()) + ", " +
-             NamesText(op.scan().labels()) + ")";
+             NamesText(op.scan().labels()) + SeekText(op.scan()) + ")";
     case Operator::kLookup:
       return "Lookup(" + plan::ElementKind_Name(op.lookup().element()) + ")";
     case Operator::kExpand:

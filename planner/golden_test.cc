@@ -58,10 +58,20 @@ std::string ErrorText(const Status& status) {
          MessageOf(status) + "\n";
 }
 
+// Vertices with the label Place are indexed by their property id.
+const Schema& IndexedSchema() {
+  static const Schema kSchema = [] {
+    Schema schema;
+    schema.vertex_indexes.insert({schema.labels.Intern("Place"), schema.keys.Intern("id")});
+    return schema;
+  }();
+  return kSchema;
+}
+
 std::string PlanText(const std::string& text) {
   StatusOr<parser::Query> query = parser::Parse(text);
   if (!query.ok()) return ErrorText(query.status());
-  StatusOr<PlannedQuery> planned = PlanQuery(*query, PlanContext());
+  StatusOr<PlannedQuery> planned = PlanQuery(*query, PlanContext{&IndexedSchema(), {}});
   return planned.ok() ? PhysicalText(planned->plan) : ErrorText(planned.status());
 }
 
@@ -72,6 +82,7 @@ std::string RuleText(const std::string& text, const std::string& name) {
   const Parameters parameters;
   QueryState state;
   state.parameters = &parameters;
+  state.schema = &IndexedSchema();
   Builder builder(&state, TypeEnv{});
   const Status built = builder.AppendRoot(query->root);
   if (!built.ok()) return ErrorText(built);

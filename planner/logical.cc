@@ -26,6 +26,7 @@ std::string SourceText(const Source& op) {
   std::string text = op.element == plan::VERTEX ? "Source(vertex" : "Source(edge";
   if (!op.labels.empty()) text += ", labels=" + NamesText(op.labels);
   if (op.ids) text += ", ids=" + ConstantText(Value::List(*op.ids));
+  if (op.seek) text += ", seek " + op.seek->key + "=" + ConstantText(Value::List(op.seek->values));
   return text + ")";
 }
 

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/schema.h"
 #include "core/status.h"
 #include "core/value.h"
 #include "planner/expression.h"
@@ -29,10 +30,17 @@ inline constexpr char kFromVertexName[] = "~from";
 // The traverser's path, kept only in queries that read paths.
 inline constexpr char kPathName[] = "~path";
 
+// Only vertices that may have one of the values as the property.
+struct Seek {
+  std::string key;
+  ValueList values;
+};
 struct Source {
   plan::ElementKind element = plan::VERTEX;
   std::vector<std::string> labels;  // empty: all
   std::optional<ValueList> ids;     // look these up instead of scanning
+  std::optional<Seek> seek;         // of an index
+  const Schema* schema = nullptr;   // as of the view; null: not known
 };
 struct Inject {
   ValueList values;

@@ -52,6 +52,7 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   }
   QueryState state;
   state.parameters = &context.parameters;
+  state.schema = context.schema;
   Builder builder(&state, TypeEnv{});
   RETURN_IF_ERROR(builder.AppendRoot(query.root));
   AppendTerminal(query, &builder);

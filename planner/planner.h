@@ -14,7 +14,7 @@
 namespace koios::planner {
 
 struct PlanContext {
-  const Schema* schema = nullptr;  // as of the view that the query will read
+  const Schema* schema = nullptr;  // as of the view that the query will read; null: not known
   std::map<std::string, Value> parameters;
 };
 

@@ -21,7 +21,9 @@ uint64_t Total(const std::map<LabelId, uint64_t>& counts) {
   return total;
 }
 
-void FillLabel(const Schema& schema, LabelId label, uint64_t count, v1::LabelSchema* out) {
+// `indexes`: those of vertices, or none for edges.
+void FillLabel(const Schema& schema, const std::set<std::pair<LabelId, KeyId>>& indexes,
+               LabelId label, uint64_t count, v1::LabelSchema* out) {
   out->set_label(schema.labels.Name(label));
   out->set_count(count);
   for (auto it = schema.property_kinds.lower_bound({label, 0});
@@ -30,6 +32,7 @@ void FillLabel(const Schema& schema, LabelId label, uint64_t count, v1::LabelSch
     property->set_key(schema.keys.Name(it->first.second));
     const bool mixed = it->second == ValueKind::kNull;
     property->set_type(mixed ? "Any" : std::string(KindName(it->second)));
+    property->set_indexed(indexes.contains(it->first));
   }
 }
 
@@ -38,10 +41,10 @@ Status FillSchema(const SessionEnvironment& environment, const v1::GetSchemaRequ
   ASSIGN_OR_RETURN(auto view, environment.graphs->View(GraphOfSource("", request.graph())));
   const Schema& schema = view->schema();
   for (const auto& [label, count] : schema.vertex_counts) {
-    FillLabel(schema, label, count, response->add_vertex_labels());
+    FillLabel(schema, schema.vertex_indexes, label, count, response->add_vertex_labels());
   }
   for (const auto& [label, count] : schema.edge_counts) {
-    FillLabel(schema, label, count, response->add_edge_labels());
+    FillLabel(schema, {}, label, count, response->add_edge_labels());
   }
   return OkStatus();
 }

@@ -3,10 +3,8 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <bit>
 
-#include "core/big_number.h"
-#include "core/value_compare.h"
+#include "storage/codec/equality_hash.h"
 
 namespace koios::storage {
 namespace {
@@ -24,30 +22,6 @@ enum class Unit : uint64_t {
 uint64_t Hash(Unit unit, uint64_t number, std::string_view text) {
   const uint64_t seed = number * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(unit);
   return XXH3_64bits_withSeed(text.data(), text.size(), seed);
-}
-
-// Equal values, equal hash; unequal ones may share one (collections all do: their members are equal
-// across types of numbers).
-uint64_t EqualityHash(const Value& value) {
-  if (value.is_collection() || value.kind() == ValueKind::kMap) return 0;
-  if (!value.is_number()) return EquivalenceHash(value);
-  double number = 0;
-  switch (value.kind()) {
-    case ValueKind::kByte:
-    case ValueKind::kShort:
-    case ValueKind::kInt:
-    case ValueKind::kLong:
-      number = static_cast<double>(value.AsInteger());
-      break;
-    case ValueKind::kFloat:
-    case ValueKind::kDouble:
-      number = value.AsDouble();
-      break;
-    default:
-      number = value.AsBigNumber().ToDouble();
-      break;
-  }
-  return std::bit_cast<uint64_t>(number + 0.0);  // + 0.0: the two zeros are equal
 }
 
 Status Conflict() {

@@ -36,6 +36,14 @@ struct ExpandCursor {
   uint64_t next_own = 0;  // as ScanCursor's
 };
 
+// Where a seek stands. Opaque.
+struct SeekCursor {
+  size_t prefix = 0;        // of those that labels and values make
+  uint64_t next_local = 0;  // within it
+  bool done = false;
+  uint64_t next_own = 0;  // as ScanCursor's
+};
+
 // One output row per edge end: rows[i] is the input row it belongs to.
 struct Expansion {
   std::vector<uint32_t> rows;
@@ -72,6 +80,13 @@ class GraphView {
   // Edges of one partition (by their out vertex), likewise.
   virtual Status ScanEdges(uint32_t partition, std::span<const LabelId> labels,
                            ExpandCursor* cursor, size_t limit, std::vector<EdgeRef>* out) const = 0;
+
+  // Vertices of one partition that may have one of the values as the property: all that have, and
+  // perhaps some more whose value only hashes alike. Each once, at most `limit` more of them.
+  // REQUIRES: schema().vertex_indexes has (label, key) for each of `labels`, which are not empty.
+  virtual Status SeekVertices(uint32_t partition, std::span<const LabelId> labels, KeyId key,
+                              std::span<const Value> values, SeekCursor* cursor, size_t limit,
+                              std::vector<VertexRef>* out) const = 0;
 
   // User ids to references; rows[i] is the input row found. A string that is a canonical decimal
   // finds the integer id when no such string id exists.

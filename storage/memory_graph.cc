@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "storage/codec/element_id.h"
+#include "storage/codec/equality_hash.h"
 #include "storage/commit_limits.h"
 #include "storage/meta_state.h"
 
@@ -41,6 +42,12 @@ void AppendRows(uint32_t row, const KeyedProperties& properties, std::span<const
   }
 }
 
+bool HashesAsOneOf(const Value& property, std::span<const Value> values) {
+  const uint64_t hash = EqualityHash(property);
+  return std::any_of(values.begin(), values.end(),
+                     [hash](const Value& value) { return EqualityHash(value) == hash; });
+}
+
 // The value of `ids` at the id, or at the integer that a string spells.
 template <typename Map>
 const typename Map::mapped_type* FindId(const Map& ids, const Value& id) {
@@ -61,6 +68,10 @@ MemoryGraph::MemoryGraph(uint32_t num_partitions)
       edges_(num_partitions),
       next_edge_local_(num_partitions, kFirstEdgeLocal) {
   CHECK(num_partitions > 0 && num_partitions <= kMaxPartitions);
+}
+
+void MemoryGraph::IndexVertices(std::string_view label, std::string_view key) {
+  schema_.vertex_indexes.insert({schema_.labels.Intern(label), schema_.keys.Intern(key)});
 }
 
 StatusOr<VertexRef> MemoryGraph::AddVertex(const std::optional<Value>& id, std::string_view label,
@@ -165,6 +176,24 @@ Status MemoryGraph::ScanVertices(uint32_t partition, std::span<const LabelId> la
     if (out->size() == full) return OkStatus();
     if (!Selected(vertices[cursor->next_local].label, labels)) continue;
     out->push_back(VertexRef::Make(partition, kFirstVertexLocal + cursor->next_local));
+  }
+  cursor->done = true;
+  return OkStatus();
+}
+
+Status MemoryGraph::SeekVertices(uint32_t partition, std::span<const LabelId> labels, KeyId key,
+                                 std::span<const Value> values, SeekCursor* cursor, size_t limit,
+                                 std::vector<VertexRef>* out) const {
+  const std::vector<Vertex>& vertices = vertices_[partition];
+  const size_t full = FullSize(out->size(), limit);
+  for (; cursor->next_local < vertices.size(); ++cursor->next_local) {
+    if (out->size() == full) return OkStatus();
+    const Vertex& vertex = vertices[cursor->next_local];
+    if (!Selected(vertex.label, labels)) continue;
+    for (const auto& [name, property] : vertex.properties) {
+      if (name != key || !HashesAsOneOf(property, values)) continue;
+      out->push_back(VertexRef::Make(partition, kFirstVertexLocal + cursor->next_local));
+    }
   }
   cursor->done = true;
   return OkStatus();

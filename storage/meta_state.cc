@@ -68,6 +68,9 @@ Status MetaState::Load(std::string_view key_bytes, std::string_view value) {
       if (value.size() != 1) return Damaged();
       schema_.property_kinds[{key.first, key.second}] = static_cast<ValueKind>(value[0]);
       return OkStatus();
+    case MetaKind::kVertexIndex:
+      schema_.vertex_indexes.insert({key.first, key.second});
+      return OkStatus();
     case MetaKind::kVertexCount:
     case MetaKind::kEdgeCount: {
       ASSIGN_OR_RETURN(const uint64_t count, DecodeMetaNumber(value));
@@ -93,6 +96,10 @@ Status MetaState::FinishLoad() const {
   for (const auto& [name, kind] : schema_.property_kinds) {
     if (name.first == kNoName || name.first > schema_.labels.size()) return Damaged();
     if (name.second == kNoName || name.second > schema_.keys.size()) return Damaged();
+  }
+  for (const auto& [label, key] : schema_.vertex_indexes) {
+    if (label == kNoName || label > schema_.labels.size()) return Damaged();
+    if (key == kNoName || key > schema_.keys.size()) return Damaged();
   }
   return OkStatus();
 }
@@ -123,6 +130,12 @@ void MetaState::NoteProperty(LabelId label, KeyId key, ValueKind kind) {
     known->second = ValueKind::kNull;
   }
   Changed(MetaKind::kPropertyKind, label, key);
+}
+
+void MetaState::AddVertexIndex(LabelId label, KeyId key) {
+  if (schema_.vertex_indexes.insert({label, key}).second) {
+    Changed(MetaKind::kVertexIndex, label, key);
+  }
 }
 
 void MetaState::AddVertices(LabelId label, int64_t delta) {
@@ -171,6 +184,8 @@ std::string MetaState::ValueOf(const MetaKey& key) const {
       return schema_.keys.Name(key.first);
     case MetaKind::kPropertyKind:
       return std::string(1, static_cast<char>(schema_.property_kinds.at({key.first, key.second})));
+    case MetaKind::kVertexIndex:
+      return "";
     case MetaKind::kVertexCount:
       return count_in(schema_.vertex_counts);
     case MetaKind::kEdgeCount:

@@ -48,6 +48,8 @@ class MetaState {
   StatusOr<KeyId> InternKey(std::string_view name, uint32_t max_names);
   // A value of this kind was stored: remembers the kind, or that kinds are mixed.
   void NoteProperty(LabelId label, KeyId key, ValueKind kind);
+  // REQUIRES: there are no vertices of this label, or the property is indexed already.
+  void AddVertexIndex(LabelId label, KeyId key);
   void AddVertices(LabelId label, int64_t delta);
   void AddEdges(LabelId label, int64_t delta);
   void SetNextLocals(uint32_t partition, uint64_t next_vertex, uint64_t next_edge);

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "storage/codec/element_id.h"
+#include "storage/codec/equality_hash.h"
 #include "storage/commit_limits.h"
 
 namespace koios::storage {
@@ -56,6 +57,16 @@ StatusOr<KeyId> Transaction::KeyOf(std::string_view key, const Value& value) {
   return schema_.keys.Intern(key);
 }
 
+void Transaction::NoteIndexed(VertexRef vertex, KeyId key, const Value& value) {
+  if (value.is_null()) return;
+  const auto& indexes = schema_.vertex_indexes;
+  const bool indexed = std::any_of(indexes.begin(), indexes.end(),
+                                   [key](const auto& index) { return index.second == key; });
+  if (!indexed) return;
+  own_index_[{key, EqualityHash(value)}].push_back(vertex);
+  Charge(kChangeBytes);
+}
+
 Status Transaction::SetAll(LabelId label, const PropertyList& properties, Changes* changes) {
   for (const auto& [key, value] : properties) {
     if (value.is_null()) continue;
@@ -98,7 +109,9 @@ StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::op
   const uint32_t partition = PartitionOfId(vertex.id);
   vertex.ref = VertexRef::Make(partition, numbers_->TakeVertexLocal(partition));
   vertex.label = schema_.labels.Intern(label);
-  RETURN_IF_ERROR(SetAll(vertex.label, properties, &vertex_changes_[vertex.ref]));
+  Changes& changes = vertex_changes_[vertex.ref];
+  RETURN_IF_ERROR(SetAll(vertex.label, properties, &changes));
+  for (const auto& [key, value] : changes) NoteIndexed(vertex.ref, key, value);
   ++schema_.vertex_counts[vertex.label];
   Charge(kElementBytes + vertex.id.ByteSize());
   own_vertex_of_[vertex.ref.bits] = own_vertices_.size();
@@ -152,6 +165,7 @@ Status Transaction::SetProperty(VertexRef vertex, std::string_view key, const Va
   RETURN_IF_ERROR(CheckAlive(vertex));
   ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
   vertex_changes_[vertex][id] = value;
+  NoteIndexed(vertex, id, value);
   has_changes_ = true;
   return OkStatus();
 }
@@ -286,6 +300,65 @@ Status Transaction::ScanVertices(uint32_t partition, std::span<const LabelId> la
     const OwnVertex& added = own_vertices_[own_vertex_of_.at(vertex.bits)];
     if (dropped_vertices_.contains(vertex.bits) || !Wanted(added.label, labels)) continue;
     out->push_back(vertex);
+  }
+  cursor->done = true;
+  return OkStatus();
+}
+
+bool Transaction::IsChanged(VertexRef vertex, KeyId key) const {
+  const auto found = vertex_changes_.find(vertex);
+  return found != vertex_changes_.end() && found->second.contains(key);
+}
+
+// Vertices that were given one of the values and still have it, ascending.
+StatusOr<std::vector<VertexRef>> Transaction::SeekChanged(uint32_t partition,
+                                                          std::span<const LabelId> labels,
+                                                          KeyId key,
+                                                          std::span<const Value> values) const {
+  std::vector<VertexRef> found;
+  for (const Value& value : values) {
+    const uint64_t hash = EqualityHash(value);
+    const auto noted = own_index_.find({key, hash});
+    if (noted == own_index_.end()) continue;
+    for (const VertexRef vertex : noted->second) {
+      if (vertex.partition() != partition || dropped_vertices_.contains(vertex.bits)) continue;
+      const Value& now = vertex_changes_.at(vertex).at(key);
+      if (!now.is_null() && EqualityHash(now) == hash) found.push_back(vertex);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  std::vector<LabelId> label_of;
+  RETURN_IF_ERROR(VertexLabels(found, &label_of));
+  size_t kept = 0;
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (Wanted(label_of[i], labels)) found[kept++] = found[i];
+  }
+  found.resize(kept);
+  return found;
+}
+
+Status Transaction::SeekVertices(uint32_t partition, std::span<const LabelId> labels, KeyId key,
+                                 std::span<const Value> values, SeekCursor* cursor, size_t limit,
+                                 std::vector<VertexRef>* out) const {
+  const size_t full = FullSize(out->size(), limit);
+  if (cursor->next_own == 0) {
+    const auto begin = static_cast<std::ptrdiff_t>(out->size());
+    RETURN_IF_ERROR(base_->SeekVertices(partition, labels, key, values, cursor, limit, out));
+    out->erase(std::remove_if(out->begin() + begin, out->end(),
+                              [&](VertexRef vertex) {
+                                return dropped_vertices_.contains(vertex.bits) ||
+                                       IsChanged(vertex, key);
+                              }),
+               out->end());
+    if (!cursor->done) return OkStatus();
+    cursor->done = false;
+    cursor->next_own = 1;
+  }
+  ASSIGN_OR_RETURN(const std::vector<VertexRef> own, SeekChanged(partition, labels, key, values));
+  for (; cursor->next_own <= own.size(); ++cursor->next_own) {
+    if (out->size() >= full) return OkStatus();
+    out->push_back(own[cursor->next_own - 1]);
   }
   cursor->done = true;
   return OkStatus();

@@ -26,6 +26,7 @@ void AddLabels(const char* kind, const google::protobuf::RepeatedPtrField<v1::La
     for (const v1::PropertySchema& property : label.properties()) {
       if (!properties.empty()) properties += ", ";
       properties += property.key() + ": " + property.type();
+      if (property.indexed()) properties += " (indexed)";
     }
     table->Row(MapOf({{"kind", Value::String(kind)},
                       {"label", Value::String(label.label())},

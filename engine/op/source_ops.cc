@@ -1,5 +1,7 @@
 #include "engine/op/source_ops.h"
 
+#include <algorithm>
+
 #include "core/value_codec.h"
 
 namespace koios::engine {
@@ -61,8 +63,18 @@ class PartitionsOp : public StreamOperator {
 
 class ScanOp : public StreamOperator {
  public:
-  ScanOp(const plan::Scan& op, OperatorHost* host)
-      : host_(host), element_(op.element()), labels_(FindLabels(host, op.labels(), &none_)) {}
+  ScanOp(const plan::Scan& op, std::vector<Value> sought, OperatorHost* host)
+      : host_(host),
+        element_(op.element()),
+        labels_(FindLabels(host, op.labels(), &none_)),
+        sought_(std::move(sought)) {
+    const Schema& schema = host->view().schema();
+    sought_key_ = schema.keys.Find(op.seek().key());
+    seeks_ = op.has_seek() && !labels_.empty() &&
+             std::all_of(labels_.begin(), labels_.end(), [&](LabelId label) {
+               return schema.vertex_indexes.contains({label, sought_key_});
+             });
+  }
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
@@ -76,10 +88,15 @@ class ScanOp : public StreamOperator {
     bool end = false;
     if (element_ == plan::VERTEX) {
       std::vector<VertexRef> vertices;
-      RETURN_IF_ERROR(
-          host_->view().ScanVertices(partition, labels_, &vertex_cursor_, kBatchRows, &vertices));
+      if (seeks_) {
+        RETURN_IF_ERROR(host_->view().SeekVertices(partition, labels_, sought_key_, sought_,
+                                                   &seek_cursor_, kBatchRows, &vertices));
+      } else {
+        RETURN_IF_ERROR(
+            host_->view().ScanVertices(partition, labels_, &vertex_cursor_, kBatchRows, &vertices));
+      }
       output->column = Column::Of(std::move(vertices));
-      end = vertex_cursor_.done;
+      end = seeks_ ? seek_cursor_.done : vertex_cursor_.done;
     } else {
       std::vector<EdgeRef> edges;
       RETURN_IF_ERROR(
@@ -90,6 +107,7 @@ class ScanOp : public StreamOperator {
     output->origin.assign(output->column.size(), static_cast<uint32_t>(row_));
     if (end) {
       vertex_cursor_ = {};
+      seek_cursor_ = {};
       edge_cursor_ = {};
       if (++row_ == input.rows) {
         row_ = 0;
@@ -104,7 +122,11 @@ class ScanOp : public StreamOperator {
   const plan::ElementKind element_;
   bool none_ = false;
   const std::vector<LabelId> labels_;
+  const std::vector<Value> sought_;
+  KeyId sought_key_ = kNoName;
+  bool seeks_ = false;
   size_t row_ = 0;
+  storage::SeekCursor seek_cursor_;
   storage::ScanCursor vertex_cursor_;
   storage::ExpandCursor edge_cursor_;
 };
@@ -177,8 +199,13 @@ OperatorBundle MakePartitions(OperatorHost* host) {
   return Stream(std::make_unique<PartitionsOp>(host->view().num_partitions()));
 }
 
-OperatorBundle MakeScan(const plan::Scan& op, OperatorHost* host) {
-  return Stream(std::make_unique<ScanOp>(op, host));
+StatusOr<OperatorBundle> MakeScan(const plan::Scan& op, OperatorHost* host) {
+  std::vector<Value> sought;
+  for (const std::string& bytes : op.seek().values()) {
+    ASSIGN_OR_RETURN(Value value, DecodeWholeValue(bytes));
+    sought.push_back(std::move(value));
+  }
+  return Stream(std::make_unique<ScanOp>(op, std::move(sought), host));
 }
 
 OperatorBundle MakeLookup(const plan::Lookup& op, OperatorHost* host) {

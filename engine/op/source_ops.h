@@ -7,7 +7,7 @@ namespace koios::engine {
 
 StatusOr<OperatorBundle> MakeInject(const plan::Inject& op, OperatorHost* host);
 OperatorBundle MakePartitions(OperatorHost* host);
-OperatorBundle MakeScan(const plan::Scan& op, OperatorHost* host);
+StatusOr<OperatorBundle> MakeScan(const plan::Scan& op, OperatorHost* host);
 OperatorBundle MakeLookup(const plan::Lookup& op, OperatorHost* host);
 
 // Interned ids of those labels that the graph knows. `unknown_only`: labels were asked for, and the

@@ -2,7 +2,8 @@
 // The memory is cut into eighths. Stages that run at the same time never hold more than eight:
 //   reading      chunks and parsed blocks 2, the sorters that take them in 2 + 2 (or one of 4)
 //   resolving    merging the sorter before 1, filling the next 4
-//   writing      merging 1, edge ends 4, edge ids 1, the files of one or two families 1
+//   writing      merging 1, labels 1, indexed properties 1 (or edge ends 4, edge ids 1), the files
+//                of one or two families 1
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,11 @@
 
 #include <cstdint>
 #include <cstring>
+#include <set>
 #include <string>
 #include <string_view>
 
+#include "core/types.h"
 #include "import/load/bad_rows.h"
 
 namespace koios::import {
@@ -37,6 +39,8 @@ class RecordBlock {
 
   uint64_t num_rows = 0;   // read, bad ones included
   int64_t max_int_id = 0;  // of vertices
+  // Of vertices whose id is in a space: people look for them by what the id was (DESIGN 11).
+  std::set<LabelId> labels_in_space;
 
  private:
   // Takes the bad row off the front of *bytes.

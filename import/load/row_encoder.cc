@@ -13,8 +13,6 @@
 namespace koios::import {
 namespace {
 
-constexpr std::string_view kOriginalIdKey = "id";
-
 bool Fail(BadRow* bad, RowCode code, size_t column, std::string message) {
   bad->code = code;
   bad->column = static_cast<uint32_t>(column) + 1;
@@ -246,6 +244,7 @@ bool RowEncoder::EncodeVertexRow(const Row& row, LabelId label, RowState* state,
   }
   if (id.kind() == ValueKind::kLong)
     block->max_int_id = std::max(block->max_int_id, id.AsInteger());
+  if (!plan_.columns[*id_column_].space.empty()) block->labels_in_space.insert(label);
   block->Add(storage::VertexIdKey(storage::IdBytes(id), num_partitions_), state->value);
   return true;
 }

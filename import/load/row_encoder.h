@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/status.h"
@@ -17,6 +18,9 @@
 #include "storage/bulk_writer.h"
 
 namespace koios::import {
+
+// The property that keeps the original of an id in a space.
+inline constexpr std::string_view kOriginalIdKey = "id";
 
 class RowEncoder {
  public:

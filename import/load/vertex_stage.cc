@@ -4,13 +4,16 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "import/load/record_block.h"
+#include "import/load/row_encoder.h"
 #include "import/load/table_reader.h"
 #include "storage/codec/element_id.h"
+#include "storage/codec/equality_hash.h"
 #include "storage/codec/keys.h"
 #include "storage/codec/records.h"
 
@@ -25,6 +28,7 @@ class VertexStage {
       : context_(context),
         by_id_(context->Sorting(4)),
         by_label_(context->Sorting(1)),
+        by_property_(context->Sorting(1)),
         vertices_(context->OpenStream(storage::Family::kVertices)),
         ids_(context->OpenStream(storage::Family::kVertexIds)) {}
 
@@ -32,9 +36,12 @@ class VertexStage {
     RETURN_IF_ERROR(Read());
     if (without_id_ != nullptr) RETURN_IF_ERROR(GiveIds());
     if (by_id_.num_records() == 0) return VertexMap{};
+    RETURN_IF_ERROR(ChooseIndexes());
     RETURN_IF_ERROR(Write());
-    RETURN_IF_ERROR(WriteLabels());
-    context_->spilled_bytes += by_id_.spilled_bytes() + by_label_.spilled_bytes();
+    RETURN_IF_ERROR(WriteSorted(&by_label_, storage::Family::kVertexLabels));
+    RETURN_IF_ERROR(WriteSorted(&by_property_, storage::Family::kVertexIndex));
+    context_->spilled_bytes +=
+        by_id_.spilled_bytes() + by_label_.spilled_bytes() + by_property_.spilled_bytes();
     return std::move(map_);
   }
 
@@ -43,6 +50,7 @@ class VertexStage {
     return ReadTables(
         context_, "read vertices", context_->sources->nodes, 0, [this](const RecordBlock& block) {
           max_int_id_ = std::max(max_int_id_, block.max_int_id);
+          labels_in_space_.insert(block.labels_in_space.begin(), block.labels_in_space.end());
           return block.ForEach([this](std::string_view key, std::string_view value) -> Status {
             if (!key.empty()) return by_id_.Add(key, value);
             if (without_id_ == nullptr) {
@@ -79,6 +87,15 @@ class VertexStage {
       RETURN_IF_ERROR(by_id_.Add(
           storage::VertexIdKey(storage::IdBytes(id), context_->writer->num_partitions()), value));
     }
+  }
+
+  Status ChooseIndexes() {
+    if (!labels_in_space_.empty()) {
+      ASSIGN_OR_RETURN(const KeyId key, context_->writer->InternKey(kOriginalIdKey));
+      for (const LabelId label : labels_in_space_) context_->writer->IndexVertices(label, key);
+    }
+    indexes_ = context_->writer->vertex_indexes();
+    return OkStatus();
   }
 
   Status Write() {
@@ -138,23 +155,43 @@ class VertexStage {
     RETURN_IF_ERROR(vertices_.Add(storage::VertexKey(ref), bytes));
     RETURN_IF_ERROR(ids_.Add(record.key, storage::VertexKey(ref)));
     RETURN_IF_ERROR(by_label_.Add(storage::VertexLabelKey(ref, label), ""));
+    RETURN_IF_ERROR(AddIndexed(ref, bytes));
     return map_writer->Add(record.key, storage::VertexKey(ref));
   }
 
-  Status WriteLabels() {
-    RETURN_IF_ERROR(by_label_.Finish());
-    RollingStream stream = context_->OpenStream(storage::Family::kVertexLabels);
+  Status AddIndexed(VertexRef ref, std::string_view bytes) {
+    if (indexes_.empty()) return OkStatus();
+    storage::VertexRecord record;
+    RETURN_IF_ERROR(storage::ParseVertexRecord(bytes, &record));
+    storage::PropertyReader reader(record.properties);
+    while (reader.Next()) {
+      if (!indexes_.contains({record.label, reader.key()})) continue;
+      ASSIGN_OR_RETURN(const Value value, reader.value());
+      RETURN_IF_ERROR(by_property_.Add(
+          storage::VertexIndexKey(ref, record.label, reader.key(), storage::EqualityHash(value)),
+          ""));
+    }
+    return reader.status();
+  }
+
+  Status WriteSorted(ExternalSorter* sorter, storage::Family family) {
+    if (sorter->num_records() == 0) return OkStatus();
+    RETURN_IF_ERROR(sorter->Finish());
+    RollingStream stream = context_->OpenStream(family);
     while (true) {
-      ASSIGN_OR_RETURN(bool more, by_label_.Next());
+      ASSIGN_OR_RETURN(bool more, sorter->Next());
       if (!more) return stream.Close();
-      RETURN_IF_ERROR(stream.Add(by_label_.key(), by_label_.value()));
+      RETURN_IF_ERROR(stream.Add(sorter->key(), sorter->value()));
     }
   }
 
   LoadContext* const context_;
   ExternalSorter by_id_;
   ExternalSorter by_label_;
+  ExternalSorter by_property_;
   int64_t max_int_id_ = 0;
+  std::set<LabelId> labels_in_space_;
+  storage::VertexIndexes indexes_;
   std::unique_ptr<TempFile> without_id_file_;
   std::unique_ptr<RunWriter> without_id_;
   RollingStream vertices_, ids_;

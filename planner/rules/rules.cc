@@ -15,6 +15,7 @@ const std::vector<Rule>& Rules() {
       {"unroll_repeat", "a plain loop becomes its body, so many times", UnrollRepeat},
       {"push_filters", "filters move towards the source", PushFilters},
       {"fold_source", "labels and ids are taken from the source alone", FoldSource},
+      {"seek_source", "an index gives what may have the value", SeekSource},
       {"count_degrees", "counting an expansion adds up degrees", CountDegrees},
       {"stop_before_writes", "a child that changes the graph for one result stops at the first",
        StopBeforeWrites},

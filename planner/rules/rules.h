@@ -46,6 +46,7 @@ bool GuardLookups(Chain* root);
 bool UnrollRepeat(Chain* root);
 bool PushFilters(Chain* root);
 bool FoldSource(Chain* root);
+bool SeekSource(Chain* root);
 bool CountDegrees(Chain* root);
 bool EarlyLimit(Chain* root);
 bool ProjectBeforeOrder(Chain* root);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "planner/plan_error.h"
+#include "planner/rules/equals_property.h"
 #include "planner/rules/rules.h"
 
 namespace koios::planner {
@@ -82,29 +83,6 @@ bool AddsElements(const Chain& chain) {
     }
   }
   return false;
-}
-
-// The property and the value of eq(property(_, key), value), or the constants of
-// within(property(_, key), [values]); false: something else.
-bool EqualsProperty(const Expression& test, ExpressionPtr* key, ExpressionPtr* value,
-                    ValueList* any_of) {
-  if (test.kind != Expression::Kind::kCall || test.args.size() != 2) return false;
-  const Expression& left = *test.args[0];
-  if (left.kind != Expression::Kind::kCall || left.name != "property" ||
-      !IsCurrent(*left.args[0]) || ReadsCurrent(*test.args[1]) ||
-      left.args[1]->kind != Expression::Kind::kConstant) {
-    return false;
-  }
-  *key = left.args[1];
-  if (test.name == "eq") {
-    *value = test.args[1];
-    return true;
-  }
-  const bool list = test.name == "within" && test.args[1]->kind == Expression::Kind::kConstant &&
-                    test.args[1]->constant.is_collection();
-  if (!list) return false;
-  *any_of = test.args[1]->constant.AsList();
-  return true;
 }
 
 // The guards for what a filter behind a scan looks up. Those of many constants are one operation: a

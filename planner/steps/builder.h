@@ -51,6 +51,7 @@ inline constexpr uint32_t kMaxInjects = 32;
 // What all builders of one query share.
 struct QueryState {
   const Parameters* parameters = nullptr;
+  const Schema* schema = nullptr;  // may be null
   uint32_t next_name = 1;
   bool keeps_paths = false;  // a step of the query reads paths
   SideEffectTable side_effects;
@@ -77,6 +78,7 @@ class Builder {
   bool at_start() const { return chain_.ops.empty(); }
   bool is_child() const { return is_child_; }  // not the root, nor a branch at its start
   bool keeps_paths() const { return query_->keeps_paths; }
+  const Schema* schema() const { return query_->schema; }  // may be null
   void Emit(Operation operation);
   // Emits a union of all so far with `other`, which starts afresh.
   Status UnionWith(Chain other);

@@ -21,6 +21,7 @@ void AppendId(const Value& id, ValueList* ids) {
 Status BuildGraph(const StepCall& step, Builder* builder) {
   Source source;
   source.element = step.name() == "V" ? plan::VERTEX : plan::EDGE;
+  source.schema = builder->schema();
   if (!step.args.empty()) {
     source.ids.emplace();
     for (const Bound& argument : step.args) AppendId(argument.value, &*source.ids);

@@ -6,6 +6,7 @@
 
 #include "core/value_compare.h"
 #include "storage/codec/element_id.h"
+#include "storage/codec/equality_hash.h"
 #include "storage/codec/keys.h"
 #include "storage/codec/meta_codec.h"
 #include "storage/codec/records.h"
@@ -200,8 +201,11 @@ TEST(Records, ElementsHaveAllTheirKeys) {
   std::vector<FamilyRecord> records;
   const Value id = Value::String("v");
   const VertexRef vertex = VertexRef::Make(PartitionOfId(id, 8), 3);
-  EncodeVertex(vertex, 2, id, {}, 8, &records);
-  ASSERT_EQ(records.size(), 3u);
+  const KeyedProperties properties = {{4, Value::Int(1)}, {5, Value::Int(2)}};
+  EncodeVertex(vertex, 2, id, properties, {{2, 5}, {3, 4}}, 8, &records);
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_EQ(records[3].key, VertexIndexKey(vertex, 2, 5, EqualityHash(Value::Double(2.0))));
+  records.pop_back();
   for (const FamilyRecord& record : records) {
     EXPECT_TRUE(record.key.starts_with(PartitionKey(vertex.partition())));
   }

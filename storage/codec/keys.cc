@@ -53,6 +53,8 @@ std::string_view FamilyName(Family family) {
       return "edge_ends";
     case Family::kEdgeIds:
       return "edge_ids";
+    case Family::kVertexIndex:
+      return "vertex_index";
   }
   return "";
 }
@@ -136,6 +138,19 @@ std::string EdgeIdKey(std::string_view id_bytes, uint32_t num_partitions) {
   return VertexIdKey(id_bytes, num_partitions);
 }
 
+std::string VertexIndexPrefix(uint32_t partition, LabelId label, KeyId key, uint64_t hash) {
+  std::string bytes = VertexLabelPrefix(partition, label);
+  PutBigEndian32(key, &bytes);
+  PutBigEndian64(hash, &bytes);
+  return bytes;
+}
+
+std::string VertexIndexKey(VertexRef vertex, LabelId label, KeyId key, uint64_t hash) {
+  std::string bytes = VertexIndexPrefix(vertex.partition(), label, key, hash);
+  PutBigEndian48(vertex.local(), &bytes);
+  return bytes;
+}
+
 StatusOr<VertexRef> DecodeVertexKey(std::string_view key) {
   if (key.size() != kVertexKeySize) return Damaged(Family::kVertices);
   return VertexRef{GetBigEndian64(key.data())};
@@ -164,6 +179,17 @@ Status DecodeEdgeEndKey(std::string_view key, EdgeEnd* end) {
   end->neighbour.bits = GetBigEndian64(p + 13);
   end->edge_id = GetBigEndian64(p + 21);
   return OkStatus();
+}
+
+Status DecodeVertexIndexKey(std::string_view key, IndexEntry* entry) {
+  if (key.size() != kVertexIndexKeySize) return Damaged(Family::kVertexIndex);
+  const char* p = key.data();
+  entry->vertex = VertexRef::Make(GetBigEndian16(p), GetBigEndian48(p + 18));
+  entry->label = GetBigEndian32(p + 2);
+  entry->key = GetBigEndian32(p + 6);
+  entry->hash = GetBigEndian64(p + 10);
+  const bool named = entry->label != kNoName && entry->key != kNoName;
+  return named ? OkStatus() : Damaged(Family::kVertexIndex);
 }
 
 Status SplitIdKey(std::string_view key, uint32_t* partition, std::string_view* id_bytes) {

@@ -10,8 +10,10 @@
 //   edges          partition 2 (the out vertex's) | edge local 6            edge record
 //   edge_ends      vertex 8 | direction 1 | label 4 | neighbour 8 | edge 8  empty
 //   edge_ids       partition 2 (hash of the edge id) | id bytes             edge 8
+//   vertex_index   partition 2 | label 4 | key 4 | equality hash 8 | local 6  empty
 //
-// A vertex has one key in each of vertices, vertex_labels, vertex_ids. An edge has one in edges,
+// A vertex has one key in each of vertices, vertex_labels, vertex_ids, and one in vertex_index for
+// each of its properties that is indexed (equality_hash.h). An edge has one in edges,
 // two in edge_ends (at its out vertex with direction kOut, at its in vertex with kIn), and one in
 // edge_ids when its id was given; an assigned id is the edge's own number. Records: records.h.
 #pragma once
@@ -25,7 +27,7 @@
 
 namespace koios::storage {
 
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 
 enum class Family : uint8_t {
   kMeta = 0,
@@ -35,8 +37,9 @@ enum class Family : uint8_t {
   kEdges = 4,
   kEdgeEnds = 5,
   kEdgeIds = 6,
+  kVertexIndex = 7,
 };
-inline constexpr size_t kNumFamilies = 7;
+inline constexpr size_t kNumFamilies = 8;
 // As RocksDB knows them; meta lives in its default family.
 std::string_view FamilyName(Family family);
 
@@ -72,6 +75,7 @@ inline constexpr size_t kVertexKeySize = 8;
 inline constexpr size_t kVertexLabelKeySize = 12;
 inline constexpr size_t kEdgeKeySize = 8;
 inline constexpr size_t kEdgeEndKeySize = 29;
+inline constexpr size_t kVertexIndexKeySize = 24;
 
 std::string PartitionKey(uint32_t partition);
 std::string VertexKey(VertexRef vertex);
@@ -81,6 +85,8 @@ std::string VertexIdKey(std::string_view id_bytes, uint32_t num_partitions);
 std::string EdgeKey(uint64_t edge_id);
 std::string EdgeEndKey(const EdgeEnd& end);
 std::string EdgeIdKey(std::string_view id_bytes, uint32_t num_partitions);
+std::string VertexIndexPrefix(uint32_t partition, LabelId label, KeyId key, uint64_t hash);
+std::string VertexIndexKey(VertexRef vertex, LabelId label, KeyId key, uint64_t hash);
 
 // The values of vertex_ids and edge_ids are VertexKey and EdgeKey of what the id names.
 
@@ -89,6 +95,14 @@ StatusOr<VertexRef> DecodeVertexKey(std::string_view key);
 Status DecodeVertexLabelKey(std::string_view key, VertexRef* vertex, LabelId* label);
 StatusOr<uint64_t> DecodeEdgeKey(std::string_view key);
 Status DecodeEdgeEndKey(std::string_view key, EdgeEnd* end);
+// One entry of vertex_index.
+struct IndexEntry {
+  VertexRef vertex;
+  LabelId label = kNoName;
+  KeyId key = kNoName;
+  uint64_t hash = 0;
+};
+Status DecodeVertexIndexKey(std::string_view key, IndexEntry* entry);
 // The partition and the id bytes of a key of vertex_ids or edge_ids.
 Status SplitIdKey(std::string_view key, uint32_t* partition, std::string_view* id_bytes);
 

@@ -21,6 +21,7 @@ int PartsSize(MetaKind kind) {
     case MetaKind::kEdgeCount:
       return 4;
     case MetaKind::kPropertyKind:
+    case MetaKind::kVertexIndex:
       return 8;
     case MetaKind::kNextLocals:
       return 2;

@@ -5,6 +5,7 @@
 //   'I'                     next vertex id to assign, signed varint
 //   'L' label 4             label's name            'K' key 4    property key's name
 //   'k' label 4 | key 4     ValueKind byte          (kNull: mixed)
+//   'x' label 4 | key 4     this property of such vertices is in vertex_index (empty)
 //   'v' label 4             vertices of the label   'e' label 4  its edges (varint; 0: none)
 //   'n' partition 2         next vertex local, next edge local (varints)
 #pragma once
@@ -26,6 +27,7 @@ enum class MetaKind : char {
   kLabelName = 'L',
   kKeyName = 'K',
   kPropertyKind = 'k',
+  kVertexIndex = 'x',
   kVertexCount = 'v',
   kEdgeCount = 'e',
   kNextLocals = 'n',
@@ -35,7 +37,7 @@ enum class MetaKind : char {
 struct MetaKey {
   MetaKind kind = MetaKind::kFormat;
   uint32_t first = 0;   // label, property key of kKeyName, or partition
-  uint32_t second = 0;  // property key of kPropertyKind
+  uint32_t second = 0;  // property key of kPropertyKind and kVertexIndex
 };
 
 std::string EncodeMetaKey(const MetaKey& key);

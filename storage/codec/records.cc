@@ -5,6 +5,7 @@
 
 #include "core/value_codec.h"
 #include "storage/codec/element_id.h"
+#include "storage/codec/equality_hash.h"
 
 namespace koios::storage {
 namespace {
@@ -121,11 +122,17 @@ StatusOr<KeyedProperties> DecodeProperties(std::string_view properties) {
 }
 
 void EncodeVertex(VertexRef vertex, LabelId label, const Value& id,
-                  std::span<const std::pair<KeyId, Value>> properties, uint32_t num_partitions,
-                  std::vector<FamilyRecord>* out) {
+                  std::span<const std::pair<KeyId, Value>> properties, const VertexIndexes& indexes,
+                  uint32_t num_partitions, std::vector<FamilyRecord>* out) {
   out->push_back({Family::kVertices, VertexKey(vertex), EncodeVertexRecord(label, id, properties)});
   out->push_back({Family::kVertexLabels, VertexLabelKey(vertex, label), {}});
   out->push_back({Family::kVertexIds, VertexIdKey(IdBytes(id), num_partitions), VertexKey(vertex)});
+  if (indexes.empty()) return;
+  for (const auto& [key, value] : properties) {
+    if (!indexes.contains({label, key})) continue;
+    out->push_back(
+        {Family::kVertexIndex, VertexIndexKey(vertex, label, key, EqualityHash(value)), {}});
+  }
 }
 
 void EncodeEdge(const EdgeRef& edge, const std::optional<Value>& id,

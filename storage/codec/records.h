@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,17 +72,20 @@ class PropertyReader {
 };
 StatusOr<KeyedProperties> DecodeProperties(std::string_view properties);
 
+using VertexIndexes = std::set<std::pair<LabelId, KeyId>>;
+
 // What one vertex or edge puts into the store, ready to be sorted by (family, key).
 struct FamilyRecord {
   Family family;
   std::string key;
   std::string value;
 };
-// Appends the 3 records of a vertex. REQUIRES as EncodeVertexRecord; the vertex's partition is its
+// Appends the 3 records of a vertex, and one for each of its properties that is in `indexes`
+// ((label, key), as in the schema). REQUIRES as EncodeVertexRecord; the vertex's partition is its
 // id's.
 void EncodeVertex(VertexRef vertex, LabelId label, const Value& id,
-                  std::span<const std::pair<KeyId, Value>> properties, uint32_t num_partitions,
-                  std::vector<FamilyRecord>* out);
+                  std::span<const std::pair<KeyId, Value>> properties, const VertexIndexes& indexes,
+                  uint32_t num_partitions, std::vector<FamilyRecord>* out);
 // Appends the 3 records of an edge, 4 with a given id. REQUIRES as EncodeEdgeRecord; the partition
 // of edge.id is the out vertex's.
 void EncodeEdge(const EdgeRef& edge, const std::optional<Value>& id,

@@ -19,6 +19,7 @@ void LoadFacts::Add(LoadFacts&& other) {
     for (IngestFile& file : other.files[family]) files[family].push_back(std::move(file));
     records[family] += other.records[family];
   }
+  indexed += other.indexed;
   for (const auto& [label, count] : other.vertices) vertices[label] += count;
   for (const auto& [label, count] : other.edges) edges[label] += count;
   for (const auto& [name, kind] : other.kinds) NoteKind(name.first, name.second, kind);
@@ -103,6 +104,7 @@ Status FileStream::Learn(std::string_view key, std::string_view value) {
     case Family::kVertexLabels:
     case Family::kVertexIds:
     case Family::kEdgeEnds:
+    case Family::kVertexIndex:
       return OkStatus();
   }
   return OkStatus();
@@ -113,6 +115,7 @@ Status FileStream::LearnProperties(LabelId label, std::string_view properties) {
   while (reader.Next()) {
     // The first byte of an encoded value is its kind.
     const auto kind = static_cast<ValueKind>(reader.value_bytes()[0]);
+    if (family_ == Family::kVertices && indexes_.contains({label, reader.key()})) ++facts_.indexed;
     const uint64_t name = (static_cast<uint64_t>(label) << 32) | reader.key();
     auto [known, added] = seen_kinds_.try_emplace(name, kind);
     if (!added && known->second != kind) known->second = ValueKind::kNull;

@@ -25,6 +25,7 @@ struct IngestFile {
 struct LoadFacts {
   std::vector<IngestFile> files[kNumFamilies];
   uint64_t records[kNumFamilies] = {};
+  uint64_t indexed = 0;  // properties that vertex_index must have
   std::map<LabelId, uint64_t> vertices, edges;
   std::map<std::pair<LabelId, KeyId>, ValueKind> kinds;  // kNull: mixed
   bool has_given_edge_number = false;  // a given edge id is a number that the load assigned
@@ -38,10 +39,12 @@ class FileStream final : public BulkStream {
  public:
   // `new_path` names the next file; `is_assigned` tells whether the load took an edge number;
   // `close` gets the facts, or nothing when the stream is destroyed without Close.
-  FileStream(const Database& database, Family family, std::function<std::string()> new_path,
-             std::function<bool(uint64_t)> is_assigned, std::function<void(LoadFacts*)> close)
+  FileStream(const Database& database, Family family, VertexIndexes indexes,
+             std::function<std::string()> new_path, std::function<bool(uint64_t)> is_assigned,
+             std::function<void(LoadFacts*)> close)
       : family_(family),
         options_(database.FileOptions(family)),
+        indexes_(std::move(indexes)),
         new_path_(std::move(new_path)),
         is_assigned_(std::move(is_assigned)),
         close_(std::move(close)) {}
@@ -58,6 +61,7 @@ class FileStream final : public BulkStream {
 
   Family family_;
   rocksdb::Options options_;
+  VertexIndexes indexes_;
   std::function<std::string()> new_path_;
   std::function<bool(uint64_t)> is_assigned_;
   std::function<void(LoadFacts*)> close_;

@@ -34,6 +34,8 @@ class RocksBulkWriter final : public BulkWriter {
   uint32_t num_partitions() const override { return num_partitions_; }
   StatusOr<LabelId> InternLabel(std::string_view name) override;
   StatusOr<KeyId> InternKey(std::string_view name) override;
+  bool IndexVertices(LabelId label, KeyId key) override;
+  VertexIndexes vertex_indexes() const override;
   VertexRef AssignVertex(const Value& id) override;
   Value AssignVertexId() override;
   uint64_t AssignEdge(VertexRef out, bool has_id) override;
@@ -59,7 +61,7 @@ class RocksBulkWriter final : public BulkWriter {
   bool finished_ = false;
   uint32_t num_partitions_ = 0;
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   MetaState meta_ KOIOS_GUARDED_BY(mutex_);    // the names
   LoadFacts closed_ KOIOS_GUARDED_BY(mutex_);  // by streams
   size_t open_streams_ KOIOS_GUARDED_BY(mutex_) = 0;
@@ -120,6 +122,20 @@ StatusOr<KeyId> RocksBulkWriter::InternKey(std::string_view name) {
   return meta_.InternKey(name, state().options.max_names);
 }
 
+bool RocksBulkWriter::IndexVertices(LabelId label, KeyId key) {
+  MutexLock lock(&mutex_);
+  if (meta_.schema().vertex_counts.contains(label)) {
+    return meta_.schema().vertex_indexes.contains({label, key});
+  }
+  meta_.AddVertexIndex(label, key);
+  return true;
+}
+
+VertexIndexes RocksBulkWriter::vertex_indexes() const {
+  MutexLock lock(&mutex_);
+  return meta_.schema().vertex_indexes;
+}
+
 VertexRef RocksBulkWriter::AssignVertex(const Value& id) {
   if (id.kind() == ValueKind::kLong && id.AsInteger() < std::numeric_limits<int64_t>::max() / 2) {
     int64_t next = next_vertex_id_.load();
@@ -145,7 +161,7 @@ StatusOr<std::unique_ptr<BulkStream>> RocksBulkWriter::OpenStream(Family family)
   MutexLock lock(&mutex_);
   ++open_streams_;
   return std::unique_ptr<BulkStream>(new FileStream(
-      *state().database, family, [this] { return NewFile(); },
+      *state().database, family, meta_.schema().vertex_indexes, [this] { return NewFile(); },
       [this](uint64_t number) { return IsAssigned(number); },
       [this](LoadFacts* facts) { StreamClosed(facts); }));
 }
@@ -178,7 +194,8 @@ Status RocksBulkWriter::CheckWhole() const {
   if (records(Family::kVertices) == records(Family::kVertexLabels) &&
       records(Family::kVertices) == records(Family::kVertexIds) &&
       2 * records(Family::kEdges) == records(Family::kEdgeEnds) &&
-      records(Family::kEdges) >= records(Family::kEdgeIds)) {
+      records(Family::kEdges) >= records(Family::kEdgeIds) &&
+      records(Family::kVertexIndex) == facts_.indexed) {
     return OkStatus();
   }
   return FailedPrecondition("The load lacks records of some of its vertices or edges.");

@@ -39,7 +39,8 @@ class Loader {
         ids[i] = given ? NormaliseId(*vertex.id).value() : writer_.AssignVertexId();
         refs[i] = writer_.AssignVertex(ids[i]);
         EncodeVertex(refs[i], writer_.InternLabel(vertex.label).value(), ids[i],
-                     Properties(vertex.properties), writer_.num_partitions(), &records);
+                     Properties(vertex.properties), writer_.vertex_indexes(),
+                     writer_.num_partitions(), &records);
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "storage/codec/element_id.h"
+#include "storage/codec/equality_hash.h"
 #include "storage/codec/records.h"
 #include "storage/rocks/store_state.h"
 
@@ -30,6 +31,7 @@ class Checker {
     RETURN_IF_ERROR(ForEach(Family::kVertices, &Checker::CheckVertex));
     RETURN_IF_ERROR(ForEach(Family::kVertexLabels, &Checker::CheckVertexLabel));
     RETURN_IF_ERROR(ForEach(Family::kVertexIds, &Checker::CheckVertexId));
+    RETURN_IF_ERROR(ForEach(Family::kVertexIndex, &Checker::CheckVertexIndex));
     RETURN_IF_ERROR(ForEach(Family::kEdges, &Checker::CheckEdge));
     RETURN_IF_ERROR(ForEach(Family::kEdgeEnds, &Checker::CheckEdgeEnd));
     RETURN_IF_ERROR(ForEach(Family::kEdgeIds, &Checker::CheckEdgeId));
@@ -120,9 +122,46 @@ class Checker {
     }
     RETURN_IF_ERROR(DecodeIdBytes(record.id_bytes).status());
     RETURN_IF_ERROR(CheckProperties(record.properties, what));
+    RETURN_IF_ERROR(ExpectIndexed(vertex, record, what));
     RETURN_IF_ERROR(Expect(Family::kVertexLabels, VertexLabelKey(vertex, record.label), "", what));
     return Expect(Family::kVertexIds, VertexIdKey(record.id_bytes, view_->num_partitions()),
                   VertexKey(vertex), what);
+  }
+
+  // Each indexed property of a vertex has its entry.
+  Status ExpectIndexed(VertexRef vertex, const VertexRecord& record, const std::string& what) {
+    const VertexIndexes& indexes = meta_.schema().vertex_indexes;
+    PropertyReader reader(record.properties);
+    while (!indexes.empty() && reader.Next()) {
+      if (!indexes.contains({record.label, reader.key()})) continue;
+      ASSIGN_OR_RETURN(const Value value, reader.value());
+      RETURN_IF_ERROR(Expect(
+          Family::kVertexIndex,
+          VertexIndexKey(vertex, record.label, reader.key(), EqualityHash(value)), "", what));
+    }
+    return reader.status();
+  }
+
+  // Each entry belongs to a property that a vertex has.
+  Status CheckVertexIndex(std::string_view key, std::string_view) {
+    IndexEntry entry;
+    RETURN_IF_ERROR(DecodeVertexIndexKey(key, &entry));
+    ASSIGN_OR_RETURN(const std::optional<std::string> bytes,
+                     Get(Family::kVertices, VertexKey(entry.vertex)));
+    VertexRecord record;
+    if (bytes) RETURN_IF_ERROR(ParseVertexRecord(*bytes, &record));
+    if (bytes && record.label == entry.label) {
+      PropertyReader reader(record.properties);
+      while (reader.Next()) {
+        if (reader.key() != entry.key) continue;
+        ASSIGN_OR_RETURN(const Value value, reader.value());
+        if (EqualityHash(value) == entry.hash) return OkStatus();
+      }
+      RETURN_IF_ERROR(reader.status());
+    }
+    Problem("the index of properties has an entry for " + Name(entry.vertex) +
+            (bytes ? " that contradicts it" : ", which does not exist"));
+    return OkStatus();
   }
 
   Status CheckVertexLabel(std::string_view key, std::string_view) {

@@ -38,6 +38,8 @@ class CheckTest : public testing::Test {
         return EdgeEndKey(InEnd(base_.edges[0]));
       case Family::kEdgeIds:
         return EdgeIdKey(std::string("\x01\x80\0\0\0\0\0\0\x09", 9), 4);
+      case Family::kVertexIndex:
+        return "";
     }
     return "";
   }

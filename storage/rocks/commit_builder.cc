@@ -4,6 +4,7 @@
 
 #include "core/value_compare.h"
 #include "storage/codec/element_id.h"
+#include "storage/codec/equality_hash.h"
 #include "storage/commit_limits.h"
 
 namespace koios::storage {
@@ -405,6 +406,8 @@ void CommitBuilder::ApplyDrops() {
     Delete(Family::kVertices, VertexKey(vertex));
     Delete(Family::kVertexLabels, VertexLabelKey(vertex, stored.label));
     Delete(Family::kVertexIds, VertexIdKey(stored.id_bytes, num_partitions));
+    ForEachIndexed(vertex, stored,
+                   [this](const std::string& key) { Delete(Family::kVertexIndex, key); });
     group_.meta->AddVertices(stored.label, -1);
   }
 }
@@ -417,7 +420,7 @@ void CommitBuilder::ApplyAdded() {
     const AddedVertex& added = batch_.vertices[i];
     const LabelId label = group_.meta->InternLabel(added.label, max_names).value();
     EncodeVertex(result_.vertices[i], label, result_.vertex_ids[i], Intern(label, added.properties),
-                 num_partitions, &records);
+                 group_.meta->schema().vertex_indexes, num_partitions, &records);
     group_.meta->AddVertices(label, 1);
   }
   for (size_t i = 0; i < batch_.edges.size(); ++i) {
@@ -435,7 +438,11 @@ void CommitBuilder::ApplyAdded() {
 
 void CommitBuilder::ApplyChanges() {
   for (auto& [vertex, stored] : changed_vertices_) {
+    ForEachIndexed(vertex, stored,
+                   [this](const std::string& key) { Delete(Family::kVertexIndex, key); });
     Merge(stored.label, vertex_changes_[vertex], &stored.properties);
+    ForEachIndexed(vertex, stored,
+                   [this](const std::string& key) { Put(Family::kVertexIndex, key, ""); });
     const Value id = DecodeIdBytes(stored.id_bytes).value();
     Put(Family::kVertices, VertexKey(vertex),
         EncodeVertexRecord(stored.label, id, stored.properties));
@@ -445,6 +452,16 @@ void CommitBuilder::ApplyChanges() {
     std::optional<Value> id;
     if (!stored.id_bytes.empty()) id = DecodeIdBytes(stored.id_bytes).value();
     Put(Family::kEdges, EdgeKey(edge_id), EncodeEdgeRecord(stored.edge, id, stored.properties));
+  }
+}
+
+void CommitBuilder::ForEachIndexed(VertexRef vertex, const StoredVertex& stored,
+                                   const std::function<void(const std::string&)>& use) const {
+  const auto& indexes = group_.meta->schema().vertex_indexes;
+  if (indexes.empty()) return;
+  for (const auto& [key, value] : stored.properties) {
+    if (!indexes.contains({stored.label, key})) continue;
+    use(VertexIndexKey(vertex, stored.label, key, EqualityHash(value)));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <rocksdb/utilities/write_batch_with_index.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -84,6 +85,9 @@ class CommitBuilder {
   void ApplyDrops();
   void ApplyAdded();
   void ApplyChanges();
+  // Calls back with the key in vertex_index of each indexed property.
+  void ForEachIndexed(VertexRef vertex, const StoredVertex& stored,
+                      const std::function<void(const std::string& key)>& use) const;
   KeyedProperties Intern(LabelId label, const PropertyList& properties);
   void Merge(LabelId label, const Changes& changes, KeyedProperties* properties);
   void Put(Family family, const std::string& key, const std::string& value);

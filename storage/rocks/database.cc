@@ -20,6 +20,7 @@ bool IsIndexOfPoints(Family family) {
     case Family::kMeta:
     case Family::kVertexLabels:
     case Family::kEdgeEnds:
+    case Family::kVertexIndex:
       return false;
   }
   return false;
@@ -45,11 +46,11 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family,
   return out;
 }
 
-rocksdb::DBOptions MakeDbOptions(bool create, const StoreOptions& options) {
+rocksdb::DBOptions MakeDbOptions(OpenMode mode, const StoreOptions& options) {
   rocksdb::DBOptions out;
-  out.create_if_missing = create;
-  out.error_if_exists = create;
-  out.create_missing_column_families = create;
+  out.create_if_missing = mode == OpenMode::kCreate;
+  out.error_if_exists = mode == OpenMode::kCreate;
+  out.create_missing_column_families = mode != OpenMode::kAsItIs;
   // The default mode drops acknowledged commits after a damaged record without a word; this one
   // forgives a torn tail only.
   out.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
@@ -83,11 +84,11 @@ Status FromRocks(const rocksdb::Status& status, std::string_view doing) {
   return Unavailable(message);
 }
 
-StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path, bool create,
+StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path, OpenMode mode,
                                                    const StoreOptions& options) {
   std::shared_ptr<Database> database(new Database());
   database->block_cache_ = rocksdb::NewLRUCache(options.block_cache_bytes);
-  database->options_ = MakeDbOptions(create, options);
+  database->options_ = MakeDbOptions(mode, options);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (size_t i = 0; i < kNumFamilies; ++i) {
     const auto family = static_cast<Family>(i);

@@ -29,10 +29,13 @@ inline std::string_view AsView(const rocksdb::Slice& slice) {
 // begins the message: "Reading the graph".
 Status FromRocks(const rocksdb::Status& status, std::string_view doing);
 
+// How a database is opened: made anew; with the families that its older format lacks; as it is.
+enum class OpenMode : uint8_t { kCreate, kAddFamilies, kAsItIs };
+
 class Database {
  public:
   // `path`: RocksDB's own folder. With `create` it must not exist yet; without it must.
-  static StatusOr<std::shared_ptr<Database>> Open(const std::string& path, bool create,
+  static StatusOr<std::shared_ptr<Database>> Open(const std::string& path, OpenMode mode,
                                                   const StoreOptions& options);
   ~Database();
   Database(const Database&) = delete;

@@ -22,7 +22,7 @@ constexpr std::string_view kFormatWords = "koios graph ";
 constexpr size_t kMaxGroupCommits = 256;
 constexpr size_t kMaxGroupBytes = size_t{64} << 20;
 
-Status CheckFormat(const std::string& path) {
+StatusOr<uint32_t> ReadFormat(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string content, ReadSmallFile(path + "/" + kFormatFile));
   std::string_view text = content;
   uint32_t format = 0;
@@ -36,7 +36,12 @@ Status CheckFormat(const std::string& path) {
                               std::to_string(format) + "; this one reads up to " +
                               std::to_string(kFormatVersion) + ").");
   }
-  return OkStatus();
+  return format;
+}
+
+Status WriteFormat(const std::string& path) {
+  return WriteFileDurably(path + "/" + kFormatFile,
+                          std::string(kFormatWords) + std::to_string(kFormatVersion) + "\n");
 }
 
 Status WriteMeta(Database* database, MetaState* meta) {
@@ -60,11 +65,11 @@ StatusOr<std::shared_ptr<Database>> CreateDatabase(const std::string& path,
     return DataLoss("The folder '" + path + "' has a database but no FORMAT file; it was not " +
                     "created whole or is damaged.");
   }
-  ASSIGN_OR_RETURN(std::shared_ptr<Database> database, Database::Open(db_path, true, options));
+  ASSIGN_OR_RETURN(std::shared_ptr<Database> database,
+                   Database::Open(db_path, OpenMode::kCreate, options));
   MetaState meta(options.num_partitions);
   RETURN_IF_ERROR(WriteMeta(database.get(), &meta));
-  RETURN_IF_ERROR(WriteFileDurably(
-      path + "/" + kFormatFile, std::string(kFormatWords) + std::to_string(kFormatVersion) + "\n"));
+  RETURN_IF_ERROR(WriteFormat(path));
   return database;
 }
 
@@ -172,14 +177,26 @@ StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
   if (!exists && (!options.create || options.read_only)) {
     return NotFound("There is no graph in '" + path + "'.");
   }
-  if (exists) RETURN_IF_ERROR(CheckFormat(path));
+  uint32_t format = kFormatVersion;
+  if (exists) {
+    ASSIGN_OR_RETURN(format, ReadFormat(path));
+  }
+  const bool is_older = format < kFormatVersion;
+  if (is_older && options.read_only) {
+    return FailedPrecondition("The graph in '" + path + "' was written by an older Koios (format " +
+                              std::to_string(format) + "); open it once for writing.");
+  }
   RETURN_IF_ERROR(MakeFolder(path));
   ASSIGN_OR_RETURN(std::shared_ptr<FileLock> lock,
                    FileLock::Acquire(path + "/" + kHolderFile, options.read_only,
                                      "The graph in '" + path + "'"));
   auto state = std::make_unique<State>(path, options);
   if (exists) {
-    ASSIGN_OR_RETURN(state->database, Database::Open(path + "/" + kDatabaseFolder, false, options));
+    ASSIGN_OR_RETURN(
+        state->database,
+        Database::Open(path + "/" + kDatabaseFolder,
+                       is_older ? OpenMode::kAddFamilies : OpenMode::kAsItIs, options));
+    if (is_older) RETURN_IF_ERROR(WriteFormat(path));
   } else {
     ASSIGN_OR_RETURN(state->database, CreateDatabase(path, options));
   }

@@ -16,6 +16,7 @@
 
 #include "core/value_compare.h"
 #include "storage/check.h"
+#include "storage/codec/keys.h"
 #include "storage/files.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
@@ -63,7 +64,11 @@ TEST(GraphStoreOpen, IsRefusedWhileItIsOpen) {
 TEST(GraphStoreOpen, RefusesANewerFormatAndDamage) {
   TempFolder folder;
   ASSERT_TRUE(GraphStore::Open(folder / "g", TestOptions()).ok());
-  ASSERT_TRUE(WriteFileDurably(folder / "g/FORMAT", "koios graph 2\n").ok());
+  const auto write_format = [&folder](uint32_t format) {
+    CHECK(
+        WriteFileDurably(folder / "g/FORMAT", "koios graph " + std::to_string(format) + "\n").ok());
+  };
+  write_format(kFormatVersion + 1);
   const Status newer = GraphStore::Open(folder / "g", Existing()).status();
   EXPECT_EQ(newer.code(), StatusCode::kFailedPrecondition);
   EXPECT_NE(MessageOf(newer).find("newer"), std::string::npos);
@@ -72,7 +77,7 @@ TEST(GraphStoreOpen, RefusesANewerFormatAndDamage) {
   // A database without FORMAT is not taken for a new graph.
   ASSERT_TRUE(RemovePath(folder / "g/FORMAT").ok());
   EXPECT_EQ(GraphStore::Open(folder / "g", TestOptions()).status().code(), StatusCode::kDataLoss);
-  ASSERT_TRUE(WriteFileDurably(folder / "g/FORMAT", "koios graph 1\n").ok());
+  write_format(kFormatVersion);
   EXPECT_TRUE(GraphStore::Open(folder / "g", Existing()).ok());
   ASSERT_TRUE(RemovePath(folder / "g/db").ok());
   EXPECT_EQ(GraphStore::Open(folder / "g", Existing()).status().code(), StatusCode::kDataLoss);

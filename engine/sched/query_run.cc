@@ -55,6 +55,7 @@ StatusOr<std::unique_ptr<QueryRun>> QueryRun::Create(std::shared_ptr<const Query
 
 Status QueryRun::Open() {
   ASSIGN_OR_RETURN(shape_, PlanShape::Make(spec_->plan));
+  if (spec_->options.transaction != nullptr) spec_->options.transaction->ChargeTo(spec_->account);
   const size_t size = spec_->plan.operators_size();
   nodes_.resize(size);
   stats_.resize(size);
@@ -288,6 +289,8 @@ bool QueryRun::Step() {
 void QueryRun::RunNode(uint32_t id) {
   Node& node = nodes_[id];
   const uint64_t begin = worker_.clock->NowNanos();
+  const storage::Transaction* changes = spec_->options.transaction.get();
+  const size_t changed = changes == nullptr ? 0 : changes->ByteSize();
   const Status status = Dispatch(&node);
   if (!status.ok()) Fail(WithDetail(status, DetailFor(*node.op)));
   std::vector<StateKey> closings;
@@ -301,6 +304,7 @@ void QueryRun::RunNode(uint32_t id) {
   OperatorStats& stats = stats_[id];
   ++stats.batches;
   stats.time_ns += worker_.clock->NowNanos() - begin;
+  if (changes != nullptr) stats.peak_bytes += changes->ByteSize() - changed;
 }
 
 Status QueryRun::Dispatch(Node* node) {

@@ -76,6 +76,14 @@ class QueryRun {
     uint32_t exchange = 0;
     Loops lane;                    // the Exchange's lane
     std::vector<WeightPool> left;  // per run, once worked on
+    // The next traverser that enters a serial scope.
+    struct Cursor {
+      size_t run = 0;
+      uint32_t in_run = 0;  // rows of the run that are through
+      uint32_t row = 0;
+      int64_t copy = 0;  // of the row's bulk
+    };
+    Cursor cursor;
   };
   // What waits for an operator in one iteration of the loops around it. Each iteration has room of
   // its own, and a cursor of its own, so that the deepest can always go on.
@@ -146,8 +154,8 @@ class QueryRun {
   Status RunExchange(Node* node);
   Status RunSplit(Node* node);
   Status RunScopeEnter(Node* node);
-  void OneRowFirst(Lane* lane);
-  static void OneTraverserFirst(Lane* lane);
+  void EnterRows(Node* node, Batch batch, int64_t charged);
+  Status EnterNextTraverser(Node* node);
   Status RunScopeExit(Node* node);
   Status RunLoop(Node* node);
   Status RunSink(Node* node);

@@ -14,7 +14,8 @@ class AggregateOp : public CollectOp {
       : CollectOp(host), name_(op.name()), value_slot_(op.value_slot()) {}
 
  protected:
-  Status Arrange(State* state) override {
+  // In one go: nobody may see half of it.
+  StatusOr<bool> Arrange(State* state) override {
     state->order = state->rows.All();
     for (const Position& at : state->order) {
       if (!state->rows.Has(at, value_slot_) || state->rows.IsAbsent(at, value_slot_)) continue;
@@ -23,7 +24,7 @@ class AggregateOp : public CollectOp {
       RETURN_IF_ERROR(host_->ChargeState(SideEffects::BagBytes(value, bulk)));
       host_->side_effects().AddToBag(name_, value, bulk);
     }
-    return OkStatus();
+    return true;
   }
 
  private:
@@ -36,7 +37,8 @@ class GroupEffectOp : public CollectOp {
   GroupEffectOp(const plan::Group& op, OperatorHost* host) : CollectOp(host), op_(op) {}
 
  protected:
-  Status Arrange(State* state) override {
+  // In one go: nobody may see half of it.
+  StatusOr<bool> Arrange(State* state) override {
     state->order = state->rows.All();
     GroupTable* table = host_->side_effects().Group(op_.side_effect());
     int64_t bytes = 0;  // stays charged as long as the side-effect: to the query's end
@@ -48,7 +50,7 @@ class GroupEffectOp : public CollectOp {
       RETURN_IF_ERROR(
           table->Add(state->rows.Get(at, op_.key_slot()), value, state->rows.BulkAt(at), &charge));
     }
-    return OkStatus();
+    return true;
   }
 
  private:

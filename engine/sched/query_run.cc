@@ -243,6 +243,12 @@ bool QueryRun::PickOwn(Node* node) const {
 }
 
 bool QueryRun::PickLane(Node* node, bool shallowest) const {
+  if (node->absorbing.has_value()) {
+    const auto found = node->lanes.find(*node->absorbing);
+    node->lane = &found->second;
+    node->iteration = found->first;
+    return true;
+  }
   const auto pick = [&](auto begin, auto end) {
     for (auto it = begin; it != end; ++it) {
       if (!CanTake(*node, it->first)) continue;

@@ -109,6 +109,7 @@ class QueryRun {
     Lane* lane = nullptr;  // being run
     Loops iteration;       // of `lane`
     std::deque<Firing> firings;
+    std::optional<Loops> absorbing;  // a barrier: the lane whose batch it is not done with
     std::unique_ptr<Outbox> outbox;  // Exchange
     Batch exits;                     // ScopeExit: rows on their way out
     uint64_t ordinal_fired = 0;      // rows that a barrier has given with ordinals

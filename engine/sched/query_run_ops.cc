@@ -160,10 +160,17 @@ Status QueryRun::RunStream(Node* node) {
 }
 
 Status QueryRun::RunBarrier(Node* node) {
-  node->lane->active = TakeInput(node);
+  const bool fresh = !node->lane->active.has_value();
+  if (fresh) node->lane->active = TakeInput(node);
   Input& input = *node->lane->active;
+  node->absorbing.reset();
   if (input.batch.rows > 0) {
-    RETURN_IF_ERROR(node->code.barrier->Absorb(input.batch));
+    if (fresh) RETURN_IF_ERROR(node->code.barrier->Absorb(input.batch));
+    ASSIGN_OR_RETURN(const bool more, node->code.barrier->Proceed(input.batch));
+    if (more) {
+      node->absorbing = node->iteration;
+      return OkStatus();
+    }
     for (const Run& run : input.batch.runs) {
       AddPending(run.instance, {node->op->id(), run.loops});
     }

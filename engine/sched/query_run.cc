@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/exchange/batch_check.h"
 #include "engine/sched/query_run_host.h"
 
 namespace koios::engine {
@@ -68,14 +69,16 @@ Status QueryRun::Open() {
         MakeOperator(*node.op, spec_->plan.num_slots(), node.host.get());
     if (!code.ok()) return WithDetail(code.status(), DetailFor(*node.op));
     node.code = std::move(code).value();
+    node.needed = SlotsNeeded(*node.op);
     node.drops.assign(spec_->plan.num_slots(), false);
     for (const uint32_t slot : node.op->drop_slots()) {
       if (slot >= node.drops.size()) return Internal("The plan drops a slot that does not exist.");
       node.drops[slot] = true;
     }
     for (const plan::Split::Option& option : node.op->split().options()) {
-      ASSIGN_OR_RETURN(Expression test, Expression::Bind(option.test(), spec_->plan.num_slots()));
-      node.tests.push_back(std::move(test));
+      StatusOr<Expression> test = Expression::Bind(option.test(), spec_->plan.num_slots());
+      if (!test.ok()) return WithDetail(test.status(), DetailFor(*node.op));
+      node.tests.push_back(*std::move(test));
     }
     const bool stateful =
         node.op->has_limit() || node.op->has_dedup() || node.code.barrier != nullptr;
@@ -128,7 +131,17 @@ Status QueryRun::CheckFits(const Frame& frame) const {
       fits = fits && key.op < nodes_.size() && PlanShape::IsBarrier(*nodes_[key.op].op);
     }
   }
-  return fits ? OkStatus() : DataLoss("A frame does not fit the plan of its query.");
+  if (!fits) return DataLoss("A frame does not fit the plan of its query.");
+  return CheckReferences(frame.batch, *spec_->view);
+}
+
+// The batch that the node takes next, before anybody trusts it. A scope's ordinals are read when it
+// is left, from the rows that entered it, too.
+Status QueryRun::CheckNext(const Node& node) const {
+  const bool enters = node.op->has_scope_enter();
+  const plan::Operator& reader = enters ? *nodes_[shape_->ExitOf(node.op->id())].op : *node.op;
+  const bool reads = enters || node.op->has_scope_exit() || node.op->has_split();
+  return CheckInput(node.lane->queue.front().batch, node.needed, reads ? reader.ordinal_slot() : 0);
 }
 
 void QueryRun::Receive(Frame frame) {
@@ -189,6 +202,7 @@ void QueryRun::ReceiveData(Frame frame) {
   spread_ = true;
   Input input;
   input.batch = std::move(frame.batch);
+  input.batch.slots.resize(spec_->plan.num_slots());
   input.remote = true;
   input.from = frame.from;
   input.exchange = frame.op;
@@ -315,6 +329,7 @@ void QueryRun::RunNode(uint32_t id) {
 
 Status QueryRun::Dispatch(Node* node) {
   const plan::Operator& op = *node->op;
+  if (node->lane != nullptr && !node->lane->active.has_value()) RETURN_IF_ERROR(CheckNext(*node));
   if (op.has_scope_enter()) return RunScopeEnter(node);
   if (op.has_scope_exit()) return RunScopeExit(node);
   if (node->lane == nullptr) return RunFiring(node);

@@ -104,6 +104,7 @@ class QueryRun {
     std::unique_ptr<Host> host;
     OperatorBundle code;
     std::vector<bool> drops;        // by slot: nobody behind reads it
+    std::vector<uint32_t> needed;   // slots that its input must have
     std::vector<Expression> tests;  // Split
     std::map<Loops, Lane> lanes;
     Lane* lane = nullptr;  // being run
@@ -145,6 +146,7 @@ class QueryRun {
   void FinishInput(Node* node);
   Input TakeInput(Node* node);
   Status CheckFits(const Frame& frame) const;
+  Status CheckNext(const Node& node) const;
   void ReceiveData(Frame frame);
 
   // One kind of operator each (query_run_ops.cc).

@@ -228,6 +228,9 @@ Status QueryRun::RunScopeExit(Node* node) {
         return Internal("A row left a scope away from its instance's home.");
       }
       Home* home = found->second.get();
+      if (home->parked == nullptr || home->enter != exit.enter()) {
+        return DataLoss("A row left a scope that it did not enter.");
+      }
       for (; row < end && !home->closed; ++row) {
         home->productive = true;
         const Value value = batch.slots[0].Get(row);

@@ -22,6 +22,8 @@ namespace koios::engine {
 struct ResultBatch {
   Column column;
   std::vector<int64_t> bulk;
+  // Its bytes on the query's account: given back when whoever holds the batch is done with it.
+  std::shared_ptr<const void> charge;
 };
 
 // What an operator did.

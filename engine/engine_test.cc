@@ -25,6 +25,7 @@ class WaitingSink : public ResultSink {
       rows_ += batch.bulk.empty() ? 1 : batch.bulk[row];
       last_ = batch.column.Get(row);
     }
+    if (keeps_) kept_.push_back(std::move(batch));
     changed_.NotifyAll();
   }
   void Done(QueryResult result) override {
@@ -36,6 +37,14 @@ class WaitingSink : public ResultSink {
   void Open(size_t room) {
     MutexLock lock(&mutex_);
     room_ = room;
+  }
+  void Keep() {
+    MutexLock lock(&mutex_);
+    keeps_ = true;
+  }
+  void ForgetKept() {
+    MutexLock lock(&mutex_);
+    kept_.clear();
   }
   void WaitForRows() {
     MutexLock lock(&mutex_);
@@ -61,6 +70,8 @@ class WaitingSink : public ResultSink {
   size_t room_;
   int64_t rows_ = 0;
   Value last_;
+  bool keeps_ = false;
+  std::vector<ResultBatch> kept_;
   bool done_ = false;
   QueryResult result_;
 };
@@ -231,6 +242,25 @@ TEST(EngineTest, StateOverTheLimitNamesTheStep) {
   ASSERT_TRUE(DetailOf(result.status).has_value());
   EXPECT_FALSE(DetailOf(result.status)->step.empty());
   EXPECT_FALSE(DetailOf(result.status)->setting.empty());
+}
+
+// A request that changes the graph holds its results until the commit.
+TEST(EngineTest, ResultsThatAreHeldStayCharged) {
+  const auto graph = FanGraph(200, 8);
+  const auto engine = Engine::Create(Workers(1));
+  QueryOptions options;
+  options.memory_limit_bytes = 8 << 20;
+  for (const bool keeps : {false, true}) {
+    auto sink = std::make_shared<WaitingSink>(1'000'000);
+    if (keeps) sink->Keep();
+    engine->Submit(Hops(5, false), graph, options, sink);
+    const Status status = sink->Wait().status;
+    EXPECT_EQ(status.code(), keeps ? StatusCode::kResourceExhausted : StatusCode::kOk) << status;
+    EXPECT_EQ(engine->memory().used() > 0, keeps);
+    sink->ForgetKept();
+    EXPECT_EQ(engine->memory().used(), 0);
+    EXPECT_EQ(keeps ? DetailOf(status)->setting : "query-memory-mb", "query-memory-mb");
+  }
 }
 
 TEST(EngineTest, ProfileCountsAllWorkers) {

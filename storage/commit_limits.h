@@ -14,6 +14,9 @@
 
 namespace koios::storage {
 
+// Of one property's value, unless the store's options say otherwise.
+inline constexpr size_t kMaxValueBytes = size_t{16} << 20;
+
 // Any value but elements, their properties, paths, tokens and directions, at any depth.
 // INVALID_ARGUMENT; RESOURCE_EXHAUSTED past `max_bytes`.
 Status CheckPropertyValue(const Value& value, size_t max_bytes);

@@ -95,7 +95,8 @@ struct ChangedBackend {
     CHECK(transaction->AddEdge(other, built.vertices[0], "other", std::nullopt, {}).ok());
     CHECK(transaction->SetProperty(built.vertices[0], "other", Value::Int(1)).ok());
     CHECK(transaction->SetProperty(built.vertices[0], "other", Value::Null()).ok());
-    CHECK(transaction->DropVertex(other).ok());
+    Transaction::DropCursor cursor;
+    while (!cursor.done) CHECK(transaction->DropVertex(other, &cursor).ok());
     built.view = transaction;
     return built;
   }

@@ -11,8 +11,6 @@
 namespace koios::storage {
 namespace {
 
-constexpr size_t kMaxValueBytes = size_t{16} << 20;
-
 auto OrderOf(const EdgeEnd& end) {
   return std::tuple(end.direction, end.label, end.neighbour, end.edge_id);
 }

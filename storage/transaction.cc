@@ -14,7 +14,6 @@ namespace {
 constexpr size_t kElementBytes = 256;
 constexpr size_t kChangeBytes = 96;
 constexpr size_t kDropBytes = 48;
-constexpr size_t kMaxValueBytes = size_t{16} << 20;
 // Edge ends that one read of the base gives, when all are wanted.
 constexpr size_t kChunk = 4096;
 
@@ -37,12 +36,29 @@ bool Leads(Direction end, Direction direction) {
 
 }  // namespace
 
-Transaction::Transaction(std::shared_ptr<const GraphView> base, std::shared_ptr<Numbers> numbers)
+Transaction::Transaction(std::shared_ptr<const GraphView> base, std::shared_ptr<Numbers> numbers,
+                         size_t max_value_bytes)
     : base_(std::move(base)),
       numbers_(std::move(numbers)),
+      max_value_bytes_(max_value_bytes),
       schema_(base_->schema()),
       own_by_partition_(base_->num_partitions()),
       own_edges_by_partition_(base_->num_partitions()) {}
+
+void Transaction::ChargeTo(std::shared_ptr<MemoryAccount> account) {
+  if (account != nullptr) account->Charge(static_cast<int64_t>(bytes_));
+  if (account_ != nullptr) account_->Release(static_cast<int64_t>(bytes_));
+  account_ = std::move(account);
+}
+
+Status Transaction::Charge(size_t bytes) const {
+  const auto more = static_cast<int64_t>(bytes);
+  if (account_ != nullptr && !account_->TryCharge(more)) {
+    return account_->OverLimit(more, "query-memory-mb");
+  }
+  bytes_ += bytes;
+  return OkStatus();
+}
 
 // ---- changes
 
@@ -52,8 +68,8 @@ Status Transaction::CheckAlive(VertexRef vertex) const {
 
 StatusOr<KeyId> Transaction::KeyOf(std::string_view key, const Value& value) {
   RETURN_IF_ERROR(CheckName(key, "property key"));
-  RETURN_IF_ERROR(CheckPropertyValue(value, kMaxValueBytes));
-  Charge(kChangeBytes + key.size() + value.ByteSize());
+  RETURN_IF_ERROR(CheckPropertyValue(value, max_value_bytes_));
+  RETURN_IF_ERROR(Charge(kChangeBytes + key.size() + value.ByteSize()));
   return schema_.keys.Intern(key);
 }
 
@@ -106,6 +122,7 @@ StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::op
   OwnVertex vertex;
   ASSIGN_OR_RETURN(vertex.id, NewVertexId(id));
   vertex.assigned = !id.has_value();
+  RETURN_IF_ERROR(Charge(kElementBytes + vertex.id.ByteSize()));
   const uint32_t partition = PartitionOfId(vertex.id);
   vertex.ref = VertexRef::Make(partition, numbers_->TakeVertexLocal(partition));
   vertex.label = schema_.labels.Intern(label);
@@ -113,7 +130,6 @@ StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::op
   RETURN_IF_ERROR(SetAll(vertex.label, properties, &changes));
   for (const auto& [key, value] : changes) NoteIndexed(vertex.ref, key, value);
   ++schema_.vertex_counts[vertex.label];
-  Charge(kElementBytes + vertex.id.ByteSize());
   own_vertex_of_[vertex.ref.bits] = own_vertices_.size();
   own_by_partition_[partition].push_back(vertex.ref);
   own_vertex_ids_[IdBytes(vertex.id)] = vertex.ref;
@@ -143,10 +159,10 @@ StatusOr<EdgeRef> Transaction::AddEdge(VertexRef out, VertexRef in, std::string_
   } else {
     edge.id = Value::Long(static_cast<int64_t>(edge.ref.id));
   }
+  RETURN_IF_ERROR(Charge(2 * kElementBytes + edge.id.ByteSize()));
   edge.ref.label = schema_.labels.Intern(label);
   RETURN_IF_ERROR(SetAll(edge.ref.label, properties, &edge_changes_[edge.ref.id]));
   ++schema_.edge_counts[edge.ref.label];
-  Charge(2 * kElementBytes + edge.id.ByteSize());
   own_edge_of_[edge.ref.id] = own_edges_.size();
   own_edges_by_partition_[partition].push_back(edge.ref);
   own_edge_ids_[IdBytes(edge.id)] = own_edges_.size();
@@ -179,46 +195,60 @@ Status Transaction::SetProperty(const EdgeRef& edge, std::string_view key, const
   return OkStatus();
 }
 
-bool Transaction::HideEdge(const EdgeRef& edge) {
-  if (!dropped_edges_.insert(edge.id).second) return false;
+Status Transaction::HideEdge(const EdgeRef& edge) {
+  if (dropped_edges_.contains(edge.id)) return OkStatus();
+  RETURN_IF_ERROR(Charge(kDropBytes));
+  dropped_edges_.insert(edge.id);
   CountDown(edge.label, &schema_.edge_counts);
-  Charge(kDropBytes);
-  return true;
+  return OkStatus();
 }
 
-Status Transaction::DropVertex(VertexRef vertex) {
-  if (!dropped_vertices_.insert(vertex.bits).second) return OkStatus();
-  has_changes_ = true;
-  Charge(kDropBytes);
-  std::vector<LabelId> label;
-  RETURN_IF_ERROR(VertexLabels(std::span(&vertex, 1), &label));
-  CountDown(label[0], &schema_.vertex_counts);
-  if (const auto* ends = EndsOf(vertex)) {
-    for (const auto& [direction, edge] : *ends) HideEdge(edge);
+Status Transaction::DropVertex(VertexRef vertex, DropCursor* cursor) {
+  if (!cursor->begun) {
+    cursor->begun = true;
+    cursor->done = dropped_vertices_.contains(vertex.bits);
+    if (cursor->done) return OkStatus();
+    RETURN_IF_ERROR(Charge(kDropBytes));
+    std::vector<LabelId> label;
+    RETURN_IF_ERROR(VertexLabels(std::span(&vertex, 1), &label));
+    dropped_vertices_.insert(vertex.bits);
+    has_changes_ = true;
+    CountDown(label[0], &schema_.vertex_counts);
+    if (!IsOwn(vertex)) stored_drops_.push_back(vertex);
   }
-  if (IsOwn(vertex)) return OkStatus();
-  stored_drops_.push_back(vertex);
-  ExpandCursor cursor;
-  while (!cursor.done) {
-    Expansion ends;
-    RETURN_IF_ERROR(
-        base_->Expand(std::span(&vertex, 1), Direction::kBoth, {}, true, &cursor, kChunk, &ends));
-    for (const EdgeRef& edge : ends.edges) HideEdge(edge);
+  // A dropped vertex gets no more edges: the added ends stay in their order between calls.
+  const auto* own = EndsOf(vertex);
+  if (own != nullptr && cursor->next_own < own->size()) {
+    const size_t end = std::min(own->size(), cursor->next_own + kChunk);
+    for (; cursor->next_own < end; ++cursor->next_own) {
+      RETURN_IF_ERROR(HideEdge((*own)[cursor->next_own].second));
+    }
+    cursor->done = end == own->size() && IsOwn(vertex);
+    return OkStatus();
   }
+  cursor->done = IsOwn(vertex);
+  if (cursor->done) return OkStatus();
+  Expansion ends;
+  RETURN_IF_ERROR(base_->Expand(std::span(&vertex, 1), Direction::kBoth, {}, true, &cursor->stored,
+                                kChunk, &ends));
+  for (const EdgeRef& edge : ends.edges) RETURN_IF_ERROR(HideEdge(edge));
+  cursor->done = cursor->stored.done;
   return OkStatus();
 }
 
 Status Transaction::DropEdge(const EdgeRef& edge) {
-  if (!HideEdge(edge)) return OkStatus();
+  if (dropped_edges_.contains(edge.id)) return OkStatus();
+  RETURN_IF_ERROR(Charge(kDropBytes));
+  RETURN_IF_ERROR(HideEdge(edge));
   has_changes_ = true;
-  Charge(kDropBytes);
   if (!own_edge_of_.contains(edge.id)) stored_edge_drops_.push_back(edge);
   return OkStatus();
 }
 
-void Transaction::GuardLookup(LookupGuard guard) {
-  Charge(kChangeBytes + guard.key.size() + guard.value.ByteSize());
+Status Transaction::GuardLookup(LookupGuard guard) {
+  RETURN_IF_ERROR(Charge(kChangeBytes + guard.key.size() + guard.value.ByteSize()));
   lookup_guards_.push_back(std::move(guard));
+  return OkStatus();
 }
 
 PropertyList Transaction::ListOf(const Changes& changes) const {
@@ -413,7 +443,10 @@ Status Transaction::LookupVertices(std::span<const Value> ids, std::vector<uint3
                                    std::vector<VertexRef>* out) const {
   for (const Value& id : ids) {
     if (const std::optional<Value> normal = TryNormaliseId(id)) {
-      if (looked_up_.insert(IdBytes(*normal)).second) bytes_ += kChangeBytes + id.ByteSize();
+      std::string bytes = IdBytes(*normal);
+      if (looked_up_.contains(bytes)) continue;
+      RETURN_IF_ERROR(Charge(kChangeBytes + id.ByteSize()));
+      looked_up_.insert(std::move(bytes));
     }
   }
   std::vector<uint32_t> stored_rows;

@@ -18,7 +18,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "core/memory.h"
 #include "core/schema.h"
+#include "storage/commit_limits.h"
 #include "storage/graph_view.h"
 #include "storage/numbers.h"
 #include "storage/write_batch.h"
@@ -27,7 +29,14 @@ namespace koios::storage {
 
 class Transaction final : public GraphView {
  public:
-  Transaction(std::shared_ptr<const GraphView> base, std::shared_ptr<Numbers> numbers);
+  // `max_value_bytes`: of one property, as the store that it will be committed to has it.
+  Transaction(std::shared_ptr<const GraphView> base, std::shared_ptr<Numbers> numbers,
+              size_t max_value_bytes = kMaxValueBytes);
+  ~Transaction() override { ChargeTo(nullptr); }
+
+  // What it keeps is charged here, before it is kept, and given back at its end; null: nowhere. All
+  // that may grow is RESOURCE_EXHAUSTED when the account refuses.
+  void ChargeTo(std::shared_ptr<MemoryAccount> account);
 
   // ---- Changes. INVALID_ARGUMENT for names, ids and values that can't be stored;
   // FAILED_PRECONDITION for an element that this transaction has dropped.
@@ -39,11 +48,18 @@ class Transaction final : public GraphView {
   // Null removes the property.
   Status SetProperty(VertexRef vertex, std::string_view key, const Value& value);
   Status SetProperty(const EdgeRef& edge, std::string_view key, const Value& value);
-  // With all its edges. What is dropped already stays so.
-  Status DropVertex(VertexRef vertex);
+  // With all its edges, some of them per call: again with the same cursor until that is done. What
+  // is dropped already stays so.
+  struct DropCursor {
+    bool begun = false;
+    size_t next_own = 0;  // of the added edge ends
+    ExpandCursor stored;
+    bool done = false;
+  };
+  Status DropVertex(VertexRef vertex, DropCursor* cursor);
   Status DropEdge(const EdgeRef& edge);
   // What this request adds rests on what it found, or did not find, by this look-up.
-  void GuardLookup(LookupGuard guard);
+  Status GuardLookup(LookupGuard guard);
 
   // A name that may yet be written gets its number now.
   LabelId KnowLabel(std::string_view name) { return schema_.labels.Intern(name); }
@@ -114,8 +130,8 @@ class Transaction final : public GraphView {
   StatusOr<std::vector<VertexRef>> SeekChanged(uint32_t partition, std::span<const LabelId> labels,
                                                KeyId key, std::span<const Value> values) const;
   Status SetAll(LabelId label, const PropertyList& properties, Changes* changes);
-  bool HideEdge(const EdgeRef& edge);
-  void Charge(size_t bytes) { bytes_ += bytes; }
+  Status HideEdge(const EdgeRef& edge);
+  Status Charge(size_t bytes) const;
   const std::vector<std::pair<Direction, EdgeRef>>* EndsOf(VertexRef vertex) const;
   Status ExpandStored(std::span<const VertexRef> vertices, Direction direction,
                       std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
@@ -129,6 +145,8 @@ class Transaction final : public GraphView {
 
   const std::shared_ptr<const GraphView> base_;
   const std::shared_ptr<Numbers> numbers_;
+  const size_t max_value_bytes_;
+  std::shared_ptr<MemoryAccount> account_;
   Schema schema_;             // the base's, with the names that are new
   mutable size_t bytes_ = 0;  // look-ups are remembered too
   bool has_changes_ = false;

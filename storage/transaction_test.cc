@@ -20,6 +20,12 @@ std::string Text(const Value& value) {
                                             : std::to_string(value.AsInteger());
 }
 
+Status Drop(Transaction* transaction, VertexRef vertex) {
+  Transaction::DropCursor cursor;
+  while (!cursor.done) RETURN_IF_ERROR(transaction->DropVertex(vertex, &cursor));
+  return OkStatus();
+}
+
 // All that can be read of a view, as sorted lines, by users' ids.
 class Reader {
  public:
@@ -205,7 +211,7 @@ void ChangeAtRandom(Rng* rng, Transaction* transaction) {
       return;
     default:
       if (rng->Uniform(3) == 0) {
-        CHECK(transaction->DropVertex(vertices[rng->Uniform(vertices.size())]).ok());
+        CHECK(Drop(transaction, vertices[rng->Uniform(vertices.size())]).ok());
       } else if (!edges.empty()) {
         CHECK(transaction->DropEdge(edges[rng->Uniform(edges.size())]).ok());
       }
@@ -292,8 +298,8 @@ TEST_F(TransactionTest, WhatWasAddedAndDroppedIsNotCommitted) {
   const VertexRef a = transaction->AddVertex("a", std::nullopt, {}).value();
   const VertexRef b = transaction->AddVertex("b", std::nullopt, {}).value();
   ASSERT_TRUE(transaction->AddEdge(a, b, "e", std::nullopt, {}).ok());
-  ASSERT_TRUE(transaction->DropVertex(a).ok());
-  ASSERT_TRUE(transaction->DropVertex(a).ok());
+  ASSERT_TRUE(Drop(transaction.get(), a).ok());
+  ASSERT_TRUE(Drop(transaction.get(), a).ok());
   EXPECT_TRUE(AllEdges(*transaction).empty());
   EXPECT_EQ(transaction->AddEdge(a, b, "e", std::nullopt, {}).status().code(),
             StatusCode::kFailedPrecondition);
@@ -330,6 +336,77 @@ TEST_F(TransactionTest, ValuesThatCannotBeStoredAreRefused) {
             StatusCode::kInvalidArgument);
   EXPECT_EQ(transaction->AddVertex("a", Value::Double(1), {}).status().code(),
             StatusCode::kInvalidArgument);
+}
+
+TEST_F(TransactionTest, AValueIsBoundedByTheStoresOption) {
+  store_.reset();
+  StoreOptions options;
+  options.max_value_bytes = 1000;
+  store_ = GraphStore::Open(folder_ / "graph", options).value();
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  const VertexRef v = transaction->AddVertex("a", std::nullopt, {}).value();
+  const Status status = transaction->SetProperty(v, "k", Value::String(std::string(2000, 'x')));
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(status)->setting, "storage.max_value_bytes");
+}
+
+// Each kind of change, and what look-ups leave behind: refused when it does not fit, and then not
+// kept; given back at the end.
+TEST_F(TransactionTest, WhatIsKeptIsChargedBefore) {
+  const auto account = std::make_shared<MemoryAccount>("query", 1 << 20);
+  std::shared_ptr<Transaction> transaction = store_->Begin();
+  const VertexRef v = transaction->AddVertex("a", std::nullopt, {}).value();
+  const EdgeRef e = transaction->AddEdge(v, v, "e", std::nullopt, {}).value();
+  transaction->ChargeTo(account);
+  EXPECT_EQ(account->used(), static_cast<int64_t>(transaction->ByteSize()));
+  const int64_t rest = account->limit() - account->used();
+  ASSERT_TRUE(account->TryCharge(rest));
+  const size_t before = transaction->ByteSize();
+  const Value id = Value::String("nobody");
+  std::vector<uint32_t> rows;
+  std::vector<VertexRef> found;
+  for (const Status& refused :
+       {transaction->AddVertex("a", std::nullopt, {}).status(),
+        transaction->AddEdge(v, v, "e", std::nullopt, {}).status(),
+        transaction->SetProperty(v, "k", Value::Int(1)),
+        transaction->SetProperty(e, "k", Value::Int(1)), transaction->DropEdge(e),
+        Drop(transaction.get(), v), transaction->GuardLookup({}),
+        transaction->LookupVertices(std::span(&id, 1), &rows, &found)}) {
+    EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted) << refused;
+  }
+  EXPECT_EQ(transaction->ByteSize(), before);
+  EXPECT_EQ(AllVertices(*transaction).size(), 1u);
+  EXPECT_EQ(AllEdges(*transaction).size(), 1u);
+  account->Release(rest);
+  ASSERT_TRUE(Drop(transaction.get(), v).ok());
+  EXPECT_GT(account->used(), static_cast<int64_t>(before));
+  transaction.reset();
+  EXPECT_EQ(account->used(), 0);
+}
+
+// Many edges are dropped in pieces, the added and the stored ones.
+TEST_F(TransactionTest, AVertexWithManyEdgesIsDroppedInPieces) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  const VertexRef hub = transaction->AddVertex("hub", std::nullopt, {}).value();
+  const VertexRef other = transaction->AddVertex("a", std::nullopt, {}).value();
+  const auto add = [&] {
+    for (int i = 0; i < 10'000; ++i) {
+      ASSERT_TRUE(transaction->AddEdge(hub, other, "e", std::nullopt, {}).ok());
+    }
+  };
+  add();
+  ASSERT_TRUE(store_->Commit(transaction->TakeBatch()).ok());
+  transaction = store_->Begin();
+  add();
+  Transaction::DropCursor cursor;
+  int pieces = 0;
+  for (size_t before = transaction->ByteSize(); !cursor.done; ++pieces) {
+    ASSERT_TRUE(transaction->DropVertex(hub, &cursor).ok());
+    EXPECT_LT(transaction->ByteSize() - before, 300'000u);
+    before = transaction->ByteSize();
+  }
+  EXPECT_GE(pieces, 6);
+  EXPECT_TRUE(AllEdges(*transaction).empty());
 }
 
 }  // namespace

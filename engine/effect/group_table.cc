@@ -1,5 +1,7 @@
 #include "engine/effect/group_table.h"
 
+#include <algorithm>
+
 #include "engine/op/charge_ahead.h"
 
 namespace koios::engine {
@@ -17,6 +19,8 @@ Status GroupTable::Add(const Batch& input, size_t row, uint32_t key_slot, uint32
 
 Status GroupTable::Add(const Value& key, const std::optional<Value>& value, int64_t bulk,
                        ChargeAhead* charge) {
+  // In a list, in a map.
+  RETURN_IF_ERROR(CheckDepth(std::max(key.depth() + 1, value ? value->depth() + 2 : 0)));
   auto found = index_.find(key);
   if (found == index_.end()) {
     RETURN_IF_ERROR(
@@ -26,7 +30,9 @@ Status GroupTable::Add(const Value& key, const std::optional<Value>& value, int6
     entries_.back().key = key;
   }
   Entry& entry = entries_[found->second];
-  entry.count += bulk;
+  if (__builtin_add_overflow(entry.count, bulk, &entry.count)) {
+    return InvalidArgument("There is more to count than a long can hold.");
+  }
   if (!value.has_value()) return OkStatus();
   switch (kind_) {
     case plan::Group::COUNT:
@@ -35,6 +41,7 @@ Status GroupTable::Add(const Value& key, const std::optional<Value>& value, int6
       RETURN_IF_ERROR(
           charge->Take(BytesOfMany(bulk, sizeof(Value)) + static_cast<int64_t>(value->ByteSize())));
       entry.list.insert(entry.list.end(), static_cast<size_t>(bulk), *value);
+      listed_ += bulk;
       return OkStatus();
     case plan::Group::FIRST:
       if (entry.any) return OkStatus();
@@ -84,15 +91,36 @@ StatusOr<std::optional<Value>> GroupTable::ValueAt(size_t i) const {
   }
 }
 
-StatusOr<Value> GroupTable::Map() const {
+int64_t GroupTable::MapBytes() const {
+  return static_cast<int64_t>(entries_.size() * sizeof(ValueMap::value_type));
+}
+
+int64_t GroupTable::CopyBytes() const {
+  return MapBytes() + listed_ * static_cast<int64_t>(sizeof(Value));
+}
+
+StatusOr<std::optional<Value>> GroupTable::TakeValueAt(size_t i) {
+  if (kind_ != plan::Group::LIST) return ValueAt(i);
+  return std::optional<Value>(Value::List(std::move(entries_[i].list)));
+}
+
+template <typename ValueOf>
+StatusOr<Value> GroupTable::MapOf(const ValueOf& value_of) const {
   ValueMap map;
+  map.reserve(entries_.size());
   for (size_t i = 0; i < entries_.size(); ++i) {
-    ASSIGN_OR_RETURN(std::optional<Value> value, ValueAt(i));
+    ASSIGN_OR_RETURN(std::optional<Value> value, value_of(i));
     if (value.has_value()) map.emplace_back(entries_[i].key, std::move(*value));
   }
-  Value result = Value::Map(std::move(map));
-  RETURN_IF_ERROR(CheckDepth(result.depth()));
-  return result;
+  return Value::Map(std::move(map));
+}
+
+StatusOr<Value> GroupTable::Map() const {
+  return MapOf([this](size_t i) { return ValueAt(i); });
+}
+
+StatusOr<Value> GroupTable::TakeMap() {
+  return MapOf([this](size_t i) { return TakeValueAt(i); });
 }
 
 }  // namespace koios::engine

@@ -31,6 +31,12 @@ class GroupTable {
   // nullopt: a group whose value gives nothing has no entry.
   StatusOr<std::optional<Value>> ValueAt(size_t i) const;
   StatusOr<Value> Map() const;
+  // As these, but lists are moved out, not copied: each group's once, last.
+  StatusOr<std::optional<Value>> TakeValueAt(size_t i);
+  StatusOr<Value> TakeMap();
+  // What TakeMap() and what Map() allocates, to be charged before.
+  int64_t MapBytes() const;
+  int64_t CopyBytes() const;
 
   plan::Group::Value kind() const { return kind_; }
 
@@ -46,10 +52,13 @@ class GroupTable {
 
   static constexpr size_t kIndexBytes = 64;  // of one key
 
+  template <typename ValueOf>
+  StatusOr<Value> MapOf(const ValueOf& value_of) const;
   Status Extreme(const Value& value, Entry* entry) const;
 
   plan::Group::Value kind_;
   std::vector<Entry> entries_;
+  int64_t listed_ = 0;  // members of all lists
   absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent> index_;
 };
 

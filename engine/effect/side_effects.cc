@@ -65,12 +65,14 @@ StatusOr<Value> SideEffects::Read(const std::string& name) {
   }
   Effect& effect = found->second;
   if (effect.group.has_value()) return effect.group->Map();
-  if (!effect.list.has_value()) {
-    Value list = Value::List(effect.bag);
-    RETURN_IF_ERROR(CheckDepth(list.depth()));
-    effect.list = std::move(list);
-  }
+  if (!effect.list.has_value()) effect.list = Value::List(effect.bag);
   return *effect.list;
+}
+
+int64_t SideEffects::ReadBytes(const std::string& name) const {
+  const auto found = effects_.find(name);
+  const bool is_group = found != effects_.end() && found->second.group.has_value();
+  return is_group ? found->second.group->CopyBytes() : 0;
 }
 
 StatusOr<bool> SideEffects::Contains(const std::string& name, const Value& value) const {

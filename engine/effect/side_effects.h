@@ -28,6 +28,8 @@ class SideEffects {
 
   // The bag as a list, the groups as a map. INVALID_ARGUMENT for a name that is not declared.
   StatusOr<Value> Read(const std::string& name);
+  // What that allocates, and was not charged when it was added.
+  int64_t ReadBytes(const std::string& name) const;
   // True for the first who asks with this name.
   bool Once(const std::string& name) { return asked_.insert(name).second; }
   // Whether a bag has a value that Equals this one.

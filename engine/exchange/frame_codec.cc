@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/text.h"
 #include "core/value_codec.h"
 #include "engine/exchange/frame.h"
 #include "proto/frame.pb.h"
@@ -49,7 +50,7 @@ StatusOr<std::shared_ptr<const QuerySpec>> GetStart(const QueryId& id, const fra
     return DataLoss("A frame's plan can't be read.");
   }
   spec->options.profile = profile != 0;
-  ASSIGN_OR_RETURN(spec->view, views->View(start.graph(), start.version()));
+  ASSIGN_OR_RETURN(spec->view, views->View(ToValidUtf8(start.graph()), start.version()));
   const uint64_t limit = spec->options.memory_limit_bytes;
   spec->account = std::make_shared<MemoryAccount>(
       "query", limit == 0 ? kNoMemoryLimit : static_cast<int64_t>(limit));
@@ -238,14 +239,15 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
   }
   if (header.code() != 0) {
     ErrorDetail detail;
-    detail.step = header.error().step();
-    detail.reason = header.error().reason();
-    detail.limit = header.error().limit();
-    detail.used = header.error().used();
-    detail.setting = header.error().setting();
-    detail.hint = header.error().hint();
+    detail.step = ToValidUtf8(header.error().step());
+    detail.reason = ToValidUtf8(header.error().reason());
+    detail.limit = ToValidUtf8(header.error().limit());
+    detail.used = ToValidUtf8(header.error().used());
+    detail.setting = ToValidUtf8(header.error().setting());
+    detail.hint = ToValidUtf8(header.error().hint());
     detail.span = {header.error().line(), header.error().column(), header.error().length()};
-    out.status = MakeStatus(static_cast<StatusCode>(header.code()), header.message(), detail);
+    out.status =
+        MakeStatus(static_cast<StatusCode>(header.code()), ToValidUtf8(header.message()), detail);
   }
   if (out.kind == FrameKind::kData) RETURN_IF_ERROR(GetBatch(header, bytes, &out.batch));
   return out;

@@ -121,6 +121,22 @@ std::string Encoded(const frame::Header& header) {
   return bytes;
 }
 
+// Not logged, not refused: an error may quote what a user gave. It comes out as text.
+TEST(FrameCodecTest, TextsThatAreNoUtf8AreMended) {
+  NoViews views;
+  frame::Header header;
+  header.set_kind(frame::Header::FAIL);
+  header.set_code(static_cast<uint32_t>(StatusCode::kInvalidArgument));
+  header.set_message("no '\xe2\x82'");
+  header.mutable_error()->set_step("V('\xff')");
+  testing::internal::CaptureStderr();
+  const auto decoded = DecodeFrame(Encoded(header), &views);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ(MessageOf(decoded->status), "no '\xef\xbf\xbd\xef\xbf\xbd'");
+  EXPECT_EQ(DetailOf(decoded->status)->step, "V('\xef\xbf\xbd')");
+}
+
 TEST(FrameCodecTest, WeightsThatAreNoneAreRefused) {
   NoViews views;
   const auto decode = [&](std::vector<std::pair<uint32_t, uint32_t>> weights, int reports = 1) {

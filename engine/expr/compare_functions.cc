@@ -212,20 +212,25 @@ Status TextFunction(const EvalContext& context, const Args& args, Operand* out) 
 }
 
 // RE2 runs in linear time; its program size is bounded.
-template <bool kWanted>
-Status RegexFunction(const EvalContext& context, const Args& args, Operand* out) {
-  if (!MergePresence(args, context.rows, out)) return OkStatus();
-  if (!args[1]->is_constant || args[1]->constant.kind() != ValueKind::kString) {
+StatusOr<std::shared_ptr<const void>> CompileRegex(const Value& constant) {
+  if (constant.kind() != ValueKind::kString) {
     return InvalidArgument("regex() needs a string pattern.");
   }
   RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(1 << 20);
-  const RE2 pattern(args[1]->constant.AsString(), options);
-  if (!pattern.ok()) {
-    return InvalidArgument("The regular expression is not valid: " + pattern.error() +
+  auto pattern = std::make_shared<const RE2>(constant.AsString(), options);
+  if (!pattern->ok()) {
+    return InvalidArgument("The regular expression is not valid: " + pattern->error() +
                            ". Koios takes RE2 syntax.");
   }
+  return std::shared_ptr<const void>(std::move(pattern));
+}
+
+template <bool kWanted>
+Status RegexFunction(const EvalContext& context, const Args& args, Operand* out) {
+  if (!MergePresence(args, context.rows, out)) return OkStatus();
+  const RE2& pattern = *static_cast<const RE2*>(context.prepared);
   Column result(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
     const Value text = args[0]->Get(row);
@@ -260,8 +265,8 @@ const std::vector<ScalarFunction>& CompareFunctions() {
       {"notEndingWith", 2, 2, TextFunction<Text::kEndingWith, false>},
       {"containing", 2, 2, TextFunction<Text::kContaining, true>},
       {"notContaining", 2, 2, TextFunction<Text::kContaining, false>},
-      {"regex", 2, 2, RegexFunction<true>, "_c"},
-      {"notRegex", 2, 2, RegexFunction<false>, "_c"},
+      {"regex", 2, 2, RegexFunction<true>, "_c", CompileRegex},
+      {"notRegex", 2, 2, RegexFunction<false>, "_c", CompileRegex},
   };
   return functions;
 }

@@ -80,6 +80,10 @@ StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots
           node.args.push_back(arg);
         }
         RETURN_IF_ERROR(bound.CheckConstants(node));
+        if (node.function->prepare != nullptr) {
+          const Value& last = bound.nodes_[node.args.back()].constant;
+          ASSIGN_OR_RETURN(node.prepared, node.function->prepare(last));
+        }
         break;
       }
       case plan::Expr::Node::KIND_NOT_SET:
@@ -94,7 +98,7 @@ Status Expression::Evaluate(const Batch& batch, const EvalSources& sources,
                             std::vector<Operand>* operands, const Operand** result) const {
   operands->clear();
   operands->resize(nodes_.size());
-  const EvalContext context{sources, batch.rows, &batch};
+  EvalContext context{sources, batch.rows, &batch};
   std::vector<const Operand*> args;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
@@ -121,6 +125,7 @@ Status Expression::Evaluate(const Batch& batch, const EvalSources& sources,
       case Node::Kind::kCall:
         args.clear();
         for (uint32_t arg : node.args) args.push_back(&(*operands)[arg]);
+        context.prepared = node.prepared.get();
         RETURN_IF_ERROR(node.function->evaluate(context, args, &out));
         break;
     }

@@ -45,7 +45,8 @@ struct EvalSources {
 
 struct EvalContext : EvalSources {
   size_t rows = 0;
-  const Batch* batch = nullptr;  // for what a row has beside its slots: loop counters
+  const Batch* batch = nullptr;    // for what a row has beside its slots: loop counters
+  const void* prepared = nullptr;  // what the function's `prepare` made
 };
 
 // A row of the function table: fills `out` for context.rows rows. REQUIRES of callers: the number
@@ -60,13 +61,16 @@ struct ScalarFunction {
   // of any kind, s a string, n a string or null, i an integer, d a double, b a boolean, l a list
   // or set. A * at the end repeats the last letter. Bind checks it, so that `evaluate` may trust.
   const char* constants = "";
+  // Made once, when the call is bound, of its last argument. REQUIRES of the table: that is
+  // constant.
+  StatusOr<std::shared_ptr<const void>> (*prepare)(const Value& constant) = nullptr;
 };
 const ScalarFunction* FindFunction(const std::string& name);
 
 class Expression {
  public:
   // INTERNAL for unknown functions, wrong counts of arguments, arguments that must be constants of
-  // a kind and are not, forward references.
+  // a kind and are not, forward references. INVALID_ARGUMENT for constants that mean nothing.
   static StatusOr<Expression> Bind(const plan::Expr& expr, uint32_t num_slots);
 
   // `operands` is scratch that the result lives in until the next call.
@@ -81,6 +85,7 @@ class Expression {
     uint32_t slot = 0;
     const ScalarFunction* function = nullptr;
     std::vector<uint32_t> args;
+    std::shared_ptr<const void> prepared;
   };
   Status CheckConstants(const Node& call) const;
 

@@ -102,6 +102,14 @@ StatusCode BindCode(const char* function, const std::vector<std::optional<Value>
   return Expression::Bind(expr, 1).status().code();
 }
 
+// A pattern is compiled when its call is bound: a wrong one is an error before any row comes.
+TEST(ExpressionTest, PatternsAreCompiledOnce) {
+  EXPECT_EQ(BindCode("regex", {Value::String("^a(b|c)")}), StatusCode::kOk);
+  EXPECT_EQ(BindCode("regex", {Value::String("a(")}), StatusCode::kInvalidArgument);
+  EXPECT_EQ(BindCode("notRegex", {Value::String("[")}), StatusCode::kInvalidArgument);
+  EXPECT_EQ(BindCode("regex", {Value::Int(1)}), StatusCode::kInvalidArgument);
+}
+
 TEST(ExpressionTest, ArgumentsThatMustBeConstantAreCheckedWhenBound) {
   EXPECT_EQ(BindCode("property", {Value::String("age")}), StatusCode::kOk);
   EXPECT_EQ(BindCode("property", {std::nullopt}), StatusCode::kInternal);

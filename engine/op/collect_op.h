@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "engine/op/charge_ahead.h"
@@ -22,11 +23,22 @@ class CollectOp : public BarrierOperator {
       const auto share =
           static_cast<int64_t>(input.ByteSize() * run.count / std::max<size_t>(input.rows, 1));
       RETURN_IF_ERROR(Charge(share, &state));
-      RETURN_IF_ERROR(Charge(state.rows.Add(input, row, row + run.count) - share, &state));
-      RETURN_IF_ERROR(Prune(&state));
+      const int64_t before = state.rows.ByteSize();
+      state.rows.Add(input, row, row + run.count);
+      RETURN_IF_ERROR(Charge(state.rows.ByteSize() - before - share, &state));
       row += run.count;
     }
     return OkStatus();
+  }
+
+  StatusOr<bool> Proceed(const Batch& input) override {
+    for (const Run& run : input.runs) {
+      const auto found = states_.find(StateKey{run.instance, run.loops});
+      if (found == states_.end()) continue;
+      ASSIGN_OR_RETURN(const bool more, Prune(&found->second));
+      if (more) return true;
+    }
+    return false;
   }
 
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
@@ -38,7 +50,11 @@ class CollectOp : public BarrierOperator {
       state.firing = true;
       RETURN_IF_ERROR(
           Charge(BytesOfMany(static_cast<int64_t>(state.rows.size()), kArrangedBytes), &state));
-      RETURN_IF_ERROR(Arrange(&state));
+    }
+    if (!state.arranged) {
+      ASSIGN_OR_RETURN(state.arranged, Arrange(&state));
+      *done = false;
+      if (!state.arranged) return OkStatus();
     }
     state.rows.Take(state.order, &state.next, output);
     SetBulk(state, output);
@@ -60,10 +76,16 @@ class CollectOp : public BarrierOperator {
 
  protected:
   using Position = KeptRows::Position;
+  // What a subclass has done so far of pruning or arranging rows.
+  struct Progress {
+    virtual ~Progress() = default;
+  };
   struct State {
     KeptRows rows;
     int64_t bytes = 0;
     bool firing = false;
+    bool arranged = false;
+    std::unique_ptr<Progress> progress;
     std::vector<Position> order;  // what comes out, once firing
     std::vector<int64_t> bulk;    // of `order`; empty: as kept
     size_t next = 0;
@@ -72,23 +94,16 @@ class CollectOp : public BarrierOperator {
   // A position and a bulk for each row that comes out.
   static constexpr int64_t kArrangedBytes = sizeof(Position) + sizeof(int64_t);
 
-  // Called after each addition: drops rows that can't come out any more.
-  virtual Status Prune(State*) { return OkStatus(); }
-  // Fills `order`, and `bulk` where it differs from what was kept.
-  virtual Status Arrange(State* state) = 0;
+  // Rows to look at, or comparisons, in one call of what follows.
+  static constexpr size_t kSliceRows = kBatchRows;
+  static constexpr size_t kSliceWork = 4096;
 
-  Status Keep(State* state, const std::vector<Position>& kept) {
-    // For a moment both are there: what was kept, and what stays.
-    const auto share =
-        static_cast<int64_t>(static_cast<double>(state->bytes) * static_cast<double>(kept.size()) /
-                             static_cast<double>(state->rows.size()));
-    const int64_t before = state->bytes;
-    RETURN_IF_ERROR(Charge(share, state));
-    const int64_t bytes = state->rows.Retain(kept);
-    return Charge(bytes - share - before, state);
-  }
+  // Called after each addition: drops rows that can't come out any more. True: not done yet.
+  virtual StatusOr<bool> Prune(State*) { return false; }
+  // Fills `order`, and `bulk` where it differs from what was kept. False: not done yet.
+  virtual StatusOr<bool> Arrange(State* state) = 0;
 
-  Status Charge(int64_t bytes, State* state) {
+  Status Charge(int64_t bytes, State* state) const {
     RETURN_IF_ERROR(host_->ChargeState(bytes));
     state->bytes += bytes;
     return OkStatus();

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <queue>
 
 #include "core/value_compare.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/element_ids.h"
+#include "engine/op/slice_sort.h"
 
 namespace koios::engine {
 namespace {
@@ -20,22 +23,56 @@ class OrderOp : public CollectOp {
 
  protected:
   // Top-k: once twice the limit is kept, the worse half goes.
-  Status Prune(State* state) override {
-    if (limit_ <= 0) return OkStatus();
-    const size_t most = 2 * static_cast<size_t>(limit_) + kBatchRows;
-    if (state->rows.size() < most) return OkStatus();
-    ASSIGN_OR_RETURN(std::vector<Position> sorted, Sorted(state));
-    sorted.resize(static_cast<size_t>(limit_));
-    return Keep(state, sorted);
+  StatusOr<bool> Prune(State* state) override {
+    if (limit_ <= 0) return false;
+    if (state->progress == nullptr) {
+      const size_t size = state->rows.size();
+      if (size < kBatchRows || (size - kBatchRows) / 2 < static_cast<size_t>(limit_)) return false;
+    }
+    ASSIGN_OR_RETURN(const bool sorted, SortSome(state));
+    if (!sorted) return true;
+    auto* sorting = static_cast<Sorting*>(state->progress.get());
+    if (sorting->kept == 0) {
+      sorting->sorted.resize(static_cast<size_t>(limit_));
+      // For a moment both are there: what was kept, and what stays.
+      const double share = static_cast<double>(limit_) / static_cast<double>(state->rows.size());
+      const auto bytes = static_cast<int64_t>(share * static_cast<double>(state->rows.ByteSize()));
+      RETURN_IF_ERROR(Charge(bytes, state));
+      sorting->bytes += bytes;
+    }
+    sorting->best.AddSome(state->rows, sorting->sorted, &sorting->kept, kSliceRows);
+    if (sorting->kept < sorting->sorted.size()) return true;
+    std::swap(state->rows, sorting->best);
+    RETURN_IF_ERROR(
+        Charge(state->rows.ByteSize() - sorting->best.ByteSize() - sorting->bytes, state));
+    state->progress.reset();
+    return false;
   }
 
-  Status Arrange(State* state) override {
-    ASSIGN_OR_RETURN(state->order, Sorted(state));
+  StatusOr<bool> Arrange(State* state) override {
+    ASSIGN_OR_RETURN(const bool sorted, SortSome(state));
+    if (!sorted) return false;
+    auto* sorting = static_cast<Sorting*>(state->progress.get());
+    state->order = std::move(sorting->sorted);
+    RETURN_IF_ERROR(Charge(-sorting->bytes, state));
+    state->progress.reset();
     if (limit_ > 0) Cut(state, limit_, /*from_front=*/true);
-    return OkStatus();
+    return true;
   }
 
  private:
+  // Rows being sorted: first their keys are gathered, then compared.
+  struct Sorting : Progress {
+    std::vector<Position> all;
+    std::vector<Value> keys;  // keys_.size() of each row
+    SliceSort sort;
+    bool is_sorted = false;
+    std::vector<Position> sorted;
+    int64_t bytes = 0;  // charged while it lasts
+    KeptRows best;      // what stays of `sorted`,
+    size_t kept = 0;    // and how many rows of it there are
+  };
+
   // Elements order by their users' ids, not by where they are kept, also inside paths and lists.
   Status ElementsToIds(std::vector<Value>* keys) const {
     ElementIds ids(host_->view());
@@ -47,34 +84,55 @@ class OrderOp : public CollectOp {
     return OkStatus();
   }
 
-  // Charged while it sorts: positions twice, an index, and the keys.
-  StatusOr<std::vector<Position>> Sorted(State* state) {
-    const auto per_row = static_cast<int64_t>(2 * sizeof(Position) + sizeof(uint32_t) +
+  // Charged while it lasts: positions twice, numbers to sort, and the keys.
+  Status BeginSorting(State* state) const {
+    auto sorting = std::make_unique<Sorting>();
+    const auto per_row = static_cast<int64_t>(2 * sizeof(Position) + SliceSort::kBytes +
                                               keys_.size() * sizeof(Value));
-    const int64_t bytes = BytesOfMany(static_cast<int64_t>(state->rows.size()), per_row);
-    RETURN_IF_ERROR(Charge(bytes, state));
-    StatusOr<std::vector<Position>> sorted = Sort(*state);
-    RETURN_IF_ERROR(Charge(-bytes, state));
-    return sorted;
+    sorting->bytes = BytesOfMany(static_cast<int64_t>(state->rows.size()), per_row);
+    RETURN_IF_ERROR(Charge(sorting->bytes, state));
+    sorting->all = state->rows.All();
+    sorting->keys.reserve(sorting->all.size() * keys_.size());
+    sorting->sort.Begin(sorting->all.size());
+    state->progress = std::move(sorting);
+    return OkStatus();
   }
 
-  StatusOr<std::vector<Position>> Sort(const State& state) const {
-    const std::vector<Position> all = state.rows.All();
+  // The keys of the next rows.
+  Status AddKeys(State* state, Sorting* sorting) const {
     std::vector<Value> keys;
-    keys.reserve(all.size() * keys_.size());
-    for (const Position& at : all) {
+    const size_t begin = sorting->keys.size() / keys_.size();
+    const size_t end = std::min(sorting->all.size(), begin + kSliceRows);
+    for (size_t i = begin; i < end; ++i) {
+      const Position& at = sorting->all[i];
       for (const plan::SortKey& key : keys_) {
         if (key.direction() == plan::SortKey::SHUFFLE) {
           keys.push_back(Value::Long(static_cast<int64_t>(host_->random().Next() >> 1)));
         } else {
-          keys.push_back(state.rows.Has(at, key.slot()) ? state.rows.Get(at, key.slot()) : Value());
+          keys.push_back(state->rows.Has(at, key.slot()) ? state->rows.Get(at, key.slot())
+                                                         : Value());
         }
       }
     }
     RETURN_IF_ERROR(ElementsToIds(&keys));
-    std::vector<uint32_t> index(all.size());
-    for (uint32_t i = 0; i < index.size(); ++i) index[i] = i;
-    std::stable_sort(index.begin(), index.end(), [&](uint32_t a, uint32_t b) {
+    size_t bytes = 0;
+    for (const Value& key : keys) bytes += key.ByteSize() - sizeof(Value);
+    RETURN_IF_ERROR(Charge(static_cast<int64_t>(bytes), state));
+    sorting->bytes += static_cast<int64_t>(bytes);
+    std::move(keys.begin(), keys.end(), std::back_inserter(sorting->keys));
+    return OkStatus();
+  }
+
+  // A slice of the work; true: the rows' order is in `sorted`.
+  StatusOr<bool> SortSome(State* state) const {
+    if (state->progress == nullptr) RETURN_IF_ERROR(BeginSorting(state));
+    auto* sorting = static_cast<Sorting*>(state->progress.get());
+    if (sorting->is_sorted) return true;
+    const size_t num_keys = sorting->all.size() * keys_.size();
+    if (sorting->keys.size() < num_keys) RETURN_IF_ERROR(AddKeys(state, sorting));
+    if (sorting->keys.size() < num_keys) return false;
+    const std::vector<Value>& keys = sorting->keys;
+    const auto less = [&](uint32_t a, uint32_t b) {
       for (size_t k = 0; k < keys_.size(); ++k) {
         const auto order = TotalOrder(keys[a * keys_.size() + k], keys[b * keys_.size() + k]);
         if (order == std::strong_ordering::equal) continue;
@@ -82,11 +140,12 @@ class OrderOp : public CollectOp {
                (keys_[k].direction() == plan::SortKey::DESC);
       }
       return false;
-    });
-    std::vector<Position> sorted;
-    sorted.reserve(all.size());
-    for (uint32_t i : index) sorted.push_back(all[i]);
-    return sorted;
+    };
+    if (!sorting->sort.Step(less, kSliceWork)) return false;
+    sorting->sorted.reserve(sorting->all.size());
+    for (uint32_t i : sorting->sort.order()) sorting->sorted.push_back(sorting->all[i]);
+    sorting->is_sorted = true;
+    return true;
   }
 
   std::vector<plan::SortKey> keys_;
@@ -95,68 +154,110 @@ class OrderOp : public CollectOp {
 
 class TailOp : public CollectOp {
  public:
-  TailOp(int64_t count, OperatorHost* host) : CollectOp(host), count_(count) {}
+  TailOp(int64_t count, OperatorHost* host)
+      : CollectOp(host), count_(std::max<int64_t>(count, 0)) {}
 
  protected:
-  Status Prune(State* state) override {
-    const size_t most = 2 * static_cast<size_t>(std::max<int64_t>(count_, 0)) + kBatchRows;
-    if (state->rows.size() < most) return OkStatus();
-    const std::vector<Position> all = state->rows.All();
-    return Keep(state, {all.end() - static_cast<std::ptrdiff_t>(count_), all.end()});
+  StatusOr<bool> Prune(State* state) override {
+    RETURN_IF_ERROR(Charge(-state->rows.DropOldest(static_cast<size_t>(count_)), state));
+    return false;
   }
 
-  Status Arrange(State* state) override {
+  StatusOr<bool> Arrange(State* state) override {
     state->order = state->rows.All();
     Cut(state, count_, /*from_front=*/false);
-    return OkStatus();
+    return true;
   }
 
  private:
   const int64_t count_;
 };
 
-// Draws `count` traversers without replacement. Each gets the key u^(1/w) of its weight w; the
-// largest keys win (Efraimidis and Spirakis, 2006).
+// Draws `count` traversers without replacement. Each gets the key E/w of its weight w, E being
+// exponentially distributed; the smallest keys win (Efraimidis and Spirakis, 2006, in logarithms).
+// Of the n traversers of a row they come in order: the next one's E/w is an E/(w * those left) more
+// (Renyi, 1953), so that a row needs no more draws than can win.
 class SampleOp : public CollectOp {
  public:
   SampleOp(const plan::Sample& op, OperatorHost* host)
-      : CollectOp(host), count_(op.count()), weight_slot_(op.weight_slot()) {}
+      : CollectOp(host),
+        count_(static_cast<size_t>(std::max<int64_t>(op.count(), 0))),
+        weight_slot_(op.weight_slot()) {}
 
  protected:
-  Status Arrange(State* state) override {
-    struct Draw {
-      double key;
-      uint32_t index;
-      bool operator>(const Draw& other) const { return key > other.key; }
-    };
-    const std::vector<Position> all = state->rows.All();
-    std::priority_queue<Draw, std::vector<Draw>, std::greater<>> best;
-    for (uint32_t i = 0; i < all.size() && count_ > 0; ++i) {
-      double weight = 1.0;
-      if (weight_slot_ != 0) {
-        const Value value = state->rows.Get(all[i], weight_slot_);
-        if (!value.is_number()) {
-          return InvalidArgument("sample().by() needs numbers to weigh traversers with.");
-        }
-        weight = NumberOf(value);
-      }
-      for (int64_t copy = 0; copy < state->rows.BulkAt(all[i]); ++copy) {
-        const double key = weight <= 0 ? 0 : std::pow(host_->random().Double(), 1.0 / weight);
-        best.push({key, i});
-        if (best.size() > static_cast<size_t>(count_)) best.pop();
-      }
+  StatusOr<bool> Arrange(State* state) override {
+    if (state->progress == nullptr) {
+      RETURN_IF_ERROR(
+          Charge(BytesOfMany(static_cast<int64_t>(state->rows.size()), kRowBytes), state));
+      auto drawing = std::make_unique<Drawing>();
+      drawing->all = state->rows.All();
+      state->progress = std::move(drawing);
     }
-    std::vector<int64_t> drawn(all.size(), 0);
-    for (; !best.empty(); best.pop()) ++drawn[best.top().index];
-    for (uint32_t i = 0; i < all.size(); ++i) {
+    auto* drawing = static_cast<Drawing*>(state->progress.get());
+    ChargeAhead charge(host_, &state->bytes);
+    for (size_t work = kSliceWork; count_ > 0 && drawing->row < drawing->all.size(); --work) {
+      if (work == 0) return false;
+      RETURN_IF_ERROR(DrawNext(*state, drawing, &charge));
+    }
+    std::vector<int64_t> drawn(drawing->all.size(), 0);
+    for (; !drawing->best.empty(); drawing->best.pop()) ++drawn[drawing->best.top().row];
+    for (size_t i = 0; i < drawn.size(); ++i) {
       if (drawn[i] == 0) continue;
-      state->order.push_back(all[i]);
+      state->order.push_back(drawing->all[i]);
       state->bulk.push_back(drawn[i]);
     }
-    return OkStatus();
+    state->progress.reset();
+    return true;
   }
 
  private:
+  struct Draw {
+    double key;
+    size_t row;
+    bool operator<(const Draw& other) const { return key < other.key; }
+  };
+  struct Drawing : Progress {
+    std::vector<Position> all;
+    std::priority_queue<Draw> best;  // the worst of them on top
+    size_t row = 0;
+    int64_t copy = 0;  // of the row's bulk
+    double key = 0;    // of its last one
+  };
+  // A position and how often it is drawn.
+  static constexpr int64_t kRowBytes = sizeof(Position) + sizeof(int64_t);
+
+  // One traverser more of the row, or on to the next row.
+  Status DrawNext(const State& state, Drawing* drawing, ChargeAhead* charge) {
+    const Position at = drawing->all[drawing->row];
+    ASSIGN_OR_RETURN(const double weight, WeightAt(state, at));
+    const int64_t left = state.rows.BulkAt(at) - drawing->copy;
+    drawing->key = weight > 0 ? drawing->key - std::log(host_->random().Double()) /
+                                                   (weight * static_cast<double>(left))
+                              : std::numeric_limits<double>::infinity();
+    const bool full = drawing->best.size() == count_;
+    const bool wins = !full || drawing->key < drawing->best.top().key;
+    if (wins) {
+      if (full) drawing->best.pop();
+      if (!full) RETURN_IF_ERROR(charge->Take(2 * sizeof(Draw)));
+      drawing->best.push({drawing->key, drawing->row});
+    }
+    if (wins && left > 1) {
+      ++drawing->copy;
+      return OkStatus();
+    }
+    ++drawing->row;
+    drawing->copy = 0;
+    drawing->key = 0;
+    return OkStatus();
+  }
+
+  StatusOr<double> WeightAt(const State& state, Position at) const {
+    if (weight_slot_ == 0) return 1.0;
+    const Value value = state.rows.Get(at, weight_slot_);
+    if (value.is_number()) return NumberOf(value);
+    return InvalidArgument("sample().by() needs numbers to weigh traversers with.");
+  }
+
   static double NumberOf(const Value& value) {
     if (value.kind() == ValueKind::kDouble || value.kind() == ValueKind::kFloat) {
       return value.AsDouble();
@@ -164,7 +265,7 @@ class SampleOp : public CollectOp {
     return value.kind() <= ValueKind::kLong ? static_cast<double>(value.AsInteger()) : 1.0;
   }
 
-  const int64_t count_;
+  const size_t count_;
   const uint32_t weight_slot_;
 };
 
@@ -173,9 +274,9 @@ class BarrierOp : public CollectOp {
   using CollectOp::CollectOp;
 
  protected:
-  Status Arrange(State* state) override {
+  StatusOr<bool> Arrange(State* state) override {
     state->order = state->rows.All();
-    return OkStatus();
+    return true;
   }
 };
 

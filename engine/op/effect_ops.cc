@@ -14,16 +14,18 @@ class AggregateOp : public CollectOp {
       : CollectOp(host), name_(op.name()), value_slot_(op.value_slot()) {}
 
  protected:
-  Status Arrange(State* state) override {
+  // In one go: nobody may see half of it.
+  StatusOr<bool> Arrange(State* state) override {
     state->order = state->rows.All();
     for (const Position& at : state->order) {
       if (!state->rows.Has(at, value_slot_) || state->rows.IsAbsent(at, value_slot_)) continue;
       const Value value = state->rows.Get(at, value_slot_);
       const int64_t bulk = state->rows.BulkAt(at);
+      RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
       RETURN_IF_ERROR(host_->ChargeState(SideEffects::BagBytes(value, bulk)));
       host_->side_effects().AddToBag(name_, value, bulk);
     }
-    return OkStatus();
+    return true;
   }
 
  private:
@@ -36,7 +38,8 @@ class GroupEffectOp : public CollectOp {
   GroupEffectOp(const plan::Group& op, OperatorHost* host) : CollectOp(host), op_(op) {}
 
  protected:
-  Status Arrange(State* state) override {
+  // In one go: nobody may see half of it.
+  StatusOr<bool> Arrange(State* state) override {
     state->order = state->rows.All();
     GroupTable* table = host_->side_effects().Group(op_.side_effect());
     int64_t bytes = 0;  // stays charged as long as the side-effect: to the query's end
@@ -48,7 +51,7 @@ class GroupEffectOp : public CollectOp {
       RETURN_IF_ERROR(
           table->Add(state->rows.Get(at, op_.key_slot()), value, state->rows.BulkAt(at), &charge));
     }
-    return OkStatus();
+    return true;
   }
 
  private:
@@ -68,25 +71,30 @@ class CapOp : public BarrierOperator {
 
   Status Fire(const StateKey&, Batch* output, bool* done) override {
     *done = true;
-    Value result;
-    if (names_.size() == 1) {
-      ASSIGN_OR_RETURN(result, host_->side_effects().Read(names_[0]));
-    } else {
-      ValueMap map;
-      for (const std::string& name : names_) {
-        ASSIGN_OR_RETURN(Value value, host_->side_effects().Read(name));
-        map.emplace_back(Value::String(name), std::move(value));
-      }
-      result = Value::Map(std::move(map));
-      RETURN_IF_ERROR(CheckDepth(result.depth()));
-    }
+    int64_t bytes = 0;
+    for (const std::string& name : names_) bytes += host_->side_effects().ReadBytes(name);
+    RETURN_IF_ERROR(host_->ChargeState(bytes));
+    StatusOr<Value> result = Read();
+    RETURN_IF_ERROR(host_->ChargeState(-bytes));
+    RETURN_IF_ERROR(result.status());
     output->slots.resize(1);
-    output->slots[0].Append(result);
+    output->slots[0].Append(*result);
     output->rows = 1;
     return OkStatus();
   }
 
  private:
+  StatusOr<Value> Read() const {
+    if (names_.size() == 1) return host_->side_effects().Read(names_[0]);
+    ValueMap map;
+    for (const std::string& name : names_) {
+      ASSIGN_OR_RETURN(Value value, host_->side_effects().Read(name));
+      RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
+      map.emplace_back(Value::String(name), std::move(value));
+    }
+    return Value::Map(std::move(map));
+  }
+
   const std::vector<std::string> names_;
   OperatorHost* const host_;
 };

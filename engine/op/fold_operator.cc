@@ -48,9 +48,40 @@ StatusOr<Value> AddAll(const Value& a, const Value& b) {
   if (!a.is_collection() || b.kind() == ValueKind::kMap) {
     return InvalidArgument("The operator addAll adds to a collection, or maps to a map.");
   }
+  RETURN_IF_ERROR(CheckDepth(b.depth() + 1));
   ValueList all = a.AsList();
   all.push_back(b);
   return a.kind() == ValueKind::kSet ? MakeSet(std::move(all)) : Value::List(std::move(all));
+}
+
+bool IsLongOrLess(const Value& value) {
+  return value.is_integer() && value.kind() != ValueKind::kBigInt;
+}
+
+// An integer of this kind, or of the next that holds it. REQUIRES: it fits a long.
+Value IntegerOf(ValueKind kind, int64_t v) {
+  if (kind == ValueKind::kByte && v == static_cast<int8_t>(v)) {
+    return Value::Byte(static_cast<int8_t>(v));
+  }
+  if (kind <= ValueKind::kShort && v == static_cast<int16_t>(v)) {
+    return Value::Short(static_cast<int16_t>(v));
+  }
+  if (kind <= ValueKind::kInt && v == static_cast<int32_t>(v)) {
+    return Value::Int(static_cast<int32_t>(v));
+  }
+  return Value::Long(v);
+}
+
+// All but the last step at once: partial sums go one way, so what the one before the last fits, all
+// before it do. The last step decides on the kind, or is the error.
+StatusOr<Value> AddMany(FoldOperator fold, const Value& folded, const Value& next, int64_t times) {
+  const ValueKind kind = fold == SumLong ? ValueKind::kLong : CommonNumberKind(folded, next);
+  const __int128 step = fold == Subtract ? -static_cast<__int128>(next.AsInteger())
+                                         : static_cast<__int128>(next.AsInteger());
+  const __int128 before = folded.AsInteger() + step * (times - 1);
+  const bool fits = before == static_cast<int64_t>(before);
+  const int64_t bound = step > 0 ? INT64_MAX : INT64_MIN;
+  return fold(IntegerOf(kind, fits ? static_cast<int64_t>(before) : bound), next);
 }
 
 StatusOr<Value> Quotient(const Value& a, const Value& b) { return Divide(a, b); }
@@ -64,6 +95,23 @@ FoldOperator FindFoldOperator(const std::string& name) {
       {"or", Connect<false>}, {"addAll", AddAll},  {"sumLong", SumLong}};
   const auto found = operators.find(name);
   return found == operators.end() ? nullptr : found->second;
+}
+
+std::optional<StatusOr<Value>> FoldMany(FoldOperator fold, const Value& folded, const Value& next,
+                                        int64_t times) {
+  const bool sums = fold == Add || fold == Subtract || fold == SumLong;
+  if (sums && IsLongOrLess(folded) && IsLongOrLess(next)) {
+    return AddMany(fold, folded, next, times);
+  }
+  if (fold == AddAll && folded.kind() == ValueKind::kList && next.kind() != ValueKind::kMap) {
+    if (Status fits = CheckDepth(next.depth() + 1); !fits.ok()) return fits;
+    ValueList all;
+    all.reserve(folded.AsList().size() + static_cast<size_t>(times));
+    all = folded.AsList();
+    all.insert(all.end(), static_cast<size_t>(times), next);
+    return Value::List(std::move(all));
+  }
+  return std::nullopt;
 }
 
 }  // namespace koios::engine

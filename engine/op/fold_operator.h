@@ -2,6 +2,7 @@
 // sumLong. Pure, any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/value.h"
@@ -13,5 +14,10 @@ using FoldOperator = StatusOr<Value> (*)(const Value& folded, const Value& next)
 
 // nullptr: there is no such operator.
 FoldOperator FindFoldOperator(const std::string& name);
+
+// `folded` after `next` was folded into it `times` times, where that needs no loop: sums of
+// integers, members of a list (REQUIRES: there is room for so many). nullopt where it does.
+std::optional<StatusOr<Value>> FoldMany(FoldOperator fold, const Value& folded, const Value& next,
+                                        int64_t times);
 
 }  // namespace koios::engine

@@ -33,7 +33,10 @@ class GroupOp : public BarrierOperator {
     } else {
       Value map = Value::Map({});
       if (found != states_.end()) {
-        ASSIGN_OR_RETURN(map, found->second.table.Map());
+        const int64_t bytes = found->second.table.MapBytes();
+        RETURN_IF_ERROR(host_->ChargeState(bytes));
+        found->second.bytes += bytes;
+        ASSIGN_OR_RETURN(map, found->second.table.TakeMap());
       }
       output->slots.resize(1);
       output->slots[0].Append(map);
@@ -66,7 +69,7 @@ class GroupOp : public BarrierOperator {
     size_t bytes = 0;
     while (state->next < state->table.size() && output->rows < kBatchRows && bytes < kBatchBytes) {
       const size_t i = state->next++;
-      ASSIGN_OR_RETURN(const std::optional<Value> value, state->table.ValueAt(i));
+      ASSIGN_OR_RETURN(const std::optional<Value> value, state->table.TakeValueAt(i));
       if (!value.has_value()) continue;
       bytes += value->ByteSize();
       output->slots[0].Append(*value);

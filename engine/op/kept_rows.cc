@@ -1,20 +1,49 @@
 #include "engine/op/kept_rows.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace koios::engine {
 
-int64_t KeptRows::Add(const Batch& source, size_t begin, size_t end) {
+// The last chunk, or a new one when its rows are of another shape or it is full.
+Batch* KeptRows::ChunkFor(const Batch& source) {
   if (chunks_.empty() || chunks_.back().rows >= kBatchRows || !chunks_.back().SameShape(source)) {
+    full_bytes_ = ByteSize();
     chunks_.emplace_back();
   }
-  Batch& chunk = chunks_.back();
-  const size_t before = chunk.ByteSize();
+  return &chunks_.back();
+}
+
+int64_t KeptRows::ByteSize() const {
+  return full_bytes_ + (chunks_.empty() ? 0 : static_cast<int64_t>(chunks_.back().ByteSize()));
+}
+
+void KeptRows::Add(const Batch& source, size_t begin, size_t end) {
   std::vector<uint32_t> rows(end - begin);
   std::iota(rows.begin(), rows.end(), static_cast<uint32_t>(begin));
-  chunk.AppendRows(source, rows);
+  ChunkFor(source)->AppendRows(source, rows);
   size_ += rows.size();
-  return static_cast<int64_t>(chunk.ByteSize()) - static_cast<int64_t>(before);
+}
+
+void KeptRows::AddSome(const KeptRows& other, const std::vector<Position>& kept, size_t* next,
+                       size_t count) {
+  const size_t end = std::min(kept.size(), *next + count);
+  for (; *next < end; ++*next) {
+    const Batch& source = other.chunks_[kept[*next].chunk];
+    ChunkFor(source)->AppendRows(source, {kept[*next].row});
+    ++size_;
+  }
+}
+
+int64_t KeptRows::DropOldest(size_t rows) {
+  int64_t freed = 0;
+  while (chunks_.size() > 1 && size_ - chunks_.front().rows >= rows) {
+    freed += static_cast<int64_t>(chunks_.front().ByteSize());
+    size_ -= chunks_.front().rows;
+    chunks_.pop_front();
+  }
+  full_bytes_ -= freed;
+  return freed;
 }
 
 std::vector<KeptRows::Position> KeptRows::All() const {
@@ -24,16 +53,6 @@ std::vector<KeptRows::Position> KeptRows::All() const {
     for (uint32_t row = 0; row < chunks_[chunk].rows; ++row) all.push_back({chunk, row});
   }
   return all;
-}
-
-int64_t KeptRows::Retain(const std::vector<Position>& kept) {
-  KeptRows rest;
-  int64_t bytes = 0;
-  for (const Position& at : kept) {
-    bytes += rest.Add(chunks_[at.chunk], at.row, at.row + 1);
-  }
-  *this = std::move(rest);
-  return bytes;
 }
 
 void KeptRows::Take(const std::vector<Position>& order, size_t* next, Batch* out) const {

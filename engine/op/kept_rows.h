@@ -1,6 +1,7 @@
 // KeptRows: rows of one instance and iteration that a barrier keeps, in the order of arrival.
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "engine/batch/batch.h"
@@ -14,8 +15,8 @@ class KeptRows {
     uint32_t row = 0;
   };
 
-  // Copies rows [begin, end). Returns the bytes that this took, roughly.
-  int64_t Add(const Batch& source, size_t begin, size_t end);
+  // Copies rows [begin, end).
+  void Add(const Batch& source, size_t begin, size_t end);
   // Positions of all rows, in order of arrival.
   std::vector<Position> All() const;
   size_t size() const { return size_; }
@@ -27,14 +28,22 @@ class KeptRows {
   }
   int64_t BulkAt(Position at) const { return chunks_[at.chunk].BulkAt(at.row); }
 
-  // Keeps only the rows at `kept`, in that order. Returns the bytes that are now kept.
-  int64_t Retain(const std::vector<Position>& kept);
+  // Copies `other`'s rows at positions [*next, ...), at most `count`; advances *next.
+  void AddSome(const KeptRows& other, const std::vector<Position>& kept, size_t* next,
+               size_t count);
+  int64_t ByteSize() const;
+  // Forgets whole chunks of the oldest rows, as long as at least `rows` rows stay. Returns the
+  // bytes that this frees. Positions change.
+  int64_t DropOldest(size_t rows);
   // Copies rows at positions [*next, ...) into an empty batch, while their shape is the same and a
   // batch has room; advances *next.
   void Take(const std::vector<Position>& order, size_t* next, Batch* out) const;
 
  private:
-  std::vector<Batch> chunks_;  // each of one shape
+  Batch* ChunkFor(const Batch& source);
+
+  std::deque<Batch> chunks_;  // each of one shape
+  int64_t full_bytes_ = 0;    // of all chunks but the last
   size_t size_ = 0;
 };
 

@@ -78,7 +78,6 @@ class AddOp : public StreamOperator {
     }
     output->slot = 0;
     output->has_bulk = true;
-    const size_t before = host_->transaction()->ByteSize();
     while (row_ < input.rows && output->origin.size() < kBatchRows) {
       RETURN_IF_ERROR(AddFor(row_, &output->column));
       output->origin.push_back(static_cast<uint32_t>(row_));
@@ -89,7 +88,7 @@ class AddOp : public StreamOperator {
     }
     *done = row_ == input.rows;
     if (*done) row_ = 0;
-    return host_->ChargeState(static_cast<int64_t>(host_->transaction()->ByteSize() - before));
+    return OkStatus();
   }
 
  protected:
@@ -203,7 +202,6 @@ class SetPropertyOp : public StreamOperator {
     output->identity = true;
     RETURN_IF_ERROR(property_.Evaluate(input, host_->sources()));
     storage::Transaction* transaction = host_->transaction();
-    const size_t before = transaction->ByteSize();
     for (size_t row = 0; row < input.rows; ++row) {
       ASSIGN_OR_RETURN(const auto property, property_.At(row));
       const Value element = input.slots[0].Get(row);
@@ -222,7 +220,7 @@ class SetPropertyOp : public StreamOperator {
                                std::string(KindName(element.kind())) + ".");
       }
     }
-    return host_->ChargeState(static_cast<int64_t>(transaction->ByteSize() - before));
+    return OkStatus();
   }
 
  private:
@@ -230,26 +228,34 @@ class SetPropertyOp : public StreamOperator {
   OperatorHost* const host_;
 };
 
+// A vertex with many edges takes many calls.
 class DropOp : public StreamOperator {
  public:
   explicit DropOp(OperatorHost* host) : host_(host) {}
 
   Status Process(const Batch& input, OpOutput*, bool* done) override {
-    *done = true;
     storage::Transaction* transaction = host_->transaction();
-    const size_t before = transaction->ByteSize();
-    for (size_t row = 0; row < input.rows; ++row) {
-      RETURN_IF_ERROR(DropOne(input.slots[0].Get(row), transaction));
+    for (int pieces = 0; row_ < input.rows && pieces < kPiecesPerCall;) {
+      const Value value = input.slots[0].Get(row_);
+      if (value.kind() == ValueKind::kVertex) {
+        ++pieces;
+        RETURN_IF_ERROR(transaction->DropVertex(value.AsVertex(), &vertex_));
+        if (!vertex_.done) continue;
+        vertex_ = {};
+      } else {
+        RETURN_IF_ERROR(DropOne(value, transaction));
+      }
+      ++row_;
     }
-    return host_->ChargeState(static_cast<int64_t>(transaction->ByteSize() - before));
+    *done = row_ == input.rows;
+    if (*done) row_ = 0;
+    return OkStatus();
   }
 
  private:
   static Status DropOne(const Value& value, storage::Transaction* transaction) {
     Status status;
     switch (value.kind()) {
-      case ValueKind::kVertex:
-        return transaction->DropVertex(value.AsVertex());
       case ValueKind::kEdge:
         return transaction->DropEdge(value.AsEdge());
       case ValueKind::kVertexProperty:
@@ -268,7 +274,11 @@ class DropOp : public StreamOperator {
     return status.code() == StatusCode::kFailedPrecondition ? OkStatus() : status;
   }
 
+  static constexpr int kPiecesPerCall = 16;  // vertices, or parts of those with many edges
+
   OperatorHost* const host_;
+  size_t row_ = 0;                           // of the input
+  storage::Transaction::DropCursor vertex_;  // of that row, when it is a vertex
 };
 
 class GuardOp : public StreamOperator {
@@ -281,7 +291,6 @@ class GuardOp : public StreamOperator {
     output->identity = true;
     RETURN_IF_ERROR(value_.Evaluate(input, host_->sources()));
     storage::Transaction* transaction = host_->transaction();
-    const size_t before = transaction->ByteSize();
     const size_t rows = value_.is_constant() ? 1 : input.rows;  // the same guard once
     for (size_t row = 0; row < rows; ++row) {
       if (!value_.Present(row)) continue;
@@ -289,9 +298,9 @@ class GuardOp : public StreamOperator {
       if (!label_.empty()) guard.label = label_;
       guard.key = key_;
       guard.value = value_.Get(row);
-      transaction->GuardLookup(std::move(guard));
+      RETURN_IF_ERROR(transaction->GuardLookup(std::move(guard)));
     }
-    return host_->ChargeState(static_cast<int64_t>(transaction->ByteSize() - before));
+    return OkStatus();
   }
 
  private:

@@ -1,5 +1,6 @@
 // Operators that change the graph: they write to the query's transaction. A query that has one runs
-// on one worker; the planner puts barriers between them and what reads.
+// on one worker; the planner puts barriers between them and what reads. The transaction charges
+// what it keeps to the query's account.
 #pragma once
 
 #include "engine/op/operator.h"

@@ -1,6 +1,7 @@
 // What tests of single operators share: a host with a limit, and batches.
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace koios::engine {
 class TestHost : public OperatorHost {
  public:
   const storage::GraphView& view() const override { return graph_; }
-  storage::Transaction* transaction() const override { return nullptr; }
+  storage::Transaction* transaction() const override { return changes.get(); }
   Rng& random() override { return rng_; }
   SideEffects& side_effects() override { return effects_; }
   Status ChargeState(int64_t bytes) override {
@@ -24,6 +25,7 @@ class TestHost : public OperatorHost {
 
   int64_t charged = 0;
   int64_t limit = INT64_MAX;
+  std::shared_ptr<storage::Transaction> changes;
 
  private:
   storage::MemoryGraph graph_;

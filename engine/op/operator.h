@@ -73,8 +73,15 @@ class BarrierOperator {
  public:
   virtual ~BarrierOperator() = default;
   virtual Status Absorb(const Batch& input) = 0;
+  // Some of the work that the batch absorbed last has left to do; false: there is none. Called
+  // until then, before another batch comes.
+  virtual StatusOr<bool> Proceed(const Batch& input) {
+    (void)input;
+    return false;
+  }
   // Gives the rows (without runs) of one instance and iteration, at most kBatchRows per call; may
-  // give none. Also called for barriers that were armed but absorbed nothing.
+  // give none, and may be called often until it does: one call does a bounded share of the work.
+  // Also called for barriers that were armed but absorbed nothing.
   virtual Status Fire(const StateKey& key, Batch* output, bool* done) = 0;
   virtual void Release(const InstanceId& instance) { (void)instance; }
 };

@@ -1,5 +1,6 @@
 #include "engine/op/reduce_op.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 
@@ -38,7 +39,20 @@ class Reducer {
                : OkStatus();
   }
 
-  // `charge`: for what grows; a partial stage has none.
+  // How many of the row's traversers were added: not always all, when each is a step of its own.
+  // `work`: what that cost.
+  StatusOr<int64_t> AddSome(const Column& column, size_t row, int64_t bulk, Accumulator* acc,
+                            ChargeAhead* charge, size_t* work) const {
+    *work = 1;
+    if (function_ != plan::Reduce::FOLD_WITH) {
+      RETURN_IF_ERROR(Add(column, row, bulk, acc, charge));
+      return bulk;
+    }
+    *work += acc->folded.ByteSize() / kBytesPerWork;
+    return FoldSome(column.Get(row), bulk, acc, charge);
+  }
+
+  // All of the row's traversers. `charge`: for what grows; a partial stage has none.
   Status Add(const Column& column, size_t row, int64_t bulk, Accumulator* acc,
              ChargeAhead* charge = nullptr) const {
     switch (function_) {
@@ -53,8 +67,6 @@ class Reducer {
       case plan::Reduce::SUM:
       case plan::Reduce::MEAN:
         return Sum(column.Get(row), bulk, acc);
-      case plan::Reduce::FOLD_WITH:
-        return FoldWith(column.Get(row), bulk, acc, charge);
       default:
         return Internal("The plan has an unknown reduction.");
     }
@@ -130,25 +142,30 @@ class Reducer {
     return OkStatus();
   }
 
-  Status FoldWith(const Value& value, int64_t bulk, Accumulator* acc, ChargeAhead* charge) const {
+  // One step, or all `bulk` of them where that needs no loop or changes nothing any more. Returns
+  // how many.
+  StatusOr<int64_t> FoldSome(const Value& value, int64_t bulk, Accumulator* acc,
+                             ChargeAhead* charge) const {
     const FoldOperator fold = FindFoldOperator(operator_);
     if (!acc->any) acc->folded = seed_;
     acc->any = true;
-    for (int64_t i = 0; i < bulk; ++i) {
-      // What it may become, while what it was is there: both, and the value added.
-      const auto before = static_cast<int64_t>(acc->folded.ByteSize());
-      const int64_t most = before + static_cast<int64_t>(sizeof(Value) + value.ByteSize());
-      RETURN_IF_ERROR(charge->Take(most));
-      StatusOr<Value> folded = fold(acc->folded, value);
-      RETURN_IF_ERROR(folded.status());
-      RETURN_IF_ERROR(CheckDepth(folded->depth()));
-      charge->Return(most);
-      const int64_t grown = static_cast<int64_t>(folded->ByteSize()) - before;
-      if (grown > 0) RETURN_IF_ERROR(charge->Take(grown));
-      if (grown < 0) charge->Return(-grown);
-      acc->folded = std::move(*folded);
-    }
-    return OkStatus();
+    // What it may become, while what it was is there: both, and the values added.
+    const auto before = static_cast<int64_t>(acc->folded.ByteSize());
+    const bool grows = acc->folded.kind() == ValueKind::kList;
+    const int64_t most =
+        before + static_cast<int64_t>(value.ByteSize()) + BytesOfMany(grows ? bulk : 1, kMember);
+    RETURN_IF_ERROR(charge->Take(most));
+    std::optional<StatusOr<Value>> whole = FoldMany(fold, acc->folded, value, bulk);
+    StatusOr<Value> folded = whole.has_value() ? *std::move(whole) : fold(acc->folded, value);
+    RETURN_IF_ERROR(folded.status());
+    RETURN_IF_ERROR(CheckDepth(folded->depth()));
+    charge->Return(most);
+    const int64_t grown = static_cast<int64_t>(folded->ByteSize()) - before;
+    if (grown > 0) RETURN_IF_ERROR(charge->Take(grown));
+    if (grown < 0) charge->Return(-grown);
+    const bool settled = bulk > 1 && grown == 0 && EncodeValue(*folded) == EncodeValue(acc->folded);
+    acc->folded = std::move(*folded);
+    return whole.has_value() || settled ? bulk : 1;
   }
 
   Status Extreme(const Value& value, Accumulator* acc) const {
@@ -171,6 +188,9 @@ class Reducer {
     return acc->sum.Merge(share);
   }
 
+  static constexpr size_t kBytesPerWork = 256;
+  static constexpr int64_t kMember = sizeof(Value);
+
   const plan::Reduce::Function function_;
   const bool merges_;
   const std::string operator_;
@@ -185,18 +205,14 @@ class ReduceFinalOp : public BarrierOperator {
   Status SetSeed(const std::string& seed) { return reducer_.SetSeed(seed); }
 
   Status Absorb(const Batch& input) override {
-    size_t row = 0;
-    for (const Run& run : input.runs) {
-      const auto [found, fresh] = state_.try_emplace(StateKey{run.instance, run.loops});
-      Accumulator& acc = found->second;
-      ChargeAhead charge(host_, &acc.bytes);
-      if (fresh) RETURN_IF_ERROR(charge.Take(sizeof(Accumulator)));
-      const size_t end = row + run.count;
-      for (; row < end; ++row) {
-        RETURN_IF_ERROR(reducer_.Add(input.slots[0], row, input.BulkAt(row), &acc, &charge));
-      }
-    }
-    return OkStatus();
+    at_ = {};
+    return AbsorbSome(input);
+  }
+
+  StatusOr<bool> Proceed(const Batch& input) override {
+    if (at_.run == input.runs.size()) return false;
+    RETURN_IF_ERROR(AbsorbSome(input));
+    return at_.run < input.runs.size();
   }
 
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
@@ -225,7 +241,43 @@ class ReduceFinalOp : public BarrierOperator {
   }
 
  private:
+  static constexpr size_t kSliceWork = 4096;
+
+  // What of the batch is absorbed.
+  struct Cursor {
+    size_t run = 0;
+    uint32_t in_run = 0;
+    size_t row = 0;
+    int64_t copy = 0;  // of the row's bulk
+  };
+
+  // A slice of the work.
+  Status AbsorbSome(const Batch& input) {
+    size_t left = kSliceWork;
+    for (; at_.run < input.runs.size(); ++at_.run, at_.in_run = 0) {
+      const Run& run = input.runs[at_.run];
+      const auto [found, fresh] = state_.try_emplace(StateKey{run.instance, run.loops});
+      Accumulator& acc = found->second;
+      ChargeAhead charge(host_, &acc.bytes);
+      if (fresh) RETURN_IF_ERROR(charge.Take(sizeof(Accumulator)));
+      for (; at_.in_run < run.count; ++at_.in_run, ++at_.row, at_.copy = 0) {
+        const int64_t bulk = input.BulkAt(at_.row);
+        while (at_.copy < bulk) {
+          if (left == 0) return OkStatus();
+          size_t work = 0;
+          ASSIGN_OR_RETURN(
+              const int64_t added,
+              reducer_.AddSome(input.slots[0], at_.row, bulk - at_.copy, &acc, &charge, &work));
+          at_.copy += added;
+          left -= std::min(left, work);
+        }
+      }
+    }
+    return OkStatus();
+  }
+
   Reducer reducer_;
+  Cursor at_;
   OperatorHost* const host_;
   absl::flat_hash_map<StateKey, Accumulator> state_;
 };

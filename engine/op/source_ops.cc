@@ -85,6 +85,7 @@ class ScanOp : public StreamOperator {
     }
     if (input.slots[0].kind() != Column::Kind::kInt) return Internal("Scan needs partitions.");
     const uint32_t partition = static_cast<uint32_t>(input.slots[0].ints()[row_]);
+    if (partition >= host_->view().num_partitions()) return DataLoss("There is no such partition.");
     bool end = false;
     if (element_ == plan::VERTEX) {
       std::vector<VertexRef> vertices;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/exchange/batch_check.h"
 #include "engine/sched/query_run_host.h"
 
 namespace koios::engine {
@@ -55,6 +56,7 @@ StatusOr<std::unique_ptr<QueryRun>> QueryRun::Create(std::shared_ptr<const Query
 
 Status QueryRun::Open() {
   ASSIGN_OR_RETURN(shape_, PlanShape::Make(spec_->plan));
+  if (spec_->options.transaction != nullptr) spec_->options.transaction->ChargeTo(spec_->account);
   const size_t size = spec_->plan.operators_size();
   nodes_.resize(size);
   stats_.resize(size);
@@ -67,14 +69,16 @@ Status QueryRun::Open() {
         MakeOperator(*node.op, spec_->plan.num_slots(), node.host.get());
     if (!code.ok()) return WithDetail(code.status(), DetailFor(*node.op));
     node.code = std::move(code).value();
+    node.needed = SlotsNeeded(*node.op);
     node.drops.assign(spec_->plan.num_slots(), false);
     for (const uint32_t slot : node.op->drop_slots()) {
       if (slot >= node.drops.size()) return Internal("The plan drops a slot that does not exist.");
       node.drops[slot] = true;
     }
     for (const plan::Split::Option& option : node.op->split().options()) {
-      ASSIGN_OR_RETURN(Expression test, Expression::Bind(option.test(), spec_->plan.num_slots()));
-      node.tests.push_back(std::move(test));
+      StatusOr<Expression> test = Expression::Bind(option.test(), spec_->plan.num_slots());
+      if (!test.ok()) return WithDetail(test.status(), DetailFor(*node.op));
+      node.tests.push_back(*std::move(test));
     }
     const bool stateful =
         node.op->has_limit() || node.op->has_dedup() || node.code.barrier != nullptr;
@@ -127,7 +131,17 @@ Status QueryRun::CheckFits(const Frame& frame) const {
       fits = fits && key.op < nodes_.size() && PlanShape::IsBarrier(*nodes_[key.op].op);
     }
   }
-  return fits ? OkStatus() : DataLoss("A frame does not fit the plan of its query.");
+  if (!fits) return DataLoss("A frame does not fit the plan of its query.");
+  return CheckReferences(frame.batch, *spec_->view);
+}
+
+// The batch that the node takes next, before anybody trusts it. A scope's ordinals are read when it
+// is left, from the rows that entered it, too.
+Status QueryRun::CheckNext(const Node& node) const {
+  const bool enters = node.op->has_scope_enter();
+  const plan::Operator& reader = enters ? *nodes_[shape_->ExitOf(node.op->id())].op : *node.op;
+  const bool reads = enters || node.op->has_scope_exit() || node.op->has_split();
+  return CheckInput(node.lane->queue.front().batch, node.needed, reads ? reader.ordinal_slot() : 0);
 }
 
 void QueryRun::Receive(Frame frame) {
@@ -188,6 +202,7 @@ void QueryRun::ReceiveData(Frame frame) {
   spread_ = true;
   Input input;
   input.batch = std::move(frame.batch);
+  input.batch.slots.resize(spec_->plan.num_slots());
   input.remote = true;
   input.from = frame.from;
   input.exchange = frame.op;
@@ -242,6 +257,12 @@ bool QueryRun::PickOwn(Node* node) const {
 }
 
 bool QueryRun::PickLane(Node* node, bool shallowest) const {
+  if (node->absorbing.has_value()) {
+    const auto found = node->lanes.find(*node->absorbing);
+    node->lane = &found->second;
+    node->iteration = found->first;
+    return true;
+  }
   const auto pick = [&](auto begin, auto end) {
     for (auto it = begin; it != end; ++it) {
       if (!CanTake(*node, it->first)) continue;
@@ -288,6 +309,8 @@ bool QueryRun::Step() {
 void QueryRun::RunNode(uint32_t id) {
   Node& node = nodes_[id];
   const uint64_t begin = worker_.clock->NowNanos();
+  const storage::Transaction* changes = spec_->options.transaction.get();
+  const size_t changed = changes == nullptr ? 0 : changes->ByteSize();
   const Status status = Dispatch(&node);
   if (!status.ok()) Fail(WithDetail(status, DetailFor(*node.op)));
   std::vector<StateKey> closings;
@@ -301,10 +324,12 @@ void QueryRun::RunNode(uint32_t id) {
   OperatorStats& stats = stats_[id];
   ++stats.batches;
   stats.time_ns += worker_.clock->NowNanos() - begin;
+  if (changes != nullptr) stats.peak_bytes += changes->ByteSize() - changed;
 }
 
 Status QueryRun::Dispatch(Node* node) {
   const plan::Operator& op = *node->op;
+  if (node->lane != nullptr && !node->lane->active.has_value()) RETURN_IF_ERROR(CheckNext(*node));
   if (op.has_scope_enter()) return RunScopeEnter(node);
   if (op.has_scope_exit()) return RunScopeExit(node);
   if (node->lane == nullptr) return RunFiring(node);

@@ -76,6 +76,14 @@ class QueryRun {
     uint32_t exchange = 0;
     Loops lane;                    // the Exchange's lane
     std::vector<WeightPool> left;  // per run, once worked on
+    // The next traverser that enters a serial scope.
+    struct Cursor {
+      size_t run = 0;
+      uint32_t in_run = 0;  // rows of the run that are through
+      uint32_t row = 0;
+      int64_t copy = 0;  // of the row's bulk
+    };
+    Cursor cursor;
   };
   // What waits for an operator in one iteration of the loops around it. Each iteration has room of
   // its own, and a cursor of its own, so that the deepest can always go on.
@@ -96,11 +104,13 @@ class QueryRun {
     std::unique_ptr<Host> host;
     OperatorBundle code;
     std::vector<bool> drops;        // by slot: nobody behind reads it
+    std::vector<uint32_t> needed;   // slots that its input must have
     std::vector<Expression> tests;  // Split
     std::map<Loops, Lane> lanes;
     Lane* lane = nullptr;  // being run
     Loops iteration;       // of `lane`
     std::deque<Firing> firings;
+    std::optional<Loops> absorbing;  // a barrier: the lane whose batch it is not done with
     std::unique_ptr<Outbox> outbox;  // Exchange
     Batch exits;                     // ScopeExit: rows on their way out
     uint64_t ordinal_fired = 0;      // rows that a barrier has given with ordinals
@@ -136,6 +146,7 @@ class QueryRun {
   void FinishInput(Node* node);
   Input TakeInput(Node* node);
   Status CheckFits(const Frame& frame) const;
+  Status CheckNext(const Node& node) const;
   void ReceiveData(Frame frame);
 
   // One kind of operator each (query_run_ops.cc).
@@ -146,8 +157,8 @@ class QueryRun {
   Status RunExchange(Node* node);
   Status RunSplit(Node* node);
   Status RunScopeEnter(Node* node);
-  void OneRowFirst(Lane* lane);
-  static void OneTraverserFirst(Lane* lane);
+  void EnterRows(Node* node, Batch batch, int64_t charged);
+  Status EnterNextTraverser(Node* node);
   Status RunScopeExit(Node* node);
   Status RunLoop(Node* node);
   Status RunSink(Node* node);

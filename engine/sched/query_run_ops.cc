@@ -1,5 +1,6 @@
 // The driver's ways with each kind of operator: one batch, one invocation.
 #include <algorithm>
+#include <utility>
 
 #include "core/value_compare.h"
 #include "engine/expr/element_functions.h"
@@ -7,6 +8,23 @@
 #include "engine/sched/query_run_host.h"
 
 namespace koios::engine {
+namespace {
+
+// Bytes of a result that has left the query, charged as long as somebody holds it.
+class ResultCharge {
+ public:
+  ResultCharge(std::shared_ptr<MemoryAccount> account, int64_t bytes)
+      : account_(std::move(account)), bytes_(bytes) {}
+  ~ResultCharge() { account_->Release(bytes_); }
+  ResultCharge(const ResultCharge&) = delete;
+  ResultCharge& operator=(const ResultCharge&) = delete;
+
+ private:
+  const std::shared_ptr<MemoryAccount> account_;
+  const int64_t bytes_;
+};
+
+}  // namespace
 
 // Rows of the output: the written slot from the operator, the others copied from the input.
 Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
@@ -142,10 +160,17 @@ Status QueryRun::RunStream(Node* node) {
 }
 
 Status QueryRun::RunBarrier(Node* node) {
-  node->lane->active = TakeInput(node);
+  const bool fresh = !node->lane->active.has_value();
+  if (fresh) node->lane->active = TakeInput(node);
   Input& input = *node->lane->active;
+  node->absorbing.reset();
   if (input.batch.rows > 0) {
-    RETURN_IF_ERROR(node->code.barrier->Absorb(input.batch));
+    if (fresh) RETURN_IF_ERROR(node->code.barrier->Absorb(input.batch));
+    ASSIGN_OR_RETURN(const bool more, node->code.barrier->Proceed(input.batch));
+    if (more) {
+      node->absorbing = node->iteration;
+      return OkStatus();
+    }
     for (const Run& run : input.batch.runs) {
       AddPending(run.instance, {node->op->id(), run.loops});
     }
@@ -513,6 +538,10 @@ Status QueryRun::RunSink(Node* node) {
     ReturnRuns(batch.runs);
     result.column = std::move(batch.slots[0]);
     result.bulk = std::move(batch.bulk);
+    const auto bytes =
+        static_cast<int64_t>(result.column.ByteSize() + result.bulk.size() * sizeof(int64_t));
+    node->lane->active->charged -= bytes;
+    result.charge = std::make_shared<ResultCharge>(spec_->account, bytes);
     spec_->sink->Push(std::move(result));
   }
   FinishInput(node);

@@ -1,5 +1,6 @@
 // Weights, instances, barriers and local scopes: the protocol of DESIGN 5.2 and 5.3.
 #include <algorithm>
+#include <utility>
 
 #include "engine/sched/query_run.h"
 #include "engine/sched/query_run_host.h"
@@ -134,93 +135,84 @@ Status QueryRun::RunScopeEnter(Node* node) {
     node->restarts[body] = {};
   }
   if (node->lane == nullptr) return OkStatus();
-  if (node->op->scope_enter().serial()) {
-    OneRowFirst(node->lane);
-    OneTraverserFirst(node->lane);
-  }
-  node->lane->active = TakeInput(node);
-  Batch& batch = node->lane->active->batch;
-  if (batch.rows > 0) {
-    const uint32_t enter = node->op->id();
-    Batch body;
-    body.rows = batch.rows;
-    body.slots = batch.slots;
-    for (uint32_t slot : node->op->drop_slots()) body.slots[slot].Clear();
-    auto parked = std::make_shared<Parked>();
-    const std::optional<uint32_t> barrier = shape_->FirstBarrier(node->op->next(0));
-    uint32_t row = 0;
-    for (const Run& run : batch.runs) {
-      parked->runs.push_back({run.instance, run.loops, WeightPool(run.k), run.count});
-      for (uint32_t i = 0; i < run.count; ++i, ++row) {
-        auto home = std::make_unique<Home>();
-        home->instance = {worker_.index, next_serial_++};
-        home->enter = enter;
-        home->parked = parked;
-        home->row = row;
-        home->run = static_cast<uint32_t>(parked->runs.size() - 1);
-        if (barrier.has_value()) home->pending.push_back({*barrier, run.loops});
-        body.runs.push_back({home->instance, run.loops, 1, 0});
-        homes_[home->instance.serial] = std::move(home);
-      }
-    }
-    node->open_instances += batch.rows;
-    // The parked rows stay charged until the last of them is through.
-    parked->batch = std::move(batch);
-    parked->charged = node->lane->active->charged;
-    node->lane->active->charged = 0;
-    stats_[enter].rows_out += body.rows;
-    Enqueue(node->op->next(0), std::move(body));
+  if (!node->lane->active.has_value()) node->lane->active = TakeInput(node);
+  Input& input = *node->lane->active;
+  if (node->op->scope_enter().serial()) return EnterNextTraverser(node);
+  if (input.batch.rows > 0) {
+    EnterRows(node, std::move(input.batch), std::exchange(input.charged, int64_t{0}));
   }
   FinishInput(node);
   return OkStatus();
 }
 
-// The first waiting batch becomes batches of one row each.
-void QueryRun::OneRowFirst(Lane* lane) {
-  Input whole = std::move(lane->queue.front());
-  lane->queue.pop_front();
-  if (whole.batch.rows <= 1) {
-    lane->queue.push_front(std::move(whole));
-    return;
-  }
-  std::vector<Input> parts;
+// Parks the rows and starts an instance of the body for each. They stay charged until the last of
+// them is through.
+void QueryRun::EnterRows(Node* node, Batch batch, int64_t charged) {
+  const uint32_t enter = node->op->id();
+  Batch body;
+  body.rows = batch.rows;
+  body.slots = batch.slots;
+  for (uint32_t slot : node->op->drop_slots()) body.slots[slot].Clear();
+  auto parked = std::make_shared<Parked>();
+  const std::optional<uint32_t> barrier = shape_->FirstBarrier(node->op->next(0));
   uint32_t row = 0;
-  for (const Run& run : whole.batch.runs) {
-    WeightPool pool(run.k);
-    for (uint32_t left = run.count; left > 0; --left, ++row) {
-      Input& part = parts.emplace_back();
-      part.batch.slots.resize(whole.batch.slots.size());
-      part.batch.AppendRows(whole.batch, {row});
-      if (left > 1) {
-        part.batch.runs.push_back({run.instance, run.loops, 1, pool.Take()});
-      } else {
-        part.batch.runs.push_back({run.instance, run.loops, 1, pool.k()});
-        if (pool.left() > 1) ReturnWeight(run.instance, pool.k(), pool.left() - 1);
-      }
+  for (const Run& run : batch.runs) {
+    parked->runs.push_back({run.instance, run.loops, WeightPool(run.k), run.count});
+    for (uint32_t i = 0; i < run.count; ++i, ++row) {
+      auto home = std::make_unique<Home>();
+      home->instance = {worker_.index, next_serial_++};
+      home->enter = enter;
+      home->parked = parked;
+      home->row = row;
+      home->run = static_cast<uint32_t>(parked->runs.size() - 1);
+      if (barrier.has_value()) home->pending.push_back({*barrier, run.loops});
+      body.runs.push_back({home->instance, run.loops, 1, 0});
+      homes_[home->instance.serial] = std::move(home);
     }
   }
-  // The last part carries the whole batch's charge, and the acknowledgement of its frame.
-  Batch last = std::move(parts.back().batch);
-  parts.back() = std::move(whole);
-  parts.back().batch = std::move(last);
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    lane->queue.push_front(std::move(*part));
-  }
+  node->open_instances += batch.rows;
+  parked->batch = std::move(batch);
+  parked->charged = charged;
+  stats_[enter].rows_out += body.rows;
+  Enqueue(node->op->next(0), std::move(body));
 }
 
-// What a body does to the query's side-effects it does for each traverser: one is taken off the
-// first row's bulk by halving, so that weights stay small.
-void QueryRun::OneTraverserFirst(Lane* lane) {
-  while (lane->queue.front().batch.rows == 1 && lane->queue.front().batch.BulkAt(0) > 1) {
-    Input& rest = lane->queue.front();
-    const int64_t bulk = rest.batch.bulk[0];
-    ++rest.batch.runs[0].k;
-    Input half;
-    half.batch = rest.batch;
-    half.batch.bulk[0] = bulk / 2;
-    rest.batch.bulk[0] = bulk - bulk / 2;
-    lane->queue.push_front(std::move(half));
+// What a body does to the query's side-effects it does for each traverser, one after the other: the
+// next of the active batch enters alone, with a piece of its run's weight.
+Status QueryRun::EnterNextTraverser(Node* node) {
+  Input& input = *node->lane->active;
+  Input::Cursor& at = input.cursor;
+  const std::vector<Run>& runs = input.batch.runs;
+  const auto is_over = [&](const Run& run) {
+    return run.count == at.in_run || (any_closed_ && IsDropped(node->op->id(), run));
+  };
+  for (; at.run < runs.size() && is_over(runs[at.run]); ++at.run) {
+    const Run& run = runs[at.run];
+    const WeightPool& left = input.left[at.run];
+    ReturnWeight(run.instance, left.k(), left.left());
+    stats_[node->op->id()].rows_dropped += run.count - at.in_run;
+    at.row += run.count - at.in_run;
+    at.in_run = 0;
+    at.copy = 0;
   }
+  if (at.run == runs.size()) {
+    FinishInput(node);
+    return OkStatus();
+  }
+  const Run& run = runs[at.run];
+  Batch one;
+  one.AppendRows(input.batch, {at.row});
+  one.bulk.clear();
+  one.runs.push_back({run.instance, run.loops, 1, input.left[at.run].Take()});
+  const auto bytes = static_cast<int64_t>(one.ByteSize());
+  if (!spec_->account->TryCharge(bytes)) return OverLimit(*node->op, bytes);
+  if (++at.copy == input.batch.BulkAt(at.row)) {
+    at.copy = 0;
+    ++at.in_run;
+    ++at.row;
+  }
+  EnterRows(node, std::move(one), bytes);
+  return OkStatus();
 }
 
 Status QueryRun::RunScopeExit(Node* node) {
@@ -236,6 +228,9 @@ Status QueryRun::RunScopeExit(Node* node) {
         return Internal("A row left a scope away from its instance's home.");
       }
       Home* home = found->second.get();
+      if (home->parked == nullptr || home->enter != exit.enter()) {
+        return DataLoss("A row left a scope that it did not enter.");
+      }
       for (; row < end && !home->closed; ++row) {
         home->productive = true;
         const Value value = batch.slots[0].Get(row);

@@ -254,7 +254,9 @@ class Driver {
     for (const auto& worker : workers_) {
       if (worker->num_queries() > 0) return "a worker keeps the query after its end";
     }
-    if (account_->used() != 0) {
+    const storage::Transaction* changes = options_.transaction.get();
+    const size_t kept = changes == nullptr ? 0 : changes->ByteSize();
+    if (account_->used() != static_cast<int64_t>(kept)) {
       return "bytes stay charged after the end: " + std::to_string(account_->used());
     }
     return "";

@@ -260,7 +260,7 @@ void GraphStore::State::EndGroup(const std::vector<PendingCommit*>& group) {
 }
 
 std::unique_ptr<Transaction> GraphStore::Begin() const {
-  return std::make_unique<Transaction>(View(), state_->numbers);
+  return std::make_unique<Transaction>(View(), state_->numbers, state_->options.max_value_bytes);
 }
 
 std::shared_ptr<const GraphView> GraphStore::View() const { return state_->NewestView(); }

@@ -32,7 +32,7 @@ struct StoreOptions {
   uint64_t min_free_disk_bytes = uint64_t{64} << 20;
   // Limits of what a request can grow; past one: RESOURCE_EXHAUSTED.
   size_t max_commit_bytes = size_t{256} << 20;
-  size_t max_value_bytes = size_t{16} << 20;
+  size_t max_value_bytes = kMaxValueBytes;
   uint32_t max_names = 100'000;  // labels, and property keys
   // Keys remembered to decide conflicts. A commit whose read version is older: ABORTED.
   size_t conflict_window_keys = 256 * 1024;

@@ -1,0 +1,117 @@
+#include "engine/exchange/batch_check.h"
+
+#include <algorithm>
+
+namespace koios::engine {
+namespace {
+
+class References {
+ public:
+  explicit References(const storage::GraphView& view)
+      : partitions_(view.num_partitions()), labels_(view.schema().labels.size()) {}
+
+  bool Fit(VertexRef vertex) const { return vertex.partition() < partitions_; }
+  bool Fit(const EdgeRef& edge) const {
+    return Fit(VertexRef{edge.id}) && Fit(edge.out) && Fit(edge.in) && edge.label != kNoName &&
+           edge.label <= labels_;
+  }
+  // Recursion is bounded by the depth of values.
+  bool Fit(const Value& value) const {
+    const auto fit = [this](const Value& member) { return Fit(member); };
+    switch (value.kind()) {
+      case ValueKind::kVertex:
+        return Fit(value.AsVertex());
+      case ValueKind::kEdge:
+        return Fit(value.AsEdge());
+      case ValueKind::kVertexProperty:
+        return Fit(value.AsVertexProperty().owner) && Fit(value.AsVertexProperty().value);
+      case ValueKind::kProperty:
+        return Fit(value.AsProperty().owner) && Fit(value.AsProperty().value);
+      case ValueKind::kList:
+      case ValueKind::kSet:
+        return std::all_of(value.AsList().begin(), value.AsList().end(), fit);
+      case ValueKind::kPath:
+        return std::all_of(value.AsPath().objects.begin(), value.AsPath().objects.end(), fit);
+      case ValueKind::kMap:
+        return std::all_of(value.AsMap().begin(), value.AsMap().end(), [this](const auto& entry) {
+          return Fit(entry.first) && Fit(entry.second);
+        });
+      default:
+        return true;
+    }
+  }
+  bool Fit(const Column& column) const {
+    const auto fits = [&](size_t row, const auto& ref) { return column.IsAbsent(row) || Fit(ref); };
+    for (size_t row = 0; row < column.size(); ++row) {
+      if (column.kind() == Column::Kind::kVertex && !fits(row, column.vertices()[row]))
+        return false;
+      if (column.kind() == Column::Kind::kEdge && !fits(row, column.edges()[row])) return false;
+      if (column.kind() == Column::Kind::kValue && !fits(row, column.values()[row])) return false;
+    }
+    return true;
+  }
+
+ private:
+  const uint32_t partitions_;
+  const uint32_t labels_;
+};
+
+}  // namespace
+
+std::vector<uint32_t> SlotsNeeded(const plan::Operator& op) {
+  switch (op.kind_case()) {
+    case plan::Operator::kScan:
+    case plan::Operator::kLookup:
+    case plan::Operator::kExpand:
+    case plan::Operator::kEdgeEnd:
+    case plan::Operator::kFetch:
+    case plan::Operator::kUnfold:
+    case plan::Operator::kSetProperty:
+    case plan::Operator::kDrop:
+    case plan::Operator::kScopeExit:
+    case plan::Operator::kSink:
+      return {0};
+    case plan::Operator::kReduce:
+      if (op.reduce().function() == plan::Reduce::COUNT && op.reduce().stage() == plan::PARTIAL) {
+        return {};
+      }
+      return {0};
+    case plan::Operator::kSample:
+      if (op.sample().weight_slot() == 0) return {};
+      return {op.sample().weight_slot()};
+    case plan::Operator::kExchange:
+      if (op.exchange().key() == plan::Exchange::PARTITION ||
+          op.exchange().key() == plan::Exchange::ID) {
+        return {0};
+      }
+      return {};
+    default:
+      return {};
+  }
+}
+
+Status CheckInput(const Batch& batch, const std::vector<uint32_t>& needed, uint32_t ordinal_slot) {
+  if (batch.rows == 0) return OkStatus();
+  for (const uint32_t slot : needed) {
+    if (!batch.Has(slot)) {
+      return DataLoss("Rows came without the slot " + std::to_string(slot) + " that is read here.");
+    }
+  }
+  if (ordinal_slot != 0 && batch.Has(ordinal_slot) &&
+      batch.slots[ordinal_slot].kind() != Column::Kind::kString) {
+    return DataLoss("Rows came with ordinals that are none.");
+  }
+  return OkStatus();
+}
+
+Status CheckReferences(const Batch& batch, const storage::GraphView& view) {
+  const References references(view);
+  for (const Column& column : batch.slots) {
+    if (!references.Fit(column)) {
+      return DataLoss("A frame has elements that the graph can't have.");
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace koios::engine

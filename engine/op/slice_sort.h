@@ -1,0 +1,87 @@
+// SliceSort: sorts numbers by a strict order, stably, so much work at a time that its caller can
+// look at deadlines and other queries in between: short runs first, then merged in pairs (bottom-up
+// merge sort, Knuth 5.2.4). Owned by one thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace koios::engine {
+
+class SliceSort {
+ public:
+  // Bytes that sorting one number takes.
+  static constexpr int64_t kBytes = 2 * sizeof(uint32_t);
+
+  // The numbers from 0 to size - 1.
+  void Begin(size_t size) {
+    order_.resize(size);
+    std::iota(order_.begin(), order_.end(), 0);
+    merged_.resize(size);
+    width_ = 0;
+    begin_ = 0;
+  }
+
+  // About `work` comparisons. True: sorted. `less` must be the same in all calls.
+  template <typename Less>
+  bool Step(const Less& less, size_t work) {
+    while (width_ < order_.size()) {
+      if (width_ == 0 ? !SortRuns(less, &work) : !MergePairs(less, &work)) return false;
+      if (width_ > 0) order_.swap(merged_);
+      width_ = std::max(kRun, 2 * width_);
+      BeginPair(0);
+    }
+    return true;
+  }
+
+  const std::vector<uint32_t>& order() const { return order_; }
+
+ private:
+  static constexpr size_t kRun = 32;
+  static constexpr size_t kRunWork = 5 * kRun;
+
+  template <typename Less>
+  bool SortRuns(const Less& less, size_t* work) {
+    for (; begin_ < order_.size(); begin_ += kRun) {
+      if (*work == 0) return false;
+      const auto first = order_.begin() + static_cast<std::ptrdiff_t>(begin_);
+      const size_t size = std::min(kRun, order_.size() - begin_);
+      std::stable_sort(first, first + static_cast<std::ptrdiff_t>(size), less);
+      *work -= std::min(*work, kRunWork);
+    }
+    return true;
+  }
+
+  template <typename Less>
+  bool MergePairs(const Less& less, size_t* work) {
+    while (begin_ < order_.size()) {
+      const size_t middle = std::min(begin_ + width_, order_.size());
+      const size_t end = std::min(begin_ + 2 * width_, order_.size());
+      for (size_t out = left_ + (right_ - middle); out < end; ++out) {
+        if (*work == 0) return false;
+        --*work;
+        const bool from_left =
+            right_ == end || (left_ < middle && !less(order_[right_], order_[left_]));
+        merged_[out] = order_[from_left ? left_++ : right_++];
+      }
+      BeginPair(end);
+    }
+    return true;
+  }
+
+  void BeginPair(size_t begin) {
+    begin_ = begin;
+    left_ = begin;
+    right_ = std::min(begin + width_, order_.size());
+  }
+
+  std::vector<uint32_t> order_, merged_;
+  size_t width_ = 0;             // runs of so many are sorted
+  size_t begin_ = 0;             // of the run, or pair of runs, that is next
+  size_t left_ = 0, right_ = 0;  // what is next of each run of the pair
+};
+
+}  // namespace koios::engine

@@ -1,0 +1,268 @@
+// One worker whose clock, turns and frames the test decides. Work that takes long is done in
+// slices: a deadline that passes, or a cancel that comes, ends the query in the middle of it. Rows
+// that do not fit the plan end it with an error.
+#include "engine/sched/worker.h"
+
+#include "core/value_codec.h"
+#include "gtest/gtest.h"
+#include "storage/memory_graph.h"
+
+namespace koios::engine {
+namespace {
+
+class NoTransport : public Transport {
+ public:
+  void Send(uint32_t, Frame) override {}
+};
+
+class CountingSink : public ResultSink {
+ public:
+  size_t Room() override { return 1; }
+  void Push(ResultBatch batch) override { rows += batch.column.size(); }
+  void Done(QueryResult r) override { result = std::move(r); }
+
+  size_t rows = 0;
+  std::optional<QueryResult> result;
+};
+
+constexpr uint32_t kOperator = 2;
+constexpr uint64_t kDeadline = 1000;
+
+// One query on a worker of its own.
+class Running {
+ public:
+  explicit Running(plan::Plan plan, uint32_t num_workers = 1) {
+    WorkerContext context;
+    context.num_workers = num_workers;
+    context.transport = &transport_;
+    context.clock = &clock_;
+    worker_ = std::make_unique<Worker>(context);
+    auto spec = std::make_shared<QuerySpec>();
+    spec->plan = std::move(plan);
+    spec->view = std::make_shared<storage::MemoryGraph>();
+    spec->options.deadline_ns = kDeadline;
+    spec->account = account_;
+    spec->sink = sink_;
+    Frame start;
+    start.kind = FrameKind::kStart;
+    start.spec = std::move(spec);
+    worker_->Deliver(std::move(start));
+  }
+
+  // Rows from another worker, behind the exchange `op`, that nobody has made sense of yet.
+  void Receive(uint32_t op, std::vector<Column> slots) {
+    Frame frame;
+    frame.from = 1;
+    frame.op = op;
+    frame.batch.rows = 2;
+    frame.batch.runs.push_back({{}, {}, 2, 3});
+    frame.batch.slots = std::move(slots);
+    worker_->Deliver(std::move(frame));
+  }
+
+  // How often the worker can be called before the query is over, at most `most` times.
+  int Turns(int most = INT_MAX) {
+    int turns = 0;
+    while (turns < most && !sink_->result.has_value() && worker_->Step(1)) ++turns;
+    return turns;
+  }
+  void PassDeadline() { worker_->Step(kDeadline); }
+  void Cancel() {
+    Frame frame;
+    frame.kind = FrameKind::kCancel;
+    frame.status = Cancelled("by the test");
+    worker_->Deliver(std::move(frame));
+  }
+  const CountingSink& sink() const { return *sink_; }
+  int64_t charged() const { return account_->used(); }
+
+ private:
+  ManualClock clock_;
+  NoTransport transport_;
+  std::shared_ptr<MemoryAccount> account_ = std::make_shared<MemoryAccount>("query");
+  std::shared_ptr<CountingSink> sink_ = std::make_shared<CountingSink>();
+  std::unique_ptr<Worker> worker_;
+};
+
+plan::Operator* Add(plan::Plan* plan, const char* step) {
+  const uint32_t id = static_cast<uint32_t>(plan->operators_size());
+  if (id > 0) plan->mutable_operators(static_cast<int>(id) - 1)->add_next(id);
+  plan::Operator* op = plan->add_operators();
+  op->set_id(id);
+  op->set_step(step);
+  return op;
+}
+
+// inject(values), a step at home (kOperator), and its results.
+plan::Plan PlanOf(const std::vector<Value>& values, const plan::Operator& step) {
+  plan::Plan plan;
+  plan.set_num_slots(1);
+  plan::Inject* inject = Add(&plan, "inject()")->mutable_inject();
+  for (const Value& value : values) inject->add_values(EncodeValue(value));
+  Add(&plan, "step")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  plan::Operator* op = Add(&plan, "step");
+  const uint32_t id = op->id();
+  op->MergeFrom(step);
+  op->set_id(id);
+  Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "sink")->mutable_sink();
+  return plan;
+}
+
+std::vector<Value> Shuffled(int64_t count) {
+  std::vector<Value> values;
+  for (int64_t i = 0; i < count; ++i) values.push_back(Value::Long(i * 7919 % count));
+  return values;
+}
+
+// The step comes to its end in many turns, and is ended by the clock and by a cancel in the middle.
+void ExpectStoppable(const plan::Plan& plan, size_t rows) {
+  Running whole(plan);
+  const int turns = whole.Turns();
+  ASSERT_TRUE(whole.sink().result.has_value());
+  EXPECT_TRUE(whole.sink().result->status.ok()) << whole.sink().result->status;
+  EXPECT_EQ(whole.sink().rows, rows);
+  EXPECT_GT(whole.sink().result->operators[kOperator].batches, 400u);
+  for (const bool cancel : {false, true}) {
+    Running stopped(plan);
+    EXPECT_EQ(stopped.Turns(turns / 2), turns / 2);
+    EXPECT_EQ(stopped.sink().rows, 0u);  // in the middle of the step
+    EXPECT_FALSE(stopped.sink().result.has_value());
+    cancel ? stopped.Cancel() : stopped.PassDeadline();
+    ASSERT_TRUE(stopped.sink().result.has_value());
+    EXPECT_EQ(stopped.sink().result->status.code(),
+              cancel ? StatusCode::kCancelled : StatusCode::kDeadlineExceeded);
+    EXPECT_EQ(stopped.charged(), 0);
+  }
+}
+
+TEST(WorkerTest, ABigSortCanBeStopped) {
+  plan::Operator order;
+  order.mutable_order();
+  ExpectStoppable(PlanOf(Shuffled(100'000), order), 100'000);
+}
+
+TEST(WorkerTest, ABigTopKCanBeStopped) {
+  plan::Operator order;
+  order.mutable_order()->set_limit(40'000);
+  ExpectStoppable(PlanOf(Shuffled(100'000), order), 40'000);
+}
+
+TEST(WorkerTest, ABigSampleCanBeStopped) {
+  plan::Operator sample;
+  sample.mutable_sample()->set_count(100);
+  plan::Plan plan = PlanOf(Shuffled(1'000'000), sample);
+  ExpectStoppable(plan, 100);
+}
+
+// V().union(out(), both()).order().local(limit(1)).count(): of every exchange, and of operators
+// that read slots.
+plan::Plan WidePlan() {
+  plan::Plan plan;
+  plan.set_num_slots(3);
+  Add(&plan, "V()")->mutable_partitions();
+  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Add(&plan, "V()")->mutable_scan();
+  Add(&plan, "out()")->mutable_exchange()->set_key(plan::Exchange::OWNER);
+  Add(&plan, "out()")->mutable_expand();
+  Add(&plan, "values()")->mutable_exchange()->set_key(plan::Exchange::OWNER);
+  Add(&plan, "values()")->mutable_fetch();
+  Add(&plan, "dedup()")->mutable_exchange()->set_key(plan::Exchange::HASH);
+  Add(&plan, "dedup()")->mutable_dedup();
+  Add(&plan, "V(id)")->mutable_exchange()->set_key(plan::Exchange::ID);
+  Add(&plan, "V(id)")->mutable_lookup();
+  Add(&plan, "order()")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  plan::Operator* order = Add(&plan, "order()");
+  order->mutable_order();
+  order->set_ordinal_slot(1);
+  const uint32_t enter = static_cast<uint32_t>(plan.operators_size());
+  Add(&plan, "local()")->mutable_scope_enter();
+  const auto in_scope = [&](plan::Operator* op) {
+    op->set_scope(enter + 1);
+    return op;
+  };
+  in_scope(Add(&plan, "unfold()"))->mutable_unfold();
+  in_scope(Add(&plan, "local()"))->mutable_exchange()->set_key(plan::Exchange::HOME);
+  plan::Operator* exit = Add(&plan, "local()");
+  exit->mutable_scope_exit()->set_enter(enter);
+  exit->mutable_scope_exit()->set_policy(plan::ScopeExit::ALL);
+  exit->set_ordinal_slot(1);
+  Add(&plan, "sample()")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  plan::Operator* sample = Add(&plan, "sample()");
+  sample->mutable_sample()->set_count(1);
+  sample->mutable_sample()->set_weight_slot(2);
+  Add(&plan, "sum()")->mutable_reduce()->set_stage(plan::PARTIAL);
+  Add(&plan, "sum()")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "sum()")->mutable_reduce();
+  Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "sink")->mutable_sink();
+  return plan;
+}
+
+Column TwoOf(const Value& value) {
+  Column column;
+  column.Append(value);
+  column.Append(value);
+  return column;
+}
+
+// Two rows of each kind of column; elements that the graph can't have; and no rows.
+std::vector<Column> AllColumns() {
+  const VertexRef far = VertexRef::Make(1000, 7);
+  Column mixed = TwoOf(Value::Int(1));
+  mixed.Clear();
+  mixed.Append(Value::Int(1));
+  mixed.Append(Value::List({Value::Of(far)}));
+  return {Column(),
+          TwoOf(Value::Bool(true)),
+          TwoOf(Value::Int(70'000)),
+          TwoOf(Value::Long(-1)),
+          TwoOf(Value::Double(0.5)),
+          TwoOf(Value::String("x")),
+          TwoOf(Value::Of(VertexRef::Make(0, 12345))),
+          TwoOf(Value::Of(far)),
+          TwoOf(Value::Of(EdgeRef{far.bits, far, far, 99})),
+          mixed};
+}
+
+// Whatever comes in a frame's columns, the worker ends the query or goes on; it does not fall over.
+TEST(WorkerTest, RowsThatDoNotFitThePlanAreNoCrash) {
+  const plan::Plan plan = WidePlan();
+  int failed = 0;
+  for (int op = 0; op < plan.operators_size(); ++op) {
+    if (!plan.operators(op).has_exchange()) continue;
+    for (const Column& current : AllColumns()) {
+      for (const Column& second : AllColumns()) {
+        Running running(plan, 2);
+        running.Receive(static_cast<uint32_t>(op), {current, second, second});
+        running.Turns(100);
+        const bool over = running.sink().result.has_value();
+        EXPECT_TRUE(!over || !running.sink().result->status.ok());
+        failed += over ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(failed, 300);
+}
+
+TEST(WorkerTest, WhatAnOperatorReadsMustBeThere) {
+  const auto status = [](uint32_t op, std::vector<Column> slots) {
+    Running running(WidePlan(), 2);
+    running.Receive(op, std::move(slots));
+    running.Turns(100);
+    return running.sink().result.has_value() ? running.sink().result->status.code()
+                                             : StatusCode::kOk;
+  };
+  const Column ones = TwoOf(Value::Int(1));
+  const Column far = TwoOf(Value::Of(VertexRef::Make(1000, 7)));
+  EXPECT_EQ(status(1, {}), StatusCode::kDataLoss);  // scan
+  EXPECT_EQ(status(1, {TwoOf(Value::Int(1000))}), StatusCode::kDataLoss);
+  EXPECT_EQ(status(3, {Column(), ones}), StatusCode::kDataLoss);  // expand
+  EXPECT_EQ(status(3, {far}), StatusCode::kDataLoss);
+  EXPECT_EQ(status(3, {TwoOf(Value::List({far.Get(0)}))}), StatusCode::kDataLoss);
+  EXPECT_EQ(status(17, {ones}), StatusCode::kDataLoss);            // sample
+  EXPECT_EQ(status(22, {Column(), ones}), StatusCode::kDataLoss);  // sink
+}
+
+}  // namespace
+}  // namespace koios::engine

@@ -73,14 +73,15 @@ StatusOr<KeyId> Transaction::KeyOf(std::string_view key, const Value& value) {
   return schema_.keys.Intern(key);
 }
 
-void Transaction::NoteIndexed(VertexRef vertex, KeyId key, const Value& value) {
-  if (value.is_null()) return;
+Status Transaction::NoteIndexed(VertexRef vertex, KeyId key, const Value& value) {
+  if (value.is_null()) return OkStatus();
   const auto& indexes = schema_.vertex_indexes;
   const bool indexed = std::any_of(indexes.begin(), indexes.end(),
                                    [key](const auto& index) { return index.second == key; });
-  if (!indexed) return;
+  if (!indexed) return OkStatus();
+  RETURN_IF_ERROR(Charge(kChangeBytes));
   own_index_[{key, EqualityHash(value)}].push_back(vertex);
-  Charge(kChangeBytes);
+  return OkStatus();
 }
 
 Status Transaction::SetAll(LabelId label, const PropertyList& properties, Changes* changes) {
@@ -128,7 +129,9 @@ StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::op
   vertex.label = schema_.labels.Intern(label);
   Changes& changes = vertex_changes_[vertex.ref];
   RETURN_IF_ERROR(SetAll(vertex.label, properties, &changes));
-  for (const auto& [key, value] : changes) NoteIndexed(vertex.ref, key, value);
+  for (const auto& [key, value] : changes) {
+    RETURN_IF_ERROR(NoteIndexed(vertex.ref, key, value));
+  }
   ++schema_.vertex_counts[vertex.label];
   own_vertex_of_[vertex.ref.bits] = own_vertices_.size();
   own_by_partition_[partition].push_back(vertex.ref);
@@ -180,8 +183,8 @@ StatusOr<EdgeRef> Transaction::AddEdge(VertexRef out, VertexRef in, std::string_
 Status Transaction::SetProperty(VertexRef vertex, std::string_view key, const Value& value) {
   RETURN_IF_ERROR(CheckAlive(vertex));
   ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
+  RETURN_IF_ERROR(NoteIndexed(vertex, id, value));
   vertex_changes_[vertex][id] = value;
-  NoteIndexed(vertex, id, value);
   has_changes_ = true;
   return OkStatus();
 }

@@ -124,7 +124,7 @@ class Transaction final : public GraphView {
   StatusOr<Value> NewVertexId(const std::optional<Value>& given);
   StatusOr<KeyId> KeyOf(std::string_view key, const Value& value);
   Status CheckAlive(VertexRef vertex) const;
-  void NoteIndexed(VertexRef vertex, KeyId key, const Value& value);
+  Status NoteIndexed(VertexRef vertex, KeyId key, const Value& value);
   // Whether this transaction set or removed the property of a vertex.
   bool IsChanged(VertexRef vertex, KeyId key) const;
   StatusOr<std::vector<VertexRef>> SeekChanged(uint32_t partition, std::span<const LabelId> labels,

@@ -80,7 +80,9 @@ struct Order {
   int64_t limit = 0;  // 0: all
 };
 // Rows wait for all others of their instance and iteration.
-struct Barrier {};
+struct Barrier {
+  bool planned = false;  // no step of the traversal: put between branches that change the graph
+};
 struct Coin {
   double probability = 0;
 };
@@ -202,6 +204,10 @@ bool Writes(const Op& op);
 bool Writes(const Chain& chain);
 // Reads what a change could have touched, by itself or in a child.
 bool ReadsGraph(const Op& op);
+bool ReadsGraphItself(const Op& op);
+
+// The op's own expressions, without those of its children.
+void ForEachExpression(const Op& op, const std::function<void(const Expression&)>& visit);
 
 // After it no stored value is left and the rows are new: count(), fold(), group(), ...
 bool EndsHistory(const Op& op);

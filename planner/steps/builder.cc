@@ -147,6 +147,18 @@ std::string Builder::Store(const ExpressionPtr& value) {
   return name;
 }
 
+void Builder::Enclose(size_t begin, TypeEnv before, plan::ScopeExit::Policy policy,
+                      bool keeps_labels) {
+  const auto first = chain_.ops.begin() + static_cast<std::ptrdiff_t>(begin);
+  Chain body;
+  body.ops.assign(std::make_move_iterator(first), std::make_move_iterator(chain_.ops.end()));
+  chain_.ops.erase(first, chain_.ops.end());
+  env_ = std::move(before);
+  Scope scope = ScopeOf(policy, "", plan::Project::DROP_ROW, std::move(body));
+  scope.keeps_labels = keeps_labels;
+  Emit(std::move(scope));
+}
+
 ExpressionPtr Builder::EmitFlag(Chain child) {
   const std::string flag = FreshName('f');
   Emit(ScopeOf(plan::ScopeExit::EXISTS_FLAG, flag, plan::Project::DROP_ROW, std::move(child)));

@@ -1,5 +1,8 @@
 // addV addE property drop, with from() and to(). What property() gives to an element that is being
-// added is evaluated before the addition, for the traverser that enters it.
+// added is evaluated before the addition, for the traverser that enters it. Children are evaluated
+// for all traversers of a stage before the first change, unless they can see it: then one traverser
+// is through before the next one's children are asked.
+#include "planner/changes.h"
 #include "planner/plan_error.h"
 #include "planner/steps/steps.h"
 
@@ -115,16 +118,45 @@ StatusOr<ExpressionPtr> BuildEnd(const Modulator& modulator, Builder* builder) {
   return Named(name);
 }
 
+// The children of a change are the operations emitted from `begin` on.
+class ChangeWithChildren {
+ public:
+  explicit ChangeWithChildren(Builder* builder)
+      : builder_(builder),
+        begin_(builder->num_ops()),
+        before_(builder->env()),
+        many_(builder->takes_many()) {}
+
+  void Emit(Mutate mutate) {
+    const bool adds = mutate.kind != Mutate::Kind::kSetProperty;
+    const size_t children = builder_->num_ops() - begin_;
+    builder_->Emit(std::move(mutate));
+    const std::span<const Op> all = builder_->OpsFrom(begin_);
+    if (!many_ || !Sees(all.first(children), all)) return;
+    // What sets a property passes the element on; what adds one gives it.
+    builder_->Enclose(begin_, std::move(before_),
+                      adds ? plan::ScopeExit::ALL : plan::ScopeExit::EFFECT, false);
+  }
+
+ private:
+  Builder* const builder_;
+  const size_t begin_;
+  TypeEnv before_;
+  const bool many_;
+};
+
 }  // namespace
 
 Status BuildAddVertex(const StepCall& step, Builder* builder) {
+  ChangeWithChildren change(builder);
   ASSIGN_OR_RETURN(Mutate mutate, BuildAddition(Mutate::Kind::kAddVertex, "vertex", step, builder));
-  builder->Emit(std::move(mutate));
+  change.Emit(std::move(mutate));
   return OkStatus();
 }
 
 Status BuildAddEdge(const StepCall& step, Builder* builder) {
   const bool starts = builder->at_start() && !builder->is_child();
+  ChangeWithChildren change(builder);
   ASSIGN_OR_RETURN(Mutate mutate, BuildAddition(Mutate::Kind::kAddEdge, "edge", step, builder));
   for (const Modulator& modulator : step.from_tos) {
     ExpressionPtr& end = modulator.call->name == "from" ? mutate.out : mutate.in;
@@ -137,7 +169,7 @@ Status BuildAddEdge(const StepCall& step, Builder* builder) {
   }
   if (mutate.out == nullptr) mutate.out = Current();
   if (mutate.in == nullptr) mutate.in = Current();
-  builder->Emit(std::move(mutate));
+  change.Emit(std::move(mutate));
   return OkStatus();
 }
 
@@ -157,12 +189,17 @@ Status BuildProperty(const StepCall& step, Builder* builder) {
   }
   Mutate all;
   all.kind = Mutate::Kind::kSetProperty;
+  ChangeWithChildren change(builder);
   RETURN_IF_ERROR(AddProperties(arguments, &all, builder));
-  for (auto& property : all.properties) {
+  for (auto& property : all.properties) {  // several are constants
     Mutate one;
     one.kind = all.kind;
     one.properties.push_back(std::move(property));
-    builder->Emit(std::move(one));
+    if (all.properties.size() == 1) {
+      change.Emit(std::move(one));
+    } else {
+      builder->Emit(std::move(one));
+    }
   }
   return OkStatus();
 }

@@ -34,7 +34,7 @@ bool ReadsKey(const Expression& expression, const Value* key) {
   if (expression.kind == Expression::Kind::kCall) {
     const std::string& name = expression.name;
     if (name == "value_map" || name == "element_map" || name == "property_map") return true;
-    if (name == "property") {
+    if (name == "property" || name == "by_key") {
       const Expression& read = *expression.args[1];
       if (key == nullptr || read.kind != Expression::Kind::kConstant || Equals(read.constant, *key)) {
         return true;

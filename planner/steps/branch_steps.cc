@@ -85,7 +85,7 @@ StatusOr<ExpressionPtr> BuildChoice(const Bound& choice, bool as_test, const Ste
     ASSIGN_OR_RETURN(value, BuildPredicate(choice, Current(), step.name()));
     value = CallOf("and", {std::move(value)});
   } else {
-    value = TokenValue(choice.name, Current());
+    value = TokenValue(choice.name, Current(), "choose(T." + choice.name + ")", builder);
   }
   builder->Emit(Project{std::move(value), name, plan::Project::DROP_ROW});
   return Named(name);
@@ -100,6 +100,39 @@ void EmitScope(Scope scope, Builder* builder) {
     builder->Emit(Project{Current(), kFromVertexName, plan::Project::DROP_ROW});
   }
   builder->Emit(std::move(scope));
+}
+
+// Whether the child gives something when nothing enters it: count() gives 0, fold() [].
+bool GivesOfNothing(const Chain& child) {
+  return std::any_of(child.ops.begin(), child.ops.end(), [](const Op& op) {
+    const Reduce* reduce = As<Reduce>(op);
+    const Group* group = As<Group>(op);
+    return (reduce != nullptr && (reduce->function == plan::Reduce::COUNT ||
+                                  reduce->function == plan::Reduce::FOLD ||
+                                  reduce->function == plan::Reduce::FOLD_WITH)) ||
+           (group != nullptr && group->side_effect.empty() && !group->rows) || As<Cap>(op);
+  });
+}
+
+// TinkerPop's optional() asks its child before the first traverser enters: V().optional(count())
+// begins with 0, also without any traverser. Once for the traversal, here for that of the root; in
+// a child it were once for each traverser, and before the others.
+Status EmitOfNothing(const Chain& child, const StepCall& step, Builder* builder) {
+  const std::span<const Op> before = builder->OpsFrom(0);
+  const bool ordered = std::any_of(before.begin(), before.end(),
+                                   [](const Op& op) { return As<Order>(op) != nullptr; });
+  const bool effects = HasEffects(child) || std::any_of(child.ops.begin(), child.ops.end(),
+                                                        [](const Op& op) { return As<Cap>(op); });
+  if (builder->is_child() || builder->loop().inside || builder->keeps_paths() || ordered ||
+      effects) {
+    return NotThereYet(step.args[0].span, step.name(),
+                       "optional() also gives once what its child gives of nothing, as count() and "
+                       "fold() do: in a child, behind order(), with paths or with side-effects "
+                       "that is not there yet; coalesce(..., identity()) gives only the rest");
+  }
+  Chain nothing = child;
+  nothing.ops.insert(nothing.ops.begin(), builder->Place(Filter{Constant(Value::Bool(false))}));
+  return builder->UnionWith(std::move(nothing));
 }
 
 // The branches of union() and choose() run side by side unless one can see what another one changes.
@@ -184,15 +217,18 @@ class BranchOrder {
 
 Status BuildLocal(const StepCall& step, Builder* builder) {
   ASSIGN_OR_RETURN(Chain body, builder->Child(step.args[0]));
+  const bool optional = step.name() == "optional";
+  Chain child;
+  if (optional && GivesOfNothing(body)) child = body;
   Scope scope;
   scope.policy = step.name() == "map"          ? plan::ScopeExit::FIRST
                  : step.name() == "sideEffect" ? plan::ScopeExit::EFFECT
-                 : step.name() == "optional"   ? plan::ScopeExit::OPTIONAL
+                 : optional                    ? plan::ScopeExit::OPTIONAL
                                                : plan::ScopeExit::ALL;
   scope.bodies.push_back(std::move(body));
-  scope.keeps_labels = step.name() == "local" || step.name() == "optional";
+  scope.keeps_labels = step.name() == "local" || optional;
   EmitScope(std::move(scope), builder);
-  return OkStatus();
+  return child.ops.empty() ? OkStatus() : EmitOfNothing(child, step, builder);
 }
 
 Status BuildCoalesce(const StepCall& step, Builder* builder) {
@@ -215,6 +251,10 @@ Status BuildUnion(const StepCall& step, Builder* builder) {
   for (const Bound& child : step.args) {
     ASSIGN_OR_RETURN(Chain branch, builder->Child(child));
     split.branches.push_back(std::move(branch));
+  }
+  // A barrier of the only branch is that branch's own too: it waits for a first traverser.
+  if (split.branches.size() == 1 && HoldsTraversers(split.branches[0])) {
+    split.branches.emplace_back().ops = {builder->Place(Filter{Constant(Value::Bool(false))})};
   }
   BranchOrder(builder).Emit(std::move(split));
   return OkStatus();

@@ -75,6 +75,9 @@ class Builder {
   const TypeEnv& env() const { return env_; }
   LabelMode mode() const { return mode_; }
   bool at_start() const { return chain_.ops.empty(); }
+  // An error of the child would be one of rows that TinkerPop would not have asked it for.
+  bool is_lenient() const { return lenient_; }
+  void set_lenient(bool lenient) { lenient_ = lenient; }
   bool is_child() const { return is_child_; }  // not the root, nor a branch at its start
   bool keeps_paths() const { return query_->keeps_paths; }
   void Emit(Operation operation);
@@ -137,6 +140,7 @@ class Builder {
   TypeEnv env_;
   LabelMode mode_;
   bool is_child_ = true;
+  bool lenient_ = false;
   LoopPlace loop_;
   uint32_t injects_ = 0;
   Chain chain_;

@@ -147,7 +147,8 @@ Status BuildHas(const StepCall& step, Builder* builder) {
   }
   const bool token = args[at].IsEnum("T");
   if (!token && args[at].value.is_null()) return EmitNothing(builder);
-  const ExpressionPtr subject = token ? TokenValue(args[at].name, Current())
+  Require(Current(), kElementsAndProperties, "has()", builder);
+  const ExpressionPtr subject = token ? CallOf(args[at].name, {Current()})
                                       : PropertyOf(Current(), args[at].value.AsString());
   if (args.size() == 1) {
     builder->Emit(Filter{CallOf("present", {subject})});
@@ -163,6 +164,7 @@ Status BuildHas(const StepCall& step, Builder* builder) {
 }
 
 Status BuildHasLabel(const StepCall& step, Builder* builder) {
+  Require(Current(), kElementsAndProperties, "hasLabel()", builder);
   if (step.args[0].IsPredicate()) {
     return EmitTest(step.args[0], CallOf("label", {Current()}), step, builder);
   }
@@ -170,15 +172,18 @@ Status BuildHasLabel(const StepCall& step, Builder* builder) {
 }
 
 Status BuildHasId(const StepCall& step, Builder* builder) {
+  Require(Current(), kElementsAndProperties, "hasId()", builder);
   return EmitIds(step.args, step, builder);
 }
 
 Status BuildHasKeyOrValue(const StepCall& step, Builder* builder) {
+  Require(Current(), kElementsAndProperties, std::string(step.name()) + "()", builder);
   return EmitAny(step.args, CallOf(step.name() == "hasKey" ? "key" : "value", {Current()}), step,
                  builder);
 }
 
 Status BuildHasNot(const StepCall& step, Builder* builder) {
+  Require(Current(), kElementsAndProperties, "hasNot()", builder);
   const ExpressionPtr subject = PropertyOf(Current(), step.args[0].value.AsString());
   builder->Emit(Filter{CallOf("not", {CallOf("present", {subject})})});
   return OkStatus();

@@ -36,7 +36,8 @@ bool ReadsKey(const Expression& expression, const Value* key) {
     if (name == "value_map" || name == "element_map" || name == "property_map") return true;
     if (name == "property" || name == "by_key") {
       const Expression& read = *expression.args[1];
-      if (key == nullptr || read.kind != Expression::Kind::kConstant || Equals(read.constant, *key)) {
+      if (key == nullptr || read.kind != Expression::Kind::kConstant ||
+          Equals(read.constant, *key)) {
         return true;
       }
     }

@@ -374,12 +374,17 @@ ElementRows ElementRows::Of(const Operand& operand, size_t rows) {
 const std::vector<ScalarFunction>& ElementFunctions() {
   static const std::vector<ScalarFunction> functions = {
       {"property", 2, 2, PropertyFunction<false>, "_s"},
-      {"by_key", 2, 2, PropertyFunction<true>, "_s"}, {"id", 1, 1, IdFunction},
-      {"has_id", 2, 2, HasIdFunction, "_l"},          {"label", 1, 1, LabelFunction},
-      {"label_in", 1, kMany, LabelInFunction, "_c*"}, {"key", 1, 1, PropertyPartFunction<true>},
-      {"value", 1, 1, PropertyPartFunction<false>},   {"degree", 2, kMany, DegreeFunction, "_is*"},
+      {"by_key", 2, 2, PropertyFunction<true>, "_s"},
+      {"id", 1, 1, IdFunction},
+      {"has_id", 2, 2, HasIdFunction, "_l"},
+      {"label", 1, 1, LabelFunction},
+      {"label_in", 1, kMany, LabelInFunction, "_c*"},
+      {"key", 1, 1, PropertyPartFunction<true>},
+      {"value", 1, 1, PropertyPartFunction<false>},
+      {"degree", 2, kMany, DegreeFunction, "_is*"},
       {"require", 3, 3, RequireFunction, "_ss"},
-      {"loops", 1, 2, LoopsFunction, "c*"},           {"map_of", 0, kMany, MapOfFunction},
+      {"loops", 1, 2, LoopsFunction, "c*"},
+      {"map_of", 0, kMany, MapOfFunction},
   };
   return functions;
 }

@@ -107,9 +107,9 @@ bool GivesOfNothing(const Chain& child) {
   return std::any_of(child.ops.begin(), child.ops.end(), [](const Op& op) {
     const Reduce* reduce = As<Reduce>(op);
     const Group* group = As<Group>(op);
-    return (reduce != nullptr && (reduce->function == plan::Reduce::COUNT ||
-                                  reduce->function == plan::Reduce::FOLD ||
-                                  reduce->function == plan::Reduce::FOLD_WITH)) ||
+    return (reduce != nullptr &&
+            (reduce->function == plan::Reduce::COUNT || reduce->function == plan::Reduce::FOLD ||
+             reduce->function == plan::Reduce::FOLD_WITH)) ||
            (group != nullptr && group->side_effect.empty() && !group->rows) || As<Cap>(op);
   });
 }
@@ -135,9 +135,9 @@ Status EmitOfNothing(const Chain& child, const StepCall& step, Builder* builder)
   return builder->UnionWith(std::move(nothing));
 }
 
-// The branches of union() and choose() run side by side unless one can see what another one changes.
-// Then their order is TinkerPop's: a traverser is through all branches before the next one enters
-// them, but when a branch keeps traversers back, every branch has all of them in turn.
+// The branches of union() and choose() run side by side unless one can see what another one
+// changes. Then their order is TinkerPop's: a traverser is through all branches before the next one
+// enters them, but when a branch keeps traversers back, every branch has all of them in turn.
 class BranchOrder {
  public:
   explicit BranchOrder(Builder* builder)

@@ -8,12 +8,22 @@
 namespace koios::planner {
 namespace {
 
+// The type tests of a bag are those of a set.
+ExpressionPtr WithBagAsSet(const ExpressionPtr& test) {
+  if (test->kind != Expression::Kind::kCall) return test;
+  std::vector<ExpressionPtr> args;
+  for (const ExpressionPtr& arg : test->args) args.push_back(WithBagAsSet(arg));
+  if (test->name == "typeOf") args[0] = Constant(Value::Set({}));
+  return CallOf(test->name, std::move(args));
+}
+
 // Keeps the rows whose `subject` is what `wanted` says.
 Status EmitTest(const Bound& wanted, const ExpressionPtr& subject, const StepCall& step,
                 Builder* builder) {
   if (wanted.IsPredicate()) {
     ASSIGN_OR_RETURN(ExpressionPtr condition, BuildPredicate(wanted, subject, step.name()));
-    builder->Emit(Filter{std::move(condition)});
+    const bool bag = TypeOf(*subject, builder->env()) == ValueType::kBag;
+    builder->Emit(Filter{bag ? WithBagAsSet(condition) : std::move(condition)});
     return OkStatus();
   }
   if (wanted.IsTraversal()) {
@@ -148,8 +158,8 @@ Status BuildHas(const StepCall& step, Builder* builder) {
   const bool token = args[at].IsEnum("T");
   if (!token && args[at].value.is_null()) return EmitNothing(builder);
   Require(Current(), kElementsAndProperties, "has()", builder);
-  const ExpressionPtr subject = token ? CallOf(args[at].name, {Current()})
-                                      : PropertyOf(Current(), args[at].value.AsString());
+  const ExpressionPtr subject =
+      token ? CallOf(args[at].name, {Current()}) : PropertyOf(Current(), args[at].value.AsString());
   if (args.size() == 1) {
     builder->Emit(Filter{CallOf("present", {subject})});
     return OkStatus();

@@ -88,8 +88,8 @@ Status BuildValues(const StepCall& step, Builder* builder) {
   }
   // Other values fail where properties are fetched, but where the child is one expression.
   const ValueType type = builder->env().current;
-  if (type == ValueType::kScalar || type == ValueType::kList || type == ValueType::kMap ||
-      type == ValueType::kEntry) {
+  if (type == ValueType::kScalar || type == ValueType::kList || type == ValueType::kBag ||
+      type == ValueType::kMap || type == ValueType::kEntry) {
     Require(Current(), kElements, std::string(step.name()) + "()", builder);
   }
   builder->Emit(std::move(fetch));

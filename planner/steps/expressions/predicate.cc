@@ -83,8 +83,12 @@ class PredicateBuilder {
           member->name == "side_effect") {
         return InSideEffect(predicate, *member);
       }
+      if (predicate.items.size() == 1 && member->kind != Expression::Kind::kConstant) {
+        return MemberOf(predicate, std::move(member));
+      }
       if (member->kind != Expression::Kind::kConstant) {
-        return NotThereYet(item.span, step_, predicate.name + "() of a label is not there yet");
+        return NotThereYet(item.span, step_,
+                           predicate.name + "() of several labels is not there yet");
       }
       const Value& value = member->constant;
       if (predicate.items.size() == 1 && value.is_collection()) {
@@ -94,6 +98,15 @@ class PredicateBuilder {
       }
     }
     return CallOf(predicate.name, {subject_, Constant(Value::List(std::move(members)))});
+  }
+
+  // within('a') of the collection that a label stands for.
+  ExpressionPtr MemberOf(const Bound& predicate, ExpressionPtr collection) {
+    ExpressionPtr in = CallOf("member_of", {subject_, collection});
+    if (predicate.name == "within") return in;
+    negated_ = true;
+    return CallOf("and",
+                  {CallOf("present", {std::move(collection)}), CallOf("not", {std::move(in)})});
   }
 
   // within('x') of what aggregate('x') gathers.

@@ -130,6 +130,7 @@ struct Scope {
   std::string target;  // FIRST, EXISTS_FLAG
   plan::Project::Absent absent = plan::Project::DROP_ROW;
   std::vector<Chain> bodies;
+  bool stops = false;             // a limit behind it ends it between two rows
   bool keeps_labels = false;      // local(), optional(): what is stored inside is seen behind
   std::set<std::string> carried;  // of that, what is read behind: set by drop_unread
 };

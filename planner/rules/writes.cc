@@ -40,8 +40,10 @@ Status CheckChain(const Chain& chain, bool* lazy) {
     const std::vector<Chain>* children = ChildrenOf(op);
     if (children == nullptr) continue;
     const bool before = *lazy;
+    const Scope* scope = As<Scope>(op);
+    if (scope != nullptr && scope->stops) continue;
     for (const Chain& child : *children) {
-      bool inside = As<Scope>(op) ? false : before;
+      bool inside = scope != nullptr ? false : before;
       RETURN_IF_ERROR(CheckChain(child, &inside));
       *lazy = *lazy || inside || Writes(child);
     }

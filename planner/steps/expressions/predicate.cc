@@ -80,7 +80,7 @@ class PredicateBuilder {
     for (const Bound& item : predicate.items) {
       ASSIGN_OR_RETURN(ExpressionPtr member, operand_(item));
       if (predicate.items.size() == 1 && member->kind == Expression::Kind::kCall &&
-          member->name == "side_effect") {
+          member->name == "side_effect" && !IsTrue(*member->args.back())) {
         return InSideEffect(predicate, *member);
       }
       if (predicate.items.size() == 1 && member->kind != Expression::Kind::kConstant) {

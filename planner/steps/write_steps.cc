@@ -61,7 +61,9 @@ Status AddProperties(std::span<const Bound> arguments, Mutate* mutate, Builder* 
                      "property() takes a key and a value, or a map of them");
   }
   if (arguments.size() > 2) {
-    return NotThereYet(arguments[2].span, "property", "properties of properties are not there yet");
+    return NotThereYet(
+        arguments[2].span, "property",
+        "properties of properties are not there yet; the element itself can have them");
   }
   ASSIGN_OR_RETURN(ExpressionPtr value, BuildValue(arguments[1], builder));
   if (first.IsTraversal()) {
@@ -179,7 +181,8 @@ Status BuildProperty(const StepCall& step, Builder* builder) {
     if (arguments[0].name != "single") {
       return NotThereYet(
           arguments[0].span, step.name(),
-          "a property has one value yet; Cardinality." + arguments[0].name + " is not there yet");
+          "a property has one value yet; Cardinality." + arguments[0].name +
+              " is not there yet; the one value can be a list or a set: property('k', [1, 2])");
     }
     arguments = arguments.subspan(1);
     if (arguments.empty()) {

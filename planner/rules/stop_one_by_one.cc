@@ -40,6 +40,12 @@ size_t BeginOfStage(const Chain& chain, size_t end) {
   size_t at = end;
   while (at > 0 && StoresOnly(chain.ops[at - 1])) --at;
   if (at > 0 && MakesMany(chain.ops[at - 1])) --at;
+  // Edges and their ends are one step to TinkerPop.
+  if (at > 0 && at < end && As<EdgeEnd>(chain.ops[at])) {
+    while (at > 0 && StoresOnly(chain.ops[at - 1])) --at;
+    const Expand* edges = at > 0 ? As<Expand>(chain.ops[at - 1]) : nullptr;
+    if (edges != nullptr && edges->to == plan::Expand::INCIDENT) --at;
+  }
   size_t begin = end;
   for (; at > 0; --at) {
     const Op& op = chain.ops[at - 1];

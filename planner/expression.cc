@@ -141,9 +141,9 @@ void CollectNames(const Expression& expression, std::set<std::string>* names) {
 }
 
 bool ReadsStoredData(std::string_view function) {
-  static constexpr std::array<std::string_view, 9> kFunctions = {
-      "property", "id",        "has_id",      "label",       "label_in",
-      "degree",   "value_map", "element_map", "property_map"};
+  static constexpr std::array<std::string_view, 10> kFunctions = {
+      "property", "by_key", "id",        "has_id",      "label",
+      "label_in", "degree", "value_map", "element_map", "property_map"};
   return std::find(kFunctions.begin(), kFunctions.end(), function) != kFunctions.end();
 }
 
@@ -189,7 +189,7 @@ bool IsOnce(const Expression& expression) {
 bool IsPure(const Expression& expression) {
   if (expression.kind == Expression::Kind::kCall &&
       (expression.name == "side_effect" || expression.name == "in_side_effect" ||
-       expression.name == "list_sample" || IsOnce(expression))) {
+       expression.name == "list_sample" || expression.name == "require" || IsOnce(expression))) {
     return false;
   }
   return std::all_of(expression.args.begin(), expression.args.end(),

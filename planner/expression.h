@@ -69,8 +69,8 @@ bool IsPredicate(std::string_view function);
 // Absent as soon as any value that it reads is: no and, or, not, present, map_of in it.
 bool IsStrict(const Expression& expression);
 
-// Gives the same wherever in the traversal it is evaluated: draws nothing at random and reads no
-// side-effect.
+// Gives the same wherever in the traversal it is evaluated: draws nothing at random, reads no
+// side-effect, and is no error for rows that do not come to it.
 bool IsPure(const Expression& expression);
 // once("name"): of the first row of the query that comes there one traverser passes, of no other.
 bool IsOnce(const Expression& expression);

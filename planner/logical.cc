@@ -186,12 +186,28 @@ const std::vector<Chain>* ChildrenOf(const Op& op) {
   return nullptr;
 }
 
+void ForEachExpression(const Op& op, const std::function<void(const Expression&)>& visit) {
+  if (const Filter* filter = As<Filter>(op)) visit(*filter->predicate);
+  if (const Project* project = As<Project>(op)) visit(*project->value);
+  if (const Split* split = As<Split>(op)) {
+    for (const ExpressionPtr& test : split->tests) visit(*test);
+  }
+  if (const Loop* loop = As<Loop>(op)) {
+    for (const ExpressionPtr& test :
+         {loop->before.until, loop->before.emit, loop->behind.until, loop->behind.emit}) {
+      if (test != nullptr) visit(*test);
+    }
+  }
+  if (const Mutate* mutate = As<Mutate>(op)) {
+    ForEachPart(*mutate, [&visit](const char*, const Expression& part) { visit(part); });
+  }
+}
+
 void CollectReads(const Op& op, std::set<std::string>* names) {
   auto add = [names](const std::string& name) {
     if (!name.empty()) names->insert(name);
   };
-  if (const Filter* filter = As<Filter>(op)) CollectNames(*filter->predicate, names);
-  if (const Project* project = As<Project>(op)) CollectNames(*project->value, names);
+  ForEachExpression(op, [names](const Expression& part) { CollectNames(part, names); });
   if (const Sample* sample = As<Sample>(op)) add(sample->weight);
   if (const Order* order = As<Order>(op)) {
     for (const OrderKey& key : order->keys) add(key.name);
@@ -204,19 +220,6 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
     add(group->value);
   }
   if (const Aggregate* aggregate = As<Aggregate>(op)) add(aggregate->value);
-  if (const Split* split = As<Split>(op)) {
-    for (const ExpressionPtr& test : split->tests) CollectNames(*test, names);
-  }
-  if (const Loop* loop = As<Loop>(op)) {
-    for (const ExpressionPtr& test :
-         {loop->before.until, loop->before.emit, loop->behind.until, loop->behind.emit}) {
-      if (test != nullptr) CollectNames(*test, names);
-    }
-  }
-  if (const Mutate* mutate = As<Mutate>(op)) {
-    ForEachPart(*mutate,
-                [names](const char*, const Expression& part) { CollectNames(part, names); });
-  }
   if (const EdgeEnd* end = As<EdgeEnd>(op); end && end->end == plan::EdgeEnd::OTHER) {
     names->insert(kFromVertexName);
   }
@@ -268,29 +271,20 @@ bool ReadsStored(const Expression& expression) {
 
 }  // namespace
 
-bool ReadsGraph(const Op& op) {
+bool ReadsGraphItself(const Op& op) {
   if (As<Source>(op) || As<Expand>(op) || As<Fetch>(op)) return true;
   bool reads = false;
-  const auto look = [&reads](const ExpressionPtr& expression) {
-    reads = reads || (expression != nullptr && ReadsStored(*expression));
-  };
-  if (const Filter* filter = As<Filter>(op)) look(filter->predicate);
-  if (const Project* project = As<Project>(op)) look(project->value);
-  if (const Split* split = As<Split>(op)) {
-    for (const ExpressionPtr& test : split->tests) look(test);
-  }
-  if (const Loop* loop = As<Loop>(op)) {
-    for (const LoopTests& tests : {loop->before, loop->behind}) {
-      look(tests.until);
-      look(tests.emit);
-    }
-  }
-  if (const std::vector<Chain>* children = ChildrenOf(op)) {
-    for (const Chain& child : *children) {
-      for (const Op& inner : child.ops) reads = reads || ReadsGraph(inner);
-    }
-  }
+  ForEachExpression(op, [&reads](const Expression& part) { reads = reads || ReadsStored(part); });
   return reads;
+}
+
+bool ReadsGraph(const Op& op) {
+  if (ReadsGraphItself(op)) return true;
+  const std::vector<Chain>* children = ChildrenOf(op);
+  if (children == nullptr) return false;
+  return std::any_of(children->begin(), children->end(), [](const Chain& child) {
+    return std::any_of(child.ops.begin(), child.ops.end(), ReadsGraph);
+  });
 }
 
 bool EndsHistory(const Op& op) {

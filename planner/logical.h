@@ -88,7 +88,9 @@ struct Order {
   int64_t limit = 0;  // 0: all
 };
 // Rows wait for all others of their instance and iteration.
-struct Barrier {};
+struct Barrier {
+  bool planned = false;  // no step of the traversal: put between branches that change the graph
+};
 struct Coin {
   double probability = 0;
 };
@@ -136,6 +138,7 @@ struct Scope {
   std::string target;  // FIRST, EXISTS_FLAG
   plan::Project::Absent absent = plan::Project::DROP_ROW;
   std::vector<Chain> bodies;
+  bool stops = false;             // a limit behind it ends it between two rows
   bool keeps_labels = false;      // local(), optional(): what is stored inside is seen behind
   std::set<std::string> carried;  // of that, what is read behind: set by drop_unread
 };
@@ -210,6 +213,10 @@ bool Writes(const Op& op);
 bool Writes(const Chain& chain);
 // Reads what a change could have touched, by itself or in a child.
 bool ReadsGraph(const Op& op);
+bool ReadsGraphItself(const Op& op);
+
+// The op's own expressions, without those of its children.
+void ForEachExpression(const Op& op, const std::function<void(const Expression&)>& visit);
 
 // After it no stored value is left and the rows are new: count(), fold(), group(), ...
 bool EndsHistory(const Op& op);

@@ -10,13 +10,13 @@ ValueType CallType(const Expression& call, const TypeEnv& env) {
     return ValueType::kMap;
   }
   if (name == "map_keys" || name == "map_values") return ValueType::kList;
-  if (name == "map_get" || name == "entry_key" || name == "entry_value" || name == "value" ||
-      name == "path_select" || name == "list_min" || name == "list_max" || name == "like" ||
-      name == "list_sample") {
+  if (name == "map_get" || name == "by_key" || name == "entry_key" || name == "entry_value" ||
+      name == "value" || name == "path_select" || name == "list_min" || name == "list_max" ||
+      name == "like" || name == "list_sample") {
     return ValueType::kAny;
   }
   if (name == "side_effect") {
-    return IsTrue(*call.args.back()) ? ValueType::kMap : ValueType::kList;
+    return IsTrue(*call.args.back()) ? ValueType::kMap : ValueType::kBag;
   }
   if (name == "first_of")
     return TypeOf(*call.args.back(), env);  // a side-effect behind a map's key
@@ -46,6 +46,7 @@ ValueType UnfoldedType(ValueType type) {
     case ValueType::kMap:
       return ValueType::kEntry;
     case ValueType::kList:
+    case ValueType::kBag:
     case ValueType::kAny:
       return ValueType::kAny;
     case ValueType::kVertex:
@@ -249,7 +250,7 @@ void Advance(const Op& op, TypeEnv* env) {
                  [](const Aggregate&) {},
                  [env](const Cap& cap) {
                    env->names.clear();
-                   env->current = cap.is_map ? ValueType::kMap : ValueType::kList;
+                   env->current = cap.is_map ? ValueType::kMap : ValueType::kBag;
                  },
                  [env](const Mutate& mutate) {
                    if (mutate.kind == Mutate::Kind::kAddVertex) env->current = ValueType::kVertex;

@@ -18,6 +18,7 @@ enum class ValueType : uint8_t {
   kProperty,
   kScalar,  // no element, property, collection or map
   kList,
+  kBag,  // a list that aggregate() gathered: for typeOf() a set, as TinkerPop's BulkSet is one
   kMap,
   kEntry,  // a map's entry, from unfold()
 };

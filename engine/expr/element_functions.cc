@@ -60,17 +60,19 @@ class RowValues {
   std::vector<uint8_t> found_;
 };
 
-// Batched reads of one property of the operand's elements.
+// Batched reads of one property of the operand's elements; kOfMaps: or entry of its maps.
+template <bool kOfMaps>
 Status PropertyFunction(const EvalContext& context, const Args& args, Operand* out) {
   const std::string& name = args[1]->constant.AsString();
   const KeyId key = context.view->schema().keys.Find(name);
-  if (key == kNoName) {
+  if (key == kNoName && !kOfMaps) {
     out->is_constant = out->all_absent = true;
     return OkStatus();
   }
-  const ElementRows elements = ElementRows::Of(*args[0], context.rows);
+  ElementRows elements = ElementRows::Of(*args[0], context.rows);
+  if (key == kNoName) elements.vertices = {}, elements.edges = {};
   storage::PropertyRows found;
-  if (elements.vertices.size() == context.rows) {
+  if (elements.vertices.size() == context.rows && context.rows > 0) {
     RETURN_IF_ERROR(context.view->VertexProperties(elements.vertices, {&key, 1}, &found));
     Scatter(std::move(found.values), found.rows, context.rows, out);
     return OkStatus();
@@ -89,6 +91,13 @@ Status PropertyFunction(const EvalContext& context, const Args& args, Operand* o
   RETURN_IF_ERROR(context.view->EdgeProperties(elements.edges, {&key, 1}, &found));
   for (size_t i = 0; i < found.rows.size(); ++i) {
     values.Put(elements.edge_rows[found.rows[i]], found.values.Get(i));
+  }
+  for (size_t i = 0; kOfMaps && i < elements.other_rows.size(); ++i) {
+    const Value value = args[0]->Get(elements.other_rows[i]);
+    if (value.kind() != ValueKind::kMap) continue;
+    for (const auto& [k, v] : value.AsMap()) {
+      if (Equals(k, args[1]->constant)) values.Put(elements.other_rows[i], v);
+    }
   }
   values.Finish(out);
   return OkStatus();
@@ -277,6 +286,37 @@ Status MapOfFunction(const EvalContext& context, const Args& args, Operand* out)
   return OkStatus();
 }
 
+// require(value, kinds, reader): true, or an error when a value is none of the kinds, a set of
+// letters: v vertex, e edge, p property of a vertex, q property of an edge, m map.
+Status RequireFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const std::string& kinds = args[1]->constant.AsString();
+  const ElementRows elements = ElementRows::Of(*args[0], context.rows);
+  const auto takes = [&kinds](char kind) { return kinds.find(kind) != std::string::npos; };
+  const auto fail = [&](std::string_view kind) {
+    static constexpr std::pair<char, const char*> kWords[] = {
+        {'v', "a vertex"}, {'e', "an edge"}, {'p', "a property"}, {'m', "a map"}};
+    std::string wanted;
+    for (const auto& [letter, word] : kWords) {
+      if (takes(letter)) wanted += (wanted.empty() ? "" : " or ") + std::string(word);
+    }
+    return InvalidArgument(args[2]->constant.AsString() + " needs " + wanted + ", and a " +
+                           std::string(kind) + " comes here.");
+  };
+  if (!elements.vertices.empty() && !takes('v')) return fail("Vertex");
+  if (!elements.edges.empty() && !takes('e')) return fail("Edge");
+  for (uint32_t row : elements.other_rows) {
+    const Value value = args[0]->Get(row);
+    const char kind = value.kind() == ValueKind::kVertexProperty ? 'p'
+                      : value.kind() == ValueKind::kProperty     ? 'q'
+                      : value.kind() == ValueKind::kMap          ? 'm'
+                                                                 : ' ';
+    if (kind == ' ' || !takes(kind)) return fail(KindName(value.kind()));
+  }
+  out->is_constant = true;
+  out->constant = Value::Bool(true);
+  return OkStatus();
+}
+
 // loops(n): the innermost loop counter plus n.
 Status LoopsFunction(const EvalContext& context, const Args& args, Operand* out) {
   const auto constant = [&args](size_t i) {
@@ -333,11 +373,18 @@ ElementRows ElementRows::Of(const Operand& operand, size_t rows) {
 
 const std::vector<ScalarFunction>& ElementFunctions() {
   static const std::vector<ScalarFunction> functions = {
-      {"property", 2, 2, PropertyFunction, "_s"},     {"id", 1, 1, IdFunction},
-      {"has_id", 2, 2, HasIdFunction, "_l"},          {"label", 1, 1, LabelFunction},
-      {"label_in", 1, kMany, LabelInFunction, "_c*"}, {"key", 1, 1, PropertyPartFunction<true>},
-      {"value", 1, 1, PropertyPartFunction<false>},   {"degree", 2, kMany, DegreeFunction, "_is*"},
-      {"loops", 1, 2, LoopsFunction, "c*"},           {"map_of", 0, kMany, MapOfFunction},
+      {"property", 2, 2, PropertyFunction<false>, "_s"},
+      {"by_key", 2, 2, PropertyFunction<true>, "_s"},
+      {"id", 1, 1, IdFunction},
+      {"has_id", 2, 2, HasIdFunction, "_l"},
+      {"label", 1, 1, LabelFunction},
+      {"label_in", 1, kMany, LabelInFunction, "_c*"},
+      {"key", 1, 1, PropertyPartFunction<true>},
+      {"value", 1, 1, PropertyPartFunction<false>},
+      {"degree", 2, kMany, DegreeFunction, "_is*"},
+      {"require", 3, 3, RequireFunction, "_ss"},
+      {"loops", 1, 2, LoopsFunction, "c*"},
+      {"map_of", 0, kMany, MapOfFunction},
   };
   return functions;
 }

@@ -176,6 +176,30 @@ Status IsListFunction(const EvalContext& context, const Args& args, Operand* out
   });
 }
 
+// member_of(value, collection): whether it is in there; an error when that is no collection.
+Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* out) {
+  Column column(Column::Kind::kBool);
+  out->present.assign(context.rows, 0);
+  for (size_t row = 0; row < context.rows; ++row) {
+    bool found = false;
+    if (args[0]->Present(row) && args[1]->Present(row)) {
+      const Value collection = args[1]->Get(row);
+      if (!collection.is_collection()) {
+        return InvalidArgument("within() and without() of a label need a collection there, and a " +
+                               std::string(KindName(collection.kind())) + " comes here.");
+      }
+      const Value value = args[0]->Get(row);
+      const ValueList& members = collection.AsList();
+      found = std::any_of(members.begin(), members.end(),
+                          [&value](const Value& member) { return Equals(value, member); });
+      out->present[row] = 1;
+    }
+    column.AppendBool(found);
+  }
+  out->Own(std::move(column));
+  return OkStatus();
+}
+
 // Tokens sort among strings, by their word.
 Value SortKey(const Value& key) {
   if (key.kind() != ValueKind::kToken) return key;
@@ -227,6 +251,7 @@ const std::vector<ScalarFunction>& ListFunctions() {
       {"list_sample", 2, 2, SampleFunction, "_i"},
       {"like", 2, 2, LikeFunction},
       {"is_list", 1, 1, IsListFunction},
+      {"member_of", 2, 2, MemberOfFunction},
   };
   return functions;
 }

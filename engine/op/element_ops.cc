@@ -145,13 +145,13 @@ class FetchOp : public StreamOperator {
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
     *done = true;
-    if (none_) return OkStatus();
     const ElementRows elements = ElementRows::Of(CurrentOf(input), input.rows);
     if (!elements.other_rows.empty()) {
       return InvalidArgument(
           "Only vertices and edges have properties: the traversal comes here "
           "with other values.");
     }
+    if (none_) return OkStatus();
     storage::PropertyRows of_vertices, of_edges;
     if (!elements.vertices.empty()) {
       RETURN_IF_ERROR(host_->view().VertexProperties(elements.vertices, keys_, &of_vertices));

@@ -88,6 +88,7 @@ void Lowering::LowerOp(const Op& op) {
 // has read it and what changes it behind. A scope or split is seen as a whole.
 void Lowering::SeparateWrites(const Op& op) {
   if (!plan_->mutates()) return;
+  if (As<Barrier>(op)) flow_.reads = flow_.writes = false;
   const bool writes = Writes(op);
   const bool reads = ReadsGraph(op);
   if ((reads && flow_.writes) || (writes && flow_.reads)) {

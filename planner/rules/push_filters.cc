@@ -33,7 +33,7 @@ bool CommutesWith(const Filter& filter, const Op& before) {
     }
   }
   if (const Filter* other = As<Filter>(before)) {
-    return IsSourceFilter(filter) && !IsSourceFilter(*other);
+    return IsPure(*other->predicate) && IsSourceFilter(filter) && !IsSourceFilter(*other);
   }
   return false;
 }

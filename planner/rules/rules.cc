@@ -20,6 +20,8 @@ const std::vector<Rule>& Rules() {
       {"stop_before_writes", "a child that changes the graph for one result stops at the first",
        StopBeforeWrites},
       {"early_limit", "limits move before what keeps every row", EarlyLimit},
+      {"stop_one_by_one", "behind a change that a limit ends, one traverser goes after the other",
+       StopOneByOne},
       {"guard_lookups", "what is looked up before something is added must not have changed",
        GuardLookups},
       {"project_before_order", "values are read where the rows are, before they are sorted",

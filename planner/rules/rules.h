@@ -42,6 +42,7 @@ bool DropUnread(Chain* root);
 bool InlineScopes(Chain* root);
 bool MergeProjects(Chain* root);
 bool StopBeforeWrites(Chain* root);
+bool StopOneByOne(Chain* root);
 bool GuardLookups(Chain* root);
 bool UnrollRepeat(Chain* root);
 bool PushFilters(Chain* root);

@@ -53,7 +53,7 @@ class BodyFold {
   bool Step(const Op& op, bool last_of_existence) {
     if (const Project* project = As<Project>(op)) return Store(*project);
     if (const Filter* filter = As<Filter>(op)) {
-      if (!IsPure(*filter->predicate)) return false;
+      if (!IsPure(*filter->predicate) && !IsRequiredOfAll(*filter->predicate)) return false;
       conditions_.push_back(Resolve(filter->predicate));
       return conditions_.back()->size <= kMaxInlineSize;
     }
@@ -65,6 +65,11 @@ class BodyFold {
              reduce->function == plan::Reduce::MAX;
     }
     return false;
+  }
+
+  // An error of every row that enters: no condition has kept one out.
+  bool IsRequiredOfAll(const Expression& test) const {
+    return conditions_.empty() && test.kind == Expression::Kind::kCall && test.name == "require";
   }
 
   // What a reduction gives has no path and no names of the rows before it.

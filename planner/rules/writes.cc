@@ -25,18 +25,6 @@ bool GathersAll(const Op& op) {
          As<Barrier>(op) || As<Aggregate>(op) || As<Cap>(op);
 }
 
-bool BranchesConflict(const Split& split) {
-  for (const Chain& one : split.branches) {
-    if (!Writes(one)) continue;
-    for (const Chain& other : split.branches) {
-      if (&other != &one && std::any_of(other.ops.begin(), other.ops.end(), ReadsGraph)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 // `lazy`: rows that were changed flow here one by one.
 Status CheckChain(const Chain& chain, bool* lazy) {
   for (const Op& op : chain.ops) {
@@ -52,16 +40,11 @@ Status CheckChain(const Chain& chain, bool* lazy) {
     if (As<Mutate>(op) && Writes(op)) *lazy = true;
     const std::vector<Chain>* children = ChildrenOf(op);
     if (children == nullptr) continue;
-    const Split* split = As<Split>(op);
-    if (split != nullptr && BranchesConflict(*split)) {
-      return NotThereYet(op.span, "",
-                         "the branches of " + op.step +
-                             " run side by side: one that reads the graph while another one "
-                             "changes it is not there yet; coalesce() tries one after the other");
-    }
     const bool before = *lazy;
+    const Scope* scope = As<Scope>(op);
+    if (scope != nullptr && scope->stops) continue;
     for (const Chain& child : *children) {
-      bool inside = As<Scope>(op) ? false : before;
+      bool inside = scope != nullptr ? false : before;
       RETURN_IF_ERROR(CheckChain(child, &inside));
       *lazy = *lazy || inside || Writes(child);
     }

@@ -1,3 +1,4 @@
+#include "planner/changes.h"
 #include "planner/plan_error.h"
 #include "planner/steps/expressions/by.h"
 #include "planner/steps/expressions/predicate.h"
@@ -84,7 +85,7 @@ StatusOr<ExpressionPtr> BuildChoice(const Bound& choice, bool as_test, const Ste
     ASSIGN_OR_RETURN(value, BuildPredicate(choice, Current(), step.name()));
     value = CallOf("and", {std::move(value)});
   } else {
-    value = TokenValue(choice.name, Current());
+    value = TokenValue(choice.name, Current(), "choose(T." + choice.name + ")", builder);
   }
   builder->Emit(Project{std::move(value), name, plan::Project::DROP_ROW});
   return Named(name);
@@ -101,19 +102,133 @@ void EmitScope(Scope scope, Builder* builder) {
   builder->Emit(std::move(scope));
 }
 
+// Whether the child gives something when nothing enters it: count() gives 0, fold() [].
+bool GivesOfNothing(const Chain& child) {
+  return std::any_of(child.ops.begin(), child.ops.end(), [](const Op& op) {
+    const Reduce* reduce = As<Reduce>(op);
+    const Group* group = As<Group>(op);
+    return (reduce != nullptr &&
+            (reduce->function == plan::Reduce::COUNT || reduce->function == plan::Reduce::FOLD ||
+             reduce->function == plan::Reduce::FOLD_WITH)) ||
+           (group != nullptr && group->side_effect.empty() && !group->rows) || As<Cap>(op);
+  });
+}
+
+// TinkerPop's optional() asks its child before the first traverser enters: V().optional(count())
+// begins with 0, also without any traverser. Once for the traversal, here for that of the root; in
+// a child it were once for each traverser, and before the others.
+Status EmitOfNothing(const Chain& child, const StepCall& step, Builder* builder) {
+  const std::span<const Op> before = builder->OpsFrom(0);
+  const bool ordered = std::any_of(before.begin(), before.end(),
+                                   [](const Op& op) { return As<Order>(op) != nullptr; });
+  const bool effects = HasEffects(child) || std::any_of(child.ops.begin(), child.ops.end(),
+                                                        [](const Op& op) { return As<Cap>(op); });
+  if (builder->is_child() || builder->loop().inside || builder->keeps_paths() || ordered ||
+      effects) {
+    return NotThereYet(step.args[0].span, step.name(),
+                       "optional() also gives once what its child gives of nothing, as count() and "
+                       "fold() do: in a child, behind order(), with paths or with side-effects "
+                       "that is not there yet; coalesce(..., identity()) gives only the rest");
+  }
+  Chain nothing = child;
+  nothing.ops.insert(nothing.ops.begin(), builder->Place(Filter{Constant(Value::Bool(false))}));
+  return builder->UnionWith(std::move(nothing));
+}
+
+// The branches of union() and choose() run side by side unless one can see what another one
+// changes. Then their order is TinkerPop's: a traverser is through all branches before the next one
+// enters them, but when a branch keeps traversers back, every branch has all of them in turn.
+class BranchOrder {
+ public:
+  explicit BranchOrder(Builder* builder)
+      : builder_(builder),
+        begin_(builder->num_ops()),
+        before_(builder->env()),
+        many_(builder->takes_many()) {}
+
+  void Emit(Split split) {
+    const bool all_take = split.tests.empty();
+    const std::span<const Op> tests = builder_->OpsFrom(begin_);
+    bool tests_see = false, branches_see = false, holds = false;
+    for (const Chain& branch : split.branches) {
+      tests_see = tests_see || Sees(tests, branch.ops);
+      holds = holds || HoldsTraversers(branch);
+      if (!Writes(branch)) continue;
+      for (const Chain& other : split.branches) {
+        branches_see = branches_see || (&other != &branch && Sees(other.ops, branch.ops));
+      }
+    }
+    const bool one_by_one = many_ && !holds && (tests_see || branches_see);
+    if (branches_see && (all_take || !one_by_one)) {
+      EmitInTurn(std::move(split));
+    } else {
+      builder_->Emit(std::move(split));
+    }
+    if (one_by_one) builder_->Enclose(begin_, std::move(before_), plan::ScopeExit::ALL, true);
+  }
+
+ private:
+  // Behind each branch but the last, what has left it waits with what is still to enter others.
+  void EmitInTurn(Split split) {
+    const std::string done = builder_->FreshName('u');
+    builder_->Emit(Project{Constant(Value::Bool(false)), done, plan::Project::DROP_ROW});
+    const size_t num = split.branches.size();
+    for (size_t i = 0; i < num; ++i) {
+      Chain branch = std::move(split.branches[i]);
+      if (i + 1 < num) {
+        branch.ops.push_back(
+            AsOp(Project{Constant(Value::Bool(true)), done, plan::Project::DROP_ROW}));
+      }
+      Split turn;
+      turn.tests = {Named(done)};
+      turn.branches.resize(1);
+      if (!split.tests.empty()) {
+        turn.tests.push_back(split.tests[i]);
+        turn.branches.push_back(std::move(branch));
+        turn.tests.push_back(Constant(Value::Bool(true)));
+        turn.branches.emplace_back();
+      } else {
+        turn.tests.push_back(Constant(Value::Bool(true)));
+        turn.branches.push_back(i + 1 < num ? CopyInto(std::move(branch)) : std::move(branch));
+      }
+      builder_->Emit(std::move(turn));
+      if (i + 1 < num) builder_->Emit(Barrier{true});
+    }
+  }
+
+  Chain CopyInto(Chain branch) const {
+    Split copy;
+    copy.branches.push_back(std::move(branch));
+    copy.branches.emplace_back();
+    Chain chain;
+    chain.ops.push_back(AsOp(std::move(copy)));
+    return chain;
+  }
+
+  Op AsOp(Operation operation) const { return builder_->Place(std::move(operation)); }
+
+  Builder* const builder_;
+  const size_t begin_;
+  TypeEnv before_;
+  const bool many_;
+};
+
 }  // namespace
 
 Status BuildLocal(const StepCall& step, Builder* builder) {
   ASSIGN_OR_RETURN(Chain body, builder->Child(step.args[0]));
+  const bool optional = step.name() == "optional";
+  Chain child;
+  if (optional && GivesOfNothing(body)) child = body;
   Scope scope;
   scope.policy = step.name() == "map"          ? plan::ScopeExit::FIRST
                  : step.name() == "sideEffect" ? plan::ScopeExit::EFFECT
-                 : step.name() == "optional"   ? plan::ScopeExit::OPTIONAL
+                 : optional                    ? plan::ScopeExit::OPTIONAL
                                                : plan::ScopeExit::ALL;
   scope.bodies.push_back(std::move(body));
-  scope.keeps_labels = step.name() == "local" || step.name() == "optional";
+  scope.keeps_labels = step.name() == "local" || optional;
   EmitScope(std::move(scope), builder);
-  return OkStatus();
+  return child.ops.empty() ? OkStatus() : EmitOfNothing(child, step, builder);
 }
 
 Status BuildCoalesce(const StepCall& step, Builder* builder) {
@@ -137,7 +252,11 @@ Status BuildUnion(const StepCall& step, Builder* builder) {
     ASSIGN_OR_RETURN(Chain branch, builder->Child(child));
     split.branches.push_back(std::move(branch));
   }
-  builder->Emit(std::move(split));
+  // A barrier of the only branch is that branch's own too: it waits for a first traverser.
+  if (split.branches.size() == 1 && HoldsTraversers(split.branches[0])) {
+    split.branches.emplace_back().ops = {builder->Place(Filter{Constant(Value::Bool(false))})};
+  }
+  BranchOrder(builder).Emit(std::move(split));
   return OkStatus();
 }
 
@@ -148,11 +267,12 @@ Status BuildChoose(const StepCall& step, Builder* builder) {
                      "choose() takes either a test with its one or two branches, or a choice "
                      "with option() modulators");
   }
+  BranchOrder order(builder);
   ASSIGN_OR_RETURN(ExpressionPtr choice, BuildChoice(step.args[0], as_test, step, builder));
   if (!as_test) {
     OptionTable options(choice, step);
     for (const Modulator& option : step.options) RETURN_IF_ERROR(options.Add(option, builder));
-    builder->Emit(options.Finish());
+    order.Emit(options.Finish());
     return OkStatus();
   }
   Split split;
@@ -164,7 +284,7 @@ Status BuildChoose(const StepCall& step, Builder* builder) {
   }
   split.branches.push_back(std::move(then));
   split.branches.push_back(std::move(otherwise));
-  builder->Emit(std::move(split));
+  order.Emit(std::move(split));
   return OkStatus();
 }
 

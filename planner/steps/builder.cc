@@ -147,6 +147,18 @@ std::string Builder::Store(const ExpressionPtr& value) {
   return name;
 }
 
+void Builder::Enclose(size_t begin, TypeEnv before, plan::ScopeExit::Policy policy,
+                      bool keeps_labels) {
+  const auto first = chain_.ops.begin() + static_cast<std::ptrdiff_t>(begin);
+  Chain body;
+  body.ops.assign(std::make_move_iterator(first), std::make_move_iterator(chain_.ops.end()));
+  chain_.ops.erase(first, chain_.ops.end());
+  env_ = std::move(before);
+  Scope scope = ScopeOf(policy, "", plan::Project::DROP_ROW, std::move(body));
+  scope.keeps_labels = keeps_labels;
+  Emit(std::move(scope));
+}
+
 ExpressionPtr Builder::EmitFlag(Chain child) {
   const std::string flag = FreshName('f');
   Emit(ScopeOf(plan::ScopeExit::EXISTS_FLAG, flag, plan::Project::DROP_ROW, std::move(child)));
@@ -165,6 +177,7 @@ StatusOr<Chain> Builder::ChildFrom(const Bound& argument, TypeEnv env, LabelMode
   child.span_ = argument.span;
   child.step_ = step_;
   child.loop_ = loop_;
+  child.lenient_ = lenient_;
   RETURN_IF_ERROR(child.AppendChild(*argument.traversal));
   return child.Take();
 }
@@ -174,6 +187,7 @@ Builder Builder::Inner(TypeEnv env) const {
   child.span_ = span_;
   child.step_ = step_;
   child.loop_ = loop_;
+  child.lenient_ = lenient_;
   return child;
 }
 
@@ -182,6 +196,7 @@ StatusOr<Chain> Builder::ChildOfCalls(Calls calls) {
   child.span_ = span_;
   child.step_ = step_;
   child.loop_ = loop_;
+  child.lenient_ = lenient_;
   RETURN_IF_ERROR(child.AppendPlain(calls, false));
   return child.Take();
 }
@@ -198,6 +213,7 @@ StatusOr<Chain> Builder::LoopConditions(const std::vector<Modulator>& modulators
   Builder conditions(query_, std::move(env), mode_);
   conditions.loop_ = std::move(place);
   conditions.step_ = step_;
+  conditions.lenient_ = lenient_ || modulators.size() > 1;
   for (const Modulator& modulator : modulators) {
     conditions.span_ = modulator.call->span;
     ExpressionPtr* test = modulator.call->name == "emit" ? &tests->emit : &tests->until;
@@ -229,6 +245,7 @@ Status Builder::AppendCalls(Calls calls, bool root) {
 Status Builder::AppendConjunction(Calls left, Calls calls, bool root) {
   RETURN_IF_ERROR(AppendPlain(left, root));
   std::vector<ExpressionPtr> any;
+  const bool outer = lenient_;
   for (Calls alternative : SplitAtInfix(calls, "or")) {
     std::vector<ExpressionPtr> all;
     for (Calls part : SplitAtInfix(alternative, "and")) {
@@ -240,9 +257,11 @@ Status Builder::AppendConjunction(Calls left, Calls calls, bool root) {
       step_ = CallText(part[0]);
       ASSIGN_OR_RETURN(Chain body, ChildOfCalls(part));
       all.push_back(EmitFlag(std::move(body)));
+      lenient_ = true;  // all are asked, though one may have decided
     }
     any.push_back(all.size() == 1 ? all[0] : CallOf("and", std::move(all)));
   }
+  lenient_ = outer;
   Emit(Filter{any.size() == 1 ? any[0] : CallOf("or", std::move(any))});
   return OkStatus();
 }

@@ -76,10 +76,24 @@ class Builder {
   const TypeEnv& env() const { return env_; }
   LabelMode mode() const { return mode_; }
   bool at_start() const { return chain_.ops.empty(); }
+  // An error of the child would be one of rows that TinkerPop would not have asked it for.
+  bool is_lenient() const { return lenient_; }
+  void set_lenient(bool lenient) { lenient_ = lenient; }
   bool is_child() const { return is_child_; }  // not the root, nor a branch at its start
   bool keeps_paths() const { return query_->keeps_paths; }
   const Schema* schema() const { return query_->schema; }  // may be null
   void Emit(Operation operation);
+  // An operation of the step being built, for a chain that is made by hand.
+  Op Place(Operation operation) const { return {std::move(operation), span_, step_}; }
+  size_t num_ops() const { return chain_.ops.size(); }
+  std::span<const Op> OpsFrom(size_t begin) const {
+    return std::span<const Op>(chain_.ops).subspan(begin);
+  }
+  // Several traversers may come here: not the one seed of the root.
+  bool takes_many() const { return is_child_ || !at_start(); }
+  // What was emitted from `begin` on becomes the body of a local scope, so that one traverser is
+  // through before the next one enters, as it changes the graph. `before`: env() at `begin`.
+  void Enclose(size_t begin, TypeEnv before, plan::ScopeExit::Policy policy, bool keeps_labels);
   // Emits a union of all so far with `other`, which starts afresh.
   Status UnionWith(Chain other);
   // An empty builder for a child of the step, which is then built by hand.
@@ -128,6 +142,7 @@ class Builder {
   TypeEnv env_;
   LabelMode mode_;
   bool is_child_ = true;
+  bool lenient_ = false;
   LoopPlace loop_;
   uint32_t injects_ = 0;
   Chain chain_;

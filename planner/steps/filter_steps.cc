@@ -8,12 +8,22 @@
 namespace koios::planner {
 namespace {
 
+// The type tests of a bag are those of a set.
+ExpressionPtr WithBagAsSet(const ExpressionPtr& test) {
+  if (test->kind != Expression::Kind::kCall) return test;
+  std::vector<ExpressionPtr> args;
+  for (const ExpressionPtr& arg : test->args) args.push_back(WithBagAsSet(arg));
+  if (test->name == "typeOf") args[0] = Constant(Value::Set({}));
+  return CallOf(test->name, std::move(args));
+}
+
 // Keeps the rows whose `subject` is what `wanted` says.
 Status EmitTest(const Bound& wanted, const ExpressionPtr& subject, const StepCall& step,
                 Builder* builder) {
   if (wanted.IsPredicate()) {
     ASSIGN_OR_RETURN(ExpressionPtr condition, BuildPredicate(wanted, subject, step.name()));
-    builder->Emit(Filter{std::move(condition)});
+    const bool bag = TypeOf(*subject, builder->env()) == ValueType::kBag;
+    builder->Emit(Filter{bag ? WithBagAsSet(condition) : std::move(condition)});
     return OkStatus();
   }
   if (wanted.IsTraversal()) {
@@ -147,8 +157,9 @@ Status BuildHas(const StepCall& step, Builder* builder) {
   }
   const bool token = args[at].IsEnum("T");
   if (!token && args[at].value.is_null()) return EmitNothing(builder);
-  const ExpressionPtr subject = token ? TokenValue(args[at].name, Current())
-                                      : PropertyOf(Current(), args[at].value.AsString());
+  Require(Current(), kElementsAndProperties, "has()", builder);
+  const ExpressionPtr subject =
+      token ? CallOf(args[at].name, {Current()}) : PropertyOf(Current(), args[at].value.AsString());
   if (args.size() == 1) {
     builder->Emit(Filter{CallOf("present", {subject})});
     return OkStatus();
@@ -163,6 +174,7 @@ Status BuildHas(const StepCall& step, Builder* builder) {
 }
 
 Status BuildHasLabel(const StepCall& step, Builder* builder) {
+  Require(Current(), kElementsAndProperties, "hasLabel()", builder);
   if (step.args[0].IsPredicate()) {
     return EmitTest(step.args[0], CallOf("label", {Current()}), step, builder);
   }
@@ -170,15 +182,18 @@ Status BuildHasLabel(const StepCall& step, Builder* builder) {
 }
 
 Status BuildHasId(const StepCall& step, Builder* builder) {
+  Require(Current(), kElementsAndProperties, "hasId()", builder);
   return EmitIds(step.args, step, builder);
 }
 
 Status BuildHasKeyOrValue(const StepCall& step, Builder* builder) {
+  Require(Current(), kElementsAndProperties, std::string(step.name()) + "()", builder);
   return EmitAny(step.args, CallOf(step.name() == "hasKey" ? "key" : "value", {Current()}), step,
                  builder);
 }
 
 Status BuildHasNot(const StepCall& step, Builder* builder) {
+  Require(Current(), kElementsAndProperties, "hasNot()", builder);
   const ExpressionPtr subject = PropertyOf(Current(), step.args[0].value.AsString());
   builder->Emit(Filter{CallOf("not", {CallOf("present", {subject})})});
   return OkStatus();

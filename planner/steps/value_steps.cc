@@ -86,12 +86,20 @@ Status BuildValues(const StepCall& step, Builder* builder) {
     builder->Emit(Filter{Constant(Value::Bool(false))});  // values(null)
     return OkStatus();
   }
+  // Other values fail where properties are fetched, but where the child is one expression.
+  const ValueType type = builder->env().current;
+  if (type == ValueType::kScalar || type == ValueType::kList || type == ValueType::kBag ||
+      type == ValueType::kMap || type == ValueType::kEntry) {
+    Require(Current(), kElements, std::string(step.name()) + "()", builder);
+  }
   builder->Emit(std::move(fetch));
   return OkStatus();
 }
 
 Status BuildToken(const StepCall& step, Builder* builder) {
-  builder->Emit(Project{TokenValue(step.name(), Current()), "", plan::Project::DROP_ROW});
+  const std::string name(step.name());
+  builder->Emit(
+      Project{TokenValue(name, Current(), name + "()", builder), "", plan::Project::DROP_ROW});
   return OkStatus();
 }
 

@@ -88,10 +88,13 @@ Status BuildAndOr(const StepCall& step, Builder* builder) {
     return OkStatus();
   }
   std::vector<ExpressionPtr> flags;
+  const bool lenient = builder->is_lenient();
   for (const Bound& child : step.args) {
     ASSIGN_OR_RETURN(Chain body, builder->Child(child, builder->mode()));
     flags.push_back(builder->EmitFlag(std::move(body)));
+    builder->set_lenient(true);  // all are asked, though one may have decided
   }
+  builder->set_lenient(lenient);
   builder->Emit(Filter{CallOf("or", std::move(flags))});
   return OkStatus();
 }

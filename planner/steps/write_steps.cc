@@ -1,5 +1,8 @@
 // addV addE property drop, with from() and to(). What property() gives to an element that is being
-// added is evaluated before the addition, for the traverser that enters it.
+// added is evaluated before the addition, for the traverser that enters it. Children are evaluated
+// for all traversers of a stage before the first change, unless they can see it: then one traverser
+// is through before the next one's children are asked.
+#include "planner/changes.h"
 #include "planner/plan_error.h"
 #include "planner/steps/steps.h"
 
@@ -58,7 +61,9 @@ Status AddProperties(std::span<const Bound> arguments, Mutate* mutate, Builder* 
                      "property() takes a key and a value, or a map of them");
   }
   if (arguments.size() > 2) {
-    return NotThereYet(arguments[2].span, "property", "properties of properties are not there yet");
+    return NotThereYet(
+        arguments[2].span, "property",
+        "properties of properties are not there yet; the element itself can have them");
   }
   ASSIGN_OR_RETURN(ExpressionPtr value, BuildValue(arguments[1], builder));
   if (first.IsTraversal()) {
@@ -115,16 +120,45 @@ StatusOr<ExpressionPtr> BuildEnd(const Modulator& modulator, Builder* builder) {
   return Named(name);
 }
 
+// The children of a change are the operations emitted from `begin` on.
+class ChangeWithChildren {
+ public:
+  explicit ChangeWithChildren(Builder* builder)
+      : builder_(builder),
+        begin_(builder->num_ops()),
+        before_(builder->env()),
+        many_(builder->takes_many()) {}
+
+  void Emit(Mutate mutate) {
+    const bool adds = mutate.kind != Mutate::Kind::kSetProperty;
+    const size_t children = builder_->num_ops() - begin_;
+    builder_->Emit(std::move(mutate));
+    const std::span<const Op> all = builder_->OpsFrom(begin_);
+    if (!many_ || !Sees(all.first(children), all)) return;
+    // What sets a property passes the element on; what adds one gives it.
+    builder_->Enclose(begin_, std::move(before_),
+                      adds ? plan::ScopeExit::ALL : plan::ScopeExit::EFFECT, false);
+  }
+
+ private:
+  Builder* const builder_;
+  const size_t begin_;
+  TypeEnv before_;
+  const bool many_;
+};
+
 }  // namespace
 
 Status BuildAddVertex(const StepCall& step, Builder* builder) {
+  ChangeWithChildren change(builder);
   ASSIGN_OR_RETURN(Mutate mutate, BuildAddition(Mutate::Kind::kAddVertex, "vertex", step, builder));
-  builder->Emit(std::move(mutate));
+  change.Emit(std::move(mutate));
   return OkStatus();
 }
 
 Status BuildAddEdge(const StepCall& step, Builder* builder) {
   const bool starts = builder->at_start() && !builder->is_child();
+  ChangeWithChildren change(builder);
   ASSIGN_OR_RETURN(Mutate mutate, BuildAddition(Mutate::Kind::kAddEdge, "edge", step, builder));
   for (const Modulator& modulator : step.from_tos) {
     ExpressionPtr& end = modulator.call->name == "from" ? mutate.out : mutate.in;
@@ -137,7 +171,7 @@ Status BuildAddEdge(const StepCall& step, Builder* builder) {
   }
   if (mutate.out == nullptr) mutate.out = Current();
   if (mutate.in == nullptr) mutate.in = Current();
-  builder->Emit(std::move(mutate));
+  change.Emit(std::move(mutate));
   return OkStatus();
 }
 
@@ -147,7 +181,8 @@ Status BuildProperty(const StepCall& step, Builder* builder) {
     if (arguments[0].name != "single") {
       return NotThereYet(
           arguments[0].span, step.name(),
-          "a property has one value yet; Cardinality." + arguments[0].name + " is not there yet");
+          "a property has one value yet; Cardinality." + arguments[0].name +
+              " is not there yet; the one value can be a list or a set: property('k', [1, 2])");
     }
     arguments = arguments.subspan(1);
     if (arguments.empty()) {
@@ -157,12 +192,17 @@ Status BuildProperty(const StepCall& step, Builder* builder) {
   }
   Mutate all;
   all.kind = Mutate::Kind::kSetProperty;
+  ChangeWithChildren change(builder);
   RETURN_IF_ERROR(AddProperties(arguments, &all, builder));
-  for (auto& property : all.properties) {
+  for (auto& property : all.properties) {  // several are constants
     Mutate one;
     one.kind = all.kind;
     one.properties.push_back(std::move(property));
-    builder->Emit(std::move(one));
+    if (all.properties.size() == 1) {
+      change.Emit(std::move(one));
+    } else {
+      builder->Emit(std::move(one));
+    }
   }
   return OkStatus();
 }

@@ -10,16 +10,38 @@ const Modulator* ByAt(const StepCall& step, size_t i) {
   return step.bys.empty() ? nullptr : &step.bys[i % step.bys.size()];
 }
 
-ExpressionPtr TokenValue(std::string_view token, const ExpressionPtr& input) {
+void Require(const ExpressionPtr& input, std::string_view kinds, const std::string& reader,
+             Builder* builder) {
+  const auto takes = [kinds](char kind) { return kinds.find(kind) != std::string_view::npos; };
+  const ValueType type = TypeOf(*input, builder->env());
+  if (builder->is_lenient() || (type == ValueType::kVertex && takes('v')) ||
+      (type == ValueType::kEdge && takes('e')) || (type == ValueType::kMap && takes('m')) ||
+      (type == ValueType::kProperty && takes('p') && takes('q'))) {
+    return;
+  }
+  builder->Emit(Filter{
+      CallOf("require", {input, StringConstant(std::string(kinds)), StringConstant(reader)})});
+}
+
+ExpressionPtr TokenValue(std::string_view token, const ExpressionPtr& input,
+                         const std::string& reader, Builder* builder) {
+  const bool part = token == "key" || token == "value";
+  Require(input, part ? "pq" : kElements, reader, builder);
   return CallOf(std::string(token), {input});
 }
 
-ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, const Builder& builder) {
-  if (TypeOf(*input, builder.env()) == ValueType::kMap) {
-    return CallOf("map_get", {input, StringConstant(key)});
-  }
+namespace {
+
+// by('key'): the value under the key of a map, or the property of an element.
+ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, Builder* builder) {
+  Require(input, "vepm", "by(\"" + key + "\")", builder);
+  const ValueType type = TypeOf(*input, builder->env());
+  if (type == ValueType::kMap) return CallOf("map_get", {input, StringConstant(key)});
+  if (type == ValueType::kAny) return CallOf("by_key", {input, StringConstant(key)});
   return PropertyOf(input, key);
 }
+
+}  // namespace
 
 ExpressionPtr ColumnValue(std::string_view column, const ExpressionPtr& input,
                           const Builder& builder) {
@@ -31,8 +53,10 @@ ExpressionPtr ColumnValue(std::string_view column, const ExpressionPtr& input,
 StatusOr<ExpressionPtr> BuildByArgument(const Bound& argument, const ExpressionPtr& input,
                                         plan::Project::Absent absent, const StepCall& step,
                                         Builder* builder) {
-  if (argument.IsString()) return KeyValue(argument.value.AsString(), input, *builder);
-  if (argument.IsEnum("T")) return TokenValue(argument.name, input);
+  if (argument.IsString()) return KeyValue(argument.value.AsString(), input, builder);
+  if (argument.IsEnum("T")) {
+    return TokenValue(argument.name, input, "by(T." + argument.name + ")", builder);
+  }
   if (argument.IsEnum("Column")) return ColumnValue(argument.name, input, *builder);
   if (!argument.IsTraversal()) {
     return NotThereYet(argument.span, "by",

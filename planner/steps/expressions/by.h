@@ -23,10 +23,15 @@ StatusOr<ExpressionPtr> BuildByArgument(const Bound& argument, const ExpressionP
 // INVALID_ARGUMENT when the step has more than `most`.
 Status CheckByCount(const StepCall& step, size_t most);
 
-// The function of T.id, T.label, T.key, T.value.
-ExpressionPtr TokenValue(std::string_view token, const ExpressionPtr& input);
-// The value under `key` of a map, or the property of an element.
-ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, const Builder& builder);
+// What id(), label(), key(), value() read; as `reader` says it in messages.
+ExpressionPtr TokenValue(std::string_view token, const ExpressionPtr& input,
+                         const std::string& reader, Builder* builder);
+// Emits what makes it an error when `input` is none of `kinds` (letters: the engine's function
+// require), unless its type says that it is.
+void Require(const ExpressionPtr& input, std::string_view kinds, const std::string& reader,
+             Builder* builder);
+inline constexpr std::string_view kElements = "vep";
+inline constexpr std::string_view kElementsAndProperties = "vepq";
 // Column.keys or Column.values.
 ExpressionPtr ColumnValue(std::string_view column, const ExpressionPtr& input,
                           const Builder& builder);

@@ -80,11 +80,15 @@ class PredicateBuilder {
     for (const Bound& item : predicate.items) {
       ASSIGN_OR_RETURN(ExpressionPtr member, operand_(item));
       if (predicate.items.size() == 1 && member->kind == Expression::Kind::kCall &&
-          member->name == "side_effect") {
+          member->name == "side_effect" && !IsTrue(*member->args.back())) {
         return InSideEffect(predicate, *member);
       }
+      if (predicate.items.size() == 1 && member->kind != Expression::Kind::kConstant) {
+        return MemberOf(predicate, std::move(member));
+      }
       if (member->kind != Expression::Kind::kConstant) {
-        return NotThereYet(item.span, step_, predicate.name + "() of a label is not there yet");
+        return NotThereYet(item.span, step_,
+                           predicate.name + "() of several labels is not there yet");
       }
       const Value& value = member->constant;
       if (predicate.items.size() == 1 && value.is_collection()) {
@@ -94,6 +98,15 @@ class PredicateBuilder {
       }
     }
     return CallOf(predicate.name, {subject_, Constant(Value::List(std::move(members)))});
+  }
+
+  // within('a') of the collection that a label stands for.
+  ExpressionPtr MemberOf(const Bound& predicate, ExpressionPtr collection) {
+    ExpressionPtr in = CallOf("member_of", {subject_, collection});
+    if (predicate.name == "within") return in;
+    negated_ = true;
+    return CallOf("and",
+                  {CallOf("present", {std::move(collection)}), CallOf("not", {std::move(in)})});
   }
 
   // within('x') of what aggregate('x') gathers.

@@ -1,0 +1,120 @@
+#include "planner/changes.h"
+
+#include <algorithm>
+
+#include "core/value_compare.h"
+
+namespace koios::planner {
+namespace {
+
+using Visit = std::function<void(const Op&)>;
+
+void ForEachOp(std::span<const Op> ops, const Visit& visit) {
+  for (const Op& op : ops) {
+    visit(op);
+    const std::vector<Chain>* children = ChildrenOf(op);
+    if (children == nullptr) continue;
+    for (const Chain& child : *children) ForEachOp(child.ops, visit);
+  }
+}
+
+// The key that a change sets; nullptr: it is computed.
+const Value* KeyOf(const Mutate& change) {
+  const Expression& key = *change.properties[0].first;
+  return key.kind == Expression::Kind::kConstant ? &key.constant : nullptr;
+}
+
+bool ReadsDegree(const Expression& expression) {
+  if (expression.kind == Expression::Kind::kCall && expression.name == "degree") return true;
+  return std::any_of(expression.args.begin(), expression.args.end(),
+                     [](const ExpressionPtr& arg) { return ReadsDegree(*arg); });
+}
+
+bool ReadsKey(const Expression& expression, const Value* key) {
+  if (expression.kind == Expression::Kind::kCall) {
+    const std::string& name = expression.name;
+    if (name == "value_map" || name == "element_map" || name == "property_map") return true;
+    if (name == "property" || name == "by_key") {
+      const Expression& read = *expression.args[1];
+      if (key == nullptr || read.kind != Expression::Kind::kConstant ||
+          Equals(read.constant, *key)) {
+        return true;
+      }
+    }
+  }
+  return std::any_of(expression.args.begin(), expression.args.end(),
+                     [key](const ExpressionPtr& arg) { return ReadsKey(*arg, key); });
+}
+
+bool AnyExpression(const Op& op, const std::function<bool(const Expression&)>& test) {
+  bool any = false;
+  ForEachExpression(op, [&](const Expression& expression) { any = any || test(expression); });
+  return any;
+}
+
+bool SeesKey(const Op& op, const Value* key) {
+  if (const Fetch* fetch = As<Fetch>(op)) {
+    return key == nullptr || key->kind() != ValueKind::kString || fetch->keys.empty() ||
+           std::find(fetch->keys.begin(), fetch->keys.end(), key->AsString()) != fetch->keys.end();
+  }
+  return AnyExpression(op, [key](const Expression& part) { return ReadsKey(part, key); });
+}
+
+// Two changes whose order matters.
+bool Collide(const Mutate& one, const Mutate& other) {
+  using Kind = Mutate::Kind;
+  if (one.kind == Kind::kGuard || other.kind == Kind::kGuard) return false;
+  if (one.kind == Kind::kDrop || other.kind == Kind::kDrop) return true;
+  if (one.kind != Kind::kSetProperty || other.kind != Kind::kSetProperty) return false;
+  const Value* key = KeyOf(one);
+  const Value* other_key = KeyOf(other);
+  return key == nullptr || other_key == nullptr || Equals(*key, *other_key);
+}
+
+// `op` alone, without its children.
+bool SeesChange(const Op& op, const Mutate& change) {
+  const Mutate* again = As<Mutate>(op);
+  if (again != nullptr && Collide(*again, change)) return true;
+  const Source* source = As<Source>(op);
+  switch (change.kind) {
+    case Mutate::Kind::kAddVertex:
+      return source != nullptr && source->element == plan::VERTEX;
+    case Mutate::Kind::kAddEdge:
+      return (source != nullptr && source->element == plan::EDGE) || As<Expand>(op) ||
+             AnyExpression(op, ReadsDegree);
+    case Mutate::Kind::kSetProperty:
+      return SeesKey(op, KeyOf(change));
+    case Mutate::Kind::kDrop:
+      return ReadsGraphItself(op);
+    case Mutate::Kind::kGuard:
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Sees(std::span<const Op> reader, std::span<const Op> writer) {
+  std::vector<const Mutate*> changes;
+  ForEachOp(writer, [&changes](const Op& op) {
+    if (const Mutate* change = As<Mutate>(op)) changes.push_back(change);
+  });
+  bool sees = false;
+  ForEachOp(reader, [&](const Op& op) {
+    for (const Mutate* change : changes) sees = sees || SeesChange(op, *change);
+  });
+  return sees;
+}
+
+bool HoldsTraversers(const Chain& chain) {
+  bool holds = false;
+  ForEachOp(chain.ops, [&holds](const Op& op) {
+    const Barrier* barrier = As<Barrier>(op);
+    holds = holds || (barrier != nullptr && !barrier->planned) || As<Reduce>(op) || As<Order>(op) ||
+            As<Group>(op) || As<Dedup>(op) || As<Sample>(op) || As<Aggregate>(op) ||
+            As<Limit>(op) || As<Tail>(op) || As<Cap>(op);
+  });
+  return holds;
+}
+
+}  // namespace koios::planner

@@ -1,6 +1,7 @@
 // addV addE property drop, with from() and to(). What property() gives to an element that is being
 // added is evaluated before the addition, for the traverser that enters it.
 #include "planner/plan_error.h"
+#include "planner/steps/expressions/by.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
@@ -101,7 +102,7 @@ StatusOr<ExpressionPtr> BuildEnd(const Modulator& modulator, Builder* builder) {
   if (end.IsTraversal()) return BuildValue(end, builder);
   if (end.IsString()) {
     const std::string& label = end.value.AsString();
-    if (builder->env().names.contains(label)) return Named(label);
+    if (builder->env().names.contains(label)) return EntryOr(label, Named(label), *builder);
     return CallOf("map_get", {Current(), StringConstant(label)});
   }
   Source source;

@@ -27,6 +27,8 @@ Status CheckByCount(const StepCall& step, size_t most);
 ExpressionPtr TokenValue(std::string_view token, const ExpressionPtr& input);
 // The value under `key` of a map, or the property of an element.
 ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, const Builder& builder);
+// What a label stands for: the current map's entry of that name, before what is stored under it.
+ExpressionPtr EntryOr(const std::string& label, ExpressionPtr stored, const Builder& builder);
 // Column.keys or Column.values.
 ExpressionPtr ColumnValue(std::string_view column, const ExpressionPtr& input,
                           const Builder& builder);

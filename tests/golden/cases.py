@@ -22,6 +22,10 @@ class Case:
         return [s.strip() for s in re.split(r";\n", text + "\n") if s.strip()]
 
     @property
+    def one_line(self):
+        return " ".join(" ".join(self.query).split())
+
+    @property
     def mode(self):
         head = self.expected[0] if self.expected else ""
         if head.startswith("error:"):

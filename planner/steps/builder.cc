@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/name_distance.h"
+#include "parser/words.h"
 #include "planner/plan_error.h"
 #include "planner/steps/expressions/by.h"
 #include "planner/steps/expressions/path.h"
@@ -15,7 +16,7 @@ StatusOr<const StepSpec*> SpecOf(const parser::Call& call) {
   const StepSpec* spec = FindStep(call.name);
   if (spec != nullptr) return spec;
   // A misspelt predicate looks like a traversal of one step.
-  const std::optional<std::string> predicate = NearestName(call.name, PredicateNames());
+  const std::optional<std::string> predicate = NearestName(call.name, parser::PredicateNames());
   const std::string step = NearestStep(call.name);
   const std::string nearest = predicate && (step.empty() || NameDistance(call.name, *predicate) <
                                                                 NameDistance(call.name, step))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "parser/printer.h"
 
@@ -26,6 +27,15 @@ ExpressionPtr Replace(const ExpressionPtr& expression, const Leaf& leaf) {
     changed = changed || args.back() != arg;
   }
   return changed ? Rebuild(*expression, std::move(args)) : expression;
+}
+
+bool CallsNoneOf(std::span<const std::string_view> functions, const Expression& expression) {
+  if (expression.kind == Expression::Kind::kCall &&
+      std::find(functions.begin(), functions.end(), expression.name) != functions.end()) {
+    return false;
+  }
+  return std::all_of(expression.args.begin(), expression.args.end(),
+                     [&](const ExpressionPtr& arg) { return CallsNoneOf(functions, *arg); });
 }
 
 std::string MembersText(const ValueList& members) {
@@ -147,39 +157,30 @@ bool ReadsStoredData(std::string_view function) {
   return std::find(kFunctions.begin(), kFunctions.end(), function) != kFunctions.end();
 }
 
-bool IsPredicate(std::string_view function) {
-  static constexpr std::array<std::string_view, 20> kFunctions = {"eq",
-                                                                  "has_id",
-                                                                  "in_side_effect",
-                                                                  "neq",
-                                                                  "lt",
-                                                                  "lte",
-                                                                  "gt",
-                                                                  "gte",
-                                                                  "within",
-                                                                  "without",
-                                                                  "label_in",
-                                                                  "startingWith",
-                                                                  "endingWith",
-                                                                  "containing",
-                                                                  "notStartingWith",
-                                                                  "notEndingWith",
-                                                                  "notContaining",
-                                                                  "regex",
-                                                                  "notRegex",
-                                                                  "typeOf"};
+bool IsComparison(std::string_view function) {
+  static constexpr std::array<std::string_view, 6> kFunctions = {"eq",  "neq", "lt",
+                                                                 "lte", "gt",  "gte"};
   return std::find(kFunctions.begin(), kFunctions.end(), function) != kFunctions.end();
 }
 
+bool IsTextPredicate(std::string_view function) {
+  static constexpr std::array<std::string_view, 8> kFunctions = {
+      "startingWith",  "endingWith",    "containing", "notStartingWith",
+      "notEndingWith", "notContaining", "regex",      "notRegex"};
+  return std::find(kFunctions.begin(), kFunctions.end(), function) != kFunctions.end();
+}
+
+bool IsPredicate(std::string_view function) {
+  static constexpr std::array<std::string_view, 6> kOthers = {
+      "has_id", "in_side_effect", "within", "without", "label_in", "typeOf"};
+  return IsComparison(function) || IsTextPredicate(function) ||
+         std::find(kOthers.begin(), kOthers.end(), function) != kOthers.end();
+}
+
 bool IsStrict(const Expression& expression) {
-  if (expression.kind == Expression::Kind::kCall &&
-      (expression.name == "and" || expression.name == "or" || expression.name == "not" ||
-       expression.name == "present" || expression.name == "map_of" ||
-       expression.name == "first_of")) {
-    return false;
-  }
-  return std::all_of(expression.args.begin(), expression.args.end(),
-                     [](const ExpressionPtr& arg) { return IsStrict(*arg); });
+  static constexpr std::array<std::string_view, 6> kLenient = {"and",     "or",     "not",
+                                                               "present", "map_of", "first_of"};
+  return CallsNoneOf(kLenient, expression);
 }
 
 bool IsOnce(const Expression& expression) {
@@ -187,13 +188,9 @@ bool IsOnce(const Expression& expression) {
 }
 
 bool IsPure(const Expression& expression) {
-  if (expression.kind == Expression::Kind::kCall &&
-      (expression.name == "side_effect" || expression.name == "in_side_effect" ||
-       expression.name == "list_sample" || expression.name == "require" || IsOnce(expression))) {
-    return false;
-  }
-  return std::all_of(expression.args.begin(), expression.args.end(),
-                     [](const ExpressionPtr& arg) { return IsPure(*arg); });
+  static constexpr std::array<std::string_view, 5> kImpure = {"side_effect", "in_side_effect",
+                                                              "list_sample", "require", "once"};
+  return CallsNoneOf(kImpure, expression);
 }
 
 std::string ConstantText(const Value& value) {

@@ -63,6 +63,8 @@ void CollectNames(const Expression& expression, std::set<std::string>* names);
 // Whether the function reads an element's stored data (property, label, id, degree, ...): its first
 // argument must then be evaluated at that element's owner.
 bool ReadsStoredData(std::string_view function);
+bool IsComparison(std::string_view function);     // eq, lt, ...
+bool IsTextPredicate(std::string_view function);  // startingWith, regex, ...
 // Comparisons, text predicates and the like: absent when their first argument is absent.
 bool IsPredicate(std::string_view function);
 

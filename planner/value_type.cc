@@ -18,8 +18,11 @@ ValueType CallType(const Expression& call, const TypeEnv& env) {
   if (name == "side_effect") {
     return IsTrue(*call.args.back()) ? ValueType::kMap : ValueType::kBag;
   }
-  if (name == "first_of")
-    return TypeOf(*call.args.back(), env);  // a side-effect behind a map's key
+  if (name == "first_of") {
+    // A label behind a map's key: any value. But a map is held to be one, for unfold() behind it.
+    const ValueType stored = TypeOf(*call.args.back(), env);
+    return stored == ValueType::kMap ? stored : ValueType::kAny;
+  }
   if (name.starts_with("path_")) return ValueType::kList;
   if (name == "list_range" || name == "list_tail" || name == "list_order" || name == "list_dedup") {
     return TypeOf(*call.args[0], env);

@@ -100,6 +100,7 @@ class FakeEngine final : public engine::Engine {
   }
   const engine::EngineOptions& options() const override { return options_; }
   const Clock& clock() const override { return clock_; }
+  ManualClock* manual_clock() { return &clock_; }
   MemoryAccount& memory() override { return memory_; }
 
   // The query submitted as number `index`, from 0; waits for it.

@@ -5,68 +5,15 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <thread>
 
 #include "proto/rpc_status.pb.h"
 #include "proto/service.grpc.pb.h"
 #include "server/fake_engine.h"
-#include "storage/memory_graph.h"
+#include "server/fake_graphs.h"
 
 namespace koios::server {
 namespace {
-
-class MemoryGraphs final : public Graphs {
- public:
-  MemoryGraphs() {
-    auto graph = std::make_shared<storage::MemoryGraph>(4);
-    CHECK(graph->AddVertex(Value::Long(1), "person", {{"name", Value::String("marko")}}).ok());
-    graphs_["g"] = graph;
-    graphs_["money"] = std::make_shared<storage::MemoryGraph>(4);
-  }
-  std::vector<std::string> Names() const override {
-    std::vector<std::string> names;
-    for (const auto& [name, graph] : graphs_) names.push_back(name);
-    return names;
-  }
-  StatusOr<std::shared_ptr<const storage::GraphView>> View(std::string_view name) const override {
-    const auto it = graphs_.find(name);
-    if (it == graphs_.end()) return NoSuchGraph(name, Names());
-    return it->second;
-  }
-  StatusOr<std::shared_ptr<storage::Transaction>> Begin(std::string_view name) const override {
-    ++begun;
-    ASSIGN_OR_RETURN(auto view, View(name));
-    return std::make_shared<storage::Transaction>(view, std::make_shared<storage::Numbers>(4));
-  }
-  StatusOr<storage::CommitResult> Commit(std::string_view,
-                                         const storage::WriteBatch&) const override {
-    if (conflicts > 0) {
-      --conflicts;
-      return Aborted("a conflict");
-    }
-    storage::CommitResult result;
-    result.version = 77;
-    return result;
-  }
-  StatusOr<uint64_t> DiskBytes(std::string_view) const override { return 42; }
-  StatusOr<storage::CheckReport> Check(std::string_view name,
-                                       const storage::CheckWatch& watch) const override {
-    RETURN_IF_ERROR(View(name).status());
-    for (uint64_t entries = 0; endless_check; ++entries) RETURN_IF_ERROR(watch(entries));
-    storage::CheckReport report;
-    report.problems_found = 3;
-    report.problems = {"a", "b"};
-    return report;
-  }
-
-  std::atomic<bool> endless_check{false};
-  mutable std::atomic<int> begun{0};
-  mutable std::atomic<int> conflicts{0};  // commits that conflict before one does not
-
- private:
-  std::map<std::string, std::shared_ptr<const storage::GraphView>, std::less<>> graphs_;
-};
 
 // One Submit call as a client makes it.
 struct Call {

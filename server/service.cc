@@ -1,6 +1,9 @@
 #include "server/service.h"
 
+#include <chrono>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "server/check_session.h"
@@ -75,11 +78,51 @@ Status FillGraphs(const SessionEnvironment& environment, v1::ListGraphsResponse*
   return OkStatus();
 }
 
+// A session's stream over gRPC; deletes itself when the call is done. The engine and the pool may
+// hold the session for a moment longer.
+class SubmitReactor final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
+                            public SubmitStream {
+ public:
+  SubmitReactor(const SessionEnvironment& environment, grpc::CallbackServerContext* context,
+                const v1::SubmitRequest* request)
+      : context_(context), session_(SubmitSession::Start(environment, this, request)) {}
+
+  // Reactor. gRPC calls these when it has the reactor: not before the constructor has ended.
+  void OnWriteDone(bool ok) override { session_->OnWriteDone(ok); }
+  void OnCancel() override { session_->OnCancel(); }
+  void OnDone() override {
+    session_->OnDone();
+    delete this;
+  }
+
+  // Stream.
+  void SetQueryId(const std::string& id) override {
+    context_->AddInitialMetadata("koios-query-id", id);
+  }
+  std::optional<uint64_t> RemainingNs() const override {
+    const auto deadline = context_->deadline();
+    if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
+    const auto left = deadline - std::chrono::system_clock::now();
+    if (left.count() <= 0) return 0;
+    return static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(left).count());
+  }
+  void Write(const v1::SubmitResponse* message) override { StartWrite(message); }
+  void WriteLast(const v1::SubmitResponse* message) override {
+    StartWriteAndFinish(message, grpc::WriteOptions(), grpc::Status::OK);
+  }
+  void Fail(const Status& status) override { Finish(ToGrpcStatus(status)); }
+
+ private:
+  grpc::CallbackServerContext* const context_;  // gRPC's, until OnDone
+  const std::shared_ptr<SubmitSession> session_;
+};
+
 }  // namespace
 
 grpc::ServerWriteReactor<v1::SubmitResponse>* KoiosService::Submit(
     grpc::CallbackServerContext* context, const v1::SubmitRequest* request) {
-  return SubmitSession::Start(environment_, context, request);
+  return new SubmitReactor(environment_, context, request);
 }
 
 grpc::ServerUnaryReactor* KoiosService::ListQueries(grpc::CallbackServerContext* context,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <random>
 #include <utility>
 
@@ -10,19 +9,9 @@
 #include "core/value_proto.h"
 #include "planner/planner.h"
 #include "server/profile.h"
-#include "server/rpc_status.h"
 
 namespace koios::server {
 namespace {
-
-// What is left of the client's deadline; nullopt when it set none.
-std::optional<uint64_t> RemainingNs(const grpc::CallbackServerContext& context) {
-  const auto deadline = context.deadline();
-  if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
-  const auto left = deadline - std::chrono::system_clock::now();
-  if (left.count() <= 0) return 0;
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(left).count());
-}
 
 // Another one for each query. The device is asked once: that takes longer than a point query.
 uint64_t NextSeed() {
@@ -61,19 +50,18 @@ uint64_t NumResults(const engine::ResultBatch& batch) {
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::SubmitResponse>* SubmitSession::Start(
-    const SessionEnvironment& environment, grpc::CallbackServerContext* context,
-    const v1::SubmitRequest* request) {
-  std::shared_ptr<SubmitSession> session(new SubmitSession(environment, context, request));
-  session->self_ = session;
+std::shared_ptr<SubmitSession> SubmitSession::Start(const SessionEnvironment& environment,
+                                                    SubmitStream* stream,
+                                                    const v1::SubmitRequest* request) {
+  std::shared_ptr<SubmitSession> session(new SubmitSession(environment, stream, request));
   if (Status admitted = session->Admit(); !admitted.ok()) {
     session->finished_ = true;
-    session->Finish(ToGrpcStatus(admitted));
-    return session.get();
+    stream->Fail(admitted);
+    return session;
   }
   session->beginning_ = 1;
   environment.pool->Run([session] { session->Begin(); });
-  return session.get();
+  return session;
 }
 
 Status SubmitSession::Admit() {
@@ -97,7 +85,7 @@ Status SubmitSession::Admit() {
   const std::string graph = GraphOfSource(kDefaultGraph, request_->graph());
   ASSIGN_OR_RETURN(ticket_,
                    environment_.registry->Admit(request_->query(), graph, std::move(control)));
-  context_->AddInitialMetadata("koios-query-id", ticket_.id());
+  stream_->SetQueryId(ticket_.id());
   return OkStatus();
 }
 
@@ -165,7 +153,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
 engine::QueryOptions SubmitSession::Options() {
   uint64_t timeout_ms = request_->timeout_ms();
   if (timeout_ms == 0) timeout_ms = environment_.limits.default_timeout_ms;
-  std::optional<uint64_t> left_ns = RemainingNs(*context_);
+  std::optional<uint64_t> left_ns = stream_->RemainingNs();
   constexpr uint64_t kMaxTimeoutMs = uint64_t{1} << 40;
   if (timeout_ms > 0) {
     const uint64_t timeout_ns = std::min(timeout_ms, kMaxTimeoutMs) * 1'000'000;
@@ -296,9 +284,9 @@ void SubmitSession::Advance() {
       return;
     }
   }
-  // Outside the lock: gRPC and the pool may run other members of this session at once.
+  // Outside the lock: the stream and the pool may run other members of this session at once.
   if (write) {
-    StartWrite(&current_);
+    stream_->Write(&current_);
   } else if (end.has_value()) {
     End(*end);
   } else {
@@ -372,18 +360,16 @@ void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* 
 void SubmitSession::End(const engine::QueryResult& result) {
   if (!result.status.ok()) {
     ticket_.Release();
-    Finish(ToGrpcStatus(result.status));
+    stream_->Fail(result.status);
     return;
   }
   current_.Clear();
   FillSummary(result, current_.mutable_summary());
   ticket_.Release();
-  StartWriteAndFinish(&current_, grpc::WriteOptions(), grpc::Status::OK);
+  stream_->WriteLast(&current_);
 }
 
 void SubmitSession::OnDone() {
-  // The engine and the pool may still hold references for a moment; the last one deletes.
-  const std::shared_ptr<SubmitSession> self = std::move(self_);
   MutexLock lock(&mutex_);
   handle_ = nullptr;
 }

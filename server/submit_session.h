@@ -5,15 +5,15 @@
 //   engine worker: Push() a batch into a window of a few -> pool: Pump() encodes one batch
 //   gRPC thread: one write outstanding per stream; OnWriteDone() sends the next message
 // Rules: at most `window_batches` batches wait; a full window pauses the query, never a thread. The
-// call is finished exactly once, after the engine's Done. The session owns itself until OnDone().
+// call is finished exactly once, after the engine's Done. It names no gRPC: SubmitStream is all it
+// sees of the client, and tests bring their own.
 #pragma once
-
-#include <grpcpp/grpcpp.h>
 
 #include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/mutex.h"
@@ -48,19 +48,31 @@ struct SessionEnvironment {
   SessionLimits limits;
 };
 
-class SubmitSession final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
-                            public engine::ResultSink,
+// The client's end of a call. The session calls it from one thread at a time, and not any more
+// after WriteLast() or Fail(). Messages stay as they are until OnWriteDone() or OnDone().
+class SubmitStream {
+ public:
+  virtual ~SubmitStream() = default;
+  virtual void SetQueryId(const std::string& id) = 0;  // before the first message
+  // What is left of the client's deadline; nullopt when it set none.
+  virtual std::optional<uint64_t> RemainingNs() const = 0;
+  virtual void Write(const v1::SubmitResponse* message) = 0;
+  virtual void WriteLast(const v1::SubmitResponse* message) = 0;
+  virtual void Fail(const Status& status) = 0;
+};
+
+class SubmitSession final : public engine::ResultSink,
                             public std::enable_shared_from_this<SubmitSession> {
  public:
-  // Starts the call; the reactor to hand to gRPC.
-  static grpc::ServerWriteReactor<v1::SubmitResponse>* Start(const SessionEnvironment& environment,
-                                                             grpc::CallbackServerContext* context,
-                                                             const v1::SubmitRequest* request);
+  // Starts the call; `stream` and `request` live until OnDone.
+  static std::shared_ptr<SubmitSession> Start(const SessionEnvironment& environment,
+                                              SubmitStream* stream,
+                                              const v1::SubmitRequest* request);
 
-  // Reactor.
-  void OnWriteDone(bool ok) override;
-  void OnCancel() override;
-  void OnDone() override;
+  // From the stream.
+  void OnWriteDone(bool ok);  // of Write()
+  void OnCancel();
+  void OnDone();  // behind WriteLast() or Fail()
 
   // Sink.
   size_t Room() override;
@@ -68,9 +80,9 @@ class SubmitSession final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
   void Done(engine::QueryResult result) override;
 
  private:
-  SubmitSession(const SessionEnvironment& environment, grpc::CallbackServerContext* context,
+  SubmitSession(const SessionEnvironment& environment, SubmitStream* stream,
                 const v1::SubmitRequest* request)
-      : environment_(environment), context_(context), request_(request) {}
+      : environment_(environment), stream_(stream), request_(request) {}
 
   Status Admit();
   void Begin();
@@ -86,9 +98,8 @@ class SubmitSession final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
   void FillSummary(const engine::QueryResult& result, v1::Summary* summary) const;
 
   const SessionEnvironment environment_;
-  grpc::CallbackServerContext* const context_;  // gRPC's, until OnDone
-  const v1::SubmitRequest* const request_;      // gRPC's, until OnDone
-  std::shared_ptr<SubmitSession> self_;         // until OnDone
+  SubmitStream* const stream_;
+  const v1::SubmitRequest* const request_;
 
   // Written by Begin() before the engine or a write can see them.
   QueryRegistry::Ticket ticket_;
@@ -122,7 +133,7 @@ class SubmitSession final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
   int beginning_ KOIOS_GUARDED_BY(mutex_) = 0;     // Begin() is queued or runs
   bool paused_ KOIOS_GUARDED_BY(mutex_) = false;   // the engine saw no room
   bool finished_ KOIOS_GUARDED_BY(mutex_) = false;
-  // gRPC's while writing_ or finished_, else guarded too.
+  // The stream's while writing_ or finished_, else guarded too.
   v1::SubmitResponse current_;
 };
 

@@ -9,33 +9,41 @@
 namespace koios::storage {
 namespace {
 
+// Adds the batch one element after the other. Given ids first, as a commit does it: an assigned one
+// takes none of them.
+template <typename Graph, typename AddVertex, typename AddEdge>
+BuiltGraph BuildWith(const std::shared_ptr<Graph>& graph, const WriteBatch& batch,
+                     const AddVertex& add_vertex, const AddEdge& add_edge) {
+  BuiltGraph built;
+  built.vertices.resize(batch.vertices.size());
+  for (const bool given : {true, false}) {
+    for (size_t i = 0; i < batch.vertices.size(); ++i) {
+      if (batch.vertices[i].id.has_value() != given) continue;
+      built.vertices[i] = add_vertex(batch.vertices[i]).value();
+    }
+  }
+  for (const AddedEdge& edge : batch.edges) {
+    built.edges.push_back(
+        add_edge(built.vertices[*edge.out.added], built.vertices[*edge.in.added], edge).value());
+  }
+  Column vertex_ids, edge_ids;
+  CHECK(graph->VertexIds(built.vertices, &vertex_ids).ok());
+  CHECK(graph->EdgeIds(built.edges, &edge_ids).ok());
+  for (size_t i = 0; i < vertex_ids.size(); ++i) built.vertex_ids.push_back(vertex_ids.Get(i));
+  for (size_t i = 0; i < edge_ids.size(); ++i) built.edge_ids.push_back(edge_ids.Get(i));
+  built.view = graph;
+  return built;
+}
+
 struct MemoryBackend {
   BuiltGraph Build(const WriteBatch& batch) {
     auto graph = std::make_shared<MemoryGraph>(4);
-    BuiltGraph built;
-    // Given ids first, as a commit does it: an assigned one takes none of them.
-    built.vertices.resize(batch.vertices.size());
-    for (const bool given : {true, false}) {
-      for (size_t i = 0; i < batch.vertices.size(); ++i) {
-        const AddedVertex& vertex = batch.vertices[i];
-        if (vertex.id.has_value() != given) continue;
-        built.vertices[i] = graph->AddVertex(vertex.id, vertex.label, vertex.properties).value();
-      }
-    }
-    for (const AddedEdge& edge : batch.edges) {
-      built.edges.push_back(graph
-                                ->AddEdge(built.vertices[*edge.out.added],
-                                          built.vertices[*edge.in.added], edge.label,
-                                          edge.properties, edge.id)
-                                .value());
-    }
-    Column vertex_ids, edge_ids;
-    CHECK(graph->VertexIds(built.vertices, &vertex_ids).ok());
-    CHECK(graph->EdgeIds(built.edges, &edge_ids).ok());
-    for (size_t i = 0; i < vertex_ids.size(); ++i) built.vertex_ids.push_back(vertex_ids.Get(i));
-    for (size_t i = 0; i < edge_ids.size(); ++i) built.edge_ids.push_back(edge_ids.Get(i));
-    built.view = graph;
-    return built;
+    return BuildWith(
+        graph, batch,
+        [&](const AddedVertex& v) { return graph->AddVertex(v.id, v.label, v.properties); },
+        [&](VertexRef out, VertexRef in, const AddedEdge& e) {
+          return graph->AddEdge(out, in, e.label, e.properties, e.id);
+        });
   }
 };
 
@@ -59,30 +67,12 @@ struct OwnBackend {
   BuiltGraph Build(const WriteBatch& batch) {
     auto transaction = std::make_shared<Transaction>(std::make_shared<MemoryGraph>(4),
                                                      std::make_shared<Numbers>(4));
-    BuiltGraph built;
-    built.vertices.resize(batch.vertices.size());
-    for (const bool given : {true, false}) {
-      for (size_t i = 0; i < batch.vertices.size(); ++i) {
-        const AddedVertex& vertex = batch.vertices[i];
-        if (vertex.id.has_value() != given) continue;
-        built.vertices[i] =
-            transaction->AddVertex(vertex.label, vertex.id, vertex.properties).value();
-      }
-    }
-    for (const AddedEdge& edge : batch.edges) {
-      built.edges.push_back(transaction
-                                ->AddEdge(built.vertices[*edge.out.added],
-                                          built.vertices[*edge.in.added], edge.label, edge.id,
-                                          edge.properties)
-                                .value());
-    }
-    Column vertex_ids, edge_ids;
-    CHECK(transaction->VertexIds(built.vertices, &vertex_ids).ok());
-    CHECK(transaction->EdgeIds(built.edges, &edge_ids).ok());
-    for (size_t i = 0; i < vertex_ids.size(); ++i) built.vertex_ids.push_back(vertex_ids.Get(i));
-    for (size_t i = 0; i < edge_ids.size(); ++i) built.edge_ids.push_back(edge_ids.Get(i));
-    built.view = transaction;
-    return built;
+    return BuildWith(
+        transaction, batch,
+        [&](const AddedVertex& v) { return transaction->AddVertex(v.label, v.id, v.properties); },
+        [&](VertexRef out, VertexRef in, const AddedEdge& e) {
+          return transaction->AddEdge(out, in, e.label, e.id, e.properties);
+        });
   }
 };
 

@@ -72,6 +72,18 @@ void MemoryGraph::IndexVertices(std::string_view label, std::string_view key) {
   schema_.vertex_indexes.insert({schema_.labels.Intern(label), schema_.keys.Intern(key)});
 }
 
+std::shared_ptr<Numbers> MemoryGraph::NewNumbers() const {
+  auto numbers = std::make_shared<Numbers>(num_partitions());
+  for (uint32_t p = 0; p < num_partitions(); ++p) {
+    for (const Vertex& vertex : vertices_[p]) {
+      numbers->TakeVertexLocal(p);
+      if (vertex.id.is_integer()) numbers->NoteVertexId(vertex.id.AsInteger());
+    }
+    for (uint64_t i = kFirstEdgeLocal; i < next_edge_local_[p]; ++i) numbers->TakeEdgeLocal(p);
+  }
+  return numbers;
+}
+
 StatusOr<VertexRef> MemoryGraph::AddVertex(const std::optional<Value>& id, std::string_view label,
                                            const PropertyList& properties) {
   RETURN_IF_ERROR(CheckName(label, "label"));

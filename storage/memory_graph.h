@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "storage/codec/keys.h"
 #include "storage/codec/records.h"
 #include "storage/graph_view.h"
+#include "storage/numbers.h"
 #include "storage/write_batch.h"
 
 namespace koios::storage {
@@ -31,6 +33,9 @@ class MemoryGraph final : public GraphView {
   StatusOr<EdgeRef> AddEdge(VertexRef out, VertexRef in, std::string_view label,
                             const PropertyList& properties = {},
                             const std::optional<Value>& id = std::nullopt);
+
+  // For transactions on this graph: none of its own numbers is given again.
+  std::shared_ptr<Numbers> NewNumbers() const;
 
   uint64_t version() const override { return 1; }
   uint32_t num_partitions() const override { return static_cast<uint32_t>(vertices_.size()); }

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "core/name_distance.h"
+#include "parser/words.h"
 #include "planner/plan_error.h"
+#include "planner/steps/expressions/by.h"
 #include "planner/steps/expressions/path.h"
 #include "planner/steps/expressions/predicate.h"
 
@@ -14,7 +16,7 @@ StatusOr<const StepSpec*> SpecOf(const parser::Call& call) {
   const StepSpec* spec = FindStep(call.name);
   if (spec != nullptr) return spec;
   // A misspelt predicate looks like a traversal of one step.
-  const std::optional<std::string> predicate = NearestName(call.name, PredicateNames());
+  const std::optional<std::string> predicate = NearestName(call.name, parser::PredicateNames());
   const std::string step = NearestStep(call.name);
   const std::string nearest = predicate && (step.empty() || NameDistance(call.name, *predicate) <
                                                                 NameDistance(call.name, step))
@@ -267,9 +269,11 @@ Status Builder::AppendConjunction(Calls left, Calls calls, bool root) {
 }
 
 Status Builder::AppendPlain(Calls calls, bool root) {
+  const bool starts = at_start();
+  StoreEnds(calls);
   size_t at = 0;
   while (at < calls.size()) {
-    if (calls[at].name == "as" && at_start()) {
+    if (calls[at].name == "as" && starts && at == 0) {
       std::vector<std::string> labels;
       RETURN_IF_ERROR(StartVariable(calls[at], &labels));
       ++at;
@@ -293,6 +297,18 @@ Status Builder::AppendPlain(Calls calls, bool root) {
   return OkStatus();
 }
 
+// as() at the end of a where() compares with what its labels stand for at the start.
+void Builder::StoreEnds(Calls calls) {
+  if (mode_ != LabelMode::kVariables || calls.size() < 2 || calls.back().name != "as") return;
+  for (const parser::Argument& argument : calls.back().arguments) {
+    if (argument.literal.kind() != ValueKind::kString) continue;
+    const std::string& label = argument.literal.AsString();
+    if (!env_.names.contains(label)) continue;
+    const ExpressionPtr value = EntryOr(label, Named(label), *this);
+    if (value->kind == Expression::Kind::kCall) ends_[label] = Store(value);
+  }
+}
+
 Status Builder::StartVariable(const parser::Call& call, std::vector<std::string>* labels) {
   ASSIGN_OR_RETURN(std::vector<Bound> arguments, BindAll(call, *query_->parameters));
   RETURN_IF_ERROR(CheckArguments(*FindStep("as"), call, arguments));
@@ -300,7 +316,7 @@ Status Builder::StartVariable(const parser::Call& call, std::vector<std::string>
   step_ = CallText(call);
   const std::string& name = arguments[0].value.AsString();
   if (mode_ == LabelMode::kVariables && env_.names.contains(name)) {
-    Emit(Project{Named(name), "", plan::Project::DROP_ROW});
+    Emit(Project{EntryOr(name, Named(name), *this), "", plan::Project::DROP_ROW});
     return OkStatus();
   }
   for (const Bound& argument : arguments) labels->push_back(argument.value.AsString());
@@ -311,7 +327,9 @@ void Builder::StoreLabels(bool last, std::vector<std::string>* labels) {
   std::vector<std::string> stored;
   for (std::string& label : *labels) {
     if (last && mode_ == LabelMode::kVariables && env_.names.contains(label)) {
-      Emit(Filter{CallOf("eq", {Current(), Named(label)})});
+      auto stored_end = ends_.find(label);
+      const std::string& end = stored_end == ends_.end() ? label : stored_end->second;
+      Emit(Filter{CallOf("eq", {Current(), Named(end)})});
     } else {
       Emit(Project{Current(), label, plan::Project::DROP_ROW});
       stored.push_back(std::move(label));

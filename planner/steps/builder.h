@@ -130,6 +130,7 @@ class Builder {
   Status TakeLoopTests(Calls calls, size_t* at, std::vector<Modulator>* tests);
   Status TakeModulators(Calls calls, size_t* at, StepCall* step);
   Status BuildStep(const StepCall& step, bool first_of_root);
+  void StoreEnds(Calls calls);
   Status StartVariable(const parser::Call& call, std::vector<std::string>* labels);
   Status CheckNames(size_t most);
   // Takes out the labels that are compared, not stored.
@@ -145,6 +146,7 @@ class Builder {
   bool lenient_ = false;
   LoopPlace loop_;
   uint32_t injects_ = 0;
+  std::map<std::string, std::string> ends_;  // where(...as('a')): what a stands for is stored there
   Chain chain_;
   SourceSpan span_;
   std::string step_;

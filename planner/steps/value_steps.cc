@@ -19,21 +19,20 @@ std::vector<std::string> KeysOf(const StepCall& step, size_t from) {
 StatusOr<ExpressionPtr> SelectSource(const Bound& argument, const std::string& pop,
                                      const StepCall& step, const Builder& builder) {
   const std::string& label = argument.value.AsString();
-  const ValueType type = builder.env().current;
   if (IsSideEffect(label, builder)) {
     ASSIGN_OR_RETURN(ExpressionPtr effect, SideEffectValue(label, argument.span, step, builder));
-    if (type != ValueType::kAny && type != ValueType::kMap && type != ValueType::kEntry) {
-      return effect;
-    }
-    return CallOf("first_of",
-                  {CallOf("map_get", {Current(), StringConstant(label)}), std::move(effect)});
+    return EntryOr(label, std::move(effect), builder);
   }
   auto found = builder.env().names.find(label);
   if (found == builder.env().names.end()) {
     return CallOf("map_get", {Current(), StringConstant(label)});
   }
-  if (pop == "last" || (pop != "all" && !found->second.many)) return Named(label);
-  return CallOf("path_select", {Named(kPathName), StringConstant(label), StringConstant(pop)});
+  if (pop == "last" || (pop != "all" && !found->second.many)) {
+    return EntryOr(label, Named(label), builder);
+  }
+  return EntryOr(
+      label, CallOf("path_select", {Named(kPathName), StringConstant(label), StringConstant(pop)}),
+      builder);
 }
 
 void RequirePresent(const ExpressionPtr& value, Builder* builder) {

@@ -32,7 +32,7 @@ StatusOr<ExpressionPtr> ValueOfLabel(const std::string& label, const SourceSpan&
     return CallOf("map_get", {Current(), StringConstant(label)});
   }
   RETURN_IF_ERROR(CheckLabel(label, span, step, builder));
-  return Named(label);
+  return EntryOr(label, Named(label), builder);
 }
 
 // where(eq('a')), where('a', eq('b')): values of labels are compared, through by() in turn.

@@ -15,8 +15,18 @@ endingWith notEndingWith containing notContaining regex notRegex typeOf
 """.split())
 LITERALS = {"datetime", "UUID", "Vertex"}
 ENDS = {"next", "toList", "toSet", "iterate", "hasNext", "explain", "profile"}
-# Several values of a property, properties of properties, and what is set before the traversal.
-TAGS = {"@MultiProperties", "@MetaProperties"}
+# What the scenarios themselves ask of a graph, and Koios' does not have: several values of a
+# property, properties of properties, ids of vertex properties that the user gives.
+TAGS = {"@MultiProperties", "@MetaProperties", "@UserSuppliedVertexPropertyIds"}
+# Scenarios whose rows are not what the language says but what one implementation does.
+EXCEPTIONS = {
+    "branch/Repeat.feature::g_VX1_2_3X_repeatXboth_barrierX_emit_timesX2X_path":
+        "its order is that in which TinkerGraph's hash map of edge labels is walked",
+    "integrated/Paths.feature::g_V_shortestpath":
+        "the reference drops a label of the loop that is still read: without its"
+        " PathRetractionStrategy, or with times(5), it has the pairs three hops apart too, as"
+        " Koios does",
+}
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"' + r"|'(?:[^'\\]|\\.)*'")
 _CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")

@@ -14,9 +14,10 @@ START_SECONDS = 180
 
 
 class Reference:
-    """None of it is there: `why` says so, and ask() must not be called."""
+    """None of it is there: `why` says so, and ask() must not be called. sources: names of graphs
+    and the reference's names for them."""
 
-    def __init__(self, url):
+    def __init__(self, url, sources):
         self.why, self.process, self.transport, self.log = "", None, None, None
         harness = environment.shared_folder(os.path.join("tools", "conformance"))
         if harness is None:
@@ -28,7 +29,6 @@ class Reference:
         if self.why:
             return
         from harness.transport import WebSocketTransport
-        sources = {"modern": "gmodern", "random": "ggraph"}
         self.transport = WebSocketTransport(url, 30.0, sources, {})
 
     def _start(self):
@@ -62,8 +62,8 @@ class Reference:
             self.ask("g.addE('%s').from(__.V(%d)).to(__.V(%d)).property(T.id,%d)%s" %
                      (label, out, into, number, _text(properties)), "random")
 
-    def ask(self, query, graph):
-        return self.transport.submit(query, {}, graph, 20.0)
+    def ask(self, query, graph, parameters=None):
+        return self.transport.submit(query, parameters or {}, graph, 20.0)
 
     def stop(self):
         if self.transport is not None:

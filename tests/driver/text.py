@@ -20,7 +20,7 @@ def quoted(s):
     return '"%s"' % s
 
 
-def _float(x, suffix):
+def real(x, suffix):
     if x != x or x in (float("inf"), float("-inf")):
         return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(x)] + suffix
     text = "%.7g" % x if suffix else repr(x)
@@ -42,7 +42,7 @@ class Printer:
     def _number(self, v, kind):
         x = getattr(v, kind)
         if kind in ("float_value", "double_value"):
-            return _float(x, _SUFFIX[kind])
+            return real(x, _SUFFIX[kind])
         return "%s%s" % (x, _SUFFIX[kind])
 
     def _join(self, items, sort):

@@ -1,4 +1,5 @@
 """Golden files: parsing, and writing back with other expectations. The format is in README.md."""
+import collections
 import json
 import re
 
@@ -21,6 +22,10 @@ class Case:
         return [s.strip() for s in re.split(r";\n", text + "\n") if s.strip()]
 
     @property
+    def one_line(self):
+        return " ".join(" ".join(self.query).split())
+
+    @property
     def mode(self):
         head = self.expected[0] if self.expected else ""
         if head.startswith("error:"):
@@ -35,10 +40,29 @@ class Case:
                 return int(self.flags[i + 1])
         return None
 
+    def agrees(self, found):
+        """found: rows as text, ["error: ..."], or ["plan:", ...]."""
+        if self.mode == "error":
+            head, *pieces = self.expected[0].split(" ... ")
+            text = found[0] if found else ""
+            at = len(head) if text.startswith(head) else -1
+            for piece in pieces:
+                at = text.lower().find(piece.lower(), at) if at >= 0 else -1
+            return at >= 0
+        if self.mode == "plan":
+            rest = iter(found)
+            return all(any(wanted.strip() in line for line in rest) for wanted in self.expected)
+        if self.any_count is not None:
+            left = collections.Counter(self.expected)
+            left.subtract(collections.Counter(found))
+            return len(found) == self.any_count and min(left.values(), default=0) >= 0
+        return found == (self.expected if "ordered" in self.flags else sorted(self.expected))
+
 
 class GoldenFile:
     def __init__(self, path):
-        self.path, self.graph, self.setup, self.cases = path, "modern", [], []
+        self.path, self.graph, self.cases = path, "modern", []
+        self.setup, self.cleanup = [], []  # statements before and after each case
         with open(path, encoding="utf-8") as f:
             self.lines = f.read().split("\n")
         self._parse()
@@ -70,8 +94,8 @@ class GoldenFile:
         if colon and name == "graph":
             self.graph = rest.strip()
             return True
-        if colon and name == "setup":
-            self.setup.append(rest.strip())
+        if colon and name in ("setup", "cleanup"):
+            getattr(self, name).append(rest.strip())
             return True
         return False
 
@@ -81,6 +105,10 @@ class GoldenFile:
                 case.parameters[name] = value
         else:
             case.query.append(line.rstrip())
+
+    @property
+    def preparation(self):
+        return (["g.V().drop()"] if self.graph == "scratch" else []) + self.setup
 
     def rewrite(self, replaced):
         """replaced: {case: lines} of new expectations."""

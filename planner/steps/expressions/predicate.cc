@@ -1,15 +1,9 @@
 #include "planner/steps/expressions/predicate.h"
 
-#include <set>
-
 #include "planner/plan_error.h"
 
 namespace koios::planner {
 namespace {
-
-bool IsOneOf(std::string_view name, const std::set<std::string, std::less<>>& names) {
-  return names.contains(name);
-}
 
 class PredicateBuilder {
  public:
@@ -18,18 +12,13 @@ class PredicateBuilder {
       : step_(step), subject_(subject), operand_(operand) {}
 
   StatusOr<ExpressionPtr> Build(const Bound& predicate) {
-    static const std::set<std::string, std::less<>> kComparisons = {"eq",  "neq", "lt",
-                                                                    "lte", "gt",  "gte"};
-    static const std::set<std::string, std::less<>> kTexts = {
-        "startingWith",  "endingWith",    "containing", "notStartingWith",
-        "notEndingWith", "notContaining", "regex",      "notRegex"};
     if (!predicate.IsPredicate()) {
       return StepError("WRONG_ARGUMENTS", predicate.span, step_,
                        "a predicate is wanted here, not " + DescribeBound(predicate));
     }
     const std::string& name = predicate.name;
-    if (IsOneOf(name, kComparisons)) return Unary(predicate, name);
-    if (IsOneOf(name, kTexts)) return Text(predicate);
+    if (IsComparison(name)) return Unary(predicate, name);
+    if (IsTextPredicate(name)) return Text(predicate);
     if (name == "inside") return Pair(predicate, "and", "gt", "lt");
     if (name == "outside") return Pair(predicate, "or", "lt", "gt");
     if (name == "between") return Pair(predicate, "and", "gte", "lt");
@@ -151,31 +140,7 @@ class PredicateBuilder {
   bool negated_ = false;
 };
 
-constexpr std::string_view kPredicateNames[] = {"eq",
-                                                "neq",
-                                                "lt",
-                                                "lte",
-                                                "gt",
-                                                "gte",
-                                                "inside",
-                                                "outside",
-                                                "between",
-                                                "within",
-                                                "without",
-                                                "typeOf",
-                                                "not",
-                                                "startingWith",
-                                                "endingWith",
-                                                "containing",
-                                                "notStartingWith",
-                                                "notEndingWith",
-                                                "notContaining",
-                                                "regex",
-                                                "notRegex"};
-
 }  // namespace
-
-std::span<const std::string_view> PredicateNames() { return kPredicateNames; }
 
 StatusOr<ExpressionPtr> BuildPredicate(const Bound& predicate, const ExpressionPtr& subject,
                                        std::string_view step, const OperandFunction& operand) {

@@ -3,16 +3,12 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string_view>
 
 #include "planner/argument.h"
 #include "planner/expression.h"
 
 namespace koios::planner {
-
-// The names of all predicates, for "did you mean".
-std::span<const std::string_view> PredicateNames();
 
 // What a predicate's argument stands for: a constant, or in where() a label.
 using OperandFunction = std::function<StatusOr<ExpressionPtr>(const Bound&)>;

@@ -87,7 +87,8 @@ class Reader {
     const std::string name = line.substr(0, colon);
     if (name == "graph") file_.graph = Trimmed(line.substr(colon + 1));
     if (name == "setup") file_.setup.push_back(Trimmed(line.substr(colon + 1)));
-    return name == "graph" || name == "setup";
+    // Nothing to clean up: here each case has the graph as it was.
+    return name == "graph" || name == "setup" || name == "cleanup";
   }
 
   Status ReadParameters(const std::string& line) {

@@ -50,9 +50,8 @@ std::string ErrorText(const Status& status) {
 // One request after the other, as the server runs them: a view or a transaction, plan, run.
 class Session {
  public:
-  Session(std::shared_ptr<const storage::GraphView> view, uint32_t workers, uint64_t seed)
-      : view_(std::move(view)),
-        numbers_(std::make_shared<storage::Numbers>(view_->num_partitions())) {
+  Session(const std::shared_ptr<const storage::MemoryGraph>& graph, uint32_t workers, uint64_t seed)
+      : view_(graph), numbers_(graph->NewNumbers()) {
     options_.seed = seed;
     options_.num_workers = workers;
     options_.shared_view = seed % 4 == 0;
@@ -114,7 +113,7 @@ std::string Lines(const std::vector<std::string>& lines) {
 
 // The first schedule under which the answer is another one; empty when there is none.
 std::string CheckCase(const File& file, const Case& golden,
-                      const std::shared_ptr<const storage::GraphView>& graph, uint64_t seeds) {
+                      const std::shared_ptr<const storage::MemoryGraph>& graph, uint64_t seeds) {
   for (uint32_t workers = 1; workers <= kMaxWorkers; ++workers) {
     for (uint64_t seed = 1; seed <= seeds; ++seed) {
       Session session(graph, workers, seed * kMaxWorkers + workers);

@@ -1,0 +1,94 @@
+// Graphs in memory for tests of sessions: commits keep nothing, and conflict, fail or wait as the
+// test says.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/mutex.h"
+#include "server/graphs.h"
+#include "storage/memory_graph.h"
+
+namespace koios::server {
+
+class MemoryGraphs final : public Graphs {
+ public:
+  static constexpr uint64_t kCommittedVersion = 77;
+
+  MemoryGraphs() {
+    auto graph = std::make_shared<storage::MemoryGraph>(4);
+    CHECK(graph->AddVertex(Value::Long(1), "person", {{"name", Value::String("marko")}}).ok());
+    graphs_["g"] = graph;
+    graphs_["money"] = std::make_shared<storage::MemoryGraph>(4);
+  }
+  std::vector<std::string> Names() const override {
+    std::vector<std::string> names;
+    for (const auto& [name, graph] : graphs_) names.push_back(name);
+    return names;
+  }
+  StatusOr<std::shared_ptr<const storage::GraphView>> View(std::string_view name) const override {
+    const auto it = graphs_.find(name);
+    if (it == graphs_.end()) return NoSuchGraph(name, Names());
+    return it->second;
+  }
+  StatusOr<std::shared_ptr<storage::Transaction>> Begin(std::string_view name) const override {
+    ++begun;
+    ASSIGN_OR_RETURN(auto view, View(name));
+    return std::make_shared<storage::Transaction>(view, std::make_shared<storage::Numbers>(4));
+  }
+  StatusOr<storage::CommitResult> Commit(std::string_view,
+                                         const storage::WriteBatch&) const override {
+    {
+      MutexLock lock(&mutex_);
+      ++commits_begun_;
+      changed_.NotifyAll();
+      while (held_) changed_.Wait(&mutex_);
+    }
+    if (conflicts > 0) {
+      --conflicts;
+      return Aborted("a conflict");
+    }
+    if (commits_fail) return Internal("the disk is full");
+    storage::CommitResult result;
+    result.version = kCommittedVersion;
+    return result;
+  }
+  StatusOr<uint64_t> DiskBytes(std::string_view) const override { return 42; }
+  StatusOr<storage::CheckReport> Check(std::string_view name,
+                                       const storage::CheckWatch& watch) const override {
+    RETURN_IF_ERROR(View(name).status());
+    for (uint64_t entries = 0; endless_check; ++entries) RETURN_IF_ERROR(watch(entries));
+    storage::CheckReport report;
+    report.problems_found = 3;
+    report.problems = {"a", "b"};
+    return report;
+  }
+
+  // Commits wait from now on, or no longer.
+  void Hold(bool held) {
+    MutexLock lock(&mutex_);
+    held_ = held;
+    changed_.NotifyAll();
+  }
+  void WaitForCommits(int count) {
+    MutexLock lock(&mutex_);
+    while (commits_begun_ < count) changed_.Wait(&mutex_);
+  }
+
+  std::atomic<bool> endless_check{false};
+  std::atomic<bool> commits_fail{false};
+  mutable std::atomic<int> begun{0};
+  mutable std::atomic<int> conflicts{0};  // commits that conflict before one does not
+
+ private:
+  std::map<std::string, std::shared_ptr<const storage::GraphView>, std::less<>> graphs_;
+  mutable Mutex mutex_;
+  mutable CondVar changed_;
+  bool held_ KOIOS_GUARDED_BY(mutex_) = false;
+  mutable int commits_begun_ KOIOS_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace koios::server

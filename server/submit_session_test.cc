@@ -1,0 +1,274 @@
+// A session between a scripted engine and a scripted client, without gRPC: what is held, what is
+// run again, when it stops. The threads are the session's own pools.
+#include "server/submit_session.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "server/fake_engine.h"
+#include "server/fake_graphs.h"
+
+namespace koios::server {
+namespace {
+
+constexpr int kMaxAttempts = 8;
+constexpr size_t kWindow = 4;
+
+// The client: reads a message when the test says so.
+class FakeStream final : public SubmitStream {
+ public:
+  void SetQueryId(const std::string& id) override { query_id = id; }
+  std::optional<uint64_t> RemainingNs() const override { return remaining_ns; }
+  void Write(const v1::SubmitResponse* message) override {
+    MutexLock lock(&mutex_);
+    CHECK(!writing_ && !ended_);  // one at a time, none behind the end
+    writing_ = true;
+    messages_.push_back(*message);
+    changed_.NotifyAll();
+  }
+  void WriteLast(const v1::SubmitResponse* message) override { EndWith(OkStatus(), *message); }
+  void Fail(const Status& status) override { EndWith(status, {}); }
+
+  // The next message, as soon as there is one; its write is outstanding until Written().
+  v1::SubmitResponse WaitForWrite() {
+    MutexLock lock(&mutex_);
+    while (!writing_) changed_.Wait(&mutex_);
+    return messages_.back();
+  }
+  void Written(SubmitSession* session, bool ok = true) {
+    {
+      MutexLock lock(&mutex_);
+      writing_ = false;
+    }
+    session->OnWriteDone(ok);
+  }
+  // Reads whatever comes until the call ends.
+  Status ReadAll(SubmitSession* session) {
+    while (true) {
+      {
+        MutexLock lock(&mutex_);
+        while (!writing_ && !ended_) changed_.Wait(&mutex_);
+        if (ended_) return status_;
+      }
+      Written(session);
+    }
+  }
+  size_t num_messages() {
+    MutexLock lock(&mutex_);
+    return messages_.size();
+  }
+  v1::Summary summary() {
+    MutexLock lock(&mutex_);
+    return last_.summary();
+  }
+
+  std::string query_id;
+  std::optional<uint64_t> remaining_ns;
+
+ private:
+  void EndWith(const Status& status, const v1::SubmitResponse& last) {
+    MutexLock lock(&mutex_);
+    CHECK(!writing_ && !ended_);  // once, and not during a write
+    ended_ = true;
+    status_ = status;
+    last_ = last;
+    changed_.NotifyAll();
+  }
+
+  Mutex mutex_;
+  CondVar changed_;
+  std::vector<v1::SubmitResponse> messages_ KOIOS_GUARDED_BY(mutex_);
+  v1::SubmitResponse last_ KOIOS_GUARDED_BY(mutex_);
+  Status status_ KOIOS_GUARDED_BY(mutex_);
+  bool writing_ KOIOS_GUARDED_BY(mutex_) = false;
+  bool ended_ KOIOS_GUARDED_BY(mutex_) = false;
+};
+
+class SubmitSessionTest : public testing::Test {
+ protected:
+  // Changes the graph or does not; the engine is scripted, so that only the kind matters.
+  void Start(const std::string& query, uint64_t timeout_ms = 0) {
+    request_.set_query(query);
+    request_.set_timeout_ms(timeout_ms);
+    SessionEnvironment environment;
+    environment.graphs = &graphs_;
+    environment.engine = &engine_;
+    environment.registry = &registry_;
+    environment.pool = &pool_;
+    environment.commits = &commits_;
+    environment.limits.window_batches = kWindow;
+    environment.limits.held_bytes = 1 << 20;
+    environment.limits.max_attempts = kMaxAttempts;
+    session_ = SubmitSession::Start(environment, &stream_, &request_);
+  }
+  void TearDown() override {
+    if (session_ != nullptr) session_->OnDone();
+  }
+  // Attempt `index` of the request gives `rows` results and ends.
+  void RunAttempt(size_t index, int rows) {
+    const auto query = engine_.Query(index);
+    for (int i = 0; i < rows; ++i) EXPECT_TRUE(query->PushOne(i));
+    query->End(OkStatus(), static_cast<uint64_t>(rows));
+  }
+
+  MemoryGraphs graphs_;
+  FakeEngine engine_;
+  QueryRegistry registry_{1};
+  FakeStream stream_;
+  v1::SubmitRequest request_;
+  std::shared_ptr<SubmitSession> session_;
+  TaskPool pool_{2}, commits_{1};  // these end first, with what they still run
+};
+
+TEST_F(SubmitSessionTest, StreamsBatchesThenTheSummary) {
+  Start("g.V()");
+  RunAttempt(0, 3);
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  EXPECT_EQ(stream_.num_messages(), 3u);
+  EXPECT_EQ(stream_.summary().rows(), 3u);
+  EXPECT_EQ(stream_.summary().query_id(), stream_.query_id);
+  EXPECT_EQ(graphs_.begun, 0);
+}
+
+TEST_F(SubmitSessionTest, ResultsAreHeldUntilTheCommitDecides) {
+  graphs_.Hold(true);
+  Start("g.addV()");
+  RunAttempt(0, 2);
+  graphs_.WaitForCommits(1);
+  EXPECT_EQ(stream_.num_messages(), 0u);
+  graphs_.Hold(false);
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  EXPECT_EQ(stream_.num_messages(), 2u);
+  EXPECT_EQ(stream_.summary().version(), MemoryGraphs::kCommittedVersion);
+}
+
+TEST_F(SubmitSessionTest, NothingIsSentWhenTheCommitFails) {
+  graphs_.commits_fail = true;
+  Start("g.addV()");
+  RunAttempt(0, 2);
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kInternal);
+  EXPECT_EQ(stream_.num_messages(), 0u);
+  EXPECT_EQ(engine_.num_queries(), 1u);
+}
+
+TEST_F(SubmitSessionTest, AConflictRunsTheRequestAgainAndOnlyTheLastResultsCount) {
+  graphs_.conflicts = kMaxAttempts - 1;
+  Start("g.addV()");
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    RunAttempt(attempt, attempt == kMaxAttempts - 1 ? 1 : 3);
+  }
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  EXPECT_EQ(stream_.num_messages(), 1u);
+  EXPECT_EQ(stream_.summary().rows(), 1u);
+  EXPECT_EQ(graphs_.begun, kMaxAttempts);  // each on a view of its own
+}
+
+TEST_F(SubmitSessionTest, TheLastConflictAborts) {
+  graphs_.conflicts = 1000;
+  Start("g.addV()");
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) RunAttempt(attempt, 1);
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kAborted);
+  EXPECT_EQ(engine_.num_queries(), static_cast<size_t>(kMaxAttempts));
+  EXPECT_EQ(stream_.num_messages(), 0u);
+}
+
+TEST_F(SubmitSessionTest, AllAttemptsHaveOneDeadline) {
+  graphs_.conflicts = 2;
+  constexpr uint64_t kTimeoutMs = 500, kNsPerMs = 1'000'000;
+  const auto start = static_cast<uint64_t>(engine_.clock().NowNanos());
+  Start("g.addV()", kTimeoutMs);
+  for (size_t attempt = 0; attempt < 3; ++attempt) {
+    EXPECT_EQ(engine_.Query(attempt)->options.deadline_ns, start + kTimeoutMs * kNsPerMs);
+    engine_.manual_clock()->Advance(100 * kNsPerMs);
+    RunAttempt(attempt, 0);
+  }
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+}
+
+TEST_F(SubmitSessionTest, TheClientsDeadlineCountsWhenItIsTheEarlier) {
+  stream_.remaining_ns = 7'000;
+  const auto start = static_cast<uint64_t>(engine_.clock().NowNanos());
+  Start("g.V()", 500);
+  EXPECT_EQ(engine_.Query(0)->options.deadline_ns, start + 7'000);
+  RunAttempt(0, 0);
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+}
+
+TEST_F(SubmitSessionTest, ACancelDuringTheCommitComesTooLateWhenItCommits) {
+  graphs_.Hold(true);
+  Start("g.addV()");
+  RunAttempt(0, 2);
+  graphs_.WaitForCommits(1);
+  session_->OnCancel();
+  graphs_.Hold(false);
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  EXPECT_EQ(stream_.num_messages(), 2u);
+  EXPECT_EQ(stream_.summary().version(), MemoryGraphs::kCommittedVersion);
+}
+
+TEST_F(SubmitSessionTest, ACancelDuringACommitThatConflictsEndsTheRequest) {
+  graphs_.Hold(true);
+  graphs_.conflicts = 1;
+  Start("g.addV()");
+  RunAttempt(0, 2);
+  graphs_.WaitForCommits(1);
+  session_->OnCancel();
+  graphs_.Hold(false);
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kCancelled);
+  EXPECT_EQ(stream_.num_messages(), 0u);
+  EXPECT_EQ(engine_.num_queries(), 1u);
+}
+
+TEST_F(SubmitSessionTest, AFullWindowPausesTheQueryUntilTheClientReads) {
+  Start("g.V()");
+  const auto query = engine_.Query(0);
+  ASSERT_TRUE(query->PushOne(0));
+  stream_.WaitForWrite();  // this one is outstanding, and nothing else is sent meanwhile
+  for (size_t i = 1; i < kWindow; ++i) EXPECT_TRUE(query->PushOne(static_cast<int64_t>(i)));
+  EXPECT_FALSE(query->PushOne(99));
+  EXPECT_EQ(stream_.num_messages(), 1u);
+  stream_.Written(session_.get());
+  query->WaitForResumes(1);
+  query->End(OkStatus(), kWindow);
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  EXPECT_EQ(stream_.num_messages(), kWindow);
+}
+
+TEST_F(SubmitSessionTest, AWriteThatFailsStopsTheQuery) {
+  Start("g.V()");
+  const auto query = engine_.Query(0);
+  ASSERT_TRUE(query->PushOne(0));
+  stream_.WaitForWrite();
+  stream_.Written(session_.get(), false);
+  EXPECT_EQ(query->WaitForCancel().code(), StatusCode::kCancelled);
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kCancelled);
+}
+
+TEST_F(SubmitSessionTest, OneMoreThanAllowedIsRefusedAtOnce) {
+  QueryControl control;
+  const auto ticket = registry_.Admit("another", "g", std::move(control));
+  ASSERT_TRUE(ticket.ok());
+  Start("g.V()");
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(engine_.num_queries(), 0u);
+}
+
+// Whatever comes first of the client's cancel, the results and the end: the call ends once, and no
+// write overtakes another (FakeStream checks both).
+TEST_F(SubmitSessionTest, ACancelThatRacesWithTheResultsEndsTheCallOnce) {
+  Start("g.V()");
+  const auto query = engine_.Query(0);
+  std::thread canceller([this] { session_->OnCancel(); });
+  std::thread worker([&query] {
+    for (int i = 0; i < 1000; ++i) query->PushOne(i);
+    query->End(OkStatus(), 1000);
+  });
+  const Status status = stream_.ReadAll(session_.get());
+  EXPECT_TRUE(status.ok() || status.code() == StatusCode::kCancelled) << status;
+  canceller.join();
+  worker.join();
+}
+
+}  // namespace
+}  // namespace koios::server

@@ -21,11 +21,6 @@ namespace koios::engine {
 struct StateKey {
   InstanceId instance;
   Loops loops;
-  bool operator==(const StateKey&) const = default;
-  template <typename H>
-  friend H AbslHashValue(H h, const StateKey& key) {
-    return H::combine(std::move(h), key.instance.home, key.instance.serial, key.loops);
-  }
 };
 
 // What an operator may ask of its driver.

@@ -58,8 +58,9 @@ class CollectOp : public BarrierOperator {
       *done = false;
       if (!state.arranged) return OkStatus();
     }
+    const size_t rows_before = output->rows;
     state.rows.Take(state.order, &state.next, output);
-    SetBulk(state, output);
+    SetBulk(state, rows_before, output);
     *done = state.next == state.order.size();
     if (*done) {
       RETURN_IF_ERROR(host_->ChargeState(-state.bytes));
@@ -132,10 +133,13 @@ class CollectOp : public BarrierOperator {
   OperatorHost* const host_;
 
  private:
-  static void SetBulk(const State& state, Batch* output) {
-    if (state.bulk.empty() || output->rows == 0) return;
+  // Of the rows from `begin` on.
+  static void SetBulk(const State& state, size_t begin, Batch* output) {
+    if (state.bulk.empty()) return;
+    output->bulk.resize(begin, 1);
     const auto end = state.bulk.begin() + static_cast<std::ptrdiff_t>(state.next);
-    output->bulk.assign(end - static_cast<std::ptrdiff_t>(output->rows), end);
+    output->bulk.insert(output->bulk.end(), end - static_cast<std::ptrdiff_t>(output->rows - begin),
+                        end);
   }
 
   StateTable<State> states_;

@@ -38,9 +38,7 @@ class GroupOp : public BarrierOperator {
         state->bytes += bytes;
         ASSIGN_OR_RETURN(map, state->table.TakeMap());
       }
-      output->slots.resize(1);
-      output->slots[0].Append(map);
-      output->rows = 1;
+      output->AppendCurrent(map);
     }
     if (!*done || state == nullptr) return OkStatus();
     RETURN_IF_ERROR(host_->ChargeState(-state->bytes));
@@ -62,7 +60,7 @@ class GroupOp : public BarrierOperator {
   };
 
   Status FireRows(State* state, Batch* output) const {
-    output->slots.resize(op_.key_slot() + 1);
+    output->slots.resize(std::max<size_t>(output->slots.size(), op_.key_slot() + 1));
     size_t bytes = 0;
     while (state->next < state->table.size() && output->rows < kBatchRows && bytes < kBatchBytes) {
       const size_t i = state->next++;

@@ -74,9 +74,10 @@ class BarrierOperator {
     (void)input;
     return false;
   }
-  // Gives the rows (without runs) of one instance and iteration, at most kBatchRows per call; may
-  // give none, and may be called often until it does: one call does a bounded share of the work.
-  // Also called for barriers that were armed but absorbed nothing.
+  // Appends the rows (without runs) of one instance and iteration, as long as `output` has fewer
+  // than kBatchRows; it may hold those of others. May give none, and may be called often until it
+  // does: one call does a bounded share of the work. Also called for barriers that were armed but
+  // absorbed nothing.
   virtual Status Fire(const StateKey& key, Batch* output, bool* done) = 0;
   virtual void Release(const InstanceId& instance) { (void)instance; }
 };

@@ -226,9 +226,7 @@ class ReduceFinalOp : public BarrierOperator {
     }
     ASSIGN_OR_RETURN(std::optional<Value> result, reducer_.Final(std::move(acc)));
     if (!result.has_value()) return OkStatus();
-    output->slots.resize(1);
-    output->slots[0].Append(*result);
-    output->rows = 1;
+    output->AppendCurrent(*result);
     return OkStatus();
   }
 

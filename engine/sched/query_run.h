@@ -154,6 +154,7 @@ class QueryRun {
   Status RunBarrier(Node* node);
   Status RunPartial(Node* node);
   Status RunFiring(Node* node);
+  Status FireNext(Node* node, Batch* batch, bool* done);
   Status RunExchange(Node* node);
   Status RunSplit(Node* node);
   Status RunScopeEnter(Node* node);

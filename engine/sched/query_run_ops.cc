@@ -10,6 +10,9 @@
 namespace koios::engine {
 namespace {
 
+// How long one call goes on to the next firing.
+constexpr uint64_t kFiringNanos = 200'000;
+
 // Bytes of a result that has left the query, charged as long as somebody holds it.
 class ResultCharge {
  public:
@@ -214,38 +217,54 @@ void QueryRun::CountOut(Node* node, const Batch& batch) {
   for (const int64_t bulk : batch.bulk) stats.bulk_out += static_cast<uint64_t>(bulk);
 }
 
+// Fires barriers of one iteration into one batch: those of many instances make few rows each. As
+// long as it has room, and the call has not taken long.
 Status QueryRun::RunFiring(Node* node) {
-  Firing& firing = node->firings.front();
-  if (root_closed_[node->op->id()] != 0) {
-    ReturnWeight(firing.key.instance, firing.pool.k(), firing.pool.left());
-    node->firings.pop_front();
-    return OkStatus();
-  }
+  const uint64_t begin = worker_.clock->NowNanos();
+  const int64_t kept = node->host->state_bytes;
+  const Loops loops = node->firings.front().key.loops;
   Batch batch;
-  bool done = false;
-  RETURN_IF_ERROR(node->code.barrier->Fire(firing.key, &batch, &done));
-  const InstanceId instance = firing.key.instance;
-  if (batch.rows > 0) {
-    batch.slots.resize(spec_->plan.num_slots());
-    if (node->op->ordinal_slot() != 0) {
-      Column ordinals(Column::Kind::kString);
-      for (size_t row = 0; row < batch.rows; ++row) {
-        std::string ordinal;
-        AppendOrdinal(node->ordinal_fired++, &ordinal);
-        ordinals.AppendString(ordinal);
-      }
-      batch.slots[node->op->ordinal_slot()] = std::move(ordinals);
+  batch.slots.resize(spec_->plan.num_slots());
+  bool done = true;
+  do {
+    RETURN_IF_ERROR(FireNext(node, &batch, &done));
+  } while (done && !node->firings.empty() && node->firings.front().key.loops == loops &&
+           batch.rows < kBatchRows &&
+           kept - node->host->state_bytes < static_cast<int64_t>(kBatchBytes) &&
+           worker_.clock->NowNanos() - begin < kFiringNanos);
+  if (batch.rows == 0) return OkStatus();
+  if (node->op->ordinal_slot() != 0) {
+    Column ordinals(Column::Kind::kString);
+    for (size_t row = 0; row < batch.rows; ++row) {
+      std::string ordinal;
+      AppendOrdinal(node->ordinal_fired++, &ordinal);
+      ordinals.AppendString(ordinal);
     }
-    for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
-    const uint32_t k = done ? firing.pool.k() : firing.pool.Take();
-    batch.runs.push_back({instance, firing.key.loops, static_cast<uint32_t>(batch.rows), k});
-    CountOut(node, batch);
-    if (done && firing.pool.left() > 1) ReturnWeight(instance, k, firing.pool.left() - 1);
-    Enqueue(node->op->next(0), std::move(batch));
-  } else if (done) {
+    batch.slots[node->op->ordinal_slot()] = std::move(ordinals);
+  }
+  for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
+  CountOut(node, batch);
+  Enqueue(node->op->next(0), std::move(batch));
+  return OkStatus();
+}
+
+Status QueryRun::FireNext(Node* node, Batch* batch, bool* done) {
+  Firing& firing = node->firings.front();
+  const InstanceId instance = firing.key.instance;
+  const size_t rows_before = batch->rows;
+  *done = true;
+  if (root_closed_[node->op->id()] == 0) {
+    RETURN_IF_ERROR(node->code.barrier->Fire(firing.key, batch, done));
+  }
+  const auto count = static_cast<uint32_t>(batch->rows - rows_before);
+  if (count > 0) {
+    const uint32_t k = *done ? firing.pool.k() : firing.pool.Take();
+    batch->runs.push_back({instance, firing.key.loops, count, k});
+    if (*done && firing.pool.left() > 1) ReturnWeight(instance, k, firing.pool.left() - 1);
+  } else if (*done) {
     ReturnWeight(instance, firing.pool.k(), firing.pool.left());
   }
-  if (done) node->firings.pop_front();
+  if (*done) node->firings.pop_front();
   return OkStatus();
 }
 

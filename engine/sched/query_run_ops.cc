@@ -81,35 +81,34 @@ void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, B
   batch->slots[slot] = std::move(ordinals);
 }
 
-// Gives each output run its weight: with `last`, all that is left of its input run (what cannot
-// travel in one piece goes home), else a piece. Input runs without output go home with `last`.
+// Gives each output run its weight: of an input run that is through all that is left (what cannot
+// travel in one piece goes home), else a piece. A run is through when a later one has given rows,
+// as operators take the rows in order, and with `last`; without output its weight goes home.
 void QueryRun::GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch) {
+  const size_t rows = output.rows(input->batch);
   size_t next = 0;  // first output row not yet covered
-  uint32_t begin = 0;
-  for (size_t r = 0; r < input->batch.runs.size(); ++r) {
-    const Run& run = input->batch.runs[r];
-    const uint32_t end = begin + run.count;
+  while (input->run < input->batch.runs.size()) {
+    const Run& run = input->batch.runs[input->run];
+    const uint32_t end = input->run_begin + run.count;
     size_t until = next;
     if (output.identity) {
       until = end;
     } else {
-      const auto first = output.origin.begin();
-      until = static_cast<size_t>(
-          std::lower_bound(first + static_cast<std::ptrdiff_t>(next), output.origin.end(), end) -
-          first);
+      while (until < rows && output.origin[until] < end) ++until;
     }
-    WeightPool& left = input->left[r];
+    const bool through = last || until < rows;
+    WeightPool& left = input->left[input->run];
     const uint32_t count = static_cast<uint32_t>(until - next);
-    if (count > 0 && last) {
-      batch->runs.push_back({run.instance, run.loops, count, left.k()});
-      if (left.left() > 1) ReturnWeight(run.instance, left.k(), left.left() - 1);
-    } else if (count > 0) {
-      batch->runs.push_back({run.instance, run.loops, count, left.Take()});
-    } else if (last) {
-      ReturnWeight(run.instance, left.k(), left.left());
+    if (count > 0) {
+      const uint32_t k = through ? left.k() : left.Take();
+      batch->runs.push_back({run.instance, run.loops, count, k});
     }
+    if (!through) return;
+    const uint32_t home = left.left() - (count > 0 ? 1 : 0);
+    if (home > 0) ReturnWeight(run.instance, left.k(), home);
     next = until;
-    begin = end;
+    input->run_begin = end;
+    ++input->run;
   }
 }
 
@@ -122,10 +121,10 @@ Status QueryRun::RunStream(Node* node) {
   }
   // A cursor in the middle of a batch that nobody needs any more is dropped with its weight.
   if (any_closed_ && root_closed_[node->op->id()] != 0) {
-    for (size_t r = 0; r < input.batch.runs.size(); ++r) {
+    for (size_t r = input.run; r < input.batch.runs.size(); ++r) {
       ReturnWeight(input.batch.runs[r].instance, input.left[r].k(), input.left[r].left());
     }
-    stats_[node->op->id()].rows_dropped += input.batch.rows;
+    stats_[node->op->id()].rows_dropped += input.batch.rows - input.run_begin;
     FinishInput(node);
     node->lane->stream.reset();
     ASSIGN_OR_RETURN(node->code,

@@ -44,7 +44,7 @@ class OperatorHost {
 // What a stream operator made of (a part of) one input batch.
 struct OpOutput {
   std::vector<uint32_t> origin;  // input row of each output row, ascending; unused when identity
-  bool identity = false;         // every input row comes out once
+  bool identity = false;         // every input row comes out once, in one call
   int slot = -1;                 // which slot `column` replaces; -1: none
   Column column;
   bool has_bulk = false;  // `bulk` replaces the input's bulk

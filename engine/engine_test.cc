@@ -277,6 +277,38 @@ TEST(EngineTest, ProfileCountsAllWorkers) {
   EXPECT_EQ(result.operators[6].rows_out, 900u);
 }
 
+// V().map(out().fold()): a row per instance, and none of them travels alone.
+TEST(EngineTest, RowsOfManyInstancesShareBatches) {
+  const auto graph = FanGraph(100, 3);
+  const auto engine = Engine::Create({});
+  plan::Plan plan = Hops(0, false);
+  plan.mutable_operators()->DeleteSubrange(3, 2);
+  plan.mutable_operators(2)->clear_next();
+  Add(&plan, "map()")->mutable_scope_enter();
+  Add(&plan, "out()")->mutable_expand();
+  plan::Reduce* fold = Add(&plan, "fold()")->mutable_reduce();
+  fold->set_function(plan::Reduce::FOLD);
+  for (int body : {4, 5}) plan.mutable_operators(body)->set_scope(4);
+  Add(&plan, "map()")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  plan.mutable_operators(6)->set_scope(4);
+  plan::ScopeExit* exit = Add(&plan, "map()")->mutable_scope_exit();
+  exit->set_enter(3);
+  exit->set_policy(plan::ScopeExit::FIRST);
+  Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "sink")->mutable_sink();
+  auto sink = std::make_shared<WaitingSink>();
+  QueryOptions options;
+  options.profile = true;
+  engine->Submit(plan, graph, options, sink);
+  const QueryResult result = sink->Wait();
+  ASSERT_TRUE(result.status.ok()) << MessageOf(result.status);
+  EXPECT_EQ(sink->rows(), 100);
+  EXPECT_EQ(sink->last().AsList().size(), 3u);
+  EXPECT_EQ(result.operators[2].batches, 1u);   // of all partitions
+  EXPECT_LE(result.operators[7].batches, 50u);  // as many as it takes in time
+  EXPECT_EQ(result.operators[9].rows_in, 100u);
+}
+
 // 20^6 walks from each of 50 vertices, but never more than 50 different rows.
 TEST(EngineTest, MergedRowsAreAsManyAsTheVertices) {
   const auto graph = FanGraph(50, 20);

@@ -31,6 +31,13 @@ void Batch::AppendRows(const Batch& source, const std::vector<uint32_t>& picked)
   rows += picked.size();
 }
 
+void Batch::AppendCurrent(const Value& value) {
+  if (slots.empty()) slots.resize(1);
+  slots[0].Append(value);
+  if (!bulk.empty()) bulk.push_back(1);
+  ++rows;
+}
+
 void Batch::AppendRun(const Run& run) {
   if (!runs.empty()) {
     Run& last = runs.back();

@@ -9,6 +9,7 @@
 #include "engine/op/charge_ahead.h"
 #include "engine/op/kept_rows.h"
 #include "engine/op/operator.h"
+#include "engine/op/state_table.h"
 
 namespace koios::engine {
 
@@ -18,14 +19,15 @@ class CollectOp : public BarrierOperator {
 
   Status Absorb(const Batch& input) override {
     size_t row = 0;
+    const size_t input_bytes = input.ByteSize();
     for (const Run& run : input.runs) {
-      State& state = states_[StateKey{run.instance, run.loops}];
+      State* state = states_.FindOrMake(run).first;
       const auto share =
-          static_cast<int64_t>(input.ByteSize() * run.count / std::max<size_t>(input.rows, 1));
-      RETURN_IF_ERROR(Charge(share, &state));
-      const int64_t before = state.rows.ByteSize();
-      state.rows.Add(input, row, row + run.count);
-      RETURN_IF_ERROR(Charge(state.rows.ByteSize() - before - share, &state));
+          static_cast<int64_t>(input_bytes * run.count / std::max<size_t>(input.rows, 1));
+      RETURN_IF_ERROR(Charge(share, state));
+      const int64_t before = state->rows.ByteSize();
+      state->rows.Add(input, row, row + run.count);
+      RETURN_IF_ERROR(Charge(state->rows.ByteSize() - before - share, state));
       row += run.count;
     }
     return OkStatus();
@@ -33,9 +35,9 @@ class CollectOp : public BarrierOperator {
 
   StatusOr<bool> Proceed(const Batch& input) override {
     for (const Run& run : input.runs) {
-      const auto found = states_.find(StateKey{run.instance, run.loops});
-      if (found == states_.end()) continue;
-      ASSIGN_OR_RETURN(const bool more, Prune(&found->second));
+      State* state = states_.Find({run.instance, run.loops});
+      if (state == nullptr) continue;
+      ASSIGN_OR_RETURN(const bool more, Prune(state));
       if (more) return true;
     }
     return false;
@@ -43,9 +45,9 @@ class CollectOp : public BarrierOperator {
 
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
     *done = true;
-    const auto found = states_.find(key);
-    if (found == states_.end()) return OkStatus();
-    State& state = found->second;
+    State* found = states_.Find(key);
+    if (found == nullptr) return OkStatus();
+    State& state = *found;
     if (!state.firing) {
       state.firing = true;
       RETURN_IF_ERROR(
@@ -56,22 +58,20 @@ class CollectOp : public BarrierOperator {
       *done = false;
       if (!state.arranged) return OkStatus();
     }
+    const size_t rows_before = output->rows;
     state.rows.Take(state.order, &state.next, output);
-    SetBulk(state, output);
+    SetBulk(state, rows_before, output);
     *done = state.next == state.order.size();
     if (*done) {
       RETURN_IF_ERROR(host_->ChargeState(-state.bytes));
-      states_.erase(found);
+      states_.Erase(key);
     }
     return OkStatus();
   }
 
   void Release(const InstanceId& instance) override {
-    absl::erase_if(states_, [&](const auto& entry) {
-      if (entry.first.instance != instance) return false;
-      (void)host_->ChargeState(-entry.second.bytes);
-      return true;
-    });
+    states_.Release(instance,
+                    [this](const State& state) { (void)host_->ChargeState(-state.bytes); });
   }
 
  protected:
@@ -133,13 +133,16 @@ class CollectOp : public BarrierOperator {
   OperatorHost* const host_;
 
  private:
-  static void SetBulk(const State& state, Batch* output) {
-    if (state.bulk.empty() || output->rows == 0) return;
+  // Of the rows from `begin` on.
+  static void SetBulk(const State& state, size_t begin, Batch* output) {
+    if (state.bulk.empty()) return;
+    output->bulk.resize(begin, 1);
     const auto end = state.bulk.begin() + static_cast<std::ptrdiff_t>(state.next);
-    output->bulk.assign(end - static_cast<std::ptrdiff_t>(output->rows), end);
+    output->bulk.insert(output->bulk.end(), end - static_cast<std::ptrdiff_t>(output->rows - begin),
+                        end);
   }
 
-  absl::flat_hash_map<StateKey, State> states_;
+  StateTable<State> states_;
 };
 
 }  // namespace koios::engine

@@ -77,9 +77,7 @@ class CapOp : public BarrierOperator {
     StatusOr<Value> result = Read();
     RETURN_IF_ERROR(host_->ChargeState(-bytes));
     RETURN_IF_ERROR(result.status());
-    output->slots.resize(1);
-    output->slots[0].Append(*result);
-    output->rows = 1;
+    output->AppendCurrent(*result);
     return OkStatus();
   }
 

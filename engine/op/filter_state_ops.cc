@@ -3,6 +3,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "core/value_compare.h"
 #include "engine/op/charge_ahead.h"
+#include "engine/op/state_table.h"
 
 namespace koios::engine {
 namespace {
@@ -17,13 +18,9 @@ class LimitOp : public StreamOperator {
     *done = true;
     size_t row = 0;
     for (const Run& run : input.runs) {
-      const StateKey key{run.instance, run.loops};
-      auto found = seen_.find(key);
-      if (found == seen_.end()) {
-        RETURN_IF_ERROR(host_->ChargeState(kStateBytes));
-        found = seen_.try_emplace(key, 0).first;
-      }
-      int64_t& seen = found->second;
+      const auto [found, fresh] = seen_.FindOrMake(run, 0);
+      if (fresh) RETURN_IF_ERROR(host_->ChargeState(kStateBytes));
+      int64_t& seen = *found;
       const size_t end = row + run.count;
       for (; row < end && !Full(seen); ++row) {
         const int64_t from = seen;
@@ -35,20 +32,18 @@ class LimitOp : public StreamOperator {
         output->bulk.push_back(last - first);
       }
       row = end;
-      if (Full(seen)) host_->CloseUpstream(key);
+      if (Full(seen)) host_->CloseUpstream({run.instance, run.loops});
     }
     output->has_bulk = true;
     return OkStatus();
   }
 
   void Release(const InstanceId& instance) override {
-    const auto gone = static_cast<int64_t>(
-        absl::erase_if(seen_, [&](const auto& entry) { return entry.first.instance == instance; }));
-    (void)host_->ChargeState(-gone * kStateBytes);
+    seen_.Release(instance, [this](int64_t) { (void)host_->ChargeState(-kStateBytes); });
   }
 
  private:
-  static constexpr int64_t kStateBytes = 64;
+  static constexpr int64_t kStateBytes = 192;
 
   bool Full(int64_t seen) const { return high_ >= 0 && seen >= high_; }
   static int64_t Bounded(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
@@ -56,7 +51,7 @@ class LimitOp : public StreamOperator {
   const int64_t low_;
   const int64_t high_;
   OperatorHost* const host_;
-  absl::flat_hash_map<StateKey, int64_t> seen_;
+  StateTable<int64_t> seen_;
 };
 
 // The first row of each distinct key passes, with bulk 1. Vertex keys have a set of their own.

@@ -2,6 +2,7 @@
 
 #include "engine/effect/group_table.h"
 #include "engine/op/charge_ahead.h"
+#include "engine/op/state_table.h"
 
 namespace koios::engine {
 namespace {
@@ -13,8 +14,7 @@ class GroupOp : public BarrierOperator {
   Status Absorb(const Batch& input) override {
     size_t row = 0;
     for (const Run& run : input.runs) {
-      const StateKey key{run.instance, run.loops};
-      State& state = states_.try_emplace(key, op_.value()).first->second;
+      State& state = *states_.FindOrMake(run, op_.value()).first;
       ChargeAhead charge(host_, &state.bytes);
       for (const size_t end = row + run.count; row < end; ++row) {
         RETURN_IF_ERROR(state.table.Add(input, row, op_.key_slot(), op_.value_slot(), &charge));
@@ -25,35 +25,30 @@ class GroupOp : public BarrierOperator {
 
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
     *done = true;
-    const auto found = states_.find(key);
+    State* state = states_.Find(key);
     if (op_.rows()) {
-      if (found == states_.end()) return OkStatus();
-      RETURN_IF_ERROR(FireRows(&found->second, output));
-      *done = found->second.next == found->second.table.size();
+      if (state == nullptr) return OkStatus();
+      RETURN_IF_ERROR(FireRows(state, output));
+      *done = state->next == state->table.size();
     } else {
       Value map = Value::Map({});
-      if (found != states_.end()) {
-        const int64_t bytes = found->second.table.MapBytes();
+      if (state != nullptr) {
+        const int64_t bytes = state->table.MapBytes();
         RETURN_IF_ERROR(host_->ChargeState(bytes));
-        found->second.bytes += bytes;
-        ASSIGN_OR_RETURN(map, found->second.table.TakeMap());
+        state->bytes += bytes;
+        ASSIGN_OR_RETURN(map, state->table.TakeMap());
       }
-      output->slots.resize(1);
-      output->slots[0].Append(map);
-      output->rows = 1;
+      output->AppendCurrent(map);
     }
-    if (!*done || found == states_.end()) return OkStatus();
-    RETURN_IF_ERROR(host_->ChargeState(-found->second.bytes));
-    states_.erase(found);
+    if (!*done || state == nullptr) return OkStatus();
+    RETURN_IF_ERROR(host_->ChargeState(-state->bytes));
+    states_.Erase(key);
     return OkStatus();
   }
 
   void Release(const InstanceId& instance) override {
-    absl::erase_if(states_, [&](const auto& entry) {
-      if (entry.first.instance != instance) return false;
-      (void)host_->ChargeState(-entry.second.bytes);
-      return true;
-    });
+    states_.Release(instance,
+                    [this](const State& state) { (void)host_->ChargeState(-state.bytes); });
   }
 
  private:
@@ -65,7 +60,7 @@ class GroupOp : public BarrierOperator {
   };
 
   Status FireRows(State* state, Batch* output) const {
-    output->slots.resize(op_.key_slot() + 1);
+    output->slots.resize(std::max<size_t>(output->slots.size(), op_.key_slot() + 1));
     size_t bytes = 0;
     while (state->next < state->table.size() && output->rows < kBatchRows && bytes < kBatchBytes) {
       const size_t i = state->next++;
@@ -81,7 +76,7 @@ class GroupOp : public BarrierOperator {
 
   const plan::Group op_;
   OperatorHost* const host_;
-  absl::flat_hash_map<StateKey, State> states_;
+  StateTable<State> states_;
 };
 
 }  // namespace

@@ -35,8 +35,8 @@ class KeptRows {
   // Forgets whole chunks of the oldest rows, as long as at least `rows` rows stay. Returns the
   // bytes that this frees. Positions change.
   int64_t DropOldest(size_t rows);
-  // Copies rows at positions [*next, ...) into an empty batch, while their shape is the same and a
-  // batch has room; advances *next.
+  // Appends rows at positions [*next, ...), while their shape is that of `out`'s rows and a batch
+  // has room; advances *next.
   void Take(const std::vector<Position>& order, size_t* next, Batch* out) const;
 
  private:

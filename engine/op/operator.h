@@ -21,11 +21,6 @@ namespace koios::engine {
 struct StateKey {
   InstanceId instance;
   Loops loops;
-  bool operator==(const StateKey&) const = default;
-  template <typename H>
-  friend H AbslHashValue(H h, const StateKey& key) {
-    return H::combine(std::move(h), key.instance.home, key.instance.serial, key.loops);
-  }
 };
 
 // What an operator may ask of its driver.
@@ -49,7 +44,7 @@ class OperatorHost {
 // What a stream operator made of (a part of) one input batch.
 struct OpOutput {
   std::vector<uint32_t> origin;  // input row of each output row, ascending; unused when identity
-  bool identity = false;         // every input row comes out once
+  bool identity = false;         // every input row comes out once, in one call
   int slot = -1;                 // which slot `column` replaces; -1: none
   Column column;
   bool has_bulk = false;  // `bulk` replaces the input's bulk
@@ -79,9 +74,10 @@ class BarrierOperator {
     (void)input;
     return false;
   }
-  // Gives the rows (without runs) of one instance and iteration, at most kBatchRows per call; may
-  // give none, and may be called often until it does: one call does a bounded share of the work.
-  // Also called for barriers that were armed but absorbed nothing.
+  // Appends the rows (without runs) of one instance and iteration, as long as `output` has fewer
+  // than kBatchRows; it may hold those of others. May give none, and may be called often until it
+  // does: one call does a bounded share of the work. Also called for barriers that were armed but
+  // absorbed nothing.
   virtual Status Fire(const StateKey& key, Batch* output, bool* done) = 0;
   virtual void Release(const InstanceId& instance) { (void)instance; }
 };

@@ -8,6 +8,7 @@
 #include "core/value_codec.h"
 #include "engine/op/charge_ahead.h"
 #include "engine/op/fold_operator.h"
+#include "engine/op/state_table.h"
 
 namespace koios::engine {
 namespace {
@@ -218,26 +219,20 @@ class ReduceFinalOp : public BarrierOperator {
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
     *done = true;
     Accumulator acc;
-    const auto found = state_.find(key);
-    if (found != state_.end()) {
-      acc = std::move(found->second);
-      state_.erase(found);
+    if (Accumulator* found = states_.Find(key); found != nullptr) {
+      acc = std::move(*found);
+      states_.Erase(key);
       RETURN_IF_ERROR(host_->ChargeState(-acc.bytes));
     }
     ASSIGN_OR_RETURN(std::optional<Value> result, reducer_.Final(std::move(acc)));
     if (!result.has_value()) return OkStatus();
-    output->slots.resize(1);
-    output->slots[0].Append(*result);
-    output->rows = 1;
+    output->AppendCurrent(*result);
     return OkStatus();
   }
 
   void Release(const InstanceId& instance) override {
-    absl::erase_if(state_, [&](const auto& entry) {
-      if (entry.first.instance != instance) return false;
-      (void)host_->ChargeState(-entry.second.bytes);
-      return true;
-    });
+    states_.Release(instance,
+                    [this](const Accumulator& acc) { (void)host_->ChargeState(-acc.bytes); });
   }
 
  private:
@@ -256,8 +251,8 @@ class ReduceFinalOp : public BarrierOperator {
     size_t left = kSliceWork;
     for (; at_.run < input.runs.size(); ++at_.run, at_.in_run = 0) {
       const Run& run = input.runs[at_.run];
-      const auto [found, fresh] = state_.try_emplace(StateKey{run.instance, run.loops});
-      Accumulator& acc = found->second;
+      const auto [found, fresh] = states_.FindOrMake(run);
+      Accumulator& acc = *found;
       ChargeAhead charge(host_, &acc.bytes);
       if (fresh) RETURN_IF_ERROR(charge.Take(sizeof(Accumulator)));
       for (; at_.in_run < run.count; ++at_.in_run, ++at_.row, at_.copy = 0) {
@@ -279,7 +274,7 @@ class ReduceFinalOp : public BarrierOperator {
   Reducer reducer_;
   Cursor at_;
   OperatorHost* const host_;
-  absl::flat_hash_map<StateKey, Accumulator> state_;
+  StateTable<Accumulator> states_;
 };
 
 // Keeps one accumulator and one weight per instance and iteration; small, so it moves home whole

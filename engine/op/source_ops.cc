@@ -76,49 +76,52 @@ class ScanOp : public StreamOperator {
              });
   }
 
+  // What small partitions have, or what is left of big ones, goes into one batch.
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
-    *done = false;
-    if (none_) {
-      *done = true;
-      return OkStatus();
-    }
+    *done = none_;
+    if (none_) return OkStatus();
     if (input.slots[0].kind() != Column::Kind::kInt) return Internal("Scan needs partitions.");
-    const uint32_t partition = static_cast<uint32_t>(input.slots[0].ints()[row_]);
-    if (partition >= host_->view().num_partitions()) return DataLoss("There is no such partition.");
-    bool end = false;
-    if (element_ == plan::VERTEX) {
-      std::vector<VertexRef> vertices;
-      if (seeks_) {
-        RETURN_IF_ERROR(host_->view().SeekVertices(partition, labels_, sought_key_, sought_,
-                                                   &seek_cursor_, kBatchRows, &vertices));
-      } else {
-        RETURN_IF_ERROR(
-            host_->view().ScanVertices(partition, labels_, &vertex_cursor_, kBatchRows, &vertices));
-      }
-      output->column = Column::Of(std::move(vertices));
-      end = seeks_ ? seek_cursor_.done : vertex_cursor_.done;
-    } else {
-      std::vector<EdgeRef> edges;
-      RETURN_IF_ERROR(
-          host_->view().ScanEdges(partition, labels_, &edge_cursor_, kBatchRows, &edges));
-      output->column = Column::Of(std::move(edges));
-      end = edge_cursor_.done;
-    }
-    output->origin.assign(output->column.size(), static_cast<uint32_t>(row_));
-    if (end) {
-      vertex_cursor_ = {};
-      seek_cursor_ = {};
-      edge_cursor_ = {};
-      if (++row_ == input.rows) {
+    std::vector<VertexRef> vertices;
+    std::vector<EdgeRef> edges;
+    for (int reads = 0; reads < kReads && output->origin.size() < kBatchRows; ++reads) {
+      ASSIGN_OR_RETURN(const bool end, Read(static_cast<uint32_t>(input.slots[0].ints()[row_]),
+                                            kBatchRows - output->origin.size(), &vertices, &edges));
+      output->origin.resize(vertices.size() + edges.size(), static_cast<uint32_t>(row_));
+      if (end && ++row_ == input.rows) {
         row_ = 0;
         *done = true;
+        break;
       }
     }
+    output->column =
+        element_ == plan::VERTEX ? Column::Of(std::move(vertices)) : Column::Of(std::move(edges));
     return OkStatus();
   }
 
  private:
+  static constexpr int kReads = 32;  // in one call
+
+  // At most `limit` more elements of the partition. True: it has no more.
+  StatusOr<bool> Read(uint32_t partition, size_t limit, std::vector<VertexRef>* vertices,
+                      std::vector<EdgeRef>* edges) {
+    const storage::GraphView& view = host_->view();
+    if (partition >= view.num_partitions()) return DataLoss("There is no such partition.");
+    if (element_ == plan::EDGE) {
+      RETURN_IF_ERROR(view.ScanEdges(partition, labels_, &edge_cursor_, limit, edges));
+    } else if (seeks_) {
+      RETURN_IF_ERROR(view.SeekVertices(partition, labels_, sought_key_, sought_, &seek_cursor_,
+                                        limit, vertices));
+    } else {
+      RETURN_IF_ERROR(view.ScanVertices(partition, labels_, &vertex_cursor_, limit, vertices));
+    }
+    if (!edge_cursor_.done && !seek_cursor_.done && !vertex_cursor_.done) return false;
+    vertex_cursor_ = {};
+    seek_cursor_ = {};
+    edge_cursor_ = {};
+    return true;
+  }
+
   OperatorHost* const host_;
   const plan::ElementKind element_;
   bool none_ = false;

@@ -76,6 +76,8 @@ class QueryRun {
     uint32_t exchange = 0;
     Loops lane;                    // the Exchange's lane
     std::vector<WeightPool> left;  // per run, once worked on
+    size_t run = 0;                // the first that may still give rows: those before gave all,
+    uint32_t run_begin = 0;        // and its first row
     // The next traverser that enters a serial scope.
     struct Cursor {
       size_t run = 0;
@@ -154,6 +156,7 @@ class QueryRun {
   Status RunBarrier(Node* node);
   Status RunPartial(Node* node);
   Status RunFiring(Node* node);
+  Status FireNext(Node* node, Batch* batch, bool* done);
   Status RunExchange(Node* node);
   Status RunSplit(Node* node);
   Status RunScopeEnter(Node* node);

@@ -10,6 +10,9 @@
 namespace koios::engine {
 namespace {
 
+// How long one call goes on to the next firing.
+constexpr uint64_t kFiringNanos = 200'000;
+
 // Bytes of a result that has left the query, charged as long as somebody holds it.
 class ResultCharge {
  public:
@@ -78,35 +81,34 @@ void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, B
   batch->slots[slot] = std::move(ordinals);
 }
 
-// Gives each output run its weight: with `last`, all that is left of its input run (what cannot
-// travel in one piece goes home), else a piece. Input runs without output go home with `last`.
+// Gives each output run its weight: of an input run that is through all that is left (what cannot
+// travel in one piece goes home), else a piece. A run is through when a later one has given rows,
+// as operators take the rows in order, and with `last`; without output its weight goes home.
 void QueryRun::GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch) {
+  const size_t rows = output.rows(input->batch);
   size_t next = 0;  // first output row not yet covered
-  uint32_t begin = 0;
-  for (size_t r = 0; r < input->batch.runs.size(); ++r) {
-    const Run& run = input->batch.runs[r];
-    const uint32_t end = begin + run.count;
+  while (input->run < input->batch.runs.size()) {
+    const Run& run = input->batch.runs[input->run];
+    const uint32_t end = input->run_begin + run.count;
     size_t until = next;
     if (output.identity) {
       until = end;
     } else {
-      const auto first = output.origin.begin();
-      until = static_cast<size_t>(
-          std::lower_bound(first + static_cast<std::ptrdiff_t>(next), output.origin.end(), end) -
-          first);
+      while (until < rows && output.origin[until] < end) ++until;
     }
-    WeightPool& left = input->left[r];
+    const bool through = last || until < rows;
+    WeightPool& left = input->left[input->run];
     const uint32_t count = static_cast<uint32_t>(until - next);
-    if (count > 0 && last) {
-      batch->runs.push_back({run.instance, run.loops, count, left.k()});
-      if (left.left() > 1) ReturnWeight(run.instance, left.k(), left.left() - 1);
-    } else if (count > 0) {
-      batch->runs.push_back({run.instance, run.loops, count, left.Take()});
-    } else if (last) {
-      ReturnWeight(run.instance, left.k(), left.left());
+    if (count > 0) {
+      const uint32_t k = through ? left.k() : left.Take();
+      batch->runs.push_back({run.instance, run.loops, count, k});
     }
+    if (!through) return;
+    const uint32_t home = left.left() - (count > 0 ? 1 : 0);
+    if (home > 0) ReturnWeight(run.instance, left.k(), home);
     next = until;
-    begin = end;
+    input->run_begin = end;
+    ++input->run;
   }
 }
 
@@ -119,10 +121,10 @@ Status QueryRun::RunStream(Node* node) {
   }
   // A cursor in the middle of a batch that nobody needs any more is dropped with its weight.
   if (any_closed_ && root_closed_[node->op->id()] != 0) {
-    for (size_t r = 0; r < input.batch.runs.size(); ++r) {
+    for (size_t r = input.run; r < input.batch.runs.size(); ++r) {
       ReturnWeight(input.batch.runs[r].instance, input.left[r].k(), input.left[r].left());
     }
-    stats_[node->op->id()].rows_dropped += input.batch.rows;
+    stats_[node->op->id()].rows_dropped += input.batch.rows - input.run_begin;
     FinishInput(node);
     node->lane->stream.reset();
     ASSIGN_OR_RETURN(node->code,
@@ -214,38 +216,54 @@ void QueryRun::CountOut(Node* node, const Batch& batch) {
   for (const int64_t bulk : batch.bulk) stats.bulk_out += static_cast<uint64_t>(bulk);
 }
 
+// Fires barriers of one iteration into one batch: those of many instances make few rows each. As
+// long as it has room, and the call has not taken long.
 Status QueryRun::RunFiring(Node* node) {
-  Firing& firing = node->firings.front();
-  if (root_closed_[node->op->id()] != 0) {
-    ReturnWeight(firing.key.instance, firing.pool.k(), firing.pool.left());
-    node->firings.pop_front();
-    return OkStatus();
-  }
+  const uint64_t begin = worker_.clock->NowNanos();
+  const int64_t kept = node->host->state_bytes;
+  const Loops loops = node->firings.front().key.loops;
   Batch batch;
-  bool done = false;
-  RETURN_IF_ERROR(node->code.barrier->Fire(firing.key, &batch, &done));
-  const InstanceId instance = firing.key.instance;
-  if (batch.rows > 0) {
-    batch.slots.resize(spec_->plan.num_slots());
-    if (node->op->ordinal_slot() != 0) {
-      Column ordinals(Column::Kind::kString);
-      for (size_t row = 0; row < batch.rows; ++row) {
-        std::string ordinal;
-        AppendOrdinal(node->ordinal_fired++, &ordinal);
-        ordinals.AppendString(ordinal);
-      }
-      batch.slots[node->op->ordinal_slot()] = std::move(ordinals);
+  batch.slots.resize(spec_->plan.num_slots());
+  bool done = true;
+  do {
+    RETURN_IF_ERROR(FireNext(node, &batch, &done));
+  } while (done && !node->firings.empty() && node->firings.front().key.loops == loops &&
+           batch.rows < kBatchRows &&
+           kept - node->host->state_bytes < static_cast<int64_t>(kBatchBytes) &&
+           worker_.clock->NowNanos() - begin < kFiringNanos);
+  if (batch.rows == 0) return OkStatus();
+  if (node->op->ordinal_slot() != 0) {
+    Column ordinals(Column::Kind::kString);
+    for (size_t row = 0; row < batch.rows; ++row) {
+      std::string ordinal;
+      AppendOrdinal(node->ordinal_fired++, &ordinal);
+      ordinals.AppendString(ordinal);
     }
-    for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
-    const uint32_t k = done ? firing.pool.k() : firing.pool.Take();
-    batch.runs.push_back({instance, firing.key.loops, static_cast<uint32_t>(batch.rows), k});
-    CountOut(node, batch);
-    if (done && firing.pool.left() > 1) ReturnWeight(instance, k, firing.pool.left() - 1);
-    Enqueue(node->op->next(0), std::move(batch));
-  } else if (done) {
+    batch.slots[node->op->ordinal_slot()] = std::move(ordinals);
+  }
+  for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
+  CountOut(node, batch);
+  Enqueue(node->op->next(0), std::move(batch));
+  return OkStatus();
+}
+
+Status QueryRun::FireNext(Node* node, Batch* batch, bool* done) {
+  Firing& firing = node->firings.front();
+  const InstanceId instance = firing.key.instance;
+  const size_t rows_before = batch->rows;
+  *done = true;
+  if (root_closed_[node->op->id()] == 0) {
+    RETURN_IF_ERROR(node->code.barrier->Fire(firing.key, batch, done));
+  }
+  const auto count = static_cast<uint32_t>(batch->rows - rows_before);
+  if (count > 0) {
+    const uint32_t k = *done ? firing.pool.k() : firing.pool.Take();
+    batch->runs.push_back({instance, firing.key.loops, count, k});
+    if (*done && firing.pool.left() > 1) ReturnWeight(instance, k, firing.pool.left() - 1);
+  } else if (*done) {
     ReturnWeight(instance, firing.pool.k(), firing.pool.left());
   }
-  if (done) node->firings.pop_front();
+  if (*done) node->firings.pop_front();
   return OkStatus();
 }
 

@@ -510,11 +510,13 @@ bool QueryRun::IsDropped(uint32_t op, const Run& run) const {
 }
 
 void QueryRun::DropClosedRows(uint32_t op, Batch* batch) {
+  const auto is_dropped = [&](const Run& run) { return IsDropped(op, run); };
+  if (std::none_of(batch->runs.begin(), batch->runs.end(), is_dropped)) return;
   std::vector<uint32_t> kept;
   std::vector<Run> runs;
   uint32_t row = 0;
   for (const Run& run : batch->runs) {
-    if (IsDropped(op, run)) {
+    if (is_dropped(run)) {
       ReturnWeight(run.instance, run.k);
       row += run.count;
       continue;
@@ -522,7 +524,6 @@ void QueryRun::DropClosedRows(uint32_t op, Batch* batch) {
     runs.push_back(run);
     for (uint32_t i = 0; i < run.count; ++i) kept.push_back(row++);
   }
-  if (runs.size() == batch->runs.size()) return;
   stats_[op].rows_dropped += batch->rows - kept.size();
   Batch rest;
   rest.slots.resize(batch->slots.size());

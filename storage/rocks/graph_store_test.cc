@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -376,6 +378,37 @@ TEST_F(DamagedLogTest, DamageBeforeItIsNotPassedOver) {
     file.put(byte);
   });
   EXPECT_EQ(store.status().code(), StatusCode::kDataLoss);
+}
+
+// What lies close together is walked instead of looked up, over those that are gone as well.
+TEST(GraphStoreRead, ManyCloseVerticesAreReadAsEachOfThem) {
+  TempFolder folder;
+  auto store = GraphStore::Open(folder / "g", TestOptions(1)).value();
+  WriteBatch batch;
+  for (int i = 0; i < 300; ++i) {
+    batch.vertices.push_back({std::nullopt, "n", {{"x", Value::Int(i)}, {"y", Value::Int(-i)}}});
+  }
+  const std::vector<VertexRef> added = store->Commit(batch).value().vertices;
+  WriteBatch drops;
+  drops.read_version = store->View()->version();
+  for (size_t i = 0; i < added.size(); i += 3) drops.dropped_vertices.push_back(added[i]);
+  ASSERT_TRUE(store->Commit(drops).ok());
+  const auto view = store->View();
+  const KeyId key = view->schema().keys.Find("x");
+  std::vector<VertexRef> far = added, wanted = added;
+  std::reverse(far.begin(), far.end());  // not ascending: looked up
+  for (const auto& vertices : {wanted, far}) {
+    PropertyRows rows;
+    ASSERT_TRUE(view->VertexProperties(vertices, {&key, 1}, &rows).ok());
+    ASSERT_EQ(rows.rows.size(), 200u);
+    for (size_t i = 0; i < rows.rows.size(); ++i) {
+      const VertexRef vertex = vertices[rows.rows[i]];
+      EXPECT_EQ(rows.values.Get(i).AsInteger(), PropertyOf(*view, vertex, "x")->AsInteger());
+    }
+    std::vector<LabelId> labels;
+    ASSERT_TRUE(view->VertexLabels(vertices, &labels).ok());
+    EXPECT_EQ(std::count(labels.begin(), labels.end(), kNoName), 100);
+  }
 }
 
 }  // namespace

@@ -1,14 +1,46 @@
-// Batched point reads: many keys of one family through one snapshot, in bounded chunks.
+// Batched point reads: many keys of one family through one snapshot, in bounded chunks. A scan asks
+// for what lies close together, which is walked.
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "core/status.h"
+#include "storage/codec/keys.h"
 #include "storage/rocks/database.h"
 
 namespace koios::storage {
+
+// Whether numbers as keys ascend and lie so close together that walking from the first to the last
+// is cheaper than looking each of them up.
+inline bool AreClose(std::span<const rocksdb::Slice> keys) {
+  constexpr uint64_t kMaxStepsPerKey = 8;
+  constexpr size_t kLeastKeys = 16;
+  if (keys.size() < kLeastKeys || keys[0].size() != sizeof(uint64_t)) return false;
+  for (size_t i = 1; i < keys.size(); ++i) {
+    if (keys[i].compare(keys[i - 1]) <= 0) return false;
+  }
+  const uint64_t first = GetBigEndian64(keys.front().data());
+  const uint64_t last = GetBigEndian64(keys.back().data());
+  return last - first <= kMaxStepsPerKey * keys.size();
+}
+
+// Walks from the first key to the last; use(i, value) for those of `keys` that are there.
+template <typename Use>
+Status WalkKeys(rocksdb::Iterator* entries, std::span<const rocksdb::Slice> keys, Use use) {
+  size_t next = 0;
+  for (entries->Seek(keys[0]); entries->Valid() && next < keys.size(); entries->Next()) {
+    while (next < keys.size() && keys[next].compare(entries->key()) < 0) ++next;
+    if (next == keys.size() || keys[next] != entries->key()) continue;
+    RETURN_IF_ERROR(use(next, AsView(entries->value())));
+    ++next;
+  }
+  return FromRocks(entries->status(), "Reading the graph");
+}
 
 // For i in 0 .. count-1 ascending: key_at(i, &key) fills in the key (or returns false: no key), and
 // use(i, value) -> Status gets the value's bytes if the key exists.
@@ -22,6 +54,7 @@ Status ForEachFound(const Snapshot& snapshot, Family family, size_t count, KeyAt
   std::array<rocksdb::Status, kChunk> statuses;
   const rocksdb::ReadOptions options = snapshot.ReadOptions();
   const Database& database = snapshot.database();
+  std::unique_ptr<rocksdb::Iterator> entries;
   size_t next = 0;
   while (next < count) {
     size_t size = 0;
@@ -29,6 +62,13 @@ Status ForEachFound(const Snapshot& snapshot, Family family, size_t count, KeyAt
       if (!key_at(next, &keys[size])) continue;
       slices[size] = keys[size];
       positions[size++] = next;
+    }
+    if (AreClose(std::span(slices).first(size))) {
+      if (entries == nullptr) entries = snapshot.NewIterator(family, options);
+      RETURN_IF_ERROR(WalkKeys(
+          entries.get(), std::span(slices).first(size),
+          [&](size_t i, std::string_view value) -> Status { return use(positions[i], value); }));
+      continue;
     }
     if (size == 1) {
       statuses[0] = database.db()->Get(options, database.family(family), slices[0], &values[0]);

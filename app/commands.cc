@@ -3,7 +3,7 @@
 namespace koios::app {
 
 const std::vector<CommandRow>& Commands() {
-  static const std::vector<CommandRow> commands = {
+  static const std::vector<CommandRow> kCommands = {
       {"serve", "Serves the graphs of a data folder over gRPC.", &AddServeCommand},
       {"import", "Loads CSV files into a graph.", &AddImportCommand},
       {"generate", "Makes a graph as CSV files, the same for the same seed.", &AddGenerateCommand},
@@ -11,7 +11,7 @@ const std::vector<CommandRow>& Commands() {
       {"query", "Runs queries and prints their results.", &AddQueryCommand},
       {"admin", "Looks after a server: running queries, schema, sizes, checks.", &AddAdminCommand},
   };
-  return commands;
+  return kCommands;
 }
 
 }  // namespace koios::app

@@ -179,6 +179,7 @@ TEST_P(EndToEndTest, ConcurrentUpsertsAddOneVertex) {
   constexpr int kThreads = 8;
   std::atomic<int> done{0};
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       client::Request request = RequestOf(
@@ -200,8 +201,10 @@ TEST_P(EndToEndTest, ConcurrentUpsertsAddOneVertex) {
 
 // A vertex is dropped while others tie edges to it: none of them is left without an end.
 TEST_P(EndToEndTest, ConcurrentDropsLeaveNoDanglingEdge) {
+  constexpr int kThreads = 6;
   std::vector<std::thread> threads;
-  for (int i = 0; i < 6; ++i) {
+  threads.reserve(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       const std::string query = i == 3 ? "g.V(4).drop()" : "g.V(1).addE('tie').to(V(4)).iterate()";
       for (int n = 0; n < 10; ++n) {
@@ -277,9 +280,11 @@ TEST_P(EndToEndTest, CancelQueryEndsAnother) {
 }
 
 TEST_P(EndToEndTest, ManyClientsAtOnceGetTheirOwnAnswers) {
+  constexpr int kThreads = 8;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   std::atomic<int> wrong{0};
-  for (int t = 0; t < 8; ++t) {
+  for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([this, t, &wrong] {
       for (int i = 0; i < 20; ++i) {
         int64_t found = 0;

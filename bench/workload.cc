@@ -82,6 +82,7 @@ std::vector<uint32_t> PickStarts(const Csr& csr, int hops, uint64_t rows) {
 StatusOr<std::string> SourceText(const Csr& csr, const storage::GraphView& view,
                                  const std::vector<uint32_t>& starts) {
   std::vector<VertexRef> refs;
+  refs.reserve(starts.size());
   for (const uint32_t start : starts) refs.push_back(csr.ref(start));
   Column ids;
   RETURN_IF_ERROR(view.VertexIds(refs, &ids));

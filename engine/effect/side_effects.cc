@@ -12,19 +12,6 @@ Status Conflict(const std::string& name) {
                          "\": give one of them another name.");
 }
 
-bool IsExact(const Value& value) {
-  switch (value.kind()) {
-    case ValueKind::kNull:
-    case ValueKind::kBool:
-    case ValueKind::kString:
-    case ValueKind::kVertex:
-    case ValueKind::kEdge:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 Status SideEffects::DeclareBag(const std::string& name) {
@@ -41,7 +28,7 @@ Status SideEffects::DeclareGroup(const std::string& name, plan::Group::Value kin
 
 int64_t SideEffects::BagBytes(const Value& value, int64_t bulk) {
   // In the list, in the list that is read, and in the index.
-  return BytesOfMany(bulk, 2 * sizeof(Value)) +
+  return BytesOfMany(bulk, 2 * sizeof(Value)) + MemberSet::kEntryBytes +
          2 * static_cast<int64_t>(sizeof(Value) + value.ByteSize());
 }
 
@@ -49,11 +36,7 @@ void SideEffects::AddToBag(const std::string& name, const Value& value, int64_t 
   Effect& effect = effects_[name];
   effect.list.reset();
   effect.bag.insert(effect.bag.end(), static_cast<size_t>(bulk), value);
-  if (IsExact(value)) {
-    effect.exact.insert(value);
-  } else {
-    effect.others.push_back(value);
-  }
+  effect.members.Add(value);
 }
 
 GroupTable* SideEffects::Group(const std::string& name) { return &*effects_.at(name).group; }
@@ -80,10 +63,7 @@ StatusOr<bool> SideEffects::Contains(const std::string& name, const Value& value
   if (found == effects_.end() || found->second.group.has_value()) {
     return InvalidArgument("There is no side-effect \"" + name + "\" with members.");
   }
-  if (IsExact(value)) return found->second.exact.contains(value);
-  const ValueList& others = found->second.others;
-  return std::any_of(others.begin(), others.end(),
-                     [&value](const Value& other) { return Equals(value, other); });
+  return found->second.members.Contains(value);
 }
 
 }  // namespace koios::engine

@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "absl/container/flat_hash_set.h"
-#include "core/value_compare.h"
+#include "core/value.h"
 #include "engine/effect/group_table.h"
+#include "engine/effect/member_set.h"
 
 namespace koios::engine {
 
@@ -40,9 +40,7 @@ class SideEffects {
     std::optional<GroupTable> group;  // else a bag
     ValueList bag;
     std::optional<Value> list;  // the bag as a value, until the next is added
-    // Kinds of which Equals is no more than Equivalent are found by hash, others one by one.
-    absl::flat_hash_set<Value, ValueHash, ValueEquivalent> exact;
-    ValueList others;
+    MemberSet members;          // of the bag
   };
 
   std::map<std::string, Effect> effects_;

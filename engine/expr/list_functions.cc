@@ -8,6 +8,7 @@
 #include "core/arithmetic.h"
 #include "core/random.h"
 #include "core/value_compare.h"
+#include "engine/effect/member_set.h"
 
 namespace koios::engine {
 namespace {
@@ -180,6 +181,9 @@ Status IsListFunction(const EvalContext& context, const Args& args, Operand* out
 Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* out) {
   Column column(Column::Kind::kBool);
   out->present.assign(context.rows, 0);
+  // Rows mostly share one collection: its set is made once.
+  Value last;
+  MemberSet members;
   for (size_t row = 0; row < context.rows; ++row) {
     bool found = false;
     if (args[0]->Present(row) && args[1]->Present(row)) {
@@ -188,10 +192,12 @@ Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* o
         return InvalidArgument("within() and without() of a label need a collection there, and a " +
                                std::string(KindName(collection.kind())) + " comes here.");
       }
-      const Value value = args[0]->Get(row);
-      const ValueList& members = collection.AsList();
-      found = std::any_of(members.begin(), members.end(),
-                          [&value](const Value& member) { return Equals(value, member); });
+      if (!last.is_collection() || &last.AsList() != &collection.AsList()) {
+        members = MemberSet();
+        for (const Value& member : collection.AsList()) members.Add(member);
+        last = collection;
+      }
+      found = members.Contains(args[0]->Get(row));
       out->present[row] = 1;
     }
     column.AppendBool(found);

@@ -449,10 +449,12 @@ void Lowering::Lower(const Mutate& op) {
 }
 
 void Lowering::Lower(const Scope& op) {
-  const Flow before = flow_;
-  plan::Operator* enter_operator = Add();
   const bool serial = std::any_of(op.bodies.begin(), op.bodies.end(),
                                   [](const Chain& body) { return HasEffects(body); });
+  // One after the other in the order that they have: sorting behind would wait for all of them.
+  if (serial && flow_.ordered) ToHomeInOrder();
+  const Flow before = flow_;
+  plan::Operator* enter_operator = Add();
   enter_operator->mutable_scope_enter()->set_serial(serial);
   const uint32_t enter = enter_operator->id();
   Flow outside = before;

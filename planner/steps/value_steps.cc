@@ -35,10 +35,21 @@ StatusOr<ExpressionPtr> SelectSource(const Bound& argument, const std::string& p
       builder);
 }
 
-void RequirePresent(const ExpressionPtr& value, Builder* builder) {
-  if (value->kind != Expression::Kind::kNamed) return;
-  auto found = builder->env().names.find(value->name);
-  if (found != builder->env().names.end() && found->second.always) return;
+bool IsSurelyPresent(const Expression& value, const Builder& builder) {
+  if (value.kind == Expression::Kind::kNamed) {
+    auto found = builder.env().names.find(value.name);
+    return found != builder.env().names.end() && found->second.always;
+  }
+  if (value.kind != Expression::Kind::kCall) return true;
+  if (value.name == "first_of") return IsSurelyPresent(*value.args.back(), builder);
+  return value.name == "side_effect";
+}
+
+// A label that is not there drops the row, also where its by() would give something of nothing.
+void RequirePresent(const ExpressionPtr& value, const Modulator* by, Builder* builder) {
+  const bool is_child = by != nullptr && !by->args.empty() && by->args[0].IsTraversal();
+  const bool is_named = value->kind == Expression::Kind::kNamed;
+  if ((!is_child && !is_named) || IsSurelyPresent(*value, *builder)) return;
   builder->Emit(Filter{CallOf("present", {value})});
 }
 
@@ -152,6 +163,7 @@ Status BuildSelect(const StepCall& step, Builder* builder) {
   if (labels.size() == 1) {
     ASSIGN_OR_RETURN(const ExpressionPtr source,
                      SelectSource(step.args.back(), pop, step, *builder));
+    if (!step.bys.empty()) RequirePresent(source, ByAt(step, 0), builder);
     ASSIGN_OR_RETURN(ExpressionPtr value,
                      BuildBy(ByAt(step, 0), source, plan::Project::DROP_ROW, step, builder));
     builder->Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
@@ -162,7 +174,7 @@ Status BuildSelect(const StepCall& step, Builder* builder) {
     ASSIGN_OR_RETURN(
         const ExpressionPtr source,
         SelectSource(step.args[step.args.size() - labels.size() + i], pop, step, *builder));
-    RequirePresent(source, builder);
+    RequirePresent(source, ByAt(step, i), builder);
     ASSIGN_OR_RETURN(ExpressionPtr value,
                      BuildBy(ByAt(step, i), source, plan::Project::DROP_ROW, step, builder));
     if (value->kind == Expression::Kind::kCall) value = Named(builder->Store(value));

@@ -3,7 +3,7 @@
 #include <xxhash.h>
 
 #include <bit>
-#include <string>
+#include <string_view>
 
 #include "core/big_number.h"
 #include "storage/codec/keys.h"
@@ -29,10 +29,10 @@ uint64_t Hash(HashKind kind, std::string_view bytes) {
 }
 
 uint64_t Hash(HashKind kind, uint64_t first, uint64_t second = 0) {
-  std::string bytes;
-  PutBigEndian64(first, &bytes);
-  PutBigEndian64(second, &bytes);
-  return Hash(kind, bytes);
+  char bytes[2 * sizeof(uint64_t)];
+  StoreBigEndian64(first, bytes);
+  StoreBigEndian64(second, bytes + sizeof(uint64_t));
+  return Hash(kind, std::string_view(bytes, sizeof(bytes)));
 }
 
 uint64_t HashNumber(double number) {

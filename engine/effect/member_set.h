@@ -1,0 +1,23 @@
+// MemberSet: the distinct values of a collection, to ask whether one Equals any of them. By hash,
+// so that asking does not walk them; collections among them have one hash and are walked. One
+// thread.
+#pragma once
+
+#include "absl/container/flat_hash_map.h"
+#include "core/value.h"
+
+namespace koios::engine {
+
+class MemberSet {
+ public:
+  // What a value costs beside itself, roughly.
+  static constexpr int64_t kEntryBytes = 64;
+
+  void Add(const Value& value);
+  bool Contains(const Value& value) const;
+
+ private:
+  absl::flat_hash_map<uint64_t, ValueList> members_;  // by a hash that equal values share
+};
+
+}  // namespace koios::engine

@@ -80,7 +80,7 @@ Status Transaction::NoteIndexed(VertexRef vertex, KeyId key, const Value& value)
                                    [key](const auto& index) { return index.second == key; });
   if (!indexed) return OkStatus();
   RETURN_IF_ERROR(Charge(kChangeBytes));
-  own_index_[{key, EqualityHash(value)}].push_back(vertex);
+  own_index_[{vertex.partition(), key, EqualityHash(value)}].push_back(vertex);
   return OkStatus();
 }
 
@@ -351,10 +351,10 @@ StatusOr<std::vector<VertexRef>> Transaction::SeekChanged(uint32_t partition,
   std::vector<VertexRef> found;
   for (const Value& value : values) {
     const uint64_t hash = EqualityHash(value);
-    const auto noted = own_index_.find({key, hash});
+    const auto noted = own_index_.find({partition, key, hash});
     if (noted == own_index_.end()) continue;
     for (const VertexRef vertex : noted->second) {
-      if (vertex.partition() != partition || dropped_vertices_.contains(vertex.bits)) continue;
+      if (dropped_vertices_.contains(vertex.bits)) continue;
       const Value& now = vertex_changes_.at(vertex).at(key);
       if (!now.is_null() && EqualityHash(now) == hash) found.push_back(vertex);
     }

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -162,8 +163,9 @@ class Transaction final : public GraphView {
   std::map<VertexRef, Changes> vertex_changes_;
   std::map<uint64_t, Changes> edge_changes_;
   absl::flat_hash_map<uint64_t, EdgeRef> changed_edges_;
-  // (key, equality hash) -> vertices that were given such a value, of keys that some label indexes.
-  absl::flat_hash_map<std::pair<KeyId, uint64_t>, std::vector<VertexRef>> own_index_;
+  // (partition, key, equality hash) -> vertices that were given such a value, of keys that some
+  // label indexes.
+  absl::flat_hash_map<std::tuple<uint32_t, KeyId, uint64_t>, std::vector<VertexRef>> own_index_;
   absl::flat_hash_set<uint64_t> dropped_vertices_, dropped_edges_;  // own ones too
   std::vector<VertexRef> stored_drops_;                             // to commit
   std::vector<EdgeRef> stored_edge_drops_;

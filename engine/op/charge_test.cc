@@ -1,10 +1,10 @@
 // Every state charges before it allocates, keeps nothing when refused, and gives everything back.
-#include "engine/op/charge_ahead.h"
 #include "engine/op/collect_ops.h"
 #include "engine/op/filter_state_ops.h"
 #include "engine/op/group_op.h"
 #include "engine/op/op_test_support.h"
 #include "engine/op/reduce_op.h"
+#include "engine/op/state/charge_ahead.h"
 #include "gtest/gtest.h"
 
 namespace koios::engine {

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "engine/op/charge_ahead.h"
-#include "engine/op/kept_rows.h"
 #include "engine/op/operator.h"
-#include "engine/op/state_table.h"
+#include "engine/op/state/charge_ahead.h"
+#include "engine/op/state/kept_rows.h"
+#include "engine/op/state/state_table.h"
 
 namespace koios::engine {
 

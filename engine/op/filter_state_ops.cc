@@ -2,8 +2,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/value_compare.h"
-#include "engine/op/charge_ahead.h"
-#include "engine/op/state_table.h"
+#include "engine/op/state/charge_ahead.h"
+#include "engine/op/state/state_table.h"
 
 namespace koios::engine {
 namespace {

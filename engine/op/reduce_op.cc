@@ -6,9 +6,9 @@
 
 #include "core/arithmetic.h"
 #include "core/value_codec.h"
-#include "engine/op/charge_ahead.h"
 #include "engine/op/fold_operator.h"
-#include "engine/op/state_table.h"
+#include "engine/op/state/charge_ahead.h"
+#include "engine/op/state/state_table.h"
 
 namespace koios::engine {
 namespace {

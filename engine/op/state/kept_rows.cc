@@ -1,4 +1,4 @@
-#include "engine/op/kept_rows.h"
+#include "engine/op/state/kept_rows.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "engine/op/state_table.h"
+#include "engine/op/state/state_table.h"
 
 #include "gtest/gtest.h"
 

@@ -22,8 +22,10 @@ void ConnectionFlags::AddTo(CLI::App* command) {
 
 uint32_t DefaultNumWorkers() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-StatusOr<std::unique_ptr<server::Graphs>> OpenGraphs(const std::string& path, bool create) {
+StatusOr<std::unique_ptr<server::Graphs>> OpenGraphs(const std::string& path, bool create,
+                                                     const LimitFlags& limits) {
   storage::DataFolderOptions options;
+  options.store.max_value_bytes = limits.value_mb << 20;
   options.create = create;
   ASSIGN_OR_RETURN(auto folder, storage::DataFolder::Open(path, options));
   const std::string default_graph(server::kDefaultGraph);
@@ -44,10 +46,10 @@ Status NoDataFolder(const std::string& path) {
 
 // The folder of console or query: as it is, or made and the user told, or an error with advice.
 StatusOr<std::unique_ptr<server::Graphs>> OpenFor(const ConnectionFlags& flags) {
-  auto graphs = OpenGraphs(flags.data, /*create=*/false);
+  auto graphs = OpenGraphs(flags.data, /*create=*/false, flags.limits);
   if (graphs.status().code() != StatusCode::kNotFound) return graphs;
   if (!flags.make_folder) return NoDataFolder(flags.data);
-  graphs = OpenGraphs(flags.data, /*create=*/true);
+  graphs = OpenGraphs(flags.data, /*create=*/true, flags.limits);
   if (graphs.ok()) {
     std::cerr << "koios: " << flags.data << " is a new data folder, with an empty graph g.\n";
   }

@@ -34,7 +34,8 @@ struct Connection {
 StatusOr<Connection> Connect(const ConnectionFlags& flags);
 
 // The data folder of a server. `create`: with an empty default graph when there is none.
-StatusOr<std::unique_ptr<server::Graphs>> OpenGraphs(const std::string& path, bool create);
+StatusOr<std::unique_ptr<server::Graphs>> OpenGraphs(const std::string& path, bool create,
+                                                     const LimitFlags& limits = {});
 
 // One per processor.
 uint32_t DefaultNumWorkers();

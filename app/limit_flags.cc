@@ -5,7 +5,9 @@ namespace {
 
 constexpr char kGroup[] = "Limits";
 constexpr uint64_t kMaxMegabytes = uint64_t{1} << 24;
-// What a request may be at all, less some room for its parameters.
+constexpr uint64_t kMaxRequestMegabytes = 1024;
+constexpr uint64_t kMaxValueMegabytes = 60;  // one result has room for it
+// What a request is by default, less some room for its parameters.
 constexpr uint64_t kMaxTextBytes = uint64_t{8} << 20;
 
 template <typename Number>
@@ -25,6 +27,9 @@ void LimitFlags::AddTo(CLI::App* command) {
       "Results of a query that changes the graph: they wait for its commit");
   Add(command, "--max-attempts", &max_attempts, 1000,
       "How often a query is run that changes the graph and conflicts with others");
+  Add(command, "--request-mb", &request_mb, kMaxRequestMegabytes,
+      "A request with its text and parameters");
+  Add(command, "--value-mb", &value_mb, kMaxValueMegabytes, "The value of one property");
   Add(command, "--query-max-text", &text.max_text_bytes, kMaxTextBytes, "Bytes of a query's text");
   Add(command, "--query-max-nesting", &text.max_nesting, parser::kMaxNesting,
       "Brackets within brackets");
@@ -38,6 +43,7 @@ void LimitFlags::ApplyTo(server::ServerOptions* options) const {
   options->engine.process_memory_bytes = memory_mb << 20;
   options->held_bytes = held_results_mb << 20;
   options->max_attempts = max_attempts;
+  options->max_request_bytes = request_mb << 20;
   options->parser = text;
 }
 

@@ -13,6 +13,8 @@ struct LimitFlags {
   uint64_t query_memory_mb = 512;
   uint64_t memory_mb = 8192;
   uint64_t held_results_mb = 64;
+  uint64_t request_mb = 10;
+  uint64_t value_mb = 16;
   int max_attempts = 8;
   parser::Limits text;
 

@@ -78,7 +78,8 @@ int Serve(CLI::App* command, const Flags& flags) {
   if (!drain_ms.ok()) return FailUsage(drain_ms.status());
 
   const sigset_t signals = BlockEndSignals();
-  StatusOr<std::unique_ptr<server::Graphs>> graphs = OpenGraphs(flags.data, /*create=*/true);
+  StatusOr<std::unique_ptr<server::Graphs>> graphs =
+      OpenGraphs(flags.data, /*create=*/true, flags.limits);
   if (!graphs.ok()) return Fail(graphs.status());
   auto started = server::Server::Start(*std::move(graphs), *options);
   if (!started.ok()) return Fail(started.status());

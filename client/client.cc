@@ -6,6 +6,7 @@
 
 #include "client/batch_decoder.h"
 #include "client/rpc_status.h"
+#include "core/mutex.h"
 #include "core/value_proto.h"
 #include "proto/service.grpc.pb.h"
 
@@ -28,6 +29,7 @@ class GrpcResultStream final : public ResultStream {
 
   StatusOr<bool> Next(Batch* batch) override {
     if (finished_) return ended_ ? StatusOr<bool>(false) : StatusOr<bool>(status_);
+    LearnQueryId();
     v1::SubmitResponse response;
     while (reader_->Read(&response)) {
       if (response.has_summary()) {
@@ -36,7 +38,7 @@ class GrpcResultStream final : public ResultStream {
       } else if (response.has_batch()) {
         Status decoded = DecodeBatch(response.batch(), batch);
         if (decoded.ok()) return true;
-        Cancel();
+        context_.TryCancel();
         reader_->Finish();
         finished_ = true;
         status_ = decoded;
@@ -47,9 +49,34 @@ class GrpcResultStream final : public ResultStream {
   }
 
   const v1::Summary& summary() const override { return summary_; }
-  void Cancel() override { context_.TryCancel(); }
+  // The server is asked to: a change that is committed already ends as such. When it does not know
+  // the query (any more), or is asked twice, the call is given up.
+  void Cancel() override {
+    std::string id;
+    {
+      MutexLock lock(&mutex_);
+      id.swap(query_id_);
+    }
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
+    v1::CancelQueryRequest request;
+    request.set_id(id);
+    v1::CancelQueryResponse response;
+    const auto stub = v1::Koios::NewStub(channel_);
+    if (id.empty() || !stub->CancelQuery(&context, request, &response).ok()) context_.TryCancel();
+  }
 
  private:
+  void LearnQueryId() {
+    if (std::exchange(asked_for_id_, true)) return;
+    reader_->WaitForInitialMetadata();
+    const auto& metadata = context_.GetServerInitialMetadata();
+    const auto found = metadata.find("koios-query-id");
+    if (found == metadata.end()) return;
+    MutexLock lock(&mutex_);
+    query_id_.assign(found->second.data(), found->second.size());
+  }
+
   StatusOr<bool> End() {
     finished_ = true;
     status_ = FromGrpcStatus(reader_->Finish());
@@ -67,8 +94,11 @@ class GrpcResultStream final : public ResultStream {
   std::unique_ptr<grpc::ClientReader<v1::SubmitResponse>> reader_;
   v1::Summary summary_;
   Status status_;
+  bool asked_for_id_ = false;
   bool ended_ = false;     // the summary came
   bool finished_ = false;  // reader_->Finish() was called
+  Mutex mutex_;
+  std::string query_id_ KOIOS_GUARDED_BY(mutex_);  // until the first Cancel()
 };
 
 class GrpcClient final : public Client {
@@ -84,6 +114,7 @@ class GrpcClient final : public Client {
     proto.set_materialize(request.materialize);
     proto.set_timeout_ms(request.timeout_ms);
     for (const auto& [name, value] : request.parameters) {
+      RETURN_IF_ERROR(CheckSentDepth(value));
       ToProto(value, &(*proto.mutable_parameters())[name]);
     }
     return std::unique_ptr<ResultStream>(

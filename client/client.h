@@ -57,7 +57,9 @@ class ResultStream {
   virtual StatusOr<bool> Next(Batch* batch) = 0;
   // REQUIRES: Next() gave false.
   virtual const v1::Summary& summary() const = 0;
-  virtual void Cancel() = 0;  // any thread; Next() then gives CANCELLED
+  // Any thread. Next() then gives CANCELLED, or the end when it was too late; a second call gives
+  // up whatever the server says.
+  virtual void Cancel() = 0;
 };
 
 class Client {

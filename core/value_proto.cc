@@ -340,6 +340,18 @@ class Reader {
 
 }  // namespace
 
+Status CheckSentDepth(const Value& value) {
+  if (value.depth() <= kMaxSentDepth) return OkStatus();
+  ErrorDetail detail;
+  detail.reason = "VALUE_TOO_DEEP";
+  detail.limit = std::to_string(kMaxSentDepth) + " levels";
+  detail.used = std::to_string(value.depth()) + " levels";
+  detail.setting = "none: the limit is fixed";
+  return ResourceExhausted("A value nests lists, sets, maps or paths " + detail.used +
+                               " deep; at most " + detail.limit + " can be stored or sent.",
+                           detail);
+}
+
 void ToProto(const Value& value, v1::Value* out) {
   switch (value.kind()) {
     case ValueKind::kNull:

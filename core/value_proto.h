@@ -10,6 +10,12 @@ class Value;
 
 namespace koios {
 
+// What nests deeper is neither stored, nor taken as a parameter, nor sent as a result: readers of
+// protobuf stop at 100 nested messages, and a map takes three for each level.
+inline constexpr int kMaxSentDepth = 30;
+// RESOURCE_EXHAUSTED for a value that nests deeper.
+Status CheckSentDepth(const Value& value);
+
 // REQUIRES: no internal reference (kVertex, kEdge, kVertexProperty, kProperty) in `value`.
 // Ill-formed UTF-8 becomes U+FFFD.
 void ToProto(const Value& value, v1::Value* out);

@@ -25,9 +25,10 @@ StatusOr<std::shared_ptr<storage::Transaction>> DataFolderGraphs::Begin(
 }
 
 StatusOr<storage::CommitResult> DataFolderGraphs::Commit(std::string_view name,
-                                                         const storage::WriteBatch& batch) const {
+                                                         const storage::WriteBatch& batch,
+                                                         const storage::CommitWatch& watch) const {
   ASSIGN_OR_RETURN(auto store, Find(name));
-  return store->Commit(batch);
+  return store->Commit(batch, watch);
 }
 
 StatusOr<uint64_t> DataFolderGraphs::DiskBytes(std::string_view name) const {

@@ -19,12 +19,13 @@ class FakeQuery final : public engine::QueryHandle {
   const plan::Plan plan;
   const engine::QueryOptions options;
 
-  // A batch of one long, when the query has not ended and the sink has room for it.
-  bool PushOne(int64_t value) {
+  // A batch of one value, when the query has not ended and the sink has room for it.
+  bool PushOne(int64_t value) { return PushOne(Value::Long(value)); }
+  bool PushOne(const Value& value) {
     const std::shared_ptr<engine::ResultSink> sink = Sink();
     if (sink == nullptr || sink->Room() == 0) return false;
     engine::ResultBatch batch;
-    batch.column.AppendLong(value);
+    batch.column.Append(value);
     sink->Push(std::move(batch));
     return true;
   }

@@ -39,14 +39,15 @@ class MemoryGraphs final : public Graphs {
     ASSIGN_OR_RETURN(auto view, View(name));
     return std::make_shared<storage::Transaction>(view, std::make_shared<storage::Numbers>(4));
   }
-  StatusOr<storage::CommitResult> Commit(std::string_view,
-                                         const storage::WriteBatch&) const override {
+  StatusOr<storage::CommitResult> Commit(std::string_view, const storage::WriteBatch&,
+                                         const storage::CommitWatch& watch) const override {
     {
       MutexLock lock(&mutex_);
       ++commits_begun_;
       changed_.NotifyAll();
       while (held_) changed_.Wait(&mutex_);
     }
+    if (commits_watch) RETURN_IF_ERROR(watch());
     if (conflicts > 0) {
       --conflicts;
       return Aborted("a conflict");
@@ -80,6 +81,7 @@ class MemoryGraphs final : public Graphs {
 
   std::atomic<bool> endless_check{false};
   std::atomic<bool> commits_fail{false};
+  std::atomic<bool> commits_watch{false};  // they ask their watch behind the wait
   mutable std::atomic<int> begun{0};
   mutable std::atomic<int> conflicts{0};  // commits that conflict before one does not
 

@@ -28,7 +28,8 @@ class Graphs {
   virtual StatusOr<std::shared_ptr<storage::Transaction>> Begin(std::string_view name) const = 0;
   // As GraphStore::Commit.
   virtual StatusOr<storage::CommitResult> Commit(std::string_view name,
-                                                 const storage::WriteBatch& batch) const = 0;
+                                                 const storage::WriteBatch& batch,
+                                                 const storage::CommitWatch& watch) const = 0;
   virtual StatusOr<uint64_t> DiskBytes(std::string_view name) const = 0;
   virtual StatusOr<storage::CheckReport> Check(std::string_view name,
                                                const storage::CheckWatch& watch) const = 0;

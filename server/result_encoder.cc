@@ -101,6 +101,7 @@ Status EncodeValues(const storage::GraphView& view, bool materialize, const Colu
   engine::ElementResolver resolver(view, materialize);
   for (size_t row = 0; row < values.size(); ++row) {
     values[row] = column.Get(row);
+    RETURN_IF_ERROR(CheckSentDepth(values[row]));
     resolver.Collect(values[row]);
   }
   RETURN_IF_ERROR(resolver.Load());

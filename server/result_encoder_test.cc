@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/value_proto.h"
 #include "engine/result/element_resolver.h"
 #include "storage/memory_graph.h"
 
@@ -152,6 +153,23 @@ TEST_F(ResultEncoderTest, ARowBeyondItsBoundIsRefused) {
   std::vector<v1::ResultBatch> messages;
   const Status status = ResultEncoder(graph_, false).Encode(batch, &messages);
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+}
+
+TEST_F(ResultEncoderTest, WhatIsSentCanBeParsedAndWhatNestsDeeperIsRefused) {
+  Value deep = Value::Map({{Value::String("k"), Value::Int(1)}});
+  while (deep.depth() < kMaxSentDepth) deep = Value::Map({{Value::String("k"), deep}});
+  engine::ResultBatch batch;
+  batch.column.Append(deep);
+  const auto messages = Encode(batch);
+  ASSERT_EQ(messages.size(), 1u);
+  v1::SubmitResponse sent, received;
+  *sent.mutable_batch() = messages[0];
+  EXPECT_TRUE(received.ParseFromString(sent.SerializeAsString()));
+  engine::ResultBatch deeper;
+  deeper.column.Append(Value::List({deep}));
+  std::vector<v1::ResultBatch> none;
+  EXPECT_EQ(ResultEncoder(graph_, false).Encode(deeper, &none).code(),
+            StatusCode::kResourceExhausted);
 }
 
 }  // namespace

@@ -99,6 +99,7 @@ class SubmitReactor final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
   void SetQueryId(const std::string& id) override {
     context_->AddInitialMetadata("koios-query-id", id);
   }
+  void SendQueryId() override { StartSendInitialMetadata(); }
   std::optional<uint64_t> RemainingNs() const override {
     const auto deadline = context_->deadline();
     if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;

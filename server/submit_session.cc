@@ -143,6 +143,8 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
   if (planned.mutates) {
     ASSIGN_OR_RETURN(transaction_, environment_.graphs->Begin(graph));
     view_ = transaction_;
+    // Its results come behind the commit: whoever wants to cancel it must know its id before.
+    if (!std::exchange(is_announced_, true)) stream_->SendQueryId();
   }
   planned.plan.set_graph(graph);
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
@@ -230,10 +232,20 @@ void SubmitSession::Done(engine::QueryResult result) {
   }
 }
 
+// What ends a commit that is not applied yet.
+Status SubmitSession::WhyStop() {
+  if (deadline_ns_.has_value() &&
+      static_cast<uint64_t>(environment_.engine->clock().NowNanos()) >= *deadline_ns_) {
+    return DeadlineExceeded("The query ran into its deadline while it was being committed.");
+  }
+  MutexLock lock(&mutex_);
+  return stopped_;
+}
+
 // The query is complete: commits what it changed, then lets its results go.
 void SubmitSession::Decide() {
   const StatusOr<storage::CommitResult> committed =
-      environment_.graphs->Commit(graph_, transaction_->TakeBatch());
+      environment_.graphs->Commit(graph_, transaction_->TakeBatch(), [this] { return WhyStop(); });
   bool again = false;
   {
     MutexLock lock(&mutex_);
@@ -321,6 +333,11 @@ void SubmitSession::EncodeNext(engine::ResultBatch batch) {
   if (!status.ok()) Stop(status);
   MutexLock lock(&mutex_);
   pumping_ = false;
+  if (!status.ok() && stopped_.ok()) {  // the query is through: its end is this all the same
+    stopped_ = status;
+    batches_.clear();
+    messages_.clear();
+  }
   if (!stopped_.ok()) return;
   for (v1::ResultBatch& message : encoded) {
     messages_.emplace_back().mutable_batch()->Swap(&message);

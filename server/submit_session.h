@@ -53,7 +53,8 @@ struct SessionEnvironment {
 class SubmitStream {
  public:
   virtual ~SubmitStream() = default;
-  virtual void SetQueryId(const std::string& id) = 0;  // before the first message
+  virtual void SetQueryId(const std::string& id) = 0;  // goes with the first message
+  virtual void SendQueryId() = 0;                      // goes now; at most once
   // What is left of the client's deadline; nullopt when it set none.
   virtual std::optional<uint64_t> RemainingNs() const = 0;
   virtual void Write(const v1::SubmitResponse* message) = 0;
@@ -87,6 +88,7 @@ class SubmitSession final : public engine::ResultSink,
   Status Admit();
   void Begin();
   void Decide();
+  Status WhyStop();
   StatusOr<std::shared_ptr<engine::QueryHandle>> Launch();
   engine::QueryOptions Options();
   void Stop(const Status& why);
@@ -109,6 +111,7 @@ class SubmitSession final : public engine::ResultSink,
   uint64_t committed_version_ = 0;
   std::optional<uint64_t> deadline_ns_;  // of all attempts together; on the engine's clock
   std::optional<ResultEncoder> encoder_;
+  bool is_announced_ = false;
   plan::Plan plan_;  // kept for the profile only
   v1::Mode mode_ = v1::RUN;
   std::string explain_;

@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "core/value_proto.h"
 #include "server/fake_engine.h"
 #include "server/fake_graphs.h"
 
@@ -19,6 +20,7 @@ constexpr size_t kWindow = 4;
 class FakeStream final : public SubmitStream {
  public:
   void SetQueryId(const std::string& id) override { query_id = id; }
+  void SendQueryId() override { ++announced; }
   std::optional<uint64_t> RemainingNs() const override { return remaining_ns; }
   void Write(const v1::SubmitResponse* message) override {
     MutexLock lock(&mutex_);
@@ -64,6 +66,7 @@ class FakeStream final : public SubmitStream {
   }
 
   std::string query_id;
+  std::atomic<int> announced{0};
   std::optional<uint64_t> remaining_ns;
 
  private:
@@ -205,6 +208,39 @@ TEST_F(SubmitSessionTest, ACancelDuringTheCommitComesTooLateWhenItCommits) {
   EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
   EXPECT_EQ(stream_.num_messages(), 2u);
   EXPECT_EQ(stream_.summary().version(), MemoryGraphs::kCommittedVersion);
+}
+
+TEST_F(SubmitSessionTest, AResultThatCannotBeSentIsAnErrorAlsoBehindTheQuerysEnd) {
+  Start("g.addV()");  // what it gives is encoded when it has been committed
+  Value deep = Value::Int(1);
+  while (deep.depth() <= kMaxSentDepth) deep = Value::List({deep});
+  EXPECT_TRUE(engine_.Query(0)->PushOne(deep));
+  engine_.Query(0)->End(OkStatus(), 1);
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kResourceExhausted);
+}
+
+TEST_F(SubmitSessionTest, ACancelBeforeTheCommitIsAppliedEndsIt) {
+  graphs_.Hold(true);
+  graphs_.commits_watch = true;
+  Start("g.addV()");
+  RunAttempt(0, 2);
+  graphs_.WaitForCommits(1);
+  session_->OnCancel();
+  graphs_.Hold(false);
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kCancelled);
+  EXPECT_EQ(stream_.num_messages(), 0u);
+  EXPECT_EQ(stream_.announced, 1);
+}
+
+TEST_F(SubmitSessionTest, ACommitThatIsNotAppliedEndsAtTheDeadline) {
+  graphs_.Hold(true);
+  graphs_.commits_watch = true;
+  Start("g.addV()", 1);
+  RunAttempt(0, 2);
+  graphs_.WaitForCommits(1);
+  engine_.manual_clock()->Advance(2'000'000);
+  graphs_.Hold(false);
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kDeadlineExceeded);
 }
 
 TEST_F(SubmitSessionTest, ACancelDuringACommitThatConflictsEndsTheRequest) {

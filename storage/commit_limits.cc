@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/value_proto.h"
 #include "storage/meta_state.h"
 
 namespace koios::storage {
@@ -89,13 +90,14 @@ Status CheckPropertyValue(const Value& value, size_t max_bytes) {
   if (bytes > max_bytes) {
     ErrorDetail detail;
     detail.reason = "VALUE_TOO_LARGE";
-    detail.limit = "storage.max_value_bytes = " + std::to_string(max_bytes);
+    detail.limit = std::to_string(max_bytes) + " bytes";
     detail.used = std::to_string(bytes) + " bytes";
-    detail.setting = "storage.max_value_bytes";
+    detail.setting = "value-mb";
     return ResourceExhausted("A property's value has " + std::to_string(bytes) +
                                  " bytes; at most " + std::to_string(max_bytes) + " can be stored.",
                              detail);
   }
+  RETURN_IF_ERROR(CheckSentDepth(value));
   return CheckKinds(value);
 }
 

@@ -347,7 +347,7 @@ TEST_F(TransactionTest, AValueIsBoundedByTheStoresOption) {
   const VertexRef v = transaction->AddVertex("a", std::nullopt, {}).value();
   const Status status = transaction->SetProperty(v, "k", Value::String(std::string(2000, 'x')));
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(DetailOf(status)->setting, "storage.max_value_bytes");
+  EXPECT_EQ(DetailOf(status)->setting, "value-mb");
 }
 
 // Each kind of change, and what look-ups leave behind: refused when it does not fit, and then not

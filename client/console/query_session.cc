@@ -68,6 +68,7 @@ Status QuerySession::RunQuery(const std::string& text, v1::Mode mode) {
     }
     return status;
   }
+  if (interrupted_) err_ << "It was too late to cancel: the query is done.\n";
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (style_.timing) PrintTiming((*stream)->summary(), rows, elapsed.count());
   return status;

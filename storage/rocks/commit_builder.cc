@@ -11,6 +11,7 @@ namespace koios::storage {
 namespace {
 
 constexpr size_t kBytesPerDroppedEdge = 128;
+constexpr size_t kElementsPerWatch = 256;
 
 Status Missing(std::string_view what) {
   return NotFound("The " + std::string(what) + " does not exist (any more).");
@@ -42,6 +43,7 @@ StatusOr<CommitResult> CommitBuilder::Run() {
   RETURN_IF_ERROR(AssignVertexIds());
   AssignReferences();
   RETURN_IF_ERROR(AssignEdgeIds());
+  if (watch_) RETURN_IF_ERROR(watch_());
 
   result_.version = current + 1;
   group_.meta->SetVersion(result_.version);
@@ -50,6 +52,10 @@ StatusOr<CommitResult> CommitBuilder::Run() {
   ApplyAdded();
   group_.window->Record(std::move(keys_), result_.version);
   return std::move(result_);
+}
+
+Status CommitBuilder::Watch() {
+  return watch_ && asked_++ % kElementsPerWatch == 0 ? watch_() : OkStatus();
 }
 
 Status CommitBuilder::CheckLimits() const {
@@ -170,6 +176,7 @@ void CommitBuilder::CollectSets(LabelId label, const KeyedProperties& properties
 Status CommitBuilder::LoadDropped() {
   for (const VertexRef vertex : batch_.dropped_vertices) {
     if (dropped_vertices_.contains(vertex)) continue;
+    RETURN_IF_ERROR(Watch());
     ASSIGN_OR_RETURN(std::optional<StoredVertex> stored, GetVertex(vertex));
     if (!stored) continue;  // dropped before: nothing to do
     keys_.writes.push_back(ConflictKeyOfVertexId(stored->id_bytes));
@@ -204,6 +211,7 @@ Status CommitBuilder::LoadEndsOf(VertexRef vertex) {
 }
 
 Status CommitBuilder::LoadDroppedEdge(const EdgeRef& edge) {
+  RETURN_IF_ERROR(Watch());
   ASSIGN_OR_RETURN(std::optional<StoredEdge> stored, GetEdge(edge.id));
   if (!stored) return OkStatus();
   if (!stored->id_bytes.empty()) keys_.writes.push_back(ConflictKeyOfEdgeId(stored->id_bytes));
@@ -231,6 +239,7 @@ Status CommitBuilder::LoadChanged() {
   std::erase_if(vertex_changes_,
                 [this](const auto& change) { return dropped_vertices_.contains(change.first); });
   for (const auto& [vertex, changes] : vertex_changes_) {
+    RETURN_IF_ERROR(Watch());
     ASSIGN_OR_RETURN(std::optional<StoredVertex> stored, GetVertex(vertex));
     if (!stored) return Missing("vertex whose property is set");
     collect_old(stored->label, stored->properties, changes);

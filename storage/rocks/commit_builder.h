@@ -40,7 +40,8 @@ struct CommitGroup {
 
 class CommitBuilder {
  public:
-  CommitBuilder(CommitGroup* group, const WriteBatch& batch) : group_(*group), batch_(batch) {}
+  CommitBuilder(CommitGroup* group, const WriteBatch& batch, const CommitWatch& watch)
+      : group_(*group), batch_(batch), watch_(watch) {}
 
   // Once. On success the group's meta is at the commit's version.
   StatusOr<CommitResult> Run();
@@ -60,6 +61,8 @@ class CommitBuilder {
   using Changes = std::map<std::string, std::optional<Value>>;
 
   // Deciding.
+  // What the request's watch says, asked for one in so many calls.
+  Status Watch();
   Status CheckLimits() const;
   Status CheckNames() const;
   Status NormaliseIds();
@@ -100,6 +103,7 @@ class CommitBuilder {
 
   CommitGroup& group_;
   const WriteBatch& batch_;
+  const CommitWatch& watch_;
   CommitResult result_;
   ConflictKeys keys_;
   std::vector<std::optional<Value>> edge_ids_;               // given ones, normalised
@@ -109,6 +113,7 @@ class CommitBuilder {
   std::map<VertexRef, Changes> vertex_changes_;
   std::map<uint64_t, Changes> edge_changes_;
   size_t dropped_bytes_ = 0;
+  size_t asked_ = 0;  // calls of Watch()
 };
 
 }  // namespace koios::storage

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/value_compare.h"
+#include "core/value_proto.h"
 #include "storage/check.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/store_test_support.h"
@@ -326,8 +327,7 @@ TEST_F(CommitTest, LimitsAreNamed) {
     EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
     return DetailOf(status).value_or(ErrorDetail{}).setting;
   };
-  EXPECT_EQ(detail(SetProperty(v1_, "k", Value::String(std::string(1001, 'x')))),
-            "storage.max_value_bytes");
+  EXPECT_EQ(detail(SetProperty(v1_, "k", Value::String(std::string(1001, 'x')))), "value-mb");
   WriteBatch large = Batch();
   for (int i = 0; i < 40; ++i) {
     large.vertices.push_back(
@@ -356,6 +356,33 @@ TEST_F(CommitTest, ACommitThatIsRefusedLeavesNothing) {
   EXPECT_EQ(view->schema().labels.Find("fresh"), kNoName);
   ASSERT_TRUE(Commit(AddVertexBatch(base_, std::nullopt)).ok());
   EXPECT_EQ(store_->View()->schema().labels.Find("fresh"), kNoName);
+}
+
+TEST_F(CommitTest, AWatchEndsACommitThatIsNotAppliedYet) {
+  WriteBatch many;
+  many.read_version = base_;
+  for (int i = 0; i < 1000; ++i)
+    many.edges.push_back({std::nullopt, "e", Existing(v1_), Existing(v2_), {}});
+  ASSERT_TRUE(Commit(many).ok());
+  WriteBatch drop = DropVertex(v1_);
+  drop.read_version = store_->View()->version();
+  int asked = 0;
+  const auto stopped =
+      store_->Commit(drop, [&asked] { return ++asked > 3 ? Cancelled("stopped") : OkStatus(); });
+  EXPECT_EQ(stopped.status().code(), StatusCode::kCancelled);  // in the middle
+  EXPECT_EQ(asked, 4);
+  EXPECT_TRUE(FindVertex(*store_->View(), Value::Long(1)).has_value());
+  int last = 0;
+  ASSERT_TRUE(store_->Commit(drop, [&last] { return ++last, OkStatus(); }).ok());
+  EXPECT_GE(last, 5);
+  EXPECT_FALSE(FindVertex(*store_->View(), Value::Long(1)).has_value());
+}
+
+TEST_F(CommitTest, ValuesThatNestTooDeepToBeSentAreNotStored) {
+  Value deep = Value::Int(1);
+  while (deep.depth() < kMaxSentDepth) deep = Value::List({deep});
+  ASSERT_TRUE(Commit(SetProperty(v1_, "deep", deep)).ok());
+  EXPECT_EQ(CodeOf(SetProperty(v1_, "deep", Value::List({deep}))), StatusCode::kResourceExhausted);
 }
 
 TEST_F(CommitTest, EverythingIsThereAfterReopening) {

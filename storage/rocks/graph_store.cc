@@ -145,7 +145,7 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
     if (!HasEffects(*commit->batch)) {
       commit->result = CommitResult{next_meta.version(), {}, {}, {}, {}};
     } else {
-      commit->result = CommitBuilder(&shared, *commit->batch).Run();
+      commit->result = CommitBuilder(&shared, *commit->batch, *commit->watch).Run();
     }
     if (effects.GetWriteBatch()->GetDataSize() > kMaxGroupBytes) break;
   }
@@ -212,13 +212,14 @@ StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
 GraphStore::GraphStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
 GraphStore::~GraphStore() = default;
 
-StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch) {
+StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch, const CommitWatch& watch) {
   State& state = *state_;
   if (state.options.read_only) {
     return FailedPrecondition("The graph in '" + state.path + "' is open for reading only.");
   }
   PendingCommit self;
   self.batch = &batch;
+  self.watch = &watch;
   std::vector<PendingCommit*> group;
   {
     MutexLock lock(&state.queue_mutex);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,6 +48,8 @@ struct CommitResult {
   std::vector<Value> edge_ids;
 };
 
+using CommitWatch = std::function<Status()>;
+
 class GraphStore {
  public:
   // NOT_FOUND: no graph at `path` and not options.create. FAILED_PRECONDITION: open elsewhere, or
@@ -63,7 +66,9 @@ class GraphStore {
   // or value. RESOURCE_EXHAUSTED: a limit, or the disk is full.
   // An edge added to a vertex that the same batch drops is not stored; nor is a property set on an
   // element that it drops. A batch without changes answers the current version.
-  StatusOr<CommitResult> Commit(const WriteBatch& batch);
+  // `watch` is asked now and then until the batch is applied; an error ends the commit, and nothing
+  // is changed. Any thread may be the one that asks.
+  StatusOr<CommitResult> Commit(const WriteBatch& batch, const CommitWatch& watch = nullptr);
 
   // What a mutating request reads and writes: on the newest version, with nothing changed yet.
   std::unique_ptr<Transaction> Begin() const;

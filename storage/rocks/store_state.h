@@ -29,6 +29,7 @@ inline constexpr char kIngestFolder[] = "ingest";
 // A caller of Commit who waits.
 struct PendingCommit {
   const WriteBatch* batch = nullptr;
+  const CommitWatch* watch = nullptr;
   StatusOr<CommitResult> result = Status(StatusCode::kUnknown, "undecided");
   bool done = false;
   CondVar wake;

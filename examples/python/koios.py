@@ -41,7 +41,8 @@ class Path(NamedTuple):
 
 
 class QueryError(Exception):
-    """The server's answer. `code` is gRPC's name; `line` and `column` are 0, the others empty where unknown."""
+    """The server's answer. `code` is gRPC's name; where unknown, `line` and `column` are 0 and the
+    others empty."""
 
     def __init__(self, code: str, message: str, detail: value_pb2.ErrorDetail):
         super().__init__(message)

@@ -11,7 +11,7 @@ of ./make-stubs on the module path. Thread-safe, like the channel underneath.
 import datetime
 import decimal
 import uuid
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import grpc
 from proto import rpc_status_pb2, service_pb2, service_pb2_grpc, value_pb2
@@ -41,12 +41,13 @@ class Path(NamedTuple):
 
 
 class QueryError(Exception):
-    """The server's answer. `code` is gRPC's name; `line` and `column` are 0 where unknown."""
+    """The server's answer. `code` is gRPC's name; `line` and `column` are 0, the others empty where unknown."""
 
     def __init__(self, code: str, message: str, detail: value_pb2.ErrorDetail):
         super().__init__(message)
         self.code, self.hint = code, detail.hint
         self.line, self.column = detail.line, detail.column
+        self.step, self.limit, self.setting = detail.step, detail.limit, detail.setting
 
 
 def to_value(x: Any) -> value_pb2.Value:
@@ -70,6 +71,18 @@ def to_value(x: Any) -> value_pb2.Value:
         value.bigdecimal_value = str(x)
     elif isinstance(x, uuid.UUID):
         value.uuid_value = x.bytes
+    elif isinstance(x, (bytes, bytearray)):
+        value.binary_value = bytes(x)
+    elif isinstance(x, datetime.datetime):  # without a zone: UTC, as datetime('...') is
+        zone = x.utcoffset() or datetime.timedelta()
+        since = x.replace(tzinfo=None) - zone - datetime.datetime(1970, 1, 1)
+        value.datetime_value.seconds, value.datetime_value.nanos = _seconds(since)
+        value.datetime_value.offset_seconds = zone // datetime.timedelta(seconds=1)
+    elif isinstance(x, datetime.timedelta):
+        value.duration_value.seconds, value.duration_value.nanos = _seconds(x)
+    elif isinstance(x, (set, frozenset)):
+        value.set_value.SetInParent()
+        value.set_value.items.extend(map(to_value, x))
     elif isinstance(x, (list, tuple)):
         value.list_value.SetInParent()
         value.list_value.items.extend(map(to_value, x))
@@ -80,6 +93,11 @@ def to_value(x: Any) -> value_pb2.Value:
     else:
         raise TypeError(f'{type(x).__name__} is no type of a parameter')
     return value
+
+
+def _seconds(x: datetime.timedelta) -> Tuple[int, int]:
+    """Whole seconds, also below 0, and the nanoseconds on top of them."""
+    return x.days * 86_400 + x.seconds, x.microseconds * 1000
 
 
 def _properties(properties) -> Dict[str, Any]:

@@ -41,9 +41,16 @@ class KoiosTest(unittest.TestCase):
     def test_parameters_come_back_as_they_were(self):
         values = [None, True, 7, -2**31, 2**31, 2**40, -2**63, 2**63, 2**70, 1.5, 'é', [1, ['x']],
                   {'a': [1], 2: None}, decimal.Decimal('1.50'), uuid.UUID(int=5)]
+        zone = datetime.timezone(datetime.timedelta(hours=-3, minutes=-30))
+        values += [b'\0\xff', datetime.timedelta(days=-1, microseconds=1500),
+                   datetime.datetime(1969, 2, 3, 4, 5, 6, 7, tzinfo=zone)]
         parameters = {f'x{number}': value for number, value in enumerate(values)}
         query = f'g.inject({", ".join(parameters)})'
         self.assertEqual(self.submit(query, parameters), values)
+        naive = datetime.datetime(2024, 1, 2)
+        self.assertEqual(self.submit('g.inject(x)', {'x': naive}),
+                         [naive.replace(tzinfo=datetime.timezone.utc)])
+        self.assertEqual(sorted(*self.submit('g.inject(x)', {'x': {1, 2}})), [1, 2])
         with self.assertRaises(TypeError):
             self.submit('g.inject(x)', {'x': object()})
 
@@ -75,6 +82,12 @@ class KoiosTest(unittest.TestCase):
         with self.assertRaises(self.koios.QueryError) as raised:
             self.submit('g.V()', graph='nowhere')
         self.assertEqual(raised.exception.code, 'NOT_FOUND')
+        with self.assertRaises(self.koios.QueryError) as raised:
+            self.submit('g.inject(' + '[' * 300 + ']' * 300 + ')')
+        error = raised.exception
+        self.assertEqual(error.code, 'RESOURCE_EXHAUSTED')
+        self.assertEqual(error.setting, 'query-max-nesting')
+        self.assertNotEqual(error.limit, '')
 
 
 if __name__ == '__main__':

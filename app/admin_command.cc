@@ -1,10 +1,14 @@
 // koios admin: looks after a server, or after a data folder that nobody serves.
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "app/command.h"
 #include "app/connection.h"
@@ -12,6 +16,7 @@
 #include "app/settings.h"
 #include "client/print/reports.h"
 #include "core/mutex.h"
+#include "core/name_distance.h"
 #include "server/query_registry.h"
 
 namespace koios::app {
@@ -126,24 +131,31 @@ std::string ActionNames() {
   return names;
 }
 
+Status NoSuchAction(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Action& action : kActions) names.emplace_back(action.name);
+  const auto nearest = NearestName(name, names);
+  return InvalidArgument("There is no admin action '" + name.substr(0, 50) + "'; " +
+                         (nearest ? "did you mean '" + *nearest + "'? There" : "there") +
+                         " are: " + ActionNames() + ".");
+}
+
 int RunAdmin(CLI::App* command, const Flags& flags) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
   if (flags.action.empty()) {
     return FailUsage(InvalidArgument("admin needs an action: " + ActionNames() + "."));
   }
+  const Action* action = std::find_if(std::begin(kActions), std::end(kActions),
+                                      [&](const Action& row) { return flags.action == row.name; });
+  if (action == std::end(kActions)) return FailUsage(NoSuchAction(flags.action));
   if ((flags.action == "cancel") == flags.id.empty()) {
     return FailUsage(InvalidArgument(flags.id.empty() ? "cancel needs the ID of a query."
                                                       : "Only cancel takes an ID."));
   }
-  for (const Action& action : kActions) {
-    if (flags.action != action.name) continue;
-    StatusOr<Connection> connection = Connect(flags.connection);
-    if (!connection.ok()) return Fail(connection.status());
-    const Status status = action.run(connection->client.get(), flags);
-    return status.ok() ? int{client::kExitOk} : Fail(status);
-  }
-  return FailUsage(InvalidArgument("There is no admin action '" + flags.action +
-                                   "'; there are: " + ActionNames() + "."));
+  StatusOr<Connection> connection = Connect(flags.connection);
+  if (!connection.ok()) return Fail(connection.status());
+  const Status status = action->run(connection->client.get(), flags);
+  return status.ok() ? int{client::kExitOk} : Fail(status);
 }
 
 }  // namespace

@@ -23,7 +23,9 @@ struct Flags {
 
 std::vector<std::string> StepNames() {
   std::vector<std::string> names;
-  for (const planner::StepSpec& step : planner::StepCatalogue()) names.emplace_back(step.name);
+  for (const planner::StepSpec& step : planner::StepCatalogue()) {
+    if (step.IsThere()) names.emplace_back(step.name);
+  }
   return names;
 }
 

@@ -256,6 +256,24 @@ TEST_P(EndToEndTest, ATimeoutEndsAQueryThatNobodyReads) {
   StatusOr<bool> next = true;
   while (next.ok() && *next) next = (*stream)->Next(&batch);
   EXPECT_EQ(next.status().code(), StatusCode::kDeadlineExceeded);
+  const ErrorDetail detail = DetailOf(next.status()).value_or(ErrorDetail());
+  EXPECT_EQ(detail.reason, "DEADLINE");
+  EXPECT_EQ(detail.limit.substr(detail.limit.find(' ')), " ms");
+  EXPECT_GT(std::stoi(detail.limit), 200);
+  EXPECT_LE(std::stoi(detail.limit), 300);
+  EXPECT_GE(std::stoi(detail.used), std::stoi(detail.limit));
+  EXPECT_EQ(detail.setting, "query-timeout");
+  EXPECT_NE(detail.hint, "");
+}
+
+TEST_P(EndToEndTest, ErrorsHaveAReason) {
+  const auto reason_of = [this](const std::string& query) {
+    const auto summary =
+        connection_.client->Run(RequestOf(query), [](const client::Batch&) { return OkStatus(); });
+    return DetailOf(summary.status()).value_or(ErrorDetail()).reason;
+  };
+  EXPECT_EQ(reason_of("nowhere.V()"), "NO_SUCH_GRAPH");
+  EXPECT_EQ(reason_of("g.addV('person').property(T.id, 1)"), "DUPLICATE_ID");
 }
 
 TEST_P(EndToEndTest, CancelQueryEndsAnother) {

@@ -2,6 +2,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
+
+#include "core/name_distance.h"
 
 namespace koios::app {
 namespace {
@@ -22,7 +25,29 @@ class HelpFormat final : public CLI::Formatter {
   }
 };
 
-std::string UsageError(const CLI::App*, const CLI::Error& error) {
+// The first flag that nobody knows, whatever else CLI11 says about it; else nothing.
+std::string UnknownFlag(const CLI::App* app) {
+  for (const CLI::App* command : app->get_subcommands()) {
+    if (std::string message = UnknownFlag(command); !message.empty()) return message;
+  }
+  for (const std::string& argument : app->remaining()) {
+    const std::string flag = argument.substr(0, argument.find('='));
+    if (!flag.starts_with('-') || flag == "-" || flag == "--") continue;
+    std::vector<std::string> known;
+    for (const CLI::Option* option : app->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    std::string message = "There is no flag '" + flag.substr(0, 100) + "'";
+    const auto nearest = NearestName(flag, known);
+    return message + (nearest ? "; did you mean '" + *nearest + "'?" : ".");
+  }
+  return "";
+}
+
+std::string UsageError(const CLI::App* app, const CLI::Error& error) {
+  if (const std::string message = UnknownFlag(app); !message.empty()) {
+    return "koios: " + message + "\nkoios COMMAND --help lists the flags.\n";
+  }
   return "koios: " + std::string(error.what()) + "\nkoios COMMAND --help lists the flags.\n";
 }
 

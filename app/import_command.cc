@@ -12,6 +12,7 @@
 #include "app/settings.h"
 #include "client/console/query_session.h"
 #include "import/graph_import.h"
+#include "import/load/importer.h"
 
 namespace koios::app {
 namespace {
@@ -30,26 +31,29 @@ struct Flags {
   import::ImportOptions options;
 };
 
-std::optional<std::string> IfGiven(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional<std::string>(text);
+// Nothing as a value is not the default.
+std::optional<std::string> IfGiven(CLI::App* command, const char* flag, const std::string& text) {
+  return command->count(flag) > 0 ? std::optional<std::string>(text) : std::nullopt;
 }
 
-StatusOr<import::ImportOptions> ToOptions(const Flags& flags) {
+StatusOr<import::ImportOptions> ToOptions(CLI::App* command, const Flags& flags) {
   if (flags.data.empty()) return InvalidArgument("import needs --data DIR.");
   if (flags.append && flags.replace) {
     return InvalidArgument("--append and --replace exclude each other.");
   }
+  RETURN_IF_ERROR(storage::CheckGraphName(flags.graph));
   import::ImportOptions options = flags.options;
-  options.delimiter = IfGiven(flags.delimiter);
-  options.quote = IfGiven(flags.quote);
-  options.array_delimiter = IfGiven(flags.array_delimiter);
-  options.id_type = IfGiven(flags.id_type);
+  options.delimiter = IfGiven(command, "--delimiter", flags.delimiter);
+  options.quote = IfGiven(command, "--quote", flags.quote);
+  options.array_delimiter = IfGiven(command, "--array-delimiter", flags.array_delimiter);
+  options.id_type = IfGiven(command, "--id-type", flags.id_type);
   options.dialect = flags.dialect == "neptune" ? import::Dialect::kNeptune
                     : flags.dialect == "neo4j" ? import::Dialect::kNeo4j
                                                : import::Dialect::kAuto;
   options.progress = flags.progress == "json"   ? import::ProgressMode::kJson
                      : flags.progress == "none" ? import::ProgressMode::kNone
                                                 : import::ProgressMode::kAuto;
+  RETURN_IF_ERROR(import::CheckOptions(options));
   return options;
 }
 
@@ -63,7 +67,7 @@ int FailWithHint(const Status& status) {
 
 int RunImport(CLI::App* command, Flags* flags) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
-  const StatusOr<import::ImportOptions> options = ToOptions(*flags);
+  const StatusOr<import::ImportOptions> options = ToOptions(command, *flags);
   if (!options.ok()) return FailUsage(options.status());
   storage::DataFolderOptions folder_options;
   folder_options.create = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "core/status.h"
 
@@ -10,17 +11,46 @@ namespace {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+size_t CommonPrefix(std::string_view a, std::string_view b) {
+  size_t length = 0;
+  while (length < std::min(a.size(), b.size()) && Lower(a[length]) == Lower(b[length])) ++length;
+  return length;
+}
+
+// "lbl" for "label": at least three letters, at least half of them, in order, the first one first.
+bool Abbreviates(std::string_view name, std::string_view candidate) {
+  if (name.size() < 3 || 2 * name.size() < candidate.size()) return false;
+  if (CommonPrefix(name, candidate) == 0) return false;
+  size_t at = 0;
+  for (const char c : candidate) {
+    if (at < name.size() && Lower(name[at]) == Lower(c)) ++at;
+  }
+  return at == name.size();
+}
+
+int AllowedEdits(std::string_view name, std::string_view candidate) {
+  constexpr size_t kLongName = 6;
+  const int edits = std::max<int>(1, static_cast<int>(name.size() / 3));
+  const bool same_half =
+      name.size() >= kLongName && 2 * (CommonPrefix(name, candidate) + 1) > name.size();
+  return same_half ? edits + 1 : edits;
+}
+
 template <typename Name>
 std::optional<std::string> Nearest(std::string_view name, std::span<const Name> candidates) {
   if (name.empty() || name.size() > kMaxComparedNameBytes) return std::nullopt;
-  int best = std::max<int>(1, static_cast<int>(name.size() / 3)) + 1;
+  int best = std::numeric_limits<int>::max();
   std::optional<std::string> nearest;
   for (const Name& candidate : candidates) {
     if (candidate.empty() || candidate.size() > kMaxComparedNameBytes) continue;
     const int distance = NameDistance(name, candidate);
     // All bytes replaced is another name, however short.
-    if (distance >= best || distance >= static_cast<int>(name.size())) continue;
-    best = distance;
+    const bool edited =
+        distance <= AllowedEdits(name, candidate) && distance < static_cast<int>(name.size());
+    if (!edited && !Abbreviates(name, candidate)) continue;
+    const int rank = 2 * distance + (CommonPrefix(name, candidate) == 0 ? 1 : 0);
+    if (rank >= best) continue;
+    best = rank;
     nearest = std::string(candidate);
   }
   return nearest;

@@ -37,5 +37,27 @@ TEST(NameDistanceTest, FindsTheNearest) {
   EXPECT_EQ(NearestName("shor", long_names), "short");
 }
 
+TEST(NameDistanceTest, OfEqualsTheOneThatBeginsAlike) {
+  const std::vector<std::string_view> names = {"asc", "desc"};
+  EXPECT_EQ(NearestName("dsc", names), "desc");
+  EXPECT_EQ(NearestName("bsc", names), "asc");
+}
+
+TEST(NameDistanceTest, AnAbbreviationIsNear) {
+  const std::vector<std::string_view> names = {"select", "label", "sideEffect"};
+  EXPECT_EQ(NearestName("sel", names), "select");
+  EXPECT_EQ(NearestName("lbl", names), "label");
+  EXPECT_EQ(NearestName("se", names), std::nullopt);   // two letters may be anything
+  EXPECT_EQ(NearestName("abl", names), std::nullopt);  // another beginning
+  EXPECT_EQ(NearestName("sef", names), std::nullopt);  // less than half
+}
+
+TEST(NameDistanceTest, TheSameBeginningBearsOneEditMore) {
+  const std::vector<std::string_view> names = {"startingWith"};
+  EXPECT_EQ(NearestName("startsWit", names), "startingWith");
+  EXPECT_EQ(NearestName("sartngWih", names), "startingWith");  // an abbreviation
+  EXPECT_EQ(NearestName("tarsWith", names), std::nullopt);
+}
+
 }  // namespace
 }  // namespace koios

@@ -67,7 +67,13 @@ std::string FormatError(const Status& status, std::string_view text) {
               std::to_string(detail.span.column);
     result += Excerpt(text, detail.span);
   }
-  if (!detail.hint.empty()) result += "\n  hint: " + detail.hint;
+  const auto add = [&result](std::string_view name, const std::string& value) {
+    if (!value.empty()) result += "\n  " + std::string(name) + ": " + value;
+  };
+  add("limit", detail.limit);
+  add("used", detail.used);
+  add("setting", detail.setting);
+  add("hint", detail.hint);
   return result;
 }
 

@@ -117,6 +117,9 @@ TEST(ParserErrorTest, Words) {
   EXPECT_EQ(DetailOf(Parse("g.V().by(Ordre.desc)").status())->hint, "did you mean Order?");
   EXPECT_EQ(DetailOf(Parse("g.V().by(Order.dsec)").status())->hint, "did you mean Order.desc?");
   EXPECT_EQ(DetailOf(Parse("g.V().is(P.gtt(1))").status())->hint, "did you mean gt?");
+  EXPECT_EQ(DetailOf(Parse("g.V().is(TextP.startsWit('a'))").status())->hint,
+            "did you mean startingWith?");
+  EXPECT_EQ(DetailOf(Parse("g.V().by(T.lbl)").status())->hint, "did you mean T.label?");
 }
 
 TEST(ParserErrorTest, Literals) {
@@ -236,6 +239,17 @@ TEST(ErrorFormatTest, TheEndOfTheTextHasAPlaceToo) {
 
 TEST(ErrorFormatTest, WithoutAPlaceItIsTheMessage) {
   EXPECT_EQ(FormatError(NotFound("No such graph."), "g.V()"), "No such graph.");
+}
+
+TEST(ErrorFormatTest, NamesTheLimitAndItsSetting) {
+  ErrorDetail detail;
+  detail.limit = "512 bytes";
+  detail.used = "700 bytes";
+  detail.setting = "query-memory-mb";
+  detail.hint = "Ask for less.";
+  EXPECT_EQ(FormatError(ResourceExhausted("No.", detail), "g.V()"),
+            "No.\n  limit: 512 bytes\n  used: 700 bytes\n  setting: query-memory-mb\n"
+            "  hint: Ask for less.");
 }
 
 TEST(ErrorFormatTest, SurvivesAPlaceOutsideTheText) {

@@ -186,7 +186,7 @@ std::vector<std::string_view> EnumTypes() {
 std::vector<std::string_view> EnumWordsOf(std::string_view type) {
   std::vector<std::string_view> words;
   for (const EnumWord& row : kEnumWords) {
-    if (row.type == type) words.push_back(row.word);
+    if (type.empty() ? row.bare : row.type == type) words.push_back(row.word);
   }
   return words;
 }
@@ -198,9 +198,11 @@ const PredicateWord* FindPredicate(std::string_view name) {
   return nullptr;
 }
 
-std::vector<std::string_view> PredicateNames() {
+std::vector<std::string_view> PredicateNames(std::string_view type) {
   std::vector<std::string_view> names;
-  for (const PredicateWord& row : kPredicates) names.push_back(row.name);
+  for (const PredicateWord& row : kPredicates) {
+    if (type.empty() || row.type == type) names.push_back(row.name);
+  }
   return names;
 }
 

@@ -20,7 +20,8 @@ struct EnumWord {
 // The word of that type; nullptr when there is none. An empty type finds words that may be bare.
 const EnumWord* FindEnumWord(std::string_view type, std::string_view word);
 bool IsEnumType(std::string_view type);
-// All types, and the words of one type; for messages and completion.
+// All types, and the words of one type, or those that may be bare when it is empty; for messages
+// and completion.
 std::vector<std::string_view> EnumTypes();
 std::vector<std::string_view> EnumWordsOf(std::string_view type);
 
@@ -33,7 +34,8 @@ struct PredicateWord {
 };
 
 const PredicateWord* FindPredicate(std::string_view name);
-std::vector<std::string_view> PredicateNames();
+// Of "P", of "TextP", or of both when it is empty.
+std::vector<std::string_view> PredicateNames(std::string_view type = "");
 
 // datetime, UUID, Duration, Vertex: calls that make a value rather than a traversal.
 bool IsLiteralFunction(std::string_view name);

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
+#include <vector>
 
+#include "core/name_distance.h"
 #include "core/value_compare.h"
 #include "parser/printer.h"
+#include "parser/words.h"
 #include "planner/expression.h"
 #include "planner/plan_error.h"
+#include "planner/steps/catalogue.h"
 
 namespace koios::planner {
 namespace {
@@ -68,12 +73,28 @@ StatusOr<Value> BindCollection(const parser::Argument& argument, const Parameter
   return Value::Map(std::move(map));
 }
 
+// What a bare word may have meant: a parameter, an enum's word or a step.
+std::string NearestWord(std::string_view name, const Parameters& parameters) {
+  if (name.size() == 1) return "";  // "v" is hardly V()
+  std::vector<std::string> words;
+  for (const auto& [parameter, value] : parameters) words.push_back(parameter);
+  for (const std::string_view word : parser::EnumWordsOf("")) words.emplace_back(word);
+  const size_t num_words = words.size();
+  for (const StepSpec& step : StepCatalogue()) words.emplace_back(step.name);
+  const auto nearest = NearestName(name, words);
+  if (!nearest.has_value()) return "";
+  const auto end = words.begin() + static_cast<std::ptrdiff_t>(num_words);
+  return std::find(words.begin(), end, *nearest) != end ? *nearest : *nearest + "()";
+}
+
 StatusOr<Value> BindParameter(const parser::Argument& argument, const Parameters& parameters,
                               std::string_view step) {
   auto found = parameters.find(argument.name);
   if (found != parameters.end()) return found->second;
+  const std::string nearest = NearestWord(argument.name, parameters);
   return StepError("UNKNOWN_PARAMETER", argument.span, step,
-                   "no value was given for the parameter \"" + argument.name + "\"",
+                   "no value was given for the parameter \"" + argument.name + "\"" +
+                       (nearest.empty() ? "" : "; did you mean " + nearest + "?"),
                    "pass " + argument.name + " as a parameter, or quote it if it is text");
 }
 

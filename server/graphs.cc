@@ -8,8 +8,12 @@ std::string GraphOfSource(std::string_view source, std::string_view requested) {
 }
 
 Status NoSuchGraph(std::string_view name, const std::vector<std::string>& names) {
+  ErrorDetail detail;
+  detail.reason = "NO_SUCH_GRAPH";
   std::string message = "There is no graph '" + std::string(name) + "'; ";
-  if (names.empty()) return NotFound(message + "this data folder has none.");
+  if (names.empty()) {
+    return MakeStatus(StatusCode::kNotFound, message + "this data folder has none.", detail);
+  }
   message += names.size() == 1 ? "the only graph is: " : "the graphs are: ";
   constexpr size_t kMaxNames = 20;
   for (size_t i = 0; i < names.size() && i < kMaxNames; ++i) {
@@ -17,7 +21,7 @@ Status NoSuchGraph(std::string_view name, const std::vector<std::string>& names)
     message += names[i];
   }
   if (names.size() > kMaxNames) message += ", ...";
-  return NotFound(message + ".");
+  return MakeStatus(StatusCode::kNotFound, message + ".", detail);
 }
 
 }  // namespace koios::server

@@ -124,7 +124,11 @@ Status CheckBatch(const WriteBatch& batch, size_t max_bytes, size_t max_value_by
 Status IdTaken(std::string_view what, const Value& id) {
   const std::string shown = id.kind() == ValueKind::kLong ? std::to_string(id.AsInteger())
                                                           : "'" + id.AsString().substr(0, 64) + "'";
-  return AlreadyExists("There is already " + std::string(what) + " with the id " + shown + ".");
+  ErrorDetail detail;
+  detail.reason = "DUPLICATE_ID";
+  return MakeStatus(StatusCode::kAlreadyExists,
+                    "There is already " + std::string(what) + " with the id " + shown + ".",
+                    detail);
 }
 
 Status CommitTooLarge(size_t used_bytes, size_t max_bytes) {

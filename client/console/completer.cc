@@ -4,6 +4,8 @@
 #include <cctype>
 #include <utility>
 
+#include "parser/words.h"
+
 namespace koios::client {
 namespace {
 
@@ -42,6 +44,28 @@ Completions Matching(const std::vector<std::string>& sorted, std::string_view pr
   return found;
 }
 
+std::string_view LastWord(std::string_view text) {
+  size_t start = text.size();
+  while (start > 0 &&
+         (std::isalnum(static_cast<unsigned char>(text[start - 1])) || text[start - 1] == '_')) {
+    --start;
+  }
+  return text.substr(start);
+}
+
+std::vector<std::string> Sorted(std::vector<std::string> words) {
+  SortUnique(&words);
+  return words;
+}
+
+// What may stand behind "Order." or "P."; nothing behind what is no type.
+std::vector<std::string> WordsOfType(std::string_view type) {
+  std::vector<std::string_view> words;
+  if (type == "P" || type == "TextP") words = parser::PredicateNames(type);
+  if (parser::IsEnumType(type)) words = parser::EnumWordsOf(type);
+  return Sorted({words.begin(), words.end()});
+}
+
 }  // namespace
 
 Completer::Completer(std::vector<std::string> steps, std::vector<std::string> commands)
@@ -55,20 +79,29 @@ void Completer::SetSchemaWords(std::vector<std::string> words) {
   SortUnique(&schema_words_);
 }
 
+void Completer::SetArguments(const std::string& command,
+                             std::function<std::vector<std::string>()> words) {
+  arguments_[command] = std::move(words);
+}
+
 Completions Completer::Complete(std::string_view text) const {
   if (!text.empty() && text.front() == ':' && text.find(' ') == std::string_view::npos) {
     return Matching(commands_, text);
   }
+  if (const auto argument = arguments_.find(text.substr(0, text.find(' ')));
+      argument != arguments_.end()) {
+    return Matching(Sorted(argument->second()), LastWord(text));
+  }
   if (const size_t start = OpenStringStart(text); start != std::string_view::npos) {
     return Matching(schema_words_, text.substr(start));
   }
-  size_t start = text.size();
-  while (start > 0 &&
-         (std::isalnum(static_cast<unsigned char>(text[start - 1])) || text[start - 1] == '_')) {
-    --start;
-  }
+  const size_t start = text.size() - LastWord(text).size();
   const bool after_dot = start > 0 && text[start - 1] == '.';
   if (!after_dot && start == text.size()) return {};  // nothing typed, and anything may come
+  if (after_dot) {
+    const std::vector<std::string> words = WordsOfType(LastWord(text.substr(0, start - 1)));
+    if (!words.empty()) return Matching(words, text.substr(start));
+  }
   return Matching(steps_, text.substr(start));
 }
 

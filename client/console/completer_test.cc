@@ -36,6 +36,24 @@ TEST_F(CompleterTest, CommandsAfterAColon) {
   EXPECT_EQ(Words(":explain g.V().c"), (List{"count"}));
 }
 
+TEST_F(CompleterTest, TheWordsOfATypeBehindItsName) {
+  EXPECT_EQ(Words("g.V().order().by(Order."), (List{"asc", "desc", "shuffle"}));
+  EXPECT_EQ(Words("g.V().order().by(Order.d"), (List{"desc"}));
+  EXPECT_EQ(Words("g.V().is(P.wi"), (List{"within", "without"}));
+  EXPECT_EQ(Words("g.V().is(TextP.e"), (List{"endingWith"}));
+  EXPECT_EQ(Words("g.V().order(Scope."), (List{"global", "local"}));
+  EXPECT_EQ(Words("g.V().by(T."), (List{"id", "key", "label", "value"}));
+  EXPECT_EQ(Words("g.V().where(__.ou"), (List{"out", "outE"}));
+}
+
+TEST_F(CompleterTest, WhatACommandTakes) {
+  EXPECT_EQ(Words(":use "), List{});
+  completer_.SetArguments(":use", [] { return List{"shop", "g"}; });
+  EXPECT_EQ(Words(":use "), (List{"g", "shop"}));
+  EXPECT_EQ(Words(":use s"), (List{"shop"}));
+  EXPECT_EQ(completer_.Complete(":use s").replaced, 1u);
+}
+
 TEST_F(CompleterTest, NothingWhereAnythingMayCome) {
   EXPECT_EQ(Words(""), List{});
   EXPECT_EQ(Words("g.V("), List{});

@@ -37,14 +37,15 @@ const std::vector<Console::Command>& Console::Commands() {
       {":schema", "", "lists labels and properties of the graph", &Console::Schema},
       {":stats", "", "shows sizes of the graph", &Console::Stats},
       {":graphs", "", "lists the graphs", &Console::ShowGraphs},
-      {":use", "GRAPH", "makes GRAPH the one that g stands for", &Console::Use},
+      {":use", "[GRAPH]", "makes GRAPH the one that g stands for, or tells which it is",
+       &Console::Use},
       {":format", "[FORMAT]", "gremlin, table, json, jsonl or csv", &Console::SetFormat},
       {":param", "[NAME[=VALUE]]", "sets a parameter, removes it, or lists all", &Console::Param},
-      {":timeout", "[TIME]", "limits the time of a query, e.g. 30s, 500ms; 0 is the server's",
+      {":timeout", "[TIME]", "limits the time of a query, e.g. 30s, 500ms; off: the server's",
        &Console::Timeout},
       {":queries", "", "lists the running queries", &Console::Queries},
       {":cancel", "ID", "stops a running query", &Console::CancelQuery},
-      {":quit", "", "leaves (also Ctrl-D)", &Console::Quit},
+      {":quit", "", "leaves (also Ctrl-D, :q)", &Console::Quit},
   };
   return commands;
 }
@@ -55,7 +56,21 @@ std::vector<std::string> Console::CommandWords() {
   return words;
 }
 
+// Graphs are asked for when they are wanted, and without an answer there are none.
+void Console::OfferArguments() {
+  if (completer_ == nullptr) return;
+  completer_->SetArguments(":format", &FormatNames);
+  completer_->SetArguments(":use", [client = &session_->client()] {
+    std::vector<std::string> names;
+    const auto graphs = client->ListGraphs();
+    if (!graphs.ok()) return names;
+    for (const v1::GraphInfo& graph : graphs->graphs()) names.push_back(graph.name());
+    return names;
+  });
+}
+
 int Console::Run() {
+  OfferArguments();
   RefreshSchemaWords();
   std::string statement;
   int interrupts = 0;
@@ -91,7 +106,7 @@ Status Console::RunCommand(std::string_view line) {
   const std::string_view arguments =
       blank == std::string_view::npos ? std::string_view() : Trimmed(line.substr(blank));
   for (const Command& command : Commands()) {
-    if (command.name != name) continue;
+    if (command.name != (name == ":q" ? ":quit" : name)) continue;
     return (this->*command.run)(arguments);
   }
   std::string message = "There is no command '" + std::string(name.substr(0, 50)) + "'";
@@ -156,6 +171,11 @@ Status Console::ShowGraphs(std::string_view) {
 }
 
 Status Console::Use(std::string_view arguments) {
+  if (arguments.empty()) {
+    const std::string& graph = session_->settings().graph;
+    session_->out() << (graph.empty() ? "g" : graph) << "\n";
+    return OkStatus();
+  }
   const std::string graph(arguments);
   const auto stats = session_->client().GetStats(graph);  // NOT_FOUND lists what there is
   RETURN_IF_ERROR(stats.status());
@@ -195,7 +215,12 @@ Status Console::Param(std::string_view arguments) {
 
 Status Console::Timeout(std::string_view arguments) {
   if (arguments.empty()) {
-    session_->out() << session_->settings().timeout_ms << "ms\n";
+    const uint64_t timeout_ms = session_->settings().timeout_ms;
+    session_->out() << (timeout_ms == 0 ? "none" : std::to_string(timeout_ms) + "ms") << "\n";
+    return OkStatus();
+  }
+  if (arguments == "off") {
+    session_->settings().timeout_ms = 0;
     return OkStatus();
   }
   const StatusOr<uint64_t> timeout_ms = ParseMilliseconds(arguments);

@@ -30,6 +30,7 @@ class Console {
 
   Status RunStatement(const std::string& text);
   Status RunCommand(std::string_view line);
+  void OfferArguments();
   void RefreshSchemaWords();
 
   Status Help(std::string_view arguments);

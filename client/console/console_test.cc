@@ -43,6 +43,9 @@ class FakeClient final : public Client {
     if (request.query.find("fail") != std::string::npos) {
       ErrorDetail detail;
       detail.span = {1, 3, 4};
+      detail.limit = "30000 ms";
+      detail.setting = "query-timeout";
+      detail.hint = "Ask for less.";
       end = MakeStatus(fail_code, "It failed.", detail);
     }
     v1::Summary summary;
@@ -134,6 +137,29 @@ TEST_F(ConsoleTest, FormatChangesTheOutput) {
   EXPECT_EQ(Run(":format jsonl\ng.V()\n:format\n"), kExitOk);
   EXPECT_EQ(out_.str(), "1\n\"two\"\n\"two\"\njsonl\n");
   EXPECT_EQ(Run(":format xml\n"), kExitFailed);
+  EXPECT_EQ(Run(":format jsnl\n"), kExitFailed);
+  EXPECT_NE(err_.str().find("did you mean jsonl?"), std::string::npos) << err_.str();
+}
+
+TEST_F(ConsoleTest, WithoutAnArgumentSettingsAreTold) {
+  EXPECT_EQ(Run(":use\n:use money\n:use\n:timeout\n:timeout 2s\n:timeout\n"), kExitOk);
+  EXPECT_EQ(out_.str(), "g\nmoney\nnone\n2000ms\n");
+  EXPECT_EQ(Run(":timeout 2s\n:timeout off\ng.V()\n"), kExitOk);
+  ASSERT_EQ(client_.requests.size(), 1u);
+  EXPECT_EQ(client_.requests[0].timeout_ms, 0u);
+}
+
+TEST_F(ConsoleTest, ErrorsNameTheLimitAndItsSetting) {
+  client_.fail_code = StatusCode::kDeadlineExceeded;
+  EXPECT_EQ(Run("g.fail()"), kExitTimeout);
+  EXPECT_NE(err_.str().find("\n  limit: 30000 ms\n  setting: query-timeout\n"), std::string::npos)
+      << err_.str();
+}
+
+TEST_F(ConsoleTest, ResultsThatCantBeWrittenAreAFailure) {
+  out_.setstate(std::ios::badbit);
+  EXPECT_EQ(Run("g.V()\n"), kExitFailed);
+  EXPECT_NE(err_.str().find("can't be written"), std::string::npos) << err_.str();
 }
 
 TEST_F(ConsoleTest, ExplainAndProfileTakeTheLastQuery) {
@@ -165,6 +191,7 @@ TEST_F(ConsoleTest, WrongCommandsAreErrorsWithTheNearestName) {
 
 TEST_F(ConsoleTest, QuitEndsTheScript) {
   EXPECT_EQ(Run(":quit\ng.V()\n"), kExitOk);
+  EXPECT_EQ(Run(":q\ng.V()\n"), kExitOk);
   EXPECT_TRUE(client_.requests.empty());
 }
 

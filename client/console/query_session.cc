@@ -24,6 +24,8 @@ std::string ReadableSeconds(double seconds) {
   return text;
 }
 
+Status CantWrite() { return FailedPrecondition("The results can't be written."); }
+
 }  // namespace
 
 int ExitCodeOf(const Status& status) {
@@ -99,7 +101,7 @@ Status QuerySession::Stream(ResultStream* stream, uint64_t* rows) {
       *rows += static_cast<uint64_t>(batch.BulkAt(row));
     }
     out_.flush();
-    if (!out_.good()) return Unavailable("The results can't be written.");
+    if (!out_.good()) return CantWrite();
   }
   const bool is_text = more.ok() && !stream->summary().text().empty();
   if (is_text) {
@@ -108,6 +110,7 @@ Status QuerySession::Stream(ResultStream* stream, uint64_t* rows) {
   } else {
     printer->Finish();
   }
+  if (more.ok() && !out_.flush().good()) return CantWrite();
   if (printer->num_left_out() > 0) {
     err_ << printer->num_left_out() << " values are not shown: their keys first appear after "
          << kSampledRows << " results. Use another format, e.g. jsonl.\n";

@@ -2,6 +2,7 @@
 
 #include "client/print/column_printer.h"
 #include "client/print/text_width.h"
+#include "core/name_distance.h"
 #include "core/value_print.h"
 
 namespace koios::client {
@@ -66,8 +67,16 @@ StatusOr<Format> ParseFormat(std::string_view name) {
   for (const FormatRow& row : kFormats) {
     if (row.name == name) return row.format;
   }
-  return InvalidArgument("There is no output format '" + std::string(name) +
-                         "'; the formats are: " + std::string(kFormatNames) + ".");
+  const auto nearest = NearestName(name, FormatNames());
+  return InvalidArgument("There is no output format '" + std::string(name.substr(0, 50)) + "'; " +
+                         (nearest ? "did you mean " + *nearest + "? The" : "the") +
+                         " formats are: " + std::string(kFormatNames) + ".");
+}
+
+std::vector<std::string> FormatNames() {
+  std::vector<std::string> names;
+  for (const FormatRow& row : kFormats) names.emplace_back(row.name);
+  return names;
 }
 
 std::string_view FormatName(Format format) {

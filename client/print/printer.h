@@ -8,6 +8,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/status.h"
 #include "core/value.h"
@@ -26,6 +27,7 @@ inline constexpr size_t kSampledRows = 1000;
 
 StatusOr<Format> ParseFormat(std::string_view name);
 std::string_view FormatName(Format format);
+std::vector<std::string> FormatNames();
 
 struct PrinterOptions {
   // Control characters of strings are printed escaped: for terminals, which would obey them.

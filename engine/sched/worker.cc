@@ -8,6 +8,24 @@ namespace {
 // Operator invocations per turn of a query: a slice stays well under a millisecond.
 constexpr int kStepsPerTurn = 8;
 
+// What is left of a request's time when its query starts is the limit of the query.
+Status RanIntoDeadline(uint64_t started_ns, uint64_t deadline_ns, uint64_t now_ns) {
+  const auto since_start = [started_ns](uint64_t ns) {
+    constexpr uint64_t kNsPerMs = 1'000'000;
+    const uint64_t elapsed_ns = ns > started_ns ? ns - started_ns : 0;
+    return std::to_string((elapsed_ns + kNsPerMs - 1) / kNsPerMs) + " ms";
+  };
+  ErrorDetail detail;
+  detail.reason = "DEADLINE";
+  detail.limit = since_start(deadline_ns);
+  detail.used = since_start(now_ns);
+  detail.setting = "query-timeout";
+  detail.hint =
+      "Ask for less, for example with limit(), or give the query more time: a timeout of its own "
+      "goes before the setting.";
+  return MakeStatus(StatusCode::kDeadlineExceeded, "The query ran into its deadline.", detail);
+}
+
 }  // namespace
 
 const QueryRun* Worker::Find(const QueryId& id) const {
@@ -178,7 +196,9 @@ void Worker::CheckDeadlines(uint64_t now_ns) {
     if (running.run->is_coordinator() && deadline != 0 && now_ns >= deadline) late.push_back(id);
   }
   for (const QueryId& id : late) {
-    Finish(id, DeadlineExceeded("The query ran into its deadline."));
+    const Running& running = queries_.at(id);
+    const uint64_t deadline = running.run->spec().options.deadline_ns;
+    Finish(id, RanIntoDeadline(running.started_ns, deadline, now_ns));
   }
 }
 

@@ -132,6 +132,12 @@ void ExpectStoppable(const plan::Plan& plan, size_t rows) {
     ASSERT_TRUE(stopped.sink().result.has_value());
     EXPECT_EQ(stopped.sink().result->status.code(),
               cancel ? StatusCode::kCancelled : StatusCode::kDeadlineExceeded);
+    if (!cancel) {
+      const auto detail = DetailOf(stopped.sink().result->status);
+      ASSERT_TRUE(detail.has_value());
+      EXPECT_EQ(detail->reason, "DEADLINE");
+      EXPECT_EQ(detail->setting, "query-timeout");
+    }
     EXPECT_EQ(stopped.charged(), 0);
   }
 }

@@ -31,6 +31,17 @@ std::string ShellQuoted(const std::string& text) {
   return quoted + "'";
 }
 
+// The same with names of files alone: what is written does not depend on where.
+GeneratedGraph WithoutFolder(GeneratedGraph graph, const std::string& folder) {
+  for (auto* arguments : {&graph.nodes, &graph.edges}) {
+    for (std::string& argument : *arguments) {
+      const size_t at = argument.find(folder + "/");
+      if (at != std::string::npos) argument.erase(at, folder.size() + 1);
+    }
+  }
+  return graph;
+}
+
 }  // namespace
 
 const std::vector<GraphKind>& GraphKinds() {
@@ -82,8 +93,8 @@ StatusOr<GeneratedGraph> Generate(GenerateOptions options) {
   std::ofstream file(readme, std::ios::trunc);
   file << "koios generate " << options.kind << " --scale " << options.scale << " --edge-factor "
        << options.edge_factor << " --seed " << options.seed << ": " << graph.num_vertices
-       << " vertices, " << graph.num_edges << " edges.\nImport it with\n  "
-       << ImportCommand(graph, "DATA") << "\n";
+       << " vertices, " << graph.num_edges << " edges.\nImport it, in this folder, with\n  "
+       << ImportCommand(WithoutFolder(graph, options.out), "DATA") << "\n";
   file.close();
   if (!file) return IoError("write", readme, EIO);
   return graph;

@@ -8,8 +8,10 @@
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/big_number.h"
+#include "core/name_distance.h"
 #include "core/text.h"
 #include "import/header/time_text.h"
 
@@ -217,15 +219,19 @@ StatusOr<ColumnType> ParseColumnType(std::string_view name) {
     word.resize(word.size() - 2);
   }
   std::string known;
+  std::vector<std::string_view> names;
   for (const TypeName& row : kTypeNames) {
     if (row.name == word) {
       type.scalar = row.type;
       return type;
     }
     known += (known.empty() ? "" : ", ") + std::string(row.name);
+    names.push_back(row.name);
   }
-  return InvalidArgument("Unknown type '" + std::string(name) + "'; the types are " + known +
-                         ", each also as a list: type[].");
+  const auto nearest = NearestName(word, names);
+  return InvalidArgument("Unknown type '" + std::string(name) + "'; " +
+                         (nearest ? "did you mean " + *nearest + "? The" : "the") + " types are " +
+                         known + ", each also as a list: type[].");
 }
 
 bool ParseScalar(ScalarType type, std::string_view text, Value* value, std::string* why) {

@@ -19,16 +19,6 @@ namespace {
 
 constexpr uint64_t kMaxMemoryBytes = uint64_t{1} << 40;
 
-Status CheckOptions(const ImportOptions& options) {
-  if (options.memory_bytes < kMinMemoryBytes || options.memory_bytes > kMaxMemoryBytes) {
-    return InvalidArgument("--memory is between 8M and 1T.");
-  }
-  if (options.bad_tolerance < -1) {
-    return InvalidArgument("--bad-tolerance is a number of rows, or -1 for any number.");
-  }
-  return OkStatus();
-}
-
 std::vector<std::string> PathsOf(const Sources& sources) {
   std::vector<std::string> paths;
   for (const SourceTable& table : sources.nodes) paths.push_back(table.path);
@@ -52,6 +42,19 @@ void WarnOfEmptyFiles(const LoadContext& context, ImportSummary* summary) {
 }
 
 }  // namespace
+
+Status CheckOptions(const ImportOptions& options) {
+  if (options.memory_bytes < kMinMemoryBytes || options.memory_bytes > kMaxMemoryBytes) {
+    return InvalidArgument("--memory is between 8M and 1T.");
+  }
+  if (options.bad_tolerance < -1) {
+    return InvalidArgument("--bad-tolerance is a number of rows, or -1 for any number.");
+  }
+  if (options.nodes.empty() && options.edges.empty()) {
+    return InvalidArgument("There is nothing to import; name files with --nodes and --edges.");
+  }
+  return CheckCsvFlags(options);
+}
 
 StatusOr<ImportSummary> RunImport(const ImportOptions& options, storage::BulkWriter* writer,
                                   const storage::GraphView* existing) {

@@ -9,6 +9,9 @@
 
 namespace koios::import {
 
+// INVALID_ARGUMENT when the options are wrong whatever the files hold: wrong usage.
+Status CheckOptions(const ImportOptions& options);
+
 // `existing` is the newest view of the graph that `writer` appends to, or null for a new graph.
 // INVALID_ARGUMENT for bad input, with file and line; NOT_FOUND for a missing file.
 StatusOr<ImportSummary> RunImport(const ImportOptions& options, storage::BulkWriter* writer,

@@ -101,9 +101,12 @@ std::string Progress::LineLocked(bool json) const {
     return line.dump();
   }
   char text[160];
-  std::snprintf(text, sizeof(text), "%-16s %8s rows %8s/s", stage_.c_str(), Short(rows).c_str(),
-                Short(rate).c_str());
-  std::string line = text;
+  std::string line = stage_;
+  if (rows > 0) {
+    std::snprintf(text, sizeof(text), "%-16s %8s rows %8s/s", stage_.c_str(), Short(rows).c_str(),
+                  Short(rate).c_str());
+    line = text;
+  }
   if (total_ > 0) {
     std::snprintf(text, sizeof(text), " %5.1f %%", share * 100);
     line += text;

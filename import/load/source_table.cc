@@ -50,9 +50,6 @@ Status SetCsvOptions(const ImportOptions& options, const Mapping& mapping, Sourc
       ASSIGN_OR_RETURN(csv->quote, OneCharacter(*text, "quote"));
     }
   }
-  if (csv->quote == csv->delimiter) {
-    return InvalidArgument("--quote and --delimiter are the same character.");
-  }
   if (auto text = chosen(options.id_type, mapping.id_type)) {
     if (*text == "int" || *text == "integer") {
       sources->id_type = IdType::kInt;
@@ -66,6 +63,11 @@ Status SetCsvOptions(const ImportOptions& options, const Mapping& mapping, Sourc
       std::clamp<uint64_t>(options.memory_bytes / 64, kMinRowBytes, CsvOptions{}.max_row_bytes);
   csv->max_field_bytes = std::min(csv->max_field_bytes, csv->max_row_bytes);
   return OkStatus();
+}
+
+Status CheckQuote(const CsvOptions& csv) {
+  if (csv.quote != csv.delimiter) return OkStatus();
+  return InvalidArgument("--quote and --delimiter are the same character.");
 }
 
 // The first row of a file as text.
@@ -231,6 +233,12 @@ uint64_t MaxWindowBytes(uint64_t memory_bytes) {
   return std::max(memory_bytes / 8, kLeast);
 }
 
+Status CheckCsvFlags(const ImportOptions& options) {
+  Sources sources;
+  RETURN_IF_ERROR(SetCsvOptions(options, Mapping(), &sources));
+  return options.mapping.empty() ? CheckQuote(sources.csv) : OkStatus();
+}
+
 StatusOr<Sources> PlanSources(const ImportOptions& options) {
   Mapping mapping;
   if (!options.mapping.empty()) {
@@ -238,6 +246,7 @@ StatusOr<Sources> PlanSources(const ImportOptions& options) {
   }
   Sources sources;
   RETURN_IF_ERROR(SetCsvOptions(options, mapping, &sources));
+  RETURN_IF_ERROR(CheckQuote(sources.csv));
   Planner planner(options, mapping, &sources);
   for (const std::string& argument : options.nodes) {
     RETURN_IF_ERROR(planner.AddArgument(argument, TableKind::kNodes));
@@ -246,7 +255,7 @@ StatusOr<Sources> PlanSources(const ImportOptions& options) {
     RETURN_IF_ERROR(planner.AddArgument(argument, TableKind::kEdges));
   }
   if (sources.nodes.empty() && sources.edges.empty()) {
-    return InvalidArgument("There is nothing to import; name files with --nodes and --edges.");
+    return InvalidArgument("There is nothing to import: no file was found.");
   }
   if (sources.nodes.size() + sources.edges.size() > kMaxFiles) {
     return InvalidArgument("There are more than " + std::to_string(kMaxFiles) + " files.");

@@ -28,6 +28,10 @@ struct Sources {
 // The largest window that a compressed file may ask for: a share of the memory.
 uint64_t MaxWindowBytes(uint64_t memory_bytes);
 
+// INVALID_ARGUMENT when a flag about the files' format is wrong. Without a mapping file, which may
+// have the others, also how the flags stand to each other.
+Status CheckCsvFlags(const ImportOptions& options);
+
 // Reads the first row of each file. Errors name the file.
 StatusOr<Sources> PlanSources(const ImportOptions& options);
 

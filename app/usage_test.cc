@@ -1,0 +1,88 @@
+// Wrong usage as a shell sees it: exit codes, and what the binary says about it.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "client/console/query_session.h"
+#include "storage/temp_folder.h"
+
+namespace koios::app {
+namespace {
+
+struct Outcome {
+  int code = -1;
+  std::string text;  // both outputs
+};
+
+Outcome Koios(const std::string& arguments) {
+  Outcome outcome;
+  const std::string command = "( " KOIOS_BINARY " " + arguments + " ) 2>&1";
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return outcome;
+  char buffer[4096];
+  for (size_t read; (read = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0;) {
+    outcome.text.append(buffer, read);
+  }
+  outcome.code = WEXITSTATUS(pclose(pipe));
+  return outcome;
+}
+
+std::string WriteVertices(const storage::TempFolder& temp, const std::string& type) {
+  const std::string path = temp / "vertices.csv";
+  std::ofstream(path) << "~id,~label,name:" << type << "\n1,person,marko\n";
+  return path;
+}
+
+TEST(UsageTest, WrongFlagsOfImportAreUsageErrors) {
+  const storage::TempFolder temp;
+  const std::string import = "import --data " + temp / "data";
+  const std::string nodes = " --nodes " + WriteVertices(temp, "string");
+  for (const char* flags :
+       {" --id-type foo", " --memory 1", " --delimiter foo", " --delimiter ''", " --delimiter '\"'",
+        " --quote ab", " --array-delimiter ''", " --bad-tolerance -5", " --graph bad/name"}) {
+    const Outcome outcome = Koios(import + nodes + flags);
+    EXPECT_EQ(outcome.code, client::kExitUsage) << flags << ": " << outcome.text;
+  }
+  EXPECT_EQ(Koios(import).code, client::kExitUsage);
+  EXPECT_FALSE(std::filesystem::exists(temp / "data"));
+  const Outcome right = Koios(import + nodes + " --quote none --delimiter ,");
+  EXPECT_EQ(right.code, client::kExitOk) << right.text;
+}
+
+TEST(UsageTest, WhatIsMisspeltHasANearestName) {
+  const storage::TempFolder temp;
+  const auto says = [](const std::string& arguments, const std::string& nearest) {
+    const Outcome outcome = Koios(arguments);
+    EXPECT_EQ(outcome.code, client::kExitUsage) << outcome.text;
+    EXPECT_NE(outcome.text.find(nearest), std::string::npos) << outcome.text;
+  };
+  says("qury", "did you mean 'query'?");
+  says("--verison", "did you mean '--version'?");
+  says("query --dta " + temp / "data", "did you mean '--data'?");
+  says("query --qqqqqqq=1", "There is no flag '--qqqqqqq'.");
+  says("admin chek", "did you mean 'check'?");
+  says("query -e 'g.V()' --format tabel", "did you mean table?");
+  const Outcome type =
+      Koios("import --data " + temp / "data" + " --nodes " + WriteVertices(temp, "strng"));
+  EXPECT_EQ(type.code, client::kExitFailed);
+  EXPECT_NE(type.text.find("did you mean string?"), std::string::npos) << type.text;
+}
+
+TEST(UsageTest, ResultsThatCantBeWrittenAreAFailure) {
+  const storage::TempFolder temp;
+  const std::string data = "--data " + temp / "data";
+  ASSERT_EQ(Koios("import " + data + " --nodes " + WriteVertices(temp, "string")).code,
+            client::kExitOk);
+  for (const char* format : {"gremlin", "table"}) {
+    const Outcome outcome =
+        Koios("query " + data + " -e 'g.V(1)' --format " + format + " > /dev/full");
+    EXPECT_EQ(outcome.code, client::kExitFailed) << format << outcome.text;
+  }
+}
+
+}  // namespace
+}  // namespace koios::app

@@ -2,8 +2,11 @@
 // limits. Links no gRPC, so that the thread sanitizer can watch.
 #include "engine/engine.h"
 
+#include <algorithm>
+
 #include "core/mutex.h"
 #include "core/value_codec.h"
+#include "engine/batch/batch.h"
 #include "gtest/gtest.h"
 #include "storage/memory_graph.h"
 
@@ -25,6 +28,7 @@ class WaitingSink : public ResultSink {
       rows_ += batch.bulk.empty() ? 1 : batch.bulk[row];
       last_ = batch.column.Get(row);
     }
+    largest_ = std::max(largest_, batch.column.ByteSize());
     if (keeps_) kept_.push_back(std::move(batch));
     changed_.NotifyAll();
   }
@@ -63,6 +67,11 @@ class WaitingSink : public ResultSink {
     MutexLock lock(&mutex_);
     return last_;
   }
+  // Bytes of the largest batch.
+  size_t largest() {
+    MutexLock lock(&mutex_);
+    return largest_;
+  }
 
  private:
   Mutex mutex_;
@@ -70,6 +79,7 @@ class WaitingSink : public ResultSink {
   size_t room_;
   int64_t rows_ = 0;
   Value last_;
+  size_t largest_ = 0;
   bool keeps_ = false;
   std::vector<ResultBatch> kept_;
   bool done_ = false;
@@ -169,6 +179,149 @@ TEST(EngineTest, EnumerationStaysFlat) {
       EXPECT_LT(result.peak_bytes, 6u << 20);
     }
   }
+}
+
+void SetSlot(plan::Project* project, uint32_t from, uint32_t to) {
+  project->mutable_expr()->add_nodes()->set_slot(from);
+  project->set_slot(to);
+}
+
+// V(), with `text` in slot 1 of every row.
+plan::Plan WideRows(const std::string& text) {
+  plan::Plan plan;
+  plan.set_num_slots(2);
+  Add(&plan, "V()")->mutable_partitions();
+  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Add(&plan, "V()")->mutable_scan();
+  plan::Project* project = Add(&plan, "as()")->mutable_project();
+  project->mutable_expr()->add_nodes()->set_constant(EncodeValue(Value::String(text)));
+  project->set_slot(1);
+  return plan;
+}
+
+// select() of what is in slot 1, and the results.
+void AddWideResults(plan::Plan* plan) {
+  SetSlot(Add(plan, "select()")->mutable_project(), 1, 0);
+  Add(plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(plan, "sink")->mutable_sink();
+}
+
+// Runs the plan with profile, and checks that its results came whole, in batches of some size.
+QueryResult RunWide(const plan::Plan& plan, uint32_t workers, int64_t rows) {
+  const auto engine = Engine::Create(Workers(workers));
+  auto sink = std::make_shared<WaitingSink>(1'000'000);
+  QueryOptions options;
+  options.profile = true;
+  engine->Submit(plan, FanGraph(64, 64), options, sink);
+  QueryResult result = sink->Wait();
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(sink->rows(), rows);
+  EXPECT_LE(sink->largest(), 2 * kBatchBytes);
+  EXPECT_GE(sink->largest(), kBatchBytes / 4);
+  return result;
+}
+
+// The slots that every row keeps count, whoever makes many rows of one.
+TEST(EngineTest, BatchesOfWideRowsHaveFewerRows) {
+  const std::string text(2048, 'x');
+  for (const uint32_t workers : {1u, 3u}) {
+    plan::Plan plan = WideRows(text);
+    Add(&plan, "outE()")->mutable_expand()->set_to(plan::Expand::INCIDENT);
+    Add(&plan, "bothV()")->mutable_edge_end()->set_end(plan::EdgeEnd::BOTH_VERTICES);
+    Add(&plan, "out()")->mutable_exchange()->set_key(plan::Exchange::OWNER);
+    plan::Inject* inject = Add(&plan, "inject()")->mutable_inject();
+    for (int i = 0; i < 2; ++i) inject->add_values(EncodeValue(Value::Int(i)));
+    Add(&plan, "hash")->mutable_exchange()->set_key(plan::Exchange::HASH);
+    plan.mutable_operators(plan.operators_size() - 1)->mutable_exchange()->add_hash_slots(0);
+    AddWideResults(&plan);
+    RunWide(plan, workers, 64 * 64 * 2 * 2);
+  }
+}
+
+// A list of many small members beside a wide slot; many small rows leave scopes that wide ones
+// entered; and many rows wait for a barrier.
+TEST(EngineTest, BatchesOfWideRowsBehindUnfoldScopesAndBarriers) {
+  const std::string text(2048, 'x');
+  plan::Plan plan = WideRows(text);
+  Add(&plan, "flatMap()")->mutable_scope_enter();
+  const int body = plan.operators_size();
+  plan.mutable_operators(body - 1)->add_drop_slots(1);
+  Add(&plan, "out()")->mutable_expand()->set_to(plan::Expand::NEIGHBOUR);
+  Add(&plan, "flatMap()")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  for (int id : {body, body + 1}) {
+    plan.mutable_operators(id)->set_scope(static_cast<uint32_t>(body));
+  }
+  plan::ScopeExit* exit = Add(&plan, "flatMap()")->mutable_scope_exit();
+  exit->set_enter(static_cast<uint32_t>(body) - 1);
+  exit->set_policy(plan::ScopeExit::ALL);
+  plan::Project* list = Add(&plan, "constant()")->mutable_project();
+  list->mutable_expr()->add_nodes()->set_constant(
+      EncodeValue(Value::List({Value::Int(1), Value::Int(2), Value::Int(3)})));
+  Add(&plan, "unfold()")->mutable_unfold();
+  Add(&plan, "barrier()")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "barrier()")->mutable_barrier();
+  AddWideResults(&plan);
+  RunWide(plan, 1, 64 * 64 * 3);
+}
+
+// Slot 1, a path, gets the current value.
+void AddPath(plan::Plan* plan) {
+  plan::Project* project = Add(plan, "path()")->mutable_project();
+  project->mutable_expr()->add_nodes()->set_slot(1);
+  project->mutable_expr()->add_nodes()->set_slot(0);
+  plan::Expr::Call* call = project->mutable_expr()->add_nodes()->mutable_call();
+  call->set_function("path_append");
+  call->add_args(0);
+  call->add_args(1);
+  project->set_slot(1);
+  project->set_absent(plan::Project::LEAVE_ABSENT);
+}
+
+// loops(1) compared with `times`.
+void SetTest(plan::Expr* expr, const char* function, int64_t times) {
+  expr->add_nodes()->set_constant(EncodeValue(Value::Int(1)));
+  plan::Expr::Call* loops = expr->add_nodes()->mutable_call();
+  loops->set_function("loops");
+  loops->add_args(0);
+  expr->add_nodes()->set_constant(EncodeValue(Value::Long(times)));
+  plan::Expr::Call* test = expr->add_nodes()->mutable_call();
+  test->set_function(function);
+  test->add_args(1);
+  test->add_args(2);
+}
+
+// What waits in each iteration of V().repeat(out()).times(30).path().limit(2000) is bounded in
+// bytes, however long the paths are.
+TEST(EngineTest, LongPathsTakeBoundedMemory) {
+  plan::Plan plan;
+  plan.set_num_slots(2);
+  Add(&plan, "V()")->mutable_partitions();
+  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Add(&plan, "V()")->mutable_scan();
+  AddPath(&plan);
+  Add(&plan, "repeat()")->mutable_loop_enter();
+  Add(&plan, "out()")->mutable_expand();
+  AddPath(&plan);
+  plan::Split* split = Add(&plan, "repeat()")->mutable_split();
+  SetTest(split->add_options()->mutable_test(), "lt", 30);
+  SetTest(split->add_options()->mutable_test(), "gte", 30);
+  Add(&plan, "repeat()")->mutable_loop_back()->set_enter(4);
+  for (int body = 5; body <= 8; ++body) plan.mutable_operators(body)->set_loop(5);
+  Add(&plan, "repeat()")->mutable_loop_exit()->set_enter(4);
+  plan.mutable_operators(8)->set_next(0, 5);
+  plan.mutable_operators(7)->add_next(9);
+  SetSlot(Add(&plan, "path()")->mutable_project(), 1, 0);
+  Add(&plan, "limit()")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "limit()")->mutable_limit()->set_high(2000);
+  Add(&plan, "sink")->mutable_sink();
+  const auto engine = Engine::Create(Workers(1));
+  auto sink = std::make_shared<WaitingSink>(1'000'000);
+  engine->Submit(plan, FanGraph(200, 8), {}, sink);
+  const QueryResult result = sink->Wait();
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(sink->rows(), 2000);
+  EXPECT_EQ(sink->last().AsPath().objects.size(), 31u);
+  EXPECT_LT(result.peak_bytes, 16u << 20);
 }
 
 TEST(EngineTest, AClosedWindowPausesTheQuery) {

@@ -1,10 +1,36 @@
 #include "engine/batch/batch.h"
 
+#include <algorithm>
+
 namespace koios::engine {
+namespace {
+
+size_t EntryBytes(const Column& column, size_t row) {
+  switch (column.kind()) {
+    case Column::Kind::kValue:
+      return column.values()[row].ByteSize();
+    case Column::Kind::kString:
+      return column.StringAt(row).size() + sizeof(uint32_t);
+    case Column::Kind::kEdge:
+      return sizeof(EdgeRef);
+    default:
+      return sizeof(int64_t);
+  }
+}
+
+}  // namespace
 
 size_t Batch::ByteSize() const {
   size_t bytes = sizeof(Batch) + bulk.size() * sizeof(int64_t) + runs.size() * sizeof(Run);
   for (const Column& column : slots) bytes += column.ByteSize();
+  return bytes;
+}
+
+size_t Batch::RowBytes(size_t row) const {
+  size_t bytes = 0;
+  for (const Column& column : slots) {
+    if (row < column.size()) bytes += EntryBytes(column, row);
+  }
   return bytes;
 }
 
@@ -48,6 +74,11 @@ void Batch::AppendRun(const Run& run) {
     }
   }
   runs.push_back(run);
+}
+
+size_t RowLimit(size_t bytes, size_t rows) {
+  if (bytes <= rows * (kBatchBytes / kBatchRows)) return kBatchRows;
+  return std::max<size_t>(1, kBatchBytes * rows / bytes);
 }
 
 void AppendOrdinal(uint64_t number, std::string* ordinal) {

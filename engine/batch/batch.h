@@ -43,6 +43,8 @@ struct Batch {
   bool Has(size_t slot) const { return slot < slots.size() && slots[slot].size() == rows; }
   int64_t BulkAt(size_t row) const { return bulk.empty() ? 1 : bulk[row]; }
   size_t ByteSize() const;
+  // What the slots of one row take, about.
+  size_t RowBytes(size_t row) const;
   // Whether `other`'s rows can be appended: the same slots are present.
   bool SameShape(const Batch& other) const;
 
@@ -54,6 +56,16 @@ struct Batch {
   // Adds a run for rows already appended. Joins the last run when that is of the same instance and
   // iteration and of equal weight: the joined run has twice the weight.
   void AppendRun(const Run& run);
+};
+
+// How many rows a batch has, at most, when `rows` of them take `bytes`: at least one.
+size_t RowLimit(size_t bytes, size_t rows);
+
+// A batch that is joined of others' rows until it is full.
+struct JoinedBatch {
+  Batch batch;
+  size_t bytes = 0;  // of the rows
+  bool IsFull() const { return batch.rows >= kBatchRows || bytes >= kBatchBytes; }
 };
 
 // Appends `number` to an ordinal so that the bytes sort by it. REQUIRES: number < 2^40.

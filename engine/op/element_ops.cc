@@ -1,5 +1,8 @@
 #include "engine/op/element_ops.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "engine/expr/element_functions.h"
 #include "engine/op/source_ops.h"
 
@@ -33,7 +36,7 @@ class ExpandOp : public StreamOperator {
     storage::Expansion expansion;
     const bool want_edges = to_ == plan::Expand::INCIDENT;
     RETURN_IF_ERROR(host_->view().Expand(elements_.vertices, direction_, labels_, want_edges,
-                                         &cursor_, kBatchRows, &expansion));
+                                         &cursor_, output->limit, &expansion));
     output->origin = std::move(expansion.rows);
     output->column = want_edges ? Column::Of(std::move(expansion.edges))
                                 : Column::Of(std::move(expansion.neighbours));
@@ -91,17 +94,17 @@ class EdgeEndOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
-    *done = true;
-    const ElementRows elements = ElementRows::Of(CurrentOf(input), input.rows);
-    if (elements.edges.size() != input.rows) {
+    if (row_ == 0) elements_ = ElementRows::Of(CurrentOf(input), input.rows);
+    if (elements_.edges.size() != input.rows) {
       return InvalidArgument(
           "Only edges have end vertices: the traversal comes here with other "
           "values.");
     }
     output->column = Column(Column::Kind::kVertex);
     output->identity = end_ != plan::EdgeEnd::BOTH_VERTICES;
-    for (uint32_t row = 0; row < input.rows; ++row) {
-      const EdgeRef& edge = elements.edges[row];
+    for (; row_ < input.rows && output->origin.size() < output->limit; ++row_) {
+      const uint32_t row = row_;
+      const EdgeRef& edge = elements_.edges[row];
       switch (end_) {
         case plan::EdgeEnd::IN_VERTEX:
           output->column.AppendVertex(edge.in);
@@ -122,12 +125,16 @@ class EdgeEndOp : public StreamOperator {
           output->column.AppendVertex(edge.out);
       }
     }
+    *done = row_ == input.rows;
+    if (*done) row_ = 0;
     return OkStatus();
   }
 
  private:
   const plan::EdgeEnd::End end_;
   const uint32_t from_slot_;
+  ElementRows elements_;  // of the input
+  uint32_t row_ = 0;
 };
 
 class FetchOp : public StreamOperator {
@@ -144,7 +151,36 @@ class FetchOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
-    *done = true;
+    if (next_ == 0) RETURN_IF_ERROR(Read(input, &found_));
+    const size_t found = found_.origin.size();
+    const size_t limit = std::min(output->limit, RowLimit(found_.column.ByteSize(), found));
+    *done = next_ + limit >= found;
+    if (next_ == 0 && *done) {
+      output->origin = std::move(found_.origin);
+      output->column = std::move(found_.column);
+      found_ = {};
+      return OkStatus();
+    }
+    if (next_ == 0) {  // stays for more calls
+      const auto bytes =
+          static_cast<int64_t>(found_.column.ByteSize() + found * sizeof(found_.origin[0]));
+      RETURN_IF_ERROR(host_->ChargeState(bytes));
+      charged_ = bytes;
+    }
+    const size_t count = std::min(limit, found - next_);
+    const auto begin = found_.origin.begin() + static_cast<std::ptrdiff_t>(next_);
+    output->origin.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+    output->column.AppendRange(found_.column, next_, count);
+    next_ += count;
+    if (!*done) return OkStatus();
+    found_ = {};
+    next_ = 0;
+    return host_->ChargeState(-std::exchange(charged_, 0));
+  }
+
+ private:
+  // All properties of the input's elements.
+  Status Read(const Batch& input, OpOutput* output) const {
     const ElementRows elements = ElementRows::Of(CurrentOf(input), input.rows);
     if (!elements.other_rows.empty()) {
       return InvalidArgument(
@@ -170,7 +206,6 @@ class FetchOp : public StreamOperator {
     return OkStatus();
   }
 
- private:
   // Turns values into property objects when those are wanted.
   void Objects(const ElementRows& elements, bool vertices, storage::PropertyRows* found) const {
     if (!as_properties_) return;
@@ -213,6 +248,9 @@ class FetchOp : public StreamOperator {
   const bool as_properties_;
   bool none_ = false;
   std::vector<KeyId> keys_;
+  OpOutput found_;   // the properties of the input that have not all come out,
+  size_t next_ = 0;  // and how many have
+  int64_t charged_ = 0;
 };
 
 }  // namespace

@@ -175,14 +175,15 @@ class MergeOp : public PartialOperator {
         ++output->rows;
       }
     } else {
-      while (iteration.others.size() > 0 && output->rows < kBatchRows) {
+      size_t out_bytes = 0;
+      while (iteration.others.size() > 0 && output->rows < kBatchRows && out_bytes < kBatchBytes) {
         const Others::Row& row = iteration.others.front();
         ASSIGN_OR_RETURN(const bool fits, DecodeRow(row.key, output));
         if (!fits) break;
         groups.push_back(row.group);
         bytes += BytesOf(row.key);
         output->bulk.push_back(iteration.others.Pop());
-        ++output->rows;
+        out_bytes += output->RowBytes(output->rows++);
       }
     }
     GiveWeights(groups, loops, &iteration, output, returned);

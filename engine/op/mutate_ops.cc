@@ -78,7 +78,7 @@ class AddOp : public StreamOperator {
     }
     output->slot = 0;
     output->has_bulk = true;
-    while (row_ < input.rows && output->origin.size() < kBatchRows) {
+    while (row_ < input.rows && output->origin.size() < output->limit) {
       RETURN_IF_ERROR(AddFor(row_, &output->column));
       output->origin.push_back(static_cast<uint32_t>(row_));
       output->bulk.push_back(1);

@@ -43,6 +43,9 @@ class OperatorHost {
 
 // What a stream operator made of (a part of) one input batch.
 struct OpOutput {
+  // Set by the driver, for operators that make several rows of one: as many may come out in this
+  // call. Fewer than kBatchRows when the slots that every row keeps are wide.
+  size_t limit = kBatchRows;
   std::vector<uint32_t> origin;  // input row of each output row, ascending; unused when identity
   bool identity = false;         // every input row comes out once, in one call
   int slot = -1;                 // which slot `column` replaces; -1: none
@@ -54,7 +57,7 @@ struct OpOutput {
 };
 
 // Rows in, rows out, batch by batch. Resumable: Process is called with the same batch until it says
-// done; each call gives at most kBatchRows rows and about kBatchBytes.
+// done; each call gives at most output->limit rows and about kBatchBytes, or a row per input row.
 class StreamOperator {
  public:
   virtual ~StreamOperator() = default;

@@ -89,7 +89,7 @@ class UnfoldOp : public StreamOperator {
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
     size_t bytes = 0;
-    while (row_ < input.rows && output->origin.size() < kBatchRows && bytes < kBatchBytes) {
+    while (row_ < input.rows && output->origin.size() < output->limit && bytes < kBatchBytes) {
       const Value value = input.slots[0].Get(row_);
       const size_t count = Members(value);
       if (member_ < count) {

@@ -15,8 +15,8 @@ class InjectOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
-    while (row_ < input.rows && output->origin.size() < kBatchRows) {
-      const size_t count = std::min(values_.size() - next_, kBatchRows - output->origin.size());
+    while (row_ < input.rows && output->origin.size() < output->limit) {
+      const size_t count = std::min(values_.size() - next_, output->limit - output->origin.size());
       output->column.AppendRange(values_, next_, count);
       output->origin.insert(output->origin.end(), count, static_cast<uint32_t>(row_));
       next_ += count;
@@ -42,7 +42,7 @@ class PartitionsOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
-    while (row_ < input.rows && output->origin.size() < kBatchRows) {
+    while (row_ < input.rows && output->origin.size() < output->limit) {
       output->column.AppendInt(static_cast<int32_t>(next_));
       output->origin.push_back(static_cast<uint32_t>(row_));
       if (++next_ == num_partitions_) {
@@ -84,9 +84,10 @@ class ScanOp : public StreamOperator {
     if (input.slots[0].kind() != Column::Kind::kInt) return Internal("Scan needs partitions.");
     std::vector<VertexRef> vertices;
     std::vector<EdgeRef> edges;
-    for (int reads = 0; reads < kReads && output->origin.size() < kBatchRows; ++reads) {
-      ASSIGN_OR_RETURN(const bool end, Read(static_cast<uint32_t>(input.slots[0].ints()[row_]),
-                                            kBatchRows - output->origin.size(), &vertices, &edges));
+    for (int reads = 0; reads < kReads && output->origin.size() < output->limit; ++reads) {
+      ASSIGN_OR_RETURN(const bool end,
+                       Read(static_cast<uint32_t>(input.slots[0].ints()[row_]),
+                            output->limit - output->origin.size(), &vertices, &edges));
       output->origin.resize(vertices.size() + edges.size(), static_cast<uint32_t>(row_));
       if (end && ++row_ == input.rows) {
         row_ = 0;

@@ -7,14 +7,20 @@ namespace koios::engine {
 void Outbox::Add(uint32_t to, const Loops& lane_key, const Batch& source,
                  const std::vector<uint32_t>& picked, const std::vector<Run>& runs) {
   Lane& lane = lanes_[to][lane_key];
-  if (lane.batches.empty() || lane.batches.back().rows + picked.size() > kBatchRows ||
-      !lane.batches.back().SameShape(source)) {
+  size_t bytes = 0;
+  for (const uint32_t row : picked) bytes += source.RowBytes(row);
+  const auto fits = [&](const JoinedBatch& last) {
+    return last.batch.rows + picked.size() <= kBatchRows && last.bytes + bytes <= kBatchBytes &&
+           last.batch.SameShape(source);
+  };
+  if (lane.batches.empty() || !fits(lane.batches.back())) {
     lane.batches.emplace_back();
     ++num_batches_;
   }
-  Batch& batch = lane.batches.back();
-  batch.AppendRows(source, picked);
-  for (const Run& run : runs) batch.AppendRun(run);
+  JoinedBatch& last = lane.batches.back();
+  last.batch.AppendRows(source, picked);
+  last.bytes += bytes;
+  for (const Run& run : runs) last.batch.AppendRun(run);
 }
 
 std::vector<Loops> Outbox::Waiting(uint32_t to) const {
@@ -31,7 +37,7 @@ bool Outbox::Take(uint32_t to, const Loops& lane_key, bool flush, bool local, Ba
   Lane& lane = found->second;
   if (lane.batches.empty() || (!flush && !lane.IsFull())) return false;
   if (!local && lane.in_flight >= kWindow) return false;
-  *batch = std::move(lane.batches.front());
+  *batch = std::move(lane.batches.front().batch);
   lane.batches.pop_front();
   --num_batches_;
   if (!local) ++lane.in_flight;

@@ -35,10 +35,10 @@ class Outbox {
 
  private:
   struct Lane {
-    std::deque<Batch> batches;
+    std::deque<JoinedBatch> batches;
     uint32_t in_flight = 0;
     bool IsFull() const {
-      return batches.size() > 1 || (batches.size() == 1 && batches.front().rows >= kBatchRows);
+      return batches.size() > 1 || (batches.size() == 1 && batches.front().IsFull());
     }
   };
 

@@ -239,9 +239,9 @@ bool QueryRun::HasRoom(uint32_t op, const Loops& iteration) const {
 }
 
 bool QueryRun::HasWork(const Node& node) const {
-  if (!node.lanes.empty() || !node.firings.empty() || node.exits.rows > 0) return true;
+  if (!node.lanes.empty() || !node.firings.empty() || node.exits.batch.rows > 0) return true;
   return std::any_of(node.restarts.begin(), node.restarts.end(),
-                     [](const Batch& batch) { return batch.rows > 0; });
+                     [](const JoinedBatch& joined) { return joined.batch.rows > 0; });
 }
 
 // What a node does on its own account: fired barriers, rows leaving a scope or trying its next
@@ -249,11 +249,11 @@ bool QueryRun::HasWork(const Node& node) const {
 bool QueryRun::PickOwn(Node* node) const {
   node->lane = nullptr;
   if (!node->firings.empty()) return HasRoom(node->op->next(0), node->firings.front().key.loops);
-  if (node->exits.rows > 0) {
-    return HasRoom(node->op->next(0), node->exits.runs.front().loops);
+  if (node->exits.batch.rows > 0) {
+    return HasRoom(node->op->next(0), node->exits.batch.runs.front().loops);
   }
   return std::any_of(node->restarts.begin(), node->restarts.end(),
-                     [](const Batch& batch) { return batch.rows > 0; });
+                     [](const JoinedBatch& joined) { return joined.batch.rows > 0; });
 }
 
 bool QueryRun::PickLane(Node* node, bool shallowest) const {

@@ -78,7 +78,7 @@ class QueryRun {
     std::vector<WeightPool> left;  // per run, once worked on
     size_t run = 0;                // the first that may still give rows: those before gave all,
     uint32_t run_begin = 0;        // and its first row
-    // The next traverser that enters a serial scope.
+    // The next traverser that enters a serial scope, or row that leaves a scope.
     struct Cursor {
       size_t run = 0;
       uint32_t in_run = 0;  // rows of the run that are through
@@ -112,13 +112,13 @@ class QueryRun {
     Lane* lane = nullptr;  // being run
     Loops iteration;       // of `lane`
     std::deque<Firing> firings;
-    std::optional<Loops> absorbing;  // a barrier: the lane whose batch it is not done with
-    std::unique_ptr<Outbox> outbox;  // Exchange
-    Batch exits;                     // ScopeExit: rows on their way out
-    uint64_t ordinal_fired = 0;      // rows that a barrier has given with ordinals
-    size_t open_instances = 0;       // ScopeEnter
-    std::vector<uint32_t> stateful;  // ScopeEnter: operators of its body that keep state
-    std::vector<Batch> restarts;     // ScopeEnter: rows on their way into an alternative body
+    std::optional<Loops> absorbing;     // a barrier: the lane whose batch it is not done with
+    std::unique_ptr<Outbox> outbox;     // Exchange
+    JoinedBatch exits;                  // ScopeExit: rows on their way out
+    uint64_t ordinal_fired = 0;         // rows that a barrier has given with ordinals
+    size_t open_instances = 0;          // ScopeEnter
+    std::vector<uint32_t> stateful;     // ScopeEnter: operators of its body that keep state
+    std::vector<JoinedBatch> restarts;  // ScopeEnter: rows on their way into an alternative body
   };
 
   // How a parked row leaves its scope: with `value` (null: absent) in `slot` (-1: none is written).
@@ -163,8 +163,12 @@ class QueryRun {
   void EnterRows(Node* node, Batch batch, int64_t charged);
   Status EnterNextTraverser(Node* node);
   Status RunScopeExit(Node* node);
+  StatusOr<Home*> LeavingHome(const Node& node, const Run& run) const;
+  Status ExitRow(const plan::ScopeExit& exit, const Batch& batch, uint32_t row, Home* home);
+  void SendExits(Node* exit);
   Status RunLoop(Node* node);
   Status RunSink(Node* node);
+  size_t OutputLimit(const Node& node, const Batch& input) const;
   Batch MakeOutput(Node* node, const Input& input, OpOutput output);
   void AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch);
   void GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch);

@@ -29,6 +29,16 @@ class ResultCharge {
 
 }  // namespace
 
+// As many rows as a batch has room for, of those slots of the input's rows that stay.
+size_t QueryRun::OutputLimit(const Node& node, const Batch& input) const {
+  size_t bytes = 0;
+  for (size_t slot = 1; slot < input.slots.size(); ++slot) {
+    const Column& column = input.slots[slot];
+    if (!column.empty() && !node.drops[slot]) bytes += column.ByteSize() - sizeof(Column);
+  }
+  return RowLimit(bytes, input.rows);
+}
+
 // Rows of the output: the written slot from the operator, the others copied from the input.
 Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
   Batch batch;
@@ -132,6 +142,7 @@ Status QueryRun::RunStream(Node* node) {
     return OkStatus();
   }
   OpOutput output;
+  output.limit = OutputLimit(*node, input.batch);
   bool done = false;
   StreamOperator* code = node->code.stream.get();
   if (!node->iteration.empty() && !node->op->has_limit() && !node->op->has_dedup()) {

@@ -129,9 +129,9 @@ void QueryRun::FireReady(Home* home) {
 
 Status QueryRun::RunScopeEnter(Node* node) {
   for (size_t body = 0; body < node->restarts.size(); ++body) {
-    if (node->restarts[body].rows == 0) continue;
+    if (node->restarts[body].batch.rows == 0) continue;
     const plan::ScopeExit& exit = nodes_[shape_->ExitOf(node->op->id())].op->scope_exit();
-    Enqueue(exit.alternatives(static_cast<int>(body)), std::move(node->restarts[body]));
+    Enqueue(exit.alternatives(static_cast<int>(body)), std::move(node->restarts[body].batch));
     node->restarts[body] = {};
   }
   if (node->lane == nullptr) return OkStatus();
@@ -215,68 +215,86 @@ Status QueryRun::EnterNextTraverser(Node* node) {
   return OkStatus();
 }
 
+// Gives a batch at most: rows are combined with parked ones, which may be much wider.
 Status QueryRun::RunScopeExit(Node* node) {
   if (node->lane != nullptr) {
-    node->lane->active = TakeInput(node);
-    const Batch& batch = node->lane->active->batch;
-    const plan::ScopeExit& exit = node->op->scope_exit();
-    uint32_t row = 0;
-    for (const Run& run : batch.runs) {
-      const uint32_t end = row + run.count;
-      const auto found = homes_.find(run.instance.serial);
-      if (run.instance.home != worker_.index || found == homes_.end()) {
-        return Internal("A row left a scope away from its instance's home.");
-      }
-      Home* home = found->second.get();
-      if (home->parked == nullptr || home->enter != exit.enter()) {
-        return DataLoss("A row left a scope that it did not enter.");
-      }
-      for (; row < end && !home->closed; ++row) {
-        home->productive = true;
-        const Value value = batch.slots[0].Get(row);
-        switch (exit.policy()) {
-          case plan::ScopeExit::EXISTS:
-            Leave(home, {});
-            CloseEarly(home);
-            break;
-          case plan::ScopeExit::NONE:
-            CloseEarly(home);
-            break;
-          case plan::ScopeExit::EXISTS_FLAG: {
-            const Value yes = Value::Bool(true);
-            Leave(home, {.slot = static_cast<int>(exit.slot()), .value = &yes});
-            CloseEarly(home);
-            break;
-          }
-          case plan::ScopeExit::FIRST:
-            Leave(home, {.slot = static_cast<int>(exit.slot()),
-                         .value = &value,
-                         .body = &batch,
-                         .body_row = row});
-            CloseEarly(home);
-            break;
-          case plan::ScopeExit::ALL:
-          case plan::ScopeExit::OPTIONAL:
-            Leave(home, {.slot = 0,
-                         .value = &value,
-                         .bulk = batch.BulkAt(row),
-                         .body = &batch,
-                         .body_row = row});
-            break;
-          case plan::ScopeExit::EFFECT:
-            break;
-          default:
-            return Internal("The plan has an unknown exit policy.");
+    if (!node->lane->active.has_value()) node->lane->active = TakeInput(node);
+    Input& input = *node->lane->active;
+    const std::vector<Run>& runs = input.batch.runs;
+    Input::Cursor& at = input.cursor;
+    for (; at.run < runs.size(); ++at.run) {
+      const Run& run = runs[at.run];
+      ASSIGN_OR_RETURN(Home * home, LeavingHome(*node, run));
+      for (; at.in_run < run.count && !home->closed; ++at.in_run) {
+        if (node->exits.IsFull()) {
+          SendExits(node);
+          return OkStatus();
         }
+        RETURN_IF_ERROR(ExitRow(node->op->scope_exit(), input.batch, at.row + at.in_run, home));
       }
-      row = end;
+      at.row += run.count;
+      at.in_run = 0;
       ReturnWeight(run.instance, run.k);
     }
     FinishInput(node);
   }
-  if (node->exits.rows > 0) {
-    Enqueue(node->op->next(0), std::move(node->exits));
-    node->exits = {};
+  SendExits(node);
+  return OkStatus();
+}
+
+void QueryRun::SendExits(Node* exit) {
+  if (exit->exits.batch.rows > 0) Enqueue(exit->op->next(0), std::move(exit->exits.batch));
+  exit->exits = {};
+}
+
+// Of the instance whose rows, of its body, leave here.
+StatusOr<Home*> QueryRun::LeavingHome(const Node& node, const Run& run) const {
+  const auto found = homes_.find(run.instance.serial);
+  if (run.instance.home != worker_.index || found == homes_.end()) {
+    return Internal("A row left a scope away from its instance's home.");
+  }
+  Home* home = found->second.get();
+  if (home->parked == nullptr || home->enter != node.op->scope_exit().enter()) {
+    return DataLoss("A row left a scope that it did not enter.");
+  }
+  return home;
+}
+
+Status QueryRun::ExitRow(const plan::ScopeExit& exit, const Batch& batch, uint32_t row,
+                         Home* home) {
+  home->productive = true;
+  const Value value = batch.slots[0].Get(row);
+  switch (exit.policy()) {
+    case plan::ScopeExit::EXISTS:
+      Leave(home, {});
+      CloseEarly(home);
+      break;
+    case plan::ScopeExit::NONE:
+      CloseEarly(home);
+      break;
+    case plan::ScopeExit::EXISTS_FLAG: {
+      const Value yes = Value::Bool(true);
+      Leave(home, {.slot = static_cast<int>(exit.slot()), .value = &yes});
+      CloseEarly(home);
+      break;
+    }
+    case plan::ScopeExit::FIRST:
+      Leave(home, {.slot = static_cast<int>(exit.slot()),
+                   .value = &value,
+                   .body = &batch,
+                   .body_row = row});
+      CloseEarly(home);
+      break;
+    case plan::ScopeExit::ALL:
+    case plan::ScopeExit::OPTIONAL:
+      Leave(
+          home,
+          {.slot = 0, .value = &value, .bulk = batch.BulkAt(row), .body = &batch, .body_row = row});
+      break;
+    case plan::ScopeExit::EFFECT:
+      break;
+    default:
+      return Internal("The plan has an unknown exit policy.");
   }
   return OkStatus();
 }
@@ -298,17 +316,14 @@ void QueryRun::Leave(Home* home, const ScopeResult& result) {
     return s < parked.slots.size() && !parked.slots[s].empty() ? &parked.slots[s] : nullptr;
   };
   const auto written = [&](uint32_t s) { return static_cast<int>(s) == result.slot; };
-  if (exit.exits.rows > 0) {
-    bool same = exit.exits.rows < kBatchRows && exit.exits.runs.back().loops == outer.loops;
-    for (uint32_t s = 0; s < exit.exits.slots.size() && same; ++s) {
-      same = (written(s) || source(s) != nullptr) == !exit.exits.slots[s].empty();
+  Batch& out = exit.exits.batch;
+  if (out.rows > 0) {
+    bool same = !exit.exits.IsFull() && out.runs.back().loops == outer.loops;
+    for (uint32_t s = 0; s < out.slots.size() && same; ++s) {
+      same = (written(s) || source(s) != nullptr) == !out.slots[s].empty();
     }
-    if (!same) {
-      Enqueue(exit.op->next(0), std::move(exit.exits));
-      exit.exits = {};
-    }
+    if (!same) SendExits(&exit);
   }
-  Batch& out = exit.exits;
   out.slots.resize(spec_->plan.num_slots());
   for (uint32_t s = 0; s < out.slots.size(); ++s) {
     const Column* from = source(s);
@@ -334,7 +349,7 @@ void QueryRun::Leave(Home* home, const ScopeResult& result) {
     out.bulk.resize(out.rows, 1);
     out.bulk.push_back(out_bulk);
   }
-  ++out.rows;
+  exit.exits.bytes += out.RowBytes(out.rows++);
   out.AppendRun({outer.instance, outer.loops, 1, outer.pool.Take()});
   stats_[exit_id].rows_out += 1;
   stats_[exit_id].bulk_out += static_cast<uint64_t>(out_bulk);
@@ -406,11 +421,11 @@ void QueryRun::StartAlternative(Home* home) {
   const Parked::OuterRun& outer = home->parked->runs[home->run];
   ArmFirst(home->instance, first, outer.loops);
   enter.restarts.resize(exit.alternatives_size());
-  Batch& batch = enter.restarts[body];
+  JoinedBatch& joined = enter.restarts[body];
   const Batch& parked = home->parked->batch;
-  if (batch.rows > 0 && (batch.rows >= kBatchRows || !batch.SameShape(parked))) {
-    Enqueue(first, std::move(batch));
-    batch = {};
+  if (joined.batch.rows > 0 && (joined.IsFull() || !joined.batch.SameShape(parked))) {
+    Enqueue(first, std::move(joined.batch));
+    joined = {};
   }
   Batch row;
   row.slots.resize(parked.slots.size());
@@ -418,8 +433,9 @@ void QueryRun::StartAlternative(Home* home) {
     if (!parked.slots[s].empty()) row.slots[s].AppendFrom(parked.slots[s], home->row);
   }
   row.rows = 1;
-  batch.AppendRows(row, {0});
-  batch.AppendRun({home->instance, outer.loops, 1, 0});
+  joined.batch.AppendRows(row, {0});
+  joined.bytes += row.RowBytes(0);
+  joined.batch.AppendRun({home->instance, outer.loops, 1, 0});
   busy_.insert(home->enter);
 }
 

@@ -5,9 +5,13 @@
 
 namespace koios::engine {
 
-// The last chunk, or a new one when its rows are of another shape or it is full.
+// The last chunk, or a new one when its rows are of another shape or it is full (about: as if its
+// rows were like its first).
 Batch* KeptRows::ChunkFor(const Batch& source) {
-  if (chunks_.empty() || chunks_.back().rows >= kBatchRows || !chunks_.back().SameShape(source)) {
+  const auto full = [](const Batch& chunk) {
+    return chunk.rows >= kBatchRows || chunk.rows * chunk.RowBytes(0) >= kBatchBytes;
+  };
+  if (chunks_.empty() || full(chunks_.back()) || !chunks_.back().SameShape(source)) {
     full_bytes_ = ByteSize();
     chunks_.emplace_back();
   }
@@ -64,10 +68,10 @@ void KeptRows::Take(const std::vector<Position>& order, size_t* next, Batch* out
     std::vector<uint32_t> rows;
     const uint32_t chunk = order[*next].chunk;
     while (*next < order.size() && order[*next].chunk == chunk &&
-           out->rows + rows.size() < kBatchRows) {
+           out->rows + rows.size() < kBatchRows && bytes < kBatchBytes) {
+      bytes += first.RowBytes(order[*next].row);
       rows.push_back(order[(*next)++].row);
     }
-    bytes += first.ByteSize() * rows.size() / first.rows;
     out->AppendRows(first, rows);
   }
 }

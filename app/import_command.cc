@@ -92,7 +92,8 @@ void AddCsvFlags(CLI::App* command, Flags* flags) {
                       "YAML file that says what columns mean (import/README.md)");
   command->add_option("--delimiter", flags->delimiter, "Between fields: one character or tab (,)");
   command->add_option("--quote", flags->quote, "Around fields: one character or none (\")");
-  command->add_option("--array-delimiter", flags->array_delimiter, "Between items of a list (;)");
+  command->add_option("--array-delimiter", flags->array_delimiter,
+                      "Between items of a list, labels of a vertex (;)");
   command->add_option("--dialect", flags->dialect, "Of the headers: neptune, neo4j or auto")
       ->check(CLI::IsMember({"neptune", "neo4j", "auto"}));
   command->add_option("--id-type", flags->id_type,

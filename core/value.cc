@@ -142,9 +142,11 @@ Value Value::Of(PropertyData v) {
 }
 
 Value Value::Of(PathData v) {
-  CHECK(v.labels.size() == v.objects.size());
+  CHECK(v.labels.size() <= v.objects.size());
+  while (!v.labels.empty() && v.labels.back().empty()) v.labels.pop_back();
   ValueReps::Extent extent;
   extent.Add(v.objects);
+  extent.bytes += (v.objects.capacity() - v.objects.size()) * sizeof(Value);
   for (const auto& labels : v.labels) {
     extent.bytes += sizeof(labels);
     for (const std::string& label : labels) extent.Add(label);

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -226,7 +227,14 @@ struct PropertyData {
 
 struct PathData {
   ValueList objects;
-  std::vector<std::vector<std::string>> labels;  // same length as objects
+  // Of each object; in a value those behind the last object that has any are left out: most paths
+  // have none.
+  std::vector<std::vector<std::string>> labels;
+
+  std::span<const std::string> LabelsOf(size_t object) const {
+    if (object >= labels.size()) return {};
+    return labels[object];
+  }
 };
 
 // An element as a client sees it: no internal reference. For a vertex property `label` is the key

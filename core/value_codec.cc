@@ -74,8 +74,8 @@ void PutPath(const PathData& path, std::string* out) {
   PutVarint(path.objects.size(), out);
   for (size_t i = 0; i < path.objects.size(); ++i) {
     EncodeValue(path.objects[i], out);
-    PutVarint(path.labels[i].size(), out);
-    for (const std::string& label : path.labels[i]) PutBytes(label, out);
+    PutVarint(path.LabelsOf(i).size(), out);
+    for (const std::string& label : path.LabelsOf(i)) PutBytes(label, out);
   }
 }
 

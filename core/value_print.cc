@@ -330,11 +330,12 @@ class JsonPrinter {
     Put("{\"objects\":");
     PutList(path.objects);
     Put(",\"labels\":[");
-    for (size_t i = 0; i < path.labels.size(); ++i) {
+    for (size_t i = 0; i < path.objects.size(); ++i) {
       Put(i > 0 ? ",[" : "[");
-      for (size_t j = 0; j < path.labels[i].size(); ++j) {
+      const auto labels = path.LabelsOf(i);
+      for (size_t j = 0; j < labels.size(); ++j) {
         if (j > 0) Put(",");
-        PutString(path.labels[i][j]);
+        PutString(labels[j]);
       }
       Put("]");
     }

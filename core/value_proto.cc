@@ -65,7 +65,7 @@ void PathToProto(const PathData& path, v1::Path* out) {
   for (size_t i = 0; i < path.objects.size(); ++i) {
     ToProto(path.objects[i], out->add_objects());
     v1::PathLabels* labels = out->add_labels();
-    for (const std::string& label : path.labels[i]) labels->add_labels(Utf8(label));
+    for (const std::string& label : path.LabelsOf(i)) labels->add_labels(Utf8(label));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/big_number.h"
+#include "core/value_compare.h"
 
 namespace koios {
 namespace {
@@ -64,6 +65,16 @@ TEST(ValueTest, AssigningAPartOfAListToTheListIsSafe) {
   v = v.AsList()[0];
   v = v.AsList()[0];
   EXPECT_EQ(v.AsString(), "inner");
+}
+
+TEST(ValueTest, PathsKeepNoLabelsBehindTheLastOne) {
+  const ValueList objects = {Value::Int(1), Value::Int(2), Value::Int(3)};
+  const Value labelled = Value::Of(PathData{objects, {{"a"}, {}, {}}});
+  EXPECT_EQ(labelled.AsPath().labels.size(), 1u);
+  EXPECT_EQ(labelled.AsPath().LabelsOf(0)[0], "a");
+  EXPECT_TRUE(labelled.AsPath().LabelsOf(2).empty());
+  EXPECT_TRUE(Equivalent(labelled, Value::Of(PathData{objects, {{"a"}}})));
+  EXPECT_TRUE(Value::Of(PathData{objects, {{}, {}, {}}}).AsPath().labels.empty());
 }
 
 TEST(ValueTest, DepthIsStored) {

@@ -290,9 +290,8 @@ void SetTest(plan::Expr* expr, const char* function, int64_t times) {
   test->add_args(2);
 }
 
-// What waits in each iteration of V().repeat(out()).times(30).path().limit(2000) is bounded in
-// bytes, however long the paths are.
-TEST(EngineTest, LongPathsTakeBoundedMemory) {
+// V().repeat(out()).times(times).path().limit(2000)
+plan::Plan LongPaths(int64_t times) {
   plan::Plan plan;
   plan.set_num_slots(2);
   Add(&plan, "V()")->mutable_partitions();
@@ -303,8 +302,8 @@ TEST(EngineTest, LongPathsTakeBoundedMemory) {
   Add(&plan, "out()")->mutable_expand();
   AddPath(&plan);
   plan::Split* split = Add(&plan, "repeat()")->mutable_split();
-  SetTest(split->add_options()->mutable_test(), "lt", 30);
-  SetTest(split->add_options()->mutable_test(), "gte", 30);
+  SetTest(split->add_options()->mutable_test(), "lt", times);
+  SetTest(split->add_options()->mutable_test(), "gte", times);
   Add(&plan, "repeat()")->mutable_loop_back()->set_enter(4);
   for (int body = 5; body <= 8; ++body) plan.mutable_operators(body)->set_loop(5);
   Add(&plan, "repeat()")->mutable_loop_exit()->set_enter(4);
@@ -314,14 +313,40 @@ TEST(EngineTest, LongPathsTakeBoundedMemory) {
   Add(&plan, "limit()")->mutable_exchange()->set_key(plan::Exchange::HOME);
   Add(&plan, "limit()")->mutable_limit()->set_high(2000);
   Add(&plan, "sink")->mutable_sink();
+  return plan;
+}
+
+// What waits in each iteration is bounded in bytes, however long the paths are.
+TEST(EngineTest, LongPathsTakeBoundedMemory) {
   const auto engine = Engine::Create(Workers(1));
   auto sink = std::make_shared<WaitingSink>(1'000'000);
-  engine->Submit(plan, FanGraph(200, 8), {}, sink);
+  engine->Submit(LongPaths(30), FanGraph(200, 8), {}, sink);
   const QueryResult result = sink->Wait();
   EXPECT_TRUE(result.status.ok()) << result.status;
   EXPECT_EQ(sink->rows(), 2000);
   EXPECT_EQ(sink->last().AsPath().objects.size(), 31u);
   EXPECT_LT(result.peak_bytes, 16u << 20);
+}
+
+// Each iteration has queues of its own; while nobody reads, they fill, but not the account.
+TEST(EngineTest, ManyIterationsHaveShortQueues) {
+  const auto engine = Engine::Create(Workers(1));
+  auto sink = std::make_shared<WaitingSink>(1);
+  QueryOptions options;
+  options.memory_limit_bytes = 160 << 20;
+  const auto handle = engine->Submit(LongPaths(60), FanGraph(200, 8), options, sink);
+  sink->WaitForRows();
+  for (int other = 0; other < 1000; ++other) {  // with each, the first query has another turn
+    auto quick = std::make_shared<WaitingSink>();
+    engine->Submit(Hops(1, true), FanGraph(1, 1), {}, quick);
+    EXPECT_TRUE(quick->Wait().status.ok());
+  }
+  sink->Open(1'000'000);
+  handle->Resume();
+  const QueryResult result = sink->Wait();
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(sink->rows(), 2000);
+  EXPECT_LT(result.peak_bytes, 128u << 20);
 }
 
 TEST(EngineTest, AClosedWindowPausesTheQuery) {

@@ -17,6 +17,9 @@ class LineReader {
   // One line without its end.
   virtual Outcome Read(const std::string& prompt, std::string* line) = 0;
   virtual bool is_interactive() const = 0;
+  // Whether the next line is here already, in a script or in pasted text, and starts with
+  // `character` behind its blanks.
+  virtual bool NextLineStartsWith(char character) = 0;
 };
 
 // What may stand instead of the last `replaced` bytes of a text.

@@ -44,31 +44,12 @@ std::string PromptOf(size_t number) {
   return std::string(width > digits.size() ? width - digits.size() : 0, '.') + digits;
 }
 
-LineReader::Outcome StatementReader::ReadLine(size_t line_number, std::string* line) {
-  if (pending_.has_value()) {
-    *line = *std::move(pending_);
-    pending_.reset();
-    return LineReader::Outcome::kLine;
-  }
-  return lines_->Read(PromptOf(line_number), line);
-}
-
-bool StatementReader::NextLineContinues() {
-  if (lines_->is_interactive()) return false;  // it would have to be typed first
-  if (!pending_.has_value()) {
-    std::string line;
-    if (lines_->Read("", &line) != LineReader::Outcome::kLine) return false;
-    pending_ = std::move(line);
-  }
-  return FirstCharacter(*pending_) == '.';
-}
-
 LineReader::Outcome StatementReader::Read(std::string* statement) {
   statement->clear();
   std::string line;
   size_t line_number = 0;
   while (true) {
-    const LineReader::Outcome outcome = ReadLine(line_number, &line);
+    const LineReader::Outcome outcome = lines_->Read(PromptOf(line_number), &line);
     if (outcome == LineReader::Outcome::kInterrupted) return outcome;
     if (outcome == LineReader::Outcome::kEnd) {
       return IsBlank(*statement) ? outcome : LineReader::Outcome::kLine;
@@ -86,7 +67,7 @@ LineReader::Outcome StatementReader::Read(std::string* statement) {
     }
     ++line_number;
     const bool full = statement->size() > kMaxStatementBytes;
-    if (full || (parser::IsComplete(*statement) && !NextLineContinues())) {
+    if (full || (parser::IsComplete(*statement) && !lines_->NextLineStartsWith('.'))) {
       return LineReader::Outcome::kLine;
     }
   }

@@ -1,9 +1,9 @@
 // StatementReader: lines to statements. A statement ends where its brackets and strings are closed
-// (parser::IsComplete); a line that starts with ':' is a command of its own. In a script, a line
-// that starts with '.' goes on with the statement before it. Comments alone are no statement.
+// (parser::IsComplete); a line that starts with ':' is a command of its own. In a script or in
+// pasted text, a line that starts with '.' goes on with the statement before it. Comments alone are
+// no statement.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "client/console/line_reader.h"
@@ -22,11 +22,7 @@ class StatementReader {
   LineReader::Outcome Read(std::string* statement);
 
  private:
-  LineReader::Outcome ReadLine(size_t line_number, std::string* line);
-  bool NextLineContinues();
-
   LineReader* const lines_;
-  std::optional<std::string> pending_;  // read ahead in a script
 };
 
 // The prompt of line `number` (from 0) of a statement: "gremlin> ", "......1> ".

@@ -1,4 +1,6 @@
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "client/console/line_reader.h"
 
@@ -9,14 +11,27 @@ class StreamReader final : public LineReader {
  public:
   explicit StreamReader(std::istream& in) : in_(in) {}
   Outcome Read(const std::string&, std::string* line) override {
+    if (ahead_.has_value()) {
+      *line = *std::exchange(ahead_, std::nullopt);
+      return Outcome::kLine;
+    }
     if (!std::getline(in_, *line)) return Outcome::kEnd;
     if (!line->empty() && line->back() == '\r') line->pop_back();
     return Outcome::kLine;
   }
   bool is_interactive() const override { return false; }
+  bool NextLineStartsWith(char character) override {
+    std::string line;
+    if (Read("", &line) == Outcome::kEnd) return false;
+    const size_t first = line.find_first_not_of(" \t");
+    const bool starts = first != std::string::npos && line[first] == character;
+    ahead_ = std::move(line);
+    return starts;
+  }
 
  private:
   std::istream& in_;
+  std::optional<std::string> ahead_;  // was looked at
 };
 
 }  // namespace

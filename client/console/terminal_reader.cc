@@ -9,6 +9,7 @@
 #include <clocale>
 #include <cstdio>
 #include <cwchar>
+#include <deque>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -72,6 +73,21 @@ class TerminalReader final : public LineReader {
     return Outcome::kLine;
   }
   bool is_interactive() const override { return true; }
+  bool NextLineStartsWith(char character) override {
+    constexpr size_t kMostBlanks = 256;
+    constexpr int kPasteMs = 20;  // the rest of a pasted text comes at once, about
+    while (waiting_.size() < kMostBlanks) {
+      if (waiting_.empty() || waiting_.back() == ' ' || waiting_.back() == '\t') {
+        struct pollfd fd = {STDIN_FILENO, POLLIN, 0};
+        char byte = 0;
+        if (poll(&fd, 1, kPasteMs) <= 0 || read(STDIN_FILENO, &byte, 1) != 1) return false;
+        waiting_.push_back(byte);
+        continue;
+      }
+      return waiting_.back() == character;
+    }
+    return false;
+  }
 
  private:
   static TerminalReader* Of(EditLine* edit) {
@@ -82,25 +98,38 @@ class TerminalReader final : public LineReader {
 
   static char* Prompt(EditLine* edit) { return Of(edit)->prompt_.data(); }
 
+  // 1 and a byte of the terminal; less: there is none, or Ctrl-C came.
+  int ReadByte(char* byte) {
+    while (true) {
+      struct pollfd fds[2] = {{STDIN_FILENO, POLLIN, 0}, {options_.interrupt_fd, POLLIN, 0}};
+      if (poll(fds, 2, -1) < 0) {
+        if (errno == EINTR) continue;
+        return -1;
+      }
+      if ((fds[1].revents & POLLIN) != 0 && read(fds[1].fd, byte, 1) == 1) {
+        interrupted_ = true;
+        waiting_.clear();
+        return -1;
+      }
+      if (fds[0].revents == 0) continue;
+      const ssize_t got = read(STDIN_FILENO, byte, 1);
+      if (got < 0 && errno == EINTR) continue;
+      return static_cast<int>(got);
+    }
+  }
+
   // One character from the terminal; gives the line up when Ctrl-C comes.
   static int ReadChar(EditLine* edit, wchar_t* out) {
     TerminalReader* self = Of(edit);
     std::mbstate_t state = {};
     while (true) {
-      struct pollfd fds[2] = {{STDIN_FILENO, POLLIN, 0}, {self->options_.interrupt_fd, POLLIN, 0}};
-      if (poll(fds, 2, -1) < 0) {
-        if (errno == EINTR) continue;
-        return -1;
-      }
       char byte = 0;
-      if ((fds[1].revents & POLLIN) != 0 && read(fds[1].fd, &byte, 1) == 1) {
-        self->interrupted_ = true;
-        return -1;
+      if (!self->waiting_.empty()) {
+        byte = self->waiting_.front();
+        self->waiting_.pop_front();
+      } else if (const int got = self->ReadByte(&byte); got <= 0) {
+        return got;
       }
-      if (fds[0].revents == 0) continue;
-      const ssize_t got = read(STDIN_FILENO, &byte, 1);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return static_cast<int>(got);
       const size_t used = std::mbrtowc(out, &byte, 1, &state);
       if (used == static_cast<size_t>(-2)) continue;  // the character has more bytes
       if (used == static_cast<size_t>(-1)) {
@@ -172,6 +201,7 @@ class TerminalReader final : public LineReader {
   EditLine* edit_ = nullptr;
   History* history_ = nullptr;
   std::string prompt_;
+  std::deque<char> waiting_;  // of the next line, was looked at
   bool interrupted_ = false;
 };
 

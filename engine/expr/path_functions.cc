@@ -30,10 +30,27 @@ Status EachRow(const EvalContext& context, Operand* out, const Part& part) {
 }
 
 // The path in a row; an empty one when there is none.
-PathData PathAt(const Operand& operand, size_t row) {
-  if (!operand.Present(row)) return {};
-  const Value value = operand.Get(row);
-  return value.kind() == ValueKind::kPath ? value.AsPath() : PathData{};
+class PathAt {
+ public:
+  PathAt(const Operand& operand, size_t row)
+      : value_(operand.Present(row) ? operand.Get(row) : Value::Null()) {}
+  const PathData& operator*() const {
+    static const PathData none;
+    return value_.kind() == ValueKind::kPath ? value_.AsPath() : none;
+  }
+  const PathData* operator->() const { return &**this; }
+
+ private:
+  const Value value_;
+};
+
+// A copy with room for just so many more objects: growing would reserve twice as much.
+PathData CopyOf(const PathData& path, size_t more) {
+  PathData copy;
+  copy.objects.reserve(path.objects.size() + more);
+  copy.objects.insert(copy.objects.end(), path.objects.begin(), path.objects.end());
+  copy.labels = path.labels;
+  return copy;
 }
 
 StatusOr<std::optional<Value>> Finish(PathData path) {
@@ -45,7 +62,8 @@ StatusOr<std::optional<Value>> Finish(PathData path) {
 
 // Labels the last object with the constant arguments from `first` on.
 void AddLabels(const Args& args, size_t first, PathData* path) {
-  if (path->labels.empty()) return;
+  if (path->objects.empty() || first == args.size()) return;
+  path->labels.resize(path->objects.size());
   std::vector<std::string>& labels = path->labels.back();
   for (size_t i = first; i < args.size(); ++i) {
     const std::string& label = args[i]->constant.AsString();
@@ -56,9 +74,8 @@ void AddLabels(const Args& args, size_t first, PathData* path) {
 // path_append(path, object, label, ...); an absent path is an empty one.
 Status AppendFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) {
-    PathData path = PathAt(*args[0], row);
+    PathData path = CopyOf(*PathAt(*args[0], row), 1);
     path.objects.push_back(args[1]->Get(row));
-    path.labels.emplace_back();
     AddLabels(args, 2, &path);
     return Finish(std::move(path));
   });
@@ -67,14 +84,14 @@ Status AppendFunction(const EvalContext& context, const Args& args, Operand* out
 // path_of(object)
 Status OfFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) {
-    return Finish(PathData{{args[0]->Get(row)}, {{}}});
+    return Finish(PathData{{args[0]->Get(row)}, {}});
   });
 }
 
 // path_label(path, label, ...)
 Status LabelFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) {
-    PathData path = PathAt(*args[0], row);
+    PathData path = CopyOf(*PathAt(*args[0], row), 0);
     AddLabels(args, 1, &path);
     return Finish(std::move(path));
   });
@@ -95,7 +112,8 @@ Status RangeFunction(const EvalContext& context, const Args& args, Operand* out)
   const Value& from = args[1]->constant;
   const Value& to = args[2]->constant;
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
-    const PathData path = PathAt(*args[0], row);
+    const PathAt whole(*args[0], row);
+    const PathData& path = *whole;
     if (path.objects.empty()) return std::optional<Value>();
     size_t begin = 0;
     size_t end = path.objects.size();
@@ -120,9 +138,11 @@ Status RangeFunction(const EvalContext& context, const Args& args, Operand* out)
                              "\" after \"" + to.AsString() + "\"");
     }
     PathData part;
+    part.objects.reserve(end - begin);
     for (size_t i = begin; i < end; ++i) {
       part.objects.push_back(path.objects[i]);
-      part.labels.push_back(path.labels[i]);
+      const auto labels = path.LabelsOf(i);
+      part.labels.emplace_back(labels.begin(), labels.end());
     }
     return Finish(std::move(part));
   });
@@ -133,7 +153,8 @@ Status EntriesFunction(const EvalContext& context, const Args& args, Operand* ou
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
     ValueMap entries;
     int depth = 0;
-    for (const Value& object : PathAt(*args[0], row).objects) {
+    const PathAt path(*args[0], row);
+    for (const Value& object : path->objects) {
       depth = std::max(depth, object.depth());
       entries.emplace_back(Value::Long(static_cast<int64_t>(entries.size())), object);
     }
@@ -155,7 +176,7 @@ Status TurnFunction(const EvalContext& context, const Args& args, Operand* out) 
 // when one is missing.
 Status ByFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
-    PathData path = PathAt(*args[0], row);
+    PathData path = CopyOf(*PathAt(*args[0], row), 0);
     if (!args[1]->Present(row)) return std::optional<Value>();
     const Value values = args[1]->Get(row);
     if (values.AsMap().size() != path.objects.size()) return std::optional<Value>();
@@ -166,7 +187,16 @@ Status ByFunction(const EvalContext& context, const Args& args, Operand* out) {
   });
 }
 
+// Short ones are compared in pairs: a set would cost more than it saves.
 bool IsSimple(const ValueList& objects) {
+  constexpr size_t kShort = 32;
+  if (objects.size() <= kShort) {
+    for (auto object = objects.begin(); object != objects.end(); ++object) {
+      const auto same = [&](const Value& other) { return Equivalent(*object, other); };
+      if (std::any_of(objects.begin(), object, same)) return false;
+    }
+    return true;
+  }
   std::unordered_set<Value, ValueHash, ValueEquivalent> seen;
   return std::all_of(objects.begin(), objects.end(),
                      [&seen](const Value& object) { return seen.insert(object).second; });
@@ -176,7 +206,7 @@ bool IsSimple(const ValueList& objects) {
 Status SimpleFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
     if (!args[0]->Present(row)) return std::optional<Value>();
-    return std::optional<Value>(Value::Bool(IsSimple(PathAt(*args[0], row).objects)));
+    return std::optional<Value>(Value::Bool(IsSimple(PathAt(*args[0], row)->objects)));
   });
 }
 
@@ -186,14 +216,14 @@ Status SelectFunction(const EvalContext& context, const Args& args, Operand* out
   const std::string& label = args[1]->constant.AsString();
   const std::string& pop = args[2]->constant.AsString();
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
-    const PathData path = PathAt(*args[0], row);
+    const PathAt path(*args[0], row);
     ValueList found;
     int depth = 0;
-    for (size_t i = 0; i < path.objects.size(); ++i) {
-      const std::vector<std::string>& labels = path.labels[i];
+    for (size_t i = 0; i < path->labels.size(); ++i) {
+      const std::vector<std::string>& labels = path->labels[i];
       if (std::find(labels.begin(), labels.end(), label) == labels.end()) continue;
-      found.push_back(path.objects[i]);
-      depth = std::max(depth, path.objects[i].depth());
+      found.push_back(path->objects[i]);
+      depth = std::max(depth, path->objects[i].depth());
     }
     if (found.empty()) return std::optional<Value>();
     if (pop == "first") return std::optional<Value>(found.front());

@@ -77,10 +77,20 @@ TEST(PathFunctionsTest, AppendBeginsAndExtends) {
   EXPECT_TRUE(Equivalent(*begun, PathOf({Value::Int(1)}, {{"a"}})));
   EXPECT_EQ(begun->AsPath().labels, (Labels{{"a"}}));
   const Value longer = *Call("path_append").Slot(0, *begun).Slot(1, Value::Null()).Get();
-  EXPECT_EQ(longer.AsPath().labels, (Labels{{"a"}, {}}));
+  EXPECT_EQ(longer.AsPath().labels, (Labels{{"a"}}));
   EXPECT_TRUE(longer.AsPath().objects[1].is_null());
   EXPECT_EQ(begun->AsPath().objects.size(), 1u);  // the shorter one stays as it is
   EXPECT_GT(longer.ByteSize(), begun->ByteSize());
+}
+
+TEST(PathFunctionsTest, APathTakesNoMoreThanItsObjects) {
+  Value path = *Call("path_of").Slot(0, Value::Int(0)).Get();
+  const size_t alone = path.ByteSize();
+  for (int i = 1; i < 100; ++i) {
+    path = *Call("path_append").Slot(0, path).Slot(1, Value::Int(i)).Get();
+  }
+  EXPECT_EQ(path.AsPath().objects.capacity(), 100u);
+  EXPECT_EQ(path.ByteSize(), alone + 99 * sizeof(Value));
 }
 
 TEST(PathFunctionsTest, LabelsOfAnObjectAreDistinct) {

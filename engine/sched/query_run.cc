@@ -11,6 +11,8 @@ namespace {
 
 // Batches that wait between two operators of one worker.
 constexpr size_t kQueueBatches = 4;
+// Of the query's account: what it may use before its queues hold one batch.
+constexpr int64_t kCrowdedShare = 4;
 // Open instances of one scope at one home.
 constexpr size_t kOpenInstances = 4096;
 
@@ -235,7 +237,10 @@ void QueryRun::FinishInput(Node* node) {
 
 bool QueryRun::HasRoom(uint32_t op, const Loops& iteration) const {
   const auto found = nodes_[op].lanes.find(iteration);
-  return found == nodes_[op].lanes.end() || found->second.queue.size() < kQueueBatches;
+  if (found == nodes_[op].lanes.end()) return true;
+  // Many iterations have many queues: they become short before they fill the account.
+  const bool crowded = spec_->account->used() > spec_->account->limit() / kCrowdedShare;
+  return found->second.queue.size() < (crowded ? 1 : kQueueBatches);
 }
 
 bool QueryRun::HasWork(const Node& node) const {

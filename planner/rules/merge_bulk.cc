@@ -55,6 +55,12 @@ bool WaitsForAll(const Op& op) {
   return As<Reduce>(op) || As<Group>(op) || As<Order>(op) || As<Barrier>(op) || As<Tail>(op);
 }
 
+// Whether a scope looks at every row that leaves its body.
+bool TakesAll(plan::ScopeExit::Policy policy) {
+  return policy == plan::ScopeExit::ALL || policy == plan::ScopeExit::OPTIONAL ||
+         policy == plan::ScopeExit::EFFECT;
+}
+
 bool HasLimit(const Op& op) {
   if (As<Limit>(op)) return true;
   const std::vector<Chain>* children = ChildrenOf(op);
@@ -81,22 +87,33 @@ bool Converge(const Op& op, bool before) {
          });
 }
 
+// What comes before a chain.
+struct Before {
+  bool converge = false;  // rows may be at the same vertex
+  int hops = 0;           // expansions that rows have passed, about
+};
+
+// In a child of one traverser few rows meet after so many hops; they are not worth the look-up.
+constexpr int kHopsOfFew = 2;
+
 class Placing {
  public:
   bool changed() const { return changed_; }
 
-  void Run(Chain* chain, bool converge, Behind behind) {
-    std::vector<bool> many;  // rows before the op converge
+  void Run(Chain* chain, Before before, Behind behind) {
+    std::vector<Before> befores;
     for (const Op& op : chain->ops) {
-      many.push_back(converge);
-      converge = Converge(op, converge);
+      befores.push_back(before);
+      before.converge = Converge(op, before.converge);
+      before.hops += As<Expand>(op) ? 1 : 0;
     }
     std::vector<Op> ops;  // from the last to the first
     for (size_t i = chain->ops.size(); i-- > 0;) {
       Op& op = chain->ops[i];
-      RunChildren(&op, many[i], behind);
+      RunChildren(&op, befores[i], behind);
       Pass(op, &behind);
-      const bool merges = As<Expand>(op) && many[i] && behind.reads.empty() && !behind.stops;
+      const bool many = befores[i].converge && befores[i].hops >= kHopsOfFew;
+      const bool merges = As<Expand>(op) && many && behind.reads.empty() && !behind.stops;
       Op merge{Merge{}, op.span, op.step};
       ops.push_back(std::move(op));
       if (merges) ops.push_back(std::move(merge));
@@ -107,16 +124,19 @@ class Placing {
   }
 
  private:
-  // Local children are not looked at: an instance has few rows.
-  void RunChildren(Op* op, bool converge, const Behind& behind) {
+  void RunChildren(Op* op, Before before, const Behind& behind) {
+    if (Scope* scope = As<Scope>(op)) {
+      Behind inside{scope->carried, behind.stops || !TakesAll(scope->policy)};
+      for (Chain& body : scope->bodies) Run(&body, {}, inside);
+    }
     if (Split* split = As<Split>(op)) {
-      for (Chain& branch : split->branches) Run(&branch, converge, behind);
+      for (Chain& branch : split->branches) Run(&branch, before, behind);
     }
     if (Loop* loop = As<Loop>(op)) {
       Behind inside = behind;
       CollectAllReads(*op, &inside.reads);
       inside.stops = inside.stops || HasLimit(*op);
-      const bool again = Converge(*op, converge);
+      const Before again{Converge(*op, before.converge), kHopsOfFew};
       for (Chain& part : loop->parts) Run(&part, again, inside);
     }
   }
@@ -141,7 +161,7 @@ class Placing {
 bool MergeBulk(Chain* root) {
   if (!TakesBulk(*root)) return false;
   Placing placing;
-  placing.Run(root, false, {});
+  placing.Run(root, {false, kHopsOfFew}, {});
   return placing.changed();
 }
 

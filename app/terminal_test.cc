@@ -53,7 +53,7 @@ class Terminal {
       }
       text_.append(buffer, static_cast<size_t>(got));
     }
-    const std::string before = text_.substr(0, found + end.size());
+    std::string before = text_.substr(0, found + end.size());
     text_.erase(0, before.size());
     return before;
   }

@@ -32,7 +32,7 @@ Outcome Koios(const std::string& arguments) {
 }
 
 std::string WriteVertices(const storage::TempFolder& temp, const std::string& type) {
-  const std::string path = temp / "vertices.csv";
+  std::string path = temp / "vertices.csv";
   std::ofstream(path) << "~id,~label,name:" << type << "\n1,person,marko\n";
   return path;
 }

@@ -10,8 +10,8 @@ int64_t SteadyClock::NowNanos() const {
 }
 
 const SteadyClock* SteadyClock::Get() {
-  static const SteadyClock clock;
-  return &clock;
+  static const SteadyClock kClock;
+  return &kClock;
 }
 
 }  // namespace koios

@@ -12,7 +12,7 @@ namespace {
 std::atomic<LogLevel> current_level{LogLevel::kInfo};
 
 spdlog::logger* Logger() {
-  static const std::shared_ptr<spdlog::logger> logger = [] {
+  static const std::shared_ptr<spdlog::logger> kLogger = [] {
     auto created = std::make_shared<spdlog::logger>(
         "koios", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     created->set_level(spdlog::level::trace);  // the level is decided in LogEnabled
@@ -20,7 +20,7 @@ spdlog::logger* Logger() {
     created->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %s:%# %v");
     return created;
   }();
-  return logger.get();
+  return kLogger.get();
 }
 
 spdlog::level::level_enum LevelFor(LogLevel level) {

@@ -8,9 +8,9 @@ namespace koios {
 namespace {
 
 std::optional<std::string> Nearest(std::string_view name) {
-  static const std::vector<std::string> steps = {"out", "order", "outE", "values",  "valueMap",
-                                                 "V",   "E",     "in",   "hasLabel"};
-  return NearestName(name, steps);
+  static const std::vector<std::string> kSteps = {"out", "order", "outE", "values",  "valueMap",
+                                                  "V",   "E",     "in",   "hasLabel"};
+  return NearestName(name, kSteps);
 }
 
 TEST(NameDistanceTest, CountsEdits) {

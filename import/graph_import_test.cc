@@ -37,7 +37,7 @@ class GraphImportTest : public testing::Test {
   }
 
   std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = temp_ / name;
+    std::string path = temp_ / name;
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }

@@ -116,7 +116,7 @@ class FakeEngine final : public engine::Engine {
   }
 
  private:
-  const engine::EngineOptions options_;
+  const engine::EngineOptions options_{};
   ManualClock clock_{1'000'000};
   MemoryAccount memory_{"process"};
   Mutex mutex_;

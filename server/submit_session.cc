@@ -15,9 +15,9 @@ namespace {
 
 // Another one for each query. The device is asked once: that takes longer than a point query.
 uint64_t NextSeed() {
-  static const uint64_t first = uint64_t{std::random_device()()} << 32 | std::random_device()();
+  static const uint64_t kFirst = uint64_t{std::random_device()()} << 32 | std::random_device()();
   static std::atomic<uint64_t> next{0};
-  return MixSeeds(first, next.fetch_add(1, std::memory_order_relaxed));
+  return MixSeeds(kFirst, next.fetch_add(1, std::memory_order_relaxed));
 }
 
 // Where the first word of the traversal stands: what an error about the graph points at.
@@ -54,12 +54,16 @@ std::shared_ptr<SubmitSession> SubmitSession::Start(const SessionEnvironment& en
                                                     SubmitStream* stream,
                                                     const v1::SubmitRequest* request) {
   std::shared_ptr<SubmitSession> session(new SubmitSession(environment, stream, request));
-  if (Status admitted = session->Admit(); !admitted.ok()) {
-    session->finished_ = true;
+  Status admitted = session->Admit();
+  {
+    MutexLock lock(&session->mutex_);
+    session->finished_ = !admitted.ok();
+    session->beginning_ = admitted.ok() ? 1 : 0;
+  }
+  if (!admitted.ok()) {
     stream->Fail(admitted);
     return session;
   }
-  session->beginning_ = 1;
   environment.pool->Run([session] { session->Begin(); });
   return session;
 }

@@ -20,7 +20,7 @@ class DataFolderTest : public testing::Test {
   std::unique_ptr<DataFolder> Open() { return DataFolder::Open(path_, Options(true)).value(); }
   // A graph of one vertex, built aside.
   std::string Stage(DataFolder* folder, const std::string& name, int64_t id) {
-    const std::string staged = folder->StageGraph(name).value();
+    std::string staged = folder->StageGraph(name).value();
     auto store = GraphStore::Open(staged, TestOptions()).value();
     CHECK(store->Commit(AddVertexBatch(0, Value::Long(id))).ok());
     return staged;

@@ -29,7 +29,7 @@ struct Console::Command {
 
 // A new command is one row here and one member.
 const std::vector<Console::Command>& Console::Commands() {
-  static const std::vector<Command> commands = {
+  static const std::vector<Command> kCommands = {
       {":help", "", "shows this", &Console::Help},
       {":explain", "[QUERY]", "shows the plan of a query, or of the last one", &Console::Explain},
       {":profile", "[QUERY]", "runs a query, or the last one, and shows what its operators did",
@@ -47,7 +47,7 @@ const std::vector<Console::Command>& Console::Commands() {
       {":cancel", "ID", "stops a running query", &Console::CancelQuery},
       {":quit", "", "leaves (also Ctrl-D, :q)", &Console::Quit},
   };
-  return commands;
+  return kCommands;
 }
 
 std::vector<std::string> Console::CommandWords() {
@@ -84,6 +84,7 @@ int Console::Run() {
     }
     interrupts = 0;
     const Status status = RunStatement(statement);
+    if (status.code() == StatusCode::kCancelled) lines_->DropAhead();
     session_->out().flush();
     if (!status.ok() && !lines_->is_interactive()) {
       return session_->ExitCodeAfter(status);
@@ -95,7 +96,7 @@ int Console::Run() {
 Status Console::RunStatement(const std::string& text) {
   if (Trimmed(text).front() != ':') return RunLast(text, v1::RUN);
   printed_ = false;
-  const Status status = RunCommand(Trimmed(text));
+  Status status = RunCommand(Trimmed(text));
   if (!status.ok() && !printed_) session_->PrintError(status, "");
   return status;
 }

@@ -20,6 +20,8 @@ class LineReader {
   // Whether the next line is here already, in a script or in pasted text, and starts with
   // `character` behind its blanks.
   virtual bool NextLineStartsWith(char character) = 0;
+  // Forgets what was looked at: whoever typed it has given it up.
+  virtual void DropAhead() {}
 };
 
 // What may stand instead of the last `replaced` bytes of a text.

@@ -80,7 +80,10 @@ class TerminalReader final : public LineReader {
       if (waiting_.empty() || waiting_.back() == ' ' || waiting_.back() == '\t') {
         struct pollfd fd = {STDIN_FILENO, POLLIN, 0};
         char byte = 0;
-        if (poll(&fd, 1, kPasteMs) <= 0 || read(STDIN_FILENO, &byte, 1) != 1) return false;
+        if (poll(&fd, 1, kPasteMs) <= 0) return false;
+        const ssize_t got = read(STDIN_FILENO, &byte, 1);
+        ended_ = got == 0;
+        if (got != 1) return false;
         waiting_.push_back(byte);
         continue;
       }
@@ -88,6 +91,7 @@ class TerminalReader final : public LineReader {
     }
     return false;
   }
+  void DropAhead() override { waiting_.clear(); }
 
  private:
   static TerminalReader* Of(EditLine* edit) {
@@ -100,6 +104,7 @@ class TerminalReader final : public LineReader {
 
   // 1 and a byte of the terminal; less: there is none, or Ctrl-C came.
   int ReadByte(char* byte) {
+    if (std::exchange(ended_, false)) return 0;
     while (true) {
       struct pollfd fds[2] = {{STDIN_FILENO, POLLIN, 0}, {options_.interrupt_fd, POLLIN, 0}};
       if (poll(fds, 2, -1) < 0) {
@@ -202,6 +207,7 @@ class TerminalReader final : public LineReader {
   History* history_ = nullptr;
   std::string prompt_;
   std::deque<char> waiting_;  // of the next line, was looked at
+  bool ended_ = false;        // that look found Ctrl-D
   bool interrupted_ = false;
 };
 

@@ -246,7 +246,7 @@ constexpr int kMany = 1 << 20;
 }  // namespace
 
 const std::vector<ScalarFunction>& CompareFunctions() {
-  static const std::vector<ScalarFunction> functions = {
+  static const std::vector<ScalarFunction> kFunctions = {
       {"eq", 2, 2, CompareFunction<Relation::kEq>},
       {"neq", 2, 2, CompareFunction<Relation::kNeq>},
       {"lt", 2, 2, CompareFunction<Relation::kLt>},
@@ -268,7 +268,7 @@ const std::vector<ScalarFunction>& CompareFunctions() {
       {"regex", 2, 2, RegexFunction<true>, "_c", CompileRegex},
       {"notRegex", 2, 2, RegexFunction<false>, "_c", CompileRegex},
   };
-  return functions;
+  return kFunctions;
 }
 
 }  // namespace koios::engine

@@ -72,13 +72,13 @@ Status CoinFunction(const EvalContext& context, const Args& args, Operand* out) 
 }  // namespace
 
 const std::vector<ScalarFunction>& EffectFunctions() {
-  static const std::vector<ScalarFunction> functions = {
+  static const std::vector<ScalarFunction> kFunctions = {
       {"side_effect", 1, 2, SideEffectFunction, "sc"},
       {"in_side_effect", 2, 2, InSideEffectFunction, "_s"},
       {"coin", 1, 1, CoinFunction, "d"},
       {"once", 1, 1, OnceFunction, "s"},
   };
-  return functions;
+  return kFunctions;
 }
 
 }  // namespace koios::engine

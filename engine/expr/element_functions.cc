@@ -372,7 +372,7 @@ ElementRows ElementRows::Of(const Operand& operand, size_t rows) {
 }
 
 const std::vector<ScalarFunction>& ElementFunctions() {
-  static const std::vector<ScalarFunction> functions = {
+  static const std::vector<ScalarFunction> kFunctions = {
       {"property", 2, 2, PropertyFunction<false>, "_s"},
       {"by_key", 2, 2, PropertyFunction<true>, "_s"},
       {"id", 1, 1, IdFunction},
@@ -386,7 +386,7 @@ const std::vector<ScalarFunction>& ElementFunctions() {
       {"loops", 1, 2, LoopsFunction, "c*"},
       {"map_of", 0, kMany, MapOfFunction},
   };
-  return functions;
+  return kFunctions;
 }
 
 }  // namespace koios::engine

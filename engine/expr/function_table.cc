@@ -13,7 +13,7 @@
 namespace koios::engine {
 
 const ScalarFunction* FindFunction(const std::string& name) {
-  static const std::map<std::string_view, const ScalarFunction*> table = [] {
+  static const std::map<std::string_view, const ScalarFunction*> kTable = [] {
     std::map<std::string_view, const ScalarFunction*> functions;
     for (const auto* list : {&CompareFunctions(), &ElementFunctions(), &MapFunctions(),
                              &ListFunctions(), &PathFunctions(), &EffectFunctions()}) {
@@ -21,8 +21,8 @@ const ScalarFunction* FindFunction(const std::string& name) {
     }
     return functions;
   }();
-  const auto found = table.find(name);
-  return found == table.end() ? nullptr : found->second;
+  const auto found = kTable.find(name);
+  return found == kTable.end() ? nullptr : found->second;
 }
 
 }  // namespace koios::engine

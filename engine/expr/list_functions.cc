@@ -244,7 +244,7 @@ Status OrderFunction(const EvalContext& context, const Args& args, Operand* out)
 }  // namespace
 
 const std::vector<ScalarFunction>& ListFunctions() {
-  static const std::vector<ScalarFunction> functions = {
+  static const std::vector<ScalarFunction> kFunctions = {
       {"list_count", 1, 1, CountFunction},
       {"list_sum", 1, 1, FoldFunction<Fold::kSum>},
       {"list_mean", 1, 1, FoldFunction<Fold::kMean>},
@@ -259,7 +259,7 @@ const std::vector<ScalarFunction>& ListFunctions() {
       {"is_list", 1, 1, IsListFunction},
       {"member_of", 2, 2, MemberOfFunction},
   };
-  return functions;
+  return kFunctions;
 }
 
 }  // namespace koios::engine

@@ -262,7 +262,7 @@ using Kinds = std::vector<ValueKind>;
 
 // GType's words and the Java names that TinkerPop registers, in upper case.
 const std::map<std::string, Kinds, std::less<>>& TypeNames() {
-  static const std::map<std::string, Kinds, std::less<>> names = {
+  static const std::map<std::string, Kinds, std::less<>> kNames = {
       {"NULL", {ValueKind::kNull}},
       {"BOOLEAN", {ValueKind::kBool}},
       {"BYTE", {ValueKind::kByte}},
@@ -298,7 +298,7 @@ const std::map<std::string, Kinds, std::less<>>& TypeNames() {
       {"GRAPH", {}},
       {"TREE", {}},
   };
-  return names;
+  return kNames;
 }
 
 Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out) {
@@ -325,7 +325,7 @@ Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out
 }  // namespace
 
 const std::vector<ScalarFunction>& MapFunctions() {
-  static const std::vector<ScalarFunction> functions = {
+  static const std::vector<ScalarFunction> kFunctions = {
       {"value_map", 2, kMany, ValueMapFunction, "_c*"},
       {"element_map", 1, kMany, ElementMapFunction, "_c*"},
       {"property_map", 1, kMany, PropertyMapFunction, "_c*"},
@@ -337,7 +337,7 @@ const std::vector<ScalarFunction>& MapFunctions() {
       {"entry_value", 1, 1, EntryPartFunction<false>},
       {"typeOf", 2, 2, TypeOfFunction, "_c"},
   };
-  return functions;
+  return kFunctions;
 }
 
 }  // namespace koios::engine

@@ -35,8 +35,8 @@ class PathAt {
   PathAt(const Operand& operand, size_t row)
       : value_(operand.Present(row) ? operand.Get(row) : Value::Null()) {}
   const PathData& operator*() const {
-    static const PathData none;
-    return value_.kind() == ValueKind::kPath ? value_.AsPath() : none;
+    static const PathData kNone;
+    return value_.kind() == ValueKind::kPath ? value_.AsPath() : kNone;
   }
   const PathData* operator->() const { return &**this; }
 
@@ -238,7 +238,7 @@ Status SelectFunction(const EvalContext& context, const Args& args, Operand* out
 }  // namespace
 
 const std::vector<ScalarFunction>& PathFunctions() {
-  static const std::vector<ScalarFunction> functions = {
+  static const std::vector<ScalarFunction> kFunctions = {
       {"path_append", 2, kMany, AppendFunction, "__s*"},
       {"path_of", 1, 1, OfFunction},
       {"path_label", 2, kMany, LabelFunction, "_s*"},
@@ -249,7 +249,7 @@ const std::vector<ScalarFunction>& PathFunctions() {
       {"is_simple", 1, 1, SimpleFunction},
       {"turn", 2, 2, TurnFunction, "_i"},
   };
-  return functions;
+  return kFunctions;
 }
 
 }  // namespace koios::engine

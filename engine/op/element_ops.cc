@@ -148,12 +148,18 @@ class FetchOp : public StreamOperator {
     }
     none_ = keys_.empty() && op.keys_size() > 0;
   }
+  FetchOp(const FetchOp&) = delete;
+  FetchOp& operator=(const FetchOp&) = delete;
+  ~FetchOp() override { GiveBack(); }
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
-    if (next_ == 0) RETURN_IF_ERROR(Read(input, &found_));
+    if (next_ == 0) {
+      RETURN_IF_ERROR(Read(input, &found_));
+      row_limit_ = RowLimit(found_.column.ByteSize(), found_.origin.size());
+    }
     const size_t found = found_.origin.size();
-    const size_t limit = std::min(output->limit, RowLimit(found_.column.ByteSize(), found));
+    const size_t limit = std::min(output->limit, row_limit_);
     *done = next_ + limit >= found;
     if (next_ == 0 && *done) {
       output->origin = std::move(found_.origin);
@@ -175,10 +181,15 @@ class FetchOp : public StreamOperator {
     if (!*done) return OkStatus();
     found_ = {};
     next_ = 0;
-    return host_->ChargeState(-std::exchange(charged_, 0));
+    GiveBack();
+    return OkStatus();
   }
 
  private:
+  void GiveBack() {
+    if (charged_ != 0) CHECK(host_->ChargeState(-std::exchange(charged_, 0)).ok());
+  }
+
   // All properties of the input's elements.
   Status Read(const Batch& input, OpOutput* output) const {
     const ElementRows elements = ElementRows::Of(CurrentOf(input), input.rows);
@@ -248,8 +259,9 @@ class FetchOp : public StreamOperator {
   const bool as_properties_;
   bool none_ = false;
   std::vector<KeyId> keys_;
-  OpOutput found_;   // the properties of the input that have not all come out,
-  size_t next_ = 0;  // and how many have
+  OpOutput found_;        // the properties of the input that have not all come out,
+  size_t next_ = 0;       // and how many have
+  size_t row_limit_ = 0;  // of them, in a batch
   int64_t charged_ = 0;
 };
 

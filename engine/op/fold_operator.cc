@@ -89,12 +89,12 @@ StatusOr<Value> Quotient(const Value& a, const Value& b) { return Divide(a, b); 
 }  // namespace
 
 FoldOperator FindFoldOperator(const std::string& name) {
-  static const std::map<std::string, FoldOperator> operators = {
+  static const std::map<std::string, FoldOperator> kOperators = {
       {"sum", Add},           {"minus", Subtract}, {"mult", Multiply},  {"div", Quotient},
       {"min", Min},           {"max", Max},        {"assign", Assign},  {"and", Connect<true>},
       {"or", Connect<false>}, {"addAll", AddAll},  {"sumLong", SumLong}};
-  const auto found = operators.find(name);
-  return found == operators.end() ? nullptr : found->second;
+  const auto found = kOperators.find(name);
+  return found == kOperators.end() ? nullptr : found->second;
 }
 
 std::optional<StatusOr<Value>> FoldMany(FoldOperator fold, const Value& folded, const Value& next,

@@ -126,7 +126,9 @@ class MergeOp : public PartialOperator {
         continue;
       }
       Iteration& iteration = iterations_[run.loops];
+      const size_t num_groups = iteration.groups.size();
       const uint32_t group = GroupOf(run, &iteration, returned);
+      if (iteration.groups.size() > num_groups) bytes += kGroupBytes;
       size_t* num_rows = &iteration.groups[group].rows;
       if (only_vertices) {
         const std::vector<VertexRef>& vertices = input.slots[0].vertices();
@@ -155,8 +157,10 @@ class MergeOp : public PartialOperator {
     return found != iterations_.end() && found->second.size() > capacity_;
   }
 
-  const Loops* First() const override {
-    return iterations_.empty() ? nullptr : &iterations_.begin()->first;
+  const Loops* First(const std::function<bool(const Loops&)>& may) const override {
+    const auto first = std::find_if(iterations_.begin(), iterations_.end(),
+                                    [&](const auto& iteration) { return may(iteration.first); });
+    return first == iterations_.end() ? nullptr : &first->first;
   }
 
   Status Flush(const Loops& loops, Batch* output, std::vector<Run>* returned) override {
@@ -186,7 +190,9 @@ class MergeOp : public PartialOperator {
         out_bytes += output->RowBytes(output->rows++);
       }
     }
+    const size_t num_groups = iteration.groups.size();
     GiveWeights(groups, loops, &iteration, output, returned);
+    bytes += kGroupBytes * static_cast<int64_t>(num_groups - iteration.groups.size());
     if (iteration.size() == 0) iterations_.erase(found);
     return host_->ChargeState(-bytes);
   }
@@ -212,6 +218,7 @@ class MergeOp : public PartialOperator {
   static constexpr size_t kPrefetched = 8;  // rows ahead
   // An entry of each container, at the load they are kept at.
   static constexpr int64_t kVertexBytes = 80;
+  static constexpr int64_t kGroupBytes = 160;
   static int64_t BytesOf(const std::string& key) {
     return kVertexBytes + 3 * static_cast<int64_t>(sizeof(std::string) + key.size());
   }

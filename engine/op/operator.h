@@ -3,6 +3,7 @@
 // An operator belongs to one query on one worker: no synchronisation. It never blocks.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -94,8 +95,8 @@ class PartialOperator {
   virtual Status Absorb(const Batch& input, std::vector<Run>* returned) = 0;
   // Rows of this iteration must go before more of them come.
   virtual bool IsFull(const Loops& iteration) const = 0;
-  // The first iteration that it holds rows of; null: it holds none.
-  virtual const Loops* First() const = 0;
+  // The first iteration that it holds rows of and that passes `may`; null: there is none.
+  virtual const Loops* First(const std::function<bool(const Loops&)>& may) const = 0;
   // At most kBatchRows rows of one iteration, with their runs; may give none.
   virtual Status Flush(const Loops& iteration, Batch* output, std::vector<Run>* returned) = 0;
   // When nothing else can run it goes before operators of which this is not true, and those nearer

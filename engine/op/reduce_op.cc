@@ -157,7 +157,8 @@ class Reducer {
         before + static_cast<int64_t>(value.ByteSize()) + BytesOfMany(grows ? bulk : 1, kMember);
     RETURN_IF_ERROR(charge->Take(most));
     std::optional<StatusOr<Value>> whole = FoldMany(fold, acc->folded, value, bulk);
-    StatusOr<Value> folded = whole.has_value() ? *std::move(whole) : fold(acc->folded, value);
+    const bool is_whole = whole.has_value();
+    StatusOr<Value> folded = is_whole ? *std::move(whole) : fold(acc->folded, value);
     RETURN_IF_ERROR(folded.status());
     RETURN_IF_ERROR(CheckDepth(folded->depth()));
     charge->Return(most);
@@ -166,7 +167,7 @@ class Reducer {
     if (grown < 0) charge->Return(-grown);
     const bool settled = bulk > 1 && grown == 0 && EncodeValue(*folded) == EncodeValue(acc->folded);
     acc->folded = std::move(*folded);
-    return whole.has_value() || settled ? bulk : 1;
+    return is_whole || settled ? bulk : 1;
   }
 
   Status Extreme(const Value& value, Accumulator* acc) const {
@@ -314,8 +315,10 @@ class ReducePartialOp : public PartialOperator {
     return found != iterations_.end() && found->second.shares.size() > kBatchRows;
   }
 
-  const Loops* First() const override {
-    return iterations_.empty() ? nullptr : &iterations_.begin()->first;
+  const Loops* First(const std::function<bool(const Loops&)>& may) const override {
+    const auto first = std::find_if(iterations_.begin(), iterations_.end(),
+                                    [&](const auto& iteration) { return may(iteration.first); });
+    return first == iterations_.end() ? nullptr : &first->first;
   }
 
   Status Flush(const Loops& loops, Batch* output, std::vector<Run>*) override {

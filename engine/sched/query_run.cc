@@ -9,16 +9,8 @@
 namespace koios::engine {
 namespace {
 
-// Batches that wait between two operators of one worker.
-constexpr size_t kQueueBatches = 4;
 // Of the query's account: what it may use before its queues hold one batch.
 constexpr int64_t kCrowdedShare = 4;
-// Open instances of one scope at one home.
-constexpr size_t kOpenInstances = 4096;
-
-size_t MaxOpenInstances(const plan::Operator& enter) {
-  return enter.scope_enter().serial() ? 1 : kOpenInstances;
-}
 
 }  // namespace
 
@@ -240,7 +232,7 @@ bool QueryRun::HasRoom(uint32_t op, const Loops& iteration) const {
   if (found == nodes_[op].lanes.end()) return true;
   // Many iterations have many queues: they become short before they fill the account.
   const bool crowded = spec_->account->used() > spec_->account->limit() / kCrowdedShare;
-  return found->second.queue.size() < (crowded ? 1 : kQueueBatches);
+  return found->second.queue.size() < (crowded ? 1 : worker_.bounds.queue_batches);
 }
 
 bool QueryRun::HasWork(const Node& node) const {
@@ -253,7 +245,11 @@ bool QueryRun::HasWork(const Node& node) const {
 // body.
 bool QueryRun::PickOwn(Node* node) const {
   node->lane = nullptr;
-  if (!node->firings.empty()) return HasRoom(node->op->next(0), node->firings.front().key.loops);
+  for (auto it = node->firings.rbegin(); it != node->firings.rend(); ++it) {
+    if (!HasRoom(node->op->next(0), it->first)) continue;
+    node->iteration = it->first;
+    return true;
+  }
   if (node->exits.batch.rows > 0) {
     return HasRoom(node->op->next(0), node->exits.batch.runs.front().loops);
   }
@@ -285,7 +281,7 @@ bool QueryRun::PickLane(Node* node, bool shallowest) const {
 bool QueryRun::CanTake(const Node& node, const Loops& iteration) const {
   if (node.op->has_sink()) return spec_->sink->Room() > 0;
   if (node.outbox != nullptr && node.outbox->Blocked(iteration)) return false;
-  if (node.op->has_scope_enter() && node.open_instances >= MaxOpenInstances(*node.op)) return false;
+  if (node.op->has_scope_enter() && !MayOpen(node, iteration)) return false;
   if (node.code.barrier != nullptr) return true;
   Loops behind = iteration;
   if (node.op->has_loop_enter()) behind.push_back(0);
@@ -293,6 +289,17 @@ bool QueryRun::CanTake(const Node& node, const Loops& iteration) const {
   if (node.op->has_loop_exit() && !behind.empty()) behind.pop_back();
   return std::all_of(node.op->next().begin(), node.op->next().end(),
                      [&](uint32_t next) { return HasRoom(next, behind); });
+}
+
+// Instances of an iteration wait for their rows to get through the next ones, and so never the
+// other way round. Of a serial scope one is open, or in a loop one of each iteration, opened in
+// order: the rows of an instance go through the further iterations before it gives more.
+bool QueryRun::MayOpen(const Node& enter, const Loops& iteration) const {
+  if (enter.op->scope_enter().serial()) {
+    return enter.open_instances.empty() || enter.open_instances.rbegin()->first < iteration;
+  }
+  const auto open = enter.open_instances.find(iteration);
+  return open == enter.open_instances.end() || open->second < worker_.bounds.open_instances;
 }
 
 // Deepest first: what is nearest to the end moves on before more is made. In loops the shallowest
@@ -369,10 +376,11 @@ bool QueryRun::FlushMerged() {
   });
 }
 
-// Sends on rows of the first iteration that the operator holds rows of, if there is room for them.
+// Sends on rows of the first iteration that the operator holds rows of and for which there is room.
 bool QueryRun::FlushFirst(Node* node) {
-  const Loops* first = node->code.partial->First();
-  if (first == nullptr || !HasRoom(node->op->next(0), *first)) return false;
+  const Loops* first = node->code.partial->First(
+      [&](const Loops& iteration) { return HasRoom(node->op->next(0), iteration); });
+  if (first == nullptr) return false;
   const Status status = FlushPartial(node, Loops(*first));
   if (!status.ok()) Fail(WithDetail(status, DetailFor(*node->op)));
   return true;

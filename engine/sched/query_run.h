@@ -24,6 +24,13 @@
 namespace koios::engine {
 
 // What a query's part knows of the worker it runs on.
+// What may wait at a worker. A simulation makes them small, as its graphs would not reach them.
+struct WorkerBounds {
+  size_t batch_rows = kBatchRows;  // that an operator gives in a call
+  size_t queue_batches = 4;        // between two operators, per iteration
+  size_t open_instances = 4096;    // of one scope at one home, per iteration
+};
+
 struct WorkerContext {
   uint32_t index = 0;
   uint32_t num_workers = 1;
@@ -32,6 +39,7 @@ struct WorkerContext {
   // Every worker can read every partition: rows stay until the query has spread.
   bool shared_view = true;
   uint64_t spread_after_rows = 10'000;
+  WorkerBounds bounds;
 };
 
 class QueryRun {
@@ -109,15 +117,15 @@ class QueryRun {
     std::vector<uint32_t> needed;   // slots that its input must have
     std::vector<Expression> tests;  // Split
     std::map<Loops, Lane> lanes;
-    Lane* lane = nullptr;  // being run
-    Loops iteration;       // of `lane`
-    std::deque<Firing> firings;
-    std::optional<Loops> absorbing;     // a barrier: the lane whose batch it is not done with
-    std::unique_ptr<Outbox> outbox;     // Exchange
-    JoinedBatch exits;                  // ScopeExit: rows on their way out
-    uint64_t ordinal_fired = 0;         // rows that a barrier has given with ordinals
-    size_t open_instances = 0;          // ScopeEnter
-    std::vector<uint32_t> stateful;     // ScopeEnter: operators of its body that keep state
+    Lane* lane = nullptr;                         // being run
+    Loops iteration;                              // of `lane`, or of the firing
+    std::map<Loops, std::deque<Firing>> firings;  // none empty
+    std::optional<Loops> absorbing;          // a barrier: the lane whose batch it is not done with
+    std::unique_ptr<Outbox> outbox;          // Exchange
+    JoinedBatch exits;                       // ScopeExit: rows on their way out
+    uint64_t ordinal_fired = 0;              // rows that a barrier has given with ordinals
+    std::map<Loops, size_t> open_instances;  // ScopeEnter; none of them 0
+    std::vector<uint32_t> stateful;          // ScopeEnter: operators of its body that keep state
     std::vector<JoinedBatch> restarts;  // ScopeEnter: rows on their way into an alternative body
   };
 
@@ -141,6 +149,7 @@ class QueryRun {
   bool HasWork(const Node& node) const;
   bool HasRoom(uint32_t op, const Loops& iteration) const;
   bool CanTake(const Node& node, const Loops& iteration) const;
+  bool MayOpen(const Node& enter, const Loops& iteration) const;
   void RunNode(uint32_t id);
   Status Dispatch(Node* node);
   void Enqueue(uint32_t op, Batch batch);
@@ -156,7 +165,7 @@ class QueryRun {
   Status RunBarrier(Node* node);
   Status RunPartial(Node* node);
   Status RunFiring(Node* node);
-  Status FireNext(Node* node, Batch* batch, bool* done);
+  Status FireNext(Node* node, Firing* firing, Batch* batch, bool* done);
   Status RunExchange(Node* node);
   Status RunSplit(Node* node);
   Status RunScopeEnter(Node* node);
@@ -194,6 +203,7 @@ class QueryRun {
   void Leave(Home* home, const ScopeResult& result);
   void CloseUpstream(uint32_t op, const StateKey& key);
   void CloseInstance(Home* home);
+  void CountClosed(const Home& home);
   void CloseEarly(Home* home);
   void CloseAt(const InstanceId& instance, uint32_t op, bool tell);
   void Broadcast(FrameKind kind, const InstanceId& instance, uint32_t op);

@@ -36,7 +36,7 @@ size_t QueryRun::OutputLimit(const Node& node, const Batch& input) const {
     const Column& column = input.slots[slot];
     if (!column.empty() && !node.drops[slot]) bytes += column.ByteSize() - sizeof(Column);
   }
-  return RowLimit(bytes, input.rows);
+  return std::min(RowLimit(bytes, input.rows), worker_.bounds.batch_rows);
 }
 
 // Rows of the output: the written slot from the operator, the others copied from the input.
@@ -232,16 +232,17 @@ void QueryRun::CountOut(Node* node, const Batch& batch) {
 Status QueryRun::RunFiring(Node* node) {
   const uint64_t begin = worker_.clock->NowNanos();
   const int64_t kept = node->host->state_bytes;
-  const Loops loops = node->firings.front().key.loops;
+  const auto firings = node->firings.find(node->iteration);
   Batch batch;
   batch.slots.resize(spec_->plan.num_slots());
   bool done = true;
   do {
-    RETURN_IF_ERROR(FireNext(node, &batch, &done));
-  } while (done && !node->firings.empty() && node->firings.front().key.loops == loops &&
-           batch.rows < kBatchRows &&
+    RETURN_IF_ERROR(FireNext(node, &firings->second.front(), &batch, &done));
+    if (done) firings->second.pop_front();
+  } while (done && !firings->second.empty() && batch.rows < worker_.bounds.batch_rows &&
            kept - node->host->state_bytes < static_cast<int64_t>(kBatchBytes) &&
            worker_.clock->NowNanos() - begin < kFiringNanos);
+  if (firings->second.empty()) node->firings.erase(firings);
   if (batch.rows == 0) return OkStatus();
   if (node->op->ordinal_slot() != 0) {
     Column ordinals(Column::Kind::kString);
@@ -258,23 +259,21 @@ Status QueryRun::RunFiring(Node* node) {
   return OkStatus();
 }
 
-Status QueryRun::FireNext(Node* node, Batch* batch, bool* done) {
-  Firing& firing = node->firings.front();
-  const InstanceId instance = firing.key.instance;
+Status QueryRun::FireNext(Node* node, Firing* firing, Batch* batch, bool* done) {
+  const InstanceId instance = firing->key.instance;
   const size_t rows_before = batch->rows;
   *done = true;
   if (root_closed_[node->op->id()] == 0) {
-    RETURN_IF_ERROR(node->code.barrier->Fire(firing.key, batch, done));
+    RETURN_IF_ERROR(node->code.barrier->Fire(firing->key, batch, done));
   }
   const auto count = static_cast<uint32_t>(batch->rows - rows_before);
   if (count > 0) {
-    const uint32_t k = *done ? firing.pool.k() : firing.pool.Take();
-    batch->runs.push_back({instance, firing.key.loops, count, k});
-    if (*done && firing.pool.left() > 1) ReturnWeight(instance, k, firing.pool.left() - 1);
+    const uint32_t k = *done ? firing->pool.k() : firing->pool.Take();
+    batch->runs.push_back({instance, firing->key.loops, count, k});
+    if (*done && firing->pool.left() > 1) ReturnWeight(instance, k, firing->pool.left() - 1);
   } else if (*done) {
-    ReturnWeight(instance, firing.pool.k(), firing.pool.left());
+    ReturnWeight(instance, firing->pool.k(), firing->pool.left());
   }
-  if (*done) node->firings.pop_front();
   return OkStatus();
 }
 

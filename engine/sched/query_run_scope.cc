@@ -117,7 +117,8 @@ void QueryRun::FireReady(Home* home) {
   const ExactSplit split = SplitWeight(0, static_cast<uint32_t>(ready.size()));
   for (uint32_t i = 0; i < ready.size(); ++i) {
     const uint32_t k = split.low_k + (i < split.num_low ? 0 : 1);
-    nodes_[ready[i].op].firings.push_back({{home->instance, ready[i].loops}, WeightPool(k)});
+    std::deque<Firing>& firings = nodes_[ready[i].op].firings[ready[i].loops];
+    firings.push_back({{home->instance, ready[i].loops}, WeightPool(k)});
     busy_.insert(ready[i].op);
     const std::optional<uint32_t> next = shape_->NextBarrier(ready[i].op);
     if (next.has_value()) AddPending(home->instance, {*next, ready[i].loops});
@@ -170,7 +171,9 @@ void QueryRun::EnterRows(Node* node, Batch batch, int64_t charged) {
       homes_[home->instance.serial] = std::move(home);
     }
   }
-  node->open_instances += batch.rows;
+  for (const Run& run : batch.runs) {
+    if (run.count > 0) node->open_instances[run.loops] += run.count;
+  }
   parked->batch = std::move(batch);
   parked->charged = charged;
   stats_[enter].rows_out += body.rows;
@@ -356,13 +359,19 @@ void QueryRun::Leave(Home* home, const ScopeResult& result) {
   busy_.insert(exit_id);
 }
 
+void QueryRun::CountClosed(const Home& home) {
+  std::map<Loops, size_t>& open = nodes_[home.enter].open_instances;
+  const auto found = open.find(home.parked->runs[home.run].loops);
+  if (--found->second == 0) open.erase(found);
+}
+
 // Nothing more is needed of the instance: it gives up its slot at once and stays as a tombstone
 // until its weight is whole (engine rules 3, 19).
 void QueryRun::CloseInstance(Home* home) {
   home->closed = true;
   any_closed_ = true;
   Node& enter = nodes_[home->enter];
-  if (!enter.op->scope_enter().serial()) --enter.open_instances;
+  if (!enter.op->scope_enter().serial()) CountClosed(*home);
   busy_.insert(home->enter);
 }
 
@@ -397,7 +406,7 @@ void QueryRun::CompleteInstance(Home* home) {
     }
     CloseInstance(home);
   }
-  if (enter.op->scope_enter().serial()) --enter.open_instances;  // now nothing of it is left
+  if (enter.op->scope_enter().serial()) CountClosed(*home);  // now nothing of it is left
   const std::shared_ptr<Parked> parked = home->parked;
   Parked::OuterRun& outer = parked->runs[home->run];
   for (uint32_t id : enter.stateful) {
@@ -423,7 +432,8 @@ void QueryRun::StartAlternative(Home* home) {
   enter.restarts.resize(exit.alternatives_size());
   JoinedBatch& joined = enter.restarts[body];
   const Batch& parked = home->parked->batch;
-  if (joined.batch.rows > 0 && (joined.IsFull() || !joined.batch.SameShape(parked))) {
+  if (joined.batch.rows > 0 && (joined.IsFull() || !joined.batch.SameShape(parked) ||
+                                joined.batch.runs.back().loops != outer.loops)) {
     Enqueue(first, std::move(joined.batch));
     joined = {};
   }

@@ -158,6 +158,7 @@ class Driver {
       context.clock = &clock_;
       context.shared_view = options.shared_view;
       context.spread_after_rows = options.spread_after_rows;
+      context.bounds = options.bounds;
       workers_.push_back(std::make_unique<Worker>(context));
     }
     account_ = std::make_shared<MemoryAccount>(

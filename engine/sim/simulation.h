@@ -33,6 +33,7 @@ struct SimulationOptions {
   bool serialize = true;
   bool shared_view = false;  // workers may read partitions that they do not own
   uint64_t spread_after_rows = 0;
+  WorkerBounds bounds;
   uint32_t deliver_percent =
       50;  // how often a turn delivers a frame rather than lets a worker step
   uint64_t memory_limit_bytes = 0;  // 0: none

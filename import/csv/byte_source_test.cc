@@ -50,12 +50,12 @@ StatusOr<std::string> ReadAll(const std::string& path) {
 }
 
 const std::string& Text() {
-  static const std::string text = [] {
+  static const std::string kText = [] {
     std::string t;
     for (int i = 0; i < 20000; ++i) t += std::to_string(i * 7919) + ",";
     return t;
   }();
-  return text;
+  return kText;
 }
 
 TEST(ByteSourceTest, PlainGzipAndZstdAreToldByTheirFirstBytes) {

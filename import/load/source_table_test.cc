@@ -19,7 +19,7 @@ using testing::HasSubstr;
 class SourceTableTest : public testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = temp_ / name;
+    std::string path = temp_ / name;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     std::ofstream(path, std::ios::binary) << text;
     return path;

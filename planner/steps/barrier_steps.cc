@@ -96,10 +96,10 @@ Status BuildReduce(const StepCall& step, Builder* builder) {
 
 Status BuildFold(const StepCall& step, Builder* builder) {
   if (!step.args.empty()) {
-    static const std::set<std::string, std::less<>> operators = {
+    static const std::set<std::string, std::less<>> kOperators = {
         "sum", "minus", "mult", "div", "min", "max", "assign", "and", "or", "addAll", "sumLong"};
     const Bound& name = step.args[1];
-    if (!operators.contains(name.name)) {
+    if (!kOperators.contains(name.name)) {
       return StepError("WRONG_ARGUMENTS", name.span, step.name(),
                        "fold() knows no operator " + name.name);
     }

@@ -144,7 +144,7 @@ std::string Builder::FreshName(char prefix) {
 std::string Builder::Store(const ExpressionPtr& value) {
   if (value->kind == Expression::Kind::kCurrent) return "";
   if (value->kind == Expression::Kind::kNamed) return value->name;
-  const std::string name = FreshName('k');
+  std::string name = FreshName('k');
   Emit(Project{value, name, plan::Project::DROP_ROW});
   return name;
 }

@@ -4,6 +4,7 @@
 
 #include <rocksdb/sst_file_writer.h>
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,8 +24,8 @@ struct IngestFile {
 
 // What the streams of a load add up to.
 struct LoadFacts {
-  std::vector<IngestFile> files[kNumFamilies];
-  uint64_t records[kNumFamilies] = {};
+  std::array<std::vector<IngestFile>, kNumFamilies> files;
+  std::array<uint64_t, kNumFamilies> records = {};
   uint64_t indexed = 0;  // properties that vertex_index must have
   std::map<LabelId, uint64_t> vertices, edges;
   std::map<std::pair<LabelId, KeyId>, ValueKind> kinds;  // kNull: mixed

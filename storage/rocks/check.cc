@@ -52,14 +52,14 @@ class Checker {
     auto entries = view_->snapshot().NewIterator(family, options);
     for (entries->SeekToFirst(); entries->Valid(); entries->Next()) {
       if (watch_ && entries_++ % kEntriesPerWatch == 0) RETURN_IF_ERROR(watch_(entries_ - 1));
-      const Status status = (this->*check)(AsView(entries->key()), AsView(entries->value()));
+      Status status = (this->*check)(AsView(entries->key()), AsView(entries->value()));
       if (status.code() == StatusCode::kDataLoss) {
         Problem(MessageOf(status));
       } else if (!status.ok()) {
         return status;
       }
     }
-    const Status status = FromRocks(entries->status(), "Checking the graph");
+    Status status = FromRocks(entries->status(), "Checking the graph");
     if (status.code() != StatusCode::kDataLoss) return status;
     Problem("family '" + std::string(FamilyName(family)) + "': " + MessageOf(status));
     return OkStatus();

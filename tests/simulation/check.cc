@@ -43,6 +43,11 @@ engine::SimulationOptions RandomOptions(uint64_t seed, Rng* rng) {
   options.sink_window = static_cast<uint32_t>(1 + rng->Uniform(4));
   options.profile = rng->Uniform(4) == 0;
   if (rng->Uniform(20) == 0) options.cancel_after_turns = 1 + rng->Uniform(200);
+  if (rng->Uniform(4) != 0) {
+    options.bounds.batch_rows = 1 + rng->Uniform(8);
+    options.bounds.queue_batches = 1 + rng->Uniform(4);
+    options.bounds.open_instances = 1 + rng->Uniform(8);
+  }
   return options;
 }
 

@@ -30,12 +30,12 @@ struct Exception {
   const char* reason;
 };
 const std::vector<Exception>& Exceptions() {
-  static const std::vector<Exception> exceptions = {
+  static const std::vector<Exception> kExceptions = {
       {"nosuchgraph.V()", "which graphs there are is the server's to know"},
       {"g.V().group().by(label).by(bothE().values('weight').mean()).select('software')",
        "a sum of doubles depends on the order in which shares come home"},
   };
-  return exceptions;
+  return kExceptions;
 }
 
 std::string ErrorText(const Status& status) {

@@ -304,6 +304,7 @@ void QueryRun::ToOwners(const Column& column, std::vector<uint32_t>* to) const {
 StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exchange,
                                                        const Batch& batch) {
   std::vector<uint32_t> to(batch.rows, worker_.index);
+  if (batch.rows == 0) return to;  // all were dropped, and columns of none may have any kind
   const auto owner = [this](uint32_t partition) { return partition % worker_.num_workers; };
   const bool stay = worker_.shared_view && !spread_;
   switch (exchange.key()) {

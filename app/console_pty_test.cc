@@ -100,6 +100,27 @@ TEST_F(ConsolePtyTest, RunsQueriesOverSeveralLinesAndRemembersThem) {
             fs::perms::none);
 }
 
+TEST_F(ConsolePtyTest, PastedLinesThatBeginWithADotGoOn) {
+  ASSERT_TRUE(Expect("gremlin> "));
+  Type("g.inject(7, 8)\r  .count()\rg.inject('next')\r");
+  ASSERT_TRUE(Expect("==>2"));
+  ASSERT_TRUE(Expect("==>next"));
+}
+
+// What was looked at for a dot is not part of what is typed later.
+TEST_F(ConsolePtyTest, CtrlCForgetsWhatWasPastedBehind) {
+  ASSERT_TRUE(Expect("gremlin> "));
+  std::string query = "g.inject(1,2,3)";
+  for (int i = 0; i < 40; ++i) query += ".union(identity(),identity(),identity())";
+  Type(query + "\rg.inject('given up')\r");
+  ASSERT_TRUE(Expect("==>1"));
+  Type("\x03");
+  ASSERT_TRUE(Expect("Cancelled."));
+  ASSERT_TRUE(Expect("gremlin> "));
+  Type("g.inject('typed')\r");
+  ASSERT_TRUE(Expect("==>typed"));
+}
+
 TEST_F(ConsolePtyTest, TabCompletesCommandsAndSteps) {
   ASSERT_TRUE(Expect("gremlin> "));
   Type(":he\t\r");

@@ -142,11 +142,18 @@ TEST_F(ConsolePtyTest, GoesOnAfterAnError) {
 
 TEST_F(ConsolePtyTest, CtrlCGivesTheLineUpAndTwiceLeaves) {
   ASSERT_TRUE(Expect("gremlin> "));
-  Type("g.V(\r");
-  ASSERT_TRUE(Expect("......1> "));
-  Type("\x03");
-  ASSERT_TRUE(Expect("Once more leaves"));
-  ASSERT_TRUE(Expect("gremlin> "));
+  for (const char* typed : {"g.V(\r", "g.E(\r"}) {
+    Type(typed);
+    ASSERT_TRUE(Expect("......1> "));
+    Type("\x03");
+    ASSERT_TRUE(Expect("gremlin> "));
+  }
+  for (const char* typed : {"g.V(", "g.E("}) {
+    Type(typed);
+    ASSERT_TRUE(Expect(typed));
+    Type("\x03");
+    ASSERT_TRUE(Expect("gremlin> "));
+  }
   Type("g.inject(7)\r");
   ASSERT_TRUE(Expect("==>7"));
   ASSERT_TRUE(Expect("gremlin> "));

@@ -1,6 +1,7 @@
 // koios query: runs queries from the command line, a file or standard input, and exits.
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -35,7 +36,11 @@ int RunScript(std::istream& in, v1::Mode mode, client::QuerySession* session) {
   std::string statement;
   while (statements.Read(&statement) == client::LineReader::Outcome::kLine) {
     const Status status = session->RunQuery(statement, mode);
-    if (!status.ok()) return session->ExitCodeAfter(status);
+    if (status.ok()) continue;
+    if (statements.first_line() > 1) {
+      session->err() << "That was the statement from line " << statements.first_line() << " on.\n";
+    }
+    return session->ExitCodeAfter(status);
   }
   return client::kExitOk;
 }
@@ -44,7 +49,8 @@ int RunAll(const Flags& flags, client::QuerySession* session) {
   const v1::Mode mode = ModeOf(flags);
   if (!flags.file.empty() && flags.file != "-") {
     std::ifstream in(flags.file);
-    if (!in) return FailUsage(NotFound("The file " + flags.file + " can't be read."));
+    if (!in || std::filesystem::is_directory(flags.file))
+      return FailUsage(NotFound("The file " + flags.file + " can't be read."));
     return RunScript(in, mode, session);
   }
   if (flags.file == "-" || flags.input == "-") return RunScript(std::cin, mode, session);

@@ -72,6 +72,20 @@ TEST(UsageTest, WhatIsMisspeltHasANearestName) {
   EXPECT_NE(type.text.find("did you mean string?"), std::string::npos) << type.text;
 }
 
+TEST(UsageTest, ScriptsThatFailSayWhere) {
+  const storage::TempFolder temp;
+  const std::string data = "--data " + temp / "data";
+  ASSERT_EQ(Koios("import " + data + " --nodes " + WriteVertices(temp, "string")).code,
+            client::kExitOk);
+  const std::string script = temp / "script.gremlin";
+  std::ofstream(script) << "// two\ng.V().count()\n\ng.V()\n  .outt()\n";
+  const Outcome failed = Koios("query " + data + " -f " + script);
+  EXPECT_EQ(failed.code, client::kExitFailed);
+  EXPECT_NE(failed.text.find("That was the statement from line 4 on."), std::string::npos)
+      << failed.text;
+  EXPECT_EQ(Koios("query " + data + " -f " + temp / "data").code, client::kExitUsage);
+}
+
 TEST(UsageTest, ResultsThatCantBeWrittenAreAFailure) {
   const storage::TempFolder temp;
   const std::string data = "--data " + temp / "data";

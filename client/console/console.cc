@@ -78,6 +78,10 @@ int Console::Run() {
     const LineReader::Outcome outcome = statements_.Read(&statement);
     if (outcome == LineReader::Outcome::kEnd) break;
     if (outcome == LineReader::Outcome::kInterrupted) {
+      if (!Trimmed(statement).empty()) {  // is given up
+        interrupts = 0;
+        continue;
+      }
       if (++interrupts > 1) return kExitInterrupted;
       session_->err() << "Once more leaves; so does :quit.\n";
       continue;

@@ -14,12 +14,12 @@ class LineReader {
  public:
   enum class Outcome { kLine, kEnd, kInterrupted };
   virtual ~LineReader() = default;
-  // One line without its end.
+  // One line without its end; of an interrupted one what was typed of it, on a terminal.
   virtual Outcome Read(const std::string& prompt, std::string* line) = 0;
   virtual bool is_interactive() const = 0;
-  // Whether the next line is here already, in a script or in pasted text, and starts with
-  // `character` behind its blanks.
-  virtual bool NextLineStartsWith(char character) = 0;
+  // Whether what comes next is here already, in a script or in pasted text, and starts with
+  // `character` behind blanks, comments and empty lines.
+  virtual bool ContinuesWith(char character) = 0;
   // Forgets what was looked at: whoever typed it has given it up.
   virtual void DropAhead() {}
 };

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "client/console/comments.h"
 #include "parser/parser.h"
 
 namespace koios::client {
@@ -12,22 +13,8 @@ constexpr std::string_view kBlanks = " \t\r\n";
 
 // Only blanks and comments. An open block comment is not: it has a rest to come.
 bool IsBlank(std::string_view text) {
-  while (true) {
-    const size_t start = text.find_first_not_of(kBlanks);
-    if (start == std::string_view::npos) return true;
-    text.remove_prefix(start);
-    if (text.substr(0, 2) == "//") {
-      const size_t end = text.find('\n');
-      if (end == std::string_view::npos) return true;
-      text.remove_prefix(end);
-    } else if (text.substr(0, 2) == "/*") {
-      const size_t end = text.find("*/", 2);
-      if (end == std::string_view::npos) return false;
-      text.remove_prefix(end + 2);
-    } else {
-      return false;
-    }
-  }
+  const Leading leading = LeadingComments(text);
+  return leading.bytes == text.size() && !leading.open;
 }
 
 char FirstCharacter(std::string_view line) {
@@ -50,10 +37,15 @@ LineReader::Outcome StatementReader::Read(std::string* statement) {
   size_t line_number = 0;
   while (true) {
     const LineReader::Outcome outcome = lines_->Read(PromptOf(line_number), &line);
-    if (outcome == LineReader::Outcome::kInterrupted) return outcome;
+    if (outcome == LineReader::Outcome::kInterrupted) {
+      *statement += line;
+      return outcome;
+    }
     if (outcome == LineReader::Outcome::kEnd) {
       return IsBlank(*statement) ? outcome : LineReader::Outcome::kLine;
     }
+    ++lines_read_;
+    if (line_number == 0) first_line_ = lines_read_;
     if (line_number == 0 && FirstCharacter(line) == ':') {
       *statement = line;
       return LineReader::Outcome::kLine;
@@ -67,7 +59,7 @@ LineReader::Outcome StatementReader::Read(std::string* statement) {
     }
     ++line_number;
     const bool full = statement->size() > kMaxStatementBytes;
-    if (full || (parser::IsComplete(*statement) && !lines_->NextLineStartsWith('.'))) {
+    if (full || (parser::IsComplete(*statement) && !lines_->ContinuesWith('.'))) {
       return LineReader::Outcome::kLine;
     }
   }

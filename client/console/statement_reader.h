@@ -1,7 +1,7 @@
 // StatementReader: lines to statements. A statement ends where its brackets and strings are closed
 // (parser::IsComplete); a line that starts with ':' is a command of its own. In a script or in
-// pasted text, a line that starts with '.' goes on with the statement before it. Comments alone are
-// no statement.
+// pasted text, a line that starts with '.' goes on with the statement before it, also behind
+// comments. Comments alone are no statement.
 #pragma once
 
 #include <string>
@@ -18,11 +18,16 @@ class StatementReader {
   // `lines` outlives the reader.
   explicit StatementReader(LineReader* lines) : lines_(lines) {}
 
-  // kEnd only when nothing is left; an unfinished statement at the end is given as it is.
+  // kEnd only when nothing is left; an unfinished statement at the end is given as it is, and so is
+  // one that was interrupted.
   LineReader::Outcome Read(std::string* statement);
+  // In which line, from 1, the last statement begins.
+  size_t first_line() const { return first_line_; }
 
  private:
   LineReader* const lines_;
+  size_t lines_read_ = 0;
+  size_t first_line_ = 0;
 };
 
 // The prompt of line `number` (from 0) of a statement: "gremlin> ", "......1> ".

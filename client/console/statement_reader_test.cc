@@ -30,6 +30,24 @@ TEST(StatementReaderTest, InAScriptALeadingDotGoesOn) {
             (List{"g.V()\n  .out()\n  .count()", "g.E()"}));
 }
 
+TEST(StatementReaderTest, CommentsAndEmptyLinesDoNotCutAChain) {
+  const List one = {"g.V()\n  // only people\n\n  .out()\n/* and\nthen */ .count()", "g.E()"};
+  EXPECT_EQ(Statements(one[0] + "\n// the end\n" + one[1]), one);
+  EXPECT_EQ(Statements("g.V()\n/* open\n"), (List{"g.V()", "/* open"}));
+  EXPECT_EQ(Statements("g.V()\n\n\ng.E()\n/"), (List{"g.V()", "g.E()", "/"}));
+}
+
+TEST(StatementReaderTest, TellsWhereAStatementBegins) {
+  std::istringstream in("// one\n\ng.V()\n  .out()\ng.E(\n)\n");
+  auto lines = MakeStreamReader(in);
+  StatementReader reader(lines.get());
+  std::string statement;
+  ASSERT_EQ(reader.Read(&statement), LineReader::Outcome::kLine);
+  EXPECT_EQ(reader.first_line(), 3u);
+  ASSERT_EQ(reader.Read(&statement), LineReader::Outcome::kLine);
+  EXPECT_EQ(reader.first_line(), 5u);
+}
+
 TEST(StatementReaderTest, BracketsInStringsAndCommentsDoNotCount) {
   EXPECT_EQ(Statements("g.inject(')(')\ng.V() // (\ng.E()"),
             (List{"g.inject(')(')", "g.V() // (", "g.E()"}));

@@ -1,7 +1,8 @@
 #include <cstdlib>
-#include <optional>
+#include <deque>
 #include <utility>
 
+#include "client/console/comments.h"
 #include "client/console/line_reader.h"
 
 namespace koios::client {
@@ -11,27 +12,39 @@ class StreamReader final : public LineReader {
  public:
   explicit StreamReader(std::istream& in) : in_(in) {}
   Outcome Read(const std::string&, std::string* line) override {
-    if (ahead_.has_value()) {
-      *line = *std::exchange(ahead_, std::nullopt);
+    if (!ahead_.empty()) {
+      *line = std::move(ahead_.front());
+      ahead_.pop_front();
       return Outcome::kLine;
     }
-    if (!std::getline(in_, *line)) return Outcome::kEnd;
-    if (!line->empty() && line->back() == '\r') line->pop_back();
-    return Outcome::kLine;
+    return ReadLine(line) ? Outcome::kLine : Outcome::kEnd;
   }
   bool is_interactive() const override { return false; }
-  bool NextLineStartsWith(char character) override {
-    std::string line;
-    if (Read("", &line) == Outcome::kEnd) return false;
-    const size_t first = line.find_first_not_of(" \t");
-    const bool starts = first != std::string::npos && line[first] == character;
-    ahead_ = std::move(line);
-    return starts;
+  bool ContinuesWith(char character) override {
+    constexpr size_t kMostLines = 1000;
+    std::string text;
+    for (size_t i = 0; i < kMostLines; ++i) {
+      std::string line;
+      if (i == ahead_.size()) {
+        if (!ReadLine(&line)) return false;
+        ahead_.push_back(std::move(line));
+      }
+      text += ahead_[i] + "\n";
+      const size_t start = LeadingComments(text).bytes;
+      if (start < text.size()) return text[start] == character;
+    }
+    return false;
   }
 
  private:
+  bool ReadLine(std::string* line) {
+    if (!std::getline(in_, *line)) return false;
+    if (!line->empty() && line->back() == '\r') line->pop_back();
+    return true;
+  }
+
   std::istream& in_;
-  std::optional<std::string> ahead_;  // was looked at
+  std::deque<std::string> ahead_;  // were looked at
 };
 
 }  // namespace

@@ -9,11 +9,11 @@
 #include <clocale>
 #include <cstdio>
 #include <cwchar>
-#include <deque>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "client/console/comments.h"
 #include "client/console/line_reader.h"
 
 namespace koios::client {
@@ -58,6 +58,7 @@ class TerminalReader final : public LineReader {
     const char* text = el_gets(edit_, &count);
     if (interrupted_) {
       el_set(edit_, EL_PREP_TERM, 0);
+      *line = std::move(given_up_);
       std::fputs("^C\n", stdout);
       std::fflush(stdout);
       return Outcome::kInterrupted;
@@ -73,21 +74,19 @@ class TerminalReader final : public LineReader {
     return Outcome::kLine;
   }
   bool is_interactive() const override { return true; }
-  bool NextLineStartsWith(char character) override {
-    constexpr size_t kMostBlanks = 256;
+  bool ContinuesWith(char character) override {
+    constexpr size_t kMostBytes = 4096;
     constexpr int kPasteMs = 20;  // the rest of a pasted text comes at once, about
-    while (waiting_.size() < kMostBlanks) {
-      if (waiting_.empty() || waiting_.back() == ' ' || waiting_.back() == '\t') {
-        struct pollfd fd = {STDIN_FILENO, POLLIN, 0};
-        char byte = 0;
-        if (poll(&fd, 1, kPasteMs) <= 0) return false;
-        const ssize_t got = read(STDIN_FILENO, &byte, 1);
-        ended_ = got == 0;
-        if (got != 1) return false;
-        waiting_.push_back(byte);
-        continue;
-      }
-      return waiting_.back() == character;
+    while (waiting_.size() < kMostBytes) {
+      const size_t start = LeadingComments(waiting_).bytes;
+      if (start < waiting_.size()) return waiting_[start] == character;
+      struct pollfd fd = {STDIN_FILENO, POLLIN, 0};
+      char byte = 0;
+      if (poll(&fd, 1, kPasteMs) <= 0) return false;
+      const ssize_t got = read(STDIN_FILENO, &byte, 1);
+      ended_ = got == 0;
+      if (got != 1) return false;
+      waiting_.push_back(byte);
     }
     return false;
   }
@@ -114,6 +113,8 @@ class TerminalReader final : public LineReader {
       if ((fds[1].revents & POLLIN) != 0 && read(fds[1].fd, byte, 1) == 1) {
         interrupted_ = true;
         waiting_.clear();
+        const LineInfo* typed = el_line(edit_);
+        given_up_.assign(typed->buffer, static_cast<size_t>(typed->lastchar - typed->buffer));
         return -1;
       }
       if (fds[0].revents == 0) continue;
@@ -131,7 +132,7 @@ class TerminalReader final : public LineReader {
       char byte = 0;
       if (!self->waiting_.empty()) {
         byte = self->waiting_.front();
-        self->waiting_.pop_front();
+        self->waiting_.erase(0, 1);
       } else if (const int got = self->ReadByte(&byte); got <= 0) {
         return got;
       }
@@ -206,9 +207,10 @@ class TerminalReader final : public LineReader {
   EditLine* edit_ = nullptr;
   History* history_ = nullptr;
   std::string prompt_;
-  std::deque<char> waiting_;  // of the next line, was looked at
-  bool ended_ = false;        // that look found Ctrl-D
+  std::string waiting_;  // was looked at
+  bool ended_ = false;   // that look found Ctrl-D
   bool interrupted_ = false;
+  std::string given_up_;  // of an interrupted line
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/value_compare.h"
+#include "engine/effect/member_set.h"
 #include "re2/re2.h"
 
 namespace koios::engine {
@@ -134,13 +135,26 @@ bool Contains(const Value& list, const Value& value) {
   return Equals(value, list);
 }
 
+// A long list is asked by hash; of others nothing is made.
+StatusOr<std::shared_ptr<const void>> PrepareMembers(const Value& list) {
+  constexpr size_t kShort = 16;
+  if (!list.is_collection() || list.AsList().size() <= kShort) return nullptr;
+  auto members = std::make_shared<MemberSet>();
+  for (const Value& member : list.AsList()) members->Add(member);
+  return members;
+}
+
 template <bool kWanted>
 Status MemberFunction(const EvalContext& context, const Args& args, Operand* out) {
   if (!MergePresence(args, context.rows, out)) return OkStatus();
+  const auto* members = static_cast<const MemberSet*>(context.prepared);
   Column result(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
-    result.AppendBool(out->Present(row) &&
-                      Contains(args[1]->Get(row), args[0]->Get(row)) == kWanted);
+    const auto contains = [&] {
+      return members != nullptr ? members->Contains(args[0]->Get(row))
+                                : Contains(args[1]->Get(row), args[0]->Get(row));
+    };
+    result.AppendBool(out->Present(row) && contains() == kWanted);
   }
   out->Own(std::move(result));
   return OkStatus();
@@ -253,8 +267,8 @@ const std::vector<ScalarFunction>& CompareFunctions() {
       {"lte", 2, 2, CompareFunction<Relation::kLte>},
       {"gt", 2, 2, CompareFunction<Relation::kGt>},
       {"gte", 2, 2, CompareFunction<Relation::kGte>},
-      {"within", 2, 2, MemberFunction<true>},
-      {"without", 2, 2, MemberFunction<false>},
+      {"within", 2, 2, MemberFunction<true>, "", PrepareMembers},
+      {"without", 2, 2, MemberFunction<false>, "", PrepareMembers},
       {"and", 0, kMany, ConnectiveFunction<true>},
       {"or", 0, kMany, ConnectiveFunction<false>},
       {"not", 1, 1, NotFunction},

@@ -3,6 +3,7 @@
 #include "engine/expr/element_functions.h"
 
 #include "core/value_compare.h"
+#include "engine/effect/member_set.h"
 #include "engine/result/element_resolver.h"
 
 namespace koios::engine {
@@ -206,12 +207,6 @@ Status PropertyPartFunction(const EvalContext& context, const Args& args, Operan
   return OkStatus();
 }
 
-// A string that is the canonical decimal of `id`.
-bool IsDecimalOf(const Value& text, const Value& id) {
-  return text.kind() == ValueKind::kString && id.is_integer() &&
-         text.AsString() == std::to_string(id.AsInteger());
-}
-
 // Whether looking up `id` finds the element in this row.
 StatusOr<bool> Finds(const EvalContext& context, const Value& element, const Value& id) {
   std::vector<uint32_t> rows;
@@ -226,20 +221,38 @@ StatusOr<bool> Finds(const EvalContext& context, const Value& element, const Val
   return found.size() == 1 && found[0].id == element.AsEdge().id;
 }
 
+// Ids, and whether a string is among them, which might be a decimal.
+struct WantedIds {
+  MemberSet ids;
+  bool has_strings = false;
+};
+
+StatusOr<std::shared_ptr<const void>> PrepareIds(const Value& ids) {
+  auto wanted = std::make_shared<WantedIds>();
+  for (const Value& id : ids.AsList()) {
+    wanted->ids.Add(id);
+    wanted->has_strings = wanted->has_strings || id.kind() == ValueKind::kString;
+  }
+  return wanted;
+}
+
 // has_id(element, [ids]): whether the element has one of these ids. A string that is a canonical
 // decimal finds the integer id when no such string id exists, as V("1") does.
 Status HasIdFunction(const EvalContext& context, const Args& args, Operand* out) {
   Operand ids;
   RETURN_IF_ERROR(IdFunction(context, {args[0]}, &ids));
+  const auto& wanted = *static_cast<const WantedIds*>(context.prepared);
   Column column(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
     bool has = false;
     if (ids.Present(row)) {
       const Value id = ids.Get(row);
-      for (const Value& wanted : args[1]->constant.AsList()) {
-        if (Equals(id, wanted)) has = true;
-        if (has || !IsDecimalOf(wanted, id)) continue;
-        ASSIGN_OR_RETURN(has, Finds(context, args[0]->Get(row), wanted));
+      has = wanted.ids.Contains(id);
+      if (!has && wanted.has_strings && id.is_integer()) {
+        const Value decimal = Value::String(std::to_string(id.AsInteger()));
+        if (wanted.ids.Contains(decimal)) {
+          ASSIGN_OR_RETURN(has, Finds(context, args[0]->Get(row), decimal));
+        }
       }
     }
     column.AppendBool(has);
@@ -376,7 +389,7 @@ const std::vector<ScalarFunction>& ElementFunctions() {
       {"property", 2, 2, PropertyFunction<false>, "_s"},
       {"by_key", 2, 2, PropertyFunction<true>, "_s"},
       {"id", 1, 1, IdFunction},
-      {"has_id", 2, 2, HasIdFunction, "_l"},
+      {"has_id", 2, 2, HasIdFunction, "_l", PrepareIds},
       {"label", 1, 1, LabelFunction},
       {"label_in", 1, kMany, LabelInFunction, "_c*"},
       {"key", 1, 1, PropertyPartFunction<true>},

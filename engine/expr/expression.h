@@ -61,8 +61,8 @@ struct ScalarFunction {
   // of any kind, s a string, n a string or null, i an integer, d a double, b a boolean, l a list
   // or set. A * at the end repeats the last letter. Bind checks it, so that `evaluate` may trust.
   const char* constants = "";
-  // Made once, when the call is bound, of its last argument. REQUIRES of the table: that is
-  // constant.
+  // Made once, when the call is bound, of its last argument, null when that is no constant; may be
+  // nothing.
   StatusOr<std::shared_ptr<const void>> (*prepare)(const Value& constant) = nullptr;
 };
 const ScalarFunction* FindFunction(const std::string& name);

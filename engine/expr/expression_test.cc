@@ -2,6 +2,9 @@
 // taken from.
 #include "engine/expr/expression.h"
 
+#include <limits>
+#include <string>
+
 #include "core/value_codec.h"
 #include "core/value_compare.h"
 #include "gtest/gtest.h"
@@ -10,7 +13,7 @@
 namespace koios::engine {
 namespace {
 
-Value Text(const char* text) { return Value::String(text); }
+Value Text(const std::string& text) { return Value::String(text); }
 
 // function(slot 0, constant) of each value; null where the result is absent.
 ValueList Apply(const char* function, const ValueList& values, const Value& constant,
@@ -37,6 +40,38 @@ ValueList Apply(const char* function, const ValueList& values, const Value& cons
     results.push_back(result->Present(row) ? result->Get(row) : Value());
   }
   return results;
+}
+
+// Long lists are asked by hash: that must not change an answer.
+TEST(WithinTest, ALongListAnswersAsAShortOne) {
+  storage::MemoryGraph graph;
+  const Value nan = Value::Double(std::numeric_limits<double>::quiet_NaN());
+  const ValueList asked = {Value::Int(1),
+                           Value::Long(1),
+                           Value::Double(1.0),
+                           Value::Double(2.5),
+                           Value::Float(2.5f),
+                           Text("1"),
+                           Value::Bool(true),
+                           Value::Null(),
+                           nan,
+                           Value::List({Value::Int(1)}),
+                           Value::Set({Value::Int(1)}),
+                           Text("x")};
+  ValueList others;
+  for (int i = 0; i < 100; ++i) others.push_back(Text("other" + std::to_string(i)));
+  for (const Value& member : asked) {
+    ValueList all = others;
+    all.push_back(member);
+    for (const char* function : {"within", "without"}) {
+      const auto by_walk = Apply(function, asked, Value::List({member}), graph);
+      const auto by_hash = Apply(function, asked, Value::List(all), graph);
+      ASSERT_EQ(by_walk.size(), by_hash.size());
+      for (size_t i = 0; i < asked.size(); ++i) {
+        EXPECT_TRUE(Equivalent(by_walk[i], by_hash[i])) << function << " " << i;
+      }
+    }
+  }
 }
 
 TEST(HasIdTest, TextFindsTheIntegerUnlessThatTextIsAnId) {

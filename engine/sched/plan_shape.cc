@@ -1,6 +1,8 @@
 #include "engine/sched/plan_shape.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <set>
 
 namespace koios::engine {
@@ -59,7 +61,40 @@ StatusOr<std::shared_ptr<const PlanShape>> PlanShape::Make(const plan::Plan& pla
   }
   shape->ComputePostDominators(plan);
   shape->ComputeReach(plan);
+  shape->ComputeRanks(plan);
   return std::shared_ptr<const PlanShape>(std::move(shape));
+}
+
+// The operators of a branch have ids in a row, so that exchanging branches keeps places together.
+void PlanShape::ComputeRanks(const plan::Plan& plan) {
+  const auto size = static_cast<uint32_t>(plan.operators_size());
+  std::vector<uint32_t> ends(size, size);            // of the innermost branch around an operator
+  std::map<uint32_t, std::vector<uint32_t>> begins;  // of each union's branches, and their end
+  for (const plan::Operator& op : plan.operators()) {
+    if (!op.has_split() || op.split().options_size() > 0) continue;
+    const uint32_t end = std::min(post_dominator_[op.id()], ends[op.id()]);
+    std::set<uint32_t> places(op.next().begin(), op.next().end());
+    places.insert(end);
+    if (*places.rbegin() != end) continue;
+    for (auto place = places.begin(); *place != end;) {
+      const uint32_t begin = *place++;
+      std::fill(ends.begin() + begin, ends.begin() + *place, *place);
+    }
+    begins[op.id()].assign(places.begin(), places.end());
+  }
+  at_rank_.resize(size);
+  std::iota(at_rank_.begin(), at_rank_.end(), 0);
+  for (auto split = begins.rbegin(); split != begins.rend(); ++split) {  // inner ones first
+    const std::vector<uint32_t>& places = split->second;
+    std::vector<uint32_t> reversed;
+    for (size_t branch = places.size() - 1; branch-- > 0;) {
+      reversed.insert(reversed.end(), at_rank_.begin() + places[branch],
+                      at_rank_.begin() + places[branch + 1]);
+    }
+    std::copy(reversed.begin(), reversed.end(), at_rank_.begin() + places.front());
+  }
+  rank_.resize(size);
+  for (uint32_t rank = 0; rank < size; ++rank) rank_[at_rank_[rank]] = rank;
 }
 
 Status PlanShape::CheckEdges(const plan::Plan& plan) const {

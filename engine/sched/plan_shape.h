@@ -36,6 +36,11 @@ class PlanShape {
   uint32_t LoopOf(uint32_t op) const { return loop_[op]; }
   // Marks the operators before `op` all of whose ways lead to it and which have no effect.
   static std::vector<uint8_t> LeadsOnlyTo(const plan::Plan& plan, uint32_t op);
+  // Of operators that can move, the one of the highest rank is nearest to the end. Ranks are a
+  // permutation of the ids: of the branches of a union the first has the highest, so that its rows
+  // come first, as users expect where a union is all there is.
+  uint32_t RankOf(uint32_t op) const { return rank_[op]; }
+  uint32_t AtRank(uint32_t rank) const { return at_rank_[rank]; }
   // The ScopeExit of a ScopeEnter.
   uint32_t ExitOf(uint32_t enter) const { return exit_of_[enter]; }
 
@@ -45,6 +50,7 @@ class PlanShape {
   std::vector<uint32_t> Onward(const plan::Operator& op) const;
   void ComputePostDominators(const plan::Plan& plan);
   void ComputeReach(const plan::Plan& plan);
+  void ComputeRanks(const plan::Plan& plan);
 
   static constexpr uint32_t kEnd = UINT32_MAX;
   std::vector<uint8_t> is_barrier_;
@@ -52,7 +58,8 @@ class PlanShape {
   std::vector<uint32_t> post_dominator_;  // nearest operator on all ways onward; kEnd: none
   std::vector<uint32_t> scope_;
   std::vector<uint32_t> loop_;
-  std::vector<uint32_t> loop_exit_;           // by LoopEnter
+  std::vector<uint32_t> loop_exit_;  // by LoopEnter
+  std::vector<uint32_t> rank_, at_rank_;
   std::vector<uint32_t> barrier_index_;       // dense index of barriers
   std::vector<std::vector<uint64_t>> reach_;  // per barrier: bitmap of barriers
 };

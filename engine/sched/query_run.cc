@@ -186,7 +186,7 @@ void QueryRun::EnqueueInput(uint32_t op, Input input) {
   stats_[op].rows_in += input.batch.rows;
   const Loops iteration = input.batch.runs.empty() ? Loops() : input.batch.runs.front().loops;
   nodes_[op].lanes[iteration].queue.push_back(std::move(input));
-  busy_.insert(op);
+  busy_.insert(shape_->RankOf(op));
 }
 
 void QueryRun::ReceiveData(Frame frame) {
@@ -308,11 +308,12 @@ bool QueryRun::Step() {
   if (!failure_.ok() || complete_) return false;
   const bool shallowest = ++num_steps_ % 8 == 0;
   for (auto it = busy_.rbegin(); it != busy_.rend(); ++it) {
-    const uint32_t id = *it;
+    const uint32_t rank = *it;
+    const uint32_t id = shape_->AtRank(rank);
     Node& node = nodes_[id];
     if (!PickOwn(&node) && !PickLane(&node, shallowest)) continue;
     RunNode(id);
-    if (!HasWork(node)) busy_.erase(id);
+    if (!HasWork(node)) busy_.erase(rank);
     return true;
   }
   return false;

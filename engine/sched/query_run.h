@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "engine/batch/batch.h"
 #include "engine/exchange/frame.h"
@@ -70,8 +71,6 @@ class QueryRun {
   bool has_sent() const { return has_sent_; }
   uint64_t rows() const { return sink_rows_; }
   const std::vector<OperatorStats>& stats() const { return stats_; }
-  // For tests: what is kept; all zero when a query is complete.
-  size_t num_homes() const { return homes_.size(); }
 
  private:
   struct Host;
@@ -220,11 +219,14 @@ class QueryRun {
   std::shared_ptr<const PlanShape> shape_;
   SideEffects side_effects_;
   std::vector<Node> nodes_;
-  std::set<uint32_t> busy_;  // operators with work
+  std::set<uint32_t> busy_;  // ranks of operators with work
   std::vector<OperatorStats> stats_;
 
   absl::flat_hash_map<uint64_t, std::unique_ptr<Home>> homes_;  // by serial
-  std::vector<uint64_t> whole_;                                 // became quiescent, to settle
+  // Where scopes are nested: the instances begun here inside another one, by it and their first
+  // serial, and how many they are.
+  absl::btree_map<std::pair<InstanceId, uint64_t>, uint32_t> nested_;
+  std::vector<uint64_t> whole_;  // became quiescent, to settle
   uint64_t next_serial_ = 1;
   absl::flat_hash_map<InstanceId, Report, std::hash<InstanceId>> ledger_;  // on its way home
   // Upstream of these nothing is needed: per operator, by a close of the root; and by instance.

@@ -119,7 +119,7 @@ void QueryRun::FireReady(Home* home) {
     const uint32_t k = split.low_k + (i < split.num_low ? 0 : 1);
     std::deque<Firing>& firings = nodes_[ready[i].op].firings[ready[i].loops];
     firings.push_back({{home->instance, ready[i].loops}, WeightPool(k)});
-    busy_.insert(ready[i].op);
+    busy_.insert(shape_->RankOf(ready[i].op));
     const std::optional<uint32_t> next = shape_->NextBarrier(ready[i].op);
     if (next.has_value()) AddPending(home->instance, {*next, ready[i].loops});
   }
@@ -158,7 +158,10 @@ void QueryRun::EnterRows(Node* node, Batch batch, int64_t charged) {
   const std::optional<uint32_t> barrier = shape_->FirstBarrier(node->op->next(0));
   uint32_t row = 0;
   for (const Run& run : batch.runs) {
-    parked->runs.push_back({run.instance, run.loops, WeightPool(run.k), run.count});
+    parked->runs.push_back({run.instance, run.loops, WeightPool(run.k), run.count, next_serial_});
+    if (has_nested_scopes_ && run.instance.serial != 0) {
+      nested_.emplace(std::pair(run.instance, next_serial_), run.count);
+    }
     for (uint32_t i = 0; i < run.count; ++i, ++row) {
       auto home = std::make_unique<Home>();
       home->instance = {worker_.index, next_serial_++};
@@ -356,7 +359,7 @@ void QueryRun::Leave(Home* home, const ScopeResult& result) {
   out.AppendRun({outer.instance, outer.loops, 1, outer.pool.Take()});
   stats_[exit_id].rows_out += 1;
   stats_[exit_id].bulk_out += static_cast<uint64_t>(out_bulk);
-  busy_.insert(exit_id);
+  busy_.insert(shape_->RankOf(exit_id));
 }
 
 void QueryRun::CountClosed(const Home& home) {
@@ -372,7 +375,7 @@ void QueryRun::CloseInstance(Home* home) {
   any_closed_ = true;
   Node& enter = nodes_[home->enter];
   if (!enter.op->scope_enter().serial()) CountClosed(*home);
-  busy_.insert(home->enter);
+  busy_.insert(shape_->RankOf(home->enter));
 }
 
 void QueryRun::CompleteInstance(Home* home) {
@@ -416,7 +419,10 @@ void QueryRun::CompleteInstance(Home* home) {
   closed_at_.erase(home->instance);
   if (home->close_sent) Broadcast(FrameKind::kRelease, home->instance, 0);
   homes_.erase(home->instance.serial);
-  if (--outer.waiting == 0) ReturnWeight(outer.instance, outer.pool.k(), outer.pool.left());
+  if (--outer.waiting == 0) {
+    ReturnWeight(outer.instance, outer.pool.k(), outer.pool.left());
+    nested_.erase({outer.instance, outer.first_serial});
+  }
   if (parked.use_count() == 1) spec_->account->Release(parked->charged);
 }
 
@@ -446,7 +452,7 @@ void QueryRun::StartAlternative(Home* home) {
   joined.batch.AppendRows(row, {0});
   joined.bytes += row.RowBytes(0);
   joined.batch.AppendRun({home->instance, outer.loops, 1, 0});
-  busy_.insert(home->enter);
+  busy_.insert(shape_->RankOf(home->enter));
 }
 
 // ---- closing
@@ -469,7 +475,7 @@ void QueryRun::CloseUpstream(uint32_t op, const StateKey& key) {
     if (leads[id] == 0 || root_closed_[id] != 0) continue;
     if (!counts_all && nodes_[id].op->scope() != 0) continue;
     root_closed_[id] = 1;
-    if (HasWork(nodes_[id])) busy_.insert(static_cast<uint32_t>(id));
+    if (HasWork(nodes_[id])) busy_.insert(shape_->RankOf(static_cast<uint32_t>(id)));
   }
   if (counts_all && key.instance.home == worker_.index && has_sent_)
     Broadcast(FrameKind::kClose, key.instance, op);
@@ -490,10 +496,14 @@ void QueryRun::CloseAt(const InstanceId& instance, uint32_t op, bool tell) {
   any_closed_ = true;
   const std::vector<uint8_t>& leads = LeadsOnlyTo(op);
   if (tell) to_close_.emplace_back(instance, op);
-  if (!has_nested_scopes_) return;
-  for (const auto& [serial, home] : homes_) {
-    if (home->parked == nullptr || home->closed || leads[home->enter] == 0) continue;
-    if (home->parked->runs[home->run].instance == instance) CloseEarly(home.get());
+  for (auto it = nested_.lower_bound({instance, 0});
+       it != nested_.end() && it->first.first == instance; ++it) {
+    for (uint64_t i = 0; i < it->second; ++i) {
+      const auto found = homes_.find(it->first.second + i);
+      if (found == homes_.end()) continue;
+      Home* home = found->second.get();
+      if (!home->closed && leads[home->enter] != 0) CloseEarly(home);
+    }
   }
 }
 

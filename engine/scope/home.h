@@ -18,7 +18,8 @@ struct Parked {
     InstanceId instance;
     Loops loops;
     WeightPool pool;
-    uint32_t waiting = 0;  // rows not yet through with the scope
+    uint32_t waiting = 0;       // rows not yet through with the scope
+    uint64_t first_serial = 0;  // of the instances that its rows began, one after the other
   };
   Batch batch;
   std::vector<OuterRun> runs;

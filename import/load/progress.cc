@@ -59,7 +59,7 @@ void Progress::StartStage(const std::string& name, uint64_t total) {
 void Progress::EndStage(bool whole) {
   MutexLock lock(&mutex_);
   if (stage_.empty() || mode_ == ProgressMode::kNone) return;
-  if (whole && total_ > 0) done_ = total_;
+  if (whole) done_ = total_ = std::max<uint64_t>(total_, 1);
   const bool json = mode_ == ProgressMode::kJson;
   std::fprintf(out_, "%s%s\n", is_terminal_ ? "\r\x1b[K" : "", LineLocked(json).c_str());
   std::fflush(out_);

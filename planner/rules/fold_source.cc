@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/value_compare.h"
+#include "absl/container/flat_hash_set.h"
 #include "planner/rules/rules.h"
 
 namespace koios::planner {
@@ -49,12 +49,14 @@ std::optional<ValueList> IdsOf(const Expression& test) {
     return std::nullopt;
   }
   ValueList ids;
+  absl::flat_hash_set<int64_t> integers;
+  absl::flat_hash_set<std::string> texts;
   for (const Value& id : test.args[1]->constant.AsList()) {
     const bool integer = id.kind() >= ValueKind::kByte && id.kind() <= ValueKind::kLong;
     if (!integer && id.kind() != ValueKind::kString) return std::nullopt;
-    const bool known = std::any_of(ids.begin(), ids.end(),
-                                   [&id](const Value& other) { return Equals(id, other); });
-    if (!known) ids.push_back(id);
+    const bool fresh =
+        integer ? integers.insert(id.AsInteger()).second : texts.insert(id.AsString()).second;
+    if (fresh) ids.push_back(id);
   }
   return ids;
 }

@@ -1,6 +1,8 @@
 """Submit over gRPC with plain Python values: rows come back as koios.v1.Value messages, bulks
 unrolled, so that every test sees the exact types. Needs environment.make_stubs() before it is
 imported."""
+import itertools
+
 import grpc
 from proto import service_pb2, service_pb2_grpc, value_pb2
 
@@ -47,6 +49,9 @@ def value_of(x):
     return v
 
 
+MAX_ROWS = 200_000
+
+
 def _rows_of(batch):
     column = batch.WhichOneof("column")
     if column is None:
@@ -87,8 +92,8 @@ class Client:
         self.stub = service_pb2_grpc.KoiosStub(self.channel)
 
     def submit(self, query, parameters=None, graph="", timeout=30.0, mode="RUN", materialize=False):
-        """The rows (Values) and the summary. Raises QueryError, or grpc.RpcError when no server
-        answered."""
+        """The rows (Values) and the summary. Raises QueryError, with the code TOO_MANY_ROWS past
+        MAX_ROWS (a bulk stands for any number), or grpc.RpcError when no server answered."""
         request = service_pb2.SubmitRequest(
             query=query, graph=graph, mode=service_pb2.Mode.Value(mode), materialize=materialize,
             timeout_ms=max(1, int(timeout * 1000)))
@@ -96,10 +101,15 @@ class Client:
             request.parameters[name].CopyFrom(value_of(x))
         rows, summary = [], None
         try:
-            for response in self.stub.Submit(request, timeout=timeout + 2,
-                                             wait_for_ready=self.wait_for_ready):
+            call = self.stub.Submit(request, timeout=timeout + 2,
+                                    wait_for_ready=self.wait_for_ready)
+            for response in call:
                 if response.WhichOneof("kind") == "batch":
-                    rows.extend(_rows_of(response.batch))
+                    room = MAX_ROWS + 1 - len(rows)
+                    rows.extend(itertools.islice(_rows_of(response.batch), room))
+                    if len(rows) > MAX_ROWS:
+                        call.cancel()
+                        raise QueryError("TOO_MANY_ROWS", "more than %d rows" % MAX_ROWS, None)
                 else:
                     summary = response.summary
         except grpc.RpcError as e:

@@ -145,6 +145,10 @@ Status CommitTooLarge(size_t used_bytes, size_t max_bytes) {
 
 Status CheckName(std::string_view name, std::string_view what) {
   if (name.empty()) return InvalidArgument("A " + std::string(what) + " may not be empty.");
+  if (name.starts_with('~')) {
+    return InvalidArgument("A " + std::string(what) +
+                           " may not begin with '~', as the names of TinkerPop's own keys do.");
+  }
   if (name.size() <= kMaxNameBytes) return OkStatus();
   ErrorDetail detail;
   detail.reason = "NAME_TOO_LONG";

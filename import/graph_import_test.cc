@@ -304,6 +304,14 @@ TEST_F(GraphImportTest, AFieldWithoutEndIsTooLong) {
   Find(*View(), Value::Long(2));
 }
 
+TEST_F(GraphImportTest, ALongLabelIsABadRow) {
+  options_.nodes = {Write("v.csv", "~id,~label\n1,person\n2," + std::string(5000, 'x') + "\n")};
+  options_.bad_tolerance = 1;
+  const auto summary = Import();
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->skipped, (std::map<std::string, uint64_t>{{"TOO_LONG", 1}}));
+}
+
 TEST_F(GraphImportTest, VerticesWithoutIdsGetIntegersAboveAllOthers) {
   options_.nodes = {Write("a.csv", "name:string,:LABEL\nx,A\ny,A\n"),
                     Write("b.csv", ":ID,name\n41,z\n")};

@@ -312,6 +312,13 @@ TEST_F(GraphImportTest, ALongLabelIsABadRow) {
   EXPECT_EQ(summary->skipped, (std::map<std::string, uint64_t>{{"TOO_LONG", 1}}));
 }
 
+TEST_F(GraphImportTest, ALongNameOfAPropertyIsAnErrorWithItsFile) {
+  options_.nodes = {Write("v.csv", "~id," + std::string(5000, 'x') + ":string\n1,a\n")};
+  const Status status = Import().status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status;
+  EXPECT_NE(MessageOf(status).find("v.csv"), std::string::npos) << MessageOf(status);
+}
+
 TEST_F(GraphImportTest, VerticesWithoutIdsGetIntegersAboveAllOthers) {
   options_.nodes = {Write("a.csv", "name:string,:LABEL\nx,A\ny,A\n"),
                     Write("b.csv", ":ID,name\n41,z\n")};

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <string>
+
+#include "storage/meta_state.h"
 
 namespace koios::import {
 namespace {
@@ -45,6 +48,11 @@ Status CheckPlan(const TablePlan& plan) {
     ++roles[static_cast<size_t>(column.role)];
     if (column.role == ColumnRole::kProperty && column.name.empty()) {
       return InvalidArgument("A property column has no name; name it or mark it to be ignored.");
+    }
+    if (column.name.size() > storage::kMaxNameBytes) {
+      return InvalidArgument("The property '" + column.name.substr(0, 50) + "...' has a name of " +
+                             std::to_string(column.name.size()) + " bytes; there may be " +
+                             std::to_string(storage::kMaxNameBytes) + ".");
     }
     const bool stored = column.role == ColumnRole::kProperty || column.role == ColumnRole::kId;
     if (stored && !column.name.empty() && !names.insert(column.name).second) {

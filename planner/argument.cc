@@ -77,7 +77,11 @@ StatusOr<Value> BindCollection(const parser::Argument& argument, const Parameter
 std::string NearestWord(std::string_view name, const Parameters& parameters) {
   if (name.size() == 1) return "";  // "v" is hardly V()
   std::vector<std::string> words;
-  for (const auto& [parameter, value] : parameters) words.push_back(parameter);
+  constexpr size_t kMostCompared = 100;
+  for (const auto& [parameter, value] : parameters) {
+    if (words.size() == kMostCompared) break;
+    words.push_back(parameter);
+  }
   for (const std::string_view word : parser::EnumWordsOf("")) words.emplace_back(word);
   const size_t num_words = words.size();
   for (const StepSpec& step : StepCatalogue()) words.emplace_back(step.name);

@@ -188,8 +188,8 @@ bool IsOnce(const Expression& expression) {
 }
 
 bool IsPure(const Expression& expression) {
-  static constexpr std::array<std::string_view, 5> kImpure = {"side_effect", "in_side_effect",
-                                                              "list_sample", "require", "once"};
+  static constexpr std::array<std::string_view, 6> kImpure = {
+      "side_effect", "in_side_effect", "list_sample", "require", "require_label", "once"};
   return CallsNoneOf(kImpure, expression);
 }
 

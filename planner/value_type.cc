@@ -158,6 +158,22 @@ TypeEnv AtLoopStart(const TypeEnv& before, const Loop& loop) {
   return start;
 }
 
+bool IsAlwaysThere(const Expression& expression, const TypeEnv& env) {
+  switch (expression.kind) {
+    case Expression::Kind::kConstant:
+    case Expression::Kind::kCurrent:
+      return true;
+    case Expression::Kind::kNamed: {
+      const auto stored = env.names.find(expression.name);
+      return stored != env.names.end() && stored->second.always;
+    }
+    case Expression::Kind::kCall:
+      return expression.name == "side_effect" ||
+             (expression.name == "first_of" && IsAlwaysThere(*expression.args.back(), env));
+  }
+  return false;
+}
+
 ValueType TypeOfValue(const Value& value) {
   switch (value.kind()) {
     case ValueKind::kVertex:

@@ -330,6 +330,19 @@ Status RequireFunction(const EvalContext& context, const Args& args, Operand* ou
   return OkStatus();
 }
 
+// require_label(value, label): true, or an error when a row has no value.
+Status RequireLabelFunction(const EvalContext& context, const Args& args, Operand* out) {
+  for (size_t row = 0; row < context.rows; ++row) {
+    if (!args[0]->Present(row)) {
+      return InvalidArgument("A traverser comes here that has nothing labelled \"" +
+                             args[1]->constant.AsString() + "\", and no map with such a key.");
+    }
+  }
+  out->is_constant = true;
+  out->constant = Value::Bool(true);
+  return OkStatus();
+}
+
 // loops(n): the innermost loop counter plus n.
 Status LoopsFunction(const EvalContext& context, const Args& args, Operand* out) {
   const auto constant = [&args](size_t i) {
@@ -396,6 +409,7 @@ const std::vector<ScalarFunction>& ElementFunctions() {
       {"value", 1, 1, PropertyPartFunction<false>},
       {"degree", 2, kMany, DegreeFunction, "_is*"},
       {"require", 3, 3, RequireFunction, "_ss"},
+      {"require_label", 2, 2, RequireLabelFunction, "_s"},
       {"loops", 1, 2, LoopsFunction, "c*"},
       {"map_of", 0, kMany, MapOfFunction},
   };

@@ -1,6 +1,7 @@
 #include "engine/expr/expression.h"
 
 #include "core/value_codec.h"
+#include "engine/effect/member_set.h"
 
 namespace koios::engine {
 namespace {
@@ -47,7 +48,8 @@ Status Expression::CheckConstants(const Node& call) const {
   return OkStatus();
 }
 
-StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots) {
+StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots,
+                                      const ChargeFunction& charge) {
   Expression bound;
   if (expr.nodes().empty()) return Internal("The plan has an empty expression.");
   bound.nodes_.reserve(expr.nodes_size());
@@ -82,6 +84,10 @@ StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots
         RETURN_IF_ERROR(bound.CheckConstants(node));
         if (node.function->prepare != nullptr) {
           const Value& last = bound.nodes_[node.args.back()].constant;
+          if (charge && last.is_collection()) {
+            const auto members = static_cast<int64_t>(last.AsList().size());
+            RETURN_IF_ERROR(charge(members * MemberSet::kEntryBytes));
+          }
           ASSIGN_OR_RETURN(node.prepared, node.function->prepare(last));
         }
         break;

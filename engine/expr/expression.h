@@ -3,6 +3,7 @@
 // Belongs to one operator of one worker; the view it reads is immutable.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,11 +68,16 @@ struct ScalarFunction {
 };
 const ScalarFunction* FindFunction(const std::string& name);
 
+// Takes bytes before they are held, or refuses them.
+using ChargeFunction = std::function<Status(int64_t bytes)>;
+
 class Expression {
  public:
+  // What functions prepare of long lists is charged first, and stays charged; null: nothing is.
   // INTERNAL for unknown functions, wrong counts of arguments, arguments that must be constants of
   // a kind and are not, forward references. INVALID_ARGUMENT for constants that mean nothing.
-  static StatusOr<Expression> Bind(const plan::Expr& expr, uint32_t num_slots);
+  static StatusOr<Expression> Bind(const plan::Expr& expr, uint32_t num_slots,
+                                   const ChargeFunction& charge = nullptr);
 
   // `operands` is scratch that the result lives in until the next call.
   Status Evaluate(const Batch& batch, const EvalSources& sources, std::vector<Operand>* operands,

@@ -42,6 +42,8 @@ class LimitOp : public StreamOperator {
     seen_.Release(instance, [this](int64_t) { (void)host_->ChargeState(-kStateBytes); });
   }
 
+  bool keeps_cursor() const override { return false; }  // state of its own per instance
+
  private:
   static constexpr int64_t kStateBytes = 192;
 
@@ -79,6 +81,8 @@ class DedupOp : public StreamOperator {
     (void)host_->ChargeState(-found->second.bytes);
     sets_.erase(found);
   }
+
+  bool keeps_cursor() const override { return false; }  // state of its own per instance
 
  private:
   struct Sets {

@@ -11,9 +11,9 @@ namespace {
 // An expression with the room that its results live in.
 class Input {
  public:
-  static StatusOr<Input> Bind(const plan::Expr& expr, uint32_t num_slots) {
+  static StatusOr<Input> Bind(const plan::Expr& expr, uint32_t num_slots, OperatorHost* host) {
     Input input;
-    ASSIGN_OR_RETURN(input.expression_, Expression::Bind(expr, num_slots));
+    ASSIGN_OR_RETURN(input.expression_, Expression::Bind(expr, num_slots, host->charge()));
     return input;
   }
   Status Evaluate(const Batch& batch, const EvalSources& sources) {
@@ -34,10 +34,11 @@ struct PropertyInput {
   Input key;
   Input value;
 
-  static StatusOr<PropertyInput> Bind(const plan::PropertyExpr& property, uint32_t num_slots) {
+  static StatusOr<PropertyInput> Bind(const plan::PropertyExpr& property, uint32_t num_slots,
+                                      OperatorHost* host) {
     PropertyInput input;
-    ASSIGN_OR_RETURN(input.key, Input::Bind(property.key(), num_slots));
-    ASSIGN_OR_RETURN(input.value, Input::Bind(property.value(), num_slots));
+    ASSIGN_OR_RETURN(input.key, Input::Bind(property.key(), num_slots, host));
+    ASSIGN_OR_RETURN(input.value, Input::Bind(property.value(), num_slots, host));
     return input;
   }
   Status Evaluate(const Batch& batch, const EvalSources& sources) {
@@ -98,13 +99,13 @@ class AddOp : public StreamOperator {
 
   template <typename Op>
   Status BindAll(const Op& op, uint32_t num_slots) {
-    ASSIGN_OR_RETURN(label_, Input::Bind(op.label(), num_slots));
+    ASSIGN_OR_RETURN(label_, Input::Bind(op.label(), num_slots, host_));
     has_id_ = op.id().nodes_size() > 0;
     if (has_id_) {
-      ASSIGN_OR_RETURN(id_, Input::Bind(op.id(), num_slots));
+      ASSIGN_OR_RETURN(id_, Input::Bind(op.id(), num_slots, host_));
     }
     for (const plan::PropertyExpr& property : op.properties()) {
-      ASSIGN_OR_RETURN(PropertyInput bound, PropertyInput::Bind(property, num_slots));
+      ASSIGN_OR_RETURN(PropertyInput bound, PropertyInput::Bind(property, num_slots, host_));
       properties_.push_back(std::move(bound));
     }
     return OkStatus();
@@ -158,8 +159,8 @@ class AddEdgeOp : public AddOp {
   using AddOp::AddOp;
   Status Open(const plan::AddEdge& op, uint32_t num_slots) {
     RETURN_IF_ERROR(BindAll(op, num_slots));
-    ASSIGN_OR_RETURN(out_, Input::Bind(op.out_vertex(), num_slots));
-    ASSIGN_OR_RETURN(in_, Input::Bind(op.in_vertex(), num_slots));
+    ASSIGN_OR_RETURN(out_, Input::Bind(op.out_vertex(), num_slots, host_));
+    ASSIGN_OR_RETURN(in_, Input::Bind(op.in_vertex(), num_slots, host_));
     return OkStatus();
   }
 
@@ -343,7 +344,7 @@ StatusOr<OperatorBundle> MakeAddEdge(const plan::AddEdge& op, uint32_t num_slots
 StatusOr<OperatorBundle> MakeSetProperty(const plan::SetProperty& op, uint32_t num_slots,
                                          OperatorHost* host) {
   RETURN_IF_ERROR(CheckHost(host));
-  ASSIGN_OR_RETURN(PropertyInput property, PropertyInput::Bind(op.property(), num_slots));
+  ASSIGN_OR_RETURN(PropertyInput property, PropertyInput::Bind(op.property(), num_slots, host));
   return Stream(std::make_unique<SetPropertyOp>(std::move(property), host));
 }
 
@@ -354,7 +355,7 @@ StatusOr<OperatorBundle> MakeDrop(OperatorHost* host) {
 
 StatusOr<OperatorBundle> MakeGuard(const plan::Guard& op, uint32_t num_slots, OperatorHost* host) {
   RETURN_IF_ERROR(CheckHost(host));
-  ASSIGN_OR_RETURN(Input value, Input::Bind(op.value(), num_slots));
+  ASSIGN_OR_RETURN(Input value, Input::Bind(op.value(), num_slots, host));
   return Stream(std::make_unique<GuardOp>(op, std::move(value), host));
 }
 

@@ -38,6 +38,9 @@ class OperatorHost {
   // Charges (or with a negative number gives back) bytes of kept state, before they are allocated.
   // RESOURCE_EXHAUSTED past the query's limit.
   virtual Status ChargeState(int64_t bytes) = 0;
+  ChargeFunction charge() {
+    return [this](int64_t bytes) { return ChargeState(bytes); };
+  }
   // Rows of this instance and iteration need not come any more: what leads only here may stop.
   virtual void CloseUpstream(const StateKey& key) = 0;
 };
@@ -63,6 +66,9 @@ class StreamOperator {
  public:
   virtual ~StreamOperator() = default;
   virtual Status Process(const Batch& input, OpOutput* output, bool* done) = 0;
+  // Whether it keeps something between two calls with the same batch. In a loop each iteration then
+  // has one of its own; else they share one.
+  virtual bool keeps_cursor() const { return true; }
   // The instance is over (complete or closed): its state may go.
   virtual void Release(const InstanceId& instance) { (void)instance; }
 };

@@ -18,6 +18,7 @@ class FilterOp : public StreamOperator {
     output->has_bulk = !output->bulk.empty();
     return OkStatus();
   }
+  bool keeps_cursor() const override { return false; }
 
  private:
   const Expression predicate_;
@@ -74,6 +75,7 @@ class ProjectOp : public StreamOperator {
     output->origin = std::move(rows);
     return OkStatus();
   }
+  bool keeps_cursor() const override { return false; }
 
  private:
   const Expression expression_;
@@ -131,7 +133,8 @@ class UnfoldOp : public StreamOperator {
 
 StatusOr<OperatorBundle> MakeFilter(const plan::Filter& op, uint32_t num_slots,
                                     OperatorHost* host) {
-  ASSIGN_OR_RETURN(Expression predicate, Expression::Bind(op.predicate(), num_slots));
+  ASSIGN_OR_RETURN(Expression predicate,
+                   Expression::Bind(op.predicate(), num_slots, host->charge()));
   OperatorBundle bundle;
   bundle.stream = std::make_unique<FilterOp>(std::move(predicate), host);
   return bundle;
@@ -139,7 +142,7 @@ StatusOr<OperatorBundle> MakeFilter(const plan::Filter& op, uint32_t num_slots,
 
 StatusOr<OperatorBundle> MakeProject(const plan::Project& op, uint32_t num_slots,
                                      OperatorHost* host) {
-  ASSIGN_OR_RETURN(Expression expression, Expression::Bind(op.expr(), num_slots));
+  ASSIGN_OR_RETURN(Expression expression, Expression::Bind(op.expr(), num_slots, host->charge()));
   if (op.slot() >= num_slots) return Internal("The plan writes a slot that does not exist.");
   OperatorBundle bundle;
   bundle.stream = std::make_unique<ProjectOp>(std::move(expression), op, host);

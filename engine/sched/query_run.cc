@@ -70,7 +70,8 @@ Status QueryRun::Open() {
       node.drops[slot] = true;
     }
     for (const plan::Split::Option& option : node.op->split().options()) {
-      StatusOr<Expression> test = Expression::Bind(option.test(), spec_->plan.num_slots());
+      StatusOr<Expression> test =
+          Expression::Bind(option.test(), spec_->plan.num_slots(), node.host->charge());
       if (!test.ok()) return WithDetail(test.status(), DetailFor(*node.op));
       node.tests.push_back(*std::move(test));
     }

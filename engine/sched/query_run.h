@@ -24,7 +24,6 @@
 
 namespace koios::engine {
 
-// What a query's part knows of the worker it runs on.
 // What may wait at a worker. A simulation makes them small, as its graphs would not reach them.
 struct WorkerBounds {
   size_t batch_rows = kBatchRows;  // that an operator gives in a call
@@ -32,6 +31,7 @@ struct WorkerBounds {
   size_t open_instances = 4096;    // of one scope at one home, per iteration
 };
 
+// What a query's part knows of the worker it runs on.
 struct WorkerContext {
   uint32_t index = 0;
   uint32_t num_workers = 1;

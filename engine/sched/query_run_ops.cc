@@ -145,7 +145,7 @@ Status QueryRun::RunStream(Node* node) {
   output.limit = OutputLimit(*node, input.batch);
   bool done = false;
   StreamOperator* code = node->code.stream.get();
-  if (!node->iteration.empty() && !node->op->has_limit() && !node->op->has_dedup()) {
+  if (!node->iteration.empty() && code->keeps_cursor()) {
     if (node->lane->stream == nullptr) {
       ASSIGN_OR_RETURN(OperatorBundle fresh,
                        MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));

@@ -82,8 +82,10 @@ TEST(HeaderTest, MistakesNameTheColumnAndTheWayOut) {
 }
 
 TEST(HeaderTest, ADialectThatIsNamedIsNotGuessed) {
-  EXPECT_EQ(Error({":ID", "~odd"}, TableKind::kNodes, Dialect::kNeo4j), "");
-  EXPECT_NE(Error({":ID", "~odd"}, TableKind::kNodes, Dialect::kNeptune), "");
+  const std::vector<std::string> fields = {":ID", "~odd:IGNORE"};
+  EXPECT_EQ(Error(fields, TableKind::kNodes, Dialect::kNeo4j), "");
+  EXPECT_NE(Error(fields, TableKind::kNodes, Dialect::kNeptune), "");
+  EXPECT_THAT(Error({":ID", "~odd"}, TableKind::kNodes, Dialect::kNeo4j), HasSubstr("'~odd'"));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "storage/meta_state.h"
+#include "storage/commit_limits.h"
 
 namespace koios::import {
 namespace {
@@ -49,12 +49,14 @@ Status CheckPlan(const TablePlan& plan) {
     if (column.role == ColumnRole::kProperty && column.name.empty()) {
       return InvalidArgument("A property column has no name; name it or mark it to be ignored.");
     }
-    if (column.name.size() > storage::kMaxNameBytes) {
-      return InvalidArgument("The property '" + column.name.substr(0, 50) + "...' has a name of " +
-                             std::to_string(column.name.size()) + " bytes; there may be " +
-                             std::to_string(storage::kMaxNameBytes) + ".");
-    }
     const bool stored = column.role == ColumnRole::kProperty || column.role == ColumnRole::kId;
+    if (stored && !column.name.empty()) {
+      const Status named = storage::CheckName(column.name, "property key");
+      if (!named.ok()) {
+        return InvalidArgument(MessageOf(named) + " The column is '" + column.name.substr(0, 50) +
+                               "'; a mapping file can rename it.");
+      }
+    }
     if (stored && !column.name.empty() && !names.insert(column.name).second) {
       return InvalidArgument("The property '" + column.name +
                              "' is in two columns; address them by position in a mapping file.");

@@ -9,7 +9,7 @@
 #include "storage/codec/element_id.h"
 #include "storage/codec/keys.h"
 #include "storage/codec/records.h"
-#include "storage/meta_state.h"
+#include "storage/commit_limits.h"
 
 namespace koios::import {
 namespace {
@@ -112,9 +112,9 @@ Status RowEncoder::EncodeRow(const Row& row, bool chunk_is_utf8,
                              RecordBlock* block) const {
   BadRow bad;
   bool good = CheckRow(row, chunk_is_utf8, &bad);
-  if (good && label_column_ && row.fields[*label_column_].text.size() > storage::kMaxNameBytes) {
-    good = Fail(&bad, RowCode::kTooLong, *label_column_,
-                "the label is longer than " + std::to_string(storage::kMaxNameBytes) + " bytes");
+  if (good && label_column_ && !row.fields[*label_column_].text.empty()) {
+    const Status named = storage::CheckName(row.fields[*label_column_].text, "label");
+    if (!named.ok()) good = Fail(&bad, RowCode::kBadType, *label_column_, MessageOf(named));
   }
   if (good) {
     state->source = RecordSource{file_, row.line, row.offset};

@@ -5,7 +5,7 @@
 #include "core/name_distance.h"
 #include "parser/words.h"
 #include "planner/plan_error.h"
-#include "planner/steps/expressions/by.h"
+#include "planner/steps/expressions/label.h"
 #include "planner/steps/expressions/path.h"
 #include "planner/steps/expressions/predicate.h"
 
@@ -270,7 +270,7 @@ Status Builder::AppendConjunction(Calls left, Calls calls, bool root) {
 
 Status Builder::AppendPlain(Calls calls, bool root) {
   const bool starts = at_start();
-  StoreEnds(calls);
+  RETURN_IF_ERROR(StoreEnds(calls));
   size_t at = 0;
   while (at < calls.size()) {
     if (calls[at].name == "as" && starts && at == 0) {
@@ -298,25 +298,34 @@ Status Builder::AppendPlain(Calls calls, bool root) {
 }
 
 // as() at the end of a where() compares with what its labels stand for at the start.
-void Builder::StoreEnds(Calls calls) {
-  if (mode_ != LabelMode::kVariables || calls.size() < 2 || calls.back().name != "as") return;
-  for (const parser::Argument& argument : calls.back().arguments) {
-    if (argument.literal.kind() != ValueKind::kString) continue;
-    const std::string& label = argument.literal.AsString();
-    if (!env_.names.contains(label)) continue;
-    const ExpressionPtr value = EntryOr(label, Named(label), *this);
-    if (value->kind == Expression::Kind::kCall) ends_[label] = Store(value);
+Status Builder::StoreEnds(Calls calls) {
+  if (mode_ != LabelMode::kVariables || calls.size() < 2 || calls.back().name != "as") {
+    return OkStatus();
   }
+  ASSIGN_OR_RETURN(const std::vector<Bound> labels, BindLabels(calls.back()));
+  for (const Bound& label : labels) {
+    const std::string& name = label.value.AsString();
+    ASSIGN_OR_RETURN(const ExpressionPtr value, RequiredLabel(name, label.span, "as", this));
+    ends_[name] = Store(value);
+  }
+  return OkStatus();
+}
+
+StatusOr<std::vector<Bound>> Builder::BindLabels(const parser::Call& as) {
+  ASSIGN_OR_RETURN(std::vector<Bound> labels, BindAll(as, *query_->parameters));
+  RETURN_IF_ERROR(CheckArguments(*FindStep("as"), as, labels));
+  span_ = as.span;
+  step_ = CallText(as);
+  return labels;
 }
 
 Status Builder::StartVariable(const parser::Call& call, std::vector<std::string>* labels) {
-  ASSIGN_OR_RETURN(std::vector<Bound> arguments, BindAll(call, *query_->parameters));
-  RETURN_IF_ERROR(CheckArguments(*FindStep("as"), call, arguments));
-  span_ = call.span;
-  step_ = CallText(call);
-  const std::string& name = arguments[0].value.AsString();
-  if (mode_ == LabelMode::kVariables && env_.names.contains(name)) {
-    Emit(Project{EntryOr(name, Named(name), *this), "", plan::Project::DROP_ROW});
+  ASSIGN_OR_RETURN(const std::vector<Bound> arguments, BindLabels(call));
+  if (mode_ == LabelMode::kVariables) {
+    const Bound& label = arguments[0];
+    ASSIGN_OR_RETURN(ExpressionPtr value,
+                     RequiredLabel(label.value.AsString(), label.span, "as", this));
+    Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
     return OkStatus();
   }
   for (const Bound& argument : arguments) labels->push_back(argument.value.AsString());
@@ -326,11 +335,13 @@ Status Builder::StartVariable(const parser::Call& call, std::vector<std::string>
 void Builder::StoreLabels(bool last, std::vector<std::string>* labels) {
   std::vector<std::string> stored;
   for (std::string& label : *labels) {
-    if (last && mode_ == LabelMode::kVariables && env_.names.contains(label)) {
-      auto stored_end = ends_.find(label);
-      const std::string& end = stored_end == ends_.end() ? label : stored_end->second;
-      Emit(Filter{CallOf("eq", {Current(), Named(end)})});
+    if (last && ends_.contains(label)) {
+      Emit(Filter{CallOf("eq", {Current(), Named(ends_[label])})});
     } else {
+      if (const auto end = ends_.find(label); end != ends_.end() && end->second == label) {
+        end->second = FreshName('e');  // what it stood for at the start
+        Emit(Project{Named(label), end->second, plan::Project::DROP_ROW});
+      }
       Emit(Project{Current(), label, plan::Project::DROP_ROW});
       stored.push_back(std::move(label));
     }

@@ -130,7 +130,8 @@ class Builder {
   Status TakeLoopTests(Calls calls, size_t* at, std::vector<Modulator>* tests);
   Status TakeModulators(Calls calls, size_t* at, StepCall* step);
   Status BuildStep(const StepCall& step, bool first_of_root);
-  void StoreEnds(Calls calls);
+  Status StoreEnds(Calls calls);
+  StatusOr<std::vector<Bound>> BindLabels(const parser::Call& as);
   Status StartVariable(const parser::Call& call, std::vector<std::string>* labels);
   Status CheckNames(size_t most);
   // Takes out the labels that are compared, not stored.

@@ -54,10 +54,10 @@ bool IsSideEffect(const std::string& name, const Builder& builder) {
 }
 
 StatusOr<ExpressionPtr> SideEffectValue(const std::string& name, const SourceSpan& span,
-                                        const StepCall& step, const Builder& builder) {
+                                        std::string_view step, const Builder& builder) {
   const SideEffect& effect = builder.side_effects()->at(name);
   if (effect.is_group && (!effect.built || effect.tail)) {
-    return NotThereYet(span, step.name(),
+    return NotThereYet(span, step,
                        "reading the groups of \"" + name +
                            "\" before they are complete is not there yet; cap() reads them");
   }

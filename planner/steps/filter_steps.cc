@@ -1,6 +1,7 @@
 #include "core/arithmetic.h"
 #include "planner/plan_error.h"
 #include "planner/steps/expressions/by.h"
+#include "planner/steps/expressions/label.h"
 #include "planner/steps/expressions/local_form.h"
 #include "planner/steps/expressions/predicate.h"
 #include "planner/steps/steps.h"
@@ -281,20 +282,15 @@ Status BuildDedup(const StepCall& step, Builder* builder) {
   RETURN_IF_ERROR(CheckByCount(step, 1));
   std::vector<ExpressionPtr> inputs;
   for (const Bound& label : step.args) {
-    inputs.push_back(Named(label.value.AsString()));
-    if (!builder->env().names.contains(inputs.back()->name)) {
-      return StepError("UNKNOWN_LABEL", label.span, step.name(),
-                       "no step before dedup() is labelled \"" + inputs.back()->name + "\"");
-    }
+    ASSIGN_OR_RETURN(ExpressionPtr input,
+                     RequiredLabel(label.value.AsString(), label.span, step.name(), builder));
+    inputs.push_back(std::move(input));
   }
   if (inputs.empty()) inputs.push_back(Current());
   Dedup dedup;
   for (const ExpressionPtr& input : inputs) {
     ASSIGN_OR_RETURN(ExpressionPtr key,
                      BuildBy(ByAt(step, 0), input, plan::Project::DROP_ROW, step, builder));
-    if (key->kind == Expression::Kind::kNamed && !builder->env().names.at(key->name).always) {
-      builder->Emit(Filter{CallOf("present", {key})});
-    }
     dedup.keys.push_back(builder->Store(key));
   }
   builder->Emit(std::move(dedup));

@@ -1,5 +1,6 @@
 #include "planner/plan_error.h"
 #include "planner/steps/expressions/by.h"
+#include "planner/steps/expressions/label.h"
 #include "planner/steps/side_effects.h"
 #include "planner/steps/steps.h"
 
@@ -14,42 +15,26 @@ std::vector<std::string> KeysOf(const StepCall& step, size_t from) {
   return keys;
 }
 
-// Where select() finds `label`: in the current map before the side-effects before the stored
-// values. A stored value is the last one with its label; only what needs others asks the path.
+// Where select() finds `label`. A stored value is the last one with its label; only what needs
+// others asks the path.
 StatusOr<ExpressionPtr> SelectSource(const Bound& argument, const std::string& pop,
                                      const StepCall& step, const Builder& builder) {
   const std::string& label = argument.value.AsString();
-  if (IsSideEffect(label, builder)) {
-    ASSIGN_OR_RETURN(ExpressionPtr effect, SideEffectValue(label, argument.span, step, builder));
-    return EntryOr(label, std::move(effect), builder);
-  }
-  auto found = builder.env().names.find(label);
-  if (found == builder.env().names.end()) {
-    return CallOf("map_get", {Current(), StringConstant(label)});
-  }
-  if (pop == "last" || (pop != "all" && !found->second.many)) {
-    return EntryOr(label, Named(label), builder);
+  const auto found = builder.env().names.find(label);
+  if (found == builder.env().names.end() || IsSideEffect(label, builder) || pop == "last" ||
+      (pop != "all" && !found->second.many)) {
+    return ValueOfLabel(label, argument.span, step.name(), builder);
   }
   return EntryOr(
       label, CallOf("path_select", {Named(kPathName), StringConstant(label), StringConstant(pop)}),
       builder);
 }
 
-bool IsSurelyPresent(const Expression& value, const Builder& builder) {
-  if (value.kind == Expression::Kind::kNamed) {
-    auto found = builder.env().names.find(value.name);
-    return found != builder.env().names.end() && found->second.always;
-  }
-  if (value.kind != Expression::Kind::kCall) return true;
-  if (value.name == "first_of") return IsSurelyPresent(*value.args.back(), builder);
-  return value.name == "side_effect";
-}
-
 // A label that is not there drops the row, also where its by() would give something of nothing.
 void RequirePresent(const ExpressionPtr& value, const Modulator* by, Builder* builder) {
   const bool is_child = by != nullptr && !by->args.empty() && by->args[0].IsTraversal();
   const bool is_named = value->kind == Expression::Kind::kNamed;
-  if ((!is_child && !is_named) || IsSurelyPresent(*value, *builder)) return;
+  if ((!is_child && !is_named) || IsAlwaysThere(*value, builder->env())) return;
   builder->Emit(Filter{CallOf("present", {value})});
 }
 

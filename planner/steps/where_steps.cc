@@ -1,7 +1,7 @@
 #include "planner/plan_error.h"
 #include "planner/steps/expressions/by.h"
+#include "planner/steps/expressions/label.h"
 #include "planner/steps/expressions/predicate.h"
-#include "planner/steps/side_effects.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
@@ -14,35 +14,14 @@ Status EmitCondition(const Bound& child, plan::ScopeExit::Policy policy, LabelMo
   return OkStatus();
 }
 
-Status CheckLabel(const std::string& label, const SourceSpan& span, const StepCall& step,
-                  const Builder& builder) {
-  if (builder.env().names.contains(label)) return OkStatus();
-  return StepError("UNKNOWN_LABEL", span, step.name(),
-                   "no step before it is labelled \"" + label +
-                       "\", and no step gathers a side-effect of that name");
-}
-
-// What a label stands for: a side-effect of the query before a stored value.
-StatusOr<ExpressionPtr> ValueOfLabel(const std::string& label, const SourceSpan& span,
-                                     const StepCall& step, const Builder& builder) {
-  if (IsSideEffect(label, builder)) return SideEffectValue(label, span, step, builder);
-  const ValueType type = builder.env().current;
-  if (!builder.env().names.contains(label) &&
-      (type == ValueType::kMap || type == ValueType::kAny)) {
-    return CallOf("map_get", {Current(), StringConstant(label)});
-  }
-  RETURN_IF_ERROR(CheckLabel(label, span, step, builder));
-  return EntryOr(label, Named(label), builder);
-}
-
 // where(eq('a')), where('a', eq('b')): values of labels are compared, through by() in turn.
 Status BuildWherePredicate(const StepCall& step, Builder* builder) {
   const bool has_start = step.args.size() == 2;
   const Bound& predicate = step.args.back();
   ExpressionPtr start = Current();
   if (has_start) {
-    ASSIGN_OR_RETURN(
-        start, ValueOfLabel(step.args[0].value.AsString(), step.args[0].span, step, *builder));
+    ASSIGN_OR_RETURN(start, RequiredLabel(step.args[0].value.AsString(), step.args[0].span,
+                                          step.name(), builder));
   }
   ASSIGN_OR_RETURN(ExpressionPtr subject,
                    BuildBy(ByAt(step, 0), start, plan::Project::DROP_ROW, step, builder));
@@ -55,7 +34,7 @@ Status BuildWherePredicate(const StepCall& step, Builder* builder) {
           "is() compares with constants");
     }
     ASSIGN_OR_RETURN(const ExpressionPtr value,
-                     ValueOfLabel(item.value.AsString(), item.span, step, *builder));
+                     RequiredLabel(item.value.AsString(), item.span, step.name(), builder));
     return BuildBy(ByAt(step, next_by++), value, plan::Project::DROP_ROW, step, builder);
   };
   ASSIGN_OR_RETURN(ExpressionPtr condition,

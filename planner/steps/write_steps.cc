@@ -5,6 +5,7 @@
 #include "planner/changes.h"
 #include "planner/plan_error.h"
 #include "planner/steps/expressions/by.h"
+#include "planner/steps/expressions/label.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
@@ -106,9 +107,7 @@ StatusOr<ExpressionPtr> BuildEnd(const Modulator& modulator, Builder* builder) {
   }
   if (end.IsTraversal()) return BuildValue(end, builder);
   if (end.IsString()) {
-    const std::string& label = end.value.AsString();
-    if (builder->env().names.contains(label)) return EntryOr(label, Named(label), *builder);
-    return CallOf("map_get", {Current(), StringConstant(label)});
+    return ValueOfLabel(end.value.AsString(), end.span, modulator.call->name, *builder);
   }
   Source source;
   source.ids =

@@ -43,13 +43,6 @@ ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, Build
 
 }  // namespace
 
-ExpressionPtr EntryOr(const std::string& label, ExpressionPtr stored, const Builder& builder) {
-  const ValueType type = builder.env().current;
-  if (type != ValueType::kAny && type != ValueType::kMap) return stored;
-  return CallOf("first_of",
-                {CallOf("map_get", {Current(), StringConstant(label)}), std::move(stored)});
-}
-
 ExpressionPtr ColumnValue(std::string_view column, const ExpressionPtr& input,
                           const Builder& builder) {
   const bool entry = TypeOf(*input, builder.env()) == ValueType::kEntry;

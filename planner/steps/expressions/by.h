@@ -32,8 +32,6 @@ void Require(const ExpressionPtr& input, std::string_view kinds, const std::stri
              Builder* builder);
 inline constexpr std::string_view kElements = "vep";
 inline constexpr std::string_view kElementsAndProperties = "vepq";
-// What a label stands for: the current map's entry of that name, before what is stored under it.
-ExpressionPtr EntryOr(const std::string& label, ExpressionPtr stored, const Builder& builder);
 // Column.keys or Column.values.
 ExpressionPtr ColumnValue(std::string_view column, const ExpressionPtr& input,
                           const Builder& builder);

@@ -38,9 +38,12 @@ void RequirePresent(const ExpressionPtr& value, const Modulator* by, Builder* bu
   builder->Emit(Filter{CallOf("present", {value})});
 }
 
-bool IsUnfold(const Modulator& by) {
-  if (by.args.size() != 1 || !by.args[0].IsTraversal()) return false;
-  const std::vector<parser::Call>& calls = by.args[0].traversal->calls;
+// by(unfold()), which the engine's value_map does itself.
+bool IsByUnfold(const StepCall& step) {
+  if (step.bys.size() != 1) return false;
+  const std::vector<Bound>& args = step.bys[0].args;
+  if (args.size() != 1 || !args[0].IsTraversal()) return false;
+  const std::vector<parser::Call>& calls = args[0].traversal->calls;
   return calls.size() == 1 && calls[0].name == "unfold" && calls[0].arguments.empty();
 }
 
@@ -60,15 +63,18 @@ StatusOr<ValueList> ValueMapOptions(const StepCall& step) {
     }
     options.push_back(Value::String(word == "all" ? "tokens" : word));
   }
-  RETURN_IF_ERROR(CheckByCount(step, 1));
-  for (const Modulator& by : step.bys) {
-    if (!IsUnfold(by)) {
-      return NotThereYet(by.call->span, "by",
-                         "valueMap() knows only by(unfold()) as a modulator yet");
-    }
-    options.push_back(Value::String("unfold"));
-  }
+  if (IsByUnfold(step)) options.push_back(Value::String("unfold"));
   return options;
+}
+
+// The map as by() sees its values, unless they are so already.
+Status EmitMap(ExpressionPtr map, bool is_done, const StepCall& step, Builder* builder) {
+  RETURN_IF_ERROR(CheckByCount(step, 1));
+  if (!is_done && !step.bys.empty() && !step.bys[0].args.empty()) {
+    ASSIGN_OR_RETURN(map, BuildBysOfEntries(map, step, builder));
+  }
+  builder->Emit(Project{std::move(map), "", plan::Project::DROP_ROW});
+  return OkStatus();
 }
 
 }  // namespace
@@ -109,8 +115,7 @@ Status BuildValueMap(const StepCall& step, Builder* builder) {
   ASSIGN_OR_RETURN(ValueList options, ValueMapOptions(step));
   std::vector<ExpressionPtr> args = {Current(), Constant(Value::List(std::move(options)))};
   for (std::string& key : KeysOf(step, 0)) args.push_back(StringConstant(std::move(key)));
-  builder->Emit(Project{CallOf("value_map", std::move(args)), "", plan::Project::DROP_ROW});
-  return OkStatus();
+  return EmitMap(CallOf("value_map", std::move(args)), IsByUnfold(step), step, builder);
 }
 
 Status BuildElementMap(const StepCall& step, Builder* builder) {
@@ -123,8 +128,7 @@ Status BuildElementMap(const StepCall& step, Builder* builder) {
 Status BuildPropertyMap(const StepCall& step, Builder* builder) {
   std::vector<ExpressionPtr> args = {Current()};
   for (std::string& key : KeysOf(step, 0)) args.push_back(StringConstant(std::move(key)));
-  builder->Emit(Project{CallOf("property_map", std::move(args)), "", plan::Project::DROP_ROW});
-  return OkStatus();
+  return EmitMap(CallOf("property_map", std::move(args)), false, step, builder);
 }
 
 Status BuildSelect(const StepCall& step, Builder* builder) {

@@ -48,8 +48,8 @@ Status BuildWherePredicate(const StepCall& step, Builder* builder) {
 Status BuildWhere(const StepCall& step, Builder* builder) {
   if (!step.args.back().IsTraversal()) return BuildWherePredicate(step, builder);
   if (!step.bys.empty()) {
-    return NotThereYet(step.bys[0].call->span, "by",
-                       "by() behind where(traversal) is not there yet");
+    return StepError("WRONG_ARGUMENTS", step.bys[0].call->span, "by",
+                     "where() takes by() only with a predicate, as in where('a', gt('b'))");
   }
   return EmitCondition(step.args[0], plan::ScopeExit::EXISTS,
                        step.name() == "where" ? LabelMode::kVariables : builder->mode(), builder);

@@ -32,6 +32,29 @@ ExpressionPtr TokenValue(std::string_view token, const ExpressionPtr& input,
 
 namespace {
 
+// Gives the values of the objects, each by the by() whose turn it is by its number.
+Status BuildTurns(const StepCall& step, const std::string& number, Builder* body) {
+  const auto count = static_cast<int64_t>(step.bys.size());
+  if (count == 1) {
+    ASSIGN_OR_RETURN(ExpressionPtr value,
+                     BuildBy(&step.bys[0], Current(), plan::Project::DROP_ROW, step, body));
+    body->Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
+    return OkStatus();
+  }
+  Split split;
+  for (int64_t i = 0; i < count; ++i) {
+    Builder branch = body->Inner(body->env());
+    ASSIGN_OR_RETURN(ExpressionPtr value, BuildBy(&step.bys[static_cast<size_t>(i)], Current(),
+                                                  plan::Project::DROP_ROW, step, &branch));
+    branch.Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
+    split.branches.push_back(branch.Take());
+    const ExpressionPtr turn = CallOf("turn", {Named(number), Constant(Value::Long(count))});
+    split.tests.push_back(CallOf("eq", {turn, Constant(Value::Long(i))}));
+  }
+  body->Emit(std::move(split));
+  return OkStatus();
+}
+
 // by('key'): the value under the key of a map, or the property of an element.
 ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, Builder* builder) {
   Require(input, "vepm", "by(\"" + key + "\")", builder);
@@ -87,6 +110,22 @@ StatusOr<ExpressionPtr> BuildBy(const Modulator* by, const ExpressionPtr& input,
                      "by() takes one argument after " + std::string(step.name()) + "()");
   }
   return BuildByArgument(by->args[0], input, absent, step, builder);
+}
+
+StatusOr<ExpressionPtr> BuildBysOfEntries(const ExpressionPtr& map, const StepCall& step,
+                                          Builder* builder) {
+  Builder body = builder->Inner(TypeEnv{});  // a value by itself: it has no labels
+  body.Emit(Project{map, "", plan::Project::DROP_ROW});
+  body.Emit(Unfold{});
+  const std::string key = body.FreshName('n');
+  body.Emit(Project{CallOf("entry_key", {Current()}), key, plan::Project::LEAVE_ABSENT});
+  body.Emit(Project{CallOf("entry_value", {Current()}), "", plan::Project::DROP_ROW});
+  body.Emit(NewPath());
+  RETURN_IF_ERROR(BuildTurns(step, key, &body));
+  body.Emit(Group{key, "", plan::Group::FIRST});
+  const std::string values = builder->FreshName('b');
+  builder->Emit(ScopeOf(plan::ScopeExit::FIRST, values, plan::Project::DROP_ROW, body.Take()));
+  return Named(values);
 }
 
 Status CheckByCount(const StepCall& step, size_t most) {

@@ -20,6 +20,12 @@ StatusOr<ExpressionPtr> BuildByArgument(const Bound& argument, const ExpressionP
                                         plan::Project::Absent absent, const StepCall& step,
                                         Builder* builder);
 
+// The map with each value as the step's by() sees it, without those of which it gives nothing; with
+// several by() the keys are numbers from 0, whose turn is theirs. A child looks at the values,
+// which may be owned by many, and groups what they give.
+StatusOr<ExpressionPtr> BuildBysOfEntries(const ExpressionPtr& map, const StepCall& step,
+                                          Builder* builder);
+
 // INVALID_ARGUMENT when the step has more than `most`.
 Status CheckByCount(const StepCall& step, size_t most);
 

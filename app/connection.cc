@@ -11,11 +11,16 @@
 
 namespace koios::app {
 
+CLI::Validator NotEmpty() {
+  return {[](const std::string& text) { return text.empty() ? "it is empty" : ""; }, "", ""};
+}
+
 void ConnectionFlags::AddTo(CLI::App* command) {
   auto* server_option = command->add_option("--server", server, "HOST:PORT of a server");
   server_option->capture_default_str();
   command->add_option("--data", data, "A data folder to use in this process, without a server")
-      ->excludes(server_option);
+      ->excludes(server_option)
+      ->check(NotEmpty());
   command->add_option("--workers", workers, "Worker threads, with --data; 0: one per processor")
       ->check(CLI::Range(0, 1024));
 }

@@ -16,7 +16,7 @@ namespace {
 
 int RunGenerate(CLI::App* command, const import::GenerateOptions& options) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
-  if (options.kind.empty() || options.scale == 0 || options.out.empty()) {
+  if (options.kind.empty() || command->count("--scale") == 0 || options.out.empty()) {
     return FailUsage(InvalidArgument("generate needs a KIND, --scale N and --out DIR."));
   }
   const auto graph = import::Generate(options);

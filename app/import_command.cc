@@ -85,8 +85,10 @@ int RunImport(CLI::App* command, Flags* flags) {
 
 void AddCsvFlags(CLI::App* command, Flags* flags) {
   import::ImportOptions* options = &flags->options;
-  command->add_option("--nodes", options->nodes,
-                      "Files of vertices, [Label=]FILE; a pattern, or with --mapping a folder");
+  command->add_option(
+      "--nodes", options->nodes,
+      "Files of vertices, [Label=]FILE; a pattern, or with --mapping a folder. Label "
+      "is of rows that have none; several labels are one, such as A::B");
   command->add_option("--edges", options->edges, "Files of edges, [LABEL=]FILE, likewise");
   command->add_option("--mapping", options->mapping,
                       "YAML file that says what columns mean (import/README.md)");

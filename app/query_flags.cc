@@ -20,7 +20,8 @@ void QueryFlags::AddTo(CLI::App* command) {
       ->allow_extra_args(false);
   command->add_option("--timeout", timeout,
                       "Ends a query after this time, e.g. 30s or 500ms (default: the server's)");
-  command->add_flag("--materialize", materialize, "Elements come with their properties");
+  command->add_flag("--materialize", materialize,
+                    "Elements come with their properties, in json and jsonl");
 }
 
 StatusOr<client::SessionSettings> QueryFlags::ToSettings() const {

@@ -173,6 +173,8 @@ StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& address,
   arguments.SetMaxReceiveMessageSize(-1);
   // A connection of its own per client, so that a dead one is never shared.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  // A server that comes back is soon found again.
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
   auto channel = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   const auto deadline = std::chrono::system_clock::now() + timeout;
   while (true) {

@@ -175,8 +175,29 @@ Value Promote(const Value& v, ValueKind kind) {
   return Value::Short(static_cast<int16_t>(v.AsInteger()));
 }
 
+// Elements, collections and the like can be sorted, but have no least and greatest.
+Status CheckNaturalOrder(const Value& v) {
+  switch (v.kind()) {
+    case ValueKind::kList:
+    case ValueKind::kSet:
+    case ValueKind::kMap:
+    case ValueKind::kPath:
+    case ValueKind::kVertex:
+    case ValueKind::kEdge:
+    case ValueKind::kVertexProperty:
+    case ValueKind::kProperty:
+    case ValueKind::kElement:
+      return InvalidArgument("min() and max() don't compare a " + std::string(KindName(v.kind())) +
+                             "; order() sorts it.");
+    default:
+      return OkStatus();
+  }
+}
+
 // `wanted`: less for the smaller one. Of equals the first.
 StatusOr<Value> Extreme(const Value& a, const Value& b, std::partial_ordering wanted) {
+  RETURN_IF_ERROR(CheckNaturalOrder(a));
+  RETURN_IF_ERROR(CheckNaturalOrder(b));
   if (a.is_null() || IsNaN(a)) return b.is_null() ? a : b;
   if (b.is_null() || IsNaN(b)) return a;
   const auto order = Compare(b, a);

@@ -123,7 +123,12 @@ TEST(CompareTest, CollectionsNeedComparableMembers) {
              Value::List({Value::Int(2), Value::Int(1)}));
   ExpectIncomparable(Value::List({Value::Int(1), Text("a")}),
                      Value::List({Value::Int(2), Value::Int(3)}));
-  ExpectIncomparable(Value::List({Value::Int(1)}), Value::List({Value::Int(1), Value::Int(1)}));
+  ExpectIncomparable(Value::List({Value::Int(1), Text("a")}),
+                     Value::List({Value::Int(2), Value::Int(3), Value::Int(4)}));
+  ExpectLess(Value::List({Value::Int(1)}), Value::List({Value::Int(1), Value::Int(1)}));
+  ExpectLess(Value::List({Value::Int(1), Value::Int(2)}), Value::List({Value::Int(3)}));
+  ExpectLess(Value::List({Value::Int(1)}), Value::List({Value::Int(1), Text("a")}));
+  ExpectLess(Value::List({}), Value::List({Text("a")}));
   ExpectIncomparable(Value::List({Value::Double(kNaN)}), Value::List({Value::Double(kNaN)}));
   ExpectIncomparable(Value::List({}), Value::Set({}));
 }

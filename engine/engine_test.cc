@@ -328,6 +328,15 @@ TEST(EngineTest, LongPathsTakeBoundedMemory) {
   EXPECT_LT(result.peak_bytes, 16u << 20);
 }
 
+// Other queries, one after the other: with each, those that run already have another turn.
+void LetOthersRun(Engine* engine, int queries) {
+  for (int other = 0; other < queries; ++other) {
+    auto quick = std::make_shared<WaitingSink>();
+    engine->Submit(Hops(1, true), FanGraph(1, 1), {}, quick);
+    EXPECT_TRUE(quick->Wait().status.ok());
+  }
+}
+
 // Each iteration has queues of its own; while nobody reads, they fill, but not the account.
 TEST(EngineTest, ManyIterationsHaveShortQueues) {
   const auto engine = Engine::Create(Workers(1));
@@ -336,17 +345,65 @@ TEST(EngineTest, ManyIterationsHaveShortQueues) {
   options.memory_limit_bytes = 160 << 20;
   const auto handle = engine->Submit(LongPaths(60), FanGraph(200, 8), options, sink);
   sink->WaitForRows();
-  for (int other = 0; other < 1000; ++other) {  // with each, the first query has another turn
-    auto quick = std::make_shared<WaitingSink>();
-    engine->Submit(Hops(1, true), FanGraph(1, 1), {}, quick);
-    EXPECT_TRUE(quick->Wait().status.ok());
-  }
+  LetOthersRun(engine.get(), 1000);
   sink->Open(1'000'000);
   handle->Resume();
   const QueryResult result = sink->Wait();
   EXPECT_TRUE(result.status.ok()) << result.status;
   EXPECT_EQ(sink->rows(), 2000);
   EXPECT_LT(result.peak_bytes, 128u << 20);
+}
+
+// Rows that leave a scope when it is complete don't pile up behind it while nobody reads.
+TEST(EngineTest, RowsThatAScopeLetsGoWait) {
+  plan::Plan plan = WideRows(std::string(512, 'x'));
+  const auto enter = static_cast<uint32_t>(plan.operators_size());
+  Add(&plan, "not()")->mutable_scope_enter();
+  Add(&plan, "out()")->mutable_expand()->add_labels("none");
+  Add(&plan, "not()")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  for (uint32_t id : {enter + 1, enter + 2}) {
+    plan.mutable_operators(static_cast<int>(id))->set_scope(enter + 1);
+  }
+  plan::ScopeExit* exit = Add(&plan, "not()")->mutable_scope_exit();
+  exit->set_enter(enter);
+  exit->set_policy(plan::ScopeExit::NONE);
+  AddWideResults(&plan);
+  const auto engine = Engine::Create(Workers(1));
+  auto sink = std::make_shared<WaitingSink>(1);
+  QueryOptions options;
+  options.memory_limit_bytes = 16 << 20;
+  const auto handle = engine->Submit(plan, FanGraph(60'000, 0), options, sink);
+  sink->WaitForRows();
+  LetOthersRun(engine.get(), 300);
+  sink->Open(1'000'000);
+  handle->Resume();
+  const QueryResult result = sink->Wait();
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(sink->rows(), 60'000);
+}
+
+// A query that ends while an operator still holds what it has not given out.
+TEST(EngineTest, ACancelFindsPropertiesNotYetGivenOut) {
+  auto graph = std::make_shared<storage::MemoryGraph>();
+  for (int i = 0; i < 4000; ++i) {
+    const Value text = Value::String(std::string(100, 'x'));
+    CHECK(graph->AddVertex(Value::Long(i), "v", {{"a", text}, {"b", text}, {"c", text}}).ok());
+  }
+  plan::Plan plan;
+  plan.set_num_slots(1);
+  Add(&plan, "V()")->mutable_partitions();
+  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Add(&plan, "V()")->mutable_scan();
+  Add(&plan, "values()")->mutable_fetch();
+  Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "sink")->mutable_sink();
+  const auto engine = Engine::Create(Workers(1));
+  auto sink = std::make_shared<WaitingSink>(1);
+  const auto handle = engine->Submit(plan, graph, {}, sink);
+  sink->WaitForRows();
+  LetOthersRun(engine.get(), 100);
+  handle->Cancel(Cancelled("by the test"));
+  EXPECT_EQ(sink->Wait().status.code(), StatusCode::kCancelled);
 }
 
 TEST(EngineTest, AClosedWindowPausesTheQuery) {

@@ -306,11 +306,11 @@ TEST_F(GraphImportTest, AFieldWithoutEndIsTooLong) {
 
 TEST_F(GraphImportTest, ALabelThatMayNotBeIsABadRow) {
   options_.nodes = {
-      Write("v.csv", "~id,~label\n1,person\n2," + std::string(5000, 'x') + "\n3,~hidden\n")};
-  options_.bad_tolerance = 2;
+      Write("v.csv", "~id,~label\n1,person\n2," + std::string(5000, 'x') + "\n3,~hidden\n4,;~x\n")};
+  options_.bad_tolerance = 3;
   const auto summary = Import();
   ASSERT_TRUE(summary.ok()) << summary.status();
-  EXPECT_EQ(summary->skipped, (std::map<std::string, uint64_t>{{"BAD_TYPE", 2}}));
+  EXPECT_EQ(summary->skipped, (std::map<std::string, uint64_t>{{"BAD_TYPE", 3}}));
 }
 
 TEST_F(GraphImportTest, APropertyNameThatMayNotBeIsAnErrorWithItsFile) {

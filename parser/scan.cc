@@ -433,7 +433,7 @@ Status Scanner::CheckBrace() {
 }
 
 Status Scanner::OperatorRefused(std::string_view symbol) {
-  std::string hint = "compute with math(), compare with is(), combine with and() and or()";
+  std::string hint = "compare with is() and predicates such as gt(30), combine with and() and or()";
   if (symbol == "->") hint = "write the lambda's body as steps, such as map(values('name'))";
   if (symbol == "=") hint = "send one traversal; keep values with as() or aggregate()";
   return Error(kClosure, Here(static_cast<uint32_t>(symbol.size())),

@@ -151,10 +151,14 @@ void CollectNames(const Expression& expression, std::set<std::string>* names) {
 }
 
 bool ReadsStoredData(std::string_view function) {
-  static constexpr std::array<std::string_view, 10> kFunctions = {
-      "property", "by_key", "id",        "has_id",      "label",
+  static constexpr std::array<std::string_view, 11> kFunctions = {
+      "property", "by_key", "id",        "with_id",     "has_id",      "label",
       "label_in", "degree", "value_map", "element_map", "property_map"};
   return std::find(kFunctions.begin(), kFunctions.end(), function) != kFunctions.end();
+}
+
+bool IsOrdering(std::string_view function) {
+  return IsComparison(function) && function != "eq" && function != "neq";
 }
 
 bool IsComparison(std::string_view function) {

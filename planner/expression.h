@@ -64,6 +64,7 @@ void CollectNames(const Expression& expression, std::set<std::string>* names);
 // argument must then be evaluated at that element's owner.
 bool ReadsStoredData(std::string_view function);
 bool IsComparison(std::string_view function);     // eq, lt, ...
+bool IsOrdering(std::string_view function);       // lt, lte, gt, gte
 bool IsTextPredicate(std::string_view function);  // startingWith, regex, ...
 // Comparisons, text predicates and the like: absent when their first argument is absent.
 bool IsPredicate(std::string_view function);

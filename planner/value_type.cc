@@ -10,9 +10,9 @@ ValueType CallType(const Expression& call, const TypeEnv& env) {
     return ValueType::kMap;
   }
   if (name == "map_keys" || name == "map_values") return ValueType::kList;
-  if (name == "map_get" || name == "by_key" || name == "entry_key" || name == "entry_value" ||
-      name == "value" || name == "path_select" || name == "list_min" || name == "list_max" ||
-      name == "like" || name == "list_sample") {
+  if (name == "map_get" || name == "by_key" || name == "with_id" || name == "entry_key" ||
+      name == "entry_value" || name == "value" || name == "path_select" || name == "list_min" ||
+      name == "list_max" || name == "like" || name == "list_sample") {
     return ValueType::kAny;
   }
   if (name == "side_effect") {

@@ -240,7 +240,12 @@ void SubmitSession::Done(engine::QueryResult result) {
 Status SubmitSession::WhyStop() {
   if (deadline_ns_.has_value() &&
       static_cast<uint64_t>(environment_.engine->clock().NowNanos()) >= *deadline_ns_) {
-    return DeadlineExceeded("The query ran into its deadline while it was being committed.");
+    ErrorDetail detail;
+    detail.reason = "DEADLINE";
+    detail.setting = "query-timeout";
+    detail.hint = "Change less in one request, or give it more time.";
+    return MakeStatus(StatusCode::kDeadlineExceeded,
+                      "The query ran into its deadline while it was being committed.", detail);
   }
   MutexLock lock(&mutex_);
   return stopped_;

@@ -134,10 +134,9 @@ Status IdTaken(std::string_view what, const Value& id) {
 Status CommitTooLarge(size_t used_bytes, size_t max_bytes) {
   ErrorDetail detail;
   detail.reason = "COMMIT_TOO_LARGE";
-  detail.limit = "storage.max_commit_bytes = " + std::to_string(max_bytes);
+  detail.limit = std::to_string(max_bytes) + " bytes";
   detail.used = "at least " + std::to_string(used_bytes) + " bytes";
-  detail.setting = "storage.max_commit_bytes";
-  detail.hint = "Change less in one request.";
+  detail.hint = "Change less in one request, as g.E().limit(100000).drop() does, again and again.";
   return ResourceExhausted("The request changes more than one commit may hold (" +
                                std::to_string(max_bytes) + " bytes).",
                            detail);

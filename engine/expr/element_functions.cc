@@ -96,6 +96,7 @@ Status PropertyFunction(const EvalContext& context, const Args& args, Operand* o
   for (size_t i = 0; kOfMaps && i < elements.other_rows.size(); ++i) {
     const Value value = args[0]->Get(elements.other_rows[i]);
     if (value.kind() != ValueKind::kMap) continue;
+    values.Put(elements.other_rows[i], Value());  // a map has null under all other keys
     for (const auto& [k, v] : value.AsMap()) {
       if (Equals(k, args[1]->constant)) values.Put(elements.other_rows[i], v);
     }
@@ -123,6 +124,28 @@ Status IdFunction(const EvalContext& context, const Args& args, Operand* out) {
     if (value.kind() != ValueKind::kVertexProperty) continue;
     values.Put(row,
                Value::Long(VertexPropertyId(context.view->schema(), value.AsVertexProperty())));
+  }
+  values.Finish(out);
+  return OkStatus();
+}
+
+// with_id(x): a vertex or an edge as its id, by which it is compared; other values as they are.
+Status WithIdFunction(const EvalContext& context, const Args& args, Operand* out) {
+  Operand ids;
+  RETURN_IF_ERROR(IdFunction(context, args, &ids));
+  RowValues values(context.rows);
+  for (uint32_t row = 0; row < context.rows; ++row) {
+    if (!args[0]->Present(row)) continue;
+    const Value value = args[0]->Get(row);
+    if (value.kind() != ValueKind::kVertex && value.kind() != ValueKind::kEdge) {
+      values.Put(row, value);
+      continue;
+    }
+    ElementData element;
+    element.type =
+        value.kind() == ValueKind::kVertex ? ElementData::Type::kVertex : ElementData::Type::kEdge;
+    element.id = ids.Get(row);
+    values.Put(row, Value::Of(std::move(element)));
   }
   values.Finish(out);
   return OkStatus();
@@ -300,14 +323,14 @@ Status MapOfFunction(const EvalContext& context, const Args& args, Operand* out)
 }
 
 // require(value, kinds, reader): true, or an error when a value is none of the kinds, a set of
-// letters: v vertex, e edge, p property of a vertex, q property of an edge, m map.
+// letters: v vertex, e edge, p property of a vertex, q property of an edge, m map, o path.
 Status RequireFunction(const EvalContext& context, const Args& args, Operand* out) {
   const std::string& kinds = args[1]->constant.AsString();
   const ElementRows elements = ElementRows::Of(*args[0], context.rows);
   const auto takes = [&kinds](char kind) { return kinds.find(kind) != std::string::npos; };
   const auto fail = [&](std::string_view kind) {
     static constexpr std::pair<char, const char*> kWords[] = {
-        {'v', "a vertex"}, {'e', "an edge"}, {'p', "a property"}, {'m', "a map"}};
+        {'v', "a vertex"}, {'e', "an edge"}, {'p', "a property"}, {'m', "a map"}, {'o', "a path"}};
     std::string wanted;
     for (const auto& [letter, word] : kWords) {
       if (takes(letter)) wanted += (wanted.empty() ? "" : " or ") + std::string(word);
@@ -322,6 +345,7 @@ Status RequireFunction(const EvalContext& context, const Args& args, Operand* ou
     const char kind = value.kind() == ValueKind::kVertexProperty ? 'p'
                       : value.kind() == ValueKind::kProperty     ? 'q'
                       : value.kind() == ValueKind::kMap          ? 'm'
+                      : value.kind() == ValueKind::kPath         ? 'o'
                                                                  : ' ';
     if (kind == ' ' || !takes(kind)) return fail(KindName(value.kind()));
   }
@@ -402,6 +426,7 @@ const std::vector<ScalarFunction>& ElementFunctions() {
       {"property", 2, 2, PropertyFunction<false>, "_s"},
       {"by_key", 2, 2, PropertyFunction<true>, "_s"},
       {"id", 1, 1, IdFunction},
+      {"with_id", 1, 1, WithIdFunction},
       {"has_id", 2, 2, HasIdFunction, "_l", PrepareIds},
       {"label", 1, 1, LabelFunction},
       {"label_in", 1, kMany, LabelInFunction, "_c*"},

@@ -6,6 +6,7 @@
 
 #include "core/value_compare.h"
 #include "engine/expr/element_functions.h"
+#include "engine/result/element_resolver.h"
 
 namespace koios::engine {
 namespace {
@@ -21,11 +22,36 @@ class ElementMaps {
       : view_(*context.view),
         rows_(context.rows),
         elements_(ElementRows::Of(operand, context.rows)),
-        maps_(context.rows) {}
+        maps_(context.rows) {
+    for (const uint32_t row : elements_.other_rows) {
+      const Value value = operand.Get(row);
+      if (value.kind() == ValueKind::kVertexProperty) {
+        properties_.emplace_back(row, value);
+      } else {
+        only_elements_ = false;
+      }
+    }
+  }
 
-  const ElementRows& elements() const { return elements_; }
+  // INVALID_ARGUMENT where other values come: properties of edges are no elements.
+  Status OnlyElements(const char* step) const {
+    if (only_elements_) return OkStatus();
+    return InvalidArgument(std::string(step) + "() needs vertices, edges or vertex properties.");
+  }
 
-  Status AddTokens(bool want_ids = true, bool want_labels = true) {
+  struct Tokens {
+    bool ids = true, labels = true, keys = true, values = true;
+  };
+
+  Status AddTokens(const Tokens& wanted) {
+    for (const auto& [row, value] : properties_) {
+      const VertexPropertyData& property = value.AsVertexProperty();
+      const int64_t id = VertexPropertyId(view_.schema(), property);
+      if (wanted.ids) maps_[row].emplace_back(Value::Of(Token::kId), Value::Long(id));
+      if (wanted.keys) maps_[row].emplace_back(Value::Of(Token::kKey), Value::String(property.key));
+      if (wanted.values) maps_[row].emplace_back(Value::Of(Token::kValue), property.value);
+    }
+    const bool want_ids = wanted.ids, want_labels = wanted.labels;
     if (!want_ids && !want_labels) return OkStatus();
     Column ids;
     RETURN_IF_ERROR(view_.VertexIds(elements_.vertices, &ids));
@@ -136,6 +162,8 @@ class ElementMaps {
   const storage::GraphView& view_;
   const size_t rows_;
   const ElementRows elements_;
+  std::vector<std::pair<uint32_t, Value>> properties_;  // of vertices, by row; they have none
+  bool only_elements_ = true;
   std::vector<ValueMap> maps_;
 };
 
@@ -159,18 +187,13 @@ bool HasOption(const Value& options, std::string_view name) {
   });
 }
 
-Status OnlyElements(const ElementMaps& maps, const char* step) {
-  if (maps.elements().other_rows.empty()) return OkStatus();
-  return InvalidArgument(std::string(step) + "() needs vertices or edges.");
-}
-
 Status ValueMapFunction(const EvalContext& context, const Args& args, Operand* out) {
   ElementMaps maps(context, *args[0]);
-  RETURN_IF_ERROR(OnlyElements(maps, "valueMap"));
+  RETURN_IF_ERROR(maps.OnlyElements("valueMap"));
   const Value& options = args[1]->constant;
   const bool all = HasOption(options, "tokens");
-  RETURN_IF_ERROR(
-      maps.AddTokens(all || HasOption(options, "ids"), all || HasOption(options, "labels")));
+  const auto wants = [&](std::string_view token) { return all || HasOption(options, token); };
+  RETURN_IF_ERROR(maps.AddTokens({wants("ids"), wants("labels"), wants("keys"), wants("values")}));
   bool none = false;
   const std::vector<KeyId> keys = KeyArguments(context, args, 2, &none);
   RETURN_IF_ERROR(maps.AddProperties(keys, none, !HasOption(options, "unfold")));
@@ -179,7 +202,7 @@ Status ValueMapFunction(const EvalContext& context, const Args& args, Operand* o
 
 Status PropertyMapFunction(const EvalContext& context, const Args& args, Operand* out) {
   ElementMaps maps(context, *args[0]);
-  RETURN_IF_ERROR(OnlyElements(maps, "propertyMap"));
+  RETURN_IF_ERROR(maps.OnlyElements("propertyMap"));
   bool none = false;
   const std::vector<KeyId> keys = KeyArguments(context, args, 1, &none);
   RETURN_IF_ERROR(maps.AddPropertyObjects(keys, none));
@@ -188,8 +211,8 @@ Status PropertyMapFunction(const EvalContext& context, const Args& args, Operand
 
 Status ElementMapFunction(const EvalContext& context, const Args& args, Operand* out) {
   ElementMaps maps(context, *args[0]);
-  RETURN_IF_ERROR(OnlyElements(maps, "elementMap"));
-  RETURN_IF_ERROR(maps.AddTokens());
+  RETURN_IF_ERROR(maps.OnlyElements("elementMap"));
+  RETURN_IF_ERROR(maps.AddTokens({}));
   RETURN_IF_ERROR(maps.AddEnds());
   bool none = false;
   const std::vector<KeyId> keys = KeyArguments(context, args, 1, &none);
@@ -237,11 +260,23 @@ Status MapGetFunction(const EvalContext& context, const Args& args, Operand* out
   });
 }
 
+Value LabelSet(const PathData& path, size_t i) {
+  ValueList labels;
+  for (const std::string& label : path.LabelsOf(i)) labels.push_back(Value::String(label));
+  return Value::Set(std::move(labels));
+}
+
 template <bool kKeys>
 Status MapPartsFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, *args[0], out, [](const Value& map, size_t, Value* result) {
-    if (map.kind() != ValueKind::kMap) return false;
     ValueList parts;
+    if (map.kind() == ValueKind::kPath) {  // sets of labels, objects
+      const PathData& path = map.AsPath();
+      for (size_t i = 0; kKeys && i < path.objects.size(); ++i) parts.push_back(LabelSet(path, i));
+      *result = Value::List(kKeys ? std::move(parts) : path.objects);
+      return true;
+    }
+    if (map.kind() != ValueKind::kMap) return false;
     for (const auto& [k, v] : map.AsMap()) parts.push_back(kKeys ? k : v);
     *result = kKeys ? Value::Set(std::move(parts)) : Value::List(std::move(parts));
     return true;

@@ -154,17 +154,15 @@ class FetchOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
-    if (next_ == 0) {
-      RETURN_IF_ERROR(Read(input, &found_));
-      row_limit_ = RowLimit(found_.column.ByteSize(), found_.origin.size());
-    }
+    if (next_ == 0) RETURN_IF_ERROR(ReadOn(input));
     const size_t found = found_.origin.size();
     const size_t limit = std::min(output->limit, row_limit_);
-    *done = next_ + limit >= found;
-    if (next_ == 0 && *done) {
+    const bool given = next_ + limit >= found;
+    *done = given && row_ == input.rows;
+    if (next_ == 0 && given) {
       output->origin = std::move(found_.origin);
       output->column = std::move(found_.column);
-      found_ = {};
+      Forget(*done);
       return OkStatus();
     }
     if (next_ == 0) {  // stays for more calls
@@ -178,42 +176,78 @@ class FetchOp : public StreamOperator {
     output->origin.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
     output->column.AppendRange(found_.column, next_, count);
     next_ += count;
-    if (!*done) return OkStatus();
-    found_ = {};
-    next_ = 0;
-    GiveBack();
+    if (given) Forget(*done);
     return OkStatus();
   }
 
  private:
+  static constexpr uint32_t kFirstRows = 16;
+
   void GiveBack() {
     if (charged_ != 0) CHECK(host_->ChargeState(-std::exchange(charged_, 0)).ok());
   }
 
-  // All properties of the input's elements.
-  Status Read(const Batch& input, OpOutput* output) const {
-    const ElementRows elements = ElementRows::Of(CurrentOf(input), input.rows);
-    if (!elements.other_rows.empty()) {
-      return InvalidArgument(
-          "Only vertices and edges have properties: the traversal comes here "
-          "with other values.");
+  // What was found is given out.
+  void Forget(bool with_input) {
+    found_ = {};
+    next_ = 0;
+    GiveBack();
+    if (!with_input) return;
+    elements_ = {};
+    row_ = 0;
+  }
+
+  // Reads the properties of the next elements that have any.
+  Status ReadOn(const Batch& input) {
+    if (row_ == 0) {
+      elements_ = ElementRows::Of(CurrentOf(input), input.rows);
+      for (const uint32_t row : elements_.other_rows) {
+        if (input.slots[0].Get(row).kind() == ValueKind::kVertexProperty) continue;  // has none
+        return InvalidArgument(
+            "Only vertices and edges have properties: the traversal comes here "
+            "with other values.");
+      }
     }
-    if (none_) return OkStatus();
+    if (none_) row_ = input.rows;
+    while (row_ < input.rows && found_.origin.empty()) {
+      const auto end = static_cast<uint32_t>(std::min<size_t>(input.rows, row_ + num_rows_));
+      RETURN_IF_ERROR(Read(row_, end));
+      row_ = end;
+      // As many elements at a time as fill a batch.
+      const size_t bytes = found_.column.ByteSize();
+      if (bytes > kBatchBytes) num_rows_ = std::max(num_rows_ / 2, 1u);
+      if (bytes < kBatchBytes / 2) num_rows_ = std::min(num_rows_ * 2, uint32_t{kBatchRows});
+    }
+    row_limit_ = RowLimit(found_.column.ByteSize(), found_.origin.size());
+    return OkStatus();
+  }
+
+  // All properties of the elements in rows [begin, end).
+  Status Read(uint32_t begin, uint32_t end) {
     storage::PropertyRows of_vertices, of_edges;
-    if (!elements.vertices.empty()) {
-      RETURN_IF_ERROR(host_->view().VertexProperties(elements.vertices, keys_, &of_vertices));
-    }
-    if (!elements.edges.empty()) {
-      RETURN_IF_ERROR(host_->view().EdgeProperties(elements.edges, keys_, &of_edges));
-    }
-    if (elements.edges.empty() || elements.vertices.empty()) {
-      storage::PropertyRows& only = elements.edges.empty() ? of_vertices : of_edges;
-      Objects(elements, elements.edges.empty(), &only);
-      output->origin = std::move(only.rows);
-      output->column = std::move(only.values);
+    const auto read = [&](const auto& elements, const std::vector<uint32_t>& rows, auto properties,
+                          storage::PropertyRows* found) -> Status {
+      const auto first = std::lower_bound(rows.begin(), rows.end(), begin);
+      const auto count = static_cast<size_t>(std::lower_bound(first, rows.end(), end) - first);
+      if (count == 0) return OkStatus();
+      const auto skipped = static_cast<uint32_t>(first - rows.begin());
+      RETURN_IF_ERROR(
+          (host_->view().*properties)(std::span(elements).subspan(skipped, count), keys_, found));
+      for (uint32_t& element : found->rows) element += skipped;
+      return OkStatus();
+    };
+    RETURN_IF_ERROR(read(elements_.vertices, elements_.vertex_rows,
+                         &storage::GraphView::VertexProperties, &of_vertices));
+    RETURN_IF_ERROR(
+        read(elements_.edges, elements_.edge_rows, &storage::GraphView::EdgeProperties, &of_edges));
+    if (elements_.edges.empty() || elements_.vertices.empty()) {
+      storage::PropertyRows& only = elements_.edges.empty() ? of_vertices : of_edges;
+      Objects(elements_, elements_.edges.empty(), &only);
+      found_.origin = std::move(only.rows);
+      found_.column = std::move(only.values);
       return OkStatus();
     }
-    Merge(elements, &of_vertices, &of_edges, output);
+    Merge(elements_, &of_vertices, &of_edges, &found_);
     return OkStatus();
   }
 
@@ -259,9 +293,12 @@ class FetchOp : public StreamOperator {
   const bool as_properties_;
   bool none_ = false;
   std::vector<KeyId> keys_;
-  OpOutput found_;        // the properties of the input that have not all come out,
-  size_t next_ = 0;       // and how many have
-  size_t row_limit_ = 0;  // of them, in a batch
+  ElementRows elements_;            // of the input
+  uint32_t row_ = 0;                // of which so many rows have been read,
+  uint32_t num_rows_ = kFirstRows;  // and next so many
+  OpOutput found_;                  // the properties read that have not all come out,
+  size_t next_ = 0;                 // and how many have
+  size_t row_limit_ = 0;            // of them, in a batch
   int64_t charged_ = 0;
 };
 

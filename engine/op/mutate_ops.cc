@@ -304,6 +304,8 @@ class GuardOp : public StreamOperator {
     return OkStatus();
   }
 
+  bool keeps_cursor() const override { return false; }
+
  private:
   const std::string label_, key_;
   Input value_;

@@ -173,10 +173,6 @@ class Reducer {
   Status Extreme(const Value& value, Accumulator* acc) const {
     acc->any = true;
     if (value.is_null()) return OkStatus();
-    if (acc->extreme.is_null()) {
-      acc->extreme = value;
-      return OkStatus();
-    }
     ASSIGN_OR_RETURN(acc->extreme, function_ == plan::Reduce::MIN ? Min(acc->extreme, value)
                                                                   : Max(acc->extreme, value));
     return OkStatus();

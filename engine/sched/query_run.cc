@@ -282,7 +282,11 @@ bool QueryRun::PickLane(Node* node, bool shallowest) const {
 bool QueryRun::CanTake(const Node& node, const Loops& iteration) const {
   if (node.op->has_sink()) return spec_->sink->Room() > 0;
   if (node.outbox != nullptr && node.outbox->Blocked(iteration)) return false;
-  if (node.op->has_scope_enter() && !MayOpen(node, iteration)) return false;
+  if (node.op->has_scope_enter()) {
+    // Rows that leave when their instance is complete ask for no room: their coming waits for it.
+    const plan::Operator& exit = *nodes_[shape_->ExitOf(node.op->id())].op;
+    if (!MayOpen(node, iteration) || !HasRoom(exit.next(0), iteration)) return false;
+  }
   if (node.code.barrier != nullptr) return true;
   Loops behind = iteration;
   if (node.op->has_loop_enter()) behind.push_back(0);

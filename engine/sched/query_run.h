@@ -218,9 +218,9 @@ class QueryRun {
   const WorkerContext worker_;
   std::shared_ptr<const PlanShape> shape_;
   SideEffects side_effects_;
+  std::vector<OperatorStats> stats_;  // operators write into it until they are gone
   std::vector<Node> nodes_;
   std::set<uint32_t> busy_;  // ranks of operators with work
-  std::vector<OperatorStats> stats_;
 
   absl::flat_hash_map<uint64_t, std::unique_ptr<Home>> homes_;  // by serial
   // Where scopes are nested: the instances begun here inside another one, by it and their first

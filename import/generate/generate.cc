@@ -45,7 +45,7 @@ GeneratedGraph WithoutFolder(GeneratedGraph graph, const std::string& folder) {
 }  // namespace
 
 const std::vector<GraphKind>& GraphKinds() {
-  static const std::vector<GraphKind>* const kInds = new std::vector<GraphKind>{
+  static const std::vector<GraphKind>* const kKinds = new std::vector<GraphKind>{
       {"money", 8, 16, uint64_t{1} << 32,
        "SCALE accounts that use devices and send transfers (--edge-factor: how many on average,\n"
        "power-law both ways). Vertices account(owner, country, opened) and device(model), edges\n"
@@ -64,7 +64,7 @@ const std::vector<GraphKind>& GraphKinds() {
        "dropped. Vertices node with the ids 0 to 2^SCALE - 1, edges link.",
        &GenerateRmat},
   };
-  return *kInds;
+  return *kKinds;
 }
 
 StatusOr<GeneratedGraph> Generate(GenerateOptions options) {

@@ -55,6 +55,12 @@ StatusOr<Dialect> DetectDialect(const std::vector<std::string>& fields) {
       ":END_ID). Is the delimiter right? Otherwise describe the columns with --mapping.");
 }
 
+void Trim(std::string* field) {
+  constexpr const char* kBlanks = " \t";
+  field->erase(field->find_last_not_of(kBlanks) + 1);
+  field->erase(0, field->find_first_not_of(kBlanks));
+}
+
 // Neptune's "type(single)": the cardinality. Vertex properties are single in Koios.
 std::string_view DropCardinality(std::string_view type) {
   for (std::string_view suffix : {"(single)", "(set)"}) {
@@ -98,14 +104,18 @@ StatusOr<ColumnPlan> Neo4jColumn(const std::string& field, TableKind kind) {
     column.name = field;
     return column;
   }
+  if (TypeColon(std::string_view(field).substr(0, colon)) != std::string_view::npos) {
+    return InvalidArgument("'" + field + "' has two types. Is the delimiter right?");
+  }
   return ParseColumnWord(std::string_view(field).substr(0, colon),
                          std::string_view(field).substr(colon + 1), kind);
 }
 
 }  // namespace
 
-StatusOr<TablePlan> ParseHeader(const std::vector<std::string>& fields, Dialect dialect,
-                                TableKind kind, std::string_view label) {
+StatusOr<TablePlan> ParseHeader(std::vector<std::string> fields, Dialect dialect, TableKind kind,
+                                std::string_view label) {
+  for (std::string& field : fields) Trim(&field);
   if (dialect == Dialect::kAuto) {
     ASSIGN_OR_RETURN(dialect, DetectDialect(fields));
   }

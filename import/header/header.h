@@ -16,8 +16,8 @@
 namespace koios::import {
 
 // `label` is what the command line says (`Person=file.csv`), or empty. INVALID_ARGUMENT names the
-// column and what it may be.
-StatusOr<TablePlan> ParseHeader(const std::vector<std::string>& fields, Dialect dialect,
-                                TableKind kind, std::string_view label);
+// column and what it may be. Blanks around a field are not of it.
+StatusOr<TablePlan> ParseHeader(std::vector<std::string> fields, Dialect dialect, TableKind kind,
+                                std::string_view label);
 
 }  // namespace koios::import

@@ -31,6 +31,15 @@ TEST(HeaderTest, NeptuneVertices) {
   EXPECT_EQ(plan->columns[6].type.scalar, ScalarType::kDouble);
 }
 
+TEST(HeaderTest, SpacesAroundNamesAreNotOfThem) {
+  auto plan =
+      ParseHeader({" ~id", "~label ", " name", "age:int "}, Dialect::kAuto, TableKind::kNodes, "");
+  ASSERT_TRUE(plan.ok()) << MessageOf(plan.status());
+  EXPECT_EQ(plan->columns[1].role, ColumnRole::kLabel);
+  EXPECT_EQ(plan->columns[2].name, "name");
+  EXPECT_EQ(plan->columns[3].type.scalar, ScalarType::kInt);
+}
+
 TEST(HeaderTest, NeptuneEdges) {
   auto plan = ParseHeader({"~id", "~from", "~to", "~label", "weight:double"}, Dialect::kAuto,
                           TableKind::kEdges, "");
@@ -79,6 +88,7 @@ TEST(HeaderTest, MistakesNameTheColumnAndTheWayOut) {
   EXPECT_THAT(Error({":ID{id-type:uuid}"}, TableKind::kNodes), HasSubstr("id-type"));
   EXPECT_THAT(Error({":ID", ""}, TableKind::kNodes), HasSubstr("no name"));
   EXPECT_THAT(Error({"~label"}, TableKind::kNodes), HasSubstr("~id"));
+  EXPECT_THAT(Error({"id:ID;name;:LABEL"}, TableKind::kNodes), HasSubstr("delimiter"));
 }
 
 TEST(HeaderTest, ADialectThatIsNamedIsNotGuessed) {

@@ -112,14 +112,19 @@ Status RowEncoder::EncodeRow(const Row& row, bool chunk_is_utf8,
                              RecordBlock* block) const {
   BadRow bad;
   bool good = CheckRow(row, chunk_is_utf8, &bad);
-  if (good && label_column_ && !row.fields[*label_column_].text.empty()) {
-    const Status named = storage::CheckName(row.fields[*label_column_].text, "label");
+  std::string label_text;
+  if (good && label_column_) {
+    label_text = ReadLabel(row.fields[*label_column_].text);
+    const Status named = label_text.empty() ? OkStatus() : storage::CheckName(label_text, "label");
     if (!named.ok()) good = Fail(&bad, RowCode::kBadType, *label_column_, MessageOf(named));
   }
   if (good) {
     state->source = RecordSource{file_, row.line, row.offset};
     state->value.clear();
-    ASSIGN_OR_RETURN(LabelId label, ReadLabel(row, wait_for_turn));
+    LabelId label = default_label_;
+    if (!label_text.empty()) {
+      ASSIGN_OR_RETURN(label, labels_->Find(label_text, wait_for_turn));
+    }
     if (label == kNoName) {
       good = Fail(&bad, RowCode::kBadType, *label_column_, "the row has no label");
     } else {
@@ -203,16 +208,12 @@ bool RowEncoder::ReadId(const Row& row, size_t column, Value* id, Value* origina
   return true;
 }
 
-// kNoName: the row has none, and neither has the file.
-StatusOr<LabelId> RowEncoder::ReadLabel(const Row& row,
-                                        const std::function<bool()>& wait_for_turn) const {
-  if (!label_column_) return default_label_;
-  const std::string_view text = row.fields[*label_column_].text;
+// A vertex of several labels has one that joins them.
+std::string RowEncoder::ReadLabel(std::string_view text) const {
   if (plan_.kind == TableKind::kEdges || text.find(csv_.array_delimiter) == std::string::npos) {
-    return text.empty() ? default_label_ : labels_->Find(text, wait_for_turn);
+    return std::string(text);
   }
-  const std::string joined = JoinLabels(text, csv_.array_delimiter);
-  return joined.empty() ? default_label_ : labels_->Find(joined, wait_for_turn);
+  return JoinLabels(text, csv_.array_delimiter);
 }
 
 bool RowEncoder::ReadProperties(const Row& row, const Value& original, RowState* state,

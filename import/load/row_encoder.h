@@ -54,7 +54,7 @@ class RowEncoder {
   bool CheckRow(const Row& row, bool chunk_is_utf8, BadRow* bad) const;
   // The id in the column with its space, normalised, and as it was read. False: *bad says why.
   bool ReadId(const Row& row, size_t column, Value* id, Value* original, BadRow* bad) const;
-  StatusOr<LabelId> ReadLabel(const Row& row, const std::function<bool()>& wait_for_turn) const;
+  std::string ReadLabel(std::string_view text) const;  // "": the row has none
   bool ReadProperties(const Row& row, const Value& original, RowState* state, BadRow* bad) const;
   bool EncodeVertexRow(const Row& row, LabelId label, RowState* state, RecordBlock* block,
                        BadRow* bad) const;

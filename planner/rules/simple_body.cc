@@ -59,11 +59,6 @@ class BodyFold {
     }
     if (const Fetch* fetch = As<Fetch>(op)) return Property(*fetch, last_of_existence);
     if (const Limit* limit = As<Limit>(op)) return limit->low == 0 && limit->high != 0;
-    if (const Reduce* reduce = As<Reduce>(op)) {  // of at most one value
-      StartNewRow();
-      return reduce->function == plan::Reduce::SUM || reduce->function == plan::Reduce::MIN ||
-             reduce->function == plan::Reduce::MAX;
-    }
     return false;
   }
 

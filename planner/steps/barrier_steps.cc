@@ -28,7 +28,8 @@ StatusOr<OrderKey> BuildOrderKey(const Modulator& by, const StepCall& step, Buil
     ASSIGN_OR_RETURN(value,
                      BuildByArgument(argument, Current(), plan::Project::DROP_ROW, step, builder));
   }
-  key.name = builder->Store(value);
+  const bool shuffles = key.direction == plan::SortKey::SHUFFLE;
+  key.name = builder->Store(shuffles ? value : WithId(value, *builder));
   return key;
 }
 
@@ -117,7 +118,11 @@ Status BuildOrder(const StepCall& step, Builder* builder) {
     ASSIGN_OR_RETURN(OrderKey key, BuildOrderKey(by, step, builder));
     order.keys.push_back(std::move(key));
   }
-  if (order.keys.empty()) order.keys.push_back({});
+  if (order.keys.empty()) {
+    OrderKey key;
+    key.name = builder->Store(WithId(Current(), *builder));
+    order.keys.push_back(std::move(key));
+  }
   builder->Emit(std::move(order));
   return OkStatus();
 }

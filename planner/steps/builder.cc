@@ -105,6 +105,12 @@ std::vector<std::span<const parser::Call>> SplitAtInfix(std::span<const parser::
   return parts;
 }
 
+size_t NumLeadingAs(std::span<const parser::Call> calls) {
+  size_t count = 0;
+  while (count < calls.size() && calls[count].name == "as") ++count;
+  return count;
+}
+
 }  // namespace
 
 Status Builder::AppendRoot(const parser::Traversal& traversal) {
@@ -270,17 +276,11 @@ Status Builder::AppendConjunction(Calls left, Calls calls, bool root) {
 
 Status Builder::AppendPlain(Calls calls, bool root) {
   const bool starts = at_start();
-  RETURN_IF_ERROR(StoreEnds(calls));
-  size_t at = 0;
+  if (calls.empty()) return OkStatus();
+  RETURN_IF_ERROR(StoreEnd(calls));
+  size_t at = starts ? NumLeadingAs(calls) : 0;
+  if (at > 0) RETURN_IF_ERROR(TakeStart(calls.subspan(0, at)));
   while (at < calls.size()) {
-    if (calls[at].name == "as" && starts && at == 0) {
-      std::vector<std::string> labels;
-      RETURN_IF_ERROR(StartVariable(calls[at], &labels));
-      ++at;
-      StoreLabels(false, &labels);
-      KeepPath(0, labels);
-      continue;
-    }
     const bool first = at == 0;
     ASSIGN_OR_RETURN(StepCall step, TakeStep(calls, &at));
     span_ = step.span();
@@ -297,17 +297,20 @@ Status Builder::AppendPlain(Calls calls, bool root) {
   return OkStatus();
 }
 
-// as() at the end of a where() compares with what its labels stand for at the start.
-Status Builder::StoreEnds(Calls calls) {
-  if (mode_ != LabelMode::kVariables || calls.size() < 2 || calls.back().name != "as") {
-    return OkStatus();
-  }
+// as() at the end of a where() compares with what its label stands for at the start, whatever the
+// child stores under the same name.
+Status Builder::StoreEnd(Calls calls) {
+  if (mode_ != LabelMode::kVariables || calls.back().name != "as") return OkStatus();
+  if (calls.size() == NumLeadingAs(calls)) return OkStatus();
   ASSIGN_OR_RETURN(const std::vector<Bound> labels, BindLabels(calls.back()));
-  for (const Bound& label : labels) {
-    const std::string& name = label.value.AsString();
-    ASSIGN_OR_RETURN(const ExpressionPtr value, RequiredLabel(name, label.span, "as", this));
-    ends_[name] = Store(value);
+  if (labels.size() > 1 || calls[calls.size() - 2].name == "as") {
+    return StepError("WRONG_ARGUMENTS", calls.back().span, "as",
+                     "the end of a traversal in where() can only have one label");
   }
+  const std::string& name = labels[0].value.AsString();
+  ASSIGN_OR_RETURN(ExpressionPtr value, RequiredLabel(name, labels[0].span, "as", this));
+  end_ = FreshName('e');
+  Emit(Project{std::move(value), end_, plan::Project::DROP_ROW});
   return OkStatus();
 }
 
@@ -319,29 +322,31 @@ StatusOr<std::vector<Bound>> Builder::BindLabels(const parser::Call& as) {
   return labels;
 }
 
-Status Builder::StartVariable(const parser::Call& call, std::vector<std::string>* labels) {
-  ASSIGN_OR_RETURN(const std::vector<Bound> arguments, BindLabels(call));
-  if (mode_ == LabelMode::kVariables) {
-    const Bound& label = arguments[0];
-    ASSIGN_OR_RETURN(ExpressionPtr value,
-                     RequiredLabel(label.value.AsString(), label.span, "as", this));
-    Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
-    return OkStatus();
+// as() at the start: in where() one label is a variable, elsewhere they label what comes in.
+Status Builder::TakeStart(Calls calls) {
+  std::vector<std::string> labels;
+  for (const parser::Call& call : calls) {
+    ASSIGN_OR_RETURN(const std::vector<Bound> bound, BindLabels(call));
+    if (mode_ == LabelMode::kVariables && calls.size() == 1 && bound.size() == 1) {
+      ASSIGN_OR_RETURN(ExpressionPtr value,
+                       RequiredLabel(bound[0].value.AsString(), bound[0].span, "as", this));
+      Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
+      KeepPath(0, labels);
+      return OkStatus();
+    }
+    for (const Bound& label : bound) labels.push_back(label.value.AsString());
   }
-  for (const Bound& argument : arguments) labels->push_back(argument.value.AsString());
+  StoreLabels(false, &labels);
+  KeepPath(0, labels);
   return OkStatus();
 }
 
 void Builder::StoreLabels(bool last, std::vector<std::string>* labels) {
   std::vector<std::string> stored;
   for (std::string& label : *labels) {
-    if (last && ends_.contains(label)) {
-      Emit(Filter{CallOf("eq", {Current(), Named(ends_[label])})});
+    if (last && !end_.empty()) {
+      Emit(Filter{CallOf("eq", {Current(), Named(end_)})});
     } else {
-      if (const auto end = ends_.find(label); end != ends_.end() && end->second == label) {
-        end->second = FreshName('e');  // what it stood for at the start
-        Emit(Project{Named(label), end->second, plan::Project::DROP_ROW});
-      }
       Emit(Project{Current(), label, plan::Project::DROP_ROW});
       stored.push_back(std::move(label));
     }

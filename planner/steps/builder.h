@@ -130,9 +130,9 @@ class Builder {
   Status TakeLoopTests(Calls calls, size_t* at, std::vector<Modulator>* tests);
   Status TakeModulators(Calls calls, size_t* at, StepCall* step);
   Status BuildStep(const StepCall& step, bool first_of_root);
-  Status StoreEnds(Calls calls);
+  Status StoreEnd(Calls calls);
   StatusOr<std::vector<Bound>> BindLabels(const parser::Call& as);
-  Status StartVariable(const parser::Call& call, std::vector<std::string>* labels);
+  Status TakeStart(Calls calls);
   Status CheckNames(size_t most);
   // Takes out the labels that are compared, not stored.
   void StoreLabels(bool last, std::vector<std::string>* labels);
@@ -147,7 +147,7 @@ class Builder {
   bool lenient_ = false;
   LoopPlace loop_;
   uint32_t injects_ = 0;
-  std::map<std::string, std::string> ends_;  // where(...as('a')): what a stands for is stored there
+  std::string end_;  // where(...as('a')): what a stands for is stored there
   Chain chain_;
   SourceSpan span_;
   std::string step_;

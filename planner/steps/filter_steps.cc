@@ -71,8 +71,6 @@ Status EmitAny(const std::vector<Bound>& wanted, const ExpressionPtr& subject, c
     if (argument.IsPredicate()) {
       ASSIGN_OR_RETURN(ExpressionPtr test, BuildPredicate(argument, subject, step.name()));
       tests.push_back(std::move(test));
-    } else if (argument.value.is_collection()) {
-      for (const Value& member : argument.value.AsList()) values.push_back(member);
     } else {
       values.push_back(argument.value);
     }

@@ -54,11 +54,11 @@ bool BuildReducedValue(Chain body, Group* group, Builder* builder) {
       return false;
   }
   if (whole) return true;
-  if (!foldable) {
-    body.ops.pop_back();
-    if (!SimpleValue(body)) return false;
-  }
-  group->value = StoreFirst(std::move(body), builder);
+  Chain rest = body;
+  rest.ops.pop_back();
+  const bool single = function != plan::Reduce::COUNT && SimpleValue(rest) != nullptr;
+  if (!foldable && !single) return false;
+  group->value = StoreFirst(single ? std::move(rest) : std::move(body), builder);
   return true;
 }
 

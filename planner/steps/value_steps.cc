@@ -143,8 +143,9 @@ Status BuildSelect(const StepCall& step, Builder* builder) {
   }
   if (step.args[0].IsEnum("Column")) {
     RETURN_IF_ERROR(CheckByCount(step, 0));
-    builder->Emit(
-        Project{ColumnValue(step.args[0].name, Current(), *builder), "", plan::Project::DROP_ROW});
+    const std::string& column = step.args[0].name;
+    ExpressionPtr part = ColumnValue(column, Current(), "select(" + column + ")", builder);
+    builder->Emit(Project{std::move(part), "", plan::Project::DROP_ROW});
     return OkStatus();
   }
   const std::string pop = step.args[0].IsEnum("Pop") ? step.args[0].name : "last";

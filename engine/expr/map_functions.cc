@@ -273,7 +273,8 @@ Status MapPartsFunction(const EvalContext& context, const Args& args, Operand* o
     if (map.kind() == ValueKind::kPath) {  // sets of labels, objects
       const PathData& path = map.AsPath();
       for (size_t i = 0; kKeys && i < path.objects.size(); ++i) parts.push_back(LabelSet(path, i));
-      *result = Value::List(kKeys ? std::move(parts) : path.objects);
+      if (!kKeys) parts = path.objects;
+      *result = Value::List(std::move(parts));
       return true;
     }
     if (map.kind() != ValueKind::kMap) return false;

@@ -25,10 +25,17 @@ QueryRegistry::Ticket& QueryRegistry::Ticket::operator=(Ticket&& other) noexcept
   return *this;
 }
 
+void QueryRegistry::Ticket::End() {
+  if (registry_ == nullptr) return;
+  MutexLock lock(&registry_->mutex_);
+  registry_->entries_.erase(number_);
+}
+
 void QueryRegistry::Ticket::Release() {
   if (registry_ == nullptr) return;
   MutexLock lock(&registry_->mutex_);
   registry_->entries_.erase(number_);
+  --registry_->num_tickets_;
   registry_ = nullptr;
 }
 
@@ -59,6 +66,7 @@ StatusOr<QueryRegistry::Ticket> QueryRegistry::Admit(std::string_view text, std:
   ticket.number_ = number;
   ticket.id_ = entry.query.id;
   entries_.emplace(number, std::move(entry));
+  ++num_tickets_;
   return ticket;
 }
 
@@ -111,9 +119,9 @@ void QueryRegistry::CancelAll(const Status& why) {
   }
 }
 
-size_t QueryRegistry::size() const {
+size_t QueryRegistry::num_tickets() const {
   MutexLock lock(&mutex_);
-  return entries_.size();
+  return num_tickets_;
 }
 
 }  // namespace koios::server

@@ -1,5 +1,5 @@
 // QueryRegistry: the queries that run on this server, for ListQueries, CancelQuery, the bound on
-// how many run at once, and shutdown. Any thread. An entry lives as long as its ticket.
+// how many run at once, and shutdown. Any thread. An entry lives until its ticket ends it or goes.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class QueryRegistry {
   QueryRegistry(const QueryRegistry&) = delete;
   QueryRegistry& operator=(const QueryRegistry&) = delete;
 
-  // Ends the entry when dropped.
+  // Ends the entry when dropped. A shutdown waits for it.
   class Ticket {
    public:
     Ticket() = default;
@@ -50,6 +50,7 @@ class QueryRegistry {
     Ticket& operator=(Ticket&& other) noexcept;
     ~Ticket() { Release(); }
     const std::string& id() const { return id_; }
+    void End();  // the query runs no more, but its last words are still on their way
     void Release();
 
    private:
@@ -67,7 +68,7 @@ class QueryRegistry {
 
   void Close();  // admits no more
   void CancelAll(const Status& why);
-  size_t size() const;
+  size_t num_tickets() const;
 
  private:
   struct Entry {
@@ -80,6 +81,7 @@ class QueryRegistry {
   mutable Mutex mutex_;
   bool closed_ KOIOS_GUARDED_BY(mutex_) = false;
   uint64_t next_number_ KOIOS_GUARDED_BY(mutex_) = 1;
+  size_t num_tickets_ KOIOS_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, Entry> entries_ KOIOS_GUARDED_BY(mutex_);
 };
 

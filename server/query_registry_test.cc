@@ -42,7 +42,15 @@ TEST(QueryRegistryTest, ListsWhatRunsUntilItsTicketIsGone) {
     EXPECT_EQ(list[0].rows, 7u);
     EXPECT_EQ(list[0].memory_bytes, 9u);
   }
-  EXPECT_EQ(registry.size(), 0u);
+  EXPECT_EQ(registry.num_tickets(), 0u);
+  {
+    auto ticket = registry.Admit("g.V()", "g", control);
+    ASSERT_TRUE(ticket.ok());
+    ticket->End();  // runs no more; a shutdown still waits for its ticket
+    EXPECT_TRUE(registry.List().empty());
+    EXPECT_EQ(registry.num_tickets(), 1u);
+  }
+  EXPECT_EQ(registry.num_tickets(), 0u);
 }
 
 TEST(QueryRegistryTest, CancelReachesTheOneQuery) {

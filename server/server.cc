@@ -146,7 +146,7 @@ void Server::Shutdown(std::chrono::milliseconds drain) {
     state_->registry.Close();
     if (auto* health = state_->grpc_server->GetHealthCheckService()) health->Shutdown();
     const auto deadline = std::chrono::steady_clock::now() + drain;
-    while (state_->registry.size() > 0 && std::chrono::steady_clock::now() < deadline) {
+    while (state_->registry.num_tickets() > 0 && std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     state_->registry.CancelAll(Unavailable("The server is shutting down."));

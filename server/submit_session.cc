@@ -385,19 +385,20 @@ void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* 
 
 void SubmitSession::End(const engine::QueryResult& result) {
   if (!result.status.ok()) {
-    ticket_.Release();
+    ticket_.End();
     stream_->Fail(result.status);
     return;
   }
   current_.Clear();
   FillSummary(result, current_.mutable_summary());
-  ticket_.Release();
+  ticket_.End();
   stream_->WriteLast(&current_);
 }
 
 void SubmitSession::OnDone() {
   MutexLock lock(&mutex_);
   handle_ = nullptr;
+  ticket_.Release();
 }
 
 }  // namespace koios::server

@@ -43,14 +43,15 @@ Status GroupTable::Add(const Value& key, const std::optional<Value>& value, int6
       entry.list.insert(entry.list.end(), static_cast<size_t>(bulk), *value);
       listed_ += bulk;
       return OkStatus();
-    case plan::Group::FIRST:
-      if (entry.any) return OkStatus();
+    case plan::Group::LAST:
       RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value->ByteSize())));
+      if (entry.any) charge->Return(static_cast<int64_t>(entry.one.ByteSize()));
       entry.one = *value;
       entry.any = true;
       return OkStatus();
     case plan::Group::SUM:
     case plan::Group::MEAN:
+      entry.any = true;
       return value->is_null() ? OkStatus() : entry.sum.Add(*value, bulk);
     case plan::Group::MIN:
     case plan::Group::MAX:
@@ -61,14 +62,9 @@ Status GroupTable::Add(const Value& key, const std::optional<Value>& value, int6
 }
 
 Status GroupTable::Extreme(const Value& value, Entry* entry) const {
-  if (value.is_null()) return OkStatus();
-  if (!entry->any) {
-    entry->one = value;
-  } else {
-    ASSIGN_OR_RETURN(entry->one,
-                     kind_ == plan::Group::MIN ? Min(entry->one, value) : Max(entry->one, value));
-  }
-  entry->any = true;
+  entry->any = true;  // of only nulls it is null
+  ASSIGN_OR_RETURN(entry->one,
+                   kind_ == plan::Group::MIN ? Min(entry->one, value) : Max(entry->one, value));
   return OkStatus();
 }
 
@@ -81,7 +77,8 @@ StatusOr<std::optional<Value>> GroupTable::ValueAt(size_t i) const {
       return std::optional<Value>(Value::List(entry.list));
     case plan::Group::SUM:
     case plan::Group::MEAN: {
-      if (entry.sum.count() == 0) return std::optional<Value>();
+      if (!entry.any) return std::optional<Value>();
+      if (entry.sum.count() == 0) return std::optional<Value>(Value::Null());
       ASSIGN_OR_RETURN(Value value, kind_ == plan::Group::SUM ? entry.sum.Sum() : entry.sum.Mean());
       return std::optional<Value>(std::move(value));
     }

@@ -131,6 +131,15 @@ Status IdFunction(const EvalContext& context, const Args& args, Operand* out) {
 
 // with_id(x): a vertex or an edge as its id, by which it is compared; other values as they are.
 Status WithIdFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const ElementRows elements = ElementRows::Of(*args[0], context.rows);
+  if (elements.vertices.empty() && elements.edges.empty()) {
+    out->is_constant = args[0]->is_constant;
+    out->constant = args[0]->constant;
+    out->column = args[0]->column;
+    out->present = args[0]->present;
+    out->all_absent = args[0]->all_absent;
+    return OkStatus();
+  }
   Operand ids;
   RETURN_IF_ERROR(IdFunction(context, args, &ids));
   RowValues values(context.rows);

@@ -62,12 +62,8 @@ Status FoldFunction(const EvalContext& context, const Args& args, Operand* out) 
     for (const Value& member : members) {
       if (member.is_null()) continue;
       if constexpr (kFold == Fold::kMin || kFold == Fold::kMax) {
-        if (result->is_null()) {
-          *result = member;
-        } else {
-          ASSIGN_OR_RETURN(*result,
-                           kFold == Fold::kMin ? Min(*result, member) : Max(*result, member));
-        }
+        ASSIGN_OR_RETURN(*result,
+                         kFold == Fold::kMin ? Min(*result, member) : Max(*result, member));
       } else {
         RETURN_IF_ERROR(sum.Add(member));
       }

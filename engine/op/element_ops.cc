@@ -243,6 +243,9 @@ class FetchOp : public StreamOperator {
     if (elements_.edges.empty() || elements_.vertices.empty()) {
       storage::PropertyRows& only = elements_.edges.empty() ? of_vertices : of_edges;
       Objects(elements_, elements_.edges.empty(), &only);
+      const std::vector<uint32_t>& rows =
+          elements_.edges.empty() ? elements_.vertex_rows : elements_.edge_rows;
+      for (uint32_t& element : only.rows) element = rows[element];
       found_.origin = std::move(only.rows);
       found_.column = std::move(only.values);
       return OkStatus();

@@ -162,7 +162,7 @@ void QueryRun::EnterRows(Node* node, Batch batch, int64_t charged) {
     if (has_nested_scopes_ && run.instance.serial != 0) {
       nested_.emplace(std::pair(run.instance, next_serial_), run.count);
     }
-    node->open_instances[run.loops] += run.count;
+    if (run.count > 0) node->open_instances[run.loops] += run.count;
     for (uint32_t i = 0; i < run.count; ++i, ++row) {
       auto home = std::make_unique<Home>();
       home->instance = {worker_.index, next_serial_++};

@@ -105,7 +105,9 @@ StatusOr<ColumnPlan> Neo4jColumn(const std::string& field, TableKind kind) {
     return column;
   }
   if (TypeColon(std::string_view(field).substr(0, colon)) != std::string_view::npos) {
-    return InvalidArgument("'" + field + "' has two types. Is the delimiter right?");
+    return InvalidArgument(
+        "'" + field +
+        "' has two types. Is the delimiter right? A colon in a name is written '\\:'.");
   }
   return ParseColumnWord(std::string_view(field).substr(0, colon),
                          std::string_view(field).substr(colon + 1), kind);

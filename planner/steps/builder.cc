@@ -301,12 +301,12 @@ Status Builder::AppendPlain(Calls calls, bool root) {
 // child stores under the same name.
 Status Builder::StoreEnd(Calls calls) {
   if (mode_ != LabelMode::kVariables || calls.back().name != "as") return OkStatus();
-  if (calls.size() == NumLeadingAs(calls)) return OkStatus();
   ASSIGN_OR_RETURN(const std::vector<Bound> labels, BindLabels(calls.back()));
-  if (labels.size() > 1 || calls[calls.size() - 2].name == "as") {
+  if (labels.size() > 1 || (calls.size() > 1 && calls[calls.size() - 2].name == "as")) {
     return StepError("WRONG_ARGUMENTS", calls.back().span, "as",
                      "the end of a traversal in where() can only have one label");
   }
+  if (calls.size() == 1) return OkStatus();  // it is the start as well
   const std::string& name = labels[0].value.AsString();
   ASSIGN_OR_RETURN(ExpressionPtr value, RequiredLabel(name, labels[0].span, "as", this));
   end_ = FreshName('e');

@@ -21,7 +21,7 @@ Chain FinishedGroups(const GroupTail& tail, const StepCall& step, Builder* build
   Chain body;
   AppendGroupTail(tail, &body);
   add(ScopeOf(plan::ScopeExit::FIRST, value, plan::Project::LEAVE_ABSENT, std::move(body)));
-  add(Group{key, value, plan::Group::FIRST});
+  add(Group{key, value, plan::Group::LAST});
   return chain;
 }
 

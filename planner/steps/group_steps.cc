@@ -137,7 +137,7 @@ Status BuildGroupValue(const Bound& by, const StepCall& step, Group* group,
   size_t barrier = 0;
   while (barrier < body.ops.size() && !IsGroupBarrier(body.ops[barrier])) ++barrier;
   if (barrier == body.ops.size()) {
-    group->kind = plan::Group::FIRST;
+    group->kind = plan::Group::LAST;
     group->value = StoreFirst(std::move(body), builder);
     return OkStatus();
   }
@@ -158,7 +158,7 @@ void EmitGroupWithTail(Group group, const GroupTail& tail, Builder* builder) {
   builder->Emit(std::move(group));
   Chain body;
   AppendGroupTail(tail, &body);
-  builder->Emit(Group{key, StoreFirst(std::move(body), builder), plan::Group::FIRST});
+  builder->Emit(Group{key, StoreFirst(std::move(body), builder), plan::Group::LAST});
 }
 
 // The name of the side-effect that the step fills, declared; "" for a step that gives its map.

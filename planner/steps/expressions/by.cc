@@ -58,8 +58,8 @@ Status BuildTurns(const StepCall& step, const std::string& number, Builder* body
 
 // by('key'): the value under the key of a map, or the property of an element.
 ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, Builder* builder) {
-  Require(input, "vepm", "by(\"" + key + "\")", builder);
   const ValueType type = TypeOf(*input, builder->env());
+  Require(input, type == ValueType::kEntry ? "vep" : "vepm", "by(\"" + key + "\")", builder);
   if (type == ValueType::kMap || type == ValueType::kAny)
     return CallOf("by_key", {input, StringConstant(key)});
   return PropertyOf(input, key);
@@ -126,7 +126,7 @@ StatusOr<ExpressionPtr> BuildBysOfEntries(const ExpressionPtr& map, const StepCa
   body.Emit(Project{CallOf("entry_value", {Current()}), "", plan::Project::DROP_ROW});
   body.Emit(NewPath());
   RETURN_IF_ERROR(BuildTurns(step, key, &body));
-  body.Emit(Group{key, "", plan::Group::FIRST});
+  body.Emit(Group{key, "", plan::Group::LAST});
   const std::string values = builder->FreshName('b');
   builder->Emit(ScopeOf(plan::ScopeExit::FIRST, values, plan::Project::DROP_ROW, body.Take()));
   return Named(values);

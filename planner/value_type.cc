@@ -51,7 +51,8 @@ ValueType UnfoldedType(ValueType type) {
     case ValueType::kList:
     case ValueType::kBag:
     case ValueType::kAny:
-      return ValueType::kAny;
+    case ValueType::kMember:
+      return ValueType::kMember;
     case ValueType::kVertex:
     case ValueType::kEdge:
     case ValueType::kProperty:
@@ -212,7 +213,13 @@ ValueType TypeOf(const Expression& expression, const TypeEnv& env) {
   return ValueType::kAny;
 }
 
-ValueType JoinTypes(ValueType a, ValueType b) { return a == b ? a : ValueType::kAny; }
+ValueType JoinTypes(ValueType a, ValueType b) {
+  if (a == b) return a;
+  const auto may_be_entry = [](ValueType type) {
+    return type == ValueType::kEntry || type == ValueType::kMember;
+  };
+  return may_be_entry(a) || may_be_entry(b) ? ValueType::kMember : ValueType::kAny;
+}
 
 TypeEnv JoinEnvs(const TypeEnv& a, const TypeEnv& b) {
   TypeEnv joined;
@@ -286,8 +293,10 @@ void Advance(const Chain& chain, TypeEnv* env) {
   for (const Op& op : chain.ops) Advance(op, env);
 }
 
+bool IsUnknown(ValueType type) { return type == ValueType::kAny || type == ValueType::kMember; }
+
 bool MayBeElement(ValueType type) {
-  return type == ValueType::kAny || type == ValueType::kVertex || type == ValueType::kEdge;
+  return IsUnknown(type) || type == ValueType::kVertex || type == ValueType::kEdge;
 }
 
 }  // namespace koios::planner

@@ -20,7 +20,8 @@ enum class ValueType : uint8_t {
   kList,
   kBag,  // a list that aggregate() gathered: for typeOf() a set, as TinkerPop's BulkSet is one
   kMap,
-  kEntry,  // a map's entry, from unfold()
+  kEntry,   // a map's entry, from unfold()
+  kMember,  // from unfold() of what may be a map: as kAny, and a map of one entry may be an entry
 };
 
 struct TypeEnv {
@@ -47,6 +48,8 @@ TypeEnv AtLoopStart(const TypeEnv& before, const Loop& loop);
 void Advance(const Op& op, TypeEnv* env);
 void Advance(const Chain& chain, TypeEnv* env);
 
+// kAny or kMember.
+bool IsUnknown(ValueType type);
 // Whether a value of this type may be a vertex or an edge.
 bool MayBeElement(ValueType type);
 

@@ -332,14 +332,16 @@ Status MapOfFunction(const EvalContext& context, const Args& args, Operand* out)
 }
 
 // require(value, kinds, reader): true, or an error when a value is none of the kinds, a set of
-// letters: v vertex, e edge, p property of a vertex, q property of an edge, m map, o path.
+// letters: v vertex, e edge, p property of a vertex, q property of an edge, m map, n map of
+// which no unfold() made an entry (a map of one is refused), o path.
 Status RequireFunction(const EvalContext& context, const Args& args, Operand* out) {
   const std::string& kinds = args[1]->constant.AsString();
   const ElementRows elements = ElementRows::Of(*args[0], context.rows);
   const auto takes = [&kinds](char kind) { return kinds.find(kind) != std::string::npos; };
   const auto fail = [&](std::string_view kind) {
-    static constexpr std::pair<char, const char*> kWords[] = {
-        {'v', "a vertex"}, {'e', "an edge"}, {'p', "a property"}, {'m', "a map"}, {'o', "a path"}};
+    static constexpr std::pair<char, const char*> kWords[] = {{'v', "a vertex"},   {'e', "an edge"},
+                                                              {'p', "a property"}, {'m', "a map"},
+                                                              {'n', "a map"},      {'o', "a path"}};
     std::string wanted;
     for (const auto& [letter, word] : kWords) {
       if (takes(letter)) wanted += (wanted.empty() ? "" : " or ") + std::string(word);
@@ -356,6 +358,14 @@ Status RequireFunction(const EvalContext& context, const Args& args, Operand* ou
                       : value.kind() == ValueKind::kMap          ? 'm'
                       : value.kind() == ValueKind::kPath         ? 'o'
                                                                  : ' ';
+    if (kind == 'm' && takes('n')) {
+      if (value.AsMap().size() != 1) continue;
+      ErrorDetail detail;
+      detail.reason = "NOT_THERE_YET";
+      detail.hint = "unfold() it where its map is made, as in groupCount().unfold().";
+      return Unimplemented(
+          args[2]->constant.AsString() + " can't tell an entry from a map of one here.", detail);
+    }
     if (kind == ' ' || !takes(kind)) return fail(KindName(value.kind()));
   }
   out->is_constant = true;

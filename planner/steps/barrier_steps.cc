@@ -25,6 +25,11 @@ StatusOr<OrderKey> BuildOrderKey(const Modulator& by, const StepCall& step, Buil
       ASSIGN_OR_RETURN(key.direction, DirectionOf(argument));
       continue;
     }
+    if (argument.IsEnum("Column") && builder->env().current == ValueType::kMember) {
+      // Entries and maps of one sort alike.
+      value = CallOf(argument.name == "keys" ? "map_keys" : "map_values", {value});
+      continue;
+    }
     ASSIGN_OR_RETURN(value,
                      BuildByArgument(argument, Current(), plan::Project::DROP_ROW, step, builder));
   }

@@ -60,7 +60,7 @@ Status BuildTurns(const StepCall& step, const std::string& number, Builder* body
 ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, Builder* builder) {
   const ValueType type = TypeOf(*input, builder->env());
   Require(input, type == ValueType::kEntry ? "vep" : "vepm", "by(\"" + key + "\")", builder);
-  if (type == ValueType::kMap || type == ValueType::kAny)
+  if (type == ValueType::kMap || IsUnknown(type))
     return CallOf("by_key", {input, StringConstant(key)});
   return PropertyOf(input, key);
 }
@@ -69,8 +69,9 @@ ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, Build
 
 ExpressionPtr ColumnValue(std::string_view column, const ExpressionPtr& input,
                           const std::string& reader, Builder* builder) {
-  Require(input, "mo", reader, builder);
-  const bool entry = TypeOf(*input, builder->env()) == ValueType::kEntry;
+  const ValueType type = TypeOf(*input, builder->env());
+  Require(input, type == ValueType::kMember ? "no" : "mo", reader, builder);
+  const bool entry = type == ValueType::kEntry;
   if (column == "keys") return CallOf(entry ? "entry_key" : "map_keys", {input});
   return CallOf(entry ? "entry_value" : "map_values", {input});
 }

@@ -6,7 +6,7 @@
 namespace koios::planner {
 namespace {
 
-bool MayBeMap(ValueType type) { return type == ValueType::kAny || type == ValueType::kMap; }
+bool MayBeMap(ValueType type) { return IsUnknown(type) || type == ValueType::kMap; }
 
 }  // namespace
 

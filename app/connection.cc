@@ -11,9 +11,13 @@
 
 namespace koios::app {
 
+namespace {
+
 CLI::Validator NotEmpty() {
   return {[](const std::string& text) { return text.empty() ? "it is empty" : ""; }, "", ""};
 }
+
+}  // namespace
 
 void ConnectionFlags::AddTo(CLI::App* command) {
   auto* server_option = command->add_option("--server", server, "HOST:PORT of a server");

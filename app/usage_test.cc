@@ -53,6 +53,16 @@ TEST(UsageTest, WrongFlagsOfImportAreUsageErrors) {
   EXPECT_EQ(right.code, client::kExitOk) << right.text;
 }
 
+TEST(UsageTest, WhatIsEmptyOrOutOfRangeIsAUsageError) {
+  const storage::TempFolder temp;
+  const Outcome data = Koios("query --data '' -e 'g.V()'");
+  EXPECT_EQ(data.code, client::kExitUsage) << data.text;
+  EXPECT_NE(data.text.find("--data"), std::string::npos) << data.text;
+  const Outcome scale = Koios("generate rmat --scale 0 --out " + temp / "out");
+  EXPECT_EQ(scale.code, client::kExitUsage) << scale.text;
+  EXPECT_NE(scale.text.find("between"), std::string::npos) << scale.text;
+}
+
 TEST(UsageTest, WhatIsMisspeltHasANearestName) {
   const storage::TempFolder temp;
   const auto says = [](const std::string& arguments, const std::string& nearest) {

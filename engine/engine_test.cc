@@ -406,6 +406,29 @@ TEST(EngineTest, ACancelFindsPropertiesNotYetGivenOut) {
   EXPECT_EQ(sink->Wait().status.code(), StatusCode::kCancelled);
 }
 
+// Values are read as many elements at a time as fill a batch, not a batch of elements at once.
+TEST(EngineTest, WideValuesAreReadInSlices) {
+  auto graph = std::make_shared<storage::MemoryGraph>();
+  const Value text = Value::String(std::string(100'000, 'x'));
+  for (int i = 0; i < 600; ++i) CHECK(graph->AddVertex(Value::Long(i), "v", {{"a", text}}).ok());
+  plan::Plan plan;
+  plan.set_num_slots(1);
+  Add(&plan, "V()")->mutable_partitions();
+  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Add(&plan, "V()")->mutable_scan();
+  Add(&plan, "values()")->mutable_fetch();
+  Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "sink")->mutable_sink();
+  const auto engine = Engine::Create(Workers(1));
+  auto sink = std::make_shared<WaitingSink>(1'000'000);
+  QueryOptions options;
+  options.memory_limit_bytes = 16 << 20;
+  engine->Submit(plan, graph, options, sink);
+  const QueryResult result = sink->Wait();
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(sink->rows(), 600);
+}
+
 TEST(EngineTest, AClosedWindowPausesTheQuery) {
   const auto graph = FanGraph(200, 8);
   const auto engine = Engine::Create(Workers(2));

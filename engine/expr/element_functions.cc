@@ -378,7 +378,9 @@ Status RequireLabelFunction(const EvalContext& context, const Args& args, Operan
   for (size_t row = 0; row < context.rows; ++row) {
     if (!args[0]->Present(row)) {
       return InvalidArgument("A traverser comes here that has nothing labelled \"" +
-                             args[1]->constant.AsString() + "\", and no map with such a key.");
+                             args[1]->constant.AsString() +
+                             "\", and no map with such a key; filter(select(\"" +
+                             args[1]->constant.AsString() + "\")) before it leaves it out.");
     }
   }
   out->is_constant = true;

@@ -224,6 +224,8 @@ class SetPropertyOp : public StreamOperator {
     return OkStatus();
   }
 
+  bool keeps_cursor() const override { return false; }
+
  private:
   PropertyInput property_;
   OperatorHost* const host_;

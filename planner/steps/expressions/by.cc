@@ -60,8 +60,9 @@ Status BuildTurns(const StepCall& step, const std::string& number, Builder* body
 ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, Builder* builder) {
   const ValueType type = TypeOf(*input, builder->env());
   Require(input, type == ValueType::kEntry ? "vep" : "vepm", "by(\"" + key + "\")", builder);
-  if (type == ValueType::kMap || IsUnknown(type))
+  if (type == ValueType::kMap || IsUnknown(type)) {
     return CallOf("by_key", {input, StringConstant(key)});
+  }
   return PropertyOf(input, key);
 }
 

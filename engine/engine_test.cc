@@ -382,13 +382,8 @@ TEST(EngineTest, RowsThatAScopeLetsGoWait) {
   EXPECT_EQ(sink->rows(), 60'000);
 }
 
-// A query that ends while an operator still holds what it has not given out.
-TEST(EngineTest, ACancelFindsPropertiesNotYetGivenOut) {
-  auto graph = std::make_shared<storage::MemoryGraph>();
-  for (int i = 0; i < 4000; ++i) {
-    const Value text = Value::String(std::string(100, 'x'));
-    CHECK(graph->AddVertex(Value::Long(i), "v", {{"a", text}, {"b", text}, {"c", text}}).ok());
-  }
+// V().values()
+plan::Plan AllValues() {
   plan::Plan plan;
   plan.set_num_slots(1);
   Add(&plan, "V()")->mutable_partitions();
@@ -397,9 +392,19 @@ TEST(EngineTest, ACancelFindsPropertiesNotYetGivenOut) {
   Add(&plan, "values()")->mutable_fetch();
   Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
   Add(&plan, "sink")->mutable_sink();
+  return plan;
+}
+
+// A query that ends while an operator still holds what it has not given out.
+TEST(EngineTest, ACancelFindsPropertiesNotYetGivenOut) {
+  auto graph = std::make_shared<storage::MemoryGraph>();
+  for (int i = 0; i < 4000; ++i) {
+    const Value text = Value::String(std::string(100, 'x'));
+    CHECK(graph->AddVertex(Value::Long(i), "v", {{"a", text}, {"b", text}, {"c", text}}).ok());
+  }
   const auto engine = Engine::Create(Workers(1));
   auto sink = std::make_shared<WaitingSink>(1);
-  const auto handle = engine->Submit(plan, graph, {}, sink);
+  const auto handle = engine->Submit(AllValues(), graph, {}, sink);
   sink->WaitForRows();
   LetOthersRun(engine.get(), 100);
   handle->Cancel(Cancelled("by the test"));
@@ -411,19 +416,11 @@ TEST(EngineTest, WideValuesAreReadInSlices) {
   auto graph = std::make_shared<storage::MemoryGraph>();
   const Value text = Value::String(std::string(100'000, 'x'));
   for (int i = 0; i < 600; ++i) CHECK(graph->AddVertex(Value::Long(i), "v", {{"a", text}}).ok());
-  plan::Plan plan;
-  plan.set_num_slots(1);
-  Add(&plan, "V()")->mutable_partitions();
-  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
-  Add(&plan, "V()")->mutable_scan();
-  Add(&plan, "values()")->mutable_fetch();
-  Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
-  Add(&plan, "sink")->mutable_sink();
   const auto engine = Engine::Create(Workers(1));
   auto sink = std::make_shared<WaitingSink>(1'000'000);
   QueryOptions options;
   options.memory_limit_bytes = 16 << 20;
-  engine->Submit(plan, graph, options, sink);
+  engine->Submit(AllValues(), graph, options, sink);
   const QueryResult result = sink->Wait();
   EXPECT_TRUE(result.status.ok()) << result.status;
   EXPECT_EQ(sink->rows(), 600);

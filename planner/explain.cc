@@ -187,12 +187,16 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
     case Operator::kOrder:
       return OrderText(op.order(), plan);
     case Operator::kDedup:
-      return "Dedup(" + SlotsText(op.dedup().key_slots(), plan) + ")";
+      return "Dedup(" + SlotsText(op.dedup().key_slots(), plan) +
+             (op.dedup().waits() ? ", waits)" : ")");
     case Operator::kGroup:
       return GroupText(op.group(), plan);
     case Operator::kAggregate:
       return "Aggregate(" + op.aggregate().name() + ", " +
-             SlotText(op.aggregate().value_slot(), plan) + ")";
+             SlotText(op.aggregate().value_slot(), plan) +
+             (op.aggregate().distinct() ? ", distinct)" : ")");
+    case Operator::kBarrier:
+      return op.barrier().merge() ? "Barrier(merge)" : "Barrier()";
     case Operator::kSplit:
       return SplitText(op.split(), plan);
     case Operator::kAddVertex:
@@ -207,7 +211,10 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
     case Operator::kLoopExit:
       return "LoopExit(#" + std::to_string(op.loop_exit().enter()) + ")";
     case Operator::kScopeEnter:
-      return op.scope_enter().serial() ? "ScopeEnter(serial)" : "ScopeEnter()";
+      if (op.scope_enter().serial()) return "ScopeEnter(serial)";
+      return op.scope_enter().window() == 0
+                 ? "ScopeEnter()"
+                 : "ScopeEnter(" + std::to_string(op.scope_enter().window()) + " at once)";
     case Operator::kScopeExit:
       return ExitText(op.scope_exit(), plan);
     case Operator::kExchange:

@@ -78,6 +78,7 @@ std::string LoopText(const Loop& op) {
   AppendTest(", before emit ", op.before.emit, &text);
   AppendTest(", behind until ", op.behind.until, &text);
   AppendTest(", behind emit ", op.behind.emit, &text);
+  if (op.breadth_first) text += op.merges ? ", breadth first, merging" : ", breadth first";
   return "Loop(" + (text.empty() ? text : text.substr(2)) + ")";
 }
 
@@ -149,7 +150,8 @@ std::string OperationText(const Operation& operation) {
                    (op.side_effect.empty() ? "" : ", in " + op.side_effect) + ")";
           },
           [](const Aggregate& op) {
-            return "Aggregate(" + op.name + ", " + TargetText(op.value) + ")";
+            return "Aggregate(" + op.name + ", " + TargetText(op.value) +
+                   (op.distinct ? ", distinct)" : ")");
           },
           [](const Cap& op) { return "Cap(" + NamesText(op.names) + ")"; },
           [](const Mutate& op) { return MutateText(op); },

@@ -113,6 +113,7 @@ struct Group {
 struct Aggregate {
   std::string name;
   std::string value;
+  bool distinct = false;  // no barrier: a row goes on only when its value was not there
 };
 // One row: the side-effect, or a map of several.
 struct Cap {
@@ -158,6 +159,8 @@ struct Loop {
   std::vector<Chain> parts;  // what the tests before the body store, the body, the tests behind it
   LoopTests before;
   LoopTests behind;
+  bool breadth_first = false;  // all of an iteration are through before the next one begins
+  bool merges = false;         // and of equal rows that wait for it one goes on
 };
 
 using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,

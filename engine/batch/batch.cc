@@ -81,10 +81,49 @@ size_t RowLimit(size_t bytes, size_t rows) {
   return std::max<size_t>(1, kBatchBytes * rows / bytes);
 }
 
-void AppendOrdinal(uint64_t number, std::string* ordinal) {
-  for (int shift = 32; shift >= 0; shift -= 8) {
-    ordinal->push_back(static_cast<char>((number >> shift) & 0xff));
+namespace {
+
+constexpr size_t kOrdinalBytes = 5;
+constexpr uint64_t kLoopMark = uint64_t{1} << 39;
+
+void WriteOrdinal(uint64_t number, char* bytes) {
+  for (size_t i = kOrdinalBytes; i-- > 0; number >>= 8) bytes[i] = static_cast<char>(number & 0xff);
+}
+
+// Where the innermost loop's counter is; nullptr: there is none.
+char* FindLoop(std::string* ordinal) {
+  for (size_t at = ordinal->size(); at >= kOrdinalBytes; at -= kOrdinalBytes) {
+    char* bytes = ordinal->data() + at - kOrdinalBytes;
+    if ((static_cast<unsigned char>(bytes[0]) & 0x80) != 0) return bytes;
   }
+  return nullptr;
+}
+
+uint64_t ReadOrdinal(const char* bytes) {
+  uint64_t number = 0;
+  for (size_t i = 0; i < kOrdinalBytes; ++i) {
+    number = number << 8 | static_cast<unsigned char>(bytes[i]);
+  }
+  return number;
+}
+
+}  // namespace
+
+void AppendOrdinal(uint64_t number, std::string* ordinal) {
+  ordinal->resize(ordinal->size() + kOrdinalBytes);
+  WriteOrdinal(number, ordinal->data() + ordinal->size() - kOrdinalBytes);
+}
+
+void EnterLoop(std::string* ordinal) { AppendOrdinal(kLoopMark, ordinal); }
+
+void CountLoop(std::string* ordinal) {
+  char* bytes = FindLoop(ordinal);
+  if (bytes != nullptr) WriteOrdinal(ReadOrdinal(bytes) + 1, bytes);
+}
+
+void LeaveLoop(std::string* ordinal) {
+  char* bytes = FindLoop(ordinal);
+  if (bytes != nullptr) WriteOrdinal(ReadOrdinal(bytes) & ~kLoopMark, bytes);
 }
 
 }  // namespace koios::engine

@@ -68,8 +68,14 @@ struct JoinedBatch {
   bool IsFull() const { return batch.rows >= kBatchRows || bytes >= kBatchBytes; }
 };
 
-// Appends `number` to an ordinal so that the bytes sort by it. REQUIRES: number < 2^40.
+// Appends `number` to an ordinal so that the bytes sort by it. REQUIRES: number < 2^39.
 void AppendOrdinal(uint64_t number, std::string* ordinal);
+// A loop's counter stands in the ordinal where the loop was entered, before what its body appends:
+// earlier iterations sort first. It is marked as long as the row is in the loop; the last mark is
+// the innermost loop's. Rows that a barrier in the loop has numbered anew have none.
+void EnterLoop(std::string* ordinal);
+void CountLoop(std::string* ordinal);
+void LeaveLoop(std::string* ordinal);
 
 }  // namespace koios::engine
 

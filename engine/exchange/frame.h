@@ -58,6 +58,7 @@ enum class FrameKind : uint8_t {
   kGo = 6,
   kRelease = 7,
   kStats = 8,
+  kIdle = 9,
   // Only inside a process, from the engine to a coordinator.
   kStart = 20,
   kCancel = 21,
@@ -67,10 +68,13 @@ enum class FrameKind : uint8_t {
 struct Frame {
   QueryId query;
   FrameKind kind = FrameKind::kData;
-  uint32_t from = 0;                      // worker
-  uint32_t op = 0;                        // kData: the operator it is for; kAck, kClose: of which
-  InstanceId instance;                    // kClose
-  Loops loops;                            // kClose
+  uint32_t from = 0;      // worker
+  uint32_t op = 0;        // kData: the operator it is for; kAck, kClose: of which;
+                          // kGo, kIdle: the Merge
+  InstanceId instance;    // kClose
+  Loops loops;            // kClose, kGo, kIdle
+  uint64_t num_sent = 0;  // kIdle: frames of rows
+  uint64_t num_received = 0;
   Batch batch;                            // kData
   std::vector<Report> reports;            // kReport
   bool wants_stats = false;               // kEnd: answer with kStats

@@ -188,6 +188,8 @@ std::string EncodeFrame(const Frame& in, bool with_start) {
   header.mutable_loops()->Add(in.loops.begin(), in.loops.end());
   for (const Report& report : in.reports) PutReport(report, header.add_reports());
   header.set_wants_stats(in.wants_stats);
+  header.set_num_sent(in.num_sent);
+  header.set_num_received(in.num_received);
   PutStats(in.stats, &header);
   if (with_start && in.spec != nullptr) PutStart(*in.spec, header.mutable_start());
   header.set_code(static_cast<uint32_t>(in.status.code()));
@@ -217,7 +219,7 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
       !header.ParseFromArray(head.data(), static_cast<int>(head.size()))) {
     return DataLoss("A frame's header can't be read.");
   }
-  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::STATS) {
+  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::IDLE) {
     return DataLoss("A frame is of an unknown kind.");
   }
   Frame out;
@@ -233,6 +235,8 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
     out.reports.push_back(std::move(read));
   }
   out.wants_stats = header.wants_stats();
+  out.num_sent = header.num_sent();
+  out.num_received = header.num_received();
   out.stats = GetStats(header);
   if (header.has_start()) {
     ASSIGN_OR_RETURN(out.spec, GetStart(out.query, header.start(), views));

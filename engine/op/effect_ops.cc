@@ -33,6 +33,39 @@ class AggregateOp : public CollectOp {
   const uint32_t value_slot_;
 };
 
+// `where(without('x')).local(aggregate('x'))`, a set of what was visited: of a new value one
+// traverser passes, as it is in the set when the next one comes (engine rule 38).
+class VisitOp : public StreamOperator {
+ public:
+  VisitOp(const plan::Aggregate& op, OperatorHost* host)
+      : name_(op.name()), value_slot_(op.value_slot()), host_(host) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    *done = true;
+    SideEffects& effects = host_->side_effects();
+    for (size_t row = 0; row < input.rows; ++row) {
+      if (!input.Has(value_slot_) || input.slots[value_slot_].IsAbsent(row)) continue;
+      const Value value = input.slots[value_slot_].Get(row);
+      ASSIGN_OR_RETURN(const bool visited, effects.Contains(name_, value));
+      if (visited) continue;
+      RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
+      RETURN_IF_ERROR(host_->ChargeState(SideEffects::BagBytes(value, 1)));
+      effects.AddToBag(name_, value, 1);
+      output->origin.push_back(static_cast<uint32_t>(row));
+    }
+    output->has_bulk = true;
+    output->bulk.assign(output->origin.size(), 1);
+    return OkStatus();
+  }
+
+  bool keeps_cursor() const override { return false; }
+
+ private:
+  const std::string name_;
+  const uint32_t value_slot_;
+  OperatorHost* const host_;
+};
+
 class GroupEffectOp : public CollectOp {
  public:
   GroupEffectOp(const plan::Group& op, OperatorHost* host) : CollectOp(host), op_(op) {}
@@ -106,7 +139,11 @@ StatusOr<OperatorBundle> MakeAggregate(const plan::Aggregate& op, uint32_t num_s
   }
   RETURN_IF_ERROR(host->side_effects().DeclareBag(op.name()));
   OperatorBundle bundle;
-  bundle.barrier = std::make_unique<AggregateOp>(op, host);
+  if (op.distinct()) {
+    bundle.stream = std::make_unique<VisitOp>(op, host);
+  } else {
+    bundle.barrier = std::make_unique<AggregateOp>(op, host);
+  }
   return bundle;
 }
 

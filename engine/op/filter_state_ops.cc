@@ -1,9 +1,9 @@
 #include "engine/op/filter_state_ops.h"
 
-#include "absl/container/flat_hash_set.h"
-#include "core/value_compare.h"
-#include "engine/op/state/charge_ahead.h"
+#include "absl/container/flat_hash_map.h"
+#include "engine/op/state/distinct_keys.h"
 #include "engine/op/state/state_table.h"
+#include "engine/op/waiting_ops.h"
 
 namespace koios::engine {
 namespace {
@@ -56,18 +56,19 @@ class LimitOp : public StreamOperator {
   StateTable<int64_t> seen_;
 };
 
-// The first row of each distinct key passes, with bulk 1. Vertex keys have a set of their own.
+// The first row of each distinct key passes, with bulk 1.
 class DedupOp : public StreamOperator {
  public:
-  DedupOp(std::vector<uint32_t> slots, OperatorHost* host)
-      : slots_(std::move(slots)), host_(host) {}
+  DedupOp(std::vector<uint32_t> slots, OperatorHost* host) : keys_(std::move(slots)), host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     *done = true;
     size_t row = 0;
     for (const Run& run : input.runs) {
       const size_t end = row + run.count;
-      RETURN_IF_ERROR(ProcessRun(input, row, end, &sets_[run.instance], output));
+      DistinctKeys* met = &met_[run.instance];
+      ChargeAhead charge(host_, met->mutable_bytes());
+      RETURN_IF_ERROR(met->AddRows(keys_, input, row, end, nullptr, &charge, &output->origin));
       row = end;
     }
     output->has_bulk = true;
@@ -76,79 +77,18 @@ class DedupOp : public StreamOperator {
   }
 
   void Release(const InstanceId& instance) override {
-    const auto found = sets_.find(instance);
-    if (found == sets_.end()) return;
-    (void)host_->ChargeState(-found->second.bytes);
-    sets_.erase(found);
+    const auto found = met_.find(instance);
+    if (found == met_.end()) return;
+    (void)host_->ChargeState(-found->second.bytes());
+    met_.erase(found);
   }
 
   bool keeps_cursor() const override { return false; }  // state of its own per instance
 
  private:
-  struct Sets {
-    absl::flat_hash_set<uint64_t> vertices;
-    absl::flat_hash_set<Value, ValueHash, ValueEquivalent> values;
-    int64_t bytes = 0;
-  };
-  static constexpr int64_t kVertexBytes = 2 * (sizeof(uint64_t) + 1);
-
-  Status ProcessRun(const Batch& input, size_t row, size_t end, Sets* sets, OpOutput* output) {
-    ChargeAhead charge(host_, &sets->bytes);
-    if (slots_.size() == 1 && input.Has(slots_[0]) &&
-        input.slots[slots_[0]].kind() == Column::Kind::kVertex &&
-        !input.slots[slots_[0]].has_absent()) {
-      const std::vector<VertexRef>& vertices = input.slots[slots_[0]].vertices();
-      for (; row < end; ++row) {
-        ASSIGN_OR_RETURN(const bool fresh, AddVertex(vertices[row], sets, &charge));
-        if (fresh) output->origin.push_back(static_cast<uint32_t>(row));
-      }
-    } else {
-      for (; row < end; ++row) {
-        Value key;
-        if (!KeyAt(input, row, &key)) continue;
-        ASSIGN_OR_RETURN(const bool fresh, key.kind() == ValueKind::kVertex
-                                               ? AddVertex(key.AsVertex(), sets, &charge)
-                                               : AddValue(std::move(key), sets, &charge));
-        if (fresh) output->origin.push_back(static_cast<uint32_t>(row));
-      }
-    }
-    return OkStatus();
-  }
-
-  // Both: whether it was not there.
-  static StatusOr<bool> AddVertex(VertexRef vertex, Sets* sets, ChargeAhead* charge) {
-    RETURN_IF_ERROR(charge->Take(kVertexBytes));
-    const bool fresh = sets->vertices.insert(vertex.bits).second;
-    if (!fresh) charge->Return(kVertexBytes);
-    return fresh;
-  }
-
-  static StatusOr<bool> AddValue(Value key, Sets* sets, ChargeAhead* charge) {
-    const int64_t bytes = 2 * static_cast<int64_t>(sizeof(Value) + key.ByteSize());
-    RETURN_IF_ERROR(charge->Take(bytes));
-    const bool fresh = sets->values.insert(std::move(key)).second;
-    if (!fresh) charge->Return(bytes);
-    return fresh;
-  }
-
-  // A row without one of the keys is filtered, as an unproductive by() is.
-  bool KeyAt(const Batch& input, size_t row, Value* key) const {
-    for (uint32_t slot : slots_) {
-      if (!input.Has(slot) || input.slots[slot].IsAbsent(row)) return false;
-    }
-    if (slots_.size() == 1) {
-      *key = input.slots[slots_[0]].Get(row);
-      return true;
-    }
-    ValueList parts;
-    for (uint32_t slot : slots_) parts.push_back(input.slots[slot].Get(row));
-    *key = Value::List(std::move(parts));
-    return true;
-  }
-
-  const std::vector<uint32_t> slots_;
+  const KeyReader keys_;
   OperatorHost* const host_;
-  absl::flat_hash_map<InstanceId, Sets, std::hash<InstanceId>> sets_;
+  absl::flat_hash_map<InstanceId, DistinctKeys, std::hash<InstanceId>> met_;
 };
 
 }  // namespace
@@ -172,6 +112,7 @@ StatusOr<OperatorBundle> MakeDedup(const plan::Dedup& op, uint32_t num_slots, Op
     slots.push_back(slot);
   }
   if (slots.empty()) slots = {0};
+  if (op.waits()) return MakeWaitingDedup(std::move(slots), host);
   OperatorBundle bundle;
   bundle.stream = std::make_unique<DedupOp>(std::move(slots), host);
   return bundle;

@@ -10,6 +10,7 @@
 #include "engine/op/reduce_op.h"
 #include "engine/op/row_ops.h"
 #include "engine/op/source_ops.h"
+#include "engine/op/waiting_ops.h"
 
 namespace koios::engine {
 namespace {
@@ -70,7 +71,7 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
     case plan::Operator::kSample:
       return MakeSample(op.sample(), host);
     case plan::Operator::kBarrier:
-      return MakeBarrier(host);
+      return op.barrier().merge() ? MakeMergingBarrier(host) : MakeBarrier(host);
     case plan::Operator::kGroup:
       return op.group().side_effect().empty() ? MakeGroup(op.group(), num_slots, host)
                                               : MakeGroupEffect(op.group(), num_slots, host);

@@ -17,9 +17,12 @@ bool PlanShape::IsBarrier(const plan::Operator& op) {
       return op.group().stage() == plan::FINAL;
     case plan::Operator::kTail:
       return op.tail().stage() == plan::FINAL;
+    case plan::Operator::kDedup:
+      return op.dedup().waits();
+    case plan::Operator::kAggregate:
+      return !op.aggregate().distinct();
     case plan::Operator::kSample:
     case plan::Operator::kBarrier:
-    case plan::Operator::kAggregate:
     case plan::Operator::kCap:
       return true;
     default:
@@ -61,6 +64,7 @@ StatusOr<std::shared_ptr<const PlanShape>> PlanShape::Make(const plan::Plan& pla
   }
   shape->ComputePostDominators(plan);
   shape->ComputeReach(plan);
+  shape->ComputeCutShort(plan);
   shape->ComputeRanks(plan);
   return std::shared_ptr<const PlanShape>(std::move(shape));
 }
@@ -219,6 +223,17 @@ void PlanShape::ComputeReach(const plan::Plan& plan) {
   }
 }
 
+void PlanShape::ComputeCutShort(const plan::Plan& plan) {
+  const auto size = static_cast<uint32_t>(plan.operators_size());
+  cut_short_.assign(size, 0);
+  for (uint32_t id = size; id-- > 0;) {
+    const uint32_t next = post_dominator_[id];
+    if (next == kEnd || is_barrier_[next] != 0) continue;
+    const plan::Operator& op = plan.operators(static_cast<int>(next));
+    cut_short_[id] = op.has_limit() && op.limit().high() >= 0 ? 1 : cut_short_[next];
+  }
+}
+
 bool PlanShape::Reaches(const BarrierKey& from, const BarrierKey& to) const {
   // The loops around both, outermost first, are a common prefix of the two chains.
   std::vector<uint32_t> from_loops, to_loops;
@@ -242,7 +257,8 @@ std::vector<uint8_t> PlanShape::LeadsOnlyTo(const plan::Plan& plan, uint32_t op)
   for (uint32_t id = op; id-- > 0;) {
     const plan::Operator& before = plan.operators(id);
     // A barrier with an effect has all its rows before `op` has one, unless branches meet between.
-    const bool effect = before.has_aggregate() || !before.group().side_effect().empty();
+    const bool effect = (before.has_aggregate() && !before.aggregate().distinct()) ||
+                        !before.group().side_effect().empty();
     bool only = !effect || before.scope() != plan.operators(op).scope() ||
                 before.loop() != plan.operators(op).loop();
     if (before.has_loop_back()) {

@@ -36,6 +36,9 @@ class PlanShape {
   uint32_t LoopOf(uint32_t op) const { return loop_[op]; }
   // Marks the operators before `op` all of whose ways lead to it and which have no effect.
   static std::vector<uint8_t> LeadsOnlyTo(const plan::Plan& plan, uint32_t op);
+  // Whether all rows come to a limit before they come to a barrier: the first of them may be
+  // enough.
+  bool IsCutShort(uint32_t op) const { return cut_short_[op] != 0; }
   // Of operators that can move, the one of the highest rank is nearest to the end. Ranks are a
   // permutation of the ids: of the branches of a union the first has the highest, so that its rows
   // come first, as users expect where a union is all there is.
@@ -50,12 +53,14 @@ class PlanShape {
   std::vector<uint32_t> Onward(const plan::Operator& op) const;
   void ComputePostDominators(const plan::Plan& plan);
   void ComputeReach(const plan::Plan& plan);
+  void ComputeCutShort(const plan::Plan& plan);
   void ComputeRanks(const plan::Plan& plan);
 
   static constexpr uint32_t kEnd = UINT32_MAX;
   std::vector<uint8_t> is_barrier_;
   std::vector<uint32_t> exit_of_;
   std::vector<uint32_t> post_dominator_;  // nearest operator on all ways onward; kEnd: none
+  std::vector<uint8_t> cut_short_;
   std::vector<uint32_t> scope_;
   std::vector<uint32_t> loop_;
   std::vector<uint32_t> loop_exit_;  // by LoopEnter

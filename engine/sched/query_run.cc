@@ -9,8 +9,12 @@
 namespace koios::engine {
 namespace {
 
-// Of the query's account: what it may use before its queues hold one batch.
+// Of the query's account: what it may use before its queues hold one batch, and its scopes open one
+// instance after the other.
 constexpr int64_t kCrowdedShare = 4;
+
+// How long rows wait in an outbox, at most.
+constexpr uint64_t kSlicesToWait = 16;
 
 }  // namespace
 
@@ -80,9 +84,15 @@ Status QueryRun::Open() {
     if (node.op->scope() > 0 && stateful)
       nodes_[node.op->scope() - 1].stateful.push_back(node.op->id());
     has_nested_scopes_ = has_nested_scopes_ || (node.op->has_scope_enter() && node.op->scope() > 0);
+    merges_ = merges_ || IsMerge(static_cast<uint32_t>(id));
     if (node.op->has_exchange()) node.outbox = std::make_unique<Outbox>(worker_.num_workers);
   }
   return OkStatus();
+}
+
+bool QueryRun::IsMerge(uint32_t op) const {
+  return op < nodes_.size() && nodes_[op].code.partial != nullptr &&
+         nodes_[op].code.partial->flushes_first();
 }
 
 Status QueryRun::OverLimit(const plan::Operator& op, int64_t bytes) const {
@@ -135,7 +145,9 @@ Status QueryRun::CheckFits(const Frame& frame) const {
 Status QueryRun::CheckNext(const Node& node) const {
   const bool enters = node.op->has_scope_enter();
   const plan::Operator& reader = enters ? *nodes_[shape_->ExitOf(node.op->id())].op : *node.op;
-  const bool reads = enters || node.op->has_scope_exit() || node.op->has_split();
+  const bool loops =
+      node.op->has_loop_enter() || node.op->has_loop_back() || node.op->has_loop_exit();
+  const bool reads = enters || node.op->has_scope_exit() || node.op->has_split() || loops;
   return CheckInput(node.lane->queue.front().batch, node.needed, reads ? reader.ordinal_slot() : 0);
 }
 
@@ -162,9 +174,19 @@ void QueryRun::Receive(Frame frame) {
     case FrameKind::kRelease:
       closed_at_.erase(frame.instance);
       return;
+    case FrameKind::kIdle:
+      if (!is_coordinator()) return;
+      idle_.Tell(frame.from, frame.num_sent, frame.num_received,
+                 IsMerge(frame.op) ? std::optional(HeldRows{frame.op, frame.loops}) : std::nullopt);
+      if (idle_told_) DecideFlush();
+      return;
+    case FrameKind::kGo:
+      if (!IsMerge(frame.op)) return;
+      may_flush_ = HeldRows{frame.op, std::move(frame.loops)};
+      idle_told_ = false;
+      return;
     case FrameKind::kEnd:
     case FrameKind::kFail:
-    case FrameKind::kGo:
     case FrameKind::kStats:
     case FrameKind::kStart:
     case FrameKind::kCancel:
@@ -195,6 +217,8 @@ void QueryRun::ReceiveData(Frame frame) {
     return Fail(Internal("A frame names an exchange that does not exist."));
   }
   spread_ = true;
+  ++num_received_;
+  idle_told_ = false;
   Input input;
   input.batch = std::move(frame.batch);
   input.batch.slots.resize(spec_->plan.num_slots());
@@ -228,12 +252,15 @@ void QueryRun::FinishInput(Node* node) {
   node->lane->active.reset();
 }
 
+bool QueryRun::IsCrowded() const {
+  return spec_->account->used() > spec_->account->limit() / kCrowdedShare;
+}
+
 bool QueryRun::HasRoom(uint32_t op, const Loops& iteration) const {
   const auto found = nodes_[op].lanes.find(iteration);
   if (found == nodes_[op].lanes.end()) return true;
   // Many iterations have many queues: they become short before they fill the account.
-  const bool crowded = spec_->account->used() > spec_->account->limit() / kCrowdedShare;
-  return found->second.queue.size() < (crowded ? 1 : worker_.bounds.queue_batches);
+  return found->second.queue.size() < (IsCrowded() ? 1 : worker_.bounds.queue_batches);
 }
 
 bool QueryRun::HasWork(const Node& node) const {
@@ -244,18 +271,36 @@ bool QueryRun::HasWork(const Node& node) const {
 
 // What a node does on its own account: fired barriers, rows leaving a scope or trying its next
 // body.
-bool QueryRun::PickOwn(Node* node) const {
+bool QueryRun::PickOwn(Node* node, bool may_fire) const {
   node->lane = nullptr;
-  for (auto it = node->firings.rbegin(); it != node->firings.rend(); ++it) {
-    if (!HasRoom(node->op->next(0), it->first)) continue;
-    node->iteration = it->first;
-    return true;
-  }
+  if (may_fire && PickFiring(node)) return true;
   if (node->exits.batch.rows > 0) {
     return HasRoom(node->op->next(0), node->exits.batch.runs.front().loops);
   }
   return std::any_of(node->restarts.begin(), node->restarts.end(),
                      [](const JoinedBatch& joined) { return joined.batch.rows > 0; });
+}
+
+// The deepest iteration's; when memory is short the oldest instance's, so that it ends before
+// others grow.
+bool QueryRun::PickFiring(Node* node) const {
+  const bool oldest = node->op->scope() > 0 && !node->firings.empty() && IsCrowded();
+  const auto by_age = [](const Firing& a, const Firing& b) {
+    return a.key.instance.serial < b.key.instance.serial;
+  };
+  uint64_t serial = UINT64_MAX;
+  for (auto it = node->firings.rbegin(); it != node->firings.rend(); ++it) {
+    if (!HasRoom(node->op->next(0), it->first)) continue;
+    if (oldest) {
+      std::iter_swap(it->second.begin(),
+                     std::min_element(it->second.begin(), it->second.end(), by_age));
+      if (it->second.front().key.instance.serial >= serial) continue;
+      serial = it->second.front().key.instance.serial;
+    }
+    node->iteration = it->first;
+    if (!oldest) return true;
+  }
+  return oldest && serial != UINT64_MAX;
 }
 
 bool QueryRun::PickLane(Node* node, bool shallowest) const {
@@ -303,8 +348,18 @@ bool QueryRun::MayOpen(const Node& enter, const Loops& iteration) const {
   if (enter.op->scope_enter().serial()) {
     return enter.open_instances.empty() || enter.open_instances.rbegin()->first < iteration;
   }
-  const auto open = enter.open_instances.find(iteration);
-  return open == enter.open_instances.end() || open->second < worker_.bounds.open_instances;
+  return OpenRoom(enter, iteration) > 0;
+}
+
+// How many instances more may open in this iteration; one can where none is open, whatever is used.
+size_t QueryRun::OpenRoom(const Node& enter, const Loops& iteration) const {
+  const auto found = enter.open_instances.find(iteration);
+  const size_t open = found == enter.open_instances.end() ? 0 : found->second;
+  const size_t window = enter.op->scope_enter().window();
+  const size_t most = IsCrowded()  ? 1
+                      : window > 0 ? std::min(window, worker_.bounds.open_instances)
+                                   : worker_.bounds.open_instances;
+  return open < most ? most - open : 0;
 }
 
 // Deepest first: what is nearest to the end moves on before more is made. In loops the shallowest
@@ -312,12 +367,21 @@ bool QueryRun::MayOpen(const Node& enter, const Loops& iteration) const {
 bool QueryRun::Step() {
   if (!failure_.ok() || complete_) return false;
   const bool shallowest = ++num_steps_ % 8 == 0;
+  const bool crowded = IsCrowded();
+  return (crowded && StepOnce(shallowest, /*widen=*/false)) || StepOnce(shallowest, true);
+}
+
+// Unless `widen`, no instance begins the next iteration of a loop: what is under way gets through,
+// and its memory is free, before there is more.
+bool QueryRun::StepOnce(bool shallowest, bool widen) {
   for (auto it = busy_.rbegin(); it != busy_.rend(); ++it) {
     const uint32_t rank = *it;
     const uint32_t id = shape_->AtRank(rank);
     Node& node = nodes_[id];
-    if (!PickOwn(&node) && !PickLane(&node, shallowest)) continue;
+    const bool may_fire = widen || node.op->loop() <= node.op->scope();
+    if (!PickOwn(&node, may_fire) && !PickLane(&node, shallowest)) continue;
     RunNode(id);
+    idle_told_ = false;
     if (!HasWork(node)) busy_.erase(rank);
     return true;
   }
@@ -366,20 +430,96 @@ bool QueryRun::Flush() {
   if (!moved) {
     for (size_t id = nodes_.size(); id-- > 0;) {
       Node& node = nodes_[id];
-      if (node.code.partial != nullptr) moved = FlushFirst(&node) || moved;
+      if (node.code.partial != nullptr && !node.code.partial->flushes_first()) {
+        moved = FlushFirst(&node) || moved;
+      }
       if (node.outbox != nullptr && !node.outbox->Empty()) {
         moved = Pump(&node, /*flush=*/true) || moved;
       }
     }
   }
   EndSlice();
+  if (!moved && merges_ && !idle_told_ && num_sent_ + num_received_ > 0) {
+    TellIdle();
+    moved = !idle_told_;  // decided at once
+  }
   return moved || complete_;
 }
 
+// Merges give their rows the nearest to the source first. Once the query has spread, only when the
+// coordinator says so: rows of other workers may still meet them.
 bool QueryRun::FlushMerged() {
-  return std::any_of(nodes_.begin(), nodes_.end(), [&](Node& node) {
-    return node.code.partial != nullptr && node.code.partial->flushes_first() && FlushFirst(&node);
-  });
+  if (!merges_) return false;
+  if (num_sent_ + num_received_ == 0) {
+    const std::optional<HeldRows> held = FirstHeld();
+    return held && FlushHeld(*held);
+  }
+  if (!may_flush_ || !HasRoom(nodes_[may_flush_->op].op->next(0), may_flush_->loops)) return false;
+  if (FlushHeld(*may_flush_)) return true;
+  may_flush_.reset();
+  return false;
+}
+
+bool QueryRun::FlushHeld(const HeldRows& held) {
+  Node& node = nodes_[held.op];
+  const Loops* found =
+      node.code.partial->First([&held](const Loops& iteration) { return iteration == held.loops; });
+  if (found == nullptr) return false;
+  const Status status = FlushPartial(&node, held.loops);
+  if (!status.ok()) Fail(WithDetail(status, DetailFor(*node.op)));
+  return true;
+}
+
+// In a loop an earlier iteration is nearer to the source, whatever its operator.
+bool QueryRun::IsBefore(const HeldRows& a, const HeldRows& b) const {
+  if (shape_->LoopOf(a.op) != shape_->LoopOf(b.op) || a.loops == b.loops) return a.op < b.op;
+  return a.loops < b.loops;
+}
+
+// Of the rows that Merges hold here, and for which there is room, those that go first.
+std::optional<HeldRows> QueryRun::FirstHeld() const {
+  std::optional<HeldRows> first;
+  for (const Node& node : nodes_) {
+    if (!IsMerge(node.op->id())) continue;
+    const Loops* loops = node.code.partial->First(
+        [&](const Loops& iteration) { return HasRoom(node.op->next(0), iteration); });
+    if (loops == nullptr) continue;
+    HeldRows held{node.op->id(), *loops};
+    if (!first || IsBefore(held, *first)) first = std::move(held);
+  }
+  return first;
+}
+
+void QueryRun::TellIdle() {
+  idle_told_ = true;
+  std::optional<HeldRows> held = FirstHeld();
+  if (is_coordinator()) {
+    idle_.Tell(worker_.index, num_sent_, num_received_, std::move(held));
+    return DecideFlush();
+  }
+  Frame idle;
+  idle.kind = FrameKind::kIdle;
+  idle.op = held ? held->op : UINT32_MAX;
+  if (held) idle.loops = std::move(held->loops);
+  idle.num_sent = num_sent_;
+  idle.num_received = num_received_;
+  SendControl(spec_->id.coordinator, std::move(idle));
+}
+
+void QueryRun::DecideFlush() {
+  const auto before = [this](const HeldRows& a, const HeldRows& b) { return IsBefore(a, b); };
+  const std::optional<HeldRows> held = idle_.Decide(before);
+  if (!held) return;
+  for (const uint32_t to : idle_.workers()) {
+    if (to == worker_.index) continue;
+    Frame go;
+    go.kind = FrameKind::kGo;
+    go.op = held->op;
+    go.loops = held->loops;
+    SendControl(to, std::move(go));
+  }
+  may_flush_ = held;
+  idle_told_ = false;
 }
 
 // Sends on rows of the first iteration that the operator holds rows of and for which there is room.
@@ -392,8 +532,15 @@ bool QueryRun::FlushFirst(Node* node) {
   return true;
 }
 
+// A few rows that wait for others to make a batch may be what ends the query: they do not wait
+// until a busy worker has nothing else to do.
 void QueryRun::EndSlice() {
   if (!failure_.ok() || complete_) return;
+  if (++num_slices_ % kSlicesToWait == 0) {
+    for (Node& node : nodes_) {
+      if (node.outbox != nullptr && !node.outbox->Empty()) Pump(&node, /*flush=*/true);
+    }
+  }
   SendReports();
   Settle();
   SendCloses();

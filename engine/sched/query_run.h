@@ -18,6 +18,7 @@
 #include "engine/exchange/frame.h"
 #include "engine/expr/expression.h"
 #include "engine/op/operator.h"
+#include "engine/sched/idle_watch.h"
 #include "engine/sched/outbox.h"
 #include "engine/sched/plan_shape.h"
 #include "engine/scope/home.h"
@@ -143,12 +144,16 @@ class QueryRun {
 
   // Scheduling.
   // Each picks something of the node to run now, if there is any.
-  bool PickOwn(Node* node) const;
+  bool StepOnce(bool shallowest, bool widen);
+  bool PickOwn(Node* node, bool may_fire) const;
+  bool PickFiring(Node* node) const;
   bool PickLane(Node* node, bool shallowest) const;
   bool HasWork(const Node& node) const;
+  bool IsCrowded() const;
   bool HasRoom(uint32_t op, const Loops& iteration) const;
   bool CanTake(const Node& node, const Loops& iteration) const;
   bool MayOpen(const Node& enter, const Loops& iteration) const;
+  size_t OpenRoom(const Node& enter, const Loops& iteration) const;
   void RunNode(uint32_t id);
   Status Dispatch(Node* node);
   void Enqueue(uint32_t op, Batch batch);
@@ -169,23 +174,30 @@ class QueryRun {
   Status RunSplit(Node* node);
   Status RunScopeEnter(Node* node);
   void EnterRows(Node* node, Batch batch, int64_t charged);
-  Status EnterNextTraverser(Node* node);
+  Status EnterSome(Node* node);
   Status RunScopeExit(Node* node);
   StatusOr<Home*> LeavingHome(const Node& node, const Run& run) const;
   Status ExitRow(const plan::ScopeExit& exit, const Batch& batch, uint32_t row, Home* home);
   void SendExits(Node* exit);
   Status RunLoop(Node* node);
+  static void CountOrdinals(const plan::Operator& op, Batch* batch);
   Status RunSink(Node* node);
   size_t OutputLimit(const Node& node, const Batch& input) const;
   Batch MakeOutput(Node* node, const Input& input, OpOutput output);
   void AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch);
   void GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch);
   void ToOwners(const Column& column, std::vector<uint32_t>* to) const;
-  StatusOr<std::vector<uint32_t>> Destinations(const plan::Exchange& exchange, const Batch& batch);
+  StatusOr<std::vector<uint32_t>> Destinations(const plan::Operator& op, const Batch& batch);
   void DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked);
   Status FlushPartial(Node* node, const Loops& iteration);
   bool FlushFirst(Node* node);
+  bool IsMerge(uint32_t op) const;
   bool FlushMerged();
+  bool FlushHeld(const HeldRows& held);
+  bool IsBefore(const HeldRows& a, const HeldRows& b) const;
+  std::optional<HeldRows> FirstHeld() const;
+  void TellIdle();
+  void DecideFlush();
   void CountOut(Node* node, const Batch& batch);
   bool Pump(Node* node, bool flush);
   void SendData(Node* node, uint32_t to, const Loops& lane, Batch batch);
@@ -238,7 +250,16 @@ class QueryRun {
   bool has_nested_scopes_ = false;
   bool any_closed_ = false;
 
+  // When Merges give what they hold, once the query has spread.
+  bool merges_ = false;    // the plan has some
+  uint64_t num_sent_ = 0;  // frames of rows
+  uint64_t num_received_ = 0;
+  bool idle_told_ = false;  // since this worker last had something to do
+  std::optional<HeldRows> may_flush_;
+  IdleWatch idle_;  // at the coordinator
+
   uint64_t num_steps_ = 0;
+  uint64_t num_slices_ = 0;
   uint64_t rows_seen_ = 0;
   bool spread_ = false;
   bool has_sent_ = false;

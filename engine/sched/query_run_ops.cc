@@ -29,8 +29,10 @@ class ResultCharge {
 
 }  // namespace
 
-// As many rows as a batch has room for, of those slots of the input's rows that stay.
+// As many rows as a batch has room for, of those slots of the input's rows that stay. Where the
+// first may be enough, partitions come one after the other.
 size_t QueryRun::OutputLimit(const Node& node, const Batch& input) const {
+  if (node.op->has_partitions() && shape_->IsCutShort(node.op->id())) return 1;
   size_t bytes = 0;
   for (size_t slot = 1; slot < input.slots.size(); ++slot) {
     const Column& column = input.slots[slot];
@@ -240,7 +242,7 @@ Status QueryRun::RunFiring(Node* node) {
     RETURN_IF_ERROR(FireNext(node, &firings->second.front(), &batch, &done));
     if (done) firings->second.pop_front();
   } while (done && !firings->second.empty() && batch.rows < worker_.bounds.batch_rows &&
-           kept - node->host->state_bytes < static_cast<int64_t>(kBatchBytes) &&
+           !IsCrowded() && kept - node->host->state_bytes < static_cast<int64_t>(kBatchBytes) &&
            worker_.clock->NowNanos() - begin < kFiringNanos);
   if (firings->second.empty()) node->firings.erase(firings);
   if (batch.rows == 0) return OkStatus();
@@ -263,7 +265,8 @@ Status QueryRun::FireNext(Node* node, Firing* firing, Batch* batch, bool* done) 
   const InstanceId instance = firing->key.instance;
   const size_t rows_before = batch->rows;
   *done = true;
-  if (root_closed_[node->op->id()] == 0) {
+  const Run run{instance, firing->key.loops, 0, 0};
+  if (!any_closed_ || !IsDropped(node->op->id(), run)) {
     RETURN_IF_ERROR(node->code.barrier->Fire(firing->key, batch, done));
   }
   const auto count = static_cast<uint32_t>(batch->rows - rows_before);
@@ -301,11 +304,12 @@ void QueryRun::ToOwners(const Column& column, std::vector<uint32_t>* to) const {
 
 // Where each row of the batch is needed. Rows whose partition this worker can read stay until the
 // query has spread (engine rule 27).
-StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exchange,
+StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Operator& op,
                                                        const Batch& batch) {
   std::vector<uint32_t> to(batch.rows, worker_.index);
   if (batch.rows == 0) return to;  // all were dropped, and columns of none may have any kind
   const auto owner = [this](uint32_t partition) { return partition % worker_.num_workers; };
+  const plan::Exchange& exchange = op.exchange();
   const bool stay = worker_.shared_view && !spread_;
   switch (exchange.key()) {
     case plan::Exchange::OWNER:
@@ -316,7 +320,7 @@ StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Exchange& exc
       const Schema& schema = spec_->view->schema();
       for (const auto& [label, count] : schema.vertex_counts) elements += count;
       for (const auto& [label, count] : schema.edge_counts) elements += count;
-      if (stay && elements < worker_.spread_after_rows) return to;
+      if (stay && (shape_->IsCutShort(op.id()) || elements < worker_.spread_after_rows)) return to;
       if (batch.slots[0].kind() != Column::Kind::kInt) {
         return Internal("An exchange by partition needs partition numbers.");
       }
@@ -363,7 +367,7 @@ Status QueryRun::RunExchange(Node* node) {
   std::vector<uint32_t> to;
   bool all_stay = worker_.num_workers == 1 || spec_->plan.one_worker();
   if (!all_stay) {
-    ASSIGN_OR_RETURN(to, Destinations(node->op->exchange(), batch));
+    ASSIGN_OR_RETURN(to, Destinations(*node->op, batch));
     all_stay =
         std::all_of(to.begin(), to.end(), [&](uint32_t dest) { return dest == worker_.index; });
   }
@@ -433,6 +437,8 @@ void QueryRun::SendData(Node* node, uint32_t to, const Loops& lane, Batch batch)
   frame.batch = std::move(batch);
   frame.spec = spec_;
   has_sent_ = true;
+  ++num_sent_;
+  idle_told_ = false;
   worker_.transport->Send(to, std::move(frame));
 }
 
@@ -549,12 +555,26 @@ Status QueryRun::RunLoop(Node* node) {
     ReturnWeight(run.instance, ++run.k);
   }
   if (batch.rows > 0) {
+    CountOrdinals(*node->op, &batch);
     for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
     stats_[node->op->id()].rows_out += batch.rows;
     Enqueue(node->op->next(0), std::move(batch));
   }
   FinishInput(node);
   return OkStatus();
+}
+
+void QueryRun::CountOrdinals(const plan::Operator& op, Batch* batch) {
+  const uint32_t slot = op.ordinal_slot();
+  if (slot == 0 || !batch->Has(slot)) return;
+  const auto count = op.has_loop_enter() ? EnterLoop : op.has_loop_back() ? CountLoop : LeaveLoop;
+  Column ordinals(Column::Kind::kString);
+  for (size_t row = 0; row < batch->rows; ++row) {
+    std::string ordinal(batch->slots[slot].StringAt(row));
+    count(&ordinal);
+    ordinals.AppendString(ordinal);
+  }
+  batch->slots[slot] = std::move(ordinals);
 }
 
 Status QueryRun::RunSink(Node* node) {

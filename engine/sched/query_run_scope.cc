@@ -138,7 +138,8 @@ Status QueryRun::RunScopeEnter(Node* node) {
   if (node->lane == nullptr) return OkStatus();
   if (!node->lane->active.has_value()) node->lane->active = TakeInput(node);
   Input& input = *node->lane->active;
-  if (node->op->scope_enter().serial()) return EnterNextTraverser(node);
+  const plan::ScopeEnter& enter = node->op->scope_enter();
+  if (enter.serial() || enter.window() > 0) return EnterSome(node);
   if (input.batch.rows > 0) {
     EnterRows(node, std::move(input.batch), std::exchange(input.charged, int64_t{0}));
   }
@@ -181,41 +182,48 @@ void QueryRun::EnterRows(Node* node, Batch batch, int64_t charged) {
   Enqueue(node->op->next(0), std::move(body));
 }
 
-// What a body does to the query's side-effects it does for each traverser, one after the other: the
-// next of the active batch enters alone, with a piece of its run's weight.
-Status QueryRun::EnterNextTraverser(Node* node) {
+// As many of the active batch as may open now, each run with a piece of its weight. What a serial
+// body does to the query's side-effects it does for each traverser, one after the other.
+Status QueryRun::EnterSome(Node* node) {
   Input& input = *node->lane->active;
   Input::Cursor& at = input.cursor;
   const std::vector<Run>& runs = input.batch.runs;
-  const auto is_over = [&](const Run& run) {
-    return run.count == at.in_run || (any_closed_ && IsDropped(node->op->id(), run));
+  const bool serial = node->op->scope_enter().serial();
+  const auto skip_entered = [&] {
+    for (; at.run < runs.size(); ++at.run) {
+      const Run& run = runs[at.run];
+      const bool dropped = any_closed_ && IsDropped(node->op->id(), run);
+      if (run.count > at.in_run && !dropped) return;
+      const WeightPool& left = input.left[at.run];
+      ReturnWeight(run.instance, left.k(), left.left());
+      stats_[node->op->id()].rows_dropped += run.count - at.in_run;
+      at.row += run.count - at.in_run;
+      at.in_run = 0;
+      at.copy = 0;
+    }
   };
-  for (; at.run < runs.size() && is_over(runs[at.run]); ++at.run) {
+  std::vector<uint32_t> rows;
+  Batch some;
+  size_t room = serial ? 1 : OpenRoom(*node, node->iteration);
+  for (skip_entered(); room > 0 && at.run < runs.size(); skip_entered()) {
     const Run& run = runs[at.run];
-    const WeightPool& left = input.left[at.run];
-    ReturnWeight(run.instance, left.k(), left.left());
-    stats_[node->op->id()].rows_dropped += run.count - at.in_run;
-    at.row += run.count - at.in_run;
-    at.in_run = 0;
+    const auto count = static_cast<uint32_t>(std::min<size_t>(room, run.count - at.in_run));
+    for (uint32_t i = 0; i < count; ++i) rows.push_back(at.row + i);
+    some.runs.push_back({run.instance, run.loops, count, input.left[at.run].Take()});
+    room -= count;
+    if (serial && ++at.copy < input.batch.BulkAt(at.row)) break;
     at.copy = 0;
+    at.in_run += count;
+    at.row += count;
   }
-  if (at.run == runs.size()) {
-    FinishInput(node);
-    return OkStatus();
+  if (!rows.empty()) {
+    some.AppendRows(input.batch, rows);
+    if (serial) some.bulk.clear();
+    const auto bytes = static_cast<int64_t>(some.ByteSize());
+    if (!spec_->account->TryCharge(bytes)) return OverLimit(*node->op, bytes);
+    EnterRows(node, std::move(some), bytes);
   }
-  const Run& run = runs[at.run];
-  Batch one;
-  one.AppendRows(input.batch, {at.row});
-  one.bulk.clear();
-  one.runs.push_back({run.instance, run.loops, 1, input.left[at.run].Take()});
-  const auto bytes = static_cast<int64_t>(one.ByteSize());
-  if (!spec_->account->TryCharge(bytes)) return OverLimit(*node->op, bytes);
-  if (++at.copy == input.batch.BulkAt(at.row)) {
-    at.copy = 0;
-    ++at.in_run;
-    ++at.row;
-  }
-  EnterRows(node, std::move(one), bytes);
+  if (at.run == runs.size()) FinishInput(node);
   return OkStatus();
 }
 

@@ -25,6 +25,27 @@ void SetPosition(const SourceSpan& span, plan::Position* out) {
   out->set_length(span.length);
 }
 
+// Instances of a scope with a loop inside that goes in lock-step, at once: each may keep a
+// frontier.
+constexpr uint32_t kFrontiers = 64;
+
+bool HasFrontier(const Chain& chain) {
+  return std::any_of(chain.ops.begin(), chain.ops.end(), [](const Op& op) {
+    if (As<Loop>(op) && As<Loop>(op)->breadth_first) return true;
+    const std::vector<Chain>* children = ChildrenOf(op);
+    return children != nullptr && std::any_of(children->begin(), children->end(), HasFrontier);
+  });
+}
+
+// Whether all rows of an iteration wait for each other somewhere in this part of a loop.
+bool IsInLockStep(const Chain& part) {
+  return std::any_of(part.ops.begin(), part.ops.end(), [](const Op& op) {
+    const Aggregate* aggregate = As<Aggregate>(op);
+    return As<Barrier>(op) || As<Order>(op) || As<Tail>(op) || As<Sample>(op) || As<Dedup>(op) ||
+           As<Reduce>(op) || As<Group>(op) || (aggregate != nullptr && !aggregate->distinct);
+  });
+}
+
 template <typename Names>
 void CopyNames(const std::vector<std::string>& names, Names* out) {
   for (const std::string& name : names) out->Add(std::string(name));
@@ -349,18 +370,16 @@ void Lowering::Lower(const Coin& op) {
 void Lowering::Lower(const Dedup& op) {
   std::vector<uint32_t> slots;
   for (const std::string& key : op.keys) slots.push_back(SlotOf(key));
-  if (flow_.loop != 0 && flow_.loop > flow_.scope) {
-    // The set spans the iterations: an earlier one must be through before a later one asks.
-    ToHome();
-    Add()->mutable_barrier();
-  }
-  if (flow_.scope == 0) {
+  // In a loop the set spans the iterations: an earlier one must be through before a later one asks.
+  const bool waits = flow_.loop != 0 && flow_.loop > flow_.scope;
+  if (flow_.scope == 0 && !waits) {
     AddHashExchange(slots);
   } else {
     ToHome();  // an instance's set is kept where it can be let go with the instance
   }
   plan::Dedup* dedup = Add()->mutable_dedup();
   for (uint32_t slot : slots) dedup->add_key_slots(slot);
+  dedup->set_waits(waits);
 }
 
 void Lowering::Lower(const Reduce& op) {
@@ -403,6 +422,7 @@ void Lowering::Lower(const Aggregate& op) {
   plan::Aggregate* aggregate = Add()->mutable_aggregate();
   aggregate->set_name(op.name);
   aggregate->set_value_slot(SlotOf(op.value));
+  aggregate->set_distinct(op.distinct);
 }
 
 void Lowering::Lower(const Cap& op) {
@@ -456,6 +476,9 @@ void Lowering::Lower(const Scope& op) {
   const Flow before = flow_;
   plan::Operator* enter_operator = Add();
   enter_operator->mutable_scope_enter()->set_serial(serial);
+  if (!serial && std::any_of(op.bodies.begin(), op.bodies.end(), HasFrontier)) {
+    enter_operator->mutable_scope_enter()->set_window(kFrontiers);
+  }
   const uint32_t enter = enter_operator->id();
   Flow outside = before;
   outside.ends = flow_.ends;
@@ -585,6 +608,7 @@ void Lowering::Lower(const Loop& op) {
   plan::Operator* enter_operator = Add();
   enter_operator->mutable_loop_enter();
   const uint32_t enter = enter_operator->id();
+  CarryOrdinals();
   const uint32_t outer_loop = flow_.loop;
   bool ordered = flow_.ordered;
   for (const Chain& part : op.parts) ordered = ordered && !EndsHistory(part);
@@ -603,12 +627,18 @@ void Lowering::Lower(const Loop& op) {
   const bool leaves = op.before.until || op.before.emit || behind.until || behind.emit;
   if (!leaves) behind.until = Constant(Value::Bool(false));
   AddLoopTests(behind, &exits);
+  if (op.breadth_first && std::none_of(op.parts.begin(), op.parts.end(), IsInLockStep)) {
+    ToHome();
+    Add()->mutable_barrier()->set_merge(op.merges && !flow_.ordered);
+  }
   plan::Operator* back = Add();
   back->mutable_loop_back()->set_enter(enter);
   back->set_next(0, enter + 1);
+  CarryOrdinals();
   flow_ = JoinFlows(std::move(exits));
   flow_.loop = outer_loop;
   Add()->mutable_loop_exit()->set_enter(enter);
+  CarryOrdinals();
 }
 
 }  // namespace koios::planner

@@ -133,19 +133,76 @@ class Placing {
       for (Chain& branch : split->branches) Run(&branch, before, behind);
     }
     if (Loop* loop = As<Loop>(op)) {
-      Behind inside = behind;
-      CollectAllReads(*op, &inside.reads);
-      inside.stops = inside.stops || HasLimit(*op);
+      const LoopReads reads = ReadsOfLoop(*loop, behind.reads);
+      const bool stops = behind.stops || HasLimit(*op);
       const Before again{Converge(*op, before.converge), kHopsOfFew};
-      for (Chain& part : loop->parts) Run(&part, again, inside);
+      for (size_t part = 0; part < loop->parts.size(); ++part) {
+        Run(&loop->parts[part], again, {reads.behind_part[part], stops});
+      }
+      if (!loop->breadth_first || loop->merges || !reads.at_start.empty()) return;
+      loop->merges = true;
+      changed_ = true;
     }
+  }
+
+  // Names that are read behind the parts of a loop, and where it starts.
+  struct LoopReads {
+    std::vector<Names> behind_part;
+    Names at_start;
+  };
+
+  // A row behind the loop's tests leaves, or starts again. What an iteration reads of the one
+  // before it, it reads at its start: one walk through the parts finds that.
+  static LoopReads ReadsOfLoop(const Loop& loop, const Names& behind) {
+    Names again = behind;
+    again.merge(ReadsAtStart(loop, behind, behind, nullptr));
+    LoopReads reads;
+    reads.at_start = ReadsAtStart(loop, behind, std::move(again), &reads.behind_part);
+    return reads;
+  }
+
+  static Names ReadsAtStart(const Loop& loop, const Names& behind, Names again,
+                            std::vector<Names>* behind_part) {
+    const auto add_tests = [](const LoopTests& tests, Names* names) {
+      for (const ExpressionPtr& test : {tests.until, tests.emit}) {
+        if (test != nullptr) CollectNames(*test, names);
+      }
+    };
+    if (behind_part != nullptr) behind_part->resize(loop.parts.size());
+    Names names = std::move(again);
+    for (size_t part = loop.parts.size(); part-- > 0;) {
+      if (part == 0) names.insert(behind.begin(), behind.end());
+      if (part != 1) add_tests(part == 0 ? loop.before : loop.behind, &names);
+      if (behind_part != nullptr) (*behind_part)[part] = names;
+      names = ReadsBefore(loop.parts[part], std::move(names));
+    }
+    return names;
+  }
+
+  static Names ReadsBefore(const Chain& chain, Names reads) {
+    for (auto op = chain.ops.rbegin(); op != chain.ops.rend(); ++op) PassReads(*op, &reads);
+    return reads;
+  }
+
+  static void PassReads(const Op& op, Names* reads) {
+    if (EndsHistory(op)) reads->clear();
+    reads->erase(WrittenName(op));
+    const Names behind = *reads;
+    if (const Loop* loop = As<Loop>(op)) {
+      *reads = ReadsAtStart(*loop, behind, behind, nullptr);
+      return;
+    }
+    if (const Scope* scope = As<Scope>(op)) {
+      for (const Chain& body : scope->bodies) reads->merge(ReadsBefore(body, scope->carried));
+    } else if (const Split* split = As<Split>(op)) {
+      for (const Chain& branch : split->branches) reads->merge(ReadsBefore(branch, behind));
+    }
+    CollectReads(op, reads);
   }
 
   // From behind the op to before it.
   static void Pass(const Op& op, Behind* behind) {
-    if (EndsHistory(op)) behind->reads.clear();
-    behind->reads.erase(WrittenName(op));
-    CollectAllReads(op, &behind->reads);
+    PassReads(op, &behind->reads);
     if (WaitsForAll(op)) {
       behind->stops = false;
     } else if (!As<Scope>(op) && HasLimit(op)) {

@@ -27,7 +27,11 @@ const std::vector<Rule>& Rules() {
       {"project_before_order", "values are read where the rows are, before they are sorted",
        ProjectBeforeOrder},
       {"top_k", "order and limit keep only the first", TopK},
+      {"visit_in_turn", "what reads a side-effect sees what the traversers before it added",
+       VisitInTurn},
       {"drop_unread_again", "values that nobody reads any more", DropUnread},
+      {"breadth_first", "where the order shows, iterations of a loop come one after the other",
+       BreadthFirst},
       {"merge_bulk", "rows that came to the same vertex go on as one", MergeBulk},
   };
   return kRules;

@@ -52,6 +52,8 @@ bool CountDegrees(Chain* root);
 bool EarlyLimit(Chain* root);
 bool ProjectBeforeOrder(Chain* root);
 bool TopK(Chain* root);
+bool VisitInTurn(Chain* root);
+bool BreadthFirst(Chain* root);
 bool MergeBulk(Chain* root);
 
 // After the rules: UNIMPLEMENTED when rows could be changed that an early stop behind would have

@@ -86,8 +86,8 @@ Value PathOf(ValueList objects) {
 // The paths of V().out(), and when `optional` those of one vertex where no edge leads on.
 std::vector<Value> Expected(const storage::GraphView& graph, bool optional) {
   std::vector<Value> paths;
-  const std::optional<std::vector<Value>> vertices = Evaluate({{}, std::nullopt}, graph);
-  for (const Value& vertex : *vertices) {
+  const std::optional<Answer> vertices = Evaluate({{}, std::nullopt}, graph);
+  for (const Value& vertex : vertices->rows) {
     const VertexRef ref = vertex.AsVertex();
     const size_t before = paths.size();
     storage::ExpandCursor cursor;

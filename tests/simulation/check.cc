@@ -32,6 +32,26 @@ bool IsPartOf(const std::vector<Value>& part, const std::vector<Value>& all) {
   return true;
 }
 
+// Whether `rows`, sorted, hold all of the iterations that were through before there were as many,
+// and of the next one only what is left.
+bool LeftFirst(const Answer& answer, const std::vector<Value>& rows) {
+  size_t through = 0;
+  size_t begun = answer.rows.size();
+  for (const size_t end : answer.iterations) {
+    if (end >= rows.size()) {
+      begun = end;
+      break;
+    }
+    through = end;
+  }
+  const auto begin = answer.rows.begin();
+  std::vector<Value> before(begin, begin + static_cast<std::ptrdiff_t>(through));
+  std::vector<Value> all(begin, begin + static_cast<std::ptrdiff_t>(begun));
+  SortRows(&before);
+  SortRows(&all);
+  return IsPartOf(before, rows) && IsPartOf(rows, all);
+}
+
 engine::SimulationOptions RandomOptions(uint64_t seed, Rng* rng) {
   engine::SimulationOptions options;
   options.seed = seed;
@@ -61,8 +81,9 @@ std::string CheckSeed(uint64_t seed, bool verbose, engine::NetworkFault fault) {
   options.fault = fault;
   options.fault_at = 1 + seed % 4;
   if (verbose) std::fprintf(stderr, "%s\n", ToText(query).c_str());
-  std::optional<std::vector<Value>> expected = Evaluate(query, *graph);
-  if (!expected.has_value()) return "";
+  std::optional<Answer> answer = Evaluate(query, *graph);
+  if (!answer.has_value()) return "";
+  std::vector<Value>* expected = &answer->rows;
   engine::SimulationResult result = engine::Simulate(ToPlan(query), graph, options);
   const std::string where = "\n  traversal: " + ToText(query) +
                             "\n  workers:   " + std::to_string(options.num_workers) +
@@ -71,8 +92,11 @@ std::string CheckSeed(uint64_t seed, bool verbose, engine::NetworkFault fault) {
       options.cancel_after_turns != 0 && result.status.code() == StatusCode::kCancelled;
   if (!result.status.ok() && !cancelled) return MessageOf(result.status) + where;
   if (cancelled) return "";
-  SortRows(&*expected);
   SortRows(&result.rows);
+  if (query.limit.has_value() && !LeftFirst(*answer, result.rows)) {
+    return "limit did not take what leaves the loop first" + where;
+  }
+  SortRows(expected);
   if (verbose) {
     std::fprintf(stderr, "expected %zu rows, got %zu; %llu turns, %llu frames\n", expected->size(),
                  result.rows.size(), static_cast<unsigned long long>(result.turns),

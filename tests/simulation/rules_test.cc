@@ -39,7 +39,7 @@ void ExpectUnderAllSchedules(const Traversal& steps) {
     options.deliver_percent = static_cast<uint32_t>(5 + seed * 7 % 90);
     const engine::SimulationResult result = engine::Simulate(ToPlan(query), graph, options);
     ASSERT_TRUE(result.status.ok()) << result.status << " seed " << seed << ": " << ToText(query);
-    const std::vector<Value> wanted = Sorted(*expected);
+    const std::vector<Value> wanted = Sorted(expected->rows);
     const std::vector<Value> got = Sorted(result.rows);
     ASSERT_EQ(wanted.size(), got.size()) << "seed " << seed << ": " << ToText(query);
     for (size_t i = 0; i < wanted.size(); ++i) {
@@ -96,7 +96,7 @@ void ExpectClosingEnds(const Traversal& body) {
     const auto vertices = Evaluate({{}, std::nullopt}, *graph);
     ASSERT_TRUE(vertices.has_value());
     std::vector<Value> wanted;
-    for (const Value& vertex : *vertices) {
+    for (const Value& vertex : vertices->rows) {
       const VertexRef ref = vertex.AsVertex();
       std::vector<int64_t> degrees;
       ASSERT_TRUE(graph->Degrees({&ref, 1}, Direction::kBoth, {}, &degrees).ok());
@@ -163,13 +163,14 @@ void ExpectGathered(const plan::Plan& plan, const std::function<size_t(size_t, s
     ASSERT_TRUE(result.status.ok()) << result.status << " seed " << seed;
     ASSERT_EQ(result.rows.size(), 1u) << "seed " << seed;
     size_t edges = 0;
-    for (const Value& vertex : *vertices) {
+    for (const Value& vertex : vertices->rows) {
       const VertexRef ref = vertex.AsVertex();
       std::vector<int64_t> degrees;
       ASSERT_TRUE(graph->Degrees({&ref, 1}, Direction::kOut, {}, &degrees).ok());
       edges += static_cast<size_t>(degrees[0]);
     }
-    ASSERT_EQ(result.rows[0].AsList().size(), wanted(vertices->size(), edges)) << "seed " << seed;
+    ASSERT_EQ(result.rows[0].AsList().size(), wanted(vertices->rows.size(), edges))
+        << "seed " << seed;
   }
 }
 
@@ -278,7 +279,7 @@ TEST(RulesTest, AChangeBeforeALimitIsMadeOnce) {
     const engine::SimulationResult result = engine::Simulate(plan, options.transaction, options);
     ASSERT_TRUE(result.status.ok()) << result.status << " seed " << seed;
     std::vector<VertexRef> refs;
-    for (const Value& vertex : *vertices) refs.push_back(vertex.AsVertex());
+    for (const Value& vertex : vertices->rows) refs.push_back(vertex.AsVertex());
     const KeyId key = options.transaction->schema().keys.Find("x");
     storage::PropertyRows found;
     if (key != kNoName) {

@@ -38,6 +38,7 @@ Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
   if (!nested) return step;
   if (step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit) {
     step.number = static_cast<int64_t>(1 + rng->Uniform(3));
+    step.lock_step = static_cast<LockStep>(rng->Uniform(3));
   }
   const bool filter = step.kind == Kind::kWhere || step.kind == Kind::kNot;
   const size_t children =
@@ -229,7 +230,8 @@ class PlanBuilder {
   void AddScope(const Step& step, plan::ScopeExit::Policy policy) {
     const uint32_t outer = scope_;
     plan::Operator* op = Add("enter");
-    op->mutable_scope_enter();
+    // Few instances at once, or as many as there is room for.
+    op->mutable_scope_enter()->set_window(static_cast<uint32_t>(step.number % 4));
     const uint32_t enter = op->id();
     scope_ = enter + 1;
     std::vector<uint32_t> ends, alternatives;
@@ -281,10 +283,14 @@ class PlanBuilder {
       SetTimesTest(tests->mutable_split()->add_options()->mutable_test(), step.number, false);
     SetTimesTest(tests->mutable_split()->add_options()->mutable_test(), step.number, false);
     ends_.clear();
+    const auto back_id = static_cast<uint32_t>(plan_.operators_size());
+    if (step.lock_step != LockStep::kNone) {
+      AddExchange(plan::Exchange::HOME);
+      Add("barrier()")->mutable_barrier()->set_merge(step.lock_step == LockStep::kMerging);
+    }
     plan::Operator* back = Add("repeat()");
     back->mutable_loop_back()->set_enter(enter);
     back->add_next(enter + 1);
-    const uint32_t back_id = back->id();
     loop_ = outer;
     ends_.clear();
     plan::Operator* exit = Add("repeat()");
@@ -312,7 +318,10 @@ class PlanBuilder {
       case Kind::kDedup: {
         if (loop_ > scope_) {  // the set spans the iterations, which must come in order
           AddExchange(plan::Exchange::HOME);
-          Add("barrier()")->mutable_barrier();
+          plan::Dedup* dedup = Add("dedup()")->mutable_dedup();
+          dedup->add_key_slots(0);
+          dedup->set_waits(true);
+          return;
         }
         AddExchange(scope_ == 0 ? plan::Exchange::HASH : plan::Exchange::HOME);
         plan::Operator* exchange = plan_.mutable_operators(plan_.operators_size() - 1);
@@ -387,6 +396,9 @@ class Evaluator {
   }
 
   bool too_large() const { return too_large_; }
+  // Notes when the iterations of this loop are through.
+  void Watch(const Step* loop) { watched_ = loop; }
+  const std::vector<size_t>& iterations() const { return iterations_; }
 
  private:
   Rows RunStep(const Step& step, const Rows& rows) {
@@ -472,6 +484,7 @@ class Evaluator {
     for (int64_t i = 0; i < step.number && !rows.empty(); ++i) {
       rows = Run(step.children[0], std::move(rows));
       if (step.kind == Kind::kRepeatEmit) out.insert(out.end(), rows.begin(), rows.end());
+      if (&step == watched_) iterations_.push_back(out.size());
     }
     return step.kind == Kind::kRepeatEmit ? out : rows;
   }
@@ -530,6 +543,8 @@ class Evaluator {
   }
 
   using Seen = std::map<const Step*, Rows>;
+  const Step* watched_ = nullptr;
+  std::vector<size_t> iterations_;
   Seen seen_;
   const storage::GraphView& graph_;
   size_t work_ = 0;
@@ -578,8 +593,7 @@ std::shared_ptr<const storage::MemoryGraph> MakeGraph(Rng* rng) {
   return graph;
 }
 
-std::optional<std::vector<Value>> Evaluate(const RandomQuery& query,
-                                           const storage::GraphView& graph) {
+std::optional<Answer> Evaluate(const RandomQuery& query, const storage::GraphView& graph) {
   Rows vertices;
   for (uint32_t partition = 0; partition < graph.num_partitions(); ++partition) {
     storage::ScanCursor cursor;
@@ -590,9 +604,15 @@ std::optional<std::vector<Value>> Evaluate(const RandomQuery& query,
     }
   }
   Evaluator evaluator(graph);
-  Rows rows = evaluator.Run(query.steps, std::move(vertices));
+  if (!query.steps.empty()) {
+    const Step& last = query.steps.back();
+    if (last.kind == Kind::kRepeatEmit && last.lock_step != LockStep::kNone) evaluator.Watch(&last);
+  }
+  Answer answer;
+  answer.rows = evaluator.Run(query.steps, std::move(vertices));
   if (evaluator.too_large()) return std::nullopt;
-  return rows;
+  answer.iterations = evaluator.iterations();
+  return answer;
 }
 
 }  // namespace koios::simulation

@@ -15,6 +15,10 @@
 
 namespace koios::simulation {
 
+// How the iterations of a loop come one after the other: not at all, by a barrier, by one that
+// keeps one row of those that are equal.
+enum class LockStep { kNone, kBarrier, kMerging };
+
 struct Step {
   enum class Kind {
     kOut,
@@ -42,6 +46,7 @@ struct Step {
   Kind kind = Kind::kOut;
   int64_t number = 0;
   std::vector<std::vector<Step>> children;
+  LockStep lock_step = LockStep::kNone;  // kRepeat, kRepeatEmit
 };
 
 using Traversal = std::vector<Step>;
@@ -58,8 +63,14 @@ plan::Plan ToPlan(const RandomQuery& query);
 // A graph of vertices 'v' with a number 'n', and random edges 'e', self-loops and hubs included.
 std::shared_ptr<const storage::MemoryGraph> MakeGraph(Rng* rng);
 
+struct Answer {
+  std::vector<Value> rows;
+  // Where the last step is repeat().emit() in lock-step: how many rows have left when an iteration
+  // is through, one number each. A limit takes what leaves first.
+  std::vector<size_t> iterations;
+};
+
 // Without the limit. nullopt when the result is too large to be worth comparing.
-std::optional<std::vector<Value>> Evaluate(const RandomQuery& query,
-                                           const storage::GraphView& graph);
+std::optional<Answer> Evaluate(const RandomQuery& query, const storage::GraphView& graph);
 
 }  // namespace koios::simulation

@@ -26,6 +26,8 @@ class KeptRows {
   bool IsAbsent(Position at, uint32_t slot) const {
     return chunks_[at.chunk].slots[slot].IsAbsent(at.row);
   }
+  // Holds the row, at `at.row`.
+  const Batch& ChunkAt(Position at) const { return chunks_[at.chunk]; }
   int64_t BulkAt(Position at) const { return chunks_[at.chunk].BulkAt(at.row); }
 
   // Copies `other`'s rows at positions [*next, ...), at most `count`; advances *next.

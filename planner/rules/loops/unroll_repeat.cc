@@ -1,5 +1,6 @@
 // repeat(out()).times(3) becomes out().out().out() where the body is a plain way through the graph:
 // the last hop can then be counted by its degrees, and nothing is tested per iteration.
+#include "planner/rules/loops/loop_times.h"
 #include "planner/rules/rules.h"
 
 namespace koios::planner {
@@ -25,27 +26,10 @@ bool IsPlain(const Op& op) {
   return project != nullptr && project->target == kFromVertexName && IsCurrent(*project->value);
 }
 
-// n of a loop that is nothing but times(n); 0: it is another.
-int64_t TimesOf(const Loop& loop) {
-  const LoopTests& behind = loop.behind;
-  if (loop.before.until || loop.before.emit || behind.emit || !behind.until) return 0;
-  const Expression& until = *behind.until;
-  if (until.kind != Expression::Kind::kCall || until.name != "gte" || until.args.size() != 2) {
-    return 0;
-  }
-  const Expression& loops = *until.args[0];
-  const Expression& times = *until.args[1];
-  if (loops.kind != Expression::Kind::kCall || loops.name != "loops" ||
-      times.kind != Expression::Kind::kConstant || times.constant.kind() < ValueKind::kByte ||
-      times.constant.kind() > ValueKind::kLong) {
-    return 0;
-  }
-  return times.constant.AsInteger();
-}
-
 // What the loop becomes; empty: it stays.
 std::vector<Op> Unrolled(const Loop& loop) {
-  const int64_t times = TimesOf(loop);
+  if (loop.before.until || loop.before.emit || loop.behind.emit) return {};
+  const int64_t times = TimesOf(loop.behind.until);
   const std::vector<Op>& body = loop.parts[1].ops;
   if (times < 1 || times > kMaxTimes || !loop.parts[0].ops.empty() || !loop.parts[2].ops.empty() ||
       body.size() * static_cast<size_t>(times) > kMaxOps) {

@@ -1,0 +1,104 @@
+// DistinctKeys: the keys that dedup() has met. Vertices have a set of their own, as most keys are
+// some. Grows with its operator's charge.
+#pragma once
+
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "core/value_compare.h"
+#include "engine/batch/batch.h"
+#include "engine/op/state/charge_ahead.h"
+
+namespace koios::engine {
+
+// Where a row's key is.
+class KeyReader {
+ public:
+  explicit KeyReader(std::vector<uint32_t> slots) : slots_(std::move(slots)) {}
+
+  // All keys of the batch are vertices, in this column; nullptr: not so.
+  const std::vector<VertexRef>* Vertices(const Batch& batch) const {
+    if (slots_.size() != 1 || !batch.Has(slots_[0])) return nullptr;
+    const Column& column = batch.slots[slots_[0]];
+    return column.kind() == Column::Kind::kVertex && !column.has_absent() ? &column.vertices()
+                                                                          : nullptr;
+  }
+
+  // False: the row lacks one of them, as an unproductive by() does.
+  bool KeyAt(const Batch& batch, size_t row, Value* key) const {
+    for (uint32_t slot : slots_) {
+      if (!batch.Has(slot) || batch.slots[slot].IsAbsent(row)) return false;
+    }
+    if (slots_.size() == 1) {
+      *key = batch.slots[slots_[0]].Get(row);
+      return true;
+    }
+    ValueList parts;
+    for (uint32_t slot : slots_) parts.push_back(batch.slots[slot].Get(row));
+    *key = Value::List(std::move(parts));
+    return true;
+  }
+
+ private:
+  const std::vector<uint32_t> slots_;
+};
+
+class DistinctKeys {
+ public:
+  int64_t bytes() const { return bytes_; }
+  int64_t* mutable_bytes() { return &bytes_; }
+
+  // Whether the key was not there. `charge` is one for mutable_bytes().
+  StatusOr<bool> Add(Value key, ChargeAhead* charge) {
+    if (key.kind() == ValueKind::kVertex) return Insert(&vertices_, key.AsVertex(), charge);
+    const int64_t bytes = 2 * static_cast<int64_t>(sizeof(Value) + key.ByteSize());
+    RETURN_IF_ERROR(charge->Take(bytes));
+    const bool fresh = values_.insert(std::move(key)).second;
+    if (!fresh) charge->Return(bytes);
+    return fresh;
+  }
+
+  bool Contains(const Value& key) const {
+    return key.kind() == ValueKind::kVertex ? vertices_.contains(key.AsVertex().bits)
+                                            : values_.contains(key);
+  }
+
+  // Adds the keys of rows [begin, end) that `passed` (nullptr: nothing) has not; appends the rows
+  // whose key is new to both.
+  Status AddRows(const KeyReader& reader, const Batch& batch, size_t begin, size_t end,
+                 const DistinctKeys* passed, ChargeAhead* charge, std::vector<uint32_t>* fresh) {
+    if (const std::vector<VertexRef>* vertices = reader.Vertices(batch)) {
+      for (size_t row = begin; row < end; ++row) {
+        const VertexRef vertex = (*vertices)[row];
+        if (passed != nullptr && passed->vertices_.contains(vertex.bits)) continue;
+        ASSIGN_OR_RETURN(const bool is_new, Insert(&vertices_, vertex, charge));
+        if (is_new) fresh->push_back(static_cast<uint32_t>(row));
+      }
+      return OkStatus();
+    }
+    for (size_t row = begin; row < end; ++row) {
+      Value key;
+      if (!reader.KeyAt(batch, row, &key) || (passed != nullptr && passed->Contains(key))) continue;
+      ASSIGN_OR_RETURN(const bool is_new, Add(std::move(key), charge));
+      if (is_new) fresh->push_back(static_cast<uint32_t>(row));
+    }
+    return OkStatus();
+  }
+
+ private:
+  using Vertices = absl::flat_hash_set<uint64_t>;
+  static constexpr int64_t kVertexBytes = 2 * (sizeof(uint64_t) + 1);
+
+  static StatusOr<bool> Insert(Vertices* vertices, VertexRef vertex, ChargeAhead* charge) {
+    RETURN_IF_ERROR(charge->Take(kVertexBytes));
+    const bool fresh = vertices->insert(vertex.bits).second;
+    if (!fresh) charge->Return(kVertexBytes);
+    return fresh;
+  }
+
+  Vertices vertices_;
+  absl::flat_hash_set<Value, ValueHash, ValueEquivalent> values_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace koios::engine

@@ -87,7 +87,6 @@ class CapOp : public BarrierOperator {
     ValueMap map;
     for (const std::string& name : names_) {
       ASSIGN_OR_RETURN(Value value, host_->side_effects().Read(name));
-      RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
       map.emplace_back(Value::String(name), std::move(value));
     }
     return Value::Map(std::move(map));

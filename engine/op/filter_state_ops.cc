@@ -105,7 +105,8 @@ class DedupOp : public StreamOperator {
     } else {
       for (; row < end; ++row) {
         Value key;
-        if (!KeyAt(input, row, &key)) continue;
+        ASSIGN_OR_RETURN(const bool has_key, KeyAt(input, row, &key));
+        if (!has_key) continue;
         ASSIGN_OR_RETURN(const bool fresh, key.kind() == ValueKind::kVertex
                                                ? AddVertex(key.AsVertex(), sets, &charge)
                                                : AddValue(std::move(key), sets, &charge));
@@ -132,7 +133,7 @@ class DedupOp : public StreamOperator {
   }
 
   // A row without one of the keys is filtered, as an unproductive by() is.
-  bool KeyAt(const Batch& input, size_t row, Value* key) const {
+  StatusOr<bool> KeyAt(const Batch& input, size_t row, Value* key) const {
     for (uint32_t slot : slots_) {
       if (!input.Has(slot) || input.slots[slot].IsAbsent(row)) return false;
     }
@@ -142,7 +143,7 @@ class DedupOp : public StreamOperator {
     }
     ValueList parts;
     for (uint32_t slot : slots_) parts.push_back(input.slots[slot].Get(row));
-    *key = Value::List(std::move(parts));
+    ASSIGN_OR_RETURN(*key, Value::List(std::move(parts)));
     return true;
   }
 

@@ -86,6 +86,28 @@ TEST(AggregateTest, IsChargedBeforeItGrows) {
   EXPECT_EQ(bundle->barrier->Fire({}, &batch, &done).code(), StatusCode::kResourceExhausted);
 }
 
+// Many rows are gathered in many calls, and all of them before the first comes out.
+TEST(AggregateTest, ManyRowsAreGatheredInSlices) {
+  TestHost host;
+  auto bundle = MakeAggregate(AggregateInto("x", 0), 2, &host);
+  ASSERT_TRUE(bundle.ok());
+  constexpr size_t kBatches = 50;
+  for (size_t i = 0; i < kBatches; ++i) {
+    ASSERT_TRUE(bundle->barrier->Absorb(Rows(ValueList(kBatchRows, Value::Int(1)))).ok());
+  }
+  size_t calls = 0, rows = 0;
+  for (bool done = false; !done;) {
+    Batch batch;
+    ASSERT_TRUE(bundle->barrier->Fire({}, &batch, &done).ok());
+    calls += rows == 0 ? 1 : 0;
+    rows += batch.rows;
+    const Value bag = *host.side_effects().Read("x");
+    EXPECT_EQ(bag.AsList().size() == kBatches * kBatchRows, rows > 0);
+  }
+  EXPECT_EQ(rows, kBatches * kBatchRows);
+  EXPECT_GT(calls, 10u);
+}
+
 TEST(SideEffectsTest, MembersEqualAcrossNumberTypes) {
   SideEffects effects;
   ASSERT_TRUE(effects.DeclareBag("x").ok());

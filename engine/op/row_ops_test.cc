@@ -121,7 +121,7 @@ TEST(RowOpsTest, ALongConstantMakesSmallBatches) {
 TEST(RowOpsTest, SlicesGiveWhatTheWholeBatchGives) {
   for (const auto absent :
        {plan::Project::DROP_ROW, plan::Project::NULL_VALUE, plan::Project::LEAVE_ABSENT}) {
-    for (const size_t bytes : {size_t{10}, kLong / 16}) {
+    for (const size_t bytes : {size_t{10}, kLong / 4}) {
       TestHost host;
       const OperatorBundle project =
           ProjectOf(Call("map_get", {Value::String("a")}), absent, &host);

@@ -13,7 +13,7 @@ namespace koios::engine {
 class RowSlices {
  public:
   // Bytes of operands that one call looks at, about: no kernel needs long for so many.
-  static constexpr size_t kCallBytes = 1 << 20;
+  static constexpr size_t kCallBytes = 4 << 20;
 
   explicit RowSlices(Expression expression) : expression_(std::move(expression)) {}
 

@@ -35,7 +35,7 @@ void LimitFlags::AddTo(CLI::App* command) {
       "Brackets within brackets");
   Add(command, "--query-max-steps", &text.max_steps, 1'000'000, "Steps in a query's text");
   Add(command, "--query-max-list", &text.max_list, 10'000'000,
-      "Members of one list or map in the text, arguments of one step");
+      "Members of one list or map in the text, or of all its ranges; arguments of one step");
 }
 
 void LimitFlags::ApplyTo(server::ServerOptions* options) const {

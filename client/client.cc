@@ -115,7 +115,7 @@ class GrpcClient final : public Client {
     proto.set_timeout_ms(request.timeout_ms);
     for (const auto& [name, value] : request.parameters) {
       RETURN_IF_ERROR(CheckSentDepth(value));
-      ToProto(value, &(*proto.mutable_parameters())[name]);
+      RETURN_IF_ERROR(ToProto(value, &(*proto.mutable_parameters())[name]));
     }
     return std::unique_ptr<ResultStream>(
         std::make_unique<GrpcResultStream>(stub_.get(), channel_, proto));

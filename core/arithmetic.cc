@@ -337,7 +337,7 @@ StatusOr<Value> NumberSum::Mean() const {
   return Divide(total, Value::Long(count_), true);
 }
 
-Value NumberSum::Save() const {
+StatusOr<Value> NumberSum::Save() const {
   return Value::List({Value::Long(count_), Value::Int(bits_), Value::Bool(real_),
                       Value::Bool(overflowed_), Value::Long(static_cast<int64_t>(integers_ >> 64)),
                       Value::Long(static_cast<int64_t>(integers_)), Value::Double(reals_), big_});

@@ -49,7 +49,7 @@ class NumberSum {
   StatusOr<Value> Mean() const;
 
   // One list value, for frames and spilled files. Load: DATA_LOSS for anything else.
-  Value Save() const;
+  StatusOr<Value> Save() const;
   static StatusOr<NumberSum> Load(const Value& saved);
 
  private:

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/big_number.h"
+#include "core/testing/make_value.h"
 #include "core/testing/random_value.h"
 #include "core/value_print.h"
 
@@ -158,7 +159,7 @@ TEST(NumberSumTest, PartsMergeToTheSameAnswerInAnyOrder) {
     }
     NumberSum merged;
     for (const int i : {2, 0, 1}) {
-      const auto loaded = NumberSum::Load(parts[i].Save());
+      const auto loaded = NumberSum::Load(Made(parts[i].Save()));
       ASSERT_TRUE(loaded.ok());
       ASSERT_TRUE(merged.Merge(*loaded).ok());
     }
@@ -171,17 +172,17 @@ TEST(NumberSumTest, PartsMergeToTheSameAnswerInAnyOrder) {
 TEST(NumberSumTest, LoadChecksWhatItReads) {
   NumberSum sum;
   sum.AddInt(1);
-  const ValueList good = sum.Save().AsList();
+  const ValueList good = Made(sum.Save()).AsList();
   for (size_t i = 0; i < good.size(); ++i) {
     ValueList bad = good;
     bad[i] = Value::String("x");
-    EXPECT_EQ(NumberSum::Load(Value::List(bad)).status().code(), StatusCode::kDataLoss) << i;
+    EXPECT_EQ(NumberSum::Load(ListOf(bad)).status().code(), StatusCode::kDataLoss) << i;
   }
   ValueList bad = good;
   bad[1] = Value::Int(7);
-  EXPECT_FALSE(NumberSum::Load(Value::List(bad)).ok());
+  EXPECT_FALSE(NumberSum::Load(ListOf(bad)).ok());
   bad.pop_back();
-  EXPECT_FALSE(NumberSum::Load(Value::List(bad)).ok());
+  EXPECT_FALSE(NumberSum::Load(ListOf(bad)).ok());
   EXPECT_FALSE(NumberSum::Load(Value::Int(1)).ok());
 }
 

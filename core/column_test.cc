@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/testing/make_value.h"
 #include "core/testing/random_value.h"
 
 namespace koios {
@@ -252,7 +253,7 @@ TEST(ColumnTest, ByteSizeCoversThePayload) {
   for (int i = 0; i < 100; ++i) column.AppendString(std::string(50, 'x'));
   EXPECT_GE(column.ByteSize(), 100u * 50 + 101 * 4);
   Column values;
-  values.Append(Value::List({Value::String(std::string(1000, 'x'))}));
+  values.Append(ListOf({Value::String(std::string(1000, 'x'))}));
   EXPECT_GE(values.ByteSize(), 1000u);
 }
 

@@ -39,13 +39,18 @@ struct ValueReps {
   };
 
   template <typename T>
-  static Value Make(ValueKind kind, T payload, const Extent& extent, bool nests) {
+  static Value Make(ValueKind kind, T payload, uint64_t bytes, int depth = 0) {
     auto* holder = new Holder<T>(std::move(payload));
-    holder->bytes = Sum(sizeof(Holder<T>), extent.bytes);
-    holder->depth = static_cast<uint32_t>(extent.depth + (nests ? 1 : 0));
-    // Whoever nests on a query's behalf has called CheckDepth; deeper values would overflow stacks.
-    CHECK(holder->depth <= kMaxValueDepth);
+    holder->bytes = Sum(sizeof(Holder<T>), bytes);
+    holder->depth = static_cast<uint32_t>(depth);
     return Value(kind, holder);
+  }
+
+  // Around members of that extent. Deeper values would overflow stacks.
+  template <typename T>
+  static StatusOr<Value> Nest(ValueKind kind, T payload, const Extent& extent) {
+    RETURN_IF_ERROR(CheckDepth(extent.depth + 1));
+    return Make(kind, std::move(payload), extent.bytes, extent.depth + 1);
   }
 
   template <typename T>
@@ -111,38 +116,38 @@ void Value::Release() {
 }
 
 Value Value::String(std::string v) {
-  ValueReps::Extent extent;
-  extent.bytes = v.capacity();
-  return ValueReps::Make(ValueKind::kString, std::move(v), extent, false);
+  const size_t bytes = v.capacity();
+  return ValueReps::Make(ValueKind::kString, std::move(v), bytes);
 }
 
 Value Value::Binary(std::string v) {
-  ValueReps::Extent extent;
-  extent.bytes = v.capacity();
-  return ValueReps::Make(ValueKind::kBinary, std::move(v), extent, false);
+  const size_t bytes = v.capacity();
+  return ValueReps::Make(ValueKind::kBinary, std::move(v), bytes);
 }
 
-Value Value::Of(DateTime v) { return ValueReps::Make(ValueKind::kDateTime, v, {}, false); }
-Value Value::Of(Duration v) { return ValueReps::Make(ValueKind::kDuration, v, {}, false); }
-Value Value::Of(Uuid v) { return ValueReps::Make(ValueKind::kUuid, v, {}, false); }
-Value Value::Of(const EdgeRef& v) { return ValueReps::Make(ValueKind::kEdge, v, {}, false); }
+Value Value::Of(DateTime v) { return ValueReps::Make(ValueKind::kDateTime, v, 0); }
+Value Value::Of(Duration v) { return ValueReps::Make(ValueKind::kDuration, v, 0); }
+Value Value::Of(Uuid v) { return ValueReps::Make(ValueKind::kUuid, v, 0); }
+Value Value::Of(const EdgeRef& v) { return ValueReps::Make(ValueKind::kEdge, v, 0); }
 
-Value Value::Of(VertexPropertyData v) {
-  ValueReps::Extent extent;
-  extent.Add(v.key);
-  extent.Add(v.value);
-  return ValueReps::Make(ValueKind::kVertexProperty, std::move(v), extent, true);
-}
-
-Value Value::Of(PropertyData v) {
+StatusOr<Value> Value::Of(VertexPropertyData v) {
   ValueReps::Extent extent;
   extent.Add(v.key);
   extent.Add(v.value);
-  return ValueReps::Make(ValueKind::kProperty, std::move(v), extent, true);
+  return ValueReps::Nest(ValueKind::kVertexProperty, std::move(v), extent);
 }
 
-Value Value::Of(PathData v) {
-  CHECK(v.labels.size() <= v.objects.size());
+StatusOr<Value> Value::Of(PropertyData v) {
+  ValueReps::Extent extent;
+  extent.Add(v.key);
+  extent.Add(v.value);
+  return ValueReps::Nest(ValueKind::kProperty, std::move(v), extent);
+}
+
+StatusOr<Value> Value::Of(PathData v) {
+  if (v.labels.size() > v.objects.size()) {
+    return Internal("A path has labels of objects that it does not have.");
+  }
   while (!v.labels.empty() && v.labels.back().empty()) v.labels.pop_back();
   ValueReps::Extent extent;
   extent.Add(v.objects);
@@ -151,43 +156,46 @@ Value Value::Of(PathData v) {
     extent.bytes += sizeof(labels);
     for (const std::string& label : labels) extent.Add(label);
   }
-  return ValueReps::Make(ValueKind::kPath, std::move(v), extent, true);
+  return ValueReps::Nest(ValueKind::kPath, std::move(v), extent);
 }
 
-Value Value::Of(ElementData v) {
+StatusOr<Value> Value::Of(ElementData v) {
   ValueReps::Extent extent;
   for (const Value* member : {&v.id, &v.out_id, &v.in_id, &v.value}) extent.Add(*member);
   for (const std::string* name : {&v.label, &v.out_label, &v.in_label}) extent.Add(*name);
   extent.Add(v.properties);
-  return ValueReps::Make(ValueKind::kElement, std::move(v), extent, true);
+  return ValueReps::Nest(ValueKind::kElement, std::move(v), extent);
 }
 
 Value Value::Of(BigNumber v) {
   const bool integer = v.scale == 0 && !v.decimal;
   v.decimal = !integer;
-  ValueReps::Extent extent;
-  extent.bytes = v.unscaled.backend().size() * sizeof(boost::multiprecision::limb_type);
+  const size_t bytes = v.unscaled.backend().size() * sizeof(boost::multiprecision::limb_type);
   return ValueReps::Make(integer ? ValueKind::kBigInt : ValueKind::kBigDecimal, std::move(v),
-                         extent, false);
+                         bytes);
 }
 
-Value Value::List(ValueList v) {
+StatusOr<Value> Value::List(ValueList v) {
   ValueReps::Extent extent;
   extent.Add(v);
-  return ValueReps::Make(ValueKind::kList, std::move(v), extent, true);
+  return ValueReps::Nest(ValueKind::kList, std::move(v), extent);
 }
 
-Value Value::Set(ValueList v) {
+StatusOr<Value> Value::Set(ValueList v) {
   ValueReps::Extent extent;
   extent.Add(v);
-  return ValueReps::Make(ValueKind::kSet, std::move(v), extent, true);
+  return ValueReps::Nest(ValueKind::kSet, std::move(v), extent);
 }
 
-Value Value::Map(ValueMap v) {
+StatusOr<Value> Value::Map(ValueMap v) {
   ValueReps::Extent extent;
   extent.Add(v);
-  return ValueReps::Make(ValueKind::kMap, std::move(v), extent, true);
+  return ValueReps::Nest(ValueKind::kMap, std::move(v), extent);
 }
+
+Value Value::EmptyList() { return ValueReps::Make(ValueKind::kList, ValueList(), 0, 1); }
+Value Value::EmptySet() { return ValueReps::Make(ValueKind::kSet, ValueList(), 0, 1); }
+Value Value::EmptyMap() { return ValueReps::Make(ValueKind::kMap, ValueMap(), 0, 1); }
 
 const std::string& Value::AsString() const {
   DCHECK(kind_ == ValueKind::kString || kind_ == ValueKind::kBinary);

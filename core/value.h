@@ -2,8 +2,8 @@
 // are shared and immutable, with atomic reference counts, so that a Value may cross threads).
 // Hot paths use typed columns (core/column.h); a Value is for the generic column, constants,
 // parameters, keys and results.
-// Bound: nesting of lists, sets, maps and paths is at most kMaxValueDepth. Factories compute the
-// depth; whoever nests values on a query's behalf checks Value::depth() first (CheckDepth).
+// Bound: nesting of lists, sets, maps and paths is at most kMaxValueDepth: whatever nests is made
+// by a factory that may refuse, so that nobody can forget to ask and no recursion goes deeper.
 #pragma once
 
 #include <atomic>
@@ -129,15 +129,19 @@ class Value {
   static Value Of(const EdgeRef& v);
   static Value Of(Token v) { return Value(ValueKind::kToken, static_cast<int64_t>(v)); }
   static Value Of(Direction v) { return Value(ValueKind::kDirection, static_cast<int64_t>(v)); }
-  static Value Of(VertexPropertyData v);
-  static Value Of(PropertyData v);
-  static Value Of(PathData v);
-  static Value Of(ElementData v);
   static Value Of(BigNumber v);  // kBigInt when scale == 0 and not decimal, else kBigDecimal
-  static Value List(ValueList v);
-  static Value Set(
-      ValueList v);              // REQUIRES: distinct by Equivalent; see MakeSet in value_compare.h
-  static Value Map(ValueMap v);  // REQUIRES: keys distinct by Equivalent
+  // What nests is RESOURCE_EXHAUSTED where it would be deeper than kMaxValueDepth (CheckDepth).
+  static StatusOr<Value> Of(VertexPropertyData v);
+  static StatusOr<Value> Of(PropertyData v);
+  static StatusOr<Value> Of(PathData v);  // INTERNAL with more labels than objects
+  static StatusOr<Value> Of(ElementData v);
+  static StatusOr<Value> List(ValueList v);
+  // REQUIRES: distinct by Equivalent; see MakeSet in value_compare.h
+  static StatusOr<Value> Set(ValueList v);
+  static StatusOr<Value> Map(ValueMap v);  // REQUIRES: keys distinct by Equivalent
+  static Value EmptyList();
+  static Value EmptySet();
+  static Value EmptyMap();
 
   ValueKind kind() const { return kind_; }
   bool is_null() const { return kind_ == ValueKind::kNull; }
@@ -250,7 +254,8 @@ struct ElementData {
   ValueMap properties;  // key -> value, filled only when materialised
 };
 
-// RESOURCE_EXHAUSTED when nesting `depth` more would pass kMaxValueDepth.
+// RESOURCE_EXHAUSTED when a value of this depth would pass kMaxValueDepth: for those who refuse
+// before they gather what would not fit.
 Status CheckDepth(int depth);
 
 // The kind as users name it: "Integer", "String", "Vertex", ...

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/big_number.h"
+#include "core/testing/make_value.h"
 #include "core/testing/random_value.h"
 
 namespace koios {
@@ -31,7 +32,7 @@ TEST(ValueCodecTest, FormatIsStable) {
   EXPECT_EQ(EncodeValue(Value::Float(1.0f)), Bytes({7, 0, 0, 0x80, 0x3F}));
   EXPECT_EQ(EncodeValue(Value::Of(BigNumber{15, 1, true})), Bytes({9, 2, 2, 0, 15}));
   EXPECT_EQ(EncodeValue(Value::String("ab")), Bytes({10, 2, 'a', 'b'}));
-  EXPECT_EQ(EncodeValue(Value::List({Value::Null()})), Bytes({16, 1, 0}));
+  EXPECT_EQ(EncodeValue(ListOf({Value::Null()})), Bytes({16, 1, 0}));
   EXPECT_EQ(EncodeValue(Value::Of(Token::kLabel)), Bytes({30, 1}));
 }
 

@@ -647,7 +647,7 @@ uint64_t EquivalenceHash(const Value& v) {
   return seed;
 }
 
-Value MakeSet(ValueList values) {
+StatusOr<Value> MakeSet(ValueList values) {
   ValueSet seen;
   seen.reserve(values.size());
   ValueList distinct;

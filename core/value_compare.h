@@ -31,6 +31,6 @@ struct ValueHash {
 };
 
 // A set value with Equivalent duplicates dropped, first one kept.
-Value MakeSet(ValueList values);
+StatusOr<Value> MakeSet(ValueList values);
 
 }  // namespace koios

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/big_number.h"
+#include "core/testing/make_value.h"
 #include "core/testing/random_value.h"
 
 namespace koios {
@@ -22,7 +23,7 @@ Value Vertex(Value id) {
   ElementData e;
   e.id = std::move(id);
   e.label = "person";
-  return Value::Of(std::move(e));
+  return Made(Value::Of(std::move(e)));
 }
 
 std::vector<Value> Ones() {
@@ -73,18 +74,17 @@ TEST(EqualsTest, NaNAndTypes) {
 }
 
 TEST(EqualsTest, CollectionsByMembers) {
-  const Value list = Value::List({Value::Int(1), Text("a")});
-  EXPECT_TRUE(Equals(list, Value::List({Value::Double(1.0), Text("a")})));
-  EXPECT_FALSE(Equals(list, Value::List({Text("a"), Value::Int(1)})));
-  EXPECT_FALSE(Equals(list, Value::List({Value::Int(1)})));
-  EXPECT_FALSE(Equals(list, Value::Set({Value::Int(1), Text("a")})));
-  EXPECT_TRUE(Equals(Value::Set({Value::Int(1), Value::Int(2)}),
-                     Value::Set({Value::Double(2), Value::Long(1)})));
-  EXPECT_FALSE(Equals(Value::Set({Value::Int(1)}), Value::Set({Value::Int(2)})));
-  EXPECT_TRUE(Equals(Value::Map({{Text("a"), Value::Int(1)}, {Text("b"), Value::Int(2)}}),
-                     Value::Map({{Text("b"), Value::Long(2)}, {Text("a"), Value::Float(1)}})));
-  EXPECT_FALSE(
-      Equals(Value::Map({{Text("a"), Value::Int(1)}}), Value::Map({{Text("a"), Value::Int(2)}})));
+  const Value list = ListOf({Value::Int(1), Text("a")});
+  EXPECT_TRUE(Equals(list, ListOf({Value::Double(1.0), Text("a")})));
+  EXPECT_FALSE(Equals(list, ListOf({Text("a"), Value::Int(1)})));
+  EXPECT_FALSE(Equals(list, ListOf({Value::Int(1)})));
+  EXPECT_FALSE(Equals(list, SetOf({Value::Int(1), Text("a")})));
+  EXPECT_TRUE(
+      Equals(SetOf({Value::Int(1), Value::Int(2)}), SetOf({Value::Double(2), Value::Long(1)})));
+  EXPECT_FALSE(Equals(SetOf({Value::Int(1)}), SetOf({Value::Int(2)})));
+  EXPECT_TRUE(Equals(MapOf({{Text("a"), Value::Int(1)}, {Text("b"), Value::Int(2)}}),
+                     MapOf({{Text("b"), Value::Long(2)}, {Text("a"), Value::Float(1)}})));
+  EXPECT_FALSE(Equals(MapOf({{Text("a"), Value::Int(1)}}), MapOf({{Text("a"), Value::Int(2)}})));
 }
 
 TEST(EqualsTest, ElementsByIdPropertiesByKeyAndValue) {
@@ -92,13 +92,15 @@ TEST(EqualsTest, ElementsByIdPropertiesByKeyAndValue) {
   EXPECT_FALSE(Equals(Vertex(Value::Long(1)), Vertex(Text("1"))));
   EXPECT_TRUE(Equals(Value::Of(VertexRef{7}), Value::Of(VertexRef{7})));
   EXPECT_FALSE(Equals(Value::Of(VertexRef{7}), Value::Of(EdgeRef{7, {}, {}, 1})));
-  const Value p = Value::Of(PropertyData{EdgeRef{1, {}, {}, 1}, "weight", Value::Double(0.5)});
-  const Value q = Value::Of(PropertyData{EdgeRef{2, {}, {}, 1}, "weight", Value::Double(0.5)});
+  const Value p =
+      Made(Value::Of(PropertyData{EdgeRef{1, {}, {}, 1}, "weight", Value::Double(0.5)}));
+  const Value q =
+      Made(Value::Of(PropertyData{EdgeRef{2, {}, {}, 1}, "weight", Value::Double(0.5)}));
   EXPECT_TRUE(Equals(p, q));      // P.eq looks at key and value,
   EXPECT_TRUE(Equivalent(p, q));  // dedup() too goes by key and value
   const PathData path{{Value::Int(1)}, {{"a"}}};
-  EXPECT_TRUE(Equals(Value::Of(path), Value::Of(path)));
-  EXPECT_FALSE(Equals(Value::Of(path), Value::Of(PathData{{Value::Int(1)}, {{"b"}}})));
+  EXPECT_TRUE(Equals(Made(Value::Of(path)), Made(Value::Of(path))));
+  EXPECT_FALSE(Equals(Made(Value::Of(path)), Made(Value::Of(PathData{{Value::Int(1)}, {{"b"}}}))));
 }
 
 TEST(CompareTest, WithinATypeAndAcross) {
@@ -119,18 +121,16 @@ TEST(CompareTest, WithinATypeAndAcross) {
 }
 
 TEST(CompareTest, CollectionsNeedComparableMembers) {
-  ExpectLess(Value::List({Value::Int(1), Value::Int(9)}),
-             Value::List({Value::Int(2), Value::Int(1)}));
-  ExpectIncomparable(Value::List({Value::Int(1), Text("a")}),
-                     Value::List({Value::Int(2), Value::Int(3)}));
-  ExpectIncomparable(Value::List({Value::Int(1), Text("a")}),
-                     Value::List({Value::Int(2), Value::Int(3), Value::Int(4)}));
-  ExpectLess(Value::List({Value::Int(1)}), Value::List({Value::Int(1), Value::Int(1)}));
-  ExpectLess(Value::List({Value::Int(1), Value::Int(2)}), Value::List({Value::Int(3)}));
-  ExpectLess(Value::List({Value::Int(1)}), Value::List({Value::Int(1), Text("a")}));
-  ExpectLess(Value::List({}), Value::List({Text("a")}));
-  ExpectIncomparable(Value::List({Value::Double(kNaN)}), Value::List({Value::Double(kNaN)}));
-  ExpectIncomparable(Value::List({}), Value::Set({}));
+  ExpectLess(ListOf({Value::Int(1), Value::Int(9)}), ListOf({Value::Int(2), Value::Int(1)}));
+  ExpectIncomparable(ListOf({Value::Int(1), Text("a")}), ListOf({Value::Int(2), Value::Int(3)}));
+  ExpectIncomparable(ListOf({Value::Int(1), Text("a")}),
+                     ListOf({Value::Int(2), Value::Int(3), Value::Int(4)}));
+  ExpectLess(ListOf({Value::Int(1)}), ListOf({Value::Int(1), Value::Int(1)}));
+  ExpectLess(ListOf({Value::Int(1), Value::Int(2)}), ListOf({Value::Int(3)}));
+  ExpectLess(ListOf({Value::Int(1)}), ListOf({Value::Int(1), Text("a")}));
+  ExpectLess(ListOf({}), ListOf({Text("a")}));
+  ExpectIncomparable(ListOf({Value::Double(kNaN)}), ListOf({Value::Double(kNaN)}));
+  ExpectIncomparable(ListOf({}), SetOf({}));
 }
 
 TEST(TotalOrderTest, TypesOrderAsInTheOrderabilityScenario) {
@@ -158,15 +158,15 @@ TEST(TotalOrderTest, TypesOrderAsInTheOrderabilityScenario) {
       Vertex(Value::Long(1)),
       Vertex(Value::Long(2)),
       Value::Of(EdgeRef{1, {}, {}, 1}),
-      Value::Of(VertexPropertyData{{1}, "a", Value::Int(2)}),
-      Value::Of(PropertyData{{}, "a", Value::Int(15)}),
-      Value::Of(PropertyData{{}, "weight", Value::Double(0.2)}),
-      Value::Of(PathData{{Value::Int(1)}, {{}}}),
-      Value::Set(list({"z", "y", "x"})),
-      Value::List(list({"a", "b", "c"})),
-      Value::List(list({"a", "b", "c", "d"})),
-      Value::Map({{Text("b"), Value::Bool(false)}, {Text("a"), Text("a")}, {Text("c"), Text("c")}}),
-      Value::Map({{Text("a"), Text("a")}, {Text("b"), Text("b")}}),
+      Made(Value::Of(VertexPropertyData{{1}, "a", Value::Int(2)})),
+      Made(Value::Of(PropertyData{{}, "a", Value::Int(15)})),
+      Made(Value::Of(PropertyData{{}, "weight", Value::Double(0.2)})),
+      Made(Value::Of(PathData{{Value::Int(1)}, {{}}})),
+      SetOf(list({"z", "y", "x"})),
+      ListOf(list({"a", "b", "c"})),
+      ListOf(list({"a", "b", "c", "d"})),
+      MapOf({{Text("b"), Value::Bool(false)}, {Text("a"), Text("a")}, {Text("c"), Text("c")}}),
+      MapOf({{Text("a"), Text("a")}, {Text("b"), Text("b")}}),
   };
   for (size_t i = 0; i < ordered.size(); ++i) {
     for (size_t j = 0; j < ordered.size(); ++j) {
@@ -224,16 +224,16 @@ TEST(EquivalentTest, NumbersDifferByTypeAndNaNIsOneKey) {
 }
 
 TEST(EquivalentTest, SetsAndMapsIgnoreOrder) {
-  const Value ab = Value::Set({Text("a"), Text("b")});
-  const Value ba = Value::Set({Text("b"), Text("a")});
+  const Value ab = SetOf({Text("a"), Text("b")});
+  const Value ba = SetOf({Text("b"), Text("a")});
   EXPECT_TRUE(Equivalent(ab, ba));
   EXPECT_EQ(EquivalenceHash(ab), EquivalenceHash(ba));
-  const Value map = Value::Map({{Text("a"), ab}, {Text("b"), Value::Int(1)}});
-  const Value turned = Value::Map({{Text("b"), Value::Int(1)}, {Text("a"), ba}});
+  const Value map = MapOf({{Text("a"), ab}, {Text("b"), Value::Int(1)}});
+  const Value turned = MapOf({{Text("b"), Value::Int(1)}, {Text("a"), ba}});
   EXPECT_TRUE(Equivalent(map, turned));
   EXPECT_EQ(EquivalenceHash(map), EquivalenceHash(turned));
-  EXPECT_FALSE(Equivalent(map, Value::Map({{Text("b"), Value::Int(1)}, {Text("a"), Text("a")}})));
-  EXPECT_FALSE(Equivalent(ab, Value::List({Text("a"), Text("b")})));
+  EXPECT_FALSE(Equivalent(map, MapOf({{Text("b"), Value::Int(1)}, {Text("a"), Text("a")}})));
+  EXPECT_FALSE(Equivalent(ab, ListOf({Text("a"), Text("b")})));
 }
 
 TEST(EquivalentTest, HashIsStableAcrossProcesses) {
@@ -249,10 +249,10 @@ TEST(RelationsTest, CostOfDeepValuesIsNotExponential) {
     std::vector<Value> pair = {Value::Int(1), Value::Int(2)};
     for (int level = 0; level < kMaxValueDepth; ++level) {
       for (Value& v : pair) {
-        if (shape == 0) v = Value::List({v});
-        if (shape == 1) v = Value::Set({v, Text("x")});
-        if (shape == 2) v = Value::Map({{Text("k"), v}});
-        if (shape == 3) v = Value::Map({{v, Value::Int(0)}, {Text("k"), Value::Int(0)}});
+        if (shape == 0) v = ListOf({v});
+        if (shape == 1) v = SetOf({v, Text("x")});
+        if (shape == 2) v = MapOf({{Text("k"), v}});
+        if (shape == 3) v = MapOf({{v, Value::Int(0)}, {Text("k"), Value::Int(0)}});
       }
     }
     EXPECT_FALSE(Equals(pair[0], pair[1]));
@@ -264,7 +264,7 @@ TEST(RelationsTest, CostOfDeepValuesIsNotExponential) {
 }
 
 TEST(MakeSetTest, KeepsTheFirstOfEquivalents) {
-  const Value set = MakeSet({Value::Int(2), Value::Int(1), Value::Int(2), Value::Double(2)});
+  const Value set = Made(MakeSet({Value::Int(2), Value::Int(1), Value::Int(2), Value::Double(2)}));
   ASSERT_EQ(set.AsList().size(), 3u);
   EXPECT_EQ(set.AsList()[0].AsInteger(), 2);
   EXPECT_EQ(set.AsList()[2].kind(), ValueKind::kDouble);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/big_number.h"
+#include "core/testing/make_value.h"
 #include "core/testing/random_value.h"
 #include "core/text.h"
 
@@ -43,7 +44,7 @@ Value Property(ElementData::Type type, const char* key, Value value) {
   e.id = Value::Long(0);
   e.label = key;
   e.value = std::move(value);
-  return Value::Of(std::move(e));
+  return Made(Value::Of(std::move(e)));
 }
 
 TEST(PrintValueTest, Scalars) {
@@ -64,8 +65,8 @@ TEST(PrintValueTest, Scalars) {
 
 TEST(PrintValueTest, ElementsAndReferences) {
   using Type = ElementData::Type;
-  EXPECT_EQ(PrintValue(Value::Of(Vertex(1))), "v[1]");
-  EXPECT_EQ(PrintValue(Value::Of(Knows())), "e[7][1-knows->2]");
+  EXPECT_EQ(PrintValue(Made(Value::Of(Vertex(1)))), "v[1]");
+  EXPECT_EQ(PrintValue(Made(Value::Of(Knows()))), "e[7][1-knows->2]");
   EXPECT_EQ(PrintValue(Property(Type::kVertexProperty, "name", Text("marko"))), "vp[name->marko]");
   EXPECT_EQ(PrintValue(Property(Type::kProperty, "weight", Value::Double(0.5))), "p[weight->0.5]");
   EXPECT_EQ(PrintValue(Property(Type::kProperty, "k", Text("12345678901234567890"))),
@@ -77,18 +78,20 @@ TEST(PrintValueTest, ElementsAndReferences) {
             "p[k->ééééééééééééééééé...]");
   EXPECT_EQ(PrintValue(Value::Of(VertexRef{12})), "v[#12]");
   EXPECT_EQ(PrintValue(Value::Of(EdgeRef{7, {}, {}, 1})), "e[#7]");
-  EXPECT_EQ(PrintValue(Value::Of(VertexPropertyData{{1}, "age", Value::Int(29)})), "vp[age->29]");
+  EXPECT_EQ(PrintValue(Made(Value::Of(VertexPropertyData{{1}, "age", Value::Int(29)}))),
+            "vp[age->29]");
 }
 
 TEST(PrintValueTest, Collections) {
-  EXPECT_EQ(PrintValue(Value::List({})), "[]");
-  EXPECT_EQ(PrintValue(Value::List({Text("a"), Value::Null()})), "[a,null]");
-  EXPECT_EQ(PrintValue(Value::Set({Value::Int(1)})), "[1]");
-  EXPECT_EQ(PrintValue(Value::Map({})), "[:]");
-  EXPECT_EQ(PrintValue(Value::Map({{Text("name"), Value::List({Text("marko")})},
-                                   {Text("age"), Value::List({Value::Int(29)})}})),
+  EXPECT_EQ(PrintValue(ListOf({})), "[]");
+  EXPECT_EQ(PrintValue(ListOf({Text("a"), Value::Null()})), "[a,null]");
+  EXPECT_EQ(PrintValue(SetOf({Value::Int(1)})), "[1]");
+  EXPECT_EQ(PrintValue(MapOf({})), "[:]");
+  EXPECT_EQ(PrintValue(MapOf({{Text("name"), ListOf({Text("marko")})},
+                              {Text("age"), ListOf({Value::Int(29)})}})),
             "[name:[marko],age:[29]]");
-  EXPECT_EQ(PrintValue(Value::Of(PathData{{Value::Of(Vertex(1)), Value::Of(Vertex(3))}, {{}, {}}})),
+  EXPECT_EQ(PrintValue(Made(Value::Of(
+                PathData{{Made(Value::Of(Vertex(1))), Made(Value::Of(Vertex(3)))}, {{}, {}}}))),
             "[v[1],v[3]]");
 }
 
@@ -97,10 +100,10 @@ TEST(PrintValueTest, OutputIsBoundedAndCutAtACodePoint) {
   EXPECT_EQ(PrintValue(Text("12345678901"), {.max_bytes = 10}), "1234567...");
   EXPECT_EQ(PrintValue(Text("ééééé"), {.max_bytes = 8}), "éé...");
   EXPECT_EQ(PrintValue(Text("abc"), {.max_bytes = 2}), "..");
-  EXPECT_EQ(PrintValue(Value::List(ValueList(1000, Value::Int(1))), {.max_bytes = 9}), "[1,1,1...");
+  EXPECT_EQ(PrintValue(ListOf(ValueList(1000, Value::Int(1))), {.max_bytes = 9}), "[1,1,1...");
   // A value that would print as 2^60 numbers: the work is bounded, too.
   Value doubled = Value::Int(1);
-  for (int i = 0; i < 60; ++i) doubled = Value::List({doubled, doubled});
+  for (int i = 0; i < 60; ++i) doubled = ListOf({doubled, doubled});
   EXPECT_EQ(PrintValue(doubled, {.max_bytes = 100}).size(), 100u);
 }
 
@@ -116,27 +119,27 @@ TEST(PrintJsonTest, Scalars) {
 }
 
 TEST(PrintJsonTest, StructuresAndElements) {
-  EXPECT_EQ(Json(Value::Map({{Text("a"), Value::Int(1)}, {Text("b"), Value::List({})}})),
+  EXPECT_EQ(Json(MapOf({{Text("a"), Value::Int(1)}, {Text("b"), ListOf({})}})),
             "{\"a\":1,\"b\":[]}");
-  EXPECT_EQ(Json(Value::Map({{Value::Int(1), Text("x")}})), "[[1,\"x\"]]");
-  EXPECT_EQ(Json(Value::Map({})), "{}");
-  EXPECT_EQ(Json(Value::Map({{Value::Of(Token::kId), Value::Int(1)}, {Text("a"), Text("x")}})),
+  EXPECT_EQ(Json(MapOf({{Value::Int(1), Text("x")}})), "[[1,\"x\"]]");
+  EXPECT_EQ(Json(MapOf({})), "{}");
+  EXPECT_EQ(Json(MapOf({{Value::Of(Token::kId), Value::Int(1)}, {Text("a"), Text("x")}})),
             "{\"id\":1,\"a\":\"x\"}");
-  EXPECT_EQ(Json(Value::Map({{Value::Of(Token::kId), Value::Int(1)}, {Text("id"), Text("x")}})),
+  EXPECT_EQ(Json(MapOf({{Value::Of(Token::kId), Value::Int(1)}, {Text("id"), Text("x")}})),
             "[[\"id\",1],[\"id\",\"x\"]]");
-  EXPECT_EQ(Json(Value::Of(Vertex(1))), "{\"id\":1,\"label\":\"person\"}");
-  EXPECT_EQ(Json(Value::Of(Knows())),
+  EXPECT_EQ(Json(Made(Value::Of(Vertex(1)))), "{\"id\":1,\"label\":\"person\"}");
+  EXPECT_EQ(Json(Made(Value::Of(Knows()))),
             "{\"id\":7,\"label\":\"knows\",\"out\":1,\"outLabel\":\"person\",\"in\":2,"
             "\"inLabel\":\"person\"}");
   ElementData full = Vertex(1);
   full.properties = {{Text("name"), Text("marko")}};
-  EXPECT_EQ(Json(Value::Of(full)),
+  EXPECT_EQ(Json(Made(Value::Of(full))),
             "{\"id\":1,\"label\":\"person\",\"properties\":{\"name\":\"marko\"}}");
   EXPECT_EQ(Json(Property(ElementData::Type::kVertexProperty, "age", Value::Int(29))),
             "{\"id\":0,\"label\":\"age\",\"value\":29}");
   EXPECT_EQ(Json(Property(ElementData::Type::kProperty, "w", Value::Int(1))),
             "{\"key\":\"w\",\"value\":1}");
-  EXPECT_EQ(Json(Value::Of(PathData{{Value::Int(1)}, {{"a", "b"}}})),
+  EXPECT_EQ(Json(Made(Value::Of(PathData{{Value::Int(1)}, {{"a", "b"}}}))),
             "{\"objects\":[1],\"labels\":[[\"a\",\"b\"]]}");
 }
 

@@ -48,76 +48,193 @@ void UuidToProto(const Uuid& uuid, std::string* out) {
   }
 }
 
-void ListToProto(const ValueList& list, v1::ValueList* out) {
-  out->mutable_items()->Reserve(static_cast<int>(list.size()));
-  for (const Value& v : list) ToProto(v, out->add_items());
+// Writes one value, and counts the bytes that it takes at least.
+class Writer {
+ public:
+  explicit Writer(WorkCheck* work) : work_(work) {}
+
+  Status Write(const Value& value, v1::Value* out);
+
+ private:
+  static constexpr uint64_t kLeastBytes = 4;  // of a value in a value
+
+  Status Spend(uint64_t bytes) { return work_ == nullptr ? OkStatus() : work_->Spend(bytes); }
+  Status WriteText(const Value& value, v1::Value* out);
+  void WriteTime(const Value& value, v1::Value* out);
+  Status WriteList(const ValueList& list, v1::ValueList* out);
+  Status WriteMap(const ValueMap& map, v1::ValueMap* out);
+  Status WritePath(const PathData& path, v1::Path* out);
+  Status WriteProperty(const Value& key, const Value& value, v1::Property* out);
+  template <typename Message>
+  Status WriteProperties(const ValueMap& properties, Message* out);
+  Status WriteElement(const ElementData& e, v1::Value* out);
+
+  WorkCheck* const work_;
+};
+
+Status Writer::WriteList(const ValueList& list, v1::ValueList* out) {
+  for (const Value& v : list) RETURN_IF_ERROR(Write(v, out->add_items()));
+  return OkStatus();
 }
 
-void MapToProto(const ValueMap& map, v1::ValueMap* out) {
+Status Writer::WriteMap(const ValueMap& map, v1::ValueMap* out) {
   for (const auto& [key, value] : map) {
     v1::MapEntry* entry = out->add_entries();
-    ToProto(key, entry->mutable_key());
-    ToProto(value, entry->mutable_value());
+    RETURN_IF_ERROR(Write(key, entry->mutable_key()));
+    RETURN_IF_ERROR(Write(value, entry->mutable_value()));
   }
+  return OkStatus();
 }
 
-void PathToProto(const PathData& path, v1::Path* out) {
+Status Writer::WritePath(const PathData& path, v1::Path* out) {
   for (size_t i = 0; i < path.objects.size(); ++i) {
-    ToProto(path.objects[i], out->add_objects());
+    RETURN_IF_ERROR(Write(path.objects[i], out->add_objects()));
     v1::PathLabels* labels = out->add_labels();
     for (const std::string& label : path.LabelsOf(i)) labels->add_labels(Utf8(label));
   }
+  return OkStatus();
 }
 
 // One property of a materialised element. A vertex's may be vertex properties with ids.
-void PropertyToProto(const Value& key, const Value& value, v1::Property* out) {
-  CHECK(key.kind() == ValueKind::kString);
+Status Writer::WriteProperty(const Value& key, const Value& value, v1::Property* out) {
+  if (key.kind() != ValueKind::kString) return Internal("A property's key is no string.");
   out->set_key(Utf8(key.AsString()));
   if (value.kind() == ValueKind::kElement &&
       value.AsElement().type == ElementType::kVertexProperty) {
-    ToProto(value.AsElement().value, out->mutable_value());
-    ToProto(value.AsElement().id, out->mutable_id());
-  } else {
-    ToProto(value, out->mutable_value());
+    RETURN_IF_ERROR(Write(value.AsElement().value, out->mutable_value()));
+    return Write(value.AsElement().id, out->mutable_id());
   }
+  return Write(value, out->mutable_value());
 }
 
-void ElementToProto(const ElementData& e, v1::Value* out) {
+template <typename Message>
+Status Writer::WriteProperties(const ValueMap& properties, Message* out) {
+  for (const auto& [key, value] : properties) {
+    RETURN_IF_ERROR(WriteProperty(key, value, out->add_properties()));
+  }
+  return OkStatus();
+}
+
+Status Writer::WriteElement(const ElementData& e, v1::Value* out) {
   switch (e.type) {
     case ElementType::kVertex: {
       v1::Vertex* vertex = out->mutable_vertex_value();
-      ToProto(e.id, vertex->mutable_id());
+      RETURN_IF_ERROR(Write(e.id, vertex->mutable_id()));
       vertex->set_label(Utf8(e.label));
-      for (const auto& [key, value] : e.properties) {
-        PropertyToProto(key, value, vertex->add_properties());
-      }
-      return;
+      return WriteProperties(e.properties, vertex);
     }
     case ElementType::kEdge: {
       v1::Edge* edge = out->mutable_edge_value();
-      ToProto(e.id, edge->mutable_id());
+      RETURN_IF_ERROR(Write(e.id, edge->mutable_id()));
       edge->set_label(Utf8(e.label));
-      ToProto(e.out_id, edge->mutable_out_id());
+      RETURN_IF_ERROR(Write(e.out_id, edge->mutable_out_id()));
       edge->set_out_label(Utf8(e.out_label));
-      ToProto(e.in_id, edge->mutable_in_id());
+      RETURN_IF_ERROR(Write(e.in_id, edge->mutable_in_id()));
       edge->set_in_label(Utf8(e.in_label));
-      for (const auto& [key, value] : e.properties) {
-        PropertyToProto(key, value, edge->add_properties());
-      }
-      return;
+      return WriteProperties(e.properties, edge);
     }
     case ElementType::kVertexProperty: {
       v1::VertexProperty* property = out->mutable_vertex_property_value();
-      ToProto(e.id, property->mutable_id());
+      RETURN_IF_ERROR(Write(e.id, property->mutable_id()));
       property->set_key(Utf8(e.label));
-      ToProto(e.value, property->mutable_value());
-      return;
+      return Write(e.value, property->mutable_value());
     }
     case ElementType::kProperty:
       out->mutable_property_value()->set_key(Utf8(e.label));
-      ToProto(e.value, out->mutable_property_value()->mutable_value());
-      return;
+      return Write(e.value, out->mutable_property_value()->mutable_value());
   }
+  return Internal("An element of unknown type.");
+}
+
+Status Writer::WriteText(const Value& value, v1::Value* out) {
+  RETURN_IF_ERROR(Spend(value.AsString().size()));
+  if (value.kind() == ValueKind::kBinary) {
+    out->set_binary_value(value.AsString());
+  } else {
+    out->set_string_value(Utf8(value.AsString()));
+  }
+  return OkStatus();
+}
+
+void Writer::WriteTime(const Value& value, v1::Value* out) {
+  if (value.kind() == ValueKind::kDuration) {
+    out->mutable_duration_value()->set_seconds(value.AsDuration().seconds);
+    return out->mutable_duration_value()->set_nanos(value.AsDuration().nanos);
+  }
+  out->mutable_datetime_value()->set_seconds(value.AsDateTime().seconds);
+  out->mutable_datetime_value()->set_nanos(value.AsDateTime().nanos);
+  out->mutable_datetime_value()->set_offset_seconds(value.AsDateTime().offset_seconds);
+}
+
+Status Writer::Write(const Value& value, v1::Value* out) {
+  RETURN_IF_ERROR(Spend(kLeastBytes));
+  switch (value.kind()) {
+    case ValueKind::kNull:
+      out->mutable_null();
+      return OkStatus();
+    case ValueKind::kBool:
+      out->set_bool_value(value.AsBool());
+      return OkStatus();
+    case ValueKind::kByte:
+      out->set_byte_value(static_cast<int32_t>(value.AsInteger()));
+      return OkStatus();
+    case ValueKind::kShort:
+      out->set_short_value(static_cast<int32_t>(value.AsInteger()));
+      return OkStatus();
+    case ValueKind::kInt:
+      out->set_int_value(static_cast<int32_t>(value.AsInteger()));
+      return OkStatus();
+    case ValueKind::kLong:
+      out->set_long_value(value.AsInteger());
+      return OkStatus();
+    case ValueKind::kBigInt:
+      out->set_bigint_value(value.AsBigNumber().ToString());
+      return OkStatus();
+    case ValueKind::kBigDecimal:
+      out->set_bigdecimal_value(value.AsBigNumber().ToString());
+      return OkStatus();
+    case ValueKind::kFloat:
+      out->set_float_value(static_cast<float>(value.AsDouble()));
+      return OkStatus();
+    case ValueKind::kDouble:
+      out->set_double_value(value.AsDouble());
+      return OkStatus();
+    case ValueKind::kString:
+    case ValueKind::kBinary:
+      return WriteText(value, out);
+    case ValueKind::kChar:
+      out->set_char_value(value.AsChar());
+      return OkStatus();
+    case ValueKind::kDateTime:
+    case ValueKind::kDuration:
+      WriteTime(value, out);
+      return OkStatus();
+    case ValueKind::kUuid:
+      UuidToProto(value.AsUuid(), out->mutable_uuid_value());
+      return OkStatus();
+    case ValueKind::kList:
+      return WriteList(value.AsList(), out->mutable_list_value());
+    case ValueKind::kSet:
+      return WriteList(value.AsList(), out->mutable_set_value());
+    case ValueKind::kMap:
+      return WriteMap(value.AsMap(), out->mutable_map_value());
+    case ValueKind::kPath:
+      return WritePath(value.AsPath(), out->mutable_path_value());
+    case ValueKind::kElement:
+      return WriteElement(value.AsElement(), out);
+    case ValueKind::kToken:
+      out->set_token_value(TokenToProto(value.AsToken()));
+      return OkStatus();
+    case ValueKind::kDirection:
+      out->set_direction_value(DirectionToProto(value.AsDirection()));
+      return OkStatus();
+    case ValueKind::kVertex:
+    case ValueKind::kEdge:
+    case ValueKind::kVertexProperty:
+    case ValueKind::kProperty:
+      break;
+  }
+  return Internal("An internal reference must not leave the server.");
 }
 
 Status Invalid(std::string_view what) {
@@ -352,65 +469,8 @@ Status CheckSentDepth(const Value& value) {
                            detail);
 }
 
-void ToProto(const Value& value, v1::Value* out) {
-  switch (value.kind()) {
-    case ValueKind::kNull:
-      out->mutable_null();
-      return;
-    case ValueKind::kBool:
-      return out->set_bool_value(value.AsBool());
-    case ValueKind::kByte:
-      return out->set_byte_value(static_cast<int32_t>(value.AsInteger()));
-    case ValueKind::kShort:
-      return out->set_short_value(static_cast<int32_t>(value.AsInteger()));
-    case ValueKind::kInt:
-      return out->set_int_value(static_cast<int32_t>(value.AsInteger()));
-    case ValueKind::kLong:
-      return out->set_long_value(value.AsInteger());
-    case ValueKind::kBigInt:
-      return out->set_bigint_value(value.AsBigNumber().ToString());
-    case ValueKind::kBigDecimal:
-      return out->set_bigdecimal_value(value.AsBigNumber().ToString());
-    case ValueKind::kFloat:
-      return out->set_float_value(static_cast<float>(value.AsDouble()));
-    case ValueKind::kDouble:
-      return out->set_double_value(value.AsDouble());
-    case ValueKind::kString:
-      return out->set_string_value(Utf8(value.AsString()));
-    case ValueKind::kBinary:
-      return out->set_binary_value(value.AsString());
-    case ValueKind::kChar:
-      return out->set_char_value(value.AsChar());
-    case ValueKind::kDateTime:
-      out->mutable_datetime_value()->set_seconds(value.AsDateTime().seconds);
-      out->mutable_datetime_value()->set_nanos(value.AsDateTime().nanos);
-      return out->mutable_datetime_value()->set_offset_seconds(value.AsDateTime().offset_seconds);
-    case ValueKind::kDuration:
-      out->mutable_duration_value()->set_seconds(value.AsDuration().seconds);
-      return out->mutable_duration_value()->set_nanos(value.AsDuration().nanos);
-    case ValueKind::kUuid:
-      return UuidToProto(value.AsUuid(), out->mutable_uuid_value());
-    case ValueKind::kList:
-      return ListToProto(value.AsList(), out->mutable_list_value());
-    case ValueKind::kSet:
-      return ListToProto(value.AsList(), out->mutable_set_value());
-    case ValueKind::kMap:
-      return MapToProto(value.AsMap(), out->mutable_map_value());
-    case ValueKind::kPath:
-      return PathToProto(value.AsPath(), out->mutable_path_value());
-    case ValueKind::kElement:
-      return ElementToProto(value.AsElement(), out);
-    case ValueKind::kToken:
-      return out->set_token_value(TokenToProto(value.AsToken()));
-    case ValueKind::kDirection:
-      return out->set_direction_value(DirectionToProto(value.AsDirection()));
-    case ValueKind::kVertex:
-    case ValueKind::kEdge:
-    case ValueKind::kVertexProperty:
-    case ValueKind::kProperty:
-      break;
-  }
-  CHECK(false && "an internal reference must not leave the server");
+Status ToProto(const Value& value, v1::Value* out, WorkCheck* work) {
+  return Writer(work).Write(value, out);
 }
 
 StatusOr<Value> FromProto(const v1::Value& value) { return Reader().Read(value, 0); }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/testing/make_value.h"
 #include "core/testing/random_value.h"
 #include "core/value_codec.h"
 #include "core/value_print.h"
@@ -17,7 +18,7 @@ TEST(ValueProtoTest, RandomValuesRoundTrip) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Value v = testing::RandomValues(seed).Next(3, /*references=*/false);
     v1::Value message;
-    ToProto(v, &message);
+    ASSERT_TRUE(ToProto(v, &message).ok());
     v1::Value received;
     ASSERT_TRUE(received.ParseFromString(message.SerializeAsString()));
     const auto back = FromProto(received);
@@ -28,10 +29,10 @@ TEST(ValueProtoTest, RandomValuesRoundTrip) {
 
 TEST(ValueProtoTest, FieldsAreWhatClientsExpect) {
   v1::Value message;
-  ToProto(Value::Of(Uuid{0x0102030405060708, 0x090A0B0C0D0E0F10}), &message);
+  ASSERT_TRUE(ToProto(Value::Of(Uuid{0x0102030405060708, 0x090A0B0C0D0E0F10}), &message).ok());
   EXPECT_EQ(message.uuid_value(),
             "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0A\x0B\x0C\x0D\x0E\x0F\x10");
-  ToProto(Value::Of(*BigNumber::ParseDecimal("1.50")), &message);
+  ASSERT_TRUE(ToProto(Value::Of(*BigNumber::ParseDecimal("1.50")), &message).ok());
   EXPECT_EQ(message.bigdecimal_value(), "1.50");
   ElementData property;
   property.type = ElementData::Type::kVertexProperty;
@@ -41,17 +42,17 @@ TEST(ValueProtoTest, FieldsAreWhatClientsExpect) {
   ElementData vertex;
   vertex.id = Value::Long(1);
   vertex.label = "person";
-  vertex.properties = {{Value::String("name"), Value::Of(property)}};
-  ToProto(Value::Of(vertex), &message);
+  vertex.properties = {{Value::String("name"), Made(Value::Of(property))}};
+  ASSERT_TRUE(ToProto(Made(Value::Of(vertex)), &message).ok());
   ASSERT_EQ(message.vertex_value().properties_size(), 1);
   EXPECT_EQ(message.vertex_value().properties(0).id().long_value(), 9);
   EXPECT_EQ(message.vertex_value().properties(0).value().string_value(), "marko");
-  EXPECT_EQ(EncodeValue(*FromProto(message)), EncodeValue(Value::Of(vertex)));
+  EXPECT_EQ(EncodeValue(*FromProto(message)), EncodeValue(Made(Value::Of(vertex))));
 }
 
 TEST(ValueProtoTest, IllFormedTextIsRepaired) {
   v1::Value message;
-  ToProto(Value::String("a\xFF"), &message);
+  ASSERT_TRUE(ToProto(Value::String("a\xFF"), &message).ok());
   EXPECT_EQ(message.string_value(), "a\uFFFD");
 }
 
@@ -104,9 +105,25 @@ TEST(ValueProtoTest, NestingIsBounded) {
   EXPECT_EQ(Refused(message).code(), StatusCode::kResourceExhausted);
 }
 
-TEST(ValueProtoDeathTest, InternalReferencesDoNotLeave) {
+TEST(ValueProtoTest, InternalReferencesDoNotLeave) {
   v1::Value message;
-  EXPECT_DEATH(ToProto(Value::List({Value::Of(VertexRef{1})}), &message), "must not leave");
+  EXPECT_EQ(ToProto(ListOf({Value::Of(VertexRef{1})}), &message).code(), StatusCode::kInternal);
+}
+
+// A long value asks on its way whether to go on, and is not written any further when not.
+TEST(ValueProtoTest, WritingCanBeStopped) {
+  const Value list = ListOf(ValueList(10'000, Value::Int(1)));
+  uint64_t asked = 0, seen = 0;
+  WorkCheck work(1000, [&](uint64_t done) {
+    ++asked;
+    seen = done;
+    return done > 20'000 ? Cancelled("by the test") : OkStatus();
+  });
+  v1::Value message;
+  EXPECT_EQ(ToProto(list, &message, &work).code(), StatusCode::kCancelled);
+  EXPECT_EQ(asked, 21u);
+  EXPECT_LT(seen, message.ByteSizeLong() + 4);  // of the member that was not written
+  EXPECT_LT(message.list_value().items_size(), 6000);
 }
 
 }  // namespace

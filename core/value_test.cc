@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/big_number.h"
+#include "core/testing/make_value.h"
 #include "core/value_compare.h"
 
 namespace koios {
@@ -12,7 +13,7 @@ namespace {
 
 Value Nest(int levels) {
   Value v = Value::Int(1);
-  for (int i = 0; i < levels; ++i) v = Value::List({v});
+  for (int i = 0; i < levels; ++i) v = ListOf({v});
   return v;
 }
 
@@ -61,7 +62,7 @@ TEST(ValueTest, CopiesShareThePayload) {
 }
 
 TEST(ValueTest, AssigningAPartOfAListToTheListIsSafe) {
-  Value v = Value::List({Value::List({Value::String("inner")})});
+  Value v = ListOf({ListOf({Value::String("inner")})});
   v = v.AsList()[0];
   v = v.AsList()[0];
   EXPECT_EQ(v.AsString(), "inner");
@@ -69,24 +70,24 @@ TEST(ValueTest, AssigningAPartOfAListToTheListIsSafe) {
 
 TEST(ValueTest, PathsKeepNoLabelsBehindTheLastOne) {
   const ValueList objects = {Value::Int(1), Value::Int(2), Value::Int(3)};
-  const Value labelled = Value::Of(PathData{objects, {{"a"}, {}, {}}});
+  const Value labelled = Made(Value::Of(PathData{objects, {{"a"}, {}, {}}}));
   EXPECT_EQ(labelled.AsPath().labels.size(), 1u);
   EXPECT_EQ(labelled.AsPath().LabelsOf(0)[0], "a");
   EXPECT_TRUE(labelled.AsPath().LabelsOf(2).empty());
-  EXPECT_TRUE(Equivalent(labelled, Value::Of(PathData{objects, {{"a"}}})));
-  EXPECT_TRUE(Value::Of(PathData{objects, {{}, {}, {}}}).AsPath().labels.empty());
+  EXPECT_TRUE(Equivalent(labelled, Made(Value::Of(PathData{objects, {{"a"}}}))));
+  EXPECT_TRUE(Made(Value::Of(PathData{objects, {{}, {}, {}}})).AsPath().labels.empty());
 }
 
 TEST(ValueTest, DepthIsStored) {
   EXPECT_EQ(Value::Int(1).depth(), 0);
   EXPECT_EQ(Value::String("x").depth(), 0);
-  EXPECT_EQ(Value::List({}).depth(), 1);
-  EXPECT_EQ(Value::Map({{Nest(2), Nest(4)}}).depth(), 5);
-  EXPECT_EQ(Value::Of(PathData{{Nest(1)}, {{"a"}}}).depth(), 2);
-  EXPECT_EQ(Value::Of(VertexPropertyData{{1}, "k", Nest(3)}).depth(), 4);
+  EXPECT_EQ(ListOf({}).depth(), 1);
+  EXPECT_EQ(MapOf({{Nest(2), Nest(4)}}).depth(), 5);
+  EXPECT_EQ(Made(Value::Of(PathData{{Nest(1)}, {{"a"}}})).depth(), 2);
+  EXPECT_EQ(Made(Value::Of(VertexPropertyData{{1}, "k", Nest(3)})).depth(), 4);
   ElementData e;
   e.properties = {{Value::String("k"), Nest(2)}};
-  EXPECT_EQ(Value::Of(e).depth(), 3);
+  EXPECT_EQ(Made(Value::Of(e)).depth(), 3);
 }
 
 TEST(ValueTest, DepthIsBounded) {
@@ -97,23 +98,50 @@ TEST(ValueTest, DepthIsBounded) {
   EXPECT_EQ(DetailOf(status)->limit, "200 levels");
 }
 
-TEST(ValueDeathTest, NestingWithoutCheckDepthIsABug) {
-  EXPECT_DEATH(Nest(kMaxValueDepth + 1), "CHECK failed");
+// Each factory that nests, around the deepest value there is.
+TEST(ValueTest, WhatNestsTooDeepIsRefused) {
+  const Value deepest = Nest(kMaxValueDepth);
+  ElementData with_id, with_value, with_property, with_end;
+  with_id.id = deepest;
+  with_value.value = deepest;
+  with_end.in_id = deepest;
+  with_property.properties = {{Value::String("k"), deepest}};
+  const StatusOr<Value> made[] = {Value::List({deepest}),
+                                  Value::Set({deepest}),
+                                  Value::Map({{deepest, Value::Int(1)}}),
+                                  Value::Map({{Value::Int(1), deepest}}),
+                                  Value::Of(PathData{{deepest}, {}}),
+                                  Value::Of(VertexPropertyData{{1}, "k", deepest}),
+                                  Value::Of(PropertyData{{}, "k", deepest}),
+                                  Value::Of(with_id),
+                                  Value::Of(with_value),
+                                  Value::Of(with_property),
+                                  Value::Of(with_end),
+                                  MakeSet({deepest})};
+  for (const StatusOr<Value>& value : made) {
+    EXPECT_EQ(value.status().code(), StatusCode::kResourceExhausted);
+    EXPECT_EQ(DetailOf(value.status())->limit, "200 levels");
+  }
+  EXPECT_TRUE(Value::List({Nest(kMaxValueDepth - 1)}).ok());
+}
+
+TEST(ValueTest, APathHasNoMoreLabelsThanObjects) {
+  EXPECT_EQ(Value::Of(PathData{{}, {{"a"}}}).status().code(), StatusCode::kInternal);
 }
 
 TEST(ValueTest, ByteSizeCountsSharedPartsInFull) {
   EXPECT_EQ(Value::Int(1).ByteSize(), sizeof(Value));
   const Value text = Value::String(std::string(1000, 'x'));
   EXPECT_GT(text.ByteSize(), 1000u);
-  const Value twice = Value::List({text, text});
+  const Value twice = ListOf({text, text});
   EXPECT_GT(twice.ByteSize(), 2 * text.ByteSize());
   Value doubled = twice;
-  for (int i = 0; i < 100; ++i) doubled = Value::List({doubled, doubled});
+  for (int i = 0; i < 100; ++i) doubled = ListOf({doubled, doubled});
   EXPECT_GE(doubled.ByteSize(), size_t{1} << 62);  // saturates instead of wrapping around
 }
 
 TEST(ValueTest, ReferenceCountsAreAtomic) {
-  const Value shared = Value::List({Value::String("shared"), Value::Int(1)});
+  const Value shared = ListOf({Value::String("shared"), Value::Int(1)});
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([shared] {
@@ -132,8 +160,8 @@ TEST(ValueTest, NumbersAndCollections) {
   EXPECT_TRUE(Value::Of(BigNumber{1, 0, false}).is_integer());
   EXPECT_FALSE(Value::Double(1).is_integer());
   EXPECT_FALSE(Value::String("1").is_number());
-  EXPECT_TRUE(Value::Set({}).is_collection());
-  EXPECT_FALSE(Value::Map({}).is_collection());
+  EXPECT_TRUE(SetOf({}).is_collection());
+  EXPECT_FALSE(MapOf({}).is_collection());
   EXPECT_EQ(KindName(ValueKind::kInt), "Integer");
   EXPECT_EQ(KindName(ValueKind::kUuid), "UUID");
 }

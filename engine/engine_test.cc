@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/mutex.h"
+#include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "engine/batch/batch.h"
 #include "gtest/gtest.h"
@@ -256,7 +257,7 @@ TEST(EngineTest, BatchesOfWideRowsBehindUnfoldScopesAndBarriers) {
   exit->set_policy(plan::ScopeExit::ALL);
   plan::Project* list = Add(&plan, "constant()")->mutable_project();
   list->mutable_expr()->add_nodes()->set_constant(
-      EncodeValue(Value::List({Value::Int(1), Value::Int(2), Value::Int(3)})));
+      EncodeValue(ListOf({Value::Int(1), Value::Int(2), Value::Int(3)})));
   Add(&plan, "unfold()")->mutable_unfold();
   Add(&plan, "barrier()")->mutable_exchange()->set_key(plan::Exchange::HOME);
   Add(&plan, "barrier()")->mutable_barrier();

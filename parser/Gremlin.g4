@@ -35,8 +35,8 @@ entry
 
 value
     : words=chain
-    | number=NUMBER
-    | text=STRING
+    | number=NUMBER (DOT DOT last=NUMBER)?
+    | text=STRING (DOT DOT last=STRING)?
     | ordered=list
     | distinct=set
     ;

@@ -12,6 +12,7 @@
 #include "core/value_compare.h"
 #include "parser/fold.h"
 #include "parser/literal.h"
+#include "parser/literal_range.h"
 #include "parser/words.h"
 
 namespace koios::parser {
@@ -41,10 +42,16 @@ ErrorDetail Place(SourceSpan span) {
   return detail;
 }
 
+// A literal of what its parts make, if that is not too deep.
+StatusOr<Argument> Folded(StatusOr<Value> value, SourceSpan span) {
+  if (!value.ok()) return WithDetail(value.status(), Place(span));
+  return Literal(*std::move(value), span);
+}
+
 class Builder {
  public:
-  Builder(std::string_view text, const std::vector<Lexeme>& tokens)
-      : text_(text), tokens_(tokens) {}
+  Builder(std::string_view text, const std::vector<Lexeme>& tokens, const Limits& limits)
+      : text_(text), tokens_(tokens), range_room_{limits.max_list, limits.max_text_bytes} {}
 
   StatusOr<Query> Build(Grammar::QueryContext* query);
 
@@ -58,6 +65,7 @@ class Builder {
   StatusOr<std::vector<Argument>> BuildArguments(const Grammar::LinkContext* link);
 
   StatusOr<Argument> BuildValue(Grammar::ValueContext* value);
+  StatusOr<Argument> BuildLiteral(Grammar::ValueContext* value);
   StatusOr<Argument> BuildNumber(const Lexeme& token) const;
   StatusOr<Argument> BuildString(const Lexeme& token) const;
   StatusOr<Argument> BuildList(Grammar::ListContext* list);
@@ -95,6 +103,7 @@ class Builder {
   std::string_view text_;
   const std::vector<Lexeme>& tokens_;
   int combinations_ = 0;
+  RangeRoom range_room_;
   std::vector<std::string> parameters_;
   std::unordered_set<std::string> known_parameters_;
 };
@@ -257,11 +266,22 @@ StatusOr<std::vector<Argument>> Builder::BuildArguments(const Grammar::LinkConte
 }
 
 StatusOr<Argument> Builder::BuildValue(Grammar::ValueContext* value) {
-  if (value->number != nullptr) return BuildNumber(At(value->number));
-  if (value->text != nullptr) return BuildString(At(value->text));
+  if (value->number != nullptr || value->text != nullptr) return BuildLiteral(value);
   if (value->ordered != nullptr) return BuildList(value->ordered);
   if (value->distinct != nullptr) return BuildSet(value->distinct);
   return BuildChain(value->words);
+}
+
+// A number, a string, or a range of them.
+StatusOr<Argument> Builder::BuildLiteral(Grammar::ValueContext* value) {
+  const auto build = [&](const antlr4::Token* token) {
+    return value->number != nullptr ? BuildNumber(At(token)) : BuildString(At(token));
+  };
+  const antlr4::Token* start = value->number != nullptr ? value->number : value->text;
+  ASSIGN_OR_RETURN(Argument first, build(start));
+  if (value->last == nullptr) return first;
+  ASSIGN_OR_RETURN(const Argument last, build(value->last));
+  return Folded(RangeOf(first.literal, last.literal, &range_room_), Span(value));
 }
 
 StatusOr<Argument> Builder::BuildNumber(const Lexeme& token) const {
@@ -288,7 +308,7 @@ StatusOr<Argument> Builder::BuildString(const Lexeme& token) const {
 
 StatusOr<Argument> Builder::BuildList(Grammar::ListContext* list) {
   const SourceSpan span = Span(list);
-  if (list->colon != nullptr) return Literal(Value::Map({}), span);
+  if (list->colon != nullptr) return Literal(Value::EmptyMap(), span);
   size_t num_pairs = 0;
   for (const Grammar::EntryContext* entry : list->entries) {
     if (entry->second != nullptr) ++num_pairs;
@@ -312,7 +332,7 @@ StatusOr<Argument> Builder::BuildList(Grammar::ListContext* list) {
     result.items.push_back(std::move(item));
   }
   std::optional<ValueList> constants = ConstantsOf(result.items);
-  if (constants.has_value()) return Literal(Value::List(*std::move(constants)), span);
+  if (constants.has_value()) return Folded(Value::List(*std::move(constants)), span);
   return result;
 }
 
@@ -324,7 +344,7 @@ StatusOr<Argument> Builder::BuildSet(Grammar::SetContext* set) {
     result.items.push_back(std::move(item));
   }
   std::optional<ValueList> constants = ConstantsOf(result.items);
-  if (constants.has_value()) return Literal(MakeSet(*std::move(constants)), result.span);
+  if (constants.has_value()) return Folded(MakeSet(*std::move(constants)), result.span);
   return result;
 }
 
@@ -338,7 +358,7 @@ StatusOr<Argument> Builder::BuildMap(const Entries& entries) {
     result.items.push_back(std::move(value));
   }
   std::optional<ValueList> constants = ConstantsOf(result.items);
-  if (constants.has_value()) return Literal(MapOf(*std::move(constants)), {});
+  if (constants.has_value()) return Folded(MapOf(*std::move(constants)), {});
   return result;
 }
 
@@ -550,7 +570,7 @@ StatusOr<Argument> Builder::BuildFunction(const Links& links) {
     ElementData vertex;
     vertex.id = result.items[0].literal;
     vertex.label = result.items[1].literal.AsString();
-    return Literal(Value::Of(std::move(vertex)), result.span);
+    return Folded(Value::Of(std::move(vertex)), result.span);
   }
   StatusOr<Value> value = CallLiteralFunction(name, result.items[0].literal.AsString());
   if (!value.ok()) return WithDetail(value.status(), Place(result.items[0].span));
@@ -652,8 +672,8 @@ StatusOr<Argument> Builder::BuildPredicate(const Grammar::LinkContext* link) {
 }  // namespace
 
 StatusOr<Query> BuildQuery(antlr4::ParserRuleContext* query, std::string_view text,
-                           const std::vector<Lexeme>& tokens) {
-  return Builder(text, tokens).Build(static_cast<Grammar::QueryContext*>(query));
+                           const std::vector<Lexeme>& tokens, const Limits& limits) {
+  return Builder(text, tokens, limits).Build(static_cast<Grammar::QueryContext*>(query));
 }
 
 }  // namespace koios::parser

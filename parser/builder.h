@@ -7,6 +7,7 @@
 
 #include "core/status.h"
 #include "parser/ast.h"
+#include "parser/parser.h"
 #include "parser/scan.h"
 
 namespace antlr4 {
@@ -18,6 +19,6 @@ namespace koios::parser {
 // REQUIRES: `query` is the grammar's query context over exactly these tokens of `text`, without a
 // syntax error.
 StatusOr<Query> BuildQuery(antlr4::ParserRuleContext* query, std::string_view text,
-                           const std::vector<Lexeme>& tokens);
+                           const std::vector<Lexeme>& tokens, const Limits& limits);
 
 }  // namespace koios::parser

@@ -43,7 +43,7 @@ std::optional<ValueList> ConstantsOf(const std::vector<Argument>& items) {
   return values;
 }
 
-Value MapOf(ValueList keys_and_values) {
+StatusOr<Value> MapOf(ValueList keys_and_values) {
   ValueMap map;
   std::unordered_map<Value, size_t, ValueHash, ValueEquivalent> places;
   for (size_t i = 0; i + 1 < keys_and_values.size(); i += 2) {

@@ -23,7 +23,7 @@ std::optional<ValueList> ConstantsOf(const std::vector<Argument>& items);
 
 // A map of keys and values in turn; of equal keys the first place and the last value stay, as in
 // Java.
-Value MapOf(ValueList keys_and_values);
+StatusOr<Value> MapOf(ValueList keys_and_values);
 
 // The name a literal function is known by in the AST: "datetime" for DateTime, "UUID" for uuid.
 std::string_view CanonicalFunction(std::string_view name);

@@ -184,6 +184,9 @@ std::string FirstError::Expected(size_t at, size_t rule) const {
       return nothing_yet ? "a value, \":\" or \"]\"" : "\",\" or \"]\"";
     case Grammar::RuleSet:
       return nothing_yet ? "a value or \"}\"" : "\",\" or \"}\"";
+    case Grammar::RuleValue:
+      if (before == LexemeKind::kDot) return "a range, as in 1..5 or 'a'..'e',";
+      [[fallthrough]];
     default:
       if (before == LexemeKind::kComma) return "a value after \",\"";
       if (before == LexemeKind::kColon) return "a value after \":\"";
@@ -213,6 +216,9 @@ bool FirstError::IsGroovy(size_t at) const {
 }
 
 Status FirstError::ErrorAt(size_t at, size_t rule) const {
+  // Behind a constant's dot a range might have come: a method's name is an error of the dot.
+  const bool named = rule == Grammar::RuleValue && tokens_[at].kind == LexemeKind::kName;
+  if (named && KindBefore(at) == LexemeKind::kDot && IsGroovy(at - 1)) --at;
   ErrorDetail detail;
   detail.span = tokens_[at].span;
   if (detail.span.length == 0) detail.span.length = 1;
@@ -233,7 +239,8 @@ Status FirstError::ErrorAt(size_t at, size_t rule) const {
                          detail);
 }
 
-StatusOr<Query> ParseTokens(std::string_view text, const std::vector<Lexeme>& tokens) {
+StatusOr<Query> ParseTokens(std::string_view text, const std::vector<Lexeme>& tokens,
+                            const Limits& limits) {
   GrammarInput input(tokens);
   Grammar grammar(&input);
   const auto first_error = std::make_shared<FirstError>(text, tokens);
@@ -246,7 +253,7 @@ StatusOr<Query> ParseTokens(std::string_view text, const std::vector<Lexeme>& to
   } catch (const antlr4::ParseCancellationException&) {
     return first_error->status();
   }
-  return BuildQuery(query, text, tokens);
+  return BuildQuery(query, text, tokens, limits);
 }
 
 }  // namespace
@@ -263,7 +270,7 @@ StatusOr<Query> Parse(std::string_view text, const Limits& limits) {
     return InvalidArgument("The query is empty.", detail);
   }
   try {
-    return ParseTokens(text, tokens);
+    return ParseTokens(text, tokens, limits);
   } catch (const std::bad_alloc&) {
     ErrorDetail detail;
     detail.reason = "MEMORY";

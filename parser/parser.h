@@ -20,7 +20,7 @@ struct Limits {
   uint32_t max_nesting = 128;         // setting query-max-nesting; capped at kMaxNesting
   uint32_t max_steps = 10'000;        // setting query-max-steps: calls in the whole text
   uint32_t max_list = 100'000;        // setting query-max-list: members of one list, arguments of
-                                      // one call
+                                      // one call, members of all ranges
 };
 
 // Example: ASSIGN_OR_RETURN(parser::Query query, parser::Parse("g.V().out('knows')"));

@@ -23,6 +23,7 @@ constexpr std::string_view kSeeds[] = {
     "g.withStrategies(new SubgraphStrategy(vertices: hasLabel('a')), ReadOnlyStrategy).V()"
     ".next(5);",
     "g.inject(datetime('2023-08-02T00:00:00Z'), UUID(), NaN, -Infinity, 1e10, 0x1F, 10n, 1.0m)",
+    "g.V(1..5, 'a'..\"c\").has('x', within(3..-6)).inject([1..46, {'x1'..'x3'}])",
     "g.V() /* all */ .order().by('x', desc) // end\n.limit(Scope.local, 1).profile()",
 };
 
@@ -50,6 +51,7 @@ constexpr std::string_view kPieces[] = {
     "UUID(",     ".and(",
     ".negate()", "as",
     "=",         "\xEF\xBB\xBF",
+    "..",        "..9",
 };
 
 class Mutator {

@@ -85,6 +85,20 @@ const Golden kArgumentGoldens[] = {
     {"not(not(out()))", Kind::kTraversal, "__.not(__.not(__.out()))"},
     {"and(out(), in())", Kind::kTraversal, "__.and(__.out(), __.in())"},
     {"values('age').is(gt(3))", Kind::kTraversal, "__.values(\"age\").is(P.gt(3))"},
+    {"1..3", Kind::kLiteral, "[1, 2, 3]"},
+    {"3 .. -1", Kind::kLiteral, "[3, 2, 1, 0, -1]"},
+    {"5..5", Kind::kLiteral, "[5]"},
+    {"1..46", Kind::kLiteral, "1..46"},
+    {"[7..7, 46..1]", Kind::kLiteral, "[[7], 46..1]"},
+    {"2147483638..2147483647", Kind::kLiteral, "2147483638..2147483647"},
+    {"'a'..'c'", Kind::kLiteral, "[\"a\", \"b\", \"c\"]"},
+    {"'x2'..'x0'", Kind::kLiteral, "[\"x2\", \"x1\", \"x0\"]"},
+    {"'\xC3\xA8'..'\xC3\xA9'", Kind::kLiteral, "[\"\xC3\xA8\", \"\xC3\xA9\"]"},
+    {"''..''", Kind::kLiteral, "[]"},
+    {"within(3..6)", Kind::kPredicate, "P.within([3, 4, 5, 6])"},
+    {"[a: 1..2]", Kind::kLiteral, "[a: [1, 2]]"},
+    {"[(1..2): 3]", Kind::kLiteral, "[([1, 2]): 3]"},
+    {"{1..2, 3}", Kind::kLiteral, "{[1, 2], 3}"},
     {"[]", Kind::kLiteral, "[]"},
     {"[1, 'a', [2L, null]]", Kind::kLiteral, "[1, \"a\", [2L, null]]"},
     {"[1, x]", Kind::kList, "[1, x]"},
@@ -218,6 +232,25 @@ TEST(ParserTest, ALongListIsOneValue) {
   ASSERT_EQ(list.kind, Kind::kLiteral);
   EXPECT_EQ(list.literal.AsList().size(), 100'000u);
   EXPECT_EQ(Parse(text + ",1]))").status().code(), StatusCode::kResourceExhausted);
+}
+
+// All ranges of a text count together: a few characters stand for many members.
+TEST(ParserTest, RangesAreBounded) {
+  Limits limits;
+  limits.max_list = 10;
+  limits.max_text_bytes = 1000;
+  EXPECT_TRUE(Parse("g.V(1..4, 1..6)", limits).ok());
+  const Status many = Parse("g.V(1..4, 1..7)", limits).status();
+  EXPECT_EQ(many.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(many)->limit, "number of list members 10");
+  EXPECT_EQ(DetailOf(many)->used, "11");
+  EXPECT_EQ(DetailOf(many)->setting, "query-max-list");
+  EXPECT_EQ(DetailOf(many)->span, (SourceSpan{1, 11, 4}));
+  const std::string prefix(200, 'x');
+  const Status long_ones = Parse("g.V('" + prefix + "a'..'" + prefix + "e')", limits).status();
+  EXPECT_EQ(long_ones.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(long_ones)->setting, "query-max-text");
+  EXPECT_EQ(Parse("g.V(-2147483648..2147483647)").status().code(), StatusCode::kResourceExhausted);
 }
 
 std::string Nested(std::string_view open, std::string_view inner, std::string_view close,

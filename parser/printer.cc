@@ -1,5 +1,6 @@
 #include "parser/printer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -195,7 +196,26 @@ void Printer::PrintReal(double v, std::string digits, std::string_view suffix) {
   }
 }
 
+// Whether a range says the same in less text: Ints, each one more or one less than that before it.
+bool IsLongRange(const ValueList& values) {
+  constexpr size_t kShortest = 10;
+  if (values.size() < kShortest) return false;
+  const int64_t step = values[1].AsInteger() - values[0].AsInteger();
+  if (step != 1 && step != -1) return false;
+  for (size_t i = 1; i < values.size(); ++i) {
+    if (values[i].AsInteger() - values[i - 1].AsInteger() != step) return false;
+  }
+  return true;
+}
+
 void Printer::PrintValues(const ValueList& values, char open, char close) {
+  const auto is_int = [](const Value& value) { return value.kind() == ValueKind::kInt; };
+  if (open == '[' && std::all_of(values.begin(), values.end(), is_int) && IsLongRange(values)) {
+    Print(values.front());
+    out_ += "..";
+    Print(values.back());
+    return;
+  }
   out_ += open;
   for (size_t i = 0; i < values.size(); ++i) {
     if (i > 0) out_ += ", ";

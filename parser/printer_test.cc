@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/testing/make_value.h"
+
 namespace koios::parser {
 namespace {
 
@@ -20,14 +22,14 @@ TEST(PrinterTest, ConstantsPrintAsLiterals) {
 }
 
 TEST(PrinterTest, CollectionsNest) {
-  const Value list = Value::List({Value::Int(1), Value::Set({Value::String("x")})});
+  const Value list = ListOf({Value::Int(1), SetOf({Value::String("x")})});
   EXPECT_EQ(ToText(list), "[1, {\"x\"}]");
-  EXPECT_EQ(ToText(Value::Map({{Value::String("key"), list},
-                               {Value::String("a key"), Value::Null()},
-                               {Value::String("new"), Value::Int(1)},
-                               {Value::Of(Token::kId), Value::Int(2)}})),
+  EXPECT_EQ(ToText(MapOf({{Value::String("key"), list},
+                          {Value::String("a key"), Value::Null()},
+                          {Value::String("new"), Value::Int(1)},
+                          {Value::Of(Token::kId), Value::Int(2)}})),
             "[key: [1, {\"x\"}], (\"a key\"): null, (\"new\"): 1, (T.id): 2]");
-  EXPECT_EQ(ToText(Value::Map({})), "[:]");
+  EXPECT_EQ(ToText(MapOf({})), "[:]");
 }
 
 TEST(PrinterTest, WhatHasNoLiteralShowsItsKind) {

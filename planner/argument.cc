@@ -7,6 +7,7 @@
 
 #include "core/name_distance.h"
 #include "core/value_compare.h"
+#include "parser/fold.h"
 #include "parser/printer.h"
 #include "parser/words.h"
 #include "planner/expression.h"
@@ -51,26 +52,13 @@ StatusOr<Value> BindCollection(const parser::Argument& argument, const Parameter
                                std::string_view step) {
   ValueList members;
   members.reserve(argument.items.size());
-  int depth = 0;
   for (const parser::Argument& item : argument.items) {
     ASSIGN_OR_RETURN(Value member, BindMember(item, parameters, step));
-    depth = std::max(depth, member.depth());
     members.push_back(std::move(member));
   }
-  RETURN_IF_ERROR(CheckDepth(depth + 1));
   if (argument.kind == parser::Argument::Kind::kList) return Value::List(std::move(members));
   if (argument.kind == parser::Argument::Kind::kSet) return MakeSet(std::move(members));
-  ValueMap map;
-  for (size_t i = 0; i + 1 < members.size(); i += 2) {
-    bool replaced = false;
-    for (auto& [key, value] : map) {
-      if (!Equivalent(key, members[i])) continue;
-      value = members[i + 1];
-      replaced = true;
-    }
-    if (!replaced) map.emplace_back(members[i], members[i + 1]);
-  }
-  return Value::Map(std::move(map));
+  return parser::MapOf(std::move(members));
 }
 
 // What a bare word may have meant: a parameter, an enum's word or a step.

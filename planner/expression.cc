@@ -197,8 +197,10 @@ bool IsPure(const Expression& expression) {
   return CallsNoneOf(kImpure, expression);
 }
 
+std::string ConstantsText(const ValueList& values) { return "[" + MembersText(values) + "]"; }
+
 std::string ConstantText(const Value& value) {
-  if (value.kind() == ValueKind::kList) return "[" + MembersText(value.AsList()) + "]";
+  if (value.kind() == ValueKind::kList) return ConstantsText(value.AsList());
   if (value.kind() == ValueKind::kSet) return "{" + MembersText(value.AsList()) + "}";
   if (value.kind() == ValueKind::kMap) {
     return "[" + (value.AsMap().empty() ? std::string(":") : MapText(value.AsMap())) + "]";

@@ -82,5 +82,6 @@ bool IsOnce(const Expression& expression);
 std::string ExpressionText(const Expression& expression);
 // "text", 1, 2L, 1.5, [..], ...; long ones are cut.
 std::string ConstantText(const Value& value);
+std::string ConstantsText(const ValueList& values);  // as a list of them
 
 }  // namespace koios::planner

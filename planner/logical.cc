@@ -25,8 +25,8 @@ std::string AbsentText(plan::Project::Absent absent) {
 std::string SourceText(const Source& op) {
   std::string text = op.element == plan::VERTEX ? "Source(vertex" : "Source(edge";
   if (!op.labels.empty()) text += ", labels=" + NamesText(op.labels);
-  if (op.ids) text += ", ids=" + ConstantText(Value::List(*op.ids));
-  if (op.seek) text += ", seek " + op.seek->key + "=" + ConstantText(Value::List(op.seek->values));
+  if (op.ids) text += ", ids=" + ConstantsText(*op.ids);
+  if (op.seek) text += ", seek " + op.seek->key + "=" + ConstantsText(op.seek->values);
   return text + ")";
 }
 
@@ -108,7 +108,7 @@ std::string OperationText(const Operation& operation) {
   return std::visit(
       Overloaded{
           [](const Source& op) { return SourceText(op); },
-          [](const Inject& op) { return "Inject(" + ConstantText(Value::List(op.values)) + ")"; },
+          [](const Inject& op) { return "Inject(" + ConstantsText(op.values) + ")"; },
           [](const Expand& op) {
             return "Expand(" + plan::Direction_Name(op.direction) + ", " + NamesText(op.labels) +
                    ", " + plan::Expand::To_Name(op.to) + ")";

@@ -83,7 +83,7 @@ TEST(PlannerTest, DeepLoopsArePlannedInLinearManyPasses) {
 TEST(PlannerTest, ManyInjectsHitTheLimit) {
   std::string text = "g.V()";
   for (int i = 0; i < 33; ++i) text += ".inject(1)";
-  EXPECT_EQ(Plan(text).status().code(), StatusCode::kUnimplemented);
+  EXPECT_EQ(Plan(text).status().code(), StatusCode::kResourceExhausted);
 }
 
 TEST(PlannerTest, TooManyLabelsHitTheLimitWithItsPlace) {

@@ -1,5 +1,6 @@
 #include "server/result_encoder.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,8 @@ Status RowTooLarge(size_t bytes) {
                                std::to_string(kMaxRowBytes) + " bytes.",
                            detail);
 }
+
+}  // namespace
 
 // Opens messages as they fill up. NextRow() first, then the caller adds the row's value to the
 // column of the message that it got.
@@ -56,6 +59,8 @@ class MessageSplitter {
   bool has_bulk_ = false;
 };
 
+namespace {
+
 // A message inside a repeated field: its tag and length.
 size_t FramedSize(size_t bytes) { return bytes + 6; }
 
@@ -80,45 +85,65 @@ Status EncodeStrings(const Column& column, MessageSplitter* splitter) {
   return OkStatus();
 }
 
-Status EncodeVertices(const storage::GraphView& view, bool materialize, const Column& column,
-                      MessageSplitter* splitter) {
-  engine::ElementResolver resolver(view, materialize);
-  for (const VertexRef vertex : column.vertices()) resolver.Collect(vertex);
-  RETURN_IF_ERROR(resolver.Load());
-  for (size_t row = 0; row < column.size(); ++row) {
-    v1::Value value;
-    ToProto(Value::Of(resolver.Resolve(column.vertices()[row])), &value);
-    const size_t bytes = FramedSize(value.vertex_value().ByteSizeLong());
-    ASSIGN_OR_RETURN(v1::ResultBatch * message, splitter->NextRow(row, bytes));
-    message->mutable_vertices()->add_values()->Swap(value.mutable_vertex_value());
-  }
-  return OkStatus();
-}
-
-Status EncodeValues(const storage::GraphView& view, bool materialize, const Column& column,
-                    MessageSplitter* splitter) {
-  std::vector<Value> values(column.size());
-  engine::ElementResolver resolver(view, materialize);
-  for (size_t row = 0; row < values.size(); ++row) {
-    values[row] = column.Get(row);
-    RETURN_IF_ERROR(CheckSentDepth(values[row]));
-    resolver.Collect(values[row]);
-  }
-  RETURN_IF_ERROR(resolver.Load());
-  for (size_t row = 0; row < values.size(); ++row) {
-    v1::Value value;
-    ToProto(resolver.Resolve(values[row]), &value);
-    ASSIGN_OR_RETURN(v1::ResultBatch * message,
-                     splitter->NextRow(row, FramedSize(value.ByteSizeLong())));
-    message->mutable_values()->add_items()->Swap(&value);
-  }
-  return OkStatus();
-}
+// What is written of a row between two questions whether to go on.
+constexpr uint64_t kAskBytes = 1 << 20;
+// Rows whose elements are looked up with their properties at once, at first.
+constexpr size_t kFirstRows = 16;
 
 }  // namespace
 
-Status ResultEncoder::Encode(const engine::ResultBatch& batch,
-                             std::vector<v1::ResultBatch>* out) const {
+// Rows [begin, end): their elements are looked up together.
+Status ResultEncoder::EncodeSome(const Column& column, size_t begin, size_t end, WorkCheck* work,
+                                 MessageSplitter* splitter) const {
+  engine::ElementResolver resolver(*view_, materialize_);
+  std::vector<Value> values;
+  for (size_t row = begin; row < end; ++row) {
+    values.push_back(column.Get(row));
+    RETURN_IF_ERROR(CheckSentDepth(values.back()));
+    resolver.Collect(values.back());
+  }
+  RETURN_IF_ERROR(resolver.Load());
+  const bool vertices = column.kind() == Column::Kind::kVertex;
+  for (size_t row = begin; row < end; ++row) {
+    v1::Value value;
+    ASSIGN_OR_RETURN(const Value resolved, resolver.Resolve(values[row - begin]));
+    RETURN_IF_ERROR(ToProto(resolved, &value, work));
+    const size_t bytes = vertices ? value.vertex_value().ByteSizeLong() : value.ByteSizeLong();
+    ASSIGN_OR_RETURN(v1::ResultBatch * message, splitter->NextRow(row, FramedSize(bytes)));
+    if (vertices) {
+      message->mutable_vertices()->add_values()->Swap(value.mutable_vertex_value());
+    } else {
+      message->mutable_values()->add_items()->Swap(&value);
+    }
+  }
+  return OkStatus();
+}
+
+// All rows at once, unless their elements come with properties: of those so many at a time as do
+// not take long.
+Status ResultEncoder::EncodeElements(const Column& column, const Ask& ask,
+                                     MessageSplitter* splitter) const {
+  size_t num_rows = materialize_ ? kFirstRows : column.size();
+  for (size_t row = 0; row < column.size();) {
+    const size_t end = std::min(column.size(), row + num_rows);
+    uint64_t bytes = 0;
+    WorkCheck work(std::min<uint64_t>(kAskBytes, kMaxRowBytes), [&](uint64_t done) {
+      bytes = done;
+      // No row of one that is more than all may have can be sent.
+      if (end - row == 1 && done > kMaxRowBytes) return RowTooLarge(done);
+      return ask();
+    });
+    RETURN_IF_ERROR(EncodeSome(column, row, end, &work, splitter));
+    if (bytes == 0) num_rows = std::min(2 * num_rows, column.size());
+    if (bytes > kAskBytes) num_rows = std::max<size_t>(1, num_rows / 2);
+    row = end;
+    if (row < column.size()) RETURN_IF_ERROR(ask());
+  }
+  return OkStatus();
+}
+
+Status ResultEncoder::Encode(const engine::ResultBatch& batch, std::vector<v1::ResultBatch>* out,
+                             const Ask& ask) const {
   const Column& column = batch.column;
   if (!batch.bulk.empty() && batch.bulk.size() != column.size()) {
     return Internal("A result batch has another number of bulks than rows.");
@@ -146,10 +171,9 @@ Status ResultEncoder::Encode(const engine::ResultBatch& batch,
     case Column::Kind::kString:
       return EncodeStrings(column, &splitter);
     case Column::Kind::kVertex:
-      return EncodeVertices(*view_, materialize_, column, &splitter);
     case Column::Kind::kEdge:
     case Column::Kind::kValue:
-      return EncodeValues(*view_, materialize_, column, &splitter);
+      return EncodeElements(column, ask, &splitter);
   }
   return Internal("A result batch has a column of unknown kind.");
 }

@@ -5,10 +5,12 @@
 // Owned by one session; one call at a time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "core/status.h"
+#include "core/value_proto.h"
 #include "engine/engine.h"
 #include "proto/service.pb.h"
 #include "storage/graph_view.h"
@@ -18,15 +20,25 @@ namespace koios::server {
 inline constexpr size_t kMaxMessageBytes = 256 << 10;
 inline constexpr size_t kMaxRowBytes = 64 << 20;
 
+class MessageSplitter;
+
 class ResultEncoder {
  public:
   ResultEncoder(std::shared_ptr<const storage::GraphView> view, bool materialize)
       : view_(std::move(view)), materialize_(materialize) {}
 
+  // Whether to go on with what takes long; an error ends it.
+  using Ask = std::function<Status()>;
   // Appends the batch's messages to *out, in the order of rows.
-  Status Encode(const engine::ResultBatch& batch, std::vector<v1::ResultBatch>* out) const;
+  Status Encode(
+      const engine::ResultBatch& batch, std::vector<v1::ResultBatch>* out,
+      const Ask& ask = [] { return OkStatus(); }) const;
 
  private:
+  Status EncodeElements(const Column& column, const Ask& ask, MessageSplitter* splitter) const;
+  Status EncodeSome(const Column& column, size_t begin, size_t end, WorkCheck* work,
+                    MessageSplitter* splitter) const;
+
   std::shared_ptr<const storage::GraphView> view_;
   bool materialize_;
 };

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/testing/make_value.h"
 #include "core/value_proto.h"
 #include "engine/result/element_resolver.h"
 #include "storage/memory_graph.h"
@@ -92,8 +93,8 @@ TEST_F(ResultEncoderTest, ReferencesInsideValuesAreResolvedToo) {
   path.objects = {Value::Of(marko_), Value::Of(knows_), Value::String("x")};
   path.labels = {{"a"}, {}, {}};
   engine::ResultBatch batch;
-  batch.column.Append(Value::List({Value::Of(std::move(path))}));
-  batch.column.Append(Value::Map({{Value::Of(vadas_), Value::Int(1)}}));
+  batch.column.Append(ListOf({Made(Value::Of(std::move(path)))}));
+  batch.column.Append(MapOf({{Value::Of(vadas_), Value::Int(1)}}));
   const auto messages = Encode(batch);
   const v1::ValueList& values = messages[0].values();
   ASSERT_EQ(values.items_size(), 2);
@@ -156,8 +157,8 @@ TEST_F(ResultEncoderTest, ARowBeyondItsBoundIsRefused) {
 }
 
 TEST_F(ResultEncoderTest, WhatIsSentCanBeParsedAndWhatNestsDeeperIsRefused) {
-  Value deep = Value::Map({{Value::String("k"), Value::Int(1)}});
-  while (deep.depth() < kMaxSentDepth) deep = Value::Map({{Value::String("k"), deep}});
+  Value deep = MapOf({{Value::String("k"), Value::Int(1)}});
+  while (deep.depth() < kMaxSentDepth) deep = MapOf({{Value::String("k"), deep}});
   engine::ResultBatch batch;
   batch.column.Append(deep);
   const auto messages = Encode(batch);
@@ -166,10 +167,43 @@ TEST_F(ResultEncoderTest, WhatIsSentCanBeParsedAndWhatNestsDeeperIsRefused) {
   *sent.mutable_batch() = messages[0];
   EXPECT_TRUE(received.ParseFromString(sent.SerializeAsString()));
   engine::ResultBatch deeper;
-  deeper.column.Append(Value::List({deep}));
+  deeper.column.Append(ListOf({deep}));
   std::vector<v1::ResultBatch> none;
   EXPECT_EQ(ResultEncoder(graph_, false).Encode(deeper, &none).code(),
             StatusCode::kResourceExhausted);
+}
+
+// A row that is long to write asks on its way whether to go on; so do elements with properties.
+TEST_F(ResultEncoderTest, EncodingCanBeStopped) {
+  int asked = 0;
+  const auto ask = [&asked] { return ++asked == 3 ? Cancelled("by the test") : OkStatus(); };
+  engine::ResultBatch one_list;
+  one_list.column.Append(ListOf(ValueList(2'000'000, Value::Int(1))));
+  std::vector<v1::ResultBatch> messages;
+  EXPECT_EQ(ResultEncoder(graph_, false).Encode(one_list, &messages, ask).code(),
+            StatusCode::kCancelled);
+  EXPECT_EQ(asked, 3);
+  asked = 0;
+  engine::ResultBatch elements;
+  for (int i = 0; i < 1000; ++i) elements.column.AppendVertex(marko_);
+  EXPECT_EQ(ResultEncoder(graph_, true).Encode(elements, &messages, ask).code(),
+            StatusCode::kCancelled);
+  EXPECT_EQ(asked, 3);
+}
+
+// What no row may have is known before all of it is written.
+TEST_F(ResultEncoderTest, ARowThatIsTooLargeIsNotWrittenWhole) {
+  engine::ResultBatch batch;
+  batch.column.Append(ListOf(ValueList(1000, Value::String(std::string(kMaxRowBytes / 10, 'x')))));
+  uint64_t asked = 0;
+  std::vector<v1::ResultBatch> messages;
+  const Status status = ResultEncoder(graph_, false).Encode(batch, &messages, [&asked] {
+    ++asked;
+    return OkStatus();
+  });
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(status)->reason, "ROW_TOO_LARGE");
+  EXPECT_LE(asked, 11u);
 }
 
 }  // namespace

@@ -180,7 +180,8 @@ void SubmitSession::Stop(const Status& why) {
   std::shared_ptr<engine::QueryHandle> handle;
   {
     MutexLock lock(&mutex_);
-    if (!stopped_.ok() || result_.has_value()) return;
+    // Where nothing was changed there is something to stop as long as results are being sent.
+    if (!stopped_.ok() || finished_ || (result_.has_value() && transaction_ != nullptr)) return;
     stopped_ = why;
     batches_.clear();
     messages_.clear();
@@ -236,16 +237,17 @@ void SubmitSession::Done(engine::QueryResult result) {
   }
 }
 
-// What ends a commit that is not applied yet.
-Status SubmitSession::WhyStop() {
+// What ends a commit that is not applied yet, or results that are being written.
+Status SubmitSession::WhyStop(std::string_view meanwhile) {
   if (deadline_ns_.has_value() &&
       static_cast<uint64_t>(environment_.engine->clock().NowNanos()) >= *deadline_ns_) {
     ErrorDetail detail;
     detail.reason = "DEADLINE";
     detail.setting = "query-timeout";
-    detail.hint = "Change less in one request, or give it more time.";
+    detail.hint = "Ask for less in one request, or give it more time.";
     return MakeStatus(StatusCode::kDeadlineExceeded,
-                      "The query ran into its deadline while it was being committed.", detail);
+                      "The query ran into its deadline while " + std::string(meanwhile) + ".",
+                      detail);
   }
   MutexLock lock(&mutex_);
   return stopped_;
@@ -253,8 +255,8 @@ Status SubmitSession::WhyStop() {
 
 // The query is complete: commits what it changed, then lets its results go.
 void SubmitSession::Decide() {
-  const StatusOr<storage::CommitResult> committed =
-      environment_.graphs->Commit(graph_, transaction_->TakeBatch(), [this] { return WhyStop(); });
+  const StatusOr<storage::CommitResult> committed = environment_.graphs->Commit(
+      graph_, transaction_->TakeBatch(), [this] { return WhyStop("it was being committed"); });
   bool again = false;
   {
     MutexLock lock(&mutex_);
@@ -338,7 +340,10 @@ void SubmitSession::Pump() {
 
 void SubmitSession::EncodeNext(engine::ResultBatch batch) {
   std::vector<v1::ResultBatch> encoded;
-  const Status status = encoder_->Encode(batch, &encoded);
+  // What was changed and committed is told, however late it is.
+  const Status status = encoder_->Encode(batch, &encoded, [this] {
+    return transaction_ == nullptr ? WhyStop("its results were written") : OkStatus();
+  });
   if (!status.ok()) Stop(status);
   MutexLock lock(&mutex_);
   pumping_ = false;

@@ -88,7 +88,7 @@ class SubmitSession final : public engine::ResultSink,
   Status Admit();
   void Begin();
   void Decide();
-  Status WhyStop();
+  Status WhyStop(std::string_view meanwhile);
   StatusOr<std::shared_ptr<engine::QueryHandle>> Launch();
   engine::QueryOptions Options();
   void Stop(const Status& why);

@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "core/testing/make_value.h"
 #include "core/value_proto.h"
 #include "server/fake_engine.h"
 #include "server/fake_graphs.h"
@@ -213,7 +214,7 @@ TEST_F(SubmitSessionTest, ACancelDuringTheCommitComesTooLateWhenItCommits) {
 TEST_F(SubmitSessionTest, AResultThatCannotBeSentIsAnErrorAlsoBehindTheQuerysEnd) {
   Start("g.addV()");  // what it gives is encoded when it has been committed
   Value deep = Value::Int(1);
-  while (deep.depth() <= kMaxSentDepth) deep = Value::List({deep});
+  while (deep.depth() <= kMaxSentDepth) deep = ListOf({deep});
   EXPECT_TRUE(engine_.Query(0)->PushOne(deep));
   engine_.Query(0)->End(OkStatus(), 1);
   EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kResourceExhausted);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/testing/make_value.h"
 #include "core/types.h"
 #include "core/value.h"
 #include "storage/graph_view.h"
@@ -40,7 +41,7 @@ inline WriteBatch ContractBatch() {
   vertex(Value::String("lop"), "software", {{"lang", Value::String("java")}});
   vertex(Value::String("17"), "software", {});
   vertex(Value::Short(17), "person", {{"name", Value::String("josh")}, {"name", Value::Null()}});
-  vertex(std::nullopt, "place", {{"tags", Value::List({Value::Int(1), Value::String("x")})}});
+  vertex(std::nullopt, "place", {{"tags", ListOf({Value::Int(1), Value::String("x")})}});
   vertex(Value::String("8"), "hub", {});
   vertex(Value::Long(9), "person", {{"name", Value::String("alone")}});
   edge(Value::Long(7), 0, "knows", 1, {{"weight", Value::Double(0.5)}});

@@ -36,6 +36,15 @@ struct ExpandCursor {
   uint64_t next_own = 0;  // as ScanCursor's
 };
 
+// Where a count of edge ends stands. Opaque but for `done`.
+struct DegreeCursor {
+  size_t row = 0;
+  std::string resume_key;
+  int64_t counted = 0;  // of `row`
+  bool done = false;
+  ExpandCursor ends;  // a transaction's, which looks at each
+};
+
 // Where a seek stands. Opaque.
 struct SeekCursor {
   size_t prefix = 0;        // of those that labels and values make
@@ -101,9 +110,21 @@ class GraphView {
   virtual Status Expand(std::span<const VertexRef> vertices, Direction direction,
                         std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
                         size_t limit, Expansion* out) const = 0;
-  // Number of edge ends per vertex.
-  virtual Status Degrees(std::span<const VertexRef> vertices, Direction direction,
-                         std::span<const LabelId> labels, std::vector<int64_t>* out) const = 0;
+  // Numbers of edge ends: appends those of further vertices until about `limit` ends have been
+  // read, a vertex whose number is known counting as one. `cursor` resumes, also within a vertex.
+  virtual Status CountEnds(std::span<const VertexRef> vertices, Direction direction,
+                           std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
+                           std::vector<int64_t>* out) const = 0;
+  // Of all the vertices, whatever it takes.
+  Status Degrees(std::span<const VertexRef> vertices, Direction direction,
+                 std::span<const LabelId> labels, std::vector<int64_t>* out) const {
+    DegreeCursor cursor;
+    while (!cursor.done) {
+      RETURN_IF_ERROR(
+          CountEnds(vertices, direction, labels, &cursor, std::numeric_limits<size_t>::max(), out));
+    }
+    return OkStatus();
+  }
 
   // Label per row; kNoName for a vertex that does not exist.
   virtual Status VertexLabels(std::span<const VertexRef> vertices,

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/testing/make_value.h"
 #include "core/value_compare.h"
 #include "storage/contract_graph.h"
 #include "storage/graph_view.h"
@@ -283,6 +284,15 @@ TYPED_TEST_P(GraphViewContract, CountsDegrees) {
       }
       ASSERT_TRUE(this->view().Degrees(vertices, direction, labels, &degrees).ok());
       EXPECT_EQ(degrees, expected);
+      for (const size_t limit : {1, 2, 3, 7}) {
+        std::vector<int64_t> in_parts;
+        DegreeCursor cursor;
+        for (int calls = 0; !cursor.done && calls < 1000; ++calls) {
+          ASSERT_TRUE(
+              this->view().CountEnds(vertices, direction, labels, &cursor, limit, &in_parts).ok());
+        }
+        EXPECT_EQ(in_parts, expected) << limit;
+      }
     }
   }
 }
@@ -330,7 +340,7 @@ TYPED_TEST_P(GraphViewContract, FetchesProperties) {
         all.keys[i] == this->Key("age") ? Value::Int(29) : Value::String("marko");
     EXPECT_TRUE(Equivalent(all.values.Get(i), expected));
   }
-  EXPECT_TRUE(Equivalent(all.values.Get(4), Value::List({Value::Int(1), Value::String("x")})));
+  EXPECT_TRUE(Equivalent(all.values.Get(4), ListOf({Value::Int(1), Value::String("x")})));
 
   PropertyRows names;
   const std::vector<KeyId> wanted = {this->Key("lang"), this->Key("name"), this->Key("name"),

@@ -276,16 +276,18 @@ Status MemoryGraph::Expand(std::span<const VertexRef> vertices, Direction direct
   return OkStatus();
 }
 
-Status MemoryGraph::Degrees(std::span<const VertexRef> vertices, Direction direction,
-                            std::span<const LabelId> labels, std::vector<int64_t>* out) const {
-  for (const VertexRef ref : vertices) {
-    const Vertex* vertex = Find(ref);
-    out->push_back(vertex == nullptr ? 0
-                                     : std::count_if(vertex->ends.begin(), vertex->ends.end(),
-                                                     [&](const EdgeEnd& end) {
-                                                       return Selected(end, direction, labels);
-                                                     }));
+Status MemoryGraph::CountEnds(std::span<const VertexRef> vertices, Direction direction,
+                              std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
+                              std::vector<int64_t>* out) const {
+  for (; cursor->row < vertices.size(); ++cursor->row) {
+    if (limit == 0) return OkStatus();
+    const Vertex* vertex = Find(vertices[cursor->row]);
+    const auto selected = [&](const EdgeEnd& end) { return Selected(end, direction, labels); };
+    out->push_back(
+        vertex == nullptr ? 0 : std::count_if(vertex->ends.begin(), vertex->ends.end(), selected));
+    limit -= std::min(limit, 1 + (vertex == nullptr ? 0 : vertex->ends.size()));
   }
+  cursor->done = true;
   return OkStatus();
 }
 

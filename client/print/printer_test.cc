@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "client/print/text_width.h"
+#include "core/testing/make_value.h"
 
 namespace koios::client {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 Value Text(const std::string& text) { return Value::String(text); }
 
 Value Person(const std::string& name, int age) {
-  return Value::Map({{Text("name"), Text(name)}, {Text("age"), Value::Int(age)}});
+  return MapOf({{Text("name"), Text(name)}, {Text("age"), Value::Int(age)}});
 }
 
 std::string Print(Format format, const std::vector<Value>& rows, PrinterOptions options = {}) {
@@ -59,7 +60,7 @@ TEST(PrinterTest, TableHasAColumnPerKeyAndNumbersToTheRight) {
 }
 
 TEST(PrinterTest, TablePutsOtherResultsIntoOneColumn) {
-  EXPECT_EQ(Print(Format::kTable, {Text("a|b"), Value::Map({{Text("k"), Text("v")}})}),
+  EXPECT_EQ(Print(Format::kTable, {Text("a|b"), MapOf({{Text("k"), Text("v")}})}),
             "result | k\n"
             "-------+--\n"
             "a|b    |\n"
@@ -76,10 +77,10 @@ TEST(PrinterTest, TableWidthsCountWhatATerminalShows) {
 }
 
 TEST(PrinterTest, CsvQuotesWhatNeedsIt) {
-  EXPECT_EQ(Print(Format::kCsv, {Value::Map({{Text("a,b"), Text("say \"x\"")},
-                                             {Text("n"), Value::Null()},
-                                             {Text("e"), Text("")},
-                                             {Text("l"), Value::List({Value::Int(1)})}})}),
+  EXPECT_EQ(Print(Format::kCsv, {MapOf({{Text("a,b"), Text("say \"x\"")},
+                                        {Text("n"), Value::Null()},
+                                        {Text("e"), Text("")},
+                                        {Text("l"), ListOf({Value::Int(1)})}})}),
             "\"a,b\",n,e,l\n"
             "\"say \"\"x\"\"\",,\"\",[1]\n");
 }
@@ -90,7 +91,7 @@ TEST(PrinterTest, ColumnsAreFixedAfterTheSample) {
   for (size_t i = 0; i < kSampledRows; ++i) printer->Row(Person("x", 1));
   // The sample is out before the end: results stream.
   EXPECT_FALSE(out.str().empty());
-  printer->Row(Value::Map({{Text("name"), Text("late")}, {Text("new"), Value::Int(1)}}));
+  printer->Row(MapOf({{Text("name"), Text("late")}, {Text("new"), Value::Int(1)}}));
   printer->Finish();
   EXPECT_EQ(printer->num_left_out(), 1u);
   const std::string text = out.str();

@@ -14,7 +14,7 @@ using Row = std::vector<std::pair<std::string, Value>>;
 Value MapOf(Row row) {
   ValueMap map;
   for (auto& [key, value] : row) map.emplace_back(Value::String(key), std::move(value));
-  return Value::Map(std::move(map));
+  return Value::Map(std::move(map)).value_or(Value());  // a map of scalars
 }
 
 Value Count(uint64_t count) { return Value::Long(static_cast<int64_t>(count)); }

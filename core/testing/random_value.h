@@ -9,6 +9,7 @@
 
 #include "core/big_number.h"
 #include "core/random.h"
+#include "core/testing/make_value.h"
 #include "core/value.h"
 #include "core/value_compare.h"
 
@@ -26,11 +27,11 @@ class RandomValues {
     if (choice < 17) return Scalar(choice);
     switch (choice) {
       case 17:
-        return Value::List(Members(depth - 1, references));
+        return ListOf(Members(depth - 1, references));
       case 18:
-        return MakeSet(Members(depth - 1, references));
+        return Made(MakeSet(Members(depth - 1, references)));
       case 19:
-        return Value::Map(Entries(depth - 1, references));
+        return MapOf(Entries(depth - 1, references));
       case 20:
         return Path(depth - 1, references);
       case 21:
@@ -146,7 +147,7 @@ class RandomValues {
     for (size_t i = 0; i < path.objects.size(); ++i) {
       path.labels.emplace_back(rng_.Uniform(3), "step");
     }
-    return Value::Of(std::move(path));
+    return Made(Value::Of(std::move(path)));
   }
 
   Value Element(int depth, bool references) {
@@ -165,14 +166,15 @@ class RandomValues {
     } else if (rng_.Chance(0.5)) {
       e.properties = {{Value::String("name"), Next(depth, references)}};
     }
-    return Value::Of(std::move(e));
+    return Made(Value::Of(std::move(e)));
   }
 
   Value Reference(uint64_t choice, int depth) {
     const VertexRef vertex{rng_.Uniform(5)};
-    if (choice == 22) return rng_.Chance(0.5) ? Value::Of(vertex) : Value::Of(Edge());
-    if (rng_.Chance(0.5)) return Value::Of(VertexPropertyData{vertex, "name", Next(depth, true)});
-    return Value::Of(PropertyData{Edge(), "weight", Next(depth, true)});
+    if (choice == 22) return rng_.Chance(0.5) ? Made(Value::Of(vertex)) : Value::Of(Edge());
+    if (rng_.Chance(0.5))
+      return Made(Value::Of(VertexPropertyData{vertex, "name", Next(depth, true)}));
+    return Made(Value::Of(PropertyData{Edge(), "weight", Next(depth, true)}));
   }
 
   Rng rng_;

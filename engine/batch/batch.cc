@@ -57,6 +57,28 @@ void Batch::AppendRows(const Batch& source, const std::vector<uint32_t>& picked)
   rows += picked.size();
 }
 
+Batch Batch::Slice(size_t begin, size_t end) const {
+  Batch slice;
+  slice.rows = end - begin;
+  slice.slots.resize(slots.size());
+  for (size_t slot = 0; slot < slots.size(); ++slot) {
+    if (Has(slot)) slice.slots[slot].AppendRange(slots[slot], begin, end - begin);
+  }
+  if (!bulk.empty()) {
+    slice.bulk.assign(bulk.begin() + static_cast<std::ptrdiff_t>(begin),
+                      bulk.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+  size_t row = 0;
+  for (const Run& run : runs) {
+    const size_t first = std::max(begin, row), last = std::min<size_t>(end, row + run.count);
+    row += run.count;
+    if (first >= last) continue;
+    slice.runs.push_back(run);
+    slice.runs.back().count = static_cast<uint32_t>(last - first);
+  }
+  return slice;
+}
+
 void Batch::AppendCurrent(const Value& value) {
   if (slots.empty()) slots.resize(1);
   slots[0].Append(value);

@@ -51,6 +51,8 @@ struct Batch {
   // Appends `source`'s rows at `picked` (positions), without runs. REQUIRES: SameShape or rows ==
   // 0.
   void AppendRows(const Batch& source, const std::vector<uint32_t>& picked);
+  // A copy of rows [begin, end), with their runs.
+  Batch Slice(size_t begin, size_t end) const;
   // Appends a row that has a current value only, without a run.
   void AppendCurrent(const Value& value);
   // Adds a run for rows already appended. Joins the last run when that is of the same instance and

@@ -74,7 +74,7 @@ StatusOr<std::optional<Value>> GroupTable::ValueAt(size_t i) const {
     case plan::Group::COUNT:
       return std::optional<Value>(Value::Long(entry.count));
     case plan::Group::LIST:
-      return std::optional<Value>(Value::List(entry.list));
+      return Value::List(entry.list);
     case plan::Group::SUM:
     case plan::Group::MEAN: {
       if (!entry.any) return std::optional<Value>();
@@ -98,7 +98,7 @@ int64_t GroupTable::CopyBytes() const {
 
 StatusOr<std::optional<Value>> GroupTable::TakeValueAt(size_t i) {
   if (kind_ != plan::Group::LIST) return ValueAt(i);
-  return std::optional<Value>(Value::List(std::move(entries_[i].list)));
+  return Value::List(std::move(entries_[i].list));
 }
 
 template <typename ValueOf>

@@ -9,10 +9,39 @@ namespace koios::engine {
 namespace {
 
 constexpr size_t kMostLookedAt = 8;
+constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u;
 
+uint64_t HashOf(const Value& value);
+
+uint64_t HashOfAll(const ValueList& members) {
+  uint64_t hash = members.size();
+  for (const Value& member : members) hash = hash * kFactor + HashOf(member);
+  return hash;
+}
+
+// The same for all values that are equal; of sets and maps whatever their order. Recursion is
+// bounded by the depth of values.
 uint64_t HashOf(const Value& value) {
-  const bool is_element = value.kind() == ValueKind::kVertex || value.kind() == ValueKind::kEdge;
-  return is_element ? EquivalenceHash(value) : storage::EqualityHash(value);
+  uint64_t sum = 1;
+  switch (value.kind()) {
+    case ValueKind::kVertex:
+    case ValueKind::kEdge:
+      return EquivalenceHash(value);
+    case ValueKind::kList:
+      return HashOfAll(value.AsList());
+    case ValueKind::kPath:
+      return HashOfAll(value.AsPath().objects);
+    case ValueKind::kSet:
+      for (const Value& member : value.AsList()) sum += HashOf(member) * kFactor;
+      return sum;
+    case ValueKind::kMap:
+      for (const auto& [key, member] : value.AsMap()) {
+        sum += (HashOf(key) * kFactor + HashOf(member)) * kFactor;
+      }
+      return sum;
+    default:
+      return storage::EqualityHash(value);
+  }
 }
 
 bool IsAmong(const ValueList& members, const Value& value) {
@@ -23,8 +52,9 @@ bool IsAmong(const ValueList& members, const Value& value) {
 }  // namespace
 
 void MemberSet::Add(const Value& value) {
+  if (value.is_number() && !Equals(value, value)) return;  // NaN equals nothing
   ValueList& alike = members_[HashOf(value)];
-  // Where many hash alike (collections, NaN) it is cheaper to keep one twice than to look.
+  // Where many hash alike it is cheaper to keep one twice than to look.
   if (alike.size() >= kMostLookedAt || !IsAmong(alike, value)) alike.push_back(value);
 }
 

@@ -1,6 +1,5 @@
 // MemberSet: the distinct values of a collection, to ask whether one Equals any of them. By hash,
-// so that asking does not walk them; collections among them have one hash and are walked. One
-// thread.
+// so that asking does not walk them. One thread.
 #pragma once
 
 #include "absl/container/flat_hash_map.h"

@@ -48,7 +48,9 @@ StatusOr<Value> SideEffects::Read(const std::string& name) {
   }
   Effect& effect = found->second;
   if (effect.group.has_value()) return effect.group->Map();
-  if (!effect.list.has_value()) effect.list = Value::List(effect.bag);
+  if (!effect.list.has_value()) {
+    ASSIGN_OR_RETURN(effect.list, Value::List(effect.bag));
+  }
   return *effect.list;
 }
 

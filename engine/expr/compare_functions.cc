@@ -2,7 +2,10 @@
 // A predicate over an absent operand is absent; connectives take absent as false.
 #include "engine/expr/compare_functions.h"
 
+#include <cstring>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "core/value_compare.h"
 #include "engine/effect/member_set.h"
@@ -202,23 +205,42 @@ Status PresentFunction(const EvalContext& context, const Args& args, Operand* ou
 
 enum class Text { kStartingWith, kEndingWith, kContaining };
 
+// The string in a row, without a copy where the column holds strings; null: another kind. `held`
+// keeps it.
+std::optional<std::string_view> TextAt(const Operand& operand, size_t row, Value* held) {
+  if (!operand.is_constant && operand.column->kind() == Column::Kind::kString) {
+    return operand.column->StringAt(row);
+  }
+  *held = operand.Get(row);
+  if (held->kind() != ValueKind::kString) return std::nullopt;
+  return held->AsString();
+}
+
+// Linear, whatever the texts are: string::find is quadratic where all but the end fits everywhere.
+bool HasPart(std::string_view whole, std::string_view part) {
+  return memmem(whole.data(), whole.size(), part.data(), part.size()) != nullptr;
+}
+
 template <Text kText, bool kWanted>
 Status TextFunction(const EvalContext& context, const Args& args, Operand* out) {
   if (!MergePresence(args, context.rows, out)) return OkStatus();
   Column result(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
-    const Value text = args[0]->Get(row);
-    const Value wanted = args[1]->Get(row);
-    if (text.kind() != ValueKind::kString || wanted.kind() != ValueKind::kString) {
+    if (!out->Present(row)) {
       result.AppendBool(false);
       continue;
     }
-    const std::string& whole = text.AsString();
-    const std::string& part = wanted.AsString();
+    Value held_text, held_part;
+    const std::optional<std::string_view> whole = TextAt(*args[0], row, &held_text);
+    const std::optional<std::string_view> part = TextAt(*args[1], row, &held_part);
+    if (!whole.has_value() || !part.has_value()) {
+      result.AppendBool(false);
+      continue;
+    }
     bool found = false;
-    if constexpr (kText == Text::kStartingWith) found = whole.starts_with(part);
-    if constexpr (kText == Text::kEndingWith) found = whole.ends_with(part);
-    if constexpr (kText == Text::kContaining) found = whole.find(part) != std::string::npos;
+    if constexpr (kText == Text::kStartingWith) found = whole->starts_with(*part);
+    if constexpr (kText == Text::kEndingWith) found = whole->ends_with(*part);
+    if constexpr (kText == Text::kContaining) found = HasPart(*whole, *part);
     result.AppendBool(found == kWanted);
   }
   out->Own(std::move(result));
@@ -247,9 +269,10 @@ Status RegexFunction(const EvalContext& context, const Args& args, Operand* out)
   const RE2& pattern = *static_cast<const RE2*>(context.prepared);
   Column result(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
-    const Value text = args[0]->Get(row);
-    result.AppendBool(text.kind() == ValueKind::kString &&
-                      RE2::PartialMatch(text.AsString(), pattern) == kWanted);
+    Value held;
+    std::optional<std::string_view> text;
+    if (out->Present(row)) text = TextAt(*args[0], row, &held);
+    result.AppendBool(text.has_value() && RE2::PartialMatch(*text, pattern) == kWanted);
   }
   out->Own(std::move(result));
   return OkStatus();

@@ -154,7 +154,8 @@ Status WithIdFunction(const EvalContext& context, const Args& args, Operand* out
     element.type =
         value.kind() == ValueKind::kVertex ? ElementData::Type::kVertex : ElementData::Type::kEdge;
     element.id = ids.Get(row);
-    values.Put(row, Value::Of(std::move(element)));
+    ASSIGN_OR_RETURN(Value with_id, Value::Of(std::move(element)));
+    values.Put(row, std::move(with_id));
   }
   values.Finish(out);
   return OkStatus();
@@ -295,22 +296,36 @@ Status HasIdFunction(const EvalContext& context, const Args& args, Operand* out)
   return OkStatus();
 }
 
+// Counting at a hub takes several calls.
 Status DegreeFunction(const EvalContext& context, const Args& args, Operand* out) {
-  const ElementRows elements = ElementRows::Of(*args[0], context.rows);
-  const auto direction = static_cast<Direction>(args[1]->constant.AsInteger());
-  std::vector<LabelId> labels;
-  for (size_t i = 2; i < args.size(); ++i) {
-    const LabelId label = context.view->schema().labels.Find(args[i]->constant.AsString());
-    if (label != kNoName) labels.push_back(label);
+  struct Counting : FunctionProgress {
+    ElementRows elements;
+    std::vector<LabelId> labels;
+    storage::DegreeCursor cursor;
+    std::vector<int64_t> degrees;
+  };
+  if (*context.progress == nullptr) {
+    auto fresh = std::make_unique<Counting>();
+    fresh->elements = ElementRows::Of(*args[0], context.rows);
+    for (size_t i = 2; i < args.size(); ++i) {
+      const LabelId label = context.view->schema().labels.Find(args[i]->constant.AsString());
+      if (label != kNoName) fresh->labels.push_back(label);
+    }
+    *context.progress = std::move(fresh);
   }
-  std::vector<int64_t> degrees(elements.vertices.size(), 0);
-  if (args.size() == 2 || !labels.empty()) {
-    degrees.clear();
-    RETURN_IF_ERROR(context.view->Degrees(elements.vertices, direction, labels, &degrees));
+  auto& counting = *static_cast<Counting*>(context.progress->get());
+  const auto direction = static_cast<Direction>(args[1]->constant.AsInteger());
+  if (args.size() > 2 && counting.labels.empty()) {
+    counting.degrees.resize(counting.elements.vertices.size(), 0);
+  } else {
+    RETURN_IF_ERROR(context.view->CountEnds(counting.elements.vertices, direction, counting.labels,
+                                            &counting.cursor, kCountedEnds, &counting.degrees));
+    if (!counting.cursor.done) return OkStatus();
   }
   Column column(Column::Kind::kLong);
-  for (int64_t degree : degrees) column.AppendLong(degree);
-  Scatter(std::move(column), elements.vertex_rows, context.rows, out);
+  for (int64_t degree : counting.degrees) column.AppendLong(degree);
+  Scatter(std::move(column), counting.elements.vertex_rows, context.rows, out);
+  context.progress->reset();
   return OkStatus();
 }
 
@@ -323,8 +338,7 @@ Status MapOfFunction(const EvalContext& context, const Args& args, Operand* out)
       if (!args[i + 1]->Present(row)) continue;
       map.emplace_back(args[i]->Get(row), args[i + 1]->Get(row));
     }
-    const Value value = Value::Map(std::move(map));
-    RETURN_IF_ERROR(CheckDepth(value.depth()));
+    ASSIGN_OR_RETURN(const Value value, Value::Map(std::move(map)));
     column.Append(value);
   }
   out->Own(std::move(column));

@@ -100,44 +100,93 @@ StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots
   return bound;
 }
 
-Status Expression::Evaluate(const Batch& batch, const EvalSources& sources,
-                            std::vector<Operand>* operands, const Operand** result) const {
-  operands->clear();
-  operands->resize(nodes_.size());
+void Expression::ReadSlot(const Batch& batch, uint32_t slot, Operand* out) {
+  if (!batch.Has(slot)) {
+    out->is_constant = true;
+    out->all_absent = true;
+    return;
+  }
+  out->column = &batch.slots[slot];
+  if (!out->column->has_absent()) return;
+  out->present.resize(batch.rows);
+  for (size_t row = 0; row < batch.rows; ++row) {
+    out->present[row] = out->column->IsAbsent(row) ? 0 : 1;
+  }
+}
+
+Status Expression::Proceed(const Batch& batch, const EvalSources& sources, Evaluation* evaluation,
+                           const Operand** result) const {
+  *result = nullptr;
   EvalContext context{sources, batch.rows, &batch};
+  context.progress = &evaluation->progress;
   std::vector<const Operand*> args;
-  for (size_t i = 0; i < nodes_.size(); ++i) {
+  for (size_t& i = evaluation->next; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
-    Operand& out = (*operands)[i];
+    Operand& out = evaluation->operands[i];
     switch (node.kind) {
       case Node::Kind::kConstant:
         out.is_constant = true;
         out.constant = node.constant;
         break;
       case Node::Kind::kSlot:
-        if (batch.Has(node.slot)) {
-          out.column = &batch.slots[node.slot];
-          if (out.column->has_absent()) {
-            out.present.resize(batch.rows);
-            for (size_t row = 0; row < batch.rows; ++row) {
-              out.present[row] = out.column->IsAbsent(row) ? 0 : 1;
-            }
-          }
-        } else {
-          out.is_constant = true;
-          out.all_absent = true;
-        }
+        ReadSlot(batch, node.slot, &out);
         break;
       case Node::Kind::kCall:
         args.clear();
-        for (uint32_t arg : node.args) args.push_back(&(*operands)[arg]);
+        for (uint32_t arg : node.args) args.push_back(&evaluation->operands[arg]);
         context.prepared = node.prepared.get();
         RETURN_IF_ERROR(node.function->evaluate(context, args, &out));
+        if (evaluation->progress != nullptr) return OkStatus();
         break;
     }
   }
-  *result = &operands->back();
+  *result = &evaluation->operands.back();
   return OkStatus();
+}
+
+Status Expression::Evaluate(const Batch& batch, const EvalSources& sources,
+                            std::vector<Operand>* operands, const Operand** result) const {
+  Evaluation evaluation;
+  evaluation.operands.swap(*operands);
+  Begin(&evaluation);
+  do {
+    RETURN_IF_ERROR(Proceed(batch, sources, &evaluation, result));
+  } while (*result == nullptr);
+  operands->swap(evaluation.operands);  // moves none of them
+  return OkStatus();
+}
+
+void SelectRows(const Operand& result, size_t rows, std::vector<uint32_t>* selected,
+                std::vector<int64_t>* bulks) {
+  if (result.all_absent) return;
+  if (result.is_constant) {
+    if (result.constant.kind() != ValueKind::kBool || !result.constant.AsBool()) return;
+    for (uint32_t row = 0; row < rows; ++row) {
+      if (result.Present(row)) selected->push_back(row);
+    }
+    return;
+  }
+  if (result.column->kind() == Column::Kind::kBool) {
+    const std::vector<uint8_t>& bits = result.column->bools();
+    for (uint32_t row = 0; row < rows; ++row) {
+      if (bits[row] != 0 && result.Present(row)) selected->push_back(row);
+    }
+    return;
+  }
+  if (bulks != nullptr && result.column->kind() == Column::Kind::kLong) {
+    const std::vector<int64_t>& passing = result.column->longs();
+    for (uint32_t row = 0; row < rows; ++row) {
+      if (passing[row] <= 0 || !result.Present(row)) continue;
+      selected->push_back(row);
+      bulks->push_back(passing[row]);
+    }
+    return;
+  }
+  for (uint32_t row = 0; row < rows; ++row) {
+    if (!result.Present(row)) continue;
+    const Value value = result.column->Get(row);
+    if (value.kind() == ValueKind::kBool && value.AsBool()) selected->push_back(row);
+  }
 }
 
 Status SelectRows(const Expression& predicate, const Batch& batch, const EvalSources& sources,
@@ -146,37 +195,7 @@ Status SelectRows(const Expression& predicate, const Batch& batch, const EvalSou
   const Operand* result = nullptr;
   RETURN_IF_ERROR(predicate.Evaluate(batch, sources, scratch, &result));
   selected->clear();
-  if (result->all_absent) return OkStatus();
-  if (result->is_constant) {
-    if (result->constant.kind() != ValueKind::kBool || !result->constant.AsBool()) {
-      return OkStatus();
-    }
-    for (uint32_t row = 0; row < batch.rows; ++row) {
-      if (result->Present(row)) selected->push_back(row);
-    }
-    return OkStatus();
-  }
-  if (result->column->kind() == Column::Kind::kBool) {
-    const std::vector<uint8_t>& bits = result->column->bools();
-    for (uint32_t row = 0; row < batch.rows; ++row) {
-      if (bits[row] != 0 && result->Present(row)) selected->push_back(row);
-    }
-    return OkStatus();
-  }
-  if (bulks != nullptr && result->column->kind() == Column::Kind::kLong) {
-    const std::vector<int64_t>& passing = result->column->longs();
-    for (uint32_t row = 0; row < batch.rows; ++row) {
-      if (passing[row] <= 0 || !result->Present(row)) continue;
-      selected->push_back(row);
-      bulks->push_back(passing[row]);
-    }
-    return OkStatus();
-  }
-  for (uint32_t row = 0; row < batch.rows; ++row) {
-    if (!result->Present(row)) continue;
-    const Value value = result->column->Get(row);
-    if (value.kind() == ValueKind::kBool && value.AsBool()) selected->push_back(row);
-  }
+  SelectRows(*result, batch.rows, selected, bulks);
   return OkStatus();
 }
 

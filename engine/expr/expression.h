@@ -44,10 +44,17 @@ struct EvalSources {
   Rng* random = nullptr;
 };
 
+// What a function keeps between two calls where one value is too much work for one.
+struct FunctionProgress {
+  virtual ~FunctionProgress() = default;
+};
+
 struct EvalContext : EvalSources {
   size_t rows = 0;
   const Batch* batch = nullptr;    // for what a row has beside its slots: loop counters
   const void* prepared = nullptr;  // what the function's `prepare` made
+  // A function that leaves something there is not done: it is called again with the same arguments.
+  std::unique_ptr<FunctionProgress>* progress = nullptr;
 };
 
 // A row of the function table: fills `out` for context.rows rows. REQUIRES of callers: the number
@@ -68,6 +75,20 @@ struct ScalarFunction {
 };
 const ScalarFunction* FindFunction(const std::string& name);
 
+// An evaluation that may take several calls. It points to the batch's columns and into itself.
+struct Evaluation {
+  std::vector<Operand> operands;
+  size_t next = 0;                             // the node to evaluate,
+  std::unique_ptr<FunctionProgress> progress;  // and how far its function has got
+
+  void Begin(size_t num_nodes) {
+    operands.clear();
+    operands.resize(num_nodes);
+    next = 0;
+    progress.reset();
+  }
+};
+
 // Takes bytes before they are held, or refuses them.
 using ChargeFunction = std::function<Status(int64_t bytes)>;
 
@@ -79,7 +100,12 @@ class Expression {
   static StatusOr<Expression> Bind(const plan::Expr& expr, uint32_t num_slots,
                                    const ChargeFunction& charge = nullptr);
 
-  // `operands` is scratch that the result lives in until the next call.
+  void Begin(Evaluation* evaluation) const { evaluation->Begin(nodes_.size()); }
+  // A bounded share of the work. The result is null as long as there is more to do, then it lives
+  // in the evaluation, with all operands. REQUIRES: begun, and the same batch each time.
+  Status Proceed(const Batch& batch, const EvalSources& sources, Evaluation* evaluation,
+                 const Operand** result) const;
+  // All of it. `operands` is scratch that the result lives in until the next call.
   Status Evaluate(const Batch& batch, const EvalSources& sources, std::vector<Operand>* operands,
                   const Operand** result) const;
 
@@ -94,10 +120,14 @@ class Expression {
     std::shared_ptr<const void> prepared;
   };
   Status CheckConstants(const Node& call) const;
+  static void ReadSlot(const Batch& batch, uint32_t slot, Operand* out);
 
   std::vector<Node> nodes_;
 };
 
+// Rows whose predicate has this result: present and true, of `rows`. A number: as SelectRows.
+void SelectRows(const Operand& result, size_t rows, std::vector<uint32_t>* selected,
+                std::vector<int64_t>* bulks);
 // Rows of `batch` whose predicate is present and true. A predicate may be a number (coin): so many
 // of the row's traversers pass; `bulks` then gets that of each selected row, else nothing.
 Status SelectRows(const Expression& predicate, const Batch& batch, const EvalSources& sources,

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
 #include "gtest/gtest.h"
@@ -42,30 +43,58 @@ ValueList Apply(const char* function, const ValueList& values, const Value& cons
   return results;
 }
 
+// Where all but the end fits at every place, a search that begins anew at each never ends.
+TEST(TextTest, ALongPartIsLookedForInLinearWork) {
+  storage::MemoryGraph graph;
+  const std::string nearly(4 << 20, 'a');
+  const Value part = Text(nearly + "b");
+  const ValueList texts = {Text(nearly + nearly), Text(nearly + nearly + "b"), Text("b"),
+                           Value::Int(1)};
+  const ValueList found = Apply("containing", texts, part, graph);
+  const ValueList missed = Apply("notContaining", texts, part, graph);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(found[i].AsBool(), i == 1);
+    EXPECT_EQ(missed[i].AsBool(), i == 0 || i == 2);
+  }
+  EXPECT_TRUE(Apply("containing", {Text("")}, Text(""), graph)[0].AsBool());
+  EXPECT_TRUE(Apply("containing", {Text(std::string("a\0b", 3))}, Text("b"), graph)[0].AsBool());
+}
+
+// Collections among the members are asked by hash, too: else each row would walk all of them.
+TEST(WithinTest, ManyCollectionsAreNotWalked) {
+  storage::MemoryGraph graph;
+  ValueList members;
+  for (int i = 0; i < 50'000; ++i) members.push_back(ListOf({Value::Int(i), Value::Long(1)}));
+  ValueList asked;
+  for (int i = 0; i < 1000; ++i) {
+    asked.push_back(ListOf({Value::Double(i * 100), Value::Int(i % 2)}));
+  }
+  asked.push_back(SetOf({Value::Int(100), Value::Int(1)}));
+  members.push_back(SetOf({Value::Long(1), Value::Long(100)}));
+  asked.push_back(MapOf({{Text("a"), Value::Int(1)}, {Text("b"), Value::Int(2)}}));
+  members.push_back(MapOf({{Text("b"), Value::Double(2.0)}, {Text("a"), Value::Long(1)}}));
+  const ValueList found = Apply("within", asked, ListOf(members), graph);
+  for (size_t i = 0; i < 1000; ++i) EXPECT_EQ(found[i].AsBool(), i % 2 == 1 && i < 500) << i;
+  EXPECT_TRUE(found[1000].AsBool());
+  EXPECT_TRUE(found[1001].AsBool());
+}
+
 // Long lists are asked by hash: that must not change an answer.
 TEST(WithinTest, ALongListAnswersAsAShortOne) {
   storage::MemoryGraph graph;
   const Value nan = Value::Double(std::numeric_limits<double>::quiet_NaN());
-  const ValueList asked = {Value::Int(1),
-                           Value::Long(1),
-                           Value::Double(1.0),
-                           Value::Double(2.5),
-                           Value::Float(2.5f),
-                           Text("1"),
-                           Value::Bool(true),
-                           Value::Null(),
-                           nan,
-                           Value::List({Value::Int(1)}),
-                           Value::Set({Value::Int(1)}),
-                           Text("x")};
+  const ValueList asked = {Value::Int(1),           Value::Long(1),         Value::Double(1.0),
+                           Value::Double(2.5),      Value::Float(2.5f),     Text("1"),
+                           Value::Bool(true),       Value::Null(),          nan,
+                           ListOf({Value::Int(1)}), SetOf({Value::Int(1)}), Text("x")};
   ValueList others;
   for (int i = 0; i < 100; ++i) others.push_back(Text("other" + std::to_string(i)));
   for (const Value& member : asked) {
     ValueList all = others;
     all.push_back(member);
     for (const char* function : {"within", "without"}) {
-      const auto by_walk = Apply(function, asked, Value::List({member}), graph);
-      const auto by_hash = Apply(function, asked, Value::List(all), graph);
+      const auto by_walk = Apply(function, asked, ListOf({member}), graph);
+      const auto by_hash = Apply(function, asked, ListOf(all), graph);
       ASSERT_EQ(by_walk.size(), by_hash.size());
       for (size_t i = 0; i < asked.size(); ++i) {
         EXPECT_TRUE(Equivalent(by_walk[i], by_hash[i])) << function << " " << i;
@@ -82,7 +111,7 @@ TEST(HasIdTest, TextFindsTheIntegerUnlessThatTextIsAnId) {
   const ValueList all = {one, two, text_two, Value::Int(1)};
   const auto has = [&](const Value& wanted) {
     std::string marks;
-    for (const Value& result : Apply("has_id", all, Value::List({wanted}), graph)) {
+    for (const Value& result : Apply("has_id", all, ListOf({wanted}), graph)) {
       marks += result.is_null() ? '-' : result.AsBool() ? '1' : '0';
     }
     return marks;
@@ -97,8 +126,8 @@ TEST(HasIdTest, TextFindsTheIntegerUnlessThatTextIsAnId) {
 TEST(ListFunctionsTest, SampleKeepsTheKindAndWhatIsSmallEnough) {
   const storage::MemoryGraph graph;
   const Value five =
-      Value::List({Value::Int(1), Value::Int(2), Value::Int(3), Value::Int(4), Value::Int(5)});
-  const Value map = Value::Map({{Text("a"), Value::Int(1)}, {Text("b"), Value::Int(2)}});
+      ListOf({Value::Int(1), Value::Int(2), Value::Int(3), Value::Int(4), Value::Int(5)});
+  const Value map = MapOf({{Text("a"), Value::Int(1)}, {Text("b"), Value::Int(2)}});
   const ValueList picked = Apply("list_sample", {five, map, Value::Int(7)}, Value::Long(2), graph);
   EXPECT_EQ(picked[0].AsList().size(), 2u);
   EXPECT_TRUE(Equivalent(picked[1], map));
@@ -108,16 +137,16 @@ TEST(ListFunctionsTest, SampleKeepsTheKindAndWhatIsSmallEnough) {
 
 TEST(ListFunctionsTest, LikePutsMembersBack) {
   const storage::MemoryGraph graph;
-  const Value entry_a = Value::Map({{Text("a"), Value::Int(1)}});
-  const Value entry_b = Value::Map({{Text("b"), Value::Int(2)}});
-  const Value folded = Value::List({entry_b, entry_a});
-  const Value map = Value::Map({{Text("a"), Value::Int(1)}, {Text("b"), Value::Int(2)}});
+  const Value entry_a = MapOf({{Text("a"), Value::Int(1)}});
+  const Value entry_b = MapOf({{Text("b"), Value::Int(2)}});
+  const Value folded = ListOf({entry_b, entry_a});
+  const Value map = MapOf({{Text("a"), Value::Int(1)}, {Text("b"), Value::Int(2)}});
   const Value back = Apply("like", {folded}, map, graph)[0];
   ASSERT_EQ(back.kind(), ValueKind::kMap);
   EXPECT_EQ(back.AsMap()[0].first.AsString(), "b");
-  EXPECT_TRUE(Equivalent(Apply("like", {folded}, Value::List({}), graph)[0], folded));
+  EXPECT_TRUE(Equivalent(Apply("like", {folded}, ListOf({}), graph)[0], folded));
   const Value five = Value::Int(5);
-  EXPECT_TRUE(Equivalent(Apply("like", {Value::List({five})}, five, graph)[0], five));
+  EXPECT_TRUE(Equivalent(Apply("like", {ListOf({five})}, five, graph)[0], five));
 }
 
 // function(slot 0, arguments...), each argument a slot (nullopt) or a constant.
@@ -152,7 +181,7 @@ TEST(ExpressionTest, ArgumentsThatMustBeConstantAreCheckedWhenBound) {
   EXPECT_EQ(BindCode("regex", {std::nullopt}), StatusCode::kInternal);
   EXPECT_EQ(BindCode("label_in", {Value::String("a"), Value::String("b")}), StatusCode::kOk);
   EXPECT_EQ(BindCode("label_in", {Value::String("a"), std::nullopt}), StatusCode::kInternal);
-  EXPECT_EQ(BindCode("has_id", {Value::List({Value::Int(1)})}), StatusCode::kOk);
+  EXPECT_EQ(BindCode("has_id", {ListOf({Value::Int(1)})}), StatusCode::kOk);
   EXPECT_EQ(BindCode("has_id", {Value::Int(1)}), StatusCode::kInternal);
   EXPECT_EQ(BindCode("list_range", {Value::Long(0), Value::Int(2)}), StatusCode::kOk);
   EXPECT_EQ(BindCode("list_range", {Value::Long(0), Value::Double(2)}), StatusCode::kInternal);

@@ -4,16 +4,22 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
+#include "absl/container/flat_hash_set.h"
 #include "core/arithmetic.h"
 #include "core/random.h"
 #include "core/value_compare.h"
 #include "engine/effect/member_set.h"
+#include "engine/op/state/slice_sort.h"
 
 namespace koios::engine {
 namespace {
 
 using Args = std::vector<const Operand*>;
+
+// Compared or hashed for as much as one comparison or hash of a small value.
+constexpr size_t kBytesPerWork = 256;
 
 // Applies `part` to each present row; `part` sets *found when it gives something.
 template <typename Part>
@@ -28,6 +34,36 @@ Status EachRow(const EvalContext& context, const Operand& operand, Operand* out,
     column.Append(result);
   }
   out->Own(std::move(column));
+  return OkStatus();
+}
+
+// As EachRow for parts of which one value may be too much for one call: `make(value)` is asked for
+// Step(&work) until that is true, then for Result().
+template <typename Part, typename Make>
+Status EachRowInParts(const EvalContext& context, const Operand& operand, Operand* out,
+                      const Make& make) {
+  constexpr size_t kWork = 1 << 16;
+  struct Rows : FunctionProgress {
+    Column column;
+    size_t row = 0;
+    std::optional<Part> part;  // of `row`
+  };
+  if (*context.progress == nullptr) *context.progress = std::make_unique<Rows>();
+  Rows& rows = *static_cast<Rows*>(context.progress->get());
+  for (size_t work = kWork; rows.row < context.rows; ++rows.row) {
+    Value result;
+    if (operand.Present(rows.row)) {
+      if (!rows.part.has_value()) rows.part.emplace(make(operand.Get(rows.row)));
+      if (work == 0 || !rows.part->Step(&work)) return OkStatus();
+      ASSIGN_OR_RETURN(result, rows.part->Result());
+      rows.part.reset();
+    }
+    rows.column.Append(result);
+  }
+  out->present = operand.present;
+  out->all_absent = operand.all_absent;
+  out->Own(std::move(rows.column));
+  context.progress->reset();
   return OkStatus();
 }
 
@@ -78,7 +114,7 @@ Status FoldFunction(const EvalContext& context, const Args& args, Operand* out) 
 }
 
 // Members [low, high) of a collection or map, in the same kind of collection; high < 0: no end.
-Value Slice(const Value& value, int64_t low, int64_t high) {
+StatusOr<Value> Slice(const Value& value, int64_t low, int64_t high) {
   const auto cut = [&](const auto& all) {
     const auto size = static_cast<int64_t>(all.size());
     const int64_t end = high < 0 ? size : std::min(high, size);
@@ -96,7 +132,7 @@ Status RangeFunction(const EvalContext& context, const Args& args, Operand* out)
   const int64_t low = args[1]->constant.AsInteger();
   const int64_t high = args[2]->constant.AsInteger();
   return EachRow(context, *args[0], out, [&](const Value& value, Value* result, bool* found) {
-    *result = Slice(value, low, high);
+    ASSIGN_OR_RETURN(*result, Slice(value, low, high));
     *found = true;
     return OkStatus();
   });
@@ -111,18 +147,42 @@ Status TailFunction(const EvalContext& context, const Args& args, Operand* out) 
     } else if (value.is_collection() || value.kind() == ValueKind::kPath) {
       size = static_cast<int64_t>(Members(value).size());
     }
-    *result = Slice(value, size - count, -1);
+    ASSIGN_OR_RETURN(*result, Slice(value, size - count, -1));
     *found = true;
     return OkStatus();
   });
 }
 
+// The distinct members of a collection, as a set.
+class Distinct {
+ public:
+  explicit Distinct(Value value) : value_(std::move(value)) {}
+
+  bool Step(size_t* work) {
+    if (!value_.is_collection()) return true;
+    const ValueList& members = value_.AsList();
+    for (; next_ < members.size(); ++next_) {
+      if (*work == 0) return false;
+      *work -= std::min(*work, 1 + members[next_].ByteSize() / kBytesPerWork);
+      if (seen_.insert(members[next_]).second) distinct_.push_back(members[next_]);
+    }
+    return true;
+  }
+  StatusOr<Value> Result() {
+    if (!value_.is_collection()) return value_;
+    return Value::Set(std::move(distinct_));
+  }
+
+ private:
+  Value value_;
+  size_t next_ = 0;
+  ValueList distinct_;
+  absl::flat_hash_set<Value, ValueHash, ValueEquivalent> seen_;
+};
+
 Status DedupFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, *args[0], out, [](const Value& value, Value* result, bool* found) {
-    *result = value.is_collection() ? MakeSet(value.AsList()) : value;
-    *found = true;
-    return OkStatus();
-  });
+  return EachRowInParts<Distinct>(context, *args[0], out,
+                                  [](Value value) { return Distinct(std::move(value)); });
 }
 
 // list_sample(value, n): n members or entries picked at random, in their order; a value that has no
@@ -140,9 +200,9 @@ Status SampleFunction(const EvalContext& context, const Args& args, Operand* out
     *found = true;
     *result = value;
     if (value.kind() == ValueKind::kMap && value.AsMap().size() > count) {
-      *result = Value::Map(pick(value.AsMap()));
+      ASSIGN_OR_RETURN(*result, Value::Map(pick(value.AsMap())));
     } else if (value.is_collection() && value.AsList().size() > count) {
-      *result = Value::List(pick(value.AsList()));
+      ASSIGN_OR_RETURN(*result, Value::List(pick(value.AsList())));
     }
     return OkStatus();
   });
@@ -160,7 +220,7 @@ Status LikeFunction(const EvalContext& context, const Args& args, Operand* out) 
     if (original.kind() != ValueKind::kMap) return OkStatus();
     ValueMap entries;
     for (const Value& entry : folded.AsList()) entries.push_back(entry.AsMap()[0]);
-    *result = Value::Map(std::move(entries));
+    ASSIGN_OR_RETURN(*result, Value::Map(std::move(entries)));
     return OkStatus();
   });
 }
@@ -209,31 +269,68 @@ Value SortKey(const Value& key) {
   return Value::String(kWords[static_cast<size_t>(key.AsToken())]);
 }
 
+// Members of a collection or entries of a map in order; another value is itself.
+class Ordered {
+ public:
+  Ordered(Value value, bool by_value, bool descending)
+      : value_(std::move(value)), by_value_(by_value), descending_(descending) {
+    const size_t size = value_.is_collection()             ? value_.AsList().size()
+                        : value_.kind() == ValueKind::kMap ? value_.AsMap().size()
+                                                           : 0;
+    wide_ = value_.ByteSize() > size * kWideBytes;
+    sort_.Begin(size, wide_);
+  }
+
+  bool Step(size_t* work) {
+    return sort_.Step([&](uint32_t a, uint32_t b) { return Before(a, b, work); }, work);
+  }
+
+  StatusOr<Value> Result() {
+    if (value_.is_collection()) {
+      ValueList members;
+      members.reserve(value_.AsList().size());
+      for (const uint32_t i : sort_.order()) members.push_back(value_.AsList()[i]);
+      return Value::List(std::move(members));
+    }
+    if (value_.kind() != ValueKind::kMap) return value_;
+    ValueMap entries;
+    entries.reserve(value_.AsMap().size());
+    for (const uint32_t i : sort_.order()) entries.push_back(value_.AsMap()[i]);
+    return Value::Map(std::move(entries));
+  }
+
+ private:
+  static constexpr size_t kWideBytes = 512;  // of a member, on average
+
+  bool Before(uint32_t a, uint32_t b, size_t* work) const {
+    if (value_.is_collection()) return Before(value_.AsList()[a], value_.AsList()[b], work);
+    const auto& [key_a, value_a] = value_.AsMap()[a];
+    const auto& [key_b, value_b] = value_.AsMap()[b];
+    return by_value_ ? Before(value_a, value_b, work)
+                     : Before(SortKey(key_a), SortKey(key_b), work);
+  }
+
+  bool Before(const Value& a, const Value& b, size_t* work) const {
+    if (wide_) *work -= std::min(*work, std::min(a.ByteSize(), b.ByteSize()) / kBytesPerWork);
+    const auto order = TotalOrder(a, b);
+    return descending_ ? order == std::strong_ordering::greater
+                       : order == std::strong_ordering::less;
+  }
+
+  Value value_;
+  bool by_value_ = false;
+  bool descending_ = false;
+  bool wide_ = false;  // what a comparison costs depends on the members
+  SliceSort sort_;
+};
+
 // list_order(value, part, descending): a collection by its members; a map by its keys (part "keys")
 // or values (part "values").
 Status OrderFunction(const EvalContext& context, const Args& args, Operand* out) {
   const bool by_value = args[1]->constant.AsString() == "values";
   const bool descending = args[2]->constant.AsBool();
-  const auto before = [&](const Value& a, const Value& b) {
-    const auto order = TotalOrder(a, b);
-    return descending ? order == std::strong_ordering::greater
-                      : order == std::strong_ordering::less;
-  };
-  return EachRow(context, *args[0], out, [&](const Value& value, Value* result, bool* found) {
-    *found = true;
-    *result = value;
-    if (value.kind() == ValueKind::kMap) {
-      ValueMap entries = value.AsMap();
-      std::stable_sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) {
-        return by_value ? before(a.second, b.second) : before(SortKey(a.first), SortKey(b.first));
-      });
-      *result = Value::Map(std::move(entries));
-    } else if (value.is_collection()) {
-      ValueList members = value.AsList();
-      std::stable_sort(members.begin(), members.end(), before);
-      *result = Value::List(std::move(members));
-    }
-    return OkStatus();
+  return EachRowInParts<Ordered>(context, *args[0], out, [&](Value value) {
+    return Ordered(std::move(value), by_value, descending);
   });
 }
 

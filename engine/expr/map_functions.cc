@@ -84,8 +84,8 @@ class ElementMaps {
         ValueMap end;
         end.emplace_back(Value::Of(Token::kId), ids.Get(i));
         end.emplace_back(Value::Of(Token::kLabel), LabelName(labels[i]));
-        maps_[elements_.edge_rows[i]].emplace_back(Value::Of(direction),
-                                                   Value::Map(std::move(end)));
+        ASSIGN_OR_RETURN(Value map, Value::Map(std::move(end)));
+        maps_[elements_.edge_rows[i]].emplace_back(Value::Of(direction), std::move(map));
       }
     }
     return OkStatus();
@@ -99,8 +99,7 @@ class ElementMaps {
     for (size_t i = 0; i < found.rows.size(); ++i) {
       Value value = found.values.Get(i);
       if (listed) {
-        RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
-        value = Value::List({std::move(value)});
+        ASSIGN_OR_RETURN(value, Value::List({value}));
       }
       Put(elements_.vertex_rows[found.rows[i]], found.keys[i], std::move(value));
     }
@@ -119,17 +118,19 @@ class ElementMaps {
     storage::PropertyRows found;
     RETURN_IF_ERROR(view_.VertexProperties(elements_.vertices, keys, &found));
     for (size_t i = 0; i < found.rows.size(); ++i) {
-      Value property = Value::Of(VertexPropertyData{
-          elements_.vertices[found.rows[i]], names.Name(found.keys[i]), found.values.Get(i)});
-      RETURN_IF_ERROR(CheckDepth(property.depth() + 1));
-      Put(elements_.vertex_rows[found.rows[i]], found.keys[i], Value::List({std::move(property)}));
+      ASSIGN_OR_RETURN(const Value property, Value::Of(VertexPropertyData{
+                                                 elements_.vertices[found.rows[i]],
+                                                 names.Name(found.keys[i]), found.values.Get(i)}));
+      ASSIGN_OR_RETURN(Value listed, Value::List({property}));
+      Put(elements_.vertex_rows[found.rows[i]], found.keys[i], std::move(listed));
     }
     found = {};
     RETURN_IF_ERROR(view_.EdgeProperties(elements_.edges, keys, &found));
     for (size_t i = 0; i < found.rows.size(); ++i) {
-      Put(elements_.edge_rows[found.rows[i]], found.keys[i],
-          Value::Of(PropertyData{elements_.edges[found.rows[i]], names.Name(found.keys[i]),
-                                 found.values.Get(i)}));
+      ASSIGN_OR_RETURN(Value property,
+                       Value::Of(PropertyData{elements_.edges[found.rows[i]],
+                                              names.Name(found.keys[i]), found.values.Get(i)}));
+      Put(elements_.edge_rows[found.rows[i]], found.keys[i], std::move(property));
     }
     return OkStatus();
   }
@@ -137,8 +138,7 @@ class ElementMaps {
   Status Finish(const Operand& operand, Operand* out) {
     Column column(Column::Kind::kValue);
     for (size_t row = 0; row < rows_; ++row) {
-      Value map = Value::Map(std::move(maps_[row]));
-      RETURN_IF_ERROR(CheckDepth(map.depth()));
+      ASSIGN_OR_RETURN(const Value map, Value::Map(std::move(maps_[row])));
       column.Append(map);
     }
     out->present = operand.present;
@@ -240,7 +240,10 @@ Status EachRow(const EvalContext& context, const Operand& operand, Operand* out,
   out->present.assign(context.rows, 0);
   for (size_t row = 0; row < context.rows; ++row) {
     Value result;
-    if (operand.Present(row) && part(operand.Get(row), row, &result)) out->present[row] = 1;
+    StatusOr<bool> found = false;
+    if (operand.Present(row)) found = part(operand.Get(row), row, &result);
+    RETURN_IF_ERROR(found.status());
+    out->present[row] = *found ? 1 : 0;
     column.Append(result);
   }
   out->Own(std::move(column));
@@ -260,7 +263,7 @@ Status MapGetFunction(const EvalContext& context, const Args& args, Operand* out
   });
 }
 
-Value LabelSet(const PathData& path, size_t i) {
+StatusOr<Value> LabelSet(const PathData& path, size_t i) {
   ValueList labels;
   for (const std::string& label : path.LabelsOf(i)) labels.push_back(Value::String(label));
   return Value::Set(std::move(labels));
@@ -268,20 +271,24 @@ Value LabelSet(const PathData& path, size_t i) {
 
 template <bool kKeys>
 Status MapPartsFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, *args[0], out, [](const Value& map, size_t, Value* result) {
+  const auto part = [](const Value& map, size_t, Value* result) -> StatusOr<bool> {
     ValueList parts;
     if (map.kind() == ValueKind::kPath) {  // sets of labels, objects
       const PathData& path = map.AsPath();
-      for (size_t i = 0; kKeys && i < path.objects.size(); ++i) parts.push_back(LabelSet(path, i));
+      for (size_t i = 0; kKeys && i < path.objects.size(); ++i) {
+        ASSIGN_OR_RETURN(Value labels, LabelSet(path, i));
+        parts.push_back(std::move(labels));
+      }
       if (!kKeys) parts = path.objects;
-      *result = Value::List(std::move(parts));
+      ASSIGN_OR_RETURN(*result, Value::List(std::move(parts)));
       return true;
     }
     if (map.kind() != ValueKind::kMap) return false;
     for (const auto& [k, v] : map.AsMap()) parts.push_back(kKeys ? k : v);
-    *result = kKeys ? Value::Set(std::move(parts)) : Value::List(std::move(parts));
+    ASSIGN_OR_RETURN(*result, kKeys ? Value::Set(std::move(parts)) : Value::List(std::move(parts)));
     return true;
-  });
+  };
+  return EachRow(context, *args[0], out, part);
 }
 
 // An entry is what unfold() makes of a map: a map of one.

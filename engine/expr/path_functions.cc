@@ -53,12 +53,7 @@ PathData CopyOf(const PathData& path, size_t more) {
   return copy;
 }
 
-StatusOr<std::optional<Value>> Finish(PathData path) {
-  int depth = 0;
-  for (const Value& object : path.objects) depth = std::max(depth, object.depth());
-  RETURN_IF_ERROR(CheckDepth(depth + 1));
-  return std::optional<Value>(Value::Of(std::move(path)));
-}
+StatusOr<std::optional<Value>> Finish(PathData path) { return Value::Of(std::move(path)); }
 
 // Labels the last object with the constant arguments from `first` on.
 void AddLabels(const Args& args, size_t first, PathData* path) {
@@ -152,14 +147,11 @@ Status RangeFunction(const EvalContext& context, const Args& args, Operand* out)
 Status EntriesFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
     ValueMap entries;
-    int depth = 0;
     const PathAt path(*args[0], row);
     for (const Value& object : path->objects) {
-      depth = std::max(depth, object.depth());
       entries.emplace_back(Value::Long(static_cast<int64_t>(entries.size())), object);
     }
-    RETURN_IF_ERROR(CheckDepth(depth + 1));
-    return std::optional<Value>(Value::Map(std::move(entries)));
+    return Value::Map(std::move(entries));
   });
 }
 
@@ -218,20 +210,17 @@ Status SelectFunction(const EvalContext& context, const Args& args, Operand* out
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
     const PathAt path(*args[0], row);
     ValueList found;
-    int depth = 0;
     for (size_t i = 0; i < path->labels.size(); ++i) {
       const std::vector<std::string>& labels = path->labels[i];
       if (std::find(labels.begin(), labels.end(), label) == labels.end()) continue;
       found.push_back(path->objects[i]);
-      depth = std::max(depth, path->objects[i].depth());
     }
     if (found.empty()) return std::optional<Value>();
     if (pop == "first") return std::optional<Value>(found.front());
     if (pop == "last" || (pop == "mixed" && found.size() == 1)) {
       return std::optional<Value>(found.back());
     }
-    RETURN_IF_ERROR(CheckDepth(depth + 1));
-    return std::optional<Value>(Value::List(std::move(found)));
+    return Value::List(std::move(found));
   });
 }
 

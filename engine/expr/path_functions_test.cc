@@ -1,6 +1,7 @@
 // How paths grow and what is asked of them, absent paths and labels included.
 #include "engine/expr/path_functions.h"
 
+#include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
 #include "gtest/gtest.h"
@@ -12,7 +13,7 @@ namespace {
 using Labels = std::vector<std::vector<std::string>>;
 
 Value PathOf(ValueList objects, Labels labels) {
-  return Value::Of(PathData{std::move(objects), std::move(labels)});
+  return Made(Value::Of(PathData{std::move(objects), std::move(labels)}));
 }
 
 // marko (a) - lop (b, c) - marko (a)
@@ -158,11 +159,11 @@ TEST(PathFunctionsTest, ByNeedsAValueForEachObject) {
   ValueMap values = {{Value::Long(2), Value::Int(30)},
                      {Value::Long(0), Value::Int(10)},
                      {Value::Long(1), Value::Int(20)}};
-  const Value seen = *Call("path_by").Slot(0, Example()).Slot(1, Value::Map(values)).Get();
+  const Value seen = *Call("path_by").Slot(0, Example()).Slot(1, MapOf(values)).Get();
   EXPECT_TRUE(Equivalent(
       seen, PathOf({Value::Int(10), Value::Int(20), Value::Int(30)}, Example().AsPath().labels)));
   values.pop_back();
-  EXPECT_FALSE(Call("path_by").Slot(0, Example()).Slot(1, Value::Map(values)).Get().has_value());
+  EXPECT_FALSE(Call("path_by").Slot(0, Example()).Slot(1, MapOf(values)).Get().has_value());
   EXPECT_FALSE(Call("path_by").Slot(0, Example()).AbsentSlot(1).Get().has_value());
 }
 

@@ -103,6 +103,27 @@ class CollectOp : public BarrierOperator {
   // Fills `order`, and `bulk` where it differs from what was kept. False: not done yet.
   virtual StatusOr<bool> Arrange(State* state) = 0;
 
+  // Hands all rows to `use(state, position)`, in their order, a slice in each call; true: they are
+  // through. Between two calls nobody sees half of what `use` makes of them: rows that could look
+  // come out behind the last, and of two barriers that fire at once the driver goes on with one.
+  template <typename Use>
+  static StatusOr<bool> EachInSlices(State* state, const Use& use) {
+    struct Walk : Progress {
+      size_t next = 0;
+    };
+    if (state->progress == nullptr) {
+      state->order = state->rows.All();
+      state->progress = std::make_unique<Walk>();
+    }
+    size_t* next = &static_cast<Walk*>(state->progress.get())->next;
+    for (size_t left = kSliceWork; *next < state->order.size(); ++*next, --left) {
+      if (left == 0) return false;
+      RETURN_IF_ERROR(use(state, state->order[*next]));
+    }
+    state->progress.reset();
+    return true;
+  }
+
   Status Charge(int64_t bytes, State* state) const {
     RETURN_IF_ERROR(host_->ChargeState(bytes));
     state->bytes += bytes;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <queue>
+#include <utility>
 
 #include "core/value_compare.h"
 #include "engine/op/collect_op.h"
@@ -66,6 +67,8 @@ class OrderOp : public CollectOp {
     std::vector<Position> all;
     std::vector<Value> keys;  // keys_.size() of each row
     SliceSort sort;
+    bool has_begun = false;  // the sort: all keys are there
+    bool wide = false;       // what a comparison costs depends on the keys
     bool is_sorted = false;
     std::vector<Position> sorted;
     int64_t bytes = 0;  // charged while it lasts
@@ -80,7 +83,9 @@ class OrderOp : public CollectOp {
     for (const Value& key : *keys) any = ids.Collect(key) || any;
     if (!any) return OkStatus();
     RETURN_IF_ERROR(ids.Load());
-    for (Value& key : *keys) key = ids.Replace(key);
+    for (Value& key : *keys) {
+      ASSIGN_OR_RETURN(key, ids.Replace(key));
+    }
     return OkStatus();
   }
 
@@ -93,7 +98,6 @@ class OrderOp : public CollectOp {
     RETURN_IF_ERROR(Charge(sorting->bytes, state));
     sorting->all = state->rows.All();
     sorting->keys.reserve(sorting->all.size() * keys_.size());
-    sorting->sort.Begin(sorting->all.size());
     state->progress = std::move(sorting);
     return OkStatus();
   }
@@ -101,9 +105,10 @@ class OrderOp : public CollectOp {
   // The keys of the next rows.
   Status AddKeys(State* state, Sorting* sorting) const {
     std::vector<Value> keys;
+    size_t bytes = 0;
     const size_t begin = sorting->keys.size() / keys_.size();
     const size_t end = std::min(sorting->all.size(), begin + kSliceRows);
-    for (size_t i = begin; i < end; ++i) {
+    for (size_t i = begin; i < end && bytes < kSliceBytes; ++i) {
       const Position& at = sorting->all[i];
       for (const plan::SortKey& key : keys_) {
         if (key.direction() == plan::SortKey::SHUFFLE) {
@@ -112,10 +117,11 @@ class OrderOp : public CollectOp {
           keys.push_back(state->rows.Has(at, key.slot()) ? state->rows.Get(at, key.slot())
                                                          : Value());
         }
+        bytes += keys.back().ByteSize();
       }
     }
     RETURN_IF_ERROR(ElementsToIds(&keys));
-    size_t bytes = 0;
+    bytes = 0;
     for (const Value& key : keys) bytes += key.ByteSize() - sizeof(Value);
     RETURN_IF_ERROR(Charge(static_cast<int64_t>(bytes), state));
     sorting->bytes += static_cast<int64_t>(bytes);
@@ -132,21 +138,38 @@ class OrderOp : public CollectOp {
     if (sorting->keys.size() < num_keys) RETURN_IF_ERROR(AddKeys(state, sorting));
     if (sorting->keys.size() < num_keys) return false;
     const std::vector<Value>& keys = sorting->keys;
+    if (!std::exchange(sorting->has_begun, true)) {
+      size_t bytes = 0;
+      for (const Value& key : keys) bytes += key.ByteSize();
+      sorting->wide = bytes > kWideBytes * keys.size();
+      sorting->sort.Begin(sorting->all.size(), sorting->wide);
+    }
+    size_t work = kSliceWork;
     const auto less = [&](uint32_t a, uint32_t b) {
       for (size_t k = 0; k < keys_.size(); ++k) {
-        const auto order = TotalOrder(keys[a * keys_.size() + k], keys[b * keys_.size() + k]);
+        const Value& left = keys[a * keys_.size() + k];
+        const Value& right = keys[b * keys_.size() + k];
+        if (sorting->wide) {
+          const size_t bytes = std::min(left.ByteSize(), right.ByteSize());
+          work -= std::min(work, bytes / kBytesPerWork);
+        }
+        const auto order = TotalOrder(left, right);
         if (order == std::strong_ordering::equal) continue;
         return (order == std::strong_ordering::less) !=
                (keys_[k].direction() == plan::SortKey::DESC);
       }
       return false;
     };
-    if (!sorting->sort.Step(less, kSliceWork)) return false;
+    if (!sorting->sort.Step(less, &work)) return false;
     sorting->sorted.reserve(sorting->all.size());
     for (uint32_t i : sorting->sort.order()) sorting->sorted.push_back(sorting->all[i]);
     sorting->is_sorted = true;
     return true;
   }
+
+  static constexpr size_t kSliceBytes = 4 * kBatchBytes;  // of keys, gathered in one call
+  static constexpr size_t kWideBytes = 512;               // of a key, on average
+  static constexpr size_t kBytesPerWork = 256;            // compared for as much as one comparison
 
   std::vector<plan::SortKey> keys_;
   const int64_t limit_;

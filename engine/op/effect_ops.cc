@@ -14,21 +14,23 @@ class AggregateOp : public CollectOp {
       : CollectOp(host), name_(op.name()), value_slot_(op.value_slot()) {}
 
  protected:
-  // In one go: nobody may see half of it.
   StatusOr<bool> Arrange(State* state) override {
-    state->order = state->rows.All();
-    for (const Position& at : state->order) {
-      if (!state->rows.Has(at, value_slot_) || state->rows.IsAbsent(at, value_slot_)) continue;
-      const Value value = state->rows.Get(at, value_slot_);
-      const int64_t bulk = state->rows.BulkAt(at);
-      RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
-      RETURN_IF_ERROR(host_->ChargeState(SideEffects::BagBytes(value, bulk)));
-      host_->side_effects().AddToBag(name_, value, bulk);
-    }
-    return true;
+    return EachInSlices(state, [this](State* kept, const Position& at) { return Add(kept, at); });
   }
 
  private:
+  Status Add(State* state, const Position& at) const {
+    if (!state->rows.Has(at, value_slot_) || state->rows.IsAbsent(at, value_slot_)) {
+      return OkStatus();
+    }
+    const Value value = state->rows.Get(at, value_slot_);
+    const int64_t bulk = state->rows.BulkAt(at);
+    RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
+    RETURN_IF_ERROR(host_->ChargeState(SideEffects::BagBytes(value, bulk)));
+    host_->side_effects().AddToBag(name_, value, bulk);
+    return OkStatus();
+  }
+
   const std::string name_;
   const uint32_t value_slot_;
 };
@@ -71,20 +73,16 @@ class GroupEffectOp : public CollectOp {
   GroupEffectOp(const plan::Group& op, OperatorHost* host) : CollectOp(host), op_(op) {}
 
  protected:
-  // In one go: nobody may see half of it.
   StatusOr<bool> Arrange(State* state) override {
-    state->order = state->rows.All();
     GroupTable* table = host_->side_effects().Group(op_.side_effect());
     int64_t bytes = 0;  // stays charged as long as the side-effect: to the query's end
     ChargeAhead charge(host_, &bytes);
-    for (const Position& at : state->order) {
-      if (!Present(*state, at, op_.key_slot())) continue;
+    return EachInSlices(state, [&](State* kept, const Position& at) -> Status {
+      if (!Present(*kept, at, op_.key_slot())) return OkStatus();
       std::optional<Value> value;
-      if (Present(*state, at, op_.value_slot())) value = state->rows.Get(at, op_.value_slot());
-      RETURN_IF_ERROR(
-          table->Add(state->rows.Get(at, op_.key_slot()), value, state->rows.BulkAt(at), &charge));
-    }
-    return true;
+      if (Present(*kept, at, op_.value_slot())) value = kept->rows.Get(at, op_.value_slot());
+      return table->Add(kept->rows.Get(at, op_.key_slot()), value, kept->rows.BulkAt(at), &charge);
+    });
   }
 
  private:
@@ -120,7 +118,6 @@ class CapOp : public BarrierOperator {
     ValueMap map;
     for (const std::string& name : names_) {
       ASSIGN_OR_RETURN(Value value, host_->side_effects().Read(name));
-      RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
       map.emplace_back(Value::String(name), std::move(value));
     }
     return Value::Map(std::move(map));

@@ -2,6 +2,7 @@
 // what is charged; groups as rows, fold with an operator, coin.
 #include "engine/op/effect_ops.h"
 
+#include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "engine/op/fold_operator.h"
 #include "engine/op/group_op.h"
@@ -50,7 +51,7 @@ TEST(AggregateTest, AddsWhenItFiresAndGivesItsRowsAgain) {
   EXPECT_EQ(out.rows, 2u);
   EXPECT_EQ(out.BulkAt(0), 3);
   EXPECT_SAME(*host.side_effects().Read("x"),
-              Value::List({Value::Int(1), Value::Int(1), Value::Int(1), Value::Int(2)}));
+              ListOf({Value::Int(1), Value::Int(1), Value::Int(1), Value::Int(2)}));
   EXPECT_GT(host.charged, 0);  // the rows are given back, the bag stays charged
 }
 
@@ -60,9 +61,9 @@ TEST(AggregateTest, IterationsAreBarriersOfTheirOwn) {
   ASSERT_TRUE(bundle->barrier->Absorb(Rows({Value::Int(1)}, {}, {}, {0})).ok());
   ASSERT_TRUE(bundle->barrier->Absorb(Rows({Value::Int(2)}, {}, {}, {1})).ok());
   FireAll(bundle->barrier.get(), StateKey{{}, {0}});
-  EXPECT_SAME(*host.side_effects().Read("x"), Value::List({Value::Int(1)}));
+  EXPECT_SAME(*host.side_effects().Read("x"), ListOf({Value::Int(1)}));
   FireAll(bundle->barrier.get(), StateKey{{}, {1}});
-  EXPECT_SAME(*host.side_effects().Read("x"), Value::List({Value::Int(1), Value::Int(2)}));
+  EXPECT_SAME(*host.side_effects().Read("x"), ListOf({Value::Int(1), Value::Int(2)}));
 }
 
 TEST(AggregateTest, ARowWithoutValueAddsNothingAndPasses) {
@@ -72,7 +73,7 @@ TEST(AggregateTest, ARowWithoutValueAddsNothingAndPasses) {
   rows.slots[1].AppendAbsent();
   ASSERT_TRUE(bundle->barrier->Absorb(rows).ok());
   EXPECT_EQ(FireAll(bundle->barrier.get()).rows, 2u);
-  EXPECT_SAME(*host.side_effects().Read("x"), Value::List({Text("a")}));
+  EXPECT_SAME(*host.side_effects().Read("x"), ListOf({Text("a")}));
 }
 
 TEST(AggregateTest, IsChargedBeforeItGrows) {
@@ -83,6 +84,28 @@ TEST(AggregateTest, IsChargedBeforeItGrows) {
   Batch batch;
   bool done = false;
   EXPECT_EQ(bundle->barrier->Fire({}, &batch, &done).code(), StatusCode::kResourceExhausted);
+}
+
+// Many rows are gathered in many calls, and all of them before the first comes out.
+TEST(AggregateTest, ManyRowsAreGatheredInSlices) {
+  TestHost host;
+  auto bundle = MakeAggregate(AggregateInto("x", 0), 2, &host);
+  ASSERT_TRUE(bundle.ok());
+  constexpr size_t kBatches = 50;
+  for (size_t i = 0; i < kBatches; ++i) {
+    ASSERT_TRUE(bundle->barrier->Absorb(Rows(ValueList(kBatchRows, Value::Int(1)))).ok());
+  }
+  size_t calls = 0, rows = 0;
+  for (bool done = false; !done;) {
+    Batch batch;
+    ASSERT_TRUE(bundle->barrier->Fire({}, &batch, &done).ok());
+    calls += rows == 0 ? 1 : 0;
+    rows += batch.rows;
+    const Value bag = *host.side_effects().Read("x");
+    EXPECT_EQ(bag.AsList().size() == kBatches * kBatchRows, rows > 0);
+  }
+  EXPECT_EQ(rows, kBatches * kBatchRows);
+  EXPECT_GT(calls, 10u);
 }
 
 TEST(SideEffectsTest, MembersEqualAcrossNumberTypes) {
@@ -128,12 +151,12 @@ TEST(GroupTest, SideEffectKeepsRowsAndCapGivesTheMap) {
   EXPECT_EQ(FireAll(group->barrier.get()).rows, 3u);
   plan::Cap cap;
   cap.add_names("m");
-  const Value map = Value::Map({{Text("a"), Value::Long(3)}, {Text("b"), Value::Long(1)}});
+  const Value map = MapOf({{Text("a"), Value::Long(3)}, {Text("b"), Value::Long(1)}});
   EXPECT_SAME(FireAll(MakeCap(cap, &host).barrier.get()).slots[0].Get(0), map);
   ASSERT_TRUE(host.side_effects().DeclareBag("x").ok());
   cap.add_names("x");
   EXPECT_SAME(FireAll(MakeCap(cap, &host).barrier.get()).slots[0].Get(0),
-              Value::Map({{Text("m"), map}, {Text("x"), Value::List({})}}));
+              MapOf({{Text("m"), map}, {Text("x"), ListOf({})}}));
 }
 
 TEST(GroupTest, RowsGiveOneRowPerGroupOverManyCalls) {
@@ -148,7 +171,7 @@ TEST(GroupTest, RowsGiveOneRowPerGroupOverManyCalls) {
   const Batch out = FireAll(group->barrier.get());
   ASSERT_EQ(out.rows, 1500u);
   EXPECT_SAME(out.slots[1].Get(7), Value::Int(7));
-  EXPECT_SAME(out.slots[0].Get(7), Value::List({Value::Int(7), Value::Int(1507)}));
+  EXPECT_SAME(out.slots[0].Get(7), ListOf({Value::Int(7), Value::Int(1507)}));
   EXPECT_EQ(host.charged, 0);
 }
 
@@ -189,8 +212,8 @@ TEST(FoldWithTest, FoldsEachTraverserOnce) {
               Value::Int(5));
   EXPECT_SAME(*FoldWith(Value::Int(2), "mult", Rows({Value::Int(5)}, {}, {2})), Value::Int(50));
   EXPECT_SAME(*FoldWith(Value::Bool(false), "or", Rows({Value::Bool(true)})), Value::Bool(true));
-  EXPECT_SAME(*FoldWith(Value::List({}), "addAll", Rows({Value::List({Text("a")})})),
-              Value::List({Value::List({Text("a")})}));
+  EXPECT_SAME(*FoldWith(ListOf({}), "addAll", Rows({ListOf({Text("a")})})),
+              ListOf({ListOf({Text("a")})}));
   EXPECT_SAME(*FoldWith(Value::Int(1), "assign", Rows({Text("last")})), Text("last"));
 }
 
@@ -246,8 +269,8 @@ TEST(FoldWithTest, AHugeBulkTakesNoLoop) {
   EXPECT_SAME(*fold(Value::Int(7), "div", Value::Int(2)), Value::Int(0));
   EXPECT_SAME(*fold(Value::Int(7), "min", Value::Int(2)), Value::Int(2));
   EXPECT_SAME(*fold(Value::Bool(true), "and", Value::Bool(false)), Value::Bool(false));
-  EXPECT_SAME(*fold(Value::Set({}), "addAll", Value::Int(2)), Value::Set({Value::Int(2)}));
-  EXPECT_EQ(fold(Value::List({}), "addAll", Value::Int(2)).status().code(),
+  EXPECT_SAME(*fold(SetOf({}), "addAll", Value::Int(2)), SetOf({Value::Int(2)}));
+  EXPECT_EQ(fold(ListOf({}), "addAll", Value::Int(2)).status().code(),
             StatusCode::kResourceExhausted);
 }
 
@@ -266,7 +289,7 @@ TEST(FoldWithTest, ALongLoopIsDoneInSlices) {
 // Nesting past the bound is an error where it is gathered, not a broken invariant where it is read.
 TEST(GroupTest, ValuesAsDeepAsCanBeAreRefused) {
   Value deep = Value::Int(1);
-  while (deep.depth() < kMaxValueDepth) deep = Value::List({deep});
+  while (deep.depth() < kMaxValueDepth) deep = ListOf({deep});
   TestHost host;
   plan::Group op;
   op.set_value_slot(1);
@@ -278,7 +301,7 @@ TEST(GroupTest, ValuesAsDeepAsCanBeAreRefused) {
   Batch out;
   bool done = false;
   EXPECT_EQ(bag->barrier->Fire({}, &out, &done).code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(FoldWith(Value::List({}), "addAll", Rows({deep})).status().code(),
+  EXPECT_EQ(FoldWith(ListOf({}), "addAll", Rows({deep})).status().code(),
             StatusCode::kResourceExhausted);
 }
 

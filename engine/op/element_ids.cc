@@ -36,7 +36,7 @@ Status ElementIds::Load() {
   return OkStatus();
 }
 
-Value ElementIds::Detached(ElementData::Type type, Value id) const {
+StatusOr<Value> ElementIds::Detached(ElementData::Type type, Value id) const {
   ElementData element;
   element.type = type;
   element.id = std::move(id);
@@ -48,7 +48,7 @@ Value ElementIds::IdOf(VertexRef vertex) const {
   return found == vertex_ids_.end() ? Value() : found->second;
 }
 
-Value ElementIds::Replace(const Value& value) const {
+StatusOr<Value> ElementIds::Replace(const Value& value) const {
   switch (value.kind()) {
     case ValueKind::kVertex:
       return Detached(ElementData::Type::kVertex, IdOf(value.AsVertex()));
@@ -59,20 +59,25 @@ Value ElementIds::Replace(const Value& value) const {
     case ValueKind::kVertexProperty: {
       const VertexPropertyData& property = value.AsVertexProperty();
       const int64_t key = view_.schema().keys.Find(property.key);
-      return Detached(ElementData::Type::kVertexProperty,
-                      Value::List({IdOf(property.owner), Value::Long(key)}));
+      ASSIGN_OR_RETURN(Value id, Value::List({IdOf(property.owner), Value::Long(key)}));
+      return Detached(ElementData::Type::kVertexProperty, std::move(id));
     }
     case ValueKind::kList:
     case ValueKind::kSet: {
       ValueList members;
       members.reserve(value.AsList().size());
-      for (const Value& member : value.AsList()) members.push_back(Replace(member));
+      for (const Value& member : value.AsList()) {
+        ASSIGN_OR_RETURN(Value replaced, Replace(member));
+        members.push_back(std::move(replaced));
+      }
       return value.kind() == ValueKind::kList ? Value::List(std::move(members))
                                               : Value::Set(std::move(members));
     }
     case ValueKind::kPath: {
       PathData path = value.AsPath();
-      for (Value& object : path.objects) object = Replace(object);
+      for (Value& object : path.objects) {
+        ASSIGN_OR_RETURN(object, Replace(object));
+      }
       return Value::Of(std::move(path));
     }
     default:

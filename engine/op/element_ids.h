@@ -22,10 +22,10 @@ class ElementIds {
   // The value with detached elements that have nothing but their ids. A vertex's property has its
   // owner's id and its key's number: the properties of a vertex order as their keys were first
   // used.
-  Value Replace(const Value& value) const;
+  StatusOr<Value> Replace(const Value& value) const;
 
  private:
-  Value Detached(ElementData::Type type, Value id) const;
+  StatusOr<Value> Detached(ElementData::Type type, Value id) const;
   Value IdOf(VertexRef vertex) const;
 
   const storage::GraphView& view_;

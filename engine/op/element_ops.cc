@@ -25,10 +25,8 @@ class ExpandOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
-    if (!open_) {
-      RETURN_IF_ERROR(Open(input));
-      if (to_ == plan::Expand::DEGREE) return Degrees(output, done);
-    }
+    if (!open_) RETURN_IF_ERROR(Open(input));
+    if (to_ == plan::Expand::DEGREE) return Degrees(output, done);
     if (none_ || cursor_.done || elements_.vertices.empty()) {
       Close(done);
       return OkStatus();
@@ -57,6 +55,7 @@ class ExpandOp : public StreamOperator {
     }
     open_ = true;
     cursor_ = {};
+    degrees_ = {};
     return OkStatus();
   }
 
@@ -65,16 +64,25 @@ class ExpandOp : public StreamOperator {
     *done = true;
   }
 
+  // Counting at a hub takes several calls: those of the vertices that are done come out.
   Status Degrees(OpOutput* output, bool* done) {
-    std::vector<int64_t> degrees(elements_.vertices.size(), 0);
-    if (!none_) {
-      degrees.clear();
-      RETURN_IF_ERROR(host_->view().Degrees(elements_.vertices, direction_, labels_, &degrees));
+    const size_t begin = degrees_.row;
+    std::vector<int64_t> degrees;
+    if (none_) {
+      degrees.resize(elements_.vertices.size(), 0);
+      degrees_.done = true;
+    } else {
+      RETURN_IF_ERROR(host_->view().CountEnds(elements_.vertices, direction_, labels_, &degrees_,
+                                              kCountedEnds, &degrees));
     }
     output->column = Column(Column::Kind::kLong);
     for (int64_t degree : degrees) output->column.AppendLong(degree);
-    output->identity = true;
-    Close(done);
+    output->identity = degrees.size() == elements_.vertices.size();
+    for (size_t i = 0; i < degrees.size(); ++i) {
+      output->origin.push_back(static_cast<uint32_t>(begin + i));
+    }
+    *done = false;
+    if (degrees_.done) Close(done);
     return OkStatus();
   }
 
@@ -86,6 +94,7 @@ class ExpandOp : public StreamOperator {
   bool open_ = false;
   ElementRows elements_;
   storage::ExpandCursor cursor_;
+  storage::DegreeCursor degrees_;
 };
 
 class EdgeEndOp : public StreamOperator {
@@ -184,7 +193,7 @@ class FetchOp : public StreamOperator {
   static constexpr uint32_t kFirstRows = 16;
 
   void GiveBack() {
-    if (charged_ != 0) CHECK(host_->ChargeState(-std::exchange(charged_, 0)).ok());
+    if (charged_ != 0) (void)host_->ChargeState(-std::exchange(charged_, 0));
   }
 
   // What was found is given out.
@@ -242,7 +251,7 @@ class FetchOp : public StreamOperator {
         read(elements_.edges, elements_.edge_rows, &storage::GraphView::EdgeProperties, &of_edges));
     if (elements_.edges.empty() || elements_.vertices.empty()) {
       storage::PropertyRows& only = elements_.edges.empty() ? of_vertices : of_edges;
-      Objects(elements_, elements_.edges.empty(), &only);
+      RETURN_IF_ERROR(Objects(elements_, elements_.edges.empty(), &only));
       const std::vector<uint32_t>& rows =
           elements_.edges.empty() ? elements_.vertex_rows : elements_.edge_rows;
       for (uint32_t& element : only.rows) element = rows[element];
@@ -250,32 +259,37 @@ class FetchOp : public StreamOperator {
       found_.column = std::move(only.values);
       return OkStatus();
     }
-    Merge(elements_, &of_vertices, &of_edges, &found_);
-    return OkStatus();
+    return Merge(elements_, &of_vertices, &of_edges, &found_);
   }
 
   // Turns values into property objects when those are wanted.
-  void Objects(const ElementRows& elements, bool vertices, storage::PropertyRows* found) const {
-    if (!as_properties_) return;
+  Status Objects(const ElementRows& elements, bool vertices, storage::PropertyRows* found) const {
+    if (!as_properties_) return OkStatus();
     Column objects(Column::Kind::kValue);
     const NameTable& names = host_->view().schema().keys;
     for (size_t i = 0; i < found->rows.size(); ++i) {
       const uint32_t element = found->rows[i];
       if (vertices) {
-        objects.Append(Value::Of(VertexPropertyData{
-            elements.vertices[element], names.Name(found->keys[i]), found->values.Get(i)}));
+        ASSIGN_OR_RETURN(
+            const Value object,
+            Value::Of(VertexPropertyData{elements.vertices[element], names.Name(found->keys[i]),
+                                         found->values.Get(i)}));
+        objects.Append(object);
       } else {
-        objects.Append(Value::Of(PropertyData{elements.edges[element], names.Name(found->keys[i]),
-                                              found->values.Get(i)}));
+        ASSIGN_OR_RETURN(const Value object,
+                         Value::Of(PropertyData{elements.edges[element], names.Name(found->keys[i]),
+                                                found->values.Get(i)}));
+        objects.Append(object);
       }
     }
     found->values = std::move(objects);
+    return OkStatus();
   }
 
-  void Merge(const ElementRows& elements, storage::PropertyRows* of_vertices,
-             storage::PropertyRows* of_edges, OpOutput* output) const {
-    Objects(elements, true, of_vertices);
-    Objects(elements, false, of_edges);
+  Status Merge(const ElementRows& elements, storage::PropertyRows* of_vertices,
+               storage::PropertyRows* of_edges, OpOutput* output) const {
+    RETURN_IF_ERROR(Objects(elements, true, of_vertices));
+    RETURN_IF_ERROR(Objects(elements, false, of_edges));
     size_t v = 0, e = 0;
     while (v < of_vertices->rows.size() || e < of_edges->rows.size()) {
       const uint32_t vertex_row =
@@ -290,6 +304,7 @@ class FetchOp : public StreamOperator {
         output->column.AppendFrom(of_edges->values, e++);
       }
     }
+    return OkStatus();
   }
 
   OperatorHost* const host_;

@@ -1,8 +1,8 @@
 #include "engine/op/fold_operator.h"
 
-#include <algorithm>
 #include <map>
 
+#include "absl/container/flat_hash_map.h"
 #include "core/arithmetic.h"
 #include "core/value_compare.h"
 
@@ -26,15 +26,15 @@ StatusOr<Value> SumLong(const Value& a, const Value& b) {
   return Add(Value::Long(a.AsInteger()), Value::Long(b.AsInteger()));
 }
 
-Value MergeMaps(ValueMap into, const ValueMap& more) {
+StatusOr<Value> MergeMaps(ValueMap into, const ValueMap& more) {
+  absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent> places;
+  for (size_t i = 0; i < into.size(); ++i) places.emplace(into[i].first, i);
   for (const auto& [key, value] : more) {
-    auto known = std::find_if(into.begin(), into.end(), [&key = key](const auto& entry) {
-      return Equivalent(entry.first, key);
-    });
-    if (known == into.end()) {
+    const auto [place, is_new] = places.try_emplace(key, into.size());
+    if (is_new) {
       into.emplace_back(key, value);
     } else {
-      known->second = value;
+      into[place->second].second = value;
     }
   }
   return Value::Map(std::move(into));
@@ -48,7 +48,6 @@ StatusOr<Value> AddAll(const Value& a, const Value& b) {
   if (!a.is_collection() || b.kind() == ValueKind::kMap) {
     return InvalidArgument("The operator addAll adds to a collection, or maps to a map.");
   }
-  RETURN_IF_ERROR(CheckDepth(b.depth() + 1));
   ValueList all = a.AsList();
   all.push_back(b);
   return a.kind() == ValueKind::kSet ? MakeSet(std::move(all)) : Value::List(std::move(all));
@@ -104,7 +103,6 @@ std::optional<StatusOr<Value>> FoldMany(FoldOperator fold, const Value& folded, 
     return AddMany(fold, folded, next, times);
   }
   if (fold == AddAll && folded.kind() == ValueKind::kList && next.kind() != ValueKind::kMap) {
-    if (Status fits = CheckDepth(next.depth() + 1); !fits.ok()) return fits;
     ValueList all;
     all.reserve(folded.AsList().size() + static_cast<size_t>(times));
     all = folded.AsList();

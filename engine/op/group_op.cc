@@ -31,7 +31,7 @@ class GroupOp : public BarrierOperator {
       RETURN_IF_ERROR(FireRows(state, output));
       *done = state->next == state->table.size();
     } else {
-      Value map = Value::Map({});
+      Value map = Value::EmptyMap();
       if (state != nullptr) {
         const int64_t bytes = state->table.MapBytes();
         RETURN_IF_ERROR(host_->ChargeState(bytes));

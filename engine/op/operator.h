@@ -45,11 +45,19 @@ class OperatorHost {
   virtual void CloseUpstream(const StateKey& key) = 0;
 };
 
+// Where a stream operator stands in a batch that takes it more than one call.
+struct StreamCursor {
+  virtual ~StreamCursor() = default;
+};
+
 // What a stream operator made of (a part of) one input batch.
 struct OpOutput {
   // Set by the driver, for operators that make several rows of one: as many may come out in this
   // call. Fewer than kBatchRows when the slots that every row keeps are wide.
   size_t limit = kBatchRows;
+  // The operator's own, kept by the driver from call to call until the batch is done: nothing at
+  // the batch's first call.
+  std::unique_ptr<StreamCursor> cursor;
   std::vector<uint32_t> origin;  // input row of each output row, ascending; unused when identity
   bool identity = false;         // every input row comes out once, in one call
   int slot = -1;                 // which slot `column` replaces; -1: none
@@ -66,8 +74,8 @@ class StreamOperator {
  public:
   virtual ~StreamOperator() = default;
   virtual Status Process(const Batch& input, OpOutput* output, bool* done) = 0;
-  // Whether it keeps something between two calls with the same batch. In a loop each iteration then
-  // has one of its own; else they share one.
+  // Whether it keeps something between two calls with the same batch, but for the output's cursor.
+  // In a loop each iteration then has one of its own; else they share one.
   virtual bool keeps_cursor() const { return true; }
   // The instance is over (complete or closed): its state may go.
   virtual void Release(const InstanceId& instance) { (void)instance; }

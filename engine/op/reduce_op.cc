@@ -88,7 +88,7 @@ class Reducer {
   }
 
   // What a worker's share sends home.
-  Value Partial(const Accumulator& acc) const {
+  StatusOr<Value> Partial(const Accumulator& acc) const {
     if (is_count()) return Value::Long(acc.count);
     if (function_ == plan::Reduce::MIN || function_ == plan::Reduce::MAX) return acc.extreme;
     return acc.sum.Save();
@@ -98,7 +98,7 @@ class Reducer {
   StatusOr<std::optional<Value>> Final(Accumulator acc) const {
     if (is_count()) return std::optional<Value>(Value::Long(acc.count));
     if (function_ == plan::Reduce::FOLD) {
-      return std::optional<Value>(Value::List(std::move(acc.list)));
+      return Value::List(std::move(acc.list));
     }
     if (function_ == plan::Reduce::FOLD_WITH) {
       if (!acc.any) return std::optional<Value>(seed_);
@@ -160,7 +160,6 @@ class Reducer {
     const bool is_whole = whole.has_value();
     StatusOr<Value> folded = is_whole ? *std::move(whole) : fold(acc->folded, value);
     RETURN_IF_ERROR(folded.status());
-    RETURN_IF_ERROR(CheckDepth(folded->depth()));
     charge->Return(most);
     const int64_t grown = static_cast<int64_t>(folded->ByteSize()) - before;
     if (grown > 0) RETURN_IF_ERROR(charge->Take(grown));
@@ -326,7 +325,11 @@ class ReducePartialOp : public PartialOperator {
       const Share& share = iteration.shares.front();
       // Only nulls: nothing to add, but the weight must go home, so the row goes with a neutral
       // one.
-      output->slots[0].Append(share.acc.any ? reducer_.Partial(share.acc) : Value::Null());
+      Value partial;
+      if (share.acc.any) {
+        ASSIGN_OR_RETURN(partial, reducer_.Partial(share.acc));
+      }
+      output->slots[0].Append(partial);
       output->runs.push_back(share.run);
       ++output->rows;
       iteration.index.erase(share.run.instance);

@@ -1,6 +1,7 @@
 #include "engine/op/row_ops.h"
 
 #include "engine/expr/expression.h"
+#include "engine/op/state/row_slices.h"
 
 namespace koios::engine {
 namespace {
@@ -11,9 +12,19 @@ class FilterOp : public StreamOperator {
       : predicate_(std::move(predicate)), host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
-    *done = true;
-    RETURN_IF_ERROR(
-        SelectRows(predicate_, input, host_->sources(), &scratch_, &output->origin, &output->bulk));
+    *done = false;
+    for (size_t bytes = 0; !*done && bytes < RowSlices::kCallBytes;) {
+      ASSIGN_OR_RETURN(const RowSlices::Slice slice,
+                       predicate_.Next(input, host_->sources(), kBatchRows, &output->cursor));
+      if (slice.result == nullptr) break;
+      const size_t before = output->origin.size();
+      SelectRows(*slice.result, slice.end - slice.begin, &output->origin, &output->bulk);
+      for (size_t i = before; i < output->origin.size(); ++i) {
+        output->origin[i] += static_cast<uint32_t>(slice.begin);
+      }
+      *done = slice.end == input.rows;
+      bytes += slice.bytes;
+    }
     output->identity = output->origin.size() == input.rows;
     output->has_bulk = !output->bulk.empty();
     return OkStatus();
@@ -21,9 +32,8 @@ class FilterOp : public StreamOperator {
   bool keeps_cursor() const override { return false; }
 
  private:
-  const Expression predicate_;
+  RowSlices predicate_;
   OperatorHost* const host_;
-  std::vector<Operand> scratch_;
 };
 
 class ProjectOp : public StreamOperator {
@@ -35,54 +45,57 @@ class ProjectOp : public StreamOperator {
         host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
-    *done = true;
-    const Operand* result = nullptr;
-    RETURN_IF_ERROR(expression_.Evaluate(input, host_->sources(), &scratch_, &result));
     output->slot = slot_;
-    if (!result->is_constant && result->present.empty()) {
-      output->identity = true;
-      output->column = *result->column;
-      return OkStatus();
-    }
-    std::vector<uint32_t> rows;
-    for (uint32_t row = 0; row < input.rows; ++row) {
-      if (result->Present(row)) rows.push_back(row);
-    }
-    if (absent_ == plan::Project::LEAVE_ABSENT && rows.size() < input.rows) {
-      output->identity = true;
-      for (uint32_t row = 0; row < input.rows; ++row) {
-        if (result->Present(row)) {
-          output->column.Append(result->Get(row));
-        } else {
-          output->column.AppendAbsent();
-        }
+    *done = false;
+    for (size_t bytes = 0; !*done && bytes < RowSlices::kCallBytes;) {
+      ASSIGN_OR_RETURN(const RowSlices::Slice slice,
+                       expression_.Next(input, host_->sources(), kBatchRows, &output->cursor));
+      if (slice.result == nullptr) break;
+      *done = slice.end == input.rows;
+      bytes += slice.bytes;
+      if (slice.whole && !slice.result->is_constant && slice.result->present.empty()) {
+        output->identity = true;
+        output->column = *slice.result->column;
+        return OkStatus();
       }
-      return OkStatus();
+      Add(slice, output);
     }
-    if (absent_ == plan::Project::NULL_VALUE && rows.size() < input.rows) {
-      output->identity = true;
-      for (uint32_t row = 0; row < input.rows; ++row) {
-        output->column.Append(result->Present(row) ? result->Get(row) : Value::Null());
-      }
-      return OkStatus();
-    }
-    if (result->is_constant) {
-      for (size_t i = 0; i < rows.size(); ++i) output->column.Append(result->constant);
-    } else {
-      output->column.AppendGather(*result->column, rows);
-    }
-    output->identity = rows.size() == input.rows;
-    output->origin = std::move(rows);
+    output->identity = output->origin.size() == input.rows;
     return OkStatus();
   }
   bool keeps_cursor() const override { return false; }
 
  private:
-  const Expression expression_;
+  // The rows that come out, and their values behind those of earlier slices.
+  void Add(const RowSlices::Slice& slice, OpOutput* output) const {
+    const Operand& result = *slice.result;
+    std::vector<uint32_t> rows;  // of the slice, that have a value
+    for (uint32_t row = 0; row < slice.end - slice.begin; ++row) {
+      const bool present = result.Present(row);
+      if (!present && absent_ == plan::Project::DROP_ROW) continue;
+      output->origin.push_back(static_cast<uint32_t>(slice.begin + row));
+      if (present) rows.push_back(row);
+    }
+    if (rows.size() == slice.end - slice.begin || absent_ == plan::Project::DROP_ROW) {
+      if (!result.is_constant) return output->column.AppendGather(*result.column, rows);
+      for (size_t i = 0; i < rows.size(); ++i) output->column.Append(result.constant);
+      return;
+    }
+    for (uint32_t row = 0; row < slice.end - slice.begin; ++row) {
+      if (result.Present(row)) {
+        output->column.Append(result.Get(row));
+      } else if (absent_ == plan::Project::LEAVE_ABSENT) {
+        output->column.AppendAbsent();
+      } else {
+        output->column.Append(Value::Null());
+      }
+    }
+  }
+
+  RowSlices expression_;
   const int slot_;
   const plan::Project::Absent absent_;
   OperatorHost* const host_;
-  std::vector<Operand> scratch_;
 };
 
 // Lists, sets, paths to members, maps to one-entry maps; anything else stays as it is.
@@ -95,7 +108,7 @@ class UnfoldOp : public StreamOperator {
       const Value value = input.slots[0].Get(row_);
       const size_t count = Members(value);
       if (member_ < count) {
-        const Value member = Member(value, member_++);
+        ASSIGN_OR_RETURN(const Value member, Member(value, member_++));
         bytes += member.ByteSize();
         output->column.Append(member);
         output->origin.push_back(static_cast<uint32_t>(row_));
@@ -118,7 +131,7 @@ class UnfoldOp : public StreamOperator {
     return 1;
   }
 
-  static Value Member(const Value& value, size_t i) {
+  static StatusOr<Value> Member(const Value& value, size_t i) {
     if (value.is_collection()) return value.AsList()[i];
     if (value.kind() == ValueKind::kMap) return Value::Map({value.AsMap()[i]});
     if (value.kind() == ValueKind::kPath) return value.AsPath().objects[i];

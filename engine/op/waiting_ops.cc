@@ -72,7 +72,8 @@ class WaitingDedup : public CollectOp {
     for (; passing->next < end; ++passing->next) {
       const Position at = passing->all[passing->next];
       Value key;
-      if (!keys_.KeyAt(state->rows.ChunkAt(at), at.row, &key)) continue;
+      ASSIGN_OR_RETURN(const bool has_key, keys_.KeyAt(state->rows.ChunkAt(at), at.row, &key));
+      if (!has_key) continue;
       ASSIGN_OR_RETURN(const bool fresh, firing_->Add(std::move(key), &charge));
       if (fresh) state->order.push_back(at);
     }

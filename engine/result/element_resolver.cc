@@ -152,8 +152,17 @@ const ElementData& ElementResolver::Resolve(const EdgeRef& edge) const {
   return edge_elements_[edge_rows_.at(edge.id)];
 }
 
+Status ElementResolver::ResolveAll(const ValueList& values, ValueList* out) const {
+  out->reserve(values.size());
+  for (const Value& value : values) {
+    ASSIGN_OR_RETURN(Value resolved, Resolve(value));
+    out->push_back(std::move(resolved));
+  }
+  return OkStatus();
+}
+
 // Recursion is bounded by kMaxValueDepth.
-Value ElementResolver::Resolve(const Value& value) const {
+StatusOr<Value> ElementResolver::Resolve(const Value& value) const {
   switch (value.kind()) {
     case ValueKind::kVertex:
       return Value::Of(Resolve(value.AsVertex()));
@@ -165,7 +174,7 @@ Value ElementResolver::Resolve(const Value& value) const {
       element.type = ElementData::Type::kVertexProperty;
       element.id = Value::Long(VertexPropertyId(view_.schema(), property));
       element.label = property.key;
-      element.value = Resolve(property.value);
+      ASSIGN_OR_RETURN(element.value, Resolve(property.value));
       return Value::Of(std::move(element));
     }
     case ValueKind::kProperty: {
@@ -173,20 +182,19 @@ Value ElementResolver::Resolve(const Value& value) const {
       ElementData element;
       element.type = ElementData::Type::kProperty;
       element.label = property.key;
-      element.value = Resolve(property.value);
+      ASSIGN_OR_RETURN(element.value, Resolve(property.value));
       return Value::Of(std::move(element));
     }
     case ValueKind::kPath: {
       PathData path;
-      for (const Value& object : value.AsPath().objects) path.objects.push_back(Resolve(object));
+      RETURN_IF_ERROR(ResolveAll(value.AsPath().objects, &path.objects));
       path.labels = value.AsPath().labels;
       return Value::Of(std::move(path));
     }
     case ValueKind::kList:
     case ValueKind::kSet: {
       ValueList items;
-      items.reserve(value.AsList().size());
-      for (const Value& item : value.AsList()) items.push_back(Resolve(item));
+      RETURN_IF_ERROR(ResolveAll(value.AsList(), &items));
       return value.kind() == ValueKind::kList ? Value::List(std::move(items))
                                               : Value::Set(std::move(items));
     }
@@ -194,7 +202,9 @@ Value ElementResolver::Resolve(const Value& value) const {
       ValueMap entries;
       entries.reserve(value.AsMap().size());
       for (const auto& [key, item] : value.AsMap()) {
-        entries.emplace_back(Resolve(key), Resolve(item));
+        ASSIGN_OR_RETURN(Value resolved_key, Resolve(key));
+        ASSIGN_OR_RETURN(Value resolved_item, Resolve(item));
+        entries.emplace_back(std::move(resolved_key), std::move(resolved_item));
       }
       return Value::Map(std::move(entries));
     }

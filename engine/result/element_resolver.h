@@ -27,11 +27,13 @@ class ElementResolver {
   Status Load();
 
   // The same value with every reference in it replaced by an element. REQUIRES: collected, loaded.
-  Value Resolve(const Value& value) const;
+  // RESOURCE_EXHAUSTED where an element is deeper than a reference may be.
+  StatusOr<Value> Resolve(const Value& value) const;
   const ElementData& Resolve(VertexRef vertex) const;
   const ElementData& Resolve(const EdgeRef& edge) const;
 
  private:
+  Status ResolveAll(const ValueList& values, ValueList* out) const;
   Status LoadVertices();
   Status LoadEdges();
   std::string LabelName(LabelId label) const;

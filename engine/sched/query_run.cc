@@ -73,11 +73,15 @@ Status QueryRun::Open() {
       if (slot >= node.drops.size()) return Internal("The plan drops a slot that does not exist.");
       node.drops[slot] = true;
     }
+    std::vector<Expression> tests;
     for (const plan::Split::Option& option : node.op->split().options()) {
       StatusOr<Expression> test =
           Expression::Bind(option.test(), spec_->plan.num_slots(), node.host->charge());
       if (!test.ok()) return WithDetail(test.status(), DetailFor(*node.op));
-      node.tests.push_back(*std::move(test));
+      tests.push_back(*std::move(test));
+    }
+    if (!tests.empty()) {
+      node.tests = std::make_unique<SplitTests>(std::move(tests), node.op->split().copy());
     }
     const bool stateful =
         node.op->has_limit() || node.op->has_dedup() || node.code.barrier != nullptr;

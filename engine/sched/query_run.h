@@ -18,6 +18,7 @@
 #include "engine/exchange/frame.h"
 #include "engine/expr/expression.h"
 #include "engine/op/operator.h"
+#include "engine/op/split_tests.h"
 #include "engine/sched/idle_watch.h"
 #include "engine/sched/outbox.h"
 #include "engine/sched/plan_shape.h"
@@ -101,6 +102,7 @@ class QueryRun {
     std::deque<Input> queue;
     std::optional<Input> active;
     std::unique_ptr<StreamOperator> stream;  // in loops, for operators that keep a cursor only
+    std::unique_ptr<StreamCursor> cursor;    // of `active`, for those that leave it to the driver
     uint32_t ordinal_row = UINT32_MAX;       // the input row that gave the last output row,
     uint32_t ordinal_next = 0;               // and how many it has given (ordinals only)
   };
@@ -113,9 +115,9 @@ class QueryRun {
     const plan::Operator* op = nullptr;
     std::unique_ptr<Host> host;
     OperatorBundle code;
-    std::vector<bool> drops;        // by slot: nobody behind reads it
-    std::vector<uint32_t> needed;   // slots that its input must have
-    std::vector<Expression> tests;  // Split
+    std::vector<bool> drops;            // by slot: nobody behind reads it
+    std::vector<uint32_t> needed;       // slots that its input must have
+    std::unique_ptr<SplitTests> tests;  // Split; null: all branches get all rows
     std::map<Loops, Lane> lanes;
     Lane* lane = nullptr;                         // being run
     Loops iteration;                              // of `lane`, or of the firing

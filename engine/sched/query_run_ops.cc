@@ -139,6 +139,7 @@ Status QueryRun::RunStream(Node* node) {
     stats_[node->op->id()].rows_dropped += input.batch.rows - input.run_begin;
     FinishInput(node);
     node->lane->stream.reset();
+    node->lane->cursor.reset();
     ASSIGN_OR_RETURN(node->code,
                      MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
     return OkStatus();
@@ -155,7 +156,9 @@ Status QueryRun::RunStream(Node* node) {
     }
     code = node->lane->stream.get();
   }
+  output.cursor = std::move(node->lane->cursor);
   RETURN_IF_ERROR(code->Process(input.batch, &output, &done));
+  if (!done) node->lane->cursor = std::move(output.cursor);
   const size_t rows = output.rows(input.batch);
   rows_seen_ += rows;
   if (rows_seen_ >= worker_.spread_after_rows) spread_ = true;
@@ -445,27 +448,19 @@ void QueryRun::SendData(Node* node, uint32_t to, const Loops& lane, Batch batch)
 // Copies into every branch, or sends each row into the first option whose test fits. A branch's
 // first row arms its first barrier (engine rule 6).
 Status QueryRun::RunSplit(Node* node) {
-  node->lane->active = TakeInput(node);
+  if (!node->lane->active.has_value()) node->lane->active = TakeInput(node);
   const Batch& batch = node->lane->active->batch;
-  const plan::Split& split = node->op->split();
   const int branches = node->op->next_size();
   std::vector<std::vector<uint32_t>> picked(branches);
-  if (split.options().empty()) {
+  if (node->tests == nullptr) {
     for (int b = 0; b < branches; ++b) {
       for (uint32_t row = 0; row < batch.rows; ++row) picked[b].push_back(row);
     }
   } else {
-    std::vector<uint8_t> taken(batch.rows, 0);
-    std::vector<Operand> scratch;
-    std::vector<uint32_t> selected;
-    for (int b = 0; b < std::min(branches, split.options_size()); ++b) {
-      RETURN_IF_ERROR(
-          SelectRows(node->tests[b], batch, node->host->sources(), &scratch, &selected));
-      for (uint32_t row : selected) {
-        if (taken[row] == 0) picked[b].push_back(row);
-        if (!split.copy()) taken[row] = 1;
-      }
-    }
+    ASSIGN_OR_RETURN(const bool done,
+                     node->tests->Pick(batch, node->host->sources(), &node->lane->cursor, &picked));
+    if (!done) return OkStatus();
+    picked.resize(static_cast<size_t>(branches));
   }
   DistributeRuns(node, picked);
   FinishInput(node);

@@ -7,6 +7,7 @@ namespace {
 
 // Operator invocations per turn of a query: a slice stays well under a millisecond.
 constexpr int kStepsPerTurn = 8;
+constexpr uint64_t kTurnNanos = 10'000'000;  // fewer steps when these take longer
 
 // What is left of a request's time when its query starts is the limit of the query.
 Status RanIntoDeadline(uint64_t started_ns, uint64_t deadline_ns, uint64_t now_ns) {
@@ -231,8 +232,12 @@ bool Worker::Step(uint64_t now_ns) {
     turns_.push_back(id);
     QueryRun& run = *queries_.find(id)->second.run;
     int steps = 0;
-    while (steps < kStepsPerTurn && run.Step()) ++steps;
-    const bool idle = steps < kStepsPerTurn;
+    bool idle = false;
+    const uint64_t begin = context_.clock->NowNanos();
+    while (!idle && steps < kStepsPerTurn && context_.clock->NowNanos() - begin < kTurnNanos) {
+      idle = !run.Step();
+      steps += idle ? 0 : 1;
+    }
     bool more = true;
     if (idle) {
       more = run.Flush();

@@ -3,6 +3,7 @@
 // that do not fit the plan end it with an error.
 #include "engine/sched/worker.h"
 
+#include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "gtest/gtest.h"
 #include "storage/memory_graph.h"
@@ -218,7 +219,7 @@ std::vector<Column> AllColumns() {
   Column mixed = TwoOf(Value::Int(1));
   mixed.Clear();
   mixed.Append(Value::Int(1));
-  mixed.Append(Value::List({Value::Of(far)}));
+  mixed.Append(ListOf({Value::Of(far)}));
   return {Column(),
           TwoOf(Value::Bool(true)),
           TwoOf(Value::Int(70'000)),
@@ -265,7 +266,7 @@ TEST(WorkerTest, WhatAnOperatorReadsMustBeThere) {
   EXPECT_EQ(status(1, {TwoOf(Value::Int(1000))}), StatusCode::kDataLoss);
   EXPECT_EQ(status(3, {Column(), ones}), StatusCode::kDataLoss);  // expand
   EXPECT_EQ(status(3, {far}), StatusCode::kDataLoss);
-  EXPECT_EQ(status(3, {TwoOf(Value::List({far.Get(0)}))}), StatusCode::kDataLoss);
+  EXPECT_EQ(status(3, {TwoOf(ListOf({far.Get(0)}))}), StatusCode::kDataLoss);
   EXPECT_EQ(status(17, {ones}), StatusCode::kDataLoss);            // sample
   EXPECT_EQ(status(22, {Column(), ones}), StatusCode::kDataLoss);  // sink
 }

@@ -303,7 +303,12 @@ bool ParseField(ColumnType type, std::string_view text, const CsvOptions& option
     }
     items.push_back(std::move(one));
   }
-  *value = Value::List(std::move(items));
+  StatusOr<Value> list = Value::List(std::move(items));
+  if (!list.ok()) {
+    *why = MessageOf(list.status());
+    return false;
+  }
+  *value = *std::move(list);
   return true;
 }
 

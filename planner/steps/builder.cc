@@ -130,8 +130,14 @@ void Builder::Emit(Operation operation) {
 }
 
 Status Builder::UnionWith(Chain other) {
-  if (++injects_ > kMaxInjects) {
-    return NotThereYet(span_, "inject", "so many inject() steps are not there yet");
+  if (++joins_ > kMaxJoins) {
+    ErrorDetail detail;
+    detail.reason = "TOO_MANY_JOINS";
+    detail.span = span_;
+    detail.limit = std::to_string(kMaxJoins) + " steps inject() and optional() in one traversal";
+    detail.used = std::to_string(joins_);
+    detail.hint = "Give inject() all values at once, or put optional() steps into a loop.";
+    return ResourceExhausted("the traversal has more than " + detail.limit, detail);
   }
   Split split;
   const bool starts = chain_.ops.empty();

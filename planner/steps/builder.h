@@ -46,7 +46,7 @@ struct StepCall {
 inline constexpr size_t kMaxLabels = 256;
 
 // Steps inject() in the middle of one traversal: each nests what is before it.
-inline constexpr uint32_t kMaxInjects = 32;
+inline constexpr uint32_t kMaxJoins = 32;
 
 // What all builders of one query share.
 struct QueryState {
@@ -146,7 +146,7 @@ class Builder {
   bool is_child_ = true;
   bool lenient_ = false;
   LoopPlace loop_;
-  uint32_t injects_ = 0;
+  uint32_t joins_ = 0;
   std::string end_;  // where(...as('a')): what a stands for is stored there
   Chain chain_;
   SourceSpan span_;

@@ -14,7 +14,7 @@ ExpressionPtr WithBagAsSet(const ExpressionPtr& test) {
   if (test->kind != Expression::Kind::kCall) return test;
   std::vector<ExpressionPtr> args;
   for (const ExpressionPtr& arg : test->args) args.push_back(WithBagAsSet(arg));
-  if (test->name == "typeOf") args[0] = Constant(Value::Set({}));
+  if (test->name == "typeOf") args[0] = Constant(Value::EmptySet());
   return CallOf(test->name, std::move(args));
 }
 
@@ -78,7 +78,8 @@ Status EmitAny(const std::vector<Bound>& wanted, const ExpressionPtr& subject, c
   if (tests.empty() && values.size() == 1) {
     tests.push_back(CallOf("eq", {subject, Constant(values[0])}));
   } else if (!values.empty() || tests.empty()) {
-    tests.push_back(CallOf("within", {subject, Constant(Value::List(std::move(values)))}));
+    ASSIGN_OR_RETURN(Value list, Value::List(std::move(values)));
+    tests.push_back(CallOf("within", {subject, Constant(std::move(list))}));
   }
   builder->Emit(Filter{tests.size() == 1 ? tests[0] : CallOf("or", std::move(tests))});
   return OkStatus();
@@ -93,26 +94,31 @@ void AppendIds(const Value& wanted, ValueList* ids) {
   }
 }
 
-ExpressionPtr HasId(const ExpressionPtr& element, const Value& wanted, bool negated) {
-  ValueList ids;
-  AppendIds(wanted, &ids);
-  ExpressionPtr has = CallOf("has_id", {element, Constant(Value::List(std::move(ids)))});
+StatusOr<ExpressionPtr> HasId(const ExpressionPtr& element, ValueList ids, bool negated) {
+  ASSIGN_OR_RETURN(Value wanted, Value::List(std::move(ids)));
+  ExpressionPtr has = CallOf("has_id", {element, Constant(std::move(wanted))});
   if (!negated) return has;
   return CallOf("and", {CallOf("present", {CallOf("id", {element})}), CallOf("not", {has})});
 }
 
 // A test of id(_) where "1" finds the integer id 1, as it does in V("1").
-ExpressionPtr WithIdsFound(const ExpressionPtr& test) {
+StatusOr<ExpressionPtr> WithIdsFound(const ExpressionPtr& test) {
   if (test->kind != Expression::Kind::kCall) return test;
   if (test->args.size() == 2 && test->args[0]->kind == Expression::Kind::kCall &&
       test->args[0]->name == "id" && test->args[1]->kind == Expression::Kind::kConstant) {
     const ExpressionPtr& element = test->args[0]->args[0];
-    const Value& wanted = test->args[1]->constant;
-    if (test->name == "eq" || test->name == "within") return HasId(element, wanted, false);
-    if (test->name == "neq" || test->name == "without") return HasId(element, wanted, true);
+    const bool negated = test->name == "neq" || test->name == "without";
+    if (negated || test->name == "eq" || test->name == "within") {
+      ValueList ids;
+      AppendIds(test->args[1]->constant, &ids);
+      return HasId(element, std::move(ids), negated);
+    }
   }
   std::vector<ExpressionPtr> args;
-  for (const ExpressionPtr& arg : test->args) args.push_back(WithIdsFound(arg));
+  for (const ExpressionPtr& arg : test->args) {
+    ASSIGN_OR_RETURN(ExpressionPtr with_ids, WithIdsFound(arg));
+    args.push_back(std::move(with_ids));
+  }
   return CallOf(test->name, std::move(args));
 }
 
@@ -127,10 +133,12 @@ Status EmitIds(const std::vector<Bound>& wanted, const StepCall& step, Builder* 
     }
     ASSIGN_OR_RETURN(ExpressionPtr test,
                      BuildPredicate(argument, CallOf("id", {Current()}), step.name()));
-    tests.push_back(WithIdsFound(test));
+    ASSIGN_OR_RETURN(test, WithIdsFound(test));
+    tests.push_back(std::move(test));
   }
   if (!ids.empty() || tests.empty()) {
-    tests.push_back(HasId(Current(), Value::List(std::move(ids)), false));
+    ASSIGN_OR_RETURN(ExpressionPtr has, HasId(Current(), std::move(ids), false));
+    tests.push_back(std::move(has));
   }
   builder->Emit(Filter{tests.size() == 1 ? tests[0] : CallOf("or", std::move(tests))});
   return OkStatus();

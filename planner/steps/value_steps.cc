@@ -113,7 +113,8 @@ Status BuildIdentity(const StepCall&, Builder*) { return OkStatus(); }
 
 Status BuildValueMap(const StepCall& step, Builder* builder) {
   ASSIGN_OR_RETURN(ValueList options, ValueMapOptions(step));
-  std::vector<ExpressionPtr> args = {Current(), Constant(Value::List(std::move(options)))};
+  ASSIGN_OR_RETURN(Value wanted, Value::List(std::move(options)));
+  std::vector<ExpressionPtr> args = {Current(), Constant(std::move(wanted))};
   for (std::string& key : KeysOf(step, 0)) args.push_back(StringConstant(std::move(key)));
   return EmitMap(CallOf("value_map", std::move(args)), IsByUnfold(step), step, builder);
 }

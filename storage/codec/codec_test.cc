@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/testing/make_value.h"
 #include "core/value_compare.h"
 #include "storage/codec/element_id.h"
 #include "storage/codec/equality_hash.h"
@@ -132,7 +133,7 @@ TEST(Records, RoundTrip) {
   KeyedProperties properties = {{300, Value::String("x")},
                                 {2, Value::Long(1)},
                                 {300, Value::Null()},
-                                {7, Value::List({Value::Int(1), Value::Null()})},
+                                {7, ListOf({Value::Int(1), Value::Null()})},
                                 {2, Value::Double(2.5)}};
   SortProperties(&properties);
   ASSERT_EQ(properties.size(), 3u);

@@ -95,7 +95,7 @@ size_t Adjacency::ByteSize() const {
 AdjacencyCache::AdjacencyCache(size_t max_bytes)
     : max_shard_bytes_(max_bytes / kNumShards),
       max_ends_(std::min<size_t>(max_shard_bytes_ / 4 / (sizeof(VertexRef) + sizeof(uint64_t)),
-                                 size_t{1} << 20)),
+                                 size_t{1} << 18)),
       shards_(std::make_unique<Shard[]>(kNumShards)),
       stamps_(kNumStamps) {}
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/testing/make_value.h"
 #include "core/value_compare.h"
 #include "core/value_proto.h"
 #include "storage/check.h"
@@ -303,8 +304,8 @@ TEST_F(CommitTest, AReadVersionOlderThanTheWindowIsAConflict) {
 
 TEST_F(CommitTest, RefusesWhatCantBeStored) {
   const std::vector<Value> bad = {
-      Value::Of(v1_), Value::Of(Token::kId), Value::List({Value::Of(e12_)}),
-      Value::Map({{Value::String("k"), Value::Set({Value::Of(Direction::kOut)})}})};
+      Value::Of(v1_), Value::Of(Token::kId), ListOf({Value::Of(e12_)}),
+      MapOf({{Value::String("k"), SetOf({Value::Of(Direction::kOut)})}})};
   for (const Value& value : bad) {
     EXPECT_EQ(CodeOf(SetProperty(v1_, "k", value)), StatusCode::kInvalidArgument);
     EXPECT_EQ(CodeOf(AddVertexBatch(base_, std::nullopt, {{"k", value}})),
@@ -381,9 +382,9 @@ TEST_F(CommitTest, AWatchEndsACommitThatIsNotAppliedYet) {
 
 TEST_F(CommitTest, ValuesThatNestTooDeepToBeSentAreNotStored) {
   Value deep = Value::Int(1);
-  while (deep.depth() < kMaxSentDepth) deep = Value::List({deep});
+  while (deep.depth() < kMaxSentDepth) deep = ListOf({deep});
   ASSERT_TRUE(Commit(SetProperty(v1_, "deep", deep)).ok());
-  EXPECT_EQ(CodeOf(SetProperty(v1_, "deep", Value::List({deep}))), StatusCode::kResourceExhausted);
+  EXPECT_EQ(CodeOf(SetProperty(v1_, "deep", ListOf({deep}))), StatusCode::kResourceExhausted);
 }
 
 TEST_F(CommitTest, EverythingIsThereAfterReopening) {

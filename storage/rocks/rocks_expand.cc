@@ -3,6 +3,7 @@
 // is read to its end from its start is put there on the way, and so is one that somebody comes back
 // to, so that a small limit on a vertex with many edges reads no more than it gives.
 #include <algorithm>
+#include <utility>
 
 #include "storage/rocks/edge_end_reader.h"
 #include "storage/rocks/rocks_view.h"
@@ -241,24 +242,44 @@ Status RocksView::Expand(std::span<const VertexRef> vertices, Direction directio
   return OkStatus();
 }
 
-Status RocksView::Degrees(std::span<const VertexRef> vertices, Direction direction,
-                          std::span<const LabelId> labels, std::vector<int64_t>* out) const {
+Status RocksView::CountEnds(std::span<const VertexRef> vertices, Direction direction,
+                            std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
+                            std::vector<int64_t>* out) const {
   const std::vector<Segment> segments = MakeSegments(direction, labels);
   SegmentReader reader(snapshot_, version_, cache_.get(), vertices, segments, kDegreesLookahead);
-  for (size_t row = 0; row < vertices.size(); ++row) {
-    int64_t degree = 0;
-    for (size_t segment = 0; segment < segments.size(); ++segment) {
-      if (std::shared_ptr<const Adjacency> cached = reader.Cached(row, segment)) {
-        degree += static_cast<int64_t>(cached->neighbours.size());
+  for (; cursor->row < vertices.size(); ++cursor->row) {
+    if (limit == 0) return OkStatus();
+    size_t segment = 0;
+    EdgeEnd end;  // the last one counted
+    bool resumed = !cursor->resume_key.empty();
+    if (resumed) {
+      RETURN_IF_ERROR(DecodeEdgeEndKey(cursor->resume_key, &end));
+      ASSIGN_OR_RETURN(segment, SegmentOf(segments, end));
+    }
+    for (; segment < segments.size(); ++segment, resumed = false, cursor->resume_key.clear()) {
+      const auto cached = resumed ? nullptr : reader.Cached(cursor->row, segment);
+      if (cached != nullptr) {
+        cursor->counted += static_cast<int64_t>(cached->neighbours.size());
         continue;
       }
-      RETURN_IF_ERROR(reader
-                          .Stream(reader.KeyOf(row, segment), {}, SIZE_MAX,
-                                  [&degree](const EdgeEnd&) { ++degree; })
-                          .status());
+      size_t read = 0;
+      const auto count = [&](const EdgeEnd& next) {
+        ++read;
+        end = next;
+      };
+      ASSIGN_OR_RETURN(const bool finished,
+                       reader.Stream(reader.KeyOf(cursor->row, segment), cursor->resume_key,
+                                     std::max<size_t>(limit, 1), count));
+      cursor->counted += static_cast<int64_t>(read);
+      limit -= std::min(limit, read);
+      if (finished) continue;
+      cursor->resume_key = EdgeEndKey(end);
+      return OkStatus();
     }
-    out->push_back(degree);
+    out->push_back(std::exchange(cursor->counted, 0));
+    limit -= std::min<size_t>(limit, 1);
   }
+  cursor->done = true;
   return OkStatus();
 }
 

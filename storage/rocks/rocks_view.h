@@ -44,8 +44,9 @@ class RocksView final : public GraphView {
   Status Expand(std::span<const VertexRef> vertices, Direction direction,
                 std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
                 size_t limit, Expansion* out) const override;
-  Status Degrees(std::span<const VertexRef> vertices, Direction direction,
-                 std::span<const LabelId> labels, std::vector<int64_t>* out) const override;
+  Status CountEnds(std::span<const VertexRef> vertices, Direction direction,
+                   std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
+                   std::vector<int64_t>* out) const override;
   Status VertexLabels(std::span<const VertexRef> vertices,
                       std::vector<LabelId>* out) const override;
   Status VertexIds(std::span<const VertexRef> vertices, Column* out) const override;

@@ -2,6 +2,7 @@
 // optional(), one in the other, under many schedules and numbers of workers.
 #include <algorithm>
 
+#include "core/testing/make_value.h"
 #include "core/value_compare.h"
 #include "engine/sim/simulation.h"
 #include "gtest/gtest.h"
@@ -80,7 +81,7 @@ class CarryPlan {
 
 Value PathOf(ValueList objects) {
   std::vector<std::vector<std::string>> labels(objects.size());
-  return Value::Of(PathData{std::move(objects), std::move(labels)});
+  return Made(Value::Of(PathData{std::move(objects), std::move(labels)}));
 }
 
 // The paths of V().out(), and when `optional` those of one vertex where no edge leads on.
@@ -95,7 +96,7 @@ std::vector<Value> Expected(const storage::GraphView& graph, bool optional) {
       storage::Expansion expansion;
       CHECK(graph.Expand({&ref, 1}, Direction::kOut, {}, false, &cursor, 100, &expansion).ok());
       for (VertexRef other : expansion.neighbours) {
-        paths.push_back(PathOf({vertex, Value::Of(other)}));
+        paths.push_back(PathOf({vertex, Made(Value::Of(other))}));
       }
     }
     if (optional && paths.size() == before) paths.push_back(PathOf({vertex}));

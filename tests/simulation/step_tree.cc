@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
 
@@ -511,7 +512,7 @@ class Evaluator {
       while (!cursor.done) {
         storage::Expansion expansion;
         CHECK(graph_.Expand({&vertex, 1}, direction, {}, false, &cursor, 100, &expansion).ok());
-        for (VertexRef other : expansion.neighbours) out.push_back(Value::Of(other));
+        for (VertexRef other : expansion.neighbours) out.push_back(Made(Value::Of(other)));
       }
     }
     return out;
@@ -600,7 +601,7 @@ std::optional<Answer> Evaluate(const RandomQuery& query, const storage::GraphVie
     while (!cursor.done) {
       std::vector<VertexRef> found;
       CHECK(graph.ScanVertices(partition, {}, &cursor, 100, &found).ok());
-      for (VertexRef vertex : found) vertices.push_back(Value::Of(vertex));
+      for (VertexRef vertex : found) vertices.push_back(Made(Value::Of(vertex)));
     }
   }
   Evaluator evaluator(graph);

@@ -25,7 +25,7 @@ class KeyReader {
   }
 
   // False: the row lacks one of them, as an unproductive by() does.
-  bool KeyAt(const Batch& batch, size_t row, Value* key) const {
+  StatusOr<bool> KeyAt(const Batch& batch, size_t row, Value* key) const {
     for (uint32_t slot : slots_) {
       if (!batch.Has(slot) || batch.slots[slot].IsAbsent(row)) return false;
     }
@@ -35,7 +35,7 @@ class KeyReader {
     }
     ValueList parts;
     for (uint32_t slot : slots_) parts.push_back(batch.slots[slot].Get(row));
-    *key = Value::List(std::move(parts));
+    ASSIGN_OR_RETURN(*key, Value::List(std::move(parts)));
     return true;
   }
 
@@ -78,7 +78,8 @@ class DistinctKeys {
     }
     for (size_t row = begin; row < end; ++row) {
       Value key;
-      if (!reader.KeyAt(batch, row, &key) || (passed != nullptr && passed->Contains(key))) continue;
+      ASSIGN_OR_RETURN(const bool has_key, reader.KeyAt(batch, row, &key));
+      if (!has_key || (passed != nullptr && passed->Contains(key))) continue;
       ASSIGN_OR_RETURN(const bool is_new, Add(std::move(key), charge));
       if (is_new) fresh->push_back(static_cast<uint32_t>(row));
     }

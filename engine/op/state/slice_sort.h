@@ -16,22 +16,24 @@ class SliceSort {
   // Bytes that sorting one number takes.
   static constexpr int64_t kBytes = 2 * sizeof(uint32_t);
 
-  // The numbers from 0 to size - 1.
-  void Begin(size_t size) {
+  // The numbers from 0 to size - 1. `wide`: one comparison is work enough that runs of some of
+  // them are too much for one call.
+  void Begin(size_t size, bool wide = false) {
     order_.resize(size);
     std::iota(order_.begin(), order_.end(), 0);
     merged_.resize(size);
-    width_ = 0;
-    begin_ = 0;
+    width_ = wide ? 1 : 0;
+    BeginPair(0);
   }
 
-  // About `work` comparisons. True: sorted. `less` must be the same in all calls.
+  // About `*work` comparisons; what is left of it comes back, 0 unless all is sorted. True: sorted.
+  // `less` must be the same in all calls; it may take more of the work for what costs more.
   template <typename Less>
-  bool Step(const Less& less, size_t work) {
+  bool Step(const Less& less, size_t* work) {
     while (width_ < order_.size()) {
-      if (width_ == 0 ? !SortRuns(less, &work) : !MergePairs(less, &work)) return false;
+      if (width_ == 0 ? !SortRuns(less, work) : !MergePairs(less, work)) return false;
       if (width_ > 0) order_.swap(merged_);
-      width_ = std::max(kRun, 2 * width_);
+      width_ = width_ == 0 ? kRun : 2 * width_;
       BeginPair(0);
     }
     return true;

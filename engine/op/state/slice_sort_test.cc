@@ -16,10 +16,9 @@ TEST(SliceSortTest, SortsStablyWhateverTheSliceIs) {
     std::iota(expected.begin(), expected.end(), 0);
     std::stable_sort(expected.begin(), expected.end(), less);
     SliceSort sort;
-    sort.Begin(keys.size());
+    sort.Begin(keys.size(), round % 3 == 0);
     const size_t work = 1 + rng.Uniform(100);
-    while (!sort.Step(less, work)) {
-    }
+    for (size_t left = work; !sort.Step(less, &left); left = work) EXPECT_EQ(left, 0u);
     ASSERT_EQ(sort.order(), expected) << "round " << round;
   }
 }
@@ -33,11 +32,34 @@ TEST(SliceSortTest, ASliceComparesAboutAsOftenAsAsked) {
   int slices = 0;
   for (bool sorted = false; !sorted; ++slices) {
     size_t compared = 0;
-    sorted = sort.Step([&](uint32_t a, uint32_t b) { return ++compared, keys[a] < keys[b]; }, 1000);
+    size_t work = 1000;
+    sorted =
+        sort.Step([&](uint32_t a, uint32_t b) { return ++compared, keys[a] < keys[b]; }, &work);
     EXPECT_LT(compared, 1500u);
   }
   EXPECT_GT(slices, 1000);
   EXPECT_LT(slices, 3000);
+}
+
+// What each comparison takes of the work counts: a slice of dear ones has few.
+TEST(SliceSortTest, DearComparisonsMakeSmallSlices) {
+  Rng rng(6);
+  std::vector<uint64_t> keys(1000);
+  for (uint64_t& key : keys) key = rng.Next();
+  SliceSort sort;
+  sort.Begin(keys.size(), /*wide=*/true);
+  for (bool sorted = false; !sorted;) {
+    size_t compared = 0, work = 1000;
+    const auto less = [&](uint32_t a, uint32_t b) {
+      ++compared;
+      work -= std::min<size_t>(work, 400);
+      return keys[a] < keys[b];
+    };
+    sorted = sort.Step(less, &work);
+    EXPECT_LE(compared, 3u);
+  }
+  EXPECT_TRUE(std::is_sorted(sort.order().begin(), sort.order().end(),
+                             [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; }));
 }
 
 }  // namespace

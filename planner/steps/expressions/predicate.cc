@@ -86,7 +86,8 @@ class PredicateBuilder {
         members.push_back(value);
       }
     }
-    return CallOf(predicate.name, {subject_, Constant(Value::List(std::move(members)))});
+    ASSIGN_OR_RETURN(Value list, Value::List(std::move(members)));
+    return CallOf(predicate.name, {subject_, Constant(std::move(list))});
   }
 
   // within('a') of the collection that a label stands for.

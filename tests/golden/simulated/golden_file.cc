@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/testing/make_value.h"
+
 namespace koios::golden {
 namespace {
 
@@ -31,14 +33,14 @@ Value FromJson(const nlohmann::ordered_json& json) {
   if (json.is_array()) {
     ValueList items;
     for (const auto& item : json) items.push_back(FromJson(item));
-    return Value::List(std::move(items));
+    return ListOf(std::move(items));
   }
   if (json.is_object()) {
     ValueMap entries;
     for (const auto& [key, item] : json.items()) {
       entries.emplace_back(Value::String(key), FromJson(item));
     }
-    return Value::Map(std::move(entries));
+    return MapOf(std::move(entries));
   }
   return Value::Null();
 }

@@ -1,0 +1,72 @@
+#include "engine/op/state/row_slices.h"
+
+#include <algorithm>
+
+namespace koios::engine {
+
+// The bytes of a result that is one constant for all rows count for each of them: they come out.
+size_t RowSlices::BytesOf(const Evaluation& evaluation, size_t rows) const {
+  size_t bytes = 0;
+  for (const Operand& operand : evaluation.operands) {
+    if (!operand.is_constant && operand.column != nullptr)
+      bytes += operand.column->ByteSize() - sizeof(Column);
+  }
+  const Operand& result = evaluation.operands.back();
+  if (result.is_constant) bytes += rows * result.constant.ByteSize();
+  return bytes;
+}
+
+void RowSlices::Learn(size_t rows, size_t bytes) {
+  if (bytes > kCallBytes) {
+    num_rows_ = std::max<size_t>(1, rows * kCallBytes / bytes);
+  } else if (rows >= num_rows_ && bytes < kCallBytes / 2) {
+    num_rows_ = std::min(2 * num_rows_, kBatchRows);
+  }
+}
+
+StatusOr<RowSlices::Slice> RowSlices::Next(const Batch& input, const EvalSources& sources,
+                                           size_t most, std::unique_ptr<StreamCursor>* cursor) {
+  most = std::min(most, num_rows_);
+  Slice slice;
+  auto* at = static_cast<Cursor*>(cursor->get());
+  if (at == nullptr && input.rows <= most) {
+    expression_.Begin(&evaluation_);
+    RETURN_IF_ERROR(expression_.Proceed(input, sources, &evaluation_, &slice.result));
+    if (slice.result != nullptr) {
+      slice.end = input.rows;
+      slice.whole = true;
+      slice.bytes = BytesOf(evaluation_, input.rows);
+      Learn(input.rows, slice.bytes);
+      return slice;
+    }
+    auto whole = std::make_unique<Cursor>();
+    whole->whole = whole->open = true;
+    whole->end = input.rows;
+    std::swap(whole->evaluation, evaluation_);
+    *cursor = std::move(whole);
+    return slice;
+  }
+  if (at == nullptr) {
+    *cursor = std::make_unique<Cursor>();
+    at = static_cast<Cursor*>(cursor->get());
+  }
+  if (!at->open) {
+    at->begin = at->end;
+    at->end = std::min(input.rows, at->begin + most);
+    at->part = input.Slice(at->begin, at->end);
+    expression_.Begin(&at->evaluation);
+    at->open = true;
+  }
+  const Batch& part = at->whole ? input : at->part;
+  RETURN_IF_ERROR(expression_.Proceed(part, sources, &at->evaluation, &slice.result));
+  slice.begin = at->begin;
+  slice.end = at->end;
+  slice.whole = at->whole;
+  if (slice.result == nullptr) return slice;
+  at->open = false;
+  slice.bytes = BytesOf(at->evaluation, part.rows);
+  Learn(part.rows, slice.bytes);
+  return slice;
+}
+
+}  // namespace koios::engine

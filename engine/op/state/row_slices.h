@@ -1,0 +1,52 @@
+// RowSlices: an expression over a batch, as many rows at a time as one call may work on. What a row
+// holds shows only when it has been read, so the number of rows follows what the last ones were.
+// Belongs to one operator; where it stands in a batch is in a cursor that the driver keeps.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "engine/op/operator.h"
+
+namespace koios::engine {
+
+class RowSlices {
+ public:
+  // Bytes of operands that one call looks at, about: no kernel needs long for so many.
+  static constexpr size_t kCallBytes = 4 << 20;
+
+  explicit RowSlices(Expression expression) : expression_(std::move(expression)) {}
+
+  // The rows that are done by now, and their results.
+  struct Slice {
+    size_t begin = 0, end = 0;        // rows of the input
+    const Operand* result = nullptr;  // by rows from `begin` on; null: not known yet
+    size_t bytes = 0;                 // of all that was looked at
+    bool whole = false;               // all rows of the input at once
+  };
+
+  // Goes on with the batch, at most `most` rows. Without a result this call is over. The slice's
+  // result lives until the next call of Next().
+  StatusOr<Slice> Next(const Batch& input, const EvalSources& sources, size_t most,
+                       std::unique_ptr<StreamCursor>* cursor);
+
+ private:
+  static constexpr size_t kFirstRows = 8;
+
+  struct Cursor : StreamCursor {
+    Batch part;  // of the input, unless it is `whole`
+    bool whole = false;
+    bool open = false;  // rows [begin, end) are being evaluated
+    size_t begin = 0, end = 0;
+    Evaluation evaluation;
+  };
+
+  size_t BytesOf(const Evaluation& evaluation, size_t rows) const;
+  void Learn(size_t rows, size_t bytes);
+
+  const Expression expression_;
+  size_t num_rows_ = kFirstRows;
+  Evaluation evaluation_;  // of batches that are done in one call
+};
+
+}  // namespace koios::engine

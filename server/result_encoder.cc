@@ -1,5 +1,6 @@
 #include "server/result_encoder.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,8 @@ namespace {
 
 // Room in a message for the tags and lengths around its column.
 constexpr size_t kMessageOverhead = 64;
+// Elements with properties that are read first: how large they are shows then.
+constexpr size_t kFirstRows = 8;
 // What a bulk costs at most in a packed field.
 constexpr size_t kBulkBytes = 10;
 
@@ -26,6 +29,8 @@ Status RowTooLarge(size_t bytes) {
                                std::to_string(kMaxRowBytes) + " bytes.",
                            detail);
 }
+
+}  // namespace
 
 // Opens messages as they fill up. NextRow() first, then the caller adds the row's value to the
 // column of the message that it got.
@@ -44,17 +49,22 @@ class MessageSplitter {
       bytes_ = kMessageOverhead;
     }
     bytes_ += cost;
+    total_bytes_ += cost;
     if (has_bulk_) current_->add_bulk(batch_.bulk[row]);
     return current_;
   }
+  size_t total_bytes() const { return total_bytes_; }
 
  private:
   const engine::ResultBatch& batch_;
   std::vector<v1::ResultBatch>* out_;
   v1::ResultBatch* current_ = nullptr;
   size_t bytes_ = 0;
+  size_t total_bytes_ = 0;
   bool has_bulk_ = false;
 };
+
+namespace {
 
 // A message inside a repeated field: its tag and length.
 size_t FramedSize(size_t bytes) { return bytes + 6; }
@@ -80,12 +90,18 @@ Status EncodeStrings(const Column& column, MessageSplitter* splitter) {
   return OkStatus();
 }
 
+// Rows of a column.
+struct Rows {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
 Status EncodeVertices(const storage::GraphView& view, bool materialize, const Column& column,
-                      MessageSplitter* splitter) {
+                      Rows rows, MessageSplitter* splitter) {
   engine::ElementResolver resolver(view, materialize);
-  for (const VertexRef vertex : column.vertices()) resolver.Collect(vertex);
+  for (size_t row = rows.begin; row < rows.end; ++row) resolver.Collect(column.vertices()[row]);
   RETURN_IF_ERROR(resolver.Load());
-  for (size_t row = 0; row < column.size(); ++row) {
+  for (size_t row = rows.begin; row < rows.end; ++row) {
     v1::Value value;
     ToProto(Value::Of(resolver.Resolve(column.vertices()[row])), &value);
     const size_t bytes = FramedSize(value.vertex_value().ByteSizeLong());
@@ -96,11 +112,11 @@ Status EncodeVertices(const storage::GraphView& view, bool materialize, const Co
 }
 
 Status EncodeValues(const storage::GraphView& view, bool materialize, const Column& column,
-                    MessageSplitter* splitter) {
-  std::vector<Value> values(column.size());
+                    Rows rows, MessageSplitter* splitter) {
+  std::vector<Value> values(rows.end - rows.begin);
   engine::ElementResolver resolver(view, materialize);
   for (size_t row = 0; row < values.size(); ++row) {
-    values[row] = column.Get(row);
+    values[row] = column.Get(rows.begin + row);
     RETURN_IF_ERROR(CheckSentDepth(values[row]));
     resolver.Collect(values[row]);
   }
@@ -109,7 +125,7 @@ Status EncodeValues(const storage::GraphView& view, bool materialize, const Colu
     v1::Value value;
     ToProto(resolver.Resolve(values[row]), &value);
     ASSIGN_OR_RETURN(v1::ResultBatch * message,
-                     splitter->NextRow(row, FramedSize(value.ByteSizeLong())));
+                     splitter->NextRow(rows.begin + row, FramedSize(value.ByteSizeLong())));
     message->mutable_values()->add_items()->Swap(&value);
   }
   return OkStatus();
@@ -117,13 +133,37 @@ Status EncodeValues(const storage::GraphView& view, bool materialize, const Colu
 
 }  // namespace
 
-Status ResultEncoder::Encode(const engine::ResultBatch& batch,
+Status ResultEncoder::EncodeElements(const Column& column, size_t* row,
+                                     MessageSplitter* splitter) const {
+  const size_t first = *row;
+  size_t count = materialize_ ? kFirstRows : column.size();
+  while (*row < column.size() && splitter->total_bytes() < kMaxMessageBytes) {
+    const Rows rows{*row, std::min(column.size(), *row + count)};
+    if (column.kind() == Column::Kind::kVertex) {
+      RETURN_IF_ERROR(EncodeVertices(*view_, materialize_, column, rows, splitter));
+    } else {
+      RETURN_IF_ERROR(EncodeValues(*view_, materialize_, column, rows, splitter));
+    }
+    *row = rows.end;
+    // So many more as may fill the message, by what the rows have taken so far.
+    const size_t bytes_per_row = splitter->total_bytes() / (rows.end - first) + 1;
+    count = std::clamp<size_t>(kMaxMessageBytes / bytes_per_row, 1, 2 * count);
+  }
+  return OkStatus();
+}
+
+Status ResultEncoder::Encode(const engine::ResultBatch& batch, size_t* row,
                              std::vector<v1::ResultBatch>* out) const {
   const Column& column = batch.column;
   if (!batch.bulk.empty() && batch.bulk.size() != column.size()) {
     return Internal("A result batch has another number of bulks than rows.");
   }
   MessageSplitter splitter(batch, out);
+  const bool has_elements = column.kind() == Column::Kind::kVertex ||
+                            column.kind() == Column::Kind::kEdge ||
+                            column.kind() == Column::Kind::kValue;
+  if (has_elements) return EncodeElements(column, row, &splitter);
+  *row = column.size();
   switch (column.kind()) {
     case Column::Kind::kEmpty:
       return OkStatus();
@@ -146,10 +186,9 @@ Status ResultEncoder::Encode(const engine::ResultBatch& batch,
     case Column::Kind::kString:
       return EncodeStrings(column, &splitter);
     case Column::Kind::kVertex:
-      return EncodeVertices(*view_, materialize_, column, &splitter);
     case Column::Kind::kEdge:
     case Column::Kind::kValue:
-      return EncodeValues(*view_, materialize_, column, &splitter);
+      break;  // above
   }
   return Internal("A result batch has a column of unknown kind.");
 }

@@ -18,15 +18,22 @@ namespace koios::server {
 inline constexpr size_t kMaxMessageBytes = 256 << 10;
 inline constexpr size_t kMaxRowBytes = 64 << 20;
 
+class MessageSplitter;
+
 class ResultEncoder {
  public:
   ResultEncoder(std::shared_ptr<const storage::GraphView> view, bool materialize)
       : view_(std::move(view)), materialize_(materialize) {}
 
-  // Appends the batch's messages to *out, in the order of rows.
-  Status Encode(const engine::ResultBatch& batch, std::vector<v1::ResultBatch>* out) const;
+  // Appends messages of the batch's rows from *row on to *out, in their order, and sets *row to the
+  // first that is left. All rows at once, but where they get larger than what the engine has
+  // counted: elements with their properties come by the message.
+  Status Encode(const engine::ResultBatch& batch, size_t* row,
+                std::vector<v1::ResultBatch>* out) const;
 
  private:
+  Status EncodeElements(const Column& column, size_t* row, MessageSplitter* splitter) const;
+
   std::shared_ptr<const storage::GraphView> view_;
   bool materialize_;
 };

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace koios {
+namespace koios::server {
 
 // The least of the physical memory and of the memory limits of the process's control groups.
 // `root`: of /proc and /sys, for tests.
@@ -20,4 +20,4 @@ void ReturnFreedMemory();
 // Raises the limit of open files as far as the process may, and returns it.
 uint64_t RaiseOpenFileLimit();
 
-}  // namespace koios
+}  // namespace koios::server

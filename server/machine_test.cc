@@ -1,4 +1,4 @@
-#include "core/machine.h"
+#include "server/machine.h"
 
 #include <filesystem>
 #include <fstream>
@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace koios {
+namespace koios::server {
 namespace {
 
 namespace fs = std::filesystem;
@@ -85,4 +85,4 @@ TEST(OpenFileLimitTest, IsRaisedOnce) {
 }
 
 }  // namespace
-}  // namespace koios
+}  // namespace koios::server

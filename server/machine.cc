@@ -1,4 +1,4 @@
-#include "core/machine.h"
+#include "server/machine.h"
 
 #include <malloc.h>
 #include <sys/resource.h>
@@ -18,7 +18,7 @@
 extern "C" int mallctl(const char* name, void* old, size_t* old_length, void* value, size_t length)
     __attribute__((weak));
 
-namespace koios {
+namespace koios::server {
 namespace {
 
 constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
@@ -145,4 +145,4 @@ uint64_t RaiseOpenFileLimit() {
   return limit.rlim_cur;
 }
 
-}  // namespace koios
+}  // namespace koios::server

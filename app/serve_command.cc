@@ -76,10 +76,14 @@ sigset_t SetOf(std::initializer_list<int> numbers) {
   return signals;
 }
 
+sigset_t AwaitedSignals() {
+  return SetOf({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM});
+}
+
 // Signals are taken by this thread when it waits for them, and by no other: blocked here, and so in
 // the threads that are started from now on. Those that mean nothing to a server don't end it.
 void WaitForEndSignal() {
-  const sigset_t awaited = SetOf({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2});
+  const sigset_t awaited = AwaitedSignals();
   while (true) {
     int number = 0;
     sigwait(&awaited, &number);
@@ -89,8 +93,10 @@ void WaitForEndSignal() {
 }
 
 void BlockSignals() {
-  signal(SIGPIPE, SIG_IGN);  // a write that fails says so itself
-  const sigset_t awaited = SetOf({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2});
+  // A write that fails says so itself.
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  const sigset_t awaited = AwaitedSignals();
   pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
 }
 

@@ -7,6 +7,7 @@
 
 #include "client/console/query_session.h"
 #include "server/data_folder_graphs.h"
+#include "server/machine.h"
 #include "storage/data_folder.h"
 
 namespace koios::app {
@@ -34,8 +35,9 @@ uint32_t DefaultNumWorkers() { return std::max(1u, std::thread::hardware_concurr
 StatusOr<std::unique_ptr<server::Graphs>> OpenGraphs(const std::string& path, bool create,
                                                      const LimitFlags& limits) {
   storage::DataFolderOptions options;
-  options.store.max_value_bytes = limits.value_mb << 20;
+  limits.ApplyTo(&options.store);
   options.create = create;
+  options.max_open_files = server::RaiseOpenFileLimit() / 3;
   ASSIGN_OR_RETURN(auto folder, storage::DataFolder::Open(path, options));
   const std::string default_graph(server::kDefaultGraph);
   if (create && folder->ListGraphs().empty()) {

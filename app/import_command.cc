@@ -1,5 +1,6 @@
 // koios import: loads CSV files into a graph of a data folder that nobody serves.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "client/console/query_session.h"
 #include "import/graph_import.h"
 #include "import/load/importer.h"
+#include "server/machine.h"
 
 namespace koios::app {
 namespace {
@@ -43,6 +45,9 @@ StatusOr<import::ImportOptions> ToOptions(CLI::App* command, const Flags& flags)
   }
   RETURN_IF_ERROR(storage::CheckGraphName(flags.graph));
   import::ImportOptions options = flags.options;
+  if (command->count("--memory") == 0) {
+    options.memory_bytes = std::min(options.memory_bytes, server::MachineMemoryBytes() / 2);
+  }
   options.delimiter = IfGiven(command, "--delimiter", flags.delimiter);
   options.quote = IfGiven(command, "--quote", flags.quote);
   options.array_delimiter = IfGiven(command, "--array-delimiter", flags.array_delimiter);
@@ -113,8 +118,10 @@ RunCommand AddImportCommand(CLI::App* command) {
   command->add_option("--threads", options->threads, "For parsing (default: one per core)")
       ->check(CLI::Range(0, 256));
   command
-      ->add_option("--memory", options->memory_bytes,
-                   "For parsing and sorting, such as 512M or 4G (1G); the rest is on disk")
+      ->add_option(
+          "--memory", options->memory_bytes,
+          "For parsing and sorting, such as 512M or 4G (1G, or half of what the machine or its "
+          "control group has); the rest is on disk")
       ->transform(CLI::AsSizeValue(false));
   command->add_option("--bad-tolerance", options->bad_tolerance,
                       "Rows that may be skipped before the import is given up (0; -1: any number)");

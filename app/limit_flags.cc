@@ -21,8 +21,18 @@ void Add(CLI::App* command, const char* name, Number* value, uint64_t max, const
 }  // namespace
 
 void LimitFlags::AddTo(CLI::App* command) {
-  Add(command, "--query-memory-mb", &query_memory_mb, kMaxMegabytes, "Memory of one query");
-  Add(command, "--memory-mb", &memory_mb, kMaxMegabytes, "Memory of all queries");
+  command
+      ->add_option("--memory-mb", memory_mb,
+                   "Memory of this process, caches and all, whatever the number of graphs "
+                   "(default: four fifths of what the machine or its control group has)")
+      ->check(CLI::Range(kMinMemoryMegabytes, kMaxMegabytes))
+      ->group(kGroup);
+  command
+      ->add_option("--query-memory-mb", query_memory_mb,
+                   "Memory of one query (default: a quarter of what all queries together have, "
+                   "which is 45 % of --memory-mb)")
+      ->check(CLI::Range(uint64_t{1}, kMaxMegabytes))
+      ->group(kGroup);
   Add(command, "--held-results-mb", &held_results_mb, kMaxMegabytes,
       "Results of a query that changes the graph: they wait for its commit");
   Add(command, "--max-attempts", &max_attempts, 1000,
@@ -38,9 +48,17 @@ void LimitFlags::AddTo(CLI::App* command) {
       "Members of one list or map in the text, or of all its ranges; arguments of one step");
 }
 
+MemoryPlan LimitFlags::Memory() const {
+  return PlanMemory(memory_mb > 0 ? memory_mb << 20 : DefaultMemoryBytes(), query_memory_mb << 20);
+}
+
+void LimitFlags::ApplyTo(storage::StoreOptions* options) const {
+  options->max_value_bytes = value_mb << 20;
+  Memory().ApplyTo(options);
+}
+
 void LimitFlags::ApplyTo(server::ServerOptions* options) const {
-  options->engine.query_memory_bytes = query_memory_mb << 20;
-  options->engine.process_memory_bytes = memory_mb << 20;
+  Memory().ApplyTo(options);
   options->held_bytes = held_results_mb << 20;
   options->max_attempts = max_attempts;
   options->max_request_bytes = request_mb << 20;

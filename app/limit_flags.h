@@ -5,13 +5,14 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 
+#include "app/memory_plan.h"
 #include "server/server.h"
 
 namespace koios::app {
 
 struct LimitFlags {
-  uint64_t query_memory_mb = 512;
-  uint64_t memory_mb = 8192;
+  uint64_t query_memory_mb = 0;  // 0: a share of memory_mb
+  uint64_t memory_mb = 0;        // 0: a share of the machine's
   uint64_t held_results_mb = 64;
   uint64_t request_mb = 10;
   uint64_t value_mb = 16;
@@ -20,6 +21,8 @@ struct LimitFlags {
 
   void AddTo(CLI::App* command);
   void ApplyTo(server::ServerOptions* options) const;
+  void ApplyTo(storage::StoreOptions* options) const;
+  MemoryPlan Memory() const;
 };
 
 }  // namespace koios::app

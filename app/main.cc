@@ -1,4 +1,7 @@
 // koios: one binary with a subcommand for each thing it does (command.h).
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <string>
@@ -11,7 +14,23 @@
 #include "client/console/query_session.h"
 #include "core/name_distance.h"
 
+// Read by jemalloc when the program starts. Freed memory goes back to the machine within seconds,
+// also when nothing is done any more.
+extern "C" const char* malloc_conf;
+const char* malloc_conf = "background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0";
+
 namespace {
+
+// What is closed of standard input, output and error must not become a file of the graph. It stays
+// as good as closed: reading, or writing, fails.
+void OpenStandardFiles() {
+  while (true) {
+    const int flags = fcntl(STDIN_FILENO, F_GETFD) < 0 ? O_WRONLY : O_RDONLY;
+    const int fd = open("/dev/null", flags);
+    if (fd > STDERR_FILENO) close(fd);
+    if (fd < 0 || fd > STDERR_FILENO) return;
+  }
+}
 
 // CLI11 only says that some subcommand is missing.
 bool IsUnknownCommand(const std::string& word) {
@@ -34,6 +53,7 @@ bool IsUnknownCommand(const std::string& word) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  OpenStandardFiles();
   if (argc > 1 && IsUnknownCommand(argv[1])) return koios::client::kExitUsage;
   CLI::App app{"Koios answers Gremlin on large property graphs.", "koios"};
   app.set_version_flag("--version", std::string("koios ") + KOIOS_VERSION);

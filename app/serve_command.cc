@@ -1,7 +1,10 @@
 // koios serve: a server in the foreground until SIGTERM or SIGINT.
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <initializer_list>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -13,6 +16,7 @@
 #include "app/settings.h"
 #include "client/duration.h"
 #include "core/log.h"
+#include "server/machine.h"
 
 namespace koios::app {
 namespace {
@@ -35,6 +39,12 @@ bool IsLoopback(const std::string& address) {
          address.rfind("127.", 0) == 0;
 }
 
+// Half of the file descriptors are for connections; the rest is for the graphs' files.
+int MaxConnectionFd(uint64_t max_open_files) {
+  constexpr uint64_t kMany = 1'000'000;
+  return static_cast<int>(std::min(max_open_files, kMany) / 2);
+}
+
 StatusOr<server::ServerOptions> ToOptions(const Flags& flags) {
   if (flags.data.empty()) return InvalidArgument("serve needs --data DIR.");
   if (!IsLoopback(flags.listen) && !flags.insecure) {
@@ -47,6 +57,7 @@ StatusOr<server::ServerOptions> ToOptions(const Flags& flags) {
   options.grpc_port = flags.grpc_port;
   options.max_queries = flags.max_queries;
   options.engine.num_workers = flags.workers > 0 ? flags.workers : DefaultNumWorkers();
+  options.max_connection_fd = MaxConnectionFd(server::RaiseOpenFileLimit());
   flags.limits.ApplyTo(&options);
   ASSIGN_OR_RETURN(options.query_timeout_ms, client::ParseMilliseconds(flags.query_timeout));
   return options;
@@ -58,14 +69,35 @@ std::string Joined(const std::vector<std::string>& names) {
   return text;
 }
 
-// Blocks the signals that end a server, for this thread and those it starts from now on.
-sigset_t BlockEndSignals() {
+sigset_t SetOf(std::initializer_list<int> numbers) {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  for (const int number : numbers) sigaddset(&signals, number);
   return signals;
+}
+
+sigset_t AwaitedSignals() {
+  return SetOf({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM});
+}
+
+// Signals are taken by this thread when it waits for them, and by no other: blocked here, and so in
+// the threads that are started from now on. Those that mean nothing to a server don't end it.
+void WaitForEndSignal() {
+  const sigset_t awaited = AwaitedSignals();
+  while (true) {
+    int number = 0;
+    sigwait(&awaited, &number);
+    if (number == SIGTERM || number == SIGINT) return;
+    KLOG_INFO("signal {} does nothing here: settings are read at start only", strsignal(number));
+  }
+}
+
+void BlockSignals() {
+  // A write that fails says so itself.
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  const sigset_t awaited = AwaitedSignals();
+  pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
 }
 
 int Serve(CLI::App* command, const Flags& flags) {
@@ -77,7 +109,7 @@ int Serve(CLI::App* command, const Flags& flags) {
   const StatusOr<uint64_t> drain_ms = client::ParseMilliseconds(flags.drain);
   if (!drain_ms.ok()) return FailUsage(drain_ms.status());
 
-  const sigset_t signals = BlockEndSignals();
+  BlockSignals();
   StatusOr<std::unique_ptr<server::Graphs>> graphs =
       OpenGraphs(flags.data, /*create=*/true, flags.limits);
   if (!graphs.ok()) return Fail(graphs.status());
@@ -87,11 +119,11 @@ int Serve(CLI::App* command, const Flags& flags) {
   std::cout << "koios ready grpc=" << server.address() << " workers=" << server.num_workers()
             << " graphs=" << Joined(server.GraphNames()) << std::endl;
 
-  int signal = 0;
-  sigwait(&signals, &signal);
+  WaitForEndSignal();
   KLOG_INFO("stopping: running queries have {} ms to end", *drain_ms);
   // A second signal does not wait for anything.
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  const sigset_t ending = SetOf({SIGTERM, SIGINT});
+  pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
   server.Shutdown(std::chrono::milliseconds(*drain_ms));
   return client::kExitOk;
 }
@@ -126,7 +158,7 @@ RunCommand AddServeCommand(CLI::App* command) {
       "  koios serve --data mydata --grpc-port 0 --workers 4\n"
       "  KOIOS_GRPC_PORT=9000 koios serve --config koios.yaml\n"
       "Flags win over KOIOS_* variables, those over the file. SIGTERM and SIGINT stop the server; "
-      "the second one at once.");
+      "the second one at once; SIGHUP, SIGUSR1 and SIGUSR2 do nothing.");
   return [command, flags] { return Serve(command, *flags); };
 }
 

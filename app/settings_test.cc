@@ -85,7 +85,7 @@ TEST(LimitSettingsTest, AFileSetsEachLimit) {
   const std::string path = (std::filesystem::temp_directory_path() /
                             ("koios-limits-" + std::to_string(getpid()) + ".yaml"))
                                .string();
-  std::ofstream(path) << "query-memory-mb: 1\nmemory-mb: 2\nheld-results-mb: 3\nmax-attempts: 4\n"
+  std::ofstream(path) << "query-memory-mb: 1\nmemory-mb: 100\nheld-results-mb: 3\nmax-attempts: 4\n"
                          "query-max-text: 5\nquery-max-nesting: 6\nquery-max-steps: 7\n"
                          "query-max-list: 8\n";
   command.parse("");
@@ -94,7 +94,7 @@ TEST(LimitSettingsTest, AFileSetsEachLimit) {
   server::ServerOptions options;
   flags.ApplyTo(&options);
   EXPECT_EQ(options.engine.query_memory_bytes, 1u << 20);
-  EXPECT_EQ(options.engine.process_memory_bytes, 2u << 20);
+  EXPECT_EQ(options.engine.process_memory_bytes, PlanMemory(100u << 20, 0).queries_bytes);
   EXPECT_EQ(options.held_bytes, 3u << 20);
   EXPECT_EQ(options.max_attempts, 4);
   EXPECT_EQ(options.parser.max_text_bytes, 5u);

@@ -4,8 +4,9 @@
 
 namespace koios {
 
-MemoryAccount::MemoryAccount(std::string name, int64_t limit_bytes, MemoryAccount* parent)
-    : name_(std::move(name)), limit_(limit_bytes), parent_(parent) {
+MemoryAccount::MemoryAccount(std::string name, int64_t limit_bytes, MemoryAccount* parent,
+                             LimitWords words)
+    : name_(std::move(name)), words_(std::move(words)), limit_(limit_bytes), parent_(parent) {
   CHECK(limit_bytes >= 0);
 }
 
@@ -20,14 +21,16 @@ void MemoryAccount::AddUsed(int64_t bytes) {
   }
 }
 
-bool MemoryAccount::TryCharge(int64_t bytes) {
+bool MemoryAccount::TryCharge(int64_t bytes) { return TryChargeWithin(bytes, limit_); }
+
+bool MemoryAccount::TryChargeWithin(int64_t bytes, int64_t limit) {
   DCHECK(bytes >= 0);
   // Reserve by compare-and-swap: an add that is undone could make a concurrent charge fail.
   int64_t now = used_.load(std::memory_order_relaxed);
   do {
-    if (bytes > limit_ - now) return false;
+    if (bytes > limit - now) return false;
   } while (!used_.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
-  if (parent_ != nullptr && !parent_->TryCharge(bytes)) {
+  if (parent_ != nullptr && !parent_->TryChargeWithin(bytes, parent_->LimitFor(now + bytes))) {
     used_.fetch_sub(bytes, std::memory_order_relaxed);
     return false;
   }
@@ -54,22 +57,29 @@ void MemoryAccount::Release(int64_t bytes) {
   }
 }
 
-Status MemoryAccount::OverLimit(int64_t bytes, std::string_view setting) const {
+Status MemoryAccount::OverLimit(int64_t bytes, std::string_view step) const {
+  // Others may have released since the charge was refused. They share the top of the chain, so that
+  // is what refused when nobody does any more.
   const MemoryAccount* refuses = this;
+  int64_t limit = limit_;
+  int64_t child_used = 0;
   for (const MemoryAccount* account = this; account != nullptr; account = account->parent_) {
-    if (bytes > account->limit_ - account->used()) {
-      refuses = account;
-      break;
-    }
+    refuses = account;
+    limit = account->LimitFor(child_used);
+    if (bytes > limit - account->used()) break;
+    child_used = account->used() + bytes;
   }
   ErrorDetail detail;
-  detail.reason = "MEMORY_LIMIT";
-  detail.limit = refuses->name_ + ": " + std::to_string(refuses->limit_) + " bytes";
+  detail.reason = refuses->words_.reason;
+  detail.limit = refuses->name_ + ": " + std::to_string(limit) + " bytes";
   detail.used = std::to_string(refuses->used() + bytes) + " bytes";
-  detail.setting = setting;
-  return ResourceExhausted("The memory limit of " + refuses->name_ + ", " +
-                               std::to_string(refuses->limit_) + " bytes, is reached.",
-                           detail);
+  detail.setting = refuses->words_.setting;
+  detail.hint = refuses->words_.hint;
+  detail.step = step;
+  std::string message =
+      "The memory limit of " + refuses->name_ + ", " + std::to_string(limit) + " bytes, is reached";
+  if (!step.empty()) message += " at the step " + detail.step;
+  return ResourceExhausted(message + ".", detail);
 }
 
 MemoryCharge::MemoryCharge(MemoryCharge&& other) noexcept

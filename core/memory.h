@@ -16,11 +16,22 @@ namespace koios {
 
 inline constexpr int64_t kNoMemoryLimit = std::numeric_limits<int64_t>::max();
 
+// What a refusal says of the limit that refused.
+struct LimitWords {
+  std::string reason = "MEMORY_LIMIT";
+  std::string setting;  // that changes it
+  std::string hint;
+};
+
 class MemoryAccount {
  public:
+  // Accounts with at most this much are small. What a parent keeps for the small, the others don't
+  // get: one that needs little is not refused because of those that need much.
+  static constexpr int64_t kSmallBytes = int64_t{1} << 20;
+
   // `parent` may be null. REQUIRES: limit_bytes >= 0.
   explicit MemoryAccount(std::string name, int64_t limit_bytes = kNoMemoryLimit,
-                         MemoryAccount* parent = nullptr);
+                         MemoryAccount* parent = nullptr, LimitWords words = {});
   // What is still charged is given back to the parent. REQUIRES: nobody charges any more.
   ~MemoryAccount();
   MemoryAccount(const MemoryAccount&) = delete;
@@ -32,20 +43,30 @@ class MemoryAccount {
   void Charge(int64_t bytes);
   void Release(int64_t bytes);
 
+  // Of this account's limit. REQUIRES: before anybody charges; 0 <= bytes <= limit.
+  void KeepForSmall(int64_t bytes) { kept_for_small_ = bytes; }
+
   int64_t used() const { return used_.load(std::memory_order_relaxed); }
   int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
   int64_t limit() const { return limit_; }
   const std::string& name() const { return name_; }
 
   // RESOURCE_EXHAUSTED for a refused charge: names the account of the chain that refuses `bytes`,
-  // its limit and what was asked for. `setting`: the setting that changes it.
-  Status OverLimit(int64_t bytes, std::string_view setting) const;
+  // its limit, what was asked for and the setting that changes it. `step`: of the query, if known.
+  Status OverLimit(int64_t bytes, std::string_view step = {}) const;
 
  private:
   void AddUsed(int64_t bytes);
+  bool TryChargeWithin(int64_t bytes, int64_t limit);
+  // The limit for an account below that would have `child_used`.
+  int64_t LimitFor(int64_t child_used) const {
+    return child_used <= kSmallBytes ? limit_ : limit_ - kept_for_small_;
+  }
 
   const std::string name_;
+  const LimitWords words_;
   const int64_t limit_;
+  int64_t kept_for_small_ = 0;
   MemoryAccount* const parent_;
   std::atomic<int64_t> used_{0};
   std::atomic<int64_t> peak_{0};

@@ -50,15 +50,38 @@ TEST(MemoryAccountTest, AChildThatEndsGivesBack) {
 }
 
 TEST(MemoryAccountTest, OverLimitNamesTheAccountThatRefuses) {
-  MemoryAccount process("the process", 100);
-  MemoryAccount query("the query", 1'000, &process);
+  MemoryAccount process("the process", 100, nullptr, {"PROCESS", "--all", "Wait."});
+  MemoryAccount query("the query", 1'000, &process, {"QUERY", "--one", "Ask for less."});
   query.Charge(90);
-  const Status status = query.OverLimit(20, "--memory");
-  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(DetailOf(status)->limit, "the process: 100 bytes");
-  EXPECT_EQ(DetailOf(status)->used, "110 bytes");
-  EXPECT_EQ(DetailOf(status)->setting, "--memory");
+  const Status by_process = query.OverLimit(20);
+  EXPECT_EQ(by_process.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(by_process)->reason, "PROCESS");
+  EXPECT_EQ(DetailOf(by_process)->limit, "the process: 100 bytes");
+  EXPECT_EQ(DetailOf(by_process)->used, "110 bytes");
+  EXPECT_EQ(DetailOf(by_process)->setting, "--all");
+  EXPECT_EQ(DetailOf(by_process)->hint, "Wait.");
+  const Status by_query = query.OverLimit(920);
+  EXPECT_EQ(DetailOf(by_query)->reason, "QUERY");
+  EXPECT_EQ(DetailOf(by_query)->limit, "the query: 1000 bytes");
+  EXPECT_EQ(DetailOf(by_query)->setting, "--one");
+  // Somebody released meanwhile: only what is shared can have refused.
+  EXPECT_EQ(DetailOf(query.OverLimit(5))->reason, "PROCESS");
   query.Release(90);
+}
+
+TEST(MemoryAccountTest, WhatNeedsLittleHasRoomBesideWhatNeedsMuch) {
+  constexpr int64_t kSmall = MemoryAccount::kSmallBytes;
+  MemoryAccount process("the process", 10 * kSmall);
+  process.KeepForSmall(2 * kSmall);
+  MemoryAccount large("large", kNoMemoryLimit, &process);
+  MemoryAccount small("small", kNoMemoryLimit, &process);
+  EXPECT_TRUE(large.TryCharge(8 * kSmall));
+  EXPECT_FALSE(large.TryCharge(1));
+  EXPECT_EQ(DetailOf(large.OverLimit(1))->limit,
+            "the process: " + std::to_string(8 * kSmall) + " bytes");
+  EXPECT_TRUE(small.TryCharge(kSmall));
+  EXPECT_FALSE(small.TryCharge(1));  // it is not small any more
+  EXPECT_EQ(process.used(), 9 * kSmall);
 }
 
 TEST(MemoryAccountTest, ThreadsNeverPassTheLimitAndLoseNothing) {

@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "engine/exchange/in_process.h"
+#include "engine/query_account.h"
 #include "engine/sched/worker.h"
 
 namespace koios::engine {
@@ -45,7 +46,7 @@ class ThreadedEngine : public Engine {
  public:
   explicit ThreadedEngine(const EngineOptions& options)
       : options_(options),
-        memory_("engine", static_cast<int64_t>(options.process_memory_bytes)),
+        memory_(MakeAccountOfAllQueries(options.process_memory_bytes)),
         transport_(options.num_workers),
         incarnation_(static_cast<uint64_t>(SteadyClock::Get()->NowNanos())),
         serials_(options.num_workers) {
@@ -70,7 +71,7 @@ class ThreadedEngine : public Engine {
     spec->id = {coordinator, incarnation_, serials_[coordinator].fetch_add(1)};
     const uint64_t limit =
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : options_.query_memory_bytes;
-    spec->account = std::make_shared<MemoryAccount>("query", static_cast<int64_t>(limit), &memory_);
+    spec->account = MakeQueryAccount(limit, memory_.get());
     spec->plan = std::move(plan);
     spec->view = std::move(view);
     spec->options = options;
@@ -87,7 +88,7 @@ class ThreadedEngine : public Engine {
 
   const EngineOptions& options() const override { return options_; }
   const Clock& clock() const override { return *SteadyClock::Get(); }
-  MemoryAccount& memory() override { return memory_; }
+  MemoryAccount& memory() override { return *memory_; }
 
  private:
   void Run(uint32_t index) {
@@ -111,7 +112,7 @@ class ThreadedEngine : public Engine {
   }
 
   const EngineOptions options_;
-  MemoryAccount memory_;
+  const std::unique_ptr<MemoryAccount> memory_;
   InProcessTransport transport_;
   const uint64_t incarnation_;
   std::vector<std::atomic<uint64_t>> serials_;

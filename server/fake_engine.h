@@ -85,6 +85,8 @@ class FakeQuery final : public engine::QueryHandle {
 
 class FakeEngine final : public engine::Engine {
  public:
+  explicit FakeEngine(int64_t memory_bytes = kNoMemoryLimit)
+      : memory_("all queries", memory_bytes, nullptr, {"PROCESS_MEMORY", "memory-mb", ""}) {}
   ~FakeEngine() override {
     for (const auto& query : queries_) query->End(Cancelled("The engine ends."));
   }
@@ -118,7 +120,7 @@ class FakeEngine final : public engine::Engine {
  private:
   const engine::EngineOptions options_{};
   ManualClock clock_{1'000'000};
-  MemoryAccount memory_{"process"};
+  MemoryAccount memory_;
   Mutex mutex_;
   CondVar changed_;
   std::vector<std::shared_ptr<FakeQuery>> queries_;

@@ -12,6 +12,8 @@ namespace {
 
 // Room in a message for the tags and lengths around its column.
 constexpr size_t kMessageOverhead = 64;
+// Elements with properties that are read first: how large they are shows then.
+constexpr size_t kFirstRows = 8;
 // What a bulk costs at most in a packed field.
 constexpr size_t kBulkBytes = 10;
 
@@ -47,15 +49,18 @@ class MessageSplitter {
       bytes_ = kMessageOverhead;
     }
     bytes_ += cost;
+    total_bytes_ += cost;
     if (has_bulk_) current_->add_bulk(batch_.bulk[row]);
     return current_;
   }
+  size_t total_bytes() const { return total_bytes_; }
 
  private:
   const engine::ResultBatch& batch_;
   std::vector<v1::ResultBatch>* out_;
   v1::ResultBatch* current_ = nullptr;
   size_t bytes_ = 0;
+  size_t total_bytes_ = 0;
   bool has_bulk_ = false;
 };
 
@@ -120,35 +125,43 @@ Status ResultEncoder::EncodeSome(const Column& column, size_t begin, size_t end,
 }
 
 // All rows at once, unless their elements come with properties: of those so many at a time as do
-// not take long.
-Status ResultEncoder::EncodeElements(const Column& column, const Ask& ask,
+// not take long and, by what the rows have taken so far, may fill a message.
+Status ResultEncoder::EncodeElements(const Column& column, size_t* row, const Ask& ask,
                                      MessageSplitter* splitter) const {
+  const size_t first = *row;
   size_t num_rows = materialize_ ? kFirstRows : column.size();
-  for (size_t row = 0; row < column.size();) {
-    const size_t end = std::min(column.size(), row + num_rows);
+  while (*row < column.size() && splitter->total_bytes() < kMaxMessageBytes) {
+    const size_t end = std::min(column.size(), *row + num_rows);
     uint64_t bytes = 0;
     WorkCheck work(std::min<uint64_t>(kAskBytes, kMaxRowBytes), [&](uint64_t done) {
       bytes = done;
       // No row of one that is more than all may have can be sent.
-      if (end - row == 1 && done > kMaxRowBytes) return RowTooLarge(done);
+      if (end - *row == 1 && done > kMaxRowBytes) return RowTooLarge(done);
       return ask();
     });
-    RETURN_IF_ERROR(EncodeSome(column, row, end, &work, splitter));
-    if (bytes == 0) num_rows = std::min(2 * num_rows, column.size());
+    RETURN_IF_ERROR(EncodeSome(column, *row, end, &work, splitter));
+    *row = end;
+    if (bytes == 0) num_rows *= 2;
     if (bytes > kAskBytes) num_rows = std::max<size_t>(1, num_rows / 2);
-    row = end;
-    if (row < column.size()) RETURN_IF_ERROR(ask());
+    const size_t bytes_per_row = splitter->total_bytes() / (end - first) + 1;
+    num_rows = std::clamp<size_t>(kMaxMessageBytes / bytes_per_row, 1, num_rows);
+    if (*row < column.size()) RETURN_IF_ERROR(ask());
   }
   return OkStatus();
 }
 
-Status ResultEncoder::Encode(const engine::ResultBatch& batch, std::vector<v1::ResultBatch>* out,
-                             const Ask& ask) const {
+Status ResultEncoder::Encode(const engine::ResultBatch& batch, size_t* row,
+                             std::vector<v1::ResultBatch>* out, const Ask& ask) const {
   const Column& column = batch.column;
   if (!batch.bulk.empty() && batch.bulk.size() != column.size()) {
     return Internal("A result batch has another number of bulks than rows.");
   }
   MessageSplitter splitter(batch, out);
+  const bool has_elements = column.kind() == Column::Kind::kVertex ||
+                            column.kind() == Column::Kind::kEdge ||
+                            column.kind() == Column::Kind::kValue;
+  if (has_elements) return EncodeElements(column, row, ask, &splitter);
+  *row = column.size();
   switch (column.kind()) {
     case Column::Kind::kEmpty:
       return OkStatus();
@@ -173,7 +186,7 @@ Status ResultEncoder::Encode(const engine::ResultBatch& batch, std::vector<v1::R
     case Column::Kind::kVertex:
     case Column::Kind::kEdge:
     case Column::Kind::kValue:
-      return EncodeElements(column, ask, &splitter);
+      break;  // above
   }
   return Internal("A result batch has a column of unknown kind.");
 }

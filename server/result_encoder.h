@@ -29,13 +29,16 @@ class ResultEncoder {
 
   // Whether to go on with what takes long; an error ends it.
   using Ask = std::function<Status()>;
-  // Appends the batch's messages to *out, in the order of rows.
+  // Appends messages of the batch's rows from *row on to *out, in their order, and sets *row to the
+  // first that is left. All rows at once, but where they get larger than what the engine has
+  // counted: elements with their properties come by the message.
   Status Encode(
-      const engine::ResultBatch& batch, std::vector<v1::ResultBatch>* out,
+      const engine::ResultBatch& batch, size_t* row, std::vector<v1::ResultBatch>* out,
       const Ask& ask = [] { return OkStatus(); }) const;
 
  private:
-  Status EncodeElements(const Column& column, const Ask& ask, MessageSplitter* splitter) const;
+  Status EncodeElements(const Column& column, size_t* row, const Ask& ask,
+                        MessageSplitter* splitter) const;
   Status EncodeSome(const Column& column, size_t begin, size_t end, WorkCheck* work,
                     MessageSplitter* splitter) const;
 

@@ -26,7 +26,11 @@ class ResultEncoderTest : public testing::Test {
 
   std::vector<v1::ResultBatch> Encode(const engine::ResultBatch& batch, bool materialize = false) {
     std::vector<v1::ResultBatch> messages;
-    const Status status = ResultEncoder(graph_, materialize).Encode(batch, &messages);
+    Status status;
+    size_t row = 0;
+    do {
+      status.Update(ResultEncoder(graph_, materialize).Encode(batch, &row, &messages));
+    } while (status.ok() && row < batch.column.size());
     EXPECT_TRUE(status.ok()) << MessageOf(status);
     return messages;
   }
@@ -71,6 +75,30 @@ TEST_F(ResultEncoderTest, VerticesHaveTheUsersIdAndLabel) {
   EXPECT_EQ(messages[0].vertices().values(1).label(), "person");
   EXPECT_EQ(messages[0].vertices().values(1).properties_size(), 0);
   EXPECT_EQ(Encode(batch, true)[0].vertices().values(1).properties_size(), 2);
+}
+
+// A batch has references; what they stand for may be any number of times as large.
+TEST_F(ResultEncoderTest, ElementsWithTheirPropertiesComeByTheMessage) {
+  constexpr size_t kBytes = 100 << 10;
+  constexpr size_t kRows = 300;
+  const VertexRef wide = *graph_->AddVertex(Value::Long(2), "page",
+                                            {{"text", Value::String(std::string(kBytes, 'x'))}});
+  engine::ResultBatch batch;
+  for (size_t row = 0; row < kRows; ++row) batch.column.AppendVertex(wide);
+  const ResultEncoder encoder(graph_, true);
+  size_t row = 0;
+  size_t num_sent = 0;
+  while (row < kRows) {
+    std::vector<v1::ResultBatch> messages;
+    ASSERT_TRUE(encoder.Encode(batch, &row, &messages).ok());
+    size_t bytes = 0;
+    for (const v1::ResultBatch& message : messages) {
+      bytes += message.ByteSizeLong();
+      num_sent += static_cast<size_t>(message.vertices().values_size());
+    }
+    EXPECT_LT(bytes, 16 * kBytes);
+    EXPECT_EQ(num_sent, row);
+  }
 }
 
 TEST_F(ResultEncoderTest, EdgesHaveBothEnds) {
@@ -152,7 +180,8 @@ TEST_F(ResultEncoderTest, ARowBeyondItsBoundIsRefused) {
   engine::ResultBatch batch;
   batch.column.AppendString(std::string(kMaxRowBytes + 1, 'x'));
   std::vector<v1::ResultBatch> messages;
-  const Status status = ResultEncoder(graph_, false).Encode(batch, &messages);
+  size_t row = 0;
+  const Status status = ResultEncoder(graph_, false).Encode(batch, &row, &messages);
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
 }
 
@@ -169,7 +198,8 @@ TEST_F(ResultEncoderTest, WhatIsSentCanBeParsedAndWhatNestsDeeperIsRefused) {
   engine::ResultBatch deeper;
   deeper.column.Append(ListOf({deep}));
   std::vector<v1::ResultBatch> none;
-  EXPECT_EQ(ResultEncoder(graph_, false).Encode(deeper, &none).code(),
+  size_t row = 0;
+  EXPECT_EQ(ResultEncoder(graph_, false).Encode(deeper, &row, &none).code(),
             StatusCode::kResourceExhausted);
 }
 

@@ -1,19 +1,26 @@
 #include "server/server.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "core/log.h"
+#include "server/acceptor.h"
+#include "server/machine.h"
+#include "server/memory_guard.h"
 #include "server/query_registry.h"
 #include "server/service.h"
 #include "server/task_pool.h"
+#include "server/unreadable_calls.h"
 
 namespace koios::server {
 namespace {
@@ -28,11 +35,26 @@ constexpr int kMaxStreamsPerConnection = 1'000;
 // What gRPC has to say goes to our log; what it takes for an error is none for the process.
 void LogOfGrpc(gpr_log_func_args* args) { KLOG_DEBUG("gRPC: {}", args->message); }
 
+// What gRPC refuses by itself, in its own words, before it is whole: well beyond the limit of a
+// request, so that what is a little too large is refused in ours.
+constexpr size_t kMinHardRequestBytes = size_t{64} << 20;
+
+int HardRequestBytes(const ServerOptions& options) {
+  const size_t bytes = std::max(kMinHardRequestBytes, 2 * options.max_request_bytes);
+  return static_cast<int>(std::min<size_t>(bytes, std::numeric_limits<int>::max()));
+}
+
+// What protobuf has to say of bytes from clients is nothing for stderr.
+void LogOfProtobuf(google::protobuf::LogLevel, const char*, int, const std::string& message) {
+  KLOG_DEBUG("protobuf: {}", message);
+}
+
 // gRPC's own start-up settings are per process and must come before the first builder.
 void InitGrpcOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
     gpr_set_log_function(&LogOfGrpc);
+    google::protobuf::SetLogHandler(&LogOfProtobuf);
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   });
@@ -68,10 +90,15 @@ struct Server::State {
   std::unique_ptr<engine::Engine> engine;
   TaskPool pool;
   TaskPool commits{kCommitThreads};
+  std::unique_ptr<MemoryGuard> guard;
   std::unique_ptr<KoiosService> service;
+  UnknownMethods unknown_methods;
   std::unique_ptr<grpc::Server> grpc_server;
-  int port = 0;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections;
+  std::unique_ptr<Acceptor> acceptor;
   std::once_flag shutdown;
+
+  Status StartGrpc();
 };
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -100,32 +127,64 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
   environment.limits.held_bytes = options.held_bytes;
   environment.limits.max_attempts = std::max(1, options.max_attempts);
   environment.limits.parser = options.parser;
+  environment.limits.max_request_bytes = options.max_request_bytes;
   state->service = std::make_unique<KoiosService>(environment);
+  if (options.rest_bytes > 0) {
+    MemoryGuardOptions guard;
+    guard.rest_bytes = static_cast<int64_t>(options.rest_bytes);
+    guard.resident = &PrivateResidentBytes;
+    guard.give_back = &ReturnFreedMemory;
+    state->guard = std::make_unique<MemoryGuard>(&state->engine->memory(), std::move(guard));
+  }
+  if (!options.embedded) {
+    const int max_fd =
+        options.max_connection_fd > 0 ? options.max_connection_fd : std::numeric_limits<int>::max();
+    ASSIGN_OR_RETURN(state->acceptor, Acceptor::Listen(options.listen, options.grpc_port, max_fd));
+  }
+  RETURN_IF_ERROR(state->StartGrpc());
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
 
+Status Server::State::StartGrpc() {
   grpc::ServerBuilder builder;
-  builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_request_bytes));
+  builder.SetMaxReceiveMessageSize(HardRequestBytes(options));
   builder.SetMaxSendMessageSize(-1);  // the encoder has its own bound
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreamsPerConnection);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second server must fail
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                             static_cast<int>(options.handshake_timeout_ms));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
+                             static_cast<int>(options.idle_timeout_ms));
+  if (options.network_bytes > 0) {
+    builder.SetResourceQuota(grpc::ResourceQuota("koios").Resize(options.network_bytes));
+  }
   if (!options.embedded) {
-    builder.AddListeningPort(HostAndPort(options.listen, options.grpc_port),
-                             grpc::InsecureServerCredentials(), &state->port);
+    // gRPC's own listener stops for good when it runs out of file descriptors.
+    connections = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        grpc::InsecureServerCredentials());
   }
-  builder.RegisterService(state->service.get());
-  state->grpc_server = builder.BuildAndStart();
-  if (state->grpc_server == nullptr || (!options.embedded && state->port == 0)) {
-    return FailedPrecondition("Can't listen on " + HostAndPort(options.listen, options.grpc_port) +
-                              ": the address is in use or not this machine's.");
+  builder.RegisterService(service.get());
+  builder.RegisterCallbackGenericService(&unknown_methods);
+  builder.experimental().SetInterceptorCreators(WordsForUnreadableRequests());
+  grpc_server = builder.BuildAndStart();
+  if (grpc_server == nullptr) return Internal("gRPC can't start its server.");
+  if (acceptor != nullptr) {
+    acceptor->Start([this](int listening, int fd) {
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+      connection.listener_fd = listening;
+      connection.fd = fd;
+      connections->HandleNewConnection(&connection);
+    });
   }
-  if (auto* health = state->grpc_server->GetHealthCheckService()) {
+  if (auto* health = grpc_server->GetHealthCheckService()) {
     health->SetServingStatus(v1::Koios::service_full_name(), true);
   }
-  return std::unique_ptr<Server>(new Server(std::move(state)));
+  return OkStatus();
 }
 
-uint16_t Server::port() const { return static_cast<uint16_t>(state_->port); }
+uint16_t Server::port() const { return state_->acceptor == nullptr ? 0 : state_->acceptor->port(); }
 
 std::string Server::address() const {
   return state_->options.embedded ? "" : HostAndPort(state_->options.listen, port());
@@ -149,6 +208,7 @@ void Server::Shutdown(std::chrono::milliseconds drain) {
     while (state_->registry.num_tickets() > 0 && std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
+    if (state_->acceptor != nullptr) state_->acceptor->Stop();
     state_->registry.CancelAll(Unavailable("The server is shutting down."));
     // What gRPC still has at the deadline it cancels itself: streams that nobody reads.
     state_->grpc_server->Shutdown(std::chrono::system_clock::now() + kLastWordsTime);

@@ -35,6 +35,14 @@ struct ServerOptions {
   size_t held_bytes = size_t{64} << 20;  // results of a change that wait for its commit
   int max_attempts = 8;                  // runs of a change that conflicts with others
   size_t max_request_bytes = size_t{10} << 20;
+  // What may be resident beside the memory of queries (caches, gRPC's buffers, the rest), and of it
+  // gRPC's part. 0: no bound.
+  uint64_t rest_bytes = 0;
+  size_t network_bytes = 0;
+  // Connections get file descriptors below this number; more are turned away. 0: no bound.
+  int max_connection_fd = 0;
+  uint64_t handshake_timeout_ms = 10'000;  // until a connection has said that it speaks HTTP/2
+  uint64_t idle_timeout_ms = 10 * 60'000;  // of a connection without a call
   parser::Limits parser;
 };
 

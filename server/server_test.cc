@@ -1,9 +1,12 @@
 // The door with a scripted engine behind it: windows, cancelling, deadlines, errors, shutdown.
 #include "server/server.h"
 
+#include <arpa/inet.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -89,7 +92,8 @@ class ServerTest : public testing::Test {
   void Start(ServerOptions options) {
     stub_.reset();
     server_.reset();
-    options.embedded = true;
+    options.embedded = !has_port_;
+    options.grpc_port = 0;
     auto engine = std::make_unique<FakeEngine>();
     engine_ = engine.get();
     auto graphs = std::make_unique<MemoryGraphs>();
@@ -107,6 +111,7 @@ class ServerTest : public testing::Test {
     return {response.queries().begin(), response.queries().end()};
   }
 
+  bool has_port_ = false;
   FakeEngine* engine_ = nullptr;
   MemoryGraphs* graphs_ = nullptr;
   std::unique_ptr<Server> server_;
@@ -272,6 +277,56 @@ TEST_F(ServerTest, WrongTextsNeverReachTheEngine) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(status.error_message().rfind("line 1, column 7: ", 0), 0u) << status.error_message();
   EXPECT_EQ(engine_->num_queries(), 0u);
+}
+
+TEST_F(ServerTest, WhatIsNoRequestIsAnsweredInWords) {
+  const auto channel = server_->InProcessChannel();
+  for (const char* method : {"Submit", "ListQueries", "GetStats", "CheckGraph"}) {
+    const std::string answer =
+        AnswerBytes(channel, std::string("/koios.v1.Koios/") + method, "\xff\xff\xff garbage");
+    EXPECT_EQ(answer.rfind("error 3 The request can't be read", 0), 0u) << answer;
+    EXPECT_NE(answer.find(method), std::string::npos) << answer;
+  }
+  const std::string unknown = AnswerBytes(channel, "/koios.v1.Koios/Sumbit", "");
+  EXPECT_EQ(unknown.rfind("error 12 There is no method /koios.v1.Koios/Sumbit", 0), 0u) << unknown;
+  EXPECT_EQ(engine_->num_queries(), 0u);
+}
+
+// Until the server closes the connection; how many bytes it sent before.
+size_t ReadToEnd(int fd) {
+  size_t total = 0;
+  char buffer[4096];
+  for (ssize_t got = 1; got > 0; total += static_cast<size_t>(std::max<ssize_t>(got, 0))) {
+    got = read(fd, buffer, sizeof(buffer));
+  }
+  close(fd);
+  return total;
+}
+
+int ConnectTo(uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  CHECK(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
+  return fd;
+}
+
+TEST_F(ServerTest, ConnectionsThatSayNothingOrAreIdleAreClosed) {
+  has_port_ = true;
+  ServerOptions options;
+  options.handshake_timeout_ms = 100;
+  options.idle_timeout_ms = 100;
+  Start(options);
+  ReadToEnd(ConnectTo(server_->port()));
+  const int half = ConnectTo(server_->port());
+  EXPECT_EQ(write(half, "PRI * HT", 8), 8);
+  ReadToEnd(half);
+  const int idle = ConnectTo(server_->port());
+  const std::string greeting("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33);
+  EXPECT_EQ(write(idle, greeting.data(), greeting.size()), 33);
+  EXPECT_GT(ReadToEnd(idle), 0u);  // it was understood
 }
 
 TEST_F(ServerTest, TheFirstWordNamesTheGraph) {

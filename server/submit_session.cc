@@ -28,6 +28,17 @@ ErrorDetail SourceWord(const parser::Query& query) {
   return detail;
 }
 
+Status RequestTooLarge(size_t bytes, size_t limit) {
+  ErrorDetail detail;
+  detail.reason = "REQUEST_TOO_LARGE";
+  detail.limit = std::to_string(limit) + " bytes";
+  detail.used = std::to_string(bytes) + " bytes";
+  detail.setting = "request-mb";
+  detail.hint = "Send long lists in several requests; koios import loads large data.";
+  return ResourceExhausted(
+      "The request has " + detail.used + "; the limit is " + detail.limit + ".", detail);
+}
+
 Status HeldTooMuch(size_t limit) {
   ErrorDetail detail;
   detail.reason = "TOO_MANY_RESULTS";
@@ -68,7 +79,23 @@ std::shared_ptr<SubmitSession> SubmitSession::Start(const SessionEnvironment& en
   return session;
 }
 
+Status SubmitSession::CheckRequest() {
+  const size_t bytes = request_->ByteSizeLong();
+  if (bytes > environment_.limits.max_request_bytes) {
+    return RequestTooLarge(bytes, environment_.limits.max_request_bytes);
+  }
+  return ChargeRequest(0);
+}
+
+Status SubmitSession::ChargeRequest(size_t plan_bytes) {
+  // Its parameters are values, too, once it runs.
+  const auto bytes = static_cast<int64_t>(2 * request_->SpaceUsedLong() + plan_bytes);
+  if (request_charge_.TryResize(bytes)) return OkStatus();
+  return environment_.engine->memory().OverLimit(bytes - request_charge_.bytes());
+}
+
 Status SubmitSession::Admit() {
+  RETURN_IF_ERROR(CheckRequest());
   std::weak_ptr<SubmitSession> weak = weak_from_this();
   QueryControl control;
   control.cancel = [weak](const Status& why) {
@@ -151,6 +178,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
     if (!std::exchange(is_announced_, true)) stream_->SendQueryId();
   }
   planned.plan.set_graph(graph);
+  RETURN_IF_ERROR(ChargeRequest(planned.plan.SpaceUsedLong()));
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
   encoder_.emplace(view_, request_->materialize());
   return environment_.engine->Submit(std::move(planned.plan), view_, Options(), shared_from_this());
@@ -295,7 +323,7 @@ void SubmitSession::Advance() {
     if (writing_ || pumping_ || beginning_ > 0 || finished_) return;
     if (!messages_.empty()) {
       write = writing_ = true;
-      current_.Swap(&messages_.front());
+      std::swap(current_, messages_.front());
       messages_.pop_front();
     } else if (!batches_.empty()) {
       pumping_ = true;
@@ -309,7 +337,7 @@ void SubmitSession::Advance() {
   }
   // Outside the lock: the stream and the pool may run other members of this session at once.
   if (write) {
-    stream_->Write(&current_);
+    stream_->Write(&current_.message);
   } else if (end.has_value()) {
     End(*end);
   } else {
@@ -341,9 +369,11 @@ void SubmitSession::Pump() {
 void SubmitSession::EncodeNext(engine::ResultBatch batch) {
   std::vector<v1::ResultBatch> encoded;
   // What was changed and committed is told, however late it is.
-  const Status status = encoder_->Encode(batch, &encoded, [this] {
+  const Status status = encoder_->Encode(batch, &encoded_rows_, &encoded, [this] {
     return transaction_ == nullptr ? WhyStop("its results were written") : OkStatus();
   });
+  const bool whole = encoded_rows_ >= batch.column.size();
+  if (whole) encoded_rows_ = 0;
   if (!status.ok()) Stop(status);
   MutexLock lock(&mutex_);
   pumping_ = false;
@@ -353,8 +383,12 @@ void SubmitSession::EncodeNext(engine::ResultBatch batch) {
     messages_.clear();
   }
   if (!stopped_.ok()) return;
+  if (!whole) batches_.push_front(std::move(batch));
   for (v1::ResultBatch& message : encoded) {
-    messages_.emplace_back().mutable_batch()->Swap(&message);
+    Outgoing& outgoing = messages_.emplace_back();
+    outgoing.message.mutable_batch()->Swap(&message);
+    outgoing.charge = MemoryCharge(&environment_.engine->memory());
+    outgoing.charge.Resize(static_cast<int64_t>(outgoing.message.SpaceUsedLong()));
   }
 }
 
@@ -394,15 +428,17 @@ void SubmitSession::End(const engine::QueryResult& result) {
     stream_->Fail(result.status);
     return;
   }
-  current_.Clear();
-  FillSummary(result, current_.mutable_summary());
+  current_ = Outgoing();
+  FillSummary(result, current_.message.mutable_summary());
   ticket_.End();
-  stream_->WriteLast(&current_);
+  stream_->WriteLast(&current_.message);
 }
 
 void SubmitSession::OnDone() {
   MutexLock lock(&mutex_);
   handle_ = nullptr;
+  current_ = Outgoing();
+  request_charge_.Reset();
   ticket_.Release();
 }
 

@@ -31,6 +31,7 @@ namespace koios::server {
 struct SessionLimits {
   uint64_t default_timeout_ms = 30'000;  // for requests that name none; 0: none
   size_t window_batches = 4;
+  size_t max_request_bytes = size_t{10} << 20;
   parser::Limits parser;
   // Of a request that changes the graph: the results held until it is committed, and how often it
   // is run when it conflicts with others.
@@ -85,7 +86,15 @@ class SubmitSession final : public engine::ResultSink,
                 const v1::SubmitRequest* request)
       : environment_(environment), stream_(stream), request_(request) {}
 
+  // A message, charged as long as it waits for the client.
+  struct Outgoing {
+    v1::SubmitResponse message;
+    MemoryCharge charge;
+  };
+
   Status Admit();
+  Status CheckRequest();
+  Status ChargeRequest(size_t plan_bytes);
   void Begin();
   void Decide();
   Status WhyStop(std::string_view meanwhile);
@@ -103,6 +112,8 @@ class SubmitSession final : public engine::ResultSink,
   SubmitStream* const stream_;
   const v1::SubmitRequest* const request_;
 
+  // The request and what is made of it before it runs: no query's account has it.
+  MemoryCharge request_charge_{&environment_.engine->memory()};
   // Written by Begin() before the engine or a write can see them.
   QueryRegistry::Ticket ticket_;
   std::shared_ptr<const storage::GraphView> view_;
@@ -111,6 +122,7 @@ class SubmitSession final : public engine::ResultSink,
   uint64_t committed_version_ = 0;
   std::optional<uint64_t> deadline_ns_;  // of all attempts together; on the engine's clock
   std::optional<ResultEncoder> encoder_;
+  size_t encoded_rows_ = 0;  // of the first batch that waits; the pump's
   bool is_announced_ = false;
   plan::Plan plan_;  // kept for the profile only
   v1::Mode mode_ = v1::RUN;
@@ -129,7 +141,7 @@ class SubmitSession final : public engine::ResultSink,
   std::optional<engine::QueryResult> undecided_ KOIOS_GUARDED_BY(mutex_);
   int attempt_ KOIOS_GUARDED_BY(mutex_) = 0;
   // Encoded, not yet written.
-  std::deque<v1::SubmitResponse> messages_ KOIOS_GUARDED_BY(mutex_);
+  std::deque<Outgoing> messages_ KOIOS_GUARDED_BY(mutex_);
   std::optional<engine::QueryResult> result_ KOIOS_GUARDED_BY(mutex_);
   bool writing_ KOIOS_GUARDED_BY(mutex_) = false;
   bool pumping_ KOIOS_GUARDED_BY(mutex_) = false;  // a task is queued or runs
@@ -137,7 +149,7 @@ class SubmitSession final : public engine::ResultSink,
   bool paused_ KOIOS_GUARDED_BY(mutex_) = false;   // the engine saw no room
   bool finished_ KOIOS_GUARDED_BY(mutex_) = false;
   // The stream's while writing_ or finished_, else guarded too.
-  v1::SubmitResponse current_;
+  Outgoing current_;
 };
 
 }  // namespace koios::server

@@ -117,7 +117,8 @@ class SubmitSessionTest : public testing::Test {
   }
 
   MemoryGraphs graphs_;
-  FakeEngine engine_;
+  static constexpr int64_t kMemoryBytes = 1 << 20;
+  FakeEngine engine_{kMemoryBytes};
   QueryRegistry registry_{1};
   FakeStream stream_;
   v1::SubmitRequest request_;
@@ -133,6 +134,40 @@ TEST_F(SubmitSessionTest, StreamsBatchesThenTheSummary) {
   EXPECT_EQ(stream_.summary().rows(), 3u);
   EXPECT_EQ(stream_.summary().query_id(), stream_.query_id);
   EXPECT_EQ(graphs_.begun, 0);
+}
+
+TEST_F(SubmitSessionTest, WhatWaitsForTheClientIsCharged) {
+  Start("g.V()");
+  const auto query = engine_.Query(0);
+  const int64_t with_request = engine_.memory().used();
+  EXPECT_GT(with_request, 0);
+  EXPECT_TRUE(query->PushOne(1));
+  stream_.WaitForWrite();
+  EXPECT_GT(engine_.memory().used(), with_request);
+  query->End(OkStatus(), 1);
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  session_->OnDone();
+  EXPECT_EQ(engine_.memory().used(), 0);
+  session_ = nullptr;
+}
+
+TEST_F(SubmitSessionTest, ARequestThatDoesNotFitTheMemoryIsRefused) {
+  (*request_.mutable_parameters())["x"].set_string_value(std::string(2 * kMemoryBytes, 'x'));
+  Start("g.V()");
+  const Status status = stream_.ReadAll(session_.get());
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(status)->setting, "memory-mb");
+  EXPECT_EQ(engine_.memory().used(), 0);
+  EXPECT_EQ(engine_.num_queries(), 0u);
+}
+
+TEST_F(SubmitSessionTest, ARequestBeyondItsLimitIsRefused) {
+  (*request_.mutable_parameters())["x"].set_string_value(std::string(11 << 20, 'x'));
+  Start("g.V()");
+  const Status status = stream_.ReadAll(session_.get());
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(status)->setting, "request-mb");
+  EXPECT_EQ(DetailOf(status)->limit, std::to_string(10 << 20) + " bytes");
 }
 
 TEST_F(SubmitSessionTest, ResultsAreHeldUntilTheCommitDecides) {

@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kFormatWords = "koios data ";
 constexpr uint32_t kDataFormat = 1;
 constexpr std::string_view kDataPrefix = "data-";
+constexpr uint64_t kMinOpenFiles = 20;  // of a graph; RocksDB takes no less
 constexpr char kCurrentFile[] = "/CURRENT";
 
 std::optional<uint64_t> NumberAfter(std::string_view prefix, std::string_view text) {
@@ -82,6 +83,9 @@ StatusOr<std::unique_ptr<DataFolder>> DataFolder::Open(const std::string& path,
   std::unique_ptr<DataFolder> folder(new DataFolder(path, options));
   folder->options_.store.read_only = options.read_only;
   folder->options_.store.create = false;
+  if (folder->options_.store.memory == nullptr) {
+    folder->options_.store.memory = MakeStoreMemory(folder->options_.store);
+  }
   ASSIGN_OR_RETURN(folder->lock_, FileLock::Acquire(path + "/LOCK", options.read_only,
                                                     "The data folder '" + path + "'"));
   if (!options.read_only) {
@@ -92,6 +96,12 @@ StatusOr<std::unique_ptr<DataFolder>> DataFolder::Open(const std::string& path,
     }
   }
   RETURN_IF_ERROR(folder->LoadGraphs());
+  if (options.max_open_files > 0) {
+    int& each = folder->options_.store.max_open_files;
+    const uint64_t share = options.max_open_files / (folder->ListGraphs().size() + 1);
+    each =
+        static_cast<int>(std::clamp<uint64_t>(share, kMinOpenFiles, static_cast<uint64_t>(each)));
+  }
   return folder;
 }
 

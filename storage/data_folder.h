@@ -29,8 +29,10 @@ Status CheckGraphName(std::string_view name);
 struct DataFolderOptions {
   bool create = false;
   bool read_only = false;
-  // For the graphs. `create` and `read_only` in it don't count.
+  // For the graphs, which share its memory. `create` and `read_only` in it don't count.
   StoreOptions store;
+  // Files that all graphs together may keep open; 0: as `store` says, each.
+  uint64_t max_open_files = 0;
 };
 
 class DataFolder {

@@ -55,7 +55,7 @@ void Transaction::ChargeTo(std::shared_ptr<MemoryAccount> account) {
 Status Transaction::Charge(size_t bytes) const {
   const auto more = static_cast<int64_t>(bytes);
   if (account_ != nullptr && !account_->TryCharge(more)) {
-    return account_->OverLimit(more, "query-memory-mb");
+    return account_->OverLimit(more);
   }
   bytes_ += bytes;
   return OkStatus();

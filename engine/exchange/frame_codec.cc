@@ -5,6 +5,7 @@
 #include "core/text.h"
 #include "core/value_codec.h"
 #include "engine/exchange/frame.h"
+#include "engine/query_account.h"
 #include "proto/frame.pb.h"
 
 namespace koios::engine {
@@ -51,9 +52,7 @@ StatusOr<std::shared_ptr<const QuerySpec>> GetStart(const QueryId& id, const fra
   }
   spec->options.profile = profile != 0;
   ASSIGN_OR_RETURN(spec->view, views->View(ToValidUtf8(start.graph()), start.version()));
-  const uint64_t limit = spec->options.memory_limit_bytes;
-  spec->account = std::make_shared<MemoryAccount>(
-      "query", limit == 0 ? kNoMemoryLimit : static_cast<int64_t>(limit));
+  spec->account = MakeQueryAccount(spec->options.memory_limit_bytes);
   return std::shared_ptr<const QuerySpec>(std::move(spec));
 }
 

@@ -3,6 +3,7 @@
 #include "engine/op/mutate_ops.h"
 
 #include "engine/op/op_test_support.h"
+#include "engine/query_account.h"
 #include "gtest/gtest.h"
 
 namespace koios::engine {
@@ -43,7 +44,7 @@ TEST(MutateOpsTest, ASupernodeThatDoesNotFitTheAccountIsRefused) {
   VertexRef hub;
   TestHost host;
   host.changes = HubAndSpokes(&hub);
-  const auto account = std::make_shared<MemoryAccount>("query", 1 << 20);
+  const auto account = MakeQueryAccount(1 << 20);
   host.changes->ChargeTo(account);
   const OperatorBundle drop = MakeDrop(&host).value();
   const Batch rows = Rows({Value::Of(hub)});

@@ -100,15 +100,7 @@ bool QueryRun::IsMerge(uint32_t op) const {
 }
 
 Status QueryRun::OverLimit(const plan::Operator& op, int64_t bytes) const {
-  ErrorDetail detail = DetailFor(op);
-  detail.reason = "QUERY_MEMORY";
-  detail.limit = std::to_string(spec_->account->limit()) + " bytes";
-  detail.used = std::to_string(spec_->account->used() + bytes) + " bytes";
-  detail.setting = "query-memory-mb";
-  detail.hint = "Ask for less at once, for example with limit(), or raise the setting.";
-  return ResourceExhausted("The query needs more memory than its limit of " + detail.limit +
-                               " at the step " + op.step() + ".",
-                           detail);
+  return WithDetail(spec_->account->OverLimit(bytes, op.step()), DetailFor(op));
 }
 
 void QueryRun::Start() {

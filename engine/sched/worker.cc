@@ -48,8 +48,9 @@ void Worker::Begin(std::shared_ptr<const QuerySpec> spec) {
     if (sink != nullptr) {
       QueryResult result;
       result.status = run.status();
-      sink->Done(std::move(result));
       End(id);
+      TellEnd(id, /*wants_stats=*/false);
+      sink->Done(std::move(result));
       return;
     }
     Frame fail;
@@ -116,8 +117,29 @@ void Worker::End(const QueryId& id) {
   queries_.erase(id);
   turns_.erase(std::remove(turns_.begin(), turns_.end(), id), turns_.end());
   Ended& ended = ended_[id.coordinator];
-  ended.above.insert(id.serial);
+  // A query that failed here ends once more when its coordinator says so.
+  if (id.serial >= ended.watermark) ended.above.insert(id.serial);
   while (ended.above.contains(ended.watermark)) ended.above.erase(ended.watermark++);
+}
+
+// Everybody hears of the end, whether it took part or not: the numbers of ended queries stay dense,
+// so that remembering them takes a watermark.
+void Worker::TellEnd(const QueryId& id, bool wants_stats) {
+  for (uint32_t to = 0; to < context_.num_workers; ++to) {
+    if (to == context_.index) continue;
+    Frame end;
+    end.query = id;
+    end.kind = FrameKind::kEnd;
+    end.from = context_.index;
+    end.wants_stats = wants_stats;
+    context_.transport->Send(to, std::move(end));
+  }
+}
+
+size_t Worker::num_remembered() const {
+  size_t count = 0;
+  for (const auto& [coordinator, ended] : ended_) count += ended.above.size();
+  return count;
 }
 
 void Worker::Finish(const QueryId& id, const Status& status) {
@@ -130,17 +152,7 @@ void Worker::Finish(const QueryId& id, const Status& status) {
   result.elapsed_ns = context_.clock->NowNanos() - found->second.started_ns;
   result.operators = found->second.run->stats();
   End(id);
-  // Everybody hears of the end, whether it took part or not: the numbers of ended queries stay
-  // dense, so that remembering them takes a watermark.
-  for (uint32_t to = 0; to < context_.num_workers; ++to) {
-    if (to == context_.index) continue;
-    Frame end;
-    end.query = id;
-    end.kind = FrameKind::kEnd;
-    end.from = context_.index;
-    end.wants_stats = spec->options.profile;
-    context_.transport->Send(to, std::move(end));
-  }
+  TellEnd(id, spec->options.profile);
   result.peak_bytes = static_cast<uint64_t>(spec->account->peak());
   if (spec->options.profile && context_.num_workers > 1) {
     finishing_[id] = {spec->sink, std::move(result), context_.num_workers - 1};

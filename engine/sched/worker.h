@@ -29,6 +29,8 @@ class Worker {
   void CancelAll(const Status& why);
 
   size_t num_queries() const { return queries_.size(); }
+  // Ended queries that are remembered one by one, because an earlier one has not ended yet.
+  size_t num_remembered() const;
   const QueryRun* Find(const QueryId& id) const;
 
  private:
@@ -51,6 +53,7 @@ class Worker {
 
   void Begin(std::shared_ptr<const QuerySpec> spec);
   void End(const QueryId& id);
+  void TellEnd(const QueryId& id, bool wants_stats);
   bool HasEnded(const QueryId& id) const;
   // At the coordinator: answers, tells the others, forgets.
   void Finish(const QueryId& id, const Status& status);

@@ -3,6 +3,8 @@
 // that do not fit the plan end it with an error.
 #include "engine/sched/worker.h"
 
+#include <deque>
+
 #include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "gtest/gtest.h"
@@ -269,6 +271,72 @@ TEST(WorkerTest, WhatAnOperatorReadsMustBeThere) {
   EXPECT_EQ(status(3, {TwoOf(ListOf({far.Get(0)}))}), StatusCode::kDataLoss);
   EXPECT_EQ(status(17, {ones}), StatusCode::kDataLoss);            // sample
   EXPECT_EQ(status(22, {Column(), ones}), StatusCode::kDataLoss);  // sink
+}
+
+// What is sent waits until the test hands it on.
+class HeldTransport : public Transport {
+ public:
+  void Send(uint32_t to, Frame frame) override { frames.emplace_back(to, std::move(frame)); }
+  std::deque<std::pair<uint32_t, Frame>> frames;
+};
+
+// Queries that can't begin, or fail at a worker that does not coordinate them, are forgotten by
+// all.
+TEST(WorkerTest, EndedQueriesAreForgotten) {
+  ManualClock clock;
+  HeldTransport transport;
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (uint32_t index = 0; index < 2; ++index) {
+    WorkerContext context;
+    context.index = index;
+    context.num_workers = 2;
+    context.transport = &transport;
+    context.clock = &clock;
+    workers.push_back(std::make_unique<Worker>(context));
+  }
+  plan::Plan good = PlanOf({Value::Long(1)}, {});
+  good.mutable_operators(kOperator)->mutable_dedup();
+  for (uint64_t serial = 0; serial < 30; ++serial) {
+    auto spec = std::make_shared<QuerySpec>();
+    spec->id = {0, 1, serial};
+    // Of three one has a plan that is none, and one fails at the other worker.
+    if (serial % 3 != 0) spec->plan = good;
+    spec->view = std::make_shared<storage::MemoryGraph>();
+    spec->account = std::make_shared<MemoryAccount>("query");
+    auto sink = std::make_shared<CountingSink>();
+    spec->sink = sink;
+    Frame start;
+    start.kind = FrameKind::kStart;
+    start.query = spec->id;
+    start.spec = spec;
+    workers[0]->Deliver(std::move(start));
+    if (serial % 3 == 1) {
+      Frame wrong;
+      wrong.query = spec->id;
+      wrong.from = 7;
+      wrong.spec = spec;
+      workers[1]->Deliver(std::move(wrong));
+    }
+    for (int turn = 0; turn < 1000 && !sink->result.has_value(); ++turn) {
+      while (!transport.frames.empty()) {
+        auto [to, frame] = std::move(transport.frames.front());
+        transport.frames.pop_front();
+        workers[to]->Deliver(std::move(frame));
+      }
+      for (const auto& worker : workers) worker->Step(1);
+    }
+    ASSERT_TRUE(sink->result.has_value()) << serial;
+    EXPECT_EQ(sink->result->status.ok(), serial % 3 == 2) << sink->result->status;
+  }
+  while (!transport.frames.empty()) {
+    auto [to, frame] = std::move(transport.frames.front());
+    transport.frames.pop_front();
+    workers[to]->Deliver(std::move(frame));
+  }
+  for (const auto& worker : workers) {
+    EXPECT_EQ(worker->num_queries(), 0u);
+    EXPECT_EQ(worker->num_remembered(), 0u);
+  }
 }
 
 }  // namespace

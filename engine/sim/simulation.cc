@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "engine/query_account.h"
+
 namespace koios::engine {
 namespace {
 
@@ -161,10 +163,7 @@ class Driver {
       context.bounds = options.bounds;
       workers_.push_back(std::make_unique<Worker>(context));
     }
-    account_ = std::make_shared<MemoryAccount>(
-        "query", options.memory_limit_bytes == 0
-                     ? kNoMemoryLimit
-                     : static_cast<int64_t>(options.memory_limit_bytes));
+    account_ = MakeQueryAccount(options.memory_limit_bytes);
     sink_ = std::make_shared<CollectingSink>(options.sink_window);
     auto spec = std::make_shared<QuerySpec>();
     spec->id = {static_cast<uint32_t>(rng_.Uniform(options.num_workers)), 1, 0};

@@ -26,7 +26,7 @@ struct KeyHash {
   size_t operator()(const AdjacencyKey& key) const {
     const uint64_t segment =
         (static_cast<uint64_t>(key.label) << 1) | static_cast<uint64_t>(key.direction);
-    return Mix(key.vertex.bits ^ Mix(segment + 1));
+    return Mix(key.vertex.bits ^ Mix(segment + 1 + (uint64_t{key.store} << 40)));
   }
 };
 
@@ -40,7 +40,7 @@ struct Entry {
 }  // namespace
 
 // Keys in the table and in the queue are the same.
-struct AdjacencyCache::Shard {
+struct AdjacencyPool::Shard {
   Mutex mutex;
   absl::flat_hash_map<AdjacencyKey, Entry, KeyHash> entries KOIOS_GUARDED_BY(mutex);
   std::deque<AdjacencyKey> queue KOIOS_GUARDED_BY(mutex);
@@ -92,22 +92,59 @@ size_t Adjacency::ByteSize() const {
          edge_ids.capacity() * sizeof(uint64_t);
 }
 
-AdjacencyCache::AdjacencyCache(size_t max_bytes)
+AdjacencyPool::AdjacencyPool(size_t max_bytes)
     : max_shard_bytes_(max_bytes / kNumShards),
       max_ends_(std::min<size_t>(max_shard_bytes_ / 4 / (sizeof(VertexRef) + sizeof(uint64_t)),
                                  size_t{1} << 18)),
-      shards_(std::make_unique<Shard[]>(kNumShards)),
-      stamps_(kNumStamps) {}
+      shards_(std::make_unique<Shard[]>(kNumShards)) {}
 
-AdjacencyCache::~AdjacencyCache() = default;
+AdjacencyPool::~AdjacencyPool() = default;
 
-size_t AdjacencyCache::ShardIndex(const AdjacencyKey& key) {
+size_t AdjacencyPool::ShardIndex(const AdjacencyKey& key) {
   return (KeyHash()(key) >> 56) % kNumShards;
 }
 
-AdjacencyCache::Shard& AdjacencyCache::ShardOf(const AdjacencyKey& key) {
-  return shards_[ShardIndex(key)];
+size_t AdjacencyPool::ByteSize() const {
+  size_t total = 0;
+  for (size_t i = 0; i < kNumShards; ++i) {
+    MutexLock lock(&shards_[i].mutex);
+    total += shards_[i].bytes;
+  }
+  return total;
 }
+
+size_t AdjacencyPool::ByteSizeOf(uint32_t store) const {
+  size_t total = 0;
+  for (size_t i = 0; i < kNumShards; ++i) {
+    MutexLock lock(&shards_[i].mutex);
+    for (const auto& [key, entry] : shards_[i].entries) {
+      if (key.store == store) total += entry.bytes;
+    }
+  }
+  return total;
+}
+
+void AdjacencyPool::Erase(uint32_t store) {
+  for (size_t i = 0; i < kNumShards; ++i) {
+    Shard& shard = shards_[i];
+    MutexLock lock(&shard.mutex);
+    std::erase_if(shard.queue, [store](const AdjacencyKey& key) { return key.store == store; });
+    size_t erased = 0;
+    absl::erase_if(shard.entries, [&](const auto& of) {
+      if (of.first.store != store) return false;
+      erased += of.second.bytes;
+      return true;
+    });
+    shard.bytes -= erased;
+  }
+}
+
+AdjacencyCache::AdjacencyCache(std::shared_ptr<AdjacencyPool> pool)
+    : pool_(std::move(pool)),
+      store_(pool_->next_store_.fetch_add(1, std::memory_order_relaxed)),
+      stamps_(kNumStamps) {}
+
+AdjacencyCache::~AdjacencyCache() { pool_->Erase(store_); }
 
 std::atomic<uint64_t>& AdjacencyCache::StampOf(VertexRef vertex) {
   return stamps_[Mix(vertex.bits) % kNumStamps];
@@ -126,30 +163,31 @@ void AdjacencyCache::FindAll(std::span<const VertexRef> vertices, Direction dire
   found->assign(vertices.size(), nullptr);
   // Rows sorted by shard.
   std::vector<uint8_t> shard_of(vertices.size());
-  std::array<size_t, kNumShards> begins{};
+  std::array<size_t, AdjacencyPool::kNumShards> begins{};
   for (size_t row = 0; row < vertices.size(); ++row) {
     __builtin_prefetch(&StampOf(vertices[row]));
-    shard_of[row] = static_cast<uint8_t>(ShardIndex({vertices[row], direction, label}));
+    shard_of[row] =
+        static_cast<uint8_t>(AdjacencyPool::ShardIndex({vertices[row], direction, label, store_}));
     ++begins[shard_of[row]];
   }
-  for (size_t i = 1; i < kNumShards; ++i) begins[i] += begins[i - 1];
+  for (size_t i = 1; i < AdjacencyPool::kNumShards; ++i) begins[i] += begins[i - 1];
   std::vector<uint32_t> sorted(vertices.size());
   for (size_t row = vertices.size(); row-- > 0;) {
     sorted[--begins[shard_of[row]]] = static_cast<uint32_t>(row);
   }
   std::vector<Entry*> entries;
-  for (size_t i = 0; i < kNumShards; ++i) {
-    const size_t end = i + 1 < kNumShards ? begins[i + 1] : sorted.size();
+  for (size_t i = 0; i < AdjacencyPool::kNumShards; ++i) {
+    const size_t end = i + 1 < AdjacencyPool::kNumShards ? begins[i + 1] : sorted.size();
     const std::span<const uint32_t> rows(sorted.data() + begins[i], end - begins[i]);
     if (rows.empty()) continue;
-    Shard& shard = shards_[i];
+    AdjacencyPool::Shard& shard = pool_->shards_[i];
     MutexLock lock(&shard.mutex);
     for (const uint32_t row : rows) {
-      shard.entries.prefetch(AdjacencyKey{vertices[row], direction, label});
+      shard.entries.prefetch(AdjacencyKey{vertices[row], direction, label, store_});
     }
     entries.clear();
     for (const uint32_t row : rows) {
-      const auto entry = shard.entries.find(AdjacencyKey{vertices[row], direction, label});
+      const auto entry = shard.entries.find(AdjacencyKey{vertices[row], direction, label, store_});
       entries.push_back(entry == shard.entries.end() ? nullptr : &entry->second);
       if (entries.back() != nullptr) __builtin_prefetch(entries.back()->adjacency.get());
     }
@@ -166,18 +204,20 @@ void AdjacencyCache::FindAll(std::span<const VertexRef> vertices, Direction dire
   }
 }
 
-void AdjacencyCache::Insert(const AdjacencyKey& key, uint64_t view_version,
+void AdjacencyCache::Insert(const AdjacencyKey& of, uint64_t view_version,
                             std::shared_ptr<const Adjacency> adjacency) {
-  if (StampOf(key.vertex).load(std::memory_order_acquire) > view_version) return;
+  if (StampOf(of.vertex).load(std::memory_order_acquire) > view_version) return;
   const size_t bytes = adjacency->ByteSize() + kEntryOverhead;
-  if (bytes > max_shard_bytes_) return;
-  Shard& shard = ShardOf(key);
+  if (bytes > pool_->max_shard_bytes_) return;
+  AdjacencyKey key = of;
+  key.store = store_;
+  AdjacencyPool::Shard& shard = pool_->shards_[AdjacencyPool::ShardIndex(key)];
   MutexLock lock(&shard.mutex);
   auto [entry, added] = shard.entries.try_emplace(key);
   if (added) shard.queue.push_back(key);
   shard.bytes += bytes - entry->second.bytes;
   entry->second = {std::move(adjacency), view_version, bytes, false};
-  while (shard.bytes > max_shard_bytes_) shard.Evict();
+  while (shard.bytes > pool_->max_shard_bytes_) shard.Evict();
 }
 
 void AdjacencyCache::Touch(VertexRef vertex, uint64_t version) {
@@ -188,13 +228,6 @@ void AdjacencyCache::TouchAll(uint64_t version) {
   for (std::atomic<uint64_t>& stamp : stamps_) stamp.store(version, std::memory_order_release);
 }
 
-size_t AdjacencyCache::ByteSize() const {
-  size_t total = 0;
-  for (size_t i = 0; i < kNumShards; ++i) {
-    MutexLock lock(&shards_[i].mutex);
-    total += shards_[i].bytes;
-  }
-  return total;
-}
+size_t AdjacencyCache::ByteSize() const { return pool_->ByteSizeOf(store_); }
 
 }  // namespace koios::storage

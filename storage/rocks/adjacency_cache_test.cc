@@ -31,7 +31,7 @@ TEST(Adjacency, FindsWhereToGoOn) {
 }
 
 TEST(AdjacencyCache, FindsManyInTheirOrder) {
-  AdjacencyCache cache(1 << 20);
+  AdjacencyCache cache(std::make_shared<AdjacencyPool>(1 << 20));
   std::vector<VertexRef> vertices;
   for (uint64_t i = 0; i < 100; ++i) {
     vertices.push_back({i * 7919 % 100});
@@ -54,7 +54,7 @@ TEST(AdjacencyCache, FindsManyInTheirOrder) {
 }
 
 TEST(AdjacencyCache, ServesTheVersionsBetweenChanges) {
-  AdjacencyCache cache(1 << 20);
+  AdjacencyCache cache(std::make_shared<AdjacencyPool>(1 << 20));
   const AdjacencyKey key{VertexRef{7}, Direction::kOut, kNoName};
   cache.Touch(key.vertex, 5);
   cache.Insert(key, 8, MakeEnds(3));
@@ -77,7 +77,7 @@ TEST(AdjacencyCache, ServesTheVersionsBetweenChanges) {
 
 TEST(AdjacencyCache, StaysWithinItsBytes) {
   constexpr size_t kBytes = 256 << 10;
-  AdjacencyCache cache(kBytes);
+  AdjacencyCache cache(std::make_shared<AdjacencyPool>(kBytes));
   for (uint64_t v = 0; v < 5000; ++v) {
     cache.Insert({VertexRef{v}, Direction::kOut, kNoName}, 1, MakeEnds(v % 40));
     ASSERT_LE(cache.ByteSize(), kBytes);
@@ -86,6 +86,28 @@ TEST(AdjacencyCache, StaysWithinItsBytes) {
   EXPECT_EQ(cache.Find({VertexRef{0}, Direction::kOut, kNoName}, 1), nullptr);
   cache.Insert({VertexRef{9999}, Direction::kOut, kNoName}, 1, MakeEnds(100'000));
   EXPECT_EQ(cache.Find({VertexRef{9999}, Direction::kOut, kNoName}, 1), nullptr);
+}
+
+TEST(AdjacencyCache, GraphsShareOnePoolAndSeeTheirOwn) {
+  constexpr size_t kBytes = 1 << 20;
+  const auto pool = std::make_shared<AdjacencyPool>(kBytes);
+  auto one = std::make_unique<AdjacencyCache>(pool);
+  AdjacencyCache two(pool);
+  const AdjacencyKey key{VertexRef{7}, Direction::kOut, kNoName};
+  one->Insert(key, 1, MakeEnds(3));
+  EXPECT_EQ(two.Find(key, 1), nullptr);
+  two.Insert(key, 1, MakeEnds(5));
+  one->Touch(key.vertex, 2);  // versions are each graph's own
+  EXPECT_EQ(one->Find(key, 2), nullptr);
+  EXPECT_EQ(two.Find(key, 2)->neighbours.size(), 5u);
+  for (uint64_t v = 0; v < 5000; ++v) {
+    (v % 2 == 0 ? *one : two).Insert({VertexRef{v}, Direction::kIn, 1}, 1, MakeEnds(v % 40));
+    ASSERT_LE(pool->ByteSize(), kBytes);
+  }
+  EXPECT_EQ(one->ByteSize() + two.ByteSize(), pool->ByteSize());
+  EXPECT_GT(one->ByteSize(), 0u);
+  one = nullptr;  // what it held is free for others
+  EXPECT_EQ(two.ByteSize(), pool->ByteSize());
 }
 
 }  // namespace

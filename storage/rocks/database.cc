@@ -1,11 +1,12 @@
 #include "storage/rocks/database.h"
 
-#include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "storage/rocks/store_memory.h"
 
 namespace koios::storage {
 namespace {
@@ -46,7 +47,8 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family,
   return out;
 }
 
-rocksdb::DBOptions MakeDbOptions(OpenMode mode, const StoreOptions& options) {
+rocksdb::DBOptions MakeDbOptions(OpenMode mode, const StoreOptions& options,
+                                 const StoreMemory& memory) {
   rocksdb::DBOptions out;
   out.create_if_missing = mode == OpenMode::kCreate;
   out.error_if_exists = mode == OpenMode::kCreate;
@@ -57,7 +59,7 @@ rocksdb::DBOptions MakeDbOptions(OpenMode mode, const StoreOptions& options) {
   out.paranoid_checks = true;
   out.max_open_files = options.max_open_files;
   out.max_background_jobs = 2;
-  out.db_write_buffer_size = options.write_buffer_bytes;
+  out.write_buffer_manager = memory.write_buffers;
   out.max_total_wal_size = 2 * options.write_buffer_bytes;
   out.keep_log_file_num = 3;
   out.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
@@ -87,12 +89,12 @@ Status FromRocks(const rocksdb::Status& status, std::string_view doing) {
 StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path, OpenMode mode,
                                                    const StoreOptions& options) {
   std::shared_ptr<Database> database(new Database());
-  database->block_cache_ = rocksdb::NewLRUCache(options.block_cache_bytes);
-  database->options_ = MakeDbOptions(mode, options);
+  const auto memory = options.memory != nullptr ? options.memory : MakeStoreMemory(options);
+  database->options_ = MakeDbOptions(mode, options, *memory);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (size_t i = 0; i < kNumFamilies; ++i) {
     const auto family = static_cast<Family>(i);
-    database->family_options_[i] = FamilyOptions(family, database->block_cache_, options);
+    database->family_options_[i] = FamilyOptions(family, memory->blocks, options);
     families.emplace_back(std::string(FamilyName(family)), database->family_options_[i]);
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;

@@ -4,7 +4,6 @@
 
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
-#include <rocksdb/write_buffer_manager.h>
 
 #include <array>
 #include <memory>
@@ -59,7 +58,6 @@ class Database {
   Database() = default;
 
   std::vector<std::shared_ptr<void>> kept_;
-  std::shared_ptr<rocksdb::Cache> block_cache_;
   rocksdb::DBOptions options_;
   std::array<rocksdb::ColumnFamilyOptions, kNumFamilies> family_options_;
   std::unique_ptr<rocksdb::DB> db_;

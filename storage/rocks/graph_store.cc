@@ -13,6 +13,7 @@
 
 #include "storage/codec/element_id.h"
 #include "storage/rocks/commit_builder.h"
+#include "storage/rocks/store_memory.h"
 #include "storage/rocks/store_state.h"
 
 namespace koios::storage {
@@ -202,8 +203,8 @@ StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
   }
   state->database->Keep(std::move(lock));
   if (!options.read_only) RETURN_IF_ERROR(RemovePath(path + "/" + kIngestFolder));
-  if (options.adjacency_cache_bytes > 0) {
-    state->cache = std::make_shared<AdjacencyCache>(options.adjacency_cache_bytes);
+  if (auto pool = AdjacencyOf(options); pool != nullptr) {
+    state->cache = std::make_shared<AdjacencyCache>(std::move(pool));
   }
   RETURN_IF_ERROR(state->LoadMeta());
   return std::unique_ptr<GraphStore>(new GraphStore(std::move(state)));

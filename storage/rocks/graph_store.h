@@ -20,11 +20,15 @@
 
 namespace koios::storage {
 
+struct StoreMemory;  // storage/rocks/store_memory.h
+
 struct StoreOptions {
   bool create = false;           // when there is none
   bool read_only = false;        // commits fail with FAILED_PRECONDITION
   uint32_t num_partitions = 16;  // at creation; afterwards the graph's own number counts
-  size_t block_cache_bytes = size_t{256} << 20;
+  // Shared with other stores; null: one of the store's own, with these bytes.
+  std::shared_ptr<StoreMemory> memory;
+  size_t block_cache_bytes = size_t{256} << 20;      // with the write buffers
   size_t write_buffer_bytes = size_t{64} << 20;      // memtables of all families
   size_t adjacency_cache_bytes = size_t{256} << 20;  // decoded adjacency; 0: none
   int max_open_files = 256;
@@ -38,6 +42,8 @@ struct StoreOptions {
   // Keys remembered to decide conflicts. A commit whose read version is older: ABORTED.
   size_t conflict_window_keys = 256 * 1024;
 };
+
+std::shared_ptr<StoreMemory> MakeStoreMemory(const StoreOptions& options);
 
 struct CommitResult {
   uint64_t version = 0;  // the first version that shows the commit

@@ -58,10 +58,12 @@ class Server:
     """`koios serve` over a data folder (`with Server(data, workers=4) as server`).
 
     keep_alive: a server that dies is started again on the same port, and `deaths` says how often,
-    so that one crash does not hide what the other tests would have told.
+    so that one crash does not hide what the other tests would have told. flags: more of `serve`'s.
+    prefix: a command that ends in running the one behind it, as ["sh", "-c", 'exec "$0" "$@"'].
     """
 
-    def __init__(self, data, workers, keep_alive=False):
+    def __init__(self, data, workers, keep_alive=False, flags=(), prefix=()):
+        self.flags, self.prefix = list(flags), list(prefix)
         self.data, self.workers, self.deaths, self.stopping = data, workers, 0, False
         self.log_path = data.file("server-%d.log" % workers)
         self.process, self.address = None, None
@@ -70,8 +72,9 @@ class Server:
             threading.Thread(target=self._watch, daemon=True).start()
 
     def _start(self, port):
-        arguments = [self.data.binary, "serve", "--data", self.data.path, "--grpc-port", port,
-                     "--workers", str(self.workers)]
+        arguments = self.prefix + [self.data.binary, "serve", "--data", self.data.path,
+                                   "--grpc-port", port, "--workers", str(self.workers)]
+        arguments += self.flags
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(  # pylint: disable=consider-using-with
                 arguments, stdout=subprocess.PIPE, stderr=log)

@@ -102,7 +102,7 @@ Status ConflictWindow::Validate(const ConflictKeys& keys, uint64_t read_version,
 }
 
 void ConflictWindow::Record(ConflictKeys keys, uint64_t version) {
-  if (keys.writes.size() <= max_keys_) {
+  if (keys.size() <= 4 * max_keys_) {                // else they will not fit whatever is the same
     for (auto* some : {&keys.guards, &keys.sets}) {  // many edges of one vertex have few
       std::sort(some->begin(), some->end());
       some->erase(std::unique(some->begin(), some->end()), some->end());

@@ -355,6 +355,8 @@ class GuardAdjacencyOp : public StreamOperator {
                                                                  &of_ids.emplace()));
           }
           for (const VertexRef one : *of_ids) RETURN_IF_ERROR(Guard(vertex, one));
+        } else {
+          RETURN_IF_ERROR(Guard(vertex, std::nullopt));
         }
       }
     }

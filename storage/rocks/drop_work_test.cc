@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "storage/check.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
@@ -13,7 +14,7 @@
 namespace koios::storage {
 namespace {
 
-constexpr size_t kVertices = 2000;
+constexpr size_t kVertices = 2500;  // with their edges, a large commit
 constexpr size_t kEdgesOfEach = 4;
 
 class DropWorkTest : public testing::Test {
@@ -96,6 +97,7 @@ TEST_F(DropWorkTest, ReadingAmongDroppedOnes) {
 
 TEST_F(DropWorkTest, EverythingAtOnce) {
   Drop(vertices_, {});
+  EXPECT_TRUE(Check(*store_).value().ok());
   const auto view = store_->View();
   EXPECT_EQ(CountVertices(*view), 0u);
   EXPECT_TRUE(view->schema().edge_counts.empty());

@@ -152,6 +152,17 @@ std::string MutateText(const Operator& op, const plan::Plan& plan) {
   if (op.has_set_property()) {
     return "SetProperty(" + PropertyText(op.set_property().property(), plan) + ")";
   }
+  if (op.has_guard() && op.guard().look() != plan::Guard::VALUE) {
+    const plan::Guard& guard = op.guard();
+    std::string text = plan::Guard::Look_Name(guard.look());
+    if (guard.has_vertex()) {
+      text +=
+          ", " + ExprText(guard.vertex(), plan) + ", " + plan::Direction_Name(guard.direction());
+    }
+    text += ", " + NamesText(guard.labels());
+    if (guard.has_neighbour()) text += ", " + ExprText(guard.neighbour(), plan);
+    return "Guard(" + text + ")";
+  }
   if (op.has_guard()) {
     return "Guard(" + op.guard().label() + ", " + op.guard().key() + ", " +
            ExprText(op.guard().value(), plan) + ")";

@@ -98,6 +98,9 @@ void ForEachPart(const Mutate& op,
 std::string MutateText(const Mutate& op) {
   static constexpr const char* kNames[] = {"AddVertex", "AddEdge", "SetProperty", "Drop", "Guard"};
   std::string text;
+  if (op.look != plan::Guard::VALUE) text = plan::Guard::Look_Name(op.look);
+  if (op.look == plan::Guard::ADJACENCY) text += ", " + plan::Direction_Name(op.direction);
+  if (op.look != plan::Guard::VALUE) text += ", " + NamesText(op.labels);
   ForEachPart(op, [&text](const char* what, const Expression& value) {
     text += (text.empty() ? "" : ", ") + std::string(what) + "=" + ExpressionText(value);
   });

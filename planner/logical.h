@@ -127,11 +127,15 @@ struct Mutate {
     kAddEdge,      // label, id, out, in, properties
     kSetProperty,  // properties: one, of the current element
     kDrop,         // the current element or property
-    kGuard,        // label, properties: one; see plan.proto
+    kGuard,        // see plan.proto; the value looked up is properties[0]
   };
   Kind kind = Kind::kDrop;
   ExpressionPtr label, id, out, in;
   std::vector<std::pair<ExpressionPtr, ExpressionPtr>> properties;  // keys and values
+  // A guard's. Of ADJACENCY `out` is the vertex and `in` the neighbour.
+  plan::Guard::Look look = plan::Guard::VALUE;
+  plan::Direction direction = plan::OUT;
+  std::vector<std::string> labels;
 };
 // bodies: one; of coalesce() the alternatives in order.
 struct Scope {

@@ -26,9 +26,10 @@ StatusOr<std::shared_ptr<storage::Transaction>> DataFolderGraphs::Begin(
 
 StatusOr<storage::CommitResult> DataFolderGraphs::Commit(std::string_view name,
                                                          const storage::WriteBatch& batch,
-                                                         const storage::CommitWatch& watch) const {
+                                                         const storage::CommitWatch& watch,
+                                                         storage::CommitTurn* turn) const {
   ASSIGN_OR_RETURN(auto store, Find(name));
-  return store->Commit(batch, watch);
+  return store->Commit(batch, watch, turn);
 }
 
 StatusOr<uint64_t> DataFolderGraphs::DiskBytes(std::string_view name) const {

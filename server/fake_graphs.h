@@ -40,7 +40,8 @@ class MemoryGraphs final : public Graphs {
     return std::make_shared<storage::Transaction>(view, std::make_shared<storage::Numbers>(4));
   }
   StatusOr<storage::CommitResult> Commit(std::string_view, const storage::WriteBatch&,
-                                         const storage::CommitWatch& watch) const override {
+                                         const storage::CommitWatch& watch,
+                                         storage::CommitTurn* turn) const override {
     {
       MutexLock lock(&mutex_);
       ++commits_begun_;
@@ -50,6 +51,8 @@ class MemoryGraphs final : public Graphs {
     if (commits_watch) RETURN_IF_ERROR(watch());
     if (conflicts > 0) {
       --conflicts;
+      turn->lanes = lanes;
+      turn->conflicts = conflict_keys;
       return Aborted("a conflict");
     }
     if (commits_fail) return Internal("the disk is full");
@@ -82,6 +85,9 @@ class MemoryGraphs final : public Graphs {
   std::atomic<bool> endless_check{false};
   std::atomic<bool> commits_fail{false};
   std::atomic<bool> commits_watch{false};  // they ask their watch behind the wait
+  // What a commit that conflicts is told.
+  const std::shared_ptr<storage::ConflictLanes> lanes = std::make_shared<storage::ConflictLanes>();
+  std::vector<storage::ClaimedKey> conflict_keys;
   mutable std::atomic<int> begun{0};
   mutable std::atomic<int> conflicts{0};  // commits that conflict before one does not
 

@@ -29,7 +29,8 @@ class Graphs {
   // As GraphStore::Commit.
   virtual StatusOr<storage::CommitResult> Commit(std::string_view name,
                                                  const storage::WriteBatch& batch,
-                                                 const storage::CommitWatch& watch) const = 0;
+                                                 const storage::CommitWatch& watch,
+                                                 storage::CommitTurn* turn) const = 0;
   virtual StatusOr<uint64_t> DiskBytes(std::string_view name) const = 0;
   virtual StatusOr<storage::CheckReport> Check(std::string_view name,
                                                const storage::CheckWatch& watch) const = 0;

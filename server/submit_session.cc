@@ -216,6 +216,7 @@ void SubmitSession::Stop(const Status& why) {
     handle = handle_;
   }
   if (handle != nullptr) handle->Cancel(why);
+  GoOn();
 }
 
 size_t SubmitSession::Room() {
@@ -283,8 +284,11 @@ Status SubmitSession::WhyStop(std::string_view meanwhile) {
 
 // The query is complete: commits what it changed, then lets its results go.
 void SubmitSession::Decide() {
+  storage::CommitTurn turn;
+  turn.ticket = place_;
   const StatusOr<storage::CommitResult> committed = environment_.graphs->Commit(
-      graph_, transaction_->TakeBatch(), [this] { return WhyStop("it was being committed"); });
+      graph_, transaction_->TakeBatch(), [this] { return WhyStop("it was being committed"); },
+      &turn);
   bool again = false;
   {
     MutexLock lock(&mutex_);
@@ -312,7 +316,52 @@ void SubmitSession::Decide() {
       result_ = std::move(result);
     }
   }
-  again ? Begin() : Advance();
+  if (again) {
+    WaitForTurn(turn);
+  } else {
+    LeaveLanes();
+    Advance();
+  }
+}
+
+void SubmitSession::WaitForTurn(const storage::CommitTurn& refused) {
+  if (refused.conflicts.empty()) return Begin();
+  encoder_.reset();  // nothing of the last attempt is held meanwhile, its view least of all
+  transaction_ = nullptr;
+  view_ = nullptr;
+  if (lanes_ == nullptr) {
+    lanes_ = refused.lanes;
+    place_ = lanes_->Take();
+  }
+  {
+    // The lanes call nobody while they hold their lock, so that they may be entered with this one:
+    // who stops the request from now on finds it waiting.
+    MutexLock lock(&mutex_);
+    const bool now =
+        lanes_->Enter(place_, refused.conflicts, [self = shared_from_this()] { self->GoOn(); });
+    waiting_ = !now && stopped_.ok();
+    if (waiting_ && deadline_ns_.has_value()) {
+      const int64_t left =
+          static_cast<int64_t>(*deadline_ns_) - environment_.engine->clock().NowNanos();
+      alarm_ = environment_.pool->RunAfter(left, [self = shared_from_this()] { self->GoOn(); });
+    }
+    if (waiting_) return;
+  }
+  Begin();
+}
+
+// Its turn has come, or there is nothing to wait for any more: the engine sees the deadline.
+void SubmitSession::GoOn() {
+  {
+    MutexLock lock(&mutex_);
+    if (!std::exchange(waiting_, false)) return;
+    environment_.pool->Forget(std::exchange(alarm_, 0));
+  }
+  environment_.pool->Run([self = shared_from_this()] { self->Begin(); });
+}
+
+void SubmitSession::LeaveLanes() {
+  if (lanes_ != nullptr) lanes_->Leave(place_);
 }
 
 void SubmitSession::Advance() {
@@ -423,6 +472,7 @@ void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* 
 }
 
 void SubmitSession::End(const engine::QueryResult& result) {
+  LeaveLanes();
   if (!result.status.ok()) {
     ticket_.End();
     stream_->Fail(result.status);

@@ -1,9 +1,10 @@
 // SubmitSession: one Submit call from its text to its last message.
 //   gRPC thread: admits and queues Begin() -> pool: parse, plan, view, engine Submit
 //   a request that changes the graph: its results are held until it is committed; on a conflict it
-//   runs again on a new view, a few times, then it is ABORTED
-//   engine worker: Push() a batch into a window of a few -> pool: Pump() encodes one batch
-//   gRPC thread: one write outstanding per stream; OnWriteDone() sends the next message
+//   runs again on a new view when it has its turn (storage/conflict_lanes.h), a few times, then it
+//   is ABORTED; while it waits, it has no thread, and its deadline is an alarm of the pool's engine
+//   worker: Push() a batch into a window of a few -> pool: Pump() encodes one batch gRPC thread:
+//   one write outstanding per stream; OnWriteDone() sends the next message
 // Rules: at most `window_batches` batches wait; a full window pauses the query, never a thread. The
 // call is finished exactly once, after the engine's Done. It names no gRPC: SubmitStream is all it
 // sees of the client, and tests bring their own.
@@ -97,6 +98,10 @@ class SubmitSession final : public engine::ResultSink,
   Status ChargeRequest(size_t plan_bytes);
   void Begin();
   void Decide();
+  // It conflicted: takes its turn among those that did.
+  void WaitForTurn(const storage::CommitTurn& refused);
+  void GoOn();
+  void LeaveLanes();
   Status WhyStop(std::string_view meanwhile);
   StatusOr<std::shared_ptr<engine::QueryHandle>> Launch();
   engine::QueryOptions Options();
@@ -123,6 +128,9 @@ class SubmitSession final : public engine::ResultSink,
   std::optional<uint64_t> deadline_ns_;  // of all attempts together; on the engine's clock
   std::optional<ResultEncoder> encoder_;
   size_t encoded_rows_ = 0;  // of the first batch that waits; the pump's
+  // Its place among the requests that conflicted; null: it has not. Set by Decide().
+  std::shared_ptr<storage::ConflictLanes> lanes_;
+  storage::ConflictLanes::Ticket place_ = 0;
   bool is_announced_ = false;
   plan::Plan plan_;  // kept for the profile only
   v1::Mode mode_ = v1::RUN;
@@ -145,8 +153,10 @@ class SubmitSession final : public engine::ResultSink,
   std::optional<engine::QueryResult> result_ KOIOS_GUARDED_BY(mutex_);
   bool writing_ KOIOS_GUARDED_BY(mutex_) = false;
   bool pumping_ KOIOS_GUARDED_BY(mutex_) = false;  // a task is queued or runs
-  int beginning_ KOIOS_GUARDED_BY(mutex_) = 0;     // Begin() is queued or runs
-  bool paused_ KOIOS_GUARDED_BY(mutex_) = false;   // the engine saw no room
+  int beginning_ KOIOS_GUARDED_BY(mutex_) = 0;     // Begin() is queued or runs, or waits its turn
+  bool waiting_ KOIOS_GUARDED_BY(mutex_) = false;  // for its turn
+  TaskPool::Alarm alarm_ KOIOS_GUARDED_BY(mutex_) = 0;  // its deadline while it waits
+  bool paused_ KOIOS_GUARDED_BY(mutex_) = false;        // the engine saw no room
   bool finished_ KOIOS_GUARDED_BY(mutex_) = false;
   // The stream's while writing_ or finished_, else guarded too.
   Outgoing current_;

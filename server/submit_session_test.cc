@@ -212,6 +212,54 @@ TEST_F(SubmitSessionTest, TheLastConflictAborts) {
   EXPECT_EQ(stream_.num_messages(), 0u);
 }
 
+// Another request conflicted on the same key before: `Leave` lets this one go on.
+class WaitingSessionTest : public SubmitSessionTest {
+ protected:
+  static constexpr uint64_t kKey = 7;
+
+  void StartBehindAnother(uint64_t timeout_ms) {
+    ahead_ = graphs_.lanes->Take();
+    const std::vector<storage::ClaimedKey> sets = {{kKey, storage::Claim::kSet}};
+    ASSERT_TRUE(graphs_.lanes->Enter(ahead_, sets, nullptr));
+    graphs_.conflicts = 1;
+    graphs_.conflict_keys = {{kKey, storage::Claim::kGuard}};
+    Start("g.addV()", timeout_ms);
+    RunAttempt(0, 2);
+    while (!IsInLane()) std::this_thread::yield();
+  }
+  bool IsInLane() const {
+    return graphs_.lanes->IsClaimedBefore(0, kKey, storage::Claim::kSet);  // its guard
+  }
+
+  storage::ConflictLanes::Ticket ahead_ = 0;
+};
+
+TEST_F(WaitingSessionTest, ItRunsAgainWhenItsTurnHasCome) {
+  StartBehindAnother(0);
+  EXPECT_EQ(engine_.num_queries(), 1u);
+  graphs_.lanes->Leave(ahead_);
+  RunAttempt(1, 1);
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  EXPECT_EQ(stream_.summary().rows(), 1u);
+  EXPECT_FALSE(graphs_.lanes->HasClaims());
+}
+
+TEST_F(WaitingSessionTest, ACancelEndsTheWait) {
+  StartBehindAnother(0);
+  session_->OnCancel();
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kCancelled);
+  EXPECT_EQ(engine_.num_queries(), 1u);
+  EXPECT_FALSE(IsInLane());
+}
+
+// The engine ends it, as any query that begins behind its deadline.
+TEST_F(WaitingSessionTest, TheDeadlineEndsTheWait) {
+  StartBehindAnother(1);
+  engine_.Query(1)->End(MakeStatus(StatusCode::kDeadlineExceeded, "late", {}), 0);
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kDeadlineExceeded);
+  EXPECT_FALSE(IsInLane());
+}
+
 TEST_F(SubmitSessionTest, AllAttemptsHaveOneDeadline) {
   graphs_.conflicts = 2;
   constexpr uint64_t kTimeoutMs = 500, kNsPerMs = 1'000'000;

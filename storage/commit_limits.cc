@@ -118,7 +118,8 @@ Status CheckBatch(const WriteBatch& batch, size_t max_bytes, size_t max_value_by
     RETURN_IF_ERROR(size.Add(set.key, set.value.value_or(Value::Null())));
   }
   return size.Add(kBytesPerElement * (batch.dropped_vertices.size() + batch.dropped_edges.size() +
-                                      batch.lookup_guards.size() + batch.id_guards.size()));
+                                      batch.lookup_guards.size() + batch.id_guards.size()) +
+                  sizeof(uint64_t) * batch.guard_keys.size());
 }
 
 Status IdTaken(std::string_view what, const Value& id) {

@@ -3,6 +3,8 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <unordered_set>
+#include <utility>
 
 #include "storage/codec/equality_hash.h"
 
@@ -17,6 +19,11 @@ enum class Unit : uint64_t {
   kVertexId = 5,
   kEdgeId = 6,
   kLookup = 7,
+  kOutEdges = 8,
+  kInEdges = 9,
+  kEdgesBetween = 10,
+  kVertexScan = 11,
+  kEdgeScan = 12,
 };
 
 uint64_t Hash(Unit unit, uint64_t number, std::string_view text) {
@@ -45,26 +52,69 @@ uint64_t ConflictKeyOfEdgeId(std::string_view id_bytes) { return Hash(Unit::kEdg
 uint64_t ConflictKeyOfLookup(std::string_view label, std::string_view key, const Value& value) {
   return Hash(Unit::kLookup, Hash(Unit::kLookup, EqualityHash(value), label), key);
 }
+uint64_t ConflictKeyOfAdjacency(VertexRef vertex, Direction end, std::string_view label) {
+  return Hash(end == Direction::kOut ? Unit::kOutEdges : Unit::kInEdges, vertex.bits, label);
+}
+uint64_t ConflictKeyOfEdgesBetween(VertexRef out, VertexRef in, std::string_view label) {
+  return Hash(Unit::kEdgesBetween, Hash(Unit::kEdgesBetween, out.bits, "") ^ in.bits, label);
+}
+uint64_t ConflictKeyOfVertexScan(std::string_view label) {
+  return Hash(Unit::kVertexScan, 0, label);
+}
+uint64_t ConflictKeyOfEdgeScan(std::string_view label) { return Hash(Unit::kEdgeScan, 0, label); }
 
-Status ConflictWindow::Validate(const ConflictKeys& keys, uint64_t read_version) const {
+Status ConflictWindow::Validate(const ConflictKeys& keys, uint64_t read_version,
+                                const ConflictLanes* lanes, CommitTurn* turn) const {
   if (read_version < floor_) {
     return Aborted("The request read version " + std::to_string(read_version) +
                    ", which is too old to be decided (the oldest is " + std::to_string(floor_) +
                    "); try it again.");
   }
-  for (const uint64_t key : keys.writes) {
-    auto found = entries_.find(key);
-    if (found == entries_.end()) continue;
-    if (std::max(found->second.written, found->second.guarded) > read_version) return Conflict();
+  const ConflictLanes::Ticket ticket = turn == nullptr ? 0 : turn->ticket;
+  const bool claims = lanes != nullptr && lanes->HasClaims();
+  std::vector<ClaimedKey> conflicts;
+  const auto check = [&](const std::vector<uint64_t>& all, Claim claim) {
+    for (const uint64_t key : all) {
+      if (conflicts.size() == kMaxConflictsTold) return;
+      bool conflict = claims && lanes->IsClaimedBefore(ticket, key, claim);
+      auto found = claim == Claim::kSet ? entries_.end() : entries_.find(key);
+      if (found != entries_.end()) {
+        conflict = conflict || found->second.written > read_version ||
+                   (claim == Claim::kWrite && found->second.guarded > read_version);
+      }
+      if (conflict) conflicts.push_back({key, claim});
+    }
+  };
+  check(keys.writes, Claim::kWrite);
+  check(keys.guards, Claim::kGuard);
+  if (claims) check(keys.sets, Claim::kSet);
+  if (conflicts.empty()) return OkStatus();
+  if (turn == nullptr) return Conflict();
+  // What is guarded and set in one is a look that decided an insert: one such after the other.
+  std::unordered_set<uint64_t> guarded;
+  for (const ClaimedKey& conflict : conflicts) guarded.insert(conflict.key);
+  for (const uint64_t key : keys.sets) {
+    if (guarded.contains(key)) conflicts.push_back({key, Claim::kSet});
+    guarded.erase(key);
   }
-  for (const uint64_t key : keys.guards) {
-    auto found = entries_.find(key);
-    if (found != entries_.end() && found->second.written > read_version) return Conflict();
-  }
-  return OkStatus();
+  turn->conflicts = std::move(conflicts);
+  return Conflict();
 }
 
 void ConflictWindow::Record(ConflictKeys keys, uint64_t version) {
+  if (keys.size() <= 4 * max_keys_) {                // else they will not fit whatever is the same
+    for (auto* some : {&keys.guards, &keys.sets}) {  // many edges of one vertex have few
+      std::sort(some->begin(), some->end());
+      some->erase(std::unique(some->begin(), some->end()), some->end());
+    }
+  }
+  if (keys.size() > max_keys_) {  // what is older can't be decided any more
+    entries_.clear();
+    commits_.clear();
+    recorded_keys_ = 0;
+    floor_ = version;
+    return;
+  }
   for (const uint64_t key : keys.writes) entries_[key].written = version;
   for (const uint64_t key : keys.sets) entries_[key].written = version;
   for (const uint64_t key : keys.guards) entries_[key].guarded = version;

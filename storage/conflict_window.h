@@ -8,12 +8,13 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "core/status.h"
 #include "core/types.h"
 #include "core/value.h"
+#include "storage/conflict_lanes.h"
 
 namespace koios::storage {
 
@@ -27,13 +28,19 @@ uint64_t ConflictKeyOfEdgeId(std::string_view id_bytes);
 // (label, key, value) that a look-up asked for; an empty label means every label. Values that are
 // equal have one hash: 1, 1L and 1.0.
 uint64_t ConflictKeyOfLookup(std::string_view label, std::string_view key, const Value& value);
+// What a look at edges asked for; an empty label means every label. `end`: kOut or kIn.
+uint64_t ConflictKeyOfAdjacency(VertexRef vertex, Direction end, std::string_view label);
+uint64_t ConflictKeyOfEdgesBetween(VertexRef out, VertexRef in, std::string_view label);
+// A scan of all vertices or edges of a label, likewise.
+uint64_t ConflictKeyOfVertexScan(std::string_view label);
+uint64_t ConflictKeyOfEdgeScan(std::string_view label);
 
 // What one commit writes and guards (DESIGN 7).
 struct ConflictKeys {
   std::vector<uint64_t> writes;  // conflict with later writes and guards
   std::vector<uint64_t> guards;  // conflict with later writes and sets
-  // Values set or removed: they invalidate guards, but are no conflict among themselves (two people
-  // of one name may be added at once).
+  // Values set or removed, adjacency that grew or shrank: they invalidate guards, but are no
+  // conflict among themselves (two people of one name, two edges of a hub may be added at once).
   std::vector<uint64_t> sets;
 
   size_t size() const { return writes.size() + guards.size() + sets.size(); }
@@ -45,8 +52,10 @@ class ConflictWindow {
   // an older one.
   ConflictWindow(uint64_t version, size_t max_keys) : floor_(version), max_keys_(max_keys) {}
 
-  // ABORTED when `keys` conflict with what was recorded after `read_version`.
-  Status Validate(const ConflictKeys& keys, uint64_t read_version) const;
+  // ABORTED when `keys` conflict with what was recorded after `read_version`, or with what requests
+  // before this one in the lanes claim; `turn` gets some of the keys that do. Null: it is nobody's.
+  Status Validate(const ConflictKeys& keys, uint64_t read_version,
+                  const ConflictLanes* lanes = nullptr, CommitTurn* turn = nullptr) const;
   // A commit became `version`. REQUIRES: ascending versions.
   void Record(ConflictKeys keys, uint64_t version);
 
@@ -68,7 +77,7 @@ class ConflictWindow {
   uint64_t floor_;
   size_t max_keys_;
   size_t recorded_keys_ = 0;
-  std::unordered_map<uint64_t, Entry> entries_;
+  absl::flat_hash_map<uint64_t, Entry> entries_;
   std::deque<Commit> commits_;
 };
 

@@ -50,6 +50,65 @@ TEST(ConflictWindow, ACommitLargerThanTheWindowForgetsAll) {
   EXPECT_TRUE(window.Validate({{1}, {}, {}}, 1).ok());
 }
 
+TEST(ConflictWindow, ManyEdgesOfOneVertexAreFewKeys) {
+  ConflictWindow window(0, 4);
+  window.Record({{}, {5, 5, 5, 6}, {7, 7, 7, 7}}, 1);
+  EXPECT_EQ(window.floor(), 0u);
+  EXPECT_EQ(window.size(), 3u);
+}
+
+TEST(ConflictWindow, WhoIsBehindInTheLanesIsRefusedAndToldWhy) {
+  ConflictWindow window(0, 100);
+  ConflictLanes lanes;
+  const std::vector<ClaimedKey> claim = {{kKey, Claim::kWrite}};
+  ASSERT_TRUE(lanes.Enter(1, claim, nullptr));
+  CommitTurn turn;
+  EXPECT_EQ(window.Validate({{kKey}, {}, {}}, 0, &lanes, &turn).code(), StatusCode::kAborted);
+  ASSERT_EQ(turn.conflicts.size(), 1u);
+  EXPECT_EQ(turn.conflicts[0].key, kKey);
+  EXPECT_EQ(turn.conflicts[0].claim, Claim::kWrite);
+  EXPECT_EQ(window.Validate({{}, {}, {kKey}}, 0, &lanes).code(), StatusCode::kAborted);
+  EXPECT_TRUE(window.Validate({{kKey + 1}, {}, {}}, 0, &lanes, &turn).ok());
+  turn.ticket = 1;
+  EXPECT_TRUE(window.Validate({{kKey}, {}, {}}, 0, &lanes, &turn).ok());
+  // Its turn does not help against what has changed since it read.
+  window.Record({{kKey}, {}, {}}, 1);
+  EXPECT_EQ(window.Validate({{kKey}, {}, {}}, 0, &lanes, &turn).code(), StatusCode::kAborted);
+}
+
+// A look that decided an insert: two of them would not hold each other back as guards only.
+TEST(ConflictWindow, AGuardThatIsSetTooIsToldAsBoth) {
+  ConflictWindow window(0, 100);
+  window.Record({{}, {}, {kKey}}, 1);
+  CommitTurn turn;
+  const ConflictKeys keys{{}, {kKey}, {kKey, kKey + 1}};
+  EXPECT_EQ(window.Validate(keys, 0, nullptr, &turn).code(), StatusCode::kAborted);
+  ConflictLanes lanes;
+  EXPECT_TRUE(lanes.Enter(1, turn.conflicts, nullptr));
+  EXPECT_FALSE(lanes.Enter(2, turn.conflicts, nullptr));
+}
+
+TEST(ConflictWindow, WhatIsToldIsBounded) {
+  ConflictWindow window(0, 10'000);
+  ConflictKeys keys;
+  for (uint64_t key = 0; key < 1000; ++key) keys.writes.push_back(key);
+  window.Record(keys, 1);
+  CommitTurn turn;
+  EXPECT_EQ(window.Validate(keys, 0, nullptr, &turn).code(), StatusCode::kAborted);
+  EXPECT_EQ(turn.conflicts.size(), kMaxConflictsTold);
+}
+
+TEST(ConflictWindow, LooksAtEdges) {
+  const VertexRef a{1}, b{2};
+  EXPECT_NE(ConflictKeyOfAdjacency(a, Direction::kOut, "l"),
+            ConflictKeyOfAdjacency(a, Direction::kIn, "l"));
+  EXPECT_NE(ConflictKeyOfAdjacency(a, Direction::kOut, "l"),
+            ConflictKeyOfAdjacency(a, Direction::kOut, ""));
+  EXPECT_NE(ConflictKeyOfEdgesBetween(a, b, "l"), ConflictKeyOfEdgesBetween(b, a, "l"));
+  EXPECT_NE(ConflictKeyOfEdgesBetween(a, b, "l"), ConflictKeyOfEdgesBetween(a, b, "m"));
+  EXPECT_NE(ConflictKeyOfVertexScan("l"), ConflictKeyOfEdgeScan("l"));
+}
+
 TEST(ConflictWindow, EqualValuesAreOneLookup) {
   const uint64_t one = ConflictKeyOfLookup("l", "k", Value::Int(1));
   EXPECT_EQ(one, ConflictKeyOfLookup("l", "k", Value::Long(1)));

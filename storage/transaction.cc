@@ -249,66 +249,6 @@ Status Transaction::DropEdge(const EdgeRef& edge) {
   return OkStatus();
 }
 
-Status Transaction::GuardLookup(LookupGuard guard) {
-  RETURN_IF_ERROR(Charge(kChangeBytes + guard.key.size() + guard.value.ByteSize()));
-  lookup_guards_.push_back(std::move(guard));
-  return OkStatus();
-}
-
-PropertyList Transaction::ListOf(const Changes& changes) const {
-  PropertyList list;
-  for (const auto& [key, value] : changes) {
-    if (!value.is_null()) list.emplace_back(schema_.keys.Name(key), value);
-  }
-  return list;
-}
-
-WriteBatch Transaction::TakeBatch() {
-  WriteBatch batch;
-  batch.read_version = base_->version();
-  absl::flat_hash_map<uint64_t, uint32_t> index;
-  for (const OwnVertex& vertex : own_vertices_) {
-    if (dropped_vertices_.contains(vertex.ref.bits)) continue;
-    index[vertex.ref.bits] = static_cast<uint32_t>(batch.vertices.size());
-    batch.vertices.push_back({vertex.id, schema_.labels.Name(vertex.label),
-                              ListOf(vertex_changes_[vertex.ref]), vertex.ref, vertex.assigned});
-  }
-  const auto handle = [&index](VertexRef vertex) {
-    const auto found = index.find(vertex.bits);
-    return found == index.end() ? VertexHandle{std::nullopt, vertex}
-                                : VertexHandle{found->second, vertex};
-  };
-  for (const OwnEdge& edge : own_edges_) {
-    if (dropped_edges_.contains(edge.ref.id)) continue;
-    const std::optional<Value> id = edge.assigned ? std::nullopt : std::optional<Value>(edge.id);
-    batch.edges.push_back({id, schema_.labels.Name(edge.ref.label), handle(edge.ref.out),
-                           handle(edge.ref.in), ListOf(edge_changes_[edge.ref.id]), edge.ref.id});
-  }
-  const auto stored_value = [](const Value& value) {
-    return value.is_null() ? std::nullopt : std::optional<Value>(value);
-  };
-  for (const auto& [vertex, changes] : vertex_changes_) {
-    if (IsOwn(vertex) || dropped_vertices_.contains(vertex.bits)) continue;
-    for (const auto& [key, value] : changes) {
-      batch.vertex_properties.push_back({vertex, schema_.keys.Name(key), stored_value(value)});
-    }
-  }
-  for (const auto& [edge, changes] : edge_changes_) {
-    if (own_edge_of_.contains(edge) || dropped_edges_.contains(edge)) continue;
-    for (const auto& [key, value] : changes) {
-      batch.edge_properties.push_back(
-          {changed_edges_[edge], schema_.keys.Name(key), stored_value(value)});
-    }
-  }
-  batch.dropped_vertices = stored_drops_;
-  batch.dropped_edges = stored_edge_drops_;
-  if (batch.vertices.empty() && batch.edges.empty()) return batch;
-  // An insert may rest on what was looked up.
-  batch.lookup_guards = lookup_guards_;
-  for (const std::string& id : looked_up_) batch.id_guards.push_back(DecodeIdBytes(id).value());
-  return batch;
-}
-
 // ---- reading
 
 Status Transaction::ScanVertices(uint32_t partition, std::span<const LabelId> labels,

@@ -61,6 +61,12 @@ class Transaction final : public GraphView {
   Status DropEdge(const EdgeRef& edge);
   // What this request adds rests on what it found, or did not find, by this look-up.
   Status GuardLookup(LookupGuard guard);
+  // Likewise by a look at the edges of a vertex, of these labels (empty: all), to all neighbours or
+  // to the one; or by a scan of all vertices or edges of these labels.
+  Status GuardAdjacency(VertexRef vertex, Direction direction, std::span<const std::string> labels,
+                        std::optional<VertexRef> neighbour);
+  Status GuardVertexScan(std::span<const std::string> labels);
+  Status GuardEdgeScan(std::span<const std::string> labels);
 
   // A name that may yet be written gets its number now.
   LabelId KnowLabel(std::string_view name) { return schema_.labels.Intern(name); }
@@ -133,6 +139,7 @@ class Transaction final : public GraphView {
                                                KeyId key, std::span<const Value> values) const;
   Status SetAll(LabelId label, const PropertyList& properties, Changes* changes);
   Status HideEdge(const EdgeRef& edge);
+  Status AddGuardKey(uint64_t key);
   Status Charge(size_t bytes) const;
   const std::vector<std::pair<Direction, EdgeRef>>* EndsOf(VertexRef vertex) const;
   Status ExpandStored(std::span<const VertexRef> vertices, Direction direction,
@@ -171,6 +178,7 @@ class Transaction final : public GraphView {
   std::vector<VertexRef> stored_drops_;                             // to commit
   std::vector<EdgeRef> stored_edge_drops_;
   std::vector<LookupGuard> lookup_guards_;
+  absl::flat_hash_set<uint64_t> guard_keys_;
   mutable std::set<std::string> looked_up_;  // id bytes, as long as they fit
 };
 

@@ -8,6 +8,7 @@
 
 #include "core/random.h"
 #include "storage/check.h"
+#include "storage/conflict_window.h"
 #include "storage/memory_graph.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/temp_folder.h"
@@ -327,6 +328,73 @@ TEST_F(TransactionTest, LookUpsThatAnInsertRestsOnAreGuarded) {
   EXPECT_EQ(store_->Commit(second->TakeBatch()).status().code(), StatusCode::kAborted);
 }
 
+// Two that look for an edge between the same vertices, find none and add it: the second must not.
+// A third adds one of the hub's to another neighbour.
+TEST_F(TransactionTest, LooksAtEdgesThatAnInsertRestsOnAreGuarded) {
+  std::unique_ptr<Transaction> setup = store_->Begin();
+  const VertexRef hub = setup->AddVertex("hub", std::nullopt, {}).value();
+  const VertexRef near = setup->AddVertex("a", std::nullopt, {}).value();
+  const VertexRef far = setup->AddVertex("a", std::nullopt, {}).value();
+  ASSERT_TRUE(store_->Commit(setup->TakeBatch()).ok());
+  const std::vector<std::string> labels = {"e"};
+  std::vector<std::unique_ptr<Transaction>> transactions;
+  for (const VertexRef neighbour : {near, near, far}) {
+    transactions.push_back(store_->Begin());
+    Transaction* transaction = transactions.back().get();
+    ASSERT_TRUE(transaction->GuardAdjacency(neighbour, Direction::kIn, labels, hub).ok());
+    ASSERT_TRUE(transaction->AddEdge(hub, neighbour, "e", std::nullopt, {}).ok());
+  }
+  EXPECT_TRUE(store_->Commit(transactions[0]->TakeBatch()).ok());
+  EXPECT_EQ(store_->Commit(transactions[1]->TakeBatch()).status().code(), StatusCode::kAborted);
+  EXPECT_TRUE(store_->Commit(transactions[2]->TakeBatch()).ok());
+}
+
+TEST_F(TransactionTest, GuardsOfEdges) {
+  const VertexRef a = VertexRef::Make(0, 1), b = VertexRef::Make(1, 1);
+  const auto keys_of = [this](const auto& guard) {
+    std::unique_ptr<Transaction> transaction = store_->Begin();
+    const VertexRef own = transaction->AddVertex("a", std::nullopt, {}).value();
+    EXPECT_TRUE(guard(transaction.get(), own).ok());
+    std::vector<uint64_t> keys = transaction->TakeBatch().guard_keys;
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  };
+  const auto sorted = [](std::vector<uint64_t> keys) {
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  };
+  const std::vector<std::string> none, two = {"e", "f"};
+  EXPECT_EQ(keys_of([&](Transaction* t, VertexRef) {
+              return t->GuardAdjacency(a, Direction::kBoth, none, std::nullopt);
+            }),
+            sorted({ConflictKeyOfAdjacency(a, Direction::kOut, ""),
+                    ConflictKeyOfAdjacency(a, Direction::kIn, "")}));
+  EXPECT_EQ(keys_of([&](Transaction* t, VertexRef) {
+              return t->GuardAdjacency(a, Direction::kIn, two, b);
+            }),
+            sorted({ConflictKeyOfEdgesBetween(b, a, "e"), ConflictKeyOfEdgesBetween(b, a, "f")}));
+  // Nobody else sees what the request added.
+  EXPECT_TRUE(keys_of([&](Transaction* t, VertexRef own) {
+                return t->GuardAdjacency(own, Direction::kOut, none, std::nullopt);
+              }).empty());
+  EXPECT_TRUE(keys_of([&](Transaction* t, VertexRef own) {
+                return t->GuardAdjacency(a, Direction::kOut, none, own);
+              }).empty());
+}
+
+TEST_F(TransactionTest, GuardsOfEdgesAreBounded) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  ASSERT_TRUE(transaction->AddVertex("a", std::nullopt, {}).ok());
+  const std::vector<std::string> labels = {"e"};
+  for (uint32_t local = 0; local < 200'000; ++local) {
+    const VertexRef vertex = VertexRef::Make(0, local);
+    ASSERT_TRUE(transaction->GuardAdjacency(vertex, Direction::kOut, labels, std::nullopt).ok());
+  }
+  const std::vector<uint64_t> keys = transaction->TakeBatch().guard_keys;
+  EXPECT_EQ(keys.size(), (size_t{1} << 16) + 1);
+  EXPECT_EQ(std::count(keys.begin(), keys.end(), ConflictKeyOfEdgeScan("e")), 1);
+}
+
 TEST_F(TransactionTest, ValuesThatCannotBeStoredAreRefused) {
   std::unique_ptr<Transaction> transaction = store_->Begin();
   const VertexRef v = transaction->AddVertex("a", std::nullopt, {}).value();
@@ -370,7 +438,7 @@ TEST_F(TransactionTest, WhatIsKeptIsChargedBefore) {
         transaction->AddEdge(v, v, "e", std::nullopt, {}).status(),
         transaction->SetProperty(v, "k", Value::Int(1)),
         transaction->SetProperty(e, "k", Value::Int(1)), transaction->DropEdge(e),
-        Drop(transaction.get(), v), transaction->GuardLookup({}),
+        Drop(transaction.get(), v), transaction->GuardLookup({}), transaction->GuardEdgeScan({}),
         transaction->LookupVertices(std::span(&id, 1), &rows, &found)}) {
     EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted) << refused;
   }

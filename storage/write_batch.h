@@ -1,6 +1,7 @@
 // What one commit changes, gathered by a mutating request and applied whole or not at all.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -67,6 +68,8 @@ struct WriteBatch {
   std::vector<LookupGuard> lookup_guards;
   // Vertex ids likewise: nobody may since have added or dropped a vertex of that id.
   std::vector<Value> id_guards;
+  // What else it looked at, as keys of conflict_window.h: adjacency, scans.
+  std::vector<uint64_t> guard_keys;
 };
 
 }  // namespace koios::storage

@@ -1,7 +1,9 @@
 #include "engine/op/mutate_ops.h"
 
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/expr/expression.h"
 
@@ -314,6 +316,91 @@ class GuardOp : public StreamOperator {
   OperatorHost* const host_;
 };
 
+// Looks at edges, vertex by vertex.
+class GuardAdjacencyOp : public StreamOperator {
+ public:
+  GuardAdjacencyOp(const plan::Guard& op, OperatorHost* host)
+      : direction_(static_cast<Direction>(op.direction())),
+        labels_(op.labels().begin(), op.labels().end()),
+        has_neighbour_(op.neighbour().nodes_size() > 0),
+        host_(host) {}
+
+  Status Open(const plan::Guard& op, uint32_t num_slots) {
+    ASSIGN_OR_RETURN(vertex_, Input::Bind(op.vertex(), num_slots, host_));
+    if (!has_neighbour_) return OkStatus();
+    ASSIGN_OR_RETURN(neighbour_, Input::Bind(op.neighbour(), num_slots, host_));
+    return OkStatus();
+  }
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    *done = true;
+    output->identity = true;
+    RETURN_IF_ERROR(vertex_.Evaluate(input, host_->sources()));
+    if (has_neighbour_) RETURN_IF_ERROR(neighbour_.Evaluate(input, host_->sources()));
+    const size_t rows = vertex_.is_constant() && !has_neighbour_ ? 1 : input.rows;
+    std::optional<std::vector<VertexRef>> of_ids;  // a constant list is looked up once
+    for (size_t row = 0; row < rows; ++row) {
+      if (!vertex_.Present(row) || vertex_.Get(row).kind() != ValueKind::kVertex) continue;
+      const VertexRef vertex = vertex_.Get(row).AsVertex();
+      if (!has_neighbour_) {
+        RETURN_IF_ERROR(Guard(vertex, std::nullopt));
+      } else if (neighbour_.Present(row)) {
+        const Value neighbour = neighbour_.Get(row);
+        if (neighbour.kind() == ValueKind::kVertex) {
+          RETURN_IF_ERROR(Guard(vertex, neighbour.AsVertex()));
+        } else if (neighbour.is_collection()) {
+          if (!of_ids || !neighbour_.is_constant()) {
+            std::vector<uint32_t> found;
+            RETURN_IF_ERROR(host_->transaction()->LookupVertices(neighbour.AsList(), &found,
+                                                                 &of_ids.emplace()));
+          }
+          for (const VertexRef one : *of_ids) RETURN_IF_ERROR(Guard(vertex, one));
+        } else {
+          RETURN_IF_ERROR(Guard(vertex, std::nullopt));
+        }
+      }
+    }
+    return OkStatus();
+  }
+
+  bool keeps_cursor() const override { return false; }
+
+ private:
+  Status Guard(VertexRef vertex, std::optional<VertexRef> neighbour) {
+    return host_->transaction()->GuardAdjacency(vertex, direction_, labels_, neighbour);
+  }
+
+  const Direction direction_;
+  const std::vector<std::string> labels_;
+  const bool has_neighbour_;
+  Input vertex_, neighbour_;
+  OperatorHost* const host_;
+};
+
+// Each batch, so that what nobody comes to is not guarded.
+class GuardScanOp : public StreamOperator {
+ public:
+  GuardScanOp(const plan::Guard& op, OperatorHost* host)
+      : edges_(op.look() == plan::Guard::EDGE_SCAN),
+        labels_(op.labels().begin(), op.labels().end()),
+        host_(host) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    *done = true;
+    output->identity = true;
+    if (input.rows == 0) return OkStatus();
+    storage::Transaction* transaction = host_->transaction();
+    return edges_ ? transaction->GuardEdgeScan(labels_) : transaction->GuardVertexScan(labels_);
+  }
+
+  bool keeps_cursor() const override { return false; }
+
+ private:
+  const bool edges_;
+  const std::vector<std::string> labels_;
+  OperatorHost* const host_;
+};
+
 Status CheckHost(OperatorHost* host) {
   return host->transaction() != nullptr ? OkStatus()
                                         : Internal("A query that changes nothing has a change.");
@@ -359,6 +446,20 @@ StatusOr<OperatorBundle> MakeDrop(OperatorHost* host) {
 
 StatusOr<OperatorBundle> MakeGuard(const plan::Guard& op, uint32_t num_slots, OperatorHost* host) {
   RETURN_IF_ERROR(CheckHost(host));
+  switch (op.look()) {
+    case plan::Guard::VALUE:
+      break;
+    case plan::Guard::ADJACENCY: {
+      auto guard = std::make_unique<GuardAdjacencyOp>(op, host);
+      RETURN_IF_ERROR(guard->Open(op, num_slots));
+      return Stream(std::move(guard));
+    }
+    case plan::Guard::VERTEX_SCAN:
+    case plan::Guard::EDGE_SCAN:
+      return Stream(std::make_unique<GuardScanOp>(op, host));
+    default:
+      return Internal("The plan has a guard of an unknown look.");
+  }
   ASSIGN_OR_RETURN(Input value, Input::Bind(op.value(), num_slots, host));
   return Stream(std::make_unique<GuardOp>(op, std::move(value), host));
 }

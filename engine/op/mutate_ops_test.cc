@@ -2,9 +2,12 @@
 // and none is kept that the account refuses.
 #include "engine/op/mutate_ops.h"
 
+#include <set>
+
 #include "engine/op/op_test_support.h"
 #include "engine/query_account.h"
 #include "gtest/gtest.h"
+#include "storage/conflict_window.h"
 
 namespace koios::engine {
 namespace {
@@ -75,6 +78,70 @@ TEST(MutateOpsTest, AdditionsAreChargedOneByOne) {
   EXPECT_EQ(add.stream->Process(rows, &output, &done).code(), StatusCode::kResourceExhausted);
   EXPECT_LE(host.changes->ByteSize(), 10'000u);
   EXPECT_GT(output.origin.size(), 10u);
+}
+
+// What a guard of edges notes, row by row: the neighbour of the row, or those of a list of ids, or
+// none that is named.
+TEST(MutateOpsTest, LooksAtEdgesAreNoted) {
+  auto graph = std::make_shared<storage::MemoryGraph>(4);
+  std::vector<VertexRef> v;
+  for (int64_t id = 0; id < 4; ++id) v.push_back(graph->AddVertex(Value::Long(id), "v").value());
+  const auto keys_of = [&](const plan::Guard& op, const Batch& rows) {
+    TestHost host;
+    host.changes =
+        std::make_shared<storage::Transaction>(graph, std::make_shared<storage::Numbers>(4));
+    const OperatorBundle guard = MakeGuard(op, 2, &host).value();
+    OpOutput output;
+    bool done = false;
+    EXPECT_TRUE(guard.stream->Process(rows, &output, &done).ok());
+    EXPECT_TRUE(done && output.identity);
+    EXPECT_TRUE(host.changes->AddVertex("new", std::nullopt, {}).ok());
+    const std::vector<uint64_t> keys = host.changes->TakeBatch().guard_keys;
+    return std::set<uint64_t>(keys.begin(), keys.end());
+  };
+  using Keys = std::set<uint64_t>;
+  const Value one = Value::Of(v[1]), two = Value::Of(v[2]);
+  plan::Guard op;
+  op.set_look(plan::Guard::ADJACENCY);
+  op.set_direction(plan::OUT);
+  op.add_labels("e");
+  op.mutable_vertex()->add_nodes()->set_slot(0);
+  EXPECT_EQ(keys_of(op, Rows({one, Value::Int(7)}, {two, two})),
+            Keys({storage::ConflictKeyOfAdjacency(v[1], Direction::kOut, "e")}));
+  op.mutable_neighbour()->add_nodes()->set_slot(1);
+  EXPECT_EQ(keys_of(op, Rows({one, two}, {two, one})),
+            Keys({storage::ConflictKeyOfEdgesBetween(v[1], v[2], "e"),
+                  storage::ConflictKeyOfEdgesBetween(v[2], v[1], "e")}));
+  const Value ids = Value::List({Value::Long(0), Value::Long(3), Value::Long(99)});
+  EXPECT_EQ(keys_of(op, Rows({one}, {ids})),
+            Keys({storage::ConflictKeyOfEdgesBetween(v[1], v[0], "e"),
+                  storage::ConflictKeyOfEdgesBetween(v[1], v[3], "e")}));
+  // When in doubt, all.
+  EXPECT_EQ(keys_of(op, Rows({one}, {Value::String("?")})),
+            Keys({storage::ConflictKeyOfAdjacency(v[1], Direction::kOut, "e")}));
+}
+
+TEST(MutateOpsTest, ScansAreNotedWhenSomebodyComes) {
+  for (const auto look : {plan::Guard::VERTEX_SCAN, plan::Guard::EDGE_SCAN}) {
+    for (const bool comes : {true, false}) {
+      TestHost host;
+      host.changes = std::make_shared<storage::Transaction>(
+          std::make_shared<storage::MemoryGraph>(4), std::make_shared<storage::Numbers>(4));
+      plan::Guard op;
+      op.set_look(look);
+      op.add_labels("l");
+      const OperatorBundle guard = MakeGuard(op, 2, &host).value();
+      OpOutput output;
+      bool done = false;
+      const Batch rows = comes ? Rows({Value::Int(1)}) : Rows({});
+      ASSERT_TRUE(guard.stream->Process(rows, &output, &done).ok());
+      ASSERT_TRUE(host.changes->AddVertex("new", std::nullopt, {}).ok());
+      const uint64_t key = look == plan::Guard::EDGE_SCAN ? storage::ConflictKeyOfEdgeScan("l")
+                                                          : storage::ConflictKeyOfVertexScan("l");
+      EXPECT_EQ(host.changes->TakeBatch().guard_keys,
+                comes ? std::vector<uint64_t>{key} : std::vector<uint64_t>());
+    }
+  }
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ void AddMutationReads(const plan::Operator& op, Slots* reads) {
   AddReads(op.add_edge().out_vertex(), reads);
   AddReads(op.add_edge().in_vertex(), reads);
   AddReads(op.guard().value(), reads);
+  AddReads(op.guard().vertex(), reads);
+  AddReads(op.guard().neighbour(), reads);
   const auto add = [reads](const plan::PropertyExpr& property) {
     AddReads(property.key(), reads);
     AddReads(property.value(), reads);

@@ -460,6 +460,12 @@ void Lowering::Lower(const Mutate& op) {
       return;
     case Mutate::Kind::kGuard: {
       plan::Guard* guard = Add()->mutable_guard();
+      guard->set_look(op.look);
+      guard->set_direction(op.direction);
+      CopyNames(op.labels, guard->mutable_labels());
+      if (op.out != nullptr) Encode(op.out, guard->mutable_vertex());
+      if (op.in != nullptr) Encode(op.in, guard->mutable_neighbour());
+      if (op.look != plan::Guard::VALUE) return;
       if (op.label != nullptr) guard->set_label(op.label->constant.AsString());
       guard->set_key(op.properties[0].first->constant.AsString());
       Encode(op.properties[0].second, guard->mutable_value());

@@ -1,5 +1,7 @@
 #include "planner/rules/rules.h"
 
+#include "planner/guards.h"
+
 namespace koios::planner {
 
 const std::vector<Rule>& Rules() {
@@ -23,7 +25,7 @@ const std::vector<Rule>& Rules() {
       {"stop_one_by_one", "behind a change that a limit ends, one traverser goes after the other",
        StopOneByOne},
       {"guard_lookups", "what is looked up before something is added must not have changed",
-       GuardLookups},
+       AddGuards},
       {"project_before_order", "values are read where the rows are, before they are sorted",
        ProjectBeforeOrder},
       {"top_k", "order and limit keep only the first", TopK},

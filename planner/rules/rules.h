@@ -43,7 +43,6 @@ bool InlineScopes(Chain* root);
 bool MergeProjects(Chain* root);
 bool StopBeforeWrites(Chain* root);
 bool StopOneByOne(Chain* root);
-bool GuardLookups(Chain* root);
 bool UnrollRepeat(Chain* root);
 bool PushFilters(Chain* root);
 bool FoldSource(Chain* root);

@@ -219,10 +219,17 @@ Status RocksBulkWriter::CheckGivenIds() {
   if (facts_.has_given_edge_number) return UsedTwice(facts_.given_edge_number);
   const StoreAccess::State& to = state();
   const std::shared_ptr<const RocksView> view = to.NewestView();
-  auto given = view->snapshot().NewIterator(Family::kEdgeIds, view->snapshot().ReadOptions());
+  std::string upper_bytes;
+  rocksdb::Slice upper;
+  rocksdb::ReadOptions options = view->snapshot().ReadOptions();
+  options.iterate_upper_bound = &upper;
+  std::unique_ptr<rocksdb::Iterator> given;
   // In each partition of the index: jump from one range of assigned numbers to the next.
   for (uint32_t p = 0; p < num_partitions_; ++p) {
     uint64_t from = to.meta.next_edge_local(0);
+    upper_bytes = PrefixEnd(PartitionKey(p));
+    upper = upper_bytes;
+    if (given == nullptr) given = view->snapshot().NewIterator(Family::kEdgeIds, options);
     while (true) {
       const std::string key = PartitionKey(p) + IdBytes(Value::Long(static_cast<int64_t>(from)));
       given->Seek(key);

@@ -1,6 +1,8 @@
 #include "storage/rocks/commit_builder.h"
 
+#include <algorithm>
 #include <memory>
+#include <tuple>
 
 #include "core/value_compare.h"
 #include "storage/codec/element_id.h"
@@ -12,6 +14,8 @@ namespace {
 
 constexpr size_t kBytesPerDroppedEdge = 128;
 constexpr size_t kElementsPerWatch = 256;
+constexpr size_t kKeysPerRead = 256;
+constexpr size_t kMaxIndexedElements = 10'000;
 
 Status Missing(std::string_view what) {
   return NotFound("The " + std::string(what) + " does not exist (any more).");
@@ -32,14 +36,14 @@ StatusOr<CommitResult> CommitBuilder::Run() {
   RETURN_IF_ERROR(NormaliseIds());
   CollectKeys();
   // Before the elements are looked at: what is gone because of a conflict is a conflict.
-  RETURN_IF_ERROR(group_.window->Validate(keys_, batch_.read_version));
+  RETURN_IF_ERROR(Validate());
   RETURN_IF_ERROR(LoadDropped());
   RETURN_IF_ERROR(LoadChanged());
   RETURN_IF_ERROR(CheckEndpoints());
   RETURN_IF_ERROR(CheckVertexIds());
   RETURN_IF_ERROR(CheckEdgeIds());
   RETURN_IF_ERROR(CheckNames());
-  RETURN_IF_ERROR(group_.window->Validate(keys_, batch_.read_version));
+  RETURN_IF_ERROR(Validate());
   RETURN_IF_ERROR(AssignVertexIds());
   AssignReferences();
   RETURN_IF_ERROR(AssignEdgeIds());
@@ -47,11 +51,16 @@ StatusOr<CommitResult> CommitBuilder::Run() {
 
   result_.version = current + 1;
   group_.meta->SetVersion(result_.version);
+  group_.is_full = IsLarge();
   ApplyDrops();
   ApplyChanges();
   ApplyAdded();
   group_.window->Record(std::move(keys_), result_.version);
   return std::move(result_);
+}
+
+Status CommitBuilder::Validate() const {
+  return group_.window->Validate(keys_, batch_.read_version, group_.lanes, turn_);
 }
 
 Status CommitBuilder::Watch() {
@@ -115,6 +124,8 @@ Status CommitBuilder::NormaliseIds() {
 void CommitBuilder::CollectKeys() {
   for (size_t i = 0; i < batch_.vertices.size(); ++i) {
     CollectSets(batch_.vertices[i].label, batch_.vertices[i].properties);
+    keys_.sets.push_back(ConflictKeyOfVertexScan(batch_.vertices[i].label));
+    keys_.sets.push_back(ConflictKeyOfVertexScan({}));
   }
   for (const std::string& id : added_vertex_ids_) {
     keys_.writes.push_back(ConflictKeyOfVertexId(id));
@@ -122,6 +133,8 @@ void CommitBuilder::CollectKeys() {
   for (const std::string& id : added_edge_ids_) keys_.writes.push_back(ConflictKeyOfEdgeId(id));
   for (const AddedEdge& edge : batch_.edges) {
     CollectSets(edge.label, edge.properties);
+    CollectEdge(edge.out.added ? nullptr : &edge.out.existing,
+                edge.in.added ? nullptr : &edge.in.existing, edge.label);
     for (const VertexHandle* end : {&edge.out, &edge.in}) {
       if (!end->added) keys_.guards.push_back(ConflictKeyOfVertex(end->existing));
     }
@@ -142,6 +155,7 @@ void CommitBuilder::CollectKeys() {
   for (const EdgeRef& edge : batch_.dropped_edges) {
     keys_.writes.push_back(ConflictKeyOfEdge(edge.id));
   }
+  keys_.guards.insert(keys_.guards.end(), batch_.guard_keys.begin(), batch_.guard_keys.end());
   for (const LookupGuard& guard : batch_.lookup_guards) {
     keys_.guards.push_back(
         ConflictKeyOfLookup(guard.label.value_or(std::string()), guard.key, guard.value));
@@ -154,6 +168,21 @@ void CommitBuilder::CollectKeys() {
     // The look-up would have found the integer too.
     const std::optional<int64_t> number = CanonicalDecimal(normal->AsString());
     if (number) keys_.guards.push_back(ConflictKeyOfVertexId(IdBytes(Value::Long(*number))));
+  }
+}
+
+// An edge that comes or goes, with those of its ends that are in the graph already: nobody can have
+// looked at the others.
+void CommitBuilder::CollectEdge(const VertexRef* out, const VertexRef* in, std::string_view label) {
+  for (const std::string_view seen_as : {label, std::string_view()}) {
+    keys_.sets.push_back(ConflictKeyOfEdgeScan(seen_as));
+    if (out != nullptr) {
+      keys_.sets.push_back(ConflictKeyOfAdjacency(*out, Direction::kOut, seen_as));
+    }
+    if (in != nullptr) keys_.sets.push_back(ConflictKeyOfAdjacency(*in, Direction::kIn, seen_as));
+    if (out != nullptr && in != nullptr) {
+      keys_.sets.push_back(ConflictKeyOfEdgesBetween(*out, *in, seen_as));
+    }
   }
 }
 
@@ -173,55 +202,102 @@ void CommitBuilder::CollectSets(LabelId label, const KeyedProperties& properties
   }
 }
 
+// Batch after batch and in the order of keys, so that a mass drop costs what it drops.
 Status CommitBuilder::LoadDropped() {
-  for (const VertexRef vertex : batch_.dropped_vertices) {
-    if (dropped_vertices_.contains(vertex)) continue;
-    RETURN_IF_ERROR(Watch());
-    ASSIGN_OR_RETURN(std::optional<StoredVertex> stored, GetVertex(vertex));
-    if (!stored) continue;  // dropped before: nothing to do
-    keys_.writes.push_back(ConflictKeyOfVertexId(stored->id_bytes));
-    CollectSets(stored->label, stored->properties);
-    dropped_vertices_.emplace(vertex, *std::move(stored));
-    RETURN_IF_ERROR(LoadEndsOf(vertex));
+  if (batch_.dropped_vertices.empty() && batch_.dropped_edges.empty()) return OkStatus();
+  RETURN_IF_ERROR(LoadDroppedVertices());
+  std::vector<uint64_t> edges;
+  RETURN_IF_ERROR(FindEdgesOfDropped(&edges));
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  RETURN_IF_ERROR(LoadDroppedEdges(edges));
+  if (dropped_edges_.size() != edges.size()) {
+    return DataLoss("An edge has an end at a vertex but no record.");
   }
+  for (const uint64_t edge : edges) keys_.writes.push_back(ConflictKeyOfEdge(edge));
+  edges.clear();
   for (const EdgeRef& edge : batch_.dropped_edges) {
-    if (!dropped_edges_.contains(edge.id)) RETURN_IF_ERROR(LoadDroppedEdge(edge));
+    if (!dropped_edges_.contains(edge.id)) edges.push_back(edge.id);
+  }
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return LoadDroppedEdges(edges);
+}
+
+Status CommitBuilder::LoadDroppedVertices() {
+  std::vector<VertexRef> vertices = batch_.dropped_vertices;
+  std::sort(vertices.begin(), vertices.end());
+  vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
+  std::vector<std::string> keys;
+  keys.reserve(vertices.size());
+  for (const VertexRef vertex : vertices) keys.push_back(VertexKey(vertex));
+  // What is not found was dropped before: nothing to do.
+  return ForEachStored(Family::kVertices, keys, [&](size_t i, std::string_view bytes) -> Status {
+    ASSIGN_OR_RETURN(StoredVertex stored, DecodeVertex(bytes));
+    keys_.writes.push_back(ConflictKeyOfVertexId(stored.id_bytes));
+    keys_.sets.push_back(ConflictKeyOfVertexScan({}));
+    const std::string& label = group_.meta->schema().labels.Name(stored.label);
+    keys_.sets.push_back(ConflictKeyOfVertexScan(label));
+    CollectSets(stored.label, stored.properties);
+    dropped_vertices_.emplace_hint(dropped_vertices_.end(), vertices[i], std::move(stored));
+    return OkStatus();
+  });
+}
+
+Status CommitBuilder::FindEdgesOfDropped(std::vector<uint64_t>* edges) {
+  if (dropped_vertices_.empty()) return OkStatus();
+  rocksdb::ColumnFamilyHandle* family = group_.database->family(Family::kEdgeEnds);
+  std::string upper_bytes;
+  rocksdb::Slice upper;
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &upper;
+  std::unique_ptr<rocksdb::Iterator> ends;
+  for (const auto& [vertex, stored] : dropped_vertices_) {
+    const std::string prefix = VertexKey(vertex);
+    upper_bytes = PrefixEnd(prefix);
+    upper = upper_bytes;
+    if (ends == nullptr) {
+      ends.reset(group_.effects->NewIteratorWithBase(
+          family, group_.database->db()->NewIterator(options, family), &options));
+    }
+    for (ends->Seek(prefix); ends->Valid(); ends->Next()) {
+      RETURN_IF_ERROR(Watch());
+      EdgeEnd end;
+      RETURN_IF_ERROR(DecodeEdgeEndKey(AsView(ends->key()), &end));
+      edges->push_back(end.edge_id);
+      // Each edge has two ends, which may both be here.
+      const size_t least_bytes = edges->size() / 2 * kBytesPerDroppedEdge;
+      if (least_bytes > group_.options->max_commit_bytes) {
+        return CommitTooLarge(least_bytes, group_.options->max_commit_bytes);
+      }
+    }
+    RETURN_IF_ERROR(FromRocks(ends->status(), "Reading edges"));
   }
   return OkStatus();
 }
 
-Status CommitBuilder::LoadEndsOf(VertexRef vertex) {
-  const std::string prefix = VertexKey(vertex);
-  const std::string upper_bytes = PrefixEnd(prefix);
-  rocksdb::ColumnFamilyHandle* family = group_.database->family(Family::kEdgeEnds);
-  const rocksdb::ReadOptions options;
-  std::unique_ptr<rocksdb::Iterator> ends(group_.effects->NewIteratorWithBase(
-      family, group_.database->db()->NewIterator(options, family)));
-  for (ends->Seek(prefix); ends->Valid() && AsView(ends->key()) < upper_bytes; ends->Next()) {
-    EdgeEnd end;
-    RETURN_IF_ERROR(DecodeEdgeEndKey(AsView(ends->key()), &end));
-    if (dropped_edges_.contains(end.edge_id)) continue;
-    keys_.writes.push_back(ConflictKeyOfEdge(end.edge_id));
-    RETURN_IF_ERROR(LoadDroppedEdge(end.edge()));
-    if (!dropped_edges_.contains(end.edge_id)) {
-      return DataLoss("An edge has an end at a vertex but no record.");
-    }
-  }
-  return FromRocks(ends->status(), "Reading edges");
+Status CommitBuilder::LoadDroppedEdges(const std::vector<uint64_t>& edges) {
+  std::vector<std::string> keys;
+  keys.reserve(edges.size());
+  for (const uint64_t edge : edges) keys.push_back(EdgeKey(edge));
+  return ForEachStored(Family::kEdges, keys, [&](size_t i, std::string_view bytes) {
+    return NoteDroppedEdge(edges[i], bytes);
+  });
 }
 
-Status CommitBuilder::LoadDroppedEdge(const EdgeRef& edge) {
-  RETURN_IF_ERROR(Watch());
-  ASSIGN_OR_RETURN(std::optional<StoredEdge> stored, GetEdge(edge.id));
-  if (!stored) return OkStatus();
-  if (!stored->id_bytes.empty()) keys_.writes.push_back(ConflictKeyOfEdgeId(stored->id_bytes));
-  CollectSets(stored->edge.label, stored->properties);
+Status CommitBuilder::NoteDroppedEdge(uint64_t id, std::string_view bytes) {
+  ASSIGN_OR_RETURN(StoredEdge stored, DecodeEdge(id, bytes));
+  if (!stored.id_bytes.empty()) keys_.writes.push_back(ConflictKeyOfEdgeId(stored.id_bytes));
+  CollectSets(stored.edge.label, stored.properties);
+  CollectEdge(&stored.edge.out, &stored.edge.in,
+              group_.meta->schema().labels.Name(stored.edge.label));
   dropped_bytes_ += kBytesPerDroppedEdge;
-  for (const auto& [key, value] : stored->properties) dropped_bytes_ += value.ByteSize();
+  for (const auto& [key, value] : stored.properties) dropped_bytes_ += value.ByteSize();
   if (dropped_bytes_ > group_.options->max_commit_bytes) {
     return CommitTooLarge(dropped_bytes_, group_.options->max_commit_bytes);
   }
-  dropped_edges_.emplace(edge.id, *std::move(stored));
+  stored.properties.clear();
+  dropped_edges_.emplace(id, std::move(stored));
   return OkStatus();
 }
 
@@ -400,17 +476,26 @@ Status CommitBuilder::AssignEdgeIds() {
 
 void CommitBuilder::ApplyDrops() {
   const uint32_t num_partitions = group_.meta->num_partitions();
+  std::vector<EdgeEnd> ends;
+  ends.reserve(2 * dropped_edges_.size());
   for (const auto& [id, stored] : dropped_edges_) {
     Delete(Family::kEdges, EdgeKey(id));
-    Delete(Family::kEdgeEnds, EdgeEndKey(OutEnd(stored.edge)));
-    Delete(Family::kEdgeEnds, EdgeEndKey(InEnd(stored.edge)));
+    ends.push_back(OutEnd(stored.edge));
+    ends.push_back(InEnd(stored.edge));
     if (!stored.id_bytes.empty()) {
       Delete(Family::kEdgeIds, EdgeIdKey(stored.id_bytes, num_partitions));
     }
-    group_.touched.insert(stored.edge.out);
-    group_.touched.insert(stored.edge.in);
+    group_.touched.push_back(stored.edge.out);
+    group_.touched.push_back(stored.edge.in);
     group_.meta->AddEdges(stored.edge.label, -1);
   }
+  // In the order of their keys: RocksDB finds the place of each beside the one before it.
+  const auto order = [](const EdgeEnd& end) {
+    return std::tuple(end.vertex, end.direction, end.label, end.neighbour, end.edge_id);
+  };
+  std::sort(ends.begin(), ends.end(),
+            [&](const EdgeEnd& a, const EdgeEnd& b) { return order(a) < order(b); });
+  for (const EdgeEnd& end : ends) Delete(Family::kEdgeEnds, EdgeEndKey(end));
   for (const auto& [vertex, stored] : dropped_vertices_) {
     Delete(Family::kVertices, VertexKey(vertex));
     Delete(Family::kVertexLabels, VertexLabelKey(vertex, stored.label));
@@ -439,8 +524,8 @@ void CommitBuilder::ApplyAdded() {
     edge.label = group_.meta->InternLabel(added.label, max_names).value();
     EncodeEdge(edge, edge_ids_[i], Intern(edge.label, added.properties), num_partitions, &records);
     group_.meta->AddEdges(edge.label, 1);
-    group_.touched.insert(edge.out);
-    group_.touched.insert(edge.in);
+    group_.touched.push_back(edge.out);
+    group_.touched.push_back(edge.in);
   }
   for (const FamilyRecord& record : records) Put(record.family, record.key, record.value);
 }
@@ -500,12 +585,23 @@ void CommitBuilder::Merge(LabelId label, const Changes& changes, KeyedProperties
   SortProperties(properties);
 }
 
+// The index of effects is for the group's next commits; it costs more than all else here.
+bool CommitBuilder::IsLarge() const {
+  return batch_.vertices.size() + batch_.edges.size() + dropped_vertices_.size() +
+             dropped_edges_.size() + changed_vertices_.size() + changed_edges_.size() >
+         kMaxIndexedElements;
+}
+
 void CommitBuilder::Put(Family family, const std::string& key, const std::string& value) {
-  group_.effects->Put(group_.database->family(family), key, value).PermitUncheckedError();
+  rocksdb::WriteBatchBase* effects = group_.effects;
+  if (group_.is_full) effects = group_.effects->GetWriteBatch();
+  effects->Put(group_.database->family(family), key, value).PermitUncheckedError();
 }
 
 void CommitBuilder::Delete(Family family, const std::string& key) {
-  group_.effects->Delete(group_.database->family(family), key).PermitUncheckedError();
+  rocksdb::WriteBatchBase* effects = group_.effects;
+  if (group_.is_full) effects = group_.effects->GetWriteBatch();
+  effects->Delete(group_.database->family(family), key).PermitUncheckedError();
 }
 
 StatusOr<bool> CommitBuilder::Get(Family family, const std::string& key, std::string* value) const {
@@ -516,11 +612,29 @@ StatusOr<bool> CommitBuilder::Get(Family family, const std::string& key, std::st
   return true;
 }
 
-StatusOr<std::optional<CommitBuilder::StoredVertex>> CommitBuilder::GetVertex(
-    VertexRef vertex) const {
-  std::string bytes;
-  ASSIGN_OR_RETURN(const bool found, Get(Family::kVertices, VertexKey(vertex), &bytes));
-  if (!found) return std::nullopt;
+Status CommitBuilder::ForEachStored(Family family, const std::vector<std::string>& keys,
+                                    const std::function<Status(size_t, std::string_view)>& use) {
+  std::vector<rocksdb::Slice> slices(kKeysPerRead);
+  std::vector<rocksdb::PinnableSlice> values(kKeysPerRead);
+  std::vector<rocksdb::Status> statuses(kKeysPerRead);
+  for (size_t begin = 0; begin < keys.size(); begin += kKeysPerRead) {
+    if (watch_) RETURN_IF_ERROR(watch_());
+    const size_t size = std::min(kKeysPerRead, keys.size() - begin);
+    for (size_t i = 0; i < size; ++i) slices[i] = keys[begin + i];
+    group_.effects->MultiGetFromBatchAndDB(group_.database->db(), rocksdb::ReadOptions(),
+                                           group_.database->family(family), size, slices.data(),
+                                           values.data(), statuses.data(), /*sorted_input=*/true);
+    for (size_t i = 0; i < size; ++i) {
+      if (statuses[i].IsNotFound()) continue;
+      RETURN_IF_ERROR(FromRocks(statuses[i], "Reading the graph"));
+      RETURN_IF_ERROR(use(begin + i, AsView(values[i])));
+      values[i].Reset();
+    }
+  }
+  return OkStatus();
+}
+
+StatusOr<CommitBuilder::StoredVertex> CommitBuilder::DecodeVertex(std::string_view bytes) {
   VertexRecord record;
   RETURN_IF_ERROR(ParseVertexRecord(bytes, &record));
   RETURN_IF_ERROR(DecodeIdBytes(record.id_bytes).status());
@@ -529,16 +643,29 @@ StatusOr<std::optional<CommitBuilder::StoredVertex>> CommitBuilder::GetVertex(
   return stored;
 }
 
-StatusOr<std::optional<CommitBuilder::StoredEdge>> CommitBuilder::GetEdge(uint64_t edge_id) const {
-  std::string bytes;
-  ASSIGN_OR_RETURN(const bool found, Get(Family::kEdges, EdgeKey(edge_id), &bytes));
-  if (!found) return std::nullopt;
+StatusOr<CommitBuilder::StoredEdge> CommitBuilder::DecodeEdge(uint64_t edge_id,
+                                                              std::string_view bytes) {
   EdgeRecord record;
   RETURN_IF_ERROR(ParseEdgeRecord(edge_id, bytes, &record));
   if (!record.id_bytes.empty()) RETURN_IF_ERROR(DecodeIdBytes(record.id_bytes).status());
   StoredEdge stored{record.edge, std::string(record.id_bytes), {}};
   ASSIGN_OR_RETURN(stored.properties, DecodeProperties(record.properties));
   return stored;
+}
+
+StatusOr<std::optional<CommitBuilder::StoredVertex>> CommitBuilder::GetVertex(
+    VertexRef vertex) const {
+  std::string bytes;
+  ASSIGN_OR_RETURN(const bool found, Get(Family::kVertices, VertexKey(vertex), &bytes));
+  if (!found) return std::nullopt;
+  return DecodeVertex(bytes);
+}
+
+StatusOr<std::optional<CommitBuilder::StoredEdge>> CommitBuilder::GetEdge(uint64_t edge_id) const {
+  std::string bytes;
+  ASSIGN_OR_RETURN(const bool found, Get(Family::kEdges, EdgeKey(edge_id), &bytes));
+  if (!found) return std::nullopt;
+  return DecodeEdge(edge_id, bytes);
 }
 
 }  // namespace koios::storage

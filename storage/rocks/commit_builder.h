@@ -32,16 +32,20 @@ struct CommitGroup {
   const Database* database = nullptr;
   const StoreOptions* options = nullptr;
   ConflictWindow* window = nullptr;
+  const ConflictLanes* lanes = nullptr;
   Numbers* numbers = nullptr;
   MetaState* meta = nullptr;  // the state after the commits so far
   rocksdb::WriteBatchWithIndex* effects = nullptr;
-  std::set<VertexRef> touched;  // vertices whose edge ends changed
+  std::vector<VertexRef> touched;  // vertices whose edge ends changed, some more than once
+  // The last one was so large that its effects are not indexed: none can follow in this group.
+  bool is_full = false;
 };
 
 class CommitBuilder {
  public:
-  CommitBuilder(CommitGroup* group, const WriteBatch& batch, const CommitWatch& watch)
-      : group_(*group), batch_(batch), watch_(watch) {}
+  CommitBuilder(CommitGroup* group, const WriteBatch& batch, const CommitWatch& watch,
+                CommitTurn* turn)
+      : group_(*group), batch_(batch), watch_(watch), turn_(turn) {}
 
   // Once. On success the group's meta is at the commit's version.
   StatusOr<CommitResult> Run();
@@ -55,8 +59,8 @@ class CommitBuilder {
   };
   struct StoredEdge {
     EdgeRef edge;
-    std::string id_bytes;  // empty: assigned
-    KeyedProperties properties;
+    std::string id_bytes;        // empty: assigned
+    KeyedProperties properties;  // not of one that is dropped
   };
   using Changes = std::map<std::string, std::optional<Value>>;
 
@@ -67,9 +71,13 @@ class CommitBuilder {
   Status CheckNames() const;
   Status NormaliseIds();
   void CollectKeys();
+  Status Validate() const;
   Status LoadDropped();
-  Status LoadEndsOf(VertexRef vertex);
-  Status LoadDroppedEdge(const EdgeRef& edge);
+  Status LoadDroppedVertices();
+  // The numbers of their edges, some more than once.
+  Status FindEdgesOfDropped(std::vector<uint64_t>* edges);
+  Status LoadDroppedEdges(const std::vector<uint64_t>& edges);
+  Status NoteDroppedEdge(uint64_t id, std::string_view bytes);
   Status LoadChanged();
   Status CheckEndpoints();
   VertexRef Resolve(const VertexHandle& handle) const;
@@ -82,9 +90,11 @@ class CommitBuilder {
   Status AssignEdgeIds();
   void CollectSets(LabelId label, const KeyedProperties& properties);
   void CollectSets(const std::string& label, const PropertyList& properties);
+  void CollectEdge(const VertexRef* out, const VertexRef* in, std::string_view label);
   void CollectSet(std::string_view label, std::string_view key, const Value& value);
 
   // Applying.
+  bool IsLarge() const;
   void ApplyDrops();
   void ApplyAdded();
   void ApplyChanges();
@@ -96,14 +106,20 @@ class CommitBuilder {
   void Put(Family family, const std::string& key, const std::string& value);
   void Delete(Family family, const std::string& key);
 
-  // Reads what is stored, with the group's effects.
+  // Reads what is stored, with the group's effects. ForEachStored: use(i, bytes) for those of
+  // `keys` that are there; they ascend.
+  Status ForEachStored(Family family, const std::vector<std::string>& keys,
+                       const std::function<Status(size_t, std::string_view)>& use);
   StatusOr<bool> Get(Family family, const std::string& key, std::string* value) const;
+  static StatusOr<StoredVertex> DecodeVertex(std::string_view bytes);
+  static StatusOr<StoredEdge> DecodeEdge(uint64_t edge_id, std::string_view bytes);
   StatusOr<std::optional<StoredVertex>> GetVertex(VertexRef vertex) const;
   StatusOr<std::optional<StoredEdge>> GetEdge(uint64_t edge_id) const;
 
   CommitGroup& group_;
   const WriteBatch& batch_;
   const CommitWatch& watch_;
+  CommitTurn* const turn_;
   CommitResult result_;
   ConflictKeys keys_;
   std::vector<std::optional<Value>> edge_ids_;               // given ones, normalised

@@ -7,6 +7,7 @@
 #include "core/value_compare.h"
 #include "core/value_proto.h"
 #include "storage/check.h"
+#include "storage/conflict_window.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
@@ -216,6 +217,101 @@ TEST_F(CommitTest, EdgesOfOneVertexDoNotConflict) {
   EXPECT_TRUE(Commit(AddEdgeBatch(base_, v1_, v3_)).ok());
   EXPECT_TRUE(Commit(SetProperty(v1_, "age", Value::Int(1))).ok());
   EXPECT_TRUE(Commit(AddEdgeBatch(base_, v2_, v1_)).ok());
+}
+
+// An edge that was added because there was none: whoever adds, or drops, such an edge meanwhile
+// conflicts with it (engine rule 40).
+TEST_F(CommitTest, ALookAtEdgesThatAnInsertRestsOnIsGuarded) {
+  const std::vector<uint64_t> looks = {
+      ConflictKeyOfAdjacency(v1_, Direction::kOut, "knows"),
+      ConflictKeyOfAdjacency(v1_, Direction::kOut, ""),
+      ConflictKeyOfAdjacency(v3_, Direction::kIn, "knows"),
+      ConflictKeyOfAdjacency(v3_, Direction::kIn, ""),
+      ConflictKeyOfEdgesBetween(v1_, v3_, "knows"),
+      ConflictKeyOfEdgesBetween(v1_, v3_, ""),
+      ConflictKeyOfEdgeScan("knows"),
+      ConflictKeyOfEdgeScan(""),
+  };
+  for (const uint64_t look : looks) {
+    WriteBatch upsert = AddEdgeBatch(store_->View()->version(), v1_, v3_);
+    upsert.guard_keys = {look};
+    const CommitResult first = Commit(upsert).value();
+    EXPECT_EQ(CodeOf(upsert), StatusCode::kAborted);
+    upsert.read_version = first.version;
+    ASSERT_TRUE(Commit(DropEdge(first.edges[0])).ok());
+    EXPECT_EQ(CodeOf(upsert), StatusCode::kAborted);
+  }
+}
+
+TEST_F(CommitTest, LooksAtOtherEdgesAreInNobodysWay) {
+  const std::vector<uint64_t> looks = {
+      ConflictKeyOfAdjacency(v1_, Direction::kIn, "knows"),
+      ConflictKeyOfAdjacency(v3_, Direction::kOut, "knows"),
+      ConflictKeyOfAdjacency(v1_, Direction::kOut, "likes"),
+      ConflictKeyOfEdgesBetween(v1_, v2_, "knows"),
+      ConflictKeyOfEdgesBetween(v3_, v1_, "knows"),
+      ConflictKeyOfEdgesBetween(v1_, v3_, "likes"),
+      ConflictKeyOfEdgeScan("likes"),
+      ConflictKeyOfVertexScan("person"),
+  };
+  const uint64_t version = store_->View()->version();
+  ASSERT_TRUE(Commit(AddEdgeBatch(version, v1_, v3_)).ok());
+  WriteBatch upsert = AddEdgeBatch(version, v2_, v3_);
+  upsert.guard_keys = looks;
+  EXPECT_TRUE(Commit(upsert).ok());
+}
+
+// All want an edge of one vertex to another neighbour each: only looks at the same one conflict.
+TEST_F(CommitTest, UpsertsOfEdgesToOtherNeighboursDoNotConflict) {
+  WriteBatch one = AddEdgeBatch(base_, v1_, v3_), other = AddEdgeBatch(base_, v2_, v3_);
+  one.guard_keys = {ConflictKeyOfEdgesBetween(v1_, v3_, "knows")};
+  other.guard_keys = {ConflictKeyOfEdgesBetween(v2_, v3_, "knows")};
+  EXPECT_TRUE(Commit(one).ok());
+  EXPECT_TRUE(Commit(other).ok());
+  EXPECT_EQ(CodeOf(other), StatusCode::kAborted);
+}
+
+TEST_F(CommitTest, AScanThatAnInsertRestsOnIsGuarded) {
+  for (const char* label : {"person", ""}) {
+    WriteBatch first = AddVertexBatch(store_->View()->version(), std::nullopt);
+    first.guard_keys = {ConflictKeyOfVertexScan(label)};
+    const CommitResult added = Commit(first).value();
+    EXPECT_EQ(CodeOf(first), StatusCode::kAborted);
+    first.read_version = added.version;
+    ASSERT_TRUE(Commit(DropVertex(added.vertices[0])).ok());
+    EXPECT_EQ(CodeOf(first), StatusCode::kAborted);
+  }
+}
+
+// A drop of a vertex takes edges from those who looked at the other end.
+TEST_F(CommitTest, DroppingAVertexIsSeenByLooksAtItsNeighbours) {
+  ASSERT_TRUE(Commit(DropVertex(v1_)).ok());
+  WriteBatch rests = AddVertexBatch(base_, std::nullopt);
+  rests.guard_keys = {ConflictKeyOfAdjacency(v2_, Direction::kIn, "knows")};
+  EXPECT_EQ(CodeOf(rests), StatusCode::kAborted);
+}
+
+// Whoever was refused and took its turn is through when it comes back, however many others write
+// the same meanwhile: they are refused until it has left.
+TEST_F(CommitTest, WhoTookItsTurnIsNotOvertaken) {
+  ASSERT_TRUE(Commit(SetProperty(v1_, "age", Value::Int(1))).ok());
+  CommitTurn turn;
+  EXPECT_EQ(store_->Commit(SetProperty(v1_, "age", Value::Int(2)), nullptr, &turn).status().code(),
+            StatusCode::kAborted);
+  turn.ticket = turn.lanes->Take();
+  ASSERT_TRUE(turn.lanes->Enter(turn.ticket, turn.conflicts, nullptr));
+  WriteBatch again = SetProperty(v1_, "age", Value::Int(2));
+  again.read_version = store_->View()->version();
+  WriteBatch fresh = SetProperty(v1_, "age", Value::Int(3));
+  fresh.read_version = again.read_version;
+  CommitTurn other;
+  EXPECT_EQ(store_->Commit(fresh, nullptr, &other).status().code(), StatusCode::kAborted);
+  EXPECT_FALSE(other.conflicts.empty());
+  EXPECT_TRUE(Commit(AddEdgeBatch(again.read_version, v1_, v3_)).ok());  // in nobody's way
+  EXPECT_TRUE(store_->Commit(again, nullptr, &turn).ok());
+  turn.lanes->Leave(turn.ticket);
+  fresh.read_version = store_->View()->version();
+  EXPECT_TRUE(store_->Commit(fresh, nullptr, &other).ok());
 }
 
 TEST_F(CommitTest, ThePropertyOfAnElementIsAUnit) {

@@ -139,16 +139,17 @@ Status GraphStore::State::WriteEffects(rocksdb::WriteBatch* effects) {
 size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
   MetaState next_meta = meta;
   rocksdb::WriteBatchWithIndex effects(rocksdb::BytewiseComparator(), 0, /*overwrite_key=*/true);
-  CommitGroup shared{database.get(), &options, &window, numbers.get(), &next_meta, &effects, {}};
+  CommitGroup shared{database.get(), &options, &window, lanes.get(), numbers.get(),
+                     &next_meta,     &effects, {},      false};
   size_t taken = 0;
   while (taken < group.size()) {
     PendingCommit* commit = group[taken++];
     if (!HasEffects(*commit->batch)) {
       commit->result = CommitResult{next_meta.version(), {}, {}, {}, {}};
     } else {
-      commit->result = CommitBuilder(&shared, *commit->batch, *commit->watch).Run();
+      commit->result = CommitBuilder(&shared, *commit->batch, *commit->watch, commit->turn).Run();
     }
-    if (effects.GetWriteBatch()->GetDataSize() > kMaxGroupBytes) break;
+    if (shared.is_full || effects.GetWriteBatch()->GetDataSize() > kMaxGroupBytes) break;
   }
   if (next_meta.version() == meta.version()) return taken;
 
@@ -157,6 +158,9 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
         .PermitUncheckedError();
   });
   if (cache != nullptr) {
+    std::sort(shared.touched.begin(), shared.touched.end());
+    const auto last = std::unique(shared.touched.begin(), shared.touched.end());
+    shared.touched.erase(last, shared.touched.end());
     for (const VertexRef vertex : shared.touched) cache->Touch(vertex, next_meta.version());
   }
   const Status written = WriteEffects(effects.GetWriteBatch());
@@ -213,7 +217,8 @@ StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
 GraphStore::GraphStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
 GraphStore::~GraphStore() = default;
 
-StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch, const CommitWatch& watch) {
+StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch, const CommitWatch& watch,
+                                          CommitTurn* turn) {
   State& state = *state_;
   if (state.options.read_only) {
     return FailedPrecondition("The graph in '" + state.path + "' is open for reading only.");
@@ -221,6 +226,8 @@ StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch, const CommitW
   PendingCommit self;
   self.batch = &batch;
   self.watch = &watch;
+  self.turn = turn;
+  if (turn != nullptr) turn->lanes = state.lanes;
   std::vector<PendingCommit*> group;
   {
     MutexLock lock(&state.queue_mutex);

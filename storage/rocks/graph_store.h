@@ -14,6 +14,7 @@
 #include "core/status.h"
 #include "core/types.h"
 #include "core/value.h"
+#include "storage/conflict_lanes.h"
 #include "storage/graph_view.h"
 #include "storage/transaction.h"
 #include "storage/write_batch.h"
@@ -40,7 +41,7 @@ struct StoreOptions {
   size_t max_value_bytes = kMaxValueBytes;
   uint32_t max_names = 100'000;  // labels, and property keys
   // Keys remembered to decide conflicts. A commit whose read version is older: ABORTED.
-  size_t conflict_window_keys = 256 * 1024;
+  size_t conflict_window_keys = 1024 * 1024;
 };
 
 std::shared_ptr<StoreMemory> MakeStoreMemory(const StoreOptions& options);
@@ -74,7 +75,9 @@ class GraphStore {
   // element that it drops. A batch without changes answers the current version.
   // `watch` is asked now and then until the batch is applied; an error ends the commit, and nothing
   // is changed. Any thread may be the one that asks.
-  StatusOr<CommitResult> Commit(const WriteBatch& batch, const CommitWatch& watch = nullptr);
+  // `turn` is of a request that runs again when it was refused.
+  StatusOr<CommitResult> Commit(const WriteBatch& batch, const CommitWatch& watch = nullptr,
+                                CommitTurn* turn = nullptr);
 
   // What a mutating request reads and writes: on the newest version, with nothing changed yet.
   std::unique_ptr<Transaction> Begin() const;

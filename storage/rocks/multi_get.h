@@ -53,6 +53,11 @@ Status ForEachFound(const Snapshot& snapshot, Family family, size_t count, KeyAt
   std::array<rocksdb::PinnableSlice, kChunk> values;
   std::array<rocksdb::Status, kChunk> statuses;
   const rocksdb::ReadOptions options = snapshot.ReadOptions();
+  // Walks end behind their last key: not one of what was dropped there is walked over.
+  std::string upper_bytes;
+  rocksdb::Slice upper;
+  rocksdb::ReadOptions walk = options;
+  walk.iterate_upper_bound = &upper;
   const Database& database = snapshot.database();
   std::unique_ptr<rocksdb::Iterator> entries;
   size_t next = 0;
@@ -64,7 +69,9 @@ Status ForEachFound(const Snapshot& snapshot, Family family, size_t count, KeyAt
       positions[size++] = next;
     }
     if (AreClose(std::span(slices).first(size))) {
-      if (entries == nullptr) entries = snapshot.NewIterator(family, options);
+      upper_bytes.assign(keys[size - 1]).push_back('\0');
+      upper = upper_bytes;
+      if (entries == nullptr) entries = snapshot.NewIterator(family, walk);
       RETURN_IF_ERROR(WalkKeys(
           entries.get(), std::span(slices).first(size),
           [&](size_t i, std::string_view value) -> Status { return use(positions[i], value); }));

@@ -145,17 +145,20 @@ Status RocksView::SeekVertices(uint32_t partition, std::span<const LabelId> labe
   hashes = SortedUnique(std::span<const uint64_t>(hashes));
   const std::vector<LabelId> wanted = SortedUnique(labels);
   const size_t full = FullSize(out->size(), limit);
+  std::string upper_bytes;
+  rocksdb::Slice upper;
+  rocksdb::ReadOptions options = snapshot_.ReadOptions();
+  options.iterate_upper_bound = &upper;
   std::unique_ptr<rocksdb::Iterator> entries;
   for (; cursor->prefix < wanted.size() * hashes.size(); ++cursor->prefix) {
     const LabelId label = wanted[cursor->prefix / hashes.size()];
     const uint64_t hash = hashes[cursor->prefix % hashes.size()];
-    const std::string prefix = VertexIndexPrefix(partition, label, key, hash);
-    if (entries == nullptr) {
-      entries = snapshot_.NewIterator(Family::kVertexIndex, snapshot_.ReadOptions());
-    }
+    upper_bytes = PrefixEnd(VertexIndexPrefix(partition, label, key, hash));
+    upper = upper_bytes;
+    if (entries == nullptr) entries = snapshot_.NewIterator(Family::kVertexIndex, options);
     const VertexRef first = VertexRef::Make(partition, cursor->next_local);
-    for (entries->Seek(VertexIndexKey(first, label, key, hash));
-         entries->Valid() && AsView(entries->key()).starts_with(prefix); entries->Next()) {
+    for (entries->Seek(VertexIndexKey(first, label, key, hash)); entries->Valid();
+         entries->Next()) {
       if (out->size() == full) return OkStatus();
       IndexEntry entry;
       RETURN_IF_ERROR(DecodeVertexIndexKey(AsView(entries->key()), &entry));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/mutex.h"
+#include "storage/conflict_lanes.h"
 #include "storage/conflict_window.h"
 #include "storage/files.h"
 #include "storage/meta_state.h"
@@ -30,6 +31,7 @@ inline constexpr char kIngestFolder[] = "ingest";
 struct PendingCommit {
   const WriteBatch* batch = nullptr;
   const CommitWatch* watch = nullptr;
+  CommitTurn* turn = nullptr;  // null: nobody's
   StatusOr<CommitResult> result = Status(StatusCode::kUnknown, "undecided");
   bool done = false;
   CondVar wake;
@@ -50,6 +52,7 @@ struct GraphStore::State {
   bool loading KOIOS_GUARDED_BY(queue_mutex) = false;  // a BulkWriter appends
 
   std::shared_ptr<Numbers> numbers;
+  const std::shared_ptr<ConflictLanes> lanes = std::make_shared<ConflictLanes>();
 
   // The leader's, or the BulkWriter's.
   MetaState meta;

@@ -1,0 +1,87 @@
+#include "storage/conflict_lanes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace koios::storage {
+namespace {
+
+bool Conflicts(Claim one, Claim other) {
+  return one == Claim::kWrite || other == Claim::kWrite || one != other;
+}
+
+}  // namespace
+
+ConflictLanes::Ticket ConflictLanes::Take() {
+  MutexLock lock(&mutex_);
+  return ++last_;
+}
+
+bool ConflictLanes::Enter(Ticket ticket, std::span<const ClaimedKey> keys,
+                          std::function<void()> go) {
+  MutexLock lock(&mutex_);
+  Member& member = members_[ticket];
+  for (const ClaimedKey& claimed : keys) {
+    auto [known, added] = lanes_[claimed.key].try_emplace(ticket, claimed.claim);
+    if (added) member.keys.push_back(claimed.key);
+    if (known->second != claimed.claim) known->second = Claim::kWrite;  // it both guards and sets
+  }
+  if (MayRun(ticket, member)) return true;
+  member.go = std::move(go);
+  return false;
+}
+
+void ConflictLanes::Leave(Ticket ticket) {
+  std::vector<std::function<void()>> next;
+  {
+    MutexLock lock(&mutex_);
+    const auto member = members_.find(ticket);
+    if (member == members_.end()) return;
+    const std::vector<uint64_t> keys = std::move(member->second.keys);
+    members_.erase(member);
+    for (const uint64_t key : keys) {
+      const auto lane = lanes_.find(key);
+      lane->second.erase(ticket);
+      if (lane->second.empty()) {
+        lanes_.erase(lane);
+        continue;
+      }
+      for (auto behind = lane->second.upper_bound(ticket); behind != lane->second.end(); ++behind) {
+        Member& waiting = members_.at(behind->first);
+        if (waiting.go != nullptr && MayRun(behind->first, waiting)) {
+          next.push_back(std::exchange(waiting.go, nullptr));
+        }
+        if (behind->second == Claim::kWrite) break;  // who is behind it waits for it
+      }
+    }
+  }
+  for (const std::function<void()>& go : next) go();
+}
+
+bool ConflictLanes::HasClaims() const {
+  MutexLock lock(&mutex_);
+  return !lanes_.empty();
+}
+
+bool ConflictLanes::IsClaimedBefore(Ticket ticket, uint64_t key, Claim claim) const {
+  MutexLock lock(&mutex_);
+  return IsBehind(ticket, key, claim);
+}
+
+bool ConflictLanes::IsBehind(Ticket ticket, uint64_t key, Claim claim) const {
+  const auto lane = lanes_.find(key);
+  if (lane == lanes_.end()) return false;
+  for (const auto& [other, claimed] : lane->second) {
+    if (ticket != 0 && other >= ticket) return false;
+    if (Conflicts(claim, claimed)) return true;
+  }
+  return false;
+}
+
+bool ConflictLanes::MayRun(Ticket ticket, const Member& member) const {
+  return std::none_of(member.keys.begin(), member.keys.end(), [&](uint64_t key) {
+    return IsBehind(ticket, key, lanes_.at(key).at(ticket));
+  });
+}
+
+}  // namespace koios::storage

@@ -1,0 +1,84 @@
+#include "storage/conflict_lanes.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace koios::storage {
+namespace {
+
+// Requests by ticket, and who was told to go.
+class ConflictLanesTest : public testing::Test {
+ protected:
+  // Whether it may run at once.
+  bool Enter(ConflictLanes::Ticket ticket, const std::vector<ClaimedKey>& keys) {
+    return lanes_.Enter(ticket, keys, [this, ticket] { told_ += std::to_string(ticket) + " "; });
+  }
+
+  ConflictLanes lanes_;
+  std::string told_;
+};
+
+TEST_F(ConflictLanesTest, OneAfterTheOtherInTheOrderOfTickets) {
+  const ClaimedKey key{7, Claim::kWrite};
+  for (ConflictLanes::Ticket ticket = 1; ticket <= 4; ++ticket) {
+    EXPECT_EQ(lanes_.Take(), ticket);
+  }
+  EXPECT_TRUE(Enter(2, {key}));
+  EXPECT_FALSE(Enter(3, {key}));
+  EXPECT_FALSE(Enter(4, {key}));
+  EXPECT_EQ(told_, "");
+  lanes_.Leave(2);
+  EXPECT_EQ(told_, "3 ");
+  lanes_.Leave(2);  // it left
+  EXPECT_EQ(told_, "3 ");
+  lanes_.Leave(4);  // it gave up
+  lanes_.Leave(3);
+  EXPECT_EQ(told_, "3 ");
+  EXPECT_FALSE(lanes_.HasClaims());
+}
+
+TEST_F(ConflictLanesTest, OtherKeysAndLooksAreInNobodysWay) {
+  EXPECT_TRUE(Enter(1, {{7, Claim::kGuard}}));
+  EXPECT_TRUE(Enter(2, {{8, Claim::kWrite}}));
+  EXPECT_TRUE(Enter(3, {{7, Claim::kGuard}}));
+  EXPECT_FALSE(Enter(4, {{7, Claim::kSet}, {8, Claim::kGuard}}));
+  lanes_.Leave(1);
+  lanes_.Leave(2);
+  EXPECT_EQ(told_, "");  // 3 still guards it
+  lanes_.Leave(3);
+  EXPECT_EQ(told_, "4 ");
+}
+
+TEST_F(ConflictLanesTest, WhatIsGuardedAndSetIsExclusive) {
+  EXPECT_TRUE(Enter(1, {{7, Claim::kGuard}, {7, Claim::kSet}}));
+  EXPECT_FALSE(Enter(2, {{7, Claim::kGuard}}));
+  EXPECT_FALSE(Enter(3, {{7, Claim::kSet}}));
+}
+
+// The lower ticket claims a second key that the higher one has: it goes first, and there is no
+// deadlock, as nobody waits for a higher one.
+TEST_F(ConflictLanesTest, TheLowestTicketNeverWaits) {
+  EXPECT_TRUE(Enter(1, {{7, Claim::kWrite}}));
+  EXPECT_TRUE(Enter(2, {{8, Claim::kWrite}}));
+  EXPECT_TRUE(Enter(1, {{8, Claim::kWrite}}));
+  EXPECT_TRUE(lanes_.IsClaimedBefore(2, 8, Claim::kWrite));
+  EXPECT_FALSE(Enter(2, {{7, Claim::kWrite}}));
+  lanes_.Leave(1);
+  EXPECT_EQ(told_, "2 ");
+}
+
+TEST_F(ConflictLanesTest, AClaimHoldsBackWhoHasNoTicketOrAHigherOne) {
+  EXPECT_TRUE(Enter(5, {{7, Claim::kGuard}}));
+  EXPECT_TRUE(lanes_.IsClaimedBefore(0, 7, Claim::kWrite));
+  EXPECT_TRUE(lanes_.IsClaimedBefore(0, 7, Claim::kSet));
+  EXPECT_FALSE(lanes_.IsClaimedBefore(0, 7, Claim::kGuard));
+  EXPECT_TRUE(lanes_.IsClaimedBefore(6, 7, Claim::kWrite));
+  EXPECT_FALSE(lanes_.IsClaimedBefore(5, 7, Claim::kWrite));
+  EXPECT_FALSE(lanes_.IsClaimedBefore(4, 7, Claim::kWrite));
+  EXPECT_FALSE(lanes_.IsClaimedBefore(0, 8, Claim::kWrite));
+}
+
+}  // namespace
+}  // namespace koios::storage

@@ -1,0 +1,123 @@
+// What a transaction commits: its changes as a batch, and what its additions rest on.
+#include "storage/codec/element_id.h"
+#include "storage/conflict_window.h"
+#include "storage/transaction.h"
+
+namespace koios::storage {
+namespace {
+
+constexpr size_t kGuardBytes = 96;  // beside its names and values
+constexpr size_t kGuardKeyBytes = 24;
+// Of one request. Past it, a look at a vertex's edges counts as one at all of their label.
+constexpr size_t kMaxGuardKeys = size_t{1} << 16;
+
+}  // namespace
+
+Status Transaction::GuardLookup(LookupGuard guard) {
+  RETURN_IF_ERROR(Charge(kGuardBytes + guard.key.size() + guard.value.ByteSize()));
+  lookup_guards_.push_back(std::move(guard));
+  return OkStatus();
+}
+
+Status Transaction::AddGuardKey(uint64_t key) {
+  if (guard_keys_.contains(key)) return OkStatus();
+  RETURN_IF_ERROR(Charge(kGuardKeyBytes));
+  guard_keys_.insert(key);
+  return OkStatus();
+}
+
+// A vertex that this request added is nobody else's to give edges.
+Status Transaction::GuardAdjacency(VertexRef vertex, Direction direction,
+                                   std::span<const std::string> labels,
+                                   std::optional<VertexRef> neighbour) {
+  if (IsOwn(vertex) || (neighbour.has_value() && IsOwn(*neighbour))) return OkStatus();
+  if (guard_keys_.size() >= kMaxGuardKeys) return GuardEdgeScan(labels);
+  static const std::string kEveryLabel;
+  if (labels.empty()) labels = std::span(&kEveryLabel, 1);
+  for (const std::string& label : labels) {
+    for (const Direction end : {Direction::kOut, Direction::kIn}) {
+      if (direction != Direction::kBoth && direction != end) continue;
+      if (!neighbour.has_value()) {
+        RETURN_IF_ERROR(AddGuardKey(ConflictKeyOfAdjacency(vertex, end, label)));
+      } else if (end == Direction::kOut) {
+        RETURN_IF_ERROR(AddGuardKey(ConflictKeyOfEdgesBetween(vertex, *neighbour, label)));
+      } else {
+        RETURN_IF_ERROR(AddGuardKey(ConflictKeyOfEdgesBetween(*neighbour, vertex, label)));
+      }
+    }
+  }
+  return OkStatus();
+}
+
+Status Transaction::GuardVertexScan(std::span<const std::string> labels) {
+  if (labels.empty()) return AddGuardKey(ConflictKeyOfVertexScan({}));
+  for (const std::string& label : labels) {
+    RETURN_IF_ERROR(AddGuardKey(ConflictKeyOfVertexScan(label)));
+  }
+  return OkStatus();
+}
+
+Status Transaction::GuardEdgeScan(std::span<const std::string> labels) {
+  if (labels.empty()) return AddGuardKey(ConflictKeyOfEdgeScan({}));
+  for (const std::string& label : labels) {
+    RETURN_IF_ERROR(AddGuardKey(ConflictKeyOfEdgeScan(label)));
+  }
+  return OkStatus();
+}
+
+PropertyList Transaction::ListOf(const Changes& changes) const {
+  PropertyList list;
+  for (const auto& [key, value] : changes) {
+    if (!value.is_null()) list.emplace_back(schema_.keys.Name(key), value);
+  }
+  return list;
+}
+
+WriteBatch Transaction::TakeBatch() {
+  WriteBatch batch;
+  batch.read_version = base_->version();
+  absl::flat_hash_map<uint64_t, uint32_t> index;
+  for (const OwnVertex& vertex : own_vertices_) {
+    if (dropped_vertices_.contains(vertex.ref.bits)) continue;
+    index[vertex.ref.bits] = static_cast<uint32_t>(batch.vertices.size());
+    batch.vertices.push_back({vertex.id, schema_.labels.Name(vertex.label),
+                              ListOf(vertex_changes_[vertex.ref]), vertex.ref, vertex.assigned});
+  }
+  const auto handle = [&index](VertexRef vertex) {
+    const auto found = index.find(vertex.bits);
+    return found == index.end() ? VertexHandle{std::nullopt, vertex}
+                                : VertexHandle{found->second, vertex};
+  };
+  for (const OwnEdge& edge : own_edges_) {
+    if (dropped_edges_.contains(edge.ref.id)) continue;
+    const std::optional<Value> id = edge.assigned ? std::nullopt : std::optional<Value>(edge.id);
+    batch.edges.push_back({id, schema_.labels.Name(edge.ref.label), handle(edge.ref.out),
+                           handle(edge.ref.in), ListOf(edge_changes_[edge.ref.id]), edge.ref.id});
+  }
+  const auto stored_value = [](const Value& value) {
+    return value.is_null() ? std::nullopt : std::optional<Value>(value);
+  };
+  for (const auto& [vertex, changes] : vertex_changes_) {
+    if (IsOwn(vertex) || dropped_vertices_.contains(vertex.bits)) continue;
+    for (const auto& [key, value] : changes) {
+      batch.vertex_properties.push_back({vertex, schema_.keys.Name(key), stored_value(value)});
+    }
+  }
+  for (const auto& [edge, changes] : edge_changes_) {
+    if (own_edge_of_.contains(edge) || dropped_edges_.contains(edge)) continue;
+    for (const auto& [key, value] : changes) {
+      batch.edge_properties.push_back(
+          {changed_edges_[edge], schema_.keys.Name(key), stored_value(value)});
+    }
+  }
+  batch.dropped_vertices = stored_drops_;
+  batch.dropped_edges = stored_edge_drops_;
+  if (batch.vertices.empty() && batch.edges.empty()) return batch;
+  // An insert may rest on what was looked up.
+  batch.lookup_guards = lookup_guards_;
+  batch.guard_keys.assign(guard_keys_.begin(), guard_keys_.end());
+  for (const std::string& id : looked_up_) batch.id_guards.push_back(DecodeIdBytes(id).value());
+  return batch;
+}
+
+}  // namespace koios::storage

@@ -34,7 +34,7 @@ uint32_t DefaultNumWorkers() { return std::max(1u, std::thread::hardware_concurr
 StatusOr<std::unique_ptr<server::Graphs>> OpenGraphs(const std::string& path, bool create,
                                                      const LimitFlags& limits) {
   storage::DataFolderOptions options;
-  options.store.max_value_bytes = limits.value_mb << 20;
+  limits.ApplyTo(&options.store);
   options.create = create;
   ASSIGN_OR_RETURN(auto folder, storage::DataFolder::Open(path, options));
   const std::string default_graph(server::kDefaultGraph);

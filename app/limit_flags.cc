@@ -30,12 +30,19 @@ void LimitFlags::AddTo(CLI::App* command) {
   Add(command, "--request-mb", &request_mb, kMaxRequestMegabytes,
       "A request with its text and parameters");
   Add(command, "--value-mb", &value_mb, kMaxValueMegabytes, "The value of one property");
+  Add(command, "--disk-reserve-mb", &disk_reserve_mb, kMaxMegabytes,
+      "Of the disk, stays free when something is added; drops may use most of it");
   Add(command, "--query-max-text", &text.max_text_bytes, kMaxTextBytes, "Bytes of a query's text");
   Add(command, "--query-max-nesting", &text.max_nesting, parser::kMaxNesting,
       "Brackets within brackets");
   Add(command, "--query-max-steps", &text.max_steps, 1'000'000, "Steps in a query's text");
   Add(command, "--query-max-list", &text.max_list, 10'000'000,
       "Members of one list or map in the text, arguments of one step");
+}
+
+void LimitFlags::ApplyTo(storage::StoreOptions* options) const {
+  options->max_value_bytes = value_mb << 20;
+  options->disk_reserve_bytes = disk_reserve_mb << 20;
 }
 
 void LimitFlags::ApplyTo(server::ServerOptions* options) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "server/server.h"
+#include "storage/rocks/graph_store.h"
 
 namespace koios::app {
 
@@ -15,11 +16,13 @@ struct LimitFlags {
   uint64_t held_results_mb = 64;
   uint64_t request_mb = 10;
   uint64_t value_mb = 16;
+  uint64_t disk_reserve_mb = 64;
   int max_attempts = 8;
   parser::Limits text;
 
   void AddTo(CLI::App* command);
   void ApplyTo(server::ServerOptions* options) const;
+  void ApplyTo(storage::StoreOptions* options) const;
 };
 
 }  // namespace koios::app

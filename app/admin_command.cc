@@ -17,7 +17,9 @@
 #include "client/print/reports.h"
 #include "core/mutex.h"
 #include "core/name_distance.h"
+#include "server/data_folder_graphs.h"
 #include "server/query_registry.h"
+#include "storage/repair.h"
 
 namespace koios::app {
 namespace {
@@ -26,6 +28,7 @@ struct Flags {
   std::string action;
   std::string id;
   std::string graph;
+  bool repair = false;
   ConnectionFlags connection;
 };
 
@@ -115,6 +118,20 @@ Status Check(client::Client* client, const Flags& flags) {
   return DataLoss("The graph is damaged.");
 }
 
+// Of a folder that nobody serves, in this process.
+Status Repair(const Flags& flags) {
+  storage::StoreOptions options;
+  flags.connection.limits.ApplyTo(&options);
+  const std::string graph = flags.graph.empty() ? std::string(server::kDefaultGraph) : flags.graph;
+  ASSIGN_OR_RETURN(const storage::RepairReport report,
+                   storage::Repair(flags.connection.data, graph, options));
+  for (const std::string& line : report.done) std::cout << line << "\n";
+  std::cout << (report.done.empty() ? "Nothing was wrong" : "The graph is whole again")
+            << ": version " << report.check.version << ", " << report.check.vertices
+            << " vertices, " << report.check.edges << " edges\n";
+  return OkStatus();
+}
+
 struct Action {
   const char* name;
   Status (*run)(client::Client* client, const Flags& flags);
@@ -152,6 +169,14 @@ int RunAdmin(CLI::App* command, const Flags& flags) {
     return FailUsage(InvalidArgument(flags.id.empty() ? "cancel needs the ID of a query."
                                                       : "Only cancel takes an ID."));
   }
+  if (flags.repair && (flags.action != "check" || flags.connection.data.empty())) {
+    return FailUsage(InvalidArgument(
+        "--repair is for check, of a folder that nobody serves: admin check --repair --data DIR."));
+  }
+  if (flags.repair) {
+    const Status repaired = Repair(flags);
+    return repaired.ok() ? int{client::kExitOk} : Fail(repaired);
+  }
   StatusOr<Connection> connection = Connect(flags.connection);
   if (!connection.ok()) return Fail(connection.status());
   const Status status = action->run(connection->client.get(), flags);
@@ -165,6 +190,9 @@ RunCommand AddAdminCommand(CLI::App* command) {
   command->add_option("action", flags->action, ActionNames());
   command->add_option("id", flags->id, "cancel: the query, as `admin queries` lists it");
   command->add_option("--graph", flags->graph, "The graph (default: g)");
+  command->add_flag("--repair", flags->repair,
+                    "check: makes a damaged graph usable with what is left of it, and says what "
+                    "that is; copy the folder first");
   flags->connection.AddTo(command);
   command->footer(
       "Examples:\n"
@@ -172,6 +200,7 @@ RunCommand AddAdminCommand(CLI::App* command) {
       "  koios admin cancel q17 --server db:8183\n"
       "  koios admin schema --data mydata --graph money\n"
       "  koios admin check --data mydata\n"
+      "  koios admin check --data mydata --graph money --repair\n"
       "A check reads the whole graph; Ctrl-C stops it, on a server also `admin cancel`.");
   return [command, flags] { return RunAdmin(command, *flags); };
 }

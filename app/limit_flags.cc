@@ -40,6 +40,8 @@ void LimitFlags::AddTo(CLI::App* command) {
   Add(command, "--request-mb", &request_mb, kMaxRequestMegabytes,
       "A request with its text and parameters");
   Add(command, "--value-mb", &value_mb, kMaxValueMegabytes, "The value of one property");
+  Add(command, "--disk-reserve-mb", &disk_reserve_mb, kMaxMegabytes,
+      "Of the disk, stays free when something is added; drops may use most of it");
   Add(command, "--query-max-text", &text.max_text_bytes, kMaxTextBytes, "Bytes of a query's text");
   Add(command, "--query-max-nesting", &text.max_nesting, parser::kMaxNesting,
       "Brackets within brackets");
@@ -55,6 +57,11 @@ MemoryPlan LimitFlags::Memory() const {
 void LimitFlags::ApplyTo(storage::StoreOptions* options) const {
   options->max_value_bytes = value_mb << 20;
   Memory().ApplyTo(options);
+}
+
+void LimitFlags::ApplyTo(storage::StoreOptions* options) const {
+  options->max_value_bytes = value_mb << 20;
+  options->disk_reserve_bytes = disk_reserve_mb << 20;
 }
 
 void LimitFlags::ApplyTo(server::ServerOptions* options) const {

@@ -7,6 +7,7 @@
 
 #include "app/memory_plan.h"
 #include "server/server.h"
+#include "storage/rocks/graph_store.h"
 
 namespace koios::app {
 
@@ -16,6 +17,7 @@ struct LimitFlags {
   uint64_t held_results_mb = 64;
   uint64_t request_mb = 10;
   uint64_t value_mb = 16;
+  uint64_t disk_reserve_mb = 64;
   int max_attempts = 8;
   parser::Limits text;
 

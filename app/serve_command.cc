@@ -113,6 +113,10 @@ int Serve(CLI::App* command, const Flags& flags) {
   StatusOr<std::unique_ptr<server::Graphs>> graphs =
       OpenGraphs(flags.data, /*create=*/true, flags.limits);
   if (!graphs.ok()) return Fail(graphs.status());
+  // What is wrong with a graph is in the log from the start; the others are served.
+  for (const std::string& name : (*graphs)->Names()) {
+    (*graphs)->View(name).status().IgnoreError();
+  }
   auto started = server::Server::Start(*std::move(graphs), *options);
   if (!started.ok()) return Fail(started.status());
   server::Server& server = **started;

@@ -6,6 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "core/log.h"
+#include "storage/store_errors.h"
+
 namespace koios::storage {
 namespace {
 
@@ -14,6 +17,8 @@ constexpr uint32_t kDataFormat = 1;
 constexpr std::string_view kDataPrefix = "data-";
 constexpr uint64_t kMinOpenFiles = 20;  // of a graph; RocksDB takes no less
 constexpr char kCurrentFile[] = "/CURRENT";
+constexpr char kDroppedFile[] = "/DROPPED";
+constexpr char kStagedFile[] = "/STAGED";
 
 std::optional<uint64_t> NumberAfter(std::string_view prefix, std::string_view text) {
   if (!text.starts_with(prefix)) return std::nullopt;
@@ -31,28 +36,24 @@ std::string WithoutNewline(std::string text) {
 
 // Creates the folder if asked to, and checks what it says it is.
 Status PrepareFolder(const std::string& path, bool create) {
-  const std::string format_file = path + "/FORMAT";
-  if (!PathExists(format_file)) {
-    if (!create) return NotFound("There is no data folder in '" + path + "'.");
-    RETURN_IF_ERROR(MakeFolder(path));
-    ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(path));
-    const bool ours = std::all_of(names.begin(), names.end(), [](const std::string& name) {
-      return name == "LOCK" || name == "graphs" || name == "FORMAT.new" || name == "FORMAT";
-    });
-    if (!ours) {
-      return FailedPrecondition("The folder '" + path + "' is neither empty nor a data folder.");
-    }
-    return OkStatus();
+  const Status found = CheckDataFormat(path);
+  if (found.code() != StatusCode::kNotFound || !create) return found;
+  RETURN_IF_ERROR(MakeFolder(path));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(path));
+  const bool ours = std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return name == "LOCK" || name == "graphs" || name == "FORMAT.new" || name == "FORMAT";
+  });
+  if (ours) return OkStatus();
+  return FailedPrecondition("The folder '" + path + "' is neither empty nor a data folder.");
+}
+
+// STAGED goes last: what is half removed must not look like a graph.
+Status RemoveDataFolder(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> entries, ListFolder(path));
+  for (const std::string& entry : entries) {
+    if ("/" + entry != kStagedFile) RETURN_IF_ERROR(RemovePath(path + "/" + entry));
   }
-  ASSIGN_OR_RETURN(const std::string content, ReadSmallFile(format_file));
-  const std::optional<uint64_t> format = NumberAfter(kFormatWords, WithoutNewline(content));
-  if (!format) return DataLoss("The file '" + format_file + "' is damaged.");
-  if (*format > kDataFormat) {
-    return FailedPrecondition("The data folder '" + path + "' was written by a newer Koios " +
-                              "(format " + std::to_string(*format) + "; this one reads up to " +
-                              std::to_string(kDataFormat) + ").");
-  }
-  return OkStatus();
+  return RemovePath(path);
 }
 
 Status NoGraph(std::string_view name) {
@@ -77,23 +78,51 @@ Status CheckGraphName(std::string_view name) {
                          " bytes long.");
 }
 
+Status CheckDataFormat(const std::string& path) {
+  const std::string format_file = path + "/FORMAT";
+  if (!PathExists(format_file)) {
+    const auto graphs = ListFolder(path + "/graphs");
+    if (!graphs.ok() || graphs->empty()) {
+      return NotFound("There is no data folder in '" + path + "'.");
+    }
+    return WithWayOut(
+        DataLoss("The data folder '" + path + "' has graphs, but its file FORMAT is gone."));
+  }
+  ASSIGN_OR_RETURN(const std::string content, ReadSmallFile(format_file));
+  const std::optional<uint64_t> format = NumberAfter(kFormatWords, WithoutNewline(content));
+  if (!format || *format == 0) {
+    return WithWayOut(DataLoss("The file '" + format_file + "' is damaged."));
+  }
+  if (*format <= kDataFormat) return OkStatus();
+  return FailedPrecondition("The data folder '" + path + "' was written by a newer Koios (format " +
+                            std::to_string(*format) + "; this one reads up to " +
+                            std::to_string(kDataFormat) + ").");
+}
+
+Status WriteDataFormat(const std::string& path) {
+  return WriteFileDurably(path + "/FORMAT",
+                          std::string(kFormatWords) + std::to_string(kDataFormat) + "\n");
+}
+
 StatusOr<std::unique_ptr<DataFolder>> DataFolder::Open(const std::string& path,
                                                        const DataFolderOptions& options) {
-  RETURN_IF_ERROR(PrepareFolder(path, options.create && !options.read_only));
+  const bool read_only = options.read_only || (PathExists(path) && !MayWriteFolder(path));
+  if (read_only && !options.read_only) {
+    KLOG_WARNING("{} can't be written: its graphs are open for reading only", path);
+  }
+  RETURN_IF_ERROR(PrepareFolder(path, options.create && !read_only));
   std::unique_ptr<DataFolder> folder(new DataFolder(path, options));
-  folder->options_.store.read_only = options.read_only;
+  folder->options_.read_only = read_only;
+  folder->options_.store.read_only = read_only;
   folder->options_.store.create = false;
   if (folder->options_.store.memory == nullptr) {
     folder->options_.store.memory = MakeStoreMemory(folder->options_.store);
   }
-  ASSIGN_OR_RETURN(folder->lock_, FileLock::Acquire(path + "/LOCK", options.read_only,
-                                                    "The data folder '" + path + "'"));
-  if (!options.read_only) {
+  ASSIGN_OR_RETURN(folder->lock_,
+                   FileLock::Acquire(path + "/LOCK", read_only, "The data folder '" + path + "'"));
+  if (!read_only) {
     RETURN_IF_ERROR(MakeFolder(path + "/graphs"));
-    if (!PathExists(path + "/FORMAT")) {
-      RETURN_IF_ERROR(WriteFileDurably(
-          path + "/FORMAT", std::string(kFormatWords) + std::to_string(kDataFormat) + "\n"));
-    }
+    if (!PathExists(path + "/FORMAT")) RETURN_IF_ERROR(WriteDataFormat(path));
   }
   RETURN_IF_ERROR(folder->LoadGraphs());
   if (options.max_open_files > 0) {
@@ -110,46 +139,78 @@ Status DataFolder::LoadGraphs() {
   MutexLock lock(&mutex_);
   for (const std::string& name : names) {
     if (!CheckGraphName(name).ok()) continue;
-    std::string current;
-    if (PathExists(GraphPath(name) + kCurrentFile)) {
-      ASSIGN_OR_RETURN(current, ReadSmallFile(GraphPath(name) + kCurrentFile));
-      current = WithoutNewline(std::move(current));
-      if (!NumberAfter(kDataPrefix, current)) {
-        return DataLoss("The file CURRENT of the graph '" + name + "' is damaged.");
-      }
-      current_[name] = current;
+    Status loaded = LoadGraph(name);
+    if (loaded.code() != StatusCode::kDataLoss) {
+      RETURN_IF_ERROR(loaded);
+      continue;
     }
-    if (!options_.read_only) RETURN_IF_ERROR(RemoveLeftovers(name, current));
+    KLOG_ERROR("the graph {} of {}: {}", name, path_, MessageOf(loaded));
+    damaged_[name] = WithWayOut(loaded);
   }
   return OkStatus();
 }
 
+Status DataFolder::LoadGraph(const std::string& name) {
+  const std::string current_file = GraphPath(name) + kCurrentFile;
+  if (!PathExists(current_file)) {
+    const bool dropped = PathExists(GraphPath(name) + kDroppedFile);
+    ASSIGN_OR_RETURN(const std::vector<std::string> entries, ListFolder(GraphPath(name)));
+    for (const std::string& entry : entries) {
+      if (dropped || !NumberAfter(kDataPrefix, entry)) continue;
+      if (PathExists(GraphPath(name) + "/" + entry + kStagedFile)) continue;
+      return DataLoss("The file CURRENT of the graph '" + name + "' is gone.");
+    }
+    return options_.read_only ? OkStatus() : RemoveLeftovers(name, "");
+  }
+  ASSIGN_OR_RETURN(const std::string content, ReadSmallFile(current_file));
+  const std::string current = WithoutNewline(content);
+  const std::optional<uint64_t> number = NumberAfter(kDataPrefix, current);
+  if (!number || content != std::string(kDataPrefix) + std::to_string(*number) + "\n") {
+    return DataLoss("The file CURRENT of the graph '" + name + "' is damaged.");
+  }
+  const std::string data_folder = GraphPath(name) + "/" + current;
+  if (!PathExists(data_folder)) {
+    return DataLoss("The folder '" + current + "' of the graph '" + name + "' is gone.");
+  }
+  current_[name] = current;
+  if (options_.read_only) return OkStatus();
+  RETURN_IF_ERROR(RemovePath(data_folder + kStagedFile));
+  return RemoveLeftovers(name, current);
+}
+
+// The files that say what is left over go last.
 Status DataFolder::RemoveLeftovers(const std::string& name, const std::string& current) {
-  if (current.empty()) return RemovePath(GraphPath(name));
   ASSIGN_OR_RETURN(const std::vector<std::string> entries, ListFolder(GraphPath(name)));
   for (const std::string& entry : entries) {
     if (entry != current && NumberAfter(kDataPrefix, entry)) {
-      RETURN_IF_ERROR(RemovePath(GraphPath(name) + "/" + entry));
+      RETURN_IF_ERROR(RemoveDataFolder(GraphPath(name) + "/" + entry));
     }
   }
-  return OkStatus();
+  return current.empty() ? RemovePath(GraphPath(name)) : RemovePath(GraphPath(name) + kDroppedFile);
 }
 
 Status DataFolder::CheckWritable() const {
-  if (!options_.read_only) return OkStatus();
-  return FailedPrecondition("The data folder '" + path_ + "' is open for reading only.");
+  return options_.read_only ? OpenForReadingOnly() : OkStatus();
 }
 
 std::vector<std::string> DataFolder::ListGraphs() const {
   MutexLock lock(&mutex_);
   std::vector<std::string> names;
   for (const auto& [name, current] : current_) names.push_back(name);
+  for (const auto& [name, status] : damaged_) {
+    if (!current_.contains(name)) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
   return names;
 }
 
 bool DataFolder::HasGraph(std::string_view name) const {
   MutexLock lock(&mutex_);
-  return current_.contains(name);
+  return HasLocked(name);
+}
+
+bool DataFolder::HasLocked(std::string_view name) const {
+  return current_.contains(name) || damaged_.contains(name);
 }
 
 StatusOr<std::string> DataFolder::NextDataFolder(const std::string& name) {
@@ -162,32 +223,45 @@ StatusOr<std::string> DataFolder::NextDataFolder(const std::string& name) {
       if (auto number = NumberAfter(kDataPrefix, entry)) next = std::max(next, *number + 1);
     }
   }
-  return std::string(kDataPrefix) + std::to_string(next++);
+  std::string data_folder = std::string(kDataPrefix) + std::to_string(next++);
+  const std::string path = GraphPath(name) + "/" + data_folder;
+  RETURN_IF_ERROR(MakeFolder(path));
+  RETURN_IF_ERROR(WriteFileDurably(path + kStagedFile, ""));
+  return data_folder;
 }
 
 StatusOr<std::shared_ptr<GraphStore>> DataFolder::CreateGraph(const std::string& name) {
   RETURN_IF_ERROR(CheckGraphName(name));
   RETURN_IF_ERROR(CheckWritable());
   MutexLock lock(&mutex_);
-  if (current_.contains(name)) return GraphExists(name);
+  if (HasLocked(name)) return GraphExists(name);
   ASSIGN_OR_RETURN(const std::string data_folder, NextDataFolder(name));
   StoreOptions store_options = options_.store;
   store_options.create = true;
-  ASSIGN_OR_RETURN(std::shared_ptr<GraphStore> store,
-                   GraphStore::Open(GraphPath(name) + "/" + data_folder, store_options));
+  StatusOr<std::shared_ptr<GraphStore>> opened =
+      GraphStore::Open(GraphPath(name) + "/" + data_folder, store_options);
+  RETURN_IF_ERROR(WithoutPath(opened.status(), path_));
+  std::shared_ptr<GraphStore> store = *std::move(opened);
   RETURN_IF_ERROR(SetCurrent(name, data_folder));
   open_[name] = store;
   return store;
 }
 
 StatusOr<std::shared_ptr<GraphStore>> DataFolder::OpenLocked(const std::string& name) {
+  if (auto known = damaged_.find(name); known != damaged_.end()) return known->second;
   auto current = current_.find(name);
   if (current == current_.end()) return NoGraph(name);
   if (auto found = open_.find(name); found != open_.end()) return found->second;
-  ASSIGN_OR_RETURN(std::shared_ptr<GraphStore> store,
-                   GraphStore::Open(GraphPath(name) + "/" + current->second, options_.store));
-  open_[name] = store;
-  return store;
+  StatusOr<std::shared_ptr<GraphStore>> opened =
+      GraphStore::Open(GraphPath(name) + "/" + current->second, options_.store);
+  if (!opened.ok()) {
+    KLOG_ERROR("the graph {} of {}: {}", name, path_, MessageOf(opened.status()));
+    const Status status = WithoutPath(opened.status(), path_);
+    if (status.code() == StatusCode::kDataLoss) damaged_[name] = status;
+    return status;
+  }
+  open_[name] = *opened;
+  return *std::move(opened);
 }
 
 StatusOr<std::shared_ptr<GraphStore>> DataFolder::OpenGraph(const std::string& name) {
@@ -208,10 +282,14 @@ Status DataFolder::SetCurrent(const std::string& name, const std::string& data_f
   RETURN_IF_ERROR(WriteFileDurably(GraphPath(name) + kCurrentFile, data_folder + "\n"));
   Retire(name);
   current_[name] = data_folder;
+  // Both are removed when the folder is opened if not now.
+  RemovePath(GraphPath(name) + "/" + data_folder + kStagedFile).IgnoreError();
+  RemovePath(GraphPath(name) + kDroppedFile).IgnoreError();
   return OkStatus();
 }
 
 void DataFolder::Retire(const std::string& name) {
+  damaged_.erase(name);
   auto current = current_.find(name);
   if (current == current_.end()) return;
   if (auto found = open_.find(name); found != open_.end()) {
@@ -227,9 +305,12 @@ void DataFolder::Retire(const std::string& name) {
 Status DataFolder::DropGraph(const std::string& name) {
   RETURN_IF_ERROR(CheckWritable());
   MutexLock lock(&mutex_);
-  if (!current_.contains(name)) return NoGraph(name);
-  RETURN_IF_ERROR(RemovePath(GraphPath(name) + kCurrentFile));
-  RETURN_IF_ERROR(SyncFolder(GraphPath(name)));
+  if (!HasLocked(name)) return NoGraph(name);
+  // A rename asks for no room on a full disk.
+  const std::string current = GraphPath(name) + kCurrentFile,
+                    dropped = GraphPath(name) + kDroppedFile;
+  RETURN_IF_ERROR(PathExists(current) ? RenameDurably(current, dropped)
+                                      : WriteFileDurably(dropped, ""));
   Retire(name);
   return OkStatus();
 }
@@ -255,7 +336,7 @@ Status DataFolder::UnstageGraph(const std::string& staged_path) {
       staged.parent_path().parent_path().string() != path_ + "/graphs") {
     return InvalidArgument("'" + staged_path + "' is no staged graph.");
   }
-  return RemovePath(staged_path);
+  return PathExists(staged_path) ? RemoveDataFolder(staged_path) : OkStatus();
 }
 
 Status DataFolder::PublishGraph(const std::string& name, const std::string& staged_path,
@@ -263,13 +344,37 @@ Status DataFolder::PublishGraph(const std::string& name, const std::string& stag
   RETURN_IF_ERROR(CheckGraphName(name));
   RETURN_IF_ERROR(CheckWritable());
   MutexLock lock(&mutex_);
-  if (current_.contains(name) && !replace) return GraphExists(name);
+  if (HasLocked(name) && !replace) return GraphExists(name);
   const std::string data_folder = std::filesystem::path(staged_path).filename().string();
   if (staged_path != GraphPath(name) + "/" + data_folder ||
       !NumberAfter(kDataPrefix, data_folder) || !PathExists(staged_path + "/FORMAT")) {
     return InvalidArgument("'" + staged_path + "' is no finished graph staged for '" + name + "'.");
   }
   return SetCurrent(name, data_folder);
+}
+
+StatusOr<std::string> DataFolder::RestoreCurrent(const std::string& name, bool* restored) {
+  RETURN_IF_ERROR(CheckWritable());
+  MutexLock lock(&mutex_);
+  *restored = false;
+  if (auto current = current_.find(name); current != current_.end()) {
+    return GraphPath(name) + "/" + current->second;
+  }
+  if (!damaged_.contains(name)) return NoGraph(name);
+  ASSIGN_OR_RETURN(const std::vector<std::string> entries, ListFolder(GraphPath(name)));
+  uint64_t newest = 0;
+  for (const std::string& entry : entries) {
+    const auto number = NumberAfter(kDataPrefix, entry);
+    if (number && !PathExists(GraphPath(name) + "/" + entry + kStagedFile)) {
+      newest = std::max(newest, *number);
+    }
+  }
+  if (newest == 0) {
+    return DataLoss("Nothing is left of the graph '" + name + "'; restore it from a backup.");
+  }
+  *restored = true;
+  RETURN_IF_ERROR(SetCurrent(name, std::string(kDataPrefix) + std::to_string(newest)));
+  return GraphPath(name) + "/" + current_[name];
 }
 
 }  // namespace koios::storage

@@ -2,9 +2,13 @@
 //   DIR/LOCK                  held while the folder is open; names the process
 //   DIR/FORMAT                "koios data N\n"
 //   DIR/graphs/NAME/CURRENT   names the data folder that is the graph; replaced by rename
+//   DIR/graphs/NAME/DROPPED   what CURRENT becomes when the graph is dropped
 //   DIR/graphs/NAME/data-N/   a GraphStore's folder
-// A graph exists when its CURRENT does. Data folders that no CURRENT names are leftovers of imports
-// that died and are removed when the folder is opened for writing.
+//   DIR/graphs/NAME/data-N/STAGED   until the graph is published
+// Leftovers of imports that died (STAGED), of graphs that were dropped or replaced are removed when
+// the folder is opened for writing; nothing else ever is. A graph without its CURRENT, or whose
+// CURRENT names nothing, is damaged: it is listed, opening it is DATA_LOSS, the others serve.
+// A folder that can't be written (permissions, a disk mounted so) is opened for reading only.
 // Thread-safe. One process at a time; many may share a folder that all open read-only.
 #pragma once
 
@@ -25,6 +29,10 @@ namespace koios::storage {
 inline constexpr size_t kMaxGraphNameBytes = 64;
 // [A-Za-z_][A-Za-z0-9_]*, at most kMaxGraphNameBytes; INVALID_ARGUMENT else.
 Status CheckGraphName(std::string_view name);
+
+// What the folder at `path` says it is, and saying it. NOT_FOUND: no data folder; DATA_LOSS.
+Status CheckDataFormat(const std::string& path);
+Status WriteDataFormat(const std::string& path);
 
 struct DataFolderOptions {
   bool create = false;
@@ -47,13 +55,15 @@ class DataFolder {
   DataFolder& operator=(const DataFolder&) = delete;
 
   const std::string& path() const { return path_; }
+  // As they are in force: read_only also when the folder can't be written.
   const DataFolderOptions& options() const { return options_; }
 
   std::vector<std::string> ListGraphs() const;  // sorted
   bool HasGraph(std::string_view name) const;
   // An empty graph with options.store.num_partitions. ALREADY_EXISTS.
   StatusOr<std::shared_ptr<GraphStore>> CreateGraph(const std::string& name);
-  // The same store for all callers; opened when first asked for. NOT_FOUND.
+  // The same store for all callers; opened when first asked for. NOT_FOUND; DATA_LOSS, which is
+  // remembered while the folder is open.
   StatusOr<std::shared_ptr<GraphStore>> OpenGraph(const std::string& name);
   StatusOr<std::shared_ptr<GraphStore>> OpenOrCreateGraph(const std::string& name);
   // The graph is gone at once; stores and views that are in use go on until their last user is
@@ -68,12 +78,18 @@ class DataFolder {
   // when there is one and not `replace`; the one replaced goes as with DropGraph.
   Status PublishGraph(const std::string& name, const std::string& staged_path, bool replace);
 
+  // Of a graph that is not open: where its files are. One without a good CURRENT gets one that
+  // names its newest data folder; `restored` is set then.
+  StatusOr<std::string> RestoreCurrent(const std::string& name, bool* restored);
+
  private:
   DataFolder(std::string path, const DataFolderOptions& options)
       : path_(std::move(path)), options_(options) {}
   Status LoadGraphs();
+  Status LoadGraph(const std::string& name) KOIOS_REQUIRES(mutex_);
   Status RemoveLeftovers(const std::string& name, const std::string& current);
   Status CheckWritable() const;
+  bool HasLocked(std::string_view name) const KOIOS_REQUIRES(mutex_);
   std::string GraphPath(const std::string& name) const { return path_ + "/graphs/" + name; }
   StatusOr<std::string> NextDataFolder(const std::string& name) KOIOS_REQUIRES(mutex_);
   StatusOr<std::shared_ptr<GraphStore>> OpenLocked(const std::string& name) KOIOS_REQUIRES(mutex_);
@@ -89,6 +105,7 @@ class DataFolder {
   // Name to "data-N".
   std::map<std::string, std::string, std::less<>> current_ KOIOS_GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<GraphStore>> open_ KOIOS_GUARDED_BY(mutex_);
+  std::map<std::string, Status, std::less<>> damaged_ KOIOS_GUARDED_BY(mutex_);
   std::map<std::string, uint64_t> next_number_ KOIOS_GUARDED_BY(mutex_);  // of data folders
 };
 

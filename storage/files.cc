@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,8 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 constexpr size_t kMaxSmallFile = 64 * 1024;
 
+}  // namespace
+
 Status FileError(std::string_view doing, const std::string& path, int error) {
   const std::string message = std::string(doing) + " '" + path + "': " + std::strerror(error) + ".";
+  ErrorDetail detail;
   switch (error) {
     case ENOENT:
     case ENOTDIR:
@@ -30,13 +34,18 @@ Status FileError(std::string_view doing, const std::string& path, int error) {
       return FailedPrecondition(message);
     case ENOSPC:
     case EDQUOT:
+      detail.reason = "DISK_FULL";
+      detail.limit = "disk space";
+      return ResourceExhausted(message, detail);
     case EMFILE:
     case ENFILE:
-      return ResourceExhausted(message, ErrorDetail{});
+      return ResourceExhausted(message, detail);
     default:
       return Unavailable(message);
   }
 }
+
+namespace {
 
 // Closes the file on all ways out.
 class OpenFile {
@@ -49,10 +58,9 @@ class OpenFile {
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   int file() const { return file_; }
-  int Release() { return std::exchange(file_, -1); }
 
  private:
-  int file_;
+  const int file_;
 };
 
 Status WriteAll(int file, const std::string& path, std::string_view content) {
@@ -63,6 +71,19 @@ Status WriteAll(int file, const std::string& path, std::string_view content) {
     content.remove_prefix(static_cast<size_t>(written));
   }
   return OkStatus();
+}
+
+// How many bytes it got; fewer than asked for only at the end of the file.
+StatusOr<size_t> ReadSome(int file, const std::string& path, char* out, size_t bytes) {
+  size_t size = 0;
+  while (size < bytes) {
+    const ssize_t got = read(file, out + size, bytes - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FileError("Can't read", path, errno);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  return size;
 }
 
 }  // namespace
@@ -99,14 +120,7 @@ StatusOr<std::string> ReadSmallFile(const std::string& path) {
   OpenFile in(path, O_RDONLY);
   if (in.file() < 0) return FileError("Can't open", path, errno);
   std::string content(kMaxSmallFile + 1, '\0');
-  size_t size = 0;
-  while (size < content.size()) {
-    const ssize_t got = read(in.file(), content.data() + size, content.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FileError("Can't read", path, errno);
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
+  ASSIGN_OR_RETURN(const size_t size, ReadSome(in.file(), path, content.data(), content.size()));
   if (size > kMaxSmallFile) return DataLoss("The file '" + path + "' is too large for its kind.");
   content.resize(size);
   return content;
@@ -117,6 +131,45 @@ Status SyncFolder(const std::string& path) {
   if (folder.file() < 0) return FileError("Can't open the folder", path, errno);
   if (fsync(folder.file()) != 0) return FileError("Can't sync the folder", path, errno);
   return OkStatus();
+}
+
+Status RenameDurably(const std::string& from, const std::string& to) {
+  if (rename(from.c_str(), to.c_str()) != 0) return FileError("Can't rename", from, errno);
+  return SyncFolder(fs::path(to).parent_path().string());
+}
+
+bool MayWriteFolder(const std::string& path) {
+  return faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ||
+         (errno != EACCES && errno != EROFS && errno != EPERM);
+}
+
+struct RunningHash::State {
+  XXH3_state_t* const xxh = XXH3_createState();
+  ~State() { XXH3_freeState(xxh); }
+};
+
+RunningHash::RunningHash() : state_(std::make_unique<State>()) { XXH3_64bits_reset(state_->xxh); }
+RunningHash::~RunningHash() = default;
+void RunningHash::Add(std::string_view bytes) {
+  XXH3_64bits_update(state_->xxh, bytes.data(), bytes.size());
+}
+uint64_t RunningHash::Value() const { return XXH3_64bits_digest(state_->xxh); }
+
+StatusOr<FileHash> HashFile(const std::string& path, uint64_t bytes) {
+  OpenFile in(path, O_RDONLY);
+  if (in.file() < 0) return FileError("Can't open", path, errno);
+  RunningHash hash;
+  std::string buffer(size_t{1} << 18, '\0');
+  FileHash out;
+  while (out.bytes < bytes) {
+    const size_t wanted = std::min<uint64_t>(buffer.size(), bytes - out.bytes);
+    ASSIGN_OR_RETURN(const size_t got, ReadSome(in.file(), path, buffer.data(), wanted));
+    if (got == 0) break;
+    hash.Add(std::string_view(buffer.data(), got));
+    out.bytes += got;
+  }
+  out.hash = hash.Value();
+  return out;
 }
 
 Status RemovePath(const std::string& path) {
@@ -148,9 +201,17 @@ StatusOr<std::vector<std::string>> ListFolder(const std::string& path) {
 
 StatusOr<std::unique_ptr<FileLock>> FileLock::Acquire(const std::string& path, bool shared,
                                                       std::string_view what) {
-  OpenFile lock(path, O_RDWR | O_CREAT);
-  if (lock.file() < 0) return FileError("Can't open", path, errno);
-  if (flock(lock.file(), (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
+  int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0 && shared) {
+    const int error = std::exchange(errno, 0);
+    file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool is_free = file < 0 && errno == ENOENT;
+    errno = error;
+    if (is_free) return std::unique_ptr<FileLock>(new FileLock(-1));
+  }
+  if (file < 0) return FileError("Can't open", path, errno);
+  std::unique_ptr<FileLock> lock(new FileLock(file));
+  if (flock(file, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return FileError("Can't lock", path, errno);
     StatusOr<std::string> holder = ReadSmallFile(path);
     return FailedPrecondition(std::string(what) + " is in use by " +
@@ -158,12 +219,17 @@ StatusOr<std::unique_ptr<FileLock>> FileLock::Acquire(const std::string& path, b
                               ".");
   }
   if (!shared) {
-    if (ftruncate(lock.file(), 0) != 0) return FileError("Can't write", path, errno);
-    RETURN_IF_ERROR(WriteAll(lock.file(), path, "process " + std::to_string(getpid())));
+    // Only to be told to others: a full disk is no reason not to hold the lock.
+    const std::string text = "process " + std::to_string(getpid());
+    if (pwrite(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size())) {
+      static_cast<void>(!ftruncate(file, static_cast<off_t>(text.size())));
+    }
   }
-  return std::unique_ptr<FileLock>(new FileLock(lock.Release()));
+  return lock;
 }
 
-FileLock::~FileLock() { close(file_); }
+FileLock::~FileLock() {
+  if (file_ >= 0) close(file_);
+}
 
 }  // namespace koios::storage

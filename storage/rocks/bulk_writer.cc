@@ -12,7 +12,9 @@
 
 #include "storage/codec/element_id.h"
 #include "storage/rocks/bulk_stream.h"
+#include "storage/rocks/opening.h"
 #include "storage/rocks/store_state.h"
+#include "storage/store_errors.h"
 
 namespace koios::storage {
 namespace {
@@ -77,7 +79,7 @@ class RocksBulkWriter final : public BulkWriter {
 Status RocksBulkWriter::Begin() {
   StoreAccess::State& to = state();
   if (to.options.read_only) {
-    return FailedPrecondition("The graph in '" + to.path + "' is open for reading only.");
+    return OpenForReadingOnly();
   }
   {
     MutexLock lock(&to.queue_mutex);
@@ -86,6 +88,7 @@ Status RocksBulkWriter::Begin() {
     began_ = true;
     while (to.leading || !to.queue.empty()) to.idle.Wait(&to.queue_mutex);
   }
+  if (to.waits_for_room) RETURN_IF_ERROR(OpenGraphFilesForWriting(&to));
   ingest_path_ = to.path + "/" + kIngestFolder;
   RETURN_IF_ERROR(RemovePath(ingest_path_));
   RETURN_IF_ERROR(MakeFolder(ingest_path_));
@@ -161,8 +164,8 @@ StatusOr<std::unique_ptr<BulkStream>> RocksBulkWriter::OpenStream(Family family)
   MutexLock lock(&mutex_);
   ++open_streams_;
   return std::unique_ptr<BulkStream>(new FileStream(
-      *state().database, family, meta_.schema().vertex_indexes, [this] { return NewFile(); },
-      [this](uint64_t number) { return IsAssigned(number); },
+      *state().CurrentDatabase(), family, meta_.schema().vertex_indexes,
+      [this] { return NewFile(); }, [this](uint64_t number) { return IsAssigned(number); },
       [this](LoadFacts* facts) { StreamClosed(facts); }));
 }
 
@@ -273,7 +276,8 @@ Status RocksBulkWriter::WriteMetaFile(MetaState* next_meta) {
   next_meta->NoteVertexId(next_vertex_id_.load() - 1);
   next_meta->SetVersion(next_meta->version() + 1);
 
-  rocksdb::SstFileWriter file(rocksdb::EnvOptions(), state().database->FileOptions(Family::kMeta));
+  rocksdb::SstFileWriter file(rocksdb::EnvOptions(),
+                              state().CurrentDatabase()->FileOptions(Family::kMeta));
   const std::string path = NewFile();
   RETURN_IF_ERROR(FromRocks(file.Open(path), "Creating a file of the load"));
   rocksdb::Status written;
@@ -291,13 +295,14 @@ Status RocksBulkWriter::Ingest() {
   for (size_t i = 0; i < kNumFamilies; ++i) {
     if (facts_.files[i].empty()) continue;
     rocksdb::IngestExternalFileArg arg;
-    arg.column_family = state().database->family(static_cast<Family>(i));
+    arg.column_family = state().CurrentDatabase()->family(static_cast<Family>(i));
     for (const IngestFile& file : facts_.files[i]) arg.external_files.push_back(file.path);
     arg.options.move_files = true;
     arg.options.write_global_seqno = false;
     args.push_back(std::move(arg));
   }
-  return FromRocks(state().database->db()->IngestExternalFiles(args), "Ingesting the load");
+  return FromRocks(state().CurrentDatabase()->db()->IngestExternalFiles(args),
+                   "Ingesting the load");
 }
 
 StatusOr<BulkSummary> RocksBulkWriter::Finish() {
@@ -318,6 +323,7 @@ StatusOr<BulkSummary> RocksBulkWriter::Finish() {
   StoreAccess::State& to = state();
   if (to.cache != nullptr) to.cache->TouchAll(next_meta.version());
   RETURN_IF_ERROR(Ingest());
+  to.MarkVersion(next_meta.version());
   finished_ = true;
   to.window = ConflictWindow(next_meta.version(), to.options.conflict_window_keys);
   BulkSummary summary = Summary(next_meta);

@@ -1,5 +1,6 @@
 #include "storage/check.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "storage/codec/element_id.h"
 #include "storage/codec/equality_hash.h"
 #include "storage/codec/records.h"
+#include "storage/rocks/mends.h"
 #include "storage/rocks/store_state.h"
 
 namespace koios::storage {
@@ -23,8 +25,10 @@ std::string NameOfEdge(uint64_t id) {
 
 class Checker {
  public:
-  Checker(std::shared_ptr<const RocksView> view, const MetaState& meta, const CheckWatch& watch)
-      : view_(std::move(view)), meta_(meta), watch_(watch) {}
+  // `mends`, unless null, gets what would make good the problems that can be.
+  Checker(std::shared_ptr<const RocksView> view, const MetaState& meta, const CheckWatch& watch,
+          Mends* mends)
+      : view_(std::move(view)), meta_(meta), watch_(watch), mends_(mends) {}
 
   StatusOr<CheckReport> Run() {
     report_.version = view_->version();
@@ -35,8 +39,10 @@ class Checker {
     RETURN_IF_ERROR(ForEach(Family::kEdges, &Checker::CheckEdge));
     RETURN_IF_ERROR(ForEach(Family::kEdgeEnds, &Checker::CheckEdgeEnd));
     RETURN_IF_ERROR(ForEach(Family::kEdgeIds, &Checker::CheckEdgeId));
-    CheckCounts("vertices", vertex_counts_, meta_.schema().vertex_counts);
-    CheckCounts("edges", edge_counts_, meta_.schema().edge_counts);
+    CheckCounts("vertices", vertex_counts_, meta_.schema().vertex_counts,
+                mends_ == nullptr ? nullptr : &mends_->vertices);
+    CheckCounts("edges", edge_counts_, meta_.schema().edge_counts,
+                mends_ == nullptr ? nullptr : &mends_->edges);
     return std::move(report_);
   }
 
@@ -54,15 +60,36 @@ class Checker {
       if (watch_ && entries_++ % kEntriesPerWatch == 0) RETURN_IF_ERROR(watch_(entries_ - 1));
       Status status = (this->*check)(AsView(entries->key()), AsView(entries->value()));
       if (status.code() == StatusCode::kDataLoss) {
-        Problem(MessageOf(status));
+        Unreadable(MessageOf(status));
       } else if (!status.ok()) {
         return status;
       }
     }
     Status status = FromRocks(entries->status(), "Checking the graph");
     if (status.code() != StatusCode::kDataLoss) return status;
-    Problem("family '" + std::string(FamilyName(family)) + "': " + MessageOf(status));
+    Unreadable("family '" + std::string(FamilyName(family)) + "': " + MessageOf(status));
     return OkStatus();
+  }
+
+  void Put(Family family, const std::string& key, const std::string& value) {
+    Note({family, key, value});
+  }
+  void Delete(Family family, std::string_view key) {
+    Note({family, std::string(key), std::nullopt});
+  }
+  void Note(Mend mend) {
+    if (mends_ == nullptr || mends_->records.size() >= kMostMends) return;
+    mends_->records.push_back(std::move(mend));
+  }
+  void RaiseNextLocals(VertexRef parts, bool is_vertex) {
+    if (mends_ == nullptr || parts.partition() >= view_->num_partitions()) return;
+    auto& [vertex, edge] = mends_->next_locals[parts.partition()];
+    uint64_t& next = is_vertex ? vertex : edge;
+    next = std::max(next, parts.local() + 1);
+  }
+  void Unreadable(std::string text) {
+    if (mends_ != nullptr) mends_->unreadable = true;
+    Problem(std::move(text));
   }
 
   void Problem(std::string text) {
@@ -83,6 +110,7 @@ class Checker {
   Status Expect(Family family, const std::string& key, const std::string& value,
                 const std::string& what) {
     ASSIGN_OR_RETURN(const std::optional<std::string> found, Get(family, key));
+    if (!found || *found != value) Put(family, key, value);
     if (!found) {
       Problem(what + " lacks its entry in '" + std::string(FamilyName(family)) + "'");
     } else if (*found != value) {
@@ -118,6 +146,7 @@ class Checker {
         PartitionOfIdBytes(record.id_bytes, view_->num_partitions()) != vertex.partition()) {
       Problem(what + " is not in the partition of its id");
     } else if (vertex.local() >= meta_.next_vertex_local(vertex.partition())) {
+      RaiseNextLocals(vertex, /*is_vertex=*/true);
       Problem(what + " has a number that was not given out");
     }
     RETURN_IF_ERROR(DecodeIdBytes(record.id_bytes).status());
@@ -159,6 +188,7 @@ class Checker {
       }
       RETURN_IF_ERROR(reader.status());
     }
+    Delete(Family::kVertexIndex, key);
     Problem("the index of properties has an entry for " + Name(entry.vertex) +
             (bytes ? " that contradicts it" : ", which does not exist"));
     return OkStatus();
@@ -171,11 +201,15 @@ class Checker {
     ASSIGN_OR_RETURN(const std::optional<std::string> record,
                      Get(Family::kVertices, VertexKey(vertex)));
     if (!record) {
+      Delete(Family::kVertexLabels, key);
       Problem("the index of labels names " + Name(vertex) + ", which does not exist");
       return OkStatus();
     }
     ASSIGN_OR_RETURN(const LabelId actual, RecordLabel(*record));
-    if (actual != label) Problem("the index of labels has a wrong label for " + Name(vertex));
+    if (actual != label) {
+      Delete(Family::kVertexLabels, key);
+      Problem("the index of labels has a wrong label for " + Name(vertex));
+    }
     return OkStatus();
   }
 
@@ -188,11 +222,15 @@ class Checker {
                      Get(Family::kVertices, VertexKey(vertex)));
     VertexRecord record;
     if (!bytes) {
+      Delete(Family::kVertexIds, key);
       Problem("the index of ids names " + Name(vertex) + ", which does not exist");
       return OkStatus();
     }
     RETURN_IF_ERROR(ParseVertexRecord(*bytes, &record));
-    if (record.id_bytes != id_bytes) Problem("the index of ids is wrong for " + Name(vertex));
+    if (record.id_bytes != id_bytes) {
+      Delete(Family::kVertexIds, key);
+      Problem("the index of ids is wrong for " + Name(vertex));
+    }
     return OkStatus();
   }
 
@@ -207,12 +245,16 @@ class Checker {
     if (!KnownLabel(record.edge.label)) Problem(what + " has a label without a name");
     if (parts.partition() >= view_->num_partitions() ||
         parts.local() >= meta_.next_edge_local(parts.partition())) {
+      RaiseNextLocals(parts, /*is_vertex=*/false);
       Problem(what + " has a number that was not given out");
     }
     RETURN_IF_ERROR(CheckProperties(record.properties, what));
     for (const VertexRef vertex : {record.edge.out, record.edge.in}) {
       ASSIGN_OR_RETURN(const auto end, Get(Family::kVertices, VertexKey(vertex)));
-      if (!end) Problem(what + " is at " + Name(vertex) + ", which does not exist");
+      if (!end) {
+        Delete(Family::kEdges, key);
+        Problem(what + " is at " + Name(vertex) + ", which does not exist");
+      }
     }
     RETURN_IF_ERROR(Expect(Family::kEdgeEnds, EdgeEndKey(OutEnd(record.edge)), "", what));
     RETURN_IF_ERROR(Expect(Family::kEdgeEnds, EdgeEndKey(InEnd(record.edge)), "", what));
@@ -230,13 +272,17 @@ class Checker {
                      Get(Family::kEdges, EdgeKey(end.edge_id)));
     const std::string what = "the end of " + NameOfEdge(end.edge_id) + " at " + Name(end.vertex);
     if (!bytes) {
+      Delete(Family::kEdgeEnds, key);
       Problem(what + " belongs to no edge");
       return OkStatus();
     }
     RETURN_IF_ERROR(ParseEdgeRecord(end.edge_id, *bytes, &record));
     const EdgeEnd expected =
         end.direction == Direction::kOut ? OutEnd(record.edge) : InEnd(record.edge);
-    if (end != expected) Problem(what + " contradicts the edge");
+    if (end != expected) {
+      Delete(Family::kEdgeEnds, key);
+      Problem(what + " contradicts the edge");
+    }
     return OkStatus();
   }
 
@@ -248,23 +294,29 @@ class Checker {
     ASSIGN_OR_RETURN(const std::optional<std::string> bytes, Get(Family::kEdges, EdgeKey(id)));
     EdgeRecord record;
     if (!bytes) {
+      Delete(Family::kEdgeIds, key);
       Problem("the index of edge ids names " + NameOfEdge(id) + ", which does not exist");
       return OkStatus();
     }
     RETURN_IF_ERROR(ParseEdgeRecord(id, *bytes, &record));
     if (record.id_bytes != id_bytes) {
+      Delete(Family::kEdgeIds, key);
       Problem("the index of edge ids is wrong for " + NameOfEdge(id));
     }
     return OkStatus();
   }
 
   void CheckCounts(const std::string& what, const std::map<LabelId, uint64_t>& actual,
-                   const std::map<LabelId, uint64_t>& recorded) {
+                   const std::map<LabelId, uint64_t>& recorded,
+                   std::map<LabelId, int64_t>* deltas) {
     std::map<LabelId, std::pair<uint64_t, uint64_t>> both;
     for (const auto& [label, count] : actual) both[label].first = count;
     for (const auto& [label, count] : recorded) both[label].second = count;
     for (const auto& [label, counts] : both) {
       if (counts.first == counts.second) continue;
+      if (deltas != nullptr) {
+        (*deltas)[label] = static_cast<int64_t>(counts.first) - static_cast<int64_t>(counts.second);
+      }
       Problem("there are " + std::to_string(counts.first) + " " + what + " of the label '" +
               (KnownLabel(label) ? meta_.schema().labels.Name(label) : std::to_string(label)) +
               "', but the count says " + std::to_string(counts.second));
@@ -274,6 +326,7 @@ class Checker {
   std::shared_ptr<const RocksView> view_;
   const MetaState& meta_;
   const CheckWatch& watch_;
+  Mends* const mends_;
   uint64_t entries_ = 0;  // read so far, of all families
   CheckReport report_;
   std::map<LabelId, uint64_t> vertex_counts_, edge_counts_;
@@ -281,12 +334,16 @@ class Checker {
 
 }  // namespace
 
-StatusOr<CheckReport> Check(const GraphStore& store, const CheckWatch& watch) {
-  const StoreAccess::State& state = StoreAccess::Of(store);
-  const std::shared_ptr<const RocksView> view = state.NewestView();
+StatusOr<CheckReport> CheckForMends(const GraphStore& store, const CheckWatch& watch,
+                                    Mends* mends) {
+  const std::shared_ptr<const RocksView> view = StoreAccess::Of(store).NewestView();
   ASSIGN_OR_RETURN(const MetaState meta, ReadMeta(view->snapshot().NewIterator(
                                              Family::kMeta, view->snapshot().ReadOptions())));
-  return Checker(view, meta, watch).Run();
+  return Checker(view, meta, watch, mends).Run();
+}
+
+StatusOr<CheckReport> Check(const GraphStore& store, const CheckWatch& watch) {
+  return CheckForMends(store, watch, nullptr);
 }
 
 }  // namespace koios::storage

@@ -4,9 +4,13 @@
 #include <rocksdb/table.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "core/log.h"
 #include "storage/rocks/store_memory.h"
+#include "storage/rocks/watched_files.h"
+#include "storage/store_errors.h"
 
 namespace koios::storage {
 namespace {
@@ -54,8 +58,9 @@ rocksdb::DBOptions MakeDbOptions(OpenMode mode, const StoreOptions& options,
   out.error_if_exists = mode == OpenMode::kCreate;
   out.create_missing_column_families = mode != OpenMode::kAsItIs;
   // The default mode drops acknowledged commits after a damaged record without a word; this one
-  // forgives a torn tail only.
-  out.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  // forgives a torn tail only. A repair wants what stands before the damage.
+  out.wal_recovery_mode = options.repair ? rocksdb::WALRecoveryMode::kPointInTimeRecovery
+                                         : rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   out.paranoid_checks = true;
   out.max_open_files = options.max_open_files;
   out.max_background_jobs = 2;
@@ -72,25 +77,39 @@ rocksdb::DBOptions MakeDbOptions(OpenMode mode, const StoreOptions& options,
 
 Status FromRocks(const rocksdb::Status& status, std::string_view doing) {
   if (status.ok()) return OkStatus();
-  const std::string message = std::string(doing) + " failed: " + status.ToString() + ".";
+  const std::string text = status.ToString();
+  KLOG_ERROR("{} failed: {}", doing, text);
+  const std::string failed = std::string(doing) + " failed: ";
   // A file or family that is gone is damage as well.
   if (status.IsCorruption() || status.IsInvalidArgument() || status.IsPathNotFound()) {
-    return DataLoss(message);
+    const std::string file = DatabaseFileIn(text);
+    const char* const what = status.IsPathNotFound() ? "gone" : "damaged";
+    return WithWayOut(
+        DataLoss(failed + (file.empty() ? "a file" : "the file " + file) + " is " + what + "."));
   }
   if (status.IsNoSpace()) {
     ErrorDetail detail;
     detail.reason = "DISK_FULL";
     detail.limit = "disk space";
-    return ResourceExhausted(message, detail);
+    return ResourceExhausted(failed + "the disk is full.", detail);
   }
-  return Unavailable(message);
+  // The last part is the system's reason, without a path.
+  const size_t colon = text.rfind(": ");
+  std::string reason = colon == std::string::npos ? text : text.substr(colon + 2);
+  if (reason.find('/') != std::string::npos) reason = "the log of the server tells why";
+  return Unavailable(failed + reason + ".");
 }
 
 StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path, OpenMode mode,
-                                                   const StoreOptions& options) {
+                                                   const StoreOptions& options,
+                                                   std::shared_ptr<HighWaterMark> mark) {
   std::shared_ptr<Database> database(new Database());
   const auto memory = options.memory != nullptr ? options.memory : MakeStoreMemory(options);
   database->options_ = MakeDbOptions(mode, options, *memory);
+  if (mark != nullptr) {
+    database->env_ = NewWatchedEnv(std::move(mark));
+    database->options_.env = database->env_.get();
+  }
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (size_t i = 0; i < kNumFamilies; ++i) {
     const auto family = static_cast<Family>(i);
@@ -105,9 +124,9 @@ StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path, Open
           : rocksdb::DB::Open(database->options_, path, families, &handles, &db);
   // A view of a store that is closed may still hold it.
   if (opened.IsIOError() && opened.ToString().find("lock hold by") != std::string::npos) {
-    return FailedPrecondition("The graph in '" + path + "' is still in use by this process.");
+    return FailedPrecondition("The graph is still in use by this process.");
   }
-  RETURN_IF_ERROR(FromRocks(opened, "Opening the graph in '" + path + "'"));
+  RETURN_IF_ERROR(FromRocks(opened, "Opening the graph"));
   database->db_.reset(db);
   std::copy(handles.begin(), handles.end(), database->families_.begin());
   return database;
@@ -133,6 +152,14 @@ Status Database::ResumeWrites(const Status& failure) {
   // After a full disk RocksDB looks for space by itself, every few seconds.
   if (resumed.IsBusy()) return failure;
   return FromRocks(resumed, "Resuming writes");
+}
+
+Status Database::KeepOldFiles() {
+  return FromRocks(db_->DisableFileDeletions(), "Keeping old files");
+}
+
+Status Database::RemoveOldFiles() {
+  return FromRocks(db_->EnableFileDeletions(/*force=*/false), "Removing old files");
 }
 
 uint64_t Database::DiskBytes() const {

@@ -14,6 +14,7 @@
 
 #include "core/status.h"
 #include "storage/codec/keys.h"
+#include "storage/high_water_mark.h"
 #include "storage/rocks/graph_store.h"
 
 namespace koios::storage {
@@ -25,7 +26,7 @@ inline std::string_view AsView(const rocksdb::Slice& slice) {
   return std::string_view(slice.data(), slice.size());
 }
 // Corruption is DATA_LOSS, a full disk RESOURCE_EXHAUSTED, other failures UNAVAILABLE. `doing`
-// begins the message: "Reading the graph".
+// begins the message: "Reading the graph". The message names no path; the log has RocksDB's words.
 Status FromRocks(const rocksdb::Status& status, std::string_view doing);
 
 // How a database is opened: made anew; with the families that its older format lacks; as it is.
@@ -33,9 +34,11 @@ enum class OpenMode : uint8_t { kCreate, kAddFamilies, kAsItIs };
 
 class Database {
  public:
-  // `path`: RocksDB's own folder. With `create` it must not exist yet; without it must.
+  // `path`: RocksDB's own folder. With `create` it must not exist yet; without it must. `mark` is
+  // told what is written; null when options.read_only.
   static StatusOr<std::shared_ptr<Database>> Open(const std::string& path, OpenMode mode,
-                                                  const StoreOptions& options);
+                                                  const StoreOptions& options,
+                                                  std::shared_ptr<HighWaterMark> mark);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -51,6 +54,9 @@ class Database {
   Status ResumeWrites(const Status& failure);
   uint64_t DiskBytes() const;
   Status Compact();
+  // Files that RocksDB no longer needs stay until it is told so: somebody still reads them.
+  Status KeepOldFiles();
+  Status RemoveOldFiles();
   // Destroys `thing` after RocksDB is closed.
   void Keep(std::shared_ptr<void> thing) { kept_.push_back(std::move(thing)); }
 
@@ -58,6 +64,7 @@ class Database {
   Database() = default;
 
   std::vector<std::shared_ptr<void>> kept_;
+  std::unique_ptr<rocksdb::Env> env_;
   rocksdb::DBOptions options_;
   std::array<rocksdb::ColumnFamilyOptions, kNumFamilies> family_options_;
   std::unique_ptr<rocksdb::DB> db_;

@@ -1,98 +1,37 @@
-// A graph's folder:
-//   FORMAT   "koios graph N\n": the format's number; written last at creation
-//   HOLDER   locked while the graph is open, names the process
-//   db/      RocksDB: families as in codec/keys.h
-//   ingest/  files of a load that is not finished; removed at open
+// What a graph's folder holds: opening.h.
 // Commits queue up; the first one in the queue leads: it decides and writes a group of them with
 // one synced write, publishes the view, and wakes the others.
 #include "storage/rocks/graph_store.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
-#include "storage/codec/element_id.h"
+#include "core/log.h"
 #include "storage/rocks/commit_builder.h"
+#include "storage/rocks/opening.h"
 #include "storage/rocks/store_memory.h"
 #include "storage/rocks/store_state.h"
+#include "storage/store_errors.h"
 
 namespace koios::storage {
 namespace {
 
-constexpr std::string_view kFormatWords = "koios graph ";
 constexpr size_t kMaxGroupCommits = 256;
 constexpr size_t kMaxGroupBytes = size_t{64} << 20;
-
-StatusOr<uint32_t> ReadFormat(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string content, ReadSmallFile(path + "/" + kFormatFile));
-  std::string_view text = content;
-  uint32_t format = 0;
-  if (text.starts_with(kFormatWords)) {
-    text.remove_prefix(kFormatWords.size());
-    std::from_chars(text.data(), text.data() + text.size(), format);
-  }
-  if (format == 0) return DataLoss("The file FORMAT in '" + path + "' is damaged.");
-  if (format > kFormatVersion) {
-    return FailedPrecondition("The graph in '" + path + "' was written by a newer Koios (format " +
-                              std::to_string(format) + "; this one reads up to " +
-                              std::to_string(kFormatVersion) + ").");
-  }
-  return format;
-}
-
-Status WriteFormat(const std::string& path) {
-  return WriteFileDurably(path + "/" + kFormatFile,
-                          std::string(kFormatWords) + std::to_string(kFormatVersion) + "\n");
-}
-
-Status WriteMeta(Database* database, MetaState* meta) {
-  rocksdb::WriteBatch batch;
-  meta->TakeChanges([&](std::string_view key, std::string_view value) {
-    batch.Put(database->family(Family::kMeta), AsSlice(key), AsSlice(value)).PermitUncheckedError();
-  });
-  rocksdb::WriteOptions options;
-  options.sync = true;
-  return FromRocks(database->db()->Write(options, &batch), "Writing the graph");
-}
-
-StatusOr<std::shared_ptr<Database>> CreateDatabase(const std::string& path,
-                                                   const StoreOptions& options) {
-  if (options.num_partitions == 0 || options.num_partitions > kMaxPartitions) {
-    return InvalidArgument("A graph has 1 to " + std::to_string(kMaxPartitions) +
-                           " partitions, not " + std::to_string(options.num_partitions) + ".");
-  }
-  const std::string db_path = path + "/" + kDatabaseFolder;
-  if (PathExists(db_path)) {
-    return DataLoss("The folder '" + path + "' has a database but no FORMAT file; it was not " +
-                    "created whole or is damaged.");
-  }
-  ASSIGN_OR_RETURN(std::shared_ptr<Database> database,
-                   Database::Open(db_path, OpenMode::kCreate, options));
-  MetaState meta(options.num_partitions);
-  RETURN_IF_ERROR(WriteMeta(database.get(), &meta));
-  RETURN_IF_ERROR(WriteFormat(path));
-  return database;
-}
-
-Status CheckDisk(const std::string& path, uint64_t effects_bytes, uint64_t min_free_bytes) {
-  ASSIGN_OR_RETURN(const uint64_t free_bytes, FreeBytes(path));
-  if (free_bytes >= min_free_bytes && free_bytes - min_free_bytes >= 2 * effects_bytes) {
-    return OkStatus();
-  }
-  ErrorDetail detail;
-  detail.reason = "DISK_FULL";
-  detail.limit = "storage.min_free_disk_bytes = " + std::to_string(min_free_bytes);
-  detail.used = std::to_string(free_bytes) + " bytes are free";
-  detail.setting = "storage.min_free_disk_bytes";
-  return ResourceExhausted(
-      "The disk of '" + path + "' is full; nothing can be written until " + "there is space again.",
-      detail);
-}
 
 bool HasEffects(const WriteBatch& batch) {
   return !batch.vertices.empty() || !batch.edges.empty() || !batch.vertex_properties.empty() ||
          !batch.edge_properties.empty() || !batch.dropped_vertices.empty() ||
          !batch.dropped_edges.empty();
+}
+
+Growth GrowthOf(const WriteBatch& batch) {
+  const auto sets = [](const auto& change) { return change.value.has_value(); };
+  const bool grows =
+      !batch.vertices.empty() || !batch.edges.empty() ||
+      std::any_of(batch.vertex_properties.begin(), batch.vertex_properties.end(), sets) ||
+      std::any_of(batch.edge_properties.begin(), batch.edge_properties.end(), sets);
+  return grows ? Growth::kGrows : Growth::kShrinks;
 }
 
 }  // namespace
@@ -108,9 +47,10 @@ StatusOr<MetaState> ReadMeta(std::unique_ptr<rocksdb::Iterator> records) {
 }
 
 Status GraphStore::State::LoadMeta() {
+  const std::shared_ptr<Database> from = CurrentDatabase();
   ASSIGN_OR_RETURN(MetaState loaded,
-                   ReadMeta(std::unique_ptr<rocksdb::Iterator>(database->db()->NewIterator(
-                       rocksdb::ReadOptions(), database->family(Family::kMeta)))));
+                   ReadMeta(std::unique_ptr<rocksdb::Iterator>(from->db()->NewIterator(
+                       rocksdb::ReadOptions(), from->family(Family::kMeta)))));
   window = ConflictWindow(loaded.version(), options.conflict_window_keys);
   Publish(std::move(loaded));
   return OkStatus();
@@ -121,41 +61,67 @@ void GraphStore::State::Publish(MetaState next_meta) {
   if (numbers == nullptr) numbers = std::make_shared<Numbers>(meta.num_partitions());
   numbers->SkipTo(meta);
   auto next_view =
-      std::make_shared<const RocksView>(database, meta.version(), meta.num_partitions(),
+      std::make_shared<const RocksView>(CurrentDatabase(), meta.version(), meta.num_partitions(),
                                         std::make_shared<const Schema>(meta.schema()), cache);
   MutexLock lock(&view_mutex);
   view.swap(next_view);
 }
 
-Status GraphStore::State::WriteEffects(rocksdb::WriteBatch* effects) {
-  RETURN_IF_ERROR(CheckDisk(path, effects->GetDataSize(), options.min_free_disk_bytes));
-  if (!last_write.ok()) RETURN_IF_ERROR(database->ResumeWrites(last_write));
+Status GraphStore::State::WriteEffects(Growth growth, rocksdb::WriteBatch* effects) {
+  RETURN_IF_ERROR(CheckRoom(path, growth, effects->GetDataSize(), options.disk_reserve_bytes));
+  const std::shared_ptr<Database> to = CurrentDatabase();
+  if (!last_write.ok()) RETURN_IF_ERROR(to->ResumeWrites(last_write));
   rocksdb::WriteOptions write_options;
   write_options.sync = true;
-  last_write = FromRocks(database->db()->Write(write_options, effects), "Writing the graph");
+  last_write = FromRocks(to->db()->Write(write_options, effects), "Writing the graph");
   return last_write;
 }
 
+void GraphStore::State::MarkVersion(uint64_t version) {
+  // The commit is on disk, whatever becomes of the mark; the next one writes it again.
+  const Status marked = mark->SetVersion(version);
+  if (!marked.ok()) KLOG_WARNING("{}", MessageOf(marked));
+}
+
+void GraphStore::State::AnswerAll(std::span<PendingCommit* const> group, const Status& status) {
+  for (PendingCommit* commit : group) commit->result = status;
+}
+
 size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
+  const Status writable = waits_for_room ? OpenGraphFilesForWriting(this) : OkStatus();
+  if (!writable.ok()) {
+    AnswerAll(group, WithoutPath(writable, path));
+    return group.size();
+  }
+  // Close to the reserve each commit stands for itself: one that doesn't fit takes none along.
+  const bool low =
+      !CheckRoom(path, Growth::kGrows, kMaxGroupBytes, options.disk_reserve_bytes).ok();
+  Growth growth = Growth::kShrinks;
   MetaState next_meta = meta;
+  const std::shared_ptr<Database> to = CurrentDatabase();
   rocksdb::WriteBatchWithIndex effects(rocksdb::BytewiseComparator(), 0, /*overwrite_key=*/true);
-  CommitGroup shared{database.get(), &options, &window, lanes.get(), numbers.get(),
-                     &next_meta,     &effects, {},      false};
+  CommitGroup shared{to.get(),   &options, &window, lanes.get(), numbers.get(),
+                     &next_meta, &effects, {},      false};
   size_t taken = 0;
   while (taken < group.size()) {
     PendingCommit* commit = group[taken++];
     if (!HasEffects(*commit->batch)) {
       commit->result = CommitResult{next_meta.version(), {}, {}, {}, {}};
-    } else {
-      commit->result = CommitBuilder(&shared, *commit->batch, *commit->watch, commit->turn).Run();
+      continue;
     }
-    if (shared.is_full || effects.GetWriteBatch()->GetDataSize() > kMaxGroupBytes) break;
+    if (GrowthOf(*commit->batch) == Growth::kGrows) growth = Growth::kGrows;
+    const Status room = low ? CheckRoom(path, growth, 0, options.disk_reserve_bytes) : OkStatus();
+    commit->result =
+        room.ok() ? CommitBuilder(&shared, *commit->batch, *commit->watch, commit->turn).Run()
+                  : StatusOr<CommitResult>(WithoutPath(room, path));
+    const bool full =
+        shared.is_full || effects.GetWriteBatch()->GetDataSize() > kMaxGroupBytes;
+    if (low || full) break;
   }
   if (next_meta.version() == meta.version()) return taken;
 
   next_meta.TakeChanges([&](std::string_view key, std::string_view value) {
-    effects.Put(database->family(Family::kMeta), AsSlice(key), AsSlice(value))
-        .PermitUncheckedError();
+    effects.Put(to->family(Family::kMeta), AsSlice(key), AsSlice(value)).PermitUncheckedError();
   });
   if (cache != nullptr) {
     std::sort(shared.touched.begin(), shared.touched.end());
@@ -163,13 +129,14 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
     shared.touched.erase(last, shared.touched.end());
     for (const VertexRef vertex : shared.touched) cache->Touch(vertex, next_meta.version());
   }
-  const Status written = WriteEffects(effects.GetWriteBatch());
+  const Status written = WriteEffects(growth, effects.GetWriteBatch());
   if (written.ok()) {
+    MarkVersion(next_meta.version());
     Publish(std::move(next_meta));
     return taken;
   }
   for (PendingCommit* commit : group.first(taken)) {
-    if (commit->result.ok()) commit->result = written;
+    if (commit->result.ok()) commit->result = WithoutPath(written, path);
   }
   // It knows of commits that never were.
   window = ConflictWindow(meta.version(), options.conflict_window_keys);
@@ -178,39 +145,19 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
 
 StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
                                                        const StoreOptions& options) {
-  const bool exists = PathExists(path + "/" + kFormatFile);
+  const bool exists = PathExists(path + "/" + kFormatFile) ||
+                      (options.repair && PathExists(path + "/" + kDatabaseFolder));
   if (!exists && (!options.create || options.read_only)) {
+    if (PathExists(path)) return WithWayOut(DataLoss("The graph's file FORMAT is gone."));
     return NotFound("There is no graph in '" + path + "'.");
   }
-  uint32_t format = kFormatVersion;
-  if (exists) {
-    ASSIGN_OR_RETURN(format, ReadFormat(path));
-  }
-  const bool is_older = format < kFormatVersion;
-  if (is_older && options.read_only) {
-    return FailedPrecondition("The graph in '" + path + "' was written by an older Koios (format " +
-                              std::to_string(format) + "); open it once for writing.");
-  }
   RETURN_IF_ERROR(MakeFolder(path));
-  ASSIGN_OR_RETURN(std::shared_ptr<FileLock> lock,
-                   FileLock::Acquire(path + "/" + kHolderFile, options.read_only,
-                                     "The graph in '" + path + "'"));
   auto state = std::make_unique<State>(path, options);
-  if (exists) {
-    ASSIGN_OR_RETURN(
-        state->database,
-        Database::Open(path + "/" + kDatabaseFolder,
-                       is_older ? OpenMode::kAddFamilies : OpenMode::kAsItIs, options));
-    if (is_older) RETURN_IF_ERROR(WriteFormat(path));
-  } else {
-    ASSIGN_OR_RETURN(state->database, CreateDatabase(path, options));
-  }
-  state->database->Keep(std::move(lock));
-  if (!options.read_only) RETURN_IF_ERROR(RemovePath(path + "/" + kIngestFolder));
   if (auto pool = AdjacencyOf(options); pool != nullptr) {
     state->cache = std::make_shared<AdjacencyCache>(std::move(pool));
   }
-  RETURN_IF_ERROR(state->LoadMeta());
+  const Status opened = exists ? OpenGraphFiles(state.get()) : CreateGraphFiles(state.get());
+  RETURN_IF_ERROR(WithWayOut(opened));
   return std::unique_ptr<GraphStore>(new GraphStore(std::move(state)));
 }
 
@@ -221,7 +168,7 @@ StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch, const CommitW
                                           CommitTurn* turn) {
   State& state = *state_;
   if (state.options.read_only) {
-    return FailedPrecondition("The graph in '" + state.path + "' is open for reading only.");
+    return OpenForReadingOnly();
   }
   PendingCommit self;
   self.batch = &batch;
@@ -276,14 +223,14 @@ std::shared_ptr<const GraphView> GraphStore::View() const { return state_->Newes
 
 const std::string& GraphStore::path() const { return state_->path; }
 uint32_t GraphStore::num_partitions() const { return View()->num_partitions(); }
-uint64_t GraphStore::DiskBytes() const { return state_->database->DiskBytes(); }
+uint64_t GraphStore::DiskBytes() const { return state_->CurrentDatabase()->DiskBytes(); }
 uint64_t GraphStore::CachedAdjacencyBytes() const {
   return state_->cache == nullptr ? 0 : state_->cache->ByteSize();
 }
-Status GraphStore::Compact() { return state_->database->Compact(); }
+Status GraphStore::Compact() { return state_->CurrentDatabase()->Compact(); }
 
 void GraphStore::RemoveWhenClosed() {
-  state_->database->Keep(std::shared_ptr<void>(nullptr, [path = state_->path](void*) {
+  state_->CurrentDatabase()->Keep(std::shared_ptr<void>(nullptr, [path = state_->path](void*) {
     // The graph is dropped already; what is left over is removed when the data folder is opened.
     RemovePath(path).IgnoreError();
   }));

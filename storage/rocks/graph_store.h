@@ -26,6 +26,7 @@ struct StoreMemory;  // storage/rocks/store_memory.h
 struct StoreOptions {
   bool create = false;           // when there is none
   bool read_only = false;        // commits fail with FAILED_PRECONDITION
+  bool repair = false;           // opens what is left of a damaged graph, for Repair (repair.h)
   uint32_t num_partitions = 16;  // at creation; afterwards the graph's own number counts
   // Shared with other stores; null: one of the store's own, with these bytes.
   std::shared_ptr<StoreMemory> memory;
@@ -33,9 +34,10 @@ struct StoreOptions {
   size_t write_buffer_bytes = size_t{64} << 20;      // memtables of all families
   size_t adjacency_cache_bytes = size_t{256} << 20;  // decoded adjacency; 0: none
   int max_open_files = 256;
-  // Commits are refused (RESOURCE_EXHAUSTED) when less is free, so that the disk is not filled to
-  // the last byte under RocksDB's log, which it does not always survive.
-  uint64_t min_free_disk_bytes = uint64_t{64} << 20;
+  // What stays free on the disk: commits that would take of it are refused (RESOURCE_EXHAUSTED), so
+  // that there is room to write the tables of what was accepted. Those that only drop may take it
+  // down to a quarter.
+  uint64_t disk_reserve_bytes = uint64_t{64} << 20;
   // Limits of what a request can grow; past one: RESOURCE_EXHAUSTED.
   size_t max_commit_bytes = size_t{256} << 20;
   size_t max_value_bytes = kMaxValueBytes;
@@ -60,7 +62,9 @@ using CommitWatch = std::function<Status()>;
 class GraphStore {
  public:
   // NOT_FOUND: no graph at `path` and not options.create. FAILED_PRECONDITION: open elsewhere, or
-  // written by a newer Koios. DATA_LOSS: damaged.
+  // written by a newer Koios. DATA_LOSS: damaged, or older than its high-water mark; nothing of it
+  // is changed. When the disk is too full to open for writing the graph can be read, and is opened
+  // for writing by the first commit that finds room.
   static StatusOr<std::unique_ptr<GraphStore>> Open(const std::string& path,
                                                     const StoreOptions& options);
   ~GraphStore();
@@ -70,7 +74,7 @@ class GraphStore {
   // Applies the batch whole or not at all. Blocks until it is durable and decided.
   // ABORTED: conflict with a commit after batch.read_version. ALREADY_EXISTS: id is taken.
   // NOT_FOUND: an element that it refers to does not exist. INVALID_ARGUMENT: a bad id, label, key
-  // or value. RESOURCE_EXHAUSTED: a limit, or the disk is full.
+  // or value. RESOURCE_EXHAUSTED: a limit, or the disk is full. FAILED_PRECONDITION: read only.
   // An edge added to a vertex that the same batch drops is not stored; nor is a property set on an
   // element that it drops. A batch without changes answers the current version.
   // `watch` is asked now and then until the batch is applied; an error ends the commit, and nothing

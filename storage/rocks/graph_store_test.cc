@@ -78,6 +78,7 @@ TEST(GraphStoreOpen, RefusesANewerFormatAndDamage) {
   // A database without FORMAT is not taken for a new graph.
   ASSERT_TRUE(RemovePath(folder / "g/FORMAT").ok());
   EXPECT_EQ(GraphStore::Open(folder / "g", TestOptions()).status().code(), StatusCode::kDataLoss);
+  EXPECT_EQ(GraphStore::Open(folder / "g", Existing()).status().code(), StatusCode::kDataLoss);
   write_format(kFormatVersion);
   EXPECT_TRUE(GraphStore::Open(folder / "g", Existing()).ok());
   ASSERT_TRUE(RemovePath(folder / "g/db").ok());
@@ -107,17 +108,63 @@ TEST(GraphStoreDisk, CommitsEndBeforeTheDiskIsFullAndReadsGoOn) {
   ASSERT_TRUE(store->Commit(AddVertexBatch(0, Value::Long(1))).ok());
   store = nullptr;
   StoreOptions options = Existing();
-  options.min_free_disk_bytes = std::numeric_limits<uint64_t>::max();
+  options.disk_reserve_bytes = std::numeric_limits<uint64_t>::max();
   store = GraphStore::Open(folder / "g", options).value();
-  for (int i = 0; i < 2; ++i) {
-    const Status full = store->Commit(AddVertexBatch(1, Value::Long(2))).status();
+  WriteBatch drop;
+  drop.read_version = 1;
+  drop.dropped_vertices = {*FindVertex(*store->View(), Value::Long(1))};
+  for (const WriteBatch& batch : {AddVertexBatch(1, Value::Long(2)), drop}) {
+    const Status full = store->Commit(batch).status();
     EXPECT_EQ(full.code(), StatusCode::kResourceExhausted);
-    EXPECT_EQ(DetailOf(full)->setting, "storage.min_free_disk_bytes");
+    EXPECT_EQ(DetailOf(full)->setting, "--disk-reserve-mb");
+    EXPECT_NE(MessageOf(full).find("are free"), std::string::npos);
+    EXPECT_NE(MessageOf(full).find("stay reserved"), std::string::npos);
+    EXPECT_EQ(MessageOf(full).find(folder.path()), std::string::npos);
   }
   EXPECT_EQ(CountVertices(*store->View()), 1u);
   store = nullptr;
   store = GraphStore::Open(folder / "g", Existing()).value();  // there is space
   EXPECT_EQ(store->Commit(AddVertexBatch(1, Value::Long(2)))->version, 2u);
+  EXPECT_TRUE(Check(*store)->ok());
+}
+
+// Drops may use most of the reserve; in a group with them what adds is refused, and only that.
+TEST(GraphStoreDisk, NearTheEndThingsCanBeDroppedButNotAdded) {
+  TempFolder folder;
+  auto store = GraphStore::Open(folder / "g", TestOptions()).value();
+  WriteBatch some = AddVertexBatch(0, Value::Long(0), {{"n", Value::Long(1)}});
+  for (int64_t i = 1; i < 20; ++i) some.vertices.push_back({Value::Long(i), "person", {}});
+  const std::vector<VertexRef> added = store->Commit(some)->vertices;
+  store = nullptr;
+  StoreOptions options = Existing();
+  // More than is free, but a quarter of it is not.
+  options.disk_reserve_bytes = 2 * FreeBytes(folder.path()).value();
+  store = GraphStore::Open(folder / "g", options).value();
+  std::atomic<int> refused{0}, dropped{0};
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (size_t i = 4 * t; i < 4 * t + 4; ++i) {
+        WriteBatch drop;
+        drop.read_version = store->View()->version();
+        drop.dropped_vertices = {added[i + 1]};
+        const Status full =
+            store->Commit(AddVertexBatch(1, Value::Long(100 + static_cast<int64_t>(i)))).status();
+        refused += full.code() == StatusCode::kResourceExhausted ? 1 : 0;
+        dropped += store->Commit(drop).ok() ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(refused, 16);
+  EXPECT_EQ(dropped, 16);
+  WriteBatch set;
+  set.read_version = store->View()->version();
+  set.vertex_properties = {{added[0], "n", Value::Long(2)}};
+  EXPECT_EQ(store->Commit(set).status().code(), StatusCode::kResourceExhausted);
+  set.vertex_properties = {{added[0], "n", std::nullopt}};
+  EXPECT_TRUE(store->Commit(set).ok());
+  EXPECT_EQ(CountVertices(*store->View()), 4u);
   EXPECT_TRUE(Check(*store)->ok());
 }
 
@@ -337,6 +384,7 @@ class DamagedLogTest : public testing::Test {
     for (int64_t i = 0; i < 5; ++i) {
       if (i == 4) {
         size_before_last_ = fs::file_size(FindLog(folder_ / "g/db"));
+        fs::copy_file(folder_ / "g/MARK", folder_ / "MARK");
       }
       CHECK(store->Commit(AddVertexBatch(store->View()->version(), Value::Long(i))).ok());
     }
@@ -355,13 +403,18 @@ class DamagedLogTest : public testing::Test {
   uint64_t size_before_last_ = 0;
 };
 
-TEST_F(DamagedLogTest, ATornLastRecordIsForgotten) {
+// At every byte: as long as nobody was told of the commit, it is forgotten; else it is missed.
+TEST_F(DamagedLogTest, ATornLastRecordIsForgottenUnlessItWasAcknowledged) {
   const uint64_t size = fs::file_size(FindLog(folder_ / "g/db"));
   ASSERT_GT(size, size_before_last_);
-  const uint64_t step = std::max<uint64_t>(1, (size - size_before_last_) / 8);
-  for (uint64_t cut = size_before_last_; cut < size; cut += step) {
-    auto store = OpenDamaged([cut](const std::string& log) { fs::resize_file(log, cut); });
-    ASSERT_TRUE(store.ok()) << MessageOf(store.status());
+  for (uint64_t cut = size_before_last_; cut < size; ++cut) {
+    const auto tear = [cut](const std::string& log) { fs::resize_file(log, cut); };
+    ASSERT_EQ(OpenDamaged(tear).status().code(), StatusCode::kDataLoss) << cut;
+    const auto store = OpenDamaged([&](const std::string& log) {
+      tear(log);
+      fs::copy_file(folder_ / "MARK", folder_ / "copy/MARK", fs::copy_options::overwrite_existing);
+    });
+    ASSERT_TRUE(store.ok()) << cut << ": " << MessageOf(store.status());
     EXPECT_EQ((*store)->View()->version(), 4u);
     EXPECT_TRUE(Check(**store)->ok());
   }

@@ -11,7 +11,9 @@
 #include "core/mutex.h"
 #include "storage/conflict_lanes.h"
 #include "storage/conflict_window.h"
+#include "storage/disk_room.h"
 #include "storage/files.h"
+#include "storage/high_water_mark.h"
 #include "storage/meta_state.h"
 #include "storage/numbers.h"
 #include "storage/rocks/adjacency_cache.h"
@@ -26,6 +28,8 @@ inline constexpr char kFormatFile[] = "FORMAT";
 inline constexpr char kHolderFile[] = "HOLDER";
 inline constexpr char kDatabaseFolder[] = "db";
 inline constexpr char kIngestFolder[] = "ingest";
+inline constexpr char kMarkFile[] = "MARK";
+inline constexpr char kNewMarkFile[] = "MARK.repaired";  // while a repair runs
 
 // A caller of Commit who waits.
 struct PendingCommit {
@@ -42,7 +46,7 @@ struct GraphStore::State {
 
   std::string path;
   StoreOptions options;
-  std::shared_ptr<Database> database;
+  std::shared_ptr<FileLock> holder;
   std::shared_ptr<AdjacencyCache> cache;  // null: none
 
   Mutex queue_mutex;
@@ -58,13 +62,24 @@ struct GraphStore::State {
   MetaState meta;
   ConflictWindow window{0, 0};
   Status last_write;
+  std::shared_ptr<HighWaterMark> mark;  // null: the database is open for reading only
+  bool waits_for_room = false;          // so it is, because the disk was full
 
   mutable Mutex view_mutex;
+  std::shared_ptr<Database> database KOIOS_GUARDED_BY(view_mutex);
   std::shared_ptr<const RocksView> view KOIOS_GUARDED_BY(view_mutex);
 
   std::shared_ptr<const RocksView> NewestView() const {
     MutexLock lock(&view_mutex);
     return view;
+  }
+  std::shared_ptr<Database> CurrentDatabase() const {
+    MutexLock lock(&view_mutex);
+    return database;
+  }
+  void SetDatabase(std::shared_ptr<Database> next) {
+    MutexLock lock(&view_mutex);
+    database.swap(next);
   }
   Status LoadMeta();
   // Makes the state of `next_meta`, whose facts are stored, what everybody sees.
@@ -74,7 +89,11 @@ struct GraphStore::State {
   void EndGroup(const std::vector<PendingCommit*>& group) KOIOS_REQUIRES(queue_mutex);
   // Commits as many of `group` as fit one write, at least one; returns how many.
   size_t RunGroup(std::span<PendingCommit* const> group);
-  Status WriteEffects(rocksdb::WriteBatch* effects);
+  Status WriteEffects(Growth growth, rocksdb::WriteBatch* effects);
+  // The graph's facts are those of `version`, which is on disk: tells the mark.
+  void MarkVersion(uint64_t version);
+  // Gives everybody who waits in `group` this answer.
+  static void AnswerAll(std::span<PendingCommit* const> group, const Status& status);
 };
 
 // What the meta records say; DATA_LOSS, FAILED_PRECONDITION for a newer format.
@@ -86,5 +105,7 @@ class StoreAccess {
   static State& Of(GraphStore* store) { return *store->state_; }
   static const State& Of(const GraphStore& store) { return *store.state_; }
 };
+
+using StoreState = StoreAccess::State;
 
 }  // namespace koios::storage

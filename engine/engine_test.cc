@@ -500,6 +500,34 @@ TEST(EngineTest, StateOverTheLimitNamesTheStep) {
   EXPECT_FALSE(DetailOf(result.status)->setting.empty());
 }
 
+// The sink is no step of the text; and either limit may be the one that refuses.
+TEST(EngineTest, ResultsOverALimitNameTheStepBeforeThemAndTheLimit) {
+  const auto graph = FanGraph(3000, 2);
+  plan::Plan plan;
+  plan.set_num_slots(1);
+  Add(&plan, "V()")->mutable_partitions();
+  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Add(&plan, "V()")->mutable_scan();
+  Add(&plan, "")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "")->mutable_sink();
+  for (const bool shared : {false, true}) {
+    constexpr uint64_t kLimit = 4 << 10;
+    EngineOptions engine_options = Workers(2);
+    if (shared) engine_options.process_memory_bytes = kLimit;
+    const auto engine = Engine::Create(engine_options);
+    auto sink = std::make_shared<WaitingSink>();
+    QueryOptions options;
+    options.memory_limit_bytes = shared ? 0 : kLimit;
+    engine->Submit(plan, graph, options, sink);
+    const Status status = sink->Wait().status;
+    ASSERT_EQ(status.code(), StatusCode::kResourceExhausted) << status;
+    EXPECT_EQ(DetailOf(status)->step, "V()");
+    EXPECT_EQ(DetailOf(status)->reason, shared ? "PROCESS_MEMORY" : "QUERY_MEMORY");
+    EXPECT_EQ(DetailOf(status)->setting, shared ? "memory-mb" : "query-memory-mb");
+    EXPECT_NE(DetailOf(status)->limit.find(std::to_string(kLimit)), std::string::npos);
+  }
+}
+
 // A request that changes the graph holds its results until the commit.
 TEST(EngineTest, ResultsThatAreHeldStayCharged) {
   const auto graph = FanGraph(200, 8);

@@ -165,7 +165,7 @@ void Acceptor::AcceptFrom(int listening) {
   }
   // The first of many, and then ever fewer lines.
   if (std::has_single_bit(++turned_away_)) {
-    KLOG_WARNING("connection turned away: {} file descriptors are open; {} so far", max_fd_,
+    KLOG_WARNING("connection turned away: no file descriptor is left for it; {} so far",
                  turned_away_);
   }
 }

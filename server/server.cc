@@ -63,6 +63,14 @@ void InitGrpcOnce() {
 // Commits that can share one synced write.
 constexpr size_t kCommitThreads = 8;
 
+LimitWords RequestWords() {
+  LimitWords words;
+  words.reason = "REQUEST_MEMORY";
+  words.setting = "memory-mb";
+  words.hint = "Many large requests are under way: try again when others have ended.";
+  return words;
+}
+
 size_t NumSessionThreads() { return std::max<size_t>(2, std::thread::hardware_concurrency()); }
 
 // "::1" needs brackets before a port is put behind it.
@@ -82,12 +90,14 @@ struct Server::State {
         graphs(std::move(the_graphs)),
         registry(the_options.max_queries),
         engine(std::move(the_engine)),
+        requests("all requests", engine->memory().limit() / 2, &engine->memory(), RequestWords()),
         pool(NumSessionThreads()) {}
 
   const ServerOptions options;
   std::unique_ptr<Graphs> graphs;
   QueryRegistry registry;
   std::unique_ptr<engine::Engine> engine;
+  MemoryAccount requests;
   TaskPool pool;
   TaskPool commits{kCommitThreads};
   std::unique_ptr<MemoryGuard> guard;
@@ -119,6 +129,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
   SessionEnvironment environment;
   environment.graphs = state->graphs.get();
   environment.engine = state->engine.get();
+  environment.requests = &state->requests;
   environment.registry = &state->registry;
   environment.pool = &state->pool;
   environment.commits = &state->commits;

@@ -39,10 +39,11 @@ Status RequestTooLarge(size_t bytes, size_t limit) {
       "The request has " + detail.used + "; the limit is " + detail.limit + ".", detail);
 }
 
-Status HeldTooMuch(size_t limit) {
+Status HeldTooMuch(size_t held, size_t limit) {
   ErrorDetail detail;
   detail.reason = "TOO_MANY_RESULTS";
   detail.limit = std::to_string(limit) + " bytes";
+  detail.used = std::to_string(held) + " bytes";
   detail.setting = "held-results-mb";
   detail.hint = "End the traversal with iterate() or count(), or change less at once.";
   return ResourceExhausted(
@@ -91,7 +92,7 @@ Status SubmitSession::ChargeRequest(size_t plan_bytes) {
   // Its parameters are values, too, once it runs.
   const auto bytes = static_cast<int64_t>(2 * request_->SpaceUsedLong() + plan_bytes);
   if (request_charge_.TryResize(bytes)) return OkStatus();
-  return environment_.engine->memory().OverLimit(bytes - request_charge_.bytes());
+  return requests()->OverLimit(bytes - request_charge_.bytes());
 }
 
 Status SubmitSession::Admit() {
@@ -230,6 +231,7 @@ size_t SubmitSession::Room() {
 void SubmitSession::Push(engine::ResultBatch batch) {
   rows_.fetch_add(NumResults(batch), std::memory_order_relaxed);
   bool too_much = false;
+  size_t held = 0;
   {
     MutexLock lock(&mutex_);
     // A profile counts results and sends none.
@@ -238,11 +240,12 @@ void SubmitSession::Push(engine::ResultBatch batch) {
       batches_.push_back(std::move(batch));
     } else {
       held_bytes_ += batch.column.ByteSize() + batch.bulk.size() * sizeof(int64_t);
-      too_much = held_bytes_ > environment_.limits.held_bytes;
+      held = held_bytes_;
+      too_much = held > environment_.limits.held_bytes;
       if (!too_much) held_.push_back(std::move(batch));
     }
   }
-  if (too_much) Stop(HeldTooMuch(environment_.limits.held_bytes));
+  if (too_much) Stop(HeldTooMuch(held, environment_.limits.held_bytes));
   Advance();
 }
 

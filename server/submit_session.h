@@ -44,6 +44,9 @@ struct SessionLimits {
 struct SessionEnvironment {
   const Graphs* graphs = nullptr;
   engine::Engine* engine = nullptr;
+  // What requests may take before they run, and beside what they run: below the account of all
+  // queries, and less, so that those that were let in can run. Null: that account itself.
+  MemoryAccount* requests = nullptr;
   QueryRegistry* registry = nullptr;
   TaskPool* pool = nullptr;
   TaskPool* commits = nullptr;  // its threads wait for the disk; several at once share one write
@@ -93,6 +96,10 @@ class SubmitSession final : public engine::ResultSink,
     MemoryCharge charge;
   };
 
+  MemoryAccount* requests() const {
+    return environment_.requests != nullptr ? environment_.requests
+                                            : &environment_.engine->memory();
+  }
   Status Admit();
   Status CheckRequest();
   Status ChargeRequest(size_t plan_bytes);
@@ -118,7 +125,7 @@ class SubmitSession final : public engine::ResultSink,
   const v1::SubmitRequest* const request_;
 
   // The request and what is made of it before it runs: no query's account has it.
-  MemoryCharge request_charge_{&environment_.engine->memory()};
+  MemoryCharge request_charge_{requests()};
   // Written by Begin() before the engine or a write can see them.
   QueryRegistry::Ticket ticket_;
   std::shared_ptr<const storage::GraphView> view_;

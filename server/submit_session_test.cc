@@ -98,6 +98,7 @@ class SubmitSessionTest : public testing::Test {
     SessionEnvironment environment;
     environment.graphs = &graphs_;
     environment.engine = &engine_;
+    environment.requests = &requests_;
     environment.registry = &registry_;
     environment.pool = &pool_;
     environment.commits = &commits_;
@@ -119,6 +120,8 @@ class SubmitSessionTest : public testing::Test {
   MemoryGraphs graphs_;
   static constexpr int64_t kMemoryBytes = 1 << 20;
   FakeEngine engine_{kMemoryBytes};
+  MemoryAccount requests_{
+      "all requests", kMemoryBytes / 2, &engine_.memory(), {"REQUEST_MEMORY", "memory-mb", ""}};
   QueryRegistry registry_{1};
   FakeStream stream_;
   v1::SubmitRequest request_;
@@ -152,10 +155,12 @@ TEST_F(SubmitSessionTest, WhatWaitsForTheClientIsCharged) {
 }
 
 TEST_F(SubmitSessionTest, ARequestThatDoesNotFitTheMemoryIsRefused) {
-  (*request_.mutable_parameters())["x"].set_string_value(std::string(2 * kMemoryBytes, 'x'));
+  // Twice, as what the client sent and as a value.
+  (*request_.mutable_parameters())["x"].set_string_value(std::string(kMemoryBytes / 3, 'x'));
   Start("g.V()");
   const Status status = stream_.ReadAll(session_.get());
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(status)->reason, "REQUEST_MEMORY");
   EXPECT_EQ(DetailOf(status)->setting, "memory-mb");
   EXPECT_EQ(engine_.memory().used(), 0);
   EXPECT_EQ(engine_.num_queries(), 0u);

@@ -100,7 +100,14 @@ bool QueryRun::IsMerge(uint32_t op) const {
 }
 
 Status QueryRun::OverLimit(const plan::Operator& op, int64_t bytes) const {
-  return WithDetail(spec_->account->OverLimit(bytes, op.step()), DetailFor(op));
+  // The sink is no step of the text: what gives to it is.
+  const plan::Operator* step = &op;
+  for (uint32_t id = op.id(); step->step().empty() && id-- > 0;) {
+    const auto& next = spec_->plan.operators(static_cast<int>(id)).next();
+    if (std::find(next.begin(), next.end(), step->id()) == next.end()) continue;
+    step = &spec_->plan.operators(static_cast<int>(id));
+  }
+  return WithDetail(spec_->account->OverLimit(bytes, step->step()), DetailFor(*step));
 }
 
 void QueryRun::Start() {

@@ -96,6 +96,33 @@ TEST(UsageTest, ScriptsThatFailSayWhere) {
   EXPECT_EQ(Koios("query " + data + " -f " + temp / "data").code, client::kExitUsage);
 }
 
+// What was lost is told and accepted only when it is asked for.
+TEST(UsageTest, ADamagedFolderIsRepairedWhenAskedTo) {
+  const storage::TempFolder temp;
+  const std::string data = "--data " + temp / "data";
+  ASSERT_EQ(Koios("import " + data + " --nodes " + WriteVertices(temp, "string")).code,
+            client::kExitOk);
+  EXPECT_NE(Koios("admin check --repair " + data).text.find("Nothing was wrong"),
+            std::string::npos);
+  std::filesystem::remove(temp / "data/graphs/g/data-1/MARK");
+  for (const char* command : {"query -e 'g.V().count()' ", "admin check ", "admin stats "}) {
+    const Outcome damaged = Koios(command + data);
+    EXPECT_EQ(damaged.code, client::kExitFailed) << damaged.text;
+    EXPECT_NE(damaged.text.find("koios admin check --repair"), std::string::npos) << damaged.text;
+  }
+  const Outcome repaired = Koios("admin check --repair " + data);
+  EXPECT_EQ(repaired.code, client::kExitOk) << repaired.text;
+  EXPECT_NE(repaired.text.find("MARK"), std::string::npos) << repaired.text;
+  EXPECT_EQ(Koios("query -e 'g.V().count()' " + data).text, "==>1\n");
+  for (const std::string& wrong :
+       {std::string("admin check --repair"), "admin stats --repair " + data}) {
+    const Outcome outcome = Koios(wrong);
+    EXPECT_EQ(outcome.code, client::kExitUsage) << outcome.text;
+    EXPECT_NE(outcome.text.find("admin check --repair --data DIR"), std::string::npos);
+  }
+  EXPECT_EQ(Koios("admin check --repair --data " + temp / "none").code, client::kExitFailed);
+}
+
 TEST(UsageTest, ResultsThatCantBeWrittenAreAFailure) {
   const storage::TempFolder temp;
   const std::string data = "--data " + temp / "data";

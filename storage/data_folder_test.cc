@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
 
@@ -64,6 +66,8 @@ TEST_F(DataFolderTest, RefusesANewerFormat) {
   ASSERT_TRUE(WriteFileDurably(path_ + "/FORMAT", "koios data 2\n").ok());
   EXPECT_EQ(DataFolder::Open(path_, Options(true)).status().code(),
             StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(WriteFileDurably(path_ + "/FORMAT", "koios data 0\n").ok());
+  EXPECT_EQ(DataFolder::Open(path_, Options(true)).status().code(), StatusCode::kDataLoss);
   ASSERT_TRUE(WriteFileDurably(path_ + "/FORMAT", "?").ok());
   EXPECT_EQ(DataFolder::Open(path_, Options(true)).status().code(), StatusCode::kDataLoss);
 }
@@ -156,6 +160,72 @@ TEST_F(DataFolderTest, LeftoversOfTheDeadAreRemoved) {
   EXPECT_FALSE(PathExists(replacement));
   EXPECT_FALSE(PathExists(other));
   EXPECT_TRUE(Has(folder.get(), "g", 1));
+}
+
+// What its CURRENT doesn't name is not removed unless something says that it is left over.
+TEST_F(DataFolderTest, AGraphWithoutAGoodCurrentIsDamagedAndKept) {
+  for (const char* current : {"", "data-7\n", "data-1", "data-\n", "data-01\n"}) {
+    RemovePath(path_).IgnoreError();
+    auto folder = Open();
+    ASSERT_TRUE(folder->PublishGraph("g", Stage(folder.get(), "g", 1), false).ok());
+    ASSERT_TRUE(folder->CreateGraph("other").ok());
+    folder = nullptr;
+    const std::string file = path_ + "/graphs/g/CURRENT";
+    ASSERT_TRUE(*current == '\0' ? RemovePath(file).ok() : WriteFileDurably(file, current).ok());
+    for (int i = 0; i < 2; ++i) {
+      folder = nullptr;
+      folder = Open();
+      EXPECT_EQ(folder->ListGraphs(), (std::vector<std::string>{"g", "other"}));
+      EXPECT_TRUE(folder->HasGraph("g"));
+      const Status damaged = folder->OpenGraph("g").status();
+      EXPECT_EQ(damaged.code(), StatusCode::kDataLoss) << current;
+      EXPECT_EQ(MessageOf(damaged).find(temp_.path()), std::string::npos) << MessageOf(damaged);
+      EXPECT_EQ(folder->CreateGraph("g").status().code(), StatusCode::kAlreadyExists);
+      EXPECT_TRUE(folder->OpenGraph("other").ok());
+      EXPECT_TRUE(PathExists(path_ + "/graphs/g/data-1/FORMAT"));
+    }
+    // It can be replaced, or dropped.
+    if (*current == '\0') {
+      ASSERT_TRUE(folder->DropGraph("g").ok());
+      EXPECT_FALSE(folder->HasGraph("g"));
+    } else {
+      ASSERT_TRUE(folder->PublishGraph("g", Stage(folder.get(), "g", 2), true).ok());
+      EXPECT_TRUE(Has(folder.get(), "g", 2));
+    }
+    folder = nullptr;
+    folder = Open();
+    EXPECT_EQ(folder->HasGraph("g"), *current != '\0');
+    EXPECT_FALSE(PathExists(path_ + "/graphs/g/data-1"));
+  }
+}
+
+TEST_F(DataFolderTest, AGraphThatWasDroppedStaysSo) {
+  auto folder = Open();
+  auto store = folder->CreateGraph("g").value();
+  ASSERT_TRUE(folder->DropGraph("g").ok());
+  // Dies before the last user is done: the files are still there.
+  TempFolder elsewhere;
+  std::filesystem::copy(path_, elsewhere / "data", std::filesystem::copy_options::recursive);
+  EXPECT_TRUE(PathExists(elsewhere / "data/graphs/g/data-1/FORMAT"));
+  for (const bool read_only : {true, false}) {
+    DataFolderOptions options = Options(false);
+    options.read_only = read_only;
+    EXPECT_FALSE(DataFolder::Open(elsewhere / "data", options).value()->HasGraph("g"));
+  }
+  EXPECT_FALSE(PathExists(elsewhere / "data/graphs/g"));
+}
+
+// Errors of a graph's opening name no path, the log does.
+TEST_F(DataFolderTest, OpeningADamagedGraphFailsAndSaysNoPath) {
+  Open()->CreateGraph("g").value();
+  ASSERT_TRUE(RemovePath(path_ + "/graphs/g/data-1/db/CURRENT").ok());
+  auto folder = Open();
+  for (int i = 0; i < 2; ++i) {
+    const Status damaged = folder->OpenGraph("g").status();
+    EXPECT_EQ(damaged.code(), StatusCode::kDataLoss);
+    EXPECT_EQ(MessageOf(damaged).find(temp_.path()), std::string::npos) << MessageOf(damaged);
+    EXPECT_NE(MessageOf(damaged).find("CURRENT is gone"), std::string::npos) << MessageOf(damaged);
+  }
 }
 
 }  // namespace

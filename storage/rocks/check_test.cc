@@ -45,11 +45,11 @@ class CheckTest : public testing::Test {
   }
   // Past the commit path.
   void Change(Family family, const std::string& key, const std::string& value) {
-    Database& database = *StoreAccess::Of(store_.get()).database;
+    Database& database = *StoreAccess::Of(store_.get()).CurrentDatabase();
     CHECK(database.db()->Put({}, database.family(family), key, value).ok());
   }
   void Remove(Family family) {
-    Database& database = *StoreAccess::Of(store_.get()).database;
+    Database& database = *StoreAccess::Of(store_.get()).CurrentDatabase();
     std::string before;
     ASSERT_TRUE(database.db()->Get({}, database.family(family), Key(family), &before).ok());
     ASSERT_TRUE(database.db()->Delete({}, database.family(family), Key(family)).ok());

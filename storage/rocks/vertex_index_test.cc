@@ -199,7 +199,7 @@ TEST_F(VertexIndexTest, CheckSeesWhatIsMissingAndWhatIsTooMuch) {
   const LabelId label = view->schema().labels.Find("p");
   const KeyId key = view->schema().keys.Find("id");
   const VertexRef vertex = SeekAll(*view, {"p"}, {Value::Int(1)})[0];
-  Database& database = *StoreAccess::Of(store_.get()).database;
+  Database& database = *StoreAccess::Of(store_.get()).CurrentDatabase();
   rocksdb::ColumnFamilyHandle* family = database.family(Family::kVertexIndex);
   const std::string wrong = VertexIndexKey(vertex, label, key, 42);
   ASSERT_TRUE(database.db()->Put({}, family, wrong, "").ok());
@@ -219,7 +219,7 @@ TEST_F(VertexIndexTest, CheckSeesWhatIsMissingAndWhatIsTooMuch) {
 
 // A folder of the format before has no such family.
 TEST_F(VertexIndexTest, AnOlderGraphGetsTheFamilyWhenItIsOpenedForWriting) {
-  Database& database = *StoreAccess::Of(store_.get()).database;
+  Database& database = *StoreAccess::Of(store_.get()).CurrentDatabase();
   ASSERT_TRUE(database.db()->DropColumnFamily(database.family(Family::kVertexIndex)).ok());
   store_.reset();
   StoreOptions options = TestOptions();

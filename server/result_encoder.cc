@@ -92,9 +92,6 @@ Status EncodeStrings(const Column& column, MessageSplitter* splitter) {
 
 // What is written of a row between two questions whether to go on.
 constexpr uint64_t kAskBytes = 1 << 20;
-// Rows whose elements are looked up with their properties at once, at first.
-constexpr size_t kFirstRows = 16;
-
 }  // namespace
 
 // Rows [begin, end): their elements are looked up together.

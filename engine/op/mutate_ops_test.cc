@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "core/testing/make_value.h"
 #include "engine/op/op_test_support.h"
 #include "engine/query_account.h"
 #include "gtest/gtest.h"
@@ -112,7 +113,7 @@ TEST(MutateOpsTest, LooksAtEdgesAreNoted) {
   EXPECT_EQ(keys_of(op, Rows({one, two}, {two, one})),
             Keys({storage::ConflictKeyOfEdgesBetween(v[1], v[2], "e"),
                   storage::ConflictKeyOfEdgesBetween(v[2], v[1], "e")}));
-  const Value ids = Value::List({Value::Long(0), Value::Long(3), Value::Long(99)});
+  const Value ids = ListOf({Value::Long(0), Value::Long(3), Value::Long(99)});
   EXPECT_EQ(keys_of(op, Rows({one}, {ids})),
             Keys({storage::ConflictKeyOfEdgesBetween(v[1], v[0], "e"),
                   storage::ConflictKeyOfEdgesBetween(v[1], v[3], "e")}));

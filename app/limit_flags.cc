@@ -56,12 +56,8 @@ MemoryPlan LimitFlags::Memory() const {
 
 void LimitFlags::ApplyTo(storage::StoreOptions* options) const {
   options->max_value_bytes = value_mb << 20;
-  Memory().ApplyTo(options);
-}
-
-void LimitFlags::ApplyTo(storage::StoreOptions* options) const {
-  options->max_value_bytes = value_mb << 20;
   options->disk_reserve_bytes = disk_reserve_mb << 20;
+  Memory().ApplyTo(options);
 }
 
 void LimitFlags::ApplyTo(server::ServerOptions* options) const {

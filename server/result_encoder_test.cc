@@ -210,13 +210,15 @@ TEST_F(ResultEncoderTest, EncodingCanBeStopped) {
   engine::ResultBatch one_list;
   one_list.column.Append(ListOf(ValueList(2'000'000, Value::Int(1))));
   std::vector<v1::ResultBatch> messages;
-  EXPECT_EQ(ResultEncoder(graph_, false).Encode(one_list, &messages, ask).code(),
+  size_t row = 0;
+  EXPECT_EQ(ResultEncoder(graph_, false).Encode(one_list, &row, &messages, ask).code(),
             StatusCode::kCancelled);
   EXPECT_EQ(asked, 3);
   asked = 0;
   engine::ResultBatch elements;
   for (int i = 0; i < 1000; ++i) elements.column.AppendVertex(marko_);
-  EXPECT_EQ(ResultEncoder(graph_, true).Encode(elements, &messages, ask).code(),
+  row = 0;
+  EXPECT_EQ(ResultEncoder(graph_, true).Encode(elements, &row, &messages, ask).code(),
             StatusCode::kCancelled);
   EXPECT_EQ(asked, 3);
 }
@@ -227,7 +229,8 @@ TEST_F(ResultEncoderTest, ARowThatIsTooLargeIsNotWrittenWhole) {
   batch.column.Append(ListOf(ValueList(1000, Value::String(std::string(kMaxRowBytes / 10, 'x')))));
   uint64_t asked = 0;
   std::vector<v1::ResultBatch> messages;
-  const Status status = ResultEncoder(graph_, false).Encode(batch, &messages, [&asked] {
+  size_t row = 0;
+  const Status status = ResultEncoder(graph_, false).Encode(batch, &row, &messages, [&asked] {
     ++asked;
     return OkStatus();
   });

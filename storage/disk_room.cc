@@ -6,7 +6,7 @@ namespace koios::storage {
 namespace {
 
 // A new manifest and log, and what else a database writes when it is opened.
-constexpr uint64_t kOpeningBytes = uint64_t{4} << 20;
+constexpr uint64_t kOpeningBytes = uint64_t{8} << 20;
 
 std::string Megabytes(uint64_t bytes) {
   const uint64_t tenths = bytes / ((uint64_t{1} << 20) / 10);

@@ -2,11 +2,8 @@
 
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
-#include <rocksdb/utilities/table_properties_collectors.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,11 +14,6 @@
 
 namespace koios::storage {
 namespace {
-
-constexpr size_t kDropsWindow = 1024;
-constexpr int kResumeTries = 200;
-constexpr std::chrono::milliseconds kResumeInterval{50};
-constexpr uint64_t kLeastLogBytes = uint64_t{64} << 10;
 
 bool IsIndexOfPoints(Family family) {
   switch (family) {
@@ -56,12 +48,6 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family,
   out.compression = rocksdb::kLZ4Compression;
   out.write_buffer_size = std::max<size_t>(options.write_buffer_bytes / 4, size_t{64} << 10);
   out.level_compaction_dynamic_level_bytes = true;
-  // Writers are slowed down long before. They don't stand still while there is no room to compact:
-  // then it is the disk's reserve that refuses what adds, and what drops goes on.
-  out.level0_stop_writes_trigger = 256;
-  // Tables of what was dropped are compacted soon, so that a drop gives the disk its room back.
-  out.table_properties_collector_factories.push_back(
-      rocksdb::NewCompactOnDeletionCollectorFactory(kDropsWindow, kDropsWindow / 2, 0.5));
   return out;
 }
 
@@ -79,9 +65,7 @@ rocksdb::DBOptions MakeDbOptions(OpenMode mode, const StoreOptions& options,
   out.max_open_files = options.max_open_files;
   out.max_background_jobs = 2;
   out.write_buffer_manager = memory.write_buffers;
-  // Logs become tables when the graph is opened: so that there is room for them.
-  out.max_total_wal_size = std::clamp<uint64_t>(options.disk_reserve_bytes / 2, kLeastLogBytes,
-                                                2 * options.write_buffer_bytes);
+  out.max_total_wal_size = 2 * options.write_buffer_bytes;
   out.keep_log_file_num = 3;
   out.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
   out.stats_dump_period_sec = 0;
@@ -123,7 +107,7 @@ StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path, Open
   const auto memory = options.memory != nullptr ? options.memory : MakeStoreMemory(options);
   database->options_ = MakeDbOptions(mode, options, *memory);
   if (mark != nullptr) {
-    database->env_ = NewWatchedEnv(std::move(mark), options.disk_reserve_bytes);
+    database->env_ = NewWatchedEnv(std::move(mark));
     database->options_.env = database->env_.get();
   }
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
@@ -164,13 +148,10 @@ rocksdb::Options Database::FileOptions(Family family) const {
 }
 
 Status Database::ResumeWrites(const Status& failure) {
-  for (int tries = 0; tries < kResumeTries; ++tries) {
-    const rocksdb::Status resumed = db_->Resume();
-    if (!resumed.IsBusy()) return FromRocks(resumed, "Resuming writes");
-    // After a full disk RocksDB looks for space by itself, every few seconds.
-    std::this_thread::sleep_for(kResumeInterval);
-  }
-  return failure;
+  const rocksdb::Status resumed = db_->Resume();
+  // After a full disk RocksDB looks for space by itself, every few seconds.
+  if (resumed.IsBusy()) return failure;
+  return FromRocks(resumed, "Resuming writes");
 }
 
 Status Database::KeepOldFiles() {
@@ -179,16 +160,6 @@ Status Database::KeepOldFiles() {
 
 Status Database::RemoveOldFiles() {
   return FromRocks(db_->EnableFileDeletions(/*force=*/false), "Removing old files");
-}
-
-void Database::FlushSoon() {
-  rocksdb::FlushOptions options;
-  options.wait = false;
-  options.allow_write_stall = true;
-  for (rocksdb::ColumnFamilyHandle* family : families_) {
-    const rocksdb::Status begun = db_->Flush(options, family);
-    if (!begun.ok()) KLOG_WARNING("writing tables: {}", begun.ToString());
-  }
 }
 
 uint64_t Database::DiskBytes() const {

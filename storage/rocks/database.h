@@ -50,11 +50,8 @@ class Database {
   // For writers of files to be ingested into `family`.
   rocksdb::Options FileOptions(Family family) const;
   // After a write failed, before the next one: RocksDB must not be written to until this succeeds.
-  // `failure` is what it still fails with when RocksDB, which recovers by itself when the disk was
-  // full and has room, takes longer than some seconds. REQUIRES: there is room.
+  // `failure` is what it still fails with while RocksDB recovers by itself (the disk is full).
   Status ResumeWrites(const Status& failure);
-  // Begins to write memtables to tables and to delete their logs; does not wait for it.
-  void FlushSoon();
   uint64_t DiskBytes() const;
   Status Compact();
   // Files that RocksDB no longer needs stay until it is told so: somebody still reads them.

@@ -70,26 +70,11 @@ void GraphStore::State::Publish(MetaState next_meta) {
 Status GraphStore::State::WriteEffects(Growth growth, rocksdb::WriteBatch* effects) {
   RETURN_IF_ERROR(CheckRoom(path, growth, effects->GetDataSize(), options.disk_reserve_bytes));
   const std::shared_ptr<Database> to = CurrentDatabase();
+  if (!last_write.ok()) RETURN_IF_ERROR(to->ResumeWrites(last_write));
   rocksdb::WriteOptions write_options;
   write_options.sync = true;
-  // Tables that could not be written stop writes as well: then the first try is what tells.
-  for (int tries = 0; tries < 2; ++tries) {
-    if (!last_write.ok()) RETURN_IF_ERROR(to->ResumeWrites(last_write));
-    last_write = FromRocks(to->db()->Write(write_options, effects), "Writing the graph");
-    if (last_write.code() != StatusCode::kResourceExhausted) break;
-  }
+  last_write = FromRocks(to->db()->Write(write_options, effects), "Writing the graph");
   return last_write;
-}
-
-Status GraphStore::State::RoomWhileLow(Growth growth) {
-  Status room = CheckRoom(path, growth, 0, options.disk_reserve_bytes);
-  if (growth == Growth::kShrinks) {
-    dropped_while_low = true;
-  } else if (!room.ok() && std::exchange(dropped_while_low, false)) {
-    // What was dropped gives its room back once that is in tables.
-    CurrentDatabase()->FlushSoon();
-  }
-  return room;
 }
 
 void GraphStore::State::MarkVersion(uint64_t version) {
@@ -125,7 +110,7 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
       continue;
     }
     if (GrowthOf(*commit->batch) == Growth::kGrows) growth = Growth::kGrows;
-    const Status room = low ? RoomWhileLow(growth) : OkStatus();
+    const Status room = low ? CheckRoom(path, growth, 0, options.disk_reserve_bytes) : OkStatus();
     commit->result =
         room.ok() ? CommitBuilder(&shared, *commit->batch, *commit->watch, commit->turn).Run()
                   : StatusOr<CommitResult>(WithoutPath(room, path));

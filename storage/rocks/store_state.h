@@ -64,7 +64,6 @@ struct GraphStore::State {
   Status last_write;
   std::shared_ptr<HighWaterMark> mark;  // null: the database is open for reading only
   bool waits_for_room = false;          // so it is, because the disk was full
-  bool dropped_while_low = false;       // something, since tables were last written for room
 
   mutable Mutex view_mutex;
   std::shared_ptr<Database> database KOIOS_GUARDED_BY(view_mutex);
@@ -91,8 +90,6 @@ struct GraphStore::State {
   // Commits as many of `group` as fit one write, at least one; returns how many.
   size_t RunGroup(std::span<PendingCommit* const> group);
   Status WriteEffects(Growth growth, rocksdb::WriteBatch* effects);
-  // OK when a commit may be built on a disk that is nearly full.
-  Status RoomWhileLow(Growth growth);
   // The graph's facts are those of `version`, which is on disk: tells the mark.
   void MarkVersion(uint64_t version);
   // Gives everybody who waits in `group` this answer.

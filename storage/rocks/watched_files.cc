@@ -126,53 +126,12 @@ class WatchedFile final : public rocksdb::FSWritableFileOwnerWrapper {
   bool broken_ = false;
 };
 
-// A table that is being written.
-class TableFile final : public rocksdb::FSWritableFileOwnerWrapper {
- public:
-  TableFile(std::unique_ptr<FSWritableFile> file, std::string path, uint64_t disk_reserve_bytes)
-      : FSWritableFileOwnerWrapper(std::move(file)),
-        path_(std::move(path)),
-        disk_reserve_bytes_(disk_reserve_bytes) {}
-
-  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
-    const IOStatus room = Room(data.size());
-    return room.ok() ? FSWritableFileOwnerWrapper::Append(data, options, debug) : room;
-  }
-  IOStatus Append(const Slice& data, const IOOptions& options,
-                  const rocksdb::DataVerificationInfo& info, IODebugContext* debug) override {
-    const IOStatus room = Room(data.size());
-    return room.ok() ? FSWritableFileOwnerWrapper::Append(data, options, info, debug) : room;
-  }
-
- private:
-  // A memtable's is written with IO_HIGH, a compaction's with IO_LOW, either with IO_USER while
-  // writers are slowed down for it.
-  uint64_t Reserved() {
-    if (GetIOPriority() == rocksdb::Env::IO_HIGH) return 0;
-    return GetIOPriority() == rocksdb::Env::IO_USER ? disk_reserve_bytes_ / 2 : disk_reserve_bytes_;
-  }
-  IOStatus Room(size_t bytes) {
-    constexpr size_t kBytesPerLook = 256 * 1024;
-    unseen_bytes_ += bytes;
-    if (unseen_bytes_ < kBytesPerLook) return IOStatus::OK();
-    unseen_bytes_ = 0;
-    const StatusOr<uint64_t> free_bytes = FreeBytes(path_);
-    if (!free_bytes.ok() || *free_bytes >= Reserved()) return IOStatus::OK();
-    return IOStatus::NoSpace("what is left of the disk is reserved");
-  }
-
-  const std::string path_;
-  const uint64_t disk_reserve_bytes_;
-  size_t unseen_bytes_ = 0;
-};
-
 class WatchedFileSystem final : public rocksdb::FileSystemWrapper {
  public:
-  WatchedFileSystem(std::shared_ptr<HighWaterMark> mark, uint64_t disk_reserve_bytes)
+  explicit WatchedFileSystem(std::shared_ptr<HighWaterMark> mark)
       : FileSystemWrapper(rocksdb::FileSystem::Default()),
         mark_(mark),
-        manifests_(std::make_shared<Manifests>(std::move(mark))),
-        disk_reserve_bytes_(disk_reserve_bytes) {}
+        manifests_(std::make_shared<Manifests>(std::move(mark))) {}
 
   const char* Name() const override { return "WatchedFileSystem"; }
 
@@ -188,8 +147,6 @@ class WatchedFileSystem final : public rocksdb::FileSystemWrapper {
       *file = std::make_unique<WatchedFile>(
           std::move(*file), *manifest,
           [to = manifests_](const MarkedFile& so_far) { to->Synced(so_far); });
-    } else if (NameOf(path).ends_with(".sst")) {
-      *file = std::make_unique<TableFile>(std::move(*file), path, disk_reserve_bytes_);
     }
     return status;
   }
@@ -217,15 +174,12 @@ class WatchedFileSystem final : public rocksdb::FileSystemWrapper {
  private:
   const std::shared_ptr<HighWaterMark> mark_;
   const std::shared_ptr<Manifests> manifests_;
-  const uint64_t disk_reserve_bytes_;
 };
 
 }  // namespace
 
-std::unique_ptr<rocksdb::Env> NewWatchedEnv(std::shared_ptr<HighWaterMark> mark,
-                                            uint64_t disk_reserve_bytes) {
-  return rocksdb::NewCompositeEnv(
-      std::make_shared<WatchedFileSystem>(std::move(mark), disk_reserve_bytes));
+std::unique_ptr<rocksdb::Env> NewWatchedEnv(std::shared_ptr<HighWaterMark> mark) {
+  return rocksdb::NewCompositeEnv(std::make_shared<WatchedFileSystem>(std::move(mark)));
 }
 
 }  // namespace koios::storage

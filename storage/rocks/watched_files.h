@@ -1,12 +1,10 @@
 // The file system under a graph's RocksDB: the system's own, but what becomes of the manifest and
 // the logs is told to the graph's high-water mark: how much of each is synced, when CURRENT names
-// another manifest, and that a log is about to be deleted. And compactions, which may want as much
-// room as what they compact, leave the disk's reserve alone: it is for logs and memtables.
+// another manifest, and that a log is about to be deleted.
 #pragma once
 
 #include <rocksdb/env.h>
 
-#include <cstdint>
 #include <memory>
 
 #include "storage/high_water_mark.h"
@@ -14,7 +12,6 @@
 namespace koios::storage {
 
 // Shares the mark. Thread-safe as RocksDB needs it.
-std::unique_ptr<rocksdb::Env> NewWatchedEnv(std::shared_ptr<HighWaterMark> mark,
-                                            uint64_t disk_reserve_bytes);
+std::unique_ptr<rocksdb::Env> NewWatchedEnv(std::shared_ptr<HighWaterMark> mark);
 
 }  // namespace koios::storage

@@ -214,7 +214,7 @@ void SubmitSession::Stop(const Status& why) {
     stopped_ = why;
     batches_.clear();
     messages_.clear();
-    handle = handle_;
+    if (!result_.has_value()) handle = handle_;
   }
   if (handle != nullptr) handle->Cancel(why);
   GoOn();

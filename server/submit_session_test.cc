@@ -360,6 +360,18 @@ TEST_F(SubmitSessionTest, AFullWindowPausesTheQueryUntilTheClientReads) {
   EXPECT_EQ(stream_.num_messages(), kWindow);
 }
 
+TEST_F(SubmitSessionTest, ACancelEndsResultsThatWaitBehindTheQuerysEnd) {
+  Start("g.V()");
+  const auto query = engine_.Query(0);
+  ASSERT_TRUE(query->PushOne(0));
+  stream_.WaitForWrite();
+  EXPECT_TRUE(query->PushOne(1));
+  query->End(OkStatus(), 2);
+  session_->OnCancel();
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kCancelled);
+  EXPECT_EQ(stream_.num_messages(), 1u);
+}
+
 TEST_F(SubmitSessionTest, AWriteThatFailsStopsTheQuery) {
   Start("g.V()");
   const auto query = engine_.Query(0);

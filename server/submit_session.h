@@ -1,10 +1,10 @@
 // SubmitSession: one Submit call from its text to its last message.
 //   gRPC thread: admits and queues Begin() -> pool: parse, plan, view, engine Submit
 //   a request that changes the graph: its results are held until it is committed; on a conflict it
-//   runs again on a new view when it has its turn (storage/conflict_lanes.h), a few times, then it
-//   is ABORTED; while it waits, it has no thread, and its deadline is an alarm of the pool's engine
-//   worker: Push() a batch into a window of a few -> pool: Pump() encodes one batch gRPC thread:
-//   one write outstanding per stream; OnWriteDone() sends the next message
+//   runs again on a new view when it has its turn (storage/conflict/conflict_lanes.h), a few times,
+//   then it is ABORTED; while it waits, it has no thread, and its deadline is an alarm of the
+//   pool's engine worker: Push() a batch into a window of a few -> pool: Pump() encodes one batch
+//   gRPC thread: one write outstanding per stream; OnWriteDone() sends the next message
 // Rules: at most `window_batches` batches wait; a full window pauses the query, never a thread. The
 // call is finished exactly once, after the engine's Done. It names no gRPC: SubmitStream is all it
 // sees of the client, and tests bring their own.

@@ -21,7 +21,7 @@
 
 #include "core/mutex.h"
 #include "core/status.h"
-#include "storage/files.h"
+#include "storage/disk/files.h"
 #include "storage/rocks/graph_store.h"
 
 namespace koios::storage {

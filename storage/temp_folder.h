@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/status.h"
-#include "storage/files.h"
+#include "storage/disk/files.h"
 
 namespace koios::storage {
 

@@ -8,7 +8,7 @@
 
 #include "core/random.h"
 #include "storage/check.h"
-#include "storage/conflict_window.h"
+#include "storage/conflict/conflict_window.h"
 #include "storage/memory_graph.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/temp_folder.h"

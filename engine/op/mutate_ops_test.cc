@@ -8,7 +8,7 @@
 #include "engine/op/op_test_support.h"
 #include "engine/query_account.h"
 #include "gtest/gtest.h"
-#include "storage/conflict_window.h"
+#include "storage/conflict/conflict_window.h"
 
 namespace koios::engine {
 namespace {

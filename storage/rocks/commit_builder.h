@@ -18,7 +18,7 @@
 
 #include "core/status.h"
 #include "storage/codec/records.h"
-#include "storage/conflict_window.h"
+#include "storage/conflict/conflict_window.h"
 #include "storage/meta_state.h"
 #include "storage/numbers.h"
 #include "storage/rocks/database.h"

@@ -7,7 +7,7 @@
 #include "core/value_compare.h"
 #include "core/value_proto.h"
 #include "storage/check.h"
-#include "storage/conflict_window.h"
+#include "storage/conflict/conflict_window.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"

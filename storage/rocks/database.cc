@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/log.h"
-#include "storage/rocks/store_memory.h"
+#include "storage/rocks/memory/store_memory.h"
 #include "storage/rocks/watched_files.h"
 #include "storage/store_errors.h"
 

@@ -14,7 +14,7 @@
 
 #include "core/status.h"
 #include "storage/codec/keys.h"
-#include "storage/high_water_mark.h"
+#include "storage/disk/high_water_mark.h"
 #include "storage/rocks/graph_store.h"
 
 namespace koios::storage {

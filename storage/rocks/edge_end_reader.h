@@ -8,8 +8,8 @@
 
 #include "core/status.h"
 #include "core/types.h"
-#include "storage/rocks/adjacency_cache.h"
 #include "storage/rocks/database.h"
+#include "storage/rocks/memory/adjacency_cache.h"
 
 namespace koios::storage {
 

@@ -8,8 +8,8 @@
 
 #include "core/log.h"
 #include "storage/rocks/commit_builder.h"
+#include "storage/rocks/memory/store_memory.h"
 #include "storage/rocks/opening.h"
-#include "storage/rocks/store_memory.h"
 #include "storage/rocks/store_state.h"
 #include "storage/store_errors.h"
 
@@ -152,6 +152,8 @@ StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
   }
   RETURN_IF_ERROR(MakeFolder(path));
   auto state = std::make_unique<State>(path, options);
+  ASSIGN_OR_RETURN(state->holder, FileLock::Acquire(path + "/" + kHolderFile, options.read_only,
+                                                    "The graph in '" + path + "'"));
   if (auto pool = AdjacencyOf(options); pool != nullptr) {
     state->cache = std::make_shared<AdjacencyCache>(std::move(pool));
   }

@@ -14,14 +14,14 @@
 #include "core/status.h"
 #include "core/types.h"
 #include "core/value.h"
-#include "storage/conflict_lanes.h"
+#include "storage/conflict/conflict_lanes.h"
 #include "storage/graph_view.h"
 #include "storage/transaction.h"
 #include "storage/write_batch.h"
 
 namespace koios::storage {
 
-struct StoreMemory;  // storage/rocks/store_memory.h
+struct StoreMemory;  // storage/rocks/memory/store_memory.h
 
 struct StoreOptions {
   bool create = false;           // when there is none

@@ -18,7 +18,7 @@
 #include "core/value_compare.h"
 #include "storage/check.h"
 #include "storage/codec/keys.h"
-#include "storage/files.h"
+#include "storage/disk/files.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/log.h"
 #include "storage/codec/element_id.h"
-#include "storage/disk_room.h"
+#include "storage/disk/disk_room.h"
 
 namespace koios::storage {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "storage/data_folder.h"
-#include "storage/high_water_mark.h"
+#include "storage/disk/high_water_mark.h"
 #include "storage/rocks/mends.h"
 #include "storage/rocks/opening.h"
 #include "storage/rocks/store_state.h"

@@ -9,8 +9,8 @@
 
 #include "core/schema.h"
 #include "storage/graph_view.h"
-#include "storage/rocks/adjacency_cache.h"
 #include "storage/rocks/database.h"
+#include "storage/rocks/memory/adjacency_cache.h"
 
 namespace koios::storage {
 

@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "core/mutex.h"
-#include "storage/conflict_lanes.h"
-#include "storage/conflict_window.h"
-#include "storage/disk_room.h"
-#include "storage/files.h"
-#include "storage/high_water_mark.h"
+#include "storage/conflict/conflict_lanes.h"
+#include "storage/conflict/conflict_window.h"
+#include "storage/disk/disk_room.h"
+#include "storage/disk/files.h"
+#include "storage/disk/high_water_mark.h"
 #include "storage/meta_state.h"
 #include "storage/numbers.h"
-#include "storage/rocks/adjacency_cache.h"
 #include "storage/rocks/database.h"
 #include "storage/rocks/graph_store.h"
+#include "storage/rocks/memory/adjacency_cache.h"
 #include "storage/rocks/rocks_view.h"
 
 namespace koios::storage {

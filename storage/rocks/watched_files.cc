@@ -12,7 +12,7 @@
 
 #include "core/log.h"
 #include "core/mutex.h"
-#include "storage/files.h"
+#include "storage/disk/files.h"
 
 namespace koios::storage {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "storage/high_water_mark.h"
+#include "storage/disk/high_water_mark.h"
 
 namespace koios::storage {
 

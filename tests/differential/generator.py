@@ -19,14 +19,69 @@ class Generator:
         return self.chance.choice(items)
 
     def query(self):
+        if self.chance.random() < 0.08:
+            return self.pick(self.early_stop, self.early_stop, self.visited)()
         self.labels, self.ambiguous = [], False
+        first = self.chance.randint(1, 4)
         text, kind = self.pick(
             ("g.V()", "v"), ("g.V()", "v"), ("g.V(%d)" % self.chance.randint(1, 6), "v"),
+            ("g.V(%d..%d)" % (first, first + self.chance.randint(0, 2)), "v"),
             ("g.V().hasLabel('person')", "v"), ("g.E()", "e"))
         for _ in range(self.chance.randint(1, 5)):
             step, kind = self.step(kind, 0, top=True)
             text += step
         return text + self.end(kind)
+
+    def hops(self):
+        """A loop's body that makes the path longer by as much in each iteration."""
+        return "__." + self.pick("both(%s)", "out(%s)", "bothE(%s).otherV()") % self.edge_labels() + \
+            self.pick("", ".simplePath()", ".simplePath()", ".has('age',%s)" % self.predicate(True))
+
+    def early_stop(self):
+        """What leaves a loop first: the lengths of its paths tell the iteration."""
+        start = self.pick("g.V(%d)" % self.chance.randint(1, 6),
+                          "g.V(%d)" % self.chance.randint(1, 6), "g.V().order().by(T.id)")
+        times = self.chance.randint(1, 3)
+        loop = self.pick(
+            ".repeat(%s).emit().times(%d)", ".emit().repeat(%s).times(%d)",
+            ".repeat(%s).emit(__.has('age')).times(%d)",
+            ".repeat(%s).until(__.or(__.has('lang'),__.loops().is(%d)))",
+            ".until(__.or(__.has('lang'),__.loops().is(%d))).repeat(%s)")
+        inside = (times, self.hops()) if loop.startswith(".until") else (self.hops(), times)
+        text = start + loop % inside
+        low = self.chance.randint(0, 3)
+        return text + self.pick(
+            ".limit(%d).path().count(Scope.local)" % (low + 1),
+            ".path().count(Scope.local).limit(%d)" % (low + 1),
+            ".path().count(Scope.local).range(%d,%d)" % (low, low + 3),
+            ".path().count(Scope.local).skip(%d)" % low, ".path().count(Scope.local).tail(3)",
+            ".path().count(Scope.local).fold()", ".path().count(Scope.local).next()")
+
+    def visited(self):
+        """A set of the visited: each vertex comes once, on a shortest way."""
+        visit = ".where(without('x')).local(__.aggregate('x'))"
+        text = "g.V(%d)" % self.chance.randint(1, 6) + self.pick("", ".aggregate('x')")
+        text += ".repeat(%s%s)" % (self.hops().replace(".simplePath()", ""), visit)
+        return text + self.pick(
+            ".emit().path().count(Scope.local)", ".emit().id()", ".emit().limit(2).count()",
+            ".times(%d).path().count(Scope.local)" % self.chance.randint(1, 3),
+            ".emit().path().count(Scope.local).limit(3)", ".cap('x').unfold().id()")
+
+    def upsert(self):
+        """A request that adds an edge unless it is there, or looks what is there."""
+        names = {"x": self.chance.randint(1, 6), "y": self.chance.randint(1, 6),
+                 "l": self.pick("one", "two")}
+        return self.pick(
+            "g.V(%(x)d).as('a').V(%(y)d).coalesce(__.inE('%(l)s').where(__.outV().as('a')),"
+            "__.addE('%(l)s').from('a')).outV().id()",
+            "g.V(%(x)d).coalesce(__.outE('%(l)s').where(__.inV().hasId(%(y)d)),"
+            "__.addE('%(l)s').to(__.V(%(y)d))).inV().id()",
+            "g.V(%(x)d).outE('%(l)s').where(__.inV().hasId(%(y)d)).fold().coalesce(__.unfold(),"
+            "__.V(%(x)d).addE('%(l)s').to(__.V(%(y)d))).count()",
+            "g.V(%(x)d).not(__.out('%(l)s').hasId(%(y)d)).addE('%(l)s').to(__.V(%(y)d)).count()",
+            "g.V(%(x)d).outE('%(l)s').inV().id()",
+            "g.V(%(x)d).outE('%(l)s').where(__.inV().hasId(%(y)d)).drop()",
+            "g.E().hasLabel('one','two').count()") % names
 
     def child(self, kind, depth, wanted=None):
         """An anonymous traversal; `wanted`: the kind that it must give. Never of identity() alone:
@@ -52,7 +107,8 @@ class Generator:
         if number:
             n = self.chance.randint(20, 40)
             return self.pick("%d" % n, "gt(%d)" % n, "lt(%d)" % n, "between(25,%d)" % n,
-                             "neq(%d)" % n, "within(27,29,%d)" % n, "gte(%d).and(lte(35))" % n,
+                             "neq(%d)" % n, "within(27,29,%d)" % n,
+                             "within(25..%d)" % n, "without(30..%d)" % n, "gte(%d).and(lte(35))" % n,
                              "lt(28).or(gt(%d))" % n, "not(eq(%d))" % n, "without(32)")
         name = self.pick(*NAMES)
         return self.pick("'%s'" % name, "neq('%s')" % name, "within('%s','lop')" % name,

@@ -1,11 +1,11 @@
-#include "storage/high_water_mark.h"
+#include "storage/disk/high_water_mark.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "storage/files.h"
+#include "storage/disk/files.h"
 #include "storage/temp_folder.h"
 
 namespace koios::storage {

@@ -1,4 +1,4 @@
-#include "storage/high_water_mark.h"
+#include "storage/disk/high_water_mark.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "storage/files.h"
+#include "storage/disk/files.h"
 
 namespace koios::storage {
 namespace {

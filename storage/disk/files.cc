@@ -1,4 +1,4 @@
-#include "storage/files.h"
+#include "storage/disk/files.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

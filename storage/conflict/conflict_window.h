@@ -14,7 +14,7 @@
 #include "core/status.h"
 #include "core/types.h"
 #include "core/value.h"
-#include "storage/conflict_lanes.h"
+#include "storage/conflict/conflict_lanes.h"
 
 namespace koios::storage {
 

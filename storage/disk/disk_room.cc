@@ -1,6 +1,6 @@
-#include "storage/disk_room.h"
+#include "storage/disk/disk_room.h"
 
-#include "storage/files.h"
+#include "storage/disk/files.h"
 
 namespace koios::storage {
 namespace {

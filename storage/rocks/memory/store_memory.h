@@ -7,8 +7,8 @@
 
 #include <memory>
 
-#include "storage/rocks/adjacency_cache.h"
 #include "storage/rocks/graph_store.h"
+#include "storage/rocks/memory/adjacency_cache.h"
 
 namespace koios::storage {
 

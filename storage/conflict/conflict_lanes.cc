@@ -1,4 +1,4 @@
-#include "storage/conflict_lanes.h"
+#include "storage/conflict/conflict_lanes.h"
 
 #include <algorithm>
 #include <utility>

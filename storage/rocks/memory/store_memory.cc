@@ -1,4 +1,4 @@
-#include "storage/rocks/store_memory.h"
+#include "storage/rocks/memory/store_memory.h"
 
 namespace koios::storage {
 namespace {

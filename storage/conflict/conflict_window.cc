@@ -1,4 +1,4 @@
-#include "storage/conflict_window.h"
+#include "storage/conflict/conflict_window.h"
 
 #include <xxhash.h>
 

@@ -1,4 +1,4 @@
-#include "storage/rocks/adjacency_cache.h"
+#include "storage/rocks/memory/adjacency_cache.h"
 
 #include <gtest/gtest.h>
 

@@ -55,7 +55,7 @@ class Generator:
             ".path().count(Scope.local).limit(%d)" % (low + 1),
             ".path().count(Scope.local).range(%d,%d)" % (low, low + 3),
             ".path().count(Scope.local).skip(%d)" % low, ".path().count(Scope.local).tail(3)",
-            ".path().count(Scope.local).fold()", ".path().count(Scope.local).next()")
+            ".path().count(Scope.local).fold()")
 
     def visited(self):
         """A set of the visited: each vertex comes once, on a shortest way."""

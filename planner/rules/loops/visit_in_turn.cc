@@ -3,7 +3,9 @@
 // `local(aggregate('x'))`, a set of the visited, is one operation; other readers go through the
 // stage one traverser after the other.
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <span>
 
 #include "planner/rules/rules.h"
 
@@ -74,51 +76,60 @@ bool AddsCurrent(const Op& op, const std::string& name) {
   return aggregate != nullptr && aggregate->name == name && aggregate->value.empty();
 }
 
-// Wraps [begin, end] into a child that is entered by one traverser after the other.
-void TakeInTurn(Chain* chain, size_t begin, size_t end) {
-  const auto first = chain->ops.begin() + static_cast<std::ptrdiff_t>(begin);
-  const auto last = chain->ops.begin() + static_cast<std::ptrdiff_t>(end) + 1;
-  const SourceSpan span = first->span;
-  const std::string step = first->step;
-  Chain body;
-  body.ops.assign(std::make_move_iterator(first), std::make_move_iterator(last));
-  Scope scope = ScopeOf(plan::ScopeExit::ALL, "", plan::Project::DROP_ROW, std::move(body));
-  scope.keeps_labels = true;
-  chain->ops.insert(chain->ops.erase(first, last), Op{std::move(scope), span, step});
-}
-
-// The last operation behind `at`, in its stage, that adds to what it reads; `at`: there is none.
-size_t LastWriter(const Chain& chain, size_t at) {
-  std::set<std::string> reads;
-  CollectEffectReads(chain.ops[at], &reads);
-  size_t last = at;
-  if (reads.empty()) return last;
-  for (size_t i = at + 1; i < chain.ops.size() && !Waits(chain.ops[i]); ++i) {
-    std::set<std::string> writes;
-    CollectEffectWrites(chain.ops[i], &writes);
-    const bool adds = std::any_of(writes.begin(), writes.end(), [&reads](const std::string& name) {
-      return reads.contains(name);
-    });
-    if (adds) last = i;
+// For each operation the last one behind it, in its stage, that adds to what it reads; itself:
+// there is none.
+std::vector<size_t> LastWriters(const Chain& chain) {
+  std::vector<size_t> last(chain.ops.size());
+  std::map<std::string, size_t> writers;  // of the stage, as far as it has been walked
+  for (size_t i = chain.ops.size(); i-- > 0;) {
+    const Op& op = chain.ops[i];
+    last[i] = i;
+    std::set<std::string> names;
+    CollectEffectReads(op, &names);
+    if (Waits(op)) writers.clear();
+    for (const std::string& name : names) {
+      const auto found = writers.find(name);
+      if (found != writers.end()) last[i] = std::max(last[i], found->second);
+    }
+    if (Waits(op)) continue;
+    names.clear();
+    CollectEffectWrites(op, &names);
+    for (const std::string& name : names) writers.emplace(name, i);
   }
   return last;
 }
 
+// A child of the operations that is entered by one traverser after the other.
+Op InTurn(std::span<Op> ops) {
+  const SourceSpan span = ops.front().span;
+  const std::string step = ops.front().step;
+  Chain body;
+  body.ops.assign(std::make_move_iterator(ops.begin()), std::make_move_iterator(ops.end()));
+  Scope scope = ScopeOf(plan::ScopeExit::ALL, "", plan::Project::DROP_ROW, std::move(body));
+  scope.keeps_labels = true;
+  return {std::move(scope), span, step};
+}
+
 bool VisitIn(Chain* chain) {
-  bool changed = false;
-  for (size_t i = 0; i + 1 < chain->ops.size(); ++i) {
-    const std::optional<std::string> name = WantedNew(chain->ops[i]);
-    const size_t last = LastWriter(*chain, i);
-    if (last == i) continue;
-    changed = true;
-    if (name && last == i + 1 && AddsCurrent(chain->ops[i + 1], *name)) {
-      chain->ops[i].body = Aggregate{*name, "", true};
-      chain->ops[i].step += "." + chain->ops[i + 1].step;
-      chain->ops.erase(chain->ops.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  const std::vector<size_t> last = LastWriters(*chain);
+  std::vector<Op> ops;
+  for (size_t begin = 0, end = 0; begin < chain->ops.size(); begin = end) {
+    const std::span<Op> rest = std::span(chain->ops).subspan(begin);
+    size_t writer = last[begin];
+    for (end = begin + 1; end <= writer; ++end) writer = std::max(writer, last[end]);
+    const std::optional<std::string> name = WantedNew(rest[0]);
+    if (writer == begin) {
+      ops.push_back(std::move(rest[0]));
+    } else if (name && writer == begin + 1 && AddsCurrent(rest[1], *name)) {
+      rest[0].body = Aggregate{*name, "", true};
+      rest[0].step += "." + rest[1].step;
+      ops.push_back(std::move(rest[0]));
     } else {
-      TakeInTurn(chain, i, last);
+      ops.push_back(InTurn(rest.first(end - begin)));
     }
   }
+  const bool changed = ops.size() < chain->ops.size();
+  chain->ops = std::move(ops);
   return changed;
 }
 

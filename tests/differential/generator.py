@@ -43,7 +43,7 @@ class Generator:
                           "g.V(%d)" % self.chance.randint(1, 6), "g.V().order().by(T.id)")
         times = self.chance.randint(1, 3)
         loop = self.pick(
-            ".repeat(%s).emit().times(%d)", ".emit().repeat(%s).times(%d)",
+            ".repeat(%s).emit().times(%d)", ".repeat(%s).times(%d).emit()",
             ".repeat(%s).emit(__.has('age')).times(%d)",
             ".repeat(%s).until(__.or(__.has('lang'),__.loops().is(%d)))",
             ".until(__.or(__.has('lang'),__.loops().is(%d))).repeat(%s)")

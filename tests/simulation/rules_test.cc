@@ -289,6 +289,44 @@ TEST(RulesTest, AChangeBeforeALimitIsMadeOnce) {
   }
 }
 
+// Rows of equal value meet although they come from several workers: a Merge lets go when no rows are
+// under way, whichever worker is idle first.
+TEST(RulesTest, SeveralWorkersMergeAsWellAsOne) {
+  plan::Plan plan;
+  plan.set_num_slots(1);
+  Append(&plan)->mutable_partitions();
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Append(&plan)->mutable_scan();
+  std::vector<size_t> merges;
+  for (int hop = 0; hop < 4; ++hop) {
+    Append(&plan)->mutable_exchange()->set_key(plan::Exchange::OWNER);
+    merges.push_back(static_cast<size_t>(plan.operators_size()));
+    Append(&plan)->mutable_merge()->set_capacity(1000);
+    Append(&plan)->mutable_expand()->set_direction(plan::BOTH);
+  }
+  Append(&plan)->mutable_reduce()->set_stage(plan::PARTIAL);
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Append(&plan)->mutable_reduce();
+  Append(&plan)->mutable_sink();
+
+  Rng graphs(11);
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto graph = MakeGraph(&graphs);
+    const auto vertices = Evaluate({{}, std::nullopt}, *graph);
+    engine::SimulationOptions options;
+    options.seed = seed;
+    options.num_workers = static_cast<uint32_t>(2 + seed % 4);
+    options.shared_view = false;
+    options.profile = true;
+    options.deliver_percent = static_cast<uint32_t>(5 + seed * 7 % 90);
+    const engine::SimulationResult result = engine::Simulate(plan, graph, options);
+    ASSERT_TRUE(result.status.ok()) << result.status << " seed " << seed;
+    for (const size_t merge : merges) {
+      EXPECT_LE(result.operators[merge].rows_out, vertices->rows.size()) << "seed " << seed;
+    }
+  }
+}
+
 // Alternatives run one after the other, each with a whole new weight.
 TEST(RulesTest, Alternatives) {
   ExpectUnderAllSchedules({Nest(Kind::kCoalesce, {{Of(Kind::kHasOver, 8), Of(Kind::kOut)},

@@ -34,7 +34,8 @@ class Generator:
 
     def hops(self):
         """A loop's body that makes the path longer by as much in each iteration."""
-        return "__." + self.pick("both(%s)", "out(%s)", "bothE(%s).otherV()") % self.edge_labels() + \
+        hop = self.pick("both(%s)", "out(%s)", "bothE(%s).otherV()") % self.edge_labels()
+        return "__." + hop + \
             self.pick("", ".simplePath()", ".simplePath()", ".has('age',%s)" % self.predicate(True))
 
     def early_stop(self):
@@ -108,7 +109,8 @@ class Generator:
             n = self.chance.randint(20, 40)
             return self.pick("%d" % n, "gt(%d)" % n, "lt(%d)" % n, "between(25,%d)" % n,
                              "neq(%d)" % n, "within(27,29,%d)" % n,
-                             "within(25..%d)" % n, "without(30..%d)" % n, "gte(%d).and(lte(35))" % n,
+                             "within(25..%d)" % n, "without(30..%d)" % n,
+                             "gte(%d).and(lte(35))" % n,
                              "lt(28).or(gt(%d))" % n, "not(eq(%d))" % n, "without(32)")
         name = self.pick(*NAMES)
         return self.pick("'%s'" % name, "neq('%s')" % name, "within('%s','lop')" % name,

@@ -289,8 +289,8 @@ TEST(RulesTest, AChangeBeforeALimitIsMadeOnce) {
   }
 }
 
-// Rows of equal value meet although they come from several workers: a Merge lets go when no rows are
-// under way, whichever worker is idle first.
+// Rows of equal value meet although they come from several workers: a Merge lets go when no rows
+// are under way, whichever worker is idle first.
 TEST(RulesTest, SeveralWorkersMergeAsWellAsOne) {
   plan::Plan plan;
   plan.set_num_slots(1);

@@ -141,19 +141,18 @@ class MergingBarrier : public BarrierOperator {
   StateTable<State> states_;
 };
 
-template <typename Op, typename... Args>
-OperatorBundle Bundle(Args&&... args) {
-  OperatorBundle bundle;
-  bundle.barrier = std::make_unique<Op>(std::forward<Args>(args)...);
-  return bundle;
-}
-
 }  // namespace
 
 OperatorBundle MakeWaitingDedup(std::vector<uint32_t> slots, OperatorHost* host) {
-  return Bundle<WaitingDedup>(std::move(slots), host);
+  OperatorBundle bundle;
+  bundle.barrier = std::make_unique<WaitingDedup>(std::move(slots), host);
+  return bundle;
 }
 
-OperatorBundle MakeMergingBarrier(OperatorHost* host) { return Bundle<MergingBarrier>(host); }
+OperatorBundle MakeMergingBarrier(OperatorHost* host) {
+  OperatorBundle bundle;
+  bundle.barrier = std::make_unique<MergingBarrier>(host);
+  return bundle;
+}
 
 }  // namespace koios::engine

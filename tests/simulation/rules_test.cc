@@ -289,6 +289,45 @@ TEST(RulesTest, AChangeBeforeALimitIsMadeOnce) {
   }
 }
 
+// V().out().limit(2) of a graph that has more elements than a query may see before it spreads: the
+// same rows, however many workers there are and whatever the schedule is.
+TEST(RulesTest, ALimitTakesTheSameRows) {
+  plan::Plan plan;
+  plan.set_num_slots(1);
+  Append(&plan)->mutable_partitions();
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Append(&plan)->mutable_scan();
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::OWNER);
+  Append(&plan)->mutable_expand();
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Append(&plan)->mutable_limit()->set_high(2);
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Append(&plan)->mutable_sink();
+
+  const auto graph = std::make_shared<storage::MemoryGraph>(8);
+  std::vector<VertexRef> vertices;
+  for (int64_t i = 0; i < 400; ++i) {
+    vertices.push_back(graph->AddVertex(Value::Long(i), "v").value());
+  }
+  for (size_t i = 0; i < vertices.size(); ++i) {
+    ASSERT_TRUE(graph->AddEdge(vertices[i], vertices[(i + 7) % vertices.size()], "e").ok());
+  }
+  std::optional<std::vector<Value>> first;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    engine::SimulationOptions options;
+    options.seed = seed;
+    options.num_workers = static_cast<uint32_t>(1 + seed % 5);
+    options.shared_view = true;
+    options.spread_after_rows = 200;
+    options.deliver_percent = static_cast<uint32_t>(5 + seed * 7 % 90);
+    const engine::SimulationResult result = engine::Simulate(plan, graph, options);
+    ASSERT_TRUE(result.status.ok()) << result.status << " seed " << seed;
+    ASSERT_EQ(result.rows.size(), 2u) << "seed " << seed;
+    if (!first) first = result.rows;
+    for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(Equals(result.rows[i], (*first)[i])) << seed;
+  }
+}
+
 // Rows of equal value meet although they come from several workers: a Merge lets go when no rows
 // are under way, whichever worker is idle first.
 TEST(RulesTest, SeveralWorkersMergeAsWellAsOne) {

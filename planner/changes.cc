@@ -24,23 +24,13 @@ const Value* KeyOf(const Mutate& change) {
   return key.kind == Expression::Kind::kConstant ? &key.constant : nullptr;
 }
 
-bool ReadsDegree(const Expression& expression) {
-  if (expression.kind == Expression::Kind::kCall && expression.name == "degree") return true;
-  return std::any_of(expression.args.begin(), expression.args.end(),
-                     [](const ExpressionPtr& arg) { return ReadsDegree(*arg); });
-}
+bool ReadsEdges(const Expression& expression) { return HasCallWith(expression, plan::kReadsEdges); }
 
 bool ReadsKey(const Expression& expression, const Value* key) {
-  if (expression.kind == Expression::Kind::kCall) {
-    const std::string& name = expression.name;
-    if (name == "value_map" || name == "element_map" || name == "property_map") return true;
-    if (name == "property" || name == "by_key") {
-      const Expression& read = *expression.args[1];
-      if (key == nullptr || read.kind != Expression::Kind::kConstant ||
-          Equals(read.constant, *key)) {
-        return true;
-      }
-    }
+  if (IsCallWith(expression, plan::kReadsProperties)) return true;
+  if (IsCallWith(expression, plan::kReadsProperty)) {
+    const Value* read = PropertyRead(expression);
+    if (key == nullptr || read == nullptr || Equals(*read, *key)) return true;
   }
   return std::any_of(expression.args.begin(), expression.args.end(),
                      [key](const ExpressionPtr& arg) { return ReadsKey(*arg, key); });
@@ -81,7 +71,7 @@ bool SeesChange(const Op& op, const Mutate& change) {
       return source != nullptr && source->element == plan::VERTEX;
     case Mutate::Kind::kAddEdge:
       return (source != nullptr && source->element == plan::EDGE) || As<Expand>(op) ||
-             AnyExpression(op, ReadsDegree);
+             AnyExpression(op, ReadsEdges);
     case Mutate::Kind::kSetProperty:
       return SeesKey(op, KeyOf(change));
     case Mutate::Kind::kDrop:

@@ -45,14 +45,14 @@ Op GuardOf(plan::Guard::Look look, const std::vector<std::string>& labels, const
 // that the filter lets pass.
 bool AddValueGuards(const Source& source, const Expression& test, const Op& filter,
                     std::vector<Op>* ops) {
-  if (test.kind == Expression::Kind::kCall && (test.name == "or" || test.name == "and")) {
+  if (IsCall(test, "or") || IsCall(test, "and")) {
     bool all = true, any = false;
     for (const ExpressionPtr& part : test.args) {
       const bool covered = AddValueGuards(source, *part, filter, ops);
       all = all && covered;
       any = any || covered;
     }
-    return test.name == "or" ? all : any;
+    return IsCall(test, "or") ? all : any;
   }
   ExpressionPtr key, value;
   ValueList any_of;
@@ -121,15 +121,15 @@ class NeighbourFinder {
   }
 
   ExpressionPtr Named(const Expression& test) {
-    if (test.kind != Expression::Kind::kCall) return nullptr;
-    if (test.name == "and") {
+    if (IsCall(test, "and")) {
       for (const ExpressionPtr& part : test.args) {
         if (ExpressionPtr named = Named(*part)) return named;
       }
     }
-    if ((test.name != "eq" && test.name != "has_id") || test.args.size() != 2) return nullptr;
+    const bool equals = IsCall(test, "eq");
+    if (!equals && !IsCall(test, "has_id")) return nullptr;
     if (IsFarVertex(*test.args[0])) return Resolve(test.args[1]);
-    return test.name == "eq" && IsFarVertex(*test.args[1]) ? Resolve(test.args[0]) : nullptr;
+    return equals && IsFarVertex(*test.args[1]) ? Resolve(test.args[0]) : nullptr;
   }
 
   bool IsFarVertex(const Expression& expression) const {
@@ -155,7 +155,7 @@ class NeighbourFinder {
 // The guards of degrees that an expression reads.
 void AddDegreeGuards(const Expression& expression, const Op& at, std::vector<Op>* ops) {
   for (const ExpressionPtr& arg : expression.args) AddDegreeGuards(*arg, at, ops);
-  if (expression.kind != Expression::Kind::kCall || expression.name != "degree") return;
+  if (!IsCall(expression, "degree")) return;
   std::vector<std::string> labels;
   for (size_t i = 2; i < expression.args.size(); ++i) {
     labels.push_back(expression.args[i]->constant.AsString());

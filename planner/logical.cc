@@ -266,20 +266,12 @@ bool Writes(const Chain& chain) {
   return std::any_of(chain.ops.begin(), chain.ops.end(), [](const Op& op) { return Writes(op); });
 }
 
-namespace {
-
-bool ReadsStored(const Expression& expression) {
-  if (expression.kind == Expression::Kind::kCall && ReadsStoredData(expression.name)) return true;
-  return std::any_of(expression.args.begin(), expression.args.end(),
-                     [](const ExpressionPtr& arg) { return ReadsStored(*arg); });
-}
-
-}  // namespace
-
 bool ReadsGraphItself(const Op& op) {
   if (As<Source>(op) || As<Expand>(op) || As<Fetch>(op)) return true;
   bool reads = false;
-  ForEachExpression(op, [&reads](const Expression& part) { reads = reads || ReadsStored(part); });
+  ForEachExpression(op, [&reads](const Expression& part) {
+    reads = reads || HasCallWith(part, plan::kReadsStored);
+  });
   return reads;
 }
 
@@ -360,7 +352,7 @@ bool GivesNewValue(const Op& op) {
 bool HasEffects(const Op& op) {
   const Group* group = As<Group>(op);
   const Filter* filter = As<Filter>(op);
-  if (filter != nullptr && IsOnce(*filter->predicate)) return true;
+  if (filter != nullptr && IsCallWith(*filter->predicate, plan::kTakesTurn)) return true;
   if (Writes(op) || As<Aggregate>(op) || (group != nullptr && !group->side_effect.empty()))
     return true;
   const std::vector<Chain>* children = ChildrenOf(op);

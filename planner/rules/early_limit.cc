@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "planner/rules/rules.h"
-#include "planner/rules/simple_body.h"
+#include "planner/value_type.h"
 
 namespace koios::planner {
 namespace {
@@ -19,7 +19,7 @@ bool KeepsEveryRow(const Op& op) {
   }
   const Project* project = As<Project>(op);
   return project != nullptr &&
-         (project->absent != plan::Project::DROP_ROW || IsSurelyPresent(*project->value));
+         (project->absent != plan::Project::DROP_ROW || IsAlwaysThere(*project->value, {}));
 }
 
 // [a, b) of [c, d) in one; counts stay below the largest long.

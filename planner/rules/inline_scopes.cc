@@ -8,11 +8,7 @@ namespace {
 
 // A flag is never absent: and() of one condition makes it false.
 ExpressionPtr AsFlag(ExpressionPtr condition) {
-  if (condition->kind == Expression::Kind::kCall &&
-      (condition->name == "and" || condition->name == "or" || condition->name == "not" ||
-       condition->name == "present")) {
-    return condition;
-  }
+  if (IsCallWith(*condition, plan::kAlwaysThere)) return condition;
   return CallOf("and", {std::move(condition)});
 }
 

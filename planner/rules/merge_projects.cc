@@ -3,7 +3,7 @@
 #include <map>
 
 #include "planner/rules/rules.h"
-#include "planner/rules/simple_body.h"
+#include "planner/value_type.h"
 
 namespace koios::planner {
 namespace {
@@ -56,7 +56,7 @@ bool ReplaceIn(Op* op, const std::string& name, const ExpressionPtr& value) {
 
 bool IsMergeable(const Project& project) {
   return !project.target.empty() && project.target[0] == '~' &&
-         (project.absent == plan::Project::LEAVE_ABSENT || IsSurelyPresent(*project.value));
+         (project.absent == plan::Project::LEAVE_ABSENT || IsAlwaysThere(*project.value, {}));
 }
 
 // Merges the projection at `i` into its only reader.

@@ -368,8 +368,9 @@ void Builder::KeepPath(size_t begin, const std::vector<std::string>& labels) {
   std::vector<ExpressionPtr> args = {Named(kPathName)};
   if (grows) args.push_back(Current());
   for (const std::string& label : labels) args.push_back(StringConstant(label));
-  Emit(Project{CallOf(grows ? "path_append" : "path_label", std::move(args)), kPathName,
-               plan::Project::LEAVE_ABSENT});
+  Emit(Project{
+      grows ? CallOf("path_append", std::move(args)) : CallOf("path_label", std::move(args)),
+      kPathName, plan::Project::LEAVE_ABSENT});
 }
 
 Status Builder::CheckNames(size_t most) {

@@ -10,22 +10,12 @@
 namespace koios::planner {
 namespace {
 
-constexpr char kReadEffect[] = "side_effect";
-constexpr char kAskEffect[] = "in_side_effect";
-
-bool ReadsEffects(const Expression& expression) {
-  if (expression.kind == Expression::Kind::kCall &&
-      (expression.name == kReadEffect || expression.name == kAskEffect)) {
-    return true;
-  }
-  return std::any_of(expression.args.begin(), expression.args.end(),
-                     [](const ExpressionPtr& arg) { return ReadsEffects(*arg); });
-}
-
 // By the op or one inside it.
 bool ReadsEffects(const Op& op) {
   bool reads = false;
-  ForEachExpression(op, [&reads](const Expression& part) { reads = reads || ReadsEffects(part); });
+  ForEachExpression(op, [&reads](const Expression& part) {
+    reads = reads || HasCallWith(part, plan::kReadsEffect);
+  });
   const std::vector<Chain>* children = ChildrenOf(op);
   if (reads || children == nullptr) return reads;
   return std::any_of(children->begin(), children->end(), [](const Chain& child) {

@@ -14,11 +14,9 @@ namespace {
 
 // The name of a side-effect that the expression reads.
 void CollectEffectReads(const Expression& expression, std::set<std::string>* names) {
-  if (expression.kind == Expression::Kind::kCall) {
-    if (expression.name == "side_effect") names->insert(expression.args[0]->constant.AsString());
-    if (expression.name == "in_side_effect") {
-      names->insert(expression.args[1]->constant.AsString());
-    }
+  if (IsCallWith(expression, plan::kReadsEffect)) {
+    const size_t name = plan::EffectArgument(*expression.function);
+    names->insert(expression.args[name]->constant.AsString());
   }
   for (const ExpressionPtr& arg : expression.args) CollectEffectReads(*arg, names);
 }
@@ -54,14 +52,9 @@ std::optional<std::string> WantedNew(const Op& op) {
   const Filter* filter = As<Filter>(op);
   if (filter == nullptr) return std::nullopt;
   const Expression& no = *filter->predicate;
-  if (no.kind != Expression::Kind::kCall || no.name != "not" || no.args.size() != 1) {
-    return std::nullopt;
-  }
+  if (!IsCall(no, "not")) return std::nullopt;
   const Expression& in = *no.args[0];
-  if (in.kind != Expression::Kind::kCall || in.name != "in_side_effect" ||
-      !IsCurrent(*in.args[0])) {
-    return std::nullopt;
-  }
+  if (!IsCall(in, "in_side_effect") || !IsCurrent(*in.args[0])) return std::nullopt;
   return in.args[1]->constant.AsString();
 }
 

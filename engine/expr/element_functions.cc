@@ -136,15 +136,13 @@ Status WithIdFunction(const EvalContext& context, const Args& args, Operand* out
     out->is_constant = args[0]->is_constant;
     out->constant = args[0]->constant;
     out->column = args[0]->column;
-    out->present = args[0]->present;
-    out->all_absent = args[0]->all_absent;
     return OkStatus();
   }
   Operand ids;
   RETURN_IF_ERROR(IdFunction(context, args, &ids));
   RowValues values(context.rows);
   for (uint32_t row = 0; row < context.rows; ++row) {
-    if (!args[0]->Present(row)) continue;
+    if (!out->Present(row)) continue;
     const Value value = args[0]->Get(row);
     if (value.kind() != ValueKind::kVertex && value.kind() != ValueKind::kEdge) {
       values.Put(row, value);
@@ -225,7 +223,7 @@ template <bool kKey>
 Status PropertyPartFunction(const EvalContext& context, const Args& args, Operand* out) {
   RowValues values(context.rows);
   for (uint32_t row = 0; row < context.rows; ++row) {
-    if (!args[0]->Present(row)) continue;
+    if (!out->Present(row)) continue;
     const Value value = args[0]->Get(row);
     if (const std::string* key = PropertyKey(value)) {
       if (kKey) {
@@ -419,8 +417,6 @@ Status LoopsFunction(const EvalContext& context, const Args& args, Operand* out)
   return OkStatus();
 }
 
-constexpr int kMany = 1 << 20;
-
 }  // namespace
 
 ElementRows ElementRows::Of(const Operand& operand, size_t rows) {
@@ -456,22 +452,22 @@ ElementRows ElementRows::Of(const Operand& operand, size_t rows) {
   return elements;
 }
 
-const std::vector<ScalarFunction>& ElementFunctions() {
-  static const std::vector<ScalarFunction> kFunctions = {
-      {"property", 2, 2, PropertyFunction<false>, "_s"},
-      {"by_key", 2, 2, PropertyFunction<true>, "_s"},
-      {"id", 1, 1, IdFunction},
-      {"with_id", 1, 1, WithIdFunction},
-      {"has_id", 2, 2, HasIdFunction, "_l", PrepareIds},
-      {"label", 1, 1, LabelFunction},
-      {"label_in", 1, kMany, LabelInFunction, "_c*"},
-      {"key", 1, 1, PropertyPartFunction<true>},
-      {"value", 1, 1, PropertyPartFunction<false>},
-      {"degree", 2, kMany, DegreeFunction, "_is*"},
-      {"require", 3, 3, RequireFunction, "_ss"},
-      {"require_label", 2, 2, RequireLabelFunction, "_s"},
-      {"loops", 1, 2, LoopsFunction, "c*"},
-      {"map_of", 0, kMany, MapOfFunction},
+const std::vector<ScalarKernel>& ElementFunctions() {
+  static const std::vector<ScalarKernel> kFunctions = {
+      {"property", PropertyFunction<false>},
+      {"by_key", PropertyFunction<true>},
+      {"id", IdFunction},
+      {"with_id", WithIdFunction},
+      {"has_id", HasIdFunction, PrepareIds},
+      {"label", LabelFunction},
+      {"label_in", LabelInFunction},
+      {"key", PropertyPartFunction<true>},
+      {"value", PropertyPartFunction<false>},
+      {"degree", DegreeFunction},
+      {"require", RequireFunction},
+      {"require_label", RequireLabelFunction},
+      {"loops", LoopsFunction},
+      {"map_of", MapOfFunction},
   };
   return kFunctions;
 }

@@ -7,7 +7,7 @@
 
 namespace koios::engine {
 
-const std::vector<ScalarFunction>& ElementFunctions();
+const std::vector<ScalarKernel>& ElementFunctions();
 
 // Edge ends that one call counts, about: no less than the cache keeps of one vertex.
 inline constexpr size_t kCountedEnds = size_t{1} << 18;

@@ -7,27 +7,12 @@
 #include <unordered_set>
 
 #include "core/value_compare.h"
+#include "engine/expr/each_row.h"
 
 namespace koios::engine {
 namespace {
 
 using Args = std::vector<const Operand*>;
-
-constexpr int kMany = 1 << 20;
-
-// Fills `out` row by row; `part` gives nullopt for an absent result.
-template <typename Part>
-Status EachRow(const EvalContext& context, Operand* out, const Part& part) {
-  Column column;
-  out->present.assign(context.rows, 1);
-  for (size_t row = 0; row < context.rows; ++row) {
-    ASSIGN_OR_RETURN(std::optional<Value> result, part(row));
-    if (!result) out->present[row] = 0;
-    column.Append(result ? *result : Value::Null());
-  }
-  out->Own(std::move(column));
-  return OkStatus();
-}
 
 // The path in a row; an empty one when there is none.
 class PathAt {
@@ -159,7 +144,6 @@ Status EntriesFunction(const EvalContext& context, const Args& args, Operand* ou
 Status TurnFunction(const EvalContext& context, const Args& args, Operand* out) {
   const int64_t count = args[1]->constant.AsInteger();
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
-    if (!args[0]->Present(row)) return std::optional<Value>();
     return std::optional<Value>(Value::Long(args[0]->Get(row).AsInteger() % count));
   });
 }
@@ -197,7 +181,6 @@ bool IsSimple(const ValueList& objects) {
 // is_simple(path): whether no object repeats.
 Status SimpleFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
-    if (!args[0]->Present(row)) return std::optional<Value>();
     return std::optional<Value>(Value::Bool(IsSimple(PathAt(*args[0], row)->objects)));
   });
 }
@@ -226,17 +209,17 @@ Status SelectFunction(const EvalContext& context, const Args& args, Operand* out
 
 }  // namespace
 
-const std::vector<ScalarFunction>& PathFunctions() {
-  static const std::vector<ScalarFunction> kFunctions = {
-      {"path_append", 2, kMany, AppendFunction, "__s*"},
-      {"path_of", 1, 1, OfFunction},
-      {"path_label", 2, kMany, LabelFunction, "_s*"},
-      {"path_range", 3, 3, RangeFunction, "_nn"},
-      {"path_entries", 1, 1, EntriesFunction},
-      {"path_by", 2, 2, ByFunction},
-      {"path_select", 3, 3, SelectFunction, "_ss"},
-      {"is_simple", 1, 1, SimpleFunction},
-      {"turn", 2, 2, TurnFunction, "_i"},
+const std::vector<ScalarKernel>& PathFunctions() {
+  static const std::vector<ScalarKernel> kFunctions = {
+      {"path_append", AppendFunction},
+      {"path_of", OfFunction},
+      {"path_label", LabelFunction},
+      {"path_range", RangeFunction},
+      {"path_entries", EntriesFunction},
+      {"path_by", ByFunction},
+      {"path_select", SelectFunction},
+      {"is_simple", SimpleFunction},
+      {"turn", TurnFunction},
   };
   return kFunctions;
 }

@@ -19,8 +19,6 @@ class PlanShape {
   // INTERNAL when the plan is not well formed (ids, edges, scopes).
   static StatusOr<std::shared_ptr<const PlanShape>> Make(const plan::Plan& plan);
 
-  static bool IsBarrier(const plan::Operator& op);
-
   // The first barrier that rows entering `op` are bound to meet on every way, within op's scope and
   // loop (not inside a loop on the way): what is armed by a row that enters there. nullopt: none
   // before the end of the scope, of the iteration, of the plan.

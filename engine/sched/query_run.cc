@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/plan/operator_table.h"
 #include "engine/exchange/batch_check.h"
 #include "engine/sched/query_run_host.h"
 
@@ -67,7 +68,7 @@ Status QueryRun::Open() {
         MakeOperator(*node.op, spec_->plan.num_slots(), node.host.get());
     if (!code.ok()) return WithDetail(code.status(), DetailFor(*node.op));
     node.code = std::move(code).value();
-    node.needed = SlotsNeeded(*node.op);
+    node.needed = plan::SlotsOf(*node.op).needed;
     node.drops.assign(spec_->plan.num_slots(), false);
     for (const uint32_t slot : node.op->drop_slots()) {
       if (slot >= node.drops.size()) return Internal("The plan drops a slot that does not exist.");
@@ -83,10 +84,9 @@ Status QueryRun::Open() {
     if (!tests.empty()) {
       node.tests = std::make_unique<SplitTests>(std::move(tests), node.op->split().copy());
     }
-    const bool stateful =
-        node.op->has_limit() || node.op->has_dedup() || node.code.barrier != nullptr;
-    if (node.op->scope() > 0 && stateful)
+    if (node.op->scope() > 0 && plan::KeepsState(*node.op)) {
       nodes_[node.op->scope() - 1].stateful.push_back(node.op->id());
+    }
     has_nested_scopes_ = has_nested_scopes_ || (node.op->has_scope_enter() && node.op->scope() > 0);
     merges_ = merges_ || IsMerge(static_cast<uint32_t>(id));
     if (node.op->has_exchange()) node.outbox = std::make_unique<Outbox>(worker_.num_workers);
@@ -136,7 +136,7 @@ Status QueryRun::CheckFits(const Frame& frame) const {
   for (const Report& report : frame.reports) {
     fits = fits && report.instance.home < workers;
     for (const BarrierKey& key : report.pending) {
-      fits = fits && key.op < nodes_.size() && PlanShape::IsBarrier(*nodes_[key.op].op);
+      fits = fits && key.op < nodes_.size() && plan::IsBarrier(*nodes_[key.op].op);
     }
   }
   if (!fits) return DataLoss("A frame does not fit the plan of its query.");

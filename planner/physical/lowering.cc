@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/plan/operator_table.h"
 #include "core/value_codec.h"
 #include "planner/physical/drop_slots.h"
 
@@ -84,6 +85,7 @@ void Lowering::LowerRoot(const Chain& root) {
   plan::Operator* sink = Add();
   sink->mutable_sink();
   sink->clear_next();
+  NumberRows();
 }
 
 void Lowering::LowerChain(const Chain& chain) {
@@ -136,6 +138,7 @@ plan::Operator* Lowering::Add() {
   }
   plan::Operator* added = plan_->add_operators();
   added->set_id(id);
+  ordered_.push_back(flow_.ordered);
   added->set_scope(flow_.scope);
   added->set_loop(flow_.loop);
   if (op_ != nullptr) {
@@ -203,9 +206,10 @@ void Lowering::ToHomeInOrder() {
   flow_.mixed = false;
 }
 
-void Lowering::CarryOrdinals() {
-  if (!flow_.ordered) return;
-  plan_->mutable_operators(plan_->operators_size() - 1)->set_ordinal_slot(SlotOf(kOrdinalName));
+void Lowering::NumberRows() {
+  for (plan::Operator& op : *plan_->mutable_operators()) {
+    if (ordered_[op.id()] && plan::AppendsOrdinals(op)) op.set_ordinal_slot(SlotOf(kOrdinalName));
+  }
 }
 
 void Lowering::EndAtHome() {
@@ -237,7 +241,6 @@ void Lowering::Lower(const Source& op) {
         scan->mutable_seek()->add_values(EncodeValue(value));
       }
     }
-    CarryOrdinals();
     flow_.here = {0};
     return;
   }
@@ -245,7 +248,6 @@ void Lowering::Lower(const Source& op) {
   for (const Value& id : *op.ids) inject->add_values(EncodeValue(NormalId(id)));
   AddExchange(plan::Exchange::ID);
   Add()->mutable_lookup()->set_element(op.element);
-  CarryOrdinals();
   flow_.types.current = op.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
   // An edge's properties are at its out vertex, which its id need not tell.
   if (op.element == plan::VERTEX) flow_.here.insert(0);
@@ -258,7 +260,6 @@ void Lowering::Lower(const Source& op) {
 void Lowering::Lower(const Inject& op) {
   plan::Inject* inject = Add()->mutable_inject();
   for (const Value& value : op.values) inject->add_values(EncodeValue(value));
-  CarryOrdinals();
   flow_.here.clear();
 }
 
@@ -268,7 +269,6 @@ void Lowering::Lower(const Expand& op) {
   expand->set_direction(op.direction);
   expand->set_to(op.to);
   CopyNames(op.labels, expand->mutable_labels());
-  CarryOrdinals();
   // An outgoing edge lives with its out vertex, where the row stands.
   const bool stays = op.to == plan::Expand::INCIDENT && op.direction == plan::OUT;
   if (!stays) flow_.here.erase(0);
@@ -277,7 +277,6 @@ void Lowering::Lower(const Expand& op) {
 void Lowering::Lower(const EdgeEnd& op) {
   plan::EdgeEnd* end = Add()->mutable_edge_end();
   end->set_end(op.end);
-  CarryOrdinals();
   if (op.end == plan::EdgeEnd::OTHER) end->set_from_slot(SlotOf(kFromVertexName));
   if (op.end != plan::EdgeEnd::OUT_VERTEX) flow_.here.erase(0);
 }
@@ -287,7 +286,6 @@ void Lowering::Lower(const Fetch& op) {
   plan::Fetch* fetch = Add()->mutable_fetch();
   CopyNames(op.keys, fetch->mutable_keys());
   fetch->set_as_properties(op.as_properties);
-  CarryOrdinals();
   flow_.here.erase(0);
 }
 
@@ -303,11 +301,11 @@ void Lowering::Lower(const Project& op) {
 
 void Lowering::Lower(const Unfold&) {
   if (!flow_.ordered && flow_.one_row) {  // the order of the one list is the traversal's
+    SlotOf(kOrdinalName);
     flow_.ordered = true;
     flow_.mixed = false;
   }
   Add()->mutable_unfold();
-  CarryOrdinals();
   flow_.here.erase(0);
 }
 
@@ -504,7 +502,6 @@ void Lowering::Lower(const Scope& op) {
   exit->set_absent(op.absent);
   for (uint32_t alternative : alternatives) exit->add_alternatives(alternative);
   for (const std::string& name : op.carried) exit->add_carry_slots(SlotOf(name));
-  CarryOrdinals();
   flow_.mixed = flow_.mixed || !serial;  // instances are done in any order
   FinishScope(op, before);
 }
@@ -556,7 +553,6 @@ void Lowering::Lower(const Split& op) {
   }
   added->clear_next();
   for (size_t i = 0; i < op.branches.size(); ++i) added->add_next(0);
-  CarryOrdinals();
   const Flow before = flow_;
   std::vector<Flow> branches;
   for (size_t i = 0; i < op.branches.size(); ++i) {
@@ -590,7 +586,6 @@ void Lowering::AddLoopTests(const LoopTests& tests, std::vector<Flow>* exits) {
     }
     added->clear_next();
     for (size_t i = 0; i < options.size(); ++i) added->add_next(0);
-    CarryOrdinals();
     int index = 0;
     if (tests.until != nullptr) leave(id, index++);
     emits = tests.emit != nullptr;
@@ -604,7 +599,6 @@ void Lowering::AddLoopTests(const LoopTests& tests, std::vector<Flow>* exits) {
   plan::Operator* copy = Add();
   copy->mutable_split()->set_copy(true);
   copy->add_next(0);
-  CarryOrdinals();
   leave(copy->id(), 0);
   flow_.ends = {{copy->id(), 1}};
   flow_.ends.insert(flow_.ends.end(), others.begin(), others.end());
@@ -614,7 +608,6 @@ void Lowering::Lower(const Loop& op) {
   plan::Operator* enter_operator = Add();
   enter_operator->mutable_loop_enter();
   const uint32_t enter = enter_operator->id();
-  CarryOrdinals();
   const uint32_t outer_loop = flow_.loop;
   bool ordered = flow_.ordered;
   for (const Chain& part : op.parts) ordered = ordered && !EndsHistory(part);
@@ -640,11 +633,9 @@ void Lowering::Lower(const Loop& op) {
   plan::Operator* back = Add();
   back->mutable_loop_back()->set_enter(enter);
   back->set_next(0, enter + 1);
-  CarryOrdinals();
   flow_ = JoinFlows(std::move(exits));
   flow_.loop = outer_loop;
   Add()->mutable_loop_exit()->set_enter(enter);
-  CarryOrdinals();
 }
 
 }  // namespace koios::planner

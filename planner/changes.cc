@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/value_compare.h"
+#include "planner/op_table.h"
 
 namespace koios::planner {
 namespace {
@@ -94,17 +95,6 @@ bool Sees(std::span<const Op> reader, std::span<const Op> writer) {
     for (const Mutate* change : changes) sees = sees || SeesChange(op, *change);
   });
   return sees;
-}
-
-bool HoldsTraversers(const Chain& chain) {
-  bool holds = false;
-  ForEachOp(chain.ops, [&holds](const Op& op) {
-    const Barrier* barrier = As<Barrier>(op);
-    holds = holds || (barrier != nullptr && !barrier->planned) || As<Reduce>(op) || As<Order>(op) ||
-            As<Group>(op) || As<Dedup>(op) || As<Sample>(op) || As<Aggregate>(op) ||
-            As<Limit>(op) || As<Tail>(op) || As<Cap>(op);
-  });
-  return holds;
 }
 
 }  // namespace koios::planner

@@ -5,31 +5,16 @@
 #include <optional>
 #include <span>
 
+#include "planner/op_table.h"
 #include "planner/rules/equals_property.h"
 
 namespace koios::planner {
 namespace {
 
-bool AddsElements(const Chain& chain);
-
-bool AddsElements(const Op& op) {
+bool IsAddition(const Op& op) {
   const Mutate* mutate = As<Mutate>(op);
-  if (mutate != nullptr) {
-    return mutate->kind == Mutate::Kind::kAddVertex || mutate->kind == Mutate::Kind::kAddEdge;
-  }
-  const std::vector<Chain>* children = ChildrenOf(op);
-  return children != nullptr && std::any_of(children->begin(), children->end(),
-                                            [](const Chain& child) { return AddsElements(child); });
-}
-
-bool AddsElements(const Chain& chain) {
-  return std::any_of(chain.ops.begin(), chain.ops.end(),
-                     [](const Op& op) { return AddsElements(op); });
-}
-
-// Behind it one cannot tell which rows there were, only what they came to.
-bool Gathers(const Op& op) {
-  return As<Reduce>(op) || As<Group>(op) || As<Aggregate>(op) || As<Cap>(op);
+  return mutate != nullptr &&
+         (mutate->kind == Mutate::Kind::kAddVertex || mutate->kind == Mutate::Kind::kAddEdge);
 }
 
 Op GuardOf(plan::Guard::Look look, const std::vector<std::string>& labels, const Op& at) {
@@ -99,7 +84,7 @@ class NeighbourFinder {
         if (scope->policy == plan::ScopeExit::NONE) continue;
         NeighbourFinder inside = *this;
         if (ExpressionPtr named = inside.Find(scope->bodies[0].ops)) return named;
-      } else if (!As<Mutate>(op) || Writes(op)) {
+      } else if (!As<Mutate>(op) || ChangesGraph(op)) {
         return nullptr;
       }
     }
@@ -186,12 +171,12 @@ class Guards {
     std::vector<std::vector<Op>> guards_of(chain->ops.size());
     for (size_t i = chain->ops.size(); i-- > 0;) {
       Op& op = chain->ops[i];
-      const bool adds = AddsElements(op);
+      const bool adds = AnyOp(op, IsAddition);
       GuardChildren(&op, ahead);
       if (ahead.adds || adds) GuardExpressions(&op, &guards_of[i]);
       if (As<Source>(op) && ahead.adds) GuardSource(*chain, i, ahead, &guards_of[i]);
       if (As<Expand>(op) && ahead.adds && ahead.gathers) GuardExpand(*chain, i, &guards_of[i]);
-      ahead.gathers = ahead.gathers || (ahead.adds && Gathers(op));
+      ahead.gathers = ahead.gathers || (ahead.adds && TraitsOf(op).gathers);
       ahead.adds = ahead.adds || adds;
     }
     std::vector<Op> ops;
@@ -209,7 +194,7 @@ class Guards {
     if (children == nullptr) return;
     const Scope* scope = As<Scope>(op);
     if (scope == nullptr) {
-      ahead.adds = ahead.adds || AddsElements(*op);  // in a next iteration or branch
+      ahead.adds = ahead.adds || AnyOp(*op, IsAddition);  // in a next iteration or branch
       for (Chain& child : *children) GuardChain(&child, ahead);
       return;
     }
@@ -220,7 +205,8 @@ class Guards {
       Ahead inside = ahead;
       inside.gathers = inside.gathers || !flows || !last;
       GuardChain(&(*children)[i], inside);
-      ahead.adds = ahead.adds || AddsElements((*children)[i]);  // when those before gave nothing
+      ahead.adds =
+          ahead.adds || AnyOp((*children)[i], IsAddition);  // when those before gave nothing
     }
   }
 
@@ -275,7 +261,7 @@ class Guards {
 }  // namespace
 
 bool AddGuards(Chain* root) {
-  if (!AddsElements(*root)) return false;
+  if (!AnyOp(*root, IsAddition)) return false;
   Guards guards;
   guards.GuardChain(root, {});
   return guards.changed();

@@ -1,5 +1,7 @@
 #include "planner/value_type.h"
 
+#include "planner/op_table.h"
+
 namespace koios::planner {
 namespace {
 

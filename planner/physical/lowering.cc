@@ -4,7 +4,9 @@
 
 #include "core/plan/operator_table.h"
 #include "core/value_codec.h"
+#include "planner/op_table.h"
 #include "planner/physical/drop_slots.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -31,20 +33,13 @@ void SetPosition(const SourceSpan& span, plan::Position* out) {
 constexpr uint32_t kFrontiers = 64;
 
 bool HasFrontier(const Chain& chain) {
-  return std::any_of(chain.ops.begin(), chain.ops.end(), [](const Op& op) {
-    if (As<Loop>(op) && As<Loop>(op)->breadth_first) return true;
-    const std::vector<Chain>* children = ChildrenOf(op);
-    return children != nullptr && std::any_of(children->begin(), children->end(), HasFrontier);
-  });
+  return AnyOp(chain, [](const Op& op) { return As<Loop>(op) && As<Loop>(op)->breadth_first; });
 }
 
 // Whether all rows of an iteration wait for each other somewhere in this part of a loop.
 bool IsInLockStep(const Chain& part) {
-  return std::any_of(part.ops.begin(), part.ops.end(), [](const Op& op) {
-    const Aggregate* aggregate = As<Aggregate>(op);
-    return As<Barrier>(op) || As<Order>(op) || As<Tail>(op) || As<Sample>(op) || As<Dedup>(op) ||
-           As<Reduce>(op) || As<Group>(op) || (aggregate != nullptr && !aggregate->distinct);
-  });
+  return std::any_of(part.ops.begin(), part.ops.end(),
+                     [](const Op& op) { return TraitsOf(op).waits || TraitsOf(op).waits_in_loop; });
 }
 
 template <typename Names>
@@ -57,7 +52,7 @@ void CopyNames(const std::vector<std::string>& names, Names* out) {
 StatusOr<plan::Plan> LowerToPlan(const Chain& root) {
   plan::Plan plan;
   plan.set_format(1);
-  plan.set_mutates(Writes(root));
+  plan.set_mutates(ChangesGraph(root));
   Lowering lowering(&plan);
   lowering.LowerRoot(root);
   if (lowering.num_slots() > kMaxSlots) {
@@ -97,7 +92,7 @@ void Lowering::LowerOp(const Op& op) {
   const Op* outer = op_;
   op_ = &op;
   const ValueType current = flow_.types.current;
-  SeparateWrites(op);
+  SeparateChanges(op);
   const bool one_row = flow_.one_row;
   if (As<Split>(op) || As<Loop>(op)) flow_.one_row = false;
   std::visit([this](const auto& body) { Lower(body); }, op.body);
@@ -109,20 +104,20 @@ void Lowering::LowerOp(const Op& op) {
 
 // A barrier stands between what has changed the graph and what reads it behind, and between what
 // has read it and what changes it behind. A scope or split is seen as a whole.
-void Lowering::SeparateWrites(const Op& op) {
+void Lowering::SeparateChanges(const Op& op) {
   if (!plan_->mutates()) return;
-  if (As<Barrier>(op)) flow_.reads = flow_.writes = false;
-  const bool writes = Writes(op);
+  if (As<Barrier>(op)) flow_.reads = flow_.changes = false;
+  const bool changes = ChangesGraph(op);
   const bool reads = ReadsGraph(op);
-  if ((reads && flow_.writes) || (writes && flow_.reads)) {
+  if ((reads && flow_.changes) || (changes && flow_.reads)) {
     ToHome();
     Add()->mutable_barrier();
-    flow_.reads = flow_.writes = false;
+    flow_.reads = flow_.changes = false;
   }
   // In a loop every iteration comes behind the one before it; branches see to themselves.
   if (As<Split>(op)) return;
   flow_.reads = flow_.reads || reads;
-  flow_.writes = flow_.writes || writes;
+  flow_.changes = flow_.changes || changes;
 }
 
 void Lowering::EncodeProperty(const std::pair<ExpressionPtr, ExpressionPtr>& property,
@@ -277,7 +272,7 @@ void Lowering::Lower(const Expand& op) {
 void Lowering::Lower(const EdgeEnd& op) {
   plan::EdgeEnd* end = Add()->mutable_edge_end();
   end->set_end(op.end);
-  if (op.end == plan::EdgeEnd::OTHER) end->set_from_slot(SlotOf(kFromVertexName));
+  if (op.end == plan::EdgeEnd::OTHER) end->set_from_slot(SlotOf(FromName()));
   if (op.end != plan::EdgeEnd::OUT_VERTEX) flow_.here.erase(0);
 }
 
@@ -514,7 +509,7 @@ uint32_t Lowering::LowerBody(const Chain& body, const Flow& outside, uint32_t en
   flow_.at_home = true;  // an instance's home is where its row parks
   flow_.one_row = true;
   flow_.ordered = false;
-  flow_.reads = flow_.writes = false;
+  flow_.reads = flow_.changes = false;
   LowerChain(body);
   EndAtHome();
   ends->insert(ends->end(), flow_.ends.begin(), flow_.ends.end());

@@ -54,7 +54,7 @@ class Lowering {
   void Lower(const Loop& op);
 
   // A change and a read that could see it, or miss it, must not run side by side.
-  void SeparateWrites(const Op& op);
+  void SeparateChanges(const Op& op);
   void EncodeProperty(const std::pair<ExpressionPtr, ExpressionPtr>& property,
                       plan::PropertyExpr* out);
   // Adds an operator behind all open ends; its own end is then the only open one.

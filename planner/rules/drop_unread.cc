@@ -3,7 +3,9 @@
 // carry.
 #include <algorithm>
 
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -18,7 +20,6 @@ bool OnlyStores(const Op& op) {
            (IsCurrent(*project->value) || project->absent != plan::Project::DROP_ROW);
   }
   if (const Scope* scope = As<Scope>(op)) {
-    if (Writes(op)) return false;
     return scope->policy == plan::ScopeExit::EXISTS_FLAG ||
            (scope->policy == plan::ScopeExit::FIRST && !scope->target.empty() &&
             scope->absent != plan::Project::DROP_ROW);
@@ -38,8 +39,7 @@ Names CarriedBy(const Scope& scope, const Names& live) {
   }
   Names carried;
   for (const std::string& name : live) {
-    const bool of_history = name[0] != '~' || name == kPathName || name == kFromVertexName;
-    if (written.contains(name) || (forgets && of_history)) carried.insert(name);
+    if (written.contains(name) || (forgets && IsOfHistory(name))) carried.insert(name);
   }
   return carried;
 }

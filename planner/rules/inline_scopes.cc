@@ -1,5 +1,6 @@
 // where(values('age').is(gt(3))), by(out().count()), not(has('x')): one expression instead of a
 // scope with its instances.
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
 #include "planner/rules/simple_body.h"
 
@@ -22,7 +23,7 @@ bool Inline(const Scope& scope, Op* op) {
     return true;
   }
   if (scope.policy == plan::ScopeExit::OPTIONAL) return false;
-  if (Writes(*op) || HasEffects(*op)) return false;
+  if (HasEffects(*op)) return false;
   if (scope.policy == plan::ScopeExit::EFFECT) {
     op->body = Filter{Constant(Value::Bool(true))};
     return true;

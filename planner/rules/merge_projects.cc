@@ -2,7 +2,9 @@
 // there: or(~f1, ~f2) becomes or(..., ...) without slots.
 #include <map>
 
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
+#include "planner/traverser.h"
 #include "planner/value_type.h"
 
 namespace koios::planner {
@@ -55,7 +57,7 @@ bool ReplaceIn(Op* op, const std::string& name, const ExpressionPtr& value) {
 }
 
 bool IsMergeable(const Project& project) {
-  return !project.target.empty() && project.target[0] == '~' &&
+  return !project.target.empty() && !IsLabel(project.target) &&
          (project.absent == plan::Project::LEAVE_ABSENT || IsAlwaysThere(*project.value, {}));
 }
 

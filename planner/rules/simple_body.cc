@@ -173,19 +173,4 @@ ExpressionPtr SimpleExists(const Chain& body) {
   return exists->size <= kMaxExpressionSize / 4 ? exists : nullptr;
 }
 
-bool IsStateless(const Chain& chain) {
-  for (const Op& op : chain.ops) {
-    if (As<Limit>(op) || As<Tail>(op) || As<Sample>(op) || As<Order>(op) || As<Dedup>(op) ||
-        As<Reduce>(op) || As<Group>(op) || As<Inject>(op) || As<Barrier>(op) || As<Aggregate>(op) ||
-        As<Cap>(op) || As<Mutate>(op)) {
-      return false;
-    }
-    if (!As<Split>(op) && !As<Loop>(op)) continue;
-    for (const Chain& branch : *ChildrenOf(op)) {
-      if (!IsStateless(branch)) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace koios::planner

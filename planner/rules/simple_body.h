@@ -11,8 +11,5 @@ namespace koios::planner {
 ExpressionPtr SimpleValue(const Chain& body);
 // Whether the body gives anything, as a predicate; nullptr when not simple.
 ExpressionPtr SimpleExists(const Chain& body);
-// No operation of the chain waits for, counts or remembers rows: it may run for all entering rows
-// as one stream.
-bool IsStateless(const Chain& chain);
 
 }  // namespace koios::planner

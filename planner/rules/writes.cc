@@ -1,5 +1,6 @@
 // Rules for traversals that change the graph: what a limit does not let pass must not be changed
 // (engine rule 9).
+#include "planner/op_table.h"
 #include "planner/plan_error.h"
 #include "planner/rules/rules.h"
 
@@ -16,11 +17,6 @@ bool TakesOne(const Op& op) {
   return limit != nullptr && limit->low == 0 && limit->high == 1;
 }
 
-bool GathersAll(const Op& op) {
-  return As<Order>(op) || As<Reduce>(op) || As<Group>(op) || As<Tail>(op) || As<Sample>(op) ||
-         As<Barrier>(op) || As<Aggregate>(op) || As<Cap>(op);
-}
-
 // `lazy`: rows that were changed flow here one by one.
 Status CheckChain(const Chain& chain, bool* lazy) {
   for (const Op& op : chain.ops) {
@@ -32,8 +28,8 @@ Status CheckChain(const Chain& chain, bool* lazy) {
                              "elements are changed then is not defined yet: put the limit "
                              "before the change, or barrier() or fold() between them");
     }
-    if (GathersAll(op)) *lazy = false;
-    if (As<Mutate>(op) && Writes(op)) *lazy = true;
+    if (TraitsOf(op).waits) *lazy = false;
+    if (TraitsOf(op).changes_graph) *lazy = true;
     const std::vector<Chain>* children = ChildrenOf(op);
     if (children == nullptr) continue;
     const bool before = *lazy;
@@ -42,7 +38,7 @@ Status CheckChain(const Chain& chain, bool* lazy) {
     for (const Chain& child : *children) {
       bool inside = scope != nullptr ? false : before;
       RETURN_IF_ERROR(CheckChain(child, &inside));
-      *lazy = *lazy || inside || Writes(child);
+      *lazy = *lazy || inside || ChangesGraph(child);
     }
   }
   return OkStatus();
@@ -58,7 +54,7 @@ bool StopBeforeWrites(Chain* root) {
       Scope* scope = As<Scope>(&op);
       if (scope == nullptr || !TakesOne(*scope)) continue;
       for (Chain& body : scope->bodies) {
-        if (!Writes(body) || TakesOne(body.ops.back())) continue;
+        if (!ChangesGraph(body) || TakesOne(body.ops.back())) continue;
         body.ops.push_back({Limit{0, 1}, op.span, op.step});
         changed = true;
       }

@@ -2,6 +2,7 @@
 // the last hop can then be counted by its degrees, and nothing is tested per iteration.
 #include "planner/rules/loops/loop_times.h"
 #include "planner/rules/rules.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -15,7 +16,7 @@ bool IsPlain(const Op& op) {
   const Filter* filter = As<Filter>(op);
   if (filter != nullptr) return !HasCallWith(*filter->predicate, plan::kReadsIteration);
   const Project* project = As<Project>(op);
-  return project != nullptr && project->target == kFromVertexName && IsCurrent(*project->value);
+  return project != nullptr && StoresCarried(op) && IsCurrent(*project->value);
 }
 
 // What the loop becomes; empty: it stays.

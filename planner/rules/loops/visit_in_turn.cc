@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
 
 namespace koios::planner {
@@ -38,13 +39,6 @@ void CollectEffectWrites(const Op& op, std::set<std::string>* names) {
   for (const Chain& child : *children) {
     for (const Op& inner : child.ops) CollectEffectWrites(inner, names);
   }
-}
-
-// All rows are in before one goes on: what reads before it has read.
-bool Waits(const Op& op) {
-  const Aggregate* aggregate = As<Aggregate>(op);
-  return (aggregate != nullptr && !aggregate->distinct) || As<Barrier>(op) || As<Order>(op) ||
-         As<Tail>(op) || As<Sample>(op) || As<Reduce>(op) || As<Group>(op) || As<Cap>(op);
 }
 
 // The name that the filter wants its current value not to be in.
@@ -79,12 +73,13 @@ std::vector<size_t> LastWriters(const Chain& chain) {
     last[i] = i;
     std::set<std::string> names;
     CollectEffectReads(op, &names);
-    if (Waits(op)) writers.clear();
+    const bool waits = TraitsOf(op).waits;  // what reads before it has read
+    if (waits) writers.clear();
     for (const std::string& name : names) {
       const auto found = writers.find(name);
       if (found != writers.end()) last[i] = std::max(last[i], found->second);
     }
-    if (Waits(op)) continue;
+    if (waits) continue;
     names.clear();
     CollectEffectWrites(op, &names);
     for (const std::string& name : names) writers.emplace(name, i);

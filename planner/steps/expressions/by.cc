@@ -2,7 +2,7 @@
 
 #include "absl/strings/ascii.h"
 #include "planner/plan_error.h"
-#include "planner/steps/expressions/path.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 

@@ -5,7 +5,7 @@
 namespace koios::planner {
 namespace {
 
-const std::string kNoNameWritten;
+const std::string kNothingStored;
 
 std::string NamesText(const std::vector<std::string>& names) {
   std::string text = "[";
@@ -230,17 +230,17 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
   }
 }
 
-const std::string& WrittenName(const Op& op) {
+const std::string& StoredName(const Op& op) {
   if (const Project* project = As<Project>(op)) return project->target;
   if (const Scope* scope = As<Scope>(op)) return scope->target;
-  return kNoNameWritten;
+  return kNothingStored;
 }
 
-void CollectWrites(const Chain& chain, std::set<std::string>* names) {
+void CollectStores(const Chain& chain, std::set<std::string>* names) {
   for (const Op& op : chain.ops) {
-    if (!WrittenName(op).empty()) names->insert(WrittenName(op));
+    if (!StoredName(op).empty()) names->insert(StoredName(op));
     if (const std::vector<Chain>* children = ChildrenOf(op)) {
-      for (const Chain& child : *children) CollectWrites(child, names);
+      for (const Chain& child : *children) CollectStores(child, names);
     }
   }
 }

@@ -221,12 +221,12 @@ bool AnyOp(const Op& op, const Test& test) {
   return false;
 }
 
-// Names that the op itself reads (not its children), and the name it writes ("" for none or for
-// the current value).
+// Names that the op itself reads (not its children), and the name under which it stores ("" for
+// none or for the current value).
 void CollectReads(const Op& op, std::set<std::string>* names);
-const std::string& WrittenName(const Op& op);
-// Every name that is written somewhere in the chain or its children.
-void CollectWrites(const Chain& chain, std::set<std::string>* names);
+const std::string& StoredName(const Op& op);
+// Every name under which the chain or its children store.
+void CollectStores(const Chain& chain, std::set<std::string>* names);
 
 // The names that the op or its children read.
 void CollectAllReads(const Op& op, std::set<std::string>* names);

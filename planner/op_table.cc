@@ -16,16 +16,22 @@ bool MakesList(const Reduce& op) {
 // The rows.
 
 OpTraits RowOf(const Source&) {
-  return {.takes_bulk = true, .new_value = true, .reads_graph = true};
+  return {.takes_bulk = true, .meeting = Meeting::kParts, .new_value = true, .reads_graph = true};
 }
 
 OpTraits RowOf(const Inject&) { return {.remembers = true, .new_value = true}; }
 
-OpTraits RowOf(const Expand&) {
-  return {.fans_out = true, .takes_bulk = true, .new_value = true, .reads_graph = true};
+OpTraits RowOf(const Expand& op) {
+  return {.fans_out = true,
+          .takes_bulk = true,
+          .meeting = op.to == plan::Expand::NEIGHBOUR ? Meeting::kMeets : Meeting::kAsBefore,
+          .new_value = true,
+          .reads_graph = true};
 }
 
-OpTraits RowOf(const EdgeEnd&) { return {.fans_out = true, .takes_bulk = true, .new_value = true}; }
+OpTraits RowOf(const EdgeEnd&) {
+  return {.fans_out = true, .takes_bulk = true, .meeting = Meeting::kMeets, .new_value = true};
+}
 
 OpTraits RowOf(const Fetch&) {
   return {.fans_out = true, .takes_bulk = true, .new_value = true, .reads_graph = true};
@@ -46,7 +52,9 @@ OpTraits RowOf(const Project& op) {
 
 OpTraits RowOf(const Unfold&) { return {.fans_out = true, .takes_bulk = true, .new_value = true}; }
 
-OpTraits RowOf(const Merge&) { return {.takes_bulk = true, .remembers = true}; }
+OpTraits RowOf(const Merge&) {
+  return {.takes_bulk = true, .meeting = Meeting::kParts, .remembers = true};
+}
 
 OpTraits RowOf(const Limit&) {
   return {.takes_bulk = true, .order = OrderSeen::kShown, .remembers = true, .holds = true};
@@ -84,7 +92,11 @@ OpTraits RowOf(const Barrier& op) {
 OpTraits RowOf(const Coin&) { return {.takes_bulk = true}; }
 
 OpTraits RowOf(const Dedup&) {
-  return {.takes_bulk = true, .remembers = true, .waits_in_loop = true, .holds = true};
+  return {.takes_bulk = true,
+          .meeting = Meeting::kParts,
+          .remembers = true,
+          .waits_in_loop = true,
+          .holds = true};
 }
 
 OpTraits RowOf(const Reduce& op) {
@@ -92,6 +104,7 @@ OpTraits RowOf(const Reduce& op) {
                         op.function == plan::Reduce::COUNT_OF,
           .takes_bulk = !MakesList(op),
           .order = MakesList(op) ? OrderSeen::kShown : OrderSeen::kHidden,
+          .meeting = Meeting::kParts,
           .remembers = true,
           .waits = true,
           .holds = true,
@@ -110,6 +123,7 @@ OpTraits RowOf(const Group& op) {
   row.of_nothing = !op.rows;
   row.takes_bulk = op.kind != plan::Group::LIST;
   row.order = first ? OrderSeen::kShown : OrderSeen::kHidden;
+  row.meeting = Meeting::kParts;
   row.new_value = row.ends_history = true;
   return row;
 }

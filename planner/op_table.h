@@ -15,6 +15,13 @@ enum class OrderSeen : uint8_t {
   kHidden,  // it can't
 };
 
+// Whether different rows may be at the same vertex behind an operation.
+enum class Meeting : uint8_t {
+  kAsBefore,
+  kMeets,
+  kParts,  // they are not: equal ones have become one, or none has gone anywhere yet
+};
+
 // Of the operation itself, without its children. What is not said is false.
 struct OpTraits {
   // Rows in, rows out.
@@ -24,6 +31,7 @@ struct OpTraits {
   bool of_nothing = false;   // gives a row where none has come
   bool takes_bulk = false;   // a row of bulk n does what n rows do, at the cost of one
   OrderSeen order = OrderSeen::kAsBehind;
+  Meeting meeting = Meeting::kAsBefore;
 
   // What one row has to do with the others of its instance.
   bool remembers = false;      // waits for, counts or remembers them, or is once for all

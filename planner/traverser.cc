@@ -30,7 +30,7 @@ bool IsLabel(std::string_view name) { return !name.starts_with('~'); }
 
 bool IsOfHistory(std::string_view name) { return IsLabel(name) || Find(name) != nullptr; }
 
-bool StoresCarried(const Op& op) { return Find(WrittenName(op)) != nullptr; }
+bool StoresCarried(const Op& op) { return Find(StoredName(op)) != nullptr; }
 
 bool GrowsInChild(std::string_view name) {
   const CarriedThing* thing = Find(name);
@@ -43,7 +43,7 @@ std::vector<Project> StoresBefore(const Scope& scope) {
   std::vector<Project> stores;
   if (scope.keeps_labels) return stores;
   std::set<std::string> written;
-  for (const Chain& body : scope.bodies) CollectWrites(body, &written);
+  for (const Chain& body : scope.bodies) CollectStores(body, &written);
   for (const CarriedThing& thing : kThings) {
     const std::string name(thing.name);
     if (thing.behind_closed == nullptr || !written.contains(name)) continue;

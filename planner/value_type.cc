@@ -129,7 +129,7 @@ TypeEnv AtLoopStart(const TypeEnv& before, const Loop& loop) {
   std::set<std::string> written;
   bool forgets = false;
   for (const Chain& part : loop.parts) {
-    CollectWrites(part, &written);
+    CollectStores(part, &written);
     forgets = forgets || ForgetsNames(part);
   }
   for (auto& [name, stored] : start.names) stored.always = stored.always && !forgets;

@@ -178,7 +178,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
     explain_ = std::move(planned.explain);
     return std::shared_ptr<engine::QueryHandle>();
   }
-  if (planned.mutates) {
+  if (planned.changes_graph) {
     ASSIGN_OR_RETURN(transaction_, environment_.graphs->Begin(graph));
     view_ = transaction_;
     // Its results come behind the commit: whoever wants to cancel it must know its id before.

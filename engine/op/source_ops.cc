@@ -182,7 +182,7 @@ std::vector<LabelId> FindLabels(OperatorHost* host,
                                 bool* unknown_only) {
   std::vector<LabelId> labels;
   for (const std::string& name : names) {
-    // A name that the query itself has yet to write is known from now on.
+    // A name that the query itself has yet to add is known from now on.
     const LabelId label = host->transaction() != nullptr ? host->transaction()->KnowLabel(name)
                                                          : host->view().schema().labels.Find(name);
     if (label != kNoName) labels.push_back(label);

@@ -43,7 +43,8 @@ struct SimulationOptions {
   bool profile = false;
   NetworkFault fault = NetworkFault::kNone;
   uint64_t fault_at = 1;
-  std::shared_ptr<storage::Transaction> transaction;  // of a plan that mutates: also its view
+  // Of a plan that changes the graph; also its view.
+  std::shared_ptr<storage::Transaction> transaction;
 };
 
 struct SimulationResult {

@@ -18,7 +18,7 @@ std::string StoredAtEntry(const Chain& body) {
 
 bool WritesAgain(const Chain& body, const std::string& name) {
   std::set<std::string> names;
-  CollectWrites(Chain{{body.ops.begin() + 1, body.ops.end()}}, &names);
+  CollectStores(Chain{{body.ops.begin() + 1, body.ops.end()}}, &names);
   return names.contains(name);
 }
 
@@ -47,7 +47,7 @@ bool HoistStores(Chain* root) {
         Scope* scope = As<Scope>(&chain->ops[i]);
         Op store = scope->bodies[0].ops[0];
         for (Chain& body : scope->bodies) body.ops.erase(body.ops.begin());
-        if (!ForgetsNames(scope->bodies[0])) scope->carried.erase(WrittenName(store));
+        if (!ForgetsNames(scope->bodies[0])) scope->carried.erase(StoredName(store));
         chain->ops.insert(chain->ops.begin() + static_cast<std::ptrdiff_t>(i), std::move(store));
         changed = true;
         ++i;

@@ -34,12 +34,8 @@ bool HasLimit(const Op& op) {
 
 // Whether different rows may now be at the same vertex, given that they may (not) before the op.
 bool Converge(const Op& op, bool before) {
-  const Expand* expand = As<Expand>(op);
-  if (expand != nullptr) return expand->to == plan::Expand::NEIGHBOUR || before;
-  if (As<EdgeEnd>(op)) return true;
-  if (As<Dedup>(op) || As<Reduce>(op) || As<Group>(op) || As<Source>(op) || As<Merge>(op)) {
-    return false;
-  }
+  const Meeting meeting = TraitsOf(op).meeting;
+  if (meeting != Meeting::kAsBefore) return meeting == Meeting::kMeets;
   const std::vector<Chain>* children = ChildrenOf(op);
   if (children == nullptr) return before;
   return before || std::any_of(children->begin(), children->end(), [](const Chain& child) {
@@ -148,7 +144,7 @@ class Placing {
 
   static void PassReads(const Op& op, Names* reads) {
     if (EndsHistory(op)) reads->clear();
-    reads->erase(WrittenName(op));
+    reads->erase(StoredName(op));
     const Names behind = *reads;
     if (const Loop* loop = As<Loop>(op)) {
       *reads = ReadsAtStart(*loop, behind, behind, nullptr);

@@ -39,10 +39,10 @@ bool Keeps(const Op& op, const Expression& value) {
   const bool stores =
       As<Project>(op) || (scope != nullptr && (scope->policy == plan::ScopeExit::FIRST ||
                                                scope->policy == plan::ScopeExit::EXISTS_FLAG));
-  if (!stores || WrittenName(op).empty()) return false;
+  if (!stores || StoredName(op).empty()) return false;
   std::set<std::string> names;
   CollectNames(value, &names);
-  return !names.contains(WrittenName(op));
+  return !names.contains(StoredName(op));
 }
 
 bool ReplaceIn(Op* op, const std::string& name, const ExpressionPtr& value) {
@@ -86,7 +86,7 @@ bool MergeIn(Chain* chain) {
     if (!merged[i]) continue;
     std::set<std::string> names;
     CollectReads(chain->ops[i], &names);
-    const size_t reader = readers[WrittenName(chain->ops[i])].last;
+    const size_t reader = readers[StoredName(chain->ops[i])].last;
     for (const std::string& name : names) {
       if (readers[name].last == i) readers[name].last = reader;
     }

@@ -12,7 +12,7 @@ namespace {
 // Labels and path inside flatMap() stay inside; unnesting would show them.
 bool StoresHistory(const Chain& chain) {
   std::set<std::string> names;
-  CollectWrites(chain, &names);
+  CollectStores(chain, &names);
   return std::any_of(names.begin(), names.end(), IsOfHistory);
 }
 

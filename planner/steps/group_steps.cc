@@ -74,14 +74,14 @@ std::set<std::string> NamesReadBy(const Chain& chain) {
     CollectAllReads(op, &here);
     const std::vector<Chain>* children = ChildrenOf(op);
     for (size_t i = 0; children != nullptr && i < children->size(); ++i) {
-      CollectWrites((*children)[i], &inside);
+      CollectStores((*children)[i], &inside);
     }
     for (const std::string& name : here) {
       // What the planner stores in a child it stores before it reads it there.
       const bool own = !IsLabel(name) && !GrowsInChild(name) && inside.contains(name);
       if (!own && !written.contains(name)) read.insert(name);
     }
-    if (!WrittenName(op).empty()) written.insert(WrittenName(op));
+    if (!StoredName(op).empty()) written.insert(StoredName(op));
     written.insert(inside.begin(), inside.end());
   }
   return read;

@@ -47,7 +47,7 @@ Status CheckChain(const Chain& chain, bool* lazy) {
 }  // namespace
 
 // map(V().property('x', 1)) changes one vertex: the child gets the limit that its scope is.
-bool StopBeforeWrites(Chain* root) {
+bool StopBeforeChanges(Chain* root) {
   return ForEachChain(root, [](Chain* chain) {
     bool changed = false;
     for (Op& op : chain->ops) {

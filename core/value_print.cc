@@ -6,9 +6,9 @@
 
 #include "absl/strings/escaping.h"
 #include "core/big_number.h"
-#include "core/number_print.h"
+#include "core/print/number_print.h"
 #include "core/text.h"
-#include "core/time_print.h"
+#include "core/print/time_print.h"
 
 namespace koios {
 namespace {

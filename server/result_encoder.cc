@@ -73,7 +73,7 @@ size_t FramedSize(size_t bytes) { return bytes + 6; }
 constexpr size_t kNumberBytes = 10;
 
 template <typename T, typename Add>
-Status EncodeNumbers(const std::vector<T>& values, MessageSplitter* splitter, Add add) {
+Status EncodeNumbers(std::span<const T> values, MessageSplitter* splitter, Add add) {
   for (size_t row = 0; row < values.size(); ++row) {
     ASSIGN_OR_RETURN(v1::ResultBatch * message, splitter->NextRow(row, kNumberBytes));
     add(message, values[row]);

@@ -8,7 +8,7 @@ namespace {
 size_t EntryBytes(const Column& column, size_t row) {
   switch (column.kind()) {
     case Column::Kind::kValue:
-      return column.values()[row].ByteSize();
+      return column.ValueAt(row).ByteSize();
     case Column::Kind::kString:
       return column.StringAt(row).size() + sizeof(uint32_t);
     case Column::Kind::kEdge:
@@ -62,7 +62,7 @@ Batch Batch::Slice(size_t begin, size_t end) const {
   slice.rows = end - begin;
   slice.slots.resize(slots.size());
   for (size_t slot = 0; slot < slots.size(); ++slot) {
-    if (Has(slot)) slice.slots[slot].AppendRange(slots[slot], begin, end - begin);
+    if (Has(slot)) slice.slots[slot] = slots[slot].Slice(begin, end - begin);
   }
   if (!bulk.empty()) {
     slice.bulk.assign(bulk.begin() + static_cast<std::ptrdiff_t>(begin),

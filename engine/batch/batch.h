@@ -51,7 +51,7 @@ struct Batch {
   // Appends `source`'s rows at `picked` (positions), without runs. REQUIRES: SameShape or rows ==
   // 0.
   void AppendRows(const Batch& source, const std::vector<uint32_t>& picked);
-  // A copy of rows [begin, end), with their runs.
+  // Rows [begin, end), with their runs. Shares the columns.
   Batch Slice(size_t begin, size_t end) const;
   // Appends a row that has a current value only, without a run.
   void AppendCurrent(const Value& value);

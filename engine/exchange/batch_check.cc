@@ -46,7 +46,7 @@ class References {
       if (column.kind() == Column::Kind::kVertex && !fits(row, column.vertices()[row]))
         return false;
       if (column.kind() == Column::Kind::kEdge && !fits(row, column.edges()[row])) return false;
-      if (column.kind() == Column::Kind::kValue && !fits(row, column.values()[row])) return false;
+      if (column.kind() == Column::Kind::kValue && !fits(row, column.ValueAt(row))) return false;
     }
     return true;
   }

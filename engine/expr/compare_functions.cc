@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "core/value_compare.h"
@@ -45,10 +46,12 @@ bool TestPlain(const T& a, const T& b) {
 }
 
 template <Relation kRelation, typename T, typename U>
-void CompareAll(const std::vector<T>& values, U constant, Column* out) {
-  for (const T& value : values) {
-    out->AppendBool(TestPlain<kRelation, U>(static_cast<U>(value), constant));
+void CompareAll(std::span<const T> values, U constant, Column* out) {
+  std::vector<uint8_t> results(values.size());
+  for (size_t row = 0; row < values.size(); ++row) {
+    results[row] = TestPlain<kRelation, U>(static_cast<U>(values[row]), constant) ? 1 : 0;
   }
+  *out = Column::OfBools(std::move(results));
 }
 
 // Column against constant, of types that compare alike without promotion to a wider one.

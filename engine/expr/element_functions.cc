@@ -32,9 +32,7 @@ void Scatter(Column values, const std::vector<uint32_t>& rows, size_t num_rows, 
       picked[row] = static_cast<uint32_t>(next++);
     }
   }
-  Column spread(values.kind());
-  spread.AppendGather(values, picked);
-  out->Own(std::move(spread));
+  out->Own(values.Gather(picked));
 }
 
 // Entries of several sorts of elements, put back into row order.
@@ -424,13 +422,15 @@ ElementRows ElementRows::Of(const Operand& operand, size_t rows) {
   if (operand.all_absent) return elements;
   if (!operand.is_constant && operand.present.empty()) {
     if (operand.column->kind() == Column::Kind::kVertex) {
-      elements.vertices = operand.column->vertices();
+      elements.shared_ = *operand.column;
+      elements.vertices = elements.shared_.vertices();
       elements.vertex_rows.resize(rows);
       for (uint32_t row = 0; row < rows; ++row) elements.vertex_rows[row] = row;
       return elements;
     }
     if (operand.column->kind() == Column::Kind::kEdge) {
-      elements.edges = operand.column->edges();
+      elements.shared_ = *operand.column;
+      elements.edges = elements.shared_.edges();
       elements.edge_rows.resize(rows);
       for (uint32_t row = 0; row < rows; ++row) elements.edge_rows[row] = row;
       return elements;
@@ -440,15 +440,17 @@ ElementRows ElementRows::Of(const Operand& operand, size_t rows) {
     if (!operand.Present(row)) continue;
     const Value value = operand.Get(row);
     if (value.kind() == ValueKind::kVertex) {
-      elements.vertices.push_back(value.AsVertex());
+      elements.own_vertices_.push_back(value.AsVertex());
       elements.vertex_rows.push_back(row);
     } else if (value.kind() == ValueKind::kEdge) {
-      elements.edges.push_back(value.AsEdge());
+      elements.own_edges_.push_back(value.AsEdge());
       elements.edge_rows.push_back(row);
     } else {
       elements.other_rows.push_back(row);
     }
   }
+  elements.vertices = elements.own_vertices_;
+  elements.edges = elements.own_edges_;
   return elements;
 }
 

@@ -165,14 +165,14 @@ void SelectRows(const Operand& result, size_t rows, std::vector<uint32_t>* selec
     return;
   }
   if (result.column->kind() == Column::Kind::kBool) {
-    const std::vector<uint8_t>& bits = result.column->bools();
+    const std::span<const uint8_t> bits = result.column->bools();
     for (uint32_t row = 0; row < rows; ++row) {
       if (bits[row] != 0 && result.Present(row)) selected->push_back(row);
     }
     return;
   }
   if (bulks != nullptr && result.column->kind() == Column::Kind::kLong) {
-    const std::vector<int64_t>& passing = result.column->longs();
+    const std::span<const int64_t> passing = result.column->longs();
     for (uint32_t row = 0; row < rows; ++row) {
       if (passing[row] <= 0 || !result.Present(row)) continue;
       selected->push_back(row);

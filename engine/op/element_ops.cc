@@ -183,7 +183,7 @@ class FetchOp : public StreamOperator {
     const size_t count = std::min(limit, found - next_);
     const auto begin = found_.origin.begin() + static_cast<std::ptrdiff_t>(next_);
     output->origin.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
-    output->column.AppendRange(found_.column, next_, count);
+    output->column = found_.column.Slice(next_, count);
     next_ += count;
     if (given) Forget(*done);
     return OkStatus();

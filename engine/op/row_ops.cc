@@ -77,7 +77,7 @@ class ProjectOp : public StreamOperator {
       if (present) rows.push_back(row);
     }
     if (rows.size() == slice.end - slice.begin || absent_ == plan::Project::DROP_ROW) {
-      if (!result.is_constant) return output->column.AppendGather(*result.column, rows);
+      if (!result.is_constant) return Take(*result.column, rows, output);
       for (size_t i = 0; i < rows.size(); ++i) output->column.Append(result.constant);
       return;
     }
@@ -90,6 +90,11 @@ class ProjectOp : public StreamOperator {
         output->column.Append(Value::Null());
       }
     }
+  }
+
+  static void Take(const Column& values, const std::vector<uint32_t>& rows, OpOutput* output) {
+    if (!output->column.empty()) return output->column.AppendGather(values, rows);
+    output->column = rows.size() == values.size() ? values : values.Gather(rows);
   }
 
   RowSlices expression_;

@@ -36,7 +36,7 @@ size_t QueryRun::OutputLimit(const Node& node, const Batch& input) const {
   size_t bytes = 0;
   for (size_t slot = 1; slot < input.slots.size(); ++slot) {
     const Column& column = input.slots[slot];
-    if (!column.empty() && !node.drops[slot]) bytes += column.ByteSize() - sizeof(Column);
+    if (!node.drops[slot]) bytes += column.FlatByteSize();
   }
   return std::min(RowLimit(bytes, input.rows), worker_.bounds.batch_rows);
 }
@@ -53,7 +53,7 @@ Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
     if (output.identity) {
       batch.slots[slot] = in.slots[slot];
     } else {
-      batch.slots[slot].AppendGather(in.slots[slot], output.origin);
+      batch.slots[slot] = in.slots[slot].Gather(output.origin);
     }
   }
   if (output.slot >= 0 && !node->drops[static_cast<size_t>(output.slot)]) {

@@ -1,4 +1,4 @@
-#include "core/time_print.h"
+#include "core/print/time_print.h"
 
 #include <fmt/format.h>
 

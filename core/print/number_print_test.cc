@@ -1,4 +1,4 @@
-#include "core/number_print.h"
+#include "core/print/number_print.h"
 
 #include <gtest/gtest.h>
 

@@ -105,7 +105,7 @@ TEST_F(SnapshotDamageTest, CutWhileItIsMapped) {
 TEST_F(SnapshotDamageTest, CutAfterItWasChecked) {
   const auto snapshot = Open().value();
   ASSERT_TRUE(ReadAll(snapshot).ok());
-  const Adjacency* const lists = snapshot->FindAdjacency(0, Direction::kOut, 13);
+  const SnapshotAdjacency* const lists = snapshot->FindAdjacency(0, Direction::kOut, 13);
   ASSERT_NE(lists, nullptr);
   std::filesystem::resize_file(path(), 0);
   uint64_t sum = 0;

@@ -102,7 +102,7 @@ Status PartitionSnapshot::ReadHeads() {
                                     part(SectionKind::kEdgeIds),
                                     part(SectionKind::kOutPositions),
                                     Find({SectionKind::kPeers, SectionIndex::kPartition, 0, 0, 0})};
-      ASSIGN_OR_RETURN(auto made, Adjacency::Make(name, *section, parts, refs_));
+      ASSIGN_OR_RETURN(auto made, SnapshotAdjacency::Make(name, *section, parts, refs_));
       const bool fits =
           name.set < label_sets_.size() && made->facts().rows == label_sets_[name.set].rows;
       if (!fits) return files_[0]->NoteDamage();
@@ -132,8 +132,8 @@ Status PartitionSnapshot::ReadHeads() {
   return OkStatus();
 }
 
-const Adjacency* PartitionSnapshot::FindAdjacency(uint32_t set, Direction direction,
-                                                  LabelId label) const {
+const SnapshotAdjacency* PartitionSnapshot::FindAdjacency(uint32_t set, Direction direction,
+                                                          LabelId label) const {
   const SectionIndex index = direction == Direction::kOut ? SectionIndex::kOut : SectionIndex::kIn;
   const auto found = adjacencies_.find({SectionKind::kAdjacency, index, set, label, 0});
   return found == adjacencies_.end() ? nullptr : found->second.get();
@@ -236,7 +236,7 @@ Status PartitionSnapshot::FindIds(std::span<const std::string_view> ids, uint64_
   return Damage();
 }
 
-Status FindOutPlaces(const Adjacency& in, std::span<const VertexRef> vertices,
+Status FindOutPlaces(const SnapshotAdjacency& in, std::span<const VertexRef> vertices,
                      std::span<const InEdge> edges,
                      std::span<const PartitionSnapshot* const> snapshots, OutPlace* out) {
   for (size_t i = 0; i < edges.size(); ++i) {

@@ -15,8 +15,8 @@
 
 #include "core/status.h"
 #include "core/types.h"
-#include "storage/snapshot/adjacency.h"
 #include "storage/snapshot/mapped_file.h"
+#include "storage/snapshot/snapshot_adjacency.h"
 #include "storage/snapshot/snapshot_column.h"
 
 namespace koios::storage {
@@ -59,7 +59,7 @@ class PartitionSnapshot {
   Status FindIds(std::span<const std::string_view> ids, uint64_t* out) const;
 
   // Null: nothing has any.
-  const Adjacency* FindAdjacency(uint32_t set, Direction direction, LabelId label) const;
+  const SnapshotAdjacency* FindAdjacency(uint32_t set, Direction direction, LabelId label) const;
   // Key kNoName: the given ids.
   const SnapshotColumn* FindVertexColumn(uint32_t set, KeyId key) const {
     return FindColumn(SectionIndex::kVertex, set, 0, key);
@@ -71,7 +71,7 @@ class PartitionSnapshot {
   const SnapshotColumn* FindItemColumn(uint32_t set, KeyId of, KeyId key) const {
     return FindColumn(SectionIndex::kValue, set, of, key);
   }
-  using Adjacencies = std::map<SectionName, std::unique_ptr<Adjacency>>;
+  using Adjacencies = std::map<SectionName, std::unique_ptr<SnapshotAdjacency>>;
   using Columns = std::map<SectionName, std::unique_ptr<SnapshotColumn>>;
   const Adjacencies& adjacencies() const { return adjacencies_; }
   const Columns& columns() const { return columns_; }
@@ -110,11 +110,12 @@ struct InEdge {
   uint64_t position = 0;  // of the edge, in the same
 };
 struct OutPlace {
-  const Adjacency* adjacency = nullptr;  // of the out vertex; null: its snapshot lacks the edge
+  const SnapshotAdjacency* adjacency =
+      nullptr;  // of the out vertex; null: its snapshot lacks the edge
   uint64_t position = kNoPosition;
 };
 // `vertices[i]`: the in vertex of edges[i]. `snapshots`: of all partitions, by number.
-Status FindOutPlaces(const Adjacency& in, std::span<const VertexRef> vertices,
+Status FindOutPlaces(const SnapshotAdjacency& in, std::span<const VertexRef> vertices,
                      std::span<const InEdge> edges,
                      std::span<const PartitionSnapshot* const> snapshots, OutPlace* out);
 

@@ -67,7 +67,7 @@ struct EdgeInput {
 struct BuiltSnapshot {
   SnapshotFileName file;
   uint64_t vertices = 0, out_edges = 0, in_edges = 0;
-  std::map<SectionKind, uint64_t> bytes_by_kind;
+  SectionBytes bytes_by_kind;
   uint64_t spilled_bytes = 0;
 };
 

@@ -73,7 +73,7 @@ class SnapshotChecker {
     return OkStatus();
   }
 
-  Status CheckLists(const Adjacency& lists) {
+  Status CheckLists(const SnapshotAdjacency& lists) {
     uint64_t next = 0;
     std::vector<uint64_t> rows;
     for (uint64_t first = 0; first < lists.facts().rows; first += rows.size()) {

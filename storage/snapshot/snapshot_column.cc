@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/value_codec.h"
-#include "storage/snapshot/adjacency.h"
 #include "storage/snapshot/encoded_scalar.h"
+#include "storage/snapshot/snapshot_adjacency.h"
 
 namespace koios::storage {
 

@@ -89,7 +89,7 @@ Status SnapshotWriter::End(uint64_t rows) {
   Put(BytesOf(block_checks_));
   block_checks_.clear();
   directory_.push_back(current_);
-  bytes_by_kind_[current_.name().kind] += current_.bytes;
+  bytes_by_kind_[{current_.name().index, current_.name().kind}] += current_.bytes;
   return failed_;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/status.h"
@@ -15,6 +16,9 @@
 #include "storage/snapshot/snapshot_disk.h"
 
 namespace koios::storage {
+
+// Bytes by what they are of.
+using SectionBytes = std::map<std::pair<SectionIndex, SectionKind>, uint64_t>;
 
 class SnapshotWriter {
  public:
@@ -54,7 +58,7 @@ class SnapshotWriter {
   void Keep(SectionEntry entry, uint8_t file);
 
   // Bytes written so far, by kind, block checks and padding apart.
-  const std::map<SectionKind, uint64_t>& bytes_by_kind() const { return bytes_by_kind_; }
+  const SectionBytes& bytes_by_kind() const { return bytes_by_kind_; }
 
   // `counts`: end_local and the numbers of elements; the rest of it doesn't count.
   StatusOr<SnapshotFileName> Finish(const SnapshotHeader& counts);
@@ -88,7 +92,7 @@ class SnapshotWriter {
   std::vector<uint32_t> block_checks_;
   std::vector<Head> heads_;
   std::vector<SectionEntry> directory_;
-  std::map<SectionKind, uint64_t> bytes_by_kind_;
+  SectionBytes bytes_by_kind_;
 };
 
 }  // namespace koios::storage

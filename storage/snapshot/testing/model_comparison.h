@@ -140,8 +140,8 @@ class ModelComparison {
     return OkStatus();
   }
 
-  Status CompareEdge(uint64_t number, const Adjacency& out, const PartitionSnapshot& snapshot,
-                     uint64_t position) {
+  Status CompareEdge(uint64_t number, const SnapshotAdjacency& out,
+                     const PartitionSnapshot& snapshot, uint64_t position) {
     uint64_t id = 0;
     RETURN_IF_ERROR(out.EdgeIds({&position, 1}, &id));
     Expect(id == number, "id of an edge");
@@ -168,7 +168,7 @@ class ModelComparison {
       expected.emplace_back(std::get<3>(*end), std::get<4>(*end));
     }
     ASSIGN_OR_RETURN(const VertexPlace place, Place(ref));
-    const Adjacency* const lists = Of(ref).FindAdjacency(place.set, direction, label);
+    const SnapshotAdjacency* const lists = Of(ref).FindAdjacency(place.set, direction, label);
     if (lists == nullptr) {
       Expect(expected.empty(), "list of " + Name(ref));
       return OkStatus();

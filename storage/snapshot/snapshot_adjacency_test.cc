@@ -1,5 +1,5 @@
 // Where in-edges are in the adjacency of their out vertices: searched, and stored.
-#include "storage/snapshot/adjacency.h"
+#include "storage/snapshot/snapshot_adjacency.h"
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ class OutPositionsTest : public ::testing::Test {
     return out;
   }
 
-  void Rewrite(const Adjacency& lists, uint32_t partition,
+  void Rewrite(const SnapshotAdjacency& lists, uint32_t partition,
                const std::vector<const PartitionSnapshot*>& all, SnapshotWriter* writer) {
     SpillSpace space(folder_.path(), 1 << 20);
     const StageContext context{&space, NarrowRefs(model_.num_partitions)};
@@ -90,7 +90,7 @@ TEST_F(OutPositionsTest, StoredAndSearchedAreTheSame) {
   // Positions of these files are used, those of others are not.
   for (const uint64_t number : {2, 3}) {
     const Snapshots snapshots = WithPositions(built, number, 2);
-    const Adjacency* const in = snapshots[0]->FindAdjacency(0, Direction::kIn, 12);
+    const SnapshotAdjacency* const in = snapshots[0]->FindAdjacency(0, Direction::kIn, 12);
     ASSERT_NE(in, nullptr);
     EXPECT_EQ(in->HasOutPositions(1, snapshots[1]->header().number), number == 2);
     ModelComparison comparison(model_, snapshots);

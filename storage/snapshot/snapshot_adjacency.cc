@@ -1,4 +1,4 @@
-#include "storage/snapshot/adjacency.h"
+#include "storage/snapshot/snapshot_adjacency.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,21 +8,20 @@
 
 namespace koios::storage {
 
-StatusOr<std::unique_ptr<Adjacency>> Adjacency::Make(const SectionName& name,
-                                                     const MappedSection& facts,
-                                                     const AdjacencySections& sections,
-                                                     const NarrowRefs& refs) {
+StatusOr<std::unique_ptr<SnapshotAdjacency>> SnapshotAdjacency::Make(
+    const SectionName& name, const MappedSection& facts, const AdjacencySections& sections,
+    const NarrowRefs& refs) {
   RETURN_IF_ERROR(facts.TouchAll());
   AdjacencyFacts copy;
   if (facts.rows() != sizeof(copy)) return facts.file().NoteDamage();
   std::memcpy(&copy, facts.bytes().data(), sizeof(copy));
   if (sections.neighbours == nullptr) return facts.file().NoteDamage();
-  std::unique_ptr<Adjacency> adjacency(new Adjacency(name, copy, sections, refs));
+  std::unique_ptr<SnapshotAdjacency> adjacency(new SnapshotAdjacency(name, copy, sections, refs));
   RETURN_IF_ERROR(adjacency->CheckSections());
   return adjacency;
 }
 
-Status Adjacency::CheckSections() const {
+Status SnapshotAdjacency::CheckSections() const {
   const auto& s = sections_;
   const uint64_t lists = s.presence != nullptr ? facts_.rows_with_any : facts_.rows;
   const auto has = [](const MappedSection* section, uint64_t rows) {
@@ -38,7 +37,7 @@ Status Adjacency::CheckSections() const {
   return whole ? OkStatus() : file().NoteDamage();
 }
 
-Status Adjacency::ListOfPresent(uint64_t list, ListSlice* out) const {
+Status SnapshotAdjacency::ListOfPresent(uint64_t list, ListSlice* out) const {
   if (sections_.offsets == nullptr) {
     *out = {list, 1};
   } else {
@@ -51,7 +50,7 @@ Status Adjacency::ListOfPresent(uint64_t list, ListSlice* out) const {
   return out->begin + out->count <= facts_.edges ? OkStatus() : file().NoteDamage();
 }
 
-Status Adjacency::ListOf(uint64_t row, ListSlice* out) const {
+Status SnapshotAdjacency::ListOf(uint64_t row, ListSlice* out) const {
   DCHECK(row < facts_.rows);
   if (sections_.presence == nullptr) return ListOfPresent(row, out);
   const uint64_t first = row / kRowsPerRank * kRowsPerRank;
@@ -70,7 +69,7 @@ Status Adjacency::ListOf(uint64_t row, ListSlice* out) const {
   return ListOfPresent(list, out);
 }
 
-Status Adjacency::Lists(std::span<const uint64_t> rows, ListSlice* out) const {
+Status SnapshotAdjacency::Lists(std::span<const uint64_t> rows, ListSlice* out) const {
   const MappedSection* const offsets = sections_.offsets;
   const MappedSection& neighbours = *sections_.neighbours;
   // The common case in a plain loop: all is checked, offsets of 4 bytes.
@@ -93,7 +92,7 @@ Status Adjacency::Lists(std::span<const uint64_t> rows, ListSlice* out) const {
   return file().Damage();
 }
 
-Status Adjacency::Degrees(std::span<const uint64_t> rows, uint64_t* out) const {
+Status SnapshotAdjacency::Degrees(std::span<const uint64_t> rows, uint64_t* out) const {
   ListSlice list;
   for (size_t i = 0; i < rows.size(); ++i) {
     RETURN_IF_ERROR(ListOf(rows[i], &list));
@@ -102,7 +101,7 @@ Status Adjacency::Degrees(std::span<const uint64_t> rows, uint64_t* out) const {
   return file().Damage();
 }
 
-Status Adjacency::EdgeIds(std::span<const uint64_t> positions, uint64_t* out) const {
+Status SnapshotAdjacency::EdgeIds(std::span<const uint64_t> positions, uint64_t* out) const {
   const MappedSection* const ids = sections_.edge_ids;
   if (ids == nullptr) return file().NoteDamage();
   if (ids->width() == sizeof(EdgeIdRun)) {
@@ -125,7 +124,7 @@ Status Adjacency::EdgeIds(std::span<const uint64_t> positions, uint64_t* out) co
   return file().Damage();
 }
 
-Status Adjacency::Find(std::span<const EdgeProbe> probes, uint64_t* out) const {
+Status SnapshotAdjacency::Find(std::span<const EdgeProbe> probes, uint64_t* out) const {
   for (size_t i = 0; i < probes.size(); ++i) {
     const EdgeProbe& probe = probes[i];
     out[i] = kNoPosition;
@@ -149,20 +148,20 @@ Status Adjacency::Find(std::span<const EdgeProbe> probes, uint64_t* out) const {
   return file().Damage();
 }
 
-uint64_t Adjacency::NthOf(const ListSlice& list, uint64_t position) const {
+uint64_t SnapshotAdjacency::NthOf(const ListSlice& list, uint64_t position) const {
   const VertexRef neighbour = NeighbourAt(position);
   uint64_t first = position;
   while (first > list.begin && NeighbourAt(first - 1) == neighbour) --first;
   return position - first;
 }
 
-bool Adjacency::HasOutPositions(uint32_t partition, uint64_t number) const {
+bool SnapshotAdjacency::HasOutPositions(uint32_t partition, uint64_t number) const {
   const MappedSection* const peers = sections_.peers;
   return sections_.out_positions != nullptr && peers != nullptr && partition < peers->rows() &&
          peers->TouchAll().ok() && number != 0 && NumberAt(*peers, partition) == number;
 }
 
-Status Adjacency::OutPositions(std::span<const uint64_t> positions, uint64_t* out) const {
+Status SnapshotAdjacency::OutPositions(std::span<const uint64_t> positions, uint64_t* out) const {
   for (size_t i = 0; i < positions.size(); ++i) {
     RETURN_IF_ERROR(sections_.out_positions->Touch(positions[i], 1));
     out[i] = NumberAt(*sections_.out_positions, positions[i]);

@@ -1,4 +1,4 @@
-// Adjacency: the lists of neighbours in a snapshot of the vertices of one label set, in one
+// SnapshotAdjacency: the lists of neighbours in a snapshot of the vertices of one label set, in one
 // direction, by one edge label. Lists are read in place: `Lists` says where they are, and checks
 // that they may be read. Immutable; any thread.
 #pragma once
@@ -39,13 +39,13 @@ struct AdjacencySections {
   const MappedSection* peers = nullptr;
 };
 
-class Adjacency {
+class SnapshotAdjacency {
  public:
   // DATA_LOSS unless the sections fit each other.
-  static StatusOr<std::unique_ptr<Adjacency>> Make(const SectionName& name,
-                                                   const MappedSection& facts,
-                                                   const AdjacencySections& sections,
-                                                   const NarrowRefs& refs);
+  static StatusOr<std::unique_ptr<SnapshotAdjacency>> Make(const SectionName& name,
+                                                           const MappedSection& facts,
+                                                           const AdjacencySections& sections,
+                                                           const NarrowRefs& refs);
 
   const SectionName& name() const { return name_; }
   const AdjacencyFacts& facts() const { return facts_; }
@@ -78,8 +78,8 @@ class Adjacency {
   Status OutPositions(std::span<const uint64_t> positions, uint64_t* out) const;
 
  private:
-  Adjacency(const SectionName& name, const AdjacencyFacts& facts, const AdjacencySections& sections,
-            const NarrowRefs& refs)
+  SnapshotAdjacency(const SectionName& name, const AdjacencyFacts& facts,
+                    const AdjacencySections& sections, const NarrowRefs& refs)
       : name_(name), facts_(facts), sections_(sections), refs_(refs) {}
   Status CheckSections() const;
   Status ListOf(uint64_t row, ListSlice* out) const;

@@ -65,6 +65,7 @@ void GraphStore::State::Publish(MetaState next_meta) {
                                         std::make_shared<const Schema>(meta.schema()), cache);
   MutexLock lock(&view_mutex);
   view.swap(next_view);
+  snapshots = meta.snapshots();
 }
 
 Status GraphStore::State::WriteEffects(Growth growth, rocksdb::WriteBatch* effects) {
@@ -103,8 +104,13 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
   CommitGroup shared{to.get(),   &options, &window, lanes.get(), numbers.get(),
                      &next_meta, &effects, {},      false};
   size_t taken = 0;
+  bool names = false;
   while (taken < group.size()) {
     PendingCommit* commit = group[taken++];
+    if (commit->snapshots != nullptr) {
+      for (const auto& [p, snapshot] : *commit->snapshots) next_meta.SetSnapshot(p, snapshot);
+      names = true;
+    }
     if (!HasEffects(*commit->batch)) {
       commit->result = CommitResult{next_meta.version(), {}, {}, {}, {}};
       continue;
@@ -117,7 +123,7 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
     const bool full = shared.is_full || effects.GetWriteBatch()->GetDataSize() > kMaxGroupBytes;
     if (low || full) break;
   }
-  if (next_meta.version() == meta.version()) return taken;
+  if (next_meta.version() == meta.version() && !names) return taken;
 
   next_meta.TakeChanges([&](std::string_view key, std::string_view value) {
     effects.Put(to->family(Family::kMeta), AsSlice(key), AsSlice(value)).PermitUncheckedError();
@@ -176,26 +182,31 @@ StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch, const CommitW
   self.watch = &watch;
   self.turn = turn;
   if (turn != nullptr) turn->lanes = state.lanes;
+  state.RunInTurn(&self);
+  return std::move(self.result);
+}
+
+void GraphStore::State::RunInTurn(PendingCommit* self) {
   std::vector<PendingCommit*> group;
   {
-    MutexLock lock(&state.queue_mutex);
-    if (state.loading) {
-      return FailedPrecondition(
+    MutexLock lock(&queue_mutex);
+    if (loading) {
+      self->result = FailedPrecondition(
           "A load is being appended to the graph; nothing else can be written until it ends.");
+      return;
     }
-    state.queue.push_back(&self);
-    while (!self.done && (state.leading || state.queue.front() != &self)) {
-      self.wake.Wait(&state.queue_mutex);
+    queue.push_back(self);
+    while (!self->done && (leading || queue.front() != self)) {
+      self->wake.Wait(&queue_mutex);
     }
-    if (self.done) return std::move(self.result);
-    group = state.BeginGroup();
+    if (self->done) return;
+    group = BeginGroup();
   }
   for (size_t next = 0; next < group.size();) {
-    next += state.RunGroup(std::span(group).subspan(next));
+    next += RunGroup(std::span(group).subspan(next));
   }
-  MutexLock lock(&state.queue_mutex);
-  state.EndGroup(group);
-  return std::move(self.result);
+  MutexLock lock(&queue_mutex);
+  EndGroup(group);
 }
 
 std::vector<PendingCommit*> GraphStore::State::BeginGroup() {
@@ -224,7 +235,13 @@ std::shared_ptr<const GraphView> GraphStore::View() const { return state_->Newes
 
 const std::string& GraphStore::path() const { return state_->path; }
 uint32_t GraphStore::num_partitions() const { return View()->num_partitions(); }
-uint64_t GraphStore::DiskBytes() const { return state_->CurrentDatabase()->DiskBytes(); }
+uint64_t GraphStore::DiskBytes() const {
+  uint64_t bytes = state_->CurrentDatabase()->DiskBytes();
+  for (const auto& [partition, snapshot] : state_->Snapshots()) {
+    for (const SnapshotFileName& file : snapshot.files) bytes += file.bytes;
+  }
+  return bytes;
+}
 uint64_t GraphStore::CachedAdjacencyBytes() const {
   return state_->cache == nullptr ? 0 : state_->cache->ByteSize();
 }

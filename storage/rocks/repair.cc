@@ -72,6 +72,7 @@ Status WriteMends(const Mends& mends, GraphStore* store) {
     meta.SetNextLocals(partition, std::max(next.first, meta.next_vertex_local(partition)),
                        std::max(next.second, meta.next_edge_local(partition)));
   }
+  for (const uint32_t partition : mends.snapshots) meta.SetSnapshot(partition, {});
   meta.SetVersion(meta.version() + 1);
   meta.TakeChanges(
       [&](std::string_view key, std::string_view value) { put(Family::kMeta, key, value); });

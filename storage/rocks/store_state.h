@@ -28,6 +28,7 @@ inline constexpr char kFormatFile[] = "FORMAT";
 inline constexpr char kHolderFile[] = "HOLDER";
 inline constexpr char kDatabaseFolder[] = "db";
 inline constexpr char kIngestFolder[] = "ingest";
+inline constexpr char kSnapshotFolder[] = "snapshots";
 inline constexpr char kMarkFile[] = "MARK";
 inline constexpr char kNewMarkFile[] = "MARK.repaired";  // while a repair runs
 
@@ -35,7 +36,8 @@ inline constexpr char kNewMarkFile[] = "MARK.repaired";  // while a repair runs
 struct PendingCommit {
   const WriteBatch* batch = nullptr;
   const CommitWatch* watch = nullptr;
-  CommitTurn* turn = nullptr;  // null: nobody's
+  CommitTurn* turn = nullptr;                 // null: nobody's
+  const NamedSnapshots* snapshots = nullptr;  // to be named, and nothing else
   StatusOr<CommitResult> result = Status(StatusCode::kUnknown, "undecided");
   bool done = false;
   CondVar wake;
@@ -54,6 +56,7 @@ struct GraphStore::State {
   std::deque<PendingCommit*> queue KOIOS_GUARDED_BY(queue_mutex);
   bool leading KOIOS_GUARDED_BY(queue_mutex) = false;  // somebody leads a group
   bool loading KOIOS_GUARDED_BY(queue_mutex) = false;  // a BulkWriter appends
+  bool building_snapshots KOIOS_GUARDED_BY(queue_mutex) = false;
 
   std::shared_ptr<Numbers> numbers;
   const std::shared_ptr<ConflictLanes> lanes = std::make_shared<ConflictLanes>();
@@ -68,6 +71,7 @@ struct GraphStore::State {
   mutable Mutex view_mutex;
   std::shared_ptr<Database> database KOIOS_GUARDED_BY(view_mutex);
   std::shared_ptr<const RocksView> view KOIOS_GUARDED_BY(view_mutex);
+  NamedSnapshots snapshots KOIOS_GUARDED_BY(view_mutex);
 
   std::shared_ptr<const RocksView> NewestView() const {
     MutexLock lock(&view_mutex);
@@ -81,12 +85,19 @@ struct GraphStore::State {
     MutexLock lock(&view_mutex);
     database.swap(next);
   }
+  NamedSnapshots Snapshots() const {
+    MutexLock lock(&view_mutex);
+    return snapshots;
+  }
+  std::string snapshot_folder() const { return path + "/" + kSnapshotFolder; }
   Status LoadMeta();
   // Makes the state of `next_meta`, whose facts are stored, what everybody sees.
   void Publish(MetaState next_meta);
   // The caller leads until EndGroup.
   std::vector<PendingCommit*> BeginGroup() KOIOS_REQUIRES(queue_mutex);
   void EndGroup(const std::vector<PendingCommit*>& group) KOIOS_REQUIRES(queue_mutex);
+  // Waits its turn, and perhaps leads; the answer is in `self`.
+  void RunInTurn(PendingCommit* self);
   // Commits as many of `group` as fit one write, at least one; returns how many.
   size_t RunGroup(std::span<PendingCommit* const> group);
   Status WriteEffects(Growth growth, rocksdb::WriteBatch* effects);

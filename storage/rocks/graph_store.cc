@@ -10,8 +10,10 @@
 #include "storage/rocks/commit_builder.h"
 #include "storage/rocks/memory/store_memory.h"
 #include "storage/rocks/opening.h"
+#include "storage/rocks/snapshots/named_snapshots.h"
 #include "storage/rocks/store_state.h"
 #include "storage/store_errors.h"
+#include "storage/view/snapshot_view.h"
 
 namespace koios::storage {
 namespace {
@@ -63,9 +65,25 @@ void GraphStore::State::Publish(MetaState next_meta) {
   auto next_view =
       std::make_shared<const RocksView>(CurrentDatabase(), meta.version(), meta.num_partitions(),
                                         std::make_shared<const Schema>(meta.schema()), cache);
+  std::shared_ptr<const SnapshotSet> next_opened;
+  {
+    MutexLock lock(&view_mutex);
+    const bool same = opened_snapshots != nullptr &&
+                      opened_snapshots->version() == meta.version() &&
+                      snapshots == meta.snapshots();
+    if (same) next_opened = opened_snapshots;
+  }
+  if (next_opened == nullptr) next_opened = OpenNamedSnapshots(snapshot_folder(), meta);
   MutexLock lock(&view_mutex);
   view.swap(next_view);
+  opened_snapshots.swap(next_opened);
   snapshots = meta.snapshots();
+}
+
+std::shared_ptr<const GraphView> GraphStore::State::QueryView() const {
+  MutexLock lock(&view_mutex);
+  if (opened_snapshots == nullptr || !opened_snapshots->Damage().ok()) return view;
+  return std::make_shared<const SnapshotView>(opened_snapshots, view);
 }
 
 Status GraphStore::State::WriteEffects(Growth growth, rocksdb::WriteBatch* effects) {
@@ -231,10 +249,10 @@ std::unique_ptr<Transaction> GraphStore::Begin() const {
   return std::make_unique<Transaction>(View(), state_->numbers, state_->options.max_value_bytes);
 }
 
-std::shared_ptr<const GraphView> GraphStore::View() const { return state_->NewestView(); }
+std::shared_ptr<const GraphView> GraphStore::View() const { return state_->QueryView(); }
 
 const std::string& GraphStore::path() const { return state_->path; }
-uint32_t GraphStore::num_partitions() const { return View()->num_partitions(); }
+uint32_t GraphStore::num_partitions() const { return state_->NewestView()->num_partitions(); }
 uint64_t GraphStore::DiskBytes() const {
   uint64_t bytes = state_->CurrentDatabase()->DiskBytes();
   for (const auto& [partition, snapshot] : state_->Snapshots()) {

@@ -20,6 +20,7 @@
 #include "storage/rocks/graph_store.h"
 #include "storage/rocks/memory/adjacency_cache.h"
 #include "storage/rocks/rocks_view.h"
+#include "storage/view/snapshot_set.h"
 
 namespace koios::storage {
 
@@ -72,7 +73,11 @@ struct GraphStore::State {
   std::shared_ptr<Database> database KOIOS_GUARDED_BY(view_mutex);
   std::shared_ptr<const RocksView> view KOIOS_GUARDED_BY(view_mutex);
   NamedSnapshots snapshots KOIOS_GUARDED_BY(view_mutex);
+  // Of the newest version; null: none are.
+  std::shared_ptr<const SnapshotSet> opened_snapshots KOIOS_GUARDED_BY(view_mutex);
 
+  // What queries read: from snapshots, as far as they are there and whole.
+  std::shared_ptr<const GraphView> QueryView() const;
   std::shared_ptr<const RocksView> NewestView() const {
     MutexLock lock(&view_mutex);
     return view;

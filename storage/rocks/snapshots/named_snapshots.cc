@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "core/log.h"
 #include "storage/disk/files.h"
 
 namespace koios::storage {
@@ -36,6 +37,29 @@ StatusOr<uint64_t> NextSnapshotNumber(const std::string& folder, const NamedSnap
     if (ParseSnapshotFileName(name, &partition, &number)) next = std::max(next, number + 1);
   }
   return next;
+}
+
+std::shared_ptr<const SnapshotSet> OpenNamedSnapshots(const std::string& folder,
+                                                      const MetaState& meta) {
+  const NamedSnapshots& named = meta.snapshots();
+  const auto is_current = [&](const auto& of_partition) {
+    return of_partition.second.version == meta.version();
+  };
+  if (named.size() != meta.num_partitions() ||
+      !std::all_of(named.begin(), named.end(), is_current)) {
+    return nullptr;
+  }
+  std::vector<std::shared_ptr<const PartitionSnapshot>> opened;
+  for (const auto& [partition, snapshot] : named) {
+    auto one = PartitionSnapshot::Open(folder, partition, snapshot.files.front());
+    if (!one.ok()) {
+      KLOG_WARNING("A snapshot can't be read, and reading is slow until it is made anew: {}",
+                   MessageOf(one.status()));
+      return nullptr;
+    }
+    opened.push_back(*std::move(one));
+  }
+  return std::make_shared<const SnapshotSet>(std::move(opened));
 }
 
 }  // namespace koios::storage

@@ -21,6 +21,7 @@
 #include "storage/snapshot/partition_snapshot.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
+#include "storage/view/snapshot_view.h"
 
 namespace koios::storage {
 namespace {
@@ -189,7 +190,10 @@ class SnapshotLines {
 };
 
 void ExpectSnapshotsSayWhatTheViewSays(const GraphStore& store) {
-  const Lines expected = LinesOf(*store.View()), found = SnapshotLines(OpenNamed(store)).Get();
+  const Lines expected = LinesOf(*StoreAccess::Of(store).NewestView());
+  const Lines found = SnapshotLines(OpenNamed(store)).Get();
+  ASSERT_NE(dynamic_cast<const SnapshotView*>(store.View().get()), nullptr);
+  EXPECT_TRUE(LinesOf(*store.View()) == expected);
   EXPECT_EQ(found.size(), expected.size());
   for (const std::string& line : expected) ASSERT_TRUE(found.contains(line)) << line;
   EXPECT_TRUE(found == expected);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/mutex.h"
-#include "storage/conflict/conflict_lanes.h"
+#include "storage/conflict/conflict_turns.h"
 #include "storage/conflict/conflict_window.h"
 #include "storage/disk/disk_room.h"
 #include "storage/disk/files.h"
@@ -56,7 +56,7 @@ struct GraphStore::State {
   bool loading KOIOS_GUARDED_BY(queue_mutex) = false;  // a BulkWriter appends
 
   std::shared_ptr<Numbers> numbers;
-  const std::shared_ptr<ConflictLanes> lanes = std::make_shared<ConflictLanes>();
+  const std::shared_ptr<ConflictTurns> turns = std::make_shared<ConflictTurns>();
 
   // The leader's, or the BulkWriter's.
   MetaState meta;

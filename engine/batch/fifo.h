@@ -27,11 +27,13 @@ class Fifo {
   // Moves the items: references to them end.
   void push_back(T item) { items_.push_back(std::move(item)); }
   void pop_front() {
-    items_[first_++] = T();
-    if (empty()) {
+    if (size() == 1) {
       items_.clear();
       first_ = 0;
-    } else if (first_ >= kMostGone && 2 * first_ >= items_.size()) {
+      return;
+    }
+    items_[first_++] = T();
+    if (first_ >= kMostGone && 2 * first_ >= items_.size()) {
       items_.erase(items_.begin(), begin());
       first_ = 0;
     }

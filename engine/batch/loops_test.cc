@@ -59,6 +59,17 @@ TEST(LoopsTest, IsAVectorOfCounters) {
   }
 }
 
+// Runs are as many as rows where instances are small: few of them may allocate.
+TEST(LoopsTest, AFewCountersStandInTheObject) {
+  Loops loops;
+  for (uint32_t depth = 1; depth <= Loops::kInPlace + 1; ++depth) {
+    loops.push_back(depth);
+    const auto* object = reinterpret_cast<const uint32_t*>(&loops);
+    const bool inside = loops.begin() >= object && loops.end() <= object + sizeof(loops) / 4;
+    EXPECT_EQ(inside, depth <= Loops::kInPlace) << depth;
+  }
+}
+
 TEST(LoopsTest, IsMadeOfWhatIsIterated) {
   const std::vector<uint64_t> counters = {4, 3, 2, 1};
   EXPECT_EQ(Loops(counters.begin(), counters.end()), (Loops{4, 3, 2, 1}));

@@ -119,8 +119,8 @@ Status QueryRun::CheckFits(const Frame& frame) const {
   return CheckReferences(frame.batch, *spec_->view);
 }
 
-// The batch that the node takes next, before anybody trusts it. A scope's ordinals are read when it
-// is left, from the rows that entered it, too.
+// The batch that the node takes next, before anybody trusts it. The ordinals of rows that enter a
+// scope are read when they leave it.
 Status QueryRun::CheckNext(const Node& node) const {
   const bool enters = node.op->has_scope_enter();
   const plan::Operator& reader = enters ? *nodes_[shape_->ExitOf(node.op->id())].op : *node.op;

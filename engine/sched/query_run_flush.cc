@@ -39,8 +39,9 @@ bool QueryRun::Flush() {
   return moved || complete_;
 }
 
-// Merges give their rows the nearest to the source first. Once the query has spread, only when the
-// coordinator says so: rows of other workers may still meet them.
+// Merges give their rows the nearest to the source first: in `both().both().both().count()` what
+// the first one gives still meets its like in the second. Once the query has spread the coordinator
+// says when, as rows of other workers may come.
 bool QueryRun::FlushMerged() {
   if (!merges_) return false;
   if (num_sent_ + num_received_ == 0) {
@@ -63,7 +64,7 @@ bool QueryRun::FlushHeld(const HeldRows& held) {
   return true;
 }
 
-// In a loop an earlier iteration is nearer to the source, whatever its operator.
+// In `repeat(both().both())` an earlier iteration is nearer to the source, whatever its operator.
 bool QueryRun::IsBefore(const HeldRows& a, const HeldRows& b) const {
   if (shape_->LoopOf(a.op) != shape_->LoopOf(b.op) || a.loops == b.loops) return a.op < b.op;
   return a.loops < b.loops;
@@ -125,8 +126,8 @@ bool QueryRun::FlushFirst(Node* node) {
   return true;
 }
 
-// A few rows that wait for others to make a batch may be what ends the query: they do not wait
-// until a busy worker has nothing else to do.
+// A few rows that wait for others to make a batch may be what ends the query, as in
+// `repeat(both()).limit(1)`. They do not wait until a busy worker has nothing else to do.
 void QueryRun::EndSlice() {
   if (!failure_.ok() || complete_) return;
   if (++num_slices_ % kSlicesToWait == 0) {

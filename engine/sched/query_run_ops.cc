@@ -27,8 +27,8 @@ class ResultCharge {
 
 }  // namespace
 
-// As many rows as a batch has room for, of those slots of the input's rows that stay. Where the
-// first may be enough, partitions come one after the other.
+// As many rows as a batch has room for, by the slots of the input's rows that stay. Partitions come
+// one after the other where the first may be enough: `V().limit(3)`.
 size_t QueryRun::OutputLimit(const Node& node, const Batch& input) const {
   if (node.op->has_partitions() && shape_->IsCutShort(node.op->id())) return 1;
   size_t bytes = 0;
@@ -91,9 +91,10 @@ void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, B
   batch->slots[slot] = std::move(ordinals);
 }
 
-// Gives each output run its weight: of an input run that is through all that is left (what cannot
-// travel in one piece goes home), else a piece. A run is through when a later one has given rows,
-// as operators take the rows in order, and with `last`; without output its weight goes home.
+// Gives each output run its weight: of an input run that is through all that is left, else a piece.
+// Of what is left one piece travels, the others go home; without output, as behind a filter, all
+// do. A run is through when a later one has given rows, as operators take rows in order. With
+// `last` all are.
 void QueryRun::GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch) {
   const size_t rows = output.rows(input->batch);
   size_t next = 0;  // first output row not yet covered
@@ -246,8 +247,8 @@ void QueryRun::CountOut(Node* node, const Batch& batch) {
   for (const int64_t bulk : batch.bulk) stats.bulk_out += static_cast<uint64_t>(bulk);
 }
 
-// Fires barriers of one iteration into one batch: those of many instances make few rows each. As
-// long as it has room, and the call has not taken long.
+// Fires barriers of one iteration into one batch, as long as it has room and the call has not taken
+// long. In `local(out().count())` each instance's makes one row.
 Status QueryRun::RunFiring(Node* node) {
   const uint64_t begin = worker_.clock->NowNanos();
   const int64_t kept = node->host->state_bytes;
@@ -297,8 +298,8 @@ Status QueryRun::FireNext(Node* node, Firing* firing, Batch* batch, bool* done) 
   return OkStatus();
 }
 
-// Copies into every branch, or sends each row into the first option whose test fits. A branch's
-// first row arms its first barrier (engine rule 6).
+// Copies rows into every branch of a `union()`, or sends each into the first option of a `choose()`
+// whose test fits.
 Status QueryRun::RunSplit(Node* node) {
   if (!node->lane->active.has_value()) node->lane->active = TakeInput(node);
   const Batch& batch = node->lane->active->batch;
@@ -319,8 +320,10 @@ Status QueryRun::RunSplit(Node* node) {
   return OkStatus();
 }
 
-// Sends rows picked[b] of the active batch to branch b, splitting each run's weight exactly; one
-// part more goes home when the run arms barriers, in the same report as they.
+// Sends rows picked[b] of the active batch to branch b, and splits each run's weight exactly. The
+// first row in a branch arms its first barrier (engine rule 6): of
+// `union(out().count(), in().count())` both give 0 for a vertex without edges. A run that arms
+// barriers sends one part of its weight home with that report.
 void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked) {
   const Batch& batch = node->lane->active->batch;
   const size_t branches = picked.size();
@@ -377,8 +380,9 @@ void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t
   }
 }
 
-// Entering, counting up, leaving: only the runs change. The first row of an iteration arms the
-// body's first barrier (engine rule 6): the run gives up half its weight for that report.
+// Entering a loop, counting up, leaving it: only the runs change. The first row of an iteration
+// arms the body's first barrier (engine rule 6), in `repeat(out().fold().unfold())` the fold(). The
+// run gives up half its weight for that report.
 Status QueryRun::RunLoop(Node* node) {
   node->lane->active = TakeInput(node);
   Batch& batch = node->lane->active->batch;

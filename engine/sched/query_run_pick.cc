@@ -6,14 +6,15 @@
 namespace koios::engine {
 namespace {
 
-// Of the query's account: what it may use before its queues hold one batch, and its scopes open one
-// instance after the other.
+// Of the query's account: what it may use before it is crowded. Then its queues hold one batch, and
+// its scopes open one instance after the other.
 constexpr int64_t kCrowdedShare = 4;
 
 }  // namespace
 
-// Deepest first: what is nearest to the end moves on before more is made. In loops the shallowest
-// iteration keeps a share, so that a near answer is not missed.
+// Deepest first: what is nearest to the end moves on before more is made. The shallowest iteration
+// of a loop keeps a share (engine rule 20): `repeat(both()).until(has('x')).limit(1)` finds an x
+// two hops away, also where the graph has circles.
 bool QueryRun::Step() {
   if (!failure_.ok() || complete_) return false;
   const bool shallowest = ++num_steps_ % 8 == 0;
@@ -21,8 +22,9 @@ bool QueryRun::Step() {
   return (crowded && StepOnce(shallowest, /*widen=*/false)) || StepOnce(shallowest, true);
 }
 
-// Unless `widen`, no instance begins the next iteration of a loop: what is under way gets through,
-// and its memory is free, before there is more.
+// Unless `widen`, no instance begins the next iteration of a loop in lock-step. Of
+// `local(repeat(out().order()).times(3))` what is under way gets through first, and its memory is
+// free.
 bool QueryRun::StepOnce(bool shallowest, bool widen) {
   for (auto it = busy_.rbegin(); it != busy_.rend(); ++it) {
     const uint32_t rank = *it;
@@ -45,7 +47,8 @@ bool QueryRun::IsCrowded() const {
 bool QueryRun::HasRoom(uint32_t op, const Loops& iteration) const {
   const Lane* lane = nodes_[op].lanes.Find(iteration);
   if (lane == nullptr) return true;
-  // Many iterations have many queues: they become short before they fill the account.
+  // In `repeat(out()).emit()` each iteration has a queue: they become short before they fill the
+  // account.
   return lane->queue.size() < (IsCrowded() ? 1 : worker_.bounds.queue_batches);
 }
 
@@ -67,8 +70,8 @@ bool QueryRun::PickOwn(Node* node, bool may_fire) const {
                      [](const JoinedBatch& joined) { return joined.batch.rows > 0; });
 }
 
-// The deepest iteration's; when memory is short the oldest instance's, so that it ends before
-// others grow.
+// The deepest iteration's. When memory is short the oldest instance's: of
+// `local(repeat(out().order()).times(3))` one ends before others grow.
 bool QueryRun::PickFiring(Node* node) const {
   const bool oldest = node->op->scope() > 0 && IsCrowded();
   const auto by_age = [](const Firing& a, const Firing& b) {
@@ -104,12 +107,13 @@ bool QueryRun::PickLane(Node* node, bool shallowest) const {
   return true;
 }
 
-// Whether the operator may work on input of this iteration: whoever gets its output has room.
+// Whether the operator may work on input of this iteration: where its output goes there is room.
 bool QueryRun::CanTake(const Node& node, const Loops& iteration) const {
   if (node.op->has_sink()) return spec_->sink->Room() > 0;
   if (node.outbox != nullptr && node.outbox->Blocked(iteration)) return false;
   if (node.op->has_scope_enter()) {
-    // Rows that leave when their instance is complete ask for no room: their coming waits for it.
+    // A row that leaves when its instance is complete, as in `not(out())`, asks for no room. It has
+    // waited for that when it came.
     const plan::Operator& exit = *nodes_[shape_->ExitOf(node.op->id())].op;
     if (!MayOpen(node, iteration) || !HasRoom(exit.next(0), iteration)) return false;
   }
@@ -123,8 +127,9 @@ bool QueryRun::CanTake(const Node& node, const Loops& iteration) const {
 }
 
 // Instances of an iteration wait for their rows to get through the next ones, and so never the
-// other way round. Of a serial scope one is open, or in a loop one of each iteration, opened in
-// order: the rows of an instance go through the further iterations before it gives more.
+// other way round. Of a serial scope, `local(aggregate('x'))`, one is open. In a loop it is one of
+// each iteration, opened in order: in `repeat(local(out().aggregate('x')))` the rows of an instance
+// go through the further iterations before it gives more.
 bool QueryRun::MayOpen(const Node& enter, const Loops& iteration) const {
   if (enter.op->scope_enter().serial()) {
     const Loops* last = enter.open_instances.Last();
@@ -133,7 +138,8 @@ bool QueryRun::MayOpen(const Node& enter, const Loops& iteration) const {
   return OpenRoom(enter, iteration) > 0;
 }
 
-// How many instances more may open in this iteration; one can where none is open, whatever is used.
+// How many instances more may open in this iteration. Where none is open one may, whatever memory
+// is used.
 size_t QueryRun::OpenRoom(const Node& enter, const Loops& iteration) const {
   const OpenInstances* instances = enter.open_instances.Find(iteration);
   const size_t open = instances == nullptr ? 0 : instances->count;

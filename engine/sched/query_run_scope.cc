@@ -31,8 +31,8 @@ Status QueryRun::RunScopeEnter(Node* node) {
   return OkStatus();
 }
 
-// Parks the rows and begins an instance of the body for each. They stay charged until the last of
-// them is through.
+// Parks the rows and begins an instance of the body for each: of `where(out())` one per vertex. The
+// rows stay charged until the last of them is through.
 void QueryRun::EnterRows(Node* node, Batch batch, int64_t charged) {
   const uint32_t enter = node->op->id();
   Batch body;
@@ -73,8 +73,9 @@ void QueryRun::ForgetNested(const Parked::OuterRun& outer) {
   if (inside->empty()) nested_.Erase(outer.instance);
 }
 
-// As many of the active batch as may open now, each run with a piece of its weight. What a serial
-// body does to the query's side-effects it does for each traverser, one after the other.
+// As many of the active batch as may open now, each run with a piece of its weight. A serial body,
+// `local(aggregate('x'))`, does what it does to the query's side-effects for each traverser of a
+// bulk, one after the other.
 Status QueryRun::EnterSome(Node* node) {
   Input& input = *node->lane->active;
   Input::Cursor& at = input.cursor;
@@ -118,7 +119,8 @@ Status QueryRun::EnterSome(Node* node) {
   return OkStatus();
 }
 
-// Gives a batch at most: rows are combined with parked ones, which may be much wider.
+// Gives a batch at most. In `local(out())` the rows are combined with parked ones, which may be
+// much wider.
 Status QueryRun::RunScopeExit(Node* node) {
   if (node->lane != nullptr) {
     if (!node->lane->active.has_value()) node->lane->active = TakeInput(node);
@@ -283,7 +285,8 @@ void QueryRun::LeaveAtEnd(Home* home, const plan::ScopeExit& exit) {
   }
 }
 
-// The body gave nothing: the parked row enters the next one, with a new weight.
+// The body gave nothing: in `coalesce(out(), in())` the parked row enters the next one, with a new
+// weight.
 void QueryRun::StartAlternative(Home* home) {
   Node& enter = nodes_[home->parked->enter];
   const plan::ScopeExit& exit = nodes_[shape_->ExitOf(home->parked->enter)].op->scope_exit();

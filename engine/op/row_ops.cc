@@ -1,5 +1,7 @@
 #include "engine/op/row_ops.h"
 
+#include <algorithm>
+
 #include "engine/expr/expression.h"
 #include "engine/op/state/row_slices.h"
 
@@ -29,6 +31,7 @@ class FilterOp : public StreamOperator {
     output->has_bulk = !output->bulk.empty();
     return OkStatus();
   }
+  bool SkipTo(size_t row, StreamCursor* cursor) override { return RowSlices::SkipTo(row, cursor); }
   bool keeps_cursor() const override { return false; }
 
  private:
@@ -63,6 +66,7 @@ class ProjectOp : public StreamOperator {
     output->identity = output->origin.size() == input.rows;
     return OkStatus();
   }
+  bool SkipTo(size_t row, StreamCursor* cursor) override { return RowSlices::SkipTo(row, cursor); }
   bool keeps_cursor() const override { return false; }
 
  private:
@@ -126,6 +130,12 @@ class UnfoldOp : public StreamOperator {
     *done = row_ >= input.rows;
     if (*done) row_ = 0;
     return OkStatus();
+  }
+
+  bool SkipTo(size_t row, StreamCursor*) override {
+    if (row > row_) member_ = 0;
+    row_ = std::max(row_, row);
+    return true;
   }
 
  private:

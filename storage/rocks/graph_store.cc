@@ -119,7 +119,7 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
   MetaState next_meta = meta;
   const std::shared_ptr<Database> to = CurrentDatabase();
   rocksdb::WriteBatchWithIndex effects(rocksdb::BytewiseComparator(), 0, /*overwrite_key=*/true);
-  CommitGroup shared{to.get(),   &options, &window, lanes.get(), numbers.get(),
+  CommitGroup shared{to.get(),   &options, &window, turns.get(), numbers.get(),
                      &next_meta, &effects, {},      false};
   size_t taken = 0;
   bool names = false;
@@ -199,7 +199,7 @@ StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch, const CommitW
   self.batch = &batch;
   self.watch = &watch;
   self.turn = turn;
-  if (turn != nullptr) turn->lanes = state.lanes;
+  if (turn != nullptr) turn->turns = state.turns;
   state.RunInTurn(&self);
   return std::move(self.result);
 }

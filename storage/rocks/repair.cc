@@ -33,7 +33,7 @@ Status SetAsideLogsBehindDamage(const std::string& path, const MarkContent& mark
   const std::string db_path = path + "/" + kDatabaseFolder;
   uint64_t damaged = 0;
   for (const auto& [number, log] : mark.logs) {
-    const Status status = CheckMarkedLog(log, db_path);
+    Status status = CheckMarkedLog(log, db_path);
     if (status.ok()) continue;
     if (status.code() != StatusCode::kDataLoss) return status;
     damaged = number;
@@ -136,7 +136,7 @@ Status RepairStore(const std::string& path, const StoreOptions& options, const C
 }
 
 Status RepairFormat(const std::string& path, std::vector<std::string>* done) {
-  const Status found = CheckDataFormat(path);
+  Status found = CheckDataFormat(path);
   if (found.code() != StatusCode::kDataLoss) return found;
   ASSIGN_OR_RETURN(const auto lock, FileLock::Acquire(path + "/LOCK", /*shared=*/false,
                                                       "The data folder '" + path + "'"));

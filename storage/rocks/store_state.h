@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/mutex.h"
-#include "storage/conflict/conflict_lanes.h"
+#include "storage/conflict/conflict_turns.h"
 #include "storage/conflict/conflict_window.h"
 #include "storage/disk/disk_room.h"
 #include "storage/disk/files.h"
@@ -60,7 +60,7 @@ struct GraphStore::State {
   bool building_snapshots KOIOS_GUARDED_BY(queue_mutex) = false;
 
   std::shared_ptr<Numbers> numbers;
-  const std::shared_ptr<ConflictLanes> lanes = std::make_shared<ConflictLanes>();
+  const std::shared_ptr<ConflictTurns> turns = std::make_shared<ConflictTurns>();
 
   // The leader's, or the BulkWriter's.
   MetaState meta;

@@ -69,4 +69,14 @@ StatusOr<RowSlices::Slice> RowSlices::Next(const Batch& input, const EvalSources
   return slice;
 }
 
+bool RowSlices::SkipTo(size_t row, StreamCursor* cursor) {
+  auto* at = static_cast<Cursor*>(cursor);
+  if (at == nullptr) return false;
+  if (at->open && at->begin >= row) return true;
+  if (at->open && at->end > row) return false;
+  at->open = at->whole = false;
+  at->end = std::max(at->end, row);
+  return true;
+}
+
 }  // namespace koios::engine

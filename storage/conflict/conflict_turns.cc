@@ -1,4 +1,4 @@
-#include "storage/conflict/conflict_lanes.h"
+#include "storage/conflict/conflict_turns.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,17 +12,17 @@ bool Conflicts(Claim one, Claim other) {
 
 }  // namespace
 
-ConflictLanes::Ticket ConflictLanes::Take() {
+ConflictTurns::Ticket ConflictTurns::Take() {
   MutexLock lock(&mutex_);
   return ++last_;
 }
 
-bool ConflictLanes::Enter(Ticket ticket, std::span<const ClaimedKey> keys,
+bool ConflictTurns::Enter(Ticket ticket, std::span<const ClaimedKey> keys,
                           std::function<void()> go) {
   MutexLock lock(&mutex_);
   Member& member = members_[ticket];
   for (const ClaimedKey& claimed : keys) {
-    auto [known, added] = lanes_[claimed.key].try_emplace(ticket, claimed.claim);
+    auto [known, added] = claims_[claimed.key].try_emplace(ticket, claimed.claim);
     if (added) member.keys.push_back(claimed.key);
     if (known->second != claimed.claim) known->second = Claim::kWrite;  // it both guards and sets
   }
@@ -31,7 +31,7 @@ bool ConflictLanes::Enter(Ticket ticket, std::span<const ClaimedKey> keys,
   return false;
 }
 
-void ConflictLanes::Leave(Ticket ticket) {
+void ConflictTurns::Leave(Ticket ticket) {
   std::vector<std::function<void()>> next;
   {
     MutexLock lock(&mutex_);
@@ -40,13 +40,14 @@ void ConflictLanes::Leave(Ticket ticket) {
     const std::vector<uint64_t> keys = std::move(member->second.keys);
     members_.erase(member);
     for (const uint64_t key : keys) {
-      const auto lane = lanes_.find(key);
-      lane->second.erase(ticket);
-      if (lane->second.empty()) {
-        lanes_.erase(lane);
+      const auto claims = claims_.find(key);
+      claims->second.erase(ticket);
+      if (claims->second.empty()) {
+        claims_.erase(claims);
         continue;
       }
-      for (auto behind = lane->second.upper_bound(ticket); behind != lane->second.end(); ++behind) {
+      for (auto behind = claims->second.upper_bound(ticket); behind != claims->second.end();
+           ++behind) {
         Member& waiting = members_.at(behind->first);
         if (waiting.go != nullptr && MayRun(behind->first, waiting)) {
           next.push_back(std::exchange(waiting.go, nullptr));
@@ -58,30 +59,31 @@ void ConflictLanes::Leave(Ticket ticket) {
   for (const std::function<void()>& go : next) go();
 }
 
-bool ConflictLanes::HasClaims() const {
+bool ConflictTurns::HasClaims() const {
   MutexLock lock(&mutex_);
-  return !lanes_.empty();
+  return !claims_.empty();
 }
 
-bool ConflictLanes::IsClaimedBefore(Ticket ticket, uint64_t key, Claim claim) const {
+bool ConflictTurns::IsClaimedBefore(Ticket ticket, uint64_t key, Claim claim) const {
   MutexLock lock(&mutex_);
   return IsBehind(ticket, key, claim);
 }
 
-bool ConflictLanes::IsBehind(Ticket ticket, uint64_t key, Claim claim) const {
-  const auto lane = lanes_.find(key);
-  if (lane == lanes_.end()) return false;
-  for (const auto& [other, claimed] : lane->second) {
+bool ConflictTurns::IsBehind(Ticket ticket, uint64_t key, Claim claim) const {
+  const auto claims = claims_.find(key);
+  if (claims == claims_.end()) return false;
+  for (const auto& [other, claimed] : claims->second) {
     if (ticket != 0 && other >= ticket) return false;
     if (Conflicts(claim, claimed)) return true;
   }
   return false;
 }
 
-bool ConflictLanes::MayRun(Ticket ticket, const Member& member) const {
-  return std::none_of(member.keys.begin(), member.keys.end(), [&](uint64_t key) {
-    return IsBehind(ticket, key, lanes_.at(key).at(ticket));
-  });
+bool ConflictTurns::MayRun(Ticket ticket, const Member& member) const {
+  for (const uint64_t key : member.keys) {
+    if (IsBehind(ticket, key, claims_.at(key).at(ticket))) return false;
+  }
+  return true;
 }
 
 }  // namespace koios::storage

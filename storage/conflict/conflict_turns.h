@@ -1,4 +1,4 @@
-// ConflictLanes: the order in which requests of one graph that conflicted run again. A request that
+// ConflictTurns: the order in which requests of one graph that conflicted run again. A request that
 // was refused takes a ticket and claims the keys that it conflicted on; it waits until nobody with
 // a lower ticket claims them, and until it leaves, what others commit may not touch them. So a
 // retry does not race with fresh requests, and the lowest ticket always gets through: there is no
@@ -31,7 +31,7 @@ struct ClaimedKey {
 // Of one refusal. The others are met again.
 inline constexpr size_t kMaxConflictsTold = 64;
 
-class ConflictLanes {
+class ConflictTurns {
  public:
   using Ticket = uint64_t;  // 0: none
 
@@ -59,15 +59,15 @@ class ConflictLanes {
   Ticket last_ KOIOS_GUARDED_BY(mutex_) = 0;
   std::map<Ticket, Member> members_ KOIOS_GUARDED_BY(mutex_);
   // By key: who claims it how, the strongest claim of each.
-  std::unordered_map<uint64_t, std::map<Ticket, Claim>> lanes_ KOIOS_GUARDED_BY(mutex_);
+  std::unordered_map<uint64_t, std::map<Ticket, Claim>> claims_ KOIOS_GUARDED_BY(mutex_);
 };
 
 // Of a request that may run again: who commits; after a refusal, which keys were in the way, and
-// the lanes to enter with them. No keys: there is nothing to wait for.
+// the turns to enter with them. No keys: there is nothing to wait for.
 struct CommitTurn {
-  ConflictLanes::Ticket ticket = 0;
+  ConflictTurns::Ticket ticket = 0;
   std::vector<ClaimedKey> conflicts;
-  std::shared_ptr<ConflictLanes> lanes;
+  std::shared_ptr<ConflictTurns> turns;
 };
 
 }  // namespace koios::storage

@@ -118,29 +118,37 @@ void PrintSnapshotReport(const storage::SnapshotReport& report, std::ostream& ou
             report.seconds);
 }
 
+StatusOr<storage::SnapshotReport> BuildSnapshotsOf(storage::DataFolder* folder,
+                                                   const std::string& graph,
+                                                   const storage::SnapshotOptions& options,
+                                                   bool tell) {
+  ASSIGN_OR_RETURN(const auto store, folder->OpenGraph(graph));
+  constexpr int64_t kSecondNs = 1'000'000'000;
+  int64_t told = SteadyClock::Get()->NowNanos();
+  bool shown = false;
+  auto report =
+      storage::BuildSnapshots(store.get(), options, [&](const storage::SnapshotProgress& progress) {
+        const int64_t now = SteadyClock::Get()->NowNanos();
+        if (!tell || now - told < kSecondNs) return OkStatus();
+        told = now;
+        shown = true;
+        std::cerr << "\rsnapshot of partition " << progress.partition + 1 << " of "
+                  << progress.num_partitions << ", " << progress.entries << " entries read"
+                  << std::flush;
+        return OkStatus();
+      });
+  if (shown) std::cerr << "\n";
+  return report;
+}
+
 Status BuildAndPrintSnapshots(const std::string& data, const std::string& graph,
                               const storage::StoreOptions& options, std::ostream& out) {
   storage::DataFolderOptions folder_options;
   folder_options.store = options;
   ASSIGN_OR_RETURN(const auto folder, storage::DataFolder::Open(data, folder_options));
-  ASSIGN_OR_RETURN(const auto store, folder->OpenGraph(graph));
-  constexpr int64_t kSecondNs = 1'000'000'000;
-  const bool tell = isatty(STDERR_FILENO) != 0;
-  int64_t told = SteadyClock::Get()->NowNanos();
-  bool shown = false;
-  const auto report =
-      storage::BuildSnapshots(store.get(), {}, [&](const storage::SnapshotProgress& progress) {
-        const int64_t now = SteadyClock::Get()->NowNanos();
-        if (!tell || now - told < kSecondNs) return OkStatus();
-        told = now;
-        shown = true;
-        std::cerr << "\rpartition " << progress.partition + 1 << " of " << progress.num_partitions
-                  << ", " << progress.entries << " entries read" << std::flush;
-        return OkStatus();
-      });
-  if (shown) std::cerr << "\n";
-  RETURN_IF_ERROR(report.status());
-  PrintSnapshotReport(*report, out);
+  ASSIGN_OR_RETURN(const auto report,
+                   BuildSnapshotsOf(folder.get(), graph, {}, isatty(STDERR_FILENO) != 0));
+  PrintSnapshotReport(report, out);
   return OkStatus();
 }
 

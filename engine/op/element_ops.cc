@@ -223,7 +223,7 @@ class FetchOp : public StreamOperator {
   }
 
  private:
-  static constexpr uint32_t kFirstRows = 16;
+  static constexpr uint32_t kFirstRows = 1;
 
   void GiveBack() {
     if (charged_ != 0) (void)host_->ChargeState(-std::exchange(charged_, 0));

@@ -34,7 +34,9 @@ class RowSlices {
   static bool SkipTo(size_t row, StreamCursor* cursor);
 
  private:
-  static constexpr size_t kFirstRows = 8;
+  // Twice as many each time, as long as they are small: the first one may be as large as a value
+  // may be.
+  static constexpr size_t kFirstRows = 1;
 
   struct Cursor : StreamCursor {
     Batch part;  // of the input, unless it is `whole`

@@ -96,7 +96,7 @@ Status PartitionSnapshot::ReadHeads() {
     const auto part = [this, &name = name](SectionKind kind) { return Find(name.Of(kind)); };
     if (name.kind == SectionKind::kAdjacency) {
       const AdjacencySections parts{part(SectionKind::kPresence),
-                                    part(SectionKind::kRanks),
+
                                     part(SectionKind::kListOffsets),
                                     part(SectionKind::kNeighbours),
                                     part(SectionKind::kEdgeIds),

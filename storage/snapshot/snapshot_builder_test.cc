@@ -121,53 +121,61 @@ TEST(SnapshotBuilderTest, FormsOfAdjacency) {
   EXPECT_FALSE(has(SectionKind::kPresence, 11));
 }
 
-// The form that each kind of values gets, its facts, and what stands there in place.
-TEST(SnapshotBuilderTest, FormsOfColumns) {
-  TempFolder folder;
+constexpr uint64_t kFormRows = 40;
+constexpr KeyId kFormKeys = 11;
+
+// By key, values that fit one form.
+Value ValueOfForm(KeyId key, int64_t row) {
+  const DateTime when{row * 100 - 2000, static_cast<int32_t>(row) * 1'000'000, 7200};
+  switch (key) {
+    case 1:
+      return Value::Bool(row % 3 == 0);
+    case 2:
+      return Value::Int(static_cast<int32_t>(row) - 7);
+    case 3:
+      return Value::Double(row * 0.5);
+    case 4:
+      return Value::String("s" + std::to_string(row % 5));
+    case 5:
+      return Value::String("s" + std::to_string(row));
+    case 6:
+      return Value::Of(when);
+    case 7:
+      return Value::Of(DateTime{when.seconds, row == 5 ? 1 : 0, 0});
+    case 8:
+      return ListOf({Value::Int(1), Value::Int(static_cast<int32_t>(row % 2))});
+    case 9:
+      return row == 30 ? Value::Int(1) : Value::Long(row);
+    case 10:
+      return row == 30 ? Value::Null() : Value::Long(row);
+    default:
+      return Value::Of(Duration{row, 0});
+  }
+}
+
+std::shared_ptr<const PartitionSnapshot> BuildForms(const std::string& folder) {
   SnapshotBuildOptions options;
-  options.folder = folder.path();
+  options.folder = folder;
   SnapshotBuilder builder(options);
-  constexpr uint64_t kRows = 40;
   const LabelId labels[] = {1};
-  const auto value_of = [](KeyId key, int64_t row) {
-    const DateTime when{row * 100 - 2000, static_cast<int32_t>(row) * 1'000'000, 7200};
-    switch (key) {
-      case 1:
-        return Value::Bool(row % 3 == 0);
-      case 2:
-        return Value::Int(static_cast<int32_t>(row) - 7);
-      case 3:
-        return Value::Double(row * 0.5);
-      case 4:
-        return Value::String("s" + std::to_string(row % 5));
-      case 5:
-        return Value::String("s" + std::to_string(row));
-      case 6:
-        return Value::Of(when);
-      case 7:
-        return Value::Of(DateTime{when.seconds, row == 5 ? 1 : 0, 0});
-      case 8:
-        return ListOf({Value::Int(1), Value::Int(static_cast<int32_t>(row % 2))});
-      case 9:
-        return row == 30 ? Value::Int(1) : Value::Long(row);
-      case 10:
-        return row == 30 ? Value::Null() : Value::Long(row);
-      default:
-        return Value::Of(Duration{row, 0});
-    }
-  };
-  for (int64_t row = 0; row < static_cast<int64_t>(kRows); ++row) {
+  for (int64_t row = 0; row < static_cast<int64_t>(kFormRows); ++row) {
     std::vector<std::string> values;
-    for (KeyId key = 1; key <= 11; ++key) values.push_back(EncodeValue(value_of(key, row)));
+    for (KeyId key = 1; key <= kFormKeys; ++key)
+      values.push_back(EncodeValue(ValueOfForm(key, row)));
     std::vector<PropertyInput> properties;
-    for (KeyId key = 1; key <= 11; ++key) {
+    for (KeyId key = 1; key <= kFormKeys; ++key) {
       properties.push_back({key, values[key - 1], Cardinality::kSingle, {}});
     }
     const std::string id = IdBytes(Value::Long(row));
-    ASSERT_TRUE(builder.AddVertex({static_cast<uint64_t>(row) + 1, labels, id, properties}).ok());
+    CHECK(builder.AddVertex({static_cast<uint64_t>(row) + 1, labels, id, properties}).ok());
   }
-  const auto snapshot =
-      PartitionSnapshot::Open(folder.path(), 0, builder.Finish().value().file).value();
+  return PartitionSnapshot::Open(folder, 0, builder.Finish().value().file).value();
+}
+
+// The form that each kind of values gets, its facts, and what stands there in place.
+TEST(SnapshotBuilderTest, FormsOfColumns) {
+  TempFolder folder;
+  const auto snapshot = BuildForms(folder.path());
   struct Expected {
     ColumnForm form;
     ValueKind kind;
@@ -194,7 +202,7 @@ TEST(SnapshotBuilderTest, FormsOfColumns) {
     }
     EXPECT_NEAR(static_cast<double>(column->facts().distinct), static_cast<double>(one.distinct),
                 2);
-    EXPECT_EQ(column->facts().rows_present, kRows);
+    EXPECT_EQ(column->facts().rows_present, kFormRows);
     EXPECT_EQ(column->holds_lists(), key == 8);
     EXPECT_EQ(snapshot->sections().contains(column->name().Of(SectionKind::kValidity)), false);
   }
@@ -288,6 +296,59 @@ TEST(SnapshotBuilderTest, RefusesWhatIsNoGraph) {
   ASSERT_TRUE(builder.AddEdge({{5, one, two, 3}, "", properties}).ok());
   ASSERT_TRUE(builder.AddVertex({1, labels, id, {}}).ok());
   EXPECT_EQ(builder.Finish().status().code(), StatusCode::kDataLoss);
+}
+
+TEST(SnapshotBuilderTest, ColumnsHaveABound) {
+  TempFolder folder;
+  SnapshotBuildOptions options;
+  options.folder = folder.path();
+  options.most_columns = 3;
+  const LabelId labels[] = {1};
+  const std::string id = IdBytes(Value::Long(1));
+  SnapshotBuilder builder(options);
+  ASSERT_TRUE(builder.AddVertex({1, labels, id, {}}).ok());  // its ids are one
+  ASSERT_TRUE(builder.AddEnd(Direction::kOut, 3, VertexRef::Make(0, 1), 8).ok());
+  ASSERT_TRUE(builder.AddEnd(Direction::kOut, 4, VertexRef::Make(0, 1), 9).ok());
+  ASSERT_TRUE(builder.AddEnd(Direction::kIn, 3, VertexRef::Make(0, 1), 8).ok());
+  const Status status = builder.AddEnd(Direction::kIn, 4, VertexRef::Make(0, 1), 9);
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(status)->limit, "columns of a snapshot 3");
+}
+
+// Vertices that are gone cost rows while they are few, and keep the runs whole.
+TEST(SnapshotBuilderTest, RunsGoOverFewThatAreGone) {
+  TempFolder folder;
+  SnapshotBuildOptions options;
+  options.folder = folder.path();
+  const LabelId labels[] = {1};
+  for (const uint64_t step : {20, 3}) {
+    SnapshotBuilder builder(options);
+    std::vector<uint64_t> locals;
+    for (uint64_t local = 1; local <= 400; ++local) {
+      if (local % step != 0) locals.push_back(local);
+    }
+    for (const uint64_t local : locals) {
+      const std::string id = IdBytes(Value::Long(static_cast<int64_t>(local)));
+      ASSERT_TRUE(builder.AddVertex({local, labels, id, {}}).ok());
+    }
+    const auto snapshot =
+        PartitionSnapshot::Open(folder.path(), 0, builder.Finish().value().file).value();
+    const auto has = [&](SectionKind kind) {
+      return snapshot->sections().contains({kind, SectionIndex::kPartition, 0, 0, 0});
+    };
+    EXPECT_EQ(has(SectionKind::kLabelRuns), step == 20);
+    EXPECT_EQ(has(SectionKind::kAlive), step == 20);
+    std::vector<uint64_t> found;
+    for (uint64_t next = 0; next < snapshot->header().end_local;) {
+      ASSERT_TRUE(snapshot->ScanVertices(kNoSet, &next, 100, &found).ok());
+    }
+    EXPECT_EQ(found, locals);
+    const uint64_t gone = step * 5;
+    VertexPlace place;
+    ASSERT_TRUE(snapshot->Locate({&gone, 1}, &place).ok());
+    EXPECT_EQ(place.set, kNoSet);
+    ++options.number;
+  }
 }
 
 TEST(SnapshotBuilderTest, TheSameGraphGivesTheSameFile) {

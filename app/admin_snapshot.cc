@@ -57,7 +57,6 @@ Part PartOf(SectionIndex index, SectionKind kind) {
     case SectionKind::kNeighbours:
       return Part::kNeighbours;
     case SectionKind::kPresence:
-    case SectionKind::kRanks:
     case SectionKind::kListOffsets:
     case SectionKind::kOutPositions:
     case SectionKind::kPeers:

@@ -336,7 +336,8 @@ class Checker {
     const auto opened = PartitionSnapshot::Open(snapshot_folder_, partition, named.files[0]);
     if (!opened.ok() && opened.status().code() != StatusCode::kDataLoss) return opened.status();
     if (!opened.ok()) {
-      Problem("of partition " + std::to_string(partition) + ": " + MessageOf(opened.status()));
+      Problem("the snapshot of partition " + std::to_string(partition) + ": " +
+              MessageOf(opened.status()));
     } else if ((*opened)->header().version != named.version || named.version > view_->version()) {
       Problem("the snapshot of partition " + std::to_string(partition) + " is of another version");
     } else {

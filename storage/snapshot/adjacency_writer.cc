@@ -13,6 +13,13 @@ size_t DegreeClass(uint64_t degree) {
   return std::min<size_t>(static_cast<size_t>(std::bit_width(degree)), kDegreeClasses - 1);
 }
 
+// Ids are read one by one, so that three bytes cost no more than four.
+uint8_t IdWidth(uint64_t largest) {
+  if (largest < (1u << 16)) return 2;
+  if (largest < (1u << 24)) return 3;
+  return largest <= 0xFFFFFFFF ? 4 : 8;
+}
+
 // Walks the rows that have any, as they were gathered.
 class ListReader {
  public:
@@ -105,31 +112,21 @@ Status AdjacencyWriter::Write(uint64_t rows, SnapshotWriter* writer) {
 
 Status AdjacencyWriter::WritePresence(uint64_t rows, SnapshotWriter* writer) const {
   const uint64_t words = WordsOfBits(rows);
-  writer->Begin(name_.Of(SectionKind::kPresence), 0, words * 8);
+  writer->Begin(name_.Of(SectionKind::kPresence), sizeof(PresenceWord),
+                words * sizeof(PresenceWord));
   ListReader lists(lists_);
   bool more = lists.Next();
-  for (uint64_t word = 0; word < words; ++word) {
-    uint64_t bits = 0;
-    for (; more && lists.row() / 64 == word; more = lists.Next()) {
-      bits |= uint64_t{1} << (lists.row() % 64);
+  uint64_t before = 0;
+  for (uint64_t i = 0; i < words; ++i) {
+    PresenceWord word{0, before};
+    for (; more && lists.row() / 64 == i; more = lists.Next()) {
+      word.bits |= uint64_t{1} << (lists.row() % 64);
+      ++before;
     }
-    writer->AppendNumber(bits);
+    writer->AppendNumber(word);
   }
   RETURN_IF_ERROR(lists.status());
-  RETURN_IF_ERROR(writer->End(rows));
-
-  const uint8_t width = context_.WidthFor(facts_.rows_with_any);
-  const uint64_t ranks = rows / kRowsPerRank + 1;
-  writer->Begin(name_.Of(SectionKind::kRanks), width, ranks * width);
-  ListReader again(lists_);
-  more = again.Next();
-  uint64_t before = 0;
-  for (uint64_t rank = 0; rank < ranks; ++rank) {
-    for (; more && again.row() < rank * kRowsPerRank; more = again.Next()) ++before;
-    writer->AppendWide(before, width);
-  }
-  RETURN_IF_ERROR(again.status());
-  return writer->End(ranks);
+  return writer->End(words);
 }
 
 // Begin of each list, and the end of the last.
@@ -152,7 +149,7 @@ Status AdjacencyWriter::WriteOffsets(uint64_t rows, bool of_present, SnapshotWri
 }
 
 Status AdjacencyWriter::WriteEdgeIds(SnapshotWriter* writer) {
-  const uint8_t width = context_.WidthFor(largest_id_ - least_id_);
+  const uint8_t width = IdWidth(largest_id_ - least_id_);
   const SectionName name = name_.Of(SectionKind::kEdgeIds);
   SpillReader ids(edge_ids_);
   uint64_t id = 0;

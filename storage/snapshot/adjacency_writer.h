@@ -1,7 +1,7 @@
 // AdjacencyWriter: the edges of the vertices of one label set, in one direction, with one label,
 // gathered in order and written as sections:
 //   each row has exactly one neighbour: neighbours alone, position = row
-//   fewer than one row in eight has any, or none has two: a bit per row, ranks, and lists of the
+//   fewer than a quarter of the rows have any, or none has two: a bit per row, and lists of the
 //     rows that have any (without offsets when none has two)
 //   else: offsets of all rows, and neighbours
 // The position of an edge is its place among the neighbours. One thread.
@@ -16,9 +16,8 @@
 
 namespace koios::storage {
 
-// What a list without offsets or with few rows costs less than.
-inline constexpr uint64_t kSparseShare = 8;
-inline constexpr uint64_t kRowsPerRank = 512;
+// Below this share of rows with any, lists are of those only.
+inline constexpr uint64_t kSparseShare = 4;
 
 class AdjacencyWriter {
  public:

@@ -72,6 +72,7 @@ void ColumnWriter::AddItems(uint64_t row, Cardinality cardinality,
 }
 
 void ColumnWriter::NoteValue(std::string_view value) {
+  const bool encoded = is_encoded();
   std::string length;
   PutVarint(value.size(), &length);
   staged_.Append(length);
@@ -81,7 +82,7 @@ void ColumnWriter::NoteValue(std::string_view value) {
   const auto kind = value.empty() ? ValueKind::kNull : static_cast<ValueKind>(value[0]);
   value_kinds_differ_ |= value_kind_ && *value_kind_ != kind;
   value_kind_ = kind;
-  if (is_encoded()) {
+  if (encoded) {
     distinct_.Add(SnapshotCheck(value));
     return;
   }

@@ -28,7 +28,6 @@ bool IsWidthOf(SectionKind kind, int width) {
     case SectionKind::kCodes:
       return width == 1 || width == 2 || width == 4;
     case SectionKind::kRowOfLocal:
-    case SectionKind::kRanks:
     case SectionKind::kListOffsets:
     case SectionKind::kNeighbours:
     case SectionKind::kOutPositions:
@@ -37,18 +36,19 @@ bool IsWidthOf(SectionKind kind, int width) {
     case SectionKind::kItemEnds:
       return width == 4 || width == 8;
     case SectionKind::kAlive:
-    case SectionKind::kPresence:
     case SectionKind::kValidity:
       return width == 0;
     case SectionKind::kIdTable:
       return width == sizeof(IdBucketOf<uint32_t>) || width == sizeof(IdBucketOf<uint64_t>);
+    case SectionKind::kPresence:
+      return width == sizeof(PresenceWord);
     case SectionKind::kAdjacency:
     case SectionKind::kColumn:
     case SectionKind::kDictionaryHeap:
     case SectionKind::kHeap:
       return width == 1;
     case SectionKind::kEdgeIds:
-      return width == 4 || width == 8 || width == sizeof(EdgeIdRun);
+      return width == 2 || width == 3 || width == 4 || width == 8 || width == sizeof(EdgeIdRun);
     case SectionKind::kPeers:
     case SectionKind::kValueIds:
       return width == 8;

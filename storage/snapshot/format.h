@@ -43,23 +43,22 @@ enum class SectionKind : uint8_t {
   kAlive = 5,          // {bit} by local, for runs that go over vertices that are gone
   kIdTable = 6,        // {IdBucket}
   kAdjacency = 7,      // {AdjacencyFacts}: head of the following five
-  kPresence = 8,       // {bit} by row: has any; lists and offsets are of those rows only
-  kRanks = 9,          // {4 or 8} rows with any before each 512 rows
-  kListOffsets = 10,   // {4 or 8} absent: one neighbour each
-  kNeighbours = 11,    // {4 or 8} narrow references, in each list by (neighbour, edge id)
-  kEdgeIds = 12,       // by position: {4 or 8}, less `first_edge_id`; width 16: {EdgeIdRun}
-  kOutPositions = 13,  // of in-lists: {4 or 8} position in the out vertex's adjacency
-  kPeers = 14,         // {8} by partition: the file whose positions kOutPositions are; 0: none
-  kColumn = 15,        // {ColumnFacts}: head of what follows
-  kValidity = 16,      // {bit} by row; absent: all have a value
-  kValues = 17,        // {1 to 16, width 0: bit}
-  kCodes = 18,         // {1, 2 or 4} numbers of the dictionary's strings
-  kDictionary = 19,    // {4 or 8} ends of its strings, which ascend
-  kDictionaryHeap = 20,
-  kHeapEnds = 21,  // {4 or 8} where the value of each row ends in the heap
-  kHeap = 22,
-  kItemEnds = 23,  // {4 or 8} where the items of each row end: then values are by item
-  kValueIds = 24,  // {8} by item, when a row has several values
+  kPresence = 8,       // {PresenceWord}: lists and offsets are of the rows that have any
+  kListOffsets = 9,    // {4 or 8} absent: one neighbour each
+  kNeighbours = 10,    // {4 or 8} narrow references, in each list by (neighbour, edge id)
+  kEdgeIds = 11,       // by position: {2, 3, 4 or 8}, less `first_edge_id`; width 16: {EdgeIdRun}
+  kOutPositions = 12,  // of in-lists: {4 or 8} position in the out vertex's adjacency
+  kPeers = 13,         // {8} by partition: the file whose positions kOutPositions are; 0: none
+  kColumn = 14,        // {ColumnFacts}: head of what follows
+  kValidity = 15,      // {bit} by row; absent: all have a value
+  kValues = 16,        // {1 to 16, width 0: bit}
+  kCodes = 17,         // {1, 2 or 4} numbers of the dictionary's strings
+  kDictionary = 18,    // {4 or 8} ends of its strings, which ascend
+  kDictionaryHeap = 19,
+  kHeapEnds = 20,  // {4 or 8} where the value of each row ends in the heap
+  kHeap = 21,
+  kItemEnds = 22,  // {4 or 8} where the items of each row end: then values are by item
+  kValueIds = 23,  // {8} by item, when a row has several values
 };
 
 // What a section's rows are.
@@ -151,6 +150,13 @@ struct IdBucketOf {
   Local locals[kIdsPerBucket] = {};
 };
 static_assert(sizeof(IdBucketOf<uint32_t>) == 64 && sizeof(IdBucketOf<uint64_t>) == 112);
+
+// Of 64 rows: which have any neighbours, and how many rows before them have.
+struct PresenceWord {
+  uint64_t bits = 0;
+  uint64_t before = 0;
+};
+static_assert(sizeof(PresenceWord) == 16);
 
 // Positions from `first_position` on have ids that count up from `first_id`.
 struct EdgeIdRun {

@@ -8,6 +8,11 @@
 #include "storage/snapshot/id_table.h"
 
 namespace koios::storage {
+namespace {
+
+constexpr uint64_t kLocalsPerScan = 16'384;
+
+}  // namespace
 
 StatusOr<std::shared_ptr<const PartitionSnapshot>> PartitionSnapshot::Open(
     const std::string& folder, uint32_t partition, const SnapshotFileName& name) {
@@ -96,7 +101,7 @@ Status PartitionSnapshot::ReadHeads() {
     const auto part = [this, &name = name](SectionKind kind) { return Find(name.Of(kind)); };
     if (name.kind == SectionKind::kAdjacency) {
       const AdjacencySections parts{part(SectionKind::kPresence),
-                                    part(SectionKind::kRanks),
+
                                     part(SectionKind::kListOffsets),
                                     part(SectionKind::kNeighbours),
                                     part(SectionKind::kEdgeIds),
@@ -186,7 +191,8 @@ Status PartitionSnapshot::ScanVertices(uint32_t set, uint64_t* next_local, size_
                                        std::vector<uint64_t>* locals) const {
   size_t found = 0;
   VertexPlace place;
-  while (*next_local < header().end_local && found < limit) {
+  for (uint64_t looked = 0; *next_local < header().end_local && found < limit; ++looked) {
+    if (looked == kLocalsPerScan) break;
     if (set_of_local_ == nullptr) {
       // To the run that has it, or the next one.
       const auto run = std::find_if(runs_.begin(), runs_.end(), [&](const LabelRun& one) {

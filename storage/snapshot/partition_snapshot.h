@@ -51,7 +51,8 @@ class PartitionSnapshot {
   // out[i]: of locals[i].
   Status Locate(std::span<const uint64_t> locals, VertexPlace* out) const;
   // Locals of vertices from *next_local on, of one label set or (kNoSet) all, at most `limit` more;
-  // *next_local goes on behind them, up to header().end_local.
+  // *next_local goes on behind them, up to header().end_local. A call looks at some thousands of
+  // locals at most, and may find none.
   Status ScanVertices(uint32_t set, uint64_t* next_local, size_t limit,
                       std::vector<uint64_t>* locals) const;
   // out[i]: the local of the vertex with the id (its bytes, storage/codec/element_id.h), or

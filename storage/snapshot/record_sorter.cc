@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kRunWindowBytes = size_t{32} << 10;
 // Of the budget: what one sorter keeps before it writes a run.
-constexpr size_t kShare = 4;
+constexpr size_t kShare = 8;
 constexpr size_t kLeastBytes = 4096;
 
 }  // namespace
@@ -31,7 +31,9 @@ void RecordSorter::SortArena() {
   std::sort(records_.begin(), records_.end(), [arena](const Record& a, const Record& b) {
     const int order =
         arena.substr(a.begin, a.key_bytes).compare(arena.substr(b.begin, b.key_bytes));
-    return order != 0 ? order < 0 : a.begin < b.begin;
+    if (order != 0) return order < 0;
+    // Of two that begin at one place the first one is empty.
+    return a.begin != b.begin ? a.begin < b.begin : a.value_bytes < b.value_bytes;
   });
 }
 

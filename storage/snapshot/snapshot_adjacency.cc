@@ -1,12 +1,20 @@
 #include "storage/snapshot/snapshot_adjacency.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
-#include "storage/snapshot/adjacency_writer.h"
-
 namespace koios::storage {
+namespace {
+
+// Without the processor's own instruction, which a portable build has not, std::popcount is a call.
+uint64_t BitsIn(uint64_t word) {
+  word -= word >> 1 & 0x5555555555555555;
+  word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+  word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
+  return (word * 0x0101010101010101) >> 56;
+}
+
+}  // namespace
 
 StatusOr<std::unique_ptr<SnapshotAdjacency>> SnapshotAdjacency::Make(
     const SectionName& name, const MappedSection& facts, const AdjacencySections& sections,
@@ -27,9 +35,8 @@ Status SnapshotAdjacency::CheckSections() const {
   const auto has = [](const MappedSection* section, uint64_t rows) {
     return section == nullptr || section->rows() == rows;
   };
-  const bool whole = s.neighbours->rows() == facts_.edges && has(s.presence, facts_.rows) &&
-                     (s.presence == nullptr) == (s.ranks == nullptr) &&
-                     has(s.ranks, facts_.rows / kRowsPerRank + 1) && has(s.offsets, lists + 1) &&
+  const bool whole = s.neighbours->rows() == facts_.edges &&
+                     has(s.presence, WordsOfBits(facts_.rows)) && has(s.offsets, lists + 1) &&
                      (s.offsets != nullptr || lists == facts_.edges) &&
                      (s.edge_ids == nullptr || s.edge_ids->width() == sizeof(EdgeIdRun) ||
                       s.edge_ids->rows() == facts_.edges) &&
@@ -53,41 +60,62 @@ Status SnapshotAdjacency::ListOfPresent(uint64_t list, ListSlice* out) const {
 Status SnapshotAdjacency::ListOf(uint64_t row, ListSlice* out) const {
   DCHECK(row < facts_.rows);
   if (sections_.presence == nullptr) return ListOfPresent(row, out);
-  const uint64_t first = row / kRowsPerRank * kRowsPerRank;
-  RETURN_IF_ERROR(sections_.presence->Touch(first, row + 1 - first));
+  RETURN_IF_ERROR(sections_.presence->Touch(row / 64, 1));
+  const PresenceWord& word = sections_.presence->As<PresenceWord>()[row / 64];
   *out = {};
-  if (!BitAt(*sections_.presence, row)) return OkStatus();
-  RETURN_IF_ERROR(sections_.ranks->Touch(row / kRowsPerRank, 1));
-  uint64_t list = NumberAt(*sections_.ranks, row / kRowsPerRank);
-  const uint64_t* const words = sections_.presence->As<uint64_t>();
-  for (uint64_t word = first / 64; word < row / 64; ++word) {
-    list += static_cast<uint64_t>(std::popcount(words[word]));
+  if ((word.bits >> (row % 64) & 1) == 0) return OkStatus();
+  const uint64_t below = word.bits & ((uint64_t{1} << (row % 64)) - 1);
+  const uint64_t list = word.before + BitsIn(below);
+  return list < facts_.rows_with_any ? ListOfPresent(list, out) : file().NoteDamage();
+}
+
+bool SnapshotAdjacency::AllChecked() const {
+  return sections_.neighbours->checked() &&
+         (sections_.offsets == nullptr || sections_.offsets->checked()) &&
+         (sections_.presence == nullptr || sections_.presence->checked());
+}
+
+template <typename Number>
+bool SnapshotAdjacency::FillLists(std::span<const uint64_t> rows, ListSlice* out) const {
+  const Number* const begins =
+      sections_.offsets == nullptr ? nullptr : sections_.offsets->As<Number>();
+  uint64_t wrong = 0;
+  const auto fill = [&](uint64_t list, ListSlice* slice) {
+    const uint64_t begin = begins == nullptr ? list : begins[list];
+    const uint64_t end = begins == nullptr ? list + 1 : begins[list + 1];
+    wrong |= static_cast<uint64_t>(begin > end) | static_cast<uint64_t>(end > facts_.edges);
+    *slice = {begin, end - begin};
+  };
+  if (sections_.presence == nullptr) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      DCHECK(rows[i] < facts_.rows);
+      fill(rows[i], &out[i]);
+    }
+    return wrong == 0;
   }
-  const uint64_t below = (uint64_t{1} << (row % 64)) - 1;
-  list += static_cast<uint64_t>(std::popcount(words[row / 64] & below));
-  if (list >= facts_.rows_with_any) return file().NoteDamage();
-  return ListOfPresent(list, out);
+  const PresenceWord* const words = sections_.presence->As<PresenceWord>();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    DCHECK(rows[i] < facts_.rows);
+    const PresenceWord& word = words[rows[i] / 64];
+    const uint64_t bit = uint64_t{1} << (rows[i] % 64);
+    out[i] = {};
+    if ((word.bits & bit) == 0) continue;
+    const uint64_t list = word.before + BitsIn(word.bits & (bit - 1));
+    if (list >= facts_.rows_with_any) return false;
+    fill(list, &out[i]);
+  }
+  return wrong == 0;
 }
 
 Status SnapshotAdjacency::Lists(std::span<const uint64_t> rows, ListSlice* out) const {
-  const MappedSection* const offsets = sections_.offsets;
-  const MappedSection& neighbours = *sections_.neighbours;
-  // The common case in a plain loop: all is checked, offsets of 4 bytes.
-  if (sections_.presence == nullptr && offsets != nullptr && offsets->width() == 4 &&
-      offsets->checked() && neighbours.checked()) {
-    const uint32_t* const begins = offsets->As<uint32_t>();
-    uint64_t wrong = 0;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      DCHECK(rows[i] < facts_.rows);
-      const uint32_t begin = begins[rows[i]], end = begins[rows[i] + 1];
-      wrong |= static_cast<uint64_t>(begin > end) | static_cast<uint64_t>(end > facts_.edges);
-      out[i] = {begin, end - begin};
-    }
-    return wrong == 0 ? file().Damage() : file().NoteDamage();
+  if (AllChecked()) {
+    const bool wide = sections_.offsets != nullptr && sections_.offsets->width() == 8;
+    const bool right = wide ? FillLists<uint64_t>(rows, out) : FillLists<uint32_t>(rows, out);
+    return right ? file().Damage() : file().NoteDamage();
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     RETURN_IF_ERROR(ListOf(rows[i], &out[i]));
-    RETURN_IF_ERROR(neighbours.Touch(out[i].begin, out[i].count));
+    RETURN_IF_ERROR(sections_.neighbours->Touch(out[i].begin, out[i].count));
   }
   return file().Damage();
 }

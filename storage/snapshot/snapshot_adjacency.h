@@ -31,7 +31,6 @@ struct EdgeProbe {
 // The sections of one; those that it lacks are null.
 struct AdjacencySections {
   const MappedSection* presence = nullptr;
-  const MappedSection* ranks = nullptr;
   const MappedSection* offsets = nullptr;
   const MappedSection* neighbours = nullptr;
   const MappedSection* edge_ids = nullptr;
@@ -82,6 +81,10 @@ class SnapshotAdjacency {
                     const AdjacencySections& sections, const NarrowRefs& refs)
       : name_(name), facts_(facts), sections_(sections), refs_(refs) {}
   Status CheckSections() const;
+  bool AllChecked() const;
+  // As Lists, once all is checked. False: what stands there makes no sense.
+  template <typename Number>
+  bool FillLists(std::span<const uint64_t> rows, ListSlice* out) const;
   Status ListOf(uint64_t row, ListSlice* out) const;
   Status ListOfPresent(uint64_t list, ListSlice* out) const;
   const MappedFile& file() const { return sections_.neighbours->file(); }
@@ -92,13 +95,17 @@ class SnapshotAdjacency {
   const NarrowRefs refs_;
 };
 
-// Entry `i` of an array that is 4 or 8 bytes wide, or 1 or 2.
+// Entry `i` of an array that is 1, 2, 3, 4 or 8 bytes wide.
 inline uint64_t NumberAt(const MappedSection& section, uint64_t i) {
   switch (section.width()) {
     case 1:
       return section.As<uint8_t>()[i];
     case 2:
       return section.As<uint16_t>()[i];
+    case 3: {
+      const uint8_t* const bytes = section.As<uint8_t>() + 3 * i;
+      return bytes[0] | uint64_t{bytes[1]} << 8 | uint64_t{bytes[2]} << 16;
+    }
     case 4:
       return section.As<uint32_t>()[i];
     default:

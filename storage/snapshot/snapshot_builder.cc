@@ -95,7 +95,21 @@ Status SnapshotBuilder::AddVertex(const VertexInput& vertex) {
       column->AddItems(row_, property.cardinality, property.items);
     }
   }
+  RETURN_IF_ERROR(CheckColumns());
   return space_.status();
+}
+
+Status SnapshotBuilder::CheckColumns() const {
+  const size_t columns = columns_.size() + adjacency_.size();
+  if (columns <= options_.most_columns) return OkStatus();
+  ErrorDetail detail;
+  detail.reason = "SNAPSHOT_COLUMNS";
+  detail.limit = "columns of a snapshot " + std::to_string(options_.most_columns);
+  detail.used = std::to_string(columns);
+  return ResourceExhausted(
+      "A partition's snapshot has at most " + std::to_string(options_.most_columns) +
+          " columns: one per label and property key, and per label, edge label and direction.",
+      detail);
 }
 
 Status SnapshotBuilder::AddEnd(Direction direction, LabelId label, VertexRef neighbour,
@@ -106,6 +120,7 @@ Status SnapshotBuilder::AddEnd(Direction direction, LabelId label, VertexRef nei
     return DataLoss("The ends of an edge are in the wrong order.");
   }
   last_end_ = order;
+  RETURN_IF_ERROR(CheckColumns());
   AdjacencyWriter* const adjacency = AdjacencyOf(direction, label);
   if (direction == Direction::kIn) {
     ++built_.in_edges;

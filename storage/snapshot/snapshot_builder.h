@@ -4,8 +4,8 @@
 //   2. AddVertex by ascending local number; behind each its edge ends, by (direction, label,
 //      neighbour, edge id)
 //   3. Finish: the file is whole and durable
-// Memory is bounded by the budget: what is beyond it waits in a temporary file. What it holds
-// besides is a few KiB per property and edge label. One thread.
+// Memory is bounded: what is beyond the budget waits in a temporary file. Besides it holds at most
+// a quarter of the budget for sorting, and 2 KiB per column and adjacency. One thread.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,7 @@ struct SnapshotBuildOptions {
   // Larger numbers, and locals of neighbours, need 8 bytes; smaller limits are for tests.
   uint64_t most_narrow = 0xFFFFFFFF;
   uint64_t most_narrow_local = ~uint64_t{0};
+  size_t most_columns = 100'000;  // and adjacencies
   SnapshotDisk* disk = SnapshotDisk::Real();
 };
 
@@ -76,8 +77,8 @@ class SnapshotBuilder {
   explicit SnapshotBuilder(const SnapshotBuildOptions& options);
   ~SnapshotBuilder();
 
-  // DATA_LOSS, all: what comes is not what a graph can be. Failures to write show in Finish at the
-  // latest.
+  // DATA_LOSS, all: what comes is not what a graph can be. RESOURCE_EXHAUSTED: it has too many
+  // columns, or the disk is full. Failures to write show in Finish at the latest.
   Status AddEdge(const EdgeInput& edge);
   Status AddVertex(const VertexInput& vertex);
   // Of the vertex that came last.
@@ -91,6 +92,7 @@ class SnapshotBuilder {
   AdjacencyWriter* AdjacencyOf(Direction direction, LabelId label);
   ColumnWriter* ColumnOf(SectionIndex index, uint32_t set, LabelId parent, KeyId key);
   Status AddEdgeProperties(LabelId label, uint64_t position, std::string_view record);
+  Status CheckColumns() const;
   uint64_t ByteEstimate() const;
   Status WriteAll(SnapshotWriter* writer);
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "storage/snapshot/testing/model_comparison.h"
 #include "storage/temp_folder.h"
 
@@ -102,6 +104,7 @@ TEST(SnapshotBuilderTest, FormsOfAdjacency) {
   shape.label_by_label = true;
   shape.gone = 0;
   shape.vertices = 400;
+  shape.edges = 600;
   const Snapshots snapshots = BuildAll(MakeModel(5, shape), options);
   ASSERT_EQ(snapshots.size(), 1);
   const auto has = [&](SectionKind kind, LabelId label) {
@@ -113,10 +116,111 @@ TEST(SnapshotBuilderTest, FormsOfAdjacency) {
   EXPECT_FALSE(has(SectionKind::kPresence, 13));
   // Few have any, none has two.
   EXPECT_TRUE(has(SectionKind::kPresence, 14));
-  EXPECT_TRUE(has(SectionKind::kRanks, 14));
   EXPECT_FALSE(has(SectionKind::kListOffsets, 14));
   EXPECT_TRUE(has(SectionKind::kListOffsets, 11));
   EXPECT_FALSE(has(SectionKind::kPresence, 11));
+}
+
+constexpr uint64_t kFormRows = 40;
+constexpr KeyId kFormKeys = 11;
+
+// By key, values that fit one form.
+Value ValueOfForm(KeyId key, int64_t row) {
+  const DateTime when{row * 100 - 2000, static_cast<int32_t>(row) * 1'000'000, 7200};
+  switch (key) {
+    case 1:
+      return Value::Bool(row % 3 == 0);
+    case 2:
+      return Value::Int(static_cast<int32_t>(row) - 7);
+    case 3:
+      return Value::Double(row * 0.5);
+    case 4:
+      return Value::String("s" + std::to_string(row % 5));
+    case 5:
+      return Value::String("s" + std::to_string(row));
+    case 6:
+      return Value::Of(when);
+    case 7:
+      return Value::Of(DateTime{when.seconds, row == 5 ? 1 : 0, 0});
+    case 8:
+      return ListOf({Value::Int(1), Value::Int(static_cast<int32_t>(row % 2))});
+    case 9:
+      return row == 30 ? Value::Int(1) : Value::Long(row);
+    case 10:
+      return row == 30 ? Value::Null() : Value::Long(row);
+    default:
+      return Value::Of(Duration{row, 0});
+  }
+}
+
+std::shared_ptr<const PartitionSnapshot> BuildForms(const std::string& folder) {
+  SnapshotBuildOptions options;
+  options.folder = folder;
+  SnapshotBuilder builder(options);
+  const LabelId labels[] = {1};
+  for (int64_t row = 0; row < static_cast<int64_t>(kFormRows); ++row) {
+    std::vector<std::string> values;
+    for (KeyId key = 1; key <= kFormKeys; ++key)
+      values.push_back(EncodeValue(ValueOfForm(key, row)));
+    std::vector<PropertyInput> properties;
+    for (KeyId key = 1; key <= kFormKeys; ++key) {
+      properties.push_back({key, values[key - 1], Cardinality::kSingle, {}});
+    }
+    const std::string id = IdBytes(Value::Long(row));
+    CHECK(builder.AddVertex({static_cast<uint64_t>(row) + 1, labels, id, properties}).ok());
+  }
+  return PartitionSnapshot::Open(folder, 0, builder.Finish().value().file).value();
+}
+
+// The form that each kind of values gets, its facts, and what stands there in place.
+TEST(SnapshotBuilderTest, FormsOfColumns) {
+  TempFolder folder;
+  const auto snapshot = BuildForms(folder.path());
+  struct Expected {
+    ColumnForm form;
+    ValueKind kind;
+    int width;  // -1: not fixed
+    uint64_t distinct;
+  };
+  using enum ColumnForm;
+  const std::map<KeyId, Expected> expected = {
+      {kNoName, {kFixed, ValueKind::kLong, 8, 40}},  {1, {kFixed, ValueKind::kBool, 0, 2}},
+      {2, {kFixed, ValueKind::kInt, 4, 40}},         {3, {kFixed, ValueKind::kDouble, 8, 40}},
+      {4, {kDictionary, ValueKind::kString, -1, 5}}, {5, {kHeap, ValueKind::kString, -1, 40}},
+      {6, {kFixed, ValueKind::kDateTime, 8, 40}},    {7, {kFixed, ValueKind::kDateTime, 16, 40}},
+      {8, {kFixed, ValueKind::kInt, 4, 2}},          {9, {kEncoded, ValueKind::kNull, -1, 40}},
+      {10, {kEncoded, ValueKind::kNull, -1, 40}},    {11, {kEncoded, ValueKind::kDuration, -1, 40}},
+  };
+  for (const auto& [key, one] : expected) {
+    SCOPED_TRACE("key " + std::to_string(key));
+    const SnapshotColumn* const column = snapshot->FindVertexColumn(0, key);
+    ASSERT_NE(column, nullptr);
+    EXPECT_EQ(column->form(), one.form);
+    EXPECT_EQ(column->value_kind(), one.kind);
+    if (one.width >= 0) {
+      EXPECT_EQ(column->fixed_width(), one.width);
+    }
+    EXPECT_NEAR(static_cast<double>(column->facts().distinct), static_cast<double>(one.distinct),
+                2);
+    EXPECT_EQ(column->facts().rows_present, kFormRows);
+    EXPECT_EQ(column->holds_lists(), key == 8);
+    EXPECT_EQ(snapshot->sections().contains(column->name().Of(SectionKind::kValidity)), false);
+  }
+  const auto facts = [&](KeyId key) { return snapshot->FindVertexColumn(0, key)->facts(); };
+  EXPECT_EQ(static_cast<int64_t>(facts(2).least_bits), -7);
+  EXPECT_EQ(static_cast<int64_t>(facts(2).largest_bits), 32);
+  EXPECT_EQ(std::bit_cast<double>(facts(3).largest_bits), 19.5);
+  EXPECT_EQ(static_cast<int64_t>(facts(6).least_bits), -2'000'000);
+  EXPECT_EQ(facts(6).offset_seconds, 7200);
+  const SnapshotColumn& words = *snapshot->FindVertexColumn(0, 4);
+  ASSERT_EQ(words.num_strings(), 5);
+  for (uint64_t code = 0; code < 5; ++code) {
+    std::string_view text;
+    ASSERT_TRUE(words.StringOf(code, &text).ok());
+    EXPECT_EQ(text, "s" + std::to_string(code));
+  }
+  std::string_view none;
+  EXPECT_EQ(words.StringOf(5, &none).code(), StatusCode::kDataLoss);
 }
 
 TEST(SnapshotBuilderTest, SeveralValuesPerKeyWithIdsAndProperties) {
@@ -192,6 +296,59 @@ TEST(SnapshotBuilderTest, RefusesWhatIsNoGraph) {
   ASSERT_TRUE(builder.AddEdge({{5, one, two, 3}, "", properties}).ok());
   ASSERT_TRUE(builder.AddVertex({1, labels, id, {}}).ok());
   EXPECT_EQ(builder.Finish().status().code(), StatusCode::kDataLoss);
+}
+
+TEST(SnapshotBuilderTest, ColumnsHaveABound) {
+  TempFolder folder;
+  SnapshotBuildOptions options;
+  options.folder = folder.path();
+  options.most_columns = 3;
+  const LabelId labels[] = {1};
+  const std::string id = IdBytes(Value::Long(1));
+  SnapshotBuilder builder(options);
+  ASSERT_TRUE(builder.AddVertex({1, labels, id, {}}).ok());  // its ids are one
+  ASSERT_TRUE(builder.AddEnd(Direction::kOut, 3, VertexRef::Make(0, 1), 8).ok());
+  ASSERT_TRUE(builder.AddEnd(Direction::kOut, 4, VertexRef::Make(0, 1), 9).ok());
+  ASSERT_TRUE(builder.AddEnd(Direction::kIn, 3, VertexRef::Make(0, 1), 8).ok());
+  const Status status = builder.AddEnd(Direction::kIn, 4, VertexRef::Make(0, 1), 9);
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(status)->limit, "columns of a snapshot 3");
+}
+
+// Vertices that are gone cost rows while they are few, and keep the runs whole.
+TEST(SnapshotBuilderTest, RunsGoOverFewThatAreGone) {
+  TempFolder folder;
+  SnapshotBuildOptions options;
+  options.folder = folder.path();
+  const LabelId labels[] = {1};
+  for (const uint64_t step : {20, 3}) {
+    SnapshotBuilder builder(options);
+    std::vector<uint64_t> locals;
+    for (uint64_t local = 1; local <= 400; ++local) {
+      if (local % step != 0) locals.push_back(local);
+    }
+    for (const uint64_t local : locals) {
+      const std::string id = IdBytes(Value::Long(static_cast<int64_t>(local)));
+      ASSERT_TRUE(builder.AddVertex({local, labels, id, {}}).ok());
+    }
+    const auto snapshot =
+        PartitionSnapshot::Open(folder.path(), 0, builder.Finish().value().file).value();
+    const auto has = [&](SectionKind kind) {
+      return snapshot->sections().contains({kind, SectionIndex::kPartition, 0, 0, 0});
+    };
+    EXPECT_EQ(has(SectionKind::kLabelRuns), step == 20);
+    EXPECT_EQ(has(SectionKind::kAlive), step == 20);
+    std::vector<uint64_t> found;
+    for (uint64_t next = 0; next < snapshot->header().end_local;) {
+      ASSERT_TRUE(snapshot->ScanVertices(kNoSet, &next, 100, &found).ok());
+    }
+    EXPECT_EQ(found, locals);
+    const uint64_t gone = step * 5;
+    VertexPlace place;
+    ASSERT_TRUE(snapshot->Locate({&gone, 1}, &place).ok());
+    EXPECT_EQ(place.set, kNoSet);
+    ++options.number;
+  }
 }
 
 TEST(SnapshotBuilderTest, TheSameGraphGivesTheSameFile) {

@@ -10,7 +10,7 @@
 #include "core/value_compare.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/element_ids.h"
-#include "engine/op/state/slice_sort.h"
+#include "engine/expr/slice_sort.h"
 
 namespace koios::engine {
 namespace {

@@ -53,7 +53,7 @@ MappedFile::~MappedFile() {
 
 Status MappedFile::ReadDirectory(uint32_t partition, const SnapshotFileName& name) {
   uint64_t check = 0;
-  const Status header = DecodeSnapshotHeader({data_, kSnapshotHeaderBytes}, &header_, &check);
+  Status header = DecodeSnapshotHeader({data_, kSnapshotHeaderBytes}, &header_, &check);
   if (header.code() == StatusCode::kFailedPrecondition) return header;
   if (!header.ok() || check != name.check || header_.number != name.number ||
       header_.bytes != bytes_ || header_.partition != partition) {

@@ -31,41 +31,13 @@ class ResultCharge {
 // one after the other where the first may be enough: `V().limit(3)`.
 size_t QueryRun::OutputLimit(const Node& node, const Batch& input) const {
   if (node.op->has_partitions() && shape_->IsCutShort(node.op->id())) return 1;
-  size_t bytes = 0;
-  for (size_t slot = 1; slot < input.slots.size(); ++slot) {
-    const Column& column = input.slots[slot];
-    if (!node.drops[slot]) bytes += column.FlatByteSize();
-  }
-  return std::min(RowLimit(bytes, input.rows), worker_.bounds.batch_rows);
+  return std::min(OutputRoom(input, node.drops), worker_.bounds.batch_rows);
 }
 
-// Rows of the output: the written slot from the operator, the others copied from the input.
+// Rows of the output, with the ordinals that they get here.
 Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
-  Batch batch;
-  const Batch& in = input.batch;
-  batch.rows = output.rows(in);
-  batch.slots.resize(spec_->plan.num_slots());
-  for (size_t slot = 0; slot < in.slots.size(); ++slot) {
-    if (static_cast<int>(slot) == output.slot || in.slots[slot].empty()) continue;
-    if (node->drops[slot]) continue;
-    if (output.identity) {
-      batch.slots[slot] = in.slots[slot];
-    } else {
-      batch.slots[slot] = in.slots[slot].Gather(output.origin);
-    }
-  }
-  if (output.slot >= 0 && !node->drops[static_cast<size_t>(output.slot)]) {
-    batch.slots[output.slot] = std::move(output.column);
-  }
-  if (output.has_bulk) {
-    batch.bulk = std::move(output.bulk);
-  } else if (output.identity) {
-    batch.bulk = in.bulk;
-  } else if (!in.bulk.empty()) {
-    batch.bulk.reserve(batch.rows);
-    for (uint32_t row : output.origin) batch.bulk.push_back(in.bulk[row]);
-  }
-  if (node->op->ordinal_slot() != 0 && !output.identity) {
+  Batch batch = OutputBatch(input.batch, node->drops, &output);
+  if (node->out->ordinal_slot() != 0 && !output.identity) {
     AppendOrdinals(node, output.origin, &batch);
   }
   return batch;
@@ -74,7 +46,7 @@ Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
 // Numbers the output rows of each input row, over all the calls that one input batch takes. An
 // unfold of the only row there is begins with this.
 void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch) {
-  const uint32_t slot = node->op->ordinal_slot();
+  const uint32_t slot = node->out->ordinal_slot();
   const bool carries = batch->Has(slot) && batch->slots[slot].kind() == Column::Kind::kString;
   if (!carries && !node->op->has_unfold()) return;
   Column ordinals(Column::Kind::kString);
@@ -129,8 +101,7 @@ StatusOr<StreamOperator*> QueryRun::CodeOf(Node* node) {
   if (node->iteration.empty() || !code->keeps_cursor()) return code;
   std::unique_ptr<StreamOperator>& own = node->lane->stream;
   if (own == nullptr) {
-    ASSIGN_OR_RETURN(OperatorBundle fresh,
-                     MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
+    ASSIGN_OR_RETURN(OperatorBundle fresh, MakeCode(*node));
     own = std::move(fresh.stream);
   }
   return own.get();
@@ -165,7 +136,7 @@ Status QueryRun::SkipClosed(Node* node) {
     node->lane->stream.reset();
     return OkStatus();
   }
-  ASSIGN_OR_RETURN(node->code, MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
+  ASSIGN_OR_RETURN(node->code, MakeCode(*node));
   return OkStatus();
 }
 
@@ -198,7 +169,8 @@ Status QueryRun::RunStream(Node* node) {
     Batch batch = MakeOutput(node, input, std::move(output));
     batch.runs = std::move(weights.runs);
     CountOut(node, batch);
-    Enqueue(node->op->next(0), std::move(batch));
+    if (node->out != node->op) CountOut(&nodes_[node->out->id()], batch);
+    Enqueue(node->out->next(0), std::move(batch));
   }
   if (done) FinishInput(node);
   return OkStatus();

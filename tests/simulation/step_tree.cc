@@ -172,7 +172,9 @@ class PlanBuilder {
     return op;
   }
 
-  void AddExchange(plan::Exchange::Key key) { Add("exchange")->mutable_exchange()->set_key(key); }
+  void AddExchange(plan::Exchange::Key key) {
+    if (!in_place_) Add("exchange")->mutable_exchange()->set_key(key);
+  }
 
   void AddLimit(int64_t high) {
     if (scope_ == 0) {
@@ -185,11 +187,15 @@ class PlanBuilder {
   }
 
   void AddReduce(plan::Reduce::Function function) {
-    plan::Reduce* partial = Add("reduce()")->mutable_reduce();
-    partial->set_function(function);
-    partial->set_stage(plan::PARTIAL);
+    if (!in_place_) {
+      plan::Reduce* partial = Add("reduce()")->mutable_reduce();
+      partial->set_function(function);
+      partial->set_stage(plan::PARTIAL);
+    }
     AddExchange(plan::Exchange::HOME);
-    Add("reduce()")->mutable_reduce()->set_function(function);
+    plan::Reduce* reduce = Add("reduce()")->mutable_reduce();
+    reduce->set_function(function);
+    reduce->set_stage(in_place_ ? plan::WHOLE : plan::FINAL);
   }
 
   void AddOver(int64_t number, bool property) {
@@ -228,9 +234,22 @@ class PlanBuilder {
     ends_ = ends;
   }
 
+  // Whether a scope with this child may run in place.
+  static bool IsChain(const Step& scope) {
+    return scope.children.size() == 1 &&
+           std::all_of(scope.children[0].begin(), scope.children[0].end(), [](const Step& step) {
+             return step.kind != Kind::kMerge && step.kind != Kind::kUnion &&
+                    step.kind != Kind::kRepeat && step.kind != Kind::kRepeatEmit &&
+                    (step.children.empty() || IsChain(step));
+           });
+  }
+
   void AddScope(const Step& step, plan::ScopeExit::Policy policy) {
     const uint32_t outer = scope_;
+    const bool outer_in_place = in_place_;
     plan::Operator* op = Add("enter");
+    in_place_ = in_place_ || (step.number % 2 == 1 && IsChain(step));
+    op->mutable_scope_enter()->set_in_place(in_place_);
     // Few instances at once, or as many as there is room for.
     op->mutable_scope_enter()->set_window(static_cast<uint32_t>(step.number % 4));
     const uint32_t enter = op->id();
@@ -249,6 +268,7 @@ class PlanBuilder {
     }
     ends_ = ends;
     scope_ = outer;
+    in_place_ = outer_in_place;
     plan::ScopeExit* exit = Add("exit")->mutable_scope_exit();
     exit->set_enter(enter);
     exit->set_policy(policy);
@@ -372,6 +392,7 @@ class PlanBuilder {
   plan::Plan plan_;
   uint32_t scope_ = 0;
   uint32_t loop_ = 0;
+  bool in_place_ = false;
   std::vector<uint32_t> ends_;
 };
 

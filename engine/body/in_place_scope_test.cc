@@ -14,7 +14,8 @@
 namespace koios::engine {
 namespace {
 
-// Vertex i has edges to the i % 5 vertices behind it; the last one may be a hub, with edges to all others.
+// Vertex i has edges to the i % 5 vertices behind it; the last one may be a hub, with edges to all
+// others.
 class GraphHost : public TestHost {
  public:
   explicit GraphHost(int64_t hub_edges = 0) : graph_(2) {

@@ -182,6 +182,9 @@ Status PartitionSnapshot::PlaceOf(uint64_t local, VertexPlace* out) const {
   return OkStatus();
 }
 
+// Bytes of a section: less than a millisecond to look at.
+static constexpr size_t kCheckedAtOnce = 4 << 20;
+
 Status PartitionSnapshot::Locate(std::span<const uint64_t> locals, VertexPlace* out) const {
   const bool done = set_of_local_ != nullptr ? LocateInArrays(locals, out)
                                              : alive_ == nullptr && LocateInRuns(locals, out);
@@ -194,7 +197,11 @@ Status PartitionSnapshot::Locate(std::span<const uint64_t> locals, VertexPlace* 
 // Without asking for each what is the same for all. False: it can't, and has done nothing that
 // counts.
 bool PartitionSnapshot::LocateInArrays(std::span<const uint64_t> locals, VertexPlace* out) const {
-  if (!set_of_local_->checked() || !row_of_local_->checked()) return false;
+  for (const MappedSection* const section : {set_of_local_, row_of_local_}) {
+    // Small ones are checked as a whole: a query soon reads all of their blocks.
+    const bool small = section->bytes().size() <= kCheckedAtOnce;
+    if (!section->checked() && !(small && section->TouchAll().ok())) return false;
+  }
   const auto locate = [&]<typename Set>(const Set* sets, const auto& row_at) {
     const uint64_t end = header().end_local;
     for (size_t i = 0; i < locals.size(); ++i) {

@@ -183,7 +183,7 @@ Status PartitionSnapshot::PlaceOf(uint64_t local, VertexPlace* out) const {
 }
 
 // Bytes of a section: less than a millisecond to look at.
-static constexpr size_t kCheckedAtOnce = 4 << 20;
+constexpr size_t kCheckedAtOnce = 4 << 20;
 
 Status PartitionSnapshot::Locate(std::span<const uint64_t> locals, VertexPlace* out) const {
   const bool done = set_of_local_ != nullptr ? LocateInArrays(locals, out)

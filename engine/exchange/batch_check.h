@@ -15,7 +15,7 @@ namespace koios::engine {
 
 // The slots that rows must have when they come to the operator.
 std::vector<uint32_t> SlotsNeeded(const plan::Operator& op);
-// DATA_LOSS when the batch lacks one of them, or when its ordinals are no strings.
+// DATA_LOSS when the batch lacks one of them, or when its ordinals can be none.
 // `ordinal_slot` 0: it has none.
 Status CheckInput(const Batch& batch, const std::vector<uint32_t>& needed, uint32_t ordinal_slot);
 

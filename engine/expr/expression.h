@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/column.h"
+#include "core/path/path_ledger.h"
 #include "core/random.h"
 #include "core/status.h"
 #include "engine/batch/batch.h"
@@ -42,6 +43,7 @@ struct EvalSources {
   const storage::GraphView* view = nullptr;
   SideEffects* effects = nullptr;
   Rng* random = nullptr;
+  PathLedger* paths = nullptr;  // that nodes of paths are charged to; null: to nobody
 };
 
 // What a function keeps between two calls where one value is too much work for one.

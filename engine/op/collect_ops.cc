@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/value_compare.h"
+#include "engine/batch/ordinal.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/element_ids.h"
 #include "engine/op/state/slice_sort.h"
@@ -117,7 +118,7 @@ class OrderOp : public CollectOp {
           keys.push_back(state->rows.Has(at, key.slot()) ? state->rows.Get(at, key.slot())
                                                          : Value());
         }
-        bytes += keys.back().ByteSize();
+        bytes += keys.back().FlatBytes();
       }
     }
     RETURN_IF_ERROR(ElementsToIds(&keys));
@@ -140,7 +141,7 @@ class OrderOp : public CollectOp {
     const std::vector<Value>& keys = sorting->keys;
     if (!std::exchange(sorting->has_begun, true)) {
       size_t bytes = 0;
-      for (const Value& key : keys) bytes += key.ByteSize();
+      for (const Value& key : keys) bytes += key.FlatBytes();
       sorting->wide = bytes > kWideBytes * keys.size();
       sorting->sort.Begin(sorting->all.size(), sorting->wide);
     }
@@ -150,10 +151,11 @@ class OrderOp : public CollectOp {
         const Value& left = keys[a * keys_.size() + k];
         const Value& right = keys[b * keys_.size() + k];
         if (sorting->wide) {
-          const size_t bytes = std::min(left.ByteSize(), right.ByteSize());
+          const size_t bytes = std::min(left.FlatBytes(), right.FlatBytes());
           work -= std::min(work, bytes / kBytesPerWork);
         }
-        const auto order = TotalOrder(left, right);
+        const auto order =
+            keys_[k].ordinal() ? CompareOrdinals(left, right) : TotalOrder(left, right);
         if (order == std::strong_ordering::equal) continue;
         return (order == std::strong_ordering::less) !=
                (keys_[k].direction() == plan::SortKey::DESC);

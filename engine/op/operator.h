@@ -34,7 +34,9 @@ class OperatorHost {
   // Of this operator alone; the same for the same seed of the query.
   virtual Rng& random() = 0;
   virtual SideEffects& side_effects() = 0;
-  EvalSources sources() { return {&view(), &side_effects(), &random()}; }
+  // Of this worker, for the query.
+  virtual PathLedger& paths() = 0;
+  EvalSources sources() { return {&view(), &side_effects(), &random(), &paths()}; }
   // Charges (or with a negative number gives back) bytes of kept state, before they are allocated.
   // RESOURCE_EXHAUSTED past the query's limit.
   virtual Status ChargeState(int64_t bytes) = 0;

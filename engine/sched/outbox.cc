@@ -9,6 +9,9 @@ void Outbox::Add(uint32_t to, const Loops& lane_key, const Batch& source,
   Lane& lane = lanes_[to][lane_key];
   size_t bytes = 0;
   for (const uint32_t row : picked) bytes += source.RowBytes(row);
+  for (const Column& column : source.slots) {
+    bytes += PathBytes(column) * picked.size() / std::max<size_t>(column.size(), 1);
+  }
   const auto fits = [&](const JoinedBatch& last) {
     return last.batch.rows + picked.size() <= kBatchRows && last.bytes + bytes <= kBatchBytes &&
            last.batch.SameShape(source);

@@ -1,8 +1,10 @@
 // The driver's ways with each kind of operator: one batch, one invocation.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/value_compare.h"
+#include "engine/batch/ordinal.h"
 #include "engine/expr/element_functions.h"
 #include "engine/sched/query_run.h"
 #include "engine/sched/query_run_host.h"
@@ -29,16 +31,26 @@ class ResultCharge {
 
 }  // namespace
 
-// As many rows as a batch has room for, of those slots of the input's rows that stay. Where the
-// first may be enough, partitions come one after the other.
+// As many rows as a batch has room for, of those slots of the input's rows that stay. A path is as
+// wide as what the rows do not share of it. As paths grow from hop to hop, a batch is not cut
+// before it is twice too large, and then in equal parts: else each hop would leave a rest of a few
+// rows. Where the first may be enough, partitions come one after the other.
 size_t QueryRun::OutputLimit(const Node& node, const Batch& input) const {
   if (node.op->has_partitions() && shape_->IsCutShort(node.op->id())) return 1;
-  size_t bytes = 0;
+  if (node.op->has_filter() || node.op->has_project()) return worker_.bounds.batch_rows;
+  size_t bytes = 0, path_bytes = 0;
   for (size_t slot = 1; slot < input.slots.size(); ++slot) {
     const Column& column = input.slots[slot];
-    if (!column.empty() && !node.drops[slot]) bytes += column.ByteSize() - sizeof(Column);
+    if (column.empty() || node.drops[slot]) continue;
+    bytes += column.ByteSize() - sizeof(Column);
+    path_bytes += PathBytes(column);
   }
-  return std::min(RowLimit(bytes, input.rows), worker_.bounds.batch_rows);
+  size_t limit = RowLimit(bytes + path_bytes, input.rows);
+  if (path_bytes > bytes && input.rows > limit) {
+    const size_t parts = input.rows > 2 * limit ? (input.rows + limit - 1) / limit : 1;
+    limit = (input.rows + parts - 1) / parts;
+  }
+  return std::min(limit, worker_.bounds.batch_rows);
 }
 
 // Rows of the output: the written slot from the operator, the others copied from the input.
@@ -77,20 +89,18 @@ Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
 // unfold of the only row there is begins with this.
 void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch) {
   const uint32_t slot = node->op->ordinal_slot();
-  const bool carries = batch->Has(slot) && batch->slots[slot].kind() == Column::Kind::kString;
+  const bool carries = batch->Has(slot) && AreOrdinals(batch->slots[slot]);
   if (!carries && !node->op->has_unfold()) return;
-  Column ordinals(Column::Kind::kString);
-  std::string ordinal;
+  std::vector<uint64_t> numbers(batch->rows);
   for (size_t row = 0; row < batch->rows; ++row) {
     if (origin[row] != node->lane->ordinal_row) {
       node->lane->ordinal_row = origin[row];
       node->lane->ordinal_next = 0;
     }
-    ordinal = carries ? batch->slots[slot].StringAt(row) : "";
-    AppendOrdinal(node->lane->ordinal_next++, &ordinal);
-    ordinals.AppendString(ordinal);
+    numbers[row] = node->lane->ordinal_next++;
   }
-  batch->slots[slot] = std::move(ordinals);
+  if (!carries) batch->slots[slot].Clear();
+  engine::AppendOrdinals(numbers, &batch->slots[slot]);
 }
 
 // Gives each output run its weight: of an input run that is through all that is left (what cannot
@@ -250,13 +260,12 @@ Status QueryRun::RunFiring(Node* node) {
   if (firings->second.empty()) node->firings.erase(firings);
   if (batch.rows == 0) return OkStatus();
   if (node->op->ordinal_slot() != 0) {
-    Column ordinals(Column::Kind::kString);
-    for (size_t row = 0; row < batch.rows; ++row) {
-      std::string ordinal;
-      AppendOrdinal(node->ordinal_fired++, &ordinal);
-      ordinals.AppendString(ordinal);
-    }
-    batch.slots[node->op->ordinal_slot()] = std::move(ordinals);
+    std::vector<uint64_t> numbers(batch.rows);
+    std::iota(numbers.begin(), numbers.end(), node->ordinal_fired);
+    node->ordinal_fired += batch.rows;
+    Column* ordinals = &batch.slots[node->op->ordinal_slot()];
+    ordinals->Clear();
+    engine::AppendOrdinals(numbers, ordinals);
   }
   for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
   CountOut(node, batch);
@@ -512,13 +521,7 @@ void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t
     outputs[b].AppendRows(batch, picked[b]);
     const uint32_t ordinal_slot = node->op->ordinal_slot();
     if (ordinal_slot != 0 && outputs[b].Has(ordinal_slot)) {
-      Column ordinals(Column::Kind::kString);
-      for (size_t row = 0; row < outputs[b].rows; ++row) {
-        std::string ordinal(outputs[b].slots[ordinal_slot].StringAt(row));
-        AppendOrdinal(b, &ordinal);
-        ordinals.AppendString(ordinal);
-      }
-      outputs[b].slots[ordinal_slot] = std::move(ordinals);
+      AppendOrdinal(b, &outputs[b].slots[ordinal_slot]);
     }
     stats_[node->op->id()].rows_out += picked[b].size();
     Enqueue(node->op->next(static_cast<int>(b)), std::move(outputs[b]));
@@ -562,14 +565,10 @@ Status QueryRun::RunLoop(Node* node) {
 void QueryRun::CountOrdinals(const plan::Operator& op, Batch* batch) {
   const uint32_t slot = op.ordinal_slot();
   if (slot == 0 || !batch->Has(slot)) return;
-  const auto count = op.has_loop_enter() ? EnterLoop : op.has_loop_back() ? CountLoop : LeaveLoop;
-  Column ordinals(Column::Kind::kString);
-  for (size_t row = 0; row < batch->rows; ++row) {
-    std::string ordinal(batch->slots[slot].StringAt(row));
-    count(&ordinal);
-    ordinals.AppendString(ordinal);
-  }
-  batch->slots[slot] = std::move(ordinals);
+  const auto count = op.has_loop_enter()  ? EnterLoops
+                     : op.has_loop_back() ? CountLoops
+                                          : LeaveLoops;
+  count(&batch->slots[slot]);
 }
 
 Status QueryRun::RunSink(Node* node) {

@@ -9,6 +9,8 @@
 namespace koios::simulation {
 namespace {
 
+constexpr uint64_t kSeedsPerPath = 4;
+
 void SortRows(std::vector<Value>* rows) {
   std::sort(rows->begin(), rows->end(), [](const Value& a, const Value& b) {
     return TotalOrder(a, b) == std::strong_ordering::less;
@@ -76,7 +78,7 @@ engine::SimulationOptions RandomOptions(uint64_t seed, Rng* rng) {
 std::string CheckSeed(uint64_t seed, bool verbose, engine::NetworkFault fault) {
   Rng rng(seed);
   const auto graph = MakeGraph(&rng);
-  const RandomQuery query = MakeQuery(&rng);
+  const RandomQuery query = MakeQuery(&rng, seed % kSeedsPerPath == 0);
   engine::SimulationOptions options = RandomOptions(seed, &rng);
   options.fault = fault;
   options.fault_at = 1 + seed % 4;

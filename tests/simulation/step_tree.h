@@ -29,6 +29,7 @@ struct Step {
     kMerge,   // equal rows become one, as far as `number` + 1 are remembered
     kValues,  // values('n')
     kOver,    // is(gt(number))
+    kSimplePath,
     kCount,
     kSum,
     kMin,
@@ -51,12 +52,14 @@ struct Step {
 
 using Traversal = std::vector<Step>;
 
-// V() followed by random steps; `limit`: the whole is cut by limit(limit).
+// V() followed by random steps; `limit`: the whole is cut by limit(limit). `paths`: by path(), and
+// all steps keep the path of each row.
 struct RandomQuery {
   Traversal steps;
   std::optional<int64_t> limit;
+  bool paths = false;
 };
-RandomQuery MakeQuery(Rng* rng);
+RandomQuery MakeQuery(Rng* rng, bool paths);
 std::string ToText(const RandomQuery& query);
 plan::Plan ToPlan(const RandomQuery& query);
 

@@ -2,17 +2,35 @@
 
 #include <algorithm>
 
+#include "core/path/path.h"
+
 namespace koios::engine {
+namespace {
+
+// An object that a function passes as it walks a path; what it makes of the objects counts itself.
+constexpr size_t kObjectBytes = 4;
+
+// Of all that is in its values.
+size_t FlatBytes(const Column& column) {
+  if (column.kind() != Column::Kind::kValue) return column.ByteSize() - sizeof(Column);
+  size_t bytes = 0;
+  for (const Value& value : column.values()) {
+    const bool path = value.kind() == ValueKind::kPath;
+    bytes += path ? value.ByteSize() + value.AsPath().length() * kObjectBytes : value.FlatBytes();
+  }
+  return bytes;
+}
+
+}  // namespace
 
 // The bytes of a result that is one constant for all rows count for each of them: they come out.
 size_t RowSlices::BytesOf(const Evaluation& evaluation, size_t rows) const {
   size_t bytes = 0;
   for (const Operand& operand : evaluation.operands) {
-    if (!operand.is_constant && operand.column != nullptr)
-      bytes += operand.column->ByteSize() - sizeof(Column);
+    if (!operand.is_constant && operand.column != nullptr) bytes += FlatBytes(*operand.column);
   }
   const Operand& result = evaluation.operands.back();
-  if (result.is_constant) bytes += rows * result.constant.ByteSize();
+  if (result.is_constant) bytes += rows * result.constant.FlatBytes();
   return bytes;
 }
 

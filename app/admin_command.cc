@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/admin_snapshot.h"
 #include "app/command.h"
 #include "app/connection.h"
 #include "app/query_flags.h"
@@ -118,13 +119,20 @@ Status Check(client::Client* client, const Flags& flags) {
   return DataLoss("The graph is damaged.");
 }
 
-// Of a folder that nobody serves, in this process.
-Status Repair(const Flags& flags) {
+storage::StoreOptions StoreOptionsOf(const Flags& flags) {
   storage::StoreOptions options;
   flags.connection.limits.ApplyTo(&options);
-  const std::string graph = flags.graph.empty() ? std::string(server::kDefaultGraph) : flags.graph;
+  return options;
+}
+
+std::string GraphOf(const Flags& flags) {
+  return flags.graph.empty() ? std::string(server::kDefaultGraph) : flags.graph;
+}
+
+// Of a folder that nobody serves, in this process.
+Status Repair(const Flags& flags) {
   ASSIGN_OR_RETURN(const storage::RepairReport report,
-                   storage::Repair(flags.connection.data, graph, options));
+                   storage::Repair(flags.connection.data, GraphOf(flags), StoreOptionsOf(flags)));
   for (const std::string& line : report.done) std::cout << line << "\n";
   std::cout << (report.done.empty() ? "Nothing was wrong" : "The graph is whole again")
             << ": version " << report.check.version << ", " << report.check.vertices
@@ -132,13 +140,24 @@ Status Repair(const Flags& flags) {
   return OkStatus();
 }
 
+Status Snapshot(const Flags& flags) {
+  return BuildAndPrintSnapshots(flags.connection.data, GraphOf(flags), StoreOptionsOf(flags),
+                                std::cout);
+}
+
 struct Action {
   const char* name;
   Status (*run)(client::Client* client, const Flags& flags);
+  Status (*run_on_folder)(const Flags& flags) = nullptr;  // instead; nobody serves it
 };
 constexpr Action kActions[] = {
-    {"queries", &Queries}, {"cancel", &Cancel}, {"schema", &Schema},
-    {"stats", &Stats},     {"graphs", &Graphs}, {"check", &Check},
+    {"queries", &Queries},
+    {"cancel", &Cancel},
+    {"schema", &Schema},
+    {"stats", &Stats},
+    {"graphs", &Graphs},
+    {"check", &Check},
+    {"snapshot", nullptr, &Snapshot},
 };
 
 std::string ActionNames() {
@@ -173,9 +192,14 @@ int RunAdmin(CLI::App* command, const Flags& flags) {
     return FailUsage(InvalidArgument(
         "--repair is for check, of a folder that nobody serves: admin check --repair --data DIR."));
   }
-  if (flags.repair) {
-    const Status repaired = Repair(flags);
-    return repaired.ok() ? int{client::kExitOk} : Fail(repaired);
+  if (action->run_on_folder != nullptr && flags.connection.data.empty()) {
+    return FailUsage(InvalidArgument("'" + flags.action +
+                                     "' is for a folder that nobody serves: admin " + flags.action +
+                                     " --data DIR."));
+  }
+  if (flags.repair || action->run_on_folder != nullptr) {
+    const Status done = flags.repair ? Repair(flags) : action->run_on_folder(flags);
+    return done.ok() ? int{client::kExitOk} : Fail(done);
   }
   StatusOr<Connection> connection = Connect(flags.connection);
   if (!connection.ok()) return Fail(connection.status());
@@ -201,6 +225,7 @@ RunCommand AddAdminCommand(CLI::App* command) {
       "  koios admin schema --data mydata --graph money\n"
       "  koios admin check --data mydata\n"
       "  koios admin check --data mydata --graph money --repair\n"
+      "  koios admin snapshot --data mydata\n"
       "A check reads the whole graph; Ctrl-C stops it, on a server also `admin cancel`.");
   return [command, flags] { return RunAdmin(command, *flags); };
 }

@@ -1,4 +1,6 @@
 // koios import: loads CSV files into a graph of a data folder that nobody serves.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -7,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "app/admin_snapshot.h"
 #include "app/command.h"
 #include "app/connection.h"
 #include "app/query_flags.h"
@@ -30,6 +33,7 @@ struct Flags {
   uint32_t partitions = 0;
   bool append = false;
   bool replace = false;
+  bool no_snapshot = false;
   import::ImportOptions options;
 };
 
@@ -70,6 +74,24 @@ int FailWithHint(const Status& status) {
   return code;
 }
 
+// The graph is loaded, whatever becomes of its snapshot.
+void BuildSnapshot(storage::DataFolder* folder, const Flags& flags,
+                   const import::ImportOptions& options) {
+  storage::SnapshotOptions snapshot;
+  snapshot.memory_bytes = options.memory_bytes;
+  const bool tell = options.progress == import::ProgressMode::kAuto && isatty(STDERR_FILENO) != 0;
+  const auto report = BuildSnapshotsOf(folder, flags.graph, snapshot, tell);
+  if (!report.ok()) {
+    std::cerr << "The graph is loaded, but without a snapshot reading it is slow: "
+              << MessageOf(report.status()) << "\nhint: make one with `koios admin snapshot`.\n";
+    return;
+  }
+  char line[100];
+  std::snprintf(line, sizeof(line), "snapshot: %.1f MB in %.1f s\n",
+                static_cast<double>(report->file_bytes) / 1e6, report->seconds);
+  std::cout << line;
+}
+
 int RunImport(CLI::App* command, Flags* flags) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
   const StatusOr<import::ImportOptions> options = ToOptions(command, *flags);
@@ -85,6 +107,7 @@ int RunImport(CLI::App* command, Flags* flags) {
   auto summary = import::ImportGraph(folder->get(), flags->graph, when, *options);
   if (!summary.ok()) return FailWithHint(summary.status());
   std::cout << import::FormatSummary(*summary);
+  if (!flags->no_snapshot) BuildSnapshot(folder->get(), *flags, *options);
   return summary->num_skipped() > 0 ? kExitSkippedRows : int{client::kExitOk};
 }
 
@@ -130,6 +153,8 @@ RunCommand AddImportCommand(CLI::App* command) {
   command->add_option("--report", options->report, "Where skipped rows are told, as JSON lines");
   command->add_flag("--append", flags->append, "Add to the graph if it exists");
   command->add_flag("--replace", flags->replace, "Put the new graph in the place of an old one");
+  command->add_flag("--no-snapshot", flags->no_snapshot,
+                    "Leave out the snapshot that makes reading fast (koios admin snapshot)");
   command->add_option("--partitions", flags->partitions, "Of a new graph, fixed for good (16)")
       ->check(CLI::Range(1, 4096));
   command->add_option("--progress", flags->progress, "auto, json (a line per second) or none")

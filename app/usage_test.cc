@@ -123,6 +123,32 @@ TEST(UsageTest, ADamagedFolderIsRepairedWhenAskedTo) {
   EXPECT_EQ(Koios("admin check --repair --data " + temp / "none").code, client::kExitFailed);
 }
 
+TEST(UsageTest, SnapshotsAreBuiltOfAFolder) {
+  const storage::TempFolder temp;
+  const std::string data = "--data " + temp / "data";
+  ASSERT_EQ(Koios("import " + data + " --nodes " + WriteVertices(temp, "string")).code,
+            client::kExitOk);
+  const std::string snapshots = temp / "data/graphs/g/data-1/snapshots";
+  EXPECT_TRUE(std::filesystem::exists(snapshots + "/p0015-1.snap"));
+  const Outcome built = Koios("admin snapshot " + data);
+  EXPECT_EQ(built.code, client::kExitOk) << built.text;
+  EXPECT_EQ(built.text.find("version 1: 1 vertices, 0 edges\n"), 0) << built.text;
+  EXPECT_NE(built.text.find("\n16 files, "), std::string::npos) << built.text;
+  EXPECT_TRUE(std::filesystem::exists(snapshots + "/p0015-2.snap"));
+  EXPECT_FALSE(std::filesystem::exists(snapshots + "/p0015-1.snap"));
+  EXPECT_EQ(Koios("admin check " + data).code, client::kExitOk);
+  EXPECT_EQ(Koios("query -e 'g.V().count()' " + data).text, "==>1\n");
+  ASSERT_EQ(Koios("import --replace --no-snapshot " + data + " --nodes " +
+                  WriteVertices(temp, "string"))
+                .code,
+            client::kExitOk);
+  EXPECT_FALSE(std::filesystem::exists(temp / "data/graphs/g/data-2/snapshots"));
+  const Outcome without = Koios("admin snapshot");
+  EXPECT_EQ(without.code, client::kExitUsage) << without.text;
+  EXPECT_NE(without.text.find("admin snapshot --data DIR"), std::string::npos) << without.text;
+  EXPECT_EQ(Koios("admin snapshot --graph none " + data).code, client::kExitFailed);
+}
+
 TEST(UsageTest, ResultsThatCantBeWrittenAreAFailure) {
   const storage::TempFolder temp;
   const std::string data = "--data " + temp / "data";

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <limits>
 
-#include "core/number_print.h"
+#include "core/print/number_print.h"
 
 namespace koios {
 namespace {

@@ -1,88 +1,44 @@
 #include "core/column.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <limits>
 
-#include "core/value_codec.h"
+#include "core/status.h"
 
 namespace koios {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "buffers are copied as they are");
-
-constexpr uint8_t kAbsentBit = 0x80;  // of the kind byte: a mark per row follows the count
-constexpr size_t kEdgeBytes = 28;     // id, out, in, label
 constexpr size_t kMaxTextBytes = std::numeric_limits<uint32_t>::max();
+// A gathered column holds at most so many rows of the buffers that it shares for each of its own.
+constexpr size_t kMaxHeldPerRow = 4;
 
-template <typename T>
-void AppendPart(const std::vector<T>& from, size_t begin, size_t count, std::vector<T>* to) {
-  const auto first = from.begin() + static_cast<std::ptrdiff_t>(begin);
-  to->insert(to->end(), first, first + static_cast<std::ptrdiff_t>(count));
-}
-
-template <typename T>
-void AppendRows(const std::vector<T>& from, const std::vector<uint32_t>& rows, std::vector<T>* to) {
-  const size_t old_size = to->size();
-  to->resize(old_size + rows.size());
-  T* out = to->data() + old_size;
-  for (const uint32_t row : rows) *out++ = from[row];
-}
-
-template <typename T>
-void PutArray(const std::vector<T>& v, std::string* out) {
-  if (!v.empty()) out->append(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(T));
-}
-
-template <typename T>
-bool GetArray(std::string_view* input, size_t count, std::vector<T>* v) {
-  if (count > input->size() / sizeof(T)) return false;
-  v->resize(count);
-  if (count > 0) std::memcpy(v->data(), input->data(), count * sizeof(T));
-  input->remove_prefix(count * sizeof(T));
-  return true;
-}
-
-void PutEdges(const std::vector<EdgeRef>& edges, std::string* out) {
-  out->reserve(out->size() + edges.size() * kEdgeBytes);
-  for (const EdgeRef& e : edges) {
-    char row[kEdgeBytes];
-    std::memcpy(row, &e.id, 8);
-    std::memcpy(row + 8, &e.out.bits, 8);
-    std::memcpy(row + 16, &e.in.bits, 8);
-    std::memcpy(row + 24, &e.label, 4);
-    out->append(row, kEdgeBytes);
+size_t WidthOf(Column::Kind kind) {
+  switch (kind) {
+    case Column::Kind::kEmpty:
+    case Column::Kind::kString:
+      return 0;
+    case Column::Kind::kBool:
+      return sizeof(uint8_t);
+    case Column::Kind::kInt:
+      return sizeof(int32_t);
+    case Column::Kind::kLong:
+    case Column::Kind::kDouble:
+    case Column::Kind::kVertex:
+      return sizeof(int64_t);
+    case Column::Kind::kEdge:
+      return sizeof(EdgeRef);
+    case Column::Kind::kValue:
+      return sizeof(Value);
   }
+  return 0;
 }
 
-bool GetEdges(std::string_view* input, size_t count, std::vector<EdgeRef>* edges) {
-  if (count > input->size() / kEdgeBytes) return false;
-  edges->resize(count);
-  const char* row = input->data();
-  for (EdgeRef& e : *edges) {
-    std::memcpy(&e.id, row, 8);
-    std::memcpy(&e.out.bits, row + 8, 8);
-    std::memcpy(&e.in.bits, row + 16, 8);
-    std::memcpy(&e.label, row + 24, 4);
-    row += kEdgeBytes;
-  }
-  input->remove_prefix(count * kEdgeBytes);
-  return true;
+template <typename T>
+BufferPtr MakeBuffer(std::vector<T> items) {
+  return BufferPtr(new VectorBuffer<T>(std::move(items)));
 }
 
-// The offsets of `count` strings and their bytes. False when an offset is out of order or range.
-bool GetStrings(std::string_view* input, size_t count, std::vector<uint32_t>* offsets,
-                std::string* bytes) {
-  if (count >= input->size() || !GetArray(input, count + 1, offsets)) return false;
-  if (offsets->front() != 0 || offsets->back() > input->size()) return false;
-  for (size_t i = 0; i < count; ++i) {
-    if ((*offsets)[i] > (*offsets)[i + 1]) return false;
-  }
-  bytes->assign(input->substr(0, offsets->back()));
-  input->remove_prefix(offsets->back());
-  return true;
-}
+size_t HeldBytes(const BufferPtr& buffer) { return buffer == nullptr ? 0 : buffer->HeldBytes(); }
 
 }  // namespace
 
@@ -127,82 +83,241 @@ Column::Kind Column::KindFor(ValueKind kind) {
   return Kind::kValue;
 }
 
+void Column::swap(Column& other) noexcept {
+  std::swap(kind_, other.kind_);
+  std::swap(owned_, other.owned_);
+  std::swap(size_, other.size_);
+  std::swap(begin_, other.begin_);
+  items_.swap(other.items_);
+  offsets_.swap(other.offsets_);
+  absent_.swap(other.absent_);
+  selection_.swap(other.selection_);
+}
+
+// ---- whole columns
+
+template <typename T>
+Column Column::OfItems(Kind kind, std::vector<T> items) {
+  Column column(kind);
+  column.owned_ = true;
+  column.size_ = items.size();
+  column.items_ = MakeBuffer(std::move(items));
+  return column;
+}
+
+Column Column::Of(std::vector<int32_t> ints) { return OfItems(Kind::kInt, std::move(ints)); }
+Column Column::Of(std::vector<int64_t> longs) { return OfItems(Kind::kLong, std::move(longs)); }
+Column Column::Of(std::vector<double> doubles) {
+  return OfItems(Kind::kDouble, std::move(doubles));
+}
+Column Column::Of(std::vector<VertexRef> vertices) {
+  return OfItems(Kind::kVertex, std::move(vertices));
+}
+Column Column::Of(std::vector<EdgeRef> edges) { return OfItems(Kind::kEdge, std::move(edges)); }
+Column Column::Of(std::vector<Value> values) { return OfItems(Kind::kValue, std::move(values)); }
+Column Column::OfBools(std::vector<uint8_t> bools) {
+  return OfItems(Kind::kBool, std::move(bools));
+}
+
+Column Column::OfStrings(std::vector<uint32_t> offsets, std::vector<char> bytes) {
+  Column column(Kind::kString);
+  column.owned_ = true;
+  column.size_ = offsets.size() - 1;
+  column.items_ = MakeBuffer(std::move(bytes));
+  column.offsets_ = MakeBuffer(std::move(offsets));
+  return column;
+}
+
+Column Column::Borrow(Kind kind, const void* start, size_t rows,
+                      std::shared_ptr<const void> owner) {
+  DCHECK(kind != Kind::kEmpty && kind != Kind::kString && kind != Kind::kValue);
+  Column column(kind);
+  column.size_ = rows;
+  column.items_ = BufferPtr(new BorrowedBuffer(start, rows, std::move(owner)));
+  return column;
+}
+
+Column Column::BorrowStrings(std::span<const uint32_t> offsets, const char* bytes,
+                             std::shared_ptr<const void> owner) {
+  Column column(Kind::kString);
+  column.size_ = offsets.size() - 1;
+  column.items_ = BufferPtr(new BorrowedBuffer(bytes, offsets.back(), owner));
+  column.offsets_ = BufferPtr(new BorrowedBuffer(offsets.data(), offsets.size(), std::move(owner)));
+  return column;
+}
+
+// ---- sharing
+
+Column Column::Slice(size_t begin, size_t count) const {
+  DCHECK(begin + count <= size_);
+  if (count == 0) return Column(kind_ == Kind::kValue ? kind_ : Kind::kEmpty);
+  Column slice = *this;
+  slice.begin_ += begin;
+  slice.size_ = count;
+  slice.owned_ = owned_ && count == size_;
+  return slice;
+}
+
+Column Column::Gather(std::span<const uint32_t> rows) const {
+  const bool wide = kind_ == Kind::kString || kind_ == Kind::kValue;
+  if (!wide || rows.empty() || rows.size() * kMaxHeldPerRow < BaseRows()) {
+    Column copy(kind_);
+    copy.AppendGather(*this, rows);
+    return copy;
+  }
+  std::vector<uint32_t> selection;
+  selection.reserve(rows.size());
+  for (const uint32_t row : rows) selection.push_back(static_cast<uint32_t>(At(row)));
+  Column gathered = *this;
+  gathered.selection_ = MakeBuffer(std::move(selection));
+  gathered.begin_ = 0;
+  gathered.size_ = rows.size();
+  gathered.owned_ = false;
+  return gathered;
+}
+
+void Column::Own() {
+  Column own(kind_);
+  own.AppendRange(*this, 0, size_);
+  swap(own);
+}
+
+// Whoever reads the column sees the same rows before and after.
+void Column::Flatten() const { const_cast<Column*>(this)->Own(); }
+
+size_t Column::BaseRows() const {
+  if (items_ == nullptr) return 0;
+  return offsets_ != nullptr ? offsets_->num_items() - 1 : items_->num_items();
+}
+
+size_t Column::EntryBytes(size_t at) const {
+  if (kind_ == Kind::kValue) return Base<Value>()[at].ByteSize();
+  if (kind_ != Kind::kString) return WidthOf(kind_);
+  const auto* offsets = static_cast<const uint32_t*>(offsets_->start()) + at;
+  return sizeof(uint32_t) + (offsets[1] - offsets[0]);
+}
+
 size_t Column::ByteSize() const {
-  size_t bytes = sizeof(Column) + absent_.capacity() + bools_.capacity() +
-                 ints_.capacity() * sizeof(int32_t) + longs_.capacity() * sizeof(int64_t) +
-                 doubles_.capacity() * sizeof(double) + offsets_.capacity() * sizeof(uint32_t) +
-                 bytes_.capacity() + vertices_.capacity() * sizeof(VertexRef) +
-                 edges_.capacity() * sizeof(EdgeRef) +
-                 (values_.capacity() - values_.size()) * sizeof(Value);
-  for (const Value& v : values_) bytes += v.ByteSize();
+  if (items_ == nullptr || size_ == 0) return sizeof(Column) + HeldBytes(items_);
+  size_t held = HeldBytes(items_) + HeldBytes(offsets_) + HeldBytes(absent_);
+  const size_t base_rows = BaseRows();
+  if (selection_ != nullptr) {
+    // Of a row that is taken many times no copy exists.
+    size_t rows = 0;
+    for (size_t row = 0; row < size_; ++row) rows += EntryBytes(At(row));
+    for (size_t at = 0; kind_ == Kind::kValue && held < rows && at < base_rows; ++at) {
+      held += EntryBytes(at) - sizeof(Value);
+    }
+    return sizeof(Column) + size_ * sizeof(uint32_t) + std::min(held, rows);
+  }
+  if (size_ < base_rows) held = held / base_rows * size_ + held % base_rows;
+  for (size_t row = 0; kind_ == Kind::kValue && row < size_; ++row) {
+    held += EntryBytes(begin_ + row) - sizeof(Value);
+  }
+  return sizeof(Column) + held;
+}
+
+size_t Column::FlatByteSize() const {
+  if (kind_ != Kind::kString && kind_ != Kind::kValue) return size_ * WidthOf(kind_);
+  size_t bytes = 0;
+  for (size_t row = 0; row < size_; ++row) bytes += EntryBytes(At(row));
   return bytes;
 }
 
-void Column::Clear() {
-  kind_ = Kind::kEmpty;
-  size_ = 0;
-  bools_.clear();
-  ints_.clear();
-  longs_.clear();
-  doubles_.clear();
-  offsets_.clear();
-  bytes_.clear();
-  vertices_.clear();
-  edges_.clear();
-  values_.clear();
-  absent_.clear();
-}
+void Column::Clear() { *this = Column(); }
 
-void Column::Reserve(size_t rows) {
-  switch (kind_) {
-    case Kind::kEmpty:
-      return;
-    case Kind::kBool:
-      return bools_.reserve(rows);
-    case Kind::kInt:
-      return ints_.reserve(rows);
-    case Kind::kLong:
-      return longs_.reserve(rows);
-    case Kind::kDouble:
-      return doubles_.reserve(rows);
-    case Kind::kString:
-      return offsets_.reserve(rows + 1);
-    case Kind::kVertex:
-      return vertices_.reserve(rows);
-    case Kind::kEdge:
-      return edges_.reserve(rows);
-    case Kind::kValue:
-      return values_.reserve(rows);
-  }
-}
+// ---- appending
 
 void Column::Become(Kind kind) {
   if (kind_ == kind) return;
   if (size_ == 0) {
-    Clear();
-    kind_ = kind;
+    *this = Column(kind);
     return;
   }
   DCHECK(kind == Kind::kValue);
   std::vector<Value> values;
   values.reserve(size_ + 1);
   for (size_t row = 0; row < size_; ++row) values.push_back(Get(row));
-  const size_t rows = size_;
-  std::vector<uint8_t> absent = std::move(absent_);
-  Clear();
-  absent_ = std::move(absent);
-  values_ = std::move(values);
-  size_ = rows;
-  kind_ = Kind::kValue;
+  Column mixed = Of(std::move(values));
+  if (has_absent()) {
+    std::vector<uint8_t> absent(size_);
+    for (size_t row = 0; row < size_; ++row) absent[row] = IsAbsent(row) ? 1 : 0;
+    mixed.absent_ = MakeBuffer(std::move(absent));
+  }
+  swap(mixed);
+}
+
+bool Column::Takes(Kind kind) {
+  if (kind_ == kind) return true;
+  if (size_ == 0 && kind_ != Kind::kValue) {
+    Become(kind);
+    return true;
+  }
+  Become(Kind::kValue);
+  return false;
+}
+
+// The vector of the column's items, which are its own from now on.
+template <typename T>
+std::vector<T>& Column::Growing() {
+  if (items_ != nullptr && (!owned_ || items_->use_count() > 1)) Own();
+  if (items_ == nullptr) {
+    items_ = MakeBuffer(std::vector<T>());
+    if (kind_ == Kind::kString) offsets_ = MakeBuffer(std::vector<uint32_t>(1, 0));
+    owned_ = true;
+  }
+  return static_cast<VectorBuffer<T>*>(items_.get())->items();
+}
+
+template <typename T>
+void Column::Push(T item) {
+  Growing<T>().push_back(std::move(item));
+  static_cast<VectorBuffer<T>*>(items_.get())->Publish();
+  ++size_;
+  if (absent_ != nullptr) PushAbsent(false);
+}
+
+void Column::PushAbsent(bool absent) {
+  if (absent_ == nullptr) absent_ = MakeBuffer(std::vector<uint8_t>());
+  auto* marks = static_cast<VectorBuffer<uint8_t>*>(absent_.get());
+  marks->items().resize(size_, 0);
+  marks->items().back() = absent ? 1 : 0;
+  marks->Publish();
+}
+
+template <typename T>
+void Column::ReserveItems(size_t rows) {
+  Growing<T>().reserve(rows);
+  static_cast<VectorBuffer<T>*>(items_.get())->Publish();
+}
+
+void Column::Reserve(size_t rows) {
+  switch (kind_) {
+    case Kind::kEmpty:
+    case Kind::kString:
+      return;
+    case Kind::kBool:
+      return ReserveItems<uint8_t>(rows);
+    case Kind::kInt:
+      return ReserveItems<int32_t>(rows);
+    case Kind::kLong:
+      return ReserveItems<int64_t>(rows);
+    case Kind::kDouble:
+      return ReserveItems<double>(rows);
+    case Kind::kVertex:
+      return ReserveItems<VertexRef>(rows);
+    case Kind::kEdge:
+      return ReserveItems<EdgeRef>(rows);
+    case Kind::kValue:
+      return ReserveItems<Value>(rows);
+  }
 }
 
 void Column::Append(const Value& value) {
   const Kind kind = KindFor(value.kind());
   if (kind == Kind::kValue || !Takes(kind)) {
     if (kind == Kind::kValue) Become(Kind::kValue);
-    values_.push_back(value);
-    ++size_;
-    return;
+    return Push(value);
   }
   switch (kind) {
     case Kind::kBool:
@@ -225,94 +340,50 @@ void Column::Append(const Value& value) {
   }
 }
 
-bool Column::Takes(Kind kind) {
-  if (kind_ == kind) return true;
-  if (size_ == 0 && kind_ != Kind::kValue) {
-    Become(kind);
-    return true;
-  }
-  Become(Kind::kValue);
-  return false;
-}
-
 void Column::AppendBool(bool v) {
-  if (Takes(Kind::kBool)) {
-    bools_.push_back(v ? 1 : 0);
-  } else {
-    values_.push_back(Value::Bool(v));
-  }
-  ++size_;
+  if (!Takes(Kind::kBool)) return Push(Value::Bool(v));
+  Push(static_cast<uint8_t>(v ? 1 : 0));
 }
 
 void Column::AppendInt(int32_t v) {
-  if (Takes(Kind::kInt)) {
-    ints_.push_back(v);
-  } else {
-    values_.push_back(Value::Int(v));
-  }
-  ++size_;
+  if (!Takes(Kind::kInt)) return Push(Value::Int(v));
+  Push(v);
 }
 
 void Column::AppendLong(int64_t v) {
-  if (Takes(Kind::kLong)) {
-    longs_.push_back(v);
-  } else {
-    values_.push_back(Value::Long(v));
-  }
-  ++size_;
+  if (!Takes(Kind::kLong)) return Push(Value::Long(v));
+  Push(v);
 }
 
 void Column::AppendDouble(double v) {
-  if (Takes(Kind::kDouble)) {
-    doubles_.push_back(v);
-  } else {
-    values_.push_back(Value::Double(v));
-  }
-  ++size_;
-}
-
-void Column::AppendString(std::string_view v) {
-  if (kind_ == Kind::kString && bytes_.size() + v.size() > kMaxTextBytes) Become(Kind::kValue);
-  if (Takes(Kind::kString)) {
-    if (offsets_.empty()) offsets_.push_back(0);
-    bytes_.append(v);
-    offsets_.push_back(static_cast<uint32_t>(bytes_.size()));
-  } else {
-    values_.push_back(Value::String(std::string(v)));
-  }
-  ++size_;
-}
-
-Column Column::Of(std::vector<VertexRef> vertices) {
-  Column column(Kind::kVertex);
-  column.size_ = vertices.size();
-  column.vertices_ = std::move(vertices);
-  return column;
-}
-
-Column Column::Of(std::vector<EdgeRef> edges) {
-  Column column(Kind::kEdge);
-  column.size_ = edges.size();
-  column.edges_ = std::move(edges);
-  return column;
+  if (!Takes(Kind::kDouble)) return Push(Value::Double(v));
+  Push(v);
 }
 
 void Column::AppendVertex(VertexRef v) {
-  if (Takes(Kind::kVertex)) {
-    vertices_.push_back(v);
-  } else {
-    values_.push_back(Value::Of(v));
-  }
-  ++size_;
+  if (!Takes(Kind::kVertex)) return Push(Value::Of(v));
+  Push(v);
 }
 
 void Column::AppendEdge(const EdgeRef& v) {
-  if (Takes(Kind::kEdge)) {
-    edges_.push_back(v);
-  } else {
-    values_.push_back(Value::Of(v));
+  if (!Takes(Kind::kEdge)) return Push(Value::Of(v));
+  Push(v);
+}
+
+void Column::AppendString(std::string_view v) {
+  if (kind_ == Kind::kString && items_ != nullptr &&
+      items_->num_items() + v.size() > kMaxTextBytes) {
+    Become(Kind::kValue);
   }
+  if (!Takes(Kind::kString)) return Push(Value::String(std::string(v)));
+  std::vector<char>& bytes = Growing<char>();
+  bytes.insert(bytes.end(), v.begin(), v.end());
+  static_cast<VectorBuffer<char>*>(items_.get())->Publish();
+  auto* offsets = static_cast<VectorBuffer<uint32_t>*>(offsets_.get());
+  offsets->items().push_back(static_cast<uint32_t>(bytes.size()));
+  offsets->Publish();
   ++size_;
+  if (absent_ != nullptr) PushAbsent(false);
 }
 
 // Stands in the vector of the column's kind, so that the column stays typed.
@@ -344,244 +415,148 @@ void Column::AppendAbsent() {
       Append(Value::Null());
       break;
   }
-  absent_.resize(size_, 0);
-  absent_.back() = 1;
+  PushAbsent(true);
+}
+
+void Column::MarkAbsent(std::vector<uint8_t> absent) {
+  DCHECK(absent.size() == size_);
+  if (begin_ != 0 || selection_ != nullptr || size_ != BaseRows()) Own();
+  absent_ = MakeBuffer(std::move(absent));
+  // Whoever shares the values has marks of its own.
+  owned_ = owned_ && items_->use_count() == 1;
 }
 
 void Column::AppendFrom(const Column& other, size_t row) {
   if (other.IsAbsent(row)) return AppendAbsent();
   DCHECK(row < other.size_);
+  const size_t at = other.At(row);
   switch (other.kind_) {
     case Kind::kEmpty:
       return;
     case Kind::kBool:
-      return AppendBool(other.bools_[row] != 0);
+      return AppendBool(other.Base<uint8_t>()[at] != 0);
     case Kind::kInt:
-      return AppendInt(other.ints_[row]);
+      return AppendInt(other.Base<int32_t>()[at]);
     case Kind::kLong:
-      return AppendLong(other.longs_[row]);
+      return AppendLong(other.Base<int64_t>()[at]);
     case Kind::kDouble:
-      return AppendDouble(other.doubles_[row]);
+      return AppendDouble(other.Base<double>()[at]);
     case Kind::kString:
       return AppendString(other.StringAt(row));
     case Kind::kVertex:
-      return AppendVertex(other.vertices_[row]);
+      return AppendVertex(other.Base<VertexRef>()[at]);
     case Kind::kEdge:
-      return AppendEdge(other.edges_[row]);
+      return AppendEdge(other.Base<EdgeRef>()[at]);
     case Kind::kValue:
-      return Append(other.values_[row]);
+      return Append(other.Base<Value>()[at]);
+  }
+}
+
+template <typename T, typename Row>
+void Column::PushRows(const Column& other, size_t count, const Row& row) {
+  std::vector<T>& items = Growing<T>();
+  const size_t old_size = items.size();
+  items.resize(old_size + count);
+  T* out = items.data() + old_size;
+  const T* base = other.Base<T>();
+  if (other.selection_ == nullptr) {
+    base += other.begin_;
+    for (size_t i = 0; i < count; ++i) out[i] = base[row(i)];
+  } else {
+    for (size_t i = 0; i < count; ++i) out[i] = base[other.At(row(i))];
+  }
+  static_cast<VectorBuffer<T>*>(items_.get())->Publish();
+  size_ += count;
+}
+
+// A column that would outgrow its offsets goes string by string.
+template <typename Row>
+void Column::PushStrings(const Column& other, size_t count, const Row& row) {
+  std::vector<char>& bytes = Growing<char>();
+  size_t total = bytes.size();
+  for (size_t i = 0; i < count; ++i) total += other.StringAt(row(i)).size();
+  if (total > kMaxTextBytes) {
+    for (size_t i = 0; i < count; ++i) AppendString(other.StringAt(row(i)));
+    return;
+  }
+  if (total > bytes.capacity()) bytes.reserve(std::max(total, 2 * bytes.capacity()));
+  auto* offsets = static_cast<VectorBuffer<uint32_t>*>(offsets_.get());
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view text = other.StringAt(row(i));
+    bytes.insert(bytes.end(), text.begin(), text.end());
+    offsets->items().push_back(static_cast<uint32_t>(bytes.size()));
+  }
+  static_cast<VectorBuffer<char>*>(items_.get())->Publish();
+  offsets->Publish();
+  size_ += count;
+}
+
+// Rows row(0), row(1), ... of `other`. A mixture goes row by row.
+template <typename Row>
+void Column::AppendPicked(const Column& other, size_t count, const Row& row) {
+  DCHECK(&other != this);
+  if (count == 0) return;
+  if (size_ == 0 && kind_ != Kind::kValue) Become(other.kind_);
+  if (has_absent() || other.has_absent() || kind_ != other.kind_) {
+    for (size_t i = 0; i < count; ++i) AppendFrom(other, row(i));
+    return;
+  }
+  switch (kind_) {
+    case Kind::kEmpty:
+      return;
+    case Kind::kBool:
+      return PushRows<uint8_t>(other, count, row);
+    case Kind::kInt:
+      return PushRows<int32_t>(other, count, row);
+    case Kind::kLong:
+      return PushRows<int64_t>(other, count, row);
+    case Kind::kDouble:
+      return PushRows<double>(other, count, row);
+    case Kind::kString:
+      return PushStrings(other, count, row);
+    case Kind::kVertex:
+      return PushRows<VertexRef>(other, count, row);
+    case Kind::kEdge:
+      return PushRows<EdgeRef>(other, count, row);
+    case Kind::kValue:
+      return PushRows<Value>(other, count, row);
   }
 }
 
 void Column::AppendRange(const Column& other, size_t begin, size_t count) {
-  DCHECK(begin + count <= other.size_ && &other != this);
-  if (count == 0) return;
-  if (size_ == 0 && kind_ != Kind::kValue) Become(other.kind_);
-  // A string column that would outgrow its offsets, and a mixture, go row by row.
-  const bool text = other.kind_ == Kind::kString;
-  if (other.has_absent() || kind_ != other.kind_ ||
-      (text && bytes_.size() + other.bytes_.size() > kMaxTextBytes)) {
-    for (size_t i = 0; i < count; ++i) AppendFrom(other, begin + i);
-    return;
-  }
-  switch (kind_) {
-    case Kind::kEmpty:
-      return;
-    case Kind::kBool:
-      AppendPart(other.bools_, begin, count, &bools_);
-      break;
-    case Kind::kInt:
-      AppendPart(other.ints_, begin, count, &ints_);
-      break;
-    case Kind::kLong:
-      AppendPart(other.longs_, begin, count, &longs_);
-      break;
-    case Kind::kDouble:
-      AppendPart(other.doubles_, begin, count, &doubles_);
-      break;
-    case Kind::kString: {
-      if (offsets_.empty()) offsets_.push_back(0);
-      const uint32_t from = other.offsets_[begin];
-      const auto base = static_cast<uint32_t>(bytes_.size());
-      bytes_.append(other.bytes_, from, other.offsets_[begin + count] - from);
-      for (size_t i = 1; i <= count; ++i) {
-        offsets_.push_back(base + (other.offsets_[begin + i] - from));
-      }
-      break;
-    }
-    case Kind::kVertex:
-      AppendPart(other.vertices_, begin, count, &vertices_);
-      break;
-    case Kind::kEdge:
-      AppendPart(other.edges_, begin, count, &edges_);
-      break;
-    case Kind::kValue:
-      AppendPart(other.values_, begin, count, &values_);
-      break;
-  }
-  size_ += count;
+  DCHECK(begin + count <= other.size_);
+  AppendPicked(other, count, [begin](size_t i) { return begin + i; });
 }
 
-void Column::AppendGather(const Column& other, const std::vector<uint32_t>& rows) {
-  DCHECK(&other != this);
-  if (rows.empty()) return;
-  if (size_ == 0 && kind_ != Kind::kValue) Become(other.kind_);
-  if (other.has_absent() || kind_ != other.kind_) {
-    for (const uint32_t row : rows) AppendFrom(other, row);
-    return;
-  }
-  switch (kind_) {
-    case Kind::kEmpty:
-      return;
-    case Kind::kBool:
-      AppendRows(other.bools_, rows, &bools_);
-      break;
-    case Kind::kInt:
-      AppendRows(other.ints_, rows, &ints_);
-      break;
-    case Kind::kLong:
-      AppendRows(other.longs_, rows, &longs_);
-      break;
-    case Kind::kDouble:
-      AppendRows(other.doubles_, rows, &doubles_);
-      break;
-    case Kind::kString: {
-      size_t total = bytes_.size();
-      for (const uint32_t row : rows) total += other.offsets_[row + 1] - other.offsets_[row];
-      if (total > kMaxTextBytes) {  // a gather may repeat long strings
-        for (const uint32_t row : rows) AppendString(other.StringAt(row));
-        return;
-      }
-      if (offsets_.empty()) offsets_.push_back(0);
-      for (const uint32_t row : rows) {
-        bytes_.append(other.StringAt(row));
-        offsets_.push_back(static_cast<uint32_t>(bytes_.size()));
-      }
-      break;
-    }
-    case Kind::kVertex:
-      AppendRows(other.vertices_, rows, &vertices_);
-      break;
-    case Kind::kEdge:
-      AppendRows(other.edges_, rows, &edges_);
-      break;
-    case Kind::kValue:
-      AppendRows(other.values_, rows, &values_);
-      break;
-  }
-  size_ += rows.size();
+void Column::AppendGather(const Column& other, std::span<const uint32_t> rows) {
+  AppendPicked(other, rows.size(), [rows](size_t i) { return size_t{rows[i]}; });
 }
 
 Value Column::Get(size_t row) const {
   DCHECK(row < size_);
   if (IsAbsent(row)) return Value::Null();
+  const size_t at = At(row);
   switch (kind_) {
     case Kind::kEmpty:
       return Value::Null();
     case Kind::kBool:
-      return Value::Bool(bools_[row] != 0);
+      return Value::Bool(Base<uint8_t>()[at] != 0);
     case Kind::kInt:
-      return Value::Int(ints_[row]);
+      return Value::Int(Base<int32_t>()[at]);
     case Kind::kLong:
-      return Value::Long(longs_[row]);
+      return Value::Long(Base<int64_t>()[at]);
     case Kind::kDouble:
-      return Value::Double(doubles_[row]);
+      return Value::Double(Base<double>()[at]);
     case Kind::kString:
       return Value::String(std::string(StringAt(row)));
     case Kind::kVertex:
-      return Value::Of(vertices_[row]);
+      return Value::Of(Base<VertexRef>()[at]);
     case Kind::kEdge:
-      return Value::Of(edges_[row]);
+      return Value::Of(Base<EdgeRef>()[at]);
     case Kind::kValue:
-      return values_[row];
+      return Base<Value>()[at];
   }
   return Value::Null();
-}
-
-void Column::EncodeTo(std::string* out) const {
-  out->push_back(static_cast<char>(static_cast<uint8_t>(kind_) | (has_absent() ? kAbsentBit : 0)));
-  PutVarint(size_, out);
-  if (has_absent()) {
-    std::vector<uint8_t> absent = absent_;
-    absent.resize(size_, 0);
-    PutArray(absent, out);
-  }
-  switch (kind_) {
-    case Kind::kEmpty:
-      return;
-    case Kind::kBool:
-      return PutArray(bools_, out);
-    case Kind::kInt:
-      return PutArray(ints_, out);
-    case Kind::kLong:
-      return PutArray(longs_, out);
-    case Kind::kDouble:
-      return PutArray(doubles_, out);
-    case Kind::kString:
-      if (size_ == 0) return;
-      PutArray(offsets_, out);
-      out->append(bytes_);
-      return;
-    case Kind::kVertex:
-      return PutArray(vertices_, out);
-    case Kind::kEdge:
-      return PutEdges(edges_, out);
-    case Kind::kValue:
-      for (const Value& v : values_) EncodeValue(v, out);
-      return;
-  }
-}
-
-StatusOr<Column> Column::Decode(std::string_view bytes) {
-  const auto damaged = [] { return DataLoss("An encoded column is damaged."); };
-  if (bytes.empty()) return damaged();
-  const bool has_absent = (static_cast<uint8_t>(bytes[0]) & kAbsentBit) != 0;
-  const uint8_t kind = static_cast<uint8_t>(bytes[0]) & ~kAbsentBit;
-  if (kind > static_cast<uint8_t>(Kind::kValue)) return damaged();
-  Column column(static_cast<Kind>(kind));
-  bytes.remove_prefix(1);
-  uint64_t rows = 0;
-  if (!GetVarint(&bytes, &rows) || rows > bytes.size()) return damaged();  // a byte a row at least
-  const auto count = static_cast<size_t>(rows);
-  bool ok = true;
-  if (has_absent && !GetArray(&bytes, count, &column.absent_)) return damaged();
-  switch (column.kind_) {
-    case Kind::kEmpty:
-      ok = count == 0;
-      break;
-    case Kind::kBool:
-      ok = GetArray(&bytes, count, &column.bools_);
-      for (const uint8_t v : column.bools_) ok = ok && v <= 1;
-      break;
-    case Kind::kInt:
-      ok = GetArray(&bytes, count, &column.ints_);
-      break;
-    case Kind::kLong:
-      ok = GetArray(&bytes, count, &column.longs_);
-      break;
-    case Kind::kDouble:
-      ok = GetArray(&bytes, count, &column.doubles_);
-      break;
-    case Kind::kString:
-      ok = count == 0 || GetStrings(&bytes, count, &column.offsets_, &column.bytes_);
-      break;
-    case Kind::kVertex:
-      ok = GetArray(&bytes, count, &column.vertices_);
-      break;
-    case Kind::kEdge:
-      ok = GetEdges(&bytes, count, &column.edges_);
-      break;
-    case Kind::kValue:
-      column.values_.reserve(count);
-      for (size_t i = 0; i < count; ++i) {
-        ASSIGN_OR_RETURN(Value v, DecodeValue(&bytes));
-        column.values_.push_back(std::move(v));
-      }
-      break;
-  }
-  if (!ok || !bytes.empty()) return damaged();
-  column.size_ = count;
-  return column;
 }
 
 }  // namespace koios

@@ -6,10 +6,10 @@
 
 #include "absl/strings/escaping.h"
 #include "core/big_number.h"
-#include "core/number_print.h"
 #include "core/path/path.h"
+#include "core/print/number_print.h"
+#include "core/print/time_print.h"
 #include "core/text.h"
-#include "core/time_print.h"
 
 namespace koios {
 namespace {

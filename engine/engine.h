@@ -62,8 +62,8 @@ struct QueryOptions {
   uint64_t deadline_ns = 0;         // on the engine's clock; 0: none
   uint64_t memory_limit_bytes = 0;  // for the query, over all workers; 0: the engine's default
   uint64_t seed = 1;                // for coin, sample, shuffle
-  // Of a plan that mutates: where its changes go. It must be the query's view, too, and is whoever
-  // submitted the query's again with Done.
+  // Of a plan that changes the graph: where its changes go. It must be the query's view, too, and
+  // is whoever submitted the query's again with Done.
   std::shared_ptr<storage::Transaction> transaction;
   bool profile = false;  // QueryResult::operators counts all workers, not the coordinator only
 };

@@ -5,9 +5,9 @@
 #include <cstdio>
 
 #include "core/big_number.h"
-#include "core/number_print.h"
+#include "core/print/number_print.h"
 #include "core/text.h"
-#include "core/time_print.h"
+#include "core/print/time_print.h"
 
 namespace koios::parser {
 namespace {

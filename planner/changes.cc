@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/value_compare.h"
+#include "planner/op_table.h"
 
 namespace koios::planner {
 namespace {
@@ -24,23 +25,13 @@ const Value* KeyOf(const Mutate& change) {
   return key.kind == Expression::Kind::kConstant ? &key.constant : nullptr;
 }
 
-bool ReadsDegree(const Expression& expression) {
-  if (expression.kind == Expression::Kind::kCall && expression.name == "degree") return true;
-  return std::any_of(expression.args.begin(), expression.args.end(),
-                     [](const ExpressionPtr& arg) { return ReadsDegree(*arg); });
-}
+bool ReadsEdges(const Expression& expression) { return HasCallWith(expression, plan::kReadsEdges); }
 
 bool ReadsKey(const Expression& expression, const Value* key) {
-  if (expression.kind == Expression::Kind::kCall) {
-    const std::string& name = expression.name;
-    if (name == "value_map" || name == "element_map" || name == "property_map") return true;
-    if (name == "property" || name == "by_key") {
-      const Expression& read = *expression.args[1];
-      if (key == nullptr || read.kind != Expression::Kind::kConstant ||
-          Equals(read.constant, *key)) {
-        return true;
-      }
-    }
+  if (IsCallWith(expression, plan::kReadsProperties)) return true;
+  if (IsCallWith(expression, plan::kReadsProperty)) {
+    const Value* read = PropertyRead(expression);
+    if (key == nullptr || read == nullptr || Equals(*read, *key)) return true;
   }
   return std::any_of(expression.args.begin(), expression.args.end(),
                      [key](const ExpressionPtr& arg) { return ReadsKey(*arg, key); });
@@ -81,7 +72,7 @@ bool SeesChange(const Op& op, const Mutate& change) {
       return source != nullptr && source->element == plan::VERTEX;
     case Mutate::Kind::kAddEdge:
       return (source != nullptr && source->element == plan::EDGE) || As<Expand>(op) ||
-             AnyExpression(op, ReadsDegree);
+             AnyExpression(op, ReadsEdges);
     case Mutate::Kind::kSetProperty:
       return SeesKey(op, KeyOf(change));
     case Mutate::Kind::kDrop:
@@ -104,17 +95,6 @@ bool Sees(std::span<const Op> reader, std::span<const Op> writer) {
     for (const Mutate* change : changes) sees = sees || SeesChange(op, *change);
   });
   return sees;
-}
-
-bool HoldsTraversers(const Chain& chain) {
-  bool holds = false;
-  ForEachOp(chain.ops, [&holds](const Op& op) {
-    const Barrier* barrier = As<Barrier>(op);
-    holds = holds || (barrier != nullptr && !barrier->planned) || As<Reduce>(op) || As<Order>(op) ||
-            As<Group>(op) || As<Dedup>(op) || As<Sample>(op) || As<Aggregate>(op) ||
-            As<Limit>(op) || As<Tail>(op) || As<Cap>(op);
-  });
-  return holds;
 }
 
 }  // namespace koios::planner

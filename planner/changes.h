@@ -1,7 +1,6 @@
-// What a part of a traversal can see of the changes that another part makes to the graph, and what
-// of it keeps traversers back: the order in which traversers go through parts that change the graph
-// is TinkerPop's wherever it can be told.
-// Rule: when in doubt the answer is yes; a yes costs time, a wrong no costs the right answer.
+// What a part of a traversal can see of the changes that another part makes to the graph: the order
+// in which traversers go through parts that change the graph is TinkerPop's wherever it can be
+// told. Rule: when in doubt the answer is yes; a yes costs time, a wrong no costs the right answer.
 #pragma once
 
 #include <span>
@@ -12,9 +11,5 @@ namespace koios::planner {
 
 // Whether `reader` reads, or changes again, what `writer` may have changed for another traverser.
 bool Sees(std::span<const Op> reader, std::span<const Op> writer);
-
-// Whether the chain or a child in it keeps traversers back, as TinkerPop's barriers and limits do:
-// a branch with one gets all traversers before any leaves it.
-bool HoldsTraversers(const Chain& chain);
 
 }  // namespace koios::planner

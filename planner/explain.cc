@@ -1,5 +1,8 @@
 #include "planner/explain.h"
 
+#include <numeric>
+
+#include "core/plan/operator_table.h"
 #include "core/value_codec.h"
 #include "planner/expression.h"
 
@@ -97,51 +100,29 @@ std::string EdgeEndText(const plan::EdgeEnd& end, const plan::Plan& plan) {
   return text + ")";
 }
 
-std::string InjectText(const plan::Inject& inject) {
-  return "Inject([" + Joined(inject.values(), BytesText) + "]" +
-         (inject.keep_input() ? ", keep_input)" : ")");
-}
-
 std::string SeekText(const plan::Scan& scan) {
   if (!scan.has_seek()) return "";
   return ", seek " + scan.seek().key() + "=[" + Joined(scan.seek().values(), BytesText) + "]";
 }
 
-std::string ReadText(const Operator& op) {
-  switch (op.kind_case()) {
-    case Operator::kInject:
-      return InjectText(op.inject());
-    case Operator::kPartitions:
-      return "Partitions()";
-    case Operator::kScan:
-      return "Scan(" + plan::ElementKind_Name(op.scan().element()) + ", " +
-             NamesText(op.scan().labels()) + SeekText(op.scan()) + ")";
-    case Operator::kLookup:
-      return "Lookup(" + plan::ElementKind_Name(op.lookup().element()) + ")";
-    case Operator::kExpand:
-      return "Expand(" + plan::Direction_Name(op.expand().direction()) + ", " +
-             NamesText(op.expand().labels()) + ", " + plan::Expand::To_Name(op.expand().to()) + ")";
-    case Operator::kFetch:
-      return "Fetch(" + NamesText(op.fetch().keys()) +
-             (op.fetch().as_properties() ? ", properties)" : ")");
-    case Operator::kLimit:
-      return "Limit(" + std::to_string(op.limit().low()) + ", " +
-             std::to_string(op.limit().high()) + ", " + StageText(op.limit().stage()) + ")";
-    case Operator::kTail:
-      return "Tail(" + std::to_string(op.tail().count()) + ", " + StageText(op.tail().stage()) +
-             ")";
-    case Operator::kReduce:
-      return "Reduce(" + plan::Reduce::Function_Name(op.reduce().function()) + ", " +
-             StageText(op.reduce().stage()) +
-             (op.reduce().operator_().empty()
-                  ? ""
-                  : ", " + BytesText(op.reduce().seed()) + ", " + op.reduce().operator_()) +
-             ")";
-    case Operator::kCap:
-      return "Cap(" + NamesText(op.cap().names()) + ")";
-    default:
-      return std::string(op.GetDescriptor()->FindFieldByNumber(op.kind_case())->name()) + "()";
+std::string ScanText(const plan::Scan& scan) {
+  return "Scan(" + plan::ElementKind_Name(scan.element()) + ", " + NamesText(scan.labels()) +
+         SeekText(scan) + ")";
+}
+
+std::string ReduceText(const plan::Reduce& reduce) {
+  std::string text =
+      "Reduce(" + plan::Reduce::Function_Name(reduce.function()) + ", " + StageText(reduce.stage());
+  if (!reduce.operator_().empty()) {
+    text += ", " + BytesText(reduce.seed()) + ", " + reduce.operator_();
   }
+  return text + ")";
+}
+
+std::string EnterText(const plan::ScopeEnter& enter) {
+  if (enter.serial()) return "ScopeEnter(serial)";
+  if (enter.window() == 0) return "ScopeEnter()";
+  return "ScopeEnter(" + std::to_string(enter.window()) + " at once)";
 }
 
 std::string PropertyText(const plan::PropertyExpr& property, const plan::Plan& plan) {
@@ -181,12 +162,76 @@ std::string MutateText(const Operator& op, const plan::Plan& plan) {
   return (op.has_add_vertex() ? "AddVertex(" : "AddEdge(") + text + ")";
 }
 
+using Field = google::protobuf::FieldDescriptor;
+
+// One value of a field; `at` -1: of one that is not repeated.
+std::string ValueText(const google::protobuf::Message& message, const Field& field, int at,
+                      const plan::Plan& plan) {
+  const google::protobuf::Reflection& read = *message.GetReflection();
+  const bool one = at < 0;
+  switch (field.cpp_type()) {
+    case Field::CPPTYPE_ENUM:
+      return (one ? read.GetEnum(message, &field) : read.GetRepeatedEnum(message, &field, at))
+          ->name();
+    case Field::CPPTYPE_STRING: {
+      const std::string text =
+          one ? read.GetString(message, &field) : read.GetRepeatedString(message, &field, at);
+      return field.type() == Field::TYPE_BYTES ? BytesText(text) : text;
+    }
+    case Field::CPPTYPE_UINT32: {
+      const uint32_t number =
+          one ? read.GetUInt32(message, &field) : read.GetRepeatedUInt32(message, &field, at);
+      const std::string_view name = field.name();
+      const bool slot = name.ends_with("_slot") || name.ends_with("_slots");
+      return slot ? SlotText(number, plan) : std::to_string(number);
+    }
+    case Field::CPPTYPE_INT64:
+      return std::to_string(read.GetInt64(message, &field));
+    case Field::CPPTYPE_MESSAGE: {
+      const auto* expr = google::protobuf::DynamicCastToGenerated<plan::Expr>(
+          one ? &read.GetMessage(message, &field) : &read.GetRepeatedMessage(message, &field, at));
+      return expr != nullptr ? ExprText(*expr, plan) : "?";
+    }
+    default:
+      return "?";
+  }
+}
+
+// What an operator is called and the fields of its message, in their order. A flag is its name
+// where it is set.
+std::string PlainText(const Operator& op, const plan::Plan& plan) {
+  const Field* kind = Operator::descriptor()->FindFieldByNumber(op.kind_case());
+  if (kind == nullptr) return "?()";
+  const google::protobuf::Message& message = op.GetReflection()->GetMessage(op, kind);
+  std::string text;
+  for (int i = 0; i < kind->message_type()->field_count(); ++i) {
+    const Field& field = *kind->message_type()->field(i);
+    std::string part;
+    if (field.is_repeated()) {
+      std::vector<int> all(message.GetReflection()->FieldSize(message, &field));
+      std::iota(all.begin(), all.end(), 0);
+      part = "[" + Joined(all, [&](int at) { return ValueText(message, field, at, plan); }) + "]";
+    } else if (field.cpp_type() == Field::CPPTYPE_BOOL) {
+      if (!message.GetReflection()->GetBool(message, &field)) continue;
+      part = field.name();
+    } else {
+      part = ValueText(message, field, -1, plan);
+    }
+    text += (text.empty() ? "" : ", ") + part;
+  }
+  return std::string(plan::NameOf(op)) + "(" + text + ")";
+}
+
+// What is told otherwise than field by field.
 std::string OperatorText(const Operator& op, const plan::Plan& plan) {
   switch (op.kind_case()) {
+    case Operator::kScan:
+      return ScanText(op.scan());
     case Operator::kEdgeEnd:
       return EdgeEndText(op.edge_end(), plan);
-    case Operator::kFilter:
-      return "Filter(" + ExprText(op.filter().predicate(), plan) + ")";
+    case Operator::kFetch:
+      return "Fetch(" + NamesText(op.fetch().keys()) +
+             (op.fetch().as_properties() ? ", properties)" : ")");
     case Operator::kProject:
       return "Project(" + SlotText(op.project().slot(), plan) + " = " +
              ExprText(op.project().expr(), plan) + AbsentText(op.project().absent()) + ")";
@@ -195,19 +240,12 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
       return "Sample(" + std::to_string(op.sample().count()) +
              (weight == 0 ? "" : ", " + SlotText(weight, plan)) + ")";
     }
+    case Operator::kReduce:
+      return ReduceText(op.reduce());
     case Operator::kOrder:
       return OrderText(op.order(), plan);
-    case Operator::kDedup:
-      return "Dedup(" + SlotsText(op.dedup().key_slots(), plan) +
-             (op.dedup().waits() ? ", waits)" : ")");
     case Operator::kGroup:
       return GroupText(op.group(), plan);
-    case Operator::kAggregate:
-      return "Aggregate(" + op.aggregate().name() + ", " +
-             SlotText(op.aggregate().value_slot(), plan) +
-             (op.aggregate().distinct() ? ", distinct)" : ")");
-    case Operator::kBarrier:
-      return op.barrier().merge() ? "Barrier(merge)" : "Barrier()";
     case Operator::kSplit:
       return SplitText(op.split(), plan);
     case Operator::kAddVertex:
@@ -215,29 +253,20 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
     case Operator::kSetProperty:
     case Operator::kGuard:
       return MutateText(op, plan);
-    case Operator::kLoopEnter:
-      return "LoopEnter()";
+    case Operator::kDrop:
+      return "drop()";
     case Operator::kLoopBack:
       return "LoopBack(#" + std::to_string(op.loop_back().enter()) + ")";
     case Operator::kLoopExit:
       return "LoopExit(#" + std::to_string(op.loop_exit().enter()) + ")";
     case Operator::kScopeEnter:
-      if (op.scope_enter().serial()) return "ScopeEnter(serial)";
-      return op.scope_enter().window() == 0
-                 ? "ScopeEnter()"
-                 : "ScopeEnter(" + std::to_string(op.scope_enter().window()) + " at once)";
+      return EnterText(op.scope_enter());
     case Operator::kScopeExit:
       return ExitText(op.scope_exit(), plan);
     case Operator::kExchange:
       return ExchangeText(op.exchange(), plan);
-    case Operator::kUnfold:
-      return "Unfold()";
-    case Operator::kMerge:
-      return "Merge(" + std::to_string(op.merge().capacity()) + ")";
-    case Operator::kSink:
-      return "Sink()";
     default:
-      return ReadText(op);
+      return PlainText(op, plan);
   }
 }
 

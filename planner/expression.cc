@@ -1,8 +1,6 @@
 #include "planner/expression.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
 
 #include "parser/printer.h"
 
@@ -13,7 +11,7 @@ constexpr size_t kMaxTextMembers = 8;
 constexpr size_t kMaxTextBytes = 40;
 
 ExpressionPtr Rebuild(const Expression& call, std::vector<ExpressionPtr> args) {
-  return CallOf(call.name, std::move(args));
+  return CallOf(*call.function, std::move(args));
 }
 
 template <typename Leaf>
@@ -29,13 +27,12 @@ ExpressionPtr Replace(const ExpressionPtr& expression, const Leaf& leaf) {
   return changed ? Rebuild(*expression, std::move(args)) : expression;
 }
 
-bool CallsNoneOf(std::span<const std::string_view> functions, const Expression& expression) {
-  if (expression.kind == Expression::Kind::kCall &&
-      std::find(functions.begin(), functions.end(), expression.name) != functions.end()) {
-    return false;
-  }
+// Of all calls in it.
+template <typename Test>
+bool AllFunctions(const Expression& expression, const Test& test) {
+  if (expression.kind == Expression::Kind::kCall && !test(*expression.function)) return false;
   return std::all_of(expression.args.begin(), expression.args.end(),
-                     [&](const ExpressionPtr& arg) { return CallsNoneOf(functions, *arg); });
+                     [&](const ExpressionPtr& arg) { return AllFunctions(*arg, test); });
 }
 
 std::string MembersText(const ValueList& members) {
@@ -79,10 +76,10 @@ ExpressionPtr Named(std::string name) {
   return node;
 }
 
-ExpressionPtr CallOf(std::string function, std::vector<ExpressionPtr> args) {
+ExpressionPtr CallOf(plan::FunctionRef function, std::vector<ExpressionPtr> args) {
   auto node = std::make_shared<Expression>();
   node->kind = Expression::Kind::kCall;
-  node->name = std::move(function);
+  node->function = &*function;
   uint64_t size = 1;
   for (const ExpressionPtr& arg : args) {
     node->depth = std::max(node->depth, arg->depth + 1);
@@ -105,7 +102,10 @@ bool Fits(const Expression& expression) {
 
 bool SameExpression(const Expression& a, const Expression& b) {
   if (&a == &b) return true;
-  if (a.kind != b.kind || a.name != b.name || a.args.size() != b.args.size()) return false;
+  if (a.kind != b.kind || a.name != b.name || a.function != b.function ||
+      a.args.size() != b.args.size()) {
+    return false;
+  }
   if (a.kind == Expression::Kind::kConstant) return false;  // shared constants are the same node
   for (size_t i = 0; i < a.args.size(); ++i) {
     if (!SameExpression(*a.args[i], *b.args[i])) return false;
@@ -150,51 +150,29 @@ void CollectNames(const Expression& expression, std::set<std::string>* names) {
   for (const ExpressionPtr& arg : expression.args) CollectNames(*arg, names);
 }
 
-bool ReadsStoredData(std::string_view function) {
-  static constexpr std::array<std::string_view, 11> kFunctions = {
-      "property", "by_key", "id",        "with_id",     "has_id",      "label",
-      "label_in", "degree", "value_map", "element_map", "property_map"};
-  return std::find(kFunctions.begin(), kFunctions.end(), function) != kFunctions.end();
+bool IsCall(const Expression& expression, plan::FunctionRef function) {
+  return expression.function == &*function;
 }
 
-bool IsOrdering(std::string_view function) {
-  return IsComparison(function) && function != "eq" && function != "neq";
+bool IsCallWith(const Expression& expression, uint32_t traits) {
+  return expression.function != nullptr && expression.function->Has(traits);
 }
 
-bool IsComparison(std::string_view function) {
-  static constexpr std::array<std::string_view, 6> kFunctions = {"eq",  "neq", "lt",
-                                                                 "lte", "gt",  "gte"};
-  return std::find(kFunctions.begin(), kFunctions.end(), function) != kFunctions.end();
+bool HasCallWith(const Expression& expression, uint32_t traits) {
+  return !AllFunctions(expression, [traits](const auto& row) { return !row.Has(traits); });
 }
 
-bool IsTextPredicate(std::string_view function) {
-  static constexpr std::array<std::string_view, 8> kFunctions = {
-      "startingWith",  "endingWith",    "containing", "notStartingWith",
-      "notEndingWith", "notContaining", "regex",      "notRegex"};
-  return std::find(kFunctions.begin(), kFunctions.end(), function) != kFunctions.end();
-}
-
-bool IsPredicate(std::string_view function) {
-  static constexpr std::array<std::string_view, 6> kOthers = {
-      "has_id", "in_side_effect", "within", "without", "label_in", "typeOf"};
-  return IsComparison(function) || IsTextPredicate(function) ||
-         std::find(kOthers.begin(), kOthers.end(), function) != kOthers.end();
+const Value* PropertyRead(const Expression& call) {
+  const Expression& key = *call.args[1];
+  return key.kind == Expression::Kind::kConstant ? &key.constant : nullptr;
 }
 
 bool IsStrict(const Expression& expression) {
-  static constexpr std::array<std::string_view, 6> kLenient = {"and",     "or",     "not",
-                                                               "present", "map_of", "first_of"};
-  return CallsNoneOf(kLenient, expression);
-}
-
-bool IsOnce(const Expression& expression) {
-  return expression.kind == Expression::Kind::kCall && expression.name == "once";
+  return AllFunctions(expression, [](const auto& row) { return row.Has(plan::kStrict); });
 }
 
 bool IsPure(const Expression& expression) {
-  static constexpr std::array<std::string_view, 6> kImpure = {
-      "side_effect", "in_side_effect", "list_sample", "require", "require_label", "once"};
-  return CallsNoneOf(kImpure, expression);
+  return AllFunctions(expression, [](const auto& row) { return row.IsPure(); });
 }
 
 std::string ConstantsText(const ValueList& values) { return "[" + MembersText(values) + "]"; }
@@ -223,7 +201,7 @@ std::string ExpressionText(const Expression& expression) {
     case Expression::Kind::kCall:
       break;
   }
-  std::string text = expression.name + "(";
+  std::string text = std::string(expression.function->name) + "(";
   for (size_t i = 0; i < expression.args.size(); ++i) {
     if (i > 0) text += ", ";
     text += ExpressionText(*expression.args[i]);

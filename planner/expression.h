@@ -1,7 +1,7 @@
 // Scalar expressions of the logical traversal: an immutable tree over the current value, named
-// values (as() labels and the planner's own "~" names), constants and functions of the engine's
-// table. Rule: whoever composes expressions stays under kMaxExpressionDepth and -Size (Fits), so
-// that passes over them may recurse and are cheap.
+// values (as() labels and the planner's own "~" names), constants and functions of the table
+// core/plan/function_table.h. Rule: whoever composes expressions stays under kMaxExpressionDepth
+// and -Size (Fits), so that passes over them may recurse and are cheap.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/plan/function_table.h"
 #include "core/value.h"
 
 namespace koios::planner {
@@ -27,11 +28,12 @@ struct Expression {
     kConstant,  // constant
     kCurrent,   // the traverser's current value
     kNamed,     // name: a value stored before; absent when it was not
-    kCall,      // name: the function; args
+    kCall,      // function, args
   };
   Kind kind = Kind::kCurrent;
   Value constant;
   std::string name;
+  const plan::FunctionTraits* function = nullptr;
   std::vector<ExpressionPtr> args;
   uint32_t depth = 1;  // of the tree
   uint32_t size = 1;   // nodes of the tree, shared ones counted at each place; saturates
@@ -40,7 +42,7 @@ struct Expression {
 ExpressionPtr Constant(Value value);
 ExpressionPtr Current();
 ExpressionPtr Named(std::string name);
-ExpressionPtr CallOf(std::string function, std::vector<ExpressionPtr> args);
+ExpressionPtr CallOf(plan::FunctionRef function, std::vector<ExpressionPtr> args);
 // Shorthands.
 ExpressionPtr PropertyOf(ExpressionPtr element, std::string key);
 ExpressionPtr StringConstant(std::string text);
@@ -60,23 +62,19 @@ ExpressionPtr ReplaceLeaves(const ExpressionPtr& expression,
 bool ReadsCurrent(const Expression& expression);
 void CollectNames(const Expression& expression, std::set<std::string>* names);
 
-// Whether the function reads an element's stored data (property, label, id, degree, ...): its first
-// argument must then be evaluated at that element's owner.
-bool ReadsStoredData(std::string_view function);
-bool IsComparison(std::string_view function);     // eq, lt, ...
-bool IsOrdering(std::string_view function);       // lt, lte, gt, gte
-bool IsTextPredicate(std::string_view function);  // startingWith, regex, ...
-// Comparisons, text predicates and the like: absent when their first argument is absent.
-bool IsPredicate(std::string_view function);
+bool IsCall(const Expression& expression, plan::FunctionRef function);
+// A call of a function that has one of the traits.
+bool IsCallWith(const Expression& expression, uint32_t traits);
+// The expression or a part of it is one.
+bool HasCallWith(const Expression& expression, uint32_t traits);
+// The property that a call with kReadsProperty reads; null: its name is computed.
+const Value* PropertyRead(const Expression& call);
 
-// Absent as soon as any value that it reads is: no and, or, not, present, map_of in it.
+// Absent as soon as any value that it reads is: all its functions are strict.
 bool IsStrict(const Expression& expression);
-
 // Gives the same wherever in the traversal it is evaluated: draws nothing at random, reads no
 // side-effect, and is no error for rows that do not come to it.
 bool IsPure(const Expression& expression);
-// once("name"): of the first row of the query that comes there one traverser passes, of no other.
-bool IsOnce(const Expression& expression);
 
 // For explain and goldens: eq(property(_, "name"), "marko").
 std::string ExpressionText(const Expression& expression);

@@ -5,31 +5,16 @@
 #include <optional>
 #include <span>
 
+#include "planner/op_table.h"
 #include "planner/rules/equals_property.h"
 
 namespace koios::planner {
 namespace {
 
-bool AddsElements(const Chain& chain);
-
-bool AddsElements(const Op& op) {
+bool IsAddition(const Op& op) {
   const Mutate* mutate = As<Mutate>(op);
-  if (mutate != nullptr) {
-    return mutate->kind == Mutate::Kind::kAddVertex || mutate->kind == Mutate::Kind::kAddEdge;
-  }
-  const std::vector<Chain>* children = ChildrenOf(op);
-  return children != nullptr && std::any_of(children->begin(), children->end(),
-                                            [](const Chain& child) { return AddsElements(child); });
-}
-
-bool AddsElements(const Chain& chain) {
-  return std::any_of(chain.ops.begin(), chain.ops.end(),
-                     [](const Op& op) { return AddsElements(op); });
-}
-
-// Behind it one cannot tell which rows there were, only what they came to.
-bool Gathers(const Op& op) {
-  return As<Reduce>(op) || As<Group>(op) || As<Aggregate>(op) || As<Cap>(op);
+  return mutate != nullptr &&
+         (mutate->kind == Mutate::Kind::kAddVertex || mutate->kind == Mutate::Kind::kAddEdge);
 }
 
 Op GuardOf(plan::Guard::Look look, const std::vector<std::string>& labels, const Op& at) {
@@ -45,14 +30,14 @@ Op GuardOf(plan::Guard::Look look, const std::vector<std::string>& labels, const
 // that the filter lets pass.
 bool AddValueGuards(const Source& source, const Expression& test, const Op& filter,
                     std::vector<Op>* ops) {
-  if (test.kind == Expression::Kind::kCall && (test.name == "or" || test.name == "and")) {
+  if (IsCall(test, "or") || IsCall(test, "and")) {
     bool all = true, any = false;
     for (const ExpressionPtr& part : test.args) {
       const bool covered = AddValueGuards(source, *part, filter, ops);
       all = all && covered;
       any = any || covered;
     }
-    return test.name == "or" ? all : any;
+    return IsCall(test, "or") ? all : any;
   }
   ExpressionPtr key, value;
   ValueList any_of;
@@ -99,7 +84,7 @@ class NeighbourFinder {
         if (scope->policy == plan::ScopeExit::NONE) continue;
         NeighbourFinder inside = *this;
         if (ExpressionPtr named = inside.Find(scope->bodies[0].ops)) return named;
-      } else if (!As<Mutate>(op) || Writes(op)) {
+      } else if (!As<Mutate>(op) || ChangesGraph(op)) {
         return nullptr;
       }
     }
@@ -121,15 +106,15 @@ class NeighbourFinder {
   }
 
   ExpressionPtr Named(const Expression& test) {
-    if (test.kind != Expression::Kind::kCall) return nullptr;
-    if (test.name == "and") {
+    if (IsCall(test, "and")) {
       for (const ExpressionPtr& part : test.args) {
         if (ExpressionPtr named = Named(*part)) return named;
       }
     }
-    if ((test.name != "eq" && test.name != "has_id") || test.args.size() != 2) return nullptr;
+    const bool equals = IsCall(test, "eq");
+    if (!equals && !IsCall(test, "has_id")) return nullptr;
     if (IsFarVertex(*test.args[0])) return Resolve(test.args[1]);
-    return test.name == "eq" && IsFarVertex(*test.args[1]) ? Resolve(test.args[0]) : nullptr;
+    return equals && IsFarVertex(*test.args[1]) ? Resolve(test.args[0]) : nullptr;
   }
 
   bool IsFarVertex(const Expression& expression) const {
@@ -155,7 +140,7 @@ class NeighbourFinder {
 // The guards of degrees that an expression reads.
 void AddDegreeGuards(const Expression& expression, const Op& at, std::vector<Op>* ops) {
   for (const ExpressionPtr& arg : expression.args) AddDegreeGuards(*arg, at, ops);
-  if (expression.kind != Expression::Kind::kCall || expression.name != "degree") return;
+  if (!IsCall(expression, "degree")) return;
   std::vector<std::string> labels;
   for (size_t i = 2; i < expression.args.size(); ++i) {
     labels.push_back(expression.args[i]->constant.AsString());
@@ -186,12 +171,12 @@ class Guards {
     std::vector<std::vector<Op>> guards_of(chain->ops.size());
     for (size_t i = chain->ops.size(); i-- > 0;) {
       Op& op = chain->ops[i];
-      const bool adds = AddsElements(op);
+      const bool adds = AnyOp(op, IsAddition);
       GuardChildren(&op, ahead);
       if (ahead.adds || adds) GuardExpressions(&op, &guards_of[i]);
       if (As<Source>(op) && ahead.adds) GuardSource(*chain, i, ahead, &guards_of[i]);
       if (As<Expand>(op) && ahead.adds && ahead.gathers) GuardExpand(*chain, i, &guards_of[i]);
-      ahead.gathers = ahead.gathers || (ahead.adds && Gathers(op));
+      ahead.gathers = ahead.gathers || (ahead.adds && TraitsOf(op).gathers);
       ahead.adds = ahead.adds || adds;
     }
     std::vector<Op> ops;
@@ -209,7 +194,7 @@ class Guards {
     if (children == nullptr) return;
     const Scope* scope = As<Scope>(op);
     if (scope == nullptr) {
-      ahead.adds = ahead.adds || AddsElements(*op);  // in a next iteration or branch
+      ahead.adds = ahead.adds || AnyOp(*op, IsAddition);  // in a next iteration or branch
       for (Chain& child : *children) GuardChain(&child, ahead);
       return;
     }
@@ -220,7 +205,8 @@ class Guards {
       Ahead inside = ahead;
       inside.gathers = inside.gathers || !flows || !last;
       GuardChain(&(*children)[i], inside);
-      ahead.adds = ahead.adds || AddsElements((*children)[i]);  // when those before gave nothing
+      ahead.adds =
+          ahead.adds || AnyOp((*children)[i], IsAddition);  // when those before gave nothing
     }
   }
 
@@ -275,7 +261,7 @@ class Guards {
 }  // namespace
 
 bool AddGuards(Chain* root) {
-  if (!AddsElements(*root)) return false;
+  if (!AnyOp(*root, IsAddition)) return false;
   Guards guards;
   guards.GuardChain(root, {});
   return guards.changed();

@@ -1,11 +1,11 @@
 #include "planner/logical.h"
 
-#include <algorithm>
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
 
-const std::string kNoNameWritten;
+const std::string kNothingStored;
 
 std::string NamesText(const std::vector<std::string>& names) {
   std::string text = "[";
@@ -226,21 +226,21 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
   }
   if (const Aggregate* aggregate = As<Aggregate>(op)) add(aggregate->value);
   if (const EdgeEnd* end = As<EdgeEnd>(op); end && end->end == plan::EdgeEnd::OTHER) {
-    names->insert(kFromVertexName);
+    names->insert(FromName());
   }
 }
 
-const std::string& WrittenName(const Op& op) {
+const std::string& StoredName(const Op& op) {
   if (const Project* project = As<Project>(op)) return project->target;
   if (const Scope* scope = As<Scope>(op)) return scope->target;
-  return kNoNameWritten;
+  return kNothingStored;
 }
 
-void CollectWrites(const Chain& chain, std::set<std::string>* names) {
+void CollectStores(const Chain& chain, std::set<std::string>* names) {
   for (const Op& op : chain.ops) {
-    if (!WrittenName(op).empty()) names->insert(WrittenName(op));
+    if (!StoredName(op).empty()) names->insert(StoredName(op));
     if (const std::vector<Chain>* children = ChildrenOf(op)) {
-      for (const Chain& child : *children) CollectWrites(child, names);
+      for (const Chain& child : *children) CollectStores(child, names);
     }
   }
 }
@@ -252,125 +252,6 @@ void CollectAllReads(const Op& op, std::set<std::string>* names) {
   for (const Chain& child : *children) {
     for (const Op& inner : child.ops) CollectAllReads(inner, names);
   }
-}
-
-bool Writes(const Op& op) {
-  const Mutate* mutate = As<Mutate>(op);
-  if (mutate != nullptr) return mutate->kind != Mutate::Kind::kGuard;
-  const std::vector<Chain>* children = ChildrenOf(op);
-  return children != nullptr && std::any_of(children->begin(), children->end(),
-                                            [](const Chain& child) { return Writes(child); });
-}
-
-bool Writes(const Chain& chain) {
-  return std::any_of(chain.ops.begin(), chain.ops.end(), [](const Op& op) { return Writes(op); });
-}
-
-namespace {
-
-bool ReadsStored(const Expression& expression) {
-  if (expression.kind == Expression::Kind::kCall && ReadsStoredData(expression.name)) return true;
-  return std::any_of(expression.args.begin(), expression.args.end(),
-                     [](const ExpressionPtr& arg) { return ReadsStored(*arg); });
-}
-
-}  // namespace
-
-bool ReadsGraphItself(const Op& op) {
-  if (As<Source>(op) || As<Expand>(op) || As<Fetch>(op)) return true;
-  bool reads = false;
-  ForEachExpression(op, [&reads](const Expression& part) { reads = reads || ReadsStored(part); });
-  return reads;
-}
-
-bool ReadsGraph(const Op& op) {
-  if (ReadsGraphItself(op)) return true;
-  const std::vector<Chain>* children = ChildrenOf(op);
-  if (children == nullptr) return false;
-  return std::any_of(children->begin(), children->end(), [](const Chain& child) {
-    return std::any_of(child.ops.begin(), child.ops.end(), ReadsGraph);
-  });
-}
-
-bool EndsHistory(const Op& op) {
-  const Group* group = As<Group>(op);
-  return As<Reduce>(op) || As<Cap>(op) || (group != nullptr && group->side_effect.empty());
-}
-
-bool EndsHistory(const Chain& chain) {
-  for (const Op& op : chain.ops) {
-    if (EndsHistory(op)) return true;
-    if (!As<Split>(op) && !As<Loop>(op)) continue;
-    for (const Chain& child : *ChildrenOf(op)) {
-      if (EndsHistory(child)) return true;
-    }
-  }
-  return false;
-}
-
-bool ForgetsNames(const Chain& chain) {
-  for (const Op& op : chain.ops) {
-    if (EndsHistory(op)) return true;
-    const Scope* scope = As<Scope>(op);
-    if (!As<Split>(op) && !As<Loop>(op) && (scope == nullptr || !scope->keeps_labels)) continue;
-    for (const Chain& child : *ChildrenOf(op)) {
-      if (ForgetsNames(child)) return true;
-    }
-  }
-  return false;
-}
-
-bool GivesNewValue(const Op& op) {
-  return std::visit(
-      Overloaded{
-          [](const Source&) { return true; },
-          [](const Inject&) { return true; },
-          [](const Expand&) { return true; },
-          [](const EdgeEnd&) { return true; },
-          [](const Fetch&) { return true; },
-          [](const Filter&) { return false; },
-          [](const Project& project) { return project.target.empty(); },
-          [](const Unfold&) { return true; },
-          [](const Merge&) { return false; },
-          [](const Limit&) { return false; },
-          [](const Tail&) { return false; },
-          [](const Sample&) { return false; },
-          [](const Order&) { return false; },
-          [](const Dedup&) { return false; },
-          [](const Reduce&) { return true; },
-          [](const Barrier&) { return false; },
-          [](const Coin&) { return false; },
-          [](const Group& group) { return group.side_effect.empty(); },
-          [](const Aggregate&) { return false; },
-          [](const Cap&) { return true; },
-          [](const Mutate& mutate) {
-            return mutate.kind == Mutate::Kind::kAddVertex || mutate.kind == Mutate::Kind::kAddEdge;
-          },
-          [](const Scope& scope) {
-            const bool replaces = scope.policy == plan::ScopeExit::ALL ||
-                                  (scope.policy == plan::ScopeExit::FIRST && scope.target.empty());
-            return replaces && !scope.keeps_labels;
-          },
-          [](const Split&) { return false; },
-          [](const Loop&) { return false; },
-      },
-      op.body);
-}
-
-bool HasEffects(const Op& op) {
-  const Group* group = As<Group>(op);
-  const Filter* filter = As<Filter>(op);
-  if (filter != nullptr && IsOnce(*filter->predicate)) return true;
-  if (Writes(op) || As<Aggregate>(op) || (group != nullptr && !group->side_effect.empty()))
-    return true;
-  const std::vector<Chain>* children = ChildrenOf(op);
-  return children != nullptr && std::any_of(children->begin(), children->end(),
-                                            [](const Chain& child) { return HasEffects(child); });
-}
-
-bool HasEffects(const Chain& chain) {
-  return std::any_of(chain.ops.begin(), chain.ops.end(),
-                     [](const Op& op) { return HasEffects(op); });
 }
 
 std::string ChainText(const Chain& chain, int indent) {

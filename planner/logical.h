@@ -25,11 +25,6 @@ namespace koios::planner {
 
 struct Chain;
 
-// The vertex that a later otherV() must not return; written before each expansion to edges.
-inline constexpr char kFromVertexName[] = "~from";
-// The traverser's path, kept only in queries that read paths.
-inline constexpr char kPathName[] = "~path";
-
 // Only vertices that may have one of the values as the property.
 struct Seek {
   std::string key;
@@ -205,42 +200,39 @@ T* As(Op* op) {
 std::vector<Chain>* ChildrenOf(Op* op);
 const std::vector<Chain>* ChildrenOf(const Op& op);
 
-// Names that the op itself reads (not its children), and the name it writes ("" for none or for
-// the current value).
+// Whether `test` holds for the op or for one inside it.
+template <typename Test>
+bool AnyOp(const Op& op, const Test& test);
+template <typename Test>
+bool AnyOp(const Chain& chain, const Test& test) {
+  for (const Op& op : chain.ops) {
+    if (AnyOp(op, test)) return true;
+  }
+  return false;
+}
+template <typename Test>
+bool AnyOp(const Op& op, const Test& test) {
+  if (test(op)) return true;
+  const std::vector<Chain>* children = ChildrenOf(op);
+  if (children == nullptr) return false;
+  for (const Chain& child : *children) {
+    if (AnyOp(child, test)) return true;
+  }
+  return false;
+}
+
+// Names that the op itself reads (not its children), and the name under which it stores ("" for
+// none or for the current value).
 void CollectReads(const Op& op, std::set<std::string>* names);
-const std::string& WrittenName(const Op& op);
-// Every name that is written somewhere in the chain or its children.
-void CollectWrites(const Chain& chain, std::set<std::string>* names);
+const std::string& StoredName(const Op& op);
+// Every name under which the chain or its children store.
+void CollectStores(const Chain& chain, std::set<std::string>* names);
 
 // The names that the op or its children read.
 void CollectAllReads(const Op& op, std::set<std::string>* names);
 
-// Changes the graph, by itself or in a child.
-bool Writes(const Op& op);
-bool Writes(const Chain& chain);
-// Reads what a change could have touched, by itself or in a child.
-bool ReadsGraph(const Op& op);
-bool ReadsGraphItself(const Op& op);
-
 // The op's own expressions, without those of its children.
 void ForEachExpression(const Op& op, const std::function<void(const Expression&)>& visit);
-
-// After it no stored value is left and the rows are new: count(), fold(), group(), ...
-bool EndsHistory(const Op& op);
-// Whether that holds for an op of the chain or of the branches and loops in it.
-bool EndsHistory(const Chain& chain);
-// As EndsHistory, and for the children of local() and optional() too: behind it what was stored
-// before may be gone.
-bool ForgetsNames(const Chain& chain);
-
-// Whether the op gives a new current value, which is then the next object of the path. Children
-// that extend it themselves (branches, loops, local()) do not count.
-bool GivesNewValue(const Op& op);
-
-// Whether the op, or one inside it, changes side-effects of the query: it is done for each
-// traverser that comes to it, and nothing that reads them may move past it.
-bool HasEffects(const Op& op);
-bool HasEffects(const Chain& chain);
 
 // One line per operation, children indented; every line starts with `indent` spaces.
 std::string ChainText(const Chain& chain, int indent);

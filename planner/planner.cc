@@ -67,7 +67,7 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   });
   RETURN_IF_ERROR(CheckEarlyStops(chain));
   ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain));
-  planned.mutates = planned.plan.mutates();
+  planned.changes_graph = planned.plan.mutates();
   planned.plan.set_graph(query.root.source);
   planned.explain += "\nphysical\n" + PhysicalText(planned.plan);
   return planned;

@@ -24,7 +24,7 @@ enum class Outcome { kResults, kExplain, kProfile };
 struct PlannedQuery {
   plan::Plan plan;
   Outcome outcome = Outcome::kResults;
-  bool mutates = false;
+  bool changes_graph = false;
   std::string explain;  // logical, after each rule that fired, physical
 };
 

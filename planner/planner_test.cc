@@ -20,7 +20,7 @@ TEST(PlannerTest, NamesTheGraphAndTheOutcome) {
   EXPECT_EQ(plain->plan.graph(), "money");
   EXPECT_EQ(plain->plan.format(), 1u);
   EXPECT_EQ(plain->outcome, Outcome::kResults);
-  EXPECT_FALSE(plain->mutates);
+  EXPECT_FALSE(plain->changes_graph);
   EXPECT_EQ(Plan("g.V().explain()")->outcome, Outcome::kExplain);
   EXPECT_EQ(Plan("g.V().profile()")->outcome, Outcome::kProfile);
 }

@@ -1,38 +1,18 @@
 #include "planner/value_type.h"
 
+#include "planner/op_table.h"
+
 namespace koios::planner {
 namespace {
 
 ValueType CallType(const Expression& call, const TypeEnv& env) {
-  const std::string& name = call.name;
-  if (name == "map_of" || name == "value_map" || name == "element_map" || name == "property_map" ||
-      name == "path_entries") {
-    return ValueType::kMap;
+  if (call.function->type_of == nullptr) return call.function->type;
+  std::vector<plan::KnownArgument> args;
+  for (const ExpressionPtr& arg : call.args) {
+    const bool constant = arg->kind == Expression::Kind::kConstant;
+    args.push_back({TypeOf(*arg, env), constant ? &arg->constant : nullptr});
   }
-  if (name == "map_keys" || name == "map_values") return ValueType::kList;
-  if (name == "map_get" || name == "by_key" || name == "with_id" || name == "entry_key" ||
-      name == "entry_value" || name == "value" || name == "path_select" || name == "list_min" ||
-      name == "list_max" || name == "like" || name == "list_sample") {
-    return ValueType::kAny;
-  }
-  if (name == "side_effect") {
-    return IsTrue(*call.args.back()) ? ValueType::kMap : ValueType::kBag;
-  }
-  if (name == "first_of") {
-    // A label behind a map's key: any value. But a map is held to be one, for unfold() behind it.
-    const ValueType stored = TypeOf(*call.args.back(), env);
-    return stored == ValueType::kMap ? stored : ValueType::kAny;
-  }
-  if (name.starts_with("path_")) return ValueType::kList;
-  if (name == "list_range" || name == "list_tail" || name == "list_order" || name == "list_dedup") {
-    return TypeOf(*call.args[0], env);
-  }
-  if (name == "property" && !call.args.empty()) {
-    const ValueType owner = TypeOf(*call.args[0], env);
-    return owner == ValueType::kVertex || owner == ValueType::kEdge ? ValueType::kScalar
-                                                                    : ValueType::kAny;
-  }
-  return ValueType::kScalar;  // predicates, id, label, key, degree
+  return call.function->type_of(args);
 }
 
 void Store(const std::string& name, ValueType type, bool always, TypeEnv* env) {
@@ -149,7 +129,7 @@ TypeEnv AtLoopStart(const TypeEnv& before, const Loop& loop) {
   std::set<std::string> written;
   bool forgets = false;
   for (const Chain& part : loop.parts) {
-    CollectWrites(part, &written);
+    CollectStores(part, &written);
     forgets = forgets || ForgetsNames(part);
   }
   for (auto& [name, stored] : start.names) stored.always = stored.always && !forgets;
@@ -168,9 +148,12 @@ bool IsAlwaysThere(const Expression& expression, const TypeEnv& env) {
       const auto stored = env.names.find(expression.name);
       return stored != env.names.end() && stored->second.always;
     }
-    case Expression::Kind::kCall:
-      return expression.name == "side_effect" ||
-             (expression.name == "first_of" && IsAlwaysThere(*expression.args.back(), env));
+    case Expression::Kind::kCall: {
+      const plan::FunctionTraits& row = *expression.function;
+      if (row.Has(plan::kAlwaysThere)) return true;
+      if (row.Has(plan::kThereWithFirst)) return IsAlwaysThere(*expression.args.front(), env);
+      return row.Has(plan::kThereWithLast) && IsAlwaysThere(*expression.args.back(), env);
+    }
   }
   return false;
 }

@@ -1,28 +1,16 @@
-// What is known, before anything runs, of the values that flow: enough to place exchanges (only
-// elements have owners) and to choose between readings of a step (select() of a map or a label).
-// kAny is always right; a narrower type is a promise.
+// What is known, before anything runs, of the values that flow: their types
+// (core/plan/value_type.h), and which stored ones every row has.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 
+#include "core/plan/value_type.h"
 #include "planner/logical.h"
 
 namespace koios::planner {
 
-enum class ValueType : uint8_t {
-  kAny,
-  kVertex,
-  kEdge,
-  kProperty,
-  kScalar,  // no element, property, collection or map
-  kList,
-  kBag,  // a list that aggregate() gathered: for typeOf() a set, as TinkerPop's BulkSet is one
-  kMap,
-  kEntry,   // a map's entry, from unfold()
-  kMember,  // from unfold() of what may be a map: as kAny, and a map of one entry may be an entry
-};
+using plan::ValueType;
 
 struct TypeEnv {
   struct Stored {

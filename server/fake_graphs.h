@@ -51,7 +51,7 @@ class MemoryGraphs final : public Graphs {
     if (commits_watch) RETURN_IF_ERROR(watch());
     if (conflicts > 0) {
       --conflicts;
-      turn->lanes = lanes;
+      turn->turns = turns;
       turn->conflicts = conflict_keys;
       return Aborted("a conflict");
     }
@@ -86,7 +86,7 @@ class MemoryGraphs final : public Graphs {
   std::atomic<bool> commits_fail{false};
   std::atomic<bool> commits_watch{false};  // they ask their watch behind the wait
   // What a commit that conflicts is told.
-  const std::shared_ptr<storage::ConflictLanes> lanes = std::make_shared<storage::ConflictLanes>();
+  const std::shared_ptr<storage::ConflictTurns> turns = std::make_shared<storage::ConflictTurns>();
   std::vector<storage::ClaimedKey> conflict_keys;
   mutable std::atomic<int> begun{0};
   mutable std::atomic<int> conflicts{0};  // commits that conflict before one does not

@@ -4,23 +4,13 @@
 #include <cstdio>
 #include <vector>
 
+#include "core/plan/operator_table.h"
+
 namespace koios::server {
 namespace {
 
-// "edge_end" to "EdgeEnd": operators are named as their messages are.
 std::string OperatorName(const plan::Operator& op) {
-  const auto* field = op.GetDescriptor()->FindFieldByNumber(op.kind_case());
-  if (field == nullptr) return "?";
-  std::string name;
-  bool upper = true;
-  for (const char c : field->name()) {
-    if (c == '_') {
-      upper = true;
-      continue;
-    }
-    name += upper ? static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c) : c;
-    upper = false;
-  }
+  std::string name(plan::NameOf(op));
   if (!op.step().empty()) name += " " + op.step();
   return name;
 }

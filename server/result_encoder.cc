@@ -73,7 +73,7 @@ size_t FramedSize(size_t bytes) { return bytes + 6; }
 constexpr size_t kNumberBytes = 10;
 
 template <typename T, typename Add>
-Status EncodeNumbers(const std::vector<T>& values, MessageSplitter* splitter, Add add) {
+Status EncodeNumbers(std::span<const T> values, MessageSplitter* splitter, Add add) {
   for (size_t row = 0; row < values.size(); ++row) {
     ASSIGN_OR_RETURN(v1::ResultBatch * message, splitter->NextRow(row, kNumberBytes));
     add(message, values[row]);
@@ -99,7 +99,7 @@ size_t EndOfSome(const Column& column, size_t begin, size_t end) {
   if (column.kind() != Column::Kind::kValue) return end;
   size_t bytes = 0;
   for (size_t row = begin; row < end; ++row) {
-    bytes += column.values()[row].FlatBytes();
+    bytes += column.ValueAt(row).FlatBytes();
     if (bytes > kAskBytes) return std::max(row, begin + 1);
   }
   return end;

@@ -178,7 +178,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
     explain_ = std::move(planned.explain);
     return std::shared_ptr<engine::QueryHandle>();
   }
-  if (planned.mutates) {
+  if (planned.changes_graph) {
     ASSIGN_OR_RETURN(transaction_, environment_.graphs->Begin(graph));
     view_ = transaction_;
     // Its results come behind the commit: whoever wants to cancel it must know its id before.
@@ -328,7 +328,7 @@ void SubmitSession::Decide() {
   if (again) {
     WaitForTurn(turn);
   } else {
-    LeaveLanes();
+    LeaveTurns();
     Advance();
   }
 }
@@ -338,16 +338,16 @@ void SubmitSession::WaitForTurn(const storage::CommitTurn& refused) {
   encoder_.reset();  // nothing of the last attempt is held meanwhile, its view least of all
   transaction_ = nullptr;
   view_ = nullptr;
-  if (lanes_ == nullptr) {
-    lanes_ = refused.lanes;
-    place_ = lanes_->Take();
+  if (turns_ == nullptr) {
+    turns_ = refused.turns;
+    place_ = turns_->Take();
   }
   {
-    // The lanes call nobody while they hold their lock, so that they may be entered with this one:
+    // The turns call nobody while they hold their lock, so that they may be entered with this one:
     // who stops the request from now on finds it waiting.
     MutexLock lock(&mutex_);
     const bool now =
-        lanes_->Enter(place_, refused.conflicts, [self = shared_from_this()] { self->GoOn(); });
+        turns_->Enter(place_, refused.conflicts, [self = shared_from_this()] { self->GoOn(); });
     waiting_ = !now && stopped_.ok();
     if (waiting_ && deadline_ns_.has_value()) {
       const int64_t left =
@@ -369,8 +369,8 @@ void SubmitSession::GoOn() {
   environment_.pool->Run([self = shared_from_this()] { self->Begin(); });
 }
 
-void SubmitSession::LeaveLanes() {
-  if (lanes_ != nullptr) lanes_->Leave(place_);
+void SubmitSession::LeaveTurns() {
+  if (turns_ != nullptr) turns_->Leave(place_);
 }
 
 void SubmitSession::Advance() {
@@ -481,7 +481,7 @@ void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* 
 }
 
 void SubmitSession::End(const engine::QueryResult& result) {
-  LeaveLanes();
+  LeaveTurns();
   if (!result.status.ok()) {
     ticket_.End();
     stream_->Fail(result.status);

@@ -1,7 +1,7 @@
 // SubmitSession: one Submit call from its text to its last message.
 //   gRPC thread: admits and queues Begin() -> pool: parse, plan, view, engine Submit
 //   a request that changes the graph: its results are held until it is committed; on a conflict it
-//   runs again on a new view when it has its turn (storage/conflict/conflict_lanes.h), a few times,
+//   runs again on a new view when it has its turn (storage/conflict/conflict_turns.h), a few times,
 //   then it is ABORTED; while it waits, it has no thread, and its deadline is an alarm of the
 //   pool's engine worker: Push() a batch into a window of a few -> pool: Pump() encodes one batch
 //   gRPC thread: one write outstanding per stream; OnWriteDone() sends the next message
@@ -108,7 +108,7 @@ class SubmitSession final : public engine::ResultSink,
   // It conflicted: takes its turn among those that did.
   void WaitForTurn(const storage::CommitTurn& refused);
   void GoOn();
-  void LeaveLanes();
+  void LeaveTurns();
   Status WhyStop(std::string_view meanwhile);
   StatusOr<std::shared_ptr<engine::QueryHandle>> Launch();
   engine::QueryOptions Options();
@@ -136,8 +136,8 @@ class SubmitSession final : public engine::ResultSink,
   std::optional<ResultEncoder> encoder_;
   size_t encoded_rows_ = 0;  // of the first batch that waits; the pump's
   // Its place among the requests that conflicted; null: it has not. Set by Decide().
-  std::shared_ptr<storage::ConflictLanes> lanes_;
-  storage::ConflictLanes::Ticket place_ = 0;
+  std::shared_ptr<storage::ConflictTurns> turns_;
+  storage::ConflictTurns::Ticket place_ = 0;
   bool is_announced_ = false;
   plan::Plan plan_;  // kept for the profile only
   v1::Mode mode_ = v1::RUN;

@@ -223,30 +223,30 @@ class WaitingSessionTest : public SubmitSessionTest {
   static constexpr uint64_t kKey = 7;
 
   void StartBehindAnother(uint64_t timeout_ms) {
-    ahead_ = graphs_.lanes->Take();
+    ahead_ = graphs_.turns->Take();
     const std::vector<storage::ClaimedKey> sets = {{kKey, storage::Claim::kSet}};
-    ASSERT_TRUE(graphs_.lanes->Enter(ahead_, sets, nullptr));
+    ASSERT_TRUE(graphs_.turns->Enter(ahead_, sets, nullptr));
     graphs_.conflicts = 1;
     graphs_.conflict_keys = {{kKey, storage::Claim::kGuard}};
     Start("g.addV()", timeout_ms);
     RunAttempt(0, 2);
-    while (!IsInLane()) std::this_thread::yield();
+    while (!WaitsForItsTurn()) std::this_thread::yield();
   }
-  bool IsInLane() const {
-    return graphs_.lanes->IsClaimedBefore(0, kKey, storage::Claim::kSet);  // its guard
+  bool WaitsForItsTurn() const {
+    return graphs_.turns->IsClaimedBefore(0, kKey, storage::Claim::kSet);  // its guard
   }
 
-  storage::ConflictLanes::Ticket ahead_ = 0;
+  storage::ConflictTurns::Ticket ahead_ = 0;
 };
 
 TEST_F(WaitingSessionTest, ItRunsAgainWhenItsTurnHasCome) {
   StartBehindAnother(0);
   EXPECT_EQ(engine_.num_queries(), 1u);
-  graphs_.lanes->Leave(ahead_);
+  graphs_.turns->Leave(ahead_);
   RunAttempt(1, 1);
   EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
   EXPECT_EQ(stream_.summary().rows(), 1u);
-  EXPECT_FALSE(graphs_.lanes->HasClaims());
+  EXPECT_FALSE(graphs_.turns->HasClaims());
 }
 
 TEST_F(WaitingSessionTest, ACancelEndsTheWait) {
@@ -254,7 +254,7 @@ TEST_F(WaitingSessionTest, ACancelEndsTheWait) {
   session_->OnCancel();
   EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kCancelled);
   EXPECT_EQ(engine_.num_queries(), 1u);
-  EXPECT_FALSE(IsInLane());
+  EXPECT_FALSE(WaitsForItsTurn());
 }
 
 // The engine ends it, as any query that begins behind its deadline.
@@ -262,7 +262,7 @@ TEST_F(WaitingSessionTest, TheDeadlineEndsTheWait) {
   StartBehindAnother(1);
   engine_.Query(1)->End(MakeStatus(StatusCode::kDeadlineExceeded, "late", {}), 0);
   EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kDeadlineExceeded);
-  EXPECT_FALSE(IsInLane());
+  EXPECT_FALSE(WaitsForItsTurn());
 }
 
 TEST_F(SubmitSessionTest, AllAttemptsHaveOneDeadline) {

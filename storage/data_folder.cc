@@ -36,7 +36,7 @@ std::string WithoutNewline(std::string text) {
 
 // Creates the folder if asked to, and checks what it says it is.
 Status PrepareFolder(const std::string& path, bool create) {
-  const Status found = CheckDataFormat(path);
+  Status found = CheckDataFormat(path);
   if (found.code() != StatusCode::kNotFound || !create) return found;
   RETURN_IF_ERROR(MakeFolder(path));
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(path));

@@ -3,8 +3,10 @@
 
 #include "storage/memory_graph.h"
 #include "storage/rocks/graph_store.h"
+#include "storage/snapshot_build.h"
 #include "storage/temp_folder.h"
 #include "storage/transaction.h"
+#include "storage/view/snapshot_view.h"
 
 namespace koios::storage {
 namespace {
@@ -54,12 +56,13 @@ struct StoreBackend {
     options.create = true;
     options.num_partitions = 4;
     options.adjacency_cache_bytes = kCacheBytes;
-    store = GraphStore::Open(folder / "graph", options).value();
-    CommitResult result = store->Commit(batch).value();
-    return {store->View(), result.vertices, result.edges, result.vertex_ids, result.edge_ids};
+    store_ = GraphStore::Open(folder / "graph", options).value();
+    CommitResult result = store_->Commit(batch).value();
+    return {store_->View(), result.vertices, result.edges, result.vertex_ids, result.edge_ids};
   }
+  std::unique_ptr<GraphStore>& store() { return store_; }
   TempFolder folder;
-  std::unique_ptr<GraphStore> store;
+  std::unique_ptr<GraphStore> store_;
 };
 
 // All of it added by one transaction.
@@ -76,11 +79,25 @@ struct OwnBackend {
   }
 };
 
+// Read from snapshots.
+struct SnapshotBackend {
+  BuiltGraph Build(const WriteBatch& batch) {
+    BuiltGraph built = stored.Build(batch);
+    CHECK(BuildSnapshots(store().get(), {}).ok());
+    built.view = store()->View();
+    CHECK(dynamic_cast<const SnapshotView*>(built.view.get()) != nullptr);
+    return built;
+  }
+  std::unique_ptr<GraphStore>& store() { return stored.store(); }
+  StoreBackend<0> stored;
+};
+
 // All of it stored, under a transaction that has changed something else.
+template <typename Stored>
 struct ChangedBackend {
   BuiltGraph Build(const WriteBatch& batch) {
     BuiltGraph built = stored.Build(batch);
-    std::shared_ptr<Transaction> transaction = stored.store->Begin();
+    std::shared_ptr<Transaction> transaction = stored.store()->Begin();
     const VertexRef other = transaction->AddVertex("other", std::nullopt, {}).value();
     CHECK(transaction->AddEdge(other, built.vertices[0], "other", std::nullopt, {}).ok());
     CHECK(transaction->SetProperty(built.vertices[0], "other", Value::Int(1)).ok());
@@ -90,12 +107,14 @@ struct ChangedBackend {
     built.view = transaction;
     return built;
   }
-  StoreBackend<(16 << 20)> stored;
+  Stored stored;
 };
 
 // A cache that keeps all, none, or only segments of a few edge ends.
-using Backends = testing::Types<MemoryBackend, StoreBackend<(16 << 20)>, StoreBackend<0>,
-                                StoreBackend<16384>, OwnBackend, ChangedBackend>;
+using Backends =
+    testing::Types<MemoryBackend, StoreBackend<(16 << 20)>, StoreBackend<0>, StoreBackend<16384>,
+                   OwnBackend, SnapshotBackend, ChangedBackend<StoreBackend<(16 << 20)>>,
+                   ChangedBackend<SnapshotBackend>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Views, GraphViewContract, Backends);
 
 }  // namespace

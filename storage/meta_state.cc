@@ -1,6 +1,7 @@
 #include "storage/meta_state.h"
 
 #include <limits>
+#include <utility>
 
 #include "storage/codec/element_id.h"
 #include "storage/codec/keys.h"
@@ -82,8 +83,23 @@ Status MetaState::Load(std::string_view key_bytes, std::string_view value) {
     case MetaKind::kNextLocals:
       if (key.first >= num_partitions_) return Damaged();
       return DecodeMetaPair(value, &next_vertex_local_[key.first], &next_edge_local_[key.first]);
+    case MetaKind::kSnapshot:
+      return key.first < num_partitions_ ? LoadSnapshot(key.first, value) : Damaged();
   }
   return Damaged();
+}
+
+Status MetaState::LoadSnapshot(uint32_t partition, std::string_view value) {
+  if (value.empty()) return OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, DecodeMetaNumbers(value));
+  const size_t files = numbers.size() / 3;
+  if (numbers.size() % 3 != 1 || files == 0 || files > 1 + kMostOlderFiles) return Damaged();
+  NamedSnapshot& snapshot = snapshots_[partition];
+  snapshot.version = numbers[0];
+  for (size_t i = 1; i < numbers.size(); i += 3) {
+    snapshot.files.push_back({numbers[i], numbers[i + 1], numbers[i + 2]});
+  }
+  return OkStatus();
 }
 
 Status MetaState::FinishLoad() const {
@@ -162,6 +178,15 @@ void MetaState::NoteVertexId(int64_t id) {
   Changed(MetaKind::kNextVertexId);
 }
 
+void MetaState::SetSnapshot(uint32_t partition, NamedSnapshot snapshot) {
+  if (snapshot.files.empty()) {
+    snapshots_.erase(partition);
+  } else {
+    snapshots_[partition] = std::move(snapshot);
+  }
+  Changed(MetaKind::kSnapshot, partition);
+}
+
 void MetaState::Changed(MetaKind kind, uint32_t first, uint32_t second) {
   changed_.insert(EncodeMetaKey({kind, first, second}));
 }
@@ -192,6 +217,15 @@ std::string MetaState::ValueOf(const MetaKey& key) const {
       return count_in(schema_.edge_counts);
     case MetaKind::kNextLocals:
       return EncodeMetaPair(next_vertex_local_[key.first], next_edge_local_[key.first]);
+    case MetaKind::kSnapshot: {
+      const auto snapshot = snapshots_.find(key.first);
+      if (snapshot == snapshots_.end()) return "";
+      std::vector<uint64_t> numbers = {snapshot->second.version};
+      for (const SnapshotFileName& file : snapshot->second.files) {
+        numbers.insert(numbers.end(), {file.number, file.bytes, file.check});
+      }
+      return EncodeMetaNumbers(numbers);
+    }
   }
   return "";
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "core/status.h"
 #include "core/types.h"
 #include "storage/codec/meta_codec.h"
+#include "storage/snapshot/format.h"
 
 namespace koios::storage {
 
@@ -23,6 +25,14 @@ inline constexpr uint64_t kFirstVertexLocal = 1;
 // Numbers of edges start here, so that ids assigned to edges don't meet the small ids that users
 // give (the meeting is checked all the same).
 inline constexpr uint64_t kFirstEdgeLocal = uint64_t{1} << 40;
+
+// The snapshot of a partition: the version that it is of, and its files, the newest first.
+struct NamedSnapshot {
+  uint64_t version = 0;
+  std::vector<SnapshotFileName> files;
+  bool operator==(const NamedSnapshot&) const = default;
+};
+using NamedSnapshots = std::map<uint32_t, NamedSnapshot>;  // by partition
 
 class MetaState {
  public:
@@ -41,6 +51,7 @@ class MetaState {
   int64_t next_vertex_id() const { return next_vertex_id_; }
   uint64_t next_vertex_local(uint32_t partition) const { return next_vertex_local_[partition]; }
   uint64_t next_edge_local(uint32_t partition) const { return next_edge_local_[partition]; }
+  const NamedSnapshots& snapshots() const { return snapshots_; }
 
   void SetVersion(uint64_t version);
   // INVALID_ARGUMENT for an empty name, RESOURCE_EXHAUSTED past kMaxNameBytes or `max_names`.
@@ -55,11 +66,14 @@ class MetaState {
   void SetNextLocals(uint32_t partition, uint64_t next_vertex, uint64_t next_edge);
   // This id was given or assigned: the next one to assign is above it.
   void NoteVertexId(int64_t id);
+  // One without files: the partition has none any more.
+  void SetSnapshot(uint32_t partition, NamedSnapshot snapshot);
 
   // Calls back with each fact that changed since the last call, in key order.
   void TakeChanges(const std::function<void(std::string_view key, std::string_view value)>& write);
 
  private:
+  Status LoadSnapshot(uint32_t partition, std::string_view value);
   void Changed(MetaKind kind, uint32_t first = 0, uint32_t second = 0);
   std::string ValueOf(const MetaKey& key) const;
 
@@ -69,6 +83,7 @@ class MetaState {
   std::vector<uint64_t> next_vertex_local_;
   std::vector<uint64_t> next_edge_local_;
   Schema schema_;
+  NamedSnapshots snapshots_;
   std::set<std::string> changed_;  // encoded keys
 };
 

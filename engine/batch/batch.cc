@@ -11,7 +11,7 @@ namespace {
 size_t EntryBytes(const Column& column, size_t row) {
   switch (column.kind()) {
     case Column::Kind::kValue:
-      return column.values()[row].ByteSize();
+      return column.ValueAt(row).ByteSize();
     case Column::Kind::kString:
       return column.StringAt(row).size() + sizeof(uint32_t);
     case Column::Kind::kEdge:
@@ -65,7 +65,7 @@ Batch Batch::Slice(size_t begin, size_t end) const {
   slice.rows = end - begin;
   slice.slots.resize(slots.size());
   for (size_t slot = 0; slot < slots.size(); ++slot) {
-    if (Has(slot)) slice.slots[slot].AppendRange(slots[slot], begin, end - begin);
+    if (Has(slot)) slice.slots[slot] = slots[slot].Slice(begin, end - begin);
   }
   if (!bulk.empty()) {
     slice.bulk.assign(bulk.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -125,14 +125,14 @@ size_t BytesApart(const PathNode* path, const PathNode* other) {
 size_t PathBytes(const Column& column) {
   constexpr size_t kPairs = 16;
   if (column.kind() != Column::Kind::kValue || column.size() < 2) return 0;
-  const auto& values = column.values();
   const size_t stride = (column.size() + kPairs - 1) / kPairs;
   size_t bytes = 0, pairs = 0;
   for (size_t row = 1; row < column.size(); row += stride, ++pairs) {
-    if (values[row].kind() != ValueKind::kPath || values[row - 1].kind() != ValueKind::kPath)
+    if (column.ValueAt(row).kind() != ValueKind::kPath ||
+        column.ValueAt(row - 1).kind() != ValueKind::kPath)
       continue;
-    const PathNode& path = values[row].AsPath();
-    if (path.is_charged()) bytes += BytesApart(&path, &values[row - 1].AsPath());
+    const PathNode& path = column.ValueAt(row).AsPath();
+    if (path.is_charged()) bytes += BytesApart(&path, &column.ValueAt(row - 1).AsPath());
   }
   return bytes * column.size() / pairs;
 }

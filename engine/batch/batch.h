@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/column.h"
+#include "engine/batch/loops.h"
 
 namespace koios::engine {
 
@@ -23,15 +24,13 @@ struct InstanceId {
   auto operator<=>(const InstanceId&) const = default;
 };
 
-// Counters of the loops around a row, outermost first.
-using Loops = std::vector<uint32_t>;
-
 struct Run {
   InstanceId instance;
   Loops loops;
   uint32_t count = 0;
   uint32_t k = 0;
 };
+static_assert(sizeof(Run) <= 40, "a batch may have as many runs as rows");
 
 struct Batch {
   // slots[0] is the current value. A slot that is absent in these rows has no entries.
@@ -51,7 +50,7 @@ struct Batch {
   // Appends `source`'s rows at `picked` (positions), without runs. REQUIRES: SameShape or rows ==
   // 0.
   void AppendRows(const Batch& source, const std::vector<uint32_t>& picked);
-  // A copy of rows [begin, end), with their runs.
+  // Rows [begin, end), with their runs. Shares the columns.
   Batch Slice(size_t begin, size_t end) const;
   // Appends a row that has a current value only, without a run.
   void AppendCurrent(const Value& value);

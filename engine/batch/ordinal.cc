@@ -232,7 +232,7 @@ void WithBits(const Column& column, size_t row, const Use& use) {
   if (column.kind() == Column::Kind::kLong) return use(PackedBits(column.longs()[row]));
   if (column.kind() == Column::Kind::kString) return use(ByteBits(column.StringAt(row)));
   if (column.kind() != Column::Kind::kValue) return use(PackedBits(0));
-  const Value& value = column.values()[row];
+  const Value& value = column.ValueAt(row);
   if (value.kind() == ValueKind::kString) return use(ByteBits(value.AsString()));
   use(PackedBits(value.kind() == ValueKind::kLong ? value.AsInteger() : 0));
 }
@@ -342,7 +342,7 @@ bool AreOrdinals(const Column& column) {
   if (column.kind() == Column::Kind::kLong || column.kind() == Column::Kind::kString) return true;
   if (column.kind() != Column::Kind::kValue) return false;
   for (size_t row = 0; row < column.size(); ++row) {
-    const ValueKind kind = column.values()[row].kind();
+    const ValueKind kind = column.ValueAt(row).kind();
     if (kind != ValueKind::kLong && kind != ValueKind::kString && !column.IsAbsent(row))
       return false;
   }

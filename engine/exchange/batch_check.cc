@@ -60,7 +60,7 @@ class References {
       if (column.kind() == Column::Kind::kVertex && !fits(row, column.vertices()[row]))
         return false;
       if (column.kind() == Column::Kind::kEdge && !fits(row, column.edges()[row])) return false;
-      if (column.kind() == Column::Kind::kValue && !fits(row, column.values()[row])) return false;
+      if (column.kind() == Column::Kind::kValue && !fits(row, column.ValueAt(row))) return false;
     }
     return true;
   }
@@ -71,38 +71,6 @@ class References {
 };
 
 }  // namespace
-
-std::vector<uint32_t> SlotsNeeded(const plan::Operator& op) {
-  switch (op.kind_case()) {
-    case plan::Operator::kScan:
-    case plan::Operator::kLookup:
-    case plan::Operator::kExpand:
-    case plan::Operator::kEdgeEnd:
-    case plan::Operator::kFetch:
-    case plan::Operator::kUnfold:
-    case plan::Operator::kSetProperty:
-    case plan::Operator::kDrop:
-    case plan::Operator::kScopeExit:
-    case plan::Operator::kSink:
-      return {0};
-    case plan::Operator::kReduce:
-      if (op.reduce().function() == plan::Reduce::COUNT && op.reduce().stage() == plan::PARTIAL) {
-        return {};
-      }
-      return {0};
-    case plan::Operator::kSample:
-      if (op.sample().weight_slot() == 0) return {};
-      return {op.sample().weight_slot()};
-    case plan::Operator::kExchange:
-      if (op.exchange().key() == plan::Exchange::PARTITION ||
-          op.exchange().key() == plan::Exchange::ID) {
-        return {0};
-      }
-      return {};
-    default:
-      return {};
-  }
-}
 
 Status CheckInput(const Batch& batch, const std::vector<uint32_t>& needed, uint32_t ordinal_slot) {
   if (batch.rows == 0) return OkStatus();

@@ -8,15 +8,12 @@
 
 #include "core/status.h"
 #include "engine/batch/batch.h"
-#include "proto/plan.pb.h"
 #include "storage/graph_view.h"
 
 namespace koios::engine {
 
-// The slots that rows must have when they come to the operator.
-std::vector<uint32_t> SlotsNeeded(const plan::Operator& op);
-// DATA_LOSS when the batch lacks one of them, or when its ordinals can be none.
-// `ordinal_slot` 0: it has none.
+// DATA_LOSS when the batch lacks a slot that its operator needs (SlotUse), or when its ordinals can
+// be none. `ordinal_slot` 0: it has none.
 Status CheckInput(const Batch& batch, const std::vector<uint32_t>& needed, uint32_t ordinal_slot);
 
 // DATA_LOSS when a reference, at any depth, is of a partition or a label that the view does not

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "core/path/path_ledger.h"
 #include "core/status.h"
 #include "engine/batch/batch.h"
@@ -41,11 +42,14 @@ struct BarrierKey {
   bool operator==(const BarrierKey&) const = default;
 };
 
+// Most instances have one at a time.
+using Barriers = absl::InlinedVector<BarrierKey, 1>;
+
 // What comes home for one instance, in one message: weight, and the barriers that wait for it.
 struct Report {
   InstanceId instance;
   WeightSum weight;
-  std::vector<BarrierKey> pending;
+  Barriers pending;
 };
 
 // On the wire: never renumber.
@@ -102,7 +106,7 @@ std::string EncodeFrame(const Frame& frame, bool with_start);
 StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views);
 
 // Carries frames between workers. Send never blocks and keeps the order of each (from, to) pair
-// within each lane (control, data).
+// within each channel (control, data).
 class Transport {
  public:
   virtual ~Transport() = default;

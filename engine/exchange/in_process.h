@@ -1,5 +1,5 @@
 // The transport inside one process: a mailbox per worker, frames travel as objects. Control frames
-// have a lane of their own and overtake data (engine rule 18).
+// have a channel of their own and overtake data (engine rule 18).
 // Bound: data frames in a mailbox are limited by the senders' windows (sched/outbox.h), control
 // frames by one report per flush and one acknowledgement per data frame.
 #pragma once

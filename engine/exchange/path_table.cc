@@ -35,15 +35,16 @@ bool GetLabels(std::string_view* input, PathLabels* labels) {
 
 bool PathTableWriter::HasPaths(const Column& column) {
   if (column.kind() != Column::Kind::kValue) return false;
-  const auto& values = column.values();
-  return std::any_of(values.begin(), values.end(),
-                     [](const Value& value) { return value.kind() == ValueKind::kPath; });
+  for (size_t row = 0; row < column.size(); ++row) {
+    if (column.ValueAt(row).kind() == ValueKind::kPath) return true;
+  }
+  return false;
 }
 
 void PathTableWriter::AddColumn(const Column& column, std::string* out) {
   Column rest;
   for (size_t row = 0; row < column.size(); ++row) {
-    const Value& value = column.values()[row];
+    const Value& value = column.ValueAt(row);
     if (value.kind() == ValueKind::kPath && !column.IsAbsent(row)) {
       PutVarint(Add(value), out);
     } else {

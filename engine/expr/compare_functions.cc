@@ -1,10 +1,11 @@
 // Predicates of the function table: comparison, membership, boolean connectives, text.
-// A predicate over an absent operand is absent; connectives take absent as false.
+// Connectives take absent as false.
 #include "engine/expr/compare_functions.h"
 
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "core/value_compare.h"
@@ -15,23 +16,6 @@ namespace koios::engine {
 namespace {
 
 using Args = std::vector<const Operand*>;
-
-// Marks rows where any argument is absent. Returns false when all of them are.
-bool MergePresence(const Args& args, size_t rows, Operand* out) {
-  for (const Operand* arg : args) {
-    if (arg->all_absent) {
-      out->all_absent = true;
-      out->is_constant = true;
-      return false;
-    }
-  }
-  for (const Operand* arg : args) {
-    if (arg->present.empty()) continue;
-    if (out->present.empty()) out->present.assign(rows, 1);
-    for (size_t row = 0; row < rows; ++row) out->present[row] &= arg->present[row];
-  }
-  return true;
-}
 
 enum class Relation { kEq, kNeq, kLt, kLte, kGt, kGte };
 
@@ -62,10 +46,12 @@ bool TestPlain(const T& a, const T& b) {
 }
 
 template <Relation kRelation, typename T, typename U>
-void CompareAll(const std::vector<T>& values, U constant, Column* out) {
-  for (const T& value : values) {
-    out->AppendBool(TestPlain<kRelation, U>(static_cast<U>(value), constant));
+void CompareAll(std::span<const T> values, U constant, Column* out) {
+  std::vector<uint8_t> results(values.size());
+  for (size_t row = 0; row < values.size(); ++row) {
+    results[row] = TestPlain<kRelation, U>(static_cast<U>(values[row]), constant) ? 1 : 0;
   }
+  *out = Column::OfBools(std::move(results));
 }
 
 // Column against constant, of types that compare alike without promotion to a wider one.
@@ -111,7 +97,6 @@ bool CompareTyped(const Operand& a, const Operand& b, size_t rows, Column* out) 
 
 template <Relation kRelation>
 Status CompareFunction(const EvalContext& context, const Args& args, Operand* out) {
-  if (!MergePresence(args, context.rows, out)) return OkStatus();
   if (args[0]->is_constant && args[1]->is_constant) {
     out->is_constant = true;
     out->constant = Value::Bool(Test<kRelation>(args[0]->constant, args[1]->constant));
@@ -149,7 +134,6 @@ StatusOr<std::shared_ptr<const void>> PrepareMembers(const Value& list) {
 
 template <bool kWanted>
 Status MemberFunction(const EvalContext& context, const Args& args, Operand* out) {
-  if (!MergePresence(args, context.rows, out)) return OkStatus();
   const auto* members = static_cast<const MemberSet*>(context.prepared);
   Column result(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
@@ -223,7 +207,6 @@ bool HasPart(std::string_view whole, std::string_view part) {
 
 template <Text kText, bool kWanted>
 Status TextFunction(const EvalContext& context, const Args& args, Operand* out) {
-  if (!MergePresence(args, context.rows, out)) return OkStatus();
   Column result(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
     if (!out->Present(row)) {
@@ -265,7 +248,6 @@ StatusOr<std::shared_ptr<const void>> CompileRegex(const Value& constant) {
 
 template <bool kWanted>
 Status RegexFunction(const EvalContext& context, const Args& args, Operand* out) {
-  if (!MergePresence(args, context.rows, out)) return OkStatus();
   const RE2& pattern = *static_cast<const RE2*>(context.prepared);
   Column result(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
@@ -278,32 +260,30 @@ Status RegexFunction(const EvalContext& context, const Args& args, Operand* out)
   return OkStatus();
 }
 
-constexpr int kMany = 1 << 20;
-
 }  // namespace
 
-const std::vector<ScalarFunction>& CompareFunctions() {
-  static const std::vector<ScalarFunction> kFunctions = {
-      {"eq", 2, 2, CompareFunction<Relation::kEq>},
-      {"neq", 2, 2, CompareFunction<Relation::kNeq>},
-      {"lt", 2, 2, CompareFunction<Relation::kLt>},
-      {"lte", 2, 2, CompareFunction<Relation::kLte>},
-      {"gt", 2, 2, CompareFunction<Relation::kGt>},
-      {"gte", 2, 2, CompareFunction<Relation::kGte>},
-      {"within", 2, 2, MemberFunction<true>, "", PrepareMembers},
-      {"without", 2, 2, MemberFunction<false>, "", PrepareMembers},
-      {"and", 0, kMany, ConnectiveFunction<true>},
-      {"or", 0, kMany, ConnectiveFunction<false>},
-      {"not", 1, 1, NotFunction},
-      {"present", 1, 1, PresentFunction},
-      {"startingWith", 2, 2, TextFunction<Text::kStartingWith, true>},
-      {"notStartingWith", 2, 2, TextFunction<Text::kStartingWith, false>},
-      {"endingWith", 2, 2, TextFunction<Text::kEndingWith, true>},
-      {"notEndingWith", 2, 2, TextFunction<Text::kEndingWith, false>},
-      {"containing", 2, 2, TextFunction<Text::kContaining, true>},
-      {"notContaining", 2, 2, TextFunction<Text::kContaining, false>},
-      {"regex", 2, 2, RegexFunction<true>, "_c", CompileRegex},
-      {"notRegex", 2, 2, RegexFunction<false>, "_c", CompileRegex},
+const std::vector<ScalarKernel>& CompareFunctions() {
+  static const std::vector<ScalarKernel> kFunctions = {
+      {"eq", CompareFunction<Relation::kEq>},
+      {"neq", CompareFunction<Relation::kNeq>},
+      {"lt", CompareFunction<Relation::kLt>},
+      {"lte", CompareFunction<Relation::kLte>},
+      {"gt", CompareFunction<Relation::kGt>},
+      {"gte", CompareFunction<Relation::kGte>},
+      {"within", MemberFunction<true>, PrepareMembers},
+      {"without", MemberFunction<false>, PrepareMembers},
+      {"and", ConnectiveFunction<true>},
+      {"or", ConnectiveFunction<false>},
+      {"not", NotFunction},
+      {"present", PresentFunction},
+      {"startingWith", TextFunction<Text::kStartingWith, true>},
+      {"notStartingWith", TextFunction<Text::kStartingWith, false>},
+      {"endingWith", TextFunction<Text::kEndingWith, true>},
+      {"notEndingWith", TextFunction<Text::kEndingWith, false>},
+      {"containing", TextFunction<Text::kContaining, true>},
+      {"notContaining", TextFunction<Text::kContaining, false>},
+      {"regex", RegexFunction<true>, CompileRegex},
+      {"notRegex", RegexFunction<false>, CompileRegex},
   };
   return kFunctions;
 }

@@ -7,6 +7,6 @@
 
 namespace koios::engine {
 
-const std::vector<ScalarFunction>& CompareFunctions();
+const std::vector<ScalarKernel>& CompareFunctions();
 
 }  // namespace koios::engine

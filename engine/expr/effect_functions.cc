@@ -28,13 +28,11 @@ Status InSideEffectFunction(const EvalContext& context, const Args& args, Operan
   Column column(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
     bool found = false;
-    if (args[0]->Present(row)) {
+    if (out->Present(row)) {
       ASSIGN_OR_RETURN(found, context.effects->Contains(name, args[0]->Get(row)));
     }
     column.AppendBool(found);
   }
-  out->present = args[0]->present;
-  out->all_absent = args[0]->all_absent;
   out->Own(std::move(column));
   return OkStatus();
 }
@@ -71,12 +69,12 @@ Status CoinFunction(const EvalContext& context, const Args& args, Operand* out) 
 
 }  // namespace
 
-const std::vector<ScalarFunction>& EffectFunctions() {
-  static const std::vector<ScalarFunction> kFunctions = {
-      {"side_effect", 1, 2, SideEffectFunction, "sc"},
-      {"in_side_effect", 2, 2, InSideEffectFunction, "_s"},
-      {"coin", 1, 1, CoinFunction, "d"},
-      {"once", 1, 1, OnceFunction, "s"},
+const std::vector<ScalarKernel>& EffectFunctions() {
+  static const std::vector<ScalarKernel> kFunctions = {
+      {"side_effect", SideEffectFunction},
+      {"in_side_effect", InSideEffectFunction},
+      {"coin", CoinFunction},
+      {"once", OnceFunction},
   };
   return kFunctions;
 }

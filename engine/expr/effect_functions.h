@@ -8,6 +8,6 @@
 
 namespace koios::engine {
 
-const std::vector<ScalarFunction>& EffectFunctions();
+const std::vector<ScalarKernel>& EffectFunctions();
 
 }  // namespace koios::engine

@@ -32,9 +32,7 @@ void Scatter(Column values, const std::vector<uint32_t>& rows, size_t num_rows, 
       picked[row] = static_cast<uint32_t>(next++);
     }
   }
-  Column spread(values.kind());
-  spread.AppendGather(values, picked);
-  out->Own(std::move(spread));
+  out->Own(values.Gather(picked));
 }
 
 // Entries of several sorts of elements, put back into row order.
@@ -136,15 +134,13 @@ Status WithIdFunction(const EvalContext& context, const Args& args, Operand* out
     out->is_constant = args[0]->is_constant;
     out->constant = args[0]->constant;
     out->column = args[0]->column;
-    out->present = args[0]->present;
-    out->all_absent = args[0]->all_absent;
     return OkStatus();
   }
   Operand ids;
   RETURN_IF_ERROR(IdFunction(context, args, &ids));
   RowValues values(context.rows);
   for (uint32_t row = 0; row < context.rows; ++row) {
-    if (!args[0]->Present(row)) continue;
+    if (!out->Present(row)) continue;
     const Value value = args[0]->Get(row);
     if (value.kind() != ValueKind::kVertex && value.kind() != ValueKind::kEdge) {
       values.Put(row, value);
@@ -225,7 +221,7 @@ template <bool kKey>
 Status PropertyPartFunction(const EvalContext& context, const Args& args, Operand* out) {
   RowValues values(context.rows);
   for (uint32_t row = 0; row < context.rows; ++row) {
-    if (!args[0]->Present(row)) continue;
+    if (!out->Present(row)) continue;
     const Value value = args[0]->Get(row);
     if (const std::string* key = PropertyKey(value)) {
       if (kKey) {
@@ -419,8 +415,6 @@ Status LoopsFunction(const EvalContext& context, const Args& args, Operand* out)
   return OkStatus();
 }
 
-constexpr int kMany = 1 << 20;
-
 }  // namespace
 
 ElementRows ElementRows::Of(const Operand& operand, size_t rows) {
@@ -428,13 +422,15 @@ ElementRows ElementRows::Of(const Operand& operand, size_t rows) {
   if (operand.all_absent) return elements;
   if (!operand.is_constant && operand.present.empty()) {
     if (operand.column->kind() == Column::Kind::kVertex) {
-      elements.vertices = operand.column->vertices();
+      elements.shared_ = *operand.column;
+      elements.vertices = elements.shared_.vertices();
       elements.vertex_rows.resize(rows);
       for (uint32_t row = 0; row < rows; ++row) elements.vertex_rows[row] = row;
       return elements;
     }
     if (operand.column->kind() == Column::Kind::kEdge) {
-      elements.edges = operand.column->edges();
+      elements.shared_ = *operand.column;
+      elements.edges = elements.shared_.edges();
       elements.edge_rows.resize(rows);
       for (uint32_t row = 0; row < rows; ++row) elements.edge_rows[row] = row;
       return elements;
@@ -444,34 +440,36 @@ ElementRows ElementRows::Of(const Operand& operand, size_t rows) {
     if (!operand.Present(row)) continue;
     const Value value = operand.Get(row);
     if (value.kind() == ValueKind::kVertex) {
-      elements.vertices.push_back(value.AsVertex());
+      elements.own_vertices_.push_back(value.AsVertex());
       elements.vertex_rows.push_back(row);
     } else if (value.kind() == ValueKind::kEdge) {
-      elements.edges.push_back(value.AsEdge());
+      elements.own_edges_.push_back(value.AsEdge());
       elements.edge_rows.push_back(row);
     } else {
       elements.other_rows.push_back(row);
     }
   }
+  elements.vertices = elements.own_vertices_;
+  elements.edges = elements.own_edges_;
   return elements;
 }
 
-const std::vector<ScalarFunction>& ElementFunctions() {
-  static const std::vector<ScalarFunction> kFunctions = {
-      {"property", 2, 2, PropertyFunction<false>, "_s"},
-      {"by_key", 2, 2, PropertyFunction<true>, "_s"},
-      {"id", 1, 1, IdFunction},
-      {"with_id", 1, 1, WithIdFunction},
-      {"has_id", 2, 2, HasIdFunction, "_l", PrepareIds},
-      {"label", 1, 1, LabelFunction},
-      {"label_in", 1, kMany, LabelInFunction, "_c*"},
-      {"key", 1, 1, PropertyPartFunction<true>},
-      {"value", 1, 1, PropertyPartFunction<false>},
-      {"degree", 2, kMany, DegreeFunction, "_is*"},
-      {"require", 3, 3, RequireFunction, "_ss"},
-      {"require_label", 2, 2, RequireLabelFunction, "_s"},
-      {"loops", 1, 2, LoopsFunction, "c*"},
-      {"map_of", 0, kMany, MapOfFunction},
+const std::vector<ScalarKernel>& ElementFunctions() {
+  static const std::vector<ScalarKernel> kFunctions = {
+      {"property", PropertyFunction<false>},
+      {"by_key", PropertyFunction<true>},
+      {"id", IdFunction},
+      {"with_id", WithIdFunction},
+      {"has_id", HasIdFunction, PrepareIds},
+      {"label", LabelFunction},
+      {"label_in", LabelInFunction},
+      {"key", PropertyPartFunction<true>},
+      {"value", PropertyPartFunction<false>},
+      {"degree", DegreeFunction},
+      {"require", RequireFunction},
+      {"require_label", RequireLabelFunction},
+      {"loops", LoopsFunction},
+      {"map_of", MapOfFunction},
   };
   return kFunctions;
 }

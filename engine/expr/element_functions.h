@@ -1,26 +1,38 @@
 // Functions over elements: the rows that expr/element_functions.cc gives to the function table.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "engine/expr/expression.h"
 
 namespace koios::engine {
 
-const std::vector<ScalarFunction>& ElementFunctions();
+const std::vector<ScalarKernel>& ElementFunctions();
 
 // Edge ends that one call counts, about: no less than the cache keeps of one vertex.
 inline constexpr size_t kCountedEnds = size_t{1} << 18;
 
 // The elements among an operand's rows, by sort, each with the row it stands in.
-struct ElementRows {
-  std::vector<VertexRef> vertices;
+// A column of them is shared, not copied.
+class ElementRows {
+ public:
+  ElementRows() = default;
+  static ElementRows Of(const Operand& operand, size_t rows);
+  ElementRows(ElementRows&&) = default;
+  ElementRows& operator=(ElementRows&&) = default;
+
+  std::span<const VertexRef> vertices;
   std::vector<uint32_t> vertex_rows;
-  std::vector<EdgeRef> edges;
+  std::span<const EdgeRef> edges;
   std::vector<uint32_t> edge_rows;
   std::vector<uint32_t> other_rows;  // present, and neither vertex nor edge
 
-  static ElementRows Of(const Operand& operand, size_t rows);
+ private:
+  // What the spans look at.
+  Column shared_;
+  std::vector<VertexRef> own_vertices_;
+  std::vector<EdgeRef> own_edges_;
 };
 
 }  // namespace koios::engine

@@ -1,47 +1,45 @@
 #include "engine/expr/expression.h"
 
+#include <algorithm>
+
 #include "core/value_codec.h"
 #include "engine/effect/member_set.h"
 
 namespace koios::engine {
 namespace {
 
-bool IsOfKind(const Value& value, char letter) {
-  const ValueKind kind = value.kind();
-  switch (letter) {
-    case 's':
-      return kind == ValueKind::kString;
-    case 'n':
-      return kind == ValueKind::kString || value.is_null();
-    case 'i':
-      return value.is_integer() && kind != ValueKind::kBigInt;
-    case 'd':
-      return kind == ValueKind::kFloat || kind == ValueKind::kDouble;
-    case 'b':
-      return kind == ValueKind::kBool;
-    case 'l':
-      return value.is_collection();
-    default:
-      return letter == 'c';
+// Marks the rows where any argument is absent; false when no row has all of them.
+bool MergePresence(const std::vector<const Operand*>& args, size_t rows, Operand* out) {
+  bool none = false;
+  for (const Operand* arg : args) {
+    none = none || arg->all_absent;
+    if (none || arg->present.empty()) continue;
+    if (out->present.empty()) {
+      out->present = arg->present;
+    } else {
+      for (size_t row = 0; row < rows; ++row) out->present[row] &= arg->present[row];
+    }
   }
-}
-
-char LetterOf(std::string_view constants, size_t argument) {
-  const bool repeats = !constants.empty() && constants.back() == '*';
-  if (repeats) constants.remove_suffix(1);
-  if (argument < constants.size()) return constants[argument];
-  return repeats ? constants.back() : '_';
+  none = none || (!out->present.empty() &&
+                  std::find(out->present.begin(), out->present.end(), 1) == out->present.end());
+  out->is_constant = out->all_absent = none;
+  return !none;
 }
 
 }  // namespace
 
-Status Expression::CheckConstants(const Node& call) const {
+Status Expression::CheckArguments(const Node& call) const {
+  const plan::FunctionTraits& row = *call.function.traits;
+  const auto count = static_cast<int>(call.args.size());
+  if (count < row.min_args || count > row.max_args) {
+    return Internal("The plan calls " + std::string(row.name) + " with " + std::to_string(count) +
+                    " arguments.");
+  }
   for (size_t i = 0; i < call.args.size(); ++i) {
-    const char letter = LetterOf(call.function->constants, i);
-    if (letter == '_') continue;
     const Node& argument = nodes_[call.args[i]];
-    if (argument.kind != Node::Kind::kConstant || !IsOfKind(argument.constant, letter)) {
-      return Internal("The plan calls " + std::string(call.function->name) + " with argument " +
+    const bool constant = argument.kind == Node::Kind::kConstant;
+    if (!plan::TakesArgument(row, i, constant ? &argument.constant : nullptr)) {
+      return Internal("The plan calls " + std::string(row.name) + " with argument " +
                       std::to_string(i + 1) + " that is no constant of the right kind.");
     }
   }
@@ -69,26 +67,21 @@ StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots
       case plan::Expr::Node::kCall: {
         node.kind = Node::Kind::kCall;
         node.function = FindFunction(source.call().function());
-        if (node.function == nullptr) {
+        if (node.function.kernel == nullptr) {
           return Internal("The plan calls an unknown function: " + source.call().function());
-        }
-        const int count = source.call().args_size();
-        if (count < node.function->min_args || count > node.function->max_args) {
-          return Internal("The plan calls " + source.call().function() + " with " +
-                          std::to_string(count) + " arguments.");
         }
         for (uint32_t arg : source.call().args()) {
           if (arg >= static_cast<uint32_t>(i)) return Internal("The plan's expression is cyclic.");
           node.args.push_back(arg);
         }
-        RETURN_IF_ERROR(bound.CheckConstants(node));
-        if (node.function->prepare != nullptr) {
+        RETURN_IF_ERROR(bound.CheckArguments(node));
+        if (node.function.kernel->prepare != nullptr) {
           const Value& last = bound.nodes_[node.args.back()].constant;
           if (charge && last.is_collection()) {
             const auto members = static_cast<int64_t>(last.AsList().size());
             RETURN_IF_ERROR(charge(members * MemberSet::kEntryBytes));
           }
-          ASSIGN_OR_RETURN(node.prepared, node.function->prepare(last));
+          ASSIGN_OR_RETURN(node.prepared, node.function.kernel->prepare(last));
         }
         break;
       }
@@ -134,8 +127,13 @@ Status Expression::Proceed(const Batch& batch, const EvalSources& sources, Evalu
       case Node::Kind::kCall:
         args.clear();
         for (uint32_t arg : node.args) args.push_back(&evaluation->operands[arg]);
+        // A function that goes on has its rows marked.
+        if (evaluation->progress == nullptr && node.function.traits->Has(plan::kStrict) &&
+            !MergePresence(args, batch.rows, &out)) {
+          break;
+        }
         context.prepared = node.prepared.get();
-        RETURN_IF_ERROR(node.function->evaluate(context, args, &out));
+        RETURN_IF_ERROR(node.function.kernel->evaluate(context, args, &out));
         if (evaluation->progress != nullptr) return OkStatus();
         break;
     }
@@ -167,14 +165,14 @@ void SelectRows(const Operand& result, size_t rows, std::vector<uint32_t>* selec
     return;
   }
   if (result.column->kind() == Column::Kind::kBool) {
-    const std::vector<uint8_t>& bits = result.column->bools();
+    const std::span<const uint8_t> bits = result.column->bools();
     for (uint32_t row = 0; row < rows; ++row) {
       if (bits[row] != 0 && result.Present(row)) selected->push_back(row);
     }
     return;
   }
   if (bulks != nullptr && result.column->kind() == Column::Kind::kLong) {
-    const std::vector<int64_t>& passing = result.column->longs();
+    const std::span<const int64_t> passing = result.column->longs();
     for (uint32_t row = 0; row < rows; ++row) {
       if (passing[row] <= 0 || !result.Present(row)) continue;
       selected->push_back(row);

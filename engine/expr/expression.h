@@ -6,10 +6,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/column.h"
 #include "core/path/path_ledger.h"
+#include "core/plan/function_table.h"
 #include "core/random.h"
 #include "core/status.h"
 #include "engine/batch/batch.h"
@@ -59,23 +61,25 @@ struct EvalContext : EvalSources {
   std::unique_ptr<FunctionProgress>* progress = nullptr;
 };
 
-// A row of the function table: fills `out` for context.rows rows. REQUIRES of callers: the number
-// of arguments is within [min_args, max_args].
-struct ScalarFunction {
+// What the engine adds to a row of core/plan/function_table.h. `evaluate` fills `out` for
+// context.rows rows; the arguments are as the row says. Of a strict function `out->present` says
+// beforehand which rows have all of them: the others need an entry in the column, of any value, and
+// `evaluate` may only take more away. It is not called when no row has all.
+struct ScalarKernel {
   const char* name;
-  int min_args;
-  int max_args;
   Status (*evaluate)(const EvalContext& context, const std::vector<const Operand*>& args,
                      Operand* out);
-  // A letter per argument; those without one, and _, may be anything. The others are constants: c
-  // of any kind, s a string, n a string or null, i an integer, d a double, b a boolean, l a list
-  // or set. A * at the end repeats the last letter. Bind checks it, so that `evaluate` may trust.
-  const char* constants = "";
   // Made once, when the call is bound, of its last argument, null when that is no constant; may be
   // nothing.
   StatusOr<std::shared_ptr<const void>> (*prepare)(const Value& constant) = nullptr;
 };
-const ScalarFunction* FindFunction(const std::string& name);
+struct ScalarFunction {
+  const plan::FunctionTraits* traits = nullptr;
+  const ScalarKernel* kernel = nullptr;  // null: there is none of the name
+};
+ScalarFunction FindFunction(std::string_view name);
+// All kernels.
+const std::vector<const ScalarKernel*>& ScalarKernels();
 
 // An evaluation that may take several calls. It points to the batch's columns and into itself.
 struct Evaluation {
@@ -117,11 +121,11 @@ class Expression {
     Kind kind = Kind::kConstant;
     Value constant;
     uint32_t slot = 0;
-    const ScalarFunction* function = nullptr;
+    ScalarFunction function;
     std::vector<uint32_t> args;
     std::shared_ptr<const void> prepared;
   };
-  Status CheckConstants(const Node& call) const;
+  Status CheckArguments(const Node& call) const;
   static void ReadSlot(const Batch& batch, uint32_t slot, Operand* out);
 
   std::vector<Node> nodes_;

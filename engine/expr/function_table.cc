@@ -1,5 +1,5 @@
-// The table of scalar functions that a plan's expressions may call. Adding one is a row in one of
-// the lists that are joined here.
+// Joins the rows of core/plan/function_table.h with the kernels, which are listed with their
+// families.
 #include <map>
 #include <string_view>
 
@@ -12,17 +12,29 @@
 
 namespace koios::engine {
 
-const ScalarFunction* FindFunction(const std::string& name) {
-  static const std::map<std::string_view, const ScalarFunction*> kTable = [] {
-    std::map<std::string_view, const ScalarFunction*> functions;
-    for (const auto* list : {&CompareFunctions(), &ElementFunctions(), &MapFunctions(),
-                             &ListFunctions(), &PathFunctions(), &EffectFunctions()}) {
-      for (const ScalarFunction& function : *list) functions[function.name] = &function;
+const std::vector<const ScalarKernel*>& ScalarKernels() {
+  static const std::vector<const ScalarKernel*> kAll = [] {
+    std::vector<const ScalarKernel*> kernels;
+    for (const auto* family : {&CompareFunctions(), &ElementFunctions(), &MapFunctions(),
+                               &ListFunctions(), &PathFunctions(), &EffectFunctions()}) {
+      for (const ScalarKernel& kernel : *family) kernels.push_back(&kernel);
+    }
+    return kernels;
+  }();
+  return kAll;
+}
+
+ScalarFunction FindFunction(std::string_view name) {
+  static const std::map<std::string_view, ScalarFunction> kTable = [] {
+    std::map<std::string_view, ScalarFunction> functions;
+    for (const ScalarKernel* kernel : ScalarKernels()) {
+      const plan::FunctionTraits* traits = plan::FindFunction(kernel->name);
+      if (traits != nullptr) functions[traits->name] = {traits, kernel};
     }
     return functions;
   }();
   const auto found = kTable.find(name);
-  return found == kTable.end() ? nullptr : found->second;
+  return found == kTable.end() ? ScalarFunction() : found->second;
 }
 
 }  // namespace koios::engine

@@ -12,6 +12,7 @@
 #include "core/random.h"
 #include "core/value_compare.h"
 #include "engine/effect/member_set.h"
+#include "engine/expr/each_row.h"
 #include "engine/op/state/slice_sort.h"
 
 namespace koios::engine {
@@ -22,21 +23,7 @@ using Args = std::vector<const Operand*>;
 // Compared or hashed for as much as one comparison or hash of a small value.
 constexpr size_t kBytesPerWork = 256;
 
-// Applies `part` to each present row; `part` sets *found when it gives something.
-template <typename Part>
-Status EachRow(const EvalContext& context, const Operand& operand, Operand* out, Part part) {
-  Column column;
-  out->present.assign(context.rows, 0);
-  for (size_t row = 0; row < context.rows; ++row) {
-    Value result;
-    bool found = false;
-    if (operand.Present(row)) RETURN_IF_ERROR(part(operand.Get(row), &result, &found));
-    out->present[row] = found ? 1 : 0;
-    column.Append(result);
-  }
-  out->Own(std::move(column));
-  return OkStatus();
-}
+using Maybe = StatusOr<std::optional<Value>>;
 
 // As EachRow for parts of which one value may be too much for one call: `make(value)` is asked for
 // Step(&work) until that is true, then for Result().
@@ -53,7 +40,7 @@ Status EachRowInParts(const EvalContext& context, const Operand& operand, Operan
   Rows& rows = *static_cast<Rows*>(context.progress->get());
   for (size_t work = kWork; rows.row < context.rows; ++rows.row) {
     Value result;
-    if (operand.Present(rows.row)) {
+    if (out->Present(rows.row)) {
       if (!rows.part.has_value()) rows.part.emplace(make(operand.Get(rows.row)));
       if (work == 0 || !rows.part->Step(&work)) return OkStatus();
       ASSIGN_OR_RETURN(result, rows.part->Result());
@@ -61,24 +48,21 @@ Status EachRowInParts(const EvalContext& context, const Operand& operand, Operan
     }
     rows.column.Append(result);
   }
-  out->present = operand.present;
-  out->all_absent = operand.all_absent;
   out->Own(std::move(rows.column));
   context.progress->reset();
   return OkStatus();
 }
 
 Status CountFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, *args[0], out, [](const Value& value, Value* result, bool* found) {
+  return EachRow(context, out, [&](size_t row) -> Maybe {
+    const Value value = args[0]->Get(row);
     int64_t count = 1;
     if (value.is_collection()) count = static_cast<int64_t>(value.AsList().size());
     if (value.kind() == ValueKind::kMap) count = static_cast<int64_t>(value.AsMap().size());
     if (value.kind() == ValueKind::kPath) {
       count = static_cast<int64_t>(value.AsPath().length());
     }
-    *result = Value::Long(count);
-    *found = true;
-    return OkStatus();
+    return Value::Long(count);
   });
 }
 
@@ -92,25 +76,25 @@ enum class Fold { kSum, kMean, kMin, kMax };
 
 template <Fold kFold>
 Status FoldFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, *args[0], out, [](const Value& value, Value* result, bool* found) {
-    const ValueList members = Members(value);
-    *found = !members.empty();
+  return EachRow(context, out, [&](size_t row) -> Maybe {
+    const ValueList members = Members(args[0]->Get(row));
+    if (members.empty()) return std::nullopt;
+    Value result;
     NumberSum sum;
     for (const Value& member : members) {
       if (member.is_null()) continue;
       if constexpr (kFold == Fold::kMin || kFold == Fold::kMax) {
-        ASSIGN_OR_RETURN(*result,
-                         kFold == Fold::kMin ? Min(*result, member) : Max(*result, member));
+        ASSIGN_OR_RETURN(result, kFold == Fold::kMin ? Min(result, member) : Max(result, member));
       } else {
         RETURN_IF_ERROR(sum.Add(member));
       }
     }
     if (kFold == Fold::kSum) {
-      ASSIGN_OR_RETURN(*result, sum.Sum());
+      ASSIGN_OR_RETURN(result, sum.Sum());
     } else if (kFold == Fold::kMean) {
-      ASSIGN_OR_RETURN(*result, sum.Mean());
+      ASSIGN_OR_RETURN(result, sum.Mean());
     }
-    return OkStatus();
+    return result;
   });
 }
 
@@ -132,16 +116,14 @@ StatusOr<Value> Slice(const Value& value, int64_t low, int64_t high) {
 Status RangeFunction(const EvalContext& context, const Args& args, Operand* out) {
   const int64_t low = args[1]->constant.AsInteger();
   const int64_t high = args[2]->constant.AsInteger();
-  return EachRow(context, *args[0], out, [&](const Value& value, Value* result, bool* found) {
-    ASSIGN_OR_RETURN(*result, Slice(value, low, high));
-    *found = true;
-    return OkStatus();
-  });
+  return EachRow(context, out,
+                 [&](size_t row) -> Maybe { return Slice(args[0]->Get(row), low, high); });
 }
 
 Status TailFunction(const EvalContext& context, const Args& args, Operand* out) {
   const int64_t count = args[1]->constant.AsInteger();
-  return EachRow(context, *args[0], out, [&](const Value& value, Value* result, bool* found) {
+  return EachRow(context, out, [&](size_t row) -> Maybe {
+    const Value value = args[0]->Get(row);
     int64_t size = 0;
     if (value.kind() == ValueKind::kMap) {
       size = static_cast<int64_t>(value.AsMap().size());
@@ -150,9 +132,7 @@ Status TailFunction(const EvalContext& context, const Args& args, Operand* out) 
     } else if (value.kind() == ValueKind::kPath) {
       size = static_cast<int64_t>(value.AsPath().length());
     }
-    ASSIGN_OR_RETURN(*result, Slice(value, size - count, -1));
-    *found = true;
-    return OkStatus();
+    return Slice(value, size - count, -1);
   });
 }
 
@@ -199,53 +179,47 @@ Status SampleFunction(const EvalContext& context, const Args& args, Operand* out
                 RandomBits{context.random});
     return picked;
   };
-  return EachRow(context, *args[0], out, [&](const Value& value, Value* result, bool* found) {
-    *found = true;
-    *result = value;
+  return EachRow(context, out, [&](size_t row) -> Maybe {
+    const Value value = args[0]->Get(row);
     if (value.kind() == ValueKind::kMap && value.AsMap().size() > count) {
-      ASSIGN_OR_RETURN(*result, Value::Map(pick(value.AsMap())));
-    } else if (value.is_collection() && value.AsList().size() > count) {
-      ASSIGN_OR_RETURN(*result, Value::List(pick(value.AsList())));
+      return Value::Map(pick(value.AsMap()));
     }
-    return OkStatus();
+    if (value.is_collection() && value.AsList().size() > count) {
+      return Value::List(pick(value.AsList()));
+    }
+    return value;
   });
 }
 
 // like(folded, original): the members in `folded` as what they were taken from: a list, or for a
 // map's entries a map; what was no collection is itself again.
 Status LikeFunction(const EvalContext& context, const Args& args, Operand* out) {
-  size_t row = 0;
-  return EachRow(context, *args[0], out, [&](const Value& folded, Value* result, bool* found) {
-    while (!args[0]->Present(row)) ++row;  // EachRow comes here for present rows, in order
-    const Value original = args[1]->Get(row++);
-    *found = true;
-    *result = original.is_collection() || original.kind() == ValueKind::kPath ? folded : original;
-    if (original.kind() != ValueKind::kMap) return OkStatus();
+  return EachRow(context, out, [&](size_t row) -> Maybe {
+    const Value folded = args[0]->Get(row);
+    const Value original = args[1]->Get(row);
+    if (original.is_collection() || original.kind() == ValueKind::kPath) return folded;
+    if (original.kind() != ValueKind::kMap) return original;
     ValueMap entries;
     for (const Value& entry : folded.AsList()) entries.push_back(entry.AsMap()[0]);
-    ASSIGN_OR_RETURN(*result, Value::Map(std::move(entries)));
-    return OkStatus();
+    return Value::Map(std::move(entries));
   });
 }
 
 Status IsListFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, *args[0], out, [](const Value& value, Value* result, bool* found) {
-    *found = true;
-    *result = Value::Bool(value.is_collection());
-    return OkStatus();
+  return EachRow(context, out, [&](size_t row) -> Maybe {
+    return Value::Bool(args[0]->Get(row).is_collection());
   });
 }
 
 // member_of(value, collection): whether it is in there; an error when that is no collection.
 Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* out) {
   Column column(Column::Kind::kBool);
-  out->present.assign(context.rows, 0);
   // Rows mostly share one collection: its set is made once.
   Value last;
   MemberSet members;
   for (size_t row = 0; row < context.rows; ++row) {
     bool found = false;
-    if (args[0]->Present(row) && args[1]->Present(row)) {
+    if (out->Present(row)) {
       const Value collection = args[1]->Get(row);
       if (!collection.is_collection()) {
         return InvalidArgument("within() and without() of a label need a collection there, and a " +
@@ -257,7 +231,6 @@ Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* o
         last = collection;
       }
       found = members.Contains(args[0]->Get(row));
-      out->present[row] = 1;
     }
     column.AppendBool(found);
   }
@@ -339,21 +312,21 @@ Status OrderFunction(const EvalContext& context, const Args& args, Operand* out)
 
 }  // namespace
 
-const std::vector<ScalarFunction>& ListFunctions() {
-  static const std::vector<ScalarFunction> kFunctions = {
-      {"list_count", 1, 1, CountFunction},
-      {"list_sum", 1, 1, FoldFunction<Fold::kSum>},
-      {"list_mean", 1, 1, FoldFunction<Fold::kMean>},
-      {"list_min", 1, 1, FoldFunction<Fold::kMin>},
-      {"list_max", 1, 1, FoldFunction<Fold::kMax>},
-      {"list_range", 3, 3, RangeFunction, "_ii"},
-      {"list_tail", 2, 2, TailFunction, "_i"},
-      {"list_dedup", 1, 1, DedupFunction},
-      {"list_order", 3, 3, OrderFunction, "_sb"},
-      {"list_sample", 2, 2, SampleFunction, "_i"},
-      {"like", 2, 2, LikeFunction},
-      {"is_list", 1, 1, IsListFunction},
-      {"member_of", 2, 2, MemberOfFunction},
+const std::vector<ScalarKernel>& ListFunctions() {
+  static const std::vector<ScalarKernel> kFunctions = {
+      {"list_count", CountFunction},
+      {"list_sum", FoldFunction<Fold::kSum>},
+      {"list_mean", FoldFunction<Fold::kMean>},
+      {"list_min", FoldFunction<Fold::kMin>},
+      {"list_max", FoldFunction<Fold::kMax>},
+      {"list_range", RangeFunction},
+      {"list_tail", TailFunction},
+      {"list_dedup", DedupFunction},
+      {"list_order", OrderFunction},
+      {"list_sample", SampleFunction},
+      {"like", LikeFunction},
+      {"is_list", IsListFunction},
+      {"member_of", MemberOfFunction},
   };
   return kFunctions;
 }

@@ -7,6 +7,6 @@
 
 namespace koios::engine {
 
-const std::vector<ScalarFunction>& ListFunctions();
+const std::vector<ScalarKernel>& ListFunctions();
 
 }  // namespace koios::engine

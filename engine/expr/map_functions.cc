@@ -6,6 +6,7 @@
 
 #include "core/path/path.h"
 #include "core/value_compare.h"
+#include "engine/expr/each_row.h"
 #include "engine/expr/element_functions.h"
 #include "engine/result/element_resolver.h"
 
@@ -13,8 +14,7 @@ namespace koios::engine {
 namespace {
 
 using Args = std::vector<const Operand*>;
-
-constexpr int kMany = 1 << 20;
+using Maybe = StatusOr<std::optional<Value>>;
 
 // One map per element, filled sort by sort with batched reads, then put back into row order.
 class ElementMaps {
@@ -136,14 +136,12 @@ class ElementMaps {
     return OkStatus();
   }
 
-  Status Finish(const Operand& operand, Operand* out) {
+  Status Finish(Operand* out) {
     Column column(Column::Kind::kValue);
     for (size_t row = 0; row < rows_; ++row) {
       ASSIGN_OR_RETURN(const Value map, Value::Map(std::move(maps_[row])));
       column.Append(map);
     }
-    out->present = operand.present;
-    out->all_absent = operand.all_absent;
     out->Own(std::move(column));
     return OkStatus();
   }
@@ -198,7 +196,7 @@ Status ValueMapFunction(const EvalContext& context, const Args& args, Operand* o
   bool none = false;
   const std::vector<KeyId> keys = KeyArguments(context, args, 2, &none);
   RETURN_IF_ERROR(maps.AddProperties(keys, none, !HasOption(options, "unfold")));
-  return maps.Finish(*args[0], out);
+  return maps.Finish(out);
 }
 
 Status PropertyMapFunction(const EvalContext& context, const Args& args, Operand* out) {
@@ -207,7 +205,7 @@ Status PropertyMapFunction(const EvalContext& context, const Args& args, Operand
   bool none = false;
   const std::vector<KeyId> keys = KeyArguments(context, args, 1, &none);
   RETURN_IF_ERROR(maps.AddPropertyObjects(keys, none));
-  return maps.Finish(*args[0], out);
+  return maps.Finish(out);
 }
 
 Status ElementMapFunction(const EvalContext& context, const Args& args, Operand* out) {
@@ -218,49 +216,27 @@ Status ElementMapFunction(const EvalContext& context, const Args& args, Operand*
   bool none = false;
   const std::vector<KeyId> keys = KeyArguments(context, args, 1, &none);
   RETURN_IF_ERROR(maps.AddProperties(keys, none, /*listed=*/false));
-  return maps.Finish(*args[0], out);
+  return maps.Finish(out);
 }
 
 // first_of(a, b): a where it is present, else b.
 Status FirstOfFunction(const EvalContext& context, const Args& args, Operand* out) {
-  Column column;
-  out->present.assign(context.rows, 0);
-  for (size_t row = 0; row < context.rows; ++row) {
+  return EachRow(context, out, [&](size_t row) -> Maybe {
     const Operand& from = args[0]->Present(row) ? *args[0] : *args[1];
-    out->present[row] = from.Present(row) ? 1 : 0;
-    column.Append(from.Present(row) ? from.Get(row) : Value());
-  }
-  out->Own(std::move(column));
-  return OkStatus();
-}
-
-// Applies `part` to each present row; rows for which it gives nothing are absent.
-template <typename Part>
-Status EachRow(const EvalContext& context, const Operand& operand, Operand* out, Part part) {
-  Column column;
-  out->present.assign(context.rows, 0);
-  for (size_t row = 0; row < context.rows; ++row) {
-    Value result;
-    StatusOr<bool> found = false;
-    if (operand.Present(row)) found = part(operand.Get(row), row, &result);
-    RETURN_IF_ERROR(found.status());
-    out->present[row] = *found ? 1 : 0;
-    column.Append(result);
-  }
-  out->Own(std::move(column));
-  return OkStatus();
+    if (!from.Present(row)) return std::nullopt;
+    return from.Get(row);
+  });
 }
 
 Status MapGetFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, *args[0], out, [&](const Value& map, size_t row, Value* result) {
-    if (map.kind() != ValueKind::kMap || !args[1]->Present(row)) return false;
+  return EachRow(context, out, [&](size_t row) -> Maybe {
+    const Value map = args[0]->Get(row);
+    if (map.kind() != ValueKind::kMap) return std::nullopt;
     const Value key = args[1]->Get(row);
     for (const auto& [k, v] : map.AsMap()) {
-      if (!Equivalent(k, key)) continue;
-      *result = v;
-      return true;
+      if (Equivalent(k, key)) return v;
     }
-    return false;
+    return std::nullopt;
   });
 }
 
@@ -272,7 +248,8 @@ StatusOr<Value> LabelSet(const PathObjects& path, size_t i) {
 
 template <bool kKeys>
 Status MapPartsFunction(const EvalContext& context, const Args& args, Operand* out) {
-  const auto part = [](const Value& map, size_t, Value* result) -> StatusOr<bool> {
+  return EachRow(context, out, [&](size_t row) -> Maybe {
+    const Value map = args[0]->Get(row);
     ValueList parts;
     if (map.kind() == ValueKind::kPath) {  // sets of labels, objects
       const PathObjects path(map.AsPath());
@@ -281,24 +258,21 @@ Status MapPartsFunction(const EvalContext& context, const Args& args, Operand* o
         parts.push_back(std::move(labels));
       }
       if (!kKeys) parts.assign(path.begin(), path.end());
-      ASSIGN_OR_RETURN(*result, Value::List(std::move(parts)));
-      return true;
+      return Value::List(std::move(parts));
     }
-    if (map.kind() != ValueKind::kMap) return false;
+    if (map.kind() != ValueKind::kMap) return std::nullopt;
     for (const auto& [k, v] : map.AsMap()) parts.push_back(kKeys ? k : v);
-    ASSIGN_OR_RETURN(*result, kKeys ? Value::Set(std::move(parts)) : Value::List(std::move(parts)));
-    return true;
-  };
-  return EachRow(context, *args[0], out, part);
+    return kKeys ? Value::Set(std::move(parts)) : Value::List(std::move(parts));
+  });
 }
 
 // An entry is what unfold() makes of a map: a map of one.
 template <bool kKey>
 Status EntryPartFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, *args[0], out, [](const Value& entry, size_t, Value* result) {
-    if (entry.kind() != ValueKind::kMap || entry.AsMap().size() != 1) return false;
-    *result = kKey ? entry.AsMap()[0].first : entry.AsMap()[0].second;
-    return true;
+  return EachRow(context, out, [&](size_t row) -> Maybe {
+    const Value entry = args[0]->Get(row);
+    if (entry.kind() != ValueKind::kMap || entry.AsMap().size() != 1) return std::nullopt;
+    return kKey ? entry.AsMap()[0].first : entry.AsMap()[0].second;
   });
 }
 
@@ -345,9 +319,9 @@ const std::map<std::string, Kinds, std::less<>>& TypeNames() {
   return kNames;
 }
 
-Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out) {
-  std::string name =
-      args[1]->constant.kind() == ValueKind::kString ? args[1]->constant.AsString() : std::string();
+// The kinds that a name stands for.
+StatusOr<std::shared_ptr<const void>> PrepareType(const Value& type) {
+  std::string name = type.kind() == ValueKind::kString ? type.AsString() : std::string();
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   const auto found = TypeNames().find(name);
@@ -355,11 +329,15 @@ Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out
     return InvalidArgument("typeOf() does not know the type " + name +
                            ": use a GType, as in typeOf(GType.INT).");
   }
-  const Kinds& kinds = found->second;
+  return std::make_shared<const Kinds>(found->second);
+}
+
+Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const Kinds& kinds = *static_cast<const Kinds*>(context.prepared);
   Column column(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
-    const bool fits = args[0]->Present(row) && std::find(kinds.begin(), kinds.end(),
-                                                         args[0]->Get(row).kind()) != kinds.end();
+    const bool fits = out->Present(row) && std::find(kinds.begin(), kinds.end(),
+                                                     args[0]->Get(row).kind()) != kinds.end();
     column.AppendBool(fits);
   }
   out->Own(std::move(column));
@@ -368,18 +346,18 @@ Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out
 
 }  // namespace
 
-const std::vector<ScalarFunction>& MapFunctions() {
-  static const std::vector<ScalarFunction> kFunctions = {
-      {"value_map", 2, kMany, ValueMapFunction, "_c*"},
-      {"element_map", 1, kMany, ElementMapFunction, "_c*"},
-      {"property_map", 1, kMany, PropertyMapFunction, "_c*"},
-      {"map_get", 2, 2, MapGetFunction},
-      {"first_of", 2, 2, FirstOfFunction},
-      {"map_keys", 1, 1, MapPartsFunction<true>},
-      {"map_values", 1, 1, MapPartsFunction<false>},
-      {"entry_key", 1, 1, EntryPartFunction<true>},
-      {"entry_value", 1, 1, EntryPartFunction<false>},
-      {"typeOf", 2, 2, TypeOfFunction, "_c"},
+const std::vector<ScalarKernel>& MapFunctions() {
+  static const std::vector<ScalarKernel> kFunctions = {
+      {"value_map", ValueMapFunction},
+      {"element_map", ElementMapFunction},
+      {"property_map", PropertyMapFunction},
+      {"map_get", MapGetFunction},
+      {"first_of", FirstOfFunction},
+      {"map_keys", MapPartsFunction<true>},
+      {"map_values", MapPartsFunction<false>},
+      {"entry_key", EntryPartFunction<true>},
+      {"entry_value", EntryPartFunction<false>},
+      {"typeOf", TypeOfFunction, PrepareType},
   };
   return kFunctions;
 }

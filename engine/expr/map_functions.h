@@ -7,6 +7,6 @@
 
 namespace koios::engine {
 
-const std::vector<ScalarFunction>& MapFunctions();
+const std::vector<ScalarKernel>& MapFunctions();
 
 }  // namespace koios::engine

@@ -9,27 +9,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "core/path/path.h"
 #include "core/value_compare.h"
+#include "engine/expr/each_row.h"
 
 namespace koios::engine {
 namespace {
 
 using Args = std::vector<const Operand*>;
-
-constexpr int kMany = 1 << 20;
-
-// Fills `out` row by row; `part` gives nullopt for an absent result.
-template <typename Part>
-Status EachRow(const EvalContext& context, Operand* out, const Part& part) {
-  Column column;
-  out->present.assign(context.rows, 1);
-  for (size_t row = 0; row < context.rows; ++row) {
-    ASSIGN_OR_RETURN(std::optional<Value> result, part(row));
-    if (!result) out->present[row] = 0;
-    column.Append(result ? *result : Value::Null());
-  }
-  out->Own(std::move(column));
-  return OkStatus();
-}
 
 // The path in a row, not copied; null when there is none, or no operand.
 const Value& PathAt(const Operand* paths, size_t row) {
@@ -37,7 +22,7 @@ const Value& PathAt(const Operand* paths, size_t row) {
   if (paths == nullptr || !paths->Present(row)) return kNone;
   const Operand& operand = *paths;
   if (!operand.is_constant && operand.column->kind() != Column::Kind::kValue) return kNone;
-  const Value& value = operand.is_constant ? operand.constant : operand.column->values()[row];
+  const Value& value = operand.is_constant ? operand.constant : operand.column->ValueAt(row);
   return value.kind() == ValueKind::kPath ? value : kNone;
 }
 
@@ -97,14 +82,11 @@ Status Grow(const EvalContext& context, const Operand* paths, const Args& args, 
   objects.reserve(context.rows);
   for (size_t row = 0; row < context.rows; ++row) objects.push_back(args[object]->Get(row));
   RETURN_IF_ERROR(TakeFor(objects, &maker));
-  Column column(Column::Kind::kValue);
-  column.Reserve(context.rows);
   for (size_t row = 0; row < context.rows; ++row) {
-    ASSIGN_OR_RETURN(const Value path,
+    ASSIGN_OR_RETURN(objects[row],
                      maker.Append(PathAt(paths, row), std::move(objects[row]), labels));
-    column.Append(path);
   }
-  out->Own(std::move(column));
+  out->Own(Column::Of(std::move(objects)));
   return OkStatus();
 }
 
@@ -192,7 +174,6 @@ Status EntriesFunction(const EvalContext& context, const Args& args, Operand* ou
 Status TurnFunction(const EvalContext& context, const Args& args, Operand* out) {
   const int64_t count = args[1]->constant.AsInteger();
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
-    if (!args[0]->Present(row)) return std::optional<Value>();
     return std::optional<Value>(Value::Long(args[0]->Get(row).AsInteger() % count));
   });
 }
@@ -276,15 +257,12 @@ bool IsSimple(const PathNode& path) {
 
 // is_simple(path): whether no object repeats.
 Status SimpleFunction(const EvalContext& context, const Args& args, Operand* out) {
-  Column column(Column::Kind::kBool);
-  column.Reserve(context.rows);
-  out->present.assign(context.rows, 1);
+  std::vector<uint8_t> simple(context.rows, 1);
   for (size_t row = 0; row < context.rows; ++row) {
-    out->present[row] = args[0]->Present(row) ? 1 : 0;
     const PathNode* last = LastOf(PathAt(args[0], row));
-    column.AppendBool(last == nullptr || IsSimple(*last));
+    if (last != nullptr && !IsSimple(*last)) simple[row] = 0;
   }
-  out->Own(std::move(column));
+  out->Own(Column::OfBools(std::move(simple)));
   return OkStatus();
 }
 
@@ -313,17 +291,17 @@ Status SelectFunction(const EvalContext& context, const Args& args, Operand* out
 
 }  // namespace
 
-const std::vector<ScalarFunction>& PathFunctions() {
-  static const std::vector<ScalarFunction> kFunctions = {
-      {"path_append", 2, kMany, AppendFunction, "__s*"},
-      {"path_of", 1, 1, OfFunction},
-      {"path_label", 2, kMany, LabelFunction, "_s*"},
-      {"path_range", 3, 3, RangeFunction, "_nn"},
-      {"path_entries", 1, 1, EntriesFunction},
-      {"path_by", 2, 2, ByFunction},
-      {"path_select", 3, 3, SelectFunction, "_ss"},
-      {"is_simple", 1, 1, SimpleFunction},
-      {"turn", 2, 2, TurnFunction, "_i"},
+const std::vector<ScalarKernel>& PathFunctions() {
+  static const std::vector<ScalarKernel> kFunctions = {
+      {"path_append", AppendFunction},
+      {"path_of", OfFunction},
+      {"path_label", LabelFunction},
+      {"path_range", RangeFunction},
+      {"path_entries", EntriesFunction},
+      {"path_by", ByFunction},
+      {"path_select", SelectFunction},
+      {"is_simple", SimpleFunction},
+      {"turn", TurnFunction},
   };
   return kFunctions;
 }

@@ -8,6 +8,6 @@
 
 namespace koios::engine {
 
-const std::vector<ScalarFunction>& PathFunctions();
+const std::vector<ScalarKernel>& PathFunctions();
 
 }  // namespace koios::engine

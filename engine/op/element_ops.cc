@@ -33,9 +33,12 @@ class ExpandOp : public StreamOperator {
     }
     storage::Expansion expansion;
     const bool want_edges = to_ == plan::Expand::INCIDENT;
-    RETURN_IF_ERROR(host_->view().Expand(elements_.vertices, direction_, labels_, want_edges,
-                                         &cursor_, output->limit, &expansion));
+    RETURN_IF_ERROR(host_->view().Expand(Vertices(), direction_, labels_, want_edges, &cursor_,
+                                         output->limit, &expansion));
     output->origin = std::move(expansion.rows);
+    if (first_ > 0) {
+      for (uint32_t& row : output->origin) row += static_cast<uint32_t>(first_);
+    }
     output->column = want_edges ? Column::Of(std::move(expansion.edges))
                                 : Column::Of(std::move(expansion.neighbours));
     if (elements_.vertices.size() != input.rows) {
@@ -46,7 +49,22 @@ class ExpandOp : public StreamOperator {
     return OkStatus();
   }
 
+  bool SkipTo(size_t row, StreamCursor*) override {
+    if (row > first_ + (to_ == plan::Expand::DEGREE ? degrees_.row : cursor_.row)) Begin(row);
+    return true;
+  }
+
  private:
+  std::span<const VertexRef> Vertices() const {
+    return std::span<const VertexRef>(elements_.vertices).subspan(first_);
+  }
+
+  void Begin(size_t row) {
+    first_ = row;
+    cursor_ = {};
+    degrees_ = {};
+  }
+
   Status Open(const Batch& input) {
     elements_ = ElementRows::Of(CurrentOf(input), input.rows);
     if (elements_.vertices.size() != input.rows) {
@@ -54,8 +72,7 @@ class ExpandOp : public StreamOperator {
           "Only vertices have edges: the traversal comes here with other values.");
     }
     open_ = true;
-    cursor_ = {};
-    degrees_ = {};
+    Begin(0);
     return OkStatus();
   }
 
@@ -66,13 +83,13 @@ class ExpandOp : public StreamOperator {
 
   // Counting at a hub takes several calls: those of the vertices that are done come out.
   Status Degrees(OpOutput* output, bool* done) {
-    const size_t begin = degrees_.row;
+    const size_t begin = first_ + degrees_.row;
     std::vector<int64_t> degrees;
     if (none_) {
       degrees.resize(elements_.vertices.size(), 0);
       degrees_.done = true;
     } else {
-      RETURN_IF_ERROR(host_->view().CountEnds(elements_.vertices, direction_, labels_, &degrees_,
+      RETURN_IF_ERROR(host_->view().CountEnds(Vertices(), direction_, labels_, &degrees_,
                                               kCountedEnds, &degrees));
     }
     output->column = Column(Column::Kind::kLong);
@@ -93,6 +110,7 @@ class ExpandOp : public StreamOperator {
   const std::vector<LabelId> labels_;
   bool open_ = false;
   ElementRows elements_;
+  size_t first_ = 0;  // of them: where the cursors begin
   storage::ExpandCursor cursor_;
   storage::DegreeCursor degrees_;
 };
@@ -139,6 +157,11 @@ class EdgeEndOp : public StreamOperator {
     return OkStatus();
   }
 
+  bool SkipTo(size_t row, StreamCursor*) override {
+    row_ = std::max(row_, static_cast<uint32_t>(row));
+    return true;
+  }
+
  private:
   const plan::EdgeEnd::End end_;
   const uint32_t from_slot_;
@@ -183,14 +206,24 @@ class FetchOp : public StreamOperator {
     const size_t count = std::min(limit, found - next_);
     const auto begin = found_.origin.begin() + static_cast<std::ptrdiff_t>(next_);
     output->origin.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
-    output->column.AppendRange(found_.column, next_, count);
+    output->column = found_.column.Slice(next_, count);
     next_ += count;
     if (given) Forget(*done);
     return OkStatus();
   }
 
+  bool SkipTo(size_t row, StreamCursor*) override {
+    const auto begin = found_.origin.begin();
+    const auto next =
+        std::lower_bound(begin + static_cast<std::ptrdiff_t>(next_), found_.origin.end(), row);
+    next_ = static_cast<size_t>(next - begin);
+    if (next == found_.origin.end()) Forget(/*with_input=*/false);
+    row_ = std::max(row_, static_cast<uint32_t>(row));
+    return true;
+  }
+
  private:
-  static constexpr uint32_t kFirstRows = 16;
+  static constexpr uint32_t kFirstRows = 1;
 
   void GiveBack() {
     if (charged_ != 0) (void)host_->ChargeState(-std::exchange(charged_, 0));

@@ -1,6 +1,6 @@
 #include "engine/op/filter_state_ops.h"
 
-#include "absl/container/flat_hash_map.h"
+#include "engine/batch/instance_map.h"
 #include "engine/op/state/distinct_keys.h"
 #include "engine/op/state/state_table.h"
 #include "engine/op/waiting_ops.h"
@@ -66,7 +66,7 @@ class DedupOp : public StreamOperator {
     size_t row = 0;
     for (const Run& run : input.runs) {
       const size_t end = row + run.count;
-      DistinctKeys* met = &met_[run.instance];
+      DistinctKeys* met = met_.FindOrMake(run.instance).first;
       ChargeAhead charge(host_, met->mutable_bytes());
       RETURN_IF_ERROR(met->AddRows(keys_, input, row, end, nullptr, &charge, &output->origin));
       row = end;
@@ -77,10 +77,10 @@ class DedupOp : public StreamOperator {
   }
 
   void Release(const InstanceId& instance) override {
-    const auto found = met_.find(instance);
-    if (found == met_.end()) return;
-    (void)host_->ChargeState(-found->second.bytes());
-    met_.erase(found);
+    const DistinctKeys* met = met_.Find(instance);
+    if (met == nullptr) return;
+    (void)host_->ChargeState(-met->bytes());
+    met_.Erase(instance);
   }
 
   bool keeps_cursor() const override { return false; }  // state of its own per instance
@@ -88,7 +88,7 @@ class DedupOp : public StreamOperator {
  private:
   const KeyReader keys_;
   OperatorHost* const host_;
-  absl::flat_hash_map<InstanceId, DistinctKeys, std::hash<InstanceId>> met_;
+  InstanceMap<DistinctKeys> met_;
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
 #include "engine/op/merge_op.h"
 
-#include <map>
+#include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "engine/batch/by_iteration.h"
+#include "engine/batch/instance_map.h"
 #include "engine/op/state/merged_rows.h"
 #include "engine/scope/weight.h"
 
@@ -25,42 +26,46 @@ class MergeOp : public PartialOperator {
         continue;
       }
       Iteration& iteration = iterations_[run.loops];
-      const size_t num_groups = iteration.groups.size();
-      const uint32_t group = GroupOf(run, &iteration, returned);
-      if (iteration.groups.size() > num_groups) bytes += kGroupBytes;
-      bytes += iteration.rows.Add(input, row, end, group, &iteration.groups[group].rows);
+      const auto [group, fresh] = iteration.group_of.FindOrMake(run.instance);
+      if (fresh) {
+        *group = AddGroup(run, &iteration);
+        bytes += kGroupBytes;
+      } else {
+        returned->push_back(run);
+      }
+      bytes += iteration.rows.Add(input, row, end, *group, &iteration.groups[*group].rows);
       row = end;
     }
     return host_->ChargeState(bytes);
   }
 
-  bool IsFull(const Loops& iteration) const override {
-    const auto found = iterations_.find(iteration);
-    return found != iterations_.end() && found->second.rows.size() > capacity_;
+  bool IsFull(const Loops& loops) const override {
+    const Iteration* iteration = iterations_.Find(loops);
+    return iteration != nullptr && iteration->rows.size() > capacity_;
   }
 
-  const Loops* First(const std::function<bool(const Loops&)>& may) const override {
-    const auto first = std::find_if(iterations_.begin(), iterations_.end(),
-                                    [&](const auto& iteration) { return may(iteration.first); });
-    return first == iterations_.end() ? nullptr : &first->first;
+  const Loops* First(const std::function<bool(const Loops&)>& may) override {
+    return iterations_.First([&](const Loops& loops, const Iteration&) { return may(loops); })
+        .loops;
   }
 
   Status Flush(const Loops& loops, Batch* output, std::vector<Run>* returned) override {
-    const auto found = iterations_.find(loops);
-    if (found == iterations_.end()) return OkStatus();
-    Iteration& iteration = found->second;
+    Iteration* iteration = iterations_.Find(loops);
+    if (iteration == nullptr) return OkStatus();
     std::vector<uint32_t> groups;  // of the output rows
-    ASSIGN_OR_RETURN(int64_t bytes, iteration.rows.Take(output, &groups));
-    const size_t num_groups = iteration.groups.size();
-    GiveWeights(groups, loops, &iteration, output, returned);
-    bytes += kGroupBytes * static_cast<int64_t>(num_groups - iteration.groups.size());
-    if (iteration.rows.size() == 0) iterations_.erase(found);
+    ASSIGN_OR_RETURN(int64_t bytes, iteration->rows.Take(output, &groups));
+    const size_t num_free = iteration->free_groups.size();
+    GiveWeights(groups, loops, iteration, output, returned);
+    bytes += kGroupBytes * static_cast<int64_t>(iteration->free_groups.size() - num_free);
+    if (iteration->empty()) iteration->rows = {};  // what it has allocated is charged no more
+    iterations_.Trim(loops);
     return host_->ChargeState(-bytes);
   }
 
   bool flushes_first() const override { return true; }
 
  private:
+  // The rows of an instance.
   struct Group {
     InstanceId instance;
     WeightPool pool;
@@ -68,22 +73,24 @@ class MergeOp : public PartialOperator {
   };
   struct Iteration {
     MergedRows rows;
-    absl::flat_hash_map<uint32_t, Group> groups;
-    absl::flat_hash_map<InstanceId, uint32_t, std::hash<InstanceId>> group_of;
-    uint32_t next_group = 0;
+    std::vector<Group> groups;          // by number,
+    std::vector<uint32_t> free_groups;  // of which these are nobody's
+    InstanceMap<uint32_t> group_of;
+    bool empty() const { return rows.size() == 0; }
   };
   // An entry of each container, at the load they are kept at.
   static constexpr int64_t kGroupBytes = 160;
 
-  static uint32_t GroupOf(const Run& run, Iteration* iteration, std::vector<Run>* returned) {
-    const auto [found, fresh] =
-        iteration->group_of.try_emplace(run.instance, iteration->next_group);
-    if (fresh) {
-      iteration->groups[iteration->next_group++] = {run.instance, WeightPool(run.k), 0};
+  static uint32_t AddGroup(const Run& run, Iteration* iteration) {
+    auto number = static_cast<uint32_t>(iteration->groups.size());
+    if (iteration->free_groups.empty()) {
+      iteration->groups.emplace_back();
     } else {
-      returned->push_back(run);
+      number = iteration->free_groups.back();
+      iteration->free_groups.pop_back();
     }
-    return found->second;
+    iteration->groups[number] = {run.instance, WeightPool(run.k), 0};
+    return number;
   }
 
   // Covers the rows with runs; a group whose last row leaves gives up all its weight.
@@ -91,16 +98,15 @@ class MergeOp : public PartialOperator {
                           Iteration* iteration, Batch* output, std::vector<Run>* returned) {
     for (size_t begin = 0, end = 0; begin < groups.size(); begin = end) {
       while (end < groups.size() && groups[end] == groups[begin]) ++end;
-      const auto found = iteration->groups.find(groups[begin]);
-      Group& group = found->second;
+      Group& group = iteration->groups[groups[begin]];
       Run run{group.instance, loops, static_cast<uint32_t>(end - begin), 0};
       group.rows -= run.count;
       const bool last = group.rows == 0;
       run.k = last ? group.pool.k() : group.pool.Take();
       if (last) {
         for (uint32_t i = 1; i < group.pool.left(); ++i) returned->push_back(run);
-        iteration->group_of.erase(group.instance);
-        iteration->groups.erase(found);
+        iteration->group_of.Erase(group.instance);
+        iteration->free_groups.push_back(groups[begin]);
       }
       output->runs.push_back(std::move(run));
     }
@@ -108,7 +114,7 @@ class MergeOp : public PartialOperator {
 
   const size_t capacity_;
   OperatorHost* const host_;
-  std::map<Loops, Iteration> iterations_;
+  ByIteration<Iteration> iterations_;
 };
 
 }  // namespace

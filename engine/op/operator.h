@@ -7,7 +7,6 @@
 #include <memory>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "core/status.h"
 #include "engine/batch/batch.h"
 #include "engine/effect/side_effects.h"
@@ -76,6 +75,14 @@ class StreamOperator {
  public:
   virtual ~StreamOperator() = default;
   virtual Status Process(const Batch& input, OpOutput* output, bool* done) = 0;
+  // In the middle of a batch: its rows before `row` need give nothing more. In `where(out().out())`
+  // they are of instances that have had their answer. `cursor`: what the last call left in its
+  // output. False: it can't skip now, and goes on as if it had not been asked.
+  // REQUIRES: the batch has such a row.
+  virtual bool SkipTo(size_t row, StreamCursor* cursor) {
+    (void)row, (void)cursor;
+    return false;
+  }
   // Whether it keeps something between two calls with the same batch, but for the output's cursor.
   // In a loop each iteration then has one of its own; else they share one.
   virtual bool keeps_cursor() const { return true; }
@@ -112,7 +119,7 @@ class PartialOperator {
   // Rows of this iteration must go before more of them come.
   virtual bool IsFull(const Loops& iteration) const = 0;
   // The first iteration that it holds rows of and that passes `may`; null: there is none.
-  virtual const Loops* First(const std::function<bool(const Loops&)>& may) const = 0;
+  virtual const Loops* First(const std::function<bool(const Loops&)>& may) = 0;
   // At most kBatchRows rows of one iteration, with their runs; may give none.
   virtual Status Flush(const Loops& iteration, Batch* output, std::vector<Run>* returned) = 0;
   // When nothing else can run it goes before operators of which this is not true, and those nearer

@@ -1,11 +1,12 @@
 #include "engine/op/reduce_op.h"
 
 #include <algorithm>
-#include <deque>
-#include <map>
 
 #include "core/arithmetic.h"
 #include "core/value_codec.h"
+#include "engine/batch/by_iteration.h"
+#include "engine/batch/fifo.h"
+#include "engine/batch/instance_map.h"
 #include "engine/op/fold_operator.h"
 #include "engine/op/state/charge_ahead.h"
 #include "engine/op/state/state_table.h"
@@ -283,15 +284,15 @@ class ReducePartialOp : public PartialOperator {
     size_t row = 0;
     for (const Run& run : input.runs) {
       Iteration& iteration = iterations_[run.loops];
-      const auto [found, fresh] =
-          iteration.index.try_emplace(run.instance, iteration.first + iteration.shares.size());
+      const auto [number, fresh] =
+          iteration.index.FindOrMake(run.instance, iteration.first + iteration.shares.size());
       if (fresh) {
         iteration.shares.push_back({run, {}});
         iteration.shares.back().run.count = 1;
       } else {
         returned->push_back(run);
       }
-      Accumulator& acc = iteration.shares[found->second - iteration.first].acc;
+      Accumulator& acc = iteration.shares[*number - iteration.first].acc;
       const size_t end = row + run.count;
       ASSIGN_OR_RETURN(const bool whole, reducer_.AddRun(input, row, end, &acc));
       if (whole) {
@@ -305,21 +306,20 @@ class ReducePartialOp : public PartialOperator {
     return OkStatus();
   }
 
-  bool IsFull(const Loops& iteration) const override {
-    const auto found = iterations_.find(iteration);
-    return found != iterations_.end() && found->second.shares.size() > kBatchRows;
+  bool IsFull(const Loops& loops) const override {
+    const Iteration* iteration = iterations_.Find(loops);
+    return iteration != nullptr && iteration->shares.size() > kBatchRows;
   }
 
-  const Loops* First(const std::function<bool(const Loops&)>& may) const override {
-    const auto first = std::find_if(iterations_.begin(), iterations_.end(),
-                                    [&](const auto& iteration) { return may(iteration.first); });
-    return first == iterations_.end() ? nullptr : &first->first;
+  const Loops* First(const std::function<bool(const Loops&)>& may) override {
+    return iterations_.First([&](const Loops& loops, const Iteration&) { return may(loops); })
+        .loops;
   }
 
   Status Flush(const Loops& loops, Batch* output, std::vector<Run>*) override {
-    const auto found = iterations_.find(loops);
-    if (found == iterations_.end()) return OkStatus();
-    Iteration& iteration = found->second;
+    Iteration* found = iterations_.Find(loops);
+    if (found == nullptr) return OkStatus();
+    Iteration& iteration = *found;
     output->slots.resize(1);
     while (!iteration.shares.empty() && output->rows < kBatchRows) {
       const Share& share = iteration.shares.front();
@@ -332,11 +332,11 @@ class ReducePartialOp : public PartialOperator {
       output->slots[0].Append(partial);
       output->runs.push_back(share.run);
       ++output->rows;
-      iteration.index.erase(share.run.instance);
+      iteration.index.Erase(share.run.instance);
       iteration.shares.pop_front();
       ++iteration.first;
     }
-    if (iteration.shares.empty()) iterations_.erase(found);
+    iterations_.Trim(loops);
     return OkStatus();
   }
 
@@ -346,13 +346,14 @@ class ReducePartialOp : public PartialOperator {
     Accumulator acc;
   };
   struct Iteration {
-    std::deque<Share> shares;
-    size_t first = 0;  // the number of shares.front()
-    absl::flat_hash_map<InstanceId, size_t, std::hash<InstanceId>> index;
+    Fifo<Share> shares;
+    size_t first = 0;           // the number of shares.front()
+    InstanceMap<size_t> index;  // the numbers
+    bool empty() const { return shares.empty(); }
   };
 
   const Reducer reducer_;
-  std::map<Loops, Iteration> iterations_;
+  ByIteration<Iteration> iterations_;
 };
 
 }  // namespace

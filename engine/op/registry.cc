@@ -1,4 +1,5 @@
 // The operators' table: which class makes which plan entry. A new operator is a line here.
+#include "core/plan/operator_table.h"
 #include "engine/op/collect_ops.h"
 #include "engine/op/effect_ops.h"
 #include "engine/op/element_ops.h"
@@ -33,10 +34,7 @@ StatusOr<OperatorBundle> MakeChange(const plan::Operator& op, uint32_t num_slots
   }
 }
 
-}  // namespace
-
-StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slots,
-                                      OperatorHost* host) {
+StatusOr<OperatorBundle> Make(const plan::Operator& op, uint32_t num_slots, OperatorHost* host) {
   switch (op.kind_case()) {
     case plan::Operator::kInject:
       return MakeInject(op.inject(), host);
@@ -100,6 +98,18 @@ StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slo
       break;
   }
   return Internal("The plan has an unknown operator for the step " + op.step() + ".");
+}
+
+}  // namespace
+
+StatusOr<OperatorBundle> MakeOperator(const plan::Operator& op, uint32_t num_slots,
+                                      OperatorHost* host) {
+  ASSIGN_OR_RETURN(OperatorBundle bundle, Make(op, num_slots, host));
+  if ((bundle.barrier != nullptr) != plan::IsBarrier(op)) {
+    return Internal("The plan has a stage of " + std::string(plan::NameOf(op)) +
+                    " that is not there.");
+  }
+  return bundle;
 }
 
 }  // namespace koios::engine

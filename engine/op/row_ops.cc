@@ -1,5 +1,6 @@
 #include "engine/op/row_ops.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/path/path.h"
@@ -32,6 +33,7 @@ class FilterOp : public StreamOperator {
     output->has_bulk = !output->bulk.empty();
     return OkStatus();
   }
+  bool SkipTo(size_t row, StreamCursor* cursor) override { return RowSlices::SkipTo(row, cursor); }
   bool keeps_cursor() const override { return false; }
 
  private:
@@ -66,6 +68,7 @@ class ProjectOp : public StreamOperator {
     output->identity = output->origin.size() == input.rows;
     return OkStatus();
   }
+  bool SkipTo(size_t row, StreamCursor* cursor) override { return RowSlices::SkipTo(row, cursor); }
   bool keeps_cursor() const override { return false; }
 
  private:
@@ -80,7 +83,7 @@ class ProjectOp : public StreamOperator {
       if (present) rows.push_back(row);
     }
     if (rows.size() == slice.end - slice.begin || absent_ == plan::Project::DROP_ROW) {
-      if (!result.is_constant) return output->column.AppendGather(*result.column, rows);
+      if (!result.is_constant) return Take(*result.column, rows, output);
       for (size_t i = 0; i < rows.size(); ++i) output->column.Append(result.constant);
       return;
     }
@@ -93,6 +96,11 @@ class ProjectOp : public StreamOperator {
         output->column.Append(Value::Null());
       }
     }
+  }
+
+  static void Take(const Column& values, const std::vector<uint32_t>& rows, OpOutput* output) {
+    if (!output->column.empty()) return output->column.AppendGather(values, rows);
+    output->column = rows.size() == values.size() ? values : values.Gather(rows);
   }
 
   RowSlices expression_;
@@ -125,6 +133,15 @@ class UnfoldOp : public StreamOperator {
     *done = row_ >= input.rows;
     if (*done) row_ = 0;
     return OkStatus();
+  }
+
+  bool SkipTo(size_t row, StreamCursor*) override {
+    if (row > row_) {
+      Open({});
+      member_ = 0;
+    }
+    row_ = std::max(row_, row);
+    return true;
   }
 
  private:

@@ -30,6 +30,12 @@ class InjectOp : public StreamOperator {
     return OkStatus();
   }
 
+  bool SkipTo(size_t row, StreamCursor*) override {
+    if (row > row_) next_ = 0;
+    row_ = std::max(row_, row);
+    return true;
+  }
+
  private:
   const Column values_;
   size_t row_ = 0;
@@ -53,6 +59,12 @@ class PartitionsOp : public StreamOperator {
     *done = row_ >= input.rows;
     if (*done) row_ = 0;
     return OkStatus();
+  }
+
+  bool SkipTo(size_t row, StreamCursor*) override {
+    if (row > row_) next_ = 0;
+    row_ = std::max(row_, row);
+    return true;
   }
 
  private:
@@ -100,6 +112,12 @@ class ScanOp : public StreamOperator {
     return OkStatus();
   }
 
+  bool SkipTo(size_t row, StreamCursor*) override {
+    if (row > row_) BeginPartition();
+    row_ = std::max(row_, row);
+    return true;
+  }
+
  private:
   static constexpr int kReads = 32;  // in one call
 
@@ -117,10 +135,14 @@ class ScanOp : public StreamOperator {
       RETURN_IF_ERROR(view.ScanVertices(partition, labels_, &vertex_cursor_, limit, vertices));
     }
     if (!edge_cursor_.done && !seek_cursor_.done && !vertex_cursor_.done) return false;
+    BeginPartition();
+    return true;
+  }
+
+  void BeginPartition() {
     vertex_cursor_ = {};
     seek_cursor_ = {};
     edge_cursor_ = {};
-    return true;
   }
 
   OperatorHost* const host_;
@@ -182,7 +204,7 @@ std::vector<LabelId> FindLabels(OperatorHost* host,
                                 bool* unknown_only) {
   std::vector<LabelId> labels;
   for (const std::string& name : names) {
-    // A name that the query itself has yet to write is known from now on.
+    // A name that the query itself has yet to add is known from now on.
     const LabelId label = host->transaction() != nullptr ? host->transaction()->KnowLabel(name)
                                                          : host->view().schema().labels.Find(name);
     if (label != kNoName) labels.push_back(label);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "engine/batch/instance_map.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/state/distinct_keys.h"
 #include "engine/op/state/merged_rows.h"
@@ -28,7 +28,7 @@ class WaitingDedup : public CollectOp {
       const size_t before = fresh.size();
       ChargeAhead charge(host_, waiting->mutable_bytes());
       RETURN_IF_ERROR(
-          waiting->AddRows(keys_, input, row, end, &passed_[run.instance], &charge, &fresh));
+          waiting->AddRows(keys_, input, row, end, passed_.Find(run.instance), &charge, &fresh));
       runs.push_back({run.instance, run.loops, static_cast<uint32_t>(fresh.size() - before), 0});
       row = end;
     }
@@ -45,17 +45,17 @@ class WaitingDedup : public CollectOp {
       RETURN_IF_ERROR(host_->ChargeState(-waiting->bytes()));
       waiting_.Erase(key);
     }
-    firing_ = &passed_[key.instance];
+    firing_ = passed_.FindOrMake(key.instance).first;
     return CollectOp::Fire(key, output, done);
   }
 
   void Release(const InstanceId& instance) override {
     CollectOp::Release(instance);
     waiting_.Release(instance, [this](const DistinctKeys& keys) { Discharge(keys); });
-    const auto found = passed_.find(instance);
-    if (found == passed_.end()) return;
-    Discharge(found->second);
-    passed_.erase(found);
+    const DistinctKeys* passed = passed_.Find(instance);
+    if (passed == nullptr) return;
+    Discharge(*passed);
+    passed_.Erase(instance);
   }
 
  protected:
@@ -91,7 +91,7 @@ class WaitingDedup : public CollectOp {
   void Discharge(const DistinctKeys& keys) { (void)host_->ChargeState(-keys.bytes()); }
 
   const KeyReader keys_;
-  absl::flat_hash_map<InstanceId, DistinctKeys, std::hash<InstanceId>> passed_;
+  InstanceMap<DistinctKeys> passed_;
   StateTable<DistinctKeys> waiting_;
   DistinctKeys* firing_ = nullptr;  // of `passed_`, during Fire
 };

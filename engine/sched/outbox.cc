@@ -4,9 +4,9 @@
 
 namespace koios::engine {
 
-void Outbox::Add(uint32_t to, const Loops& lane_key, const Batch& source,
+void Outbox::Add(uint32_t to, const Loops& iteration, const Batch& source,
                  const std::vector<uint32_t>& picked, const std::vector<Run>& runs) {
-  Lane& lane = lanes_[to][lane_key];
+  Lane& lane = lanes_[to][iteration];
   size_t bytes = 0;
   for (const uint32_t row : picked) bytes += source.RowBytes(row);
   for (const Column& column : source.slots) {
@@ -17,7 +17,7 @@ void Outbox::Add(uint32_t to, const Loops& lane_key, const Batch& source,
            last.batch.SameShape(source);
   };
   if (lane.batches.empty() || !fits(lane.batches.back())) {
-    lane.batches.emplace_back();
+    lane.batches.push_back({});
     ++num_batches_;
   }
   JoinedBatch& last = lane.batches.back();
@@ -26,39 +26,37 @@ void Outbox::Add(uint32_t to, const Loops& lane_key, const Batch& source,
   for (const Run& run : runs) last.batch.AppendRun(run);
 }
 
-std::vector<Loops> Outbox::Waiting(uint32_t to) const {
+std::vector<Loops> Outbox::Waiting(uint32_t to) {
   std::vector<Loops> waiting;
-  for (const auto& [key, lane] : lanes_[to]) {
-    if (!lane.batches.empty()) waiting.push_back(key);
-  }
+  lanes_[to].ForEach([&waiting](const Loops& iteration, const Lane& lane) {
+    if (!lane.batches.empty()) waiting.push_back(iteration);
+  });
   return waiting;
 }
 
-bool Outbox::Take(uint32_t to, const Loops& lane_key, bool flush, bool local, Batch* batch) {
-  const auto found = lanes_[to].find(lane_key);
-  if (found == lanes_[to].end()) return false;
-  Lane& lane = found->second;
-  if (lane.batches.empty() || (!flush && !lane.IsFull())) return false;
-  if (!local && lane.in_flight >= kWindow) return false;
-  *batch = std::move(lane.batches.front().batch);
-  lane.batches.pop_front();
+bool Outbox::Take(uint32_t to, const Loops& iteration, bool flush, bool local, Batch* batch) {
+  Lane* lane = lanes_[to].Find(iteration);
+  if (lane == nullptr || lane->batches.empty() || (!flush && !lane->IsFull())) return false;
+  if (!local && lane->in_flight >= kWindow) return false;
+  *batch = std::move(lane->batches.front().batch);
+  lane->batches.pop_front();
   --num_batches_;
-  if (!local) ++lane.in_flight;
-  if (lane.batches.empty() && lane.in_flight == 0) lanes_[to].erase(found);
+  if (!local) ++lane->in_flight;
+  lanes_[to].Trim(iteration);
   return true;
 }
 
-void Outbox::Acknowledge(uint32_t to, const Loops& lane_key) {
-  const auto found = lanes_[to].find(lane_key);
-  if (found == lanes_[to].end() || found->second.in_flight == 0) return;
-  --found->second.in_flight;
-  if (found->second.batches.empty() && found->second.in_flight == 0) lanes_[to].erase(found);
+void Outbox::Acknowledge(uint32_t to, const Loops& iteration) {
+  Lane* lane = lanes_[to].Find(iteration);
+  if (lane == nullptr || lane->in_flight == 0) return;
+  --lane->in_flight;
+  lanes_[to].Trim(iteration);
 }
 
-bool Outbox::Blocked(const Loops& lane_key) const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lanes) {
-    const auto found = lanes.find(lane_key);
-    return found != lanes.end() && found->second.IsFull();
+bool Outbox::Blocked(const Loops& iteration) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const ByIteration<Lane>& lanes) {
+    const Lane* lane = lanes.Find(iteration);
+    return lane != nullptr && lane->IsFull();
   });
 }
 

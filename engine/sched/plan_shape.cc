@@ -5,30 +5,9 @@
 #include <numeric>
 #include <set>
 
-namespace koios::engine {
+#include "core/plan/operator_table.h"
 
-bool PlanShape::IsBarrier(const plan::Operator& op) {
-  switch (op.kind_case()) {
-    case plan::Operator::kReduce:
-      return op.reduce().stage() == plan::FINAL;
-    case plan::Operator::kOrder:
-      return op.order().stage() == plan::FINAL;
-    case plan::Operator::kGroup:
-      return op.group().stage() == plan::FINAL;
-    case plan::Operator::kTail:
-      return op.tail().stage() == plan::FINAL;
-    case plan::Operator::kDedup:
-      return op.dedup().waits();
-    case plan::Operator::kAggregate:
-      return !op.aggregate().distinct();
-    case plan::Operator::kSample:
-    case plan::Operator::kBarrier:
-    case plan::Operator::kCap:
-      return true;
-    default:
-      return false;
-  }
-}
+namespace koios::engine {
 
 StatusOr<std::shared_ptr<const PlanShape>> PlanShape::Make(const plan::Plan& plan) {
   auto shape = std::make_shared<PlanShape>();
@@ -50,7 +29,7 @@ StatusOr<std::shared_ptr<const PlanShape>> PlanShape::Make(const plan::Plan& pla
       shape->exit_of_[op.scope_exit().enter()] = op.id();
       shape->scope_[op.id()] = plan.operators(static_cast<int>(op.scope_exit().enter())).scope();
     }
-    if (!IsBarrier(op)) continue;
+    if (!plan::IsBarrier(op)) continue;
     shape->is_barrier_[op.id()] = 1;
     shape->barrier_index_[op.id()] = num_barriers++;
   }
@@ -230,7 +209,7 @@ void PlanShape::ComputeCutShort(const plan::Plan& plan) {
     const uint32_t next = post_dominator_[id];
     if (next == kEnd || is_barrier_[next] != 0) continue;
     const plan::Operator& op = plan.operators(static_cast<int>(next));
-    cut_short_[id] = op.has_limit() && op.limit().high() >= 0 ? 1 : cut_short_[next];
+    cut_short_[id] = plan::StopsEarly(op) ? 1 : cut_short_[next];
   }
 }
 
@@ -257,8 +236,7 @@ std::vector<uint8_t> PlanShape::LeadsOnlyTo(const plan::Plan& plan, uint32_t op)
   for (uint32_t id = op; id-- > 0;) {
     const plan::Operator& before = plan.operators(id);
     // A barrier with an effect has all its rows before `op` has one, unless branches meet between.
-    const bool effect = (before.has_aggregate() && !before.aggregate().distinct()) ||
-                        !before.group().side_effect().empty();
+    const bool effect = plan::IsBarrier(before) && plan::HasEffect(before);
     bool only = !effect || before.scope() != plan.operators(op).scope() ||
                 before.loop() != plan.operators(op).loop();
     if (before.has_loop_back()) {

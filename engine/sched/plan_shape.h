@@ -19,11 +19,9 @@ class PlanShape {
   // INTERNAL when the plan is not well formed (ids, edges, scopes).
   static StatusOr<std::shared_ptr<const PlanShape>> Make(const plan::Plan& plan);
 
-  static bool IsBarrier(const plan::Operator& op);
-
   // The first barrier that rows entering `op` are bound to meet on every way, within op's scope and
-  // loop (not inside a loop on the way): what is armed by a row that enters there. nullopt: none
-  // before the end of the scope, of the iteration, of the plan.
+  // loop (not inside a loop on the way): in `where(out().count().is(0))` the count(). A row that
+  // enters there arms it. nullopt: none before the end of the scope, of the iteration, of the plan.
   std::optional<uint32_t> FirstBarrier(uint32_t op) const;
   // The first barrier of the branch of `split` that begins with `first`, before the branches meet.
   std::optional<uint32_t> BranchBarrier(uint32_t split, uint32_t first) const;

@@ -4,25 +4,26 @@
 // worker's thread. Never blocks; each Step does one operator invocation on one batch.
 #pragma once
 
-#include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
 #include "engine/batch/batch.h"
+#include "engine/batch/by_iteration.h"
+#include "engine/batch/fifo.h"
+#include "engine/batch/instance_map.h"
 #include "engine/exchange/frame.h"
 #include "engine/expr/expression.h"
 #include "engine/op/operator.h"
 #include "engine/op/split_tests.h"
+#include "engine/sched/closings.h"
 #include "engine/sched/idle_watch.h"
+#include "engine/sched/lane.h"
 #include "engine/sched/outbox.h"
 #include "engine/sched/plan_shape.h"
-#include "engine/scope/home.h"
+#include "engine/scope/homes.h"
 
 namespace koios::engine {
 
@@ -76,40 +77,20 @@ class QueryRun {
 
  private:
   struct Host;
-  // Rows waiting for, or worked on by, an operator.
-  struct Input {
-    Batch batch;
-    int64_t charged = 0;
-    bool remote = false;
-    uint32_t from = 0;  // remote: the sender, and its Exchange
-    uint32_t exchange = 0;
-    Loops lane;                    // the Exchange's lane
-    std::vector<WeightPool> left;  // per run, once worked on
-    size_t run = 0;                // the first that may still give rows: those before gave all,
-    uint32_t run_begin = 0;        // and its first row
-    // The next traverser that enters a serial scope, or row that leaves a scope.
-    struct Cursor {
-      size_t run = 0;
-      uint32_t in_run = 0;  // rows of the run that are through
-      uint32_t row = 0;
-      int64_t copy = 0;  // of the row's bulk
-    };
-    Cursor cursor;
-  };
-  // What waits for an operator in one iteration of the loops around it. Each iteration has room of
-  // its own, and a cursor of its own, so that the deepest can always go on.
-  struct Lane {
-    std::deque<Input> queue;
-    std::optional<Input> active;
-    std::unique_ptr<StreamOperator> stream;  // in loops, for operators that keep a cursor only
-    std::unique_ptr<StreamCursor> cursor;    // of `active`, for those that leave it to the driver
-    uint32_t ordinal_row = UINT32_MAX;       // the input row that gave the last output row,
-    uint32_t ordinal_next = 0;               // and how many it has given (ordinals only)
-  };
   // A fired barrier that still gives rows.
   struct Firing {
     StateKey key;
     WeightPool pool;
+  };
+  // Instances of a scope that are open, in one iteration of the loops around it.
+  struct OpenInstances {
+    size_t count = 0;
+    bool empty() const { return count == 0; }
+  };
+  // Instances that some rows of another instance began: consecutive serials.
+  struct Range {
+    uint64_t first_serial = 0;
+    uint32_t count = 0;
   };
   struct Node {
     const plan::Operator* op = nullptr;
@@ -118,16 +99,16 @@ class QueryRun {
     std::vector<bool> drops;            // by slot: nobody behind reads it
     std::vector<uint32_t> needed;       // slots that its input must have
     std::unique_ptr<SplitTests> tests;  // Split; null: all branches get all rows
-    std::map<Loops, Lane> lanes;
-    Lane* lane = nullptr;                         // being run
-    Loops iteration;                              // of `lane`, or of the firing
-    std::map<Loops, std::deque<Firing>> firings;  // none empty
-    std::optional<Loops> absorbing;          // a barrier: the lane whose batch it is not done with
-    std::unique_ptr<Outbox> outbox;          // Exchange
-    JoinedBatch exits;                       // ScopeExit: rows on their way out
-    uint64_t ordinal_fired = 0;              // rows that a barrier has given with ordinals
-    std::map<Loops, size_t> open_instances;  // ScopeEnter; none of them 0
-    std::vector<uint32_t> stateful;          // ScopeEnter: operators of its body that keep state
+    ByIteration<Lane> lanes;
+    Lane* lane = nullptr;  // being run
+    Loops iteration;       // of `lane`, or of the firing
+    ByIteration<Fifo<Firing>> firings;
+    std::optional<Loops> absorbing;  // a barrier: the lane whose batch it is not done with
+    std::unique_ptr<Outbox> outbox;  // Exchange
+    JoinedBatch exits;               // ScopeExit: rows on their way out
+    uint64_t ordinal_fired = 0;      // rows that a barrier has given with ordinals
+    ByIteration<OpenInstances> open_instances;  // ScopeEnter
+    std::vector<uint32_t> stateful;             // ScopeEnter: operators of its body that keep state
     std::vector<JoinedBatch> restarts;  // ScopeEnter: rows on their way into an alternative body
   };
 
@@ -144,8 +125,19 @@ class QueryRun {
   Status Open();
   Status OverLimit(const plan::Operator& op, int64_t bytes) const;
 
-  // Scheduling.
-  // Each picks something of the node to run now, if there is any.
+  // Queues (query_run.cc).
+  void Enqueue(uint32_t op, Batch batch);
+  void EnqueueInput(uint32_t op, Input input);
+  void FinishInput(Node* node);
+  Input TakeInput(Node* node);
+  void RunNode(uint32_t id);
+  Status Dispatch(Node* node);
+  Status CheckFits(const Frame& frame) const;
+  Status CheckNext(const Node& node) const;
+  void ReceiveData(Frame frame);
+
+  // What can move (query_run_pick.cc). Each Pick picks something of the node to run now, if there
+  // is any.
   bool StepOnce(bool shallowest, bool widen);
   bool PickOwn(Node* node, bool may_fire) const;
   bool PickFiring(Node* node) const;
@@ -156,41 +148,36 @@ class QueryRun {
   bool CanTake(const Node& node, const Loops& iteration) const;
   bool MayOpen(const Node& enter, const Loops& iteration) const;
   size_t OpenRoom(const Node& enter, const Loops& iteration) const;
-  void RunNode(uint32_t id);
-  Status Dispatch(Node* node);
-  void Enqueue(uint32_t op, Batch batch);
-  void EnqueueInput(uint32_t op, Input input);
-  void FinishInput(Node* node);
-  Input TakeInput(Node* node);
-  Status CheckFits(const Frame& frame) const;
-  Status CheckNext(const Node& node) const;
-  void ReceiveData(Frame frame);
 
   // One kind of operator each (query_run_ops.cc).
   Status RunStream(Node* node);
+  Status SkipClosed(Node* node);
   Status RunBarrier(Node* node);
   Status RunPartial(Node* node);
   Status RunFiring(Node* node);
   Status FireNext(Node* node, Firing* firing, Batch* batch, bool* done);
-  Status RunExchange(Node* node);
   Status RunSplit(Node* node);
-  Status RunScopeEnter(Node* node);
-  void EnterRows(Node* node, Batch batch, int64_t charged);
-  Status EnterSome(Node* node);
-  Status RunScopeExit(Node* node);
-  StatusOr<Home*> LeavingHome(const Node& node, const Run& run) const;
-  Status ExitRow(const plan::ScopeExit& exit, const Batch& batch, uint32_t row, Home* home);
-  void SendExits(Node* exit);
   Status RunLoop(Node* node);
-  static void CountOrdinals(const plan::Operator& op, Batch* batch);
   Status RunSink(Node* node);
+  static void CountOrdinals(const plan::Operator& op, Batch* batch);
   size_t OutputLimit(const Node& node, const Batch& input) const;
   Batch MakeOutput(Node* node, const Input& input, OpOutput output);
   void AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch);
   void GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch);
-  void ToOwners(const Column& column, std::vector<uint32_t>* to) const;
-  StatusOr<std::vector<uint32_t>> Destinations(const plan::Operator& op, const Batch& batch);
   void DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked);
+  void CountOut(Node* node, const Batch& batch);
+  StatusOr<StreamOperator*> CodeOf(Node* node);
+
+  // Between workers (query_run_exchange.cc).
+  Status RunExchange(Node* node);
+  void Route(Node* node, const Batch& batch, const std::vector<uint32_t>& to);
+  bool Pump(Node* node, bool flush);
+  void SendData(Node* node, uint32_t to, const Loops& iteration, Batch batch);
+  void SendControl(uint32_t to, Frame frame);
+  void SendReports();
+  void Broadcast(FrameKind kind, const InstanceId& instance, uint32_t op);
+
+  // What is held back, and when it goes (query_run_flush.cc).
   Status FlushPartial(Node* node, const Loops& iteration);
   bool FlushFirst(Node* node);
   bool IsMerge(uint32_t op) const;
@@ -200,33 +187,41 @@ class QueryRun {
   std::optional<HeldRows> FirstHeld() const;
   void TellIdle();
   void DecideFlush();
-  void CountOut(Node* node, const Batch& batch);
-  bool Pump(Node* node, bool flush);
-  void SendData(Node* node, uint32_t to, const Loops& lane, Batch batch);
 
-  // Weights and instances (query_run_scope.cc).
+  // Local scopes (query_run_scope.cc).
+  Status RunScopeEnter(Node* node);
+  void EnterRows(Node* node, Batch batch, int64_t charged);
+  Status EnterSome(Node* node);
+  Status RunScopeExit(Node* node);
+  StatusOr<Home*> LeavingHome(const Node& node, const Run& run);
+  Status ExitRow(const plan::ScopeExit& exit, const Batch& batch, uint32_t row, Home* home);
+  void Leave(Home* home, const ScopeResult& result);
+  void SendExits(Node* exit);
+  void LeaveAtEnd(Home* home, const plan::ScopeExit& exit);
+  void ForgetNested(const Parked::OuterRun& outer);
+  void StartAlternative(Home* home);
+
+  // Weights, and the ends of instances (query_run_weight.cc).
+  InstanceId InstanceOf(const Home& home) const { return {worker_.index, home.serial()}; }
   void ReturnWeight(const InstanceId& instance, uint32_t k, uint32_t count = 1);
   void ReturnRuns(const std::vector<Run>& runs);
   void AddPending(const InstanceId& instance, const BarrierKey& key);
+  void ArmFirst(const InstanceId& instance, uint32_t op, const Loops& loops);
   void Apply(const Report& report);
   void Settle();  // acts on the instances that have become quiescent
   void FireReady(Home* home);
+  void Fire(const BarrierKey& key, Home* home, uint32_t k);
   void CompleteInstance(Home* home);
-  void StartAlternative(Home* home);
-  void Leave(Home* home, const ScopeResult& result);
+  void EndInstance(Home* home);
+
+  // What is not needed any more (query_run_close.cc).
   void CloseUpstream(uint32_t op, const StateKey& key);
   void CloseInstance(Home* home);
   void CountClosed(const Home& home);
   void CloseEarly(Home* home);
   void CloseAt(const InstanceId& instance, uint32_t op, bool tell);
-  void Broadcast(FrameKind kind, const InstanceId& instance, uint32_t op);
   void SendCloses();
-  const std::vector<uint8_t>& LeadsOnlyTo(uint32_t op);
-  bool IsDropped(uint32_t op, const Run& run) const;
   void DropClosedRows(uint32_t op, Batch* batch);
-  void ArmFirst(const InstanceId& instance, uint32_t op, const Loops& loops);
-  void SendReports();
-  void SendControl(uint32_t to, Frame frame);
 
   const std::shared_ptr<const QuerySpec> spec_;
   const WorkerContext worker_;
@@ -237,21 +232,14 @@ class QueryRun {
   std::vector<Node> nodes_;
   std::set<uint32_t> busy_;  // ranks of operators with work
 
-  absl::flat_hash_map<uint64_t, std::unique_ptr<Home>> homes_;  // by serial
-  // Where scopes are nested: the instances begun here inside another one, by it and their first
-  // serial, and how many they are.
-  absl::btree_map<std::pair<InstanceId, uint64_t>, uint32_t> nested_;
-  std::vector<uint64_t> whole_;  // became quiescent, to settle
-  uint64_t next_serial_ = 1;
-  absl::flat_hash_map<InstanceId, Report, std::hash<InstanceId>> ledger_;  // on its way home
-  // Upstream of these nothing is needed: per operator, by a close of the root; and by instance.
-  std::vector<uint8_t> root_closed_;
-  std::set<uint32_t> root_limits_;  // the reached limits
-  absl::flat_hash_map<InstanceId, std::vector<uint32_t>, std::hash<InstanceId>> closed_at_;
-  std::vector<std::pair<InstanceId, uint32_t>> to_close_;   // to tell the others of
-  std::map<uint32_t, std::vector<uint8_t>> leads_only_to_;  // by operator, as needed
+  Homes homes_;
+  // Where scopes are nested: the instances begun here inside another one, by it.
+  InstanceMap<absl::InlinedVector<Range, 1>> nested_;
   bool has_nested_scopes_ = false;
-  bool any_closed_ = false;
+  std::vector<uint64_t> whole_;  // serials that became quiescent, to settle
+  InstanceMap<Report> ledger_;   // on its way home
+  Closings closings_;
+  std::vector<std::pair<InstanceId, uint32_t>> to_close_;  // to tell the others of
 
   // When Merges give what they hold, once the query has spread.
   bool merges_ = false;    // the plan has some

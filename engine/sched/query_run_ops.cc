@@ -3,9 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/value_compare.h"
 #include "engine/batch/ordinal.h"
-#include "engine/expr/element_functions.h"
 #include "engine/sched/query_run.h"
 #include "engine/sched/query_run_host.h"
 
@@ -34,15 +32,15 @@ class ResultCharge {
 // As many rows as a batch has room for, of those slots of the input's rows that stay. A path is as
 // wide as what the rows do not share of it. As paths grow from hop to hop, a batch is not cut
 // before it is twice too large, and then in equal parts: else each hop would leave a rest of a few
-// rows. Where the first may be enough, partitions come one after the other.
+// rows. Partitions come one after the other where the first may be enough: `V().limit(3)`.
 size_t QueryRun::OutputLimit(const Node& node, const Batch& input) const {
   if (node.op->has_partitions() && shape_->IsCutShort(node.op->id())) return 1;
   if (node.op->has_filter() || node.op->has_project()) return worker_.bounds.batch_rows;
   size_t bytes = 0, path_bytes = 0;
   for (size_t slot = 1; slot < input.slots.size(); ++slot) {
     const Column& column = input.slots[slot];
-    if (column.empty() || node.drops[slot]) continue;
-    bytes += column.ByteSize() - sizeof(Column);
+    if (node.drops[slot]) continue;
+    bytes += column.FlatByteSize();
     path_bytes += PathBytes(column);
   }
   size_t limit = RowLimit(bytes + path_bytes, input.rows);
@@ -65,7 +63,7 @@ Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
     if (output.identity) {
       batch.slots[slot] = in.slots[slot];
     } else {
-      batch.slots[slot].AppendGather(in.slots[slot], output.origin);
+      batch.slots[slot] = in.slots[slot].Gather(output.origin);
     }
   }
   if (output.slot >= 0 && !node->drops[static_cast<size_t>(output.slot)]) {
@@ -103,9 +101,10 @@ void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, B
   engine::AppendOrdinals(numbers, &batch->slots[slot]);
 }
 
-// Gives each output run its weight: of an input run that is through all that is left (what cannot
-// travel in one piece goes home), else a piece. A run is through when a later one has given rows,
-// as operators take the rows in order, and with `last`; without output its weight goes home.
+// Gives each output run its weight: of an input run that is through all that is left, else a piece.
+// Of what is left one piece travels, the others go home; without output, as behind a filter, all
+// do. A run is through when a later one has given rows, as operators take rows in order. With
+// `last` all are.
 void QueryRun::GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch) {
   const size_t rows = output.rows(input->batch);
   size_t next = 0;  // first output row not yet covered
@@ -134,39 +133,70 @@ void QueryRun::GiveWeights(Input* input, const OpOutput& output, bool last, Batc
   }
 }
 
+// The node's operator, or in loops one of its iteration when it keeps a cursor.
+StatusOr<StreamOperator*> QueryRun::CodeOf(Node* node) {
+  StreamOperator* code = node->code.stream.get();
+  if (node->iteration.empty() || !code->keeps_cursor()) return code;
+  std::unique_ptr<StreamOperator>& own = node->lane->stream;
+  if (own == nullptr) {
+    ASSIGN_OR_RETURN(OperatorBundle fresh,
+                     MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
+    own = std::move(fresh.stream);
+  }
+  return own.get();
+}
+
+// Passes over the runs of the active batch that nobody needs any more, as far as the cursor is at
+// them: in `where(out().out())` the rest of a hub once one neighbour has been enough. Their weight
+// goes home. Runs that come later are passed over when it is their turn.
+Status QueryRun::SkipClosed(Node* node) {
+  Input& input = *node->lane->active;
+  const std::vector<Run>& runs = input.batch.runs;
+  size_t next = input.run;
+  uint32_t begin = input.run_begin;
+  while (next < runs.size() && closings_.Drops(node->op->id(), runs[next])) {
+    begin += runs[next++].count;
+  }
+  if (next == input.run) return OkStatus();
+  ASSIGN_OR_RETURN(StreamOperator * code, CodeOf(node));
+  const bool all = next == runs.size();
+  if (!all && !code->SkipTo(begin, node->lane->cursor.get())) return OkStatus();
+  for (size_t r = input.run; r < next; ++r) {
+    ReturnWeight(runs[r].instance, input.left[r].k(), input.left[r].left());
+    stats_[node->op->id()].rows_dropped += runs[r].count;
+  }
+  input.run = next;
+  input.run_begin = begin;
+  if (!all) return OkStatus();
+  FinishInput(node);
+  if (!code->keeps_cursor()) return OkStatus();
+  // It is in the middle of a batch: another one takes its place.
+  if (!node->iteration.empty()) {
+    node->lane->stream.reset();
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(node->code, MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
+  return OkStatus();
+}
+
 Status QueryRun::RunStream(Node* node) {
-  if (!node->lane->active.has_value()) node->lane->active = TakeInput(node);
+  if (!node->lane->active.has_value()) {
+    node->lane->active = TakeInput(node);
+    node->lane->active->Divide();
+  } else if (closings_.any()) {
+    RETURN_IF_ERROR(SkipClosed(node));
+    if (!node->lane->active.has_value()) return OkStatus();
+  }
   Input& input = *node->lane->active;
   if (input.batch.rows == 0) {
     FinishInput(node);
     return OkStatus();
   }
-  // A cursor in the middle of a batch that nobody needs any more is dropped with its weight.
-  if (any_closed_ && root_closed_[node->op->id()] != 0) {
-    for (size_t r = input.run; r < input.batch.runs.size(); ++r) {
-      ReturnWeight(input.batch.runs[r].instance, input.left[r].k(), input.left[r].left());
-    }
-    stats_[node->op->id()].rows_dropped += input.batch.rows - input.run_begin;
-    FinishInput(node);
-    node->lane->stream.reset();
-    node->lane->cursor.reset();
-    ASSIGN_OR_RETURN(node->code,
-                     MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
-    return OkStatus();
-  }
   OpOutput output;
   output.limit = OutputLimit(*node, input.batch);
-  bool done = false;
-  StreamOperator* code = node->code.stream.get();
-  if (!node->iteration.empty() && code->keeps_cursor()) {
-    if (node->lane->stream == nullptr) {
-      ASSIGN_OR_RETURN(OperatorBundle fresh,
-                       MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
-      node->lane->stream = std::move(fresh.stream);
-    }
-    code = node->lane->stream.get();
-  }
   output.cursor = std::move(node->lane->cursor);
+  bool done = false;
+  ASSIGN_OR_RETURN(StreamOperator * code, CodeOf(node));
   RETURN_IF_ERROR(code->Process(input.batch, &output, &done));
   if (!done) node->lane->cursor = std::move(output.cursor);
   const size_t rows = output.rows(input.batch);
@@ -180,10 +210,7 @@ Status QueryRun::RunStream(Node* node) {
     CountOut(node, batch);
     Enqueue(node->op->next(0), std::move(batch));
   }
-  if (done) {
-    node->lane->ordinal_row = UINT32_MAX;
-    FinishInput(node);
-  }
+  if (done) FinishInput(node);
   return OkStatus();
 }
 
@@ -223,18 +250,6 @@ Status QueryRun::RunPartial(Node* node) {
   return OkStatus();
 }
 
-Status QueryRun::FlushPartial(Node* node, const Loops& iteration) {
-  Batch batch;
-  std::vector<Run> returned;
-  RETURN_IF_ERROR(node->code.partial->Flush(iteration, &batch, &returned));
-  ReturnRuns(returned);
-  if (batch.rows == 0) return OkStatus();
-  batch.slots.resize(spec_->plan.num_slots());
-  CountOut(node, batch);
-  Enqueue(node->op->next(0), std::move(batch));
-  return OkStatus();
-}
-
 void QueryRun::CountOut(Node* node, const Batch& batch) {
   OperatorStats& stats = stats_[node->op->id()];
   stats.rows_out += batch.rows;
@@ -242,22 +257,22 @@ void QueryRun::CountOut(Node* node, const Batch& batch) {
   for (const int64_t bulk : batch.bulk) stats.bulk_out += static_cast<uint64_t>(bulk);
 }
 
-// Fires barriers of one iteration into one batch: those of many instances make few rows each. As
-// long as it has room, and the call has not taken long.
+// Fires barriers of one iteration into one batch, as long as it has room and the call has not taken
+// long. In `local(out().count())` each instance's makes one row.
 Status QueryRun::RunFiring(Node* node) {
   const uint64_t begin = worker_.clock->NowNanos();
   const int64_t kept = node->host->state_bytes;
-  const auto firings = node->firings.find(node->iteration);
+  Fifo<Firing>* firings = node->firings.Find(node->iteration);
   Batch batch;
   batch.slots.resize(spec_->plan.num_slots());
   bool done = true;
   do {
-    RETURN_IF_ERROR(FireNext(node, &firings->second.front(), &batch, &done));
-    if (done) firings->second.pop_front();
-  } while (done && !firings->second.empty() && batch.rows < worker_.bounds.batch_rows &&
-           !IsCrowded() && kept - node->host->state_bytes < static_cast<int64_t>(kBatchBytes) &&
+    RETURN_IF_ERROR(FireNext(node, &firings->front(), &batch, &done));
+    if (done) firings->pop_front();
+  } while (done && !firings->empty() && batch.rows < worker_.bounds.batch_rows && !IsCrowded() &&
+           kept - node->host->state_bytes < static_cast<int64_t>(kBatchBytes) &&
            worker_.clock->NowNanos() - begin < kFiringNanos);
-  if (firings->second.empty()) node->firings.erase(firings);
+  node->firings.Trim(node->iteration);
   if (batch.rows == 0) return OkStatus();
   if (node->op->ordinal_slot() != 0) {
     std::vector<uint64_t> numbers(batch.rows);
@@ -278,7 +293,7 @@ Status QueryRun::FireNext(Node* node, Firing* firing, Batch* batch, bool* done) 
   const size_t rows_before = batch->rows;
   *done = true;
   const Run run{instance, firing->key.loops, 0, 0};
-  if (!any_closed_ || !IsDropped(node->op->id(), run)) {
+  if (!closings_.any() || !closings_.Drops(node->op->id(), run)) {
     RETURN_IF_ERROR(node->code.barrier->Fire(firing->key, batch, done));
   }
   const auto count = static_cast<uint32_t>(batch->rows - rows_before);
@@ -292,170 +307,8 @@ Status QueryRun::FireNext(Node* node, Firing* firing, Batch* batch, bool* done) 
   return OkStatus();
 }
 
-// Where the partitions of the elements in `column` are owned; other values stay.
-void QueryRun::ToOwners(const Column& column, std::vector<uint32_t>* to) const {
-  const auto owner = [this](uint32_t partition) { return partition % worker_.num_workers; };
-  Operand operand;
-  operand.column = &column;
-  const ElementRows elements = ElementRows::Of(operand, column.size());
-  for (size_t i = 0; i < elements.vertices.size(); ++i) {
-    (*to)[elements.vertex_rows[i]] = owner(elements.vertices[i].partition());
-  }
-  for (size_t i = 0; i < elements.edges.size(); ++i) {
-    (*to)[elements.edge_rows[i]] = owner(elements.edges[i].out.partition());
-  }
-  for (uint32_t row : elements.other_rows) {
-    const Value value = operand.Get(row);
-    if (value.kind() == ValueKind::kVertexProperty) {
-      (*to)[row] = owner(value.AsVertexProperty().owner.partition());
-    } else if (value.kind() == ValueKind::kProperty) {
-      (*to)[row] = owner(value.AsProperty().owner.out.partition());
-    }
-  }
-}
-
-// Where each row of the batch is needed. Rows whose partition this worker can read stay until the
-// query has spread (engine rule 27).
-StatusOr<std::vector<uint32_t>> QueryRun::Destinations(const plan::Operator& op,
-                                                       const Batch& batch) {
-  std::vector<uint32_t> to(batch.rows, worker_.index);
-  if (batch.rows == 0) return to;  // all were dropped, and columns of none may have any kind
-  const auto owner = [this](uint32_t partition) { return partition % worker_.num_workers; };
-  const plan::Exchange& exchange = op.exchange();
-  const bool stay = worker_.shared_view && !spread_;
-  switch (exchange.key()) {
-    case plan::Exchange::OWNER:
-      if (!stay && batch.Has(exchange.slot())) ToOwners(batch.slots[exchange.slot()], &to);
-      return to;
-    case plan::Exchange::PARTITION: {
-      uint64_t elements = 0;
-      const Schema& schema = spec_->view->schema();
-      for (const auto& [label, count] : schema.vertex_counts) elements += count;
-      for (const auto& [label, count] : schema.edge_counts) elements += count;
-      if (stay && (shape_->IsCutShort(op.id()) || elements < worker_.spread_after_rows)) return to;
-      if (batch.slots[0].kind() != Column::Kind::kInt) {
-        return Internal("An exchange by partition needs partition numbers.");
-      }
-      for (size_t row = 0; row < batch.rows; ++row) {
-        to[row] = owner(static_cast<uint32_t>(batch.slots[0].ints()[row]));
-      }
-      return to;
-    }
-    case plan::Exchange::ID:
-      if (stay) return to;
-      for (size_t row = 0; row < batch.rows; ++row) {
-        Value id = batch.slots[0].Get(row);
-        if (id.kind() == ValueKind::kElement) id = id.AsElement().id;
-        to[row] = owner(spec_->view->PartitionOfId(id));
-      }
-      return to;
-    case plan::Exchange::HOME: {
-      size_t row = 0;
-      for (const Run& run : batch.runs) {
-        for (uint32_t i = 0; i < run.count; ++i) to[row++] = run.instance.home;
-      }
-      return to;
-    }
-    case plan::Exchange::HASH:
-      for (size_t row = 0; row < batch.rows; ++row) {
-        uint64_t hash = 0;
-        for (uint32_t slot : exchange.hash_slots()) {
-          if (batch.Has(slot)) {
-            hash = hash * 0x9E3779B97F4A7C15ull + EquivalenceHash(batch.slots[slot].Get(row));
-          }
-        }
-        to[row] = static_cast<uint32_t>((hash >> 16) % worker_.num_workers);
-      }
-      return to;
-    default:
-      return Internal("The plan has an unknown exchange.");
-  }
-}
-
-Status QueryRun::RunExchange(Node* node) {
-  node->lane->active = TakeInput(node);
-  const Batch& batch = node->lane->active->batch;
-  CountOut(node, batch);
-  std::vector<uint32_t> to;
-  bool all_stay = worker_.num_workers == 1 || spec_->plan.one_worker();
-  if (!all_stay) {
-    ASSIGN_OR_RETURN(to, Destinations(*node->op, batch));
-    all_stay =
-        std::all_of(to.begin(), to.end(), [&](uint32_t dest) { return dest == worker_.index; });
-  }
-  if (all_stay) {
-    if (batch.rows > 0) Enqueue(node->op->next(0), std::move(node->lane->active->batch));
-    FinishInput(node);
-    return OkStatus();
-  }
-  // Per destination: the picked rows, and their runs with an exact share of the weight.
-  std::vector<std::vector<uint32_t>> picked(worker_.num_workers);
-  std::vector<std::vector<Run>> runs(worker_.num_workers);
-  std::vector<uint32_t> counts(worker_.num_workers, 0);
-  std::vector<uint32_t> used;
-  uint32_t row = 0;
-  for (const Run& run : batch.runs) {
-    used.clear();
-    for (uint32_t i = 0; i < run.count; ++i, ++row) {
-      if (counts[to[row]]++ == 0) used.push_back(to[row]);
-      picked[to[row]].push_back(row);
-    }
-    const ExactSplit split = SplitWeight(run.k, static_cast<uint32_t>(used.size()));
-    for (uint32_t i = 0; i < used.size(); ++i) {
-      const uint32_t k = split.low_k + (i < split.num_low ? 0 : 1);
-      runs[used[i]].push_back({run.instance, run.loops, counts[used[i]], k});
-      counts[used[i]] = 0;
-    }
-  }
-  for (uint32_t dest = 0; dest < worker_.num_workers; ++dest) {
-    if (!picked[dest].empty()) {
-      node->outbox->Add(dest, node->iteration, batch, picked[dest], runs[dest]);
-    }
-  }
-  FinishInput(node);
-  Pump(node, /*flush=*/false);
-  return OkStatus();
-}
-
-bool QueryRun::Pump(Node* node, bool flush) {
-  bool moved_here = false;
-  for (uint32_t to = 0; to < worker_.num_workers; ++to) {
-    const bool local = to == worker_.index;
-    for (const Loops& lane : node->outbox->Waiting(to)) {
-      Batch batch;
-      while ((!local || HasRoom(node->op->next(0), lane)) &&
-             node->outbox->Take(to, lane, flush, local, &batch)) {
-        if (local) {
-          Enqueue(node->op->next(0), std::move(batch));
-          moved_here = true;
-        } else {
-          SendData(node, to, lane, std::move(batch));
-        }
-        batch = {};
-      }
-    }
-  }
-  return moved_here;
-}
-
-void QueryRun::SendData(Node* node, uint32_t to, const Loops& lane, Batch batch) {
-  stats_[node->op->id()].bytes_sent += batch.ByteSize();
-  Frame frame;
-  frame.query = spec_->id;
-  frame.kind = FrameKind::kData;
-  frame.from = worker_.index;
-  frame.op = node->op->id();
-  frame.loops = lane;
-  frame.batch = std::move(batch);
-  frame.spec = spec_;
-  has_sent_ = true;
-  ++num_sent_;
-  idle_told_ = false;
-  worker_.transport->Send(to, std::move(frame));
-}
-
-// Copies into every branch, or sends each row into the first option whose test fits. A branch's
-// first row arms its first barrier (engine rule 6).
+// Copies rows into every branch of a `union()`, or sends each into the first option of a `choose()`
+// whose test fits.
 Status QueryRun::RunSplit(Node* node) {
   if (!node->lane->active.has_value()) node->lane->active = TakeInput(node);
   const Batch& batch = node->lane->active->batch;
@@ -476,8 +329,10 @@ Status QueryRun::RunSplit(Node* node) {
   return OkStatus();
 }
 
-// Sends rows picked[b] of the active batch to branch b, splitting each run's weight exactly; one
-// part more goes home when the run arms barriers, in the same report as they.
+// Sends rows picked[b] of the active batch to branch b, and splits each run's weight exactly. The
+// first row in a branch arms its first barrier (engine rule 6): of
+// `union(out().count(), in().count())` both give 0 for a vertex without edges. A run that arms
+// barriers sends one part of its weight home with that report.
 void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked) {
   const Batch& batch = node->lane->active->batch;
   const size_t branches = picked.size();
@@ -528,8 +383,9 @@ void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t
   }
 }
 
-// Entering, counting up, leaving: only the runs change. The first row of an iteration arms the
-// body's first barrier (engine rule 6): the run gives up half its weight for that report.
+// Entering a loop, counting up, leaving it: only the runs change. The first row of an iteration
+// arms the body's first barrier (engine rule 6), in `repeat(out().fold().unfold())` the fold(). The
+// run gives up half its weight for that report.
 Status QueryRun::RunLoop(Node* node) {
   node->lane->active = TakeInput(node);
   Batch& batch = node->lane->active->batch;

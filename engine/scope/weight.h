@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
+
 namespace koios::engine {
 
 // A sum of dyadic weights <= 1, as a binary fraction: bit k stands for 2^-k. Grows with the largest
@@ -28,7 +30,9 @@ class WeightSum {
  private:
   bool AddOne(uint32_t k);
 
-  std::vector<uint64_t> words_;  // bit k of the fraction is bit k % 64 of word k / 64
+  // Bit k of the fraction is bit k % 64 of word k / 64. Few weights are smaller than two words
+  // hold.
+  absl::InlinedVector<uint64_t, 2> words_;
 };
 
 // What is left of a run's weight while a cursor that does not know its number of outputs takes

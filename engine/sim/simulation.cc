@@ -14,7 +14,9 @@ namespace {
 class SimulatedNetwork : public Transport {
  public:
   SimulatedNetwork(const SimulationOptions& options, ViewProvider* views)
-      : options_(options), views_(views), lanes_(options.num_workers * options.num_workers * 2) {}
+      : options_(options),
+        views_(views),
+        channels_(options.num_workers * options.num_workers * 2) {}
 
   void SetSender(uint32_t from) { from_ = from; }
 
@@ -35,22 +37,22 @@ class SimulatedNetwork : public Transport {
   }
 
   bool Empty() const {
-    for (const auto& lane : lanes_) {
-      if (!lane.empty()) return false;
+    for (const auto& channel : channels_) {
+      if (!channel.empty()) return false;
     }
     return true;
   }
 
-  // One frame from a random lane; nullopt when there is none.
+  // One frame from a random channel; nullopt when there is none.
   std::optional<std::pair<uint32_t, StatusOr<Frame>>> Deliver(Rng* rng) {
     std::vector<size_t> ready;
-    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-      if (!lanes_[lane].empty()) ready.push_back(lane);
+    for (size_t channel = 0; channel < channels_.size(); ++channel) {
+      if (!channels_[channel].empty()) ready.push_back(channel);
     }
     if (ready.empty()) return std::nullopt;
-    std::deque<Parcel>& lane = lanes_[ready[rng->Uniform(ready.size())]];
-    Parcel parcel = std::move(lane.front());
-    lane.pop_front();
+    std::deque<Parcel>& channel = channels_[ready[rng->Uniform(ready.size())]];
+    Parcel parcel = std::move(channel.front());
+    channel.pop_front();
     if (parcel.bytes.empty()) return std::pair(parcel.to, StatusOr<Frame>(std::move(parcel.frame)));
     return std::pair(parcel.to, DecodeFrame(parcel.bytes, views_));
   }
@@ -82,22 +84,22 @@ class SimulatedNetwork : public Transport {
     ++num_frames_;
     Parcel parcel;
     parcel.to = to;
-    const size_t lane = (from_ * options_.num_workers + to) * 2 + (frame.is_control() ? 1 : 0);
+    const size_t channel = (from_ * options_.num_workers + to) * 2 + (frame.is_control() ? 1 : 0);
     // Inside a process the object travels; the local kinds are never serialised.
     if (options_.serialize && frame.kind < FrameKind::kStart) {
-      // Lanes overtake each other, so each lane carries the plan on its first frame.
+      // Channels overtake each other, so each carries the plan on its first frame.
       const bool first = started_.emplace(from_, to, frame.is_control(), frame.query).second;
       parcel.bytes = EncodeFrame(frame, first && frame.spec != nullptr);
     } else {
       parcel.frame = std::move(frame);
     }
-    lanes_[lane].push_back(std::move(parcel));
+    channels_[channel].push_back(std::move(parcel));
   }
 
   const SimulationOptions options_;
   ViewProvider* const views_;
   uint32_t from_ = 0;
-  std::vector<std::deque<Parcel>> lanes_;
+  std::vector<std::deque<Parcel>> channels_;
   std::set<std::tuple<uint32_t, uint32_t, bool, QueryId>> started_;
   uint64_t num_frames_ = 0;
   uint64_t fault_frames_ = 0;

@@ -1,7 +1,7 @@
 // Simulation: the same workers in one thread, under a schedule drawn from a seed. Frames are
-// serialised (by default) and wait in one queue per (from, to, lane); which worker steps and which
-// queue delivers next is random, so pairs overtake each other as they would on a network. A hang is
-// a state where nobody can move and the query is not over.
+// serialised (by default) and wait in one queue per (from, to, channel); which worker steps and
+// which queue delivers next is random, so pairs overtake each other as they would on a network. A
+// hang is a state where nobody can move and the query is not over.
 #pragma once
 
 #include <deque>
@@ -43,7 +43,8 @@ struct SimulationOptions {
   bool profile = false;
   NetworkFault fault = NetworkFault::kNone;
   uint64_t fault_at = 1;
-  std::shared_ptr<storage::Transaction> transaction;  // of a plan that mutates: also its view
+  // Of a plan that changes the graph; also its view.
+  std::shared_ptr<storage::Transaction> transaction;
 };
 
 struct SimulationResult {

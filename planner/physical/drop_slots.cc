@@ -4,69 +4,23 @@
 #include <set>
 #include <vector>
 
+#include "core/plan/operator_table.h"
+
 namespace koios::planner {
 namespace {
 
 using Slots = std::set<uint32_t>;
 
-void AddRead(uint32_t slot, Slots* slots) {
-  if (slot != 0) slots->insert(slot);
-}
-
-void AddReads(const plan::Expr& expr, Slots* slots) {
-  for (const plan::Expr::Node& node : expr.nodes()) {
-    if (node.kind_case() == plan::Expr::Node::kSlot) AddRead(node.slot(), slots);
-  }
-}
-
-void AddMutationReads(const plan::Operator& op, Slots* reads) {
-  AddReads(op.add_vertex().label(), reads);
-  AddReads(op.add_vertex().id(), reads);
-  AddReads(op.add_edge().label(), reads);
-  AddReads(op.add_edge().id(), reads);
-  AddReads(op.add_edge().out_vertex(), reads);
-  AddReads(op.add_edge().in_vertex(), reads);
-  AddReads(op.guard().value(), reads);
-  AddReads(op.guard().vertex(), reads);
-  AddReads(op.guard().neighbour(), reads);
-  const auto add = [reads](const plan::PropertyExpr& property) {
-    AddReads(property.key(), reads);
-    AddReads(property.value(), reads);
-  };
-  add(op.set_property().property());
-  for (const plan::PropertyExpr& property : op.add_vertex().properties()) add(property);
-  for (const plan::PropertyExpr& property : op.add_edge().properties()) add(property);
-}
-
 // Slots other than 0 that the operator itself reads.
 Slots ReadsOf(const plan::Operator& op) {
-  Slots reads;
-  if (op.has_filter()) AddReads(op.filter().predicate(), &reads);
-  if (op.has_project()) AddReads(op.project().expr(), &reads);
-  if (op.has_edge_end()) AddRead(op.edge_end().from_slot(), &reads);
-  if (op.has_sample()) AddRead(op.sample().weight_slot(), &reads);
-  if (op.has_aggregate()) AddRead(op.aggregate().value_slot(), &reads);
-  for (const plan::SortKey& key : op.order().keys()) AddRead(key.slot(), &reads);
-  for (uint32_t slot : op.dedup().key_slots()) AddRead(slot, &reads);
-  if (op.has_group()) {
-    AddRead(op.group().key_slot(), &reads);
-    AddRead(op.group().value_slot(), &reads);
-  }
-  AddMutationReads(op, &reads);
-  for (const plan::Split::Option& option : op.split().options()) AddReads(option.test(), &reads);
-  if (op.has_exchange()) {
-    AddRead(op.exchange().slot(), &reads);
-    for (uint32_t slot : op.exchange().hash_slots()) AddRead(slot, &reads);
-  }
+  const plan::SlotUse use = plan::SlotsOf(op);
+  Slots reads(use.needed.begin(), use.needed.end());
+  reads.insert(use.read.begin(), use.read.end());
+  reads.erase(0);
   return reads;
 }
 
-uint32_t WriteOf(const plan::Operator& op) {
-  if (op.has_order()) return op.ordinal_slot();
-  if (op.has_project()) return op.project().slot();
-  if (op.has_scope_exit()) return op.scope_exit().slot();
-  return 0;
-}
+uint32_t WriteOf(const plan::Operator& op) { return plan::SlotsOf(op).written; }
 
 // The slots of `wanted` that come from the body's rows.
 Slots CarriedBy(const plan::ScopeExit& exit, const Slots& wanted) {
@@ -75,11 +29,6 @@ Slots CarriedBy(const plan::ScopeExit& exit, const Slots& wanted) {
     if (wanted.contains(slot)) carried.insert(slot);
   }
   return carried;
-}
-
-// Output rows are new: no slot of an input row is left.
-bool MakesNewRows(const plan::Operator& op) {
-  return op.has_reduce() || op.has_cap() || (op.has_group() && op.group().side_effect().empty());
 }
 
 class Liveness {
@@ -131,7 +80,7 @@ class Liveness {
       behind_[i].merge(parked);
     }
     Slots& before = before_[i];
-    if (!MakesNewRows(op)) before = behind_[i];
+    if (!plan::MakesNewRows(op)) before = behind_[i];
     before.erase(WriteOf(op));
     before.merge(ReadsOf(op));
   }
@@ -140,14 +89,16 @@ class Liveness {
     plan::Operator* op = plan_->mutable_operators(static_cast<int>(i));
     if (!behind_[i].contains(op->ordinal_slot())) op->set_ordinal_slot(0);  // nobody sorts by it
     Slots present = present_[i];
-    if (MakesNewRows(*op)) present.clear();
-    if (op->group().rows()) present.insert(op->group().key_slot());
+    if (plan::MakesNewRows(*op)) {
+      present.clear();
+      if (const uint32_t kept = plan::SlotsOf(*op).kept; kept != 0) present.insert(kept);
+    }
     if (op->has_scope_exit()) {
       const Slots carried = before_[i];
       present = parked_[op->scope_exit().enter()];
       present.insert(carried.begin(), carried.end());
     }
-    if (WriteOf(*op) != 0) present.insert(WriteOf(*op));
+    if (const uint32_t written = WriteOf(*op); written != 0) present.insert(written);
     if (op->ordinal_slot() != 0) present.insert(op->ordinal_slot());
     if (op->has_scope_enter()) parked_[op->id()] = present;
     const Slots& wanted = op->has_scope_enter() ? body_[op->id()] : behind_[i];

@@ -33,7 +33,7 @@ class Encoder {
         node.set_slot(slot_of_(expression.name));
         break;
       case Kind::kCall:
-        node.mutable_call()->set_function(expression.name);
+        node.mutable_call()->set_function(std::string(expression.function->name));
         for (const ExpressionPtr& arg : expression.args) {
           node.mutable_call()->add_args(Encode(*arg));
         }
@@ -59,12 +59,11 @@ void Lowering::Encode(const ExpressionPtr& expression, plan::Expr* out) {
   Encoder(out, slot_of).Encode(*expression);
 }
 
-// Labels of edges travel with the reference; everything else is read at the owner.
 bool Lowering::NeedsOwner(const Expression& call) const {
-  if (call.kind != Kind::kCall || !ReadsStoredData(call.name)) return false;
+  if (!IsCallWith(call, plan::kReadsStored)) return false;
   const ValueType type = TypeOf(*call.args[0], flow_.types);
-  const bool label = call.name == "label" || call.name == "label_in";
-  return MayBeElement(type) && !(label && type == ValueType::kEdge);
+  const bool travels = type == ValueType::kEdge && call.function->Has(plan::kKnownOfEdges);
+  return MayBeElement(type) && !travels;
 }
 
 void Lowering::CollectOwners(const Expression& expression, std::set<uint32_t>* slots) {
@@ -92,7 +91,7 @@ ExpressionPtr Lowering::StoreComputedOwners(const ExpressionPtr& expression,
     args[0] = Named(name);
     changed = true;
   }
-  return changed ? CallOf(expression->name, std::move(args)) : expression;
+  return changed ? CallOf(*expression->function, std::move(args)) : expression;
 }
 
 // Replaces what reads the element in `slot` by slots that hold the results.
@@ -114,7 +113,7 @@ ExpressionPtr Lowering::StoreReadsOf(const ExpressionPtr& expression, uint32_t s
     for (const ExpressionPtr& arg : expression->args) {
       args.push_back(StoreReadsOf(arg, slot, absent, done));
     }
-    if (args != expression->args) result = CallOf(expression->name, std::move(args));
+    if (args != expression->args) result = CallOf(*expression->function, std::move(args));
   }
   (*done)[expression.get()] = result;
   return result;

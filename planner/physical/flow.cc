@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "planner/op_table.h"
+
 namespace koios::planner {
 
 bool LeavesOneRow(const Op& op, bool before) {
   if (EndsHistory(op)) return As<Group>(op) == nullptr || !As<Group>(op)->rows;
-  if (As<Filter>(op) || As<Project>(op) || As<Order>(op) || As<Barrier>(op)) return before;
-  const Scope* scope = As<Scope>(op);
-  return before && scope != nullptr && scope->policy != plan::ScopeExit::ALL &&
-         scope->policy != plan::ScopeExit::OPTIONAL;
+  return before && TraitsOf(op).at_most_one;
 }
 
 Flow JoinFlows(std::vector<Flow> flows) {
@@ -21,7 +20,7 @@ Flow JoinFlows(std::vector<Flow> flows) {
     std::erase_if(joined.here, [&other](uint32_t slot) { return !other.here.contains(slot); });
     joined.at_home = joined.at_home && other.at_home;
     joined.ordered = joined.ordered && other.ordered;
-    joined.writes = joined.writes || other.writes;
+    joined.changes = joined.changes || other.changes;
     joined.reads = joined.reads || other.reads;
     joined.types = JoinEnvs(joined.types, other.types);
   }

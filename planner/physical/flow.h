@@ -28,7 +28,7 @@ struct Flow {
   bool mixed = false;       // and may have overtaken each other since
   bool one_row = false;     // there is at most one row of each instance
   // Since the last barrier, rows on their way here have changed or read the graph.
-  bool writes = false;
+  bool changes = false;
   bool reads = false;
   TypeEnv types;
 };

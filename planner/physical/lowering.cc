@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "core/plan/operator_table.h"
 #include "core/value_codec.h"
+#include "planner/op_table.h"
 #include "planner/physical/drop_slots.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -30,20 +33,13 @@ void SetPosition(const SourceSpan& span, plan::Position* out) {
 constexpr uint32_t kFrontiers = 64;
 
 bool HasFrontier(const Chain& chain) {
-  return std::any_of(chain.ops.begin(), chain.ops.end(), [](const Op& op) {
-    if (As<Loop>(op) && As<Loop>(op)->breadth_first) return true;
-    const std::vector<Chain>* children = ChildrenOf(op);
-    return children != nullptr && std::any_of(children->begin(), children->end(), HasFrontier);
-  });
+  return AnyOp(chain, [](const Op& op) { return As<Loop>(op) && As<Loop>(op)->breadth_first; });
 }
 
 // Whether all rows of an iteration wait for each other somewhere in this part of a loop.
 bool IsInLockStep(const Chain& part) {
-  return std::any_of(part.ops.begin(), part.ops.end(), [](const Op& op) {
-    const Aggregate* aggregate = As<Aggregate>(op);
-    return As<Barrier>(op) || As<Order>(op) || As<Tail>(op) || As<Sample>(op) || As<Dedup>(op) ||
-           As<Reduce>(op) || As<Group>(op) || (aggregate != nullptr && !aggregate->distinct);
-  });
+  return std::any_of(part.ops.begin(), part.ops.end(),
+                     [](const Op& op) { return TraitsOf(op).waits || TraitsOf(op).waits_in_loop; });
 }
 
 template <typename Names>
@@ -56,7 +52,7 @@ void CopyNames(const std::vector<std::string>& names, Names* out) {
 StatusOr<plan::Plan> LowerToPlan(const Chain& root) {
   plan::Plan plan;
   plan.set_format(1);
-  plan.set_mutates(Writes(root));
+  plan.set_mutates(ChangesGraph(root));
   Lowering lowering(&plan);
   lowering.LowerRoot(root);
   if (lowering.num_slots() > kMaxSlots) {
@@ -84,6 +80,7 @@ void Lowering::LowerRoot(const Chain& root) {
   plan::Operator* sink = Add();
   sink->mutable_sink();
   sink->clear_next();
+  NumberRows();
 }
 
 void Lowering::LowerChain(const Chain& chain) {
@@ -95,7 +92,7 @@ void Lowering::LowerOp(const Op& op) {
   const Op* outer = op_;
   op_ = &op;
   const ValueType current = flow_.types.current;
-  SeparateWrites(op);
+  SeparateChanges(op);
   const bool one_row = flow_.one_row;
   if (As<Split>(op) || As<Loop>(op)) flow_.one_row = false;
   std::visit([this](const auto& body) { Lower(body); }, op.body);
@@ -107,20 +104,20 @@ void Lowering::LowerOp(const Op& op) {
 
 // A barrier stands between what has changed the graph and what reads it behind, and between what
 // has read it and what changes it behind. A scope or split is seen as a whole.
-void Lowering::SeparateWrites(const Op& op) {
+void Lowering::SeparateChanges(const Op& op) {
   if (!plan_->mutates()) return;
-  if (As<Barrier>(op)) flow_.reads = flow_.writes = false;
-  const bool writes = Writes(op);
+  if (As<Barrier>(op)) flow_.reads = flow_.changes = false;
+  const bool changes = ChangesGraph(op);
   const bool reads = ReadsGraph(op);
-  if ((reads && flow_.writes) || (writes && flow_.reads)) {
+  if ((reads && flow_.changes) || (changes && flow_.reads)) {
     ToHome();
     Add()->mutable_barrier();
-    flow_.reads = flow_.writes = false;
+    flow_.reads = flow_.changes = false;
   }
   // In a loop every iteration comes behind the one before it; branches see to themselves.
   if (As<Split>(op)) return;
   flow_.reads = flow_.reads || reads;
-  flow_.writes = flow_.writes || writes;
+  flow_.changes = flow_.changes || changes;
 }
 
 void Lowering::EncodeProperty(const std::pair<ExpressionPtr, ExpressionPtr>& property,
@@ -136,6 +133,7 @@ plan::Operator* Lowering::Add() {
   }
   plan::Operator* added = plan_->add_operators();
   added->set_id(id);
+  ordered_.push_back(flow_.ordered);
   added->set_scope(flow_.scope);
   added->set_loop(flow_.loop);
   if (op_ != nullptr) {
@@ -205,9 +203,10 @@ void Lowering::ToHomeInOrder() {
   flow_.mixed = false;
 }
 
-void Lowering::CarryOrdinals() {
-  if (!flow_.ordered) return;
-  plan_->mutable_operators(plan_->operators_size() - 1)->set_ordinal_slot(SlotOf(kOrdinalName));
+void Lowering::NumberRows() {
+  for (plan::Operator& op : *plan_->mutable_operators()) {
+    if (ordered_[op.id()] && plan::AppendsOrdinals(op)) op.set_ordinal_slot(SlotOf(kOrdinalName));
+  }
 }
 
 void Lowering::EndAtHome() {
@@ -239,7 +238,6 @@ void Lowering::Lower(const Source& op) {
         scan->mutable_seek()->add_values(EncodeValue(value));
       }
     }
-    CarryOrdinals();
     flow_.here = {0};
     return;
   }
@@ -247,7 +245,6 @@ void Lowering::Lower(const Source& op) {
   for (const Value& id : *op.ids) inject->add_values(EncodeValue(NormalId(id)));
   AddExchange(plan::Exchange::ID);
   Add()->mutable_lookup()->set_element(op.element);
-  CarryOrdinals();
   flow_.types.current = op.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
   // An edge's properties are at its out vertex, which its id need not tell.
   if (op.element == plan::VERTEX) flow_.here.insert(0);
@@ -260,7 +257,6 @@ void Lowering::Lower(const Source& op) {
 void Lowering::Lower(const Inject& op) {
   plan::Inject* inject = Add()->mutable_inject();
   for (const Value& value : op.values) inject->add_values(EncodeValue(value));
-  CarryOrdinals();
   flow_.here.clear();
 }
 
@@ -270,7 +266,6 @@ void Lowering::Lower(const Expand& op) {
   expand->set_direction(op.direction);
   expand->set_to(op.to);
   CopyNames(op.labels, expand->mutable_labels());
-  CarryOrdinals();
   // An outgoing edge lives with its out vertex, where the row stands.
   const bool stays = op.to == plan::Expand::INCIDENT && op.direction == plan::OUT;
   if (!stays) flow_.here.erase(0);
@@ -279,8 +274,7 @@ void Lowering::Lower(const Expand& op) {
 void Lowering::Lower(const EdgeEnd& op) {
   plan::EdgeEnd* end = Add()->mutable_edge_end();
   end->set_end(op.end);
-  CarryOrdinals();
-  if (op.end == plan::EdgeEnd::OTHER) end->set_from_slot(SlotOf(kFromVertexName));
+  if (op.end == plan::EdgeEnd::OTHER) end->set_from_slot(SlotOf(FromName()));
   if (op.end != plan::EdgeEnd::OUT_VERTEX) flow_.here.erase(0);
 }
 
@@ -289,7 +283,6 @@ void Lowering::Lower(const Fetch& op) {
   plan::Fetch* fetch = Add()->mutable_fetch();
   CopyNames(op.keys, fetch->mutable_keys());
   fetch->set_as_properties(op.as_properties);
-  CarryOrdinals();
   flow_.here.erase(0);
 }
 
@@ -305,11 +298,11 @@ void Lowering::Lower(const Project& op) {
 
 void Lowering::Lower(const Unfold&) {
   if (!flow_.ordered && flow_.one_row) {  // the order of the one list is the traversal's
+    SlotOf(kOrdinalName);
     flow_.ordered = true;
     flow_.mixed = false;
   }
   Add()->mutable_unfold();
-  CarryOrdinals();
   flow_.here.erase(0);
 }
 
@@ -506,7 +499,6 @@ void Lowering::Lower(const Scope& op) {
   exit->set_absent(op.absent);
   for (uint32_t alternative : alternatives) exit->add_alternatives(alternative);
   for (const std::string& name : op.carried) exit->add_carry_slots(SlotOf(name));
-  CarryOrdinals();
   flow_.mixed = flow_.mixed || !serial;  // instances are done in any order
   FinishScope(op, before);
 }
@@ -519,7 +511,7 @@ uint32_t Lowering::LowerBody(const Chain& body, const Flow& outside, uint32_t en
   flow_.at_home = true;  // an instance's home is where its row parks
   flow_.one_row = true;
   flow_.ordered = false;
-  flow_.reads = flow_.writes = false;
+  flow_.reads = flow_.changes = false;
   LowerChain(body);
   EndAtHome();
   ends->insert(ends->end(), flow_.ends.begin(), flow_.ends.end());
@@ -558,7 +550,6 @@ void Lowering::Lower(const Split& op) {
   }
   added->clear_next();
   for (size_t i = 0; i < op.branches.size(); ++i) added->add_next(0);
-  CarryOrdinals();
   const Flow before = flow_;
   std::vector<Flow> branches;
   for (size_t i = 0; i < op.branches.size(); ++i) {
@@ -592,7 +583,6 @@ void Lowering::AddLoopTests(const LoopTests& tests, std::vector<Flow>* exits) {
     }
     added->clear_next();
     for (size_t i = 0; i < options.size(); ++i) added->add_next(0);
-    CarryOrdinals();
     int index = 0;
     if (tests.until != nullptr) leave(id, index++);
     emits = tests.emit != nullptr;
@@ -606,7 +596,6 @@ void Lowering::AddLoopTests(const LoopTests& tests, std::vector<Flow>* exits) {
   plan::Operator* copy = Add();
   copy->mutable_split()->set_copy(true);
   copy->add_next(0);
-  CarryOrdinals();
   leave(copy->id(), 0);
   flow_.ends = {{copy->id(), 1}};
   flow_.ends.insert(flow_.ends.end(), others.begin(), others.end());
@@ -616,7 +605,6 @@ void Lowering::Lower(const Loop& op) {
   plan::Operator* enter_operator = Add();
   enter_operator->mutable_loop_enter();
   const uint32_t enter = enter_operator->id();
-  CarryOrdinals();
   const uint32_t outer_loop = flow_.loop;
   bool ordered = flow_.ordered;
   for (const Chain& part : op.parts) ordered = ordered && !EndsHistory(part);
@@ -642,11 +630,9 @@ void Lowering::Lower(const Loop& op) {
   plan::Operator* back = Add();
   back->mutable_loop_back()->set_enter(enter);
   back->set_next(0, enter + 1);
-  CarryOrdinals();
   flow_ = JoinFlows(std::move(exits));
   flow_.loop = outer_loop;
   Add()->mutable_loop_exit()->set_enter(enter);
-  CarryOrdinals();
 }
 
 }  // namespace koios::planner

@@ -54,7 +54,7 @@ class Lowering {
   void Lower(const Loop& op);
 
   // A change and a read that could see it, or miss it, must not run side by side.
-  void SeparateWrites(const Op& op);
+  void SeparateChanges(const Op& op);
   void EncodeProperty(const std::pair<ExpressionPtr, ExpressionPtr>& property,
                       plan::PropertyExpr* out);
   // Adds an operator behind all open ends; its own end is then the only open one.
@@ -66,8 +66,8 @@ class Lowering {
   void ToHome();
   // Before what cares for the order of its input: restores it, when there is one.
   void ToHomeInOrder();
-  // Marks the last operator: it may make several rows of one, or let rows overtake each other.
-  void CarryOrdinals();
+  // Gives the slot of the ordinals to the operators that append to them.
+  void NumberRows();
   void ToHomeAlways();
   // The end of a scope or of the plan.
   void EndAtHome();
@@ -96,6 +96,7 @@ class Lowering {
   plan::Plan* plan_;
   Flow flow_;
   std::map<std::string, uint32_t> slots_;
+  std::vector<bool> ordered_;  // by operator: its rows have ordinals
   uint32_t next_fresh_ = 1;
   const Op* op_ = nullptr;  // being lowered: for positions
 };

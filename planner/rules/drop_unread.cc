@@ -3,7 +3,9 @@
 // carry.
 #include <algorithm>
 
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -18,7 +20,6 @@ bool OnlyStores(const Op& op) {
            (IsCurrent(*project->value) || project->absent != plan::Project::DROP_ROW);
   }
   if (const Scope* scope = As<Scope>(op)) {
-    if (Writes(op)) return false;
     return scope->policy == plan::ScopeExit::EXISTS_FLAG ||
            (scope->policy == plan::ScopeExit::FIRST && !scope->target.empty() &&
             scope->absent != plan::Project::DROP_ROW);
@@ -33,13 +34,12 @@ Names CarriedBy(const Scope& scope, const Names& live) {
   Names written;
   bool forgets = false;
   for (const Chain& body : scope.bodies) {
-    CollectWrites(body, &written);
+    CollectStores(body, &written);
     forgets = forgets || ForgetsNames(body);
   }
   Names carried;
   for (const std::string& name : live) {
-    const bool of_history = name[0] != '~' || name == kPathName || name == kFromVertexName;
-    if (written.contains(name) || (forgets && of_history)) carried.insert(name);
+    if (written.contains(name) || (forgets && IsOfHistory(name))) carried.insert(name);
   }
   return carried;
 }
@@ -50,7 +50,7 @@ Names LiveBefore(const Chain& chain, Names live);
 void CollectLoopReads(const Op& op, Names* names) {
   Names own;
   CollectReads(op, &own);
-  if (OnlyStores(op)) own.erase(WrittenName(op));
+  if (OnlyStores(op)) own.erase(StoredName(op));
   names->merge(own);
   const std::vector<Chain>* children = ChildrenOf(op);
   if (children == nullptr) return;
@@ -66,9 +66,9 @@ Names LiveInLoop(const Op& loop, Names behind) {
 }
 
 void LiveBeforeOp(const Op& op, Names* live) {
-  if (OnlyStores(op) && !live->contains(WrittenName(op))) return;
+  if (OnlyStores(op) && !live->contains(StoredName(op))) return;
   if (EndsHistory(op)) live->clear();
-  if (!WrittenName(op).empty()) live->erase(WrittenName(op));
+  if (!StoredName(op).empty()) live->erase(StoredName(op));
   if (const Scope* scope = As<Scope>(op)) {
     const Names carried = CarriedBy(*scope, *live);
     if (scope->policy == plan::ScopeExit::ALL) {
@@ -94,7 +94,7 @@ Names Sweep(Chain* chain, Names live, bool* changed) {
   std::vector<Op> kept;  // from the last to the first
   for (size_t i = chain->ops.size(); i-- > 0;) {
     Op& op = chain->ops[i];
-    if (OnlyStores(op) && !live.contains(WrittenName(op))) {
+    if (OnlyStores(op) && !live.contains(StoredName(op))) {
       *changed = true;
       continue;
     }

@@ -1,26 +1,14 @@
 // limit() moves before projections that keep every row, and two limits in a row become one.
 #include <algorithm>
 
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
-#include "planner/rules/simple_body.h"
 
 namespace koios::planner {
 namespace {
 
 // Bounds the work in long chains.
 constexpr size_t kMaxMoves = 64;
-
-bool KeepsEveryRow(const Op& op) {
-  if (const Mutate* mutate = As<Mutate>(op)) return mutate->kind != Mutate::Kind::kDrop;
-  if (const Scope* scope = As<Scope>(op)) {
-    return scope->policy == plan::ScopeExit::EFFECT ||
-           scope->policy == plan::ScopeExit::EXISTS_FLAG ||
-           (scope->policy == plan::ScopeExit::FIRST && scope->absent != plan::Project::DROP_ROW);
-  }
-  const Project* project = As<Project>(op);
-  return project != nullptr &&
-         (project->absent != plan::Project::DROP_ROW || IsSurelyPresent(*project->value));
-}
 
 // [a, b) of [c, d) in one; counts stay below the largest long.
 Limit Combine(const Limit& first, const Limit& second) {
@@ -35,10 +23,11 @@ Limit Combine(const Limit& first, const Limit& second) {
 
 bool MoveUp(Chain* chain, size_t i) {
   bool changed = false;
-  for (size_t moves = 0; moves < kMaxMoves && i > 0 && KeepsEveryRow(chain->ops[i - 1]); ++moves) {
+  for (size_t moves = 0; moves < kMaxMoves && i > 0 && TraitsOf(chain->ops[i - 1]).every_row;
+       ++moves) {
     // What is skipped behind a change is changed all the same: only the end moves before it.
     Limit* limit = As<Limit>(&chain->ops[i]);
-    if (limit->low > 0 && Writes(chain->ops[i - 1])) {
+    if (limit->low > 0 && ChangesGraph(chain->ops[i - 1])) {
       if (limit->high == -1) return changed;
       Op skip = chain->ops[i];
       skip.body = Limit{limit->low, -1};

@@ -9,27 +9,21 @@
 namespace koios::planner {
 namespace {
 
-bool IsCallOfCurrent(const Expression& expression, std::string_view function) {
-  return expression.kind == Expression::Kind::kCall && expression.name == function &&
-         expression.args.size() == 1 && IsCurrent(*expression.args[0]);
-}
-
 // The constants that function(_) is compared with by eq or within; nullopt: something else.
-std::optional<ValueList> WantedOf(const Expression& test, std::string_view function) {
-  if (test.kind != Expression::Kind::kCall || test.args.size() != 2 ||
-      !IsCallOfCurrent(*test.args[0], function) ||
-      test.args[1]->kind != Expression::Kind::kConstant) {
+std::optional<ValueList> WantedOf(const Expression& test, plan::FunctionRef function) {
+  if (test.args.size() != 2 || !IsCall(*test.args[0], function) ||
+      !IsCurrent(*test.args[0]->args[0]) || test.args[1]->kind != Expression::Kind::kConstant) {
     return std::nullopt;
   }
   const Value& constant = test.args[1]->constant;
-  if (test.name == "eq") return ValueList{constant};
-  if (test.name == "within") return constant.AsList();
+  if (IsCall(test, "eq")) return ValueList{constant};
+  if (IsCall(test, "within")) return constant.AsList();
   return std::nullopt;
 }
 
 std::optional<std::vector<std::string>> LabelsOf(const Expression& test) {
   std::vector<std::string> labels;
-  if (test.kind == Expression::Kind::kCall && test.name == "label_in" && IsCurrent(*test.args[0])) {
+  if (IsCall(test, "label_in") && IsCurrent(*test.args[0])) {
     for (size_t i = 1; i < test.args.size(); ++i) {
       labels.push_back(test.args[i]->constant.AsString());
     }
@@ -45,9 +39,7 @@ std::optional<std::vector<std::string>> LabelsOf(const Expression& test) {
 }
 
 std::optional<ValueList> IdsOf(const Expression& test) {
-  if (test.kind != Expression::Kind::kCall || test.name != "has_id" || !IsCurrent(*test.args[0])) {
-    return std::nullopt;
-  }
+  if (!IsCall(test, "has_id") || !IsCurrent(*test.args[0])) return std::nullopt;
   ValueList ids;
   absl::flat_hash_set<int64_t> integers;
   absl::flat_hash_set<std::string> texts;

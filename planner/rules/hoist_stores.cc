@@ -2,7 +2,9 @@
 // child; stored before the child, it is seen behind it.
 #include <algorithm>
 
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -16,21 +18,18 @@ std::string StoredAtEntry(const Chain& body) {
 
 bool WritesAgain(const Chain& body, const std::string& name) {
   std::set<std::string> names;
-  CollectWrites(Chain{{body.ops.begin() + 1, body.ops.end()}}, &names);
+  CollectStores(Chain{{body.ops.begin() + 1, body.ops.end()}}, &names);
   return names.contains(name);
 }
 
 // The name that every body of the scope stores at its entry and nowhere else.
 std::string Hoistable(const Op& op) {
   const Scope* scope = As<Scope>(op);
-  if (scope == nullptr ||
-      (scope->policy != plan::ScopeExit::ALL && scope->policy != plan::ScopeExit::OPTIONAL)) {
-    return "";
-  }
+  if (scope == nullptr || !GivesBodyRows(scope->policy)) return "";
   const std::string name = StoredAtEntry(scope->bodies[0]);
   if (name.empty() || !scope->keeps_labels) return "";
   // The row that optional() passes as it is has no label of the child.
-  if (scope->policy == plan::ScopeExit::OPTIONAL && name[0] != '~') return "";
+  if (scope->policy == plan::ScopeExit::OPTIONAL && IsLabel(name)) return "";
   const bool all =
       std::all_of(scope->bodies.begin(), scope->bodies.end(), [&name](const Chain& body) {
         return StoredAtEntry(body) == name && !WritesAgain(body, name);
@@ -48,8 +47,7 @@ bool HoistStores(Chain* root) {
         Scope* scope = As<Scope>(&chain->ops[i]);
         Op store = scope->bodies[0].ops[0];
         for (Chain& body : scope->bodies) body.ops.erase(body.ops.begin());
-        if (!ForgetsNames(scope->bodies[0])) scope->carried.erase(WrittenName(store));
-        if (!ForgetsNames(scope->bodies[0])) scope->carried.erase(WrittenName(store));
+        if (!ForgetsNames(scope->bodies[0])) scope->carried.erase(StoredName(store));
         chain->ops.insert(chain->ops.begin() + static_cast<std::ptrdiff_t>(i), std::move(store));
         changed = true;
         ++i;

@@ -1,5 +1,6 @@
 // where(values('age').is(gt(3))), by(out().count()), not(has('x')): one expression instead of a
 // scope with its instances.
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
 #include "planner/rules/simple_body.h"
 
@@ -8,11 +9,7 @@ namespace {
 
 // A flag is never absent: and() of one condition makes it false.
 ExpressionPtr AsFlag(ExpressionPtr condition) {
-  if (condition->kind == Expression::Kind::kCall &&
-      (condition->name == "and" || condition->name == "or" || condition->name == "not" ||
-       condition->name == "present")) {
-    return condition;
-  }
+  if (IsCallWith(*condition, plan::kAlwaysThere)) return condition;
   return CallOf("and", {std::move(condition)});
 }
 
@@ -26,7 +23,7 @@ bool Inline(const Scope& scope, Op* op) {
     return true;
   }
   if (scope.policy == plan::ScopeExit::OPTIONAL) return false;
-  if (Writes(*op) || HasEffects(*op)) return false;
+  if (HasEffects(*op)) return false;
   if (scope.policy == plan::ScopeExit::EFFECT) {
     op->body = Filter{Constant(Value::Bool(true))};
     return true;

@@ -4,7 +4,9 @@
 // merging holds rows back; where an operation treats each traverser by itself.
 #include <algorithm>
 
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -17,67 +19,23 @@ struct Behind {
   bool stops = false;  // rows may stop being needed before all have come
 };
 
-bool IsShuffled(const Order& order) {
-  return std::any_of(order.keys.begin(), order.keys.end(),
-                     [](const OrderKey& key) { return key.direction == plan::SortKey::SHUFFLE; });
-}
-
-bool MakesLists(const Op& op) {
-  const Reduce* reduce = As<Reduce>(op);
-  const Group* group = As<Group>(op);
-  return (reduce != nullptr && (reduce->function == plan::Reduce::FOLD ||
-                                reduce->function == plan::Reduce::FOLD_WITH)) ||
-         (group != nullptr && group->kind == plan::Group::LIST);
-}
-
-bool TakesBulk(const Op& op) {
-  if (const Order* order = As<Order>(op)) return !IsShuffled(*order);
-  if (const Group* group = As<Group>(op)) return group->side_effect.empty() && !MakesLists(op);
-  if (As<Reduce>(op)) return !MakesLists(op);
-  return As<Source>(op) || As<Expand>(op) || As<EdgeEnd>(op) || As<Fetch>(op) || As<Filter>(op) ||
-         As<Project>(op) || As<Unfold>(op) || As<Limit>(op) || As<Tail>(op) || As<Dedup>(op) ||
-         As<Barrier>(op) || As<Coin>(op) || As<Merge>(op) || As<Scope>(op) || As<Split>(op) ||
-         As<Loop>(op);
-}
-
-// Whether a row of bulk n does what n rows do, at the cost of one. What is not named here does not.
 bool TakesBulk(const Chain& chain) {
-  return std::all_of(chain.ops.begin(), chain.ops.end(), [](const Op& op) {
-    const std::vector<Chain>* children = ChildrenOf(op);
-    return TakesBulk(op) &&
-           (children == nullptr || std::all_of(children->begin(), children->end(),
-                                               [](const Chain& c) { return TakesBulk(c); }));
-  });
-}
-
-// All rows are in before one goes on.
-bool WaitsForAll(const Op& op) {
-  return As<Reduce>(op) || As<Group>(op) || As<Order>(op) || As<Barrier>(op) || As<Tail>(op);
+  return !AnyOp(chain, [](const Op& op) { return !TraitsOf(op).takes_bulk; });
 }
 
 // Whether a scope looks at every row that leaves its body.
 bool TakesAll(plan::ScopeExit::Policy policy) {
-  return policy == plan::ScopeExit::ALL || policy == plan::ScopeExit::OPTIONAL ||
-         policy == plan::ScopeExit::EFFECT;
+  return GivesBodyRows(policy) || policy == plan::ScopeExit::EFFECT;
 }
 
 bool HasLimit(const Op& op) {
-  if (As<Limit>(op)) return true;
-  const std::vector<Chain>* children = ChildrenOf(op);
-  return children != nullptr &&
-         std::any_of(children->begin(), children->end(), [](const Chain& child) {
-           return std::any_of(child.ops.begin(), child.ops.end(), HasLimit);
-         });
+  return AnyOp(op, [](const Op& each) { return As<Limit>(each) != nullptr; });
 }
 
 // Whether different rows may now be at the same vertex, given that they may (not) before the op.
 bool Converge(const Op& op, bool before) {
-  const Expand* expand = As<Expand>(op);
-  if (expand != nullptr) return expand->to == plan::Expand::NEIGHBOUR || before;
-  if (As<EdgeEnd>(op)) return true;
-  if (As<Dedup>(op) || As<Reduce>(op) || As<Group>(op) || As<Source>(op) || As<Merge>(op)) {
-    return false;
-  }
+  const Meeting meeting = TraitsOf(op).meeting;
+  if (meeting != Meeting::kAsBefore) return meeting == Meeting::kMeets;
   const std::vector<Chain>* children = ChildrenOf(op);
   if (children == nullptr) return before;
   return before || std::any_of(children->begin(), children->end(), [](const Chain& child) {
@@ -113,7 +71,7 @@ class Placing {
       RunChildren(&op, befores[i], behind);
       Pass(op, &behind);
       const bool many = befores[i].converge && befores[i].hops >= kHopsOfFew;
-      const bool merges = As<Expand>(op) && many && behind.reads.empty() && !behind.stops;
+      const bool merges = As<Expand>(op) && many && MayMerge(behind.reads) && !behind.stops;
       Op merge{Merge{}, op.span, op.step};
       ops.push_back(std::move(op));
       if (merges) ops.push_back(std::move(merge));
@@ -139,7 +97,7 @@ class Placing {
       for (size_t part = 0; part < loop->parts.size(); ++part) {
         Run(&loop->parts[part], again, {reads.behind_part[part], stops});
       }
-      if (!loop->breadth_first || loop->merges || !reads.at_start.empty()) return;
+      if (!loop->breadth_first || loop->merges || !MayMerge(reads.at_start)) return;
       loop->merges = true;
       changed_ = true;
     }
@@ -186,7 +144,7 @@ class Placing {
 
   static void PassReads(const Op& op, Names* reads) {
     if (EndsHistory(op)) reads->clear();
-    reads->erase(WrittenName(op));
+    reads->erase(StoredName(op));
     const Names behind = *reads;
     if (const Loop* loop = As<Loop>(op)) {
       *reads = ReadsAtStart(*loop, behind, behind, nullptr);
@@ -203,7 +161,7 @@ class Placing {
   // From behind the op to before it.
   static void Pass(const Op& op, Behind* behind) {
     PassReads(op, &behind->reads);
-    if (WaitsForAll(op)) {
+    if (TraitsOf(op).waits) {
       behind->stops = false;
     } else if (!As<Scope>(op) && HasLimit(op)) {
       behind->stops = true;

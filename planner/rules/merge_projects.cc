@@ -2,8 +2,10 @@
 // there: or(~f1, ~f2) becomes or(..., ...) without slots.
 #include <map>
 
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
-#include "planner/rules/simple_body.h"
+#include "planner/traverser.h"
+#include "planner/value_type.h"
 
 namespace koios::planner {
 namespace {
@@ -37,10 +39,10 @@ bool Keeps(const Op& op, const Expression& value) {
   const bool stores =
       As<Project>(op) || (scope != nullptr && (scope->policy == plan::ScopeExit::FIRST ||
                                                scope->policy == plan::ScopeExit::EXISTS_FLAG));
-  if (!stores || WrittenName(op).empty()) return false;
+  if (!stores || StoredName(op).empty()) return false;
   std::set<std::string> names;
   CollectNames(value, &names);
-  return !names.contains(WrittenName(op));
+  return !names.contains(StoredName(op));
 }
 
 bool ReplaceIn(Op* op, const std::string& name, const ExpressionPtr& value) {
@@ -55,8 +57,8 @@ bool ReplaceIn(Op* op, const std::string& name, const ExpressionPtr& value) {
 }
 
 bool IsMergeable(const Project& project) {
-  return !project.target.empty() && project.target[0] == '~' &&
-         (project.absent == plan::Project::LEAVE_ABSENT || IsSurelyPresent(*project.value));
+  return !project.target.empty() && !IsLabel(project.target) &&
+         (project.absent == plan::Project::LEAVE_ABSENT || IsAlwaysThere(*project.value, {}));
 }
 
 // Merges the projection at `i` into its only reader.
@@ -84,7 +86,7 @@ bool MergeIn(Chain* chain) {
     if (!merged[i]) continue;
     std::set<std::string> names;
     CollectReads(chain->ops[i], &names);
-    const size_t reader = readers[WrittenName(chain->ops[i])].last;
+    const size_t reader = readers[StoredName(chain->ops[i])].last;
     for (const std::string& name : names) {
       if (readers[name].last == i) readers[name].last = reader;
     }

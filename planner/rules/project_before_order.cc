@@ -19,7 +19,7 @@ bool GivesAtMostOne(const Op& op) {
 }
 
 bool WritesKey(const Op& op, const Order& order) {
-  const std::string& written = WrittenName(op);
+  const std::string& written = StoredName(op);
   return !written.empty() && std::any_of(order.keys.begin(), order.keys.end(),
                                          [&](const OrderKey& key) { return key.name == written; });
 }

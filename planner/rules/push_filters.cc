@@ -1,5 +1,6 @@
 // Filters move towards the source over what they commute with; those that the source can take
 // (labels, ids) move before other filters too.
+#include "planner/op_table.h"
 #include "planner/rules/fold_source.h"
 #include "planner/rules/rules.h"
 

@@ -20,7 +20,7 @@ const std::vector<Rule>& Rules() {
       {"seek_source", "an index gives what may have the value", SeekSource},
       {"count_degrees", "counting an expansion adds up degrees", CountDegrees},
       {"stop_before_writes", "a child that changes the graph for one result stops at the first",
-       StopBeforeWrites},
+       StopBeforeChanges},
       {"early_limit", "limits move before what keeps every row", EarlyLimit},
       {"stop_one_by_one", "behind a change that a limit ends, one traverser goes after the other",
        StopOneByOne},

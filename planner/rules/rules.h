@@ -41,7 +41,7 @@ bool HoistStores(Chain* root);
 bool DropUnread(Chain* root);
 bool InlineScopes(Chain* root);
 bool MergeProjects(Chain* root);
-bool StopBeforeWrites(Chain* root);
+bool StopBeforeChanges(Chain* root);
 bool StopOneByOne(Chain* root);
 bool UnrollRepeat(Chain* root);
 bool PushFilters(Chain* root);

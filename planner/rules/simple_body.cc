@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "planner/value_type.h"
+
 namespace koios::planner {
 namespace {
 
@@ -41,7 +43,7 @@ class BodyFold {
 
   ExpressionPtr Existence() const {
     std::vector<ExpressionPtr> all;
-    if (!IsSurelyPresent(*current_) && !ImpliesCurrent()) {
+    if (!IsAlwaysThere(*current_, {}) && !ImpliesCurrent()) {
       all.push_back(CallOf("present", {current_}));
     }
     all.insert(all.end(), conditions_.begin(), conditions_.end());
@@ -64,7 +66,7 @@ class BodyFold {
 
   // An error of every row that enters: no condition has kept one out.
   bool IsRequiredOfAll(const Expression& test) const {
-    return conditions_.empty() && test.kind == Expression::Kind::kCall && test.name == "require";
+    return conditions_.empty() && IsCall(test, "require");
   }
 
   // What a reduction gives has no path and no names of the rows before it.
@@ -94,7 +96,7 @@ class BodyFold {
       return true;
     }
     if (project.absent == plan::Project::NULL_VALUE) return false;
-    if (project.absent == plan::Project::DROP_ROW && !IsSurelyPresent(*value) &&
+    if (project.absent == plan::Project::DROP_ROW && !IsAlwaysThere(*value, {}) &&
         !SameExpression(*value, *current_)) {
       conditions_.push_back(CallOf("present", {value}));
     }
@@ -137,12 +139,11 @@ class BodyFold {
     return true;
   }
 
-  // A comparison of the current value is absent with it.
+  // What is strict in the current value is absent with it.
   bool ImpliesCurrent() const {
     if (exists_by_conditions_) return true;
     for (const ExpressionPtr& condition : conditions_) {
-      if (condition->kind == Expression::Kind::kCall && IsPredicate(condition->name) &&
-          SameExpression(*condition->args[0], *current_)) {
+      if (IsCallWith(*condition, plan::kStrict) && SameExpression(*condition->args[0], *current_)) {
         return true;
       }
     }
@@ -159,24 +160,6 @@ class BodyFold {
 
 }  // namespace
 
-bool IsSurelyPresent(const Expression& value) {
-  switch (value.kind) {
-    case Expression::Kind::kConstant:
-    case Expression::Kind::kCurrent:
-      return true;
-    case Expression::Kind::kNamed:
-      return false;
-    case Expression::Kind::kCall:
-      if (value.name == "and" || value.name == "or" || value.name == "not" ||
-          value.name == "present" || value.name == "map_of") {
-        return true;
-      }
-      return (value.name == "id" || value.name == "label" || value.name == "degree") &&
-             IsSurelyPresent(*value.args[0]);
-  }
-  return false;
-}
-
 ExpressionPtr SimpleValue(const Chain& body) {
   BodyFold fold;
   if (!fold.Run(body, false) || fold.has_conditions()) return nullptr;
@@ -188,21 +171,6 @@ ExpressionPtr SimpleExists(const Chain& body) {
   if (!fold.Run(body, true)) return nullptr;
   ExpressionPtr exists = fold.Existence();
   return exists->size <= kMaxExpressionSize / 4 ? exists : nullptr;
-}
-
-bool IsStateless(const Chain& chain) {
-  for (const Op& op : chain.ops) {
-    if (As<Limit>(op) || As<Tail>(op) || As<Sample>(op) || As<Order>(op) || As<Dedup>(op) ||
-        As<Reduce>(op) || As<Group>(op) || As<Inject>(op) || As<Barrier>(op) || As<Aggregate>(op) ||
-        As<Cap>(op) || As<Mutate>(op)) {
-      return false;
-    }
-    if (!As<Split>(op) && !As<Loop>(op)) continue;
-    for (const Chain& branch : *ChildrenOf(op)) {
-      if (!IsStateless(branch)) return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace koios::planner

@@ -11,10 +11,5 @@ namespace koios::planner {
 ExpressionPtr SimpleValue(const Chain& body);
 // Whether the body gives anything, as a predicate; nullptr when not simple.
 ExpressionPtr SimpleExists(const Chain& body);
-// The value is there for every row: ids, labels, constants, degrees.
-bool IsSurelyPresent(const Expression& value);
-// No operation of the chain waits for, counts or remembers rows: it may run for all entering rows
-// as one stream.
-bool IsStateless(const Chain& chain);
 
 }  // namespace koios::planner

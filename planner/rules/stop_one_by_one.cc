@@ -6,6 +6,7 @@
 // between two steps of which each gives several results for one.
 #include <cstdint>
 
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
 
 namespace koios::planner {
@@ -13,21 +14,13 @@ namespace {
 
 bool IsChange(const Op& op) {
   const Scope* scope = As<Scope>(op);
-  return (As<Mutate>(op) && Writes(op)) ||
-         (scope != nullptr && scope->policy == plan::ScopeExit::EFFECT && Writes(op));
-}
-
-bool MakesMany(const Op& op) {
-  return As<Expand>(op) || As<EdgeEnd>(op) || As<Fetch>(op) || As<Unfold>(op);
+  return TraitsOf(op).changes_graph ||
+         (scope != nullptr && scope->policy == plan::ScopeExit::EFFECT && ChangesGraph(op));
 }
 
 bool KeepsOrDrops(const Op& op) {
-  if (As<Project>(op)) return true;
-  if (HasEffects(op)) return false;
-  if (As<Filter>(op)) return true;
-  const Scope* scope = As<Scope>(op);
-  return scope != nullptr && scope->policy != plan::ScopeExit::ALL &&
-         scope->policy != plan::ScopeExit::OPTIONAL;
+  const OpTraits traits = TraitsOf(op);
+  return traits.at_most_one && !traits.waits && !HasEffects(op);
 }
 
 bool StoresOnly(const Op& op) {
@@ -39,7 +32,7 @@ bool StoresOnly(const Op& op) {
 size_t BeginOfStage(const Chain& chain, size_t end) {
   size_t at = end;
   while (at > 0 && StoresOnly(chain.ops[at - 1])) --at;
-  if (at > 0 && MakesMany(chain.ops[at - 1])) --at;
+  if (at > 0 && TraitsOf(chain.ops[at - 1]).fans_out) --at;
   // Edges and their ends are one step to TinkerPop.
   if (at > 0 && at < end && As<EdgeEnd>(chain.ops[at])) {
     while (at > 0 && StoresOnly(chain.ops[at - 1])) --at;

@@ -1,20 +1,8 @@
 // order().limit(k) keeps k rows while it sorts.
-#include <algorithm>
-
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
 
 namespace koios::planner {
-
-namespace {
-
-// A row's place is drawn once, among all of them.
-bool Shuffles(const Order& order) {
-  return std::any_of(order.keys.begin(), order.keys.end(),
-                     [](const auto& key) { return key.direction == plan::SortKey::SHUFFLE; });
-}
-
-}  // namespace
-
 bool TopK(Chain* root) {
   return ForEachChain(root, [](Chain* chain) {
     bool changed = false;

@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
-#include "planner/rules/simple_body.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -11,10 +12,8 @@ namespace {
 // Labels and path inside flatMap() stay inside; unnesting would show them.
 bool StoresHistory(const Chain& chain) {
   std::set<std::string> names;
-  CollectWrites(chain, &names);
-  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
-    return name[0] != '~' || name == kPathName || name == kFromVertexName;
-  });
+  CollectStores(chain, &names);
+  return std::any_of(names.begin(), names.end(), IsOfHistory);
 }
 
 bool CanUnnest(const Op& op) {

@@ -27,7 +27,7 @@ StatusOr<OrderKey> BuildOrderKey(const Modulator& by, const StepCall& step, Buil
     }
     if (argument.IsEnum("Column") && builder->env().current == ValueType::kMember) {
       // Entries and maps of one sort alike.
-      value = CallOf(argument.name == "keys" ? "map_keys" : "map_values", {value});
+      value = argument.name == "keys" ? CallOf("map_keys", {value}) : CallOf("map_values", {value});
       continue;
     }
     ASSIGN_OR_RETURN(value,
@@ -92,11 +92,19 @@ Status BuildCount(const StepCall& step, Builder* builder) {
 }
 
 Status BuildReduce(const StepCall& step, Builder* builder) {
-  if (IsLocal(step)) return EmitList("list_" + std::string(step.name()), {}, builder);
-  builder->Emit(Reduce{step.name() == "sum"   ? plan::Reduce::SUM
-                       : step.name() == "min" ? plan::Reduce::MIN
-                       : step.name() == "max" ? plan::Reduce::MAX
-                                              : plan::Reduce::MEAN});
+  struct Row {
+    std::string_view step;
+    plan::Reduce::Function function;
+    plan::FunctionRef local;
+  };
+  static constexpr Row kRows[] = {{"sum", plan::Reduce::SUM, "list_sum"},
+                                  {"min", plan::Reduce::MIN, "list_min"},
+                                  {"max", plan::Reduce::MAX, "list_max"},
+                                  {"mean", plan::Reduce::MEAN, "list_mean"}};
+  const Row& row = *std::find_if(std::begin(kRows), std::end(kRows),
+                                 [&step](const Row& r) { return r.step == step.name(); });
+  if (IsLocal(step)) return EmitList(row.local, {}, builder);
+  builder->Emit(Reduce{row.function});
   return OkStatus();
 }
 

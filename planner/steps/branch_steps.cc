@@ -1,8 +1,10 @@
 #include "planner/changes.h"
+#include "planner/op_table.h"
 #include "planner/plan_error.h"
 #include "planner/steps/expressions/by.h"
 #include "planner/steps/expressions/predicate.h"
 #include "planner/steps/steps.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -91,27 +93,15 @@ StatusOr<ExpressionPtr> BuildChoice(const Bound& choice, bool as_test, const Ste
   return Named(name);
 }
 
-// What a child of map(), flatMap() or coalesce() passes on its way is not in the path behind it: an
-// edge that it gives was come to from the vertex that entered.
 void EmitScope(Scope scope, Builder* builder) {
-  std::set<std::string> written;
-  for (const Chain& body : scope.bodies) CollectWrites(body, &written);
-  if (!scope.keeps_labels && written.contains(kFromVertexName)) {
-    builder->Emit(Project{Current(), kFromVertexName, plan::Project::DROP_ROW});
-  }
+  for (Project& store : StoresBefore(scope)) builder->Emit(std::move(store));
   builder->Emit(std::move(scope));
 }
 
 // Whether the child gives something when nothing enters it: count() gives 0, fold() [].
 bool GivesOfNothing(const Chain& child) {
-  return std::any_of(child.ops.begin(), child.ops.end(), [](const Op& op) {
-    const Reduce* reduce = As<Reduce>(op);
-    const Group* group = As<Group>(op);
-    return (reduce != nullptr &&
-            (reduce->function == plan::Reduce::COUNT || reduce->function == plan::Reduce::FOLD ||
-             reduce->function == plan::Reduce::FOLD_WITH)) ||
-           (group != nullptr && group->side_effect.empty() && !group->rows) || As<Cap>(op);
-  });
+  return std::any_of(child.ops.begin(), child.ops.end(),
+                     [](const Op& op) { return TraitsOf(op).of_nothing; });
 }
 
 // TinkerPop's optional() asks its child before the first traverser enters: V().optional(count())
@@ -153,7 +143,7 @@ class BranchOrder {
     for (const Chain& branch : split.branches) {
       tests_see = tests_see || Sees(tests, branch.ops);
       holds = holds || HoldsTraversers(branch);
-      if (!Writes(branch)) continue;
+      if (!ChangesGraph(branch)) continue;
       for (const Chain& other : split.branches) {
         branches_see = branches_see || (&other != &branch && Sees(other.ops, branch.ops));
       }

@@ -4,10 +4,12 @@
 
 #include "core/name_distance.h"
 #include "parser/words.h"
+#include "planner/op_table.h"
 #include "planner/plan_error.h"
 #include "planner/steps/expressions/label.h"
 #include "planner/steps/expressions/path.h"
 #include "planner/steps/expressions/predicate.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -296,7 +298,7 @@ Status Builder::AppendPlain(Calls calls, bool root) {
     StoreLabels(at == calls.size(), &step.labels);
     KeepPath(std::min(begin, chain_.ops.size()), step.labels);
     std::erase_if(env_.names, [](const auto& entry) {  // only the step itself read those
-      return entry.first[0] == '~' && entry.first != kFromVertexName && entry.first != kPathName;
+      return !IsOfHistory(entry.first);
     });
     RETURN_IF_ERROR(CheckNames(kMaxLabels));
   }
@@ -362,14 +364,10 @@ void Builder::StoreLabels(bool last, std::vector<std::string>* labels) {
 
 void Builder::KeepPath(size_t begin, const std::vector<std::string>& labels) {
   if (!keeps_paths()) return;
-  const bool grows = std::any_of(chain_.ops.begin() + static_cast<std::ptrdiff_t>(begin),
-                                 chain_.ops.end(), [](const Op& op) { return GivesNewValue(op); });
-  if (!grows && labels.empty()) return;
-  std::vector<ExpressionPtr> args = {Named(kPathName)};
-  if (grows) args.push_back(Current());
-  for (const std::string& label : labels) args.push_back(StringConstant(label));
-  Emit(Project{CallOf(grows ? "path_append" : "path_label", std::move(args)), kPathName,
-               plan::Project::LEAVE_ABSENT});
+  const bool grows =
+      std::any_of(chain_.ops.begin() + static_cast<std::ptrdiff_t>(begin), chain_.ops.end(),
+                  [](const Op& op) { return TraitsOf(op).new_value; });
+  if (std::optional<Project> path = GrownPath(grows, labels)) Emit(*std::move(path));
 }
 
 Status Builder::CheckNames(size_t most) {

@@ -37,6 +37,7 @@ enum StepFlag : uint32_t {
   kTakesWith = 64,
   kTakesLoopTests = 128,  // times(), until(), emit()
   kTakesProperties = 256,
+  kReadsPath = 512,
 };
 
 struct StepSpec {

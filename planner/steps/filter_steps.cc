@@ -14,8 +14,8 @@ ExpressionPtr WithBagAsSet(const ExpressionPtr& test) {
   if (test->kind != Expression::Kind::kCall) return test;
   std::vector<ExpressionPtr> args;
   for (const ExpressionPtr& arg : test->args) args.push_back(WithBagAsSet(arg));
-  if (test->name == "typeOf") args[0] = Constant(Value::EmptySet());
-  return CallOf(test->name, std::move(args));
+  if (IsCall(*test, "typeOf")) args[0] = Constant(Value::EmptySet());
+  return CallOf(*test->function, std::move(args));
 }
 
 // Keeps the rows whose `subject` is what `wanted` says.
@@ -104,11 +104,11 @@ StatusOr<ExpressionPtr> HasId(const ExpressionPtr& element, ValueList ids, bool 
 // A test of id(_) where "1" finds the integer id 1, as it does in V("1").
 StatusOr<ExpressionPtr> WithIdsFound(const ExpressionPtr& test) {
   if (test->kind != Expression::Kind::kCall) return test;
-  if (test->args.size() == 2 && test->args[0]->kind == Expression::Kind::kCall &&
-      test->args[0]->name == "id" && test->args[1]->kind == Expression::Kind::kConstant) {
+  if (test->args.size() == 2 && IsCall(*test->args[0], "id") &&
+      test->args[1]->kind == Expression::Kind::kConstant) {
     const ExpressionPtr& element = test->args[0]->args[0];
-    const bool negated = test->name == "neq" || test->name == "without";
-    if (negated || test->name == "eq" || test->name == "within") {
+    const bool negated = IsCall(*test, "neq") || IsCall(*test, "without");
+    if (negated || IsCall(*test, "eq") || IsCall(*test, "within")) {
       ValueList ids;
       AppendIds(test->args[1]->constant, &ids);
       return HasId(element, std::move(ids), negated);
@@ -119,7 +119,7 @@ StatusOr<ExpressionPtr> WithIdsFound(const ExpressionPtr& test) {
     ASSIGN_OR_RETURN(ExpressionPtr with_ids, WithIdsFound(arg));
     args.push_back(std::move(with_ids));
   }
-  return CallOf(test->name, std::move(args));
+  return CallOf(*test->function, std::move(args));
 }
 
 // Ids and predicates over them mixed.
@@ -166,7 +166,7 @@ Status BuildHas(const StepCall& step, Builder* builder) {
   if (!token && args[at].value.is_null()) return EmitNothing(builder);
   Require(Current(), kElementsAndProperties, "has()", builder);
   const ExpressionPtr subject =
-      token ? CallOf(args[at].name, {Current()}) : PropertyOf(Current(), args[at].value.AsString());
+      token ? TokenOf(args[at].name, Current()) : PropertyOf(Current(), args[at].value.AsString());
   if (args.size() == 1) {
     builder->Emit(Filter{CallOf("present", {subject})});
     return OkStatus();
@@ -195,8 +195,8 @@ Status BuildHasId(const StepCall& step, Builder* builder) {
 
 Status BuildHasKeyOrValue(const StepCall& step, Builder* builder) {
   Require(Current(), kElementsAndProperties, std::string(step.name()) + "()", builder);
-  return EmitAny(step.args, CallOf(step.name() == "hasKey" ? "key" : "value", {Current()}), step,
-                 builder);
+  const std::string_view token = step.name() == "hasKey" ? "key" : "value";
+  return EmitAny(step.args, TokenOf(token, Current()), step, builder);
 }
 
 Status BuildHasNot(const StepCall& step, Builder* builder) {

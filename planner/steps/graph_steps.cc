@@ -1,6 +1,6 @@
 #include "planner/plan_error.h"
-#include "planner/steps/expressions/path.h"
 #include "planner/steps/steps.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -55,7 +55,7 @@ Status BuildExpand(const StepCall& step, Builder* builder) {
   if (name.back() == 'E') {
     expand.to = plan::Expand::INCIDENT;
     name.remove_suffix(1);
-    builder->Emit(Project{Current(), kFromVertexName, plan::Project::DROP_ROW});
+    builder->Emit(StoreFrom());
   }
   expand.direction = name == "out" ? plan::OUT : name == "in" ? plan::IN : plan::BOTH;
   for (const Bound& label : step.args) expand.labels.push_back(label.value.AsString());
@@ -81,7 +81,7 @@ Status BuildTo(const StepCall& step, Builder* builder) {
   Expand expand;
   if (step.name() == "toE") {
     expand.to = plan::Expand::INCIDENT;
-    builder->Emit(Project{Current(), kFromVertexName, plan::Project::DROP_ROW});
+    builder->Emit(StoreFrom());
   }
   expand.direction = out ? plan::OUT : in ? plan::IN : plan::BOTH;
   for (size_t i = 1; i < step.args.size(); ++i) {
@@ -98,7 +98,7 @@ Status BuildEdgeEnd(const StepCall& step, Builder* builder) {
   if (step.name() == "bothV") end.end = plan::EdgeEnd::BOTH_VERTICES;
   if (step.name() == "otherV") {
     end.end = plan::EdgeEnd::OTHER;
-    if (!builder->env().names.contains(kFromVertexName)) {
+    if (!HasFrom(builder->env())) {
       return StepError("MISPLACED_STEP", step.span(), step.name(),
                        "otherV() needs the vertex that the traversal came from: it follows "
                        "outE(), inE() or bothE()",

@@ -2,19 +2,19 @@
 #include <optional>
 #include <set>
 
+#include "planner/op_table.h"
 #include "planner/plan_error.h"
 #include "planner/rules/simple_body.h"
 #include "planner/steps/expressions/by.h"
 #include "planner/steps/side_effects.h"
 #include "planner/steps/steps.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
 
-bool IsGroupBarrier(const Op& op) {
-  return As<Reduce>(op) || As<Group>(op) || As<Order>(op) || As<Dedup>(op) || As<Sample>(op) ||
-         As<Limit>(op) || As<Tail>(op) || As<Aggregate>(op) || As<Cap>(op);
-}
+// A barrier() of the traversal itself divides nothing.
+bool IsGroupBarrier(const Op& op) { return TraitsOf(op).holds && !As<Barrier>(op); }
 
 // Wraps `body` so that each row gets its first result under a fresh name, absent when it has none.
 std::string StoreFirst(Chain body, Builder* builder) {
@@ -74,14 +74,14 @@ std::set<std::string> NamesReadBy(const Chain& chain) {
     CollectAllReads(op, &here);
     const std::vector<Chain>* children = ChildrenOf(op);
     for (size_t i = 0; children != nullptr && i < children->size(); ++i) {
-      CollectWrites((*children)[i], &inside);
+      CollectStores((*children)[i], &inside);
     }
     for (const std::string& name : here) {
       // What the planner stores in a child it stores before it reads it there.
-      const bool own = name[0] == '~' && name != kPathName && inside.contains(name);
+      const bool own = !IsLabel(name) && !GrowsInChild(name) && inside.contains(name);
       if (!own && !written.contains(name)) read.insert(name);
     }
-    if (!WrittenName(op).empty()) written.insert(WrittenName(op));
+    if (!StoredName(op).empty()) written.insert(StoredName(op));
     written.insert(inside.begin(), inside.end());
   }
   return read;
@@ -133,7 +133,7 @@ Status BuildGroupValue(const Bound& by, const StepCall& step, Group* group,
     return OkStatus();
   }
   ASSIGN_OR_RETURN(Chain body, builder->Child(by));
-  while (!body.ops.empty() && WrittenName(body.ops.back()) == kPathName) body.ops.pop_back();
+  while (!body.ops.empty() && StoresCarried(body.ops.back())) body.ops.pop_back();
   size_t barrier = 0;
   while (barrier < body.ops.size() && !IsGroupBarrier(body.ops[barrier])) ++barrier;
   if (barrier == body.ops.size()) {

@@ -1,14 +1,14 @@
 #include "planner/plan_error.h"
 #include "planner/steps/expressions/by.h"
-#include "planner/steps/expressions/path.h"
 #include "planner/steps/steps.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
 
 // The path, or its part between from() and to().
 StatusOr<ExpressionPtr> BuildRange(const StepCall& step) {
-  if (step.from_tos.empty()) return Named(kPathName);
+  if (step.from_tos.empty()) return CarriedPath();
   Value from, to;
   for (const Modulator& end : step.from_tos) {
     if (end.args.size() != 1 || !end.args[0].IsString()) {
@@ -18,7 +18,7 @@ StatusOr<ExpressionPtr> BuildRange(const StepCall& step) {
     }
     (end.call->name == "from" ? from : to) = end.args[0].value;
   }
-  return CallOf("path_range", {Named(kPathName), Constant(from), Constant(to)});
+  return CallOf("path_range", {CarriedPath(), Constant(from), Constant(to)});
 }
 
 // The path with each object as its by() sees it, absent when one gives nothing.

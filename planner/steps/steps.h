@@ -72,7 +72,7 @@ Status BuildCoalesce(const StepCall& step, Builder* builder);
 Status BuildUnion(const StepCall& step, Builder* builder);
 Status BuildChoose(const StepCall& step, Builder* builder);
 
-// write_steps.cc: changes to the graph
+// change_steps.cc: changes to the graph
 Status BuildAddVertex(const StepCall& step, Builder* builder);
 Status BuildAddEdge(const StepCall& step, Builder* builder);
 Status BuildProperty(const StepCall& step, Builder* builder);

@@ -3,6 +3,7 @@
 #include "planner/steps/expressions/label.h"
 #include "planner/steps/side_effects.h"
 #include "planner/steps/steps.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -25,9 +26,9 @@ StatusOr<ExpressionPtr> SelectSource(const Bound& argument, const std::string& p
       (pop != "all" && !found->second.many)) {
     return ValueOfLabel(label, argument.span, step.name(), builder);
   }
-  return EntryOr(
-      label, CallOf("path_select", {Named(kPathName), StringConstant(label), StringConstant(pop)}),
-      builder);
+  return EntryOr(label,
+                 CallOf("path_select", {CarriedPath(), StringConstant(label), StringConstant(pop)}),
+                 builder);
 }
 
 // A label that is not there drops the row, also where its by() would give something of nothing.

@@ -20,7 +20,9 @@ Status EmitCondition(const Bound& child, plan::ScopeExit::Policy policy, LabelMo
 bool HasOrdering(const Bound& predicate) {
   if (!predicate.IsPredicate()) return false;
   const std::string& name = predicate.name;
-  return IsOrdering(name) || name == "between" || name == "inside" || name == "outside" ||
+  const plan::FunctionTraits* function = plan::FindFunction(name);
+  return (function != nullptr && function->Has(plan::kOrdering)) || name == "between" ||
+         name == "inside" || name == "outside" ||
          std::any_of(predicate.items.begin(), predicate.items.end(), HasOrdering);
 }
 

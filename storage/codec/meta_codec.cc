@@ -24,6 +24,7 @@ int PartsSize(MetaKind kind) {
     case MetaKind::kVertexIndex:
       return 8;
     case MetaKind::kNextLocals:
+    case MetaKind::kSnapshot:
       return 2;
   }
   return -1;
@@ -97,6 +98,22 @@ std::string EncodeMetaPair(uint64_t first, uint64_t second) {
 Status DecodeMetaPair(std::string_view bytes, uint64_t* first, uint64_t* second) {
   if (!GetVarint(&bytes, first) || !GetVarint(&bytes, second) || !bytes.empty()) return Damaged();
   return OkStatus();
+}
+
+std::string EncodeMetaNumbers(std::span<const uint64_t> numbers) {
+  std::string out;
+  for (const uint64_t number : numbers) PutVarint(number, &out);
+  return out;
+}
+
+StatusOr<std::vector<uint64_t>> DecodeMetaNumbers(std::string_view bytes) {
+  std::vector<uint64_t> numbers;
+  uint64_t number = 0;
+  while (!bytes.empty()) {
+    if (!GetVarint(&bytes, &number)) return Damaged();
+    numbers.push_back(number);
+  }
+  return numbers;
 }
 
 }  // namespace koios::storage

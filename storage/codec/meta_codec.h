@@ -8,11 +8,16 @@
 //   'x' label 4 | key 4     this property of such vertices is in vertex_index (empty)
 //   'v' label 4             vertices of the label   'e' label 4  its edges (varint; 0: none)
 //   'n' partition 2         next vertex local, next edge local (varints)
+//   's' partition 2         its snapshot (varints): version; number, bytes and check of its file
+//   and
+//                           of the older ones it reads from; empty: none
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/status.h"
 #include "core/types.h"
@@ -31,6 +36,7 @@ enum class MetaKind : char {
   kVertexCount = 'v',
   kEdgeCount = 'e',
   kNextLocals = 'n',
+  kSnapshot = 's',
 };
 
 // A meta key in parts; those that the kind lacks are 0.
@@ -49,5 +55,7 @@ std::string EncodeMetaSigned(int64_t number);
 StatusOr<int64_t> DecodeMetaSigned(std::string_view bytes);
 std::string EncodeMetaPair(uint64_t first, uint64_t second);
 Status DecodeMetaPair(std::string_view bytes, uint64_t* first, uint64_t* second);
+std::string EncodeMetaNumbers(std::span<const uint64_t> numbers);
+StatusOr<std::vector<uint64_t>> DecodeMetaNumbers(std::string_view bytes);
 
 }  // namespace koios::storage

@@ -64,19 +64,19 @@ uint64_t ConflictKeyOfVertexScan(std::string_view label) {
 uint64_t ConflictKeyOfEdgeScan(std::string_view label) { return Hash(Unit::kEdgeScan, 0, label); }
 
 Status ConflictWindow::Validate(const ConflictKeys& keys, uint64_t read_version,
-                                const ConflictLanes* lanes, CommitTurn* turn) const {
+                                const ConflictTurns* turns, CommitTurn* turn) const {
   if (read_version < floor_) {
     return Aborted("The request read version " + std::to_string(read_version) +
                    ", which is too old to be decided (the oldest is " + std::to_string(floor_) +
                    "); try it again.");
   }
-  const ConflictLanes::Ticket ticket = turn == nullptr ? 0 : turn->ticket;
-  const bool claims = lanes != nullptr && lanes->HasClaims();
+  const ConflictTurns::Ticket ticket = turn == nullptr ? 0 : turn->ticket;
+  const bool claims = turns != nullptr && turns->HasClaims();
   std::vector<ClaimedKey> conflicts;
   const auto check = [&](const std::vector<uint64_t>& all, Claim claim) {
     for (const uint64_t key : all) {
       if (conflicts.size() == kMaxConflictsTold) return;
-      bool conflict = claims && lanes->IsClaimedBefore(ticket, key, claim);
+      bool conflict = claims && turns->IsClaimedBefore(ticket, key, claim);
       auto found = claim == Claim::kSet ? entries_.end() : entries_.find(key);
       if (found != entries_.end()) {
         conflict = conflict || found->second.written > read_version ||

@@ -14,7 +14,7 @@
 #include "core/status.h"
 #include "core/types.h"
 #include "core/value.h"
-#include "storage/conflict/conflict_lanes.h"
+#include "storage/conflict/conflict_turns.h"
 
 namespace koios::storage {
 
@@ -53,9 +53,9 @@ class ConflictWindow {
   ConflictWindow(uint64_t version, size_t max_keys) : floor_(version), max_keys_(max_keys) {}
 
   // ABORTED when `keys` conflict with what was recorded after `read_version`, or with what requests
-  // before this one in the lanes claim; `turn` gets some of the keys that do. Null: it is nobody's.
+  // before this one in `turns` claim; `turn` gets some of the keys that do. Null: it is nobody's.
   Status Validate(const ConflictKeys& keys, uint64_t read_version,
-                  const ConflictLanes* lanes = nullptr, CommitTurn* turn = nullptr) const;
+                  const ConflictTurns* turns = nullptr, CommitTurn* turn = nullptr) const;
   // A commit became `version`. REQUIRES: ascending versions.
   void Record(ConflictKeys keys, uint64_t version);
 

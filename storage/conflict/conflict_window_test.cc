@@ -57,23 +57,23 @@ TEST(ConflictWindow, ManyEdgesOfOneVertexAreFewKeys) {
   EXPECT_EQ(window.size(), 3u);
 }
 
-TEST(ConflictWindow, WhoIsBehindInTheLanesIsRefusedAndToldWhy) {
+TEST(ConflictWindow, WhoIsBehindInTheTurnsIsRefusedAndToldWhy) {
   ConflictWindow window(0, 100);
-  ConflictLanes lanes;
+  ConflictTurns turns;
   const std::vector<ClaimedKey> claim = {{kKey, Claim::kWrite}};
-  ASSERT_TRUE(lanes.Enter(1, claim, nullptr));
+  ASSERT_TRUE(turns.Enter(1, claim, nullptr));
   CommitTurn turn;
-  EXPECT_EQ(window.Validate({{kKey}, {}, {}}, 0, &lanes, &turn).code(), StatusCode::kAborted);
+  EXPECT_EQ(window.Validate({{kKey}, {}, {}}, 0, &turns, &turn).code(), StatusCode::kAborted);
   ASSERT_EQ(turn.conflicts.size(), 1u);
   EXPECT_EQ(turn.conflicts[0].key, kKey);
   EXPECT_EQ(turn.conflicts[0].claim, Claim::kWrite);
-  EXPECT_EQ(window.Validate({{}, {}, {kKey}}, 0, &lanes).code(), StatusCode::kAborted);
-  EXPECT_TRUE(window.Validate({{kKey + 1}, {}, {}}, 0, &lanes, &turn).ok());
+  EXPECT_EQ(window.Validate({{}, {}, {kKey}}, 0, &turns).code(), StatusCode::kAborted);
+  EXPECT_TRUE(window.Validate({{kKey + 1}, {}, {}}, 0, &turns, &turn).ok());
   turn.ticket = 1;
-  EXPECT_TRUE(window.Validate({{kKey}, {}, {}}, 0, &lanes, &turn).ok());
+  EXPECT_TRUE(window.Validate({{kKey}, {}, {}}, 0, &turns, &turn).ok());
   // Its turn does not help against what has changed since it read.
   window.Record({{kKey}, {}, {}}, 1);
-  EXPECT_EQ(window.Validate({{kKey}, {}, {}}, 0, &lanes, &turn).code(), StatusCode::kAborted);
+  EXPECT_EQ(window.Validate({{kKey}, {}, {}}, 0, &turns, &turn).code(), StatusCode::kAborted);
 }
 
 // A look that decided an insert: two of them would not hold each other back as guards only.
@@ -83,9 +83,9 @@ TEST(ConflictWindow, AGuardThatIsSetTooIsToldAsBoth) {
   CommitTurn turn;
   const ConflictKeys keys{{}, {kKey}, {kKey, kKey + 1}};
   EXPECT_EQ(window.Validate(keys, 0, nullptr, &turn).code(), StatusCode::kAborted);
-  ConflictLanes lanes;
-  EXPECT_TRUE(lanes.Enter(1, turn.conflicts, nullptr));
-  EXPECT_FALSE(lanes.Enter(2, turn.conflicts, nullptr));
+  ConflictTurns turns;
+  EXPECT_TRUE(turns.Enter(1, turn.conflicts, nullptr));
+  EXPECT_FALSE(turns.Enter(2, turn.conflicts, nullptr));
 }
 
 TEST(ConflictWindow, WhatIsToldIsBounded) {

@@ -11,6 +11,7 @@
 #include "storage/codec/records.h"
 #include "storage/rocks/mends.h"
 #include "storage/rocks/store_state.h"
+#include "storage/snapshot/snapshot_check.h"
 
 namespace koios::storage {
 namespace {
@@ -26,9 +27,13 @@ std::string NameOfEdge(uint64_t id) {
 class Checker {
  public:
   // `mends`, unless null, gets what would make good the problems that can be.
-  Checker(std::shared_ptr<const RocksView> view, const MetaState& meta, const CheckWatch& watch,
-          Mends* mends)
-      : view_(std::move(view)), meta_(meta), watch_(watch), mends_(mends) {}
+  Checker(std::shared_ptr<const RocksView> view, const MetaState& meta, std::string snapshot_folder,
+          const CheckWatch& watch, Mends* mends)
+      : view_(std::move(view)),
+        meta_(meta),
+        snapshot_folder_(std::move(snapshot_folder)),
+        watch_(watch),
+        mends_(mends) {}
 
   StatusOr<CheckReport> Run() {
     report_.version = view_->version();
@@ -43,6 +48,9 @@ class Checker {
                 mends_ == nullptr ? nullptr : &mends_->vertices);
     CheckCounts("edges", edge_counts_, meta_.schema().edge_counts,
                 mends_ == nullptr ? nullptr : &mends_->edges);
+    for (const auto& [partition, snapshot] : meta_.snapshots()) {
+      RETURN_IF_ERROR(CheckNamedSnapshot(partition, snapshot));
+    }
     return std::move(report_);
   }
 
@@ -323,8 +331,27 @@ class Checker {
     }
   }
 
+  Status CheckNamedSnapshot(uint32_t partition, const NamedSnapshot& named) {
+    const uint64_t problems = report_.problems_found;
+    const auto opened = PartitionSnapshot::Open(snapshot_folder_, partition, named.files[0]);
+    if (!opened.ok() && opened.status().code() != StatusCode::kDataLoss) return opened.status();
+    if (!opened.ok()) {
+      Problem("the snapshot of partition " + std::to_string(partition) + ": " +
+              MessageOf(opened.status()));
+    } else if ((*opened)->header().version != named.version || named.version > view_->version()) {
+      Problem("the snapshot of partition " + std::to_string(partition) + " is of another version");
+    } else {
+      RETURN_IF_ERROR(CheckSnapshot(
+          **opened, [this](const std::string& text) { Problem(text); }, watch_));
+    }
+    // It can be built again.
+    if (report_.problems_found > problems && mends_ != nullptr) mends_->snapshots.insert(partition);
+    return OkStatus();
+  }
+
   std::shared_ptr<const RocksView> view_;
   const MetaState& meta_;
+  const std::string snapshot_folder_;
   const CheckWatch& watch_;
   Mends* const mends_;
   uint64_t entries_ = 0;  // read so far, of all families
@@ -339,7 +366,7 @@ StatusOr<CheckReport> CheckForMends(const GraphStore& store, const CheckWatch& w
   const std::shared_ptr<const RocksView> view = StoreAccess::Of(store).NewestView();
   ASSIGN_OR_RETURN(const MetaState meta, ReadMeta(view->snapshot().NewIterator(
                                              Family::kMeta, view->snapshot().ReadOptions())));
-  return Checker(view, meta, watch, mends).Run();
+  return Checker(view, meta, StoreAccess::Of(store).snapshot_folder(), watch, mends).Run();
 }
 
 StatusOr<CheckReport> Check(const GraphStore& store, const CheckWatch& watch) {

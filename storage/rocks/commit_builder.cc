@@ -60,7 +60,7 @@ StatusOr<CommitResult> CommitBuilder::Run() {
 }
 
 Status CommitBuilder::Validate() const {
-  return group_.window->Validate(keys_, batch_.read_version, group_.lanes, turn_);
+  return group_.window->Validate(keys_, batch_.read_version, group_.turns, turn_);
 }
 
 Status CommitBuilder::Watch() {

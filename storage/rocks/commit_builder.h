@@ -32,7 +32,7 @@ struct CommitGroup {
   const Database* database = nullptr;
   const StoreOptions* options = nullptr;
   ConflictWindow* window = nullptr;
-  const ConflictLanes* lanes = nullptr;
+  const ConflictTurns* turns = nullptr;
   Numbers* numbers = nullptr;
   MetaState* meta = nullptr;  // the state after the commits so far
   rocksdb::WriteBatchWithIndex* effects = nullptr;

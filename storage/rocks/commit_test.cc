@@ -298,8 +298,8 @@ TEST_F(CommitTest, WhoTookItsTurnIsNotOvertaken) {
   CommitTurn turn;
   EXPECT_EQ(store_->Commit(SetProperty(v1_, "age", Value::Int(2)), nullptr, &turn).status().code(),
             StatusCode::kAborted);
-  turn.ticket = turn.lanes->Take();
-  ASSERT_TRUE(turn.lanes->Enter(turn.ticket, turn.conflicts, nullptr));
+  turn.ticket = turn.turns->Take();
+  ASSERT_TRUE(turn.turns->Enter(turn.ticket, turn.conflicts, nullptr));
   WriteBatch again = SetProperty(v1_, "age", Value::Int(2));
   again.read_version = store_->View()->version();
   WriteBatch fresh = SetProperty(v1_, "age", Value::Int(3));
@@ -309,7 +309,7 @@ TEST_F(CommitTest, WhoTookItsTurnIsNotOvertaken) {
   EXPECT_FALSE(other.conflicts.empty());
   EXPECT_TRUE(Commit(AddEdgeBatch(again.read_version, v1_, v3_)).ok());  // in nobody's way
   EXPECT_TRUE(store_->Commit(again, nullptr, &turn).ok());
-  turn.lanes->Leave(turn.ticket);
+  turn.turns->Leave(turn.ticket);
   fresh.read_version = store_->View()->version();
   EXPECT_TRUE(store_->Commit(fresh, nullptr, &other).ok());
 }

@@ -270,7 +270,7 @@ class DamageTest : public testing::Test {
     // Every other time one of those that hold the graph.
     auto kind = by_kind_.begin();
     std::advance(kind, rng->Uniform(by_kind_.size()));
-    const char* const kGraph[] = {".sst", ".log", "db/MANIFEST", "MARK"};
+    constexpr const char* kGraph[] = {".sst", ".log", "db/MANIFEST", "MARK"};
     if (rng->Chance(0.5)) kind = by_kind_.find(kGraph[rng->Uniform(std::size(kGraph))]);
     const std::string& original = kind->second[rng->Uniform(kind->second.size())];
     const std::string path = folder + original.substr(killed_.size());

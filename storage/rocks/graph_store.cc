@@ -10,8 +10,10 @@
 #include "storage/rocks/commit_builder.h"
 #include "storage/rocks/memory/store_memory.h"
 #include "storage/rocks/opening.h"
+#include "storage/rocks/snapshots/named_snapshots.h"
 #include "storage/rocks/store_state.h"
 #include "storage/store_errors.h"
+#include "storage/view/snapshot_view.h"
 
 namespace koios::storage {
 namespace {
@@ -63,8 +65,25 @@ void GraphStore::State::Publish(MetaState next_meta) {
   auto next_view =
       std::make_shared<const RocksView>(CurrentDatabase(), meta.version(), meta.num_partitions(),
                                         std::make_shared<const Schema>(meta.schema()), cache);
+  std::shared_ptr<const SnapshotSet> next_opened;
+  {
+    MutexLock lock(&view_mutex);
+    const bool same = opened_snapshots != nullptr &&
+                      opened_snapshots->version() == meta.version() &&
+                      snapshots == meta.snapshots();
+    if (same) next_opened = opened_snapshots;
+  }
+  if (next_opened == nullptr) next_opened = OpenNamedSnapshots(snapshot_folder(), meta);
   MutexLock lock(&view_mutex);
   view.swap(next_view);
+  opened_snapshots.swap(next_opened);
+  snapshots = meta.snapshots();
+}
+
+std::shared_ptr<const GraphView> GraphStore::State::QueryView() const {
+  MutexLock lock(&view_mutex);
+  if (opened_snapshots == nullptr || !opened_snapshots->Damage().ok()) return view;
+  return std::make_shared<const SnapshotView>(opened_snapshots, view);
 }
 
 Status GraphStore::State::WriteEffects(Growth growth, rocksdb::WriteBatch* effects) {
@@ -100,11 +119,16 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
   MetaState next_meta = meta;
   const std::shared_ptr<Database> to = CurrentDatabase();
   rocksdb::WriteBatchWithIndex effects(rocksdb::BytewiseComparator(), 0, /*overwrite_key=*/true);
-  CommitGroup shared{to.get(),   &options, &window, lanes.get(), numbers.get(),
+  CommitGroup shared{to.get(),   &options, &window, turns.get(), numbers.get(),
                      &next_meta, &effects, {},      false};
   size_t taken = 0;
+  bool names = false;
   while (taken < group.size()) {
     PendingCommit* commit = group[taken++];
+    if (commit->snapshots != nullptr) {
+      for (const auto& [p, snapshot] : *commit->snapshots) next_meta.SetSnapshot(p, snapshot);
+      names = true;
+    }
     if (!HasEffects(*commit->batch)) {
       commit->result = CommitResult{next_meta.version(), {}, {}, {}, {}};
       continue;
@@ -117,7 +141,7 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
     const bool full = shared.is_full || effects.GetWriteBatch()->GetDataSize() > kMaxGroupBytes;
     if (low || full) break;
   }
-  if (next_meta.version() == meta.version()) return taken;
+  if (next_meta.version() == meta.version() && !names) return taken;
 
   next_meta.TakeChanges([&](std::string_view key, std::string_view value) {
     effects.Put(to->family(Family::kMeta), AsSlice(key), AsSlice(value)).PermitUncheckedError();
@@ -175,27 +199,32 @@ StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch, const CommitW
   self.batch = &batch;
   self.watch = &watch;
   self.turn = turn;
-  if (turn != nullptr) turn->lanes = state.lanes;
+  if (turn != nullptr) turn->turns = state.turns;
+  state.RunInTurn(&self);
+  return std::move(self.result);
+}
+
+void GraphStore::State::RunInTurn(PendingCommit* self) {
   std::vector<PendingCommit*> group;
   {
-    MutexLock lock(&state.queue_mutex);
-    if (state.loading) {
-      return FailedPrecondition(
+    MutexLock lock(&queue_mutex);
+    if (loading) {
+      self->result = FailedPrecondition(
           "A load is being appended to the graph; nothing else can be written until it ends.");
+      return;
     }
-    state.queue.push_back(&self);
-    while (!self.done && (state.leading || state.queue.front() != &self)) {
-      self.wake.Wait(&state.queue_mutex);
+    queue.push_back(self);
+    while (!self->done && (leading || queue.front() != self)) {
+      self->wake.Wait(&queue_mutex);
     }
-    if (self.done) return std::move(self.result);
-    group = state.BeginGroup();
+    if (self->done) return;
+    group = BeginGroup();
   }
   for (size_t next = 0; next < group.size();) {
-    next += state.RunGroup(std::span(group).subspan(next));
+    next += RunGroup(std::span(group).subspan(next));
   }
-  MutexLock lock(&state.queue_mutex);
-  state.EndGroup(group);
-  return std::move(self.result);
+  MutexLock lock(&queue_mutex);
+  EndGroup(group);
 }
 
 std::vector<PendingCommit*> GraphStore::State::BeginGroup() {
@@ -220,11 +249,17 @@ std::unique_ptr<Transaction> GraphStore::Begin() const {
   return std::make_unique<Transaction>(View(), state_->numbers, state_->options.max_value_bytes);
 }
 
-std::shared_ptr<const GraphView> GraphStore::View() const { return state_->NewestView(); }
+std::shared_ptr<const GraphView> GraphStore::View() const { return state_->QueryView(); }
 
 const std::string& GraphStore::path() const { return state_->path; }
-uint32_t GraphStore::num_partitions() const { return View()->num_partitions(); }
-uint64_t GraphStore::DiskBytes() const { return state_->CurrentDatabase()->DiskBytes(); }
+uint32_t GraphStore::num_partitions() const { return state_->NewestView()->num_partitions(); }
+uint64_t GraphStore::DiskBytes() const {
+  uint64_t bytes = state_->CurrentDatabase()->DiskBytes();
+  for (const auto& [partition, snapshot] : state_->Snapshots()) {
+    for (const SnapshotFileName& file : snapshot.files) bytes += file.bytes;
+  }
+  return bytes;
+}
 uint64_t GraphStore::CachedAdjacencyBytes() const {
   return state_->cache == nullptr ? 0 : state_->cache->ByteSize();
 }

@@ -14,7 +14,7 @@
 #include "core/status.h"
 #include "core/types.h"
 #include "core/value.h"
-#include "storage/conflict/conflict_lanes.h"
+#include "storage/conflict/conflict_turns.h"
 #include "storage/graph_view.h"
 #include "storage/transaction.h"
 #include "storage/write_batch.h"

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,10 +28,12 @@ struct Mends {
   std::map<LabelId, int64_t> vertices, edges;  // what the counts lack
   // Of a partition, what vertices and edges must get at least next.
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> next_locals;
+  std::set<uint32_t> snapshots;  // partitions whose snapshot is damaged: it goes
   // Something could not be read: what follows from it is not known, and nothing can be mended.
   bool unreadable = false;
   bool empty() const {
-    return records.empty() && vertices.empty() && edges.empty() && next_locals.empty();
+    return records.empty() && vertices.empty() && edges.empty() && next_locals.empty() &&
+           snapshots.empty();
   }
 };
 

@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "storage/codec/element_id.h"
 #include "storage/disk/disk_room.h"
+#include "storage/rocks/snapshots/named_snapshots.h"
 
 namespace koios::storage {
 namespace {
@@ -94,7 +95,13 @@ Status OpenForWriting(uint32_t format, StoreState* state) {
   database->Keep(state->holder);
   state->mark = std::move(mark);
   state->SetDatabase(std::move(database));
-  return state->LoadMeta();
+  RETURN_IF_ERROR(state->LoadMeta());
+  {
+    // Those that are being built have no name yet.
+    MutexLock lock(&state->queue_mutex);
+    if (state->building_snapshots) return OkStatus();
+  }
+  return RemoveUnnamedSnapshots(state->snapshot_folder(), state->meta.snapshots());
 }
 
 Status CheckVersion(const StoreState& state, uint64_t marked) {

@@ -5,6 +5,7 @@
 //   STAGED   only while the graph is not published (data_folder.h)
 //   db/      RocksDB: families as in codec/keys.h
 //   ingest/  files of a load that is not finished; removed at open
+//   snapshots/  files that the database names (snapshot/format.h); others are removed at open
 //   lost/    logs that a repair could not use
 // Nothing is changed in a folder before its files were found to be what the mark says.
 #pragma once

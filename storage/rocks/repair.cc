@@ -33,7 +33,7 @@ Status SetAsideLogsBehindDamage(const std::string& path, const MarkContent& mark
   const std::string db_path = path + "/" + kDatabaseFolder;
   uint64_t damaged = 0;
   for (const auto& [number, log] : mark.logs) {
-    const Status status = CheckMarkedLog(log, db_path);
+    Status status = CheckMarkedLog(log, db_path);
     if (status.ok()) continue;
     if (status.code() != StatusCode::kDataLoss) return status;
     damaged = number;
@@ -72,6 +72,7 @@ Status WriteMends(const Mends& mends, GraphStore* store) {
     meta.SetNextLocals(partition, std::max(next.first, meta.next_vertex_local(partition)),
                        std::max(next.second, meta.next_edge_local(partition)));
   }
+  for (const uint32_t partition : mends.snapshots) meta.SetSnapshot(partition, {});
   meta.SetVersion(meta.version() + 1);
   meta.TakeChanges(
       [&](std::string_view key, std::string_view value) { put(Family::kMeta, key, value); });
@@ -135,7 +136,7 @@ Status RepairStore(const std::string& path, const StoreOptions& options, const C
 }
 
 Status RepairFormat(const std::string& path, std::vector<std::string>* done) {
-  const Status found = CheckDataFormat(path);
+  Status found = CheckDataFormat(path);
   if (found.code() != StatusCode::kDataLoss) return found;
   ASSIGN_OR_RETURN(const auto lock, FileLock::Acquire(path + "/LOCK", /*shared=*/false,
                                                       "The data folder '" + path + "'"));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/mutex.h"
-#include "storage/conflict/conflict_lanes.h"
+#include "storage/conflict/conflict_turns.h"
 #include "storage/conflict/conflict_window.h"
 #include "storage/disk/disk_room.h"
 #include "storage/disk/files.h"
@@ -20,6 +20,7 @@
 #include "storage/rocks/graph_store.h"
 #include "storage/rocks/memory/adjacency_cache.h"
 #include "storage/rocks/rocks_view.h"
+#include "storage/view/snapshot_set.h"
 
 namespace koios::storage {
 
@@ -28,6 +29,7 @@ inline constexpr char kFormatFile[] = "FORMAT";
 inline constexpr char kHolderFile[] = "HOLDER";
 inline constexpr char kDatabaseFolder[] = "db";
 inline constexpr char kIngestFolder[] = "ingest";
+inline constexpr char kSnapshotFolder[] = "snapshots";
 inline constexpr char kMarkFile[] = "MARK";
 inline constexpr char kNewMarkFile[] = "MARK.repaired";  // while a repair runs
 
@@ -35,7 +37,8 @@ inline constexpr char kNewMarkFile[] = "MARK.repaired";  // while a repair runs
 struct PendingCommit {
   const WriteBatch* batch = nullptr;
   const CommitWatch* watch = nullptr;
-  CommitTurn* turn = nullptr;  // null: nobody's
+  CommitTurn* turn = nullptr;                 // null: nobody's
+  const NamedSnapshots* snapshots = nullptr;  // to be named, and nothing else
   StatusOr<CommitResult> result = Status(StatusCode::kUnknown, "undecided");
   bool done = false;
   CondVar wake;
@@ -54,9 +57,10 @@ struct GraphStore::State {
   std::deque<PendingCommit*> queue KOIOS_GUARDED_BY(queue_mutex);
   bool leading KOIOS_GUARDED_BY(queue_mutex) = false;  // somebody leads a group
   bool loading KOIOS_GUARDED_BY(queue_mutex) = false;  // a BulkWriter appends
+  bool building_snapshots KOIOS_GUARDED_BY(queue_mutex) = false;
 
   std::shared_ptr<Numbers> numbers;
-  const std::shared_ptr<ConflictLanes> lanes = std::make_shared<ConflictLanes>();
+  const std::shared_ptr<ConflictTurns> turns = std::make_shared<ConflictTurns>();
 
   // The leader's, or the BulkWriter's.
   MetaState meta;
@@ -68,7 +72,12 @@ struct GraphStore::State {
   mutable Mutex view_mutex;
   std::shared_ptr<Database> database KOIOS_GUARDED_BY(view_mutex);
   std::shared_ptr<const RocksView> view KOIOS_GUARDED_BY(view_mutex);
+  NamedSnapshots snapshots KOIOS_GUARDED_BY(view_mutex);
+  // Of the newest version; null: none are.
+  std::shared_ptr<const SnapshotSet> opened_snapshots KOIOS_GUARDED_BY(view_mutex);
 
+  // What queries read: from snapshots, as far as they are there and whole.
+  std::shared_ptr<const GraphView> QueryView() const;
   std::shared_ptr<const RocksView> NewestView() const {
     MutexLock lock(&view_mutex);
     return view;
@@ -81,12 +90,19 @@ struct GraphStore::State {
     MutexLock lock(&view_mutex);
     database.swap(next);
   }
+  NamedSnapshots Snapshots() const {
+    MutexLock lock(&view_mutex);
+    return snapshots;
+  }
+  std::string snapshot_folder() const { return path + "/" + kSnapshotFolder; }
   Status LoadMeta();
   // Makes the state of `next_meta`, whose facts are stored, what everybody sees.
   void Publish(MetaState next_meta);
   // The caller leads until EndGroup.
   std::vector<PendingCommit*> BeginGroup() KOIOS_REQUIRES(queue_mutex);
   void EndGroup(const std::vector<PendingCommit*>& group) KOIOS_REQUIRES(queue_mutex);
+  // Waits its turn, and perhaps leads; the answer is in `self`.
+  void RunInTurn(PendingCommit* self);
   // Commits as many of `group` as fit one write, at least one; returns how many.
   size_t RunGroup(std::span<PendingCommit* const> group);
   Status WriteEffects(Growth growth, rocksdb::WriteBatch* effects);

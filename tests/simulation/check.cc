@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "core/value_compare.h"
-#include "tests/simulation/step_tree.h"
 
 namespace koios::simulation {
 namespace {
@@ -75,21 +74,27 @@ engine::SimulationOptions RandomOptions(uint64_t seed, Rng* rng) {
 
 }  // namespace
 
-std::string CheckSeed(uint64_t seed, bool verbose, engine::NetworkFault fault) {
+Case MakeCase(uint64_t seed) {
   Rng rng(seed);
-  const auto graph = MakeGraph(&rng);
-  const RandomQuery query = MakeQuery(&rng, seed % kSeedsPerPath == 0);
-  engine::SimulationOptions options = RandomOptions(seed, &rng);
-  options.fault = fault;
-  options.fault_at = 1 + seed % 4;
+  Case drawn;
+  drawn.graph = MakeGraphData(&rng);
+  drawn.query = MakeQuery(&rng, seed % kSeedsPerPath == 0);
+  drawn.plan = ToPlan(drawn.query);
+  drawn.options = RandomOptions(seed, &rng);
+  return drawn;
+}
+
+std::string Check(const Case& drawn, bool verbose) {
+  const RandomQuery& query = drawn.query;
+  const engine::SimulationOptions& options = drawn.options;
+  const auto graph = BuildGraph(drawn.graph);
   if (verbose) std::fprintf(stderr, "%s\n", ToText(query).c_str());
   std::optional<Answer> answer = Evaluate(query, *graph);
   if (!answer.has_value()) return "";
   std::vector<Value>* expected = &answer->rows;
-  engine::SimulationResult result = engine::Simulate(ToPlan(query), graph, options);
-  const std::string where = "\n  traversal: " + ToText(query) +
-                            "\n  workers:   " + std::to_string(options.num_workers) +
-                            "\n  again:     koios_sim --seed " + std::to_string(seed);
+  engine::SimulationResult result = engine::Simulate(drawn.plan, graph, options);
+  const std::string where =
+      "\n  traversal: " + ToText(query) + "\n  workers:   " + std::to_string(options.num_workers);
   const bool cancelled =
       options.cancel_after_turns != 0 && result.status.code() == StatusCode::kCancelled;
   if (!result.status.ok() && !cancelled) return MessageOf(result.status) + where;
@@ -115,6 +120,15 @@ std::string CheckSeed(uint64_t seed, bool verbose, engine::NetworkFault fault) {
   if (SameRows(*expected, result.rows)) return "";
   return "the answer differs: " + std::to_string(result.rows.size()) + " rows instead of " +
          std::to_string(expected->size()) + where;
+}
+
+std::string CheckSeed(uint64_t seed, bool verbose, engine::NetworkFault fault) {
+  Case drawn = MakeCase(seed);
+  drawn.options.fault = fault;
+  drawn.options.fault_at = 1 + seed % 4;
+  const std::string problem = Check(drawn, verbose);
+  if (problem.empty()) return "";
+  return problem + "\n  again:     koios_sim --seed " + std::to_string(seed);
 }
 
 }  // namespace koios::simulation

@@ -82,72 +82,6 @@ Traversal MakeSteps(Rng* rng, bool paths, int depth, int length, bool* vertices)
   return steps;
 }
 
-// ---- text
-// ----------------------------------------------------------------------------------------
-
-std::string StepsText(const Traversal& steps);
-
-std::string StepText(const Step& step) {
-  const std::string number = std::to_string(step.number);
-  std::string inner;
-  for (const Traversal& child : step.children) {
-    inner += (inner.empty() ? "" : ", ") + StepsText(child);
-  }
-  switch (step.kind) {
-    case Kind::kOut:
-      return "out()";
-    case Kind::kIn:
-      return "in()";
-    case Kind::kBoth:
-      return "both()";
-    case Kind::kHasOver:
-      return "has('n', gt(" + number + "))";
-    case Kind::kDedup:
-      return "dedup()";
-    case Kind::kMerge:
-      return "barrier(" + number + ")";
-    case Kind::kValues:
-      return "values('n')";
-    case Kind::kOver:
-      return "is(gt(" + number + "))";
-    case Kind::kSimplePath:
-      return "simplePath()";
-    case Kind::kCount:
-      return "count()";
-    case Kind::kSum:
-      return "sum()";
-    case Kind::kMin:
-      return "min()";
-    case Kind::kMax:
-      return "max()";
-    case Kind::kLimitCount:
-      return "limit(" + number + ").count()";
-    case Kind::kUnion:
-      return "union(" + inner + ")";
-    case Kind::kWhere:
-      return "where(" + inner + ")";
-    case Kind::kNot:
-      return "not(" + inner + ")";
-    case Kind::kOptional:
-      return "optional(" + inner + ")";
-    case Kind::kLocal:
-      return "local(" + inner + ")";
-    case Kind::kCoalesce:
-      return "coalesce(" + inner + ")";
-    case Kind::kRepeat:
-      return "repeat(" + inner + ").times(" + number + ")";
-    case Kind::kRepeatEmit:
-      return "repeat(" + inner + ").emit().times(" + number + ")";
-  }
-  return "?";
-}
-
-std::string StepsText(const Traversal& steps) {
-  std::string text;
-  for (const Step& step : steps) text += (text.empty() ? "" : ".") + StepText(step);
-  return text;
-}
-
 // ---- plan
 // ----------------------------------------------------------------------------------------
 
@@ -634,36 +568,49 @@ RandomQuery MakeQuery(Rng* rng, bool paths) {
   return query;
 }
 
-std::string ToText(const RandomQuery& query) {
-  std::string text = "g.V()." + StepsText(query.steps) + (query.paths ? ".path()" : "");
-  if (query.limit.has_value()) text += ".limit(" + std::to_string(*query.limit) + ")";
-  return text;
-}
-
 plan::Plan ToPlan(const RandomQuery& query) { return PlanBuilder().Build(query); }
 
-std::shared_ptr<const storage::MemoryGraph> MakeGraph(Rng* rng) {
-  auto graph = std::make_shared<storage::MemoryGraph>(static_cast<uint32_t>(1 + rng->Uniform(8)));
+std::shared_ptr<const storage::MemoryGraph> BuildGraph(const GraphData& data) {
+  auto graph = std::make_shared<storage::MemoryGraph>(data.partitions);
   std::vector<VertexRef> vertices;
-  const uint64_t num_vertices = rng->Uniform(30);
-  for (uint64_t i = 0; i < num_vertices; ++i) {
+  for (const std::optional<int64_t>& number : data.vertices) {
     storage::PropertyList properties;
-    if (rng->Uniform(5) != 0) {
-      properties.emplace_back("n", Value::Long(static_cast<int64_t>(rng->Uniform(12))));
-    }
-    auto vertex = graph->AddVertex(Value::Long(static_cast<int64_t>(i)), "v", properties);
+    if (number.has_value()) properties.emplace_back("n", Value::Long(*number));
+    const Value id = Value::Long(static_cast<int64_t>(vertices.size()));
+    auto vertex = graph->AddVertex(id, "v", properties);
     CHECK(vertex.ok());
     vertices.push_back(*vertex);
+  }
+  for (const GraphData::Edge& edge : data.edges) {
+    CHECK(graph->AddEdge(vertices.at(edge.from), vertices.at(edge.to), "e").ok());
+  }
+  return graph;
+}
+
+GraphData MakeGraphData(Rng* rng) {
+  GraphData data;
+  data.partitions = static_cast<uint32_t>(1 + rng->Uniform(8));
+  const uint64_t num_vertices = rng->Uniform(30);
+  for (uint64_t i = 0; i < num_vertices; ++i) {
+    std::optional<int64_t> number;
+    if (rng->Uniform(5) != 0) number = static_cast<int64_t>(rng->Uniform(12));
+    data.vertices.push_back(number);
   }
   const uint64_t num_edges = num_vertices == 0 ? 0 : rng->Uniform(num_vertices * 3);
   for (uint64_t i = 0; i < num_edges; ++i) {
     // The smaller of two draws: low numbers become hubs.
     const auto pick = [&] {
-      return vertices[std::min(rng->Uniform(num_vertices), rng->Uniform(num_vertices))];
+      const uint64_t one = rng->Uniform(num_vertices);
+      return static_cast<uint32_t>(std::min(one, rng->Uniform(num_vertices)));
     };
-    CHECK(graph->AddEdge(pick(), pick(), "e").ok());
+    const uint32_t to = pick();
+    data.edges.push_back({pick(), to});
   }
-  return graph;
+  return data;
+}
+
+std::shared_ptr<const storage::MemoryGraph> MakeGraph(Rng* rng) {
+  return BuildGraph(MakeGraphData(rng));
 }
 
 std::optional<Answer> Evaluate(const RandomQuery& query, const storage::GraphView& graph) {

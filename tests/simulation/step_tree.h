@@ -29,7 +29,6 @@ struct Step {
     kMerge,   // equal rows become one, as far as `number` + 1 are remembered
     kValues,  // values('n')
     kOver,    // is(gt(number))
-    kSimplePath,
     kCount,
     kSum,
     kMin,
@@ -43,6 +42,7 @@ struct Step {
     kCoalesce,
     kRepeat,      // repeat(child).times(number)
     kRepeatEmit,  // repeat(child).emit().times(number)
+    kSimplePath,
   };
   Kind kind = Kind::kOut;
   int64_t number = 0;
@@ -63,7 +63,19 @@ RandomQuery MakeQuery(Rng* rng, bool paths);
 std::string ToText(const RandomQuery& query);
 plan::Plan ToPlan(const RandomQuery& query);
 
-// A graph of vertices 'v' with a number 'n', and random edges 'e', self-loops and hubs included.
+// A graph of vertices 'v', some with a number 'n', and edges 'e' between them.
+struct GraphData {
+  struct Edge {
+    uint32_t from = 0;
+    uint32_t to = 0;
+  };
+  uint32_t partitions = 1;
+  std::vector<std::optional<int64_t>> vertices;  // their numbers
+  std::vector<Edge> edges;                       // by the vertices' places
+};
+std::shared_ptr<const storage::MemoryGraph> BuildGraph(const GraphData& data);
+// Random edges, self-loops and hubs included.
+GraphData MakeGraphData(Rng* rng);
 std::shared_ptr<const storage::MemoryGraph> MakeGraph(Rng* rng);
 
 struct Answer {

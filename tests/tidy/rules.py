@@ -44,7 +44,7 @@ LIBRARIES = (
     (re.compile(r'boost/multiprecision/'), ('core/big_number.',)),
     (re.compile(r'readline/'), ()),  # GPL; histedit.h is the one to use
 )
-GENERATED_HEADERS = re.compile(r'(proto/\w+(\.grpc)?\.pb|Gremlin)\.h$')
+GENERATED_HEADERS = re.compile(r'((proto|tests/simulation)/\w+(\.grpc)?\.pb|Gremlin)\.h$')
 
 MAX_HEADER_LINES = 400
 MAX_SOURCE_LINES = 700

@@ -2,6 +2,7 @@
 // some. Grows with its operator's charge.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -16,12 +17,12 @@ class KeyReader {
  public:
   explicit KeyReader(std::vector<uint32_t> slots) : slots_(std::move(slots)) {}
 
-  // All keys of the batch are vertices, in this column; nullptr: not so.
-  const std::vector<VertexRef>* Vertices(const Batch& batch) const {
-    if (slots_.size() != 1 || !batch.Has(slots_[0])) return nullptr;
+  // All keys of the batch are these vertices; none: not so.
+  std::span<const VertexRef> Vertices(const Batch& batch) const {
+    if (slots_.size() != 1 || !batch.Has(slots_[0])) return {};
     const Column& column = batch.slots[slots_[0]];
-    return column.kind() == Column::Kind::kVertex && !column.has_absent() ? &column.vertices()
-                                                                          : nullptr;
+    if (column.kind() != Column::Kind::kVertex || column.has_absent()) return {};
+    return column.vertices();
   }
 
   // False: the row lacks one of them, as an unproductive by() does.
@@ -67,9 +68,9 @@ class DistinctKeys {
   // whose key is new to both.
   Status AddRows(const KeyReader& reader, const Batch& batch, size_t begin, size_t end,
                  const DistinctKeys* passed, ChargeAhead* charge, std::vector<uint32_t>* fresh) {
-    if (const std::vector<VertexRef>* vertices = reader.Vertices(batch)) {
+    if (const auto vertices = reader.Vertices(batch); !vertices.empty()) {
       for (size_t row = begin; row < end; ++row) {
-        const VertexRef vertex = (*vertices)[row];
+        const VertexRef vertex = vertices[row];
         if (passed != nullptr && passed->vertices_.contains(vertex.bits)) continue;
         ASSIGN_OR_RETURN(const bool is_new, Insert(&vertices_, vertex, charge));
         if (is_new) fresh->push_back(static_cast<uint32_t>(row));

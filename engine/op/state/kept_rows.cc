@@ -13,7 +13,7 @@ Batch* KeptRows::ChunkFor(const Batch& source) {
   };
   if (chunks_.empty() || full(chunks_.back()) || !chunks_.back().SameShape(source)) {
     full_bytes_ = ByteSize();
-    chunks_.emplace_back();
+    chunks_.push_back({});
   }
   return &chunks_.back();
 }

@@ -1,10 +1,10 @@
 // KeptRows: rows of one instance and iteration that a barrier keeps, in the order of arrival.
 #pragma once
 
-#include <deque>
 #include <vector>
 
 #include "engine/batch/batch.h"
+#include "engine/batch/fifo.h"
 
 namespace koios::engine {
 
@@ -44,8 +44,8 @@ class KeptRows {
  private:
   Batch* ChunkFor(const Batch& source);
 
-  std::deque<Batch> chunks_;  // each of one shape
-  int64_t full_bytes_ = 0;    // of all chunks but the last
+  Fifo<Batch> chunks_;      // each of one shape
+  int64_t full_bytes_ = 0;  // of all chunks but the last
   size_t size_ = 0;
 };
 

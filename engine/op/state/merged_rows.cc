@@ -78,7 +78,7 @@ int64_t MergedRows::Add(const Batch& input, size_t begin, size_t end, uint32_t g
                         size_t* num_fresh) {
   int64_t bytes = 0;
   if (HoldsOnlyVertices(input)) {
-    const std::vector<VertexRef>& vertices = input.slots[0].vertices();
+    const std::span<const VertexRef> vertices = input.slots[0].vertices();
     for (size_t row = begin; row < end; ++row) {
       const size_t soon = row + kPrefetched;
       if (soon < end) vertices_.Prefetch(vertices[soon].bits, group);

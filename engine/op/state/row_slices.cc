@@ -12,9 +12,10 @@ constexpr size_t kObjectBytes = 4;
 
 // Of all that is in its values.
 size_t FlatBytes(const Column& column) {
-  if (column.kind() != Column::Kind::kValue) return column.ByteSize() - sizeof(Column);
+  if (column.kind() != Column::Kind::kValue) return column.FlatByteSize();
   size_t bytes = 0;
-  for (const Value& value : column.values()) {
+  for (size_t row = 0; row < column.size(); ++row) {
+    const Value& value = column.ValueAt(row);
     const bool path = value.kind() == ValueKind::kPath;
     bytes += path ? value.ByteSize() + value.AsPath().length() * kObjectBytes : value.FlatBytes();
   }
@@ -85,6 +86,16 @@ StatusOr<RowSlices::Slice> RowSlices::Next(const Batch& input, const EvalSources
   slice.bytes = BytesOf(at->evaluation, part.rows);
   Learn(part.rows, slice.bytes);
   return slice;
+}
+
+bool RowSlices::SkipTo(size_t row, StreamCursor* cursor) {
+  auto* at = static_cast<Cursor*>(cursor);
+  if (at == nullptr) return false;
+  if (at->open && at->begin >= row) return true;
+  if (at->open && at->end > row) return false;
+  at->open = at->whole = false;
+  at->end = std::max(at->end, row);
+  return true;
 }
 
 }  // namespace koios::engine

@@ -29,9 +29,14 @@ class RowSlices {
   // result lives until the next call of Next().
   StatusOr<Slice> Next(const Batch& input, const EvalSources& sources, size_t most,
                        std::unique_ptr<StreamCursor>* cursor);
+  // In the middle of a batch: its rows before `row` have no results any more. False: some of them
+  // are being evaluated together with later ones.
+  static bool SkipTo(size_t row, StreamCursor* cursor);
 
  private:
-  static constexpr size_t kFirstRows = 8;
+  // Twice as many each time, as long as they are small: the first one may be as large as a value
+  // may be.
+  static constexpr size_t kFirstRows = 1;
 
   struct Cursor : StreamCursor {
     Batch part;  // of the input, unless it is `whole`

@@ -1,12 +1,14 @@
 // StateTable: what an operator keeps per instance and iteration. An instance's states stand
-// together, so that the end of one of many instances costs no more than what it has. Pointers stay
-// valid until their state is erased.
+// together, so that the end of one of many instances costs no more than what it has; outside loops
+// it is one, in the instance's place. Pointers stay valid until their state is erased.
 #pragma once
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "engine/batch/instance_map.h"
 #include "engine/op/operator.h"
 
 namespace koios::engine {
@@ -16,35 +18,61 @@ class StateTable {
  public:
   // nullptr: there is none.
   State* Find(const StateKey& key) {
-    const auto found = states_.find(key.instance);
-    if (found == states_.end()) return nullptr;
-    const auto state = found->second.find(key.loops);
-    return state == found->second.end() ? nullptr : &state->second;
+    States* states = states_.Find(key.instance);
+    return states == nullptr ? nullptr : states->Find(key.loops);
   }
   // The state of a run, made from `args` when there was none; whether it is new.
   template <typename... Args>
   std::pair<State*, bool> FindOrMake(const Run& run, Args&&... args) {
-    const auto [state, fresh] =
-        states_[run.instance].try_emplace(run.loops, std::forward<Args>(args)...);
-    return {&state->second, fresh};
+    States* states = states_.FindOrMake(run.instance).first;
+    if (State* found = states->Find(run.loops)) return {found, false};
+    if (states->first.has_value()) {
+      if (states->others == nullptr) states->others = std::make_unique<std::map<Loops, State>>();
+      return {&states->others->try_emplace(run.loops, std::forward<Args>(args)...).first->second,
+              true};
+    }
+    states->first_loops = run.loops;
+    return {&states->first.emplace(std::forward<Args>(args)...), true};
   }
   void Erase(const StateKey& key) {
-    const auto found = states_.find(key.instance);
-    if (found == states_.end()) return;
-    found->second.erase(key.loops);
-    if (found->second.empty()) states_.erase(found);
+    States* states = states_.Find(key.instance);
+    if (states == nullptr) return;
+    if (states->first.has_value() && states->first_loops == key.loops) {
+      states->first.reset();
+    } else if (states->others != nullptr) {
+      states->others->erase(key.loops);
+    }
+    if (states->empty()) states_.Erase(key.instance);
   }
   // Calls use(state) for each state of the instance and erases them.
   template <typename Use>
   void Release(const InstanceId& instance, const Use& use) {
-    const auto found = states_.find(instance);
-    if (found == states_.end()) return;
-    for (auto& [loops, state] : found->second) use(state);
-    states_.erase(found);
+    States* states = states_.Find(instance);
+    if (states == nullptr) return;
+    if (states->first.has_value()) use(*states->first);
+    if (states->others != nullptr) {
+      for (auto& [loops, state] : *states->others) use(state);
+    }
+    states_.Erase(instance);
   }
 
  private:
-  absl::flat_hash_map<InstanceId, std::map<Loops, State>, std::hash<InstanceId>> states_;
+  // Of one instance, by iteration.
+  struct States {
+    State* Find(const Loops& loops) {
+      if (first.has_value() && first_loops == loops) return &*first;
+      if (others == nullptr) return nullptr;
+      const auto found = others->find(loops);
+      return found == others->end() ? nullptr : &found->second;
+    }
+    bool empty() const { return !first.has_value() && (others == nullptr || others->empty()); }
+
+    Loops first_loops;
+    std::optional<State> first;
+    std::unique_ptr<std::map<Loops, State>> others;
+  };
+
+  InstanceMap<States> states_;
 };
 
 }  // namespace koios::engine

@@ -4,44 +4,19 @@
 // other and nothing waits.
 #include <algorithm>
 
+#include "planner/op_table.h"
 #include "planner/rules/loops/loop_times.h"
 #include "planner/rules/rules.h"
 
 namespace koios::planner {
 namespace {
 
-constexpr char kReadEffect[] = "side_effect";
-constexpr char kAskEffect[] = "in_side_effect";
-
-bool ReadsEffects(const Expression& expression) {
-  if (expression.kind == Expression::Kind::kCall &&
-      (expression.name == kReadEffect || expression.name == kAskEffect)) {
-    return true;
-  }
-  return std::any_of(expression.args.begin(), expression.args.end(),
-                     [](const ExpressionPtr& arg) { return ReadsEffects(*arg); });
-}
-
-// By the op or one inside it.
 bool ReadsEffects(const Op& op) {
   bool reads = false;
-  ForEachExpression(op, [&reads](const Expression& part) { reads = reads || ReadsEffects(part); });
-  const std::vector<Chain>* children = ChildrenOf(op);
-  if (reads || children == nullptr) return reads;
-  return std::any_of(children->begin(), children->end(), [](const Chain& child) {
-    return std::any_of(child.ops.begin(), child.ops.end(),
-                       [](const Op& inner) { return ReadsEffects(inner); });
+  ForEachExpression(op, [&reads](const Expression& part) {
+    reads = reads || HasCallWith(part, plan::kReadsEffect);
   });
-}
-
-// What passes a set of the visited is decided by who comes first.
-bool Visits(const Op& op) {
-  const Aggregate* aggregate = As<Aggregate>(op);
-  if (aggregate != nullptr && aggregate->distinct) return true;
-  const std::vector<Chain>* children = ChildrenOf(op);
-  return children != nullptr && std::any_of(children->begin(), children->end(), [](const Chain& c) {
-           return std::any_of(c.ops.begin(), c.ops.end(), Visits);
-         });
+  return reads;
 }
 
 // What is known of the operations behind.
@@ -65,8 +40,7 @@ class Marking {
   void RunChildren(Op* op, const Behind& behind) {
     if (Scope* scope = As<Scope>(op)) {
       const bool first = scope->policy == plan::ScopeExit::FIRST;
-      const bool all =
-          scope->policy == plan::ScopeExit::ALL || scope->policy == plan::ScopeExit::OPTIONAL;
+      const bool all = GivesBodyRows(scope->policy);
       const Behind inside{first || (all && behind.shows), behind.reads};
       for (Chain& body : scope->bodies) Run(&body, inside);
     }
@@ -74,7 +48,8 @@ class Marking {
       for (Chain& branch : split->branches) Run(&branch, behind);
     }
     if (Loop* loop = As<Loop>(op)) {
-      const bool lazy = (HasEffects(*op) && ReadsEffects(*op)) || Visits(*op);
+      const bool lazy = (HasEffects(*op) && AnyOp(*op, ReadsEffects)) ||
+                        AnyOp(*op, [](const Op& each) { return TraitsOf(each).races; });
       if (lazy || (behind.shows && !LeavesAtOnce(*loop))) {
         loop->breadth_first = true;
         changed_ = true;
@@ -85,21 +60,14 @@ class Marking {
 
   // From behind the op to before it.
   static void Pass(const Op& op, Behind* behind) {
-    if (As<Limit>(op) || As<Tail>(op)) behind->shows = true;
-    if (As<Order>(op) || As<Sample>(op) || As<Cap>(op)) behind->shows = false;
-    if (const Reduce* reduce = As<Reduce>(op)) {
-      behind->shows =
-          reduce->function == plan::Reduce::FOLD || reduce->function == plan::Reduce::FOLD_WITH;
-    }
-    if (const Group* group = As<Group>(op); group != nullptr && group->side_effect.empty()) {
-      behind->shows = group->kind == plan::Group::LIST || group->kind == plan::Group::LAST;
-    }
+    const OpTraits traits = TraitsOf(op);
+    if (traits.order != OrderSeen::kAsBehind) behind->shows = traits.order == OrderSeen::kShown;
     // Of rows with equal keys the first one goes on, with all that it has stored.
     if (const Dedup* dedup = As<Dedup>(op)) {
       const bool whole = dedup->keys.size() == 1 && dedup->keys[0].empty();
       behind->shows = behind->shows || !whole || behind->reads;
     }
-    if (EndsHistory(op)) behind->reads = false;
+    if (traits.ends_history) behind->reads = false;
     std::set<std::string> names;
     CollectAllReads(op, &names);
     behind->reads = behind->reads || !names.empty();

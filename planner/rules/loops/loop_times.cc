@@ -3,15 +3,11 @@
 namespace koios::planner {
 
 int64_t TimesOf(const ExpressionPtr& until) {
-  if (until == nullptr || until->kind != Expression::Kind::kCall || until->name != "gte" ||
-      until->args.size() != 2) {
-    return 0;
-  }
+  if (until == nullptr || !IsCall(*until, "gte")) return 0;
   const Expression& loops = *until->args[0];
   const Expression& times = *until->args[1];
-  if (loops.kind != Expression::Kind::kCall || loops.name != "loops" ||
-      times.kind != Expression::Kind::kConstant || times.constant.kind() < ValueKind::kByte ||
-      times.constant.kind() > ValueKind::kLong) {
+  if (!IsCall(loops, "loops") || times.kind != Expression::Kind::kConstant ||
+      times.constant.kind() < ValueKind::kByte || times.constant.kind() > ValueKind::kLong) {
     return 0;
   }
   return times.constant.AsInteger();

@@ -2,6 +2,7 @@
 // the last hop can then be counted by its degrees, and nothing is tested per iteration.
 #include "planner/rules/loops/loop_times.h"
 #include "planner/rules/rules.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -9,21 +10,13 @@ namespace {
 constexpr int64_t kMaxTimes = 16;
 constexpr size_t kMaxOps = 64;  // of what a loop becomes
 
-bool Calls(const Expression& expression, std::string_view function) {
-  if (expression.kind == Expression::Kind::kCall && expression.name == function) return true;
-  for (const ExpressionPtr& arg : expression.args) {
-    if (Calls(*arg, function)) return true;
-  }
-  return false;
-}
-
 // Does the same in every iteration, and remembers nothing.
 bool IsPlain(const Op& op) {
   if (As<Expand>(op) || As<EdgeEnd>(op)) return true;
   const Filter* filter = As<Filter>(op);
-  if (filter != nullptr) return !Calls(*filter->predicate, "loops");
+  if (filter != nullptr) return !HasCallWith(*filter->predicate, plan::kReadsIteration);
   const Project* project = As<Project>(op);
-  return project != nullptr && project->target == kFromVertexName && IsCurrent(*project->value);
+  return project != nullptr && StoresCarried(op) && IsCurrent(*project->value);
 }
 
 // What the loop becomes; empty: it stays.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "planner/op_table.h"
 #include "planner/rules/rules.h"
 
 namespace koios::planner {
@@ -14,11 +15,9 @@ namespace {
 
 // The name of a side-effect that the expression reads.
 void CollectEffectReads(const Expression& expression, std::set<std::string>* names) {
-  if (expression.kind == Expression::Kind::kCall) {
-    if (expression.name == "side_effect") names->insert(expression.args[0]->constant.AsString());
-    if (expression.name == "in_side_effect") {
-      names->insert(expression.args[1]->constant.AsString());
-    }
+  if (IsCallWith(expression, plan::kReadsEffect)) {
+    const size_t name = plan::EffectArgument(*expression.function);
+    names->insert(expression.args[name]->constant.AsString());
   }
   for (const ExpressionPtr& arg : expression.args) CollectEffectReads(*arg, names);
 }
@@ -42,26 +41,14 @@ void CollectEffectWrites(const Op& op, std::set<std::string>* names) {
   }
 }
 
-// All rows are in before one goes on: what reads before it has read.
-bool Waits(const Op& op) {
-  const Aggregate* aggregate = As<Aggregate>(op);
-  return (aggregate != nullptr && !aggregate->distinct) || As<Barrier>(op) || As<Order>(op) ||
-         As<Tail>(op) || As<Sample>(op) || As<Reduce>(op) || As<Group>(op) || As<Cap>(op);
-}
-
 // The name that the filter wants its current value not to be in.
 std::optional<std::string> WantedNew(const Op& op) {
   const Filter* filter = As<Filter>(op);
   if (filter == nullptr) return std::nullopt;
   const Expression& no = *filter->predicate;
-  if (no.kind != Expression::Kind::kCall || no.name != "not" || no.args.size() != 1) {
-    return std::nullopt;
-  }
+  if (!IsCall(no, "not")) return std::nullopt;
   const Expression& in = *no.args[0];
-  if (in.kind != Expression::Kind::kCall || in.name != "in_side_effect" ||
-      !IsCurrent(*in.args[0])) {
-    return std::nullopt;
-  }
+  if (!IsCall(in, "in_side_effect") || !IsCurrent(*in.args[0])) return std::nullopt;
   return in.args[1]->constant.AsString();
 }
 
@@ -86,12 +73,13 @@ std::vector<size_t> LastWriters(const Chain& chain) {
     last[i] = i;
     std::set<std::string> names;
     CollectEffectReads(op, &names);
-    if (Waits(op)) writers.clear();
+    const bool waits = TraitsOf(op).waits;  // what reads before it has read
+    if (waits) writers.clear();
     for (const std::string& name : names) {
       const auto found = writers.find(name);
       if (found != writers.end()) last[i] = std::max(last[i], found->second);
     }
-    if (Waits(op)) continue;
+    if (waits) continue;
     names.clear();
     CollectEffectWrites(op, &names);
     for (const std::string& name : names) writers.emplace(name, i);

@@ -2,7 +2,7 @@
 
 #include "absl/strings/ascii.h"
 #include "planner/plan_error.h"
-#include "planner/steps/expressions/path.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 
@@ -24,11 +24,17 @@ void Require(const ExpressionPtr& input, std::string_view kinds, const std::stri
       CallOf("require", {input, StringConstant(std::string(kinds)), StringConstant(reader)})});
 }
 
+ExpressionPtr TokenOf(std::string_view token, const ExpressionPtr& input) {
+  const plan::FunctionTraits* function = plan::FindFunction(token);
+  CHECK(function != nullptr);  // the parser knows no other tokens, the catalogue no other steps
+  return CallOf(*function, {input});
+}
+
 ExpressionPtr TokenValue(std::string_view token, const ExpressionPtr& input,
                          const std::string& reader, Builder* builder) {
   const bool part = token == "key" || token == "value";
   Require(input, part ? "pq" : kElements, reader, builder);
-  return CallOf(std::string(token), {input});
+  return TokenOf(token, input);
 }
 
 namespace {
@@ -68,13 +74,16 @@ ExpressionPtr KeyValue(const std::string& key, const ExpressionPtr& input, Build
 
 }  // namespace
 
+constexpr plan::FunctionRef kEntryKey = "entry_key", kEntryValue = "entry_value";
+constexpr plan::FunctionRef kMapKeys = "map_keys", kMapValues = "map_values";
+
 ExpressionPtr ColumnValue(std::string_view column, const ExpressionPtr& input,
                           const std::string& reader, Builder* builder) {
   const ValueType type = TypeOf(*input, builder->env());
   Require(input, type == ValueType::kMember ? "no" : "mo", reader, builder);
   const bool entry = type == ValueType::kEntry;
-  if (column == "keys") return CallOf(entry ? "entry_key" : "map_keys", {input});
-  return CallOf(entry ? "entry_value" : "map_values", {input});
+  if (entry) return CallOf(column == "keys" ? kEntryKey : kEntryValue, {input});
+  return CallOf(column == "keys" ? kMapKeys : kMapValues, {input});
 }
 
 StatusOr<ExpressionPtr> BuildByArgument(const Bound& argument, const ExpressionPtr& input,

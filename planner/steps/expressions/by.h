@@ -32,7 +32,9 @@ ExpressionPtr WithId(const ExpressionPtr& value, const Builder& builder);
 // INVALID_ARGUMENT when the step has more than `most`.
 Status CheckByCount(const StepCall& step, size_t most);
 
-// What id(), label(), key(), value() read; as `reader` says it in messages.
+// What id(), label(), key(), value() read.
+ExpressionPtr TokenOf(std::string_view token, const ExpressionPtr& input);
+// The same where `input` must be something that has it; as `reader` says it in messages.
 ExpressionPtr TokenValue(std::string_view token, const ExpressionPtr& input,
                          const std::string& reader, Builder* builder);
 // Emits what makes it an error when `input` is none of `kinds` (letters: the engine's function

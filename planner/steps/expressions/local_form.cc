@@ -8,7 +8,7 @@ bool IsLocal(const StepCall& step) {
   return !step.args.empty() && step.args[0].IsEnum("Scope") && step.args[0].name == "local";
 }
 
-Status EmitList(const std::string& function, std::vector<ExpressionPtr> args, Builder* builder) {
+Status EmitList(plan::FunctionRef function, std::vector<ExpressionPtr> args, Builder* builder) {
   args.insert(args.begin(), Current());
   builder->Emit(Project{CallOf(function, std::move(args)), "", plan::Project::DROP_ROW});
   return OkStatus();

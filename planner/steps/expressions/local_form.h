@@ -10,6 +10,6 @@ namespace koios::planner {
 
 bool IsLocal(const StepCall& step);
 // Replaces the current value by `function`(current, args...).
-Status EmitList(const std::string& function, std::vector<ExpressionPtr> args, Builder* builder);
+Status EmitList(plan::FunctionRef function, std::vector<ExpressionPtr> args, Builder* builder);
 
 }  // namespace koios::planner

@@ -1,7 +1,8 @@
 #include "planner/steps/expressions/path.h"
 
 #include <algorithm>
-#include <array>
+
+#include "planner/steps/catalogue.h"
 
 namespace koios::planner {
 namespace {
@@ -12,8 +13,8 @@ bool ReadsInArgument(const parser::Argument& argument) {
 }
 
 bool ReadsInCall(const parser::Call& call) {
-  static constexpr std::array<std::string_view, 3> kReaders = {"path", "simplePath", "cyclicPath"};
-  if (std::find(kReaders.begin(), kReaders.end(), call.name) != kReaders.end()) return true;
+  const StepSpec* spec = FindStep(call.name);
+  if (spec != nullptr && spec->Has(kReadsPath)) return true;
   if (call.name == "select" && !call.arguments.empty() && call.arguments[0].qualifier == "Pop") {
     return true;
   }
@@ -24,10 +25,6 @@ bool ReadsInCall(const parser::Call& call) {
 
 bool ReadsPaths(const parser::Traversal& traversal) {
   return std::any_of(traversal.calls.begin(), traversal.calls.end(), ReadsInCall);
-}
-
-Project NewPath() {
-  return Project{CallOf("path_of", {Current()}), kPathName, plan::Project::LEAVE_ABSENT};
 }
 
 }  // namespace koios::planner

@@ -17,13 +17,16 @@ class PredicateBuilder {
                        "a predicate is wanted here, not " + DescribeBound(predicate));
     }
     const std::string& name = predicate.name;
-    if (IsComparison(name)) return Unary(predicate, name);
-    if (IsTextPredicate(name)) return Text(predicate);
+    if (const plan::FunctionTraits* function = plan::FindFunction(name)) {
+      if (function->Has(plan::kComparison)) return Unary(predicate, *function);
+      if (function->Has(plan::kTextTest)) return Text(predicate, *function);
+      if (function->Has(plan::kMembership)) return Membership(predicate, *function);
+    }
     if (name == "inside") return Pair(predicate, "and", "gt", "lt");
     if (name == "outside") return Pair(predicate, "or", "lt", "gt");
     if (name == "between") return Pair(predicate, "and", "gte", "lt");
-    if (name == "within" || name == "without") return Membership(predicate);
-    if (name == "and" || name == "or") return Combined(predicate);
+    if (name == "and") return Combined(predicate, "and");
+    if (name == "or") return Combined(predicate, "or");
     if (name == "not") return Negated(predicate);
     if (name == "typeOf") return TypeTest(predicate);
     return NotThereYet(predicate.span, step_, "the predicate " + name + " is not there yet");
@@ -40,36 +43,36 @@ class PredicateBuilder {
                          std::to_string(predicate.items.size()));
   }
 
-  StatusOr<ExpressionPtr> Unary(const Bound& predicate, const std::string& function) {
+  StatusOr<ExpressionPtr> Unary(const Bound& predicate, plan::FunctionRef function) {
     RETURN_IF_ERROR(Arity(predicate, 1));
     ASSIGN_OR_RETURN(ExpressionPtr operand, operand_(predicate.items[0]));
     return CallOf(function, {subject_, std::move(operand)});
   }
 
-  StatusOr<ExpressionPtr> Text(const Bound& predicate) {
+  StatusOr<ExpressionPtr> Text(const Bound& predicate, plan::FunctionRef function) {
     RETURN_IF_ERROR(Arity(predicate, 1));
     if (!predicate.items[0].IsString()) {
       return StepError("WRONG_ARGUMENTS", predicate.items[0].span, step_,
                        "the predicate " + predicate.name + " takes a string, not " +
                            DescribeBound(predicate.items[0]));
     }
-    return Unary(predicate, predicate.name);
+    return Unary(predicate, function);
   }
 
-  StatusOr<ExpressionPtr> Pair(const Bound& predicate, const char* combine, const char* low,
-                               const char* high) {
+  StatusOr<ExpressionPtr> Pair(const Bound& predicate, plan::FunctionRef combine,
+                               plan::FunctionRef low, plan::FunctionRef high) {
     RETURN_IF_ERROR(Arity(predicate, 2));
     ASSIGN_OR_RETURN(ExpressionPtr from, operand_(predicate.items[0]));
     ASSIGN_OR_RETURN(ExpressionPtr to, operand_(predicate.items[1]));
     return CallOf(combine, {CallOf(low, {subject_, from}), CallOf(high, {subject_, to})});
   }
 
-  StatusOr<ExpressionPtr> Membership(const Bound& predicate) {
+  StatusOr<ExpressionPtr> Membership(const Bound& predicate, plan::FunctionRef function) {
     ValueList members;
     for (const Bound& item : predicate.items) {
       ASSIGN_OR_RETURN(ExpressionPtr member, operand_(item));
-      if (predicate.items.size() == 1 && member->kind == Expression::Kind::kCall &&
-          member->name == "side_effect" && !IsTrue(*member->args.back())) {
+      if (predicate.items.size() == 1 && IsCall(*member, "side_effect") &&
+          !IsTrue(*member->args.back())) {
         return InSideEffect(predicate, *member);
       }
       if (predicate.items.size() == 1 && member->kind != Expression::Kind::kConstant) {
@@ -87,7 +90,7 @@ class PredicateBuilder {
       }
     }
     ASSIGN_OR_RETURN(Value list, Value::List(std::move(members)));
-    return CallOf(predicate.name, {subject_, Constant(std::move(list))});
+    return CallOf(function, {subject_, Constant(std::move(list))});
   }
 
   // within('a') of the collection that a label stands for.
@@ -107,13 +110,13 @@ class PredicateBuilder {
     return CallOf("not", {std::move(in)});
   }
 
-  StatusOr<ExpressionPtr> Combined(const Bound& predicate) {
+  StatusOr<ExpressionPtr> Combined(const Bound& predicate, plan::FunctionRef function) {
     std::vector<ExpressionPtr> parts;
     for (const Bound& item : predicate.items) {
       ASSIGN_OR_RETURN(ExpressionPtr part, Build(item));
       parts.push_back(std::move(part));
     }
-    return CallOf(predicate.name, std::move(parts));
+    return CallOf(function, std::move(parts));
   }
 
   StatusOr<ExpressionPtr> Negated(const Bound& predicate) {

@@ -71,7 +71,7 @@ class Session {
     ASSIGN_OR_RETURN(const planner::PlannedQuery planned, planner::PlanQuery(query, context));
     options_.transaction = nullptr;
     std::shared_ptr<const storage::GraphView> view = view_;
-    if (planned.mutates) {
+    if (planned.changes_graph) {
       options_.transaction = std::make_shared<storage::Transaction>(view_, numbers_);
       view = options_.transaction;
     }

@@ -10,7 +10,7 @@
 #include "core/big_number.h"
 #include "core/path/path.h"
 #include "core/text.h"
-#include "core/time_print.h"
+#include "core/print/time_print.h"
 
 namespace koios::golden {
 namespace {

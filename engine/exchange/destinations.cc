@@ -1,0 +1,105 @@
+#include "engine/exchange/destinations.h"
+
+#include "core/value_compare.h"
+#include "engine/expr/element_functions.h"
+
+namespace koios::engine {
+namespace {
+
+uint32_t OwnerOf(uint32_t partition, const ExchangePlace& place) {
+  return partition % place.num_workers;
+}
+
+// Where the partitions of the elements in `column` are owned; other values stay.
+void ToOwners(const Column& column, const ExchangePlace& place, std::vector<uint32_t>* to) {
+  Operand operand;
+  operand.column = &column;
+  const ElementRows elements = ElementRows::Of(operand, column.size());
+  for (size_t i = 0; i < elements.vertices.size(); ++i) {
+    (*to)[elements.vertex_rows[i]] = OwnerOf(elements.vertices[i].partition(), place);
+  }
+  for (size_t i = 0; i < elements.edges.size(); ++i) {
+    (*to)[elements.edge_rows[i]] = OwnerOf(elements.edges[i].out.partition(), place);
+  }
+  for (uint32_t row : elements.other_rows) {
+    const Value value = operand.Get(row);
+    if (value.kind() == ValueKind::kVertexProperty) {
+      (*to)[row] = OwnerOf(value.AsVertexProperty().owner.partition(), place);
+    } else if (value.kind() == ValueKind::kProperty) {
+      (*to)[row] = OwnerOf(value.AsProperty().owner.out.partition(), place);
+    }
+  }
+}
+
+uint64_t NumElements(const Schema& schema) {
+  uint64_t elements = 0;
+  for (const auto& [label, count] : schema.vertex_counts) elements += count;
+  for (const auto& [label, count] : schema.edge_counts) elements += count;
+  return elements;
+}
+
+Status ToPartitions(const Column& column, const ExchangePlace& place, std::vector<uint32_t>* to) {
+  if (place.stay && NumElements(place.view->schema()) < place.spread_after_rows) return OkStatus();
+  if (column.kind() != Column::Kind::kInt) {
+    return Internal("An exchange by partition needs partition numbers.");
+  }
+  for (size_t row = 0; row < to->size(); ++row) {
+    (*to)[row] = OwnerOf(static_cast<uint32_t>(column.ints()[row]), place);
+  }
+  return OkStatus();
+}
+
+void ToIds(const Column& column, const ExchangePlace& place, std::vector<uint32_t>* to) {
+  for (size_t row = 0; row < to->size(); ++row) {
+    Value id = column.Get(row);
+    if (id.kind() == ValueKind::kElement) id = id.AsElement().id;
+    (*to)[row] = OwnerOf(place.view->PartitionOfId(id), place);
+  }
+}
+
+void ToHashes(const plan::Exchange& exchange, const Batch& batch, const ExchangePlace& place,
+              std::vector<uint32_t>* to) {
+  for (size_t row = 0; row < batch.rows; ++row) {
+    uint64_t hash = 0;
+    for (uint32_t slot : exchange.hash_slots()) {
+      if (!batch.Has(slot)) continue;
+      hash = hash * 0x9E3779B97F4A7C15ull + EquivalenceHash(batch.slots[slot].Get(row));
+    }
+    (*to)[row] = static_cast<uint32_t>((hash >> 16) % place.num_workers);
+  }
+}
+
+}  // namespace
+
+StatusOr<std::vector<uint32_t>> Destinations(const plan::Exchange& exchange, const Batch& batch,
+                                             const ExchangePlace& place) {
+  std::vector<uint32_t> to(batch.rows, place.worker);
+  if (batch.rows == 0) return to;  // all were dropped, and columns of none may have any kind
+  switch (exchange.key()) {
+    case plan::Exchange::OWNER:
+      if (!place.stay && batch.Has(exchange.slot())) {
+        ToOwners(batch.slots[exchange.slot()], place, &to);
+      }
+      return to;
+    case plan::Exchange::PARTITION:
+      RETURN_IF_ERROR(ToPartitions(batch.slots[0], place, &to));
+      return to;
+    case plan::Exchange::ID:
+      if (!place.stay) ToIds(batch.slots[0], place, &to);
+      return to;
+    case plan::Exchange::HOME: {
+      size_t row = 0;
+      for (const Run& run : batch.runs) {
+        for (uint32_t i = 0; i < run.count; ++i) to[row++] = run.instance.home;
+      }
+      return to;
+    }
+    case plan::Exchange::HASH:
+      ToHashes(exchange, batch, place, &to);
+      return to;
+    default:
+      return Internal("The plan has an unknown exchange.");
+  }
+}
+
+}  // namespace koios::engine

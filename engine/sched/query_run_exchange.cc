@@ -1,0 +1,138 @@
+// What goes from one worker to another: rows, and what is said about them.
+#include <algorithm>
+#include <utility>
+
+#include "engine/exchange/destinations.h"
+#include "engine/sched/query_run.h"
+#include "engine/sched/query_run_host.h"
+
+namespace koios::engine {
+
+Status QueryRun::RunExchange(Node* node) {
+  node->lane->active = TakeInput(node);
+  const Batch& batch = node->lane->active->batch;
+  CountOut(node, batch);
+  std::vector<uint32_t> to;
+  bool all_stay = worker_.num_workers == 1 || spec_->plan.one_worker();
+  if (!all_stay) {
+    ExchangePlace place;
+    place.view = spec_->view.get();
+    place.worker = worker_.index;
+    place.num_workers = worker_.num_workers;
+    place.stay = worker_.shared_view && !spread_;
+    // Of `V().out().limit(3)` the first partitions may be enough.
+    place.spread_after_rows =
+        shape_->IsCutShort(node->op->id()) ? UINT64_MAX : worker_.spread_after_rows;
+    ASSIGN_OR_RETURN(to, Destinations(node->op->exchange(), batch, place));
+    all_stay =
+        std::all_of(to.begin(), to.end(), [&](uint32_t dest) { return dest == worker_.index; });
+  }
+  if (!all_stay) {
+    Route(node, batch, to);
+  } else if (batch.rows > 0) {
+    Enqueue(node->op->next(0), std::move(node->lane->active->batch));
+  }
+  FinishInput(node);
+  if (!all_stay) Pump(node, /*flush=*/false);
+  return OkStatus();
+}
+
+// Per destination: the picked rows, and their runs with an exact share of the weight.
+void QueryRun::Route(Node* node, const Batch& batch, const std::vector<uint32_t>& to) {
+  std::vector<std::vector<uint32_t>> picked(worker_.num_workers);
+  std::vector<std::vector<Run>> runs(worker_.num_workers);
+  std::vector<uint32_t> counts(worker_.num_workers, 0);
+  std::vector<uint32_t> used;
+  uint32_t row = 0;
+  for (const Run& run : batch.runs) {
+    used.clear();
+    for (uint32_t i = 0; i < run.count; ++i, ++row) {
+      if (counts[to[row]]++ == 0) used.push_back(to[row]);
+      picked[to[row]].push_back(row);
+    }
+    const ExactSplit split = SplitWeight(run.k, static_cast<uint32_t>(used.size()));
+    for (uint32_t i = 0; i < used.size(); ++i) {
+      const uint32_t k = split.low_k + (i < split.num_low ? 0 : 1);
+      runs[used[i]].push_back({run.instance, run.loops, counts[used[i]], k});
+      counts[used[i]] = 0;
+    }
+  }
+  for (uint32_t dest = 0; dest < worker_.num_workers; ++dest) {
+    if (!picked[dest].empty()) {
+      node->outbox->Add(dest, node->iteration, batch, picked[dest], runs[dest]);
+    }
+  }
+}
+
+bool QueryRun::Pump(Node* node, bool flush) {
+  bool moved_here = false;
+  for (uint32_t to = 0; to < worker_.num_workers; ++to) {
+    const bool local = to == worker_.index;
+    for (const Loops& iteration : node->outbox->Waiting(to)) {
+      Batch batch;
+      while ((!local || HasRoom(node->op->next(0), iteration)) &&
+             node->outbox->Take(to, iteration, flush, local, &batch)) {
+        if (local) {
+          Enqueue(node->op->next(0), std::move(batch));
+          moved_here = true;
+        } else {
+          SendData(node, to, iteration, std::move(batch));
+        }
+        batch = {};
+      }
+    }
+  }
+  return moved_here;
+}
+
+void QueryRun::SendData(Node* node, uint32_t to, const Loops& iteration, Batch batch) {
+  stats_[node->op->id()].bytes_sent += batch.ByteSize();
+  Frame frame;
+  frame.query = spec_->id;
+  frame.kind = FrameKind::kData;
+  frame.from = worker_.index;
+  frame.op = node->op->id();
+  frame.loops = iteration;
+  frame.batch = std::move(batch);
+  frame.spec = spec_;
+  has_sent_ = true;
+  ++num_sent_;
+  idle_told_ = false;
+  worker_.transport->Send(to, std::move(frame));
+}
+
+void QueryRun::SendControl(uint32_t to, Frame frame) {
+  frame.query = spec_->id;
+  frame.from = worker_.index;
+  frame.spec = spec_;
+  has_sent_ = true;
+  worker_.transport->Send(to, std::move(frame));
+}
+
+void QueryRun::SendReports() {
+  if (ledger_.empty()) return;
+  std::vector<std::vector<Report>> by_home(worker_.num_workers);
+  ledger_.ForEach(
+      [&by_home](Report& report) { by_home[report.instance.home].push_back(std::move(report)); });
+  ledger_.Clear();
+  for (uint32_t home = 0; home < worker_.num_workers; ++home) {
+    if (by_home[home].empty()) continue;
+    Frame frame;
+    frame.kind = FrameKind::kReport;
+    frame.reports = std::move(by_home[home]);
+    SendControl(home, std::move(frame));
+  }
+}
+
+void QueryRun::Broadcast(FrameKind kind, const InstanceId& instance, uint32_t op) {
+  for (uint32_t to = 0; to < worker_.num_workers; ++to) {
+    if (to == worker_.index) continue;
+    Frame frame;
+    frame.kind = kind;
+    frame.op = op;
+    frame.instance = instance;
+    SendControl(to, std::move(frame));
+  }
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,138 @@
+// Weights, and what happens when an instance's is whole: the protocol of DESIGN 5.3.
+#include <algorithm>
+#include <utility>
+
+#include "engine/sched/query_run.h"
+#include "engine/sched/query_run_host.h"
+
+namespace koios::engine {
+namespace {
+
+Status TooMuchWeight() {
+  return Internal("More weight came home than was given: a frame was doubled or is not ours.");
+}
+
+}  // namespace
+
+void QueryRun::ReturnWeight(const InstanceId& instance, uint32_t k, uint32_t count) {
+  if (instance.home != worker_.index) {
+    Report* report = ledger_.FindOrMake(instance).first;
+    report->instance = instance;
+    if (!report->weight.TryAdd(k, count)) Fail(TooMuchWeight());
+    return;
+  }
+  Home* home = homes_.Find(instance.serial);
+  if (home == nullptr) return Fail(Internal("Weight came home to an instance that is over."));
+  if (!home->weight.TryAdd(k, count)) return Fail(TooMuchWeight());
+  if (home->weight.IsOne()) whole_.push_back(instance.serial);
+}
+
+void QueryRun::ReturnRuns(const std::vector<Run>& runs) {
+  for (const Run& run : runs) ReturnWeight(run.instance, run.k);
+}
+
+void QueryRun::AddPending(const InstanceId& instance, const BarrierKey& key) {
+  Barriers* pending = nullptr;
+  if (instance.home == worker_.index) {
+    Home* home = homes_.Find(instance.serial);
+    if (home == nullptr) return Fail(Internal("A barrier waits for an instance that is over."));
+    pending = &home->pending;
+  } else {
+    Report* report = ledger_.FindOrMake(instance).first;
+    report->instance = instance;
+    pending = &report->pending;
+  }
+  if (std::find(pending->begin(), pending->end(), key) == pending->end()) pending->push_back(key);
+}
+
+void QueryRun::Apply(const Report& report) {
+  for (const BarrierKey& key : report.pending) AddPending(report.instance, key);
+  for (uint32_t k : report.weight.Pieces()) ReturnWeight(report.instance, k);
+}
+
+void QueryRun::ArmFirst(const InstanceId& instance, uint32_t op, const Loops& loops) {
+  const std::optional<uint32_t> barrier = shape_->FirstBarrier(op);
+  if (barrier.has_value()) AddPending(instance, {*barrier, loops});
+}
+
+void QueryRun::Settle() {
+  while (!whole_.empty() && failure_.ok()) {
+    Home* home = homes_.Find(whole_.back());
+    whole_.pop_back();
+    if (home == nullptr || !home->weight.IsOne()) continue;
+    if (home->pending.empty() || home->closed) {
+      CompleteInstance(home);
+    } else {
+      FireReady(home);
+    }
+  }
+}
+
+// Fires every pending barrier that no other pending one can reach; what they give shares a new
+// weight 1 (engine rule 1). In `union(out().fold(), in().count()).fold()` the two inner ones fire
+// together, the outer one when what they gave has come to it.
+void QueryRun::FireReady(Home* home) {
+  Barriers ready, waiting;
+  for (const BarrierKey& key : home->pending) {
+    const bool reached = std::any_of(
+        home->pending.begin(), home->pending.end(),
+        [&](const BarrierKey& other) { return !(other == key) && shape_->Reaches(other, key); });
+    (reached ? waiting : ready).push_back(key);
+  }
+  if (ready.empty()) return Fail(Internal("Barriers wait for each other."));
+  home->pending = std::move(waiting);
+  home->weight.Clear();
+  const ExactSplit split = SplitWeight(0, static_cast<uint32_t>(ready.size()));
+  for (uint32_t i = 0; i < ready.size(); ++i) {
+    Fire(ready[i], home, split.low_k + (i < split.num_low ? 0 : 1));
+  }
+}
+
+// A fired barrier arms the next one on its way (engine rule 6): the second count() of
+// `has('x').count().is(gt(5)).count()` is 0 though nothing comes to it.
+void QueryRun::Fire(const BarrierKey& key, Home* home, uint32_t k) {
+  const InstanceId instance = InstanceOf(*home);
+  nodes_[key.op].firings[key.loops].push_back({{instance, key.loops}, WeightPool(k)});
+  busy_.insert(shape_->RankOf(key.op));
+  const std::optional<uint32_t> next = shape_->NextBarrier(key.op);
+  if (next.has_value()) AddPending(instance, {*next, key.loops});
+}
+
+void QueryRun::CompleteInstance(Home* home) {
+  if (home->serial() == 0) {
+    complete_ = true;
+    return;
+  }
+  const uint32_t exit_id = shape_->ExitOf(home->parked->enter);
+  const plan::ScopeExit& exit = nodes_[exit_id].op->scope_exit();
+  if (!home->closed) {
+    if (!home->productive && home->alternative < static_cast<uint32_t>(exit.alternatives_size())) {
+      return StartAlternative(home);
+    }
+    LeaveAtEnd(home, exit);
+    CloseInstance(home);
+  }
+  EndInstance(home);
+}
+
+// Its weight is whole: nothing of it is anywhere, and what was kept for it may go.
+void QueryRun::EndInstance(Home* home) {
+  const InstanceId instance = InstanceOf(*home);
+  const Node& enter = nodes_[home->parked->enter];
+  if (enter.op->scope_enter().serial()) CountClosed(*home);
+  for (uint32_t id : enter.stateful) {
+    if (nodes_[id].code.stream != nullptr) nodes_[id].code.stream->Release(instance);
+    if (nodes_[id].code.barrier != nullptr) nodes_[id].code.barrier->Release(instance);
+  }
+  closings_.Forget(instance);
+  if (home->close_sent) Broadcast(FrameKind::kRelease, instance, 0);
+  Parked::OuterRun& outer = home->parked->runs[home->run];
+  if (--outer.waiting == 0) {
+    ReturnWeight(outer.instance, outer.pool.k(), outer.pool.left());
+    ForgetNested(outer);
+  }
+  const int64_t freed = homes_.End(home);
+  if (freed != 0) spec_->account->Release(freed);
+}
+
+}  // namespace koios::engine

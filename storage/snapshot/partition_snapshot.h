@@ -1,0 +1,123 @@
+// PartitionSnapshot: all of one partition at one version, read from its mapped file (and the older
+// ones of its chain). Calls take batches; what they give is either copied small numbers or spans
+// into the mapping. Immutable; any thread.
+// Rule: every call answers DATA_LOSS rather than wrong; who reads spans asks Damage() after them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/status.h"
+#include "core/types.h"
+#include "storage/snapshot/mapped_file.h"
+#include "storage/snapshot/snapshot_adjacency.h"
+#include "storage/snapshot/snapshot_column.h"
+
+namespace koios::storage {
+
+inline constexpr uint32_t kNoSet = ~uint32_t{0};
+inline constexpr uint64_t kNoLocal = ~uint64_t{0};
+
+// Where a vertex is; kNoSet: there is none.
+struct VertexPlace {
+  uint32_t set = kNoSet;
+  uint64_t row = 0;
+  bool operator==(const VertexPlace&) const = default;
+};
+
+struct LabelSet {
+  std::vector<LabelId> labels;
+  uint64_t rows = 0;  // some may be nobody's
+};
+
+class PartitionSnapshot {
+ public:
+  // DATA_LOSS: it is not what `name` says, damaged or gone: to be dropped and made anew.
+  static StatusOr<std::shared_ptr<const PartitionSnapshot>> Open(const std::string& folder,
+                                                                 uint32_t partition,
+                                                                 const SnapshotFileName& name);
+
+  const SnapshotHeader& header() const { return files_[0]->header(); }
+  uint32_t partition() const { return header().partition; }
+  std::span<const LabelSet> label_sets() const { return label_sets_; }
+  Status Damage() const;
+
+  // out[i]: of locals[i].
+  Status Locate(std::span<const uint64_t> locals, VertexPlace* out) const;
+  // Locals of vertices from *next_local on, of one label set or (kNoSet) all, at most `limit` more;
+  // *next_local goes on behind them, up to header().end_local. A call looks at some thousands of
+  // locals at most, and may find none.
+  Status ScanVertices(uint32_t set, uint64_t* next_local, size_t limit,
+                      std::vector<uint64_t>* locals) const;
+  // out[i]: the local of the vertex with the id (its bytes, storage/codec/element_id.h), or
+  // kNoLocal.
+  Status FindIds(std::span<const std::string_view> ids, uint64_t* out) const;
+
+  // Null: nothing has any.
+  const SnapshotAdjacency* FindAdjacency(uint32_t set, Direction direction, LabelId label) const;
+  // Key kNoName: the given ids.
+  const SnapshotColumn* FindVertexColumn(uint32_t set, KeyId key) const {
+    return FindColumn(SectionIndex::kVertex, set, 0, key);
+  }
+  const SnapshotColumn* FindEdgeColumn(uint32_t set, LabelId label, KeyId key) const {
+    return FindColumn(SectionIndex::kOut, set, label, key);
+  }
+  // A property of the values of a property.
+  const SnapshotColumn* FindItemColumn(uint32_t set, KeyId of, KeyId key) const {
+    return FindColumn(SectionIndex::kValue, set, of, key);
+  }
+  using Adjacencies = std::map<SectionName, std::unique_ptr<SnapshotAdjacency>>;
+  using Columns = std::map<SectionName, std::unique_ptr<SnapshotColumn>>;
+  const Adjacencies& adjacencies() const { return adjacencies_; }
+  const Columns& columns() const { return columns_; }
+  using Sections = std::map<SectionName, std::unique_ptr<MappedSection>>;
+  const Sections& sections() const { return sections_; }
+
+ private:
+  PartitionSnapshot() : refs_(1) {}
+  Status OpenFiles(const std::string& folder, uint32_t partition, const SnapshotFileName& name);
+  Status ReadVertices();
+  Status ReadHeads();
+  const MappedSection* Find(const SectionName& name) const;
+  const SnapshotColumn* FindColumn(SectionIndex index, uint32_t set, uint32_t parent,
+                                   KeyId key) const;
+  Status IsAlive(uint64_t local, bool* alive) const;
+  Status PlaceOf(uint64_t local, VertexPlace* out) const;
+  StatusOr<bool> HasId(uint64_t local, std::string_view id_bytes) const;
+
+  std::vector<std::shared_ptr<const MappedFile>> files_;  // the newest first
+  NarrowRefs refs_;
+  Sections sections_;
+  std::vector<LabelSet> label_sets_;
+  std::vector<LabelRun> runs_;
+  const MappedSection* alive_ = nullptr;
+  const MappedSection* set_of_local_ = nullptr;  // with row_of_local_, unless there are runs
+  const MappedSection* row_of_local_ = nullptr;
+  const MappedSection* id_table_ = nullptr;
+  Adjacencies adjacencies_;
+  Columns columns_;
+};
+
+// Where in-edges are in the adjacency of their out vertices, from which their ids and properties
+// are read: by a search in the out vertex's list, or as stored.
+struct InEdge {
+  ListSlice list;         // of the in vertex, in `in`
+  uint64_t position = 0;  // of the edge, in the same
+};
+struct OutPlace {
+  const SnapshotAdjacency* adjacency =
+      nullptr;  // of the out vertex; null: its snapshot lacks the edge
+  uint64_t position = kNoPosition;
+};
+// `vertices[i]`: the in vertex of edges[i]. `snapshots`: of all partitions, by number.
+Status FindOutPlaces(const SnapshotAdjacency& in, std::span<const VertexRef> vertices,
+                     std::span<const InEdge> edges,
+                     std::span<const PartitionSnapshot* const> snapshots, OutPlace* out);
+
+}  // namespace koios::storage

@@ -1,0 +1,200 @@
+#include "storage/snapshot/snapshot_adjacency.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace koios::storage {
+namespace {
+
+// Without the processor's own instruction, which a portable build has not, std::popcount is a call.
+uint64_t BitsIn(uint64_t word) {
+  word -= word >> 1 & 0x5555555555555555;
+  word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+  word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
+  return (word * 0x0101010101010101) >> 56;
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<SnapshotAdjacency>> SnapshotAdjacency::Make(
+    const SectionName& name, const MappedSection& facts, const AdjacencySections& sections,
+    const NarrowRefs& refs) {
+  RETURN_IF_ERROR(facts.TouchAll());
+  AdjacencyFacts copy;
+  if (facts.rows() != sizeof(copy)) return facts.file().NoteDamage();
+  std::memcpy(&copy, facts.bytes().data(), sizeof(copy));
+  if (sections.neighbours == nullptr) return facts.file().NoteDamage();
+  std::unique_ptr<SnapshotAdjacency> adjacency(new SnapshotAdjacency(name, copy, sections, refs));
+  RETURN_IF_ERROR(adjacency->CheckSections());
+  return adjacency;
+}
+
+Status SnapshotAdjacency::CheckSections() const {
+  const auto& s = sections_;
+  const uint64_t lists = s.presence != nullptr ? facts_.rows_with_any : facts_.rows;
+  const auto has = [](const MappedSection* section, uint64_t rows) {
+    return section == nullptr || section->rows() == rows;
+  };
+  const bool whole = s.neighbours->rows() == facts_.edges &&
+                     has(s.presence, WordsOfBits(facts_.rows)) && has(s.offsets, lists + 1) &&
+                     (s.offsets != nullptr || lists == facts_.edges) &&
+                     (s.edge_ids == nullptr || s.edge_ids->width() == sizeof(EdgeIdRun) ||
+                      s.edge_ids->rows() == facts_.edges) &&
+                     has(s.out_positions, facts_.edges);
+  return whole ? OkStatus() : file().NoteDamage();
+}
+
+Status SnapshotAdjacency::ListOfPresent(uint64_t list, ListSlice* out) const {
+  if (sections_.offsets == nullptr) {
+    *out = {list, 1};
+  } else {
+    RETURN_IF_ERROR(sections_.offsets->Touch(list, 2));
+    const uint64_t begin = NumberAt(*sections_.offsets, list);
+    const uint64_t end = NumberAt(*sections_.offsets, list + 1);
+    if (begin > end) return file().NoteDamage();
+    *out = {begin, end - begin};
+  }
+  return out->begin + out->count <= facts_.edges ? OkStatus() : file().NoteDamage();
+}
+
+Status SnapshotAdjacency::ListOf(uint64_t row, ListSlice* out) const {
+  DCHECK(row < facts_.rows);
+  if (sections_.presence == nullptr) return ListOfPresent(row, out);
+  RETURN_IF_ERROR(sections_.presence->Touch(row / 64, 1));
+  const PresenceWord& word = sections_.presence->As<PresenceWord>()[row / 64];
+  *out = {};
+  if ((word.bits >> (row % 64) & 1) == 0) return OkStatus();
+  const uint64_t below = word.bits & ((uint64_t{1} << (row % 64)) - 1);
+  const uint64_t list = word.before + BitsIn(below);
+  return list < facts_.rows_with_any ? ListOfPresent(list, out) : file().NoteDamage();
+}
+
+bool SnapshotAdjacency::AllChecked() const {
+  return sections_.neighbours->checked() &&
+         (sections_.offsets == nullptr || sections_.offsets->checked()) &&
+         (sections_.presence == nullptr || sections_.presence->checked());
+}
+
+template <typename Number>
+bool SnapshotAdjacency::FillLists(std::span<const uint64_t> rows, ListSlice* out) const {
+  const Number* const begins =
+      sections_.offsets == nullptr ? nullptr : sections_.offsets->As<Number>();
+  uint64_t wrong = 0;
+  const auto fill = [&](uint64_t list, ListSlice* slice) {
+    const uint64_t begin = begins == nullptr ? list : begins[list];
+    const uint64_t end = begins == nullptr ? list + 1 : begins[list + 1];
+    wrong |= static_cast<uint64_t>(begin > end) | static_cast<uint64_t>(end > facts_.edges);
+    *slice = {begin, end - begin};
+  };
+  if (sections_.presence == nullptr) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      DCHECK(rows[i] < facts_.rows);
+      fill(rows[i], &out[i]);
+    }
+    return wrong == 0;
+  }
+  const PresenceWord* const words = sections_.presence->As<PresenceWord>();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    DCHECK(rows[i] < facts_.rows);
+    const PresenceWord& word = words[rows[i] / 64];
+    const uint64_t bit = uint64_t{1} << (rows[i] % 64);
+    out[i] = {};
+    if ((word.bits & bit) == 0) continue;
+    const uint64_t list = word.before + BitsIn(word.bits & (bit - 1));
+    if (list >= facts_.rows_with_any) return false;
+    fill(list, &out[i]);
+  }
+  return wrong == 0;
+}
+
+Status SnapshotAdjacency::Lists(std::span<const uint64_t> rows, ListSlice* out) const {
+  if (AllChecked()) {
+    const bool wide = sections_.offsets != nullptr && sections_.offsets->width() == 8;
+    const bool right = wide ? FillLists<uint64_t>(rows, out) : FillLists<uint32_t>(rows, out);
+    return right ? file().Damage() : file().NoteDamage();
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    RETURN_IF_ERROR(ListOf(rows[i], &out[i]));
+    RETURN_IF_ERROR(sections_.neighbours->Touch(out[i].begin, out[i].count));
+  }
+  return file().Damage();
+}
+
+Status SnapshotAdjacency::Degrees(std::span<const uint64_t> rows, uint64_t* out) const {
+  ListSlice list;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    RETURN_IF_ERROR(ListOf(rows[i], &list));
+    out[i] = list.count;
+  }
+  return file().Damage();
+}
+
+Status SnapshotAdjacency::EdgeIds(std::span<const uint64_t> positions, uint64_t* out) const {
+  const MappedSection* const ids = sections_.edge_ids;
+  if (ids == nullptr) return file().NoteDamage();
+  if (ids->width() == sizeof(EdgeIdRun)) {
+    RETURN_IF_ERROR(ids->TouchAll());
+    const std::span<const EdgeIdRun> runs(ids->As<EdgeIdRun>(), ids->rows());
+    for (size_t i = 0; i < positions.size(); ++i) {
+      const auto after = std::upper_bound(
+          runs.begin(), runs.end(), positions[i],
+          [](uint64_t position, const EdgeIdRun& run) { return position < run.first_position; });
+      if (after == runs.begin()) return file().NoteDamage();
+      const EdgeIdRun& run = *(after - 1);
+      out[i] = run.first_id + (positions[i] - run.first_position);
+    }
+    return file().Damage();
+  }
+  for (size_t i = 0; i < positions.size(); ++i) {
+    RETURN_IF_ERROR(ids->Touch(positions[i], 1));
+    out[i] = facts_.first_edge_id + NumberAt(*ids, positions[i]);
+  }
+  return file().Damage();
+}
+
+Status SnapshotAdjacency::Find(std::span<const EdgeProbe> probes, uint64_t* out) const {
+  for (size_t i = 0; i < probes.size(); ++i) {
+    const EdgeProbe& probe = probes[i];
+    out[i] = kNoPosition;
+    if (probe.row >= facts_.rows) continue;
+    ListSlice list;
+    RETURN_IF_ERROR(Lists({&probe.row, 1}, &list));
+    uint64_t low = list.begin, high = list.begin + list.count;
+    const uint64_t end = high;
+    while (low < high) {
+      const uint64_t middle = low + (high - low) / 2;
+      if (NeighbourAt(middle) < probe.neighbour) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    if (probe.nth < end - low && NeighbourAt(low + probe.nth) == probe.neighbour) {
+      out[i] = low + probe.nth;
+    }
+  }
+  return file().Damage();
+}
+
+uint64_t SnapshotAdjacency::NthOf(const ListSlice& list, uint64_t position) const {
+  const VertexRef neighbour = NeighbourAt(position);
+  uint64_t first = position;
+  while (first > list.begin && NeighbourAt(first - 1) == neighbour) --first;
+  return position - first;
+}
+
+bool SnapshotAdjacency::HasOutPositions(uint32_t partition, uint64_t number) const {
+  const MappedSection* const peers = sections_.peers;
+  return sections_.out_positions != nullptr && peers != nullptr && partition < peers->rows() &&
+         peers->TouchAll().ok() && number != 0 && NumberAt(*peers, partition) == number;
+}
+
+Status SnapshotAdjacency::OutPositions(std::span<const uint64_t> positions, uint64_t* out) const {
+  for (size_t i = 0; i < positions.size(); ++i) {
+    RETURN_IF_ERROR(sections_.out_positions->Touch(positions[i], 1));
+    out[i] = NumberAt(*sections_.out_positions, positions[i]);
+  }
+  return file().Damage();
+}
+
+}  // namespace koios::storage

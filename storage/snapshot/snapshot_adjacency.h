@@ -1,0 +1,119 @@
+// SnapshotAdjacency: the lists of neighbours in a snapshot of the vertices of one label set, in one
+// direction, by one edge label. Lists are read in place: `Lists` says where they are, and checks
+// that they may be read. Immutable; any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/status.h"
+#include "storage/snapshot/mapped_file.h"
+
+namespace koios::storage {
+
+inline constexpr uint64_t kNoPosition = ~uint64_t{0};
+
+// Neighbours [begin, begin + count) of the adjacency; begin is the position of the first edge.
+struct ListSlice {
+  uint64_t begin = 0;
+  uint64_t count = 0;
+  bool operator==(const ListSlice&) const = default;
+};
+
+// An edge as its vertex sees it: the `nth` (from 0) of those that lead to the neighbour.
+struct EdgeProbe {
+  uint64_t row = 0;
+  VertexRef neighbour;
+  uint64_t nth = 0;
+};
+
+// The sections of one; those that it lacks are null.
+struct AdjacencySections {
+  const MappedSection* presence = nullptr;
+  const MappedSection* offsets = nullptr;
+  const MappedSection* neighbours = nullptr;
+  const MappedSection* edge_ids = nullptr;
+  const MappedSection* out_positions = nullptr;
+  const MappedSection* peers = nullptr;
+};
+
+class SnapshotAdjacency {
+ public:
+  // DATA_LOSS unless the sections fit each other.
+  static StatusOr<std::unique_ptr<SnapshotAdjacency>> Make(const SectionName& name,
+                                                           const MappedSection& facts,
+                                                           const AdjacencySections& sections,
+                                                           const NarrowRefs& refs);
+
+  const SectionName& name() const { return name_; }
+  const AdjacencyFacts& facts() const { return facts_; }
+  uint64_t num_positions() const { return facts_.edges; }
+
+  // out[i]: the list of rows[i]. REQUIRES: rows < facts().rows; out has room for all.
+  Status Lists(std::span<const uint64_t> rows, ListSlice* out) const;
+  Status Degrees(std::span<const uint64_t> rows, uint64_t* out) const;
+
+  // The neighbours as they stand there, by position: narrow references, or (wide) the bits of
+  // VertexRefs. Read them where Lists said; afterwards the file's Damage() says whether they were
+  // what was written.
+  bool is_wide() const { return sections_.neighbours->width() == 8; }
+  const uint32_t* narrow() const { return sections_.neighbours->As<uint32_t>(); }
+  const uint64_t* wide() const { return sections_.neighbours->As<uint64_t>(); }
+  const NarrowRefs& refs() const { return refs_; }
+  VertexRef NeighbourAt(uint64_t position) const {
+    return is_wide() ? VertexRef{wide()[position]} : refs_.Widen(narrow()[position]);
+  }
+
+  // Ids of edges; only out-edges have them here. REQUIRES: positions < num_positions().
+  Status EdgeIds(std::span<const uint64_t> positions, uint64_t* out) const;
+  // Positions of edges; kNoPosition where there is none. Rows beyond the last one have none.
+  Status Find(std::span<const EdgeProbe> probes, uint64_t* out) const;
+  // As `nth` in a probe, of an edge in a list.
+  uint64_t NthOf(const ListSlice& list, uint64_t position) const;
+
+  // Of in-edges, when they are stored and those of file `number` of the out vertex's partition.
+  bool HasOutPositions(uint32_t partition, uint64_t number) const;
+  Status OutPositions(std::span<const uint64_t> positions, uint64_t* out) const;
+
+ private:
+  SnapshotAdjacency(const SectionName& name, const AdjacencyFacts& facts,
+                    const AdjacencySections& sections, const NarrowRefs& refs)
+      : name_(name), facts_(facts), sections_(sections), refs_(refs) {}
+  Status CheckSections() const;
+  bool AllChecked() const;
+  // As Lists, once all is checked. False: what stands there makes no sense.
+  template <typename Number>
+  bool FillLists(std::span<const uint64_t> rows, ListSlice* out) const;
+  Status ListOf(uint64_t row, ListSlice* out) const;
+  Status ListOfPresent(uint64_t list, ListSlice* out) const;
+  const MappedFile& file() const { return sections_.neighbours->file(); }
+
+  const SectionName name_;
+  const AdjacencyFacts facts_;
+  const AdjacencySections sections_;
+  const NarrowRefs refs_;
+};
+
+// Entry `i` of an array that is 1, 2, 3, 4 or 8 bytes wide.
+inline uint64_t NumberAt(const MappedSection& section, uint64_t i) {
+  switch (section.width()) {
+    case 1:
+      return section.As<uint8_t>()[i];
+    case 2:
+      return section.As<uint16_t>()[i];
+    case 3: {
+      const uint8_t* const bytes = section.As<uint8_t>() + 3 * i;
+      return bytes[0] | uint64_t{bytes[1]} << 8 | uint64_t{bytes[2]} << 16;
+    }
+    case 4:
+      return section.As<uint32_t>()[i];
+    default:
+      return section.As<uint64_t>()[i];
+  }
+}
+inline bool BitAt(const MappedSection& section, uint64_t i) {
+  return (section.As<uint64_t>()[i / 64] >> (i % 64) & 1) != 0;
+}
+
+}  // namespace koios::storage

@@ -1,0 +1,61 @@
+#include "storage/view/placed_rows.h"
+
+#include <algorithm>
+
+namespace koios::storage {
+
+Status PlacedRows::Locate(const SnapshotSet& snapshots, std::span<const VertexRef> vertices) {
+  const uint32_t num_partitions = snapshots.num_partitions();
+  starts_.assign(num_partitions + 2, 0);
+  // What is of no partition sorts behind all.
+  const auto partition_of = [num_partitions](VertexRef vertex) {
+    return std::min(vertex.partition(), num_partitions);
+  };
+  for (const VertexRef vertex : vertices) ++starts_[partition_of(vertex) + 1];
+  for (size_t p = 1; p < starts_.size(); ++p) starts_[p] += starts_[p - 1];
+  order_.resize(vertices.size());
+  locals_.resize(vertices.size());
+  places_.resize(vertices.size());
+  for (uint32_t i = 0; i < vertices.size(); ++i) {
+    const uint32_t at = starts_[partition_of(vertices[i])]++;
+    order_[at] = i;
+    locals_[at] = vertices[i].local();
+  }
+  inputs_.clear();
+  rows_.clear();
+  groups_.clear();
+  size_t begin = 0;
+  for (uint32_t p = 0; p < num_partitions; ++p) {
+    const size_t end = starts_[p];  // by now where the next one begins
+    if (begin < end) {
+      RETURN_IF_ERROR(snapshots.Of(p).Locate(std::span(locals_).subspan(begin, end - begin),
+                                             places_.data() + begin));
+      AddGroups(p, begin, end);
+    }
+    begin = end;
+  }
+  return OkStatus();
+}
+
+// Nearly always the vertices of a column are of one label; else each further pass takes the next
+// label set.
+void PlacedRows::AddGroups(uint32_t partition, size_t begin, size_t end) {
+  for (uint64_t next = 0; next < kNoSet;) {
+    const auto set = static_cast<uint32_t>(next);
+    next = kNoSet;
+    Group group{partition, set, static_cast<uint32_t>(rows_.size()), 0};
+    for (size_t at = begin; at < end; ++at) {
+      const VertexPlace& place = places_[at];
+      if (place.set == set) {
+        inputs_.push_back(order_[at]);
+        rows_.push_back(place.row);
+      } else if (place.set > set) {
+        next = std::min<uint64_t>(next, place.set);
+      }
+    }
+    group.end = static_cast<uint32_t>(rows_.size());
+    if (group.size() > 0) groups_.push_back(group);
+  }
+}
+
+}  // namespace koios::storage

@@ -1,0 +1,169 @@
+// Scans and look-ups of SnapshotView.
+#include "storage/view/snapshot_view.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/codec/element_id.h"
+
+namespace koios::storage {
+namespace {
+
+// Vertices whose edges a scan of edges reads at once.
+constexpr size_t kScannedVertices = 64;
+
+// Looks ids up in the snapshot of the partition that each belongs to.
+class IdLookup {
+ public:
+  IdLookup(const SnapshotSet& snapshots, size_t num_ids) : snapshots_(snapshots), found_(num_ids) {}
+
+  void Ask(size_t input, const Value& id) { asked_.push_back({input, IdBytes(id)}); }
+
+  Status Run() {
+    const uint32_t num_partitions = snapshots_.num_partitions();
+    std::vector<std::vector<size_t>> by_partition(num_partitions);
+    for (size_t i = 0; i < asked_.size(); ++i) {
+      by_partition[PartitionOfIdBytes(asked_[i].bytes, num_partitions)].push_back(i);
+    }
+    std::vector<std::string_view> ids;
+    std::vector<uint64_t> locals;
+    for (uint32_t p = 0; p < num_partitions; ++p) {
+      if (by_partition[p].empty()) continue;
+      ids.clear();
+      for (const size_t i : by_partition[p]) ids.push_back(asked_[i].bytes);
+      locals.assign(ids.size(), kNoLocal);
+      RETURN_IF_ERROR(snapshots_.Of(p).FindIds(ids, locals.data()));
+      for (size_t i = 0; i < locals.size(); ++i) {
+        if (locals[i] == kNoLocal) continue;
+        found_[asked_[by_partition[p][i]].input] = VertexRef::Make(p, locals[i]);
+      }
+    }
+    asked_.clear();
+    return OkStatus();
+  }
+
+  const std::vector<std::optional<VertexRef>>& found() const { return found_; }
+
+ private:
+  struct Asked {
+    size_t input = 0;
+    std::string bytes;
+  };
+  const SnapshotSet& snapshots_;
+  std::vector<Asked> asked_;
+  std::vector<std::optional<VertexRef>> found_;
+};
+
+}  // namespace
+
+std::vector<LabelId> WantedLabels(std::span<const LabelId> labels) {
+  std::vector<LabelId> wanted(labels.begin(), labels.end());
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  if (!wanted.empty() && wanted.front() == kNoName) wanted.erase(wanted.begin());
+  return wanted;
+}
+
+// Label by label, as the truth's index of labels has them. The cursor packs the number of the label
+// set among those to be scanned and the next local number.
+Status SnapshotView::ScanVertices(uint32_t partition, std::span<const LabelId> labels,
+                                  ScanCursor* cursor, size_t limit,
+                                  std::vector<VertexRef>* out) const {
+  const PartitionSnapshot& snapshot = snapshots_->Of(partition);
+  std::vector<uint32_t> sets;
+  if (labels.empty()) sets.push_back(kNoSet);
+  for (const LabelId label : WantedLabels(labels)) {
+    for (const uint32_t set : snapshots_->SetsOf(partition, label)) {
+      if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
+    }
+  }
+  const size_t full = FullSize(out->size(), limit);
+  uint64_t next = VertexRef{cursor->next_local}.local();
+  size_t at = VertexRef{cursor->next_local}.partition();
+  std::vector<uint64_t> locals;
+  for (; at < sets.size(); ++at, next = 0) {
+    if (out->size() == full) break;
+    locals.clear();
+    RETURN_IF_ERROR(snapshot.ScanVertices(sets[at], &next, full - out->size(), &locals));
+    for (const uint64_t local : locals) out->push_back(VertexRef::Make(partition, local));
+    if (next < snapshot.header().end_local) break;
+  }
+  cursor->done = at >= sets.size();
+  cursor->next_local = VertexRef::Make(static_cast<uint32_t>(at), next).bits;
+  return OkStatus();
+}
+
+// By out vertex: the cursor's row is its local number, the key where its edges go on.
+Status SnapshotView::ScanEdges(uint32_t partition, std::span<const LabelId> labels,
+                               ExpandCursor* cursor, size_t limit,
+                               std::vector<EdgeRef>* out) const {
+  const PartitionSnapshot& snapshot = snapshots_->Of(partition);
+  const size_t full = FullSize(out->size(), limit);
+  std::vector<uint64_t> locals;
+  std::vector<VertexRef> vertices;
+  uint64_t next = cursor->row;
+  while (next < snapshot.header().end_local) {
+    if (out->size() == full) return OkStatus();
+    locals.clear();
+    vertices.clear();
+    RETURN_IF_ERROR(snapshot.ScanVertices(kNoSet, &next, kScannedVertices, &locals));
+    for (const uint64_t local : locals) vertices.push_back(VertexRef::Make(partition, local));
+    ExpandCursor of_vertices;
+    of_vertices.resume_key = std::move(cursor->resume_key);
+    Expansion found;
+    found.edges = std::move(*out);
+    const Status status = Expand(vertices, Direction::kOut, labels, /*want_edges=*/true,
+                                 &of_vertices, full - found.edges.size(), &found);
+    *out = std::move(found.edges);
+    RETURN_IF_ERROR(status);
+    if (!of_vertices.done) {
+      cursor->row = locals[of_vertices.row];
+      cursor->resume_key = std::move(of_vertices.resume_key);
+      return OkStatus();
+    }
+    cursor->row = next;
+    cursor->resume_key.clear();
+  }
+  cursor->done = true;
+  return OkStatus();
+}
+
+// First the ids as they are, then the integers that strings not found spell.
+Status SnapshotView::LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                    std::vector<VertexRef>* out) const {
+  IdLookup lookup(*snapshots_, ids.size());
+  for (size_t row = 0; row < ids.size(); ++row) {
+    const std::optional<Value> id = TryNormaliseId(ids[row]);
+    if (id) lookup.Ask(row, *id);
+  }
+  RETURN_IF_ERROR(lookup.Run());
+  for (size_t row = 0; row < ids.size(); ++row) {
+    if (lookup.found()[row] || ids[row].kind() != ValueKind::kString) continue;
+    const std::optional<int64_t> number = CanonicalDecimal(ids[row].AsString());
+    if (number) lookup.Ask(row, Value::Long(*number));
+  }
+  RETURN_IF_ERROR(lookup.Run());
+  for (size_t row = 0; row < ids.size(); ++row) {
+    if (!lookup.found()[row]) continue;
+    rows->push_back(static_cast<uint32_t>(row));
+    out->push_back(*lookup.found()[row]);
+  }
+  return OkStatus();
+}
+
+Status SnapshotView::VertexLabels(std::span<const VertexRef> vertices,
+                                  std::vector<LabelId>* out) const {
+  const size_t begin = out->size();
+  out->resize(begin + vertices.size(), kNoName);
+  PlacedRows placed;
+  RETURN_IF_ERROR(placed.Locate(*snapshots_, vertices));
+  for (const PlacedRows::Group& group : placed.groups()) {
+    const LabelSet& set = snapshots_->Of(group.partition).label_sets()[group.set];
+    for (const uint32_t row : placed.Inputs(group)) (*out)[begin + row] = set.labels.front();
+  }
+  return OkStatus();
+}
+
+}  // namespace koios::storage

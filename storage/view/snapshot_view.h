@@ -1,0 +1,67 @@
+// SnapshotView: a GraphView that reads from snapshots what they have, and from another view of the
+// same version (the truth) what they have not: edges by id, and seeks of an index.
+// Unordered scans of edges go by out vertex.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "storage/graph_view.h"
+#include "storage/view/placed_rows.h"
+#include "storage/view/snapshot_set.h"
+
+namespace koios::storage {
+
+class SnapshotView final : public GraphView {
+ public:
+  // REQUIRES: both are of one version.
+  SnapshotView(std::shared_ptr<const SnapshotSet> snapshots, std::shared_ptr<const GraphView> truth)
+      : snapshots_(std::move(snapshots)), truth_(std::move(truth)) {}
+
+  uint64_t version() const override { return truth_->version(); }
+  uint32_t num_partitions() const override { return truth_->num_partitions(); }
+  const Schema& schema() const override { return truth_->schema(); }
+  uint32_t PartitionOfId(const Value& id) const override { return truth_->PartitionOfId(id); }
+
+  Status ScanVertices(uint32_t partition, std::span<const LabelId> labels, ScanCursor* cursor,
+                      size_t limit, std::vector<VertexRef>* out) const override;
+  Status ScanEdges(uint32_t partition, std::span<const LabelId> labels, ExpandCursor* cursor,
+                   size_t limit, std::vector<EdgeRef>* out) const override;
+  Status SeekVertices(uint32_t partition, std::span<const LabelId> labels, KeyId key,
+                      std::span<const Value> values, SeekCursor* cursor, size_t limit,
+                      std::vector<VertexRef>* out) const override {
+    return truth_->SeekVertices(partition, labels, key, values, cursor, limit, out);
+  }
+  Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                        std::vector<VertexRef>* out) const override;
+  Status LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                     std::vector<EdgeRef>* out) const override {
+    return truth_->LookupEdges(ids, rows, out);
+  }
+  Status Expand(std::span<const VertexRef> vertices, Direction direction,
+                std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
+                size_t limit, Expansion* out) const override;
+  Status CountEnds(std::span<const VertexRef> vertices, Direction direction,
+                   std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
+                   std::vector<int64_t>* out) const override;
+  Status VertexLabels(std::span<const VertexRef> vertices,
+                      std::vector<LabelId>* out) const override;
+  Status VertexIds(std::span<const VertexRef> vertices, Column* out) const override;
+  Status EdgeIds(std::span<const EdgeRef> edges, Column* out) const override;
+  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                          PropertyRows* out) const override;
+  Status EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                        PropertyRows* out) const override;
+
+ private:
+  Status DamageOf(std::span<const VertexRef> vertices) const;
+
+  const std::shared_ptr<const SnapshotSet> snapshots_;
+  const std::shared_ptr<const GraphView> truth_;
+};
+
+// The labels that a caller asks for: ascending, each once, without names that do not exist.
+std::vector<LabelId> WantedLabels(std::span<const LabelId> labels);
+
+}  // namespace koios::storage

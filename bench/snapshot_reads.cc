@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -129,7 +130,9 @@ void ReadOutPlaces(const PartitionSnapshot& snapshot, const SnapshotAdjacency& i
                    const std::vector<const PartitionSnapshot*>& all) {
   std::vector<uint64_t> locals;
   uint64_t next = 0;
-  CHECK(snapshot.ScanVertices(in.name().set, &next, 100'000, &locals).ok());
+  while (locals.size() < 100'000 && next < snapshot.header().end_local) {
+    CHECK(snapshot.ScanVertices(in.name().set, &next, 1000, &locals).ok());
+  }
   std::vector<storage::VertexPlace> places(locals.size());
   CHECK(snapshot.Locate(locals, places.data()).ok());
   std::vector<VertexRef> vertices;
@@ -152,7 +155,9 @@ void ReadOutPlaces(const PartitionSnapshot& snapshot, const SnapshotAdjacency& i
 void ReadIds(const PartitionSnapshot& snapshot) {
   std::vector<uint64_t> locals;
   uint64_t next = 0;
-  CHECK(snapshot.ScanVertices(storage::kNoSet, &next, 200'000, &locals).ok());
+  while (locals.size() < 200'000 && next < snapshot.header().end_local) {
+    CHECK(snapshot.ScanVertices(storage::kNoSet, &next, 1000, &locals).ok());
+  }
   std::vector<std::string> ids;
   for (const uint64_t local : locals) {
     storage::VertexPlace place;
@@ -170,6 +175,55 @@ void ReadIds(const PartitionSnapshot& snapshot) {
   std::printf("ids found, of %zu: %.0f\n", views.size(), nanos);
 }
 
+// What the bytes of a column's values are as such: strings without ends and codes, numbers without
+// the rows that have none.
+uint64_t RawBytes(const SnapshotColumn& column) {
+  const bool bits = column.form() == storage::ColumnForm::kFixed && column.fixed_width() == 0;
+  if (column.form() == storage::ColumnForm::kFixed) {
+    return bits ? (column.facts().values + 7) / 8 : column.facts().values * column.fixed_width();
+  }
+  if (column.form() != storage::ColumnForm::kDictionary) return 0;
+  uint64_t bytes = 0;
+  const uint64_t entries = column.by_item() ? column.facts().values : column.facts().rows;
+  for (uint64_t i = 0; i < entries; ++i) {
+    std::string_view text;
+    if (!column.by_item() && !column.HasValue(i)) continue;
+    CHECK(column.StringOf(NumberAt(column.codes(), i), &text).ok());
+    bytes += text.size();
+  }
+  return bytes;
+}
+
+void PrintSizes(const std::vector<const PartitionSnapshot*>& all) {
+  struct Sizes {
+    uint64_t values = 0, bytes = 0, raw = 0;
+  };
+  std::map<storage::ColumnForm, Sizes> forms;
+  for (const PartitionSnapshot* snapshot : all) {
+    for (const auto& [name, column] : snapshot->columns()) {
+      Sizes& sizes = forms[column->form()];
+      sizes.values += column->facts().values;
+      sizes.raw += RawBytes(*column);
+      for (const auto& [section_name, section] : snapshot->sections()) {
+        if (section_name.Of(name.kind) != name || section_name == name) continue;
+        sizes.bytes += section->bytes().size();
+        if (section_name.kind == storage::SectionKind::kHeap) sizes.raw += section->bytes().size();
+      }
+    }
+  }
+  const std::map<storage::ColumnForm, const char*> names = {
+      {storage::ColumnForm::kFixed, "fixed"},
+      {storage::ColumnForm::kDictionary, "dictionary"},
+      {storage::ColumnForm::kHeap, "heap"},
+      {storage::ColumnForm::kEncoded, "encoded"}};
+  for (const auto& [form, sizes] : forms) {
+    std::printf("columns %s: %llu values, %llu bytes, %llu raw\n", names.at(form),
+                static_cast<unsigned long long>(sizes.values),
+                static_cast<unsigned long long>(sizes.bytes),
+                static_cast<unsigned long long>(sizes.raw));
+  }
+}
+
 Status Run(const std::string& folder) {
   std::vector<std::shared_ptr<const PartitionSnapshot>> snapshots;
   ASSIGN_OR_RETURN(const auto names, storage::ListFolder(folder));
@@ -183,6 +237,7 @@ Status Run(const std::string& folder) {
   if (snapshots.empty()) return NotFound("There are no snapshots.");
   std::vector<const PartitionSnapshot*> all;
   for (const auto& snapshot : snapshots) all.push_back(snapshot.get());
+  PrintSizes(all);
   // The longest of each kind in the first partition.
   const SnapshotColumn* column = nullptr;
   for (const auto& [name, one] : all[0]->columns()) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/op/state/charge_ahead.h"
+#include "engine/account/charge_ahead.h"
 
 namespace koios::engine {
 namespace {

@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "core/path/path_ledger.h"
 #include "core/status.h"
 #include "engine/batch/batch.h"
 #include "engine/engine.h"
-#include "engine/scope/weight.h"
+#include "engine/scope/report.h"
 #include "proto/plan.pb.h"
 #include "storage/graph_view.h"
 
@@ -33,23 +32,6 @@ struct QuerySpec {
   QueryOptions options;
   std::shared_ptr<MemoryAccount> account;
   std::shared_ptr<ResultSink> sink;  // used by the coordinator only
-};
-
-// A barrier of one instance and iteration (engine rule 1).
-struct BarrierKey {
-  uint32_t op = 0;
-  Loops loops;
-  bool operator==(const BarrierKey&) const = default;
-};
-
-// Most instances have one at a time.
-using Barriers = absl::InlinedVector<BarrierKey, 1>;
-
-// What comes home for one instance, in one message: weight, and the barriers that wait for it.
-struct Report {
-  InstanceId instance;
-  WeightSum weight;
-  Barriers pending;
 };
 
 // On the wire: never renumber.

@@ -13,7 +13,7 @@
 #include "core/value_compare.h"
 #include "engine/effect/member_set.h"
 #include "engine/expr/each_row.h"
-#include "engine/op/state/slice_sort.h"
+#include "engine/expr/slice_sort.h"
 
 namespace koios::engine {
 namespace {

@@ -4,7 +4,7 @@
 #include "engine/op/group_op.h"
 #include "engine/op/op_test_support.h"
 #include "engine/op/reduce_op.h"
-#include "engine/op/state/charge_ahead.h"
+#include "engine/account/charge_ahead.h"
 #include "gtest/gtest.h"
 
 namespace koios::engine {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/op/operator.h"
-#include "engine/op/state/charge_ahead.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/op/state/kept_rows.h"
 #include "engine/op/state/state_table.h"
 

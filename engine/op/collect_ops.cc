@@ -11,7 +11,7 @@
 #include "engine/batch/ordinal.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/element_ids.h"
-#include "engine/op/state/slice_sort.h"
+#include "engine/expr/slice_sort.h"
 
 namespace koios::engine {
 namespace {

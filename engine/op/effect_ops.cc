@@ -2,7 +2,7 @@
 
 #include "engine/op/collect_op.h"
 #include "engine/op/group_op.h"
-#include "engine/op/state/charge_ahead.h"
+#include "engine/account/charge_ahead.h"
 
 namespace koios::engine {
 namespace {

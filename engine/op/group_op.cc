@@ -1,7 +1,7 @@
 #include "engine/op/group_op.h"
 
 #include "engine/effect/group_table.h"
-#include "engine/op/state/charge_ahead.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/op/state/state_table.h"
 
 namespace koios::engine {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/status.h"
+#include "engine/account/state_account.h"
 #include "engine/batch/batch.h"
 #include "engine/effect/side_effects.h"
 #include "engine/expr/expression.h"
@@ -24,9 +25,8 @@ struct StateKey {
 };
 
 // What an operator may ask of its driver.
-class OperatorHost {
+class OperatorHost : public StateAccount {
  public:
-  virtual ~OperatorHost() = default;
   virtual const storage::GraphView& view() const = 0;
   // The view, when the query may change it; nullptr else.
   virtual storage::Transaction* transaction() const = 0;
@@ -36,9 +36,6 @@ class OperatorHost {
   // Of this worker, for the query.
   virtual PathLedger& paths() = 0;
   EvalSources sources() { return {&view(), &side_effects(), &random(), &paths()}; }
-  // Charges (or with a negative number gives back) bytes of kept state, before they are allocated.
-  // RESOURCE_EXHAUSTED past the query's limit.
-  virtual Status ChargeState(int64_t bytes) = 0;
   ChargeFunction charge() {
     return [this](int64_t bytes) { return ChargeState(bytes); };
   }

@@ -8,7 +8,7 @@
 #include "engine/batch/fifo.h"
 #include "engine/batch/instance_map.h"
 #include "engine/op/fold_operator.h"
-#include "engine/op/state/charge_ahead.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/op/state/state_table.h"
 
 namespace koios::engine {

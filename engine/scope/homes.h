@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "engine/exchange/frame.h"
+#include "engine/scope/report.h"
 #include "engine/scope/weight.h"
 
 namespace koios::engine {

@@ -53,7 +53,7 @@ MappedFile::~MappedFile() {
 
 Status MappedFile::ReadDirectory(uint32_t partition, const SnapshotFileName& name) {
   uint64_t check = 0;
-  const Status header = DecodeSnapshotHeader({data_, kSnapshotHeaderBytes}, &header_, &check);
+  Status header = DecodeSnapshotHeader({data_, kSnapshotHeaderBytes}, &header_, &check);
   if (header.code() == StatusCode::kFailedPrecondition) return header;
   if (!header.ok() || check != name.check || header_.number != name.number ||
       header_.bytes != bytes_ || header_.partition != partition) {
@@ -63,7 +63,7 @@ Status MappedFile::ReadDirectory(uint32_t partition, const SnapshotFileName& nam
                                  header_.num_sections * sizeof(SectionEntry));
   // Copied, then checked: what is believed can't change any more.
   directory_.resize(header_.num_sections);
-  std::memcpy(directory_.data(), entries.data(), entries.size());
+  if (!entries.empty()) std::memcpy(directory_.data(), entries.data(), entries.size());
   const std::string_view copied(reinterpret_cast<const char*>(directory_.data()), entries.size());
   if (SnapshotCheck(copied) != header_.directory_check) return NoteDamage();
   for (const SectionEntry& entry : directory_) {

@@ -42,7 +42,7 @@ class SnapshotDamageTest : public ::testing::Test {
   // DATA_LOSS, or all as it was.
   Status ReadAll(std::shared_ptr<const PartitionSnapshot> snapshot) {
     ModelComparison comparison(model_, {std::move(snapshot)});
-    const Status status = comparison.Run();
+    Status status = comparison.Run();
     EXPECT_EQ(status.ok() ? comparison.difference() : "", "");
     EXPECT_TRUE(status.ok() || status.code() == StatusCode::kDataLoss) << status;
     return status;

@@ -30,7 +30,7 @@ struct SigbusGuard::Registry {
   struct sigaction before = {};
 
   static Registry& Get() {
-    static Registry* const registry = [] {
+    static Registry* const kRegistry = [] {
       auto* made = new Registry();
       made->page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
       handled = made;
@@ -41,7 +41,7 @@ struct SigbusGuard::Registry {
       sigaction(SIGBUS, &action, &made->before);
       return made;
     }();
-    return *registry;
+    return *kRegistry;
   }
 
   // As the handler sees it.

@@ -73,8 +73,8 @@ class RealDisk final : public SnapshotDisk {
 }  // namespace
 
 SnapshotDisk* SnapshotDisk::Real() {
-  static RealDisk* const disk = new RealDisk();
-  return disk;
+  static RealDisk* const kDisk = new RealDisk();
+  return kDisk;
 }
 
 }  // namespace koios::storage

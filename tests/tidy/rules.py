@@ -97,6 +97,29 @@ def check_arrows(tree: SourceTree) -> Iterator[Finding]:
                               f'{room}/ includes {path}, but may use only {may}')
 
 
+def check_circles(tree: SourceTree) -> Iterator[Finding]:
+    """The sub-folders of a folder include each other in one direction."""
+    arrows = collections.defaultdict(dict)  # from a sub-folder to others: where it says so first
+    for file in tree.files:
+        room = '/'.join(file.path.split('/')[:2])
+        if not file.is_cpp or file.path.count('/') < 2 or file.name.endswith('_test.cc'):
+            continue
+        for number, _, path in _includes(file):
+            target = '/'.join(path.split('/')[:2])
+            if path.count('/') > 1 and target != room and path.startswith(file.top + '/'):
+                arrows[room].setdefault(target, (file.path, number, path))
+    for room in sorted(arrows):
+        for target, (path, line, include) in sorted(arrows[room].items()):
+            way, seen = [target], {target}
+            while way:
+                for further in arrows.get(way.pop(), ()):
+                    if further not in seen:
+                        seen.add(further)
+                        way.append(further)
+            if room in seen:
+                yield Finding(path, line, f'{include} closes a circle: {target}/ leads to {room}/')
+
+
 def check_links(tree: SourceTree) -> Iterator[Finding]:
     """The links of CMake say the same as the arrows."""
     for file in tree.files:
@@ -249,6 +272,6 @@ def check_nouns(tree: SourceTree) -> Iterator[Finding]:
                                      'make a sub-folder')
 
 
-RULES = (check_arrows, check_links, check_libraries, check_include_paths, check_lengths,
-         check_columns, check_readmes, check_headers, check_marks, check_machine_paths,
-         check_locks, check_names, check_nouns)
+RULES = (check_arrows, check_circles, check_links, check_libraries, check_include_paths,
+         check_lengths, check_columns, check_readmes, check_headers, check_marks,
+         check_machine_paths, check_locks, check_names, check_nouns)

@@ -50,6 +50,17 @@ class RuleTest(unittest.TestCase):
                           tests__golden__x_dot_cc='#include "server/server.h"\n',
                           tests__simulation__y_dot_cc='#include "tests/simulation/y.h"\n')
 
+    def test_circles(self):
+        rule = rules.check_circles
+        there, back = '#include "engine/b/y.h"\n', '#include "engine/a/x.h"\n'
+        self.assertEqual(len(findings(rule, engine__a__x_dot_h=there, engine__b__y_dot_h=back)), 2)
+        self.assertEqual(len(findings(rule, engine__a__c__x_dot_h=there,
+                                      engine__b__y_dot_h='#include "engine/d/z.h"\n',
+                                      engine__d__z_dot_cc=back)), 3)
+        self.assert_clean(rule, engine__a__x_dot_h=there, engine__b__y_test_dot_cc=back,
+                          engine__b__y_dot_h='#include "engine/engine.h"\n',
+                          engine__engine_dot_h=there)
+
     def test_links(self):
         rule = rules.check_links
         self.assert_found(rule, 'planner links koios_engine',

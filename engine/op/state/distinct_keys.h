@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "core/value_compare.h"
 #include "engine/batch/batch.h"
-#include "engine/op/state/charge_ahead.h"
+#include "engine/account/charge_ahead.h"
 
 namespace koios::engine {
 

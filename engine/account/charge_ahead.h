@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "engine/op/operator.h"
+#include "engine/account/state_account.h"
 
 namespace koios::engine {
 
@@ -18,8 +18,8 @@ inline int64_t BytesOfMany(int64_t count, int64_t bytes) {
 class ChargeAhead {
  public:
   // `bytes`: what the state has charged in all; outlives this.
-  ChargeAhead(OperatorHost* host, int64_t* bytes) : host_(host), bytes_(bytes) {}
-  ~ChargeAhead() { (void)host_->ChargeState(-left_); }
+  ChargeAhead(StateAccount* account, int64_t* bytes) : account_(account), bytes_(bytes) {}
+  ~ChargeAhead() { (void)account_->ChargeState(-left_); }
   ChargeAhead(const ChargeAhead&) = delete;
   ChargeAhead& operator=(const ChargeAhead&) = delete;
 
@@ -27,8 +27,8 @@ class ChargeAhead {
   Status Take(int64_t bytes) {
     if (bytes > left_) {
       const int64_t needed = bytes - left_;
-      const bool ahead = host_->ChargeState(needed + kStep).ok();
-      if (!ahead) RETURN_IF_ERROR(host_->ChargeState(needed));
+      const bool ahead = account_->ChargeState(needed + kStep).ok();
+      if (!ahead) RETURN_IF_ERROR(account_->ChargeState(needed));
       left_ += needed + (ahead ? kStep : 0);
     }
     left_ -= bytes;
@@ -44,7 +44,7 @@ class ChargeAhead {
  private:
   static constexpr int64_t kStep = 16 * 1024;
 
-  OperatorHost* const host_;
+  StateAccount* const account_;
   int64_t* const bytes_;
   int64_t left_ = 0;  // charged and not taken
 };

@@ -1,4 +1,4 @@
-#include "engine/op/state/slice_sort.h"
+#include "engine/expr/slice_sort.h"
 
 #include "core/random.h"
 #include "gtest/gtest.h"

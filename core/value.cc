@@ -65,7 +65,7 @@ struct ValueReps {
     auto* holder = new Holder<T>(std::move(payload));
     holder->bytes = Sum(sizeof(Holder<T>), extent.bytes);
     holder->flat_bytes = Sum(sizeof(Holder<T>), extent.flat_bytes);
-    holder->depth = static_cast<uint32_t>(extent.depth + 1);
+    holder->depth = static_cast<uint16_t>(extent.depth + 1);
     return Value(kind, holder);
   }
 
@@ -269,11 +269,6 @@ const ValueList& Value::AsList() const {
 const ValueMap& Value::AsMap() const {
   DCHECK(kind_ == ValueKind::kMap);
   return ValueReps::Get<ValueMap>(*this);
-}
-
-size_t Value::PathByteSize() const {
-  const PathNode& path = AsPath();
-  return sizeof(Value) + (path.is_charged() ? 0 : static_cast<size_t>(path.bytes));
 }
 
 size_t Value::NestedFlatBytes() const {

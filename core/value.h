@@ -178,8 +178,7 @@ class Value {
   // only the reference, where its objects are charged by themselves (core/path/path_ledger.h).
   // Stored, so this is cheap.
   size_t ByteSize() const {
-    if (!has_rep()) return sizeof(Value);
-    if (kind_ == ValueKind::kPath) return PathByteSize();
+    if (!has_rep() || payload_.rep->charged) return sizeof(Value);
     return sizeof(Value) + static_cast<size_t>(payload_.rep->bytes);
   }
   // Bytes of what a reader of the whole value meets: of paths all objects, whoever is charged for
@@ -190,7 +189,8 @@ class Value {
   // What every shared payload starts with; the payload itself follows (value.cc).
   struct Rep {
     std::atomic<uint32_t> refs{1};
-    uint32_t depth = 0;
+    uint16_t depth = 0;
+    bool charged = false;  // a path whose objects are charged by themselves
     uint64_t bytes = 0;  // of the payload, saturated at half of the range; of a path its flat ones
   };
   friend struct ValueReps;  // value.cc
@@ -213,7 +213,6 @@ class Value {
         Bit(ValueKind::kProperty) | Bit(ValueKind::kPath) | Bit(ValueKind::kElement);
     return (kShared >> static_cast<int>(kind_)) & 1;
   }
-  size_t PathByteSize() const;
   size_t NestedFlatBytes() const;
   void Release();  // drops one reference to the payload, the last one frees it
 

@@ -320,15 +320,17 @@ plan::Plan LongPaths(int64_t times) {
 }
 
 // What waits in each iteration is bounded in bytes, however long the paths are, and rows share
-// them.
+// them: a hop costs one object, so that 100,000 hops of one row take 6.4 MB.
 TEST(EngineTest, LongPathsTakeBoundedMemory) {
   const auto engine = Engine::Create(Workers(1));
-  for (const auto& [times, bound] : {std::pair(30u, 16u << 20), std::pair(200u, 128u << 20)}) {
+  for (const auto& [times, vertices, fan, rows, bound] :
+       {std::tuple(30u, 200, 8, 2000, 16u << 20), std::tuple(200u, 200, 8, 2000, 128u << 20),
+        std::tuple(100'000u, 1, 1, 1, 8u << 20)}) {
     auto sink = std::make_shared<WaitingSink>(1'000'000);
-    engine->Submit(LongPaths(times), FanGraph(200, 8), {}, sink);
+    engine->Submit(LongPaths(times), FanGraph(vertices, fan), {}, sink);
     const QueryResult result = sink->Wait();
     EXPECT_TRUE(result.status.ok()) << result.status;
-    EXPECT_EQ(sink->rows(), 2000);
+    EXPECT_EQ(sink->rows(), rows);
     EXPECT_EQ(sink->last().AsPath().length(), times + 1);
     EXPECT_LT(result.peak_bytes, bound);
     // A result that somebody has stays charged.

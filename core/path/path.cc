@@ -16,10 +16,10 @@ PathNode::PathNode(PathNode* parent, Value object, const PathLabels* labels, Pat
       object_(std::move(object)),
       labels_(labels),
       ledger_(ledger),
-      length_(parent == nullptr ? 0 : parent->length_),
-      charged_(ledger != nullptr && ledger->charges()) {
+      length_(parent == nullptr ? 0 : parent->length_) {
+  charged = ledger != nullptr && ledger->charges();
   bytes = sizeof(PathNode) + object_.FlatBytes() - sizeof(Value);
-  depth = static_cast<uint32_t>(object_.depth() + 1);
+  depth = static_cast<uint16_t>(object_.depth() + 1);
   if (parent == nullptr) return;
   parent->refs.fetch_add(1, std::memory_order_relaxed);
   bytes = std::min(bytes + parent->bytes, kMostBytes);

@@ -50,7 +50,7 @@ class PathNode : private Value::Rep {
   // Of all objects up to here, as if nobody shared them.
   uint64_t flat_bytes() const { return bytes; }
   // Whether a ledger has been charged for all nodes up to here.
-  bool is_charged() const { return charged_; }
+  bool is_charged() const { return charged; }
 
  private:
   friend class PathMaker;
@@ -68,7 +68,6 @@ class PathNode : private Value::Rep {
   PathLedger* const ledger_;
   uint32_t length_;
   mutable std::atomic<uint8_t> marks_{0};
-  const bool charged_;
 };
 static_assert(sizeof(PathNode) == 64);
 

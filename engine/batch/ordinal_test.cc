@@ -165,13 +165,23 @@ TEST(OrdinalTest, ManyIterationsAndTheLastOne) {
   EXPECT_EQ(CompareOrdinals(column.Get(0), One({1, 5000}).Get(0)), std::strong_ordering::equal);
 }
 
-// Rows of batches of either kind, joined.
+// Rows of batches of either kind, joined, and sent.
 TEST(OrdinalTest, AMixtureIsReadRowByRow) {
   Column mixed = One({1, 2});
   mixed.AppendFrom(One({1, kOrdinalEnd - 1, kOrdinalEnd - 1}), 0);
   mixed.AppendFrom(One({2}), 0);
   ASSERT_EQ(mixed.kind(), Column::Kind::kValue);
   EXPECT_TRUE(AreOrdinals(mixed));
+  std::string bytes;
+  mixed.EncodeTo(&bytes);
+  const StatusOr<Column> decoded = Column::Decode(bytes);
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_TRUE(AreOrdinals(*decoded));
+  for (size_t a = 0; a < 3; ++a) {
+    for (size_t b = 0; b < 3; ++b) {
+      EXPECT_EQ(CompareOrdinals(decoded->Get(a), mixed.Get(b)), a <=> b);
+    }
+  }
   Column out;
   for (size_t row = 0; row < 3; ++row) AppendOrdinalOf(mixed, row, row, &out);
   AppendOrdinals(Numbers{0, 1, 2}, &mixed);

@@ -93,8 +93,8 @@ Status EncodeStrings(const Column& column, MessageSplitter* splitter) {
 // What is written of a row between two questions whether to go on.
 constexpr uint64_t kAskBytes = 1 << 20;
 
-// The end of the rows from `begin` on, up to `end`, whose values are read at once: what is written
-// of paths that share most of their objects is each of them in full.
+// Where the rows end, at most at `end`, that are read at once from `begin` on: each path is written
+// in full, however much of it other rows share.
 size_t EndOfSome(const Column& column, size_t begin, size_t end) {
   if (column.kind() != Column::Kind::kValue) return end;
   size_t bytes = 0;

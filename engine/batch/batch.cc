@@ -103,8 +103,9 @@ void Batch::AppendRun(const Run& run) {
 
 namespace {
 
-// Bytes of the objects of a path that do not lead to the other one, too. Paths that have not met
-// some objects back are taken to have none in common: who looked further would walk all of a path.
+// Bytes of the objects that lead to `path` and not to `other`: both are walked back until they
+// meet. Paths that have not met after some objects count as if they shared none, so that a long one
+// is not walked to its start.
 size_t BytesApart(const PathNode* path, const PathNode* other) {
   constexpr int kMostSteps = 32;
   const size_t whole = std::min<size_t>(path->flat_bytes(), kBatchBytes);

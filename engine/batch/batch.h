@@ -59,8 +59,9 @@ struct Batch {
   void AppendRun(const Run& run);
 };
 
-// What the paths of the column hold, about: of a path what does not lead to that of the row before,
-// as rows that share have mostly come from one. A few pairs of rows stand for all.
+// What the paths of the column hold, about. A path counts with the objects that it does not share
+// with the path of the row before: in `V(1).out().out().path()` rows that share stand together. A
+// few pairs of rows stand for all.
 size_t PathBytes(const Column& column);
 
 // How many rows a batch has, at most, when `rows` of them take `bytes`: at least one.

@@ -43,7 +43,8 @@ class References {
         return true;
     }
   }
-  // As far back as is not known: what many rows or frames share is looked at once.
+  // Back to the first object that has been looked at before: what rows and frames share is looked
+  // at once.
   bool Fit(const PathNode& path) const {
     const PathNode* node = &path;
     for (; node != nullptr && !node->Is(PathMark::kChecked); node = node->parent()) {

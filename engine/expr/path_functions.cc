@@ -217,9 +217,9 @@ bool Repeats(const PathNode& node) {
   return false;
 }
 
-// Where the path without its last `fresh` objects is known to have no object twice only these are
-// compared with those before them. Many are put into a set: that costs more than a few comparisons
-// save.
+// Whether no object repeats. A few fresh ones are compared with all before them; where there are
+// many, all objects go into a set, which costs too much for a few.
+// REQUIRES: none repeats before the last `fresh` objects.
 bool HasNoneTwice(const PathNode& path, size_t fresh) {
   constexpr size_t kFew = 4;
   constexpr size_t kShort = 32;

@@ -35,6 +35,7 @@ class ResultCharge {
 // rows. Partitions come one after the other where the first may be enough: `V().limit(3)`.
 size_t QueryRun::OutputLimit(const Node& node, const Batch& input) const {
   if (node.op->has_partitions() && shape_->IsCutShort(node.op->id())) return 1;
+  // They give at most one row for each that comes.
   if (node.op->has_filter() || node.op->has_project()) return worker_.bounds.batch_rows;
   size_t bytes = 0, path_bytes = 0;
   for (size_t slot = 1; slot < input.slots.size(); ++slot) {

@@ -7,10 +7,11 @@
 namespace koios::engine {
 namespace {
 
-// An object that a function passes as it walks a path; what it makes of the objects counts itself.
+// What it costs to walk past an object of a path. What a function makes of the object is part of
+// its result and counted there.
 constexpr size_t kObjectBytes = 4;
 
-// Of all that is in its values.
+// Of all that functions may look at in its values.
 size_t FlatBytes(const Column& column) {
   if (column.kind() != Column::Kind::kValue) return column.FlatByteSize();
   size_t bytes = 0;

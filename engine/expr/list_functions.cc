@@ -211,12 +211,24 @@ Status IsListFunction(const EvalContext& context, const Args& args, Operand* out
   });
 }
 
+// Rows mostly share one collection, over many batches: its set is made once, for the call in one
+// expression, whose operator belongs to one worker. It holds the collection, so that no other one
+// can have its address.
+struct LastMembers {
+  mutable Value collection;
+  mutable MemberSet members;
+};
+
+StatusOr<std::shared_ptr<const void>> PrepareLastMembers(const Value&) {
+  return std::make_shared<const LastMembers>();
+}
+
 // member_of(value, collection): whether it is in there; an error when that is no collection.
 Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* out) {
   Column column(Column::Kind::kBool);
-  // Rows mostly share one collection: its set is made once.
-  Value last;
-  MemberSet members;
+  const auto& prepared = *static_cast<const LastMembers*>(context.prepared);
+  Value& last = prepared.collection;
+  MemberSet& members = prepared.members;
   for (size_t row = 0; row < context.rows; ++row) {
     bool found = false;
     if (out->Present(row)) {
@@ -326,7 +338,7 @@ const std::vector<ScalarKernel>& ListFunctions() {
       {"list_sample", SampleFunction},
       {"like", LikeFunction},
       {"is_list", IsListFunction},
-      {"member_of", MemberOfFunction},
+      {"member_of", MemberOfFunction, PrepareLastMembers},
   };
   return kFunctions;
 }

@@ -22,11 +22,20 @@ class CollectOp : public BarrierOperator {
     const size_t input_bytes = input.ByteSize();
     for (const Run& run : input.runs) {
       State* state = states_.FindOrMake(run).first;
+      std::vector<uint32_t> picked;
+      const size_t count =
+          Select(*state, input, row, run.count, &picked) ? picked.size() : run.count;
       const auto share =
-          static_cast<int64_t>(input_bytes * run.count / std::max<size_t>(input.rows, 1));
+          static_cast<int64_t>(input_bytes * count / std::max<size_t>(input.rows, 1));
       RETURN_IF_ERROR(Charge(share, state));
       const int64_t before = state->rows.ByteSize();
-      state->rows.Add(input, row, row + run.count);
+      if (count == run.count) {
+        state->rows.Add(input, row, row + run.count);
+      } else if (count > 0) {
+        Batch some;
+        some.AppendRows(input, picked);
+        state->rows.Add(some, 0, count);
+      }
       RETURN_IF_ERROR(Charge(state->rows.ByteSize() - before - share, state));
       row += run.count;
     }
@@ -89,6 +98,8 @@ class CollectOp : public BarrierOperator {
     std::vector<Position> order;  // what comes out, once firing
     std::vector<int64_t> bulk;    // of `order`; empty: as kept
     size_t next = 0;
+    // A top-k: the first key of the worst row that was kept, once there are enough rows.
+    Value worst;
   };
 
   // A position and a bulk for each row that comes out.
@@ -98,6 +109,10 @@ class CollectOp : public BarrierOperator {
   static constexpr size_t kSliceRows = kBatchRows;
   static constexpr size_t kSliceWork = 4096;
 
+  // Picks rows [begin, begin + count) of `input` that may come out. False: all of them may.
+  virtual bool Select(const State&, const Batch&, size_t, uint32_t, std::vector<uint32_t>*) {
+    return false;
+  }
   // Called after each addition: drops rows that can't come out any more. True: not done yet.
   virtual StatusOr<bool> Prune(State*) { return false; }
   // Fills `order`, and `bulk` where it differs from what was kept. False: not done yet.

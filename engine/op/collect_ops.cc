@@ -9,9 +9,10 @@
 
 #include "core/value_compare.h"
 #include "engine/batch/ordinal.h"
+#include "engine/expr/slice_sort.h"
+#include "engine/expr/typed_compare.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/element_ids.h"
-#include "engine/expr/slice_sort.h"
 
 namespace koios::engine {
 namespace {
@@ -24,6 +25,26 @@ class OrderOp : public CollectOp {
   }
 
  protected:
+  // A row that is worse than all that are kept, by its first key alone, is not even copied.
+  bool Select(const State& state, const Batch& input, size_t begin, uint32_t count,
+              std::vector<uint32_t>* picked) override {
+    if (state.worst.is_null() || keys_[0].ordinal() || !input.Has(keys_[0].slot())) return false;
+    const Column column = input.slots[keys_[0].slot()].Slice(begin, count);
+    if (column.has_absent()) return false;
+    Operand key, worst;
+    key.column = &column;
+    worst.is_constant = true;
+    worst.constant = state.worst;
+    const Relation is_worse =
+        keys_[0].direction() == plan::SortKey::DESC ? Relation::kLt : Relation::kGt;
+    std::vector<uint8_t> marks;
+    if (!CompareTyped(is_worse, key, worst, count, &marks)) return false;
+    for (uint32_t row = 0; row < count; ++row) {
+      if (marks[row] == 0) picked->push_back(static_cast<uint32_t>(begin + row));
+    }
+    return true;
+  }
+
   // Top-k: once twice the limit is kept, the worse half goes.
   StatusOr<bool> Prune(State* state) override {
     if (limit_ <= 0) return false;
@@ -44,6 +65,10 @@ class OrderOp : public CollectOp {
     }
     sorting->best.AddSome(state->rows, sorting->sorted, &sorting->kept, kSliceRows);
     if (sorting->kept < sorting->sorted.size()) return true;
+    const size_t last = sorting->sort.order()[static_cast<size_t>(limit_) - 1];
+    if (keys_[0].direction() != plan::SortKey::SHUFFLE) {
+      state->worst = sorting->keys[last * keys_.size()];
+    }
     std::swap(state->rows, sorting->best);
     RETURN_IF_ERROR(
         Charge(state->rows.ByteSize() - sorting->best.ByteSize() - sorting->bytes, state));

@@ -29,56 +29,19 @@ class ResultCharge {
 
 }  // namespace
 
-// As many rows as a batch has room for, of those slots of the input's rows that stay. A path is as
-// wide as what the rows do not share of it. As paths grow from hop to hop, a batch is not cut
-// before it is twice too large, and then in equal parts: else each hop would leave a rest of a few
-// rows. Partitions come one after the other where the first may be enough: `V().limit(3)`.
+// As many rows as a batch has room for, by the slots of the input's rows that stay. Partitions come
+// one after the other where the first may be enough: `V().limit(3)`.
 size_t QueryRun::OutputLimit(const Node& node, const Batch& input) const {
   if (node.op->has_partitions() && shape_->IsCutShort(node.op->id())) return 1;
   // They give at most one row for each that comes.
   if (node.op->has_filter() || node.op->has_project()) return worker_.bounds.batch_rows;
-  size_t bytes = 0, path_bytes = 0;
-  for (size_t slot = 1; slot < input.slots.size(); ++slot) {
-    const Column& column = input.slots[slot];
-    if (node.drops[slot]) continue;
-    bytes += column.FlatByteSize();
-    path_bytes += PathBytes(column);
-  }
-  size_t limit = RowLimit(bytes + path_bytes, input.rows);
-  if (path_bytes > bytes && input.rows > limit) {
-    const size_t parts = input.rows > 2 * limit ? (input.rows + limit - 1) / limit : 1;
-    limit = (input.rows + parts - 1) / parts;
-  }
-  return std::min(limit, worker_.bounds.batch_rows);
+  return std::min(OutputRoom(input, node.drops), worker_.bounds.batch_rows);
 }
 
-// Rows of the output: the written slot from the operator, the others copied from the input.
+// Rows of the output, with the ordinals that they get here.
 Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
-  Batch batch;
-  const Batch& in = input.batch;
-  batch.rows = output.rows(in);
-  batch.slots.resize(spec_->plan.num_slots());
-  for (size_t slot = 0; slot < in.slots.size(); ++slot) {
-    if (static_cast<int>(slot) == output.slot || in.slots[slot].empty()) continue;
-    if (node->drops[slot]) continue;
-    if (output.identity) {
-      batch.slots[slot] = in.slots[slot];
-    } else {
-      batch.slots[slot] = in.slots[slot].Gather(output.origin);
-    }
-  }
-  if (output.slot >= 0 && !node->drops[static_cast<size_t>(output.slot)]) {
-    batch.slots[output.slot] = std::move(output.column);
-  }
-  if (output.has_bulk) {
-    batch.bulk = std::move(output.bulk);
-  } else if (output.identity) {
-    batch.bulk = in.bulk;
-  } else if (!in.bulk.empty()) {
-    batch.bulk.reserve(batch.rows);
-    for (uint32_t row : output.origin) batch.bulk.push_back(in.bulk[row]);
-  }
-  if (node->op->ordinal_slot() != 0 && !output.identity) {
+  Batch batch = OutputBatch(input.batch, node->drops, &output);
+  if (node->out->ordinal_slot() != 0 && !output.identity) {
     AppendOrdinals(node, output.origin, &batch);
   }
   return batch;
@@ -87,7 +50,7 @@ Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
 // Numbers the output rows of each input row, over all the calls that one input batch takes. An
 // unfold of the only row there is begins with this.
 void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch) {
-  const uint32_t slot = node->op->ordinal_slot();
+  const uint32_t slot = node->out->ordinal_slot();
   const bool carries = batch->Has(slot) && AreOrdinals(batch->slots[slot]);
   if (!carries && !node->op->has_unfold()) return;
   std::vector<uint64_t> numbers(batch->rows);
@@ -140,8 +103,7 @@ StatusOr<StreamOperator*> QueryRun::CodeOf(Node* node) {
   if (node->iteration.empty() || !code->keeps_cursor()) return code;
   std::unique_ptr<StreamOperator>& own = node->lane->stream;
   if (own == nullptr) {
-    ASSIGN_OR_RETURN(OperatorBundle fresh,
-                     MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
+    ASSIGN_OR_RETURN(OperatorBundle fresh, MakeCode(*node));
     own = std::move(fresh.stream);
   }
   return own.get();
@@ -176,7 +138,7 @@ Status QueryRun::SkipClosed(Node* node) {
     node->lane->stream.reset();
     return OkStatus();
   }
-  ASSIGN_OR_RETURN(node->code, MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
+  ASSIGN_OR_RETURN(node->code, MakeCode(*node));
   return OkStatus();
 }
 
@@ -209,7 +171,8 @@ Status QueryRun::RunStream(Node* node) {
     Batch batch = MakeOutput(node, input, std::move(output));
     batch.runs = std::move(weights.runs);
     CountOut(node, batch);
-    Enqueue(node->op->next(0), std::move(batch));
+    if (node->out != node->op) CountOut(&nodes_[node->out->id()], batch);
+    Enqueue(node->out->next(0), std::move(batch));
   }
   if (done) FinishInput(node);
   return OkStatus();

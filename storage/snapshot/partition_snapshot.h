@@ -89,6 +89,8 @@ class PartitionSnapshot {
                                    KeyId key) const;
   Status IsAlive(uint64_t local, bool* alive) const;
   Status PlaceOf(uint64_t local, VertexPlace* out) const;
+  bool LocateInArrays(std::span<const uint64_t> locals, VertexPlace* out) const;
+  bool LocateInRuns(std::span<const uint64_t> locals, VertexPlace* out) const;
   StatusOr<bool> HasId(uint64_t local, std::string_view id_bytes) const;
 
   std::vector<std::shared_ptr<const MappedFile>> files_;  // the newest first

@@ -8,9 +8,10 @@
 namespace koios::storage {
 namespace {
 
-// Vertices whose lists are found at once. An expansion stops at its limit and does not need those
-// behind it.
+// Vertices whose lists are found at once, at first: an expansion stops at its limit and does not
+// need those behind it. Where lists are short more of them are worth their tables.
 constexpr size_t kWindow = 64;
+constexpr size_t kMostWindow = 1024;
 
 // Where an expansion goes on in its row: behind so many ends of a list.
 struct Resume {
@@ -184,10 +185,12 @@ Status SnapshotView::Expand(std::span<const VertexRef> vertices, Direction direc
   WindowLists lists(*snapshots_, direction, labels);
   EdgeReader edges(*snapshots_);
   ASSIGN_OR_RETURN(Resume at, Resume::Decode(cursor->resume_key));
+  size_t window_rows = kWindow;
   while (cursor->row < vertices.size()) {
     const size_t window = cursor->row;
+    const size_t before = out->rows.size();
     const std::span<const VertexRef> some =
-        vertices.subspan(window, std::min(kWindow, vertices.size() - window));
+        vertices.subspan(window, std::min(window_rows, vertices.size() - window));
     RETURN_IF_ERROR(lists.Find(some));
     for (size_t row = 0; row < some.size(); ++row, ++cursor->row, at = {}) {
       for (const uint32_t num_lists = lists.NumLists(row); at.list < num_lists;
@@ -208,6 +211,11 @@ Status SnapshotView::Expand(std::span<const VertexRef> vertices, Direction direc
       }
     }
     RETURN_IF_ERROR(DamageOf(some));
+    // So many that, being as these were, half of what there is room for comes of them.
+    const size_t given = out->rows.size() - before;
+    const size_t room = std::min(full - out->rows.size(), kMostWindow * kMostWindow) / 2;
+    const size_t fitting = room * some.size() / std::max<size_t>(given, 1);
+    window_rows = std::clamp(fitting, kWindow, kMostWindow);
   }
   cursor->resume_key.clear();
   cursor->done = true;
@@ -231,7 +239,7 @@ Status SnapshotView::CountEnds(std::span<const VertexRef> vertices, Direction di
                                std::vector<int64_t>* out) const {
   WindowLists lists(*snapshots_, direction, labels);
   while (cursor->row < vertices.size() && limit > 0) {
-    const size_t count = std::min({kWindow, limit, vertices.size() - cursor->row});
+    const size_t count = std::min({kMostWindow, limit, vertices.size() - cursor->row});
     RETURN_IF_ERROR(lists.Find(vertices.subspan(cursor->row, count)));
     for (size_t row = 0; row < count; ++row) {
       int64_t ends = 0;

@@ -124,7 +124,9 @@ class PlanBuilder {
     return op;
   }
 
-  void AddExchange(plan::Exchange::Key key) { Add("exchange")->mutable_exchange()->set_key(key); }
+  void AddExchange(plan::Exchange::Key key) {
+    if (!in_place_) Add("exchange")->mutable_exchange()->set_key(key);
+  }
 
   // The current value goes on in the path, with a label.
   void AddAppend() {
@@ -158,11 +160,15 @@ class PlanBuilder {
   }
 
   void AddReduce(plan::Reduce::Function function) {
-    plan::Reduce* partial = Add("reduce()")->mutable_reduce();
-    partial->set_function(function);
-    partial->set_stage(plan::PARTIAL);
+    if (!in_place_) {
+      plan::Reduce* partial = Add("reduce()")->mutable_reduce();
+      partial->set_function(function);
+      partial->set_stage(plan::PARTIAL);
+    }
     AddExchange(plan::Exchange::HOME);
-    Add("reduce()")->mutable_reduce()->set_function(function);
+    plan::Reduce* reduce = Add("reduce()")->mutable_reduce();
+    reduce->set_function(function);
+    reduce->set_stage(in_place_ ? plan::WHOLE : plan::FINAL);
   }
 
   void AddOver(int64_t number, bool property) {
@@ -202,9 +208,24 @@ class PlanBuilder {
     ends_ = ends;
   }
 
+  // Whether a scope with this child may run in place. There it can't carry paths out.
+  bool IsChain(const Step& scope) const {
+    if (paths_ && scope.kind != Kind::kWhere && scope.kind != Kind::kNot) return false;
+    return scope.children.size() == 1 &&
+           std::all_of(scope.children[0].begin(), scope.children[0].end(), [&](const Step& step) {
+             return step.kind != Kind::kMerge && step.kind != Kind::kUnion &&
+                    step.kind != Kind::kRepeat && step.kind != Kind::kRepeatEmit &&
+                    (step.children.empty() || IsChain(step));
+           });
+  }
+
   void AddScope(const Step& step, plan::ScopeExit::Policy policy) {
     const uint32_t outer = scope_;
+    const bool outer_in_place = in_place_;
     plan::Operator* op = Add("enter");
+    in_place_ = in_place_ || (step.number % 2 == 1 && IsChain(step));
+    const bool in_place = in_place_;
+    op->mutable_scope_enter()->set_in_place(in_place);
     // Few instances at once, or as many as there is room for.
     op->mutable_scope_enter()->set_window(static_cast<uint32_t>(step.number % 4));
     const uint32_t enter = op->id();
@@ -223,10 +244,11 @@ class PlanBuilder {
     }
     ends_ = ends;
     scope_ = outer;
+    in_place_ = outer_in_place;
     plan::ScopeExit* exit = Add("exit")->mutable_scope_exit();
     exit->set_enter(enter);
     exit->set_policy(policy);
-    if (paths_) exit->add_carry_slots(kPathSlot);
+    if (paths_ && !in_place) exit->add_carry_slots(kPathSlot);
     for (uint32_t first : alternatives) exit->add_alternatives(first);
   }
 
@@ -350,6 +372,7 @@ class PlanBuilder {
   bool paths_ = false;
   uint32_t scope_ = 0;
   uint32_t loop_ = 0;
+  bool in_place_ = false;
   std::vector<uint32_t> ends_;
 };
 

@@ -26,6 +26,7 @@ class StageHost final : public OperatorHost {
   storage::Transaction* transaction() const override { return base_->transaction(); }
   Rng& random() override { return base_->random(); }
   SideEffects& side_effects() override { return base_->side_effects(); }
+  PathLedger& paths() override { return base_->paths(); }
   Status ChargeState(int64_t bytes) override { return base_->ChargeState(bytes); }
   void CloseUpstream(const StateKey& key) override { closed_.push_back(key.instance.serial); }
 

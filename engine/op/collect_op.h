@@ -118,9 +118,10 @@ class CollectOp : public BarrierOperator {
   // Fills `order`, and `bulk` where it differs from what was kept. False: not done yet.
   virtual StatusOr<bool> Arrange(State* state) = 0;
 
-  // Hands all rows to `use(state, position)`, in their order, a slice in each call; true: they are
-  // through. Between two calls nobody sees half of what `use` makes of them: rows that could look
-  // come out behind the last, and of two barriers that fire at once the driver goes on with one.
+  // Calls use(state, position) for all rows, in their order, a slice of them in each call. True:
+  // they are through. Nobody sees half of what `use` makes of them, in `aggregate('x')` half of a
+  // list: rows that could look come out after the last call, and of two barriers that fire at once
+  // the driver goes on with the one that it has begun.
   template <typename Use>
   static StatusOr<bool> EachInSlices(State* state, const Use& use) {
     struct Walk : Progress {

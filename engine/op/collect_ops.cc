@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/value_compare.h"
+#include "engine/batch/ordinal.h"
 #include "engine/expr/slice_sort.h"
 #include "engine/expr/typed_compare.h"
 #include "engine/op/collect_op.h"
@@ -27,7 +28,7 @@ class OrderOp : public CollectOp {
   // A row that is worse than all that are kept, by its first key alone, is not even copied.
   bool Select(const State& state, const Batch& input, size_t begin, uint32_t count,
               std::vector<uint32_t>* picked) override {
-    if (state.worst.is_null() || !input.Has(keys_[0].slot())) return false;
+    if (state.worst.is_null() || keys_[0].ordinal() || !input.Has(keys_[0].slot())) return false;
     const Column column = input.slots[keys_[0].slot()].Slice(begin, count);
     if (column.has_absent()) return false;
     Operand key, worst;
@@ -142,7 +143,7 @@ class OrderOp : public CollectOp {
           keys.push_back(state->rows.Has(at, key.slot()) ? state->rows.Get(at, key.slot())
                                                          : Value());
         }
-        bytes += keys.back().ByteSize();
+        bytes += keys.back().FlatBytes();
       }
     }
     RETURN_IF_ERROR(ElementsToIds(&keys));
@@ -165,7 +166,7 @@ class OrderOp : public CollectOp {
     const std::vector<Value>& keys = sorting->keys;
     if (!std::exchange(sorting->has_begun, true)) {
       size_t bytes = 0;
-      for (const Value& key : keys) bytes += key.ByteSize();
+      for (const Value& key : keys) bytes += key.FlatBytes();
       sorting->wide = bytes > kWideBytes * keys.size();
       sorting->sort.Begin(sorting->all.size(), sorting->wide);
     }
@@ -175,10 +176,11 @@ class OrderOp : public CollectOp {
         const Value& left = keys[a * keys_.size() + k];
         const Value& right = keys[b * keys_.size() + k];
         if (sorting->wide) {
-          const size_t bytes = std::min(left.ByteSize(), right.ByteSize());
+          const size_t bytes = std::min(left.FlatBytes(), right.FlatBytes());
           work -= std::min(work, bytes / kBytesPerWork);
         }
-        const auto order = TotalOrder(left, right);
+        const auto order =
+            keys_[k].ordinal() ? CompareOrdinals(left, right) : TotalOrder(left, right);
         if (order == std::strong_ordering::equal) continue;
         return (order == std::strong_ordering::less) !=
                (keys_[k].direction() == plan::SortKey::DESC);

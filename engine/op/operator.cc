@@ -13,11 +13,16 @@ ErrorDetail DetailFor(const plan::Operator& op) {
 }
 
 size_t OutputRoom(const Batch& input, const std::vector<bool>& drops) {
-  size_t bytes = 0;
+  size_t bytes = 0, path_bytes = 0;
   for (size_t slot = 1; slot < input.slots.size(); ++slot) {
-    if (!drops[slot]) bytes += input.slots[slot].FlatByteSize();
+    if (drops[slot]) continue;
+    bytes += input.slots[slot].FlatByteSize();
+    path_bytes += PathBytes(input.slots[slot]);
   }
-  return RowLimit(bytes, input.rows);
+  const size_t room = RowLimit(bytes + path_bytes, input.rows);
+  if (path_bytes <= bytes || input.rows <= room) return room;
+  const size_t parts = input.rows > 2 * room ? (input.rows + room - 1) / room : 1;
+  return (input.rows + parts - 1) / parts;
 }
 
 Batch OutputBatch(const Batch& input, const std::vector<bool>& drops, OpOutput* output) {

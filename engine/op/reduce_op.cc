@@ -50,7 +50,7 @@ class Reducer {
       RETURN_IF_ERROR(Add(column, row, bulk, acc, charge));
       return bulk;
     }
-    *work += acc->folded.ByteSize() / kBytesPerWork;
+    *work += acc->folded.FlatBytes() / kBytesPerWork;
     return FoldSome(column.Get(row), bulk, acc, charge);
   }
 

@@ -8,7 +8,7 @@ void Outbox::Add(uint32_t to, const Loops& iteration, const Batch& source,
                  const std::vector<uint32_t>& picked, const std::vector<Run>& runs) {
   Lane& lane = lanes_[to][iteration];
   size_t bytes = 0;  // of all rows, as they are copied
-  for (const Column& column : source.slots) bytes += column.FlatByteSize();
+  for (const Column& column : source.slots) bytes += column.FlatByteSize() + PathBytes(column);
   bytes = bytes * picked.size() / std::max<size_t>(source.rows, 1);
   const auto fits = [&](const JoinedBatch& last) {
     return last.batch.rows + picked.size() <= kBatchRows && last.bytes + bytes <= kBatchBytes &&

@@ -10,7 +10,10 @@
 namespace koios::engine {
 
 QueryRun::QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& worker)
-    : spec_(std::move(spec)), worker_(worker), closings_(spec_->plan) {}
+    : spec_(std::move(spec)),
+      worker_(worker),
+      paths_(PathLedger::Charging(spec_->account)),
+      closings_(spec_->plan) {}
 
 QueryRun::~QueryRun() {
   int64_t charged = homes_.Charged();
@@ -216,6 +219,9 @@ void QueryRun::ReceiveData(Frame frame) {
   ++num_received_;
   idle_told_ = false;
   Input input;
+  if (frame.paths != nullptr) {
+    if (const Status bound = frame.paths->Bind(spec_->account); !bound.ok()) return Fail(bound);
+  }
   input.batch = std::move(frame.batch);
   input.batch.slots.resize(spec_->plan.num_slots());
   input.remote = true;

@@ -233,6 +233,7 @@ class QueryRun {
   const std::shared_ptr<const QuerySpec> spec_;
   const WorkerContext worker_;
   std::shared_ptr<const PlanShape> shape_;
+  const PathLedger::Owner paths_;
   SideEffects side_effects_;
   std::vector<OperatorStats> stats_;  // operators write into it until they are gone
   std::unique_ptr<InPlaceHost> in_place_host_;

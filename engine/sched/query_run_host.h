@@ -24,6 +24,7 @@ struct QueryRun::Host : public OperatorHost {
   }
   Rng& random() override { return rng; }
   SideEffects& side_effects() override { return run->side_effects_; }
+  PathLedger& paths() override { return *run->paths_; }
 
   Status ChargeState(int64_t bytes) override {
     if (bytes <= 0) {

@@ -203,7 +203,9 @@ void Lowering::ToHomeInOrder() {
   ToHome();
   if (!flow_.ordered || !flow_.mixed) return;
   plan::Operator* added = Add();
-  added->mutable_order()->add_keys()->set_slot(SlotOf(kOrdinalName));
+  plan::SortKey* key = added->mutable_order()->add_keys();
+  key->set_slot(SlotOf(kOrdinalName));
+  key->set_ordinal(true);
   added->set_ordinal_slot(SlotOf(kOrdinalName));
   flow_.mixed = false;
 }

@@ -59,13 +59,15 @@ Status Graphs(client::Client* client, const Flags&) {
   return OkStatus();
 }
 
-// While it lives: how far the server's check is, on a terminal, once it takes longer than a second.
-class CheckProgress {
+// While it lives: how far a job of the server is, on a terminal, once it takes longer than a
+// second.
+class JobProgress {
  public:
-  explicit CheckProgress(client::Client* client) : client_(client) {
+  // `text`: by which the server lists it.
+  JobProgress(client::Client* client, std::string_view text) : client_(client), text_(text) {
     if (isatty(STDERR_FILENO) != 0) thread_ = std::thread([this] { Watch(); });
   }
-  ~CheckProgress() {
+  ~JobProgress() {
     {
       MutexLock lock(&mutex_);
       done_ = true;
@@ -73,8 +75,8 @@ class CheckProgress {
     }
     if (thread_.joinable()) thread_.join();
   }
-  CheckProgress(const CheckProgress&) = delete;
-  CheckProgress& operator=(const CheckProgress&) = delete;
+  JobProgress(const JobProgress&) = delete;
+  JobProgress& operator=(const JobProgress&) = delete;
 
  private:
   bool WaitASecond() {
@@ -88,9 +90,9 @@ class CheckProgress {
     bool shown = false;
     while (WaitASecond()) {
       const auto queries = client_->ListQueries();
-      if (!queries.ok()) continue;  // the check's own call tells what is wrong
+      if (!queries.ok()) continue;  // the job's own call tells what is wrong
       for (const v1::RunningQuery& query : queries->queries()) {
-        if (query.query() != server::kCheckText) continue;
+        if (query.query() != text_) continue;
         std::cerr << "\r" << query.rows() << " entries read in " << query.elapsed_us() / 1'000'000
                   << " s" << std::flush;
         shown = true;
@@ -100,6 +102,7 @@ class CheckProgress {
   }
 
   client::Client* const client_;
+  const std::string_view text_;
   Mutex mutex_;
   CondVar changed_;
   bool done_ KOIOS_GUARDED_BY(mutex_) = false;
@@ -109,7 +112,7 @@ class CheckProgress {
 // A graph that contradicts itself is a failure.
 Status Check(client::Client* client, const Flags& flags) {
   const StatusOr<v1::CheckGraphResponse> checked = [&] {
-    const CheckProgress progress(client);
+    const JobProgress progress(client, server::kCheckText);
     return client->CheckGraph(flags.graph);
   }();
   RETURN_IF_ERROR(checked.status());
@@ -140,7 +143,17 @@ Status Repair(const Flags& flags) {
   return OkStatus();
 }
 
-Status Snapshot(const Flags& flags) {
+Status Snapshot(client::Client* client, const Flags& flags) {
+  const StatusOr<v1::BuildSnapshotsResponse> built = [&] {
+    const JobProgress progress(client, server::kSnapshotText);
+    return client->BuildSnapshots(flags.graph);
+  }();
+  RETURN_IF_ERROR(built.status());
+  client::PrintSnapshots(*built, std::cout);
+  return OkStatus();
+}
+
+Status SnapshotOfFolder(const Flags& flags) {
   return BuildAndPrintSnapshots(flags.connection.data, GraphOf(flags), StoreOptionsOf(flags),
                                 std::cout);
 }
@@ -148,7 +161,7 @@ Status Snapshot(const Flags& flags) {
 struct Action {
   const char* name;
   Status (*run)(client::Client* client, const Flags& flags);
-  Status (*run_on_folder)(const Flags& flags) = nullptr;  // instead; nobody serves it
+  Status (*run_on_folder)(const Flags& flags) = nullptr;  // instead, with --data
 };
 constexpr Action kActions[] = {
     {"queries", &Queries},
@@ -157,7 +170,7 @@ constexpr Action kActions[] = {
     {"stats", &Stats},
     {"graphs", &Graphs},
     {"check", &Check},
-    {"snapshot", nullptr, &Snapshot},
+    {"snapshot", &Snapshot, &SnapshotOfFolder},
 };
 
 std::string ActionNames() {
@@ -192,12 +205,7 @@ int RunAdmin(CLI::App* command, const Flags& flags) {
     return FailUsage(InvalidArgument(
         "--repair is for check, of a folder that nobody serves: admin check --repair --data DIR."));
   }
-  if (action->run_on_folder != nullptr && flags.connection.data.empty()) {
-    return FailUsage(InvalidArgument("'" + flags.action +
-                                     "' is for a folder that nobody serves: admin " + flags.action +
-                                     " --data DIR."));
-  }
-  if (flags.repair || action->run_on_folder != nullptr) {
+  if (flags.repair || (action->run_on_folder != nullptr && !flags.connection.data.empty())) {
     const Status done = flags.repair ? Repair(flags) : action->run_on_folder(flags);
     return done.ok() ? int{client::kExitOk} : Fail(done);
   }
@@ -226,7 +234,9 @@ RunCommand AddAdminCommand(CLI::App* command) {
       "  koios admin check --data mydata\n"
       "  koios admin check --data mydata --graph money --repair\n"
       "  koios admin snapshot --data mydata\n"
-      "A check reads the whole graph; Ctrl-C stops it, on a server also `admin cancel`.");
+      "  koios admin snapshot --server db:8183\n"
+      "Checks and snapshots read the whole graph; Ctrl-C stops them, on a server also `admin "
+      "cancel`.");
   return [command, flags] { return RunAdmin(command, *flags); };
 }
 

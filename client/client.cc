@@ -150,6 +150,14 @@ class GrpcClient final : public Client {
     RETURN_IF_ERROR(FromGrpcStatus(stub_->CheckGraph(&context, request, &response)));
     return response;
   }
+  StatusOr<v1::BuildSnapshotsResponse> BuildSnapshots(const std::string& graph) override {
+    v1::BuildSnapshotsRequest request;
+    request.set_graph(graph);
+    grpc::ClientContext context;
+    v1::BuildSnapshotsResponse response;
+    RETURN_IF_ERROR(FromGrpcStatus(stub_->BuildSnapshots(&context, request, &response)));
+    return response;
+  }
 
  private:
   template <typename Response, typename RequestProto, typename Method>

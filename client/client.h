@@ -84,6 +84,7 @@ class Client {
   virtual StatusOr<v1::ListGraphsResponse> ListGraphs() = 0;
   // Reads the whole graph: takes as long as it takes.
   virtual StatusOr<v1::CheckGraphResponse> CheckGraph(const std::string& graph) = 0;
+  virtual StatusOr<v1::BuildSnapshotsResponse> BuildSnapshots(const std::string& graph) = 0;
 };
 
 }  // namespace koios::client

@@ -17,7 +17,6 @@ storage::StoreOptions LoadOptions(const storage::DataFolder& folder, const Impor
   storage::StoreOptions store = folder.options().store;
   store.block_cache_bytes = std::min<size_t>(store.block_cache_bytes, options.memory_bytes / 16);
   store.write_buffer_bytes = std::min<size_t>(store.write_buffer_bytes, options.memory_bytes / 16);
-  store.adjacency_cache_bytes = 0;
   store.memory = nullptr;  // these bytes are the load's own
   return store;
 }

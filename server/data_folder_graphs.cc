@@ -43,4 +43,12 @@ StatusOr<storage::CheckReport> DataFolderGraphs::Check(std::string_view name,
   return storage::Check(*store, watch);
 }
 
+StatusOr<storage::SnapshotReport> DataFolderGraphs::BuildSnapshots(
+    std::string_view name, const storage::SnapshotWatch& watch) const {
+  ASSIGN_OR_RETURN(auto store, Find(name));
+  storage::SnapshotOptions options;
+  options.memory_bytes = folder_->options().store.fold_bytes;
+  return storage::BuildSnapshots(store.get(), options, watch);
+}
+
 }  // namespace koios::server

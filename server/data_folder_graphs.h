@@ -23,6 +23,8 @@ class DataFolderGraphs final : public Graphs {
   StatusOr<uint64_t> DiskBytes(std::string_view name) const override;
   StatusOr<storage::CheckReport> Check(std::string_view name,
                                        const storage::CheckWatch& watch) const override;
+  StatusOr<storage::SnapshotReport> BuildSnapshots(
+      std::string_view name, const storage::SnapshotWatch& watch) const override;
 
  private:
   StatusOr<std::shared_ptr<storage::GraphStore>> Find(std::string_view name) const;

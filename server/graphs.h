@@ -11,6 +11,7 @@
 #include "storage/check.h"
 #include "storage/graph_view.h"
 #include "storage/rocks/graph_store.h"
+#include "storage/snapshot_build.h"
 #include "storage/transaction.h"
 
 namespace koios::server {
@@ -34,6 +35,9 @@ class Graphs {
   virtual StatusOr<uint64_t> DiskBytes(std::string_view name) const = 0;
   virtual StatusOr<storage::CheckReport> Check(std::string_view name,
                                                const storage::CheckWatch& watch) const = 0;
+  // As storage::BuildSnapshots.
+  virtual StatusOr<storage::SnapshotReport> BuildSnapshots(
+      std::string_view name, const storage::SnapshotWatch& watch) const = 0;
 };
 
 // The graph that a traversal reads: `source` is its first word, `requested` the request's graph

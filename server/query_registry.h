@@ -17,6 +17,7 @@ namespace koios::server {
 
 // How a check of a graph is listed: its rows are the entries read so far.
 inline constexpr std::string_view kCheckText = "admin check";
+inline constexpr std::string_view kSnapshotText = "admin snapshot";
 
 struct RunningQuery {
   std::string id;

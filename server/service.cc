@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "server/check_session.h"
+#include "server/graph_job.h"
 #include "server/rpc_status.h"
 
 namespace koios::server {
@@ -119,6 +119,32 @@ class SubmitReactor final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
   const std::shared_ptr<SubmitSession> session_;
 };
 
+Status FillCheck(const Graphs& graphs, const std::string& graph, const GraphJob::Watch& watch,
+                 v1::CheckGraphResponse* response) {
+  ASSIGN_OR_RETURN(const storage::CheckReport report, graphs.Check(graph, watch));
+  response->set_version(report.version);
+  response->set_vertices(report.vertices);
+  response->set_edges(report.edges);
+  response->set_problems_found(report.problems_found);
+  for (const std::string& problem : report.problems) response->add_problems(problem);
+  return OkStatus();
+}
+
+Status FillSnapshots(const Graphs& graphs, const std::string& graph, const GraphJob::Watch& watch,
+                     v1::BuildSnapshotsResponse* response) {
+  const auto asked = [&watch](const storage::SnapshotProgress& progress) {
+    return watch(progress.entries);
+  };
+  ASSIGN_OR_RETURN(const storage::SnapshotReport report, graphs.BuildSnapshots(graph, asked));
+  response->set_version(report.version);
+  response->set_vertices(report.vertices);
+  response->set_edges(report.edges);
+  response->set_files(report.files);
+  response->set_file_bytes(report.file_bytes);
+  response->set_seconds(report.seconds);
+  return OkStatus();
+}
+
 }  // namespace
 
 grpc::ServerWriteReactor<v1::SubmitResponse>* KoiosService::Submit(
@@ -169,7 +195,21 @@ grpc::ServerUnaryReactor* KoiosService::ListGraphs(grpc::CallbackServerContext* 
 grpc::ServerUnaryReactor* KoiosService::CheckGraph(grpc::CallbackServerContext*,
                                                    const v1::CheckGraphRequest* request,
                                                    v1::CheckGraphResponse* response) {
-  return CheckSession::Start(environment_, &check_pool_, request, response);
+  return GraphJob::Start(environment_, &check_pool_, kCheckText, request->graph(),
+                         [graphs = environment_.graphs, response](const std::string& graph,
+                                                                  const GraphJob::Watch& watch) {
+                           return FillCheck(*graphs, graph, watch, response);
+                         });
+}
+
+grpc::ServerUnaryReactor* KoiosService::BuildSnapshots(grpc::CallbackServerContext*,
+                                                       const v1::BuildSnapshotsRequest* request,
+                                                       v1::BuildSnapshotsResponse* response) {
+  return GraphJob::Start(environment_, &snapshot_pool_, kSnapshotText, request->graph(),
+                         [graphs = environment_.graphs, response](const std::string& graph,
+                                                                  const GraphJob::Watch& watch) {
+                           return FillSnapshots(*graphs, graph, watch, response);
+                         });
 }
 
 }  // namespace koios::server

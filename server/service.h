@@ -34,10 +34,15 @@ class KoiosService final : public v1::Koios::CallbackService {
   grpc::ServerUnaryReactor* CheckGraph(grpc::CallbackServerContext* context,
                                        const v1::CheckGraphRequest* request,
                                        v1::CheckGraphResponse* response) override;
+  grpc::ServerUnaryReactor* BuildSnapshots(grpc::CallbackServerContext* context,
+                                           const v1::BuildSnapshotsRequest* request,
+                                           v1::BuildSnapshotsResponse* response) override;
 
  private:
   const SessionEnvironment environment_;
-  TaskPool check_pool_{1};  // one check at a time; the sessions' threads have no time for it
+  // One of each at a time; the sessions' threads have no time for them.
+  TaskPool check_pool_{1};
+  TaskPool snapshot_pool_{1};
 };
 
 }  // namespace koios::server

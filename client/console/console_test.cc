@@ -79,6 +79,9 @@ class FakeClient final : public Client {
   StatusOr<v1::CheckGraphResponse> CheckGraph(const std::string&) override {
     return v1::CheckGraphResponse();
   }
+  StatusOr<v1::BuildSnapshotsResponse> BuildSnapshots(const std::string&) override {
+    return v1::BuildSnapshotsResponse();
+  }
 
   StatusCode fail_code = StatusCode::kInvalidArgument;
   std::vector<Request> requests;

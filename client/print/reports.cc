@@ -82,6 +82,12 @@ void PrintCheck(const v1::CheckGraphResponse& report, std::ostream& out) {
   }
 }
 
+void PrintSnapshots(const v1::BuildSnapshotsResponse& report, std::ostream& out) {
+  out << "version " << report.version() << ": " << report.vertices() << " vertices, "
+      << report.edges() << " edges, " << report.files() << " files, " << report.file_bytes()
+      << " bytes\n";
+}
+
 void PrintQueries(const v1::ListQueriesResponse& queries, std::ostream& out) {
   if (queries.queries().empty()) {
     out << "No query is running.\n";

@@ -27,7 +27,7 @@
 
 namespace koios::storage {
 
-inline constexpr uint32_t kFormatVersion = 4;
+inline constexpr uint32_t kFormatVersion = 5;
 
 enum class Family : uint8_t {
   kMeta = 0,

@@ -287,6 +287,8 @@ Status RocksBulkWriter::WriteMetaFile(MetaState* next_meta) {
   }
   next_meta->NoteVertexId(next_vertex_id_.load() - 1);
   next_meta->SetVersion(next_meta->version() + 1);
+  // The log begins anew: it knows nothing of the load, but for the snapshots that come with it.
+  next_meta->RestartLog(next_meta->version());
   {
     MutexLock lock(&mutex_);
     if (snapshots_.size() < num_partitions_) snapshots_.clear();
@@ -360,13 +362,13 @@ StatusOr<BulkSummary> RocksBulkWriter::Finish() {
   RETURN_IF_ERROR(CheckGivenIds());
   RETURN_IF_ERROR(WriteMetaFile(&next_meta));
   StoreAccess::State& to = state();
-  if (to.cache != nullptr) to.cache->TouchAll(next_meta.version());
   RETURN_IF_ERROR(Ingest());
   to.MarkVersion(next_meta.version());
   finished_ = true;
   to.window = ConflictWindow(next_meta.version(), to.options.conflict_window_keys);
   BulkSummary summary = Summary(next_meta);
-  to.Publish(std::move(next_meta));
+  to.log_bytes = 0;
+  to.Publish(std::move(next_meta), {});
   RETURN_IF_ERROR(RemovePath(ingest_path_));
   if (owned_ != nullptr) {
     owned_ = nullptr;

@@ -25,10 +25,22 @@ StatusOr<std::shared_ptr<const PartitionSnapshot>> PartitionSnapshot::Open(
   return std::shared_ptr<const PartitionSnapshot>(std::move(snapshot));
 }
 
+std::shared_ptr<const PartitionSnapshot> PartitionSnapshot::Empty(uint32_t partition,
+                                                                  uint32_t num_partitions,
+                                                                  uint64_t version) {
+  std::shared_ptr<PartitionSnapshot> snapshot(new PartitionSnapshot());
+  snapshot->header_.partition = partition;
+  snapshot->header_.num_partitions = num_partitions;
+  snapshot->header_.version = version;
+  snapshot->refs_ = NarrowRefs(num_partitions);
+  return snapshot;
+}
+
 Status PartitionSnapshot::OpenFiles(const std::string& folder, uint32_t partition,
                                     const SnapshotFileName& name) {
   ASSIGN_OR_RETURN(auto newest, MappedFile::Open(folder, partition, name));
   files_.push_back(std::move(newest));
+  header_ = files_[0]->header();
   for (uint32_t i = 0; i < header().num_older; ++i) {
     ASSIGN_OR_RETURN(auto older, MappedFile::Open(folder, partition, header().older[i]));
     files_.push_back(std::move(older));
@@ -304,6 +316,7 @@ StatusOr<bool> PartitionSnapshot::HasId(uint64_t local, std::string_view id_byte
 Status PartitionSnapshot::FindIds(std::span<const std::string_view> ids, uint64_t* out) const {
   for (size_t i = 0; i < ids.size(); ++i) {
     out[i] = kNoLocal;
+    if (id_table_ == nullptr) continue;
     const auto check = [&](uint64_t local) -> StatusOr<bool> {
       ASSIGN_OR_RETURN(const bool found, HasId(local, ids[i]));
       if (found) out[i] = local;

@@ -123,9 +123,9 @@ StatusOr<AdjacencyWriter*> SnapshotBuilder::NextEnd(Direction direction, LabelId
   // Mostly that of the end before.
   const std::tuple name(set_, direction, label);
   if (last_adjacency_ == nullptr || last_adjacency_name_ != name) {
+    RETURN_IF_ERROR(CheckColumns());
     last_adjacency_ = AdjacencyOf(direction, label);
     last_adjacency_name_ = name;
-    RETURN_IF_ERROR(CheckColumns());
   }
   return last_adjacency_;
 }

@@ -88,7 +88,9 @@ TEST(SnapshotBuilderTest, OutEdgesThatComeWhole) {
     std::string payload;
     PutBytes(edge_id, &payload);
     AppendProperty(key, Value::Int(2026), &payload);
-    if (!whole) EXPECT_TRUE(builder.AddEdge({{5, one, two, knows}, edge_id, properties}).ok());
+    if (!whole) {
+      EXPECT_TRUE(builder.AddEdge({{5, one, two, knows}, edge_id, properties}).ok());
+    }
     EXPECT_TRUE(builder.AddVertex({1, {&person, 1}, vertex_id, {}}).ok());
     if (whole) {
       EXPECT_TRUE(builder.AddOutEdge(knows, two, 4, std::string(1, '\0')).ok());

@@ -368,7 +368,8 @@ StatusOr<BulkSummary> RocksBulkWriter::Finish() {
   to.window = ConflictWindow(next_meta.version(), to.options.conflict_window_keys);
   BulkSummary summary = Summary(next_meta);
   to.log_bytes = 0;
-  to.Publish(std::move(next_meta), {});
+  Readable readable = to.OpenReadable(next_meta);
+  to.Publish(std::move(next_meta), std::move(readable));
   RETURN_IF_ERROR(RemovePath(ingest_path_));
   if (owned_ != nullptr) {
     owned_ = nullptr;

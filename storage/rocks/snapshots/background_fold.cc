@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kLeastDeltaBytes = size_t{8} << 20;
 constexpr uint64_t kBaseBytesPerDeltaByte = 20;
 // Of the log, which opening replays.
-constexpr uint64_t kMostLogBytes = uint64_t{32} << 20;
+constexpr uint64_t kMostLogBytes = uint64_t{16} << 20;
 constexpr int64_t kFirstPauseNs = 1'000'000'000;
 constexpr int64_t kLongestPauseNs = 600'000'000'000;
 constexpr int64_t kTurnWaitNs = 20'000'000;
@@ -118,7 +118,9 @@ void BackgroundFold::NoteOutcome(const Status& status) {
   failing_ = !status.ok();
   if (status.ok()) {
     {
+      // What was asked for meanwhile this one has done.
       MutexLock lock(&mutex_);
+      requested_ = false;
       pause_ns_ = 0;
     }
     Look();

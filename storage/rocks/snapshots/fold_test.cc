@@ -227,6 +227,16 @@ TEST_F(FoldTest, TheBackgroundFoldsWhatIsFull) {
   ExpectTrue();
 }
 
+TEST_F(FoldTest, WhatIsAskedForDuringAFoldIsDoneByIt) {
+  options_.delta_bytes = 1 << 20;
+  OpenInBackground();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(store_->Commit(Large(60'000)).ok());
+  while (base_version() == 0) state().folds->Look();
+  const NamedSnapshots named = state().Snapshots();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(state().Snapshots(), named);
+}
+
 // A view that is held keeps its delta, which takes room: who commits then waits as long as it
 // wants.
 TEST_F(FoldTest, WhoCommitsWaitsUntilItsWatchEndsIt) {

@@ -81,7 +81,9 @@ void BackgroundFold::Run() {
       if (stopping_) return;
       requested_ = false;
     }
-    NoteOutcome(Fold());
+    // What was asked for during a fold that one has done, as a rule.
+    const bool due = IsFoldDue(state_->CurrentReadable(), state_->deltas());
+    NoteOutcome(due ? Fold() : OkStatus());
   }
 }
 
@@ -118,9 +120,7 @@ void BackgroundFold::NoteOutcome(const Status& status) {
   failing_ = !status.ok();
   if (status.ok()) {
     {
-      // What was asked for meanwhile this one has done.
       MutexLock lock(&mutex_);
-      requested_ = false;
       pause_ns_ = 0;
     }
     Look();

@@ -1,22 +1,20 @@
 // koios admin: looks after a server, or after a data folder that nobody serves.
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 #include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
+#include "app/admin/index_action.h"
+#include "app/admin/job_progress.h"
 #include "app/admin_snapshot.h"
 #include "app/command.h"
 #include "app/connection.h"
 #include "app/query_flags.h"
 #include "app/settings.h"
 #include "client/print/reports.h"
-#include "core/mutex.h"
 #include "core/name_distance.h"
 #include "server/data_folder_graphs.h"
 #include "server/query_registry.h"
@@ -27,7 +25,7 @@ namespace {
 
 struct Flags {
   std::string action;
-  std::string id;
+  std::vector<std::string> words;  // behind the action
   std::string graph;
   bool repair = false;
   ConnectionFlags connection;
@@ -39,7 +37,9 @@ Status Queries(client::Client* client, const Flags&) {
   return OkStatus();
 }
 
-Status Cancel(client::Client* client, const Flags& flags) { return client->CancelQuery(flags.id); }
+Status Cancel(client::Client* client, const Flags& flags) {
+  return client->CancelQuery(flags.words[0]);
+}
 
 Status Schema(client::Client* client, const Flags& flags) {
   ASSIGN_OR_RETURN(const auto schema, client->GetSchema(flags.graph));
@@ -59,57 +59,10 @@ Status Graphs(client::Client* client, const Flags&) {
   return OkStatus();
 }
 
-// While it lives: how far the server's check is, on a terminal, once it takes longer than a second.
-class CheckProgress {
- public:
-  explicit CheckProgress(client::Client* client) : client_(client) {
-    if (isatty(STDERR_FILENO) != 0) thread_ = std::thread([this] { Watch(); });
-  }
-  ~CheckProgress() {
-    {
-      MutexLock lock(&mutex_);
-      done_ = true;
-      changed_.NotifyAll();
-    }
-    if (thread_.joinable()) thread_.join();
-  }
-  CheckProgress(const CheckProgress&) = delete;
-  CheckProgress& operator=(const CheckProgress&) = delete;
-
- private:
-  bool WaitASecond() {
-    constexpr int64_t kSecondNs = 1'000'000'000;
-    MutexLock lock(&mutex_);
-    while (!done_ && changed_.WaitFor(&mutex_, kSecondNs)) {
-    }
-    return !done_;
-  }
-  void Watch() {
-    bool shown = false;
-    while (WaitASecond()) {
-      const auto queries = client_->ListQueries();
-      if (!queries.ok()) continue;  // the check's own call tells what is wrong
-      for (const v1::RunningQuery& query : queries->queries()) {
-        if (query.query() != server::kCheckText) continue;
-        std::cerr << "\r" << query.rows() << " entries read in " << query.elapsed_us() / 1'000'000
-                  << " s" << std::flush;
-        shown = true;
-      }
-    }
-    if (shown) std::cerr << "\n";
-  }
-
-  client::Client* const client_;
-  Mutex mutex_;
-  CondVar changed_;
-  bool done_ KOIOS_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
-};
-
 // A graph that contradicts itself is a failure.
 Status Check(client::Client* client, const Flags& flags) {
   const StatusOr<v1::CheckGraphResponse> checked = [&] {
-    const CheckProgress progress(client);
+    const JobProgress progress(client, server::kCheckText);
     return client->CheckGraph(flags.graph);
   }();
   RETURN_IF_ERROR(checked.status());
@@ -117,6 +70,10 @@ Status Check(client::Client* client, const Flags& flags) {
   client::PrintCheck(report, std::cout);
   if (report.problems_found() == 0) return OkStatus();
   return DataLoss("The graph is damaged.");
+}
+
+Status Index(client::Client* client, const Flags& flags) {
+  return RunIndexWords(client, flags.graph, flags.words, std::cout);
 }
 
 storage::StoreOptions StoreOptionsOf(const Flags& flags) {
@@ -151,13 +108,10 @@ struct Action {
   Status (*run_on_folder)(const Flags& flags) = nullptr;  // instead; nobody serves it
 };
 constexpr Action kActions[] = {
-    {"queries", &Queries},
-    {"cancel", &Cancel},
-    {"schema", &Schema},
-    {"stats", &Stats},
-    {"graphs", &Graphs},
-    {"check", &Check},
-    {"snapshot", nullptr, &Snapshot},
+    {"queries", &Queries}, {"cancel", &Cancel},
+    {"schema", &Schema},   {"stats", &Stats},
+    {"graphs", &Graphs},   {"check", &Check},
+    {"index", &Index},     {"snapshot", nullptr, &Snapshot},
 };
 
 std::string ActionNames() {
@@ -176,6 +130,15 @@ Status NoSuchAction(const std::string& name) {
                          " are: " + ActionNames() + ".");
 }
 
+Status CheckWords(const Flags& flags) {
+  if (flags.action == "index") return CheckIndexWords(flags.words);
+  if (flags.action == "cancel") {
+    return flags.words.size() == 1 ? OkStatus()
+                                   : InvalidArgument("cancel needs the ID of a query.");
+  }
+  return flags.words.empty() ? OkStatus() : InvalidArgument("Only cancel and index take words.");
+}
+
 int RunAdmin(CLI::App* command, const Flags& flags) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
   if (flags.action.empty()) {
@@ -184,10 +147,7 @@ int RunAdmin(CLI::App* command, const Flags& flags) {
   const Action* action = std::find_if(std::begin(kActions), std::end(kActions),
                                       [&](const Action& row) { return flags.action == row.name; });
   if (action == std::end(kActions)) return FailUsage(NoSuchAction(flags.action));
-  if ((flags.action == "cancel") == flags.id.empty()) {
-    return FailUsage(InvalidArgument(flags.id.empty() ? "cancel needs the ID of a query."
-                                                      : "Only cancel takes an ID."));
-  }
+  if (Status words = CheckWords(flags); !words.ok()) return FailUsage(words);
   if (flags.repair && (flags.action != "check" || flags.connection.data.empty())) {
     return FailUsage(InvalidArgument(
         "--repair is for check, of a folder that nobody serves: admin check --repair --data DIR."));
@@ -212,7 +172,9 @@ int RunAdmin(CLI::App* command, const Flags& flags) {
 RunCommand AddAdminCommand(CLI::App* command) {
   auto flags = std::make_shared<Flags>();
   command->add_option("action", flags->action, ActionNames());
-  command->add_option("id", flags->id, "cancel: the query, as `admin queries` lists it");
+  command->add_option("words", flags->words,
+                      "cancel: the query, as `admin queries` lists it; index: create or drop, a "
+                      "label and its property keys, or list");
   command->add_option("--graph", flags->graph, "The graph (default: g)");
   command->add_flag("--repair", flags->repair,
                     "check: makes a damaged graph usable with what is left of it, and says what "
@@ -226,7 +188,14 @@ RunCommand AddAdminCommand(CLI::App* command) {
       "  koios admin check --data mydata\n"
       "  koios admin check --data mydata --graph money --repair\n"
       "  koios admin snapshot --data mydata\n"
-      "A check reads the whole graph; Ctrl-C stops it, on a server also `admin cancel`.");
+      "  koios admin index create person email\n"
+      "  koios admin index create person city age --graph money\n"
+      "  koios admin index drop person email --data mydata\n"
+      "  koios admin index list\n"
+      "A check reads the whole graph; Ctrl-C stops it, on a server also `admin cancel`; so it is "
+      "with index create.\n"
+      "An index finds vertices of a label by equal values of its first keys and a range, or the "
+      "beginning of a text, of the next: has('person','city','Oslo').has('age',gt(30)).");
   return [command, flags] { return RunAdmin(command, *flags); };
 }
 

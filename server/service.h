@@ -34,10 +34,22 @@ class KoiosService final : public v1::Koios::CallbackService {
   grpc::ServerUnaryReactor* CheckGraph(grpc::CallbackServerContext* context,
                                        const v1::CheckGraphRequest* request,
                                        v1::CheckGraphResponse* response) override;
+  grpc::ServerUnaryReactor* CreateIndex(grpc::CallbackServerContext* context,
+                                        const v1::CreateIndexRequest* request,
+                                        v1::CreateIndexResponse* response) override;
+  grpc::ServerUnaryReactor* DropIndex(grpc::CallbackServerContext* context,
+                                      const v1::DropIndexRequest* request,
+                                      v1::DropIndexResponse* response) override;
+  grpc::ServerUnaryReactor* ListIndexes(grpc::CallbackServerContext* context,
+                                        const v1::ListIndexesRequest* request,
+                                        v1::ListIndexesResponse* response) override;
 
  private:
   const SessionEnvironment environment_;
-  TaskPool check_pool_{1};  // one check at a time; the sessions' threads have no time for it
+  // One of each at a time; the sessions' threads have no time for them.
+  TaskPool check_pool_{1};
+  TaskPool create_index_pool_{1};
+  TaskPool drop_index_pool_{1};
 };
 
 }  // namespace koios::server

@@ -1,6 +1,8 @@
 // The contract, on every implementation of GraphView.
 #include "storage/graph_view_contract.h"
 
+#include "storage/index/seek_contract.h"
+#include "storage/index_build.h"
 #include "storage/memory_graph.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/snapshot_build.h"
@@ -10,6 +12,14 @@
 
 namespace koios::storage {
 namespace {
+
+using Indexes = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+std::shared_ptr<MemoryGraph> IndexedMemory(const Indexes& indexes) {
+  auto graph = std::make_shared<MemoryGraph>(4);
+  for (const auto& [label, keys] : indexes) graph->IndexVertices(label, keys);
+  return graph;
+}
 
 // Adds the batch one element after the other. Given ids first, as a commit does it: an assigned one
 // takes none of them.
@@ -38,8 +48,9 @@ BuiltGraph BuildWith(const std::shared_ptr<Graph>& graph, const WriteBatch& batc
 }
 
 struct MemoryBackend {
+  Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
-    auto graph = std::make_shared<MemoryGraph>(4);
+    auto graph = IndexedMemory(indexes);
     return BuildWith(
         graph, batch,
         [&](const AddedVertex& v) { return graph->AddVertex(v.id, v.label, v.properties); },
@@ -51,14 +62,22 @@ struct MemoryBackend {
 
 template <size_t kCacheBytes>
 struct StoreBackend {
+  Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
     StoreOptions options;
     options.create = true;
     options.num_partitions = 4;
     options.adjacency_cache_bytes = kCacheBytes;
     store_ = GraphStore::Open(folder / "graph", options).value();
+    // Some are kept by the commit, the others are built behind it.
+    const size_t early = indexes.size() / 2;
+    for (size_t i = 0; i < early; ++i) Index(indexes[i]);
     CommitResult result = store_->Commit(batch).value();
+    for (size_t i = early; i < indexes.size(); ++i) Index(indexes[i]);
     return {store_->View(), result.vertices, result.edges, result.vertex_ids, result.edge_ids};
+  }
+  void Index(const Indexes::value_type& index) {
+    CHECK(CreateIndex(store_.get(), {index.first, index.second}).ok());
   }
   std::unique_ptr<GraphStore>& store() { return store_; }
   TempFolder folder;
@@ -67,9 +86,10 @@ struct StoreBackend {
 
 // All of it added by one transaction.
 struct OwnBackend {
+  Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
-    auto transaction = std::make_shared<Transaction>(std::make_shared<MemoryGraph>(4),
-                                                     std::make_shared<Numbers>(4));
+    auto transaction =
+        std::make_shared<Transaction>(IndexedMemory(indexes), std::make_shared<Numbers>(4));
     return BuildWith(
         transaction, batch,
         [&](const AddedVertex& v) { return transaction->AddVertex(v.label, v.id, v.properties); },
@@ -81,7 +101,9 @@ struct OwnBackend {
 
 // Read from snapshots.
 struct SnapshotBackend {
+  Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
+    stored.indexes = indexes;
     BuiltGraph built = stored.Build(batch);
     CHECK(BuildSnapshots(store().get(), {}).ok());
     built.view = store()->View();
@@ -95,7 +117,9 @@ struct SnapshotBackend {
 // All of it stored, under a transaction that has changed something else.
 template <typename Stored>
 struct ChangedBackend {
+  Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
+    stored.indexes = indexes;
     BuiltGraph built = stored.Build(batch);
     std::shared_ptr<Transaction> transaction = stored.store()->Begin();
     const VertexRef other = transaction->AddVertex("other", std::nullopt, {}).value();
@@ -104,6 +128,14 @@ struct ChangedBackend {
     CHECK(transaction->SetProperty(built.vertices[0], "other", Value::Null()).ok());
     Transaction::DropCursor cursor;
     while (!cursor.done) CHECK(transaction->DropVertex(other, &cursor).ok());
+    // An indexed property that goes and comes back: the transaction's own from then on.
+    for (size_t i = 0; i < batch.vertices.size(); i += 3) {
+      for (const auto& [key, value] : batch.vertices[i].properties) {
+        if (key != "x") continue;
+        CHECK(transaction->SetProperty(built.vertices[i], key, Value::Int(-99)).ok());
+        CHECK(transaction->SetProperty(built.vertices[i], key, value).ok());
+      }
+    }
     built.view = transaction;
     return built;
   }
@@ -116,6 +148,7 @@ using Backends =
                    OwnBackend, SnapshotBackend, ChangedBackend<StoreBackend<(16 << 20)>>,
                    ChangedBackend<SnapshotBackend>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Views, GraphViewContract, Backends);
+INSTANTIATE_TYPED_TEST_SUITE_P(Views, SeekContract, Backends);
 
 }  // namespace
 }  // namespace koios::storage

@@ -13,7 +13,7 @@
 #include "import/load/row_encoder.h"
 #include "import/load/table_reader.h"
 #include "storage/codec/element_id.h"
-#include "storage/codec/equality_hash.h"
+#include "storage/codec/index_entry.h"
 #include "storage/codec/keys.h"
 #include "storage/codec/records.h"
 
@@ -163,15 +163,12 @@ class VertexStage {
     if (indexes_.empty()) return OkStatus();
     storage::VertexRecord record;
     RETURN_IF_ERROR(storage::ParseVertexRecord(bytes, &record));
-    storage::PropertyReader reader(record.properties);
-    while (reader.Next()) {
-      if (!indexes_.contains({record.label, reader.key()})) continue;
-      ASSIGN_OR_RETURN(const Value value, reader.value());
-      RETURN_IF_ERROR(by_property_.Add(
-          storage::VertexIndexKey(ref, record.label, reader.key(), storage::EqualityHash(value)),
-          ""));
-    }
-    return reader.status();
+    ASSIGN_OR_RETURN(const storage::KeyedProperties properties,
+                     storage::IndexedProperties(indexes_, record.label, record.properties));
+    std::vector<std::string> keys;
+    storage::AppendIndexKeys(indexes_, ref, record.label, properties, &keys);
+    for (const std::string& key : keys) RETURN_IF_ERROR(by_property_.Add(key, ""));
+    return OkStatus();
   }
 
   Status WriteSorted(ExternalSorter* sorter, storage::Family family) {
@@ -191,7 +188,7 @@ class VertexStage {
   ExternalSorter by_property_;
   int64_t max_int_id_ = 0;
   std::set<LabelId> labels_in_space_;
-  storage::VertexIndexes indexes_;
+  VertexIndexes indexes_;
   std::unique_ptr<TempFile> without_id_file_;
   std::unique_ptr<RunWriter> without_id_;
   RollingStream vertices_, ids_;

@@ -4,10 +4,12 @@
 #include "storage/rocks/graph_store.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/log.h"
 #include "storage/rocks/commit_builder.h"
+#include "storage/rocks/index/index_turns.h"
 #include "storage/rocks/memory/store_memory.h"
 #include "storage/rocks/opening.h"
 #include "storage/rocks/snapshots/named_snapshots.h"
@@ -112,6 +114,10 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
     AnswerAll(group, WithoutPath(writable, path));
     return group.size();
   }
+  if (group[0]->work != nullptr) {
+    group[0]->result = RunWork(*group[0]->work);
+    return 1;
+  }
   // Close to the reserve each commit stands for itself: one that doesn't fit takes none along.
   const bool low =
       !CheckRoom(path, Growth::kGrows, kMaxGroupBytes, options.disk_reserve_bytes).ok();
@@ -123,7 +129,7 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
                      &next_meta, &effects, {},      false};
   size_t taken = 0;
   bool names = false;
-  while (taken < group.size()) {
+  while (taken < group.size() && group[taken]->work == nullptr) {
     PendingCommit* commit = group[taken++];
     if (commit->snapshots != nullptr) {
       for (const auto& [p, snapshot] : *commit->snapshots) next_meta.SetSnapshot(p, snapshot);
@@ -166,6 +172,28 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
   return taken;
 }
 
+StatusOr<CommitResult> GraphStore::State::RunWork(const TurnWork& work) {
+  rocksdb::WriteBatch effects;
+  if (work.write) RETURN_IF_ERROR(work.write(&effects));
+  std::optional<MetaState> next_meta;
+  if (work.change) {
+    next_meta = meta;
+    RETURN_IF_ERROR(work.change(&*next_meta));
+    const std::shared_ptr<Database> to = CurrentDatabase();
+    next_meta->TakeChanges([&](std::string_view key, std::string_view value) {
+      effects.Put(to->family(Family::kMeta), AsSlice(key), AsSlice(value)).PermitUncheckedError();
+    });
+  }
+  if (effects.Count() > 0) {
+    RETURN_IF_ERROR(WithoutPath(WriteEffects(work.growth, &effects), path));
+  }
+  if (next_meta) {
+    MarkVersion(next_meta->version());
+    Publish(*std::move(next_meta));
+  }
+  return CommitResult{meta.version(), {}, {}, {}, {}};
+}
+
 StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
                                                        const StoreOptions& options) {
   const bool exists = PathExists(path + "/" + kFormatFile) ||
@@ -183,6 +211,7 @@ StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
   }
   const Status opened = exists ? OpenGraphFiles(state.get()) : CreateGraphFiles(state.get());
   RETURN_IF_ERROR(WithWayOut(opened));
+  if (!options.read_only && !options.repair) FinishIndexes(state.get());
   return std::unique_ptr<GraphStore>(new GraphStore(std::move(state)));
 }
 
@@ -208,6 +237,7 @@ void GraphStore::State::RunInTurn(PendingCommit* self) {
   std::vector<PendingCommit*> group;
   {
     MutexLock lock(&queue_mutex);
+    self->met_load = loading;
     if (loading) {
       self->result = FailedPrecondition(
           "A load is being appended to the graph; nothing else can be written until it ends.");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,12 +34,21 @@ inline constexpr char kSnapshotFolder[] = "snapshots";
 inline constexpr char kMarkFile[] = "MARK";
 inline constexpr char kNewMarkFile[] = "MARK.repaired";  // while a repair runs
 
+// A change that is no commit: the leader makes it alone, on what is written, and the version stays.
+struct TurnWork {
+  Growth growth = Growth::kGrows;
+  std::function<Status(rocksdb::WriteBatch* effects)> write;  // null: nothing
+  std::function<Status(MetaState* meta)> change;              // null: no facts
+};
+
 // A caller of Commit who waits.
 struct PendingCommit {
   const WriteBatch* batch = nullptr;
   const CommitWatch* watch = nullptr;
   CommitTurn* turn = nullptr;                 // null: nobody's
   const NamedSnapshots* snapshots = nullptr;  // to be named, and nothing else
+  const TurnWork* work = nullptr;             // instead of a batch
+  bool met_load = false;                      // refused because a load is appended
   StatusOr<CommitResult> result = Status(StatusCode::kUnknown, "undecided");
   bool done = false;
   CondVar wake;
@@ -105,6 +115,7 @@ struct GraphStore::State {
   void RunInTurn(PendingCommit* self);
   // Commits as many of `group` as fit one write, at least one; returns how many.
   size_t RunGroup(std::span<PendingCommit* const> group);
+  StatusOr<CommitResult> RunWork(const TurnWork& work);
   Status WriteEffects(Growth growth, rocksdb::WriteBatch* effects);
   // The graph's facts are those of `version`, which is on disk: tells the mark.
   void MarkVersion(uint64_t version);

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/big_number.h"
-#include "core/text.h"
 #include "core/print/time_print.h"
+#include "core/text.h"
 
 namespace koios::golden {
 namespace {

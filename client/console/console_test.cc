@@ -203,7 +203,7 @@ TEST_F(ConsoleTest, IndexesAreATable) {
   EXPECT_EQ(out_.str(),
             "label  | keys      | state       | vertices | distinct | bytes\n"
             "-------+-----------+-------------+----------+----------+------\n"
-            "person | name, age | being built |        4 |          |     0\n");
+            "person | name, age | being built |        4 | unknown  |     0\n");
 }
 
 TEST_F(ConsoleTest, WrongCommandsAreErrorsWithTheNearestName) {

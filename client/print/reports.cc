@@ -91,11 +91,13 @@ void PrintIndexes(const v1::ListIndexesResponse& indexes, std::ostream& out) {
   for (const v1::IndexInfo& index : indexes.indexes()) {
     std::string keys;
     for (const std::string& key : index.keys()) keys += (keys.empty() ? "" : ", ") + key;
+    const Value distinct =
+        index.distinct() > 0 ? Count(index.distinct()) : Value::String("unknown");
     table->Row(MapOf({{"label", Value::String(index.label())},
                       {"keys", Value::String(keys)},
                       {"state", Value::String(index.ready() ? "ready" : "being built")},
                       {"vertices", Count(index.vertices())},
-                      {"distinct", index.distinct() > 0 ? Count(index.distinct()) : Value()},
+                      {"distinct", distinct},
                       {"bytes", Count(index.bytes())}}));
   }
   table->Finish();

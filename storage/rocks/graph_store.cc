@@ -88,12 +88,12 @@ std::shared_ptr<const GraphView> GraphStore::State::QueryView() const {
   return std::make_shared<const SnapshotView>(opened_snapshots, view);
 }
 
-Status GraphStore::State::WriteEffects(Growth growth, rocksdb::WriteBatch* effects) {
+Status GraphStore::State::WriteEffects(Growth growth, rocksdb::WriteBatch* effects, bool sync) {
   RETURN_IF_ERROR(CheckRoom(path, growth, effects->GetDataSize(), options.disk_reserve_bytes));
   const std::shared_ptr<Database> to = CurrentDatabase();
   if (!last_write.ok()) RETURN_IF_ERROR(to->ResumeWrites(last_write));
   rocksdb::WriteOptions write_options;
-  write_options.sync = true;
+  write_options.sync = sync;
   last_write = FromRocks(to->db()->Write(write_options, effects), "Writing the graph");
   return last_write;
 }
@@ -185,7 +185,7 @@ StatusOr<CommitResult> GraphStore::State::RunWork(const TurnWork& work) {
     });
   }
   if (effects.Count() > 0) {
-    RETURN_IF_ERROR(WithoutPath(WriteEffects(work.growth, &effects), path));
+    RETURN_IF_ERROR(WithoutPath(WriteEffects(work.growth, &effects, next_meta.has_value()), path));
   }
   if (next_meta) {
     MarkVersion(next_meta->version());

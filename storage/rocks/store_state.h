@@ -35,6 +35,7 @@ inline constexpr char kMarkFile[] = "MARK";
 inline constexpr char kNewMarkFile[] = "MARK.repaired";  // while a repair runs
 
 // A change that is no commit: the leader makes it alone, on what is written, and the version stays.
+// It is synced when it changes facts; until then nobody relies on it.
 struct TurnWork {
   Growth growth = Growth::kGrows;
   std::function<Status(rocksdb::WriteBatch* effects)> write;  // null: nothing
@@ -116,7 +117,8 @@ struct GraphStore::State {
   // Commits as many of `group` as fit one write, at least one; returns how many.
   size_t RunGroup(std::span<PendingCommit* const> group);
   StatusOr<CommitResult> RunWork(const TurnWork& work);
-  Status WriteEffects(Growth growth, rocksdb::WriteBatch* effects);
+  // `sync`: they are on disk, with all that was written before.
+  Status WriteEffects(Growth growth, rocksdb::WriteBatch* effects, bool sync = true);
   // The graph's facts are those of `version`, which is on disk: tells the mark.
   void MarkVersion(uint64_t version);
   // Gives everybody who waits in `group` this answer.

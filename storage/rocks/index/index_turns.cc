@@ -14,7 +14,7 @@ namespace koios::storage {
 namespace {
 
 // A commit that comes meanwhile waits for so many.
-constexpr size_t kVerticesPerTurn = 2048;
+constexpr size_t kVerticesPerTurn = 512;
 constexpr int64_t kLookAgainNs = 20'000'000;
 
 std::string NameOf(const Schema& schema, const VertexIndex& index) {

@@ -97,7 +97,17 @@ Status Repair(const Flags& flags) {
   return OkStatus();
 }
 
-Status Snapshot(const Flags& flags) {
+Status Snapshot(client::Client* client, const Flags& flags) {
+  const StatusOr<v1::BuildSnapshotsResponse> built = [&] {
+    const JobProgress progress(client, server::kSnapshotText);
+    return client->BuildSnapshots(flags.graph);
+  }();
+  RETURN_IF_ERROR(built.status());
+  client::PrintSnapshots(*built, std::cout);
+  return OkStatus();
+}
+
+Status SnapshotOfFolder(const Flags& flags) {
   return BuildAndPrintSnapshots(flags.connection.data, GraphOf(flags), StoreOptionsOf(flags),
                                 std::cout);
 }
@@ -105,13 +115,13 @@ Status Snapshot(const Flags& flags) {
 struct Action {
   const char* name;
   Status (*run)(client::Client* client, const Flags& flags);
-  Status (*run_on_folder)(const Flags& flags) = nullptr;  // instead; nobody serves it
+  Status (*run_on_folder)(const Flags& flags) = nullptr;  // instead, with --data
 };
 constexpr Action kActions[] = {
     {"queries", &Queries}, {"cancel", &Cancel},
     {"schema", &Schema},   {"stats", &Stats},
     {"graphs", &Graphs},   {"check", &Check},
-    {"index", &Index},     {"snapshot", nullptr, &Snapshot},
+    {"index", &Index},     {"snapshot", &Snapshot, &SnapshotOfFolder},
 };
 
 std::string ActionNames() {
@@ -152,12 +162,7 @@ int RunAdmin(CLI::App* command, const Flags& flags) {
     return FailUsage(InvalidArgument(
         "--repair is for check, of a folder that nobody serves: admin check --repair --data DIR."));
   }
-  if (action->run_on_folder != nullptr && flags.connection.data.empty()) {
-    return FailUsage(InvalidArgument("'" + flags.action +
-                                     "' is for a folder that nobody serves: admin " + flags.action +
-                                     " --data DIR."));
-  }
-  if (flags.repair || action->run_on_folder != nullptr) {
+  if (flags.repair || (action->run_on_folder != nullptr && !flags.connection.data.empty())) {
     const Status done = flags.repair ? Repair(flags) : action->run_on_folder(flags);
     return done.ok() ? int{client::kExitOk} : Fail(done);
   }
@@ -188,12 +193,13 @@ RunCommand AddAdminCommand(CLI::App* command) {
       "  koios admin check --data mydata\n"
       "  koios admin check --data mydata --graph money --repair\n"
       "  koios admin snapshot --data mydata\n"
+      "  koios admin snapshot --server db:8183\n"
       "  koios admin index create person email\n"
       "  koios admin index create person city age --graph money\n"
       "  koios admin index drop person email --data mydata\n"
       "  koios admin index list\n"
-      "A check reads the whole graph; Ctrl-C stops it, on a server also `admin cancel`; so it is "
-      "with index create.\n"
+      "Checks and snapshots read the whole graph; Ctrl-C stops them, on a server also `admin "
+      "cancel`; so it is with index create.\n"
       "An index finds vertices of a label by equal values of its first keys and a range, or the "
       "beginning of a text, of the next: has('person','city','Oslo').has('age',gt(30)).");
   return [command, flags] { return RunAdmin(command, *flags); };

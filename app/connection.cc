@@ -36,6 +36,7 @@ StatusOr<std::unique_ptr<server::Graphs>> OpenGraphs(const std::string& path, bo
                                                      const LimitFlags& limits) {
   storage::DataFolderOptions options;
   limits.ApplyTo(&options.store);
+  options.store.folds_in_background = true;
   options.create = create;
   options.max_open_files = server::RaiseOpenFileLimit() / 3;
   ASSIGN_OR_RETURN(auto folder, storage::DataFolder::Open(path, options));

@@ -199,6 +199,18 @@ TEST_P(EndToEndTest, ConcurrentUpsertsAddOneVertex) {
   EXPECT_EQ(Output("g.V().hasLabel('city').count()"), "==>1\n");
 }
 
+TEST_P(EndToEndTest, SnapshotsAreMadeWhileTheGraphIsServed) {
+  Output("g.addV('city').property('name', 'Wien')");
+  const auto built = connection_.client->BuildSnapshots("");
+  ASSERT_TRUE(built.ok()) << MessageOf(built.status());
+  EXPECT_EQ(built->vertices(), 7u);
+  EXPECT_EQ(built->edges(), 6u);
+  EXPECT_GT(built->file_bytes(), 0u);
+  Output("g.V().has('city', 'name', 'Wien').addE('near').to(V(1))");
+  EXPECT_EQ(Output("g.V(1).in('near').values('name')"), "==>Wien\n");
+  EXPECT_EQ(connection_.client->BuildSnapshots("nope").status().code(), StatusCode::kNotFound);
+}
+
 // A vertex is dropped while others tie edges to it: none of them is left without an end.
 // One request that adds and seeks finds what it added; the next one finds it as well, and an index
 // that is dropped is missed by nobody.

@@ -49,6 +49,7 @@ StatusOr<import::ImportOptions> ToOptions(CLI::App* command, const Flags& flags)
   }
   RETURN_IF_ERROR(storage::CheckGraphName(flags.graph));
   import::ImportOptions options = flags.options;
+  options.snapshot = !flags.no_snapshot;
   if (command->count("--memory") == 0) {
     options.memory_bytes = std::min(options.memory_bytes, server::MachineMemoryBytes() / 2);
   }
@@ -107,7 +108,7 @@ int RunImport(CLI::App* command, Flags* flags) {
   auto summary = import::ImportGraph(folder->get(), flags->graph, when, *options);
   if (!summary.ok()) return FailWithHint(summary.status());
   std::cout << import::FormatSummary(*summary);
-  if (!flags->no_snapshot) BuildSnapshot(folder->get(), *flags, *options);
+  if (!flags->no_snapshot && summary->appended) BuildSnapshot(folder->get(), *flags, *options);
   return summary->num_skipped() > 0 ? kExitSkippedRows : int{client::kExitOk};
 }
 

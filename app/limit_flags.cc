@@ -33,6 +33,12 @@ void LimitFlags::AddTo(CLI::App* command) {
                    "which is 45 % of --memory-mb)")
       ->check(CLI::Range(uint64_t{1}, kMaxMegabytes))
       ->group(kGroup);
+  command
+      ->add_option("--delta-mb", delta_mb,
+                   "Memory for what was committed since the graphs' snapshots; commits wait for a "
+                   "new snapshot when it is full (default: 10 % of --memory-mb, 1024 at most)")
+      ->check(CLI::Range(uint64_t{1}, kMaxMegabytes))
+      ->group(kGroup);
   Add(command, "--held-results-mb", &held_results_mb, kMaxMegabytes,
       "Results of a query that changes the graph: they wait for its commit");
   Add(command, "--max-attempts", &max_attempts, 1000,
@@ -51,7 +57,8 @@ void LimitFlags::AddTo(CLI::App* command) {
 }
 
 MemoryPlan LimitFlags::Memory() const {
-  return PlanMemory(memory_mb > 0 ? memory_mb << 20 : DefaultMemoryBytes(), query_memory_mb << 20);
+  return PlanMemory(memory_mb > 0 ? memory_mb << 20 : DefaultMemoryBytes(), query_memory_mb << 20,
+                    delta_mb << 20);
 }
 
 void LimitFlags::ApplyTo(storage::StoreOptions* options) const {

@@ -11,9 +11,13 @@ namespace {
 // the allocator's fragments.
 constexpr uint64_t kQueriesShare = 45;
 constexpr uint64_t kBlocksShare = 15;
-constexpr uint64_t kAdjacencyShare = 15;
+constexpr uint64_t kDeltaShare = 10;
+constexpr uint64_t kFoldShare = 5;
 constexpr uint64_t kNetworkShare = 10;
 
+// Both are for what was written lately, however large the machine.
+constexpr uint64_t kMaxDeltaBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxFoldBytes = uint64_t{256} << 20;
 constexpr uint64_t kMaxWritesBytes = uint64_t{64} << 20;
 constexpr uint64_t kMaxCommitBytes = uint64_t{256} << 20;
 
@@ -23,7 +27,7 @@ uint64_t DefaultMemoryBytes() {
   return std::max(server::MachineMemoryBytes() / 5 * 4, kMinMemoryMegabytes << 20);
 }
 
-MemoryPlan PlanMemory(uint64_t total_bytes, uint64_t query_bytes) {
+MemoryPlan PlanMemory(uint64_t total_bytes, uint64_t query_bytes, uint64_t delta_bytes) {
   const uint64_t part = total_bytes / 100;
   MemoryPlan plan;
   plan.total_bytes = total_bytes;
@@ -31,7 +35,8 @@ MemoryPlan PlanMemory(uint64_t total_bytes, uint64_t query_bytes) {
   plan.query_bytes = query_bytes > 0 ? query_bytes : plan.queries_bytes / 4;
   plan.blocks_bytes = part * kBlocksShare;
   plan.writes_bytes = std::min(plan.blocks_bytes / 4, kMaxWritesBytes);
-  plan.adjacency_bytes = part * kAdjacencyShare;
+  plan.delta_bytes = delta_bytes > 0 ? delta_bytes : std::min(part * kDeltaShare, kMaxDeltaBytes);
+  plan.fold_bytes = std::min(part * kFoldShare, kMaxFoldBytes);
   plan.network_bytes = part * kNetworkShare;
   plan.commit_bytes = std::min(total_bytes / 16, kMaxCommitBytes);
   return plan;
@@ -47,7 +52,8 @@ void MemoryPlan::ApplyTo(server::ServerOptions* options) const {
 void MemoryPlan::ApplyTo(storage::StoreOptions* options) const {
   options->block_cache_bytes = blocks_bytes;
   options->write_buffer_bytes = writes_bytes;
-  options->adjacency_cache_bytes = adjacency_bytes;
+  options->delta_bytes = delta_bytes;
+  options->fold_bytes = fold_bytes;
   options->max_commit_bytes = commit_bytes;
 }
 

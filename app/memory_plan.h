@@ -17,7 +17,8 @@ struct MemoryPlan {
   uint64_t query_bytes = 0;      // one query
   uint64_t blocks_bytes = 0;     // RocksDB's block cache, with its write buffers
   uint64_t writes_bytes = 0;     // write buffers
-  uint64_t adjacency_bytes = 0;  // decoded adjacency
+  uint64_t delta_bytes = 0;      // what was committed since the snapshots
+  uint64_t fold_bytes = 0;       // building new snapshots in the background
   uint64_t network_bytes = 0;    // gRPC's buffers
   uint64_t commit_bytes = 0;     // one commit
 
@@ -29,7 +30,8 @@ struct MemoryPlan {
 
 // Four fifths of what the machine, or the control group that the process is in, has.
 uint64_t DefaultMemoryBytes();
-// `query_bytes`: 0 is a quarter of what all queries have.
-MemoryPlan PlanMemory(uint64_t total_bytes, uint64_t query_bytes);
+// `query_bytes`: 0 is a quarter of what all queries have. `delta_bytes`: 0 is a tenth of the total,
+// 1 GB at most; more is taken from what no account counts.
+MemoryPlan PlanMemory(uint64_t total_bytes, uint64_t query_bytes, uint64_t delta_bytes = 0);
 
 }  // namespace koios::app

@@ -10,7 +10,8 @@ TEST(MemoryPlanTest, ThePartsFitTheTotalAtEverySize) {
        total = total * 7 / 4) {
     const MemoryPlan plan = PlanMemory(total, 0);
     const uint64_t parts =
-        plan.queries_bytes + plan.blocks_bytes + plan.adjacency_bytes + plan.network_bytes;
+        plan.queries_bytes + plan.blocks_bytes + plan.delta_bytes + plan.fold_bytes +
+        plan.network_bytes;
     EXPECT_GE(total, parts + total / 10) << total;  // the rest is for what nobody counts
     EXPECT_LE(plan.writes_bytes, plan.blocks_bytes / 4);
     EXPECT_EQ(plan.query_bytes, plan.queries_bytes / 4);
@@ -26,7 +27,7 @@ TEST(MemoryPlanTest, TheCachesAreWithinTheTotal) {
   storage::StoreOptions store;
   plan.ApplyTo(&server);
   plan.ApplyTo(&store);
-  EXPECT_LE(store.block_cache_bytes + store.adjacency_cache_bytes + server.network_bytes,
+  EXPECT_LE(store.block_cache_bytes + store.delta_bytes + store.fold_bytes + server.network_bytes,
             server.rest_bytes);
   EXPECT_EQ(server.engine.process_memory_bytes + server.rest_bytes, plan.total_bytes);
 }

@@ -102,7 +102,6 @@ Status PointReads(std::unique_ptr<storage::DataFolder> folder, uint64_t num_vert
 Status Run(const Flags& flags) {
   storage::DataFolderOptions options;
   options.create = true;
-  options.store.adjacency_cache_bytes = size_t{1} << 30;
   ASSIGN_OR_RETURN(auto folder, storage::DataFolder::Open(flags.dir + "/data", options));
   RETURN_IF_ERROR(Load(folder.get(), flags));
   ASSIGN_OR_RETURN(auto store, folder->OpenGraph("g"));
@@ -118,7 +117,6 @@ Status Run(const Flags& flags) {
   for (const Case& one : cases) {
     ASSIGN_OR_RETURN(const plan::Plan plan, PlanText(one.query, *view));
     answers[one.name] = one.walk(csr);
-    // Also warms the adjacency.
     ASSIGN_OR_RETURN(const Answer answer, RunPlan(engine.get(), view, plan));
     if (!(answer == answers[one.name])) {
       return Internal(one.name + ": the engine answers other than the walk.");
@@ -141,9 +139,8 @@ Status Run(const Flags& flags) {
 
   const double edges = static_cast<double>(csr.num_edges());
   std::printf("- graph: rmat, %u vertices, %.0f edges\n", csr.num_vertices(), edges);
-  std::printf("- bytes per edge: CSR %.1f (out only), adjacency cache %.1f (out only), disk %.1f\n",
+  std::printf("- bytes per edge: CSR %.1f (out only), disk %.1f\n",
               static_cast<double>(csr.ByteSize()) / edges,
-              static_cast<double>(store->CachedAdjacencyBytes()) / edges,
               static_cast<double>(store->DiskBytes()) / edges);
   store.reset();
   RETURN_IF_ERROR(PointReads(std::move(folder), csr.num_vertices()));

@@ -163,6 +163,14 @@ class GrpcClient final : public Client {
     request.set_graph(graph);
     return Call<v1::ListIndexesResponse>(request, &v1::Koios::Stub::ListIndexes);
   }
+  StatusOr<v1::BuildSnapshotsResponse> BuildSnapshots(const std::string& graph) override {
+    v1::BuildSnapshotsRequest request;
+    request.set_graph(graph);
+    grpc::ClientContext context;
+    v1::BuildSnapshotsResponse response;
+    RETURN_IF_ERROR(FromGrpcStatus(stub_->BuildSnapshots(&context, request, &response)));
+    return response;
+  }
 
  private:
   template <typename Request>

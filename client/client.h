@@ -91,6 +91,7 @@ class Client {
   virtual Status DropIndex(const std::string& graph, const std::string& label,
                            const std::vector<std::string>& keys) = 0;
   virtual StatusOr<v1::ListIndexesResponse> ListIndexes(const std::string& graph) = 0;
+  virtual StatusOr<v1::BuildSnapshotsResponse> BuildSnapshots(const std::string& graph) = 0;
 };
 
 }  // namespace koios::client

@@ -197,22 +197,57 @@ size_t Column::EntryBytes(size_t at) const {
   return sizeof(uint32_t) + (offsets[1] - offsets[0]);
 }
 
+namespace {
+
+// What a value shares with its copies; null: nothing.
+const void* ObjectOf(const Value& value) {
+  switch (value.kind()) {
+    case ValueKind::kString:
+      return &value.AsString();
+    case ValueKind::kList:
+    case ValueKind::kSet:
+      return &value.AsList();
+    case ValueKind::kMap:
+      return &value.AsMap();
+    default:
+      return nullptr;
+  }
+}
+
+// Of values one after the other, what they take. A list that many rows have under one label is
+// counted where it first comes.
+class ValueBytes {
+ public:
+  size_t Of(const Value& value) {
+    const void* const object = ObjectOf(value);
+    if (object != nullptr && object == last_) return sizeof(Value);
+    last_ = object;
+    return value.ByteSize();
+  }
+
+ private:
+  const void* last_ = nullptr;
+};
+
+}  // namespace
+
 size_t Column::ByteSize() const {
   if (items_ == nullptr || size_ == 0) return sizeof(Column) + HeldBytes(items_);
   size_t held = HeldBytes(items_) + HeldBytes(offsets_) + HeldBytes(absent_);
   const size_t base_rows = BaseRows();
   if (selection_ != nullptr) {
     // Of a row that is taken many times no copy exists.
-    size_t rows = 0;
-    for (size_t row = 0; row < size_; ++row) rows += EntryBytes(At(row));
+    const size_t rows = FlatByteSize();
+    ValueBytes bytes;
     for (size_t at = 0; kind_ == Kind::kValue && held < rows && at < base_rows; ++at) {
-      held += EntryBytes(at) - sizeof(Value);
+      held += bytes.Of(Base<Value>()[at]) - sizeof(Value);
     }
     return sizeof(Column) + size_ * sizeof(uint32_t) + std::min(held, rows);
   }
   if (size_ < base_rows) held = held / base_rows * size_ + held % base_rows;
+  ValueBytes bytes;
   for (size_t row = 0; kind_ == Kind::kValue && row < size_; ++row) {
-    held += EntryBytes(begin_ + row) - sizeof(Value);
+    held += bytes.Of(Base<Value>()[begin_ + row]) - sizeof(Value);
   }
   return sizeof(Column) + held;
 }
@@ -220,7 +255,10 @@ size_t Column::ByteSize() const {
 size_t Column::FlatByteSize() const {
   if (kind_ != Kind::kString && kind_ != Kind::kValue) return size_ * WidthOf(kind_);
   size_t bytes = 0;
-  for (size_t row = 0; row < size_; ++row) bytes += EntryBytes(At(row));
+  ValueBytes values;
+  for (size_t row = 0; row < size_; ++row) {
+    bytes += kind_ == Kind::kValue ? values.Of(Base<Value>()[At(row)]) : EntryBytes(At(row));
+  }
   return bytes;
 }
 

@@ -1,15 +1,25 @@
 #include "core/value.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "core/big_number.h"
+#include "core/path/path.h"
 
 namespace koios {
 
-// The shared payloads: a Rep, then the payload. Sizes and depths are computed once, here.
+// The shared payloads: a Rep, then the payload. Sizes and depths are computed once, here. Paths are
+// nodes of their own (core/path/path.h).
 struct ValueReps {
+  struct NestingRep : Value::Rep {
+    uint64_t flat_bytes = 0;
+  };
   template <typename T>
-  struct Holder : Value::Rep {
+  static constexpr bool kNests = std::is_same_v<T, ValueList> || std::is_same_v<T, ValueMap> ||
+                                 std::is_same_v<T, VertexPropertyData> ||
+                                 std::is_same_v<T, PropertyData> || std::is_same_v<T, ElementData>;
+  template <typename T>
+  struct Holder : std::conditional_t<kNests<T>, NestingRep, Value::Rep> {
     explicit Holder(T v) : payload(std::move(v)) {}
     T payload;
   };
@@ -21,12 +31,17 @@ struct ValueReps {
   // Adds up the members of a payload.
   struct Extent {
     uint64_t bytes = 0;
+    uint64_t flat_bytes = 0;
     int depth = 0;
     void Add(const Value& v) {
       bytes = Sum(bytes, v.ByteSize());
+      flat_bytes = Sum(flat_bytes, v.FlatBytes());
       depth = std::max(depth, v.depth());
     }
-    void Add(const std::string& s) { bytes = Sum(bytes, sizeof(std::string) + s.capacity()); }
+    void Add(const std::string& s) {
+      bytes = Sum(bytes, sizeof(std::string) + s.capacity());
+      flat_bytes = Sum(flat_bytes, sizeof(std::string) + s.capacity());
+    }
     void Add(const ValueList& list) {
       for (const Value& v : list) Add(v);
     }
@@ -39,10 +54,18 @@ struct ValueReps {
   };
 
   template <typename T>
-  static Value Make(ValueKind kind, T payload, uint64_t bytes, int depth = 0) {
+  static Value Make(ValueKind kind, T payload, uint64_t bytes) {
     auto* holder = new Holder<T>(std::move(payload));
     holder->bytes = Sum(sizeof(Holder<T>), bytes);
-    holder->depth = static_cast<uint32_t>(depth);
+    return Value(kind, holder);
+  }
+
+  template <typename T>
+  static Value Around(ValueKind kind, T payload, const Extent& extent) {
+    auto* holder = new Holder<T>(std::move(payload));
+    holder->bytes = Sum(sizeof(Holder<T>), extent.bytes);
+    holder->flat_bytes = Sum(sizeof(Holder<T>), extent.flat_bytes);
+    holder->depth = static_cast<uint16_t>(extent.depth + 1);
     return Value(kind, holder);
   }
 
@@ -50,7 +73,7 @@ struct ValueReps {
   template <typename T>
   static StatusOr<Value> Nest(ValueKind kind, T payload, const Extent& extent) {
     RETURN_IF_ERROR(CheckDepth(extent.depth + 1));
-    return Make(kind, std::move(payload), extent.bytes, extent.depth + 1);
+    return Around(kind, std::move(payload), extent);
   }
 
   template <typename T>
@@ -102,7 +125,7 @@ struct ValueReps {
       case ValueKind::kProperty:
         return Free<PropertyData>(rep);
       case ValueKind::kPath:
-        return Free<PathData>(rep);
+        return;  // Release()
       case ValueKind::kElement:
         return Free<ElementData>(rep);
     }
@@ -110,6 +133,9 @@ struct ValueReps {
 };
 
 void Value::Release() {
+  if (kind_ == ValueKind::kPath) {
+    return PathNode::Release(static_cast<PathNode*>(payload_.rep));
+  }
   if (payload_.rep->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     ValueReps::Free(kind_, payload_.rep);
   }
@@ -148,15 +174,14 @@ StatusOr<Value> Value::Of(PathData v) {
   if (v.labels.size() > v.objects.size()) {
     return Internal("A path has labels of objects that it does not have.");
   }
-  while (!v.labels.empty() && v.labels.back().empty()) v.labels.pop_back();
-  ValueReps::Extent extent;
-  extent.Add(v.objects);
-  extent.bytes += (v.objects.capacity() - v.objects.size()) * sizeof(Value);
-  for (const auto& labels : v.labels) {
-    extent.bytes += sizeof(labels);
-    for (const std::string& label : labels) extent.Add(label);
+  if (v.objects.empty()) return PathMaker::Empty();
+  PathMaker maker(nullptr);
+  Value path;
+  for (size_t i = 0; i < v.objects.size(); ++i) {
+    const PathLabels* labels = i < v.labels.size() ? maker.Labels(std::move(v.labels[i])) : nullptr;
+    ASSIGN_OR_RETURN(path, maker.Append(path, std::move(v.objects[i]), labels));
   }
-  return ValueReps::Nest(ValueKind::kPath, std::move(v), extent);
+  return path;
 }
 
 StatusOr<Value> Value::Of(ElementData v) {
@@ -193,9 +218,9 @@ StatusOr<Value> Value::Map(ValueMap v) {
   return ValueReps::Nest(ValueKind::kMap, std::move(v), extent);
 }
 
-Value Value::EmptyList() { return ValueReps::Make(ValueKind::kList, ValueList(), 0, 1); }
-Value Value::EmptySet() { return ValueReps::Make(ValueKind::kSet, ValueList(), 0, 1); }
-Value Value::EmptyMap() { return ValueReps::Make(ValueKind::kMap, ValueMap(), 0, 1); }
+Value Value::EmptyList() { return ValueReps::Around(ValueKind::kList, ValueList(), {}); }
+Value Value::EmptySet() { return ValueReps::Around(ValueKind::kSet, ValueList(), {}); }
+Value Value::EmptyMap() { return ValueReps::Around(ValueKind::kMap, ValueMap(), {}); }
 
 const std::string& Value::AsString() const {
   DCHECK(kind_ == ValueKind::kString || kind_ == ValueKind::kBinary);
@@ -225,9 +250,9 @@ const PropertyData& Value::AsProperty() const {
   DCHECK(kind_ == ValueKind::kProperty);
   return ValueReps::Get<PropertyData>(*this);
 }
-const PathData& Value::AsPath() const {
+const PathNode& Value::AsPath() const {
   DCHECK(kind_ == ValueKind::kPath);
-  return ValueReps::Get<PathData>(*this);
+  return static_cast<const PathNode&>(*payload_.rep);
 }
 const ElementData& Value::AsElement() const {
   DCHECK(kind_ == ValueKind::kElement);
@@ -244,6 +269,13 @@ const ValueList& Value::AsList() const {
 const ValueMap& Value::AsMap() const {
   DCHECK(kind_ == ValueKind::kMap);
   return ValueReps::Get<ValueMap>(*this);
+}
+
+size_t Value::NestedFlatBytes() const {
+  const uint64_t bytes = kind_ == ValueKind::kPath
+                             ? payload_.rep->bytes
+                             : static_cast<ValueReps::NestingRep*>(payload_.rep)->flat_bytes;
+  return sizeof(Value) + static_cast<size_t>(bytes);
 }
 
 Status CheckDepth(int depth) {

@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,6 +78,7 @@ struct Uuid {
 struct VertexPropertyData;  // below: they hold Values
 struct PropertyData;
 struct PathData;
+class PathNode;  // core/path/path.h
 struct ElementData;
 struct BigNumber;  // core/big_number.h (Boost.Multiprecision stays out of this header)
 
@@ -167,26 +167,35 @@ class Value {
   Direction AsDirection() const { return static_cast<Direction>(payload_.integer); }
   const VertexPropertyData& AsVertexProperty() const;
   const PropertyData& AsProperty() const;
-  const PathData& AsPath() const;
+  // The last object and what leads there; core/path/path.h reads it from the first on.
+  const PathNode& AsPath() const;
   const ElementData& AsElement() const;
   const BigNumber& AsBigNumber() const;
   const ValueList& AsList() const;  // kList, kSet
   const ValueMap& AsMap() const;
 
-  // Bytes this value holds, shared payloads counted in full: what an account is charged.
+  // Bytes this value holds, shared payloads counted in full: what an account is charged. Of a path
+  // only the reference, where its objects are charged by themselves (core/path/path_ledger.h).
   // Stored, so this is cheap.
   size_t ByteSize() const {
-    return sizeof(Value) + (has_rep() ? static_cast<size_t>(payload_.rep->bytes) : 0);
+    if (!has_rep() || payload_.rep->charged) return sizeof(Value);
+    return sizeof(Value) + static_cast<size_t>(payload_.rep->bytes);
   }
+  // Bytes of what a reader of the whole value meets: of paths all objects, whoever is charged for
+  // them. For those who bound work; stored, too.
+  size_t FlatBytes() const { return depth() == 0 ? ByteSize() : NestedFlatBytes(); }
 
  private:
   // What every shared payload starts with; the payload itself follows (value.cc).
   struct Rep {
     std::atomic<uint32_t> refs{1};
-    uint32_t depth = 0;
-    uint64_t bytes = 0;  // of the payload, saturated at half of the range
+    uint16_t depth = 0;
+    bool charged = false;  // a path whose objects are charged by themselves
+    uint64_t bytes = 0;  // of the payload, saturated at half of the range; of a path its flat ones
   };
   friend struct ValueReps;  // value.cc
+  friend class PathNode;
+  friend class PathMaker;
   Value(ValueKind kind, int64_t integer) : kind_(kind) { payload_.integer = integer; }
   Value(ValueKind kind, Rep* rep) : kind_(kind) { payload_.rep = rep; }
   static Value Real(ValueKind kind, double v) {
@@ -204,6 +213,7 @@ class Value {
         Bit(ValueKind::kProperty) | Bit(ValueKind::kPath) | Bit(ValueKind::kElement);
     return (kShared >> static_cast<int>(kind_)) & 1;
   }
+  size_t NestedFlatBytes() const;
   void Release();  // drops one reference to the payload, the last one frees it
 
   ValueKind kind_;
@@ -229,16 +239,10 @@ struct PropertyData {
   Value value;
 };
 
+// What a path is made of at once, and a copy of what is in one (Flattened).
 struct PathData {
   ValueList objects;
-  // Of each object; in a value those behind the last object that has any are left out: most paths
-  // have none.
-  std::vector<std::vector<std::string>> labels;
-
-  std::span<const std::string> LabelsOf(size_t object) const {
-    if (object >= labels.size()) return {};
-    return labels[object];
-  }
+  std::vector<std::vector<std::string>> labels;  // of the first objects; the others have none
 };
 
 // An element as a client sees it: no internal reference. For a vertex property `label` is the key

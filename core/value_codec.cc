@@ -28,6 +28,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/big_number.h"
+#include "core/path/path.h"
 #include "core/value_compare.h"
 
 namespace koios {
@@ -70,10 +71,10 @@ void PutMap(const ValueMap& map, std::string* out) {
   }
 }
 
-void PutPath(const PathData& path, std::string* out) {
-  PutVarint(path.objects.size(), out);
-  for (size_t i = 0; i < path.objects.size(); ++i) {
-    EncodeValue(path.objects[i], out);
+void PutPath(const PathObjects& path, std::string* out) {
+  PutVarint(path.size(), out);
+  for (size_t i = 0; i < path.size(); ++i) {
+    EncodeValue(path[i], out);
     PutVarint(path.LabelsOf(i).size(), out);
     for (const std::string& label : path.LabelsOf(i)) PutBytes(label, out);
   }
@@ -494,7 +495,7 @@ void EncodeValue(const Value& value, std::string* out) {
       PutBytes(value.AsProperty().key, out);
       return EncodeValue(value.AsProperty().value, out);
     case ValueKind::kPath:
-      return PutPath(value.AsPath(), out);
+      return PutPath(PathObjects(value.AsPath()), out);
     case ValueKind::kElement:
       return PutElement(value.AsElement(), out);
     case ValueKind::kToken:

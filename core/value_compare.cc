@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "core/big_number.h"
+#include "core/path/path.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -221,7 +222,22 @@ Property PropertyOf(const Value& v) {
   return {v.AsVertexProperty().key, v.AsVertexProperty().value};
 }
 
-bool SamePathLabels(const PathData& a, const PathData& b) { return a.labels == b.labels; }
+bool SameLabels(const PathNode& a, const PathNode& b) {
+  return a.label_list() == b.label_list() || std::ranges::equal(a.labels(), b.labels());
+}
+
+// Two paths side by side from their ends. `same(a, b)` of the last ones, then of those before them.
+// `kKnown`: what they share is the same, and not looked at.
+template <bool kKnown, typename Same>
+bool SamePaths(const PathNode& a, const PathNode& b, Same same) {
+  if (a.length() != b.length()) return false;
+  const PathNode* p = &a;
+  const PathNode* q = &b;
+  for (; p != nullptr && !(kKnown && p == q); p = p->parent(), q = q->parent()) {
+    if (!SameLabels(*p, *q) || !same(p->object(), q->object())) return false;
+  }
+  return true;
+}
 
 // Everything that needs no members to be compared. REQUIRES: the same rank, both scalar or
 // references.
@@ -287,13 +303,25 @@ auto OrderElements(Rank rank, const Value& a, const Value& b, Member member)
   return OrderProperties(a, b, member);
 }
 
-Order OrderLists(const ValueList& a, const ValueList& b) {
+template <typename List>
+Order OrderLists(const List& a, const List& b) {
   const size_t common = std::min(a.size(), b.size());
   for (size_t i = 0; i < common; ++i) {
     const Order order = TotalOrder(a[i], b[i]);
     if (order != 0) return order;
   }
   return a.size() <=> b.size();
+}
+
+// What both begin with is not looked at.
+Order OrderPaths(const PathNode& a, const PathNode& b) {
+  if (a.length() == 0 || b.length() == 0) return a.length() <=> b.length();
+  const PathNode* p = &a;
+  const PathNode* q = &b;
+  while (p->length() > b.length()) p = p->parent();
+  while (q->length() > a.length()) q = q->parent();
+  while (p != q && p != nullptr) p = p->parent(), q = q->parent();
+  return OrderLists(PathObjects(&a, p), PathObjects(&b, p));
 }
 
 // Key, value, key, value, ... in the order of the keys.
@@ -310,7 +338,8 @@ ValueList SortedEntries(const ValueMap& map) {
 // Pairs that can't be compared make the whole incomparable, wherever they are: as in TinkerPop,
 // [1, 'a'] and [2, 3] are incomparable although 1 < 2. The shorter of two that begin alike is less.
 // Visits each pair of members once: twice per level would be exponential in the depth.
-Partial CompareLists(const ValueList& a, const ValueList& b) {
+template <typename List>
+Partial CompareLists(const List& a, const List& b) {
   std::partial_ordering result = a.size() <=> b.size();
   bool differ = false;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -387,7 +416,8 @@ uint64_t HashBytes(uint64_t seed, std::string_view bytes) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
-uint64_t HashList(uint64_t seed, const ValueList& list) {
+template <typename List>
+uint64_t HashList(uint64_t seed, const List& list) {
   uint64_t hash = Mix(seed, list.size());
   for (const Value& v : list) hash = Mix(hash, EquivalenceHash(v));
   return hash;
@@ -406,11 +436,14 @@ uint64_t HashMap(uint64_t seed, const ValueMap& map) {
   return Mix(seed, sum);
 }
 
-uint64_t HashPath(uint64_t seed, const PathData& path) {
-  uint64_t hash = HashList(seed, path.objects);
-  for (const auto& labels : path.labels) {
-    hash = Mix(hash, labels.size());
-    for (const std::string& label : labels) hash = HashBytes(hash, label);
+uint64_t HashPath(uint64_t seed, const PathNode& path) {
+  const PathObjects objects(path);
+  uint64_t hash = HashList(seed, objects);
+  size_t labelled = objects.size();  // up to the last one with labels
+  while (labelled > 0 && objects.LabelsOf(labelled - 1).empty()) --labelled;
+  for (size_t i = 0; i < labelled; ++i) {
+    hash = Mix(hash, objects.LabelsOf(i).size());
+    for (const std::string& label : objects.LabelsOf(i)) hash = HashBytes(hash, label);
   }
   return hash;
 }
@@ -440,8 +473,7 @@ bool Equals(const Value& a, const Value& b) {
     case Rank::kMap:
       return EqualMaps(a.AsMap(), b.AsMap());
     case Rank::kPath:
-      return SamePathLabels(a.AsPath(), b.AsPath()) &&
-             EqualLists(a.AsPath().objects, b.AsPath().objects);
+      return SamePaths<false>(a.AsPath(), b.AsPath(), Equals);  // NaN is not even itself
     case Rank::kNull:
     case Rank::kBool:
     case Rank::kNumber:
@@ -473,7 +505,7 @@ std::optional<std::partial_ordering> Compare(const Value& a, const Value& b) {
     case Rank::kList:
       return CompareLists(a.AsList(), b.AsList());
     case Rank::kPath:
-      return CompareLists(a.AsPath().objects, b.AsPath().objects);
+      return CompareLists(PathObjects(a.AsPath()), PathObjects(b.AsPath()));
     case Rank::kSet:
       return CompareLists(Sorted(a.AsList()), Sorted(b.AsList()));
     case Rank::kMap:
@@ -510,7 +542,7 @@ std::strong_ordering TotalOrder(const Value& a, const Value& b) {
     case Rank::kProperty:
       return OrderProperties(a, b, TotalOrder);
     case Rank::kPath:
-      return OrderLists(a.AsPath().objects, b.AsPath().objects);
+      return OrderPaths(a.AsPath(), b.AsPath());
     case Rank::kList:
       return OrderLists(a.AsList(), b.AsList());
     case Rank::kSet:
@@ -581,8 +613,7 @@ bool Equivalent(const Value& a, const Value& b) {
       return a.AsProperty().key == b.AsProperty().key &&
              Equivalent(a.AsProperty().value, b.AsProperty().value);
     case ValueKind::kPath:
-      return SamePathLabels(a.AsPath(), b.AsPath()) &&
-             EquivalentLists(a.AsPath().objects, b.AsPath().objects);
+      return SamePaths<true>(a.AsPath(), b.AsPath(), Equivalent);
     case ValueKind::kElement:
       return EquivalentElements(a.AsElement(), b.AsElement());
   }

@@ -6,9 +6,10 @@
 
 #include "absl/strings/escaping.h"
 #include "core/big_number.h"
+#include "core/path/path.h"
 #include "core/print/number_print.h"
-#include "core/text.h"
 #include "core/print/time_print.h"
+#include "core/text.h"
 
 namespace koios {
 namespace {
@@ -99,7 +100,7 @@ class ConsolePrinter {
       case ValueKind::kMap:
         return PutMap(v.AsMap());
       case ValueKind::kPath:
-        return PutList(v.AsPath().objects);
+        return PutList(PathObjects(v.AsPath()));
       case ValueKind::kVertexProperty:
         return PutProperty("vp", v.AsVertexProperty().key, v.AsVertexProperty().value);
       case ValueKind::kProperty:
@@ -139,7 +140,8 @@ class ConsolePrinter {
     Put(absl::BytesToHexString(absl::string_view(shown.data(), shown.size())));
   }
 
-  void PutList(const ValueList& list) {
+  template <typename List>
+  void PutList(const List& list) {
     Put("[");
     for (size_t i = 0; i < list.size() && !full(); ++i) {
       if (i > 0) Put(",");
@@ -243,7 +245,7 @@ class JsonPrinter {
       case ValueKind::kMap:
         return PutMap(v.AsMap());
       case ValueKind::kPath:
-        return PutPath(v.AsPath());
+        return PutPath(PathObjects(v.AsPath()));
       case ValueKind::kVertexProperty:
         return PutProperty(v.AsVertexProperty().key, v.AsVertexProperty().value);
       case ValueKind::kProperty:
@@ -291,7 +293,8 @@ class JsonPrinter {
     out_.push_back('"');
   }
 
-  void PutList(const ValueList& list) {
+  template <typename List>
+  void PutList(const List& list) {
     Put("[");
     for (size_t i = 0; i < list.size(); ++i) {
       if (i > 0) Put(",");
@@ -326,11 +329,11 @@ class JsonPrinter {
     Put(object ? "}" : "]");
   }
 
-  void PutPath(const PathData& path) {
+  void PutPath(const PathObjects& path) {
     Put("{\"objects\":");
-    PutList(path.objects);
+    PutList(path);
     Put(",\"labels\":[");
-    for (size_t i = 0; i < path.objects.size(); ++i) {
+    for (size_t i = 0; i < path.size(); ++i) {
       Put(i > 0 ? ",[" : "[");
       const auto labels = path.LabelsOf(i);
       for (size_t j = 0; j < labels.size(); ++j) {

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/big_number.h"
+#include "core/path/path.h"
 #include "core/text.h"
 #include "core/value_compare.h"
 #include "proto/value.pb.h"
@@ -63,7 +64,7 @@ class Writer {
   void WriteTime(const Value& value, v1::Value* out);
   Status WriteList(const ValueList& list, v1::ValueList* out);
   Status WriteMap(const ValueMap& map, v1::ValueMap* out);
-  Status WritePath(const PathData& path, v1::Path* out);
+  Status WritePath(const PathObjects& path, v1::Path* out);
   Status WriteProperty(const Value& key, const Value& value, v1::Property* out);
   template <typename Message>
   Status WriteProperties(const ValueMap& properties, Message* out);
@@ -86,9 +87,9 @@ Status Writer::WriteMap(const ValueMap& map, v1::ValueMap* out) {
   return OkStatus();
 }
 
-Status Writer::WritePath(const PathData& path, v1::Path* out) {
-  for (size_t i = 0; i < path.objects.size(); ++i) {
-    RETURN_IF_ERROR(Write(path.objects[i], out->add_objects()));
+Status Writer::WritePath(const PathObjects& path, v1::Path* out) {
+  for (size_t i = 0; i < path.size(); ++i) {
+    RETURN_IF_ERROR(Write(path[i], out->add_objects()));
     v1::PathLabels* labels = out->add_labels();
     for (const std::string& label : path.LabelsOf(i)) labels->add_labels(Utf8(label));
   }
@@ -219,7 +220,7 @@ Status Writer::Write(const Value& value, v1::Value* out) {
     case ValueKind::kMap:
       return WriteMap(value.AsMap(), out->mutable_map_value());
     case ValueKind::kPath:
-      return WritePath(value.AsPath(), out->mutable_path_value());
+      return WritePath(PathObjects(value.AsPath()), out->mutable_path_value());
     case ValueKind::kElement:
       return WriteElement(value.AsElement(), out);
     case ValueKind::kToken:

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/big_number.h"
+#include "core/path/path.h"
 #include "core/testing/make_value.h"
 #include "core/value_compare.h"
 
@@ -68,14 +69,12 @@ TEST(ValueTest, AssigningAPartOfAListToTheListIsSafe) {
   EXPECT_EQ(v.AsString(), "inner");
 }
 
-TEST(ValueTest, PathsKeepNoLabelsBehindTheLastOne) {
+TEST(ValueTest, ObjectsBehindTheLastLabelNeedNone) {
   const ValueList objects = {Value::Int(1), Value::Int(2), Value::Int(3)};
   const Value labelled = Made(Value::Of(PathData{objects, {{"a"}, {}, {}}}));
-  EXPECT_EQ(labelled.AsPath().labels.size(), 1u);
-  EXPECT_EQ(labelled.AsPath().LabelsOf(0)[0], "a");
-  EXPECT_TRUE(labelled.AsPath().LabelsOf(2).empty());
+  EXPECT_EQ(Flattened(labelled).labels, (std::vector<PathLabels>{{"a"}}));
   EXPECT_TRUE(Equivalent(labelled, Made(Value::Of(PathData{objects, {{"a"}}}))));
-  EXPECT_TRUE(Made(Value::Of(PathData{objects, {{}, {}, {}}})).AsPath().labels.empty());
+  EXPECT_TRUE(Flattened(Made(Value::Of(PathData{objects, {{}, {}, {}}}))).labels.empty());
 }
 
 TEST(ValueTest, DepthIsStored) {

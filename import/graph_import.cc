@@ -17,7 +17,6 @@ storage::StoreOptions LoadOptions(const storage::DataFolder& folder, const Impor
   storage::StoreOptions store = folder.options().store;
   store.block_cache_bytes = std::min<size_t>(store.block_cache_bytes, options.memory_bytes / 16);
   store.write_buffer_bytes = std::min<size_t>(store.write_buffer_bytes, options.memory_bytes / 16);
-  store.adjacency_cache_bytes = 0;
   store.memory = nullptr;  // these bytes are the load's own
   return store;
 }
@@ -91,6 +90,16 @@ std::string FormatSummary(const ImportSummary& summary) {
   std::snprintf(line, sizeof(line), "%llu rows in %.1f s (%.0f rows/s)\n",
                 static_cast<unsigned long long>(summary.rows_read), summary.seconds, rate);
   out += line;
+  if (summary.spilled_bytes > 0) {
+    std::snprintf(line, sizeof(line), "%.1f MB were sorted on disk; a larger --memory is faster\n",
+                  static_cast<double>(summary.spilled_bytes) / 1e6);
+    out += line;
+  }
+  if (summary.snapshot_files > 0) {
+    std::snprintf(line, sizeof(line), "snapshot: %.1f MB\n",
+                  static_cast<double>(summary.snapshot_bytes) / 1e6);
+    out += line;
+  }
   for (const std::string& warning : summary.warnings) out += "WARNING: " + warning + "\n";
   return out;
 }

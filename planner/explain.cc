@@ -120,6 +120,7 @@ std::string ReduceText(const plan::Reduce& reduce) {
 }
 
 std::string EnterText(const plan::ScopeEnter& enter) {
+  if (enter.in_place()) return "ScopeEnter(in place)";
   if (enter.serial()) return "ScopeEnter(serial)";
   if (enter.window() == 0) return "ScopeEnter()";
   return "ScopeEnter(" + std::to_string(enter.window()) + " at once)";

@@ -78,6 +78,7 @@ std::string ScopeText(const Scope& op) {
   if (op.policy == plan::ScopeExit::FIRST || op.policy == plan::ScopeExit::EXISTS_FLAG) {
     text += ", " + TargetText(op.target) + AbsentText(op.absent);
   }
+  if (op.in_place) text += ", in place";
   return text + ")";
 }
 

@@ -136,6 +136,7 @@ struct Scope {
   bool stops = false;             // a limit behind it ends it between two rows
   bool keeps_labels = false;      // local(), optional(): what is stored inside is seen behind
   std::set<std::string> carried;  // of that, what is read behind: set by drop_unread
+  bool in_place = false;          // the body runs for a batch of rows at once
 };
 // Without tests every row goes to every branch; else to the first whose test is present and true.
 struct Split {

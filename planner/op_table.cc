@@ -25,39 +25,54 @@ OpTraits RowOf(const Expand& op) {
   return {.fans_out = true,
           .takes_bulk = true,
           .meeting = op.to == plan::Expand::NEIGHBOUR ? Meeting::kMeets : Meeting::kAsBefore,
+          .in_place = true,
           .new_value = true,
           .reads_graph = true};
 }
 
 OpTraits RowOf(const EdgeEnd&) {
-  return {.fans_out = true, .takes_bulk = true, .meeting = Meeting::kMeets, .new_value = true};
+  return {.fans_out = true,
+          .takes_bulk = true,
+          .meeting = Meeting::kMeets,
+          .in_place = true,
+          .new_value = true};
 }
 
 OpTraits RowOf(const Fetch&) {
-  return {.fans_out = true, .takes_bulk = true, .new_value = true, .reads_graph = true};
+  return {.fans_out = true,
+          .takes_bulk = true,
+          .in_place = true,
+          .new_value = true,
+          .reads_graph = true};
 }
 
 OpTraits RowOf(const Filter& op) {
-  return {.at_most_one = true,
-          .takes_bulk = true,
-          .effect = IsCallWith(*op.predicate, plan::kTakesTurn)};
+  const bool takes_turn = IsCallWith(*op.predicate, plan::kTakesTurn);
+  return {.at_most_one = true, .takes_bulk = true, .in_place = !takes_turn, .effect = takes_turn};
 }
 
 OpTraits RowOf(const Project& op) {
   return {.every_row = op.absent != plan::Project::DROP_ROW || IsAlwaysThere(*op.value, {}),
           .at_most_one = true,
           .takes_bulk = true,
+          .in_place = true,
           .new_value = op.target.empty()};
 }
 
-OpTraits RowOf(const Unfold&) { return {.fans_out = true, .takes_bulk = true, .new_value = true}; }
+OpTraits RowOf(const Unfold&) {
+  return {.fans_out = true, .takes_bulk = true, .in_place = true, .new_value = true};
+}
 
 OpTraits RowOf(const Merge&) {
   return {.takes_bulk = true, .meeting = Meeting::kParts, .remembers = true};
 }
 
 OpTraits RowOf(const Limit&) {
-  return {.takes_bulk = true, .order = OrderSeen::kShown, .remembers = true, .holds = true};
+  return {.takes_bulk = true,
+          .order = OrderSeen::kShown,
+          .remembers = true,
+          .holds = true,
+          .in_place = true};
 }
 
 OpTraits RowOf(const Tail&) {
@@ -65,7 +80,8 @@ OpTraits RowOf(const Tail&) {
           .order = OrderSeen::kShown,
           .remembers = true,
           .waits = true,
-          .holds = true};
+          .holds = true,
+          .in_place = true};
 }
 
 OpTraits RowOf(const Sample&) {
@@ -78,7 +94,8 @@ OpTraits RowOf(const Order& op) {
           .order = OrderSeen::kHidden,
           .remembers = true,
           .waits = true,
-          .holds = true};
+          .holds = true,
+          .in_place = !Shuffles(op)};
 }
 
 OpTraits RowOf(const Barrier& op) {
@@ -96,7 +113,8 @@ OpTraits RowOf(const Dedup&) {
           .meeting = Meeting::kParts,
           .remembers = true,
           .waits_in_loop = true,
-          .holds = true};
+          .holds = true,
+          .in_place = true};
 }
 
 OpTraits RowOf(const Reduce& op) {
@@ -109,6 +127,7 @@ OpTraits RowOf(const Reduce& op) {
           .waits = true,
           .holds = true,
           .gathers = true,
+          .in_place = true,
           .new_value = true,
           .ends_history = true};
 }
@@ -124,7 +143,7 @@ OpTraits RowOf(const Group& op) {
   row.takes_bulk = op.kind != plan::Group::LIST;
   row.order = first ? OrderSeen::kShown : OrderSeen::kHidden;
   row.meeting = Meeting::kParts;
-  row.new_value = row.ends_history = true;
+  row.in_place = row.new_value = row.ends_history = true;
   return row;
 }
 
@@ -165,6 +184,7 @@ OpTraits RowOf(const Scope& op) {
   return {.every_row = fills || op.policy == Policy::EFFECT || op.policy == Policy::EXISTS_FLAG,
           .at_most_one = !GivesBodyRows(op.policy),
           .takes_bulk = true,
+          .in_place = op.in_place,
           .new_value = replaces && !op.keeps_labels};
 }
 

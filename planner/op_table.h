@@ -42,6 +42,8 @@ struct OpTraits {
   bool gathers = false;        // behind it one can't tell which rows there were, only what they
                                // came to
   bool races = false;          // which rows pass is decided by who comes first
+  bool in_place = false;       // as part of a child it may run for many instances at once, where
+                               // their rows are
 
   // Values.
   bool new_value = false;     // gives a new current value, the next object of the path; what a

@@ -60,8 +60,10 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
 
   PlannedQuery planned;
   planned.outcome = OutcomeOf(query);
-  planned.explain = "logical\n" + ChainText(chain, 2);
-  RunRules(&chain, [&planned](const Rule& rule, const Chain& after) {
+  const bool explains = context.explains || planned.outcome == Outcome::kExplain;
+  if (explains) planned.explain = "logical\n" + ChainText(chain, 2);
+  RunRules(&chain, [&planned, explains](const Rule& rule, const Chain& after) {
+    if (!explains) return;
     planned.explain += "\nafter " + std::string(rule.name) + ": " + std::string(rule.help) + "\n" +
                        ChainText(after, 2);
   });
@@ -69,7 +71,7 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain));
   planned.changes_graph = planned.plan.mutates();
   planned.plan.set_graph(query.root.source);
-  planned.explain += "\nphysical\n" + PhysicalText(planned.plan);
+  if (explains) planned.explain += "\nphysical\n" + PhysicalText(planned.plan);
   return planned;
 }
 

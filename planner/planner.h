@@ -16,6 +16,7 @@ namespace koios::planner {
 struct PlanContext {
   const Schema* schema = nullptr;  // as of the view that the query will read; null: not known
   std::map<std::string, Value> parameters;
+  bool explains = false;  // the text is asked for, whatever the terminal step
 };
 
 // How results are handed out; from the terminal method at the end of the text.
@@ -25,7 +26,7 @@ struct PlannedQuery {
   plan::Plan plan;
   Outcome outcome = Outcome::kResults;
   bool changes_graph = false;
-  std::string explain;  // logical, after each rule that fired, physical
+  std::string explain;  // when asked for: logical, after each rule that fired, physical
 };
 
 // Errors: INVALID_ARGUMENT (unknown step, with the nearest; wrong arguments), UNIMPLEMENTED (a

@@ -40,8 +40,8 @@ TEST(PlannerTest, OperatorsAreInTopologicalOrderAndEndInTheSink) {
 }
 
 TEST(PlannerTest, ParametersAreTypedConstants) {
-  StatusOr<PlannedQuery> planned =
-      Plan("g.V().has('age', gt(x))", {{"x", Value::Long(29)}, {"unused", Value::Long(1)}});
+  StatusOr<PlannedQuery> planned = Plan("g.V().has('age', gt(x)).explain()",
+                                        {{"x", Value::Long(29)}, {"unused", Value::Long(1)}});
   ASSERT_TRUE(planned.ok()) << planned.status();
   EXPECT_NE(planned->explain.find("29L"), std::string::npos) << planned->explain;
   StatusOr<PlannedQuery> missing = Plan("g.V().has('age', gt(x))");

@@ -59,4 +59,12 @@ StatusOr<uint64_t> DataFolderGraphs::IndexBytes(std::string_view name, IndexId i
   return storage::IndexBytes(*store, index);
 }
 
+StatusOr<storage::SnapshotReport> DataFolderGraphs::BuildSnapshots(
+    std::string_view name, const storage::SnapshotWatch& watch) const {
+  ASSIGN_OR_RETURN(auto store, Find(name));
+  storage::SnapshotOptions options;
+  options.memory_bytes = folder_->options().store.fold_bytes;
+  return storage::BuildSnapshots(store.get(), options, watch);
+}
+
 }  // namespace koios::server

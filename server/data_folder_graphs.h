@@ -27,6 +27,8 @@ class DataFolderGraphs final : public Graphs {
                                              const storage::IndexWatch& watch) const override;
   Status DropIndex(std::string_view name, const storage::IndexSpec& spec) const override;
   StatusOr<uint64_t> IndexBytes(std::string_view name, IndexId index) const override;
+  StatusOr<storage::SnapshotReport> BuildSnapshots(
+      std::string_view name, const storage::SnapshotWatch& watch) const override;
 
  private:
   StatusOr<std::shared_ptr<storage::GraphStore>> Find(std::string_view name) const;

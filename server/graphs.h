@@ -12,6 +12,7 @@
 #include "storage/graph_view.h"
 #include "storage/index_build.h"
 #include "storage/rocks/graph_store.h"
+#include "storage/snapshot_build.h"
 #include "storage/transaction.h"
 
 namespace koios::server {
@@ -41,6 +42,9 @@ class Graphs {
                                                      const storage::IndexWatch& watch) const = 0;
   virtual Status DropIndex(std::string_view name, const storage::IndexSpec& spec) const = 0;
   virtual StatusOr<uint64_t> IndexBytes(std::string_view name, IndexId index) const = 0;
+  // As storage::BuildSnapshots.
+  virtual StatusOr<storage::SnapshotReport> BuildSnapshots(
+      std::string_view name, const storage::SnapshotWatch& watch) const = 0;
 };
 
 // The graph that a traversal reads: `source` is its first word, `requested` the request's graph

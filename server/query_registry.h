@@ -20,6 +20,7 @@ inline constexpr std::string_view kCheckText = "admin check";
 // How the building of an index begins: the index follows. Its rows are vertices.
 inline constexpr std::string_view kCreateIndexText = "admin index create";
 inline constexpr std::string_view kDropIndexText = "admin index drop";
+inline constexpr std::string_view kSnapshotText = "admin snapshot";
 
 struct RunningQuery {
   std::string id;

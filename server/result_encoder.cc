@@ -92,6 +92,18 @@ Status EncodeStrings(const Column& column, MessageSplitter* splitter) {
 
 // What is written of a row between two questions whether to go on.
 constexpr uint64_t kAskBytes = 1 << 20;
+
+// Where the rows end, at most at `end`, that are read at once from `begin` on: each path is written
+// in full, however much of it other rows share.
+size_t EndOfSome(const Column& column, size_t begin, size_t end) {
+  if (column.kind() != Column::Kind::kValue) return end;
+  size_t bytes = 0;
+  for (size_t row = begin; row < end; ++row) {
+    bytes += column.ValueAt(row).FlatBytes();
+    if (bytes > kAskBytes) return std::max(row, begin + 1);
+  }
+  return end;
+}
 }  // namespace
 
 // Rows [begin, end): their elements are looked up together.
@@ -128,7 +140,7 @@ Status ResultEncoder::EncodeElements(const Column& column, size_t* row, const As
   const size_t first = *row;
   size_t num_rows = materialize_ ? kFirstRows : column.size();
   while (*row < column.size() && splitter->total_bytes() < kMaxMessageBytes) {
-    const size_t end = std::min(column.size(), *row + num_rows);
+    const size_t end = EndOfSome(column, *row, std::min(column.size(), *row + num_rows));
     uint64_t bytes = 0;
     WorkCheck work(std::min<uint64_t>(kAskBytes, kMaxRowBytes), [&](uint64_t done) {
       bytes = done;

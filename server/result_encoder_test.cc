@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/path/path.h"
 #include "core/testing/make_value.h"
 #include "core/value_proto.h"
 #include "engine/result/element_resolver.h"
@@ -97,6 +98,32 @@ TEST_F(ResultEncoderTest, ElementsWithTheirPropertiesComeByTheMessage) {
       num_sent += static_cast<size_t>(message.vertices().values_size());
     }
     EXPECT_LT(bytes, 16 * kBytes);
+    EXPECT_EQ(num_sent, row);
+  }
+}
+
+// They share their objects here, but each is sent in full.
+TEST_F(ResultEncoderTest, LongPathsComeByTheMessage) {
+  constexpr size_t kRows = 1000;
+  PathMaker maker(nullptr);
+  Value path;
+  for (int i = 0; i < 1000; ++i) path = *maker.Append(path, Value::Of(marko_), nullptr);
+  engine::ResultBatch batch;
+  for (size_t row = 0; row < kRows; ++row) {
+    batch.column.Append(*maker.Append(path, Value::Of(vadas_), nullptr));
+  }
+  const ResultEncoder encoder(graph_, false);
+  size_t num_sent = 0;
+  for (size_t row = 0; row < kRows;) {
+    std::vector<v1::ResultBatch> messages;
+    ASSERT_TRUE(encoder.Encode(batch, &row, &messages).ok());
+    size_t bytes = 0;
+    for (const v1::ResultBatch& message : messages) {
+      bytes += message.ByteSizeLong();
+      num_sent += static_cast<size_t>(message.values().items_size());
+      EXPECT_EQ(message.values().items(0).path_value().objects_size(), 1001);
+    }
+    EXPECT_LT(bytes, 3 * kMaxMessageBytes);
     EXPECT_EQ(num_sent, row);
   }
 }

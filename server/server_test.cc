@@ -476,6 +476,45 @@ TEST_F(ServerTest, ACheckIsListedAndCancelledAsAQueryIs) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::CANCELLED);
 }
 
+TEST_F(ServerTest, SnapshotsAreBuiltListedAndCancelled) {
+  v1::BuildSnapshotsRequest request;
+  v1::BuildSnapshotsResponse report;
+  grpc::ClientContext context;
+  ASSERT_TRUE(stub_->BuildSnapshots(&context, request, &report).ok());
+  EXPECT_EQ(report.version(), 7u);
+  EXPECT_EQ(report.files(), 4u);
+  request.set_graph("nope");
+  grpc::ClientContext nope_context;
+  EXPECT_EQ(stub_->BuildSnapshots(&nope_context, request, &report).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+
+  graphs_->endless_snapshots = true;
+  grpc::Status status;
+  std::thread build([&] {
+    grpc::ClientContext endless_context;
+    v1::BuildSnapshotsResponse endless;
+    status = stub_->BuildSnapshots(&endless_context, {}, &endless);
+  });
+  std::vector<v1::RunningQuery> running;
+  while (running.empty() || running[0].rows() < 10) running = Running();
+  EXPECT_EQ(running[0].query(), "admin snapshot");
+  grpc::ClientContext second_context;
+  v1::BuildSnapshotsResponse second;
+  EXPECT_EQ(stub_->BuildSnapshots(&second_context, {}, &second).error_code(),
+            grpc::StatusCode::FAILED_PRECONDITION);
+  // A check is something else.
+  grpc::ClientContext check_context;
+  v1::CheckGraphResponse check;
+  EXPECT_TRUE(stub_->CheckGraph(&check_context, {}, &check).ok());
+  v1::CancelQueryRequest cancel;
+  cancel.set_id(running[0].id());
+  grpc::ClientContext cancel_context;
+  v1::CancelQueryResponse cancelled;
+  EXPECT_TRUE(stub_->CancelQuery(&cancel_context, cancel, &cancelled).ok());
+  build.join();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::CANCELLED);
+}
+
 TEST_F(ServerTest, ShutdownStopsACheck) {
   graphs_->endless_check = true;
   grpc::Status status;

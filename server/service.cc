@@ -180,6 +180,21 @@ Status FillCreatedIndex(const Graphs& graphs, const std::string& graph,
   return OkStatus();
 }
 
+Status FillSnapshots(const Graphs& graphs, const std::string& graph, const GraphJob::Watch& watch,
+                     v1::BuildSnapshotsResponse* response) {
+  const auto asked = [&watch](const storage::SnapshotProgress& progress) {
+    return watch(progress.entries);
+  };
+  ASSIGN_OR_RETURN(const storage::SnapshotReport report, graphs.BuildSnapshots(graph, asked));
+  response->set_version(report.version);
+  response->set_vertices(report.vertices);
+  response->set_edges(report.edges);
+  response->set_files(report.files);
+  response->set_file_bytes(report.file_bytes);
+  response->set_seconds(report.seconds);
+  return OkStatus();
+}
+
 }  // namespace
 
 grpc::ServerWriteReactor<v1::SubmitResponse>* KoiosService::Submit(
@@ -266,6 +281,16 @@ grpc::ServerUnaryReactor* KoiosService::ListIndexes(grpc::CallbackServerContext*
                                                     const v1::ListIndexesRequest* request,
                                                     v1::ListIndexesResponse* response) {
   return Answer(context, FillIndexes(environment_, *request, response));
+}
+
+grpc::ServerUnaryReactor* KoiosService::BuildSnapshots(grpc::CallbackServerContext*,
+                                                       const v1::BuildSnapshotsRequest* request,
+                                                       v1::BuildSnapshotsResponse* response) {
+  return GraphJob::Start(environment_, &snapshot_pool_, kSnapshotText, request->graph(),
+                         [graphs = environment_.graphs, response](const std::string& graph,
+                                                                  const GraphJob::Watch& watch) {
+                           return FillSnapshots(*graphs, graph, watch, response);
+                         });
 }
 
 }  // namespace koios::server

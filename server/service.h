@@ -43,6 +43,9 @@ class KoiosService final : public v1::Koios::CallbackService {
   grpc::ServerUnaryReactor* ListIndexes(grpc::CallbackServerContext* context,
                                         const v1::ListIndexesRequest* request,
                                         v1::ListIndexesResponse* response) override;
+  grpc::ServerUnaryReactor* BuildSnapshots(grpc::CallbackServerContext* context,
+                                           const v1::BuildSnapshotsRequest* request,
+                                           v1::BuildSnapshotsResponse* response) override;
 
  private:
   const SessionEnvironment environment_;
@@ -50,6 +53,7 @@ class KoiosService final : public v1::Koios::CallbackService {
   TaskPool check_pool_{1};
   TaskPool create_index_pool_{1};
   TaskPool drop_index_pool_{1};
+  TaskPool snapshot_pool_{1};
 };
 
 }  // namespace koios::server

@@ -170,6 +170,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
   for (const auto& [name, value] : request_->parameters()) {
     ASSIGN_OR_RETURN(context.parameters[name], FromProto(value));
   }
+  context.explains = request_->mode() == v1::EXPLAIN;
   ASSIGN_OR_RETURN(planner::PlannedQuery planned, planner::PlanQuery(query, context));
   mode_ = request_->mode();
   if (planned.outcome == planner::Outcome::kExplain) mode_ = v1::EXPLAIN;

@@ -27,6 +27,7 @@
 #include "storage/codec/keys.h"
 #include "storage/codec/records.h"
 #include "storage/rocks/graph_store.h"
+#include "storage/snapshot/snapshot_builder.h"
 
 namespace koios::storage {
 
@@ -35,6 +36,8 @@ struct BulkSummary {
   uint64_t version = 0;
   std::map<std::string, uint64_t> vertices;
   std::map<std::string, uint64_t> edges;
+  uint32_t snapshot_files = 0;  // of the load's own snapshot; 0: it has none
+  uint64_t snapshot_bytes = 0;
 };
 
 // A sorted run of records of one family on its way into files.
@@ -74,7 +77,12 @@ class BulkWriter {
   virtual VertexIndexes vertex_indexes() const = 0;
   // The next reference in the partition of a normalised id (codec/element_id.h). Any thread.
   virtual VertexRef AssignVertex(const Value& id) = 0;
-  // An id for a vertex without one: past all integer ids that AssignVertex saw or the graph has.
+  // The next `count` local numbers of a partition, for vertices whose ids are in it: the first one.
+  // Integers among their ids are told to NoteVertexId, all of them or the largest. Any thread.
+  virtual uint64_t AssignVertices(uint32_t partition, uint64_t count) = 0;
+  virtual void NoteVertexId(int64_t id) = 0;
+  // An id for a vertex without one: past all integer ids that were assigned to, noted, or are in
+  // the graph.
   // Give the vertices that have ids theirs first.
   virtual Value AssignVertexId() = 0;
   // The number of an edge in the partition of its out vertex; its id as well unless the user gave
@@ -83,6 +91,13 @@ class BulkWriter {
 
   // REQUIRES: family is not kMeta. Any thread.
   virtual StatusOr<std::unique_ptr<BulkStream>> OpenStream(Family family) = 0;
+
+  // The snapshot of a partition of a new graph, which the caller fills and finishes. Any thread.
+  // FAILED_PRECONDITION: the graph is appended to.
+  virtual StatusOr<std::unique_ptr<SnapshotBuilder>> OpenSnapshot(uint32_t partition,
+                                                                  size_t budget_bytes) = 0;
+  // Once each partition has one they count, from Finish on; else none does. Any thread.
+  virtual void AddSnapshot(uint32_t partition, const BuiltSnapshot& built) = 0;
 
   // REQUIRES: all streams are closed. Once.
   virtual StatusOr<BulkSummary> Finish() = 0;

@@ -6,6 +6,7 @@
 #include "storage/memory_graph.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/snapshot_build.h"
+#include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
 #include "storage/transaction.h"
 #include "storage/view/snapshot_view.h"
@@ -60,21 +61,20 @@ struct MemoryBackend {
   }
 };
 
-template <size_t kCacheBytes>
+// All of it committed at once: the delta of a graph that was empty.
 struct StoreBackend {
   Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
-    StoreOptions options;
-    options.create = true;
-    options.num_partitions = 4;
-    options.adjacency_cache_bytes = kCacheBytes;
-    store_ = GraphStore::Open(folder / "graph", options).value();
+    store_ = GraphStore::Open(folder / "graph", TestOptions(4)).value();
     // Some are kept by the commit, the others are built behind it.
     const size_t early = indexes.size() / 2;
     for (size_t i = 0; i < early; ++i) Index(indexes[i]);
     CommitResult result = store_->Commit(batch).value();
     for (size_t i = early; i < indexes.size(); ++i) Index(indexes[i]);
-    return {store_->View(), result.vertices, result.edges, result.vertex_ids, result.edge_ids};
+    BuiltGraph built = {store_->View(), result.vertices, result.edges, result.vertex_ids,
+                        result.edge_ids};
+    CHECK(dynamic_cast<const SnapshotView*>(built.view.get()) != nullptr);
+    return built;
   }
   void Index(const Indexes::value_type& index) {
     CHECK(CreateIndex(store_.get(), {index.first, index.second}).ok());
@@ -82,6 +82,19 @@ struct StoreBackend {
   std::unique_ptr<GraphStore>& store() { return store_; }
   TempFolder folder;
   std::unique_ptr<GraphStore> store_;
+};
+
+// Read from RocksDB alone.
+struct TruthBackend {
+  Indexes indexes;
+  BuiltGraph Build(const WriteBatch& batch) {
+    stored.indexes = indexes;
+    BuiltGraph built = stored.Build(batch);
+    const auto* view = dynamic_cast<const SnapshotView*>(built.view.get());
+    built.view = std::shared_ptr<const GraphView>(built.view, &view->truth());
+    return built;
+  }
+  StoreBackend stored;
 };
 
 // All of it added by one transaction.
@@ -111,7 +124,157 @@ struct SnapshotBackend {
     return built;
   }
   std::unique_ptr<GraphStore>& store() { return stored.store(); }
-  StoreBackend<0> stored;
+  StoreBackend stored;
+};
+
+enum class Mixture : uint8_t {
+  kHalves,  // before the snapshot and after it
+  kAgain,   // dropped after the snapshot, and added again with the same ids
+  kOther,   // with other properties and further elements before the snapshot
+  kOld,     // and all of it dropped while the view is held
+};
+
+// Read from snapshots and a delta on top of them.
+template <Mixture kMixture>
+struct MixedBackend {
+  Indexes indexes;
+  BuiltGraph Build(const WriteBatch& batch) {
+    store_ = GraphStore::Open(folder / "graph", TestOptions(4)).value();
+    for (const auto& [label, keys] : indexes) {
+      CHECK(CreateIndex(store_.get(), {label, keys}).ok());
+    }
+    batch_ = batch;
+    built_.vertices.resize(batch.vertices.size());
+    built_.vertex_ids.resize(batch.vertices.size());
+    built_.edges.resize(batch.edges.size());
+    built_.edge_ids.resize(batch.edges.size());
+    const size_t half = batch.vertices.size() / 2;
+    switch (kMixture) {
+      case Mixture::kHalves:
+        Add(0, half, /*some_edges=*/true);
+        Fold();
+        Add(half, batch.vertices.size(), /*some_edges=*/false);
+        break;
+      case Mixture::kAgain:
+        Add(0, batch.vertices.size(), /*some_edges=*/true);
+        Fold();
+        DropAgain(half);
+        Add(half, half + 2, /*some_edges=*/false);
+        break;
+      case Mixture::kOther:
+      case Mixture::kOld:
+        AddOther();
+        Fold();
+        MakeGood();
+        break;
+    }
+    built_.view = store_->View();
+    CHECK(dynamic_cast<const SnapshotView*>(built_.view.get()) != nullptr);
+    if (kMixture == Mixture::kOld) DropAll();
+    return built_;
+  }
+  std::unique_ptr<GraphStore>& store() { return store_; }
+
+ private:
+  WriteBatch Change() const {
+    WriteBatch change;
+    change.read_version = store_->View()->version();
+    return change;
+  }
+  bool IsThere(size_t vertex) const { return built_.vertices[vertex].bits != 0; }
+  void Fold() { CHECK(BuildSnapshots(store_.get(), {}).ok()); }
+
+  // Vertices [begin, end), and the edges that are not there and whose ends now are; `some_edges`:
+  // every other one of those.
+  void Add(size_t begin, size_t end, bool some_edges) {
+    WriteBatch change = Change();
+    for (size_t i = begin; i < end; ++i) change.vertices.push_back(batch_.vertices[i]);
+    CommitResult added = store_->Commit(change).value();
+    for (size_t i = begin; i < end; ++i) {
+      built_.vertices[i] = added.vertices[i - begin];
+      built_.vertex_ids[i] = added.vertex_ids[i - begin];
+    }
+    change = Change();
+    std::vector<size_t> numbers;
+    for (size_t i = 0; i < batch_.edges.size(); ++i) {
+      const AddedEdge& edge = batch_.edges[i];
+      const bool skipped = some_edges && kMixture == Mixture::kHalves && i % 2 == 1;
+      if (built_.edges[i].id != 0 || skipped) continue;
+      if (!IsThere(*edge.out.added) || !IsThere(*edge.in.added)) continue;
+      numbers.push_back(i);
+      change.edges.push_back(edge);
+      change.edges.back().out = Existing(built_.vertices[*edge.out.added]);
+      change.edges.back().in = Existing(built_.vertices[*edge.in.added]);
+    }
+    added = store_->Commit(change).value();
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      built_.edges[numbers[i]] = added.edges[i];
+      built_.edge_ids[numbers[i]] = added.edge_ids[i];
+    }
+  }
+
+  // Two vertices with their edges, and every third edge.
+  void DropAgain(size_t first) {
+    WriteBatch change = Change();
+    for (size_t i = first; i < first + 2; ++i) {
+      change.dropped_vertices.push_back(built_.vertices[i]);
+    }
+    for (size_t i = 0; i < batch_.edges.size(); ++i) {
+      const size_t out = *batch_.edges[i].out.added, in = *batch_.edges[i].in.added;
+      const bool goes = out - first < 2 || in - first < 2;
+      if (!goes && i % 3 == 0) change.dropped_edges.push_back(built_.edges[i]);
+      if (goes || i % 3 == 0) built_.edges[i] = {};
+    }
+    CHECK(store_->Commit(change).ok());
+    for (size_t i = first; i < first + 2; ++i) built_.vertices[i] = {};
+  }
+
+  void AddOther() {
+    const WriteBatch whole = batch_;
+    for (AddedVertex& vertex : batch_.vertices) vertex.properties.clear();
+    for (AddedEdge& edge : batch_.edges) edge.properties.clear();
+    Add(0, batch_.vertices.size(), /*some_edges=*/true);
+    batch_ = whole;
+    WriteBatch change = Change();
+    change.vertices.push_back({Value::String("other"), "other", {}});
+    for (size_t i = 0; i < batch_.vertices.size(); ++i) {
+      change.vertex_properties.push_back({built_.vertices[i], "other", Value::Int(1)});
+      change.edges.push_back({std::nullopt, "in", Existing(built_.vertices[i]), Added(0), {}});
+      change.edges.push_back({std::nullopt, "knows", Added(0), Existing(built_.vertices[i]), {}});
+    }
+    other_ = store_->Commit(change)->vertices[0];
+  }
+  void MakeGood() {
+    WriteBatch change = Change();
+    change.dropped_vertices.push_back(other_);
+    for (size_t i = 0; i < batch_.vertices.size(); ++i) {
+      change.vertex_properties.push_back({built_.vertices[i], "other", std::nullopt});
+      for (const auto& [key, value] : batch_.vertices[i].properties) {
+        if (!value.is_null()) change.vertex_properties.push_back({built_.vertices[i], key, value});
+      }
+    }
+    for (size_t i = 0; i < batch_.edges.size(); ++i) {
+      for (const auto& [key, value] : batch_.edges[i].properties) {
+        change.edge_properties.push_back({built_.edges[i], key, value});
+      }
+    }
+    CHECK(store_->Commit(change).ok());
+  }
+  void DropAll() {
+    WriteBatch change = Change();
+    for (size_t i = 0; i < 4; ++i) change.dropped_edges.push_back(built_.edges[i]);
+    change.vertex_properties.push_back({built_.vertices[0], "name", Value::String("late")});
+    CHECK(store_->Commit(change).ok());
+    change = Change();
+    change.dropped_vertices = built_.vertices;
+    CHECK(store_->Commit(change).ok());
+  }
+
+  TempFolder folder;
+  std::unique_ptr<GraphStore> store_;
+  WriteBatch batch_;
+  BuiltGraph built_;
+  VertexRef other_;
 };
 
 // All of it stored, under a transaction that has changed something else.
@@ -142,13 +305,17 @@ struct ChangedBackend {
   Stored stored;
 };
 
-// A cache that keeps all, none, or only segments of a few edge ends.
-using Backends =
-    testing::Types<MemoryBackend, StoreBackend<(16 << 20)>, StoreBackend<0>, StoreBackend<16384>,
-                   OwnBackend, SnapshotBackend, ChangedBackend<StoreBackend<(16 << 20)>>,
-                   ChangedBackend<SnapshotBackend>>;
+using Backends = testing::Types<
+    MemoryBackend, TruthBackend, StoreBackend, OwnBackend, SnapshotBackend,
+    MixedBackend<Mixture::kHalves>, MixedBackend<Mixture::kAgain>, MixedBackend<Mixture::kOther>,
+    MixedBackend<Mixture::kOld>, ChangedBackend<StoreBackend>, ChangedBackend<SnapshotBackend>,
+    ChangedBackend<MixedBackend<Mixture::kHalves>>, ChangedBackend<MixedBackend<Mixture::kAgain>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Views, GraphViewContract, Backends);
-INSTANTIATE_TYPED_TEST_SUITE_P(Views, SeekContract, Backends);
+using SeekBackends =
+    testing::Types<MemoryBackend, TruthBackend, StoreBackend, OwnBackend, SnapshotBackend,
+                   MixedBackend<Mixture::kHalves>, ChangedBackend<StoreBackend>,
+                   ChangedBackend<MixedBackend<Mixture::kHalves>>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Views, SeekContract, SeekBackends);
 
 }  // namespace
 }  // namespace koios::storage

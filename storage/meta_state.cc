@@ -35,6 +35,7 @@ MetaState::MetaState(uint32_t num_partitions)
       next_edge_local_(num_partitions, kFirstEdgeLocal) {
   Changed(MetaKind::kFormat);
   Changed(MetaKind::kVersion);
+  SetLogStart(0);
 }
 
 Status MetaState::Load(std::string_view key_bytes, std::string_view value) {
@@ -86,6 +87,10 @@ Status MetaState::Load(std::string_view key_bytes, std::string_view value) {
     case MetaKind::kNextLocals:
       if (key.first >= num_partitions_) return Damaged();
       return DecodeMetaPair(value, &next_vertex_local_[key.first], &next_edge_local_[key.first]);
+    case MetaKind::kLogStart: {
+      ASSIGN_OR_RETURN(log_start_, DecodeMetaNumber(value));
+      return OkStatus();
+    }
     case MetaKind::kSnapshot:
       return key.first < num_partitions_ ? LoadSnapshot(key.first, value) : Damaged();
   }
@@ -127,6 +132,7 @@ Status MetaState::LoadVertexIndex(IndexId id, std::string_view value) {
 
 Status MetaState::FinishLoad() const {
   if (num_partitions_ == 0) return DataLoss("The graph has no format record.");
+  if (log_start_.value_or(0) > version_) return Damaged();
   for (const auto* counts : {&schema_.vertex_counts, &schema_.edge_counts}) {
     for (const auto& [label, count] : *counts) {
       if (label == kNoName || label > schema_.labels.size()) return Damaged();
@@ -236,6 +242,16 @@ void MetaState::SetSnapshot(uint32_t partition, NamedSnapshot snapshot) {
   Changed(MetaKind::kSnapshot, partition);
 }
 
+void MetaState::SetLogStart(uint64_t version) {
+  log_start_ = version;
+  Changed(MetaKind::kLogStart);
+}
+
+void MetaState::RestartLog(uint64_t version) {
+  SetLogStart(version);
+  while (!snapshots_.empty()) SetSnapshot(snapshots_.begin()->first, {});
+}
+
 void MetaState::Changed(MetaKind kind, uint32_t first, uint32_t second) {
   changed_.insert(EncodeMetaKey({kind, first, second}));
 }
@@ -272,6 +288,8 @@ std::string MetaState::ValueOf(const MetaKey& key) const {
       return count_in(schema_.vertex_counts);
     case MetaKind::kEdgeCount:
       return count_in(schema_.edge_counts);
+    case MetaKind::kLogStart:
+      return EncodeMetaNumber(log_start_.value_or(0));
     case MetaKind::kNextLocals:
       return EncodeMetaPair(next_vertex_local_[key.first], next_edge_local_[key.first]);
     case MetaKind::kSnapshot: {

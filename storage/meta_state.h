@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,7 +29,8 @@ inline constexpr uint64_t kFirstVertexLocal = 1;
 // give (the meeting is checked all the same).
 inline constexpr uint64_t kFirstEdgeLocal = uint64_t{1} << 40;
 
-// The snapshot of a partition: the version that it is of, and its files, the newest first.
+// The snapshot of a partition: the version that it is of, and its files, the newest first. Those
+// that are named tell what the graph was at the start of the log of commits.
 struct NamedSnapshot {
   uint64_t version = 0;
   std::vector<SnapshotFileName> files;
@@ -54,6 +56,8 @@ class MetaState {
   uint64_t next_vertex_local(uint32_t partition) const { return next_vertex_local_[partition]; }
   uint64_t next_edge_local(uint32_t partition) const { return next_edge_local_[partition]; }
   const NamedSnapshots& snapshots() const { return snapshots_; }
+  // nullopt: the graph is of an older format, and its commits were not logged.
+  std::optional<uint64_t> log_start() const { return log_start_; }
 
   void SetVersion(uint64_t version);
   // INVALID_ARGUMENT for an empty name, RESOURCE_EXHAUSTED past kMaxNameBytes or `max_names`.
@@ -77,6 +81,9 @@ class MetaState {
   void NoteVertexId(int64_t id);
   // One without files: the partition has none any more.
   void SetSnapshot(uint32_t partition, NamedSnapshot snapshot);
+  void SetLogStart(uint64_t version);
+  // What was logged and named so far says nothing of the graph at this version.
+  void RestartLog(uint64_t version);
 
   // Calls back with each fact that changed since the last call, in key order.
   void TakeChanges(const std::function<void(std::string_view key, std::string_view value)>& write);
@@ -96,6 +103,7 @@ class MetaState {
   IndexId next_index_ = kFirstIndexId;
   std::set<std::pair<LabelId, KeyId>> hashed_indexes_;
   NamedSnapshots snapshots_;
+  std::optional<uint64_t> log_start_;
   std::set<std::string> changed_;  // encoded keys
 };
 

@@ -1,5 +1,6 @@
 // Builds the snapshots of a graph from its truth, one per partition, and names them. Commits go on
-// meanwhile: the snapshots are of the version at the beginning.
+// meanwhile: the snapshots are of the version at the beginning, and what was committed since is in
+// the delta on top of them.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,8 @@ using SnapshotWatch = std::function<Status(const SnapshotProgress&)>;
 struct SnapshotOptions {
   size_t memory_bytes = size_t{256} << 20;  // beyond it data waits in a temporary file
   SnapshotDisk* disk = SnapshotDisk::Real();
+  // Also those whose snapshot says what they are now.
+  bool all_partitions = true;
 };
 
 struct SnapshotReport {
@@ -35,8 +38,9 @@ struct SnapshotReport {
 };
 
 // All or none are named, in one synced step; files that nothing names any more are deleted. When it
-// fails, what was named before is. FAILED_PRECONDITION: the graph can't be written, or snapshots
-// are being built; RESOURCE_EXHAUSTED: the disk is full; DATA_LOSS: the truth is damaged.
+// fails, what was named before is. ABORTED: the graph was loaded meanwhile; FAILED_PRECONDITION: it
+// can't be written, or snapshots are being built; RESOURCE_EXHAUSTED: the disk is full; DATA_LOSS:
+// the truth is damaged.
 StatusOr<SnapshotReport> BuildSnapshots(GraphStore* store, const SnapshotOptions& options,
                                         const SnapshotWatch& watch = nullptr);
 

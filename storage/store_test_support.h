@@ -20,7 +20,7 @@ inline StoreOptions TestOptions(uint32_t num_partitions = 4) {
   options.num_partitions = num_partitions;
   options.block_cache_bytes = 8 << 20;
   options.write_buffer_bytes = 4 << 20;
-  options.adjacency_cache_bytes = 4 << 20;
+  options.delta_bytes = 16 << 20;
   return options;
 }
 

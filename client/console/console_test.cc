@@ -96,6 +96,9 @@ class FakeClient final : public Client {
     index->set_vertices(4);
     return indexes;
   }
+  StatusOr<v1::BuildSnapshotsResponse> BuildSnapshots(const std::string&) override {
+    return v1::BuildSnapshotsResponse();
+  }
 
   StatusCode fail_code = StatusCode::kInvalidArgument;
   std::vector<Request> requests;

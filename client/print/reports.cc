@@ -103,6 +103,12 @@ void PrintIndexes(const v1::ListIndexesResponse& indexes, std::ostream& out) {
   table->Finish();
 }
 
+void PrintSnapshots(const v1::BuildSnapshotsResponse& report, std::ostream& out) {
+  out << "version " << report.version() << ": " << report.vertices() << " vertices, "
+      << report.edges() << " edges, " << report.files() << " files, " << report.file_bytes()
+      << " bytes\n";
+}
+
 void PrintQueries(const v1::ListQueriesResponse& queries, std::ostream& out) {
   if (queries.queries().empty()) {
     out << "No query is running.\n";

@@ -15,6 +15,7 @@ void PrintStats(const v1::GetStatsResponse& stats, std::ostream& out);
 void PrintGraphs(const v1::ListGraphsResponse& graphs, std::ostream& out);
 void PrintCheck(const v1::CheckGraphResponse& report, std::ostream& out);
 void PrintIndexes(const v1::ListIndexesResponse& indexes, std::ostream& out);
+void PrintSnapshots(const v1::BuildSnapshotsResponse& report, std::ostream& out);
 void PrintQueries(const v1::ListQueriesResponse& queries, std::ostream& out);
 
 // Every label and property key, for completion.

@@ -51,10 +51,13 @@ ValueType TypeOfSideEffect(std::span<const KnownArgument> args) {
              : ValueType::kBag;
 }
 
-// A label behind a map's key: any value. But a map is held to be one, for unfold() behind it.
+// A label behind a map's key: any value. But a map is held to be one, for unfold() behind it; and
+// where an entry was stored, a map of one may be it.
 ValueType TypeOfFirstOf(std::span<const KnownArgument> args) {
   const ValueType stored = args.back().type;
-  return stored == ValueType::kMap ? stored : ValueType::kAny;
+  if (stored == ValueType::kMap) return stored;
+  const bool may_be_entry = stored == ValueType::kEntry || stored == ValueType::kMember;
+  return may_be_entry ? ValueType::kMember : ValueType::kAny;
 }
 
 const FunctionTraits* FindFunction(std::string_view name) {

@@ -57,9 +57,9 @@ void SlotsOfExchange(const Operator& op, SlotUse* use) {
 bool IsGroupEffect(const Operator& op) { return !op.group().side_effect().empty(); }
 bool IsAll(const Operator& op) { return !op.aggregate().distinct(); }
 
-// Rows of a count's share are counted, not looked at.
+// Rows are counted, not looked at; what comes to the final stage are counts.
 bool CountsRows(const Reduce& reduce) {
-  return reduce.function() == Reduce::COUNT && reduce.stage() == PARTIAL;
+  return reduce.function() == Reduce::COUNT && reduce.stage() != FINAL;
 }
 
 struct Row {
@@ -120,7 +120,7 @@ constexpr Row kRows[] = {
      .state = Yes,
      .slots = [](const Operator& op, SlotUse* use) { ReadAll(op.dedup().key_slots(), use); }},
     {.kind = Operator::kReduce,
-     .barrier = [](const Operator& op) { return op.reduce().stage() == FINAL; },
+     .barrier = [](const Operator& op) { return op.reduce().stage() != PARTIAL; },
      .new_rows = Yes,
      .slots =
          [](const Operator& op, SlotUse* use) {

@@ -1,6 +1,9 @@
 #include "engine/batch/batch.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "core/path/path.h"
 
 namespace koios::engine {
 namespace {
@@ -98,54 +101,46 @@ void Batch::AppendRun(const Run& run) {
   runs.push_back(run);
 }
 
-size_t RowLimit(size_t bytes, size_t rows) {
-  if (bytes <= rows * (kBatchBytes / kBatchRows)) return kBatchRows;
-  return std::max<size_t>(1, kBatchBytes * rows / bytes);
-}
-
 namespace {
 
-constexpr size_t kOrdinalBytes = 5;
-constexpr uint64_t kLoopMark = uint64_t{1} << 39;
-
-void WriteOrdinal(uint64_t number, char* bytes) {
-  for (size_t i = kOrdinalBytes; i-- > 0; number >>= 8) bytes[i] = static_cast<char>(number & 0xff);
-}
-
-// Where the innermost loop's counter is; nullptr: there is none.
-char* FindLoop(std::string* ordinal) {
-  for (size_t at = ordinal->size(); at >= kOrdinalBytes; at -= kOrdinalBytes) {
-    char* bytes = ordinal->data() + at - kOrdinalBytes;
-    if ((static_cast<unsigned char>(bytes[0]) & 0x80) != 0) return bytes;
+// Bytes of the objects that lead to `path` and not to `other`: both are walked back until they
+// meet. Paths that have not met after some objects count as if they shared none, so that a long one
+// is not walked to its start.
+size_t BytesApart(const PathNode* path, const PathNode* other) {
+  constexpr int kMostSteps = 32;
+  const size_t whole = std::min<size_t>(path->flat_bytes(), kBatchBytes);
+  size_t bytes = 0;
+  for (int step = 0; path != other && path != nullptr; ++step) {
+    if (step == kMostSteps) return whole;
+    const size_t behind = other == nullptr ? 0 : other->length();
+    if (behind >= path->length()) other = other->parent();
+    if (behind > path->length()) continue;
+    bytes += static_cast<size_t>(PathMaker::BytesFor(path->object()));
+    path = path->parent();
   }
-  return nullptr;
-}
-
-uint64_t ReadOrdinal(const char* bytes) {
-  uint64_t number = 0;
-  for (size_t i = 0; i < kOrdinalBytes; ++i) {
-    number = number << 8 | static_cast<unsigned char>(bytes[i]);
-  }
-  return number;
+  return std::min(bytes, whole);
 }
 
 }  // namespace
 
-void AppendOrdinal(uint64_t number, std::string* ordinal) {
-  ordinal->resize(ordinal->size() + kOrdinalBytes);
-  WriteOrdinal(number, ordinal->data() + ordinal->size() - kOrdinalBytes);
+size_t PathBytes(const Column& column) {
+  constexpr size_t kPairs = 16;
+  if (column.kind() != Column::Kind::kValue || column.size() < 2) return 0;
+  const size_t stride = (column.size() + kPairs - 1) / kPairs;
+  size_t bytes = 0, pairs = 0;
+  for (size_t row = 1; row < column.size(); row += stride, ++pairs) {
+    if (column.ValueAt(row).kind() != ValueKind::kPath ||
+        column.ValueAt(row - 1).kind() != ValueKind::kPath)
+      continue;
+    const PathNode& path = column.ValueAt(row).AsPath();
+    if (path.is_charged()) bytes += BytesApart(&path, &column.ValueAt(row - 1).AsPath());
+  }
+  return bytes * column.size() / pairs;
 }
 
-void EnterLoop(std::string* ordinal) { AppendOrdinal(kLoopMark, ordinal); }
-
-void CountLoop(std::string* ordinal) {
-  char* bytes = FindLoop(ordinal);
-  if (bytes != nullptr) WriteOrdinal(ReadOrdinal(bytes) + 1, bytes);
-}
-
-void LeaveLoop(std::string* ordinal) {
-  char* bytes = FindLoop(ordinal);
-  if (bytes != nullptr) WriteOrdinal(ReadOrdinal(bytes) & ~kLoopMark, bytes);
+size_t RowLimit(size_t bytes, size_t rows) {
+  if (bytes <= rows * (kBatchBytes / kBatchRows)) return kBatchRows;
+  return std::max<size_t>(1, kBatchBytes * rows / bytes);
 }
 
 }  // namespace koios::engine

@@ -59,6 +59,11 @@ struct Batch {
   void AppendRun(const Run& run);
 };
 
+// What the paths of the column hold, about. A path counts with the objects that it does not share
+// with the path of the row before: in `V(1).out().out().path()` rows that share stand together. A
+// few pairs of rows stand for all.
+size_t PathBytes(const Column& column);
+
 // How many rows a batch has, at most, when `rows` of them take `bytes`: at least one.
 size_t RowLimit(size_t bytes, size_t rows);
 
@@ -68,15 +73,6 @@ struct JoinedBatch {
   size_t bytes = 0;  // of the rows
   bool IsFull() const { return batch.rows >= kBatchRows || bytes >= kBatchBytes; }
 };
-
-// Appends `number` to an ordinal so that the bytes sort by it. REQUIRES: number < 2^39.
-void AppendOrdinal(uint64_t number, std::string* ordinal);
-// A loop's counter stands in the ordinal where the loop was entered, before what its body appends:
-// earlier iterations sort first. It is marked as long as the row is in the loop; the last mark is
-// the innermost loop's. Rows that a barrier in the loop has numbered anew have none.
-void EnterLoop(std::string* ordinal);
-void CountLoop(std::string* ordinal);
-void LeaveLoop(std::string* ordinal);
 
 }  // namespace koios::engine
 

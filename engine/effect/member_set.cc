@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/path/path.h"
 #include "core/value_compare.h"
 #include "storage/codec/equality_hash.h"
 
@@ -13,7 +14,8 @@ constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u;
 
 uint64_t HashOf(const Value& value);
 
-uint64_t HashOfAll(const ValueList& members) {
+template <typename List>
+uint64_t HashOfAll(const List& members) {
   uint64_t hash = members.size();
   for (const Value& member : members) hash = hash * kFactor + HashOf(member);
   return hash;
@@ -30,7 +32,7 @@ uint64_t HashOf(const Value& value) {
     case ValueKind::kList:
       return HashOfAll(value.AsList());
     case ValueKind::kPath:
-      return HashOfAll(value.AsPath().objects);
+      return HashOfAll(PathObjects(value.AsPath()));
     case ValueKind::kSet:
       for (const Value& member : value.AsList()) sum += HashOf(member) * kFactor;
       return sum;

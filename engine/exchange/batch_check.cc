@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "core/path/path.h"
+#include "engine/batch/ordinal.h"
+
 namespace koios::engine {
 namespace {
 
@@ -31,7 +34,7 @@ class References {
       case ValueKind::kSet:
         return std::all_of(value.AsList().begin(), value.AsList().end(), fit);
       case ValueKind::kPath:
-        return std::all_of(value.AsPath().objects.begin(), value.AsPath().objects.end(), fit);
+        return Fit(value.AsPath());
       case ValueKind::kMap:
         return std::all_of(value.AsMap().begin(), value.AsMap().end(), [this](const auto& entry) {
           return Fit(entry.first) && Fit(entry.second);
@@ -39,6 +42,18 @@ class References {
       default:
         return true;
     }
+  }
+  // Back to the first object that has been looked at before: what rows and frames share is looked
+  // at once.
+  bool Fit(const PathNode& path) const {
+    const PathNode* node = &path;
+    for (; node != nullptr && !node->Is(PathMark::kChecked); node = node->parent()) {
+      if (!Fit(node->object())) return false;
+    }
+    for (const PathNode* seen = &path; seen != node; seen = seen->parent()) {
+      seen->Mark(PathMark::kChecked);
+    }
+    return true;
   }
   bool Fit(const Column& column) const {
     const auto fits = [&](size_t row, const auto& ref) { return column.IsAbsent(row) || Fit(ref); };
@@ -65,8 +80,7 @@ Status CheckInput(const Batch& batch, const std::vector<uint32_t>& needed, uint3
       return DataLoss("Rows came without the slot " + std::to_string(slot) + " that is read here.");
     }
   }
-  if (ordinal_slot != 0 && batch.Has(ordinal_slot) &&
-      batch.slots[ordinal_slot].kind() != Column::Kind::kString) {
+  if (ordinal_slot != 0 && batch.Has(ordinal_slot) && !AreOrdinals(batch.slots[ordinal_slot])) {
     return DataLoss("Rows came with ordinals that are none.");
   }
   return OkStatus();

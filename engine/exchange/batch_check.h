@@ -12,8 +12,8 @@
 
 namespace koios::engine {
 
-// DATA_LOSS when the batch lacks a slot that its operator needs (SlotUse), or when its ordinals are
-// no strings. `ordinal_slot` 0: it has none.
+// DATA_LOSS when the batch lacks a slot that its operator needs (SlotUse), or has anything but
+// ordinals in `ordinal_slot` (0: there are none).
 Status CheckInput(const Batch& batch, const std::vector<uint32_t>& needed, uint32_t ordinal_slot);
 
 // DATA_LOSS when a reference, at any depth, is of a partition or a label that the view does not

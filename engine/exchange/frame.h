@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/path/path_ledger.h"
 #include "core/status.h"
 #include "engine/batch/batch.h"
 #include "engine/engine.h"
@@ -62,6 +63,7 @@ struct Frame {
   uint64_t num_sent = 0;  // kIdle: frames of rows
   uint64_t num_received = 0;
   Batch batch;                            // kData
+  std::shared_ptr<PathLedger> paths;      // of its paths' nodes, where they have been decoded
   std::vector<Report> reports;            // kReport
   bool wants_stats = false;               // kEnd: answer with kStats
   std::vector<OperatorStats> stats;       // kStats

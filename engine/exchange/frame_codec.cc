@@ -1,10 +1,12 @@
 // Wire form of a frame: varint length, the header (proto/frame.proto), then the columns' buffers.
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "core/text.h"
 #include "core/value_codec.h"
 #include "engine/exchange/frame.h"
+#include "engine/exchange/path_table.h"
 #include "engine/query_account.h"
 #include "proto/frame.pb.h"
 
@@ -99,17 +101,59 @@ void PutBatch(const Batch& batch, frame::Header* header, std::string* buffers) {
     out->set_k(run.k);
     out->mutable_loops()->Add(run.loops.begin(), run.loops.end());
   }
+  std::string columns;
+  PathTableWriter paths;
   for (size_t slot = 0; slot < batch.slots.size(); ++slot) {
     if (batch.slots[slot].empty()) continue;
-    const size_t begin = buffers->size();
-    batch.slots[slot].EncodeTo(buffers);
+    const size_t begin = columns.size();
+    if (PathTableWriter::HasPaths(batch.slots[slot])) {
+      paths.AddColumn(batch.slots[slot], &columns);
+      header->add_path_slots(static_cast<uint32_t>(slot));
+    } else {
+      batch.slots[slot].EncodeTo(&columns);
+    }
     header->add_column_slots(static_cast<uint32_t>(slot));
-    header->add_column_bytes(buffers->size() - begin);
+    header->add_column_bytes(columns.size() - begin);
   }
+  if (header->path_slots_size() > 0) paths.EncodeTo(buffers);
+  header->set_path_bytes(buffers->size());
+  buffers->append(columns);
   header->set_num_slots(static_cast<uint32_t>(batch.slots.size()));
 }
 
-Status GetBatch(const frame::Header& header, std::string_view buffers, Batch* batch) {
+// The columns, and the table of paths before them.
+Status GetColumns(const frame::Header& header, std::string_view buffers, Batch* batch,
+                  std::shared_ptr<PathLedger>* ledger) {
+  const std::set<uint32_t> path_slots(header.path_slots().begin(), header.path_slots().end());
+  PathTableReader paths;
+  if (header.path_bytes() > buffers.size() || path_slots.empty() != (header.path_bytes() == 0)) {
+    return DataLoss("A frame's columns are not consistent.");
+  }
+  if (!path_slots.empty()) {
+    *ledger = PathLedger::Unbound();
+    RETURN_IF_ERROR(paths.Decode(buffers.substr(0, header.path_bytes()), ledger->get()));
+    buffers.remove_prefix(header.path_bytes());
+  }
+  for (int i = 0; i < header.column_slots_size(); ++i) {
+    const uint64_t bytes = header.column_bytes(i);
+    const uint32_t slot = header.column_slots(i);
+    if (slot >= header.num_slots() || bytes > buffers.size()) {
+      return DataLoss("A frame's columns are not consistent.");
+    }
+    const std::string_view buffer = buffers.substr(0, bytes);
+    ASSIGN_OR_RETURN(Column column, path_slots.contains(slot)
+                                        ? paths.ReadColumn(buffer, batch->rows)
+                                        : Column::Decode(buffer));
+    if (column.size() != batch->rows) return DataLoss("A frame's column does not fit its rows.");
+    batch->slots[slot] = std::move(column);
+    buffers.remove_prefix(bytes);
+  }
+  if (!buffers.empty()) return DataLoss("A frame has bytes behind its columns.");
+  return OkStatus();
+}
+
+Status GetBatch(const frame::Header& header, std::string_view buffers, Batch* batch,
+                std::shared_ptr<PathLedger>* ledger) {
   constexpr uint32_t kMaxSlots = 1 << 20;
   if (header.rows() > kMaxRows) return DataLoss("A frame has too many rows.");
   batch->rows = header.rows();
@@ -136,18 +180,7 @@ Status GetBatch(const frame::Header& header, std::string_view buffers, Batch* ba
     return DataLoss("A frame's columns are not consistent.");
   }
   batch->slots.resize(header.num_slots());
-  for (int i = 0; i < header.column_slots_size(); ++i) {
-    const uint64_t bytes = header.column_bytes(i);
-    if (header.column_slots(i) >= header.num_slots() || bytes > buffers.size()) {
-      return DataLoss("A frame's columns are not consistent.");
-    }
-    ASSIGN_OR_RETURN(Column column, Column::Decode(buffers.substr(0, bytes)));
-    if (column.size() != batch->rows) return DataLoss("A frame's column does not fit its rows.");
-    batch->slots[header.column_slots(i)] = std::move(column);
-    buffers.remove_prefix(bytes);
-  }
-  if (!buffers.empty()) return DataLoss("A frame has bytes behind its columns.");
-  return OkStatus();
+  return GetColumns(header, buffers, batch, ledger);
 }
 
 // The order is the wire's: append only.
@@ -252,7 +285,9 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
     out.status =
         MakeStatus(static_cast<StatusCode>(header.code()), ToValidUtf8(header.message()), detail);
   }
-  if (out.kind == FrameKind::kData) RETURN_IF_ERROR(GetBatch(header, bytes, &out.batch));
+  if (out.kind == FrameKind::kData) {
+    RETURN_IF_ERROR(GetBatch(header, bytes, &out.batch, &out.paths));
+  }
   return out;
 }
 

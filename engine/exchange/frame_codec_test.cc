@@ -1,4 +1,8 @@
+#include <set>
+
+#include "core/path/path.h"
 #include "core/random.h"
+#include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "engine/exchange/frame.h"
 #include "gtest/gtest.h"
@@ -79,9 +83,8 @@ TEST(FrameCodecTest, ReportsAndErrorsSurvive) {
   EXPECT_EQ(DetailOf(decoded->status)->span, (SourceSpan{1, 5, 7}));
 }
 
-TEST(FrameCodecTest, CutOrChangedBytesAreRefusedOrReadNeverCrash) {
+void ExpectRefusedOrRead(const std::string& bytes) {
   NoViews views;
-  const std::string bytes = EncodeFrame(DataFrame(), false);
   for (size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(DecodeFrame(std::string_view(bytes).substr(0, size), &views).ok()) << size;
   }
@@ -97,6 +100,153 @@ TEST(FrameCodecTest, CutOrChangedBytesAreRefusedOrReadNeverCrash) {
       }
     }
   }
+}
+
+// Rows of which each path is two objects more than the trunk; other values between them.
+Frame PathFrame(size_t rows, int64_t trunk_length) {
+  PathMaker maker(nullptr);
+  const PathLabels* labels[] = {nullptr, maker.Labels({"a"}), maker.Labels({"b", "c"})};
+  const auto grown = [&](const Value& path, Value object, int64_t i) {
+    return Made(maker.Append(path, std::move(object), labels[i % 3]));
+  };
+  Value trunk;
+  for (int64_t i = 0; i < trunk_length; ++i) {
+    trunk = grown(trunk, Value::Of(VertexRef::Make(0, static_cast<uint64_t>(i))), i);
+  }
+  Frame frame;
+  frame.batch.slots.resize(3);
+  for (size_t row = 0; row < rows; ++row) {
+    const auto number = static_cast<int64_t>(row);
+    const Value path = grown(grown(trunk, Value::Long(number), 0), Value::String("end"), number);
+    frame.batch.slots[0].Append(row % 5 == 4 ? Value::Int(7) : path);
+    frame.batch.slots[1].Append(row % 7 == 6 ? PathMaker::Empty() : path);
+    if (row % 3 == 2) {
+      frame.batch.slots[2].AppendAbsent();
+    } else {
+      frame.batch.slots[2].Append(row % 3 == 0 ? trunk : ListOf({path}));
+    }
+  }
+  frame.batch.rows = rows;
+  frame.batch.runs.push_back({{2, 0}, {}, static_cast<uint32_t>(rows), 4});
+  return frame;
+}
+
+size_t NumNodes(const Batch& batch) {
+  std::set<const PathNode*> nodes;
+  for (const Column& column : batch.slots) {
+    for (const Value& value : column.values()) {
+      if (value.kind() != ValueKind::kPath) continue;
+      for (const PathNode* at = &value.AsPath(); at != nullptr; at = at->parent()) nodes.insert(at);
+    }
+  }
+  return nodes.size();
+}
+
+TEST(FrameCodecTest, PathsShareWhatTheyBeginWithOnTheWayToo) {
+  NoViews views;
+  const Frame frame = PathFrame(100, 1000);
+  const std::string bytes = EncodeFrame(frame, false);
+  EXPECT_LT(bytes.size(), 500'000u);  // the lists' 33 paths in full, of the others none
+  auto decoded = DecodeFrame(bytes, &views);
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  for (size_t slot = 0; slot < 3; ++slot) {
+    const Column& sent = frame.batch.slots[slot];
+    const Column& found = decoded->batch.slots[slot];
+    ASSERT_EQ(found.size(), sent.size());
+    for (size_t row = 0; row < sent.size(); ++row) {
+      ASSERT_EQ(found.IsAbsent(row), sent.IsAbsent(row)) << slot << ", " << row;
+      ASSERT_TRUE(Equivalent(found.Get(row), sent.Get(row))) << slot << ", " << row;
+    }
+  }
+  EXPECT_EQ(NumNodes(frame.batch), NumNodes(decoded->batch));  // the empty ones included
+  const size_t empty = 100 / 7;
+  EXPECT_EQ(NumNodes(decoded->batch), 1000 + 2 * 98 + empty);  // rows 34 and 69 have none
+  // Who receives the frame is charged for each node once.
+  const auto account = std::make_shared<MemoryAccount>("test");
+  ASSERT_NE(decoded->paths, nullptr);
+  ASSERT_TRUE(decoded->paths->Bind(account).ok());
+  EXPECT_GE(account->used(), static_cast<int64_t>(1196 * sizeof(PathNode)));
+  EXPECT_LT(account->used(), static_cast<int64_t>(1200 * sizeof(PathNode) + 200 * 100));
+  EXPECT_LT(decoded->batch.slots[0].ByteSize(), 100 * 4 * sizeof(Value));
+  decoded = Frame();
+  EXPECT_EQ(account->used(), 0);
+}
+
+// The table of one slot's paths with these numbers; a frame of it.
+std::string FrameOfTable(const std::string& table, const std::string& column, uint32_t rows,
+                         uint64_t path_bytes) {
+  frame::Header header;
+  header.set_rows(rows);
+  header.add_runs()->set_count(rows);
+  header.set_num_slots(1);
+  header.add_column_slots(0);
+  header.add_column_bytes(column.size());
+  header.add_path_slots(0);
+  header.set_path_bytes(path_bytes);
+  std::string bytes;
+  PutBytes(header.SerializeAsString(), &bytes);
+  return bytes + table + column;
+}
+
+std::string Varints(std::initializer_list<uint64_t> numbers) {
+  std::string bytes;
+  for (const uint64_t number : numbers) PutVarint(number, &bytes);
+  return bytes;
+}
+
+TEST(FrameCodecTest, PathsThatAreNoneAreRefused) {
+  NoViews views;
+  Column objects, none;
+  for (int64_t i = 0; i < 3; ++i) objects.AppendLong(i);
+  std::string tail, rest;
+  objects.EncodeTo(&tail);
+  none.EncodeTo(&rest);
+  const auto decode = [&](const std::string& table, const std::string& column, uint32_t rows = 2) {
+    const auto decoded = DecodeFrame(FrameOfTable(table, column, rows, table.size()), &views);
+    return decoded.status().code();
+  };
+  // No labels; three nodes: 0, 0-1, 0-2.
+  const std::string table = Varints({0, 3, 0, 0, 1, 0, 2, 0}) + tail;
+  const std::string column = Varints({3, 4}) + rest;
+  EXPECT_EQ(decode(table, column), StatusCode::kOk);
+  EXPECT_EQ(decode(table, Varints({1, 4}) + rest), StatusCode::kOk);
+  EXPECT_EQ(decode(table, Varints({3, 5}) + rest), StatusCode::kDataLoss);  // no such node
+  EXPECT_EQ(decode(table, Varints({3, UINT64_MAX}) + rest), StatusCode::kDataLoss);
+  EXPECT_EQ(decode(table, Varints({3, 0}) + rest), StatusCode::kDataLoss);  // no such row
+  EXPECT_EQ(decode(table, column, 3), StatusCode::kDataLoss);
+  EXPECT_EQ(decode(table, Varints({3})), StatusCode::kDataLoss);
+  const std::string bad_tables[] = {
+      Varints({0, 3, 0, 0, 2, 0, 2, 0}) + tail,           // a parent before the first node
+      Varints({0, 3, 1, 0, 1, 0, 2, 0}) + tail,           // itself
+      Varints({0, 3, 0, 0, UINT64_MAX, 0, 2, 0}) + tail,  // far before
+      Varints({0, 3, 0, 0, 1, 1, 2, 0}) + tail,           // no such labels
+      Varints({0, 2, 0, 0, 1, 0}) + tail,                 // an object too many
+      Varints({0, 4, 0, 0, 1, 0, 2, 0, 1, 0}) + tail,     // one too few
+      Varints({0, UINT64_MAX}) + tail,
+      Varints({UINT64_MAX}) + tail,
+      Varints({1, 1, 9}) + tail,  // labels that are cut
+      Varints({0, 3, 0, 0, 1, 0, 2, 0}),
+      "",
+  };
+  for (const std::string& bad : bad_tables) EXPECT_EQ(decode(bad, column), StatusCode::kDataLoss);
+  const std::string longer = FrameOfTable(table, column, 2, UINT64_MAX);
+  EXPECT_EQ(DecodeFrame(longer, &views).status().code(), StatusCode::kDataLoss);
+}
+
+TEST(FrameCodecTest, APathTooDeepIsDamage) {
+  NoViews views;
+  Column objects, none;
+  objects.Append(Nested(kMaxValueDepth));
+  std::string table = Varints({0, 1, 0, 0}), column = Varints({2});
+  objects.EncodeTo(&table);
+  none.EncodeTo(&column);
+  const auto decoded = DecodeFrame(FrameOfTable(table, column, 1, table.size()), &views);
+  EXPECT_EQ(decoded.status().code(), StatusCode::kDataLoss);
+}
+
+TEST(FrameCodecTest, CutOrChangedBytesAreRefusedOrReadNeverCrash) {
+  ExpectRefusedOrRead(EncodeFrame(DataFrame(), false));
+  ExpectRefusedOrRead(EncodeFrame(PathFrame(7, 5), false));
 }
 
 Frame ReportFrame() {
@@ -186,13 +336,13 @@ TEST(FrameCodecTest, RowsThatAreNoneAreRefused) {
 
 TEST(FrameCodecTest, MutatedBytesAreReadOrDataLoss) {
   NoViews views;
-  const std::string sources[] = {EncodeFrame(DataFrame(), false),
-                                 EncodeFrame(ReportFrame(), false)};
+  const std::string sources[] = {EncodeFrame(DataFrame(), false), EncodeFrame(ReportFrame(), false),
+                                 EncodeFrame(PathFrame(7, 5), false)};
   Rng rng(11);
   int read = 0;
   int refused = 0;
-  for (int i = 0; i < 20'000; ++i) {
-    std::string bytes = sources[i % 2];
+  for (int i = 0; i < 30'000; ++i) {
+    std::string bytes = sources[i % 3];
     for (uint64_t changes = 1 + rng.Uniform(4); changes > 0 && !bytes.empty(); --changes) {
       const size_t at = rng.Uniform(bytes.size());
       switch (rng.Uniform(4)) {

@@ -2,6 +2,7 @@
 // Connectives take absent as false.
 #include "engine/expr/compare_functions.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "core/value_compare.h"
 #include "engine/effect/member_set.h"
+#include "engine/expr/typed_compare.h"
 #include "re2/re2.h"
 
 namespace koios::engine {
@@ -17,7 +19,22 @@ namespace {
 
 using Args = std::vector<const Operand*>;
 
-enum class Relation { kEq, kNeq, kLt, kLte, kGt, kGte };
+// The values of an operand, not copied where it has them.
+class ValueReader {
+ public:
+  explicit ValueReader(const Operand& operand) : operand_(operand) {}
+  // Valid until the next call.
+  const Value& At(size_t row) {
+    if (operand_.is_constant) return operand_.constant;
+    if (operand_.column->kind() == Column::Kind::kValue) return operand_.column->ValueAt(row);
+    held_ = operand_.column->Get(row);
+    return held_;
+  }
+
+ private:
+  const Operand& operand_;
+  Value held_;
+};
 
 template <Relation kRelation>
 bool Test(const Value& a, const Value& b) {
@@ -35,81 +52,24 @@ bool Test(const Value& a, const Value& b) {
   }
 }
 
-template <Relation kRelation, typename T>
-bool TestPlain(const T& a, const T& b) {
-  if constexpr (kRelation == Relation::kEq) return a == b;
-  if constexpr (kRelation == Relation::kNeq) return a != b;
-  if constexpr (kRelation == Relation::kLt) return a < b;
-  if constexpr (kRelation == Relation::kLte) return a <= b;
-  if constexpr (kRelation == Relation::kGt) return a > b;
-  if constexpr (kRelation == Relation::kGte) return a >= b;
-}
-
-template <Relation kRelation, typename T, typename U>
-void CompareAll(std::span<const T> values, U constant, Column* out) {
-  std::vector<uint8_t> results(values.size());
-  for (size_t row = 0; row < values.size(); ++row) {
-    results[row] = TestPlain<kRelation, U>(static_cast<U>(values[row]), constant) ? 1 : 0;
-  }
-  *out = Column::OfBools(std::move(results));
-}
-
-// Column against constant, of types that compare alike without promotion to a wider one.
-template <Relation kRelation>
-bool CompareTyped(const Operand& a, const Operand& b, size_t rows, Column* out) {
-  if (a.is_constant || !b.is_constant) return false;
-  const ValueKind kind = b.constant.kind();
-  const bool small_integer = kind >= ValueKind::kByte && kind <= ValueKind::kLong;
-  switch (a.column->kind()) {
-    case Column::Kind::kInt:
-      if (!small_integer) return false;
-      CompareAll<kRelation, int32_t, int64_t>(a.column->ints(), b.constant.AsInteger(), out);
-      return true;
-    case Column::Kind::kLong:
-      if (!small_integer) return false;
-      CompareAll<kRelation, int64_t, int64_t>(a.column->longs(), b.constant.AsInteger(), out);
-      return true;
-    case Column::Kind::kDouble:
-      if (kind != ValueKind::kDouble && kind != ValueKind::kInt) return false;
-      CompareAll<kRelation, double, double>(a.column->doubles(),
-                                            kind == ValueKind::kDouble
-                                                ? b.constant.AsDouble()
-                                                : static_cast<double>(b.constant.AsInteger()),
-                                            out);
-      return true;
-    case Column::Kind::kString: {
-      if (kind != ValueKind::kString) return false;
-      const std::string_view wanted = b.constant.AsString();
-      for (size_t row = 0; row < rows; ++row) {
-        out->AppendBool(TestPlain<kRelation, std::string_view>(a.column->StringAt(row), wanted));
-      }
-      return true;
-    }
-    case Column::Kind::kEmpty:
-    case Column::Kind::kBool:
-    case Column::Kind::kVertex:
-    case Column::Kind::kEdge:
-    case Column::Kind::kValue:
-      return false;
-  }
-  return false;
-}
-
 template <Relation kRelation>
 Status CompareFunction(const EvalContext& context, const Args& args, Operand* out) {
-  if (args[0]->is_constant && args[1]->is_constant) {
+  const Operand& a = *args[0];
+  const Operand& b = *args[1];
+  if (a.is_constant && b.is_constant) {
     out->is_constant = true;
-    out->constant = Value::Bool(Test<kRelation>(args[0]->constant, args[1]->constant));
+    out->constant = Value::Bool(Test<kRelation>(a.constant, b.constant));
     return OkStatus();
   }
-  Column result(Column::Kind::kBool);
-  result.Reserve(context.rows);
-  if (!CompareTyped<kRelation>(*args[0], *args[1], context.rows, &result)) {
+  std::vector<uint8_t> results;
+  if (!CompareTyped(kRelation, a, b, context.rows, &results)) {
+    results.resize(context.rows);
+    ValueReader of_a(a), of_b(b);
     for (size_t row = 0; row < context.rows; ++row) {
-      result.AppendBool(out->Present(row) && Test<kRelation>(args[0]->Get(row), args[1]->Get(row)));
+      results[row] = out->Present(row) && Test<kRelation>(of_a.At(row), of_b.At(row)) ? 1 : 0;
     }
   }
-  out->Own(std::move(result));
+  out->Own(Column::OfBools(std::move(results)));
   return OkStatus();
 }
 
@@ -147,43 +107,54 @@ Status MemberFunction(const EvalContext& context, const Args& args, Operand* out
   return OkStatus();
 }
 
-bool IsTrue(const Operand& operand, size_t row) {
-  if (!operand.Present(row)) return false;
-  if (!operand.is_constant && operand.column->kind() == Column::Kind::kBool) {
-    return operand.column->bools()[row] != 0;
+// A mark per row: whether it is there and true.
+void MarkTrue(const Operand& operand, std::vector<uint8_t>* marks) {
+  const size_t rows = marks->size();
+  if (operand.all_absent) return std::fill(marks->begin(), marks->end(), uint8_t{0});
+  if (operand.is_constant) {
+    const bool is_true = operand.constant.kind() == ValueKind::kBool && operand.constant.AsBool();
+    std::fill(marks->begin(), marks->end(), is_true ? 1 : 0);
+  } else if (operand.column->kind() == Column::Kind::kBool) {
+    const std::span<const uint8_t> bools = operand.column->bools();
+    std::copy(bools.begin(), bools.end(), marks->begin());
+  } else {
+    ValueReader values(operand);
+    for (size_t row = 0; row < rows; ++row) {
+      const Value& value = values.At(row);
+      (*marks)[row] = value.kind() == ValueKind::kBool && value.AsBool() ? 1 : 0;
+    }
   }
-  const Value value = operand.Get(row);
-  return value.kind() == ValueKind::kBool && value.AsBool();
+  if (operand.present.empty()) return;
+  for (size_t row = 0; row < rows; ++row) (*marks)[row] &= operand.present[row];
 }
 
 template <bool kAnd>
 Status ConnectiveFunction(const EvalContext& context, const Args& args, Operand* out) {
-  Column result(Column::Kind::kBool);
-  for (size_t row = 0; row < context.rows; ++row) {
-    bool value = kAnd;
-    for (const Operand* arg : args) {
-      if (IsTrue(*arg, row) != kAnd) {
-        value = !kAnd;
-        break;
-      }
+  std::vector<uint8_t> results(context.rows, kAnd ? 1 : 0);
+  std::vector<uint8_t> marks(context.rows);
+  for (const Operand* arg : args) {
+    MarkTrue(*arg, &marks);
+    for (size_t row = 0; row < context.rows; ++row) {
+      if constexpr (kAnd) results[row] &= marks[row];
+      if constexpr (!kAnd) results[row] |= marks[row];
     }
-    result.AppendBool(value);
   }
-  out->Own(std::move(result));
+  out->Own(Column::OfBools(std::move(results)));
   return OkStatus();
 }
 
 Status NotFunction(const EvalContext& context, const Args& args, Operand* out) {
-  Column result(Column::Kind::kBool);
-  for (size_t row = 0; row < context.rows; ++row) result.AppendBool(!IsTrue(*args[0], row));
-  out->Own(std::move(result));
+  std::vector<uint8_t> results(context.rows);
+  MarkTrue(*args[0], &results);
+  for (uint8_t& result : results) result ^= 1;
+  out->Own(Column::OfBools(std::move(results)));
   return OkStatus();
 }
 
 Status PresentFunction(const EvalContext& context, const Args& args, Operand* out) {
-  Column result(Column::Kind::kBool);
-  for (size_t row = 0; row < context.rows; ++row) result.AppendBool(args[0]->Present(row));
-  out->Own(std::move(result));
+  std::vector<uint8_t> results(context.rows, args[0]->all_absent ? 0 : 1);
+  if (!args[0]->all_absent && !args[0]->present.empty()) results = args[0]->present;
+  out->Own(Column::OfBools(std::move(results)));
   return OkStatus();
 }
 

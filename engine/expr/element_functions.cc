@@ -199,10 +199,10 @@ Status LabelInFunction(const EvalContext& context, const Args& args, Operand* ou
   RETURN_IF_ERROR(context.view->VertexLabels(elements.vertices, &labels));
   std::vector<uint8_t> result(context.rows, 0);
   for (size_t i = 0; i < labels.size(); ++i) {
-    result[elements.vertex_rows[i]] = is_wanted(labels[i]);
+    result[elements.vertex_rows[i]] = is_wanted(labels[i]) ? 1 : 0;
   }
   for (size_t i = 0; i < elements.edges.size(); ++i) {
-    result[elements.edge_rows[i]] = is_wanted(elements.edges[i].label);
+    result[elements.edge_rows[i]] = is_wanted(elements.edges[i].label) ? 1 : 0;
   }
   for (uint32_t row : elements.other_rows) {
     const Value value = args[0]->Get(row);
@@ -211,9 +211,7 @@ Status LabelInFunction(const EvalContext& context, const Args& args, Operand* ou
       if (Equals(args[i]->constant, Value::String(*key))) result[row] = 1;
     }
   }
-  Column column(Column::Kind::kBool);
-  for (uint8_t bit : result) column.AppendBool(bit != 0);
-  out->Own(std::move(column));
+  out->Own(Column::OfBools(std::move(result)));
   return OkStatus();
 }
 
@@ -318,9 +316,8 @@ Status DegreeFunction(const EvalContext& context, const Args& args, Operand* out
                                             &counting.cursor, kCountedEnds, &counting.degrees));
     if (!counting.cursor.done) return OkStatus();
   }
-  Column column(Column::Kind::kLong);
-  for (int64_t degree : counting.degrees) column.AppendLong(degree);
-  Scatter(std::move(column), counting.elements.vertex_rows, context.rows, out);
+  Scatter(Column::Of(std::move(counting.degrees)), counting.elements.vertex_rows, context.rows,
+          out);
   context.progress->reset();
   return OkStatus();
 }

@@ -26,6 +26,20 @@ bool MergePresence(const std::vector<const Operand*>& args, size_t rows, Operand
   return !none;
 }
 
+// Without branches: where every other row passes, no processor guesses which.
+void SelectMarked(std::span<const uint8_t> marks, std::span<const uint8_t> present,
+                  std::vector<uint32_t>* selected) {
+  const size_t before = selected->size();
+  selected->resize(before + marks.size());
+  uint32_t* const begin = selected->data() + before;
+  uint32_t* to = begin;
+  for (uint32_t row = 0; row < marks.size(); ++row) {
+    *to = row;
+    to += present.empty() ? marks[row] : marks[row] & present[row];
+  }
+  selected->resize(before + static_cast<size_t>(to - begin));
+}
+
 }  // namespace
 
 Status Expression::CheckArguments(const Node& call) const {
@@ -165,10 +179,7 @@ void SelectRows(const Operand& result, size_t rows, std::vector<uint32_t>* selec
     return;
   }
   if (result.column->kind() == Column::Kind::kBool) {
-    const std::span<const uint8_t> bits = result.column->bools();
-    for (uint32_t row = 0; row < rows; ++row) {
-      if (bits[row] != 0 && result.Present(row)) selected->push_back(row);
-    }
+    SelectMarked(result.column->bools().first(rows), result.present, selected);
     return;
   }
   if (bulks != nullptr && result.column->kind() == Column::Kind::kLong) {

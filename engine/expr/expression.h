@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/column.h"
+#include "core/path/path_ledger.h"
 #include "core/plan/function_table.h"
 #include "core/random.h"
 #include "core/status.h"
@@ -44,6 +45,7 @@ struct EvalSources {
   const storage::GraphView* view = nullptr;
   SideEffects* effects = nullptr;
   Rng* random = nullptr;
+  PathLedger* paths = nullptr;  // that nodes of paths are charged to; null: to nobody
 };
 
 // What a function keeps between two calls where one value is too much work for one.

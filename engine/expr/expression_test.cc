@@ -8,6 +8,7 @@
 #include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
+#include "core/value_print.h"
 #include "gtest/gtest.h"
 #include "storage/memory_graph.h"
 
@@ -58,6 +59,74 @@ TEST(TextTest, ALongPartIsLookedForInLinearWork) {
   }
   EXPECT_TRUE(Apply("containing", {Text("")}, Text(""), graph)[0].AsBool());
   EXPECT_TRUE(Apply("containing", {Text(std::string("a\0b", 3))}, Text("b"), graph)[0].AsBool());
+}
+
+// Columns of known kinds are compared by loops over their arrays: with the same results as value by
+// value.
+TEST(CompareTest, TypedColumnsCompareAsTheirValuesDo) {
+  storage::MemoryGraph graph;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto v1 = *graph.AddVertex(Value::Long(1), "v");
+  const auto v2 = *graph.AddVertex(Value::Long(2), "v");
+  const auto edge = [](uint64_t id) { return Value::Of(EdgeRef{id, {}, {}, 0}); };
+  constexpr int64_t kWide = (int64_t{1} << 53) + 1;  // no double has this value
+  const std::vector<ValueList> columns = {
+      {Value::Int(-1), Value::Int(0), Value::Int(7), Value::Int(7)},
+      {Value::Long(-1), Value::Long(kWide), Value::Long(7), Value::Long(INT64_MIN)},
+      {Value::Double(-1.0), Value::Double(nan), Value::Double(7.0), Value::Double(infinity)},
+      {Value::Double(9007199254740992.0), Value::Double(9007199254740992.0), Value::Double(-0.0),
+       Value::Double(nan)},
+      {Text("a"), Text(""), Text("7"), Text("\xC3\xA9")},
+      {Value::Bool(true), Value::Bool(false), Value::Bool(true), Value::Bool(false)},
+      {Value::Of(v1), Value::Of(v2), Value::Of(v2), Value::Of(v1)},
+      {edge(1), edge(2), edge(2), edge(3)},
+      {Value::Float(7.0f), Value::Null(), Text("a"), Value::Byte(7)},
+  };
+  constexpr size_t kRows = 4;
+  const auto apply = [&](const char* function, const Column& left, const Column& right, int kind) {
+    plan::Expr expr;
+    for (int side = 0; side < 2; ++side) {
+      const Column& column = side == 0 ? left : right;
+      if (kind == side) {
+        expr.add_nodes()->set_constant(EncodeValue(column.Get(2)));
+      } else {
+        expr.add_nodes()->set_slot(static_cast<uint32_t>(side));
+      }
+    }
+    plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+    call->set_function(function);
+    call->add_args(0);
+    call->add_args(1);
+    const StatusOr<Expression> bound = Expression::Bind(expr, 2);
+    EXPECT_TRUE(bound.ok());
+    Batch batch;
+    batch.slots = {left, right};
+    batch.rows = kRows;
+    std::vector<Operand> operands;
+    const Operand* result = nullptr;
+    EXPECT_TRUE(bound->Evaluate(batch, {&graph, nullptr, nullptr}, &operands, &result).ok());
+    std::string bits;
+    for (size_t row = 0; row < kRows; ++row) bits += result->Get(row).AsBool() ? '1' : '0';
+    return bits;
+  };
+  const auto of = [](const ValueList& values, Column column) {
+    for (const Value& value : values) column.Append(value);
+    return column;
+  };
+  const Column general(Column::Kind::kValue);
+  for (const char* function : {"eq", "neq", "lt", "lte", "gt", "gte"}) {
+    for (const ValueList& left : columns) {
+      for (const ValueList& right : columns) {
+        for (int constant = -1; constant < 2; ++constant) {
+          EXPECT_EQ(apply(function, of(left, Column()), of(right, Column()), constant),
+                    apply(function, of(left, general), of(right, general), constant))
+              << function << " " << PrintValue(left[2]) << " " << PrintValue(right[2]) << " "
+              << constant;
+        }
+      }
+    }
+  }
 }
 
 // Collections among the members are asked by hash, too: else each row would walk all of them.

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/arithmetic.h"
+#include "core/path/path.h"
 #include "core/random.h"
 #include "core/value_compare.h"
 #include "engine/effect/member_set.h"
@@ -59,7 +60,7 @@ Status CountFunction(const EvalContext& context, const Args& args, Operand* out)
     if (value.is_collection()) count = static_cast<int64_t>(value.AsList().size());
     if (value.kind() == ValueKind::kMap) count = static_cast<int64_t>(value.AsMap().size());
     if (value.kind() == ValueKind::kPath) {
-      count = static_cast<int64_t>(value.AsPath().objects.size());
+      count = static_cast<int64_t>(value.AsPath().length());
     }
     return Value::Long(count);
   });
@@ -67,7 +68,7 @@ Status CountFunction(const EvalContext& context, const Args& args, Operand* out)
 
 ValueList Members(const Value& value) {
   if (value.is_collection()) return value.AsList();
-  if (value.kind() == ValueKind::kPath) return value.AsPath().objects;
+  if (value.kind() == ValueKind::kPath) return ObjectsOf(value);
   return {value};
 }
 
@@ -108,7 +109,7 @@ StatusOr<Value> Slice(const Value& value, int64_t low, int64_t high) {
   if (value.kind() == ValueKind::kList) return Value::List(cut(value.AsList()));
   if (value.kind() == ValueKind::kSet) return Value::Set(cut(value.AsList()));
   if (value.kind() == ValueKind::kMap) return Value::Map(cut(value.AsMap()));
-  if (value.kind() == ValueKind::kPath) return Value::List(cut(value.AsPath().objects));
+  if (value.kind() == ValueKind::kPath) return Value::List(cut(ObjectsOf(value)));
   return value;
 }
 
@@ -126,8 +127,10 @@ Status TailFunction(const EvalContext& context, const Args& args, Operand* out) 
     int64_t size = 0;
     if (value.kind() == ValueKind::kMap) {
       size = static_cast<int64_t>(value.AsMap().size());
-    } else if (value.is_collection() || value.kind() == ValueKind::kPath) {
-      size = static_cast<int64_t>(Members(value).size());
+    } else if (value.is_collection()) {
+      size = static_cast<int64_t>(value.AsList().size());
+    } else if (value.kind() == ValueKind::kPath) {
+      size = static_cast<int64_t>(value.AsPath().length());
     }
     return Slice(value, size - count, -1);
   });
@@ -143,7 +146,7 @@ class Distinct {
     const ValueList& members = value_.AsList();
     for (; next_ < members.size(); ++next_) {
       if (*work == 0) return false;
-      *work -= std::min(*work, 1 + members[next_].ByteSize() / kBytesPerWork);
+      *work -= std::min(*work, 1 + members[next_].FlatBytes() / kBytesPerWork);
       if (seen_.insert(members[next_]).second) distinct_.push_back(members[next_]);
     }
     return true;
@@ -208,12 +211,24 @@ Status IsListFunction(const EvalContext& context, const Args& args, Operand* out
   });
 }
 
+// Rows mostly share one collection, over many batches: its set is made once, for the call in one
+// expression, whose operator belongs to one worker. It holds the collection, so that no other one
+// can have its address.
+struct LastMembers {
+  mutable Value collection;
+  mutable MemberSet members;
+};
+
+StatusOr<std::shared_ptr<const void>> PrepareLastMembers(const Value&) {
+  return std::make_shared<const LastMembers>();
+}
+
 // member_of(value, collection): whether it is in there; an error when that is no collection.
 Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* out) {
   Column column(Column::Kind::kBool);
-  // Rows mostly share one collection: its set is made once.
-  Value last;
-  MemberSet members;
+  const auto& prepared = *static_cast<const LastMembers*>(context.prepared);
+  Value& last = prepared.collection;
+  MemberSet& members = prepared.members;
   for (size_t row = 0; row < context.rows; ++row) {
     bool found = false;
     if (out->Present(row)) {
@@ -250,7 +265,7 @@ class Ordered {
     const size_t size = value_.is_collection()             ? value_.AsList().size()
                         : value_.kind() == ValueKind::kMap ? value_.AsMap().size()
                                                            : 0;
-    wide_ = value_.ByteSize() > size * kWideBytes;
+    wide_ = value_.FlatBytes() > size * kWideBytes;
     sort_.Begin(size, wide_);
   }
 
@@ -284,7 +299,7 @@ class Ordered {
   }
 
   bool Before(const Value& a, const Value& b, size_t* work) const {
-    if (wide_) *work -= std::min(*work, std::min(a.ByteSize(), b.ByteSize()) / kBytesPerWork);
+    if (wide_) *work -= std::min(*work, std::min(a.FlatBytes(), b.FlatBytes()) / kBytesPerWork);
     const auto order = TotalOrder(a, b);
     return descending_ ? order == std::strong_ordering::greater
                        : order == std::strong_ordering::less;
@@ -323,7 +338,7 @@ const std::vector<ScalarKernel>& ListFunctions() {
       {"list_sample", SampleFunction},
       {"like", LikeFunction},
       {"is_list", IsListFunction},
-      {"member_of", MemberOfFunction},
+      {"member_of", MemberOfFunction, PrepareLastMembers},
   };
   return kFunctions;
 }

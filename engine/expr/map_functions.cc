@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/path/path.h"
 #include "core/value_compare.h"
 #include "engine/expr/each_row.h"
 #include "engine/expr/element_functions.h"
@@ -239,7 +240,7 @@ Status MapGetFunction(const EvalContext& context, const Args& args, Operand* out
   });
 }
 
-StatusOr<Value> LabelSet(const PathData& path, size_t i) {
+StatusOr<Value> LabelSet(const PathObjects& path, size_t i) {
   ValueList labels;
   for (const std::string& label : path.LabelsOf(i)) labels.push_back(Value::String(label));
   return Value::Set(std::move(labels));
@@ -251,12 +252,12 @@ Status MapPartsFunction(const EvalContext& context, const Args& args, Operand* o
     const Value map = args[0]->Get(row);
     ValueList parts;
     if (map.kind() == ValueKind::kPath) {  // sets of labels, objects
-      const PathData& path = map.AsPath();
-      for (size_t i = 0; kKeys && i < path.objects.size(); ++i) {
+      const PathObjects path(map.AsPath());
+      for (size_t i = 0; kKeys && i < path.size(); ++i) {
         ASSIGN_OR_RETURN(Value labels, LabelSet(path, i));
         parts.push_back(std::move(labels));
       }
-      if (!kKeys) parts = path.objects;
+      if (!kKeys) parts.assign(path.begin(), path.end());
       return Value::List(std::move(parts));
     }
     if (map.kind() != ValueKind::kMap) return std::nullopt;

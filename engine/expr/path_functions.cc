@@ -1,11 +1,13 @@
-// A path is a value of its own in each row: its objects, and the labels of each. It grows by a
-// copy, so that rows share nothing and a row's bytes are what its path holds.
+// A path grows by a node per row, whatever its length (core/path/path.h): rows of one batch that go
+// on from the same path share it. Nodes are charged before they are made.
 // Rule: labels of one object are distinct; a path is never longer than its steps.
 #include "engine/expr/path_functions.h"
 
 #include <algorithm>
 #include <unordered_set>
 
+#include "absl/container/flat_hash_map.h"
+#include "core/path/path.h"
 #include "core/value_compare.h"
 #include "engine/expr/each_row.h"
 
@@ -14,76 +16,110 @@ namespace {
 
 using Args = std::vector<const Operand*>;
 
-// The path in a row; an empty one when there is none.
-class PathAt {
- public:
-  PathAt(const Operand& operand, size_t row)
-      : value_(operand.Present(row) ? operand.Get(row) : Value::Null()) {}
-  const PathData& operator*() const {
-    static const PathData kNone;
-    return value_.kind() == ValueKind::kPath ? value_.AsPath() : kNone;
-  }
-  const PathData* operator->() const { return &**this; }
-
- private:
-  const Value value_;
-};
-
-// A copy with room for just so many more objects: growing would reserve twice as much.
-PathData CopyOf(const PathData& path, size_t more) {
-  PathData copy;
-  copy.objects.reserve(path.objects.size() + more);
-  copy.objects.insert(copy.objects.end(), path.objects.begin(), path.objects.end());
-  copy.labels = path.labels;
-  return copy;
+// The path in a row, not copied; null when there is none, or no operand.
+const Value& PathAt(const Operand* paths, size_t row) {
+  static const Value kNone;
+  if (paths == nullptr || !paths->Present(row)) return kNone;
+  const Operand& operand = *paths;
+  if (!operand.is_constant && operand.column->kind() != Column::Kind::kValue) return kNone;
+  const Value& value = operand.is_constant ? operand.constant : operand.column->ValueAt(row);
+  return value.kind() == ValueKind::kPath ? value : kNone;
 }
 
-StatusOr<std::optional<Value>> Finish(PathData path) { return Value::Of(std::move(path)); }
+// Where a path ends for those who walk back; nullptr: there is no object.
+const PathNode* LastOf(const Value& path) {
+  return path.is_null() || path.AsPath().length() == 0 ? nullptr : &path.AsPath();
+}
 
-// Labels the last object with the constant arguments from `first` on.
-void AddLabels(const Args& args, size_t first, PathData* path) {
-  if (path->objects.empty() || first == args.size()) return;
-  path->labels.resize(path->objects.size());
-  std::vector<std::string>& labels = path->labels.back();
-  for (size_t i = first; i < args.size(); ++i) {
-    const std::string& label = args[i]->constant.AsString();
-    if (std::find(labels.begin(), labels.end(), label) == labels.end()) labels.push_back(label);
+size_t LengthOf(const Value& path) { return path.is_null() ? 0 : path.AsPath().length(); }
+
+bool HasLabel(const PathNode& node, const std::string& label) {
+  const auto labels = node.labels();
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+// The label lists of one call, by those of the paths it reads: no text is copied for a row.
+class Relabelling {
+ public:
+  // Each list as it is, followed by the constant arguments from `first` on that it lacks.
+  Relabelling(PathMaker* maker, const Args& args, size_t first) : maker_(maker) {
+    for (size_t i = first; i < args.size(); ++i) more_.push_back(args[i]->constant.AsString());
   }
+
+  const PathLabels* Of(const PathLabels* labels) {
+    if (labels == nullptr && more_.empty()) return nullptr;
+    const auto [found, fresh] = lists_.try_emplace(labels);
+    if (fresh) {
+      PathLabels all = labels == nullptr ? PathLabels() : *labels;
+      for (const std::string& label : more_) {
+        if (std::find(all.begin(), all.end(), label) == all.end()) all.push_back(label);
+      }
+      found->second = maker_->Labels(std::move(all));
+    }
+    return found->second;
+  }
+
+ private:
+  PathMaker* const maker_;
+  PathLabels more_;
+  absl::flat_hash_map<const PathLabels*, const PathLabels*> lists_;
+};
+
+template <typename List>
+Status TakeFor(const List& objects, PathMaker* maker) {
+  constexpr int64_t kMost = int64_t{1} << 62;
+  int64_t bytes = 0;
+  for (const Value& object : objects) bytes = std::min(kMost, bytes + PathMaker::BytesFor(object));
+  return maker->Take(bytes);
+}
+
+// For each row its path of one object more; `paths` nullptr: a path of this object.
+Status Grow(const EvalContext& context, const Operand* paths, const Args& args, size_t object,
+            Operand* out) {
+  PathMaker maker(context.paths);
+  const PathLabels* labels = Relabelling(&maker, args, object + 1).Of(nullptr);
+  ValueList objects;
+  objects.reserve(context.rows);
+  for (size_t row = 0; row < context.rows; ++row) objects.push_back(args[object]->Get(row));
+  RETURN_IF_ERROR(TakeFor(objects, &maker));
+  for (size_t row = 0; row < context.rows; ++row) {
+    ASSIGN_OR_RETURN(objects[row],
+                     maker.Append(PathAt(paths, row), std::move(objects[row]), labels));
+  }
+  out->Own(Column::Of(std::move(objects)));
+  return OkStatus();
 }
 
 // path_append(path, object, label, ...); an absent path is an empty one.
 Status AppendFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, out, [&](size_t row) {
-    PathData path = CopyOf(*PathAt(*args[0], row), 1);
-    path.objects.push_back(args[1]->Get(row));
-    AddLabels(args, 2, &path);
-    return Finish(std::move(path));
-  });
+  return Grow(context, args[0], args, 1, out);
 }
 
 // path_of(object)
 Status OfFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, out, [&](size_t row) {
-    return Finish(PathData{{args[0]->Get(row)}, {}});
-  });
+  return Grow(context, nullptr, args, 0, out);
 }
 
 // path_label(path, label, ...)
 Status LabelFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, out, [&](size_t row) {
-    PathData path = CopyOf(*PathAt(*args[0], row), 0);
-    AddLabels(args, 1, &path);
-    return Finish(std::move(path));
+  PathMaker maker(context.paths);
+  Relabelling labels(&maker, args, 1);
+  return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
+    const Value& path = PathAt(args[0], row);
+    const PathNode* last = LastOf(path);
+    if (last == nullptr) return std::optional<Value>(PathMaker::Empty());
+    RETURN_IF_ERROR(maker.Take(PathMaker::BytesFor(last->object())));
+    return maker.Relabel(path, labels.Of(last->label_list()));
   });
 }
 
-// The last object with the label; nullopt: none.
-std::optional<size_t> LastWith(const PathData& path, const std::string& label) {
-  for (size_t i = path.labels.size(); i-- > 0;) {
-    const std::vector<std::string>& labels = path.labels[i];
-    if (std::find(labels.begin(), labels.end(), label) != labels.end()) return i;
-  }
-  return std::nullopt;
+// The last node with the label; null: there is none that `step` could mean.
+StatusOr<const PathNode*> LastWith(const PathNode* path, const std::string& label,
+                                   std::string_view step) {
+  while (path != nullptr && !HasLabel(*path, label)) path = path->parent();
+  if (path != nullptr) return path;
+  return InvalidArgument("no step of the path is labelled \"" + label + "\", which " +
+                         std::string(step) + " names");
 }
 
 // path_range(path, from, to): from the last object labelled `from` to the last labelled `to`, both
@@ -91,40 +127,32 @@ std::optional<size_t> LastWith(const PathData& path, const std::string& label) {
 Status RangeFunction(const EvalContext& context, const Args& args, Operand* out) {
   const Value& from = args[1]->constant;
   const Value& to = args[2]->constant;
+  PathMaker maker(context.paths);
+  Relabelling labels(&maker, args, args.size());
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
-    const PathAt whole(*args[0], row);
-    const PathData& path = *whole;
-    if (path.objects.empty()) return std::optional<Value>();
-    size_t begin = 0;
-    size_t end = path.objects.size();
+    const PathNode* last = LastOf(PathAt(args[0], row));
+    if (last == nullptr) return std::optional<Value>();
+    const PathNode* first = nullptr;
     if (!from.is_null()) {
-      const std::optional<size_t> at = LastWith(path, from.AsString());
-      if (!at) {
-        return InvalidArgument("no step of the path is labelled \"" + from.AsString() +
-                               "\", which from() names");
-      }
-      begin = *at;
+      ASSIGN_OR_RETURN(first, LastWith(last, from.AsString(), "from()"));
     }
     if (!to.is_null()) {
-      const std::optional<size_t> at = LastWith(path, to.AsString());
-      if (!at) {
-        return InvalidArgument("no step of the path is labelled \"" + to.AsString() +
-                               "\", which to() names");
-      }
-      end = *at + 1;
+      ASSIGN_OR_RETURN(last, LastWith(last, to.AsString(), "to()"));
     }
-    if (begin >= end) {
+    const PathNode* before = first == nullptr ? nullptr : first->parent();
+    if (before == nullptr) return std::optional<Value>(PathMaker::Shared(*last));
+    if (before->length() >= last->length()) {
       return InvalidArgument("in the path, from() comes after to(): \"" + from.AsString() +
                              "\" after \"" + to.AsString() + "\"");
     }
-    PathData part;
-    part.objects.reserve(end - begin);
-    for (size_t i = begin; i < end; ++i) {
-      part.objects.push_back(path.objects[i]);
-      const auto labels = path.LabelsOf(i);
-      part.labels.emplace_back(labels.begin(), labels.end());
+    Value part;
+    const PathObjects objects(last, before);
+    RETURN_IF_ERROR(TakeFor(objects, &maker));
+    for (size_t i = 0; i < objects.size(); ++i) {
+      ASSIGN_OR_RETURN(part,
+                       maker.Append(part, objects[i], labels.Of(objects.node(i).label_list())));
     }
-    return Finish(std::move(part));
+    return std::optional<Value>(std::move(part));
   });
 }
 
@@ -132,8 +160,10 @@ Status RangeFunction(const EvalContext& context, const Args& args, Operand* out)
 Status EntriesFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
     ValueMap entries;
-    const PathAt path(*args[0], row);
-    for (const Value& object : path->objects) {
+    const PathNode* last = LastOf(PathAt(args[0], row));
+    if (last == nullptr) return Value::Map(std::move(entries));
+    entries.reserve(last->length());
+    for (const Value& object : PathObjects(*last)) {
       entries.emplace_back(Value::Long(static_cast<int64_t>(entries.size())), object);
     }
     return Value::Map(std::move(entries));
@@ -151,38 +181,89 @@ Status TurnFunction(const EvalContext& context, const Args& args, Operand* out) 
 // path_by(path, values): the path with the value of each number in place of its object; absent
 // when one is missing.
 Status ByFunction(const EvalContext& context, const Args& args, Operand* out) {
+  PathMaker maker(context.paths);
+  Relabelling labels(&maker, args, args.size());
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
-    PathData path = CopyOf(*PathAt(*args[0], row), 0);
+    const Value& path = PathAt(args[0], row);
     if (!args[1]->Present(row)) return std::optional<Value>();
     const Value values = args[1]->Get(row);
-    if (values.AsMap().size() != path.objects.size()) return std::optional<Value>();
+    if (values.AsMap().size() != LengthOf(path)) return std::optional<Value>();
+    if (LastOf(path) == nullptr) return std::optional<Value>(PathMaker::Empty());
+    ValueList objects = ObjectsOf(path);
     for (const auto& [number, value] : values.AsMap()) {
-      path.objects[static_cast<size_t>(number.AsInteger())] = value;
+      objects[static_cast<size_t>(number.AsInteger())] = value;
     }
-    return Finish(std::move(path));
+    RETURN_IF_ERROR(TakeFor(objects, &maker));
+    Value seen;
+    const PathObjects nodes(path.AsPath());
+    for (size_t i = 0; i < objects.size(); ++i) {
+      ASSIGN_OR_RETURN(
+          seen, maker.Append(seen, std::move(objects[i]), labels.Of(nodes.node(i).label_list())));
+    }
+    return std::optional<Value>(std::move(seen));
   });
 }
 
-// Short ones are compared in pairs: a set would cost more than it saves.
-bool IsSimple(const ValueList& objects) {
+bool Repeats(const PathNode& node) {
+  const Value& object = node.object();
+  const bool vertex = object.kind() == ValueKind::kVertex;
+  for (const PathNode* other = node.parent(); other != nullptr; other = other->parent()) {
+    if (other->object().kind() != object.kind()) continue;
+    if (vertex ? other->object().AsVertex() == object.AsVertex()
+               : Equivalent(other->object(), object)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether no object repeats. A few fresh ones are compared with all before them; where there are
+// many, all objects go into a set, which costs too much for a few.
+// REQUIRES: none repeats before the last `fresh` objects.
+bool HasNoneTwice(const PathNode& path, size_t fresh) {
+  constexpr size_t kFew = 4;
   constexpr size_t kShort = 32;
-  if (objects.size() <= kShort) {
-    for (auto object = objects.begin(); object != objects.end(); ++object) {
-      const auto same = [&](const Value& other) { return Equivalent(*object, other); };
-      if (std::any_of(objects.begin(), object, same)) return false;
+  if (fresh <= kFew || path.length() <= kShort) {
+    const PathNode* node = &path;
+    for (; fresh > 0; --fresh, node = node->parent()) {
+      if (Repeats(*node)) return false;
     }
     return true;
   }
   std::unordered_set<Value, ValueHash, ValueEquivalent> seen;
-  return std::all_of(objects.begin(), objects.end(),
-                     [&seen](const Value& object) { return seen.insert(object).second; });
+  const PathNode* node = &path;
+  while (node != nullptr && seen.insert(node->object()).second) node = node->parent();
+  return node == nullptr;
+}
+
+// What is found is kept with the path: what goes on from here begins with it.
+bool IsSimple(const PathNode& path) {
+  const PathNode* known = &path;
+  size_t fresh = 0;
+  for (; known != nullptr && !known->Is(PathMark::kSimple); known = known->parent(), ++fresh) {
+    if (!known->Is(PathMark::kCyclic)) continue;
+    path.Mark(PathMark::kCyclic);
+    return false;
+  }
+  if (!HasNoneTwice(path, fresh)) {
+    path.Mark(PathMark::kCyclic);
+    return false;
+  }
+  for (const PathNode* node = &path; node != known; node = node->parent()) {
+    node->Mark(PathMark::kSimple);
+  }
+  return true;
 }
 
 // is_simple(path): whether no object repeats.
 Status SimpleFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
-    return std::optional<Value>(Value::Bool(IsSimple(PathAt(*args[0], row)->objects)));
-  });
+  std::vector<uint8_t> simple(context.rows, 1);
+  for (size_t row = 0; row < context.rows; ++row) {
+    const PathNode* last = LastOf(PathAt(args[0], row));
+    if (last != nullptr && !IsSimple(*last)) simple[row] = 0;
+  }
+  out->Own(Column::OfBools(std::move(simple)));
+  return OkStatus();
 }
 
 // path_select(path, label, pop): the objects with the label: the first, the last, all, or mixed
@@ -191,18 +272,19 @@ Status SelectFunction(const EvalContext& context, const Args& args, Operand* out
   const std::string& label = args[1]->constant.AsString();
   const std::string& pop = args[2]->constant.AsString();
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
-    const PathAt path(*args[0], row);
-    ValueList found;
-    for (size_t i = 0; i < path->labels.size(); ++i) {
-      const std::vector<std::string>& labels = path->labels[i];
-      if (std::find(labels.begin(), labels.end(), label) == labels.end()) continue;
-      found.push_back(path->objects[i]);
+    ValueList found;  // the last one first
+    const PathNode* node = LastOf(PathAt(args[0], row));
+    for (; node != nullptr; node = node->parent()) {
+      if (!HasLabel(*node, label)) continue;
+      found.push_back(node->object());
+      if (pop == "last") break;
     }
     if (found.empty()) return std::optional<Value>();
-    if (pop == "first") return std::optional<Value>(found.front());
+    if (pop == "first") return std::optional<Value>(found.back());
     if (pop == "last" || (pop == "mixed" && found.size() == 1)) {
-      return std::optional<Value>(found.back());
+      return std::optional<Value>(found.front());
     }
+    std::reverse(found.begin(), found.end());
     return Value::List(std::move(found));
   });
 }

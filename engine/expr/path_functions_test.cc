@@ -1,6 +1,7 @@
 // How paths grow and what is asked of them, absent paths and labels included.
 #include "engine/expr/path_functions.h"
 
+#include "core/path/path.h"
 #include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
@@ -76,11 +77,12 @@ TEST(PathFunctionsTest, AppendBeginsAndExtends) {
       Call("path_append").AbsentSlot(0).Slot(1, Value::Int(1)).Constant(a).Get();
   ASSERT_TRUE(begun.has_value());
   EXPECT_TRUE(Equivalent(*begun, PathOf({Value::Int(1)}, {{"a"}})));
-  EXPECT_EQ(begun->AsPath().labels, (Labels{{"a"}}));
+  EXPECT_EQ(Flattened(*begun).labels, (Labels{{"a"}}));
   const Value longer = *Call("path_append").Slot(0, *begun).Slot(1, Value::Null()).Get();
-  EXPECT_EQ(longer.AsPath().labels, (Labels{{"a"}}));
-  EXPECT_TRUE(longer.AsPath().objects[1].is_null());
-  EXPECT_EQ(begun->AsPath().objects.size(), 1u);  // the shorter one stays as it is
+  EXPECT_EQ(Flattened(longer).labels, (Labels{{"a"}}));
+  EXPECT_TRUE(longer.AsPath().object().is_null());
+  EXPECT_EQ(longer.AsPath().parent(), &begun->AsPath());
+  EXPECT_EQ(begun->AsPath().length(), 1u);  // the shorter one stays as it is
   EXPECT_GT(longer.ByteSize(), begun->ByteSize());
 }
 
@@ -90,8 +92,51 @@ TEST(PathFunctionsTest, APathTakesNoMoreThanItsObjects) {
   for (int i = 1; i < 100; ++i) {
     path = *Call("path_append").Slot(0, path).Slot(1, Value::Int(i)).Get();
   }
-  EXPECT_EQ(path.AsPath().objects.capacity(), 100u);
-  EXPECT_EQ(path.ByteSize(), alone + 99 * sizeof(Value));
+  EXPECT_EQ(path.ByteSize(), alone + 99 * sizeof(PathNode));
+}
+
+// One node for each row, whatever its path; charged, and refused before it is made.
+TEST(PathFunctionsTest, RowsShareAndAreCharged) {
+  constexpr size_t kRows = 100;
+  const auto account =
+      std::make_shared<MemoryAccount>("test", static_cast<int64_t>(2 * kRows * sizeof(PathNode)));
+  const PathLedger::Owner ledger = PathLedger::Charging(account);
+  plan::Expr expr;
+  expr.add_nodes()->set_slot(1);
+  expr.add_nodes()->set_slot(0);
+  expr.add_nodes()->set_constant(EncodeValue(Value::String("a")));
+  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+  call->set_function("path_append");
+  for (const uint32_t arg : {0u, 1u, 2u}) call->add_args(arg);
+  const StatusOr<Expression> bound = Expression::Bind(expr, 2);
+  ASSERT_TRUE(bound.ok());
+  const storage::MemoryGraph graph;
+  const Value trunk = PathOf({Value::Int(1)}, {});
+  Batch batch;
+  batch.slots.resize(2);
+  batch.rows = kRows;
+  for (size_t row = 0; row < kRows; ++row) {
+    batch.slots[0].AppendLong(static_cast<int64_t>(row));
+  }
+  Status status;
+  for (int round = 0; status.ok(); ++round) {
+    ASSERT_LT(round, 3);
+    EXPECT_EQ(account->used(), static_cast<int64_t>(round * kRows * sizeof(PathNode)));
+    std::vector<Operand> scratch;
+    const Operand* result = nullptr;
+    status = bound->Evaluate(batch, {&graph, nullptr, nullptr, ledger.get()}, &scratch, &result);
+    if (!status.ok()) continue;
+    const auto& paths = result->column->values();
+    for (size_t row = 0; row < kRows; ++row) {
+      const PathNode& path = paths[row].AsPath();
+      EXPECT_EQ(path.label_list(), paths[0].AsPath().label_list());
+      const PathNode* parent = round == 0 ? nullptr : &batch.slots[1].values()[row].AsPath();
+      EXPECT_EQ(path.parent(), parent);
+    }
+    batch.slots[1] = *result->column;
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(account->used(), static_cast<int64_t>(2 * kRows * sizeof(PathNode)));
 }
 
 TEST(PathFunctionsTest, LabelsOfAnObjectAreDistinct) {
@@ -100,7 +145,7 @@ TEST(PathFunctionsTest, LabelsOfAnObjectAreDistinct) {
                               .Constant(Value::String("z"))
                               .Constant(Value::String("a"))
                               .Get();
-  EXPECT_EQ(labelled.AsPath().labels, (Labels{{"a"}, {"b", "c"}, {"a", "z"}}));
+  EXPECT_EQ(Flattened(labelled).labels, (Labels{{"a"}, {"b", "c"}, {"a", "z"}}));
 }
 
 TEST(PathFunctionsTest, APathInAPathStaysWithinTheDepthOfValues) {
@@ -116,10 +161,10 @@ StatusOr<std::optional<Value>> Range(const Value& from, const Value& to) {
 
 TEST(PathFunctionsTest, RangeTakesTheLastOfEachLabel) {
   const Value a = Value::String("a"), b = Value::String("b"), none = Value::Null();
-  EXPECT_EQ((**Range(none, none)).AsPath().objects.size(), 3u);
-  EXPECT_EQ((**Range(b, none)).AsPath().labels, (Labels{{"b", "c"}, {"a"}}));
-  EXPECT_EQ((**Range(none, b)).AsPath().labels, (Labels{{"a"}, {"b", "c"}}));
-  EXPECT_EQ((**Range(a, none)).AsPath().objects.size(), 1u);
+  EXPECT_EQ((**Range(none, none)).AsPath().length(), 3u);
+  EXPECT_EQ(Flattened(**Range(b, none)).labels, (Labels{{"b", "c"}, {"a"}}));
+  EXPECT_EQ(Flattened(**Range(none, b)).labels, (Labels{{"a"}, {"b", "c"}}));
+  EXPECT_EQ((**Range(a, none)).AsPath().length(), 1u);
   const Status wrong_order = Range(a, b).status();
   EXPECT_EQ(wrong_order.code(), absl::StatusCode::kInvalidArgument);
   const Status unknown = Range(Value::String("x"), none).status();
@@ -133,6 +178,29 @@ TEST(PathFunctionsTest, SimpleComparesAsDedupDoes) {
   const Value mixed = PathOf({Value::Int(1), Value::Long(1), Value::Double(1)}, {{}, {}, {}});
   EXPECT_TRUE(Call("is_simple").Slot(0, mixed).Get()->AsBool());
   EXPECT_FALSE(Call("is_simple").AbsentSlot(0).Get().has_value());
+}
+
+// However the path was looked at before: what is known of its beginning is kept.
+TEST(PathFunctionsTest, SimpleIsTheSameStepByStep) {
+  Rng rng(9);
+  for (int round = 0; round < 300; ++round) {
+    Value path;
+    ValueList objects;
+    const uint64_t distinct = 1 + rng.Uniform(200);
+    const double asked = rng.Double();
+    for (uint64_t i = 1 + rng.Uniform(60); i > 0; --i) {
+      const VertexRef vertex{rng.Uniform(distinct)};
+      objects.push_back(rng.Chance(0.9) ? Value::Of(vertex) : Value::Null());
+      PathMaker maker(nullptr);
+      path = Made(maker.Append(path, objects.back(), nullptr));
+      if (i > 1 && !rng.Chance(asked)) continue;
+      bool simple = true;
+      for (size_t a = 0; a < objects.size(); ++a) {
+        for (size_t b = 0; b < a; ++b) simple = simple && !Equivalent(objects[a], objects[b]);
+      }
+      ASSERT_EQ(Call("is_simple").Slot(0, path).Get()->AsBool(), simple) << "round " << round;
+    }
+  }
 }
 
 std::optional<Value> Select(const char* label, const char* pop) {
@@ -161,7 +229,7 @@ TEST(PathFunctionsTest, ByNeedsAValueForEachObject) {
                      {Value::Long(1), Value::Int(20)}};
   const Value seen = *Call("path_by").Slot(0, Example()).Slot(1, MapOf(values)).Get();
   EXPECT_TRUE(Equivalent(
-      seen, PathOf({Value::Int(10), Value::Int(20), Value::Int(30)}, Example().AsPath().labels)));
+      seen, PathOf({Value::Int(10), Value::Int(20), Value::Int(30)}, Flattened(Example()).labels)));
   values.pop_back();
   EXPECT_FALSE(Call("path_by").Slot(0, Example()).Slot(1, MapOf(values)).Get().has_value());
   EXPECT_FALSE(Call("path_by").Slot(0, Example()).AbsentSlot(1).Get().has_value());

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/op/operator.h"
 #include "engine/account/charge_ahead.h"
+#include "engine/op/operator.h"
 #include "engine/op/state/kept_rows.h"
 #include "engine/op/state/state_table.h"
 
@@ -22,11 +22,20 @@ class CollectOp : public BarrierOperator {
     const size_t input_bytes = input.ByteSize();
     for (const Run& run : input.runs) {
       State* state = states_.FindOrMake(run).first;
+      std::vector<uint32_t> picked;
+      const size_t count =
+          Select(*state, input, row, run.count, &picked) ? picked.size() : run.count;
       const auto share =
-          static_cast<int64_t>(input_bytes * run.count / std::max<size_t>(input.rows, 1));
+          static_cast<int64_t>(input_bytes * count / std::max<size_t>(input.rows, 1));
       RETURN_IF_ERROR(Charge(share, state));
       const int64_t before = state->rows.ByteSize();
-      state->rows.Add(input, row, row + run.count);
+      if (count == run.count) {
+        state->rows.Add(input, row, row + run.count);
+      } else if (count > 0) {
+        Batch some;
+        some.AppendRows(input, picked);
+        state->rows.Add(some, 0, count);
+      }
       RETURN_IF_ERROR(Charge(state->rows.ByteSize() - before - share, state));
       row += run.count;
     }
@@ -89,6 +98,8 @@ class CollectOp : public BarrierOperator {
     std::vector<Position> order;  // what comes out, once firing
     std::vector<int64_t> bulk;    // of `order`; empty: as kept
     size_t next = 0;
+    // A top-k: the first key of the worst row that was kept, once there are enough rows.
+    Value worst;
   };
 
   // A position and a bulk for each row that comes out.
@@ -98,14 +109,19 @@ class CollectOp : public BarrierOperator {
   static constexpr size_t kSliceRows = kBatchRows;
   static constexpr size_t kSliceWork = 4096;
 
+  // Picks rows [begin, begin + count) of `input` that may come out. False: all of them may.
+  virtual bool Select(const State&, const Batch&, size_t, uint32_t, std::vector<uint32_t>*) {
+    return false;
+  }
   // Called after each addition: drops rows that can't come out any more. True: not done yet.
   virtual StatusOr<bool> Prune(State*) { return false; }
   // Fills `order`, and `bulk` where it differs from what was kept. False: not done yet.
   virtual StatusOr<bool> Arrange(State* state) = 0;
 
-  // Hands all rows to `use(state, position)`, in their order, a slice in each call; true: they are
-  // through. Between two calls nobody sees half of what `use` makes of them: rows that could look
-  // come out behind the last, and of two barriers that fire at once the driver goes on with one.
+  // Calls use(state, position) for all rows, in their order, a slice of them in each call. True:
+  // they are through. Nobody sees half of what `use` makes of them, in `aggregate('x')` half of a
+  // list: rows that could look come out after the last call, and of two barriers that fire at once
+  // the driver goes on with the one that it has begun.
   template <typename Use>
   static StatusOr<bool> EachInSlices(State* state, const Use& use) {
     struct Walk : Progress {

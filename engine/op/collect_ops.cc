@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "core/value_compare.h"
+#include "engine/batch/ordinal.h"
+#include "engine/expr/slice_sort.h"
+#include "engine/expr/typed_compare.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/element_ids.h"
-#include "engine/expr/slice_sort.h"
 
 namespace koios::engine {
 namespace {
@@ -23,6 +25,26 @@ class OrderOp : public CollectOp {
   }
 
  protected:
+  // A row that is worse than all that are kept, by its first key alone, is not even copied.
+  bool Select(const State& state, const Batch& input, size_t begin, uint32_t count,
+              std::vector<uint32_t>* picked) override {
+    if (state.worst.is_null() || keys_[0].ordinal() || !input.Has(keys_[0].slot())) return false;
+    const Column column = input.slots[keys_[0].slot()].Slice(begin, count);
+    if (column.has_absent()) return false;
+    Operand key, worst;
+    key.column = &column;
+    worst.is_constant = true;
+    worst.constant = state.worst;
+    const Relation is_worse =
+        keys_[0].direction() == plan::SortKey::DESC ? Relation::kLt : Relation::kGt;
+    std::vector<uint8_t> marks;
+    if (!CompareTyped(is_worse, key, worst, count, &marks)) return false;
+    for (uint32_t row = 0; row < count; ++row) {
+      if (marks[row] == 0) picked->push_back(static_cast<uint32_t>(begin + row));
+    }
+    return true;
+  }
+
   // Top-k: once twice the limit is kept, the worse half goes.
   StatusOr<bool> Prune(State* state) override {
     if (limit_ <= 0) return false;
@@ -43,6 +65,10 @@ class OrderOp : public CollectOp {
     }
     sorting->best.AddSome(state->rows, sorting->sorted, &sorting->kept, kSliceRows);
     if (sorting->kept < sorting->sorted.size()) return true;
+    const size_t last = sorting->sort.order()[static_cast<size_t>(limit_) - 1];
+    if (keys_[0].direction() != plan::SortKey::SHUFFLE) {
+      state->worst = sorting->keys[last * keys_.size()];
+    }
     std::swap(state->rows, sorting->best);
     RETURN_IF_ERROR(
         Charge(state->rows.ByteSize() - sorting->best.ByteSize() - sorting->bytes, state));
@@ -117,7 +143,7 @@ class OrderOp : public CollectOp {
           keys.push_back(state->rows.Has(at, key.slot()) ? state->rows.Get(at, key.slot())
                                                          : Value());
         }
-        bytes += keys.back().ByteSize();
+        bytes += keys.back().FlatBytes();
       }
     }
     RETURN_IF_ERROR(ElementsToIds(&keys));
@@ -140,7 +166,7 @@ class OrderOp : public CollectOp {
     const std::vector<Value>& keys = sorting->keys;
     if (!std::exchange(sorting->has_begun, true)) {
       size_t bytes = 0;
-      for (const Value& key : keys) bytes += key.ByteSize();
+      for (const Value& key : keys) bytes += key.FlatBytes();
       sorting->wide = bytes > kWideBytes * keys.size();
       sorting->sort.Begin(sorting->all.size(), sorting->wide);
     }
@@ -150,10 +176,11 @@ class OrderOp : public CollectOp {
         const Value& left = keys[a * keys_.size() + k];
         const Value& right = keys[b * keys_.size() + k];
         if (sorting->wide) {
-          const size_t bytes = std::min(left.ByteSize(), right.ByteSize());
+          const size_t bytes = std::min(left.FlatBytes(), right.FlatBytes());
           work -= std::min(work, bytes / kBytesPerWork);
         }
-        const auto order = TotalOrder(left, right);
+        const auto order =
+            keys_[k].ordinal() ? CompareOrdinals(left, right) : TotalOrder(left, right);
         if (order == std::strong_ordering::equal) continue;
         return (order == std::strong_ordering::less) !=
                (keys_[k].direction() == plan::SortKey::DESC);

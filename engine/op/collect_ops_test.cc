@@ -1,8 +1,13 @@
 // Long keys are dear to compare: an order() takes few comparisons of them in one call.
 #include "engine/op/collect_ops.h"
 
+#include <algorithm>
+#include <functional>
+#include <limits>
 #include <string>
 
+#include "core/random.h"
+#include "core/value_compare.h"
 #include "engine/op/op_test_support.h"
 #include "gtest/gtest.h"
 
@@ -35,6 +40,64 @@ TEST(OrderTest, LongKeysAreComparedFewAtATime) {
   ASSERT_EQ(ends.size(), static_cast<size_t>(kRows));
   for (int i = 0; i < kRows; ++i) EXPECT_EQ(ends[i], std::to_string(100 + i));
   EXPECT_EQ(host.charged, 0);
+}
+
+// Once a top-k has its rows, one that is worse by its first key is not kept for a moment.
+TEST(OrderTest, TopKKeepsNothingOfWorseRows) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::function<Value(int)>> kinds = {
+      [](int i) { return Value::Long(i); },
+      [](int i) { return Value::String(std::to_string(100'000 + i)); },
+      [nan](int i) { return i % 100 == 50 ? Value::Double(nan) : Value::Double(i / 4.0); },
+      [](int i) { return i % 2 == 0 ? Value::Int(i) : Value::Double(i); },
+  };
+  for (const bool descending : {false, true}) {
+    for (const auto& kind : kinds) {
+      TestHost host;
+      plan::Order order;
+      plan::SortKey* key = order.add_keys();
+      if (descending) key->set_direction(plan::SortKey::DESC);
+      order.set_limit(3);
+      const StatusOr<OperatorBundle> bundle = MakeOrder(order, 1, &host);
+      ASSERT_TRUE(bundle.ok());
+      BarrierOperator& barrier = *bundle->barrier;
+      ValueList all;
+      Rng random(11);
+      const auto absorb = [&](int from, int to) {
+        ValueList rows;
+        for (int i = 0; i < 1000; ++i) {
+          rows.push_back(
+              kind(from + static_cast<int>(random.Uniform(static_cast<uint64_t>(to - from)))));
+        }
+        all.insert(all.end(), rows.begin(), rows.end());
+        const Batch input = Rows(rows);
+        ASSERT_TRUE(barrier.Absorb(input).ok());
+        for (bool more = true; more;) {
+          const StatusOr<bool> proceeded = barrier.Proceed(input);
+          ASSERT_TRUE(proceeded.ok());
+          more = *proceeded;
+        }
+      };
+      for (int i = 0; i < 3; ++i) absorb(4000, 5000);
+      const int64_t kept = host.charged;
+      for (int i = 0; i < 20 && kind(0).kind() == ValueKind::kLong; ++i) {
+        absorb(descending ? 0 : 6000, descending ? 3000 : 9000);
+        EXPECT_EQ(host.charged, kept);
+      }
+      for (int i = 0; i < 20; ++i) absorb(0, 9000);
+      std::stable_sort(all.begin(), all.end(), [descending](const Value& a, const Value& b) {
+        const auto compared = TotalOrder(a, b);
+        return compared ==
+               (descending ? std::strong_ordering::greater : std::strong_ordering::less);
+      });
+      Batch output;
+      for (bool done = false; !done;) ASSERT_TRUE(barrier.Fire({}, &output, &done).ok());
+      ASSERT_EQ(output.rows, 3u);
+      for (size_t row = 0; row < 3; ++row) {
+        EXPECT_EQ(TotalOrder(output.slots[0].Get(row), all[row]), std::strong_ordering::equal);
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "engine/op/element_ids.h"
 
+#include "core/path/path.h"
+
 namespace koios::engine {
 
 bool ElementIds::Collect(const Value& value) {
@@ -19,7 +21,7 @@ bool ElementIds::Collect(const Value& value) {
       for (const Value& member : value.AsList()) found = Collect(member) || found;
       return found;
     case ValueKind::kPath:
-      for (const Value& member : value.AsPath().objects) found = Collect(member) || found;
+      for (const Value& object : PathObjects(value.AsPath())) found = Collect(object) || found;
       return found;
     default:
       return false;
@@ -74,7 +76,7 @@ StatusOr<Value> ElementIds::Replace(const Value& value) const {
                                               : Value::Set(std::move(members));
     }
     case ValueKind::kPath: {
-      PathData path = value.AsPath();
+      PathData path = Flattened(value);
       for (Value& object : path.objects) {
         ASSIGN_OR_RETURN(object, Replace(object));
       }

@@ -1,6 +1,7 @@
 #include "engine/op/element_ops.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "engine/expr/element_functions.h"
@@ -92,12 +93,12 @@ class ExpandOp : public StreamOperator {
       RETURN_IF_ERROR(host_->view().CountEnds(Vertices(), direction_, labels_, &degrees_,
                                               kCountedEnds, &degrees));
     }
-    output->column = Column(Column::Kind::kLong);
-    for (int64_t degree : degrees) output->column.AppendLong(degree);
     output->identity = degrees.size() == elements_.vertices.size();
-    for (size_t i = 0; i < degrees.size(); ++i) {
-      output->origin.push_back(static_cast<uint32_t>(begin + i));
+    if (!output->identity) {
+      output->origin.resize(degrees.size());
+      std::iota(output->origin.begin(), output->origin.end(), static_cast<uint32_t>(begin));
     }
+    output->column = Column::Of(std::move(degrees));
     *done = false;
     if (degrees_.done) Close(done);
     return OkStatus();

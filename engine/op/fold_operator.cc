@@ -71,8 +71,8 @@ Value IntegerOf(ValueKind kind, int64_t v) {
   return Value::Long(v);
 }
 
-// All but the last step at once: partial sums go one way, so what the one before the last fits, all
-// before it do. The last step decides on the kind, or is the error.
+// `next` added `times` times: all but the last at once, then the last, which decides on the kind or
+// is the error. Partial sums go one way: where the last but one fits the kind, all before it do.
 StatusOr<Value> AddMany(FoldOperator fold, const Value& folded, const Value& next, int64_t times) {
   const ValueKind kind = fold == SumLong ? ValueKind::kLong : CommonNumberKind(folded, next);
   const __int128 step = fold == Subtract ? -static_cast<__int128>(next.AsInteger())

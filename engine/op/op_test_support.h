@@ -16,6 +16,7 @@ class TestHost : public OperatorHost {
   storage::Transaction* transaction() const override { return changes.get(); }
   Rng& random() override { return rng_; }
   SideEffects& side_effects() override { return effects_; }
+  PathLedger& paths() override { return *paths_; }
   Status ChargeState(int64_t bytes) override {
     if (bytes > 0 && bytes > limit - charged) return ResourceExhausted("over the limit", {});
     charged += bytes;
@@ -31,6 +32,7 @@ class TestHost : public OperatorHost {
   storage::MemoryGraph graph_;
   Rng rng_{7};
   SideEffects effects_;
+  const PathLedger::Owner paths_ = PathLedger::ForLabels();
 };
 
 // Rows of the root with slot 1 as a second column where it is given.

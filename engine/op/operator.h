@@ -33,7 +33,9 @@ class OperatorHost : public StateAccount {
   // Of this operator alone; the same for the same seed of the query.
   virtual Rng& random() = 0;
   virtual SideEffects& side_effects() = 0;
-  EvalSources sources() { return {&view(), &side_effects(), &random()}; }
+  // Of this worker, for the query.
+  virtual PathLedger& paths() = 0;
+  EvalSources sources() { return {&view(), &side_effects(), &random(), &paths()}; }
   ChargeFunction charge() {
     return [this](int64_t bytes) { return ChargeState(bytes); };
   }
@@ -63,6 +65,19 @@ struct OpOutput {
 
   size_t rows(const Batch& input) const { return identity ? input.rows : origin.size(); }
 };
+
+// The batch that comes of an output and its input: the written slot is the operator's, the others
+// are the input's. drops[s]: nobody behind reads slot s; one for each slot of the plan. Without
+// runs. `output` keeps its origins.
+Batch OutputBatch(const Batch& input, const std::vector<bool>& drops, OpOutput* output);
+// How many rows may come of an input in one call, by the bytes of the slots that stay. A path is as
+// wide as what the rows do not share of it. As paths grow from hop to hop, a batch is not cut
+// before it is twice too large, and then in equal parts: else each hop would leave a rest of a few
+// rows.
+size_t OutputRoom(const Batch& input, const std::vector<bool>& drops);
+
+// The error's step and position, for a limit hit or a value that does not fit.
+ErrorDetail DetailFor(const plan::Operator& op);
 
 // Rows in, rows out, batch by batch. Resumable: Process is called with the same batch until it says
 // done; each call gives at most output->limit rows and about kBatchBytes, or a row per input row.

@@ -4,11 +4,11 @@
 
 #include "core/arithmetic.h"
 #include "core/value_codec.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/batch/by_iteration.h"
 #include "engine/batch/fifo.h"
 #include "engine/batch/instance_map.h"
 #include "engine/op/fold_operator.h"
-#include "engine/account/charge_ahead.h"
 #include "engine/op/state/state_table.h"
 
 namespace koios::engine {
@@ -50,7 +50,7 @@ class Reducer {
       RETURN_IF_ERROR(Add(column, row, bulk, acc, charge));
       return bulk;
     }
-    *work += acc->folded.ByteSize() / kBytesPerWork;
+    *work += acc->folded.FlatBytes() / kBytesPerWork;
     return FoldSome(column.Get(row), bulk, acc, charge);
   }
 
@@ -198,7 +198,7 @@ class Reducer {
 class ReduceFinalOp : public BarrierOperator {
  public:
   ReduceFinalOp(const plan::Reduce& op, OperatorHost* host)
-      : reducer_(op, /*merges_partials=*/true), host_(host) {}
+      : reducer_(op, /*merges_partials=*/op.stage() == plan::FINAL), host_(host) {}
 
   Status SetSeed(const std::string& seed) { return reducer_.SetSeed(seed); }
 
@@ -252,6 +252,14 @@ class ReduceFinalOp : public BarrierOperator {
       Accumulator& acc = *found;
       ChargeAhead charge(host_, &acc.bytes);
       if (fresh) RETURN_IF_ERROR(charge.Take(sizeof(Accumulator)));
+      if (at_.in_run == 0) {
+        ASSIGN_OR_RETURN(const bool all,
+                         reducer_.AddRun(input, at_.row, at_.row + run.count, &acc));
+        if (all) {
+          at_.row += run.count;
+          continue;
+        }
+      }
       for (; at_.in_run < run.count; ++at_.in_run, ++at_.row, at_.copy = 0) {
         const int64_t bulk = input.BulkAt(at_.row);
         while (at_.copy < bulk) {

@@ -1,7 +1,9 @@
 #include "engine/op/row_ops.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "core/path/path.h"
 #include "engine/expr/expression.h"
 #include "engine/op/state/row_slices.h"
 
@@ -114,15 +116,16 @@ class UnfoldOp : public StreamOperator {
     output->slot = 0;
     size_t bytes = 0;
     while (row_ < input.rows && output->origin.size() < output->limit && bytes < kBatchBytes) {
-      const Value value = input.slots[0].Get(row_);
-      const size_t count = Members(value);
+      if (member_ == 0) Open(input.slots[0].Get(row_));
+      const size_t count = Members();
       if (member_ < count) {
-        ASSIGN_OR_RETURN(const Value member, Member(value, member_++));
+        ASSIGN_OR_RETURN(const Value member, Member(member_++));
         bytes += member.ByteSize();
         output->column.Append(member);
         output->origin.push_back(static_cast<uint32_t>(row_));
       }
       if (member_ >= count) {
+        Open({});
         member_ = 0;
         ++row_;
       }
@@ -133,28 +136,37 @@ class UnfoldOp : public StreamOperator {
   }
 
   bool SkipTo(size_t row, StreamCursor*) override {
-    if (row > row_) member_ = 0;
+    if (row > row_) {
+      Open({});
+      member_ = 0;
+    }
     row_ = std::max(row_, row);
     return true;
   }
 
  private:
-  static size_t Members(const Value& value) {
-    if (value.is_collection()) return value.AsList().size();
-    if (value.kind() == ValueKind::kMap) return value.AsMap().size();
-    if (value.kind() == ValueKind::kPath) return value.AsPath().objects.size();
-    return 1;
+  void Open(Value value) {
+    path_.reset();
+    value_ = std::move(value);
+    if (value_.kind() == ValueKind::kPath) path_.emplace(value_.AsPath());
   }
 
-  static StatusOr<Value> Member(const Value& value, size_t i) {
-    if (value.is_collection()) return value.AsList()[i];
-    if (value.kind() == ValueKind::kMap) return Value::Map({value.AsMap()[i]});
-    if (value.kind() == ValueKind::kPath) return value.AsPath().objects[i];
-    return value;
+  size_t Members() const {
+    if (value_.is_collection()) return value_.AsList().size();
+    if (value_.kind() == ValueKind::kMap) return value_.AsMap().size();
+    return path_.has_value() ? path_->size() : 1;
+  }
+
+  StatusOr<Value> Member(size_t i) const {
+    if (value_.is_collection()) return value_.AsList()[i];
+    if (value_.kind() == ValueKind::kMap) return Value::Map({value_.AsMap()[i]});
+    return path_.has_value() ? (*path_)[i] : value_;
   }
 
   size_t row_ = 0;
   size_t member_ = 0;
+  Value value_;  // of the row
+  std::optional<PathObjects> path_;
 };
 
 }  // namespace

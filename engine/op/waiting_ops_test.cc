@@ -102,40 +102,5 @@ TEST(MergingBarrierTest, IterationsAreApartAndMayNeverFire) {
   EXPECT_EQ(host.charged, 0);
 }
 
-// A loop's counter sorts where the loop was entered, before what its body appends.
-TEST(LoopOrdinalTest, EarlierIterationsSortFirst) {
-  const auto leave = [](uint64_t source, std::vector<uint64_t> path) {
-    std::string ordinal;
-    AppendOrdinal(source, &ordinal);
-    EnterLoop(&ordinal);
-    for (size_t i = 0; i < path.size(); ++i) {
-      if (i > 0) CountLoop(&ordinal);
-      AppendOrdinal(path[i], &ordinal);
-    }
-    LeaveLoop(&ordinal);
-    return ordinal;
-  };
-  const std::vector<std::string> sorted = {leave(0, {0}),    leave(0, {7}),    leave(0, {0, 3}),
-                                           leave(0, {7, 0}), leave(0, {7, 2}), leave(1, {0})};
-  EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
-  // An inner loop that has been left is not counted by the outer one.
-  std::string nested;
-  EnterLoop(&nested);
-  EnterLoop(&nested);
-  CountLoop(&nested);
-  LeaveLoop(&nested);
-  std::string other = nested;
-  CountLoop(&nested);
-  EXPECT_EQ(nested.substr(5), other.substr(5));
-  EXPECT_GT(nested, other);
-  // Numbered anew in the loop: there is nothing to count.
-  std::string plain;
-  AppendOrdinal(9, &plain);
-  const std::string before = plain;
-  CountLoop(&plain);
-  LeaveLoop(&plain);
-  EXPECT_EQ(plain, before);
-}
-
 }  // namespace
 }  // namespace koios::engine

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "core/path/path.h"
+
 namespace koios::engine {
 namespace {
 
@@ -59,7 +61,7 @@ void ElementResolver::Collect(const Value& value) {
     case ValueKind::kProperty:
       return Collect(value.AsProperty().value);
     case ValueKind::kPath:
-      for (const Value& object : value.AsPath().objects) Collect(object);
+      for (const Value& object : PathObjects(value.AsPath())) Collect(object);
       return;
     case ValueKind::kList:
     case ValueKind::kSet:
@@ -186,9 +188,10 @@ StatusOr<Value> ElementResolver::Resolve(const Value& value) const {
       return Value::Of(std::move(element));
     }
     case ValueKind::kPath: {
-      PathData path;
-      RETURN_IF_ERROR(ResolveAll(value.AsPath().objects, &path.objects));
-      path.labels = value.AsPath().labels;
+      PathData path = Flattened(value);
+      for (Value& object : path.objects) {
+        ASSIGN_OR_RETURN(object, Resolve(object));
+      }
       return Value::Of(std::move(path));
     }
     case ValueKind::kList:

@@ -7,8 +7,9 @@ namespace koios::engine {
 void Outbox::Add(uint32_t to, const Loops& iteration, const Batch& source,
                  const std::vector<uint32_t>& picked, const std::vector<Run>& runs) {
   Lane& lane = lanes_[to][iteration];
-  size_t bytes = 0;
-  for (const uint32_t row : picked) bytes += source.RowBytes(row);
+  size_t bytes = 0;  // of all rows, as they are copied
+  for (const Column& column : source.slots) bytes += column.FlatByteSize() + PathBytes(column);
+  bytes = bytes * picked.size() / std::max<size_t>(source.rows, 1);
   const auto fits = [&](const JoinedBatch& last) {
     return last.batch.rows + picked.size() <= kBatchRows && last.bytes + bytes <= kBatchBytes &&
            last.batch.SameShape(source);
@@ -40,6 +41,13 @@ bool Outbox::Take(uint32_t to, const Loops& iteration, bool flush, bool local, B
   --num_batches_;
   if (!local) ++lane->in_flight;
   lanes_[to].Trim(iteration);
+  return true;
+}
+
+bool Outbox::Reserve(uint32_t to, const Loops& iteration) {
+  Lane& lane = lanes_[to][iteration];
+  if (!lane.batches.empty() || lane.in_flight >= kWindow) return false;
+  ++lane.in_flight;
   return true;
 }
 

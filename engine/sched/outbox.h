@@ -28,6 +28,9 @@ class Outbox {
   std::vector<Loops> Waiting(uint32_t to);
   // The next batch that may leave: a full one, or any with `flush`. `local`: no window.
   bool Take(uint32_t to, const Loops& iteration, bool flush, bool local, Batch* batch);
+  // Whether a batch may go there at once, as nothing is gathered and the window is open. It then
+  // counts as in flight.
+  bool Reserve(uint32_t to, const Loops& iteration);
   void Acknowledge(uint32_t to, const Loops& iteration);
   // A lane of this iteration holds a full batch: the Exchange takes no more of its input until that
   // has left.

@@ -45,6 +45,7 @@ StatusOr<std::shared_ptr<const PlanShape>> PlanShape::Make(const plan::Plan& pla
   shape->ComputeReach(plan);
   shape->ComputeCutShort(plan);
   shape->ComputeRanks(plan);
+  shape->ComputeInPlace(plan);
   return std::shared_ptr<const PlanShape>(std::move(shape));
 }
 
@@ -210,6 +211,17 @@ void PlanShape::ComputeCutShort(const plan::Plan& plan) {
     if (next == kEnd || is_barrier_[next] != 0) continue;
     const plan::Operator& op = plan.operators(static_cast<int>(next));
     cut_short_[id] = plan::StopsEarly(op) ? 1 : cut_short_[next];
+  }
+}
+
+void PlanShape::ComputeInPlace(const plan::Plan& plan) {
+  in_place_.assign(static_cast<size_t>(plan.operators_size()), 0);
+  for (const plan::Operator& op : plan.operators()) {
+    const uint32_t enter = op.has_scope_exit() ? op.scope_exit().enter() : op.scope() - 1;
+    if (!op.has_scope_exit() && op.scope() == 0) continue;
+    if (enter >= op.id()) continue;
+    const plan::Operator& scope = plan.operators(static_cast<int>(enter));
+    in_place_[op.id()] = scope.scope_enter().in_place() || in_place_[enter] != 0 ? 1 : 0;
   }
 }
 

@@ -44,6 +44,8 @@ class PlanShape {
   uint32_t AtRank(uint32_t rank) const { return at_rank_[rank]; }
   // The ScopeExit of a ScopeEnter.
   uint32_t ExitOf(uint32_t enter) const { return exit_of_[enter]; }
+  // Whether the operator is in a scope in place, or its exit: the scope's operator runs it.
+  bool IsInPlace(uint32_t op) const { return in_place_[op] != 0; }
 
  private:
   Status CheckEdges(const plan::Plan& plan) const;
@@ -53,12 +55,14 @@ class PlanShape {
   void ComputeReach(const plan::Plan& plan);
   void ComputeCutShort(const plan::Plan& plan);
   void ComputeRanks(const plan::Plan& plan);
+  void ComputeInPlace(const plan::Plan& plan);
 
   static constexpr uint32_t kEnd = UINT32_MAX;
   std::vector<uint8_t> is_barrier_;
   std::vector<uint32_t> exit_of_;
   std::vector<uint32_t> post_dominator_;  // nearest operator on all ways onward; kEnd: none
   std::vector<uint8_t> cut_short_;
+  std::vector<uint8_t> in_place_;
   std::vector<uint32_t> scope_;
   std::vector<uint32_t> loop_;
   std::vector<uint32_t> loop_exit_;  // by LoopEnter

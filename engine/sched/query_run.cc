@@ -9,15 +9,11 @@
 
 namespace koios::engine {
 
-ErrorDetail DetailFor(const plan::Operator& op) {
-  ErrorDetail detail;
-  detail.step = op.step();
-  detail.span = {op.position().line(), op.position().column(), op.position().length()};
-  return detail;
-}
-
 QueryRun::QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& worker)
-    : spec_(std::move(spec)), worker_(worker), closings_(spec_->plan) {}
+    : spec_(std::move(spec)),
+      worker_(worker),
+      paths_(PathLedger::Charging(spec_->account)),
+      closings_(spec_->plan) {}
 
 QueryRun::~QueryRun() {
   int64_t charged = homes_.Charged();
@@ -41,40 +37,63 @@ Status QueryRun::Open() {
   ASSIGN_OR_RETURN(shape_, PlanShape::Make(spec_->plan));
   if (spec_->options.transaction != nullptr) spec_->options.transaction->ChargeTo(spec_->account);
   const size_t size = spec_->plan.operators_size();
+  in_place_host_ = std::make_unique<InPlaceHost>(this);
   nodes_.resize(size);
   stats_.resize(size);
   for (size_t id = 0; id < size; ++id) {
-    Node& node = nodes_[id];
-    node.op = &spec_->plan.operators(static_cast<int>(id));
-    node.host = std::make_unique<Host>(this, node.op);
-    StatusOr<OperatorBundle> code =
-        MakeOperator(*node.op, spec_->plan.num_slots(), node.host.get());
-    if (!code.ok()) return WithDetail(code.status(), DetailFor(*node.op));
-    node.code = std::move(code).value();
-    node.needed = plan::SlotsOf(*node.op).needed;
-    node.drops.assign(spec_->plan.num_slots(), false);
-    for (const uint32_t slot : node.op->drop_slots()) {
-      if (slot >= node.drops.size()) return Internal("The plan drops a slot that does not exist.");
-      node.drops[slot] = true;
-    }
-    std::vector<Expression> tests;
-    for (const plan::Split::Option& option : node.op->split().options()) {
-      StatusOr<Expression> test =
-          Expression::Bind(option.test(), spec_->plan.num_slots(), node.host->charge());
-      if (!test.ok()) return WithDetail(test.status(), DetailFor(*node.op));
-      tests.push_back(*std::move(test));
-    }
-    if (!tests.empty()) {
-      node.tests = std::make_unique<SplitTests>(std::move(tests), node.op->split().copy());
-    }
-    if (node.op->scope() > 0 && plan::KeepsState(*node.op)) {
-      nodes_[node.op->scope() - 1].stateful.push_back(node.op->id());
-    }
-    has_nested_scopes_ = has_nested_scopes_ || (node.op->has_scope_enter() && node.op->scope() > 0);
-    merges_ = merges_ || IsMerge(static_cast<uint32_t>(id));
-    if (node.op->has_exchange()) node.outbox = std::make_unique<Outbox>(worker_.num_workers);
+    nodes_[id].op = nodes_[id].out = &spec_->plan.operators(static_cast<int>(id));
+    nodes_[id].host = std::make_unique<Host>(this, nodes_[id].op);
+  }
+  for (uint32_t id = 0; id < size; ++id) {
+    if (!shape_->IsInPlace(id)) RETURN_IF_ERROR(OpenNode(id));
   }
   return OkStatus();
+}
+
+Status QueryRun::OpenNode(uint32_t id) {
+  Node& node = nodes_[id];
+  const bool in_place = node.op->scope_enter().in_place();
+  if (in_place) node.out = nodes_[shape_->ExitOf(id)].op;
+  StatusOr<OperatorBundle> code = MakeCode(node);
+  if (!code.ok()) return WithDetail(code.status(), DetailFor(*node.op));
+  node.code = std::move(code).value();
+  node.needed = plan::SlotsOf(*node.op).needed;
+  node.drops.assign(spec_->plan.num_slots(), false);
+  for (const plan::Operator* op : {node.op, node.out}) {
+    for (const uint32_t slot : op->drop_slots()) {
+      if (slot >= node.drops.size()) return Internal("The plan drops a slot that does not exist.");
+      if (op == node.out) node.drops[slot] = true;
+    }
+  }
+  std::vector<Expression> tests;
+  for (const plan::Split::Option& option : node.op->split().options()) {
+    StatusOr<Expression> test =
+        Expression::Bind(option.test(), spec_->plan.num_slots(), node.host->charge());
+    if (!test.ok()) return WithDetail(test.status(), DetailFor(*node.op));
+    tests.push_back(*std::move(test));
+  }
+  if (!tests.empty()) {
+    node.tests = std::make_unique<SplitTests>(std::move(tests), node.op->split().copy());
+  }
+  if (node.op->scope() > 0 && plan::KeepsState(*node.op)) {
+    nodes_[node.op->scope() - 1].stateful.push_back(id);
+  }
+  has_nested_scopes_ =
+      has_nested_scopes_ || (node.op->has_scope_enter() && !in_place && node.op->scope() > 0);
+  merges_ = merges_ || IsMerge(id);
+  if (node.op->has_exchange()) node.outbox = std::make_unique<Outbox>(worker_.num_workers);
+  return OkStatus();
+}
+
+StatusOr<OperatorBundle> QueryRun::MakeCode(const Node& node) {
+  if (!node.op->scope_enter().in_place()) {
+    return MakeOperator(*node.op, spec_->plan.num_slots(), node.host.get());
+  }
+  OperatorBundle bundle;
+  ASSIGN_OR_RETURN(bundle.stream,
+                   MakeInPlaceScope(spec_->plan, node.op->id(), worker_.bounds.batch_rows,
+                                    in_place_host_.get()));
+  return bundle;
 }
 
 Status QueryRun::OverLimit(const plan::Operator& op, int64_t bytes) const {
@@ -112,7 +131,8 @@ Status QueryRun::CheckFits(const Frame& frame) const {
   for (const Report& report : frame.reports) {
     fits = fits && report.instance.home < workers;
     for (const BarrierKey& key : report.pending) {
-      fits = fits && key.op < nodes_.size() && plan::IsBarrier(*nodes_[key.op].op);
+      fits = fits && key.op < nodes_.size() && plan::IsBarrier(*nodes_[key.op].op) &&
+             !shape_->IsInPlace(key.op);
     }
   }
   if (!fits) return DataLoss("A frame does not fit the plan of its query.");
@@ -199,6 +219,9 @@ void QueryRun::ReceiveData(Frame frame) {
   ++num_received_;
   idle_told_ = false;
   Input input;
+  if (frame.paths != nullptr) {
+    if (const Status bound = frame.paths->Bind(spec_->account); !bound.ok()) return Fail(bound);
+  }
   input.batch = std::move(frame.batch);
   input.batch.slots.resize(spec_->plan.num_slots());
   input.remote = true;
@@ -236,6 +259,7 @@ void QueryRun::RunNode(uint32_t id) {
   const uint64_t begin = worker_.clock->NowNanos();
   const storage::Transaction* changes = spec_->options.transaction.get();
   const size_t changed = changes == nullptr ? 0 : changes->ByteSize();
+  const uint64_t counted = in_place_host_->counted_nanos;
   const Status status = Dispatch(&node);
   if (!status.ok()) Fail(WithDetail(status, DetailFor(*node.op)));
   std::vector<StateKey> closings;
@@ -246,14 +270,15 @@ void QueryRun::RunNode(uint32_t id) {
   node.lane = nullptr;
   OperatorStats& stats = stats_[id];
   ++stats.batches;
-  stats.time_ns += worker_.clock->NowNanos() - begin;
+  const uint64_t took = worker_.clock->NowNanos() - begin;
+  stats.time_ns += took - std::min(took, in_place_host_->counted_nanos - counted);
   if (changes != nullptr) stats.peak_bytes += changes->ByteSize() - changed;
 }
 
 Status QueryRun::Dispatch(Node* node) {
   const plan::Operator& op = *node->op;
   if (node->lane != nullptr && !node->lane->active.has_value()) RETURN_IF_ERROR(CheckNext(*node));
-  if (op.has_scope_enter()) return RunScopeEnter(node);
+  if (op.has_scope_enter() && node->code.stream == nullptr) return RunScopeEnter(node);
   if (op.has_scope_exit()) return RunScopeExit(node);
   if (node->lane == nullptr) return RunFiring(node);
   if (node->code.stream != nullptr) return RunStream(node);

@@ -14,6 +14,7 @@
 #include "engine/batch/by_iteration.h"
 #include "engine/batch/fifo.h"
 #include "engine/batch/instance_map.h"
+#include "engine/body/in_place_scope.h"
 #include "engine/exchange/frame.h"
 #include "engine/expr/expression.h"
 #include "engine/op/operator.h"
@@ -77,6 +78,7 @@ class QueryRun {
 
  private:
   struct Host;
+  struct InPlaceHost;
   // A fired barrier that still gives rows.
   struct Firing {
     StateKey key;
@@ -94,6 +96,7 @@ class QueryRun {
   };
   struct Node {
     const plan::Operator* op = nullptr;
+    const plan::Operator* out = nullptr;  // whose output it gives: of a scope in place its exit
     std::unique_ptr<Host> host;
     OperatorBundle code;
     std::vector<bool> drops;            // by slot: nobody behind reads it
@@ -123,6 +126,7 @@ class QueryRun {
 
   QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& worker);
   Status Open();
+  Status OpenNode(uint32_t id);
   Status OverLimit(const plan::Operator& op, int64_t bytes) const;
 
   // Queues (query_run.cc).
@@ -167,9 +171,12 @@ class QueryRun {
   void DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked);
   void CountOut(Node* node, const Batch& batch);
   StatusOr<StreamOperator*> CodeOf(Node* node);
+  StatusOr<OperatorBundle> MakeCode(const Node& node);
 
   // Between workers (query_run_exchange.cc).
   Status RunExchange(Node* node);
+  bool MayStay(const Node& node) const;
+  bool GiveAway(Node* node);
   void Route(Node* node, const Batch& batch, const std::vector<uint32_t>& to);
   bool Pump(Node* node, bool flush);
   void SendData(Node* node, uint32_t to, const Loops& iteration, Batch batch);
@@ -226,8 +233,10 @@ class QueryRun {
   const std::shared_ptr<const QuerySpec> spec_;
   const WorkerContext worker_;
   std::shared_ptr<const PlanShape> shape_;
+  const PathLedger::Owner paths_;
   SideEffects side_effects_;
   std::vector<OperatorStats> stats_;  // operators write into it until they are gone
+  std::unique_ptr<InPlaceHost> in_place_host_;
   std::vector<Node> nodes_;
   std::set<uint32_t> busy_;  // ranks of operators with work
 

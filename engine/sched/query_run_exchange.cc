@@ -7,6 +7,12 @@
 #include "engine/sched/query_run_host.h"
 
 namespace koios::engine {
+namespace {
+
+// Fewer are not worth a frame.
+constexpr size_t kRowsToShare = 64;
+
+}  // namespace
 
 Status QueryRun::RunExchange(Node* node) {
   node->lane->active = TakeInput(node);
@@ -14,7 +20,10 @@ Status QueryRun::RunExchange(Node* node) {
   CountOut(node, batch);
   std::vector<uint32_t> to;
   bool all_stay = worker_.num_workers == 1 || spec_->plan.one_worker();
-  if (!all_stay) {
+  if (!all_stay && MayStay(*node)) {
+    if (spread_ && GiveAway(node)) return OkStatus();
+    all_stay = true;
+  } else if (!all_stay) {
     ExchangePlace place;
     place.view = spec_->view.get();
     place.worker = worker_.index;
@@ -35,6 +44,28 @@ Status QueryRun::RunExchange(Node* node) {
   FinishInput(node);
   if (!all_stay) Pump(node, /*flush=*/false);
   return OkStatus();
+}
+
+// Where every worker reads every partition, rows that are sent to an owner only for what is stored
+// there are as well here. Rows that are to meet their like, before a Merge, are not.
+bool QueryRun::MayStay(const Node& node) const {
+  return worker_.shared_view && node.op->exchange().key() == plan::Exchange::OWNER &&
+         !IsMerge(node.op->next(0));
+}
+
+// The whole batch to a worker that is through with what it got: work is shared by batches, which
+// nobody has to take apart.
+bool QueryRun::GiveAway(Node* node) {
+  Batch& batch = node->lane->active->batch;
+  if (batch.rows < std::min(kRowsToShare, worker_.bounds.batch_rows)) return false;
+  for (uint32_t i = 1; i < worker_.num_workers; ++i) {
+    const uint32_t to = (worker_.index + i) % worker_.num_workers;
+    if (!node->outbox->Reserve(to, node->iteration)) continue;
+    SendData(node, to, node->iteration, std::move(batch));
+    FinishInput(node);
+    return true;
+  }
+  return false;
 }
 
 // Per destination: the picked rows, and their runs with an exact share of the weight.

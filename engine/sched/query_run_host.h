@@ -11,9 +11,6 @@
 
 namespace koios::engine {
 
-// The error's step and position, for a limit hit or a value that does not fit.
-ErrorDetail DetailFor(const plan::Operator& op);
-
 struct QueryRun::Host : public OperatorHost {
   Host(QueryRun* r, const plan::Operator* o)
       : run(r),
@@ -27,6 +24,7 @@ struct QueryRun::Host : public OperatorHost {
   }
   Rng& random() override { return rng; }
   SideEffects& side_effects() override { return run->side_effects_; }
+  PathLedger& paths() override { return *run->paths_; }
 
   Status ChargeState(int64_t bytes) override {
     if (bytes <= 0) {
@@ -48,6 +46,27 @@ struct QueryRun::Host : public OperatorHost {
   Rng rng;
   int64_t state_bytes = 0;
   std::vector<StateKey> closings;
+};
+
+// What the bodies of scopes in place ask.
+struct QueryRun::InPlaceHost : public BodyHost {
+  explicit InPlaceHost(QueryRun* r) : run(r) {}
+
+  OperatorHost* HostOf(uint32_t op) override { return run->nodes_[op].host.get(); }
+  uint64_t NowNanos() override { return run->worker_.clock->NowNanos(); }
+  uint64_t CountedNanos() const override { return counted_nanos; }
+
+  void Count(uint32_t op, uint64_t rows_in, const Batch& given, uint64_t nanos) override {
+    run->rows_seen_ += given.rows;
+    run->stats_[op].rows_in += rows_in;
+    ++run->stats_[op].batches;
+    run->stats_[op].time_ns += nanos;
+    run->CountOut(&run->nodes_[op], given);
+    counted_nanos += nanos;
+  }
+
+  QueryRun* const run;
+  uint64_t counted_nanos = 0;
 };
 
 }  // namespace koios::engine

@@ -1,7 +1,9 @@
 // The driver's ways with each kind of operator: one batch, one invocation.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "engine/batch/ordinal.h"
 #include "engine/sched/query_run.h"
 #include "engine/sched/query_run_host.h"
 
@@ -31,41 +33,15 @@ class ResultCharge {
 // one after the other where the first may be enough: `V().limit(3)`.
 size_t QueryRun::OutputLimit(const Node& node, const Batch& input) const {
   if (node.op->has_partitions() && shape_->IsCutShort(node.op->id())) return 1;
-  size_t bytes = 0;
-  for (size_t slot = 1; slot < input.slots.size(); ++slot) {
-    const Column& column = input.slots[slot];
-    if (!node.drops[slot]) bytes += column.FlatByteSize();
-  }
-  return std::min(RowLimit(bytes, input.rows), worker_.bounds.batch_rows);
+  // They give at most one row for each that comes.
+  if (node.op->has_filter() || node.op->has_project()) return worker_.bounds.batch_rows;
+  return std::min(OutputRoom(input, node.drops), worker_.bounds.batch_rows);
 }
 
-// Rows of the output: the written slot from the operator, the others copied from the input.
+// Rows of the output, with the ordinals that they get here.
 Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
-  Batch batch;
-  const Batch& in = input.batch;
-  batch.rows = output.rows(in);
-  batch.slots.resize(spec_->plan.num_slots());
-  for (size_t slot = 0; slot < in.slots.size(); ++slot) {
-    if (static_cast<int>(slot) == output.slot || in.slots[slot].empty()) continue;
-    if (node->drops[slot]) continue;
-    if (output.identity) {
-      batch.slots[slot] = in.slots[slot];
-    } else {
-      batch.slots[slot] = in.slots[slot].Gather(output.origin);
-    }
-  }
-  if (output.slot >= 0 && !node->drops[static_cast<size_t>(output.slot)]) {
-    batch.slots[output.slot] = std::move(output.column);
-  }
-  if (output.has_bulk) {
-    batch.bulk = std::move(output.bulk);
-  } else if (output.identity) {
-    batch.bulk = in.bulk;
-  } else if (!in.bulk.empty()) {
-    batch.bulk.reserve(batch.rows);
-    for (uint32_t row : output.origin) batch.bulk.push_back(in.bulk[row]);
-  }
-  if (node->op->ordinal_slot() != 0 && !output.identity) {
+  Batch batch = OutputBatch(input.batch, node->drops, &output);
+  if (node->out->ordinal_slot() != 0 && !output.identity) {
     AppendOrdinals(node, output.origin, &batch);
   }
   return batch;
@@ -74,21 +50,19 @@ Batch QueryRun::MakeOutput(Node* node, const Input& input, OpOutput output) {
 // Numbers the output rows of each input row, over all the calls that one input batch takes. An
 // unfold of the only row there is begins with this.
 void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch) {
-  const uint32_t slot = node->op->ordinal_slot();
-  const bool carries = batch->Has(slot) && batch->slots[slot].kind() == Column::Kind::kString;
+  const uint32_t slot = node->out->ordinal_slot();
+  const bool carries = batch->Has(slot) && AreOrdinals(batch->slots[slot]);
   if (!carries && !node->op->has_unfold()) return;
-  Column ordinals(Column::Kind::kString);
-  std::string ordinal;
+  std::vector<uint64_t> numbers(batch->rows);
   for (size_t row = 0; row < batch->rows; ++row) {
     if (origin[row] != node->lane->ordinal_row) {
       node->lane->ordinal_row = origin[row];
       node->lane->ordinal_next = 0;
     }
-    ordinal = carries ? batch->slots[slot].StringAt(row) : "";
-    AppendOrdinal(node->lane->ordinal_next++, &ordinal);
-    ordinals.AppendString(ordinal);
+    numbers[row] = node->lane->ordinal_next++;
   }
-  batch->slots[slot] = std::move(ordinals);
+  if (!carries) batch->slots[slot].Clear();
+  engine::AppendOrdinals(numbers, &batch->slots[slot]);
 }
 
 // Gives each output run its weight: of an input run that is through all that is left, else a piece.
@@ -129,8 +103,7 @@ StatusOr<StreamOperator*> QueryRun::CodeOf(Node* node) {
   if (node->iteration.empty() || !code->keeps_cursor()) return code;
   std::unique_ptr<StreamOperator>& own = node->lane->stream;
   if (own == nullptr) {
-    ASSIGN_OR_RETURN(OperatorBundle fresh,
-                     MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
+    ASSIGN_OR_RETURN(OperatorBundle fresh, MakeCode(*node));
     own = std::move(fresh.stream);
   }
   return own.get();
@@ -165,7 +138,7 @@ Status QueryRun::SkipClosed(Node* node) {
     node->lane->stream.reset();
     return OkStatus();
   }
-  ASSIGN_OR_RETURN(node->code, MakeOperator(*node->op, spec_->plan.num_slots(), node->host.get()));
+  ASSIGN_OR_RETURN(node->code, MakeCode(*node));
   return OkStatus();
 }
 
@@ -198,7 +171,8 @@ Status QueryRun::RunStream(Node* node) {
     Batch batch = MakeOutput(node, input, std::move(output));
     batch.runs = std::move(weights.runs);
     CountOut(node, batch);
-    Enqueue(node->op->next(0), std::move(batch));
+    if (node->out != node->op) CountOut(&nodes_[node->out->id()], batch);
+    Enqueue(node->out->next(0), std::move(batch));
   }
   if (done) FinishInput(node);
   return OkStatus();
@@ -265,13 +239,12 @@ Status QueryRun::RunFiring(Node* node) {
   node->firings.Trim(node->iteration);
   if (batch.rows == 0) return OkStatus();
   if (node->op->ordinal_slot() != 0) {
-    Column ordinals(Column::Kind::kString);
-    for (size_t row = 0; row < batch.rows; ++row) {
-      std::string ordinal;
-      AppendOrdinal(node->ordinal_fired++, &ordinal);
-      ordinals.AppendString(ordinal);
-    }
-    batch.slots[node->op->ordinal_slot()] = std::move(ordinals);
+    std::vector<uint64_t> numbers(batch.rows);
+    std::iota(numbers.begin(), numbers.end(), node->ordinal_fired);
+    node->ordinal_fired += batch.rows;
+    Column* ordinals = &batch.slots[node->op->ordinal_slot()];
+    ordinals->Clear();
+    engine::AppendOrdinals(numbers, ordinals);
   }
   for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
   CountOut(node, batch);
@@ -367,13 +340,7 @@ void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t
     outputs[b].AppendRows(batch, picked[b]);
     const uint32_t ordinal_slot = node->op->ordinal_slot();
     if (ordinal_slot != 0 && outputs[b].Has(ordinal_slot)) {
-      Column ordinals(Column::Kind::kString);
-      for (size_t row = 0; row < outputs[b].rows; ++row) {
-        std::string ordinal(outputs[b].slots[ordinal_slot].StringAt(row));
-        AppendOrdinal(b, &ordinal);
-        ordinals.AppendString(ordinal);
-      }
-      outputs[b].slots[ordinal_slot] = std::move(ordinals);
+      AppendOrdinal(b, &outputs[b].slots[ordinal_slot]);
     }
     stats_[node->op->id()].rows_out += picked[b].size();
     Enqueue(node->op->next(static_cast<int>(b)), std::move(outputs[b]));
@@ -418,14 +385,10 @@ Status QueryRun::RunLoop(Node* node) {
 void QueryRun::CountOrdinals(const plan::Operator& op, Batch* batch) {
   const uint32_t slot = op.ordinal_slot();
   if (slot == 0 || !batch->Has(slot)) return;
-  const auto count = op.has_loop_enter() ? EnterLoop : op.has_loop_back() ? CountLoop : LeaveLoop;
-  Column ordinals(Column::Kind::kString);
-  for (size_t row = 0; row < batch->rows; ++row) {
-    std::string ordinal(batch->slots[slot].StringAt(row));
-    count(&ordinal);
-    ordinals.AppendString(ordinal);
-  }
-  batch->slots[slot] = std::move(ordinals);
+  const auto count = op.has_loop_enter()  ? EnterLoops
+                     : op.has_loop_back() ? CountLoops
+                                          : LeaveLoops;
+  count(&batch->slots[slot]);
 }
 
 Status QueryRun::RunSink(Node* node) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/batch/ordinal.h"
 #include "engine/sched/query_run.h"
 #include "engine/sched/query_run_host.h"
 
@@ -234,9 +235,7 @@ void QueryRun::Leave(Home* home, const ScopeResult& result) {
     } else if (written(s)) {
       out.slots[s].Append(*result.value);
     } else if (from != nullptr && s != 0 && s == exit.op->ordinal_slot()) {
-      std::string ordinal(from->StringAt(home->row));
-      AppendOrdinal(home->num_results++, &ordinal);
-      out.slots[s].AppendString(ordinal);
+      AppendOrdinalOf(*from, home->row, home->num_results++, &out.slots[s]);
     } else if (from != nullptr) {
       const bool parked_slot = s < parked.slots.size() && from == &parked.slots[s];
       out.slots[s].AppendFrom(*from, parked_slot ? home->row : result.body_row);

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/value_codec.h"
 #include "engine/query_account.h"
 
 namespace koios::engine {
@@ -127,7 +128,9 @@ class CollectingSink : public ResultSink {
     if (room_ > 0) --room_;
     for (size_t row = 0; row < batch.column.size(); ++row) {
       const int64_t bulk = batch.bulk.empty() ? 1 : batch.bulk[row];
-      for (int64_t i = 0; i < bulk; ++i) rows_.push_back(batch.column.Get(row));
+      // A copy: what the query made of it stays charged as long as somebody has it.
+      const Value copy = *DecodeWholeValue(EncodeValue(batch.column.Get(row)));
+      for (int64_t i = 0; i < bulk; ++i) rows_.push_back(copy);
     }
   }
   void Done(QueryResult result) override {

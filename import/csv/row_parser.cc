@@ -7,6 +7,7 @@ namespace koios::import {
 
 RowParser::RowParser(const Chunk& chunk, const CsvOptions& options, size_t max_fields)
     : bytes_(chunk.bytes),
+      scanner_(bytes_, options.delimiter, options.quote),
       options_(options),
       max_fields_(max_fields),
       line_(chunk.line),
@@ -35,8 +36,8 @@ std::string_view RowParser::QuotedText(size_t begin, Row* row) {
   std::string* copy = nullptr;
   size_t piece = begin;
   while (true) {
-    size_t found = bytes_.find(quote, at_);
-    if (found == std::string_view::npos) {
+    const size_t found = scanner_.NextQuote(at_);
+    if (found == bytes_.size()) {
       Fail(RowError::kOpenQuote, row);
       at_ = bytes_.size();
       return bytes_.substr(begin);
@@ -56,8 +57,6 @@ std::string_view RowParser::QuotedText(size_t begin, Row* row) {
 
 // One field and the delimiter or line break behind it; sets row_done_ at the row's end.
 void RowParser::ParseField(Row* row) {
-  const char delimiter = options_.delimiter;
-  const auto ends = [delimiter](char c) { return c == delimiter || c == '\n'; };
   const bool quoted =
       options_.quote.has_value() && at_ < bytes_.size() && bytes_[at_] == *options_.quote;
   size_t begin = at_;
@@ -65,10 +64,12 @@ void RowParser::ParseField(Row* row) {
   if (quoted) {
     ++at_;
     text = QuotedText(begin + 1, row);
+    // The line break that ends a row is counted with the row.
+    const std::string_view inside = bytes_.substr(begin, at_ - begin);
+    line_ += static_cast<uint64_t>(std::count(inside.begin(), inside.end(), '\n'));
     begin = at_;
   }
-  const char* stop = std::find_if(bytes_.data() + at_, bytes_.data() + bytes_.size(), ends);
-  at_ = static_cast<size_t>(stop - bytes_.data());
+  at_ = scanner_.NextEnd(at_);
   row_done_ = at_ >= bytes_.size() || bytes_[at_] == '\n';
   std::string_view bare = bytes_.substr(begin, at_ - begin);
   if (row_done_) {
@@ -103,9 +104,7 @@ bool RowParser::Next(Row* row) {
       ParseField(row);
     } while (!row_done_);
     row->raw = bytes_.substr(begin, row_end_ - begin);
-    // Only a quoted field can hold line breaks, so most rows are one line long.
-    const std::string_view whole = bytes_.substr(begin, at_ - begin);
-    line_ += static_cast<uint64_t>(std::count(whole.begin(), whole.end(), '\n'));
+    if (at_ > 0 && bytes_[at_ - 1] == '\n' && at_ > row_end_) ++line_;
     if (row->raw.empty()) continue;
     if (row->raw.size() > options_.max_row_bytes) Fail(RowError::kTooLong, row);
     return true;

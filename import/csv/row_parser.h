@@ -12,6 +12,7 @@
 
 #include "import/csv/chunk_reader.h"
 #include "import/csv/csv_options.h"
+#include "import/csv/field_scanner.h"
 
 namespace koios::import {
 
@@ -47,6 +48,7 @@ class RowParser {
   void Fail(RowError error, Row* row);
 
   std::string_view bytes_;
+  FieldScanner scanner_;
   CsvOptions options_;
   size_t max_fields_;
   size_t at_ = 0;

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/random.h"
 #include "import/csv/memory_source.h"
 
 namespace koios::import {
@@ -64,6 +66,30 @@ TEST(RowParserTest, ChunksOfAnySizeGiveTheSameRows) {
       EXPECT_EQ(ReadAll(kTricky, CsvOptions{}, chunk, step), whole) << chunk << " " << step;
     }
   }
+}
+
+// Whatever the text is: rows are cut where the parser of the whole ends them.
+TEST(RowParserTest, RandomTextGivesTheSameRowsInChunksOfAnySize) {
+  Rng rng(11);
+  for (int round = 0; round < 400; ++round) {
+    std::string text;
+    for (uint64_t i = rng.Uniform(120); i > 0; --i) text.push_back("ab,,\"\"\n\r|"[rng.Uniform(9)]);
+    if (rng.Uniform(3) == 0) text += "\r\r\n" + std::string(rng.Uniform(100), 'x');
+    CsvOptions options;
+    if (rng.Uniform(4) == 0) options.quote = std::nullopt;
+    const ReadResult whole = ReadAll(text, options, 1 << 20);
+    for (size_t chunk = 1; chunk <= 64; chunk += 1 + chunk / 8) {
+      const size_t step = 1 + rng.Uniform(9);
+      ASSERT_EQ(ReadAll(text, options, chunk, step), whole) << chunk << " " << step << "\n" << text;
+    }
+  }
+}
+
+TEST(RowParserTest, OddLineEnds) {
+  const ReadResult result = ReadAll("a,b\r\r\nc,d\n\r\n\r\re,f\rg", CsvOptions{}, 1 << 20);
+  EXPECT_EQ(result.rows,
+            (std::vector<std::vector<std::string>>{{"a", "b\r"}, {"c", "d"}, {"\r\re", "f\rg"}}));
+  EXPECT_EQ(result.lines, (std::vector<uint64_t>{1, 2, 4}));
 }
 
 TEST(RowParserTest, ByteOrderMarkIsNoData) {

@@ -1,15 +1,17 @@
 #include "import/load/edge_stage.h"
 
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/value_codec.h"
+#include "import/load/bin_turns.h"
+#include "import/load/record_batch.h"
 #include "import/load/record_block.h"
 #include "import/load/table_reader.h"
-#include "storage/codec/element_id.h"
+#include "import/sort/bin_writer.h"
 #include "storage/codec/keys.h"
 #include "storage/codec/records.h"
 
@@ -22,58 +24,89 @@ Status Damaged() { return DataLoss("A record of the import is damaged."); }
 
 class EdgeStage {
  public:
-  EdgeStage(LoadContext* context, const VertexMap& vertices)
-      : context_(context),
-        vertices_(vertices),
-        edges_(context->OpenStream(storage::Family::kEdges)) {
-    by_edge_id_ = std::make_unique<ExternalSorter>(context->Sorting(2));
-    by_in_ = std::make_unique<ExternalSorter>(context->Sorting(2));
+  EdgeStage(LoadContext* context, LoadedVertices* vertices)
+      : context_(context), vertices_(vertices), bins_(context->target.bins) {
+    loaded_.by_out = NewSorter();
+    loaded_.by_in = NewSorter();
+    loaded_.first_numbers.resize(bins_.num_partitions());
+    by_edge_id_ = NewSorter();
+    ids_ = NewSorter();
+    if (vertices->table == nullptr) by_in_id_ = NewSorter();
   }
 
-  Status Run() {
+  StatusOr<LoadedEdges> Run() {
     RETURN_IF_ERROR(Read());
     if (by_edge_id_->num_records() > 0) RETURN_IF_ERROR(DropDuplicates());
     Free(&by_edge_id_);
-    if (by_in_->num_records() == 0) return OkStatus();
-    RETURN_IF_ERROR(ResolveIn());
-    Free(&by_in_);
-    RETURN_IF_ERROR(ResolveOutAndWrite());
-    Free(&by_out_);
-    RETURN_IF_ERROR(WriteSorted("write edge ends", &ends_, storage::Family::kEdgeEnds));
-    return WriteSorted("write edge ids", &ids_, storage::Family::kEdgeIds);
+    if (by_in_id_ != nullptr) RETURN_IF_ERROR(JoinEnds());
+    vertices_->table.reset();
+    context_->room->Release(std::exchange(vertices_->table_bytes, 0));
+    vertices_->map.bins.clear();
+    RETURN_IF_ERROR(ForEachBin("write edges", *loaded_.by_out, context_->num_threads(),
+                               [this](size_t bin, BinTurns*) { return NumberBin(bin); }));
+    RETURN_IF_ERROR(ForEachBin("write edge ids", *ids_, context_->num_threads(),
+                               [this](size_t bin, BinTurns*) { return WriteIds(bin); }));
+    Free(&ids_);
+    return std::move(loaded_);
   }
 
  private:
-  void Free(std::unique_ptr<ExternalSorter>* sorter) {
+  using Work = std::function<Status(size_t bin, BinTurns* turns)>;
+
+  std::unique_ptr<BinSorter> NewSorter() const {
+    return std::make_unique<BinSorter>(context_->room, bins_.size(),
+                                       context_->room->record_bytes());
+  }
+  void Free(std::unique_ptr<BinSorter>* sorter) {
     context_->spilled_bytes += (*sorter)->spilled_bytes();
     sorter->reset();
   }
+  Status ForEachBin(const std::string& stage, const BinSorter& sorter, size_t num_threads,
+                    const Work& work) {
+    if (sorter.num_records() == 0) return OkStatus();
+    context_->progress->StartStage(stage, sorter.num_records());
+    BinTurns turns;
+    return turns.Run(num_threads, bins_.size(), [&](size_t bin) { return work(bin, &turns); });
+  }
+  void Progressed(uint64_t records) {
+    context_->progress->AddRows(records);
+    context_->progress->AddDone(records);
+  }
+
+  // Where edges are gathered whose ids are known to be their own.
+  BinSorter* Gathered() const {
+    return by_in_id_ != nullptr ? by_in_id_.get() : loaded_.by_out.get();
+  }
 
   Status Read() {
+    context_->target.ids = vertices_->table.get();
     return ReadTables(context_, "read edges", context_->sources->edges,
                       static_cast<uint32_t>(context_->sources->nodes.size()),
-                      [this](const RecordBlock& block) {
-                        return block.ForEach([this](std::string_view key, std::string_view value) {
-                          return key.empty() ? AddByIn(value) : by_edge_id_->Add(key, value);
-                        });
+                      [this](RecordBlock* block) -> Status {
+                        for (size_t bin = 0; bin < bins_.size(); ++bin) {
+                          RETURN_IF_ERROR(Gathered()->Add(bin, std::move(block->records[bin])));
+                          RETURN_IF_ERROR(by_edge_id_->Add(bin, std::move(block->with_id[bin])));
+                        }
+                        return OkStatus();
                       });
   }
 
-  // Moves the in key from the front of the value to the key.
-  Status AddByIn(std::string_view value) {
-    std::string_view in_key;
-    if (!GetBytes(&value, &in_key)) return Damaged();
-    return by_in_->Add(in_key, value);
+  // In turn, so that edges with the same ends stay in one order.
+  Status DropDuplicates() {
+    return ForEachBin("check edge ids", *by_edge_id_, 1, [this](size_t bin, BinTurns*) -> Status {
+      ASSIGN_OR_RETURN(const std::unique_ptr<SortedBin> records, by_edge_id_->Open(bin));
+      BinWriter to(Gathered(), context_->ChunkBytes());
+      RETURN_IF_ERROR(DropDuplicatesOf(records.get(), &to));
+      return to.Finish();
+    });
   }
 
-  Status DropDuplicates() {
-    context_->progress->StartStage("check edge ids", by_edge_id_->num_records());
-    RETURN_IF_ERROR(by_edge_id_->Finish());
+  Status DropDuplicatesOf(SortedBin* bin, BinWriter* to) {
     RecordBatch batch;
     std::vector<bool> existing;
     std::string last_key;
     while (true) {
-      RETURN_IF_ERROR(batch.Fill(by_edge_id_.get()));
+      RETURN_IF_ERROR(batch.Fill(bin));
       const auto& records = batch.records();
       if (records.empty()) return OkStatus();
       existing.assign(records.size(), false);
@@ -82,30 +115,38 @@ class EdgeStage {
       }
       for (size_t i = 0; i < records.size(); ++i) {
         const bool twice = records[i].key == last_key;
+        std::string_view rest = records[i].value, key;
+        RecordSource source;
+        if (!GetSource(&rest, &source) || !GetBytes(&rest, &key)) return Damaged();
         if (twice || existing[i]) {
-          RETURN_IF_ERROR(ReportDuplicate(records[i], twice));
+          RETURN_IF_ERROR(ReportDuplicate(records[i].key, source, twice));
           continue;
         }
         last_key = records[i].key;
-        RETURN_IF_ERROR(AddByIn(records[i].value));
+        if (key.empty()) {
+          RETURN_IF_ERROR(ReportMissingOf(source, rest));
+          continue;
+        }
+        RETURN_IF_ERROR(to->Add(bins_.Of(storage::GetBigEndian16(key.data())), key, rest));
       }
-      context_->progress->AddRows(records.size());
-      context_->progress->AddDone(records.size());
+      Progressed(records.size());
     }
   }
 
-  Status ReportDuplicate(const RecordBatch::Record& record, bool twice) {
-    std::string_view rest = record.value;
-    std::string_view in_key, out_key;
-    RecordSource source;
-    if (!GetBytes(&rest, &in_key) || !GetBytes(&rest, &out_key) || !GetSource(&rest, &source)) {
-      return Damaged();
-    }
+  Status ReportDuplicate(std::string_view key, const RecordSource& source, bool twice) {
     const std::optional<size_t> column = context_->Table(source.file).plan.Find(ColumnRole::kId);
     return ReportRow(context_, source, RowCode::kDuplicateId,
                      static_cast<uint32_t>(column.value_or(0)) + 1,
-                     "the edge id " + DescribeIdKey(record.key) +
+                     "the edge id " + DescribeIdKey(key) +
                          (twice ? " is in the input before" : " is in the graph already"));
+  }
+
+  // `end`: column | id bytes.
+  Status ReportMissingOf(const RecordSource& source, std::string_view end) {
+    uint64_t column = 0;
+    if (!GetVarint(&end, &column)) return Damaged();
+    return ReportRow(context_, source, RowCode::kMissingEndpoint, static_cast<uint32_t>(column) + 1,
+                     "there is no vertex " + DescribeId(end));
   }
 
   Status ReportMissing(const RecordSource& source, std::string_view key, ColumnRole role) {
@@ -115,117 +156,154 @@ class EdgeStage {
                      "there is no vertex " + DescribeIdKey(key));
   }
 
-  // Joins the sorter's keys with the vertices; calls f(record, reference or nullopt).
+  // In a graph that has vertices already two ids may be one vertex ('7' and 7): one bin after the
+  // other, so that edges with the same ends stay in one order.
+  Status JoinEnds() {
+    const size_t num_threads = context_->existing != nullptr ? 1 : context_->num_threads();
+    by_out_id_ = NewSorter();
+    RETURN_IF_ERROR(
+        ForEachBin("resolve in ends", *by_in_id_, num_threads,
+                   [this](size_t bin, BinTurns* turns) { return ResolveIn(bin, turns); }));
+    Free(&by_in_id_);
+    RETURN_IF_ERROR(
+        ForEachBin("resolve out ends", *by_out_id_, num_threads,
+                   [this](size_t bin, BinTurns* turns) { return ResolveOut(bin, turns); }));
+    Free(&by_out_id_);
+    return OkStatus();
+  }
+
+  // Joins the keys of a bin with the vertices; calls f(record, reference or nullopt).
   template <typename F>
-  Status Join(const std::string& stage, ExternalSorter* sorter, F f) {
-    context_->progress->StartStage(stage, sorter->num_records());
-    RETURN_IF_ERROR(sorter->Finish());
-    EndpointResolver resolver(vertices_, context_->existing, kMapBuffer);
+  Status Join(BinSorter* sorter, size_t bin, F f) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<SortedBin> records, sorter->Open(bin));
+    EndpointResolver resolver(vertices_->map.bins[bin], context_->existing, kMapBuffer);
     RecordBatch batch;
     std::vector<std::optional<VertexRef>> refs;
     while (true) {
-      RETURN_IF_ERROR(batch.Fill(sorter));
+      RETURN_IF_ERROR(batch.Fill(records.get()));
       if (batch.records().empty()) return OkStatus();
       RETURN_IF_ERROR(resolver.Resolve(batch, &refs));
       for (size_t i = 0; i < refs.size(); ++i) RETURN_IF_ERROR(f(batch.records()[i], refs[i]));
-      context_->progress->AddRows(refs.size());
-      context_->progress->AddDone(refs.size());
+      Progressed(refs.size());
     }
   }
 
-  // in key -> (out key | source | record) becomes out key -> (in reference | source | record).
-  Status ResolveIn() {
-    by_out_ = std::make_unique<ExternalSorter>(context_->Sorting(4));
+  // in key -> (out key | source | rest) becomes out key -> (in vertex | source | rest).
+  Status ResolveIn(size_t bin, BinTurns* turns) {
+    BinWriter to(by_out_id_.get(), context_->ChunkBytes());
     std::string value;
-    return Join("resolve in ends", by_in_.get(),
-                [&](const RecordBatch::Record& record, std::optional<VertexRef> in) -> Status {
-                  std::string_view rest = record.value;
-                  std::string_view out_key;
-                  if (!GetBytes(&rest, &out_key)) return Damaged();
-                  if (in) {
-                    value = storage::VertexKey(*in);
-                    value += rest;
-                    return by_out_->Add(out_key, value);
-                  }
-                  RecordSource source;
-                  if (!GetSource(&rest, &source)) return Damaged();
-                  return ReportMissing(source, record.key, ColumnRole::kEnd);
-                });
-  }
-
-  Status ResolveOutAndWrite() {
-    ends_ = std::make_unique<ExternalSorter>(context_->Sorting(4));
-    ids_ = std::make_unique<ExternalSorter>(context_->Sorting(1));
-    RETURN_IF_ERROR(
-        Join("write edges", by_out_.get(),
-             [&](const RecordBatch::Record& record, std::optional<VertexRef> out) -> Status {
-               std::string_view rest = record.value;
-               if (rest.size() < sizeof(uint64_t)) return Damaged();
-               const VertexRef in{storage::GetBigEndian64(rest.data())};
-               rest.remove_prefix(sizeof(uint64_t));
-               RecordSource source;
-               if (!GetSource(&rest, &source)) return Damaged();
-               if (!out) return ReportMissing(source, record.key, ColumnRole::kStart);
-               return WriteOne(*out, in, rest);
-             }));
-    return edges_.Close();
-  }
-
-  Status WriteOne(VertexRef out, VertexRef in, std::string_view bytes) {
-    storage::EdgeRecord record;
-    RETURN_IF_ERROR(storage::ParseEdgeRecord(0, bytes, &record));
-    const bool has_id = !record.id_bytes.empty();
-    std::optional<Value> id;
-    if (has_id) {
-      ASSIGN_OR_RETURN(id, storage::DecodeIdBytes(record.id_bytes));
-    }
-    EdgeRef edge = record.edge;
-    edge.out = out;
-    edge.in = in;
-    edge.id = context_->writer->AssignEdge(out, has_id);
-    std::string stored = storage::EncodeEdgeRecord(edge, id, {});
-    stored += record.properties;
-    RETURN_IF_ERROR(edges_.Add(storage::EdgeKey(edge.id), stored));
-    RETURN_IF_ERROR(ends_->Add(storage::EdgeEndKey(storage::OutEnd(edge)), ""));
-    RETURN_IF_ERROR(ends_->Add(storage::EdgeEndKey(storage::InEnd(edge)), ""));
-    if (!has_id) return OkStatus();
-    return ids_->Add(storage::EdgeIdKey(record.id_bytes, context_->writer->num_partitions()),
-                     storage::EdgeKey(edge.id));
-  }
-
-  Status WriteSorted(const std::string& stage, std::unique_ptr<ExternalSorter>* sorter,
-                     storage::Family family) {
-    if ((*sorter)->num_records() == 0) return OkStatus();
-    context_->progress->StartStage(stage, (*sorter)->num_records());
-    RETURN_IF_ERROR((*sorter)->Finish());
-    RollingStream stream = context_->OpenStream(family);
-    constexpr uint64_t kReportEvery = 4096;
-    uint64_t count = 0;
-    const auto report = [&] {
-      context_->progress->AddRows(count);
-      context_->progress->AddDone(count);
-      count = 0;
+    const auto resolve = [&](const RecordBatch::Record& record,
+                             std::optional<VertexRef> in) -> Status {
+      std::string_view rest = record.value, out_key;
+      if (!GetBytes(&rest, &out_key)) return Damaged();
+      if (in) {
+        value.clear();
+        storage::PutBigEndian64(in->bits, &value);
+        value += rest;
+        return to.Add(bins_.Of(storage::GetBigEndian16(out_key.data())), out_key, value);
+      }
+      RecordSource source;
+      if (!GetSource(&rest, &source)) return Damaged();
+      RETURN_IF_ERROR(turns->WaitForTurn(bin));
+      return ReportMissing(source, record.key, ColumnRole::kEnd);
     };
+    RETURN_IF_ERROR(Join(by_in_id_.get(), bin, resolve));
+    by_in_id_->Drop(bin);
+    return to.Finish();
+  }
+
+  Status ResolveOut(size_t bin, BinTurns* turns) {
+    BinWriter to(loaded_.by_out.get(), context_->ChunkBytes());
+    std::string key;
+    const auto resolve = [&](const RecordBatch::Record& record,
+                             std::optional<VertexRef> out) -> Status {
+      std::string_view rest = record.value;
+      if (rest.size() < sizeof(uint64_t)) return Damaged();
+      const VertexRef in{storage::GetBigEndian64(rest.data())};
+      rest.remove_prefix(sizeof(uint64_t));
+      RecordSource source;
+      uint64_t label = 0;
+      if (!GetSource(&rest, &source) || !GetVarint(&rest, &label)) return Damaged();
+      if (out) {
+        key.clear();
+        PutEdgeKey({*out, in, static_cast<LabelId>(label)}, &key);
+        return to.Add(bins_.Of(out->partition()), key, rest);
+      }
+      RETURN_IF_ERROR(turns->WaitForTurn(bin));
+      return ReportMissing(source, record.key, ColumnRole::kStart);
+    };
+    RETURN_IF_ERROR(Join(by_out_id_.get(), bin, resolve));
+    by_out_id_->Drop(bin);
+    return to.Finish();
+  }
+
+  Status NumberBin(size_t bin) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<SortedBin> records, loaded_.by_out->Open(bin));
+    RollingStream edges = context_->OpenStream(storage::Family::kEdges);
+    BinWriter by_in(loaded_.by_in.get(), context_->ChunkBytes());
+    BinWriter ids(ids_.get(), context_->ChunkBytes());
+    EdgeKeyParts last;
+    std::string key, value;
+    uint64_t count = 0;
     while (true) {
-      ASSIGN_OR_RETURN(bool more, (*sorter)->Next());
+      ASSIGN_OR_RETURN(const bool more, records->Next());
       if (!more) break;
-      RETURN_IF_ERROR(stream.Add((*sorter)->key(), (*sorter)->value()));
-      if (++count == kReportEvery) report();
+      const EdgeKeyParts edge = ReadEdgeKey(records->key());
+      std::string_view rest = records->value(), id_bytes;
+      if (!GetBytes(&rest, &id_bytes)) return Damaged();
+      const uint64_t number = context_->writer->AssignEdge(edge.out, !id_bytes.empty());
+      if (count++ == 0 || edge.label != last.label ||
+          edge.out.partition() != last.out.partition()) {
+        loaded_.first_numbers[edge.out.partition()][edge.label] = number;
+      }
+      last = edge;
+      value.clear();
+      storage::AppendEdgeHead(edge.label, edge.in, edge.out, &value);
+      value += records->value();
+      key.clear();
+      storage::PutBigEndian64(number, &key);
+      RETURN_IF_ERROR(edges.Add(key, value));
+      if (!id_bytes.empty()) {
+        const std::string id_key = storage::EdgeIdKey(id_bytes, bins_.num_partitions());
+        const size_t id_bin = bins_.Of(storage::GetBigEndian16(id_key.data()));
+        RETURN_IF_ERROR(ids.Add(id_bin, id_key, key));
+      }
+      value.clear();
+      storage::PutBigEndian64(edge.in.bits, &value);
+      storage::PutBigEndian32(edge.label, &value);
+      storage::PutBigEndian64(edge.out.bits, &value);
+      RETURN_IF_ERROR(by_in.Add(bins_.Of(edge.in.partition()), value, key));
     }
-    report();
-    Free(sorter);
+    Progressed(count);
+    RETURN_IF_ERROR(by_in.Finish());
+    RETURN_IF_ERROR(ids.Finish());
+    return edges.Close();
+  }
+
+  Status WriteIds(size_t bin) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<SortedBin> records, ids_->Open(bin));
+    RollingStream stream = context_->OpenStream(storage::Family::kEdgeIds);
+    uint64_t count = 0;
+    while (true) {
+      ASSIGN_OR_RETURN(const bool more, records->Next());
+      if (!more) break;
+      RETURN_IF_ERROR(stream.Add(records->key(), records->value()));
+      ++count;
+    }
+    Progressed(count);
     return stream.Close();
   }
 
   LoadContext* const context_;
-  const VertexMap& vertices_;
-  std::unique_ptr<ExternalSorter> by_edge_id_, by_in_, by_out_, ends_, ids_;
-  RollingStream edges_;
+  LoadedVertices* const vertices_;
+  const Bins bins_;
+  LoadedEdges loaded_;
+  std::unique_ptr<BinSorter> by_edge_id_, by_in_id_, by_out_id_, ids_;
 };
 
 }  // namespace
 
-Status LoadEdges(LoadContext* context, const VertexMap& vertices) {
+StatusOr<LoadedEdges> LoadEdges(LoadContext* context, LoadedVertices* vertices) {
   return EdgeStage(context, vertices).Run();
 }
 

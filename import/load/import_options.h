@@ -30,6 +30,7 @@ struct ImportOptions {
   std::string report;    // a file for JSON lines; empty: none
   std::string temp_dir;  // for sorting
   ProgressMode progress = ProgressMode::kNone;
+  bool snapshot = true;  // of a new graph, beside it
 };
 
 struct ImportSummary {
@@ -38,6 +39,9 @@ struct ImportSummary {
   std::map<std::string, uint64_t> skipped;  // rows per code
   std::vector<std::string> warnings;
   uint64_t spilled_bytes = 0;
+  bool appended = false;        // to a graph, which has no snapshot now
+  uint32_t snapshot_files = 0;  // of a new graph; 0: there is no snapshot
+  uint64_t snapshot_bytes = 0;
   double seconds = 0;
 
   uint64_t num_skipped() const;

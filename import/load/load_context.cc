@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 namespace koios::import {
@@ -27,7 +28,26 @@ std::string RawLine(const std::string& path, uint64_t offset) {
   return line;
 }
 
+constexpr size_t kMaxThreads = 256;
+// Families whose files are written at the same time.
+constexpr size_t kFilesAtOnce = 4;
+constexpr size_t kMaxChunkBytes = size_t{256} << 10;
+
 }  // namespace
+
+size_t LoadContext::num_threads() const {
+  const size_t asked = options->threads > 0 ? static_cast<size_t>(options->threads)
+                                            : std::thread::hardware_concurrency();
+  return std::clamp<size_t>(asked, 1, kMaxThreads);
+}
+
+size_t LoadContext::ChunkBytes() const {
+  return std::min<size_t>(kMaxChunkBytes, Eighths(1) / num_threads() / target.bins.size() / 4);
+}
+
+RollingStream LoadContext::OpenStream(storage::Family family) const {
+  return RollingStream(writer, family, Eighths(1) / num_threads() / kFilesAtOnce);
+}
 
 Status ReportRow(LoadContext* context, const RecordSource& source, RowCode code, uint32_t column,
                  std::string message) {

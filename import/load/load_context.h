@@ -1,9 +1,9 @@
 // What the stages of one import share, and how its memory is divided among them.
-// The memory is cut into eighths. Stages that run at the same time never hold more than eight:
-//   reading      chunks and parsed blocks 2, the sorters that take them in 2 + 2 (or one of 4)
-//   resolving    merging the sorter before 1, filling the next 4
-//   writing      merging 1, labels 1, indexed properties 1 (or edge ends 4, edge ids 1), the files
-//                of one or two families 1
+// The memory is cut into eighths:
+//   records put aside (sort/bin_sorter.h) and the table of ids 4, of which the table at most 2;
+//     with the bins that are open 6
+//   chunks and parsed blocks while reading 1, then the files that are being written
+//   the snapshots that are being built 1
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,15 @@
 #include <vector>
 
 #include "import/load/bad_rows.h"
+#include "import/load/bins.h"
 #include "import/load/import_options.h"
 #include "import/load/label_cache.h"
 #include "import/load/progress.h"
 #include "import/load/record_block.h"
 #include "import/load/rolling_stream.h"
+#include "import/load/row_encoder.h"
 #include "import/load/source_table.h"
-#include "import/sort/external_sorter.h"
+#include "import/sort/bin_sorter.h"
 #include "storage/bulk_writer.h"
 #include "storage/graph_view.h"
 
@@ -32,16 +34,15 @@ struct LoadContext {
   BadRows* bad_rows = nullptr;
   Progress* progress = nullptr;
   std::vector<uint64_t> rows_by_file;
+  SortRoom* room = nullptr;
+  EncodeTarget target{Bins(1, 1)};
   uint64_t spilled_bytes = 0;
 
   uint64_t Eighths(uint64_t count) const { return options->memory_bytes / 8 * count; }
-  SortOptions Sorting(uint64_t eighths) const {
-    return SortOptions{options->temp_dir, Eighths(eighths), Eighths(1)};
-  }
-  // Files in writing get half an eighth each.
-  RollingStream OpenStream(storage::Family family) const {
-    return RollingStream(writer, family, Eighths(1) / 2);
-  }
+  size_t num_threads() const;
+  // What one thread may put aside of its own before it hands it on, in all bins.
+  size_t ChunkBytes() const;
+  RollingStream OpenStream(storage::Family family) const;
   // Nodes come first in the numbering of files.
   const SourceTable& Table(uint32_t file) const {
     const size_t num_nodes = sources->nodes.size();

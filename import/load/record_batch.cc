@@ -8,16 +8,16 @@ constexpr size_t kMaxBytes = size_t{256} << 10;
 
 }  // namespace
 
-Status RecordBatch::Fill(ExternalSorter* sorter) {
+Status RecordBatch::Fill(SortedBin* bin) {
   bytes_.clear();
   places_.clear();
   records_.clear();
   while (places_.size() < kMaxRecords && bytes_.size() < kMaxBytes) {
-    ASSIGN_OR_RETURN(bool more, sorter->Next());
+    ASSIGN_OR_RETURN(bool more, bin->Next());
     if (!more) break;
-    bytes_.append(sorter->key());
+    bytes_.append(bin->key());
     const size_t key_end = bytes_.size();
-    bytes_.append(sorter->value());
+    bytes_.append(bin->value());
     places_.push_back({key_end, bytes_.size()});
   }
   const std::string_view bytes = bytes_;

@@ -1,4 +1,4 @@
-// A few sorted records copied out of a sorter, so that what concerns many of them at once (look-ups
+// A few sorted records copied out of a bin, so that what concerns many of them at once (look-ups
 // in the graph that is appended to) is one call.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/status.h"
-#include "import/sort/external_sorter.h"
+#include "import/sort/bin_sorter.h"
 
 namespace koios::import {
 
@@ -17,9 +17,9 @@ class RecordBatch {
     std::string_view key, value;
   };
 
-  // Replaces the content by the next records; empty at the end of the sorter. Bounded in number and
+  // Replaces the content by the next records; empty at the end of the bin. Bounded in number and
   // bytes.
-  Status Fill(ExternalSorter* sorter);
+  Status Fill(SortedBin* bin);
   const std::vector<Record>& records() const { return records_; }
 
  private:

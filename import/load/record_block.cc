@@ -1,6 +1,7 @@
 #include "import/load/record_block.h"
 
 #include "core/value_codec.h"
+#include "storage/codec/keys.h"
 
 namespace koios::import {
 
@@ -20,12 +21,28 @@ bool GetSource(std::string_view* input, RecordSource* source) {
   return true;
 }
 
-void RecordBlock::Add(std::string_view key, std::string_view value) {
-  const uint32_t sizes[2] = {static_cast<uint32_t>(key.size()),
-                             static_cast<uint32_t>(value.size())};
-  bytes_.append(reinterpret_cast<const char*>(sizes), sizeof(sizes));
-  bytes_.append(key);
-  bytes_.append(value);
+void PutEdgeKey(const EdgeKeyParts& parts, std::string* out) {
+  storage::PutBigEndian16(static_cast<uint16_t>(parts.out.partition()), out);
+  storage::PutBigEndian32(parts.label, out);
+  storage::PutBigEndian48(parts.out.local(), out);
+  storage::PutBigEndian64(parts.in.bits, out);
+}
+
+EdgeKeyParts ReadEdgeKey(std::string_view key) {
+  EdgeKeyParts parts;
+  parts.label = storage::GetBigEndian32(key.data() + 2);
+  parts.out =
+      VertexRef::Make(storage::GetBigEndian16(key.data()), storage::GetBigEndian48(key.data() + 6));
+  parts.in.bits = storage::GetBigEndian64(key.data() + 12);
+  return parts;
+}
+
+EdgeKeyParts ReadEdgeKeyByOutVertex(std::string_view key) {
+  EdgeKeyParts parts;
+  parts.out.bits = storage::GetBigEndian64(key.data());
+  parts.label = storage::GetBigEndian32(key.data() + 8);
+  parts.in.bits = storage::GetBigEndian64(key.data() + 12);
+  return parts;
 }
 
 void RecordBlock::AddBad(const BadRow& row) {

@@ -5,9 +5,15 @@
 namespace koios::import {
 namespace {
 
-// What RocksDB keeps per key of a file until the file is finished.
-constexpr uint64_t kBytesPerRecord = 8;
 constexpr uint64_t kLeastRecords = uint64_t{1} << 17;
+
+// What is kept per key of a file until the file is finished: of ids for the filter, else one key
+// per block.
+uint64_t BytesPerRecord(storage::Family family) {
+  const bool has_filter =
+      family == storage::Family::kVertexIds || family == storage::Family::kEdgeIds;
+  return has_filter ? 8 : 1;
+}
 
 }  // namespace
 
@@ -15,7 +21,7 @@ RollingStream::RollingStream(storage::BulkWriter* writer, storage::Family family
                              uint64_t memory_bytes)
     : writer_(writer),
       family_(family),
-      max_records_(std::max(memory_bytes / kBytesPerRecord, kLeastRecords)) {}
+      max_records_(std::max(memory_bytes / BytesPerRecord(family), kLeastRecords)) {}
 
 Status RollingStream::Add(std::string_view key, std::string_view value) {
   if (stream_ != nullptr && num_records_ == max_records_) RETURN_IF_ERROR(Close());

@@ -16,15 +16,14 @@ namespace koios::import {
 namespace {
 
 // Records of short rows take up to this many times the row's own bytes.
-constexpr uint64_t kBlockGrowth = 24;
+constexpr uint64_t kBlockGrowth = 16;
 constexpr uint64_t kMinChunkBytes = uint64_t{4} << 10;
 constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 20;
-constexpr size_t kMaxThreads = 256;
 
 struct ParseTask {
   std::shared_ptr<const RowEncoder> encoder;
   Chunk chunk;
-  RecordBlock block;
+  std::unique_ptr<RecordBlock> block;
   uint32_t file = 0;
 };
 
@@ -70,9 +69,9 @@ class ChunkStream {
  private:
   Status Open(const SourceTable& table) {
     const uint32_t file = first_file_ + static_cast<uint32_t>(next_table_) - 1;
-    ASSIGN_OR_RETURN(
-        std::unique_ptr<RowEncoder> encoder,
-        RowEncoder::Create(table, file, *context_->sources, context_->writer, context_->labels));
+    ASSIGN_OR_RETURN(std::unique_ptr<RowEncoder> encoder,
+                     RowEncoder::Create(table, file, *context_->sources, context_->target,
+                                        context_->writer, context_->labels));
     encoder_ = std::move(encoder);
     ASSIGN_OR_RETURN(auto source,
                      OpenByteSource(table.path, MaxWindowBytes(context_->options->memory_bytes)));
@@ -99,29 +98,28 @@ class ChunkStream {
 
 Status ReadTables(LoadContext* context, const std::string& stage,
                   const std::vector<SourceTable>& tables, uint32_t first_file,
-                  const std::function<Status(const RecordBlock&)>& consume) {
+                  const std::function<Status(RecordBlock*)>& consume) {
   if (tables.empty()) return OkStatus();
   context->progress->StartStage(stage, TotalBytes(tables));
-  const int asked = context->options->threads;
-  const size_t num_threads = std::clamp<size_t>(
-      asked > 0 ? static_cast<size_t>(asked) : std::thread::hardware_concurrency(), 1, kMaxThreads);
+  const size_t num_threads = context->num_threads();
   const size_t in_flight = 2 * num_threads + 2;
   const uint64_t chunk_bytes =
-      std::clamp(context->Eighths(2) / in_flight / kBlockGrowth, kMinChunkBytes, kMaxChunkBytes);
+      std::clamp(context->Eighths(1) / in_flight / kBlockGrowth, kMinChunkBytes, kMaxChunkBytes);
   ChunkStream chunks(context, tables, first_file, chunk_bytes);
   OrderedPipeline<ParseTask> pipeline(num_threads, in_flight);
   return pipeline.Run([&](ParseTask* task) { return chunks.Next(task); },
                       [&](ParseTask* task, uint64_t number) {
+                        task->block = std::make_unique<RecordBlock>(context->target.bins);
                         return task->encoder->EncodeChunk(
                             task->chunk, [&] { return pipeline.WaitForTurn(number); },
-                            &task->block);
+                            task->block.get());
                       },
                       [&](ParseTask* task) -> Status {
-                        context->rows_by_file[task->file] += task->block.num_rows;
-                        context->progress->AddRows(task->block.num_rows);
-                        RETURN_IF_ERROR(task->block.ForEachBad(
+                        context->rows_by_file[task->file] += task->block->num_rows;
+                        context->progress->AddRows(task->block->num_rows);
+                        RETURN_IF_ERROR(task->block->ForEachBad(
                             [context](const BadRow& bad) { return context->bad_rows->Add(bad); }));
-                        return consume(task->block);
+                        return consume(task->block.get());
                       });
 }
 

@@ -17,6 +17,6 @@ namespace koios::import {
 // `first_file` is the number of tables[0] among the files of the import.
 Status ReadTables(LoadContext* context, const std::string& stage,
                   const std::vector<SourceTable>& tables, uint32_t first_file,
-                  const std::function<Status(const RecordBlock&)>& consume);
+                  const std::function<Status(RecordBlock*)>& consume);
 
 }  // namespace koios::import

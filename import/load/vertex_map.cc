@@ -40,7 +40,13 @@ bool SameId(const Value& a, const Value& b) {
 }  // namespace
 
 std::string DescribeIdKey(std::string_view key) {
-  auto id = IdOfKey(key);
+  uint32_t partition = 0;
+  std::string_view id_bytes;
+  return storage::SplitIdKey(key, &partition, &id_bytes).ok() ? DescribeId(id_bytes) : "?";
+}
+
+std::string DescribeId(std::string_view id_bytes) {
+  const auto id = storage::DecodeIdBytes(id_bytes);
   if (!id.ok()) return "?";
   if (id->kind() != ValueKind::kString) return std::to_string(id->AsInteger());
   return "'" + std::string(TruncateUtf8(id->AsString(), 100)) + "'";
@@ -86,7 +92,7 @@ Status LookUpEdges(const storage::GraphView& view, const std::vector<RecordBatch
   return OkStatus();
 }
 
-EndpointResolver::EndpointResolver(const VertexMap& map, const storage::GraphView* existing,
+EndpointResolver::EndpointResolver(const VertexMap::OfBin& map, const storage::GraphView* existing,
                                    size_t buffer_bytes)
     : existing_(existing) {
   if (map.file != nullptr) {

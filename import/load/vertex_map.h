@@ -1,6 +1,6 @@
-// VertexMap: which reference each vertex id of the load got, as a run on disk sorted by the id's
-// key, and the resolver that walks it beside sorted endpoints. This is a sort-merge join: memory
-// does not depend on the number of vertices.
+// VertexMap: which reference each vertex id of the load got, as runs on disk sorted by the id's
+// key, one per bin, and the resolver that walks one beside the sorted ends of that bin. This is a
+// sort-merge join: memory does not depend on the number of vertices.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,17 @@
 namespace koios::import {
 
 struct VertexMap {
-  std::unique_ptr<TempFile> file;  // null: the load has no vertices
-  Run run;                         // id key -> VertexKey
+  struct OfBin {
+    std::unique_ptr<TempFile> file;  // null: the bin has no vertices of the load
+    Run run;                         // id key -> VertexKey
+  };
+  std::vector<OfBin> bins;
 };
 
 // The key of an id family in words: 'abc' or 42.
 std::string DescribeIdKey(std::string_view key);
+// Of the bytes of an id.
+std::string DescribeId(std::string_view id_bytes);
 
 // Vertices of the records' keys in a graph: result[i] for records[i]; nullopt where there is none.
 // Keys that are equal are looked up once. With `exactly`, a string that only spells an integer id
@@ -38,7 +43,8 @@ Status LookUpEdges(const storage::GraphView& view, const std::vector<RecordBatch
 class EndpointResolver {
  public:
   // `existing` may be null.
-  EndpointResolver(const VertexMap& map, const storage::GraphView* existing, size_t buffer_bytes);
+  EndpointResolver(const VertexMap::OfBin& map, const storage::GraphView* existing,
+                   size_t buffer_bytes);
 
   // REQUIRES: keys ascend within a batch and from batch to batch.
   Status Resolve(const RecordBatch& batch, std::vector<std::optional<VertexRef>>* result);

@@ -111,7 +111,7 @@ Status ExternalSorter::Finish() {
   ReleaseBuffer();
   const size_t fan_in = std::clamp<size_t>(options_.merge_bytes / kMinReadBuffer, 2, kMaxFanIn);
   RETURN_IF_ERROR(MergeToFanIn(fan_in));
-  return StartMerge(std::move(runs_));
+  return StartMerge(runs_);
 }
 
 // Merges neighbouring runs, which keeps the sort stable, until at most `fan_in` are left.
@@ -140,7 +140,7 @@ Status ExternalSorter::MergeToFanIn(size_t fan_in) {
   return OkStatus();
 }
 
-Status ExternalSorter::StartMerge(std::vector<Run> runs) {
+Status ExternalSorter::StartMerge(const std::vector<Run>& runs) {
   readers_.clear();
   heap_.clear();
   advance_top_ = false;
@@ -193,14 +193,16 @@ StatusOr<bool> ExternalSorter::NextMerged() {
 StatusOr<bool> ExternalSorter::Next() {
   DCHECK(merging_);
   if (!readers_.empty()) return NextMerged();
-  if (next_entry_ >= num_entries_) {
-    ReleaseBuffer();
-    return false;
-  }
+  if (next_entry_ >= num_entries_) return false;
   const Record record = RecordAt(entries_[next_entry_++].at);
   key_ = record.key;
   value_ = record.value;
   return true;
+}
+
+Status ExternalSorter::Rewind() {
+  next_entry_ = 0;
+  return runs_.empty() ? OkStatus() : StartMerge(runs_);
 }
 
 }  // namespace koios::import

@@ -33,6 +33,8 @@ class ExternalSorter {
   Status Finish();
   // False at the end. Key and value live until the next call.
   StatusOr<bool> Next();
+  // To before the first record. After Finish.
+  Status Rewind();
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
 
@@ -54,7 +56,7 @@ class ExternalSorter {
   void SortEntries();
   Status Spill();
   Status MergeToFanIn(size_t fan_in);
-  Status StartMerge(std::vector<Run> runs);
+  Status StartMerge(const std::vector<Run>& runs);
   void ReleaseBuffer();
   bool Less(size_t a, size_t b) const;  // readers
   void SiftDown(size_t slot);

@@ -26,6 +26,7 @@ struct Flow {
   bool at_home = true;      // the row stands at the home of its instance
   bool ordered = false;     // an order() came before: rows carry ordinals
   bool mixed = false;       // and may have overtaken each other since
+  bool in_place = false;    // in a scope that runs in place: nothing is sent
   bool one_row = false;     // there is at most one row of each instance
   // Since the last barrier, rows on their way here have changed or read the graph.
   bool changes = false;

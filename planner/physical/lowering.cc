@@ -42,6 +42,11 @@ bool IsInLockStep(const Chain& part) {
                      [](const Op& op) { return TraitsOf(op).waits || TraitsOf(op).waits_in_loop; });
 }
 
+// Whether the first thing that is done needs the element that is there.
+bool StartsAtElement(const Chain& chain) {
+  return !chain.ops.empty() && TraitsOf(chain.ops.front()).reads_graph;
+}
+
 template <typename Names>
 void CopyNames(const std::vector<std::string>& names, Names* out) {
   for (const std::string& name : names) out->Add(std::string(name));
@@ -146,6 +151,7 @@ plan::Operator* Lowering::Add() {
 }
 
 void Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
+  if (flow_.in_place) return;
   plan::Exchange* exchange = Add()->mutable_exchange();
   exchange->set_key(key);
   exchange->set_slot(slot);
@@ -156,6 +162,7 @@ void Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
 }
 
 void Lowering::AddHashExchange(const std::vector<uint32_t>& slots) {
+  if (flow_.in_place) return;
   AddExchange(plan::Exchange::HASH);
   plan::Exchange* exchange =
       plan_->mutable_operators(plan_->operators_size() - 1)->mutable_exchange();
@@ -196,7 +203,9 @@ void Lowering::ToHomeInOrder() {
   ToHome();
   if (!flow_.ordered || !flow_.mixed) return;
   plan::Operator* added = Add();
-  added->mutable_order()->add_keys()->set_slot(SlotOf(kOrdinalName));
+  plan::SortKey* key = added->mutable_order()->add_keys();
+  key->set_slot(SlotOf(kOrdinalName));
+  key->set_ordinal(true);
   added->set_ordinal_slot(SlotOf(kOrdinalName));
   flow_.mixed = false;
 }
@@ -290,7 +299,8 @@ void Lowering::Lower(const Project& op) {
 }
 
 void Lowering::Lower(const Unfold&) {
-  if (!flow_.ordered && flow_.one_row) {  // the order of the one list is the traversal's
+  if (!flow_.ordered && flow_.one_row &&
+      !flow_.in_place) {  // the order of the one list is the traversal's
     SlotOf(kOrdinalName);
     flow_.ordered = true;
     flow_.mixed = false;
@@ -372,7 +382,7 @@ void Lowering::Lower(const Dedup& op) {
 
 void Lowering::Lower(const Reduce& op) {
   const bool folds = op.function == plan::Reduce::FOLD || op.function == plan::Reduce::FOLD_WITH;
-  if (!folds) {  // shares are put together at home
+  if (!folds && !flow_.in_place) {  // shares are put together at home
     plan::Reduce* partial = Add()->mutable_reduce();
     partial->set_function(op.function);
     partial->set_stage(plan::PARTIAL);
@@ -384,7 +394,7 @@ void Lowering::Lower(const Reduce& op) {
   flow_.ordered = false;
   plan::Reduce* reduce = Add()->mutable_reduce();
   reduce->set_function(op.function);
-  reduce->set_stage(plan::FINAL);
+  reduce->set_stage(flow_.in_place && !folds ? plan::WHOLE : plan::FINAL);
   if (!op.operator_.empty()) {
     reduce->set_seed(EncodeValue(op.seed));
     reduce->set_operator_(op.operator_);
@@ -465,11 +475,14 @@ void Lowering::Lower(const Mutate& op) {
 void Lowering::Lower(const Scope& op) {
   const bool serial = std::any_of(op.bodies.begin(), op.bodies.end(),
                                   [](const Chain& body) { return HasEffects(body); });
+  // The rows stay where they are.
+  if (op.in_place && StartsAtElement(op.bodies[0])) ToOwner(0);
   // One after the other in the order that they have: sorting behind would wait for all of them.
   if (serial && flow_.ordered) ToHomeInOrder();
   const Flow before = flow_;
   plan::Operator* enter_operator = Add();
   enter_operator->mutable_scope_enter()->set_serial(serial);
+  enter_operator->mutable_scope_enter()->set_in_place(op.in_place);
   if (!serial && std::any_of(op.bodies.begin(), op.bodies.end(), HasFrontier)) {
     enter_operator->mutable_scope_enter()->set_window(kFrontiers);
   }
@@ -479,6 +492,7 @@ void Lowering::Lower(const Scope& op) {
   std::vector<OpenEnd> ends;
   std::vector<uint32_t> alternatives;
   for (const Chain& body : op.bodies) {
+    outside.in_place = outside.in_place || op.in_place;
     const uint32_t first = LowerBody(body, outside, enter, &ends);
     if (&body != &op.bodies.front()) alternatives.push_back(first);
     outside.ends.clear();  // alternatives are entered from the exit
@@ -492,7 +506,7 @@ void Lowering::Lower(const Scope& op) {
   exit->set_absent(op.absent);
   for (uint32_t alternative : alternatives) exit->add_alternatives(alternative);
   for (const std::string& name : op.carried) exit->add_carry_slots(SlotOf(name));
-  flow_.mixed = flow_.mixed || !serial;  // instances are done in any order
+  flow_.mixed = flow_.mixed || !(serial || op.in_place);  // instances are done in any order
   FinishScope(op, before);
 }
 

@@ -54,6 +54,12 @@ struct Before {
 // In a child of one traverser few rows meet after so many hops; they are not worth the look-up.
 constexpr int kHopsOfFew = 2;
 
+// Whether the op goes along the edges: a degree is looked up sooner than its row is merged.
+bool IsWalked(const Op& op) {
+  const Expand* expand = As<Expand>(op);
+  return expand != nullptr && expand->to != plan::Expand::DEGREE;
+}
+
 class Placing {
  public:
   bool changed() const { return changed_; }
@@ -71,7 +77,7 @@ class Placing {
       RunChildren(&op, befores[i], behind);
       Pass(op, &behind);
       const bool many = befores[i].converge && befores[i].hops >= kHopsOfFew;
-      const bool merges = As<Expand>(op) && many && MayMerge(behind.reads) && !behind.stops;
+      const bool merges = IsWalked(op) && many && MayMerge(behind.reads) && !behind.stops;
       Op merge{Merge{}, op.span, op.step};
       ops.push_back(std::move(op));
       if (merges) ops.push_back(std::move(merge));

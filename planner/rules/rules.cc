@@ -35,6 +35,7 @@ const std::vector<Rule>& Rules() {
       {"breadth_first", "where the order shows, iterations of a loop come one after the other",
        BreadthFirst},
       {"merge_bulk", "rows that came to the same vertex go on as one", MergeBulk},
+      {"run_in_place", "a child that is a chain runs for many rows at once", RunInPlace},
   };
   return kRules;
 }

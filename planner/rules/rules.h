@@ -54,6 +54,7 @@ bool TopK(Chain* root);
 bool VisitInTurn(Chain* root);
 bool BreadthFirst(Chain* root);
 bool MergeBulk(Chain* root);
+bool RunInPlace(Chain* root);
 
 // After the rules: UNIMPLEMENTED when rows could be changed that an early stop behind would have
 // spared.

@@ -63,14 +63,24 @@ std::optional<int64_t> CanonicalDecimal(std::string_view text) {
 }
 
 void AppendIdBytes(const Value& id, std::string* out) {
-  if (id.kind() == ValueKind::kLong) {
-    out->push_back(kLongTag);
-    PutBigEndian64(static_cast<uint64_t>(id.AsInteger()) ^ kSignBit, out);
-    return;
-  }
+  if (id.kind() == ValueKind::kLong) return AppendNumberId(id.AsInteger(), out);
   CHECK(id.kind() == ValueKind::kString);
+  AppendTextId(id.AsString(), out);
+}
+
+void AppendNumberId(int64_t number, std::string* out) {
+  out->push_back(kLongTag);
+  PutBigEndian64(static_cast<uint64_t>(number) ^ kSignBit, out);
+}
+
+void AppendTextId(std::string_view text, std::string* out) {
   out->push_back(kStringTag);
-  out->append(id.AsString());
+  out->append(text);
+}
+
+std::optional<int64_t> NumberOfIdBytes(std::string_view bytes) {
+  if (bytes.size() != 9 || bytes[0] != kLongTag) return std::nullopt;
+  return static_cast<int64_t>(GetBigEndian64(bytes.data() + 1) ^ kSignBit);
 }
 
 std::string IdBytes(const Value& id) {
@@ -80,9 +90,7 @@ std::string IdBytes(const Value& id) {
 }
 
 StatusOr<Value> DecodeIdBytes(std::string_view bytes) {
-  if (bytes.size() == 9 && bytes[0] == kLongTag) {
-    return Value::Long(static_cast<int64_t>(GetBigEndian64(bytes.data() + 1) ^ kSignBit));
-  }
+  if (const auto number = NumberOfIdBytes(bytes)) return Value::Long(*number);
   if (!bytes.empty() && bytes[0] == kStringTag) return Value::String(std::string(bytes.substr(1)));
   return DataLoss("A stored id is damaged.");
 }

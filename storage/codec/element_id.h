@@ -30,6 +30,10 @@ std::optional<int64_t> CanonicalDecimal(std::string_view text);
 // Appends type tag and id bytes. REQUIRES: `id` is normalised.
 void AppendIdBytes(const Value& id, std::string* out);
 std::string IdBytes(const Value& id);
+void AppendNumberId(int64_t number, std::string* out);
+void AppendTextId(std::string_view text, std::string* out);
+// nullopt: the id is a string.
+std::optional<int64_t> NumberOfIdBytes(std::string_view bytes);
 // The whole input is one id; DATA_LOSS else.
 StatusOr<Value> DecodeIdBytes(std::string_view bytes);
 

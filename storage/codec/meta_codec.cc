@@ -14,6 +14,7 @@ int PartsSize(MetaKind kind) {
     case MetaKind::kFormat:
     case MetaKind::kVersion:
     case MetaKind::kNextVertexId:
+    case MetaKind::kLogStart:
       return 0;
     case MetaKind::kLabelName:
     case MetaKind::kKeyName:
@@ -63,6 +64,17 @@ StatusOr<MetaKey> DecodeMetaKey(std::string_view bytes) {
   if (size >= 4) key.first = GetBigEndian32(bytes.data());
   if (size == 8) key.second = GetBigEndian32(bytes.data() + 4);
   return key;
+}
+
+std::string LogKey(uint64_t version) {
+  std::string key(1, kLogPrefix);
+  PutBigEndian64(version, &key);
+  return key;
+}
+
+StatusOr<uint64_t> DecodeLogKey(std::string_view bytes) {
+  if (bytes.size() != 9 || bytes[0] != kLogPrefix) return Damaged();
+  return GetBigEndian64(bytes.data() + 1);
 }
 
 std::string EncodeMetaNumber(uint64_t number) {

@@ -11,8 +11,11 @@
 //   'v' label 4             vertices of the label   'e' label 4  its edges (varint; 0: none)
 //   'n' partition 2         next vertex local, next edge local (varints)
 //   's' partition 2         its snapshot (varints): version; number, bytes and check of its file
-//   and
-//                           of the older ones it reads from; empty: none
+//                           and of the older ones it reads from; empty: none
+//   'l'                     log start varint: all commits after this version are in the log, and
+//                           snapshots say what the graph was at it
+//   '~' version 8           the log of commits: delta/commit_record.h, of the commits up to it;
+//                           behind all facts
 #pragma once
 
 #include <cstdint>
@@ -40,6 +43,7 @@ enum class MetaKind : char {
   kEdgeCount = 'e',
   kNextLocals = 'n',
   kSnapshot = 's',
+  kLogStart = 'l',
 };
 
 // A meta key in parts; those that the kind lacks are 0.
@@ -51,6 +55,11 @@ struct MetaKey {
 
 std::string EncodeMetaKey(const MetaKey& key);
 StatusOr<MetaKey> DecodeMetaKey(std::string_view bytes);  // DATA_LOSS
+
+// Of the record that ends at the version. Its first byte tells it from facts.
+inline constexpr char kLogPrefix = '~';
+std::string LogKey(uint64_t version);
+StatusOr<uint64_t> DecodeLogKey(std::string_view bytes);  // DATA_LOSS
 
 std::string EncodeMetaNumber(uint64_t number);
 StatusOr<uint64_t> DecodeMetaNumber(std::string_view bytes);

@@ -14,13 +14,7 @@ Status DamagedVertex() { return DataLoss("A vertex record is damaged."); }
 Status DamagedEdge() { return DataLoss("An edge record is damaged."); }
 
 void AppendProperties(std::span<const std::pair<KeyId, Value>> properties, std::string* out) {
-  std::string bytes;
-  for (const auto& [key, value] : properties) {
-    PutVarint(key, out);
-    bytes.clear();
-    EncodeValue(value, &bytes);
-    PutBytes(bytes, out);
-  }
+  for (const auto& [key, value] : properties) AppendProperty(key, value, out);
 }
 
 bool GetName(std::string_view* input, uint32_t* name) {
@@ -50,8 +44,7 @@ void SortProperties(KeyedProperties* properties) {
 std::string EncodeVertexRecord(LabelId label, const Value& id,
                                std::span<const std::pair<KeyId, Value>> properties) {
   std::string out;
-  PutVarint(label, &out);
-  PutBytes(IdBytes(id), &out);
+  AppendVertexHead(label, IdBytes(id), &out);
   AppendProperties(properties, &out);
   return out;
 }
@@ -59,12 +52,46 @@ std::string EncodeVertexRecord(LabelId label, const Value& id,
 std::string EncodeEdgeRecord(const EdgeRef& edge, const std::optional<Value>& id,
                              std::span<const std::pair<KeyId, Value>> properties) {
   std::string out;
-  PutVarint(edge.label, &out);
-  PutBigEndian64(edge.in.bits, &out);
-  PutVarint(edge.out.local(), &out);
+  AppendEdgeHead(edge.label, edge.in, edge.out, &out);
   PutBytes(id ? IdBytes(*id) : std::string(), &out);
   AppendProperties(properties, &out);
   return out;
+}
+
+void AppendVertexHead(LabelId label, std::string_view id_bytes, std::string* out) {
+  PutVarint(label, out);
+  PutBytes(id_bytes, out);
+}
+
+void AppendEdgeHead(LabelId label, VertexRef in, VertexRef out_vertex, std::string* out) {
+  PutVarint(label, out);
+  PutBigEndian64(in.bits, out);
+  PutVarint(out_vertex.local(), out);
+}
+
+void AppendProperty(KeyId key, const Value& value, std::string* out) {
+  PutVarint(key, out);
+  // Most values are short: one byte for the length, put right where they are not.
+  const size_t length_at = out->size();
+  out->push_back(0);
+  EncodeValue(value, out);
+  const size_t size = out->size() - length_at - 1;
+  if (size < 0x80) {
+    (*out)[length_at] = static_cast<char>(size);
+    return;
+  }
+  std::string length;
+  PutVarint(size, &length);
+  out->replace(length_at, 1, length);
+}
+
+void AppendTextProperty(KeyId key, std::string_view text, std::string* out) {
+  size_t length_bytes = 1;
+  for (size_t rest = text.size() >> 7; rest > 0; rest >>= 7) ++length_bytes;
+  PutVarint(key, out);
+  PutVarint(1 + length_bytes + text.size(), out);
+  out->push_back(static_cast<char>(ValueKind::kString));
+  PutBytes(text, out);
 }
 
 Status ParseVertexRecord(std::string_view bytes, VertexRecord* out) {

@@ -33,6 +33,13 @@ std::string EncodeVertexRecord(LabelId label, const Value& id,
 std::string EncodeEdgeRecord(const EdgeRef& edge, const std::optional<Value>& id,
                              std::span<const std::pair<KeyId, Value>> properties);
 
+// The same records piece by piece, without Values: a head, of an edge its id bytes with their
+// length first (value_codec.h; empty: assigned), and the properties by ascending key.
+void AppendVertexHead(LabelId label, std::string_view id_bytes, std::string* out);
+void AppendEdgeHead(LabelId label, VertexRef in, VertexRef out_vertex, std::string* out);
+void AppendProperty(KeyId key, const Value& value, std::string* out);
+void AppendTextProperty(KeyId key, std::string_view text, std::string* out);
+
 // Views into the record's bytes.
 struct VertexRecord {
   LabelId label = kNoName;

@@ -1,12 +1,27 @@
 #include "storage/rocks/bulk_stream.h"
 
+#include <utility>
+
 #include "storage/codec/element_id.h"
 #include "storage/codec/index_entry.h"
+#include "storage/store_errors.h"
 
 namespace koios::storage {
 namespace {
 
 constexpr uint64_t kFileBytes = uint64_t{256} << 20;
+constexpr char kCreating[] = "Creating a file of the load";
+constexpr char kWriting[] = "Writing a file of the load";
+
+// Only where somebody asks for keys that are not there. Numbers are dense: a file has all of those
+// between its first and its last.
+bool NeedsFilter(Family family) {
+  return family == Family::kVertexIds || family == Family::kEdgeIds;
+}
+
+Status WithoutFolder(const Status& status, const std::string& path) {
+  return WithoutPath(status, path.substr(0, path.rfind('/')));
+}
 
 }  // namespace
 
@@ -37,26 +52,45 @@ FileStream::~FileStream() {
 Status FileStream::Add(std::string_view key, std::string_view value) {
   RETURN_IF_ERROR(failed_);
   if (closed_) return FailedPrecondition("The stream is closed.");
-  if (!last_key_.empty() && key <= last_key_) return failed_ = WrongOrder(key);
+  const std::string_view last = LastKey();
+  if (!last.empty() && key <= last) return failed_ = WrongOrder(key);
   if (failed_ = Learn(key, value); !failed_.ok()) return failed_;
-  if (file_ == nullptr) {
-    current_ = {new_path_(), std::string(key), {}};
-    file_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(), options_);
-    failed_ = FromRocks(file_->Open(current_.path), "Creating a file of the load");
+  if (current_.path.empty()) {
+    failed_ = OpenFile(key);
     RETURN_IF_ERROR(failed_);
   }
-  failed_ = FromRocks(file_->Put(AsSlice(key), AsSlice(value)), "Writing a file of the load");
+  failed_ = Put(key, value);
   RETURN_IF_ERROR(failed_);
-  last_key_.assign(key);
+  if (table_ == nullptr) last_key_.assign(key);
   ++facts_.records[static_cast<size_t>(family_)];
-  if (file_->FileSize() >= kFileBytes) failed_ = FinishFile();
+  if ((table_ != nullptr ? table_->bytes() : file_->FileSize()) >= kFileBytes) {
+    failed_ = FinishFile();
+  }
   return failed_;
+}
+
+Status FileStream::OpenFile(std::string_view key) {
+  current_ = {new_path_(), std::string(key), {}};
+  if (NeedsFilter(family_)) {
+    file_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(), options_);
+    return FromRocks(file_->Open(current_.path), kCreating);
+  }
+  auto table = TableFile::Create(SnapshotDisk::Real(), current_.path, BlockBytesOf(family_));
+  RETURN_IF_ERROR(WithoutFolder(table.status(), current_.path));
+  table_ = *std::move(table);
+  return OkStatus();
+}
+
+Status FileStream::Put(std::string_view key, std::string_view value) {
+  if (table_ == nullptr) return FromRocks(file_->Put(AsSlice(key), AsSlice(value)), kWriting);
+  const Status added = table_->Add(key, value);
+  return added.ok() ? added : WithoutFolder(added, current_.path);
 }
 
 Status FileStream::Close() {
   RETURN_IF_ERROR(failed_);
   if (closed_) return FailedPrecondition("The stream is closed already.");
-  if (file_ != nullptr) failed_ = FinishFile();
+  if (!current_.path.empty()) failed_ = FinishFile();
   RETURN_IF_ERROR(failed_);
   for (const auto& [name, kind] : seen_kinds_) {
     facts_.NoteKind(static_cast<LabelId>(name >> 32), static_cast<KeyId>(name), kind);
@@ -67,10 +101,13 @@ Status FileStream::Close() {
 }
 
 Status FileStream::FinishFile() {
-  RETURN_IF_ERROR(FromRocks(file_->Finish(), "Writing a file of the load"));
+  last_key_ = std::string(LastKey());
+  RETURN_IF_ERROR(table_ != nullptr ? WithoutFolder(table_->Finish(), current_.path)
+                                    : FromRocks(file_->Finish(), kWriting));
   file_ = nullptr;
+  table_ = nullptr;
   current_.last_key = last_key_;
-  facts_.files[static_cast<size_t>(family_)].push_back(std::move(current_));
+  facts_.files[static_cast<size_t>(family_)].push_back(std::exchange(current_, {}));
   return OkStatus();
 }
 
@@ -127,7 +164,7 @@ Status FileStream::LearnProperties(LabelId label, std::string_view properties) {
 }
 
 Status FileStream::WrongOrder(std::string_view key) const {
-  if (key != last_key_) {
+  if (key != LastKey()) {
     return FailedPrecondition("The records of a load are not sorted by their keys.");
   }
   std::string what = "record";

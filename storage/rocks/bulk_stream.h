@@ -14,6 +14,7 @@
 
 #include "storage/bulk_writer.h"
 #include "storage/rocks/database.h"
+#include "storage/rocks/tables/table_file.h"
 
 namespace koios::storage {
 
@@ -57,7 +58,14 @@ class FileStream final : public BulkStream {
  private:
   Status Learn(std::string_view key, std::string_view value);
   Status LearnProperties(LabelId label, std::string_view properties);
+  // Of the record before; a file of ours keeps it itself.
+  std::string_view LastKey() const {
+    return table_ != nullptr ? table_->last_key() : std::string_view(last_key_);
+  }
   Status WrongOrder(std::string_view key) const;
+  // A file is made by RocksDB's own writer, or, without a filter, by ours.
+  Status OpenFile(std::string_view key);
+  Status Put(std::string_view key, std::string_view value);
   Status FinishFile();
 
   Family family_;
@@ -67,6 +75,7 @@ class FileStream final : public BulkStream {
   std::function<bool(uint64_t)> is_assigned_;
   std::function<void(LoadFacts*)> close_;
   std::unique_ptr<rocksdb::SstFileWriter> file_;
+  std::unique_ptr<TableFile> table_;
   IngestFile current_;
   LoadFacts facts_;
   std::unordered_map<uint64_t, ValueKind> seen_kinds_;  // label << 32 | key

@@ -39,9 +39,14 @@ class RocksBulkWriter final : public BulkWriter {
   bool IndexVertices(LabelId label, KeyId key) override;
   VertexIndexes vertex_indexes() const override;
   VertexRef AssignVertex(const Value& id) override;
+  uint64_t AssignVertices(uint32_t partition, uint64_t count) override;
+  void NoteVertexId(int64_t id) override;
   Value AssignVertexId() override;
   uint64_t AssignEdge(VertexRef out, bool has_id) override;
   StatusOr<std::unique_ptr<BulkStream>> OpenStream(Family family) override;
+  StatusOr<std::unique_ptr<SnapshotBuilder>> OpenSnapshot(uint32_t partition,
+                                                          size_t budget_bytes) override;
+  void AddSnapshot(uint32_t partition, const BuiltSnapshot& built) override;
   StatusOr<BulkSummary> Finish() override;
 
  private:
@@ -69,6 +74,7 @@ class RocksBulkWriter final : public BulkWriter {
   size_t open_streams_ KOIOS_GUARDED_BY(mutex_) = 0;
   bool broken_ KOIOS_GUARDED_BY(mutex_) = false;  // a stream ended without Close
   uint64_t next_file_ KOIOS_GUARDED_BY(mutex_) = 1;
+  NamedSnapshots snapshots_ KOIOS_GUARDED_BY(mutex_);
   LoadFacts facts_;  // Finish's
 
   std::vector<std::atomic<uint64_t>> next_vertex_, next_edge_;  // by partition
@@ -138,14 +144,20 @@ VertexIndexes RocksBulkWriter::vertex_indexes() const {
 }
 
 VertexRef RocksBulkWriter::AssignVertex(const Value& id) {
-  if (id.kind() == ValueKind::kLong && id.AsInteger() < std::numeric_limits<int64_t>::max() / 2) {
-    int64_t next = next_vertex_id_.load();
-    while (next <= id.AsInteger() &&
-           !next_vertex_id_.compare_exchange_weak(next, id.AsInteger() + 1)) {
-    }
-  }
+  if (id.kind() == ValueKind::kLong) NoteVertexId(id.AsInteger());
   const uint32_t partition = PartitionOfId(id, num_partitions_);
-  return VertexRef::Make(partition, next_vertex_[partition].fetch_add(1));
+  return VertexRef::Make(partition, AssignVertices(partition, 1));
+}
+
+uint64_t RocksBulkWriter::AssignVertices(uint32_t partition, uint64_t count) {
+  return next_vertex_[partition].fetch_add(count);
+}
+
+void RocksBulkWriter::NoteVertexId(int64_t id) {
+  if (id >= std::numeric_limits<int64_t>::max() / 2) return;
+  int64_t next = next_vertex_id_.load();
+  while (next <= id && !next_vertex_id_.compare_exchange_weak(next, id + 1)) {
+  }
 }
 
 Value RocksBulkWriter::AssignVertexId() { return Value::Long(next_vertex_id_.fetch_add(1)); }
@@ -273,6 +285,15 @@ Status RocksBulkWriter::WriteMetaFile(MetaState* next_meta) {
   }
   next_meta->NoteVertexId(next_vertex_id_.load() - 1);
   next_meta->SetVersion(next_meta->version() + 1);
+  // The log begins anew: it knows nothing of the load, but for the snapshots that come with it.
+  next_meta->RestartLog(next_meta->version());
+  {
+    MutexLock lock(&mutex_);
+    if (snapshots_.size() < num_partitions_) snapshots_.clear();
+    for (const auto& [partition, snapshot] : snapshots_) {
+      next_meta->SetSnapshot(partition, snapshot);
+    }
+  }
 
   rocksdb::SstFileWriter file(rocksdb::EnvOptions(),
                               state().CurrentDatabase()->FileOptions(Family::kMeta));
@@ -303,6 +324,26 @@ Status RocksBulkWriter::Ingest() {
                    "Ingesting the load");
 }
 
+StatusOr<std::unique_ptr<SnapshotBuilder>> RocksBulkWriter::OpenSnapshot(uint32_t partition,
+                                                                         size_t budget_bytes) {
+  if (owned_ == nullptr) {
+    return FailedPrecondition("A snapshot is written beside the load of a new graph only.");
+  }
+  SnapshotBuildOptions options;
+  options.folder = state().snapshot_folder();
+  options.version = state().meta.version() + 1;
+  options.partition = partition;
+  options.num_partitions = num_partitions_;
+  options.budget_bytes = budget_bytes;
+  RETURN_IF_ERROR(MakeFolder(options.folder));
+  return std::make_unique<SnapshotBuilder>(options);
+}
+
+void RocksBulkWriter::AddSnapshot(uint32_t partition, const BuiltSnapshot& built) {
+  MutexLock lock(&mutex_);
+  snapshots_[partition] = {state().meta.version() + 1, {built.file}};
+}
+
 StatusOr<BulkSummary> RocksBulkWriter::Finish() {
   if (finished_) return FailedPrecondition("The load is finished already.");
   MetaState next_meta;
@@ -319,13 +360,14 @@ StatusOr<BulkSummary> RocksBulkWriter::Finish() {
   RETURN_IF_ERROR(CheckGivenIds());
   RETURN_IF_ERROR(WriteMetaFile(&next_meta));
   StoreAccess::State& to = state();
-  if (to.cache != nullptr) to.cache->TouchAll(next_meta.version());
   RETURN_IF_ERROR(Ingest());
   to.MarkVersion(next_meta.version());
   finished_ = true;
   to.window = ConflictWindow(next_meta.version(), to.options.conflict_window_keys);
   BulkSummary summary = Summary(next_meta);
-  to.Publish(std::move(next_meta));
+  to.log_bytes = 0;
+  Readable readable = to.OpenReadable(next_meta);
+  to.Publish(std::move(next_meta), std::move(readable));
   RETURN_IF_ERROR(RemovePath(ingest_path_));
   if (owned_ != nullptr) {
     owned_ = nullptr;
@@ -340,6 +382,11 @@ BulkSummary RocksBulkWriter::Summary(const MetaState& meta) const {
   const NameTable& labels = meta.schema().labels;
   for (const auto& [label, count] : facts_.vertices) summary.vertices[labels.Name(label)] = count;
   for (const auto& [label, count] : facts_.edges) summary.edges[labels.Name(label)] = count;
+  MutexLock lock(&mutex_);
+  for (const auto& [partition, snapshot] : snapshots_) {
+    ++summary.snapshot_files;
+    summary.snapshot_bytes += snapshot.files.front().bytes;
+  }
   return summary;
 }
 

@@ -9,6 +9,7 @@
 #include "storage/check.h"
 #include "storage/codec/element_id.h"
 #include "storage/data_folder.h"
+#include "storage/disk/files.h"
 #include "storage/graph_view_contract.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
@@ -299,6 +300,40 @@ TEST_F(BulkWriterTest, AFreshLoadAppearsByPublishing) {
   EXPECT_FALSE(folder->HasGraph("g"));
   ASSERT_TRUE(folder->PublishGraph("g", staged, false).ok());
   EXPECT_EQ(CountVertices(*folder->OpenGraph("g").value()->View()), 8u);
+}
+
+// A load's own snapshots are named when there is one of each partition; else they are garbage.
+TEST(BulkWriterSnapshotTest, CountWhenThereIsOneOfEachPartition) {
+  for (const bool all : {true, false}) {
+    TempFolder folder;
+    auto writer = BulkWriter::Create(folder / "g", TestOptions()).value();
+    const uint32_t num_partitions = writer->num_partitions();
+    for (uint32_t p = all ? 0 : 1; p < num_partitions; ++p) {
+      const auto builder = writer->OpenSnapshot(p, size_t{1} << 20).value();
+      writer->AddSnapshot(p, builder->Finish().value());
+    }
+    EXPECT_EQ(writer->Finish().value().snapshot_files, all ? num_partitions : 0);
+    writer = nullptr;
+    const auto store = GraphStore::Open(folder / "g", TestOptions()).value();
+    EXPECT_TRUE(Check(*store)->ok());
+    const auto files = ListFolder(folder / "g/snapshots").value();
+    EXPECT_EQ(files.size(), all ? num_partitions : 0);
+    const auto append = BulkWriter::Append(store.get()).value();
+    EXPECT_EQ(append->OpenSnapshot(0, size_t{1} << 20).status().code(),
+              StatusCode::kFailedPrecondition);
+  }
+}
+
+TEST(BulkWriterNumbersTest, OfSeveralVerticesAtOnce) {
+  TempFolder folder;
+  const auto writer = BulkWriter::Create(folder / "g", TestOptions()).value();
+  const uint64_t first = writer->AssignVertices(1, 5);
+  EXPECT_EQ(writer->AssignVertices(1, 2), first + 5);
+  EXPECT_EQ(writer->AssignVertices(0, 1), first);
+  writer->NoteVertexId(41);
+  EXPECT_EQ(writer->AssignVertexId().AsInteger(), 42);
+  writer->NoteVertexId(7);
+  EXPECT_EQ(writer->AssignVertexId().AsInteger(), 43);
 }
 
 }  // namespace

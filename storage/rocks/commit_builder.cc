@@ -485,8 +485,7 @@ void CommitBuilder::ApplyDrops() {
     if (!stored.id_bytes.empty()) {
       Delete(Family::kEdgeIds, EdgeIdKey(stored.id_bytes, num_partitions));
     }
-    group_.touched.push_back(stored.edge.out);
-    group_.touched.push_back(stored.edge.in);
+    group_.record->DropEdge(stored.edge);
     group_.meta->AddEdges(stored.edge.label, -1);
   }
   // In the order of their keys: RocksDB finds the place of each beside the one before it.
@@ -501,6 +500,7 @@ void CommitBuilder::ApplyDrops() {
     Delete(Family::kVertexLabels, VertexLabelKey(vertex, stored.label));
     Delete(Family::kVertexIds, VertexIdKey(stored.id_bytes, num_partitions));
     for (const std::string& key : IndexKeys(vertex, stored)) Delete(Family::kVertexIndex, key);
+    group_.record->DropVertex(vertex, stored.label, stored.id_bytes);
     group_.meta->AddVertices(stored.label, -1);
   }
 }
@@ -523,10 +523,20 @@ void CommitBuilder::ApplyAdded() {
     edge.label = group_.meta->InternLabel(added.label, max_names).value();
     EncodeEdge(edge, edge_ids_[i], Intern(edge.label, added.properties), num_partitions, &records);
     group_.meta->AddEdges(edge.label, 1);
-    group_.touched.push_back(edge.out);
-    group_.touched.push_back(edge.in);
   }
-  for (const FamilyRecord& record : records) Put(record.family, record.key, record.value);
+  for (const FamilyRecord& record : records) {
+    Put(record.family, record.key, record.value);
+    NoteAdded(record);
+  }
+}
+
+void CommitBuilder::NoteAdded(const FamilyRecord& record) {
+  if (record.family == Family::kVertices) {
+    group_.record->AddVertex(DecodeVertexKey(record.key).value(), record.value);
+  }
+  if (record.family == Family::kEdges) {
+    group_.record->AddEdge(DecodeEdgeKey(record.key).value(), record.value);
+  }
 }
 
 void CommitBuilder::ApplyChanges() {
@@ -539,14 +549,17 @@ void CommitBuilder::ApplyChanges() {
     }
     for (const std::string& key : after) Put(Family::kVertexIndex, key, "");
     const Value id = DecodeIdBytes(stored.id_bytes).value();
-    Put(Family::kVertices, VertexKey(vertex),
-        EncodeVertexRecord(stored.label, id, stored.properties));
+    const std::string record = EncodeVertexRecord(stored.label, id, stored.properties);
+    Put(Family::kVertices, VertexKey(vertex), record);
+    group_.record->SetVertex(vertex, record);
   }
   for (auto& [edge_id, stored] : changed_edges_) {
     Merge(stored.edge.label, edge_changes_[edge_id], &stored.properties);
     std::optional<Value> id;
     if (!stored.id_bytes.empty()) id = DecodeIdBytes(stored.id_bytes).value();
-    Put(Family::kEdges, EdgeKey(edge_id), EncodeEdgeRecord(stored.edge, id, stored.properties));
+    const std::string record = EncodeEdgeRecord(stored.edge, id, stored.properties);
+    Put(Family::kEdges, EdgeKey(edge_id), record);
+    group_.record->SetEdge(edge_id, record);
   }
 }
 

@@ -19,6 +19,7 @@
 #include "core/status.h"
 #include "storage/codec/records.h"
 #include "storage/conflict/conflict_window.h"
+#include "storage/delta/commit_record.h"
 #include "storage/meta_state.h"
 #include "storage/numbers.h"
 #include "storage/rocks/database.h"
@@ -36,7 +37,7 @@ struct CommitGroup {
   Numbers* numbers = nullptr;
   MetaState* meta = nullptr;  // the state after the commits so far
   rocksdb::WriteBatchWithIndex* effects = nullptr;
-  std::vector<VertexRef> touched;  // vertices whose edge ends changed, some more than once
+  CommitRecord* record = nullptr;  // what they changed
   // The last one was so large that its effects are not indexed: none can follow in this group.
   bool is_full = false;
 };
@@ -102,6 +103,7 @@ class CommitBuilder {
   std::vector<std::string> IndexKeys(VertexRef vertex, const StoredVertex& stored) const;
   KeyedProperties Intern(LabelId label, const PropertyList& properties);
   void Merge(LabelId label, const Changes& changes, KeyedProperties* properties);
+  void NoteAdded(const FamilyRecord& record);
   void Put(Family family, const std::string& key, const std::string& value);
   void Delete(Family family, const std::string& key);
 

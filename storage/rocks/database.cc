@@ -37,7 +37,7 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family,
   rocksdb::ColumnFamilyOptions out;
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
-  table.block_size = family == Family::kEdgeEnds ? 16 * 1024 : 8 * 1024;
+  table.block_size = BlockBytesOf(family);
   table.cache_index_and_filter_blocks = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
   table.format_version = 5;
@@ -74,6 +74,8 @@ rocksdb::DBOptions MakeDbOptions(OpenMode mode, const StoreOptions& options,
 }
 
 }  // namespace
+
+size_t BlockBytesOf(Family family) { return family == Family::kEdgeEnds ? 16 * 1024 : 8 * 1024; }
 
 Status FromRocks(const rocksdb::Status& status, std::string_view doing) {
   if (status.ok()) return OkStatus();

@@ -29,6 +29,9 @@ inline std::string_view AsView(const rocksdb::Slice& slice) {
 // begins the message: "Reading the graph". The message names no path; the log has RocksDB's words.
 Status FromRocks(const rocksdb::Status& status, std::string_view doing);
 
+// Of a family's files, before compression.
+size_t BlockBytesOf(Family family);
+
 // How a database is opened: made anew; with the families that its older format lacks; as it is.
 enum class OpenMode : uint8_t { kCreate, kAddFamilies, kAsItIs };
 

@@ -4,7 +4,7 @@
 
 namespace koios::storage {
 
-void EdgeEndReader::Seek(const AdjacencyKey& key, std::string_view after) {
+void EdgeEndReader::Seek(const EndsKey& key, std::string_view after) {
   // vertex 8 | direction 1 | label 4, and the same with its last part one higher.
   std::array<char, 13> prefix{};
   StoreBigEndian64(key.vertex.bits, prefix.data());

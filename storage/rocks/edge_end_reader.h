@@ -9,9 +9,15 @@
 #include "core/status.h"
 #include "core/types.h"
 #include "storage/rocks/database.h"
-#include "storage/rocks/memory/adjacency_cache.h"
 
 namespace koios::storage {
+
+// The ends of one vertex in one direction (out or in), of one label or (kNoName) all.
+struct EndsKey {
+  VertexRef vertex;
+  Direction direction = Direction::kOut;
+  LabelId label = kNoName;
+};
 
 class EdgeEndReader {
  public:
@@ -19,7 +25,7 @@ class EdgeEndReader {
 
   // Positions at the first end of the key's vertex, direction and label (kNoName: all) that is
   // after the key `after` (empty: at the first).
-  void Seek(const AdjacencyKey& key, std::string_view after);
+  void Seek(const EndsKey& key, std::string_view after);
   bool Valid() const { return iterator_->Valid(); }
   // After !Valid(): whether the end was reached in good order.
   Status status() const { return FromRocks(iterator_->status(), "Reading edges"); }

@@ -10,8 +10,9 @@
 #include "core/log.h"
 #include "storage/rocks/commit_builder.h"
 #include "storage/rocks/index/index_turns.h"
-#include "storage/rocks/memory/store_memory.h"
 #include "storage/rocks/opening.h"
+#include "storage/rocks/snapshots/background_fold.h"
+#include "storage/rocks/snapshots/commit_log.h"
 #include "storage/rocks/snapshots/named_snapshots.h"
 #include "storage/rocks/store_state.h"
 #include "storage/store_errors.h"
@@ -22,6 +23,9 @@ namespace {
 
 constexpr size_t kMaxGroupCommits = 256;
 constexpr size_t kMaxGroupBytes = size_t{64} << 20;
+// Of a log whose delta is not in memory, as no snapshot is below it: longer ones begin anew.
+constexpr uint64_t kMaxLogBytes = uint64_t{256} << 20;
+constexpr int64_t kRoomWaitNs = 5'000'000;
 
 bool HasEffects(const WriteBatch& batch) {
   return !batch.vertices.empty() || !batch.edges.empty() || !batch.vertex_properties.empty() ||
@@ -43,6 +47,7 @@ Growth GrowthOf(const WriteBatch& batch) {
 StatusOr<MetaState> ReadMeta(std::unique_ptr<rocksdb::Iterator> records) {
   MetaState meta;
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
+    if (AsView(records->key()).starts_with(kLogPrefix)) break;
     RETURN_IF_ERROR(meta.Load(AsView(records->key()), AsView(records->value())));
   }
   RETURN_IF_ERROR(FromRocks(records->status(), "Reading the graph"));
@@ -56,36 +61,69 @@ Status GraphStore::State::LoadMeta() {
                    ReadMeta(std::unique_ptr<rocksdb::Iterator>(from->db()->NewIterator(
                        rocksdb::ReadOptions(), from->family(Family::kMeta)))));
   window = ConflictWindow(loaded.version(), options.conflict_window_keys);
-  Publish(std::move(loaded));
+  if (!loaded.log_start()) {
+    // What is named is of the graph as it is, or of no use.
+    const NamedSnapshots& named = loaded.snapshots();
+    const bool current = std::all_of(named.begin(), named.end(), [&](const auto& one) {
+      return one.second.version == loaded.version();
+    });
+    if (current) {
+      loaded.SetLogStart(loaded.version());
+    } else {
+      loaded.RestartLog(loaded.version());
+    }
+  }
+  Readable opened = OpenReadable(loaded);
+  log_bytes = opened.delta == nullptr ? 0 : opened.delta->record_bytes();
+  Publish(std::move(loaded), std::move(opened));
   return OkStatus();
 }
 
-void GraphStore::State::Publish(MetaState next_meta) {
+Readable GraphStore::State::OpenReadable(const MetaState& loaded) {
+  Readable opened;
+  opened.base = OpenNamedSnapshots(snapshot_folder(), loaded);
+  if (opened.base == nullptr) return {};
+  opened.delta = std::make_shared<Delta>(loaded.num_partitions(), options.memory->deltas);
+  const Status replayed =
+      ReplayLog(*CurrentDatabase(), *loaded.log_start(), loaded.version(), opened.delta.get());
+  if (replayed.ok()) return opened;
+  KLOG_WARNING("{} Reading is slow until there are new snapshots.", MessageOf(replayed));
+  return {};
+}
+
+void GraphStore::State::Publish(MetaState next_meta, Readable next_readable) {
   meta = std::move(next_meta);
   if (numbers == nullptr) numbers = std::make_shared<Numbers>(meta.num_partitions());
   numbers->SkipTo(meta);
   auto next_view =
       std::make_shared<const RocksView>(CurrentDatabase(), meta.version(), meta.num_partitions(),
-                                        std::make_shared<const Schema>(meta.schema()), cache);
-  std::shared_ptr<const SnapshotSet> next_opened;
+                                        std::make_shared<const Schema>(meta.schema()));
   {
+    // The old ones go when the lock is free.
     MutexLock lock(&view_mutex);
-    const bool same = opened_snapshots != nullptr &&
-                      opened_snapshots->version() == meta.version() &&
-                      snapshots == meta.snapshots();
-    if (same) next_opened = opened_snapshots;
+    view.swap(next_view);
+    std::swap(readable, next_readable);
+    snapshots = meta.snapshots();
   }
-  if (next_opened == nullptr) next_opened = OpenNamedSnapshots(snapshot_folder(), meta);
-  MutexLock lock(&view_mutex);
-  view.swap(next_view);
-  opened_snapshots.swap(next_opened);
-  snapshots = meta.snapshots();
+  if (folds != nullptr) folds->Look();
 }
 
 std::shared_ptr<const GraphView> GraphStore::State::QueryView() const {
-  MutexLock lock(&view_mutex);
-  if (opened_snapshots == nullptr || !opened_snapshots->Damage().ok()) return view;
-  return std::make_shared<const SnapshotView>(opened_snapshots, view);
+  std::shared_ptr<const RocksView> truth;
+  Readable from;
+  {
+    MutexLock lock(&view_mutex);
+    truth = view;
+    from = readable;
+  }
+  if (from.base == nullptr) return truth;
+  if (!from.base->Damage().ok()) {
+    if (folds != nullptr) folds->Look();
+    return truth;
+  }
+  if (from.delta->empty()) from.delta = nullptr;
+  return std::make_shared<const SnapshotView>(std::move(from.base), std::move(from.delta),
+                                              std::move(truth));
 }
 
 Status GraphStore::State::WriteEffects(Growth growth, rocksdb::WriteBatch* effects, bool sync) {
@@ -108,7 +146,72 @@ void GraphStore::State::AnswerAll(std::span<PendingCommit* const> group, const S
   for (PendingCommit* commit : group) commit->result = status;
 }
 
+void GraphStore::State::Log(const CommitRecord& record, MetaState* next_meta,
+                            rocksdb::WriteBatch* effects) {
+  const size_t limit = deltas().limit_bytes();
+  const bool read = CurrentReadable().base != nullptr;
+  // What is as large as that is read from the truth until it is in a snapshot; so is everything
+  // when nobody makes room.
+  const bool fits =
+      record.MostDeltaBytes() <= limit / 2 && (folds != nullptr || deltas().used_bytes() < limit);
+  if (read ? fits : log_bytes + record.bytes().size() <= kMaxLogBytes) {
+    PutLogRecord(*CurrentDatabase(), next_meta->version(), record.bytes(), effects);
+    return;
+  }
+  TrimLog(*CurrentDatabase(), next_meta->version(), effects);
+  next_meta->RestartLog(next_meta->version());
+}
+
+void GraphStore::State::PublishCommits(MetaState next_meta, const CommitRecord& record) {
+  Readable next = CurrentReadable();
+  log_bytes += record.bytes().size();
+  if (next_meta.log_start() == next_meta.version()) {
+    next = {};
+    log_bytes = 0;
+  }
+  if (next.base != nullptr) {
+    const Status applied = next.delta->Apply(next_meta.version(), record.bytes());
+    if (!applied.ok()) {
+      KLOG_ERROR("{}", MessageOf(applied));
+      next = {};
+    }
+  }
+  Publish(std::move(next_meta), std::move(next));
+}
+
+Status GraphStore::State::Name(Naming* naming) {
+  if (waits_for_room) RETURN_IF_ERROR(OpenGraphFilesForWriting(this));
+  if (naming->version < *meta.log_start()) {
+    return Aborted("The graph was loaded or repaired while its snapshots were built.");
+  }
+  const std::shared_ptr<Database> to = CurrentDatabase();
+  Delta* const delta = naming->readable.delta.get();
+  RETURN_IF_ERROR(ReplayLog(*to, naming->applied, meta.version(), delta));
+  MetaState next_meta = meta;
+  for (const auto& [p, snapshot] : naming->snapshots) next_meta.SetSnapshot(p, snapshot);
+  next_meta.SetLogStart(naming->version);
+  rocksdb::WriteBatch effects;
+  TrimLog(*to, naming->version, &effects);
+  next_meta.TakeChanges([&](std::string_view key, std::string_view value) {
+    effects.Put(to->family(Family::kMeta), AsSlice(key), AsSlice(value)).PermitUncheckedError();
+  });
+  RETURN_IF_ERROR(WriteEffects(Growth::kShrinks, &effects));
+  log_bytes = delta->record_bytes();
+  Publish(std::move(next_meta), naming->readable);
+  return OkStatus();
+}
+
+Status GraphStore::State::Forget() {
+  Publish(meta, {});
+  return OkStatus();
+}
+
 size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
+  if (group[0]->naming != nullptr || group[0]->forgets) {
+    const Status done = group[0]->naming != nullptr ? Name(group[0]->naming) : Forget();
+    group[0]->result = done.ok() ? StatusOr<CommitResult>(CommitResult{}) : WithoutPath(done, path);
+    return 1;
+  }
   const Status writable = waits_for_room ? OpenGraphFilesForWriting(this) : OkStatus();
   if (!writable.ok()) {
     AnswerAll(group, WithoutPath(writable, path));
@@ -125,16 +228,13 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
   MetaState next_meta = meta;
   const std::shared_ptr<Database> to = CurrentDatabase();
   rocksdb::WriteBatchWithIndex effects(rocksdb::BytewiseComparator(), 0, /*overwrite_key=*/true);
+  CommitRecord record(meta.version());
   CommitGroup shared{to.get(),   &options, &window, turns.get(), numbers.get(),
-                     &next_meta, &effects, {},      false};
+                     &next_meta, &effects, &record, false};
   size_t taken = 0;
-  bool names = false;
-  while (taken < group.size() && group[taken]->work == nullptr) {
+  while (taken < group.size() && group[taken]->naming == nullptr && !group[taken]->forgets &&
+         group[taken]->work == nullptr) {
     PendingCommit* commit = group[taken++];
-    if (commit->snapshots != nullptr) {
-      for (const auto& [p, snapshot] : *commit->snapshots) next_meta.SetSnapshot(p, snapshot);
-      names = true;
-    }
     if (!HasEffects(*commit->batch)) {
       commit->result = CommitResult{next_meta.version(), {}, {}, {}, {}};
       continue;
@@ -147,21 +247,16 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
     const bool full = shared.is_full || effects.GetWriteBatch()->GetDataSize() > kMaxGroupBytes;
     if (low || full) break;
   }
-  if (next_meta.version() == meta.version() && !names) return taken;
+  if (next_meta.version() == meta.version()) return taken;
 
+  Log(record, &next_meta, effects.GetWriteBatch());
   next_meta.TakeChanges([&](std::string_view key, std::string_view value) {
     effects.Put(to->family(Family::kMeta), AsSlice(key), AsSlice(value)).PermitUncheckedError();
   });
-  if (cache != nullptr) {
-    std::sort(shared.touched.begin(), shared.touched.end());
-    const auto last = std::unique(shared.touched.begin(), shared.touched.end());
-    shared.touched.erase(last, shared.touched.end());
-    for (const VertexRef vertex : shared.touched) cache->Touch(vertex, next_meta.version());
-  }
   const Status written = WriteEffects(growth, effects.GetWriteBatch());
   if (written.ok()) {
     MarkVersion(next_meta.version());
-    Publish(std::move(next_meta));
+    PublishCommits(std::move(next_meta), record);
     return taken;
   }
   for (PendingCommit* commit : group.first(taken)) {
@@ -189,9 +284,18 @@ StatusOr<CommitResult> GraphStore::State::RunWork(const TurnWork& work) {
   }
   if (next_meta) {
     MarkVersion(next_meta->version());
-    Publish(*std::move(next_meta));
+    Publish(*std::move(next_meta), CurrentReadable());
   }
   return CommitResult{meta.version(), {}, {}, {}, {}};
+}
+
+Status GraphStore::State::WaitForRoom(const CommitWatch& watch) {
+  while (folds != nullptr && deltas().used_bytes() >= deltas().limit_bytes()) {
+    if (watch) RETURN_IF_ERROR(watch());
+    if (!deltas().AskForRoom()) break;
+    deltas().WaitForChange(kRoomWaitNs);
+  }
+  return OkStatus();
 }
 
 StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
@@ -206,17 +310,20 @@ StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
   auto state = std::make_unique<State>(path, options);
   ASSIGN_OR_RETURN(state->holder, FileLock::Acquire(path + "/" + kHolderFile, options.read_only,
                                                     "The graph in '" + path + "'"));
-  if (auto pool = AdjacencyOf(options); pool != nullptr) {
-    state->cache = std::make_shared<AdjacencyCache>(std::move(pool));
-  }
   const Status opened = exists ? OpenGraphFiles(state.get()) : CreateGraphFiles(state.get());
   RETURN_IF_ERROR(WithWayOut(opened));
   if (!options.read_only && !options.repair) FinishIndexes(state.get());
+  if (options.folds_in_background && !options.read_only) {
+    state->folds = std::make_shared<BackgroundFold>(state.get());
+    state->folds->Look();
+  }
   return std::unique_ptr<GraphStore>(new GraphStore(std::move(state)));
 }
 
 GraphStore::GraphStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
-GraphStore::~GraphStore() = default;
+GraphStore::~GraphStore() {
+  if (state_->folds != nullptr) state_->folds->Stop();
+}
 
 StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch, const CommitWatch& watch,
                                           CommitTurn* turn) {
@@ -224,6 +331,7 @@ StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch, const CommitW
   if (state.options.read_only) {
     return OpenForReadingOnly();
   }
+  RETURN_IF_ERROR(state.WaitForRoom(watch));
   PendingCommit self;
   self.batch = &batch;
   self.watch = &watch;
@@ -290,8 +398,9 @@ uint64_t GraphStore::DiskBytes() const {
   }
   return bytes;
 }
-uint64_t GraphStore::CachedAdjacencyBytes() const {
-  return state_->cache == nullptr ? 0 : state_->cache->ByteSize();
+uint64_t GraphStore::DeltaBytes() const {
+  const Readable readable = state_->CurrentReadable();
+  return readable.delta == nullptr ? 0 : readable.delta->bytes();
 }
 Status GraphStore::Compact() { return state_->CurrentDatabase()->Compact(); }
 

@@ -30,9 +30,15 @@ struct StoreOptions {
   uint32_t num_partitions = 16;  // at creation; afterwards the graph's own number counts
   // Shared with other stores; null: one of the store's own, with these bytes.
   std::shared_ptr<StoreMemory> memory;
-  size_t block_cache_bytes = size_t{256} << 20;      // with the write buffers
-  size_t write_buffer_bytes = size_t{64} << 20;      // memtables of all families
-  size_t adjacency_cache_bytes = size_t{256} << 20;  // decoded adjacency; 0: none
+  size_t block_cache_bytes = size_t{256} << 20;  // with the write buffers
+  size_t write_buffer_bytes = size_t{64} << 20;  // memtables of all families
+  // What was committed since the snapshots, in memory. Commits wait for a fold when it is full.
+  size_t delta_bytes = size_t{64} << 20;
+  // Snapshots are made in the background, where there are none, when one is damaged, or when the
+  // delta on top has become large. Without it commits that don't fit the delta make all be read
+  // from the truth, until BuildSnapshots.
+  bool folds_in_background = false;
+  size_t fold_bytes = size_t{64} << 20;  // memory for that; beyond it data waits in a file
   int max_open_files = 256;
   // What stays free on the disk: commits that would take of it are refused (RESOURCE_EXHAUSTED), so
   // that there is room to write the tables of what was accepted. Those that only drop may take it
@@ -80,6 +86,7 @@ class GraphStore {
   // `watch` is asked now and then until the batch is applied; an error ends the commit, and nothing
   // is changed. Any thread may be the one that asks.
   // `turn` is of a request that runs again when it was refused.
+  // Waits for a fold when the delta is full; `watch` is asked meanwhile.
   StatusOr<CommitResult> Commit(const WriteBatch& batch, const CommitWatch& watch = nullptr,
                                 CommitTurn* turn = nullptr);
 
@@ -91,9 +98,9 @@ class GraphStore {
 
   const std::string& path() const;
   uint32_t num_partitions() const;
-  // Bytes of the graph's files, and of its decoded adjacency in memory.
+  // Bytes of the graph's files, and of what was committed since its snapshots in memory.
   uint64_t DiskBytes() const;
-  uint64_t CachedAdjacencyBytes() const;
+  uint64_t DeltaBytes() const;
   // Deletes the graph's folder once the store and its views are gone.
   void RemoveWhenClosed();
   // Writes memtables to files and compacts all families: for benchmarks and tests.

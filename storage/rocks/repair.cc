@@ -9,6 +9,7 @@
 #include "storage/disk/high_water_mark.h"
 #include "storage/rocks/mends.h"
 #include "storage/rocks/opening.h"
+#include "storage/rocks/snapshots/commit_log.h"
 #include "storage/rocks/store_state.h"
 #include "storage/store_errors.h"
 
@@ -72,16 +73,17 @@ Status WriteMends(const Mends& mends, GraphStore* store) {
     meta.SetNextLocals(partition, std::max(next.first, meta.next_vertex_local(partition)),
                        std::max(next.second, meta.next_edge_local(partition)));
   }
-  for (const uint32_t partition : mends.snapshots) meta.SetSnapshot(partition, {});
   meta.SetVersion(meta.version() + 1);
+  meta.RestartLog(meta.version());
+  TrimLog(*database, meta.version(), &batch);
   meta.TakeChanges(
       [&](std::string_view key, std::string_view value) { put(Family::kMeta, key, value); });
   rocksdb::WriteOptions options;
   options.sync = true;
   RETURN_IF_ERROR(FromRocks(database->db()->Write(options, &batch), "Mending the graph"));
   RETURN_IF_ERROR(state.mark->SetVersion(meta.version()));
-  if (state.cache != nullptr) state.cache->TouchAll(meta.version());
-  state.Publish(std::move(meta));
+  state.log_bytes = 0;
+  state.Publish(std::move(meta), {});
   return OkStatus();
 }
 

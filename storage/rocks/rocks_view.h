@@ -1,6 +1,6 @@
-// RocksView: a graph at one version, read through one RocksDB snapshot. Immutable, any thread.
-// Calls make their own iterators and buffers; nothing is kept between calls but the shared cache of
-// decoded adjacency.
+// RocksView: the truth at one version, read through one RocksDB snapshot: for what snapshots lack,
+// for building them, and for all reads as long as there are none. Immutable, any thread. Calls make
+// their own iterators and buffers; nothing is kept between calls.
 #pragma once
 
 #include <memory>
@@ -10,20 +10,17 @@
 #include "core/schema.h"
 #include "storage/graph_view.h"
 #include "storage/rocks/database.h"
-#include "storage/rocks/memory/adjacency_cache.h"
 
 namespace koios::storage {
 
 class RocksView final : public GraphView {
  public:
-  // `cache` may be null.
   RocksView(std::shared_ptr<Database> database, uint64_t version, uint32_t num_partitions,
-            std::shared_ptr<const Schema> schema, std::shared_ptr<AdjacencyCache> cache)
+            std::shared_ptr<const Schema> schema)
       : snapshot_(std::move(database)),
         version_(version),
         num_partitions_(num_partitions),
-        schema_(std::move(schema)),
-        cache_(std::move(cache)) {}
+        schema_(std::move(schema)) {}
 
   uint64_t version() const override { return version_; }
   uint32_t num_partitions() const override { return num_partitions_; }
@@ -62,7 +59,6 @@ class RocksView final : public GraphView {
   uint64_t version_;
   uint32_t num_partitions_;
   std::shared_ptr<const Schema> schema_;
-  std::shared_ptr<AdjacencyCache> cache_;
 };
 
 }  // namespace koios::storage

@@ -1,5 +1,4 @@
-// Random commits against a model in plain maps: the newest view and old ones, with a cache that is
-// always too small, and across reopening.
+// Random commits against a model in plain maps: the newest view and old ones, and across reopening.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -29,7 +28,6 @@ class StoreModelTest : public testing::TestWithParam<unsigned> {
  protected:
   void Open() {
     StoreOptions options = TestOptions(3);
-    options.adjacency_cache_bytes = 24 << 10;
     store_ = nullptr;
     store_ = GraphStore::Open(folder_ / "g", options).value();
   }

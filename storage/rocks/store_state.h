@@ -12,6 +12,8 @@
 #include "core/mutex.h"
 #include "storage/conflict/conflict_turns.h"
 #include "storage/conflict/conflict_window.h"
+#include "storage/delta/commit_record.h"
+#include "storage/delta/delta.h"
 #include "storage/disk/disk_room.h"
 #include "storage/disk/files.h"
 #include "storage/disk/high_water_mark.h"
@@ -19,11 +21,13 @@
 #include "storage/numbers.h"
 #include "storage/rocks/database.h"
 #include "storage/rocks/graph_store.h"
-#include "storage/rocks/memory/adjacency_cache.h"
+#include "storage/rocks/memory/store_memory.h"
 #include "storage/rocks/rocks_view.h"
 #include "storage/view/snapshot_set.h"
 
 namespace koios::storage {
+
+class BackgroundFold;  // snapshots/background_fold.h
 
 // In a graph's folder.
 inline constexpr char kFormatFile[] = "FORMAT";
@@ -42,26 +46,45 @@ struct TurnWork {
   std::function<Status(MetaState* meta)> change;              // null: no facts
 };
 
+// What queries read beside the truth: what the graph was when its log of commits began, and what
+// was committed since. Without a base only the truth is read.
+struct Readable {
+  std::shared_ptr<const SnapshotSet> base;
+  std::shared_ptr<Delta> delta;  // with a base, not null
+};
+
+// Snapshots that are to be named.
+struct Naming {
+  uint64_t version = 0;  // of the graph that they tell
+  NamedSnapshots snapshots;
+  Readable readable;     // they, and the log behind them
+  uint64_t applied = 0;  // so much of it
+};
+
 // A caller of Commit who waits.
 struct PendingCommit {
   const WriteBatch* batch = nullptr;
   const CommitWatch* watch = nullptr;
-  CommitTurn* turn = nullptr;                 // null: nobody's
-  const NamedSnapshots* snapshots = nullptr;  // to be named, and nothing else
-  const TurnWork* work = nullptr;             // instead of a batch
-  bool met_load = false;                      // refused because a load is appended
+  CommitTurn* turn = nullptr;  // null: nobody's
+  // Instead of a batch: names snapshots; lets go of the delta, so that the truth is read;
+  // does some work.
+  Naming* naming = nullptr;
+  bool forgets = false;
+  const TurnWork* work = nullptr;
+  bool met_load = false;  // refused because a load is appended
   StatusOr<CommitResult> result = Status(StatusCode::kUnknown, "undecided");
   bool done = false;
   CondVar wake;
 };
 
 struct GraphStore::State {
-  State(std::string p, const StoreOptions& o) : path(std::move(p)), options(o) {}
+  State(std::string p, const StoreOptions& o) : path(std::move(p)), options(o) {
+    if (options.memory == nullptr) options.memory = MakeStoreMemory(options);
+  }
 
   std::string path;
   StoreOptions options;
   std::shared_ptr<FileLock> holder;
-  std::shared_ptr<AdjacencyCache> cache;  // null: none
 
   Mutex queue_mutex;
   CondVar idle;  // no leader
@@ -77,6 +100,7 @@ struct GraphStore::State {
   MetaState meta;
   ConflictWindow window{0, 0};
   Status last_write;
+  uint64_t log_bytes = 0;               // of the log, since it began
   std::shared_ptr<HighWaterMark> mark;  // null: the database is open for reading only
   bool waits_for_room = false;          // so it is, because the disk was full
 
@@ -84,11 +108,18 @@ struct GraphStore::State {
   std::shared_ptr<Database> database KOIOS_GUARDED_BY(view_mutex);
   std::shared_ptr<const RocksView> view KOIOS_GUARDED_BY(view_mutex);
   NamedSnapshots snapshots KOIOS_GUARDED_BY(view_mutex);
-  // Of the newest version; null: none are.
-  std::shared_ptr<const SnapshotSet> opened_snapshots KOIOS_GUARDED_BY(view_mutex);
+  Readable readable KOIOS_GUARDED_BY(view_mutex);
 
-  // What queries read: from snapshots, as far as they are there and whole.
+  // Null: snapshots are built only when somebody asks for it. The store ends it before all else.
+  std::shared_ptr<BackgroundFold> folds;
+
+  // What queries read: from snapshots and the delta, as far as they are there and whole.
   std::shared_ptr<const GraphView> QueryView() const;
+  Readable CurrentReadable() const {
+    MutexLock lock(&view_mutex);
+    return readable;
+  }
+  DeltaBudget& deltas() const { return *options.memory->deltas; }
   std::shared_ptr<const RocksView> NewestView() const {
     MutexLock lock(&view_mutex);
     return view;
@@ -108,7 +139,9 @@ struct GraphStore::State {
   std::string snapshot_folder() const { return path + "/" + kSnapshotFolder; }
   Status LoadMeta();
   // Makes the state of `next_meta`, whose facts are stored, what everybody sees.
-  void Publish(MetaState next_meta);
+  void Publish(MetaState next_meta, Readable next_readable);
+  // Of the graph that `loaded` is of, from its snapshots and its log.
+  Readable OpenReadable(const MetaState& loaded);
   // The caller leads until EndGroup.
   std::vector<PendingCommit*> BeginGroup() KOIOS_REQUIRES(queue_mutex);
   void EndGroup(const std::vector<PendingCommit*>& group) KOIOS_REQUIRES(queue_mutex);
@@ -117,6 +150,14 @@ struct GraphStore::State {
   // Commits as many of `group` as fit one write, at least one; returns how many.
   size_t RunGroup(std::span<PendingCommit* const> group);
   StatusOr<CommitResult> RunWork(const TurnWork& work);
+  Status Name(Naming* naming);
+  Status Forget();
+  // Adds the record of the commits up to next_meta->version() to the log, or begins a new one.
+  void Log(const CommitRecord& record, MetaState* next_meta, rocksdb::WriteBatch* effects);
+  // Applies what was logged, and publishes it.
+  void PublishCommits(MetaState next_meta, const CommitRecord& record);
+  // Until the delta has room, or nobody makes any.
+  Status WaitForRoom(const CommitWatch& watch);
   // `sync`: they are on disk, with all that was written before.
   Status WriteEffects(Growth growth, rocksdb::WriteBatch* effects, bool sync = true);
   // The graph's facts are those of `version`, which is on disk: tells the mark.

@@ -25,10 +25,22 @@ StatusOr<std::shared_ptr<const PartitionSnapshot>> PartitionSnapshot::Open(
   return std::shared_ptr<const PartitionSnapshot>(std::move(snapshot));
 }
 
+std::shared_ptr<const PartitionSnapshot> PartitionSnapshot::Empty(uint32_t partition,
+                                                                  uint32_t num_partitions,
+                                                                  uint64_t version) {
+  std::shared_ptr<PartitionSnapshot> snapshot(new PartitionSnapshot());
+  snapshot->header_.partition = partition;
+  snapshot->header_.num_partitions = num_partitions;
+  snapshot->header_.version = version;
+  snapshot->refs_ = NarrowRefs(num_partitions);
+  return snapshot;
+}
+
 Status PartitionSnapshot::OpenFiles(const std::string& folder, uint32_t partition,
                                     const SnapshotFileName& name) {
   ASSIGN_OR_RETURN(auto newest, MappedFile::Open(folder, partition, name));
   files_.push_back(std::move(newest));
+  header_ = files_[0]->header();
   for (uint32_t i = 0; i < header().num_older; ++i) {
     ASSIGN_OR_RETURN(auto older, MappedFile::Open(folder, partition, header().older[i]));
     files_.push_back(std::move(older));
@@ -182,9 +194,77 @@ Status PartitionSnapshot::PlaceOf(uint64_t local, VertexPlace* out) const {
   return OkStatus();
 }
 
+// Bytes of a section: less than a millisecond to look at.
+constexpr size_t kCheckedAtOnce = 4 << 20;
+
 Status PartitionSnapshot::Locate(std::span<const uint64_t> locals, VertexPlace* out) const {
-  for (size_t i = 0; i < locals.size(); ++i) RETURN_IF_ERROR(PlaceOf(locals[i], &out[i]));
+  const bool done = set_of_local_ != nullptr ? LocateInArrays(locals, out)
+                                             : alive_ == nullptr && LocateInRuns(locals, out);
+  for (size_t i = 0; !done && i < locals.size(); ++i) {
+    RETURN_IF_ERROR(PlaceOf(locals[i], &out[i]));
+  }
   return Damage();
+}
+
+// Without asking for each what is the same for all. False: it can't, and has done nothing that
+// counts.
+bool PartitionSnapshot::LocateInArrays(std::span<const uint64_t> locals, VertexPlace* out) const {
+  for (const MappedSection* const section : {set_of_local_, row_of_local_}) {
+    // Small ones are checked as a whole: a query soon reads all of their blocks.
+    const bool small = section->bytes().size() <= kCheckedAtOnce;
+    if (!section->checked() && !(small && section->TouchAll().ok())) return false;
+  }
+  const auto locate = [&]<typename Set>(const Set* sets, const auto& row_at) {
+    const uint64_t end = header().end_local;
+    for (size_t i = 0; i < locals.size(); ++i) {
+      out[i] = {};
+      if (locals[i] >= end) continue;
+      const Set set = sets[locals[i]];
+      if (set == static_cast<Set>(~Set{0})) continue;
+      const uint64_t row = row_at(locals[i]);
+      if (set >= label_sets_.size() || row >= label_sets_[set].rows) return false;
+      out[i] = {set, row};
+    }
+    return true;
+  };
+  const auto with_rows = [&](const auto* sets) {
+    const MappedSection& rows = *row_of_local_;
+    switch (rows.width()) {
+      case 2:
+        return locate(sets, [at = rows.As<uint16_t>()](uint64_t i) { return uint64_t{at[i]}; });
+      case 4:
+        return locate(sets, [at = rows.As<uint32_t>()](uint64_t i) { return uint64_t{at[i]}; });
+      default:
+        return locate(sets, [&rows](uint64_t i) { return NumberAt(rows, i); });
+    }
+  };
+  switch (set_of_local_->width()) {
+    case 1:
+      return with_rows(set_of_local_->As<uint8_t>());
+    case 2:
+      return with_rows(set_of_local_->As<uint16_t>());
+    default:
+      return false;
+  }
+}
+
+bool PartitionSnapshot::LocateInRuns(std::span<const uint64_t> locals, VertexPlace* out) const {
+  if (runs_.empty()) return false;
+  const LabelRun* run = runs_.data();  // nearly always the next one is in the run of the last
+  for (size_t i = 0; i < locals.size(); ++i) {
+    const uint64_t local = locals[i];
+    if (local - run->first_local >= run->count) {
+      const LabelRun* const end = runs_.data() + runs_.size();
+      const LabelRun* const found = std::find_if(runs_.data(), end, [local](const LabelRun& one) {
+        return local - one.first_local < one.count;
+      });
+      out[i] = {};
+      if (found == end) continue;
+      run = found;
+    }
+    out[i] = {run->set, run->first_row + (local - run->first_local)};
+  }
+  return true;
 }
 
 Status PartitionSnapshot::ScanVertices(uint32_t set, uint64_t* next_local, size_t limit,
@@ -201,6 +281,13 @@ Status PartitionSnapshot::ScanVertices(uint32_t set, uint64_t* next_local, size_
       *next_local =
           run == runs_.end() ? header().end_local : std::max(*next_local, run->first_local);
       if (run == runs_.end()) break;
+      if (alive_ == nullptr) {
+        const uint64_t left = run->first_local + run->count - *next_local;
+        const uint64_t count = std::min<uint64_t>(left, limit - found);
+        for (uint64_t i = 0; i < count; ++i) locals->push_back((*next_local)++);
+        found += count;
+        continue;
+      }
     }
     RETURN_IF_ERROR(PlaceOf(*next_local, &place));
     if (place.set != kNoSet && (set == kNoSet || place.set == set)) {
@@ -229,6 +316,7 @@ StatusOr<bool> PartitionSnapshot::HasId(uint64_t local, std::string_view id_byte
 Status PartitionSnapshot::FindIds(std::span<const std::string_view> ids, uint64_t* out) const {
   for (size_t i = 0; i < ids.size(); ++i) {
     out[i] = kNoLocal;
+    if (id_table_ == nullptr) continue;
     const auto check = [&](uint64_t local) -> StatusOr<bool> {
       ASSIGN_OR_RETURN(const bool found, HasId(local, ids[i]));
       if (found) out[i] = local;

@@ -43,7 +43,11 @@ class PartitionSnapshot {
                                                                  uint32_t partition,
                                                                  const SnapshotFileName& name);
 
-  const SnapshotHeader& header() const { return files_[0]->header(); }
+  // Of a partition that had nothing at the version; has no file.
+  static std::shared_ptr<const PartitionSnapshot> Empty(uint32_t partition, uint32_t num_partitions,
+                                                        uint64_t version);
+
+  const SnapshotHeader& header() const { return header_; }
   uint32_t partition() const { return header().partition; }
   std::span<const LabelSet> label_sets() const { return label_sets_; }
   Status Damage() const;
@@ -89,8 +93,11 @@ class PartitionSnapshot {
                                    KeyId key) const;
   Status IsAlive(uint64_t local, bool* alive) const;
   Status PlaceOf(uint64_t local, VertexPlace* out) const;
+  bool LocateInArrays(std::span<const uint64_t> locals, VertexPlace* out) const;
+  bool LocateInRuns(std::span<const uint64_t> locals, VertexPlace* out) const;
   StatusOr<bool> HasId(uint64_t local, std::string_view id_bytes) const;
 
+  SnapshotHeader header_;
   std::vector<std::shared_ptr<const MappedFile>> files_;  // the newest first
   NarrowRefs refs_;
   Sections sections_;

@@ -112,16 +112,38 @@ Status SnapshotBuilder::CheckColumns() const {
       detail);
 }
 
-Status SnapshotBuilder::AddEnd(Direction direction, LabelId label, VertexRef neighbour,
-                               uint64_t edge_id) {
+StatusOr<AdjacencyWriter*> SnapshotBuilder::NextEnd(Direction direction, LabelId label,
+                                                    VertexRef neighbour, uint64_t edge_id) {
   const EndOrder order{direction, label, neighbour.bits, edge_id};
   if (built_.vertices == 0 || (last_end_ && *last_end_ >= order) ||
       neighbour.partition() >= options_.num_partitions) {
     return DataLoss("The ends of an edge are in the wrong order.");
   }
   last_end_ = order;
-  RETURN_IF_ERROR(CheckColumns());
-  AdjacencyWriter* const adjacency = AdjacencyOf(direction, label);
+  // Mostly that of the end before.
+  const std::tuple name(set_, direction, label);
+  if (last_adjacency_ == nullptr || last_adjacency_name_ != name) {
+    RETURN_IF_ERROR(CheckColumns());
+    last_adjacency_ = AdjacencyOf(direction, label);
+    last_adjacency_name_ = name;
+  }
+  return last_adjacency_;
+}
+
+Status SnapshotBuilder::AddOutEdge(LabelId label, VertexRef neighbour, uint64_t edge_id,
+                                   std::string_view payload) {
+  ASSIGN_OR_RETURN(AdjacencyWriter* const adjacency,
+                   NextEnd(Direction::kOut, label, neighbour, edge_id));
+  ++built_.out_edges;
+  const uint64_t position = adjacency->next_position();
+  adjacency->Add(row_, neighbour, edge_id);
+  // No id and no property: one byte, the id's length.
+  return payload.size() > 1 ? AddEdgeProperties(label, position, payload) : OkStatus();
+}
+
+Status SnapshotBuilder::AddEnd(Direction direction, LabelId label, VertexRef neighbour,
+                               uint64_t edge_id) {
+  ASSIGN_OR_RETURN(AdjacencyWriter* const adjacency, NextEnd(direction, label, neighbour, edge_id));
   if (direction == Direction::kIn) {
     ++built_.in_edges;
     adjacency->Add(row_, neighbour, edge_id);
@@ -143,7 +165,7 @@ Status SnapshotBuilder::AddEdgeProperties(LabelId label, uint64_t position,
                                           std::string_view record) {
   std::string_view id_bytes, value;
   uint64_t key = 0;
-  CHECK(GetBytes(&record, &id_bytes));
+  if (!GetBytes(&record, &id_bytes)) return DataLoss("The properties of an edge are damaged.");
   if (!id_bytes.empty()) {
     ASSIGN_OR_RETURN(const std::string id, EncodedId(id_bytes));
     ColumnOf(SectionIndex::kOut, set_, label, kNoName)->Add(position, id);

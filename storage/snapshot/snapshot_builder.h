@@ -83,6 +83,9 @@ class SnapshotBuilder {
   Status AddVertex(const VertexInput& vertex);
   // Of the vertex that came last.
   Status AddEnd(Direction direction, LabelId label, VertexRef neighbour, uint64_t edge_id);
+  // An out-edge with what AddEdge would bring: id bytes, length first (empty: assigned), and
+  // properties as in its record (storage/codec/records.h).
+  Status AddOutEdge(LabelId label, VertexRef neighbour, uint64_t edge_id, std::string_view payload);
   StatusOr<BuiltSnapshot> Finish();
 
  private:
@@ -91,6 +94,9 @@ class SnapshotBuilder {
   uint32_t SetOf(std::span<const LabelId> labels);
   AdjacencyWriter* AdjacencyOf(Direction direction, LabelId label);
   ColumnWriter* ColumnOf(SectionIndex index, uint32_t set, LabelId parent, KeyId key);
+  // The adjacency that the next end belongs to, if it may come next.
+  StatusOr<AdjacencyWriter*> NextEnd(Direction direction, LabelId label, VertexRef neighbour,
+                                     uint64_t edge_id);
   Status AddEdgeProperties(LabelId label, uint64_t position, std::string_view record);
   Status CheckColumns() const;
   uint64_t ByteEstimate() const;
@@ -114,6 +120,8 @@ class SnapshotBuilder {
   uint32_t set_ = 0;
   uint64_t row_ = 0;
   std::optional<EndOrder> last_end_;
+  std::tuple<uint32_t, Direction, LabelId> last_adjacency_name_;
+  AdjacencyWriter* last_adjacency_ = nullptr;
   BuiltSnapshot built_;
 };
 

@@ -5,7 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <string>
+#include <string_view>
+#include <utility>
 
+#include "core/value_codec.h"
+#include "storage/codec/element_id.h"
+#include "storage/codec/records.h"
 #include "storage/snapshot/testing/model_comparison.h"
 #include "storage/temp_folder.h"
 
@@ -64,6 +70,40 @@ TEST(SnapshotBuilderTest, NumbersPastTheLimitAreWide) {
     one.most_narrow_local = 8;
     RunCase(one);
   }
+}
+
+// Out-edges with what they have, as a load brings them, make the same file as edges and their ends.
+TEST(SnapshotBuilderTest, OutEdgesThatComeWhole) {
+  const std::string vertex_id = IdBytes(Value::Long(7)), edge_id = IdBytes(Value::Long(9));
+  const std::string since = EncodeValue(Value::Int(2026));
+  const LabelId person = 1, knows = 2;
+  const KeyId key = 3;
+  const auto build = [&](bool whole) {
+    TempFolder folder;
+    SnapshotBuildOptions options;
+    options.folder = folder.path();
+    SnapshotBuilder builder(options);
+    const std::pair<KeyId, std::string_view> properties[] = {{key, since}};
+    const VertexRef one = VertexRef::Make(0, 1), two = VertexRef::Make(0, 2);
+    std::string payload;
+    PutBytes(edge_id, &payload);
+    AppendProperty(key, Value::Int(2026), &payload);
+    EXPECT_TRUE(whole || builder.AddEdge({{5, one, two, knows}, edge_id, properties}).ok());
+    EXPECT_TRUE(builder.AddVertex({1, {&person, 1}, vertex_id, {}}).ok());
+    if (whole) {
+      EXPECT_TRUE(builder.AddOutEdge(knows, two, 4, std::string(1, '\0')).ok());
+      EXPECT_TRUE(builder.AddOutEdge(knows, two, 5, payload).ok());
+    } else {
+      EXPECT_TRUE(builder.AddEnd(Direction::kOut, knows, two, 4).ok());
+      EXPECT_TRUE(builder.AddEnd(Direction::kOut, knows, two, 5).ok());
+    }
+    EXPECT_TRUE(builder.AddVertex({2, {&person, 1}, edge_id, {}}).ok());
+    EXPECT_TRUE(builder.AddEnd(Direction::kIn, knows, one, 4).ok());
+    EXPECT_TRUE(builder.AddEnd(Direction::kIn, knows, one, 5).ok());
+    EXPECT_EQ(builder.AddOutEdge(knows, one, 6, "").code(), StatusCode::kDataLoss) << "wrong order";
+    return builder.Finish().value().file;
+  };
+  EXPECT_EQ(build(true), build(false));
 }
 
 TEST(SnapshotBuilderTest, AnEmptyPartition) {

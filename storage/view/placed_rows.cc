@@ -15,7 +15,7 @@ Status PlacedRows::Locate(const SnapshotSet& snapshots, std::span<const VertexRe
   for (size_t p = 1; p < starts_.size(); ++p) starts_[p] += starts_[p - 1];
   order_.resize(vertices.size());
   locals_.resize(vertices.size());
-  places_.resize(vertices.size());
+  if (places_.size() < vertices.size()) places_.resize(vertices.size());
   for (uint32_t i = 0; i < vertices.size(); ++i) {
     const uint32_t at = starts_[partition_of(vertices[i])]++;
     order_[at] = i;
@@ -23,6 +23,8 @@ Status PlacedRows::Locate(const SnapshotSet& snapshots, std::span<const VertexRe
   }
   inputs_.clear();
   rows_.clear();
+  inputs_.reserve(vertices.size());
+  rows_.reserve(vertices.size());
   groups_.clear();
   size_t begin = 0;
   for (uint32_t p = 0; p < num_partitions; ++p) {
@@ -40,6 +42,18 @@ Status PlacedRows::Locate(const SnapshotSet& snapshots, std::span<const VertexRe
 // Nearly always the vertices of a column are of one label; else each further pass takes the next
 // label set.
 void PlacedRows::AddGroups(uint32_t partition, size_t begin, size_t end) {
+  const uint32_t first_set = places_[begin].set;
+  if (first_set != kNoSet &&
+      std::all_of(places_.begin() + static_cast<std::ptrdiff_t>(begin),
+                  places_.begin() + static_cast<std::ptrdiff_t>(end),
+                  [first_set](const VertexPlace& place) { return place.set == first_set; })) {
+    const auto first = static_cast<uint32_t>(rows_.size());
+    inputs_.insert(inputs_.end(), order_.begin() + static_cast<std::ptrdiff_t>(begin),
+                   order_.begin() + static_cast<std::ptrdiff_t>(end));
+    for (size_t at = begin; at < end; ++at) rows_.push_back(places_[at].row);
+    groups_.push_back({partition, first_set, first, static_cast<uint32_t>(rows_.size())});
+    return;
+  }
   for (uint64_t next = 0; next < kNoSet;) {
     const auto set = static_cast<uint32_t>(next);
     next = kNoSet;

@@ -1,8 +1,11 @@
 // Ids and properties of SnapshotView: columns are gathered key by key; where several keys are asked
 // for, their rows are put together element by element.
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "storage/codec/element_id.h"
+#include "storage/codec/records.h"
 #include "storage/view/column_gather.h"
 #include "storage/view/snapshot_view.h"
 
@@ -148,27 +151,94 @@ Status LocateEdges(const SnapshotSet& snapshots, std::span<const EdgeRef> edges,
   return OkStatus();
 }
 
-// Appends the ids of `rows`, and nulls for the elements between them.
-void AppendIds(const std::vector<uint32_t>& rows, Column ids, size_t num_elements, Column* out) {
+// Appends ids: those of `rows`, and of touched rows what `id_of(touched)` gives, and nulls for the
+// elements between them.
+template <typename IdOf>
+Status AppendIds(const std::vector<uint32_t>& rows, Column ids, size_t num_elements,
+                 std::span<const TouchedRow> touched, const IdOf& id_of, Column* out) {
   if (rows.size() == num_elements && out->empty()) {
     *out = std::move(ids);
-    return;
+    return OkStatus();
   }
-  size_t next = 0;
+  size_t next = 0, next_touched = 0;
   for (uint32_t row = 0; row < num_elements; ++row) {
     if (next < rows.size() && rows[next] == row) {
       out->AppendFrom(ids, next++);
-    } else {
-      out->Append(Value::Null());
+      continue;
     }
+    Value id;
+    if (next_touched < touched.size() && touched[next_touched].row == row) {
+      const TouchedRow& one = touched[next_touched++];
+      if (!one.gone) {
+        ASSIGN_OR_RETURN(id, id_of(one));
+      }
+    }
+    out->Append(id);
   }
+  return OkStatus();
+}
+
+// Properties of a record that are among `keys` (sorted; empty: all).
+Status AppendRecord(uint32_t row, std::string_view properties, std::span<const KeyId> keys,
+                    PropertyRows* out) {
+  PropertyReader reader(properties);
+  while (reader.Next()) {
+    if (!keys.empty() && !std::binary_search(keys.begin(), keys.end(), reader.key())) continue;
+    ASSIGN_OR_RETURN(const Value value, reader.value());
+    out->rows.push_back(row);
+    out->keys.push_back(reader.key());
+    out->values.Append(value);
+  }
+  return reader.status();
+}
+
+// Puts what the base has of clean rows and what records have of touched ones together.
+// `properties_of(record)`: its part with properties.
+template <typename PropertiesOf>
+Status MergeTouched(const PropertyRows& base, std::span<const TouchedRow> touched,
+                    std::span<const KeyId> asked, const PropertiesOf& properties_of,
+                    PropertyRows* out) {
+  std::vector<KeyId> keys = SortedKeys({asked.begin(), asked.end()});
+  if (keys.empty() && !asked.empty()) keys.push_back(kNoName);  // of nobody
+  size_t next = 0;
+  const auto copy_to = [&](size_t end) {
+    out->rows.insert(out->rows.end(), base.rows.begin() + static_cast<std::ptrdiff_t>(next),
+                     base.rows.begin() + static_cast<std::ptrdiff_t>(end));
+    out->keys.insert(out->keys.end(), base.keys.begin() + static_cast<std::ptrdiff_t>(next),
+                     base.keys.begin() + static_cast<std::ptrdiff_t>(end));
+    if (end > next) out->values.AppendRange(base.values, next, end - next);
+    next = end;
+  };
+  for (const TouchedRow& one : touched) {
+    const auto behind = std::lower_bound(base.rows.begin(), base.rows.end(), one.row);
+    copy_to(static_cast<size_t>(behind - base.rows.begin()));
+    if (one.gone) continue;
+    ASSIGN_OR_RETURN(const std::string_view properties, properties_of(one.record));
+    RETURN_IF_ERROR(AppendRecord(one.row, properties, keys, out));
+  }
+  copy_to(base.rows.size());
+  return OkStatus();
+}
+
+StatusOr<std::string_view> PropertiesOfVertex(std::string_view bytes) {
+  VertexRecord record;
+  RETURN_IF_ERROR(ParseVertexRecord(bytes, &record));
+  return record.properties;
+}
+
+StatusOr<std::string_view> PropertiesOfEdge(std::string_view bytes) {
+  if (bytes.empty()) return std::string_view();
+  EdgeRecord record;
+  RETURN_IF_ERROR(ParseEdgeRecord(0, bytes, &record));
+  return record.properties;
 }
 
 }  // namespace
 
 Status SnapshotView::VertexIds(std::span<const VertexRef> vertices, Column* out) const {
+  const TouchedVertices touched(at_, vertices);
   std::vector<TableRows> tables;
-  RETURN_IF_ERROR(LocateVertices(*snapshots_, vertices, &tables));
+  RETURN_IF_ERROR(LocateVertices(*snapshots_, touched.clean(), &tables));
   std::vector<ColumnGather::Part> parts;
   for (const TableRows& table : tables) {
     const SnapshotColumn* const ids =
@@ -179,13 +249,18 @@ Status SnapshotView::VertexIds(std::span<const VertexRef> vertices, Column* out)
   std::vector<uint32_t> rows;
   Column ids;
   RETURN_IF_ERROR(ColumnGather().Run(parts, vertices.size(), &rows, &ids));
-  AppendIds(rows, std::move(ids), vertices.size(), out);
-  return OkStatus();
+  const auto id_of = [](const TouchedRow& row) -> StatusOr<Value> {
+    VertexRecord record;
+    RETURN_IF_ERROR(ParseVertexRecord(row.record, &record));
+    return DecodeIdBytes(record.id_bytes);
+  };
+  return AppendIds(rows, std::move(ids), vertices.size(), touched.rows(), id_of, out);
 }
 
 Status SnapshotView::EdgeIds(std::span<const EdgeRef> edges, Column* out) const {
+  const TouchedEdges touched(at_, edges);
   std::vector<TableRows> tables;
-  RETURN_IF_ERROR(LocateEdges(*snapshots_, edges, &tables));
+  RETURN_IF_ERROR(LocateEdges(*snapshots_, touched.clean(), &tables));
   std::vector<ColumnGather::Part> parts;
   std::vector<uint8_t> exists(edges.size(), 0);
   for (const TableRows& table : tables) {
@@ -194,6 +269,15 @@ Status SnapshotView::EdgeIds(std::span<const EdgeRef> edges, Column* out) const 
         snapshots_->Of(table.partition).FindEdgeColumn(table.set, table.label, kNoName);
     if (given != nullptr) parts.push_back({given, table.inputs, table.entries});
   }
+  std::map<uint32_t, Value> given_to_touched;
+  for (const TouchedRow& row : touched.rows()) {
+    exists[row.row] = row.gone ? 0 : 1;
+    EdgeRecord record;
+    if (row.record.empty()) continue;
+    RETURN_IF_ERROR(ParseEdgeRecord(edges[row.row].id, row.record, &record));
+    if (record.id_bytes.empty()) continue;
+    ASSIGN_OR_RETURN(given_to_touched[row.row], DecodeIdBytes(record.id_bytes));
+  }
   std::vector<uint32_t> rows;
   Column given;
   RETURN_IF_ERROR(ColumnGather().Run(parts, edges.size(), &rows, &given));
@@ -201,6 +285,9 @@ Status SnapshotView::EdgeIds(std::span<const EdgeRef> edges, Column* out) const 
   for (uint32_t row = 0; row < edges.size(); ++row) {
     if (next < rows.size() && rows[next] == row) {
       out->AppendFrom(given, next++);
+    } else if (const auto touched_id = given_to_touched.find(row);
+               touched_id != given_to_touched.end()) {
+      out->Append(touched_id->second);
     } else if (exists[row] != 0) {
       out->Append(Value::Long(static_cast<int64_t>(edges[row].id)));
     } else {
@@ -212,8 +299,9 @@ Status SnapshotView::EdgeIds(std::span<const EdgeRef> edges, Column* out) const 
 
 Status SnapshotView::VertexProperties(std::span<const VertexRef> vertices,
                                       std::span<const KeyId> keys, PropertyRows* out) const {
+  const TouchedVertices touched(at_, vertices);
   std::vector<TableRows> tables;
-  RETURN_IF_ERROR(LocateVertices(*snapshots_, vertices, &tables));
+  RETURN_IF_ERROR(LocateVertices(*snapshots_, touched.clean(), &tables));
   std::vector<KeyId> wanted(keys.begin(), keys.end());
   for (const TableRows& table : tables) {
     const auto all = snapshots_->VertexKeys(table.partition, table.set);
@@ -222,13 +310,19 @@ Status SnapshotView::VertexProperties(std::span<const VertexRef> vertices,
   const auto column_of = [this](const TableRows& table, KeyId key) {
     return snapshots_->Of(table.partition).FindVertexColumn(table.set, key);
   };
-  return GatherKeys(tables, SortedKeys(std::move(wanted)), vertices.size(), column_of, out);
+  PropertyRows base;
+  PropertyRows* const to = touched.rows().empty() ? out : &base;
+  RETURN_IF_ERROR(
+      GatherKeys(tables, SortedKeys(std::move(wanted)), vertices.size(), column_of, to));
+  if (to == out) return OkStatus();
+  return MergeTouched(base, touched.rows(), keys, &PropertiesOfVertex, out);
 }
 
 Status SnapshotView::EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
                                     PropertyRows* out) const {
+  const TouchedEdges touched(at_, edges);
   std::vector<TableRows> tables;
-  RETURN_IF_ERROR(LocateEdges(*snapshots_, edges, &tables));
+  RETURN_IF_ERROR(LocateEdges(*snapshots_, touched.clean(), &tables));
   std::vector<KeyId> wanted(keys.begin(), keys.end());
   for (const TableRows& table : tables) {
     const auto all = snapshots_->EdgeKeys(table.partition, table.set, table.label);
@@ -237,7 +331,11 @@ Status SnapshotView::EdgeProperties(std::span<const EdgeRef> edges, std::span<co
   const auto column_of = [this](const TableRows& table, KeyId key) {
     return snapshots_->Of(table.partition).FindEdgeColumn(table.set, table.label, key);
   };
-  return GatherKeys(tables, SortedKeys(std::move(wanted)), edges.size(), column_of, out);
+  PropertyRows base;
+  PropertyRows* const to = touched.rows().empty() ? out : &base;
+  RETURN_IF_ERROR(GatherKeys(tables, SortedKeys(std::move(wanted)), edges.size(), column_of, to));
+  if (to == out) return OkStatus();
+  return MergeTouched(base, touched.rows(), keys, &PropertiesOfEdge, out);
 }
 
 }  // namespace koios::storage

@@ -4,10 +4,11 @@
 
 namespace koios::storage {
 
-SnapshotSet::SnapshotSet(std::vector<std::shared_ptr<const PartitionSnapshot>> snapshots)
-    : snapshots_(std::move(snapshots)) {
+SnapshotSet::SnapshotSet(uint64_t version, Snapshots snapshots)
+    : version_(version), snapshots_(std::move(snapshots)) {
   for (const auto& snapshot : snapshots_) {
     pointers_.push_back(snapshot.get());
+    bytes_ += snapshot->header().bytes;
     std::vector<SetTable>& tables = tables_.emplace_back(snapshot->label_sets().size());
     // The maps are ordered by set, label and key: so are the tables.
     for (const auto& [name, adjacency] : snapshot->adjacencies()) {

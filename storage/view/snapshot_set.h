@@ -1,5 +1,6 @@
-// SnapshotSet: the snapshots of all partitions of a graph at one version, with tables of what each
-// has, so that nobody looks a name up while rows wait. Immutable; any thread.
+// SnapshotSet: the snapshots of all partitions of a graph, with tables of what each has, so that
+// nobody looks a name up while rows wait. That of a partition may be older than the set's version,
+// when nothing was changed there in between. Immutable; any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,15 @@ struct LabelledAdjacency {
 
 class SnapshotSet {
  public:
-  // REQUIRES: snapshots[p] is of partition p, all are of one version.
-  explicit SnapshotSet(std::vector<std::shared_ptr<const PartitionSnapshot>> snapshots);
+  using Snapshots = std::vector<std::shared_ptr<const PartitionSnapshot>>;
+  // REQUIRES: snapshots[p] is of partition p, and says what it was at `version`.
+  SnapshotSet(uint64_t version, Snapshots snapshots);
 
   // DATA_LOSS once anything of one was found damaged.
   Status Damage() const;
-  uint64_t version() const { return snapshots_.front()->header().version; }
+  uint64_t version() const { return version_; }
+  uint64_t bytes() const { return bytes_; }  // of the files
+  const Snapshots& snapshots() const { return snapshots_; }
   uint32_t num_partitions() const { return static_cast<uint32_t>(snapshots_.size()); }
   const PartitionSnapshot& Of(uint32_t partition) const { return *snapshots_[partition]; }
   std::span<const PartitionSnapshot* const> all() const { return pointers_; }
@@ -60,7 +64,9 @@ class SnapshotSet {
     return tables_[partition][set];
   }
 
-  std::vector<std::shared_ptr<const PartitionSnapshot>> snapshots_;
+  const uint64_t version_;
+  const Snapshots snapshots_;
+  uint64_t bytes_ = 0;
   std::vector<const PartitionSnapshot*> pointers_;
   std::vector<std::vector<SetTable>> tables_;  // by partition and set
 };

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "storage/codec/element_id.h"
+#include "storage/codec/records.h"
 
 namespace koios::storage {
 namespace {
@@ -14,10 +15,15 @@ namespace {
 // Vertices whose edges a scan of edges reads at once.
 constexpr size_t kScannedVertices = 64;
 
-// Looks ids up in the snapshot of the partition that each belongs to.
+constexpr uint64_t kEndOfScan = kLocalMask;  // nobody's local number
+constexpr uint32_t kNowhere = kNoSet - 1;    // no label set
+constexpr LabelId kNobodysLabel = ~LabelId{0};
+
+// Looks ids up in the snapshot of the partition that each belongs to, and before in its delta.
 class IdLookup {
  public:
-  IdLookup(const SnapshotSet& snapshots, size_t num_ids) : snapshots_(snapshots), found_(num_ids) {}
+  IdLookup(const SnapshotSet& snapshots, const DeltaAt& at, size_t num_ids)
+      : snapshots_(snapshots), at_(at), found_(num_ids) {}
 
   void Ask(size_t input, const Value& id) { asked_.push_back({input, IdBytes(id)}); }
 
@@ -25,7 +31,8 @@ class IdLookup {
     const uint32_t num_partitions = snapshots_.num_partitions();
     std::vector<std::vector<size_t>> by_partition(num_partitions);
     for (size_t i = 0; i < asked_.size(); ++i) {
-      by_partition[PartitionOfIdBytes(asked_[i].bytes, num_partitions)].push_back(i);
+      const uint32_t partition = PartitionOfIdBytes(asked_[i].bytes, num_partitions);
+      if (!FindInDelta(partition, asked_[i])) by_partition[partition].push_back(i);
     }
     std::vector<std::string_view> ids;
     std::vector<uint64_t> locals;
@@ -51,7 +58,17 @@ class IdLookup {
     size_t input = 0;
     std::string bytes;
   };
+  // False: the base tells.
+  bool FindInDelta(uint32_t partition, const Asked& asked) {
+    if (at_.delta == nullptr) return false;
+    uint64_t local = 0;
+    const DeltaState state = at_.delta->Of(partition).FindId(asked.bytes, at_.version, &local);
+    if (state == DeltaState::kChanged) found_[asked.input] = VertexRef::Make(partition, local);
+    return state != DeltaState::kAsInBase;
+  }
+
   const SnapshotSet& snapshots_;
+  const DeltaAt at_;
   std::vector<Asked> asked_;
   std::vector<std::optional<VertexRef>> found_;
 };
@@ -66,31 +83,74 @@ std::vector<LabelId> WantedLabels(std::span<const LabelId> labels) {
   return wanted;
 }
 
+Status SnapshotView::ScanLocals(uint32_t partition, uint32_t set, LabelId label, uint64_t* next,
+                                size_t limit, std::vector<uint64_t>* locals) const {
+  const PartitionSnapshot& snapshot = snapshots_->Of(partition);
+  const size_t full = FullSize(locals->size(), limit);
+  const size_t before = locals->size();
+  std::vector<uint64_t> base;
+  std::optional<SortedChanges::Reader> changes;
+  if (delta_ != nullptr && !delta_->Of(partition).empty()) {
+    changes.emplace(delta_->Of(partition).Vertices(at_.version));
+    changes->Seek({kNoName, *next, 0});
+  }
+  while (*next < kEndOfScan && locals->size() < full) {
+    base.clear();
+    uint64_t upto = *next;
+    if (set != kNowhere) {
+      RETURN_IF_ERROR(snapshot.ScanVertices(set, &upto, full - locals->size(), &base));
+    }
+    if (set == kNowhere || upto >= snapshot.header().end_local) upto = kEndOfScan;
+    size_t at = 0;
+    for (; changes && changes->Valid() && changes->change().key.first < upto; changes->Next()) {
+      const SortedChanges::Change& change = changes->change();
+      for (; at < base.size() && base[at] < change.key.first && locals->size() < full; ++at) {
+        locals->push_back(base[at]);
+      }
+      if (locals->size() == full) break;
+      if (at < base.size() && base[at] == change.key.first) ++at;  // it was dropped
+      const bool wanted = label == kNoName || change.key.second == label;
+      if (change.added && wanted) locals->push_back(change.key.first);
+    }
+    for (; at < base.size() && locals->size() < full; ++at) locals->push_back(base[at]);
+    const bool cut = locals->size() == full && full > before;
+    *next = cut && locals->back() + 1 < upto ? locals->back() + 1 : upto;
+    // A long look at locals that are nobody's.
+    if (base.empty() && locals->size() == before) break;
+  }
+  return OkStatus();
+}
+
 // Label by label, as the truth's index of labels has them. The cursor packs the number of the label
 // set among those to be scanned and the next local number.
 Status SnapshotView::ScanVertices(uint32_t partition, std::span<const LabelId> labels,
                                   ScanCursor* cursor, size_t limit,
                                   std::vector<VertexRef>* out) const {
-  const PartitionSnapshot& snapshot = snapshots_->Of(partition);
-  std::vector<uint32_t> sets;
-  if (labels.empty()) sets.push_back(kNoSet);
+  struct Scanned {
+    uint32_t set;
+    LabelId label;
+  };
+  std::vector<Scanned> all;
+  if (labels.empty()) all.push_back({kNoSet, kNoName});
   for (const LabelId label : WantedLabels(labels)) {
-    for (const uint32_t set : snapshots_->SetsOf(partition, label)) {
-      if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
-    }
+    std::vector<uint32_t> sets = snapshots_->SetsOf(partition, label);
+    if (sets.empty() && delta_ != nullptr) sets.push_back(kNowhere);
+    // What the delta adds comes with the first.
+    for (const uint32_t set : sets) all.push_back({set, set == sets[0] ? label : kNobodysLabel});
   }
   const size_t full = FullSize(out->size(), limit);
   uint64_t next = VertexRef{cursor->next_local}.local();
   size_t at = VertexRef{cursor->next_local}.partition();
   std::vector<uint64_t> locals;
-  for (; at < sets.size(); ++at, next = 0) {
+  for (; at < all.size(); ++at, next = 0) {
     if (out->size() == full) break;
     locals.clear();
-    RETURN_IF_ERROR(snapshot.ScanVertices(sets[at], &next, full - out->size(), &locals));
+    RETURN_IF_ERROR(
+        ScanLocals(partition, all[at].set, all[at].label, &next, full - out->size(), &locals));
     for (const uint64_t local : locals) out->push_back(VertexRef::Make(partition, local));
-    if (next < snapshot.header().end_local) break;
+    if (next < kEndOfScan) break;
   }
-  cursor->done = at >= sets.size();
+  cursor->done = at >= all.size();
   cursor->next_local = VertexRef::Make(static_cast<uint32_t>(at), next).bits;
   return OkStatus();
 }
@@ -99,16 +159,15 @@ Status SnapshotView::ScanVertices(uint32_t partition, std::span<const LabelId> l
 Status SnapshotView::ScanEdges(uint32_t partition, std::span<const LabelId> labels,
                                ExpandCursor* cursor, size_t limit,
                                std::vector<EdgeRef>* out) const {
-  const PartitionSnapshot& snapshot = snapshots_->Of(partition);
   const size_t full = FullSize(out->size(), limit);
   std::vector<uint64_t> locals;
   std::vector<VertexRef> vertices;
   uint64_t next = cursor->row;
-  while (next < snapshot.header().end_local) {
+  while (next < kEndOfScan) {
     if (out->size() == full) return OkStatus();
     locals.clear();
     vertices.clear();
-    RETURN_IF_ERROR(snapshot.ScanVertices(kNoSet, &next, kScannedVertices, &locals));
+    RETURN_IF_ERROR(ScanLocals(partition, kNoSet, kNoName, &next, kScannedVertices, &locals));
     for (const uint64_t local : locals) vertices.push_back(VertexRef::Make(partition, local));
     ExpandCursor of_vertices;
     of_vertices.resume_key = std::move(cursor->resume_key);
@@ -133,7 +192,7 @@ Status SnapshotView::ScanEdges(uint32_t partition, std::span<const LabelId> labe
 // First the ids as they are, then the integers that strings not found spell.
 Status SnapshotView::LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
                                     std::vector<VertexRef>* out) const {
-  IdLookup lookup(*snapshots_, ids.size());
+  IdLookup lookup(*snapshots_, at_, ids.size());
   for (size_t row = 0; row < ids.size(); ++row) {
     const std::optional<Value> id = TryNormaliseId(ids[row]);
     if (id) lookup.Ask(row, *id);
@@ -157,11 +216,16 @@ Status SnapshotView::VertexLabels(std::span<const VertexRef> vertices,
                                   std::vector<LabelId>* out) const {
   const size_t begin = out->size();
   out->resize(begin + vertices.size(), kNoName);
+  const TouchedVertices touched(at_, vertices);
   PlacedRows placed;
-  RETURN_IF_ERROR(placed.Locate(*snapshots_, vertices));
+  RETURN_IF_ERROR(placed.Locate(*snapshots_, touched.clean()));
   for (const PlacedRows::Group& group : placed.groups()) {
     const LabelSet& set = snapshots_->Of(group.partition).label_sets()[group.set];
     for (const uint32_t row : placed.Inputs(group)) (*out)[begin + row] = set.labels.front();
+  }
+  for (const TouchedRow& row : touched.rows()) {
+    if (row.gone) continue;
+    ASSIGN_OR_RETURN((*out)[begin + row.row], RecordLabel(row.record));
   }
   return OkStatus();
 }

@@ -1,6 +1,7 @@
-// SnapshotView: a GraphView that reads from snapshots what they have, and from another view of the
-// same version (the truth) what they have not: edges by id, and seeks of an index.
-// Unordered scans of edges go by out vertex.
+// SnapshotView: a GraphView that reads from snapshots, and from a delta what was committed since,
+// and from another view of the same version (the truth) what they have not: edges by id, and seeks
+// of an index. Unordered scans of edges go by out vertex. What it answers, and in which order, does
+// not depend on how much of it is in the delta.
 #pragma once
 
 #include <memory>
@@ -10,19 +11,28 @@
 #include "storage/graph_view.h"
 #include "storage/view/placed_rows.h"
 #include "storage/view/snapshot_set.h"
+#include "storage/view/touched_rows.h"
 
 namespace koios::storage {
 
 class SnapshotView final : public GraphView {
  public:
-  // REQUIRES: both are of one version.
-  SnapshotView(std::shared_ptr<const SnapshotSet> snapshots, std::shared_ptr<const GraphView> truth)
-      : snapshots_(std::move(snapshots)), truth_(std::move(truth)) {}
+  // `delta`: all that was committed since the snapshots, up to the truth's version at least; null:
+  // that is nothing.
+  SnapshotView(std::shared_ptr<const SnapshotSet> snapshots, std::shared_ptr<const Delta> delta,
+               std::shared_ptr<const GraphView> truth)
+      : snapshots_(std::move(snapshots)),
+        delta_(std::move(delta)),
+        truth_(std::move(truth)),
+        at_{delta_.get(), truth_->version()} {}
 
   uint64_t version() const override { return truth_->version(); }
   uint32_t num_partitions() const override { return truth_->num_partitions(); }
   const Schema& schema() const override { return truth_->schema(); }
   uint32_t PartitionOfId(const Value& id) const override { return truth_->PartitionOfId(id); }
+
+  // What it is to agree with, of the same version.
+  const GraphView& truth() const { return *truth_; }
 
   Status ScanVertices(uint32_t partition, std::span<const LabelId> labels, ScanCursor* cursor,
                       size_t limit, std::vector<VertexRef>* out) const override;
@@ -55,9 +65,18 @@ class SnapshotView final : public GraphView {
 
  private:
   Status DamageOf(std::span<const VertexRef> vertices) const;
+  // Locals of vertices from *next on, of a label set or (kNoSet) all, with those of `label` (or
+  // all) that the delta has, and without those that it drops; *next becomes kEndOfScan. At most
+  // `limit`; none only at the end, or after a long look. kNowhere: no set has the label.
+  Status ScanLocals(uint32_t partition, uint32_t set, LabelId label, uint64_t* next, size_t limit,
+                    std::vector<uint64_t>* locals) const;
+  // Whether edges of the vertex may have come or gone.
+  bool HasChangedEnds(VertexRef vertex, Direction direction, std::span<const LabelId> labels) const;
 
   const std::shared_ptr<const SnapshotSet> snapshots_;
+  const std::shared_ptr<const Delta> delta_;
   const std::shared_ptr<const GraphView> truth_;
+  const DeltaAt at_;
 };
 
 // The labels that a caller asks for: ascending, each once, without names that do not exist.

@@ -9,7 +9,7 @@ namespace {
 
 using engine::NetworkFault;
 
-constexpr uint64_t kSeeds = 60;
+constexpr uint64_t kSeeds = 100;
 
 // In how many of the seeds it is seen. Not in all: some have one worker, some end before it counts.
 int SeenIn(NetworkFault fault) {

@@ -99,6 +99,7 @@ std::string SaveCase(const Case& drawn) {
   out.set_text(ToText(drawn.query));
   PutTraversal(drawn.query.steps, out.mutable_traversal());
   if (drawn.query.limit.has_value()) out.set_limit(*drawn.query.limit);
+  out.set_paths(drawn.query.paths);
   PutOptions(drawn.options, out.mutable_schedule());
   PutGraph(drawn.graph, out.mutable_graph());
   *out.mutable_plan() = drawn.plan;
@@ -117,6 +118,7 @@ StatusOr<Case> ReadCase(const std::string& text) {
   Case read;
   read.query.steps = GetTraversal(in.traversal());
   if (in.has_limit()) read.query.limit = in.limit();
+  read.query.paths = in.paths();
   if (ToText(read.query) != in.text()) {
     return InvalidArgument("The case's steps are not its traversal " + in.text());
   }

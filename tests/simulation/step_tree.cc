@@ -1,8 +1,10 @@
 #include "tests/simulation/step_tree.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
+#include "core/path/path.h"
 #include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
@@ -19,9 +21,11 @@ constexpr int kMaxDepth = 3;
 // ----------------------------------------------------------------------------------
 
 // `vertices`: whether rows are vertices (else numbers); updated to what comes out.
-Traversal MakeSteps(Rng* rng, int depth, int length, bool* vertices);
+Traversal MakeSteps(Rng* rng, bool paths, int depth, int length, bool* vertices);
 
-Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
+Step MakeVertexStep(Rng* rng, bool paths, int depth, bool* vertices) {
+  static constexpr Kind kWithPaths[] = {Kind::kOut,     Kind::kIn,    Kind::kBoth,
+                                        Kind::kHasOver, Kind::kMerge, Kind::kSimplePath};
   static constexpr Kind kFlat[] = {Kind::kOut,     Kind::kIn,    Kind::kBoth,
                                    Kind::kHasOver, Kind::kDedup, Kind::kMerge,
                                    Kind::kValues,  Kind::kCount, Kind::kLimitCount};
@@ -30,8 +34,9 @@ Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
                                      Kind::kRepeat,   Kind::kRepeatEmit};
   Step step;
   const bool nested = depth < kMaxDepth && rng->Uniform(3) == 0;
-  step.kind =
-      nested ? kNested[rng->Uniform(std::size(kNested))] : kFlat[rng->Uniform(std::size(kFlat))];
+  step.kind = nested  ? kNested[rng->Uniform(std::size(kNested))]
+              : paths ? kWithPaths[rng->Uniform(std::size(kWithPaths))]
+                      : kFlat[rng->Uniform(std::size(kFlat))];
   step.number = static_cast<int64_t>(rng->Uniform(10));
   if (step.kind == Kind::kValues || step.kind == Kind::kCount || step.kind == Kind::kLimitCount) {
     *vertices = false;
@@ -48,7 +53,8 @@ Step MakeVertexStep(Rng* rng, int depth, bool* vertices) {
   std::optional<bool> gives;
   while (step.children.size() < children) {
     bool child = true;
-    Traversal steps = MakeSteps(rng, depth + 1, static_cast<int>(1 + rng->Uniform(3)), &child);
+    Traversal steps =
+        MakeSteps(rng, paths, depth + 1, static_cast<int>(1 + rng->Uniform(3)), &child);
     if (!filter && gives.has_value() && *gives != child) continue;
     const bool again = step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit;
     if ((again || step.kind == Kind::kOptional) && !child) continue;
@@ -68,90 +74,36 @@ Step MakeNumberStep(Rng* rng) {
   return step;
 }
 
-Traversal MakeSteps(Rng* rng, int depth, int length, bool* vertices) {
+Traversal MakeSteps(Rng* rng, bool paths, int depth, int length, bool* vertices) {
   Traversal steps;
   for (int i = 0; i < length; ++i) {
-    steps.push_back(*vertices ? MakeVertexStep(rng, depth, vertices) : MakeNumberStep(rng));
+    steps.push_back(*vertices ? MakeVertexStep(rng, paths, depth, vertices) : MakeNumberStep(rng));
   }
   return steps;
-}
-
-// ---- text
-// ----------------------------------------------------------------------------------------
-
-std::string StepsText(const Traversal& steps);
-
-std::string StepText(const Step& step) {
-  const std::string number = std::to_string(step.number);
-  std::string inner;
-  for (const Traversal& child : step.children) {
-    inner += (inner.empty() ? "" : ", ") + StepsText(child);
-  }
-  switch (step.kind) {
-    case Kind::kOut:
-      return "out()";
-    case Kind::kIn:
-      return "in()";
-    case Kind::kBoth:
-      return "both()";
-    case Kind::kHasOver:
-      return "has('n', gt(" + number + "))";
-    case Kind::kDedup:
-      return "dedup()";
-    case Kind::kMerge:
-      return "barrier(" + number + ")";
-    case Kind::kValues:
-      return "values('n')";
-    case Kind::kOver:
-      return "is(gt(" + number + "))";
-    case Kind::kCount:
-      return "count()";
-    case Kind::kSum:
-      return "sum()";
-    case Kind::kMin:
-      return "min()";
-    case Kind::kMax:
-      return "max()";
-    case Kind::kLimitCount:
-      return "limit(" + number + ").count()";
-    case Kind::kUnion:
-      return "union(" + inner + ")";
-    case Kind::kWhere:
-      return "where(" + inner + ")";
-    case Kind::kNot:
-      return "not(" + inner + ")";
-    case Kind::kOptional:
-      return "optional(" + inner + ")";
-    case Kind::kLocal:
-      return "local(" + inner + ")";
-    case Kind::kCoalesce:
-      return "coalesce(" + inner + ")";
-    case Kind::kRepeat:
-      return "repeat(" + inner + ").times(" + number + ")";
-    case Kind::kRepeatEmit:
-      return "repeat(" + inner + ").emit().times(" + number + ")";
-  }
-  return "?";
-}
-
-std::string StepsText(const Traversal& steps) {
-  std::string text;
-  for (const Step& step : steps) text += (text.empty() ? "" : ".") + StepText(step);
-  return text;
 }
 
 // ---- plan
 // ----------------------------------------------------------------------------------------
 
+constexpr uint32_t kPathSlot = 1;
+constexpr char kPathLabel[] = "a";
+
 class PlanBuilder {
  public:
   plan::Plan Build(const RandomQuery& query) {
     plan_.set_format(1);
-    plan_.set_num_slots(1);
+    paths_ = query.paths;
+    plan_.set_num_slots(paths_ ? kPathSlot + 1 : 1);
     Add("V()")->mutable_partitions();
     AddExchange(plan::Exchange::PARTITION);
     Add("V()")->mutable_scan()->set_element(plan::VERTEX);
+    if (paths_) AddAppend();
     AddSteps(query.steps);
+    if (paths_) {
+      plan::Project* project = Add("path()")->mutable_project();
+      project->mutable_expr()->add_nodes()->set_slot(kPathSlot);
+      project->set_slot(0);
+    }
     if (query.limit.has_value()) AddLimit(*query.limit);
     AddExchange(plan::Exchange::HOME);
     Add("sink")->mutable_sink();
@@ -172,7 +124,30 @@ class PlanBuilder {
     return op;
   }
 
-  void AddExchange(plan::Exchange::Key key) { Add("exchange")->mutable_exchange()->set_key(key); }
+  void AddExchange(plan::Exchange::Key key) {
+    if (!in_place_) Add("exchange")->mutable_exchange()->set_key(key);
+  }
+
+  // The current value goes on in the path, with a label.
+  void AddAppend() {
+    plan::Project* project = Add("path")->mutable_project();
+    project->set_slot(kPathSlot);
+    plan::Expr* expr = project->mutable_expr();
+    expr->add_nodes()->set_slot(kPathSlot);
+    expr->add_nodes()->set_slot(0);
+    expr->add_nodes()->set_constant(EncodeValue(Value::String(kPathLabel)));
+    plan::Expr::Call* append = expr->add_nodes()->mutable_call();
+    append->set_function("path_append");
+    for (uint32_t arg = 0; arg < 3; ++arg) append->add_args(arg);
+  }
+
+  void AddSimplePath() {
+    plan::Expr* expr = Add("simplePath()")->mutable_filter()->mutable_predicate();
+    expr->add_nodes()->set_slot(kPathSlot);
+    plan::Expr::Call* call = expr->add_nodes()->mutable_call();
+    call->set_function("is_simple");
+    call->add_args(0);
+  }
 
   void AddLimit(int64_t high) {
     if (scope_ == 0) {
@@ -185,11 +160,15 @@ class PlanBuilder {
   }
 
   void AddReduce(plan::Reduce::Function function) {
-    plan::Reduce* partial = Add("reduce()")->mutable_reduce();
-    partial->set_function(function);
-    partial->set_stage(plan::PARTIAL);
+    if (!in_place_) {
+      plan::Reduce* partial = Add("reduce()")->mutable_reduce();
+      partial->set_function(function);
+      partial->set_stage(plan::PARTIAL);
+    }
     AddExchange(plan::Exchange::HOME);
-    Add("reduce()")->mutable_reduce()->set_function(function);
+    plan::Reduce* reduce = Add("reduce()")->mutable_reduce();
+    reduce->set_function(function);
+    reduce->set_stage(in_place_ ? plan::WHOLE : plan::FINAL);
   }
 
   void AddOver(int64_t number, bool property) {
@@ -214,6 +193,7 @@ class PlanBuilder {
   void AddExpand(plan::Direction direction) {
     AddExchange(plan::Exchange::OWNER);
     Add("expand")->mutable_expand()->set_direction(direction);
+    if (paths_) AddAppend();
   }
 
   void AddUnion(const Step& step) {
@@ -228,9 +208,24 @@ class PlanBuilder {
     ends_ = ends;
   }
 
+  // Whether a scope with this child may run in place. There it can't carry paths out.
+  bool IsChain(const Step& scope) const {
+    if (paths_ && scope.kind != Kind::kWhere && scope.kind != Kind::kNot) return false;
+    return scope.children.size() == 1 &&
+           std::all_of(scope.children[0].begin(), scope.children[0].end(), [&](const Step& step) {
+             return step.kind != Kind::kMerge && step.kind != Kind::kUnion &&
+                    step.kind != Kind::kRepeat && step.kind != Kind::kRepeatEmit &&
+                    (step.children.empty() || IsChain(step));
+           });
+  }
+
   void AddScope(const Step& step, plan::ScopeExit::Policy policy) {
     const uint32_t outer = scope_;
+    const bool outer_in_place = in_place_;
     plan::Operator* op = Add("enter");
+    in_place_ = in_place_ || (step.number % 2 == 1 && IsChain(step));
+    const bool in_place = in_place_;
+    op->mutable_scope_enter()->set_in_place(in_place);
     // Few instances at once, or as many as there is room for.
     op->mutable_scope_enter()->set_window(static_cast<uint32_t>(step.number % 4));
     const uint32_t enter = op->id();
@@ -249,9 +244,11 @@ class PlanBuilder {
     }
     ends_ = ends;
     scope_ = outer;
+    in_place_ = outer_in_place;
     plan::ScopeExit* exit = Add("exit")->mutable_scope_exit();
     exit->set_enter(enter);
     exit->set_policy(policy);
+    if (paths_ && !in_place) exit->add_carry_slots(kPathSlot);
     for (uint32_t first : alternatives) exit->add_alternatives(first);
   }
 
@@ -316,6 +313,8 @@ class PlanBuilder {
         return AddOver(step.number, true);
       case Kind::kOver:
         return AddOver(step.number, false);
+      case Kind::kSimplePath:
+        return AddSimplePath();
       case Kind::kDedup: {
         if (loop_ > scope_) {  // the set spans the iterations, which must come in order
           AddExchange(plan::Exchange::HOME);
@@ -370,15 +369,38 @@ class PlanBuilder {
   }
 
   plan::Plan plan_;
+  bool paths_ = false;
   uint32_t scope_ = 0;
   uint32_t loop_ = 0;
+  bool in_place_ = false;
   std::vector<uint32_t> ends_;
 };
 
 // ---- evaluation
 // ----------------------------------------------------------------------------------
 
+// With paths each row is its path, and its value the last object.
 using Rows = std::vector<Value>;
+
+Value CurrentOf(const Value& row) {
+  return row.kind() == ValueKind::kPath ? row.AsPath().object() : row;
+}
+
+Value PathTo(PathData path, Value object) {
+  path.objects.push_back(std::move(object));
+  path.labels.push_back({kPathLabel});
+  return Made(Value::Of(std::move(path)));
+}
+
+bool IsSimple(const Value& path) {
+  const ValueList objects = ObjectsOf(path);
+  for (size_t a = 0; a < objects.size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      if (Equivalent(objects[a], objects[b])) return false;
+    }
+  }
+  return true;
+}
 
 class Evaluator {
  public:
@@ -425,6 +447,9 @@ class Evaluator {
         return out;
       case Kind::kMerge:
         return rows;
+      case Kind::kSimplePath:
+        std::copy_if(rows.begin(), rows.end(), std::back_inserter(out), IsSimple);
+        return out;
       case Kind::kDedup:
         return Distinct(rows, &seen_[&step]);
       case Kind::kValues:
@@ -507,12 +532,15 @@ class Evaluator {
   Rows Neighbours(const Rows& rows, Direction direction) {
     Rows out;
     for (const Value& row : rows) {
-      const VertexRef vertex = row.AsVertex();
+      const VertexRef vertex = CurrentOf(row).AsVertex();
       storage::ExpandCursor cursor;
       while (!cursor.done) {
         storage::Expansion expansion;
         CHECK(graph_.Expand({&vertex, 1}, direction, {}, false, &cursor, 100, &expansion).ok());
-        for (VertexRef other : expansion.neighbours) out.push_back(Made(Value::Of(other)));
+        for (VertexRef other : expansion.neighbours) {
+          const Value next = Value::Of(other);
+          out.push_back(row.kind() == ValueKind::kPath ? PathTo(Flattened(row), next) : next);
+        }
       }
     }
     return out;
@@ -522,7 +550,7 @@ class Evaluator {
     Rows out;
     const KeyId key = graph_.schema().keys.Find("n");
     for (const Value& row : rows) {
-      const VertexRef vertex = row.AsVertex();
+      const VertexRef vertex = CurrentOf(row).AsVertex();
       storage::PropertyRows found;
       CHECK(graph_.VertexProperties({&vertex, 1}, {&key, 1}, &found).ok());
       for (size_t i = 0; i < found.rows.size(); ++i) out.push_back(found.values.Get(i));
@@ -554,18 +582,13 @@ class Evaluator {
 
 }  // namespace
 
-RandomQuery MakeQuery(Rng* rng) {
+RandomQuery MakeQuery(Rng* rng, bool paths) {
   RandomQuery query;
+  query.paths = paths;
   bool vertices = true;
-  query.steps = MakeSteps(rng, 0, static_cast<int>(1 + rng->Uniform(5)), &vertices);
+  query.steps = MakeSteps(rng, paths, 0, static_cast<int>(1 + rng->Uniform(5)), &vertices);
   if (rng->Uniform(4) == 0) query.limit = static_cast<int64_t>(1 + rng->Uniform(20));
   return query;
-}
-
-std::string ToText(const RandomQuery& query) {
-  std::string text = "g.V()." + StepsText(query.steps);
-  if (query.limit.has_value()) text += ".limit(" + std::to_string(*query.limit) + ")";
-  return text;
 }
 
 plan::Plan ToPlan(const RandomQuery& query) { return PlanBuilder().Build(query); }
@@ -620,7 +643,10 @@ std::optional<Answer> Evaluate(const RandomQuery& query, const storage::GraphVie
     while (!cursor.done) {
       std::vector<VertexRef> found;
       CHECK(graph.ScanVertices(partition, {}, &cursor, 100, &found).ok());
-      for (VertexRef vertex : found) vertices.push_back(Made(Value::Of(vertex)));
+      for (VertexRef vertex : found) {
+        const Value value = Value::Of(vertex);
+        vertices.push_back(query.paths ? PathTo({}, value) : value);
+      }
     }
   }
   Evaluator evaluator(graph);

@@ -42,6 +42,7 @@ struct Step {
     kCoalesce,
     kRepeat,      // repeat(child).times(number)
     kRepeatEmit,  // repeat(child).emit().times(number)
+    kSimplePath,
   };
   Kind kind = Kind::kOut;
   int64_t number = 0;
@@ -51,12 +52,14 @@ struct Step {
 
 using Traversal = std::vector<Step>;
 
-// V() followed by random steps; `limit`: the whole is cut by limit(limit).
+// V() followed by random steps; `limit`: the whole is cut by limit(limit). `paths`: by path(), and
+// all steps keep the path of each row.
 struct RandomQuery {
   Traversal steps;
   std::optional<int64_t> limit;
+  bool paths = false;
 };
-RandomQuery MakeQuery(Rng* rng);
+RandomQuery MakeQuery(Rng* rng, bool paths);
 std::string ToText(const RandomQuery& query);
 plan::Plan ToPlan(const RandomQuery& query);
 

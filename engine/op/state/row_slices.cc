@@ -2,17 +2,37 @@
 
 #include <algorithm>
 
+#include "core/path/path.h"
+
 namespace koios::engine {
+namespace {
+
+// What it costs to walk past an object of a path. What a function makes of the object is part of
+// its result and counted there.
+constexpr size_t kObjectBytes = 4;
+
+// Of all that functions may look at in its values.
+size_t FlatBytes(const Column& column) {
+  if (column.kind() != Column::Kind::kValue) return column.FlatByteSize();
+  size_t bytes = 0;
+  for (size_t row = 0; row < column.size(); ++row) {
+    const Value& value = column.ValueAt(row);
+    const bool path = value.kind() == ValueKind::kPath;
+    bytes += path ? value.ByteSize() + value.AsPath().length() * kObjectBytes : value.FlatBytes();
+  }
+  return bytes;
+}
+
+}  // namespace
 
 // The bytes of a result that is one constant for all rows count for each of them: they come out.
 size_t RowSlices::BytesOf(const Evaluation& evaluation, size_t rows) const {
   size_t bytes = 0;
   for (const Operand& operand : evaluation.operands) {
-    if (!operand.is_constant && operand.column != nullptr)
-      bytes += operand.column->ByteSize() - sizeof(Column);
+    if (!operand.is_constant && operand.column != nullptr) bytes += FlatBytes(*operand.column);
   }
   const Operand& result = evaluation.operands.back();
-  if (result.is_constant) bytes += rows * result.constant.ByteSize();
+  if (result.is_constant) bytes += rows * result.constant.FlatBytes();
   return bytes;
 }
 

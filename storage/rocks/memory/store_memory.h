@@ -1,14 +1,15 @@
-// StoreMemory: the caches and write buffers of stores. Stores that are opened with the same one
-// share its bounds, however many they are. Thread-safe.
+// StoreMemory: the caches, write buffers and deltas of stores. Stores that are opened with the same
+// one share its bounds, however many they are, and fold in turn. Thread-safe.
 #pragma once
 
 #include <rocksdb/cache.h>
 #include <rocksdb/write_buffer_manager.h>
 
+#include <atomic>
 #include <memory>
 
+#include "storage/delta/delta_budget.h"
 #include "storage/rocks/graph_store.h"
-#include "storage/rocks/memory/adjacency_cache.h"
 
 namespace koios::storage {
 
@@ -18,10 +19,8 @@ struct StoreMemory {
 
   const std::shared_ptr<rocksdb::Cache> blocks;
   const std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;
-  const std::shared_ptr<AdjacencyPool> adjacency;  // null: none
+  const std::shared_ptr<DeltaBudget> deltas;
+  std::atomic<bool> folding{false};  // somebody builds snapshots in the background
 };
-
-// The shared pool, or one of the store's own; null: none.
-std::shared_ptr<AdjacencyPool> AdjacencyOf(const StoreOptions& options);
 
 }  // namespace koios::storage

@@ -1,6 +1,7 @@
 #include "storage/rocks/snapshots/named_snapshots.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -9,7 +10,8 @@
 
 namespace koios::storage {
 
-Status RemoveUnnamedSnapshots(const std::string& folder, const NamedSnapshots& named) {
+Status RemoveUnnamedSnapshots(const std::string& folder, const NamedSnapshots& named,
+                              SnapshotDisk* disk) {
   if (!PathExists(folder)) return OkStatus();
   std::set<std::string> paths;
   for (const auto& [partition, snapshot] : named) {
@@ -20,7 +22,7 @@ Status RemoveUnnamedSnapshots(const std::string& folder, const NamedSnapshots& n
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(folder));
   for (const std::string& name : names) {
     const std::string path = folder + "/" + name;
-    if (!paths.contains(path)) RETURN_IF_ERROR(RemovePath(path));
+    if (!paths.contains(path)) RETURN_IF_ERROR(disk->Remove(path));
   }
   return OkStatus();
 }
@@ -39,27 +41,40 @@ StatusOr<uint64_t> NextSnapshotNumber(const std::string& folder, const NamedSnap
   return next;
 }
 
+StatusOr<std::shared_ptr<const SnapshotSet>> OpenSnapshotSet(const std::string& folder,
+                                                             uint64_t version,
+                                                             const NamedSnapshots& named,
+                                                             const SnapshotSet* kept) {
+  SnapshotSet::Snapshots opened;
+  for (const auto& [partition, snapshot] : named) {
+    const SnapshotFileName& file = snapshot.files.front();
+    if (kept != nullptr && kept->Of(partition).header().number == file.number) {
+      opened.push_back(kept->snapshots()[partition]);
+      continue;
+    }
+    ASSIGN_OR_RETURN(auto one, PartitionSnapshot::Open(folder, partition, file));
+    opened.push_back(std::move(one));
+  }
+  return std::make_shared<const SnapshotSet>(version, std::move(opened));
+}
+
 std::shared_ptr<const SnapshotSet> OpenNamedSnapshots(const std::string& folder,
                                                       const MetaState& meta) {
   const NamedSnapshots& named = meta.snapshots();
-  const auto is_current = [&](const auto& of_partition) {
-    return of_partition.second.version == meta.version();
-  };
-  if (named.size() != meta.num_partitions() ||
-      !std::all_of(named.begin(), named.end(), is_current)) {
-    return nullptr;
-  }
-  std::vector<std::shared_ptr<const PartitionSnapshot>> opened;
-  for (const auto& [partition, snapshot] : named) {
-    auto one = PartitionSnapshot::Open(folder, partition, snapshot.files.front());
-    if (!one.ok()) {
-      KLOG_WARNING("A snapshot can't be read, and reading is slow until it is made anew: {}",
-                   MessageOf(one.status()));
-      return nullptr;
+  const std::optional<uint64_t> version = meta.log_start();
+  if (named.empty() && version == 0) {
+    SnapshotSet::Snapshots nothing;
+    for (uint32_t p = 0; p < meta.num_partitions(); ++p) {
+      nothing.push_back(PartitionSnapshot::Empty(p, meta.num_partitions(), 0));
     }
-    opened.push_back(*std::move(one));
+    return std::make_shared<const SnapshotSet>(0, std::move(nothing));
   }
-  return std::make_shared<const SnapshotSet>(std::move(opened));
+  if (!version || named.size() != meta.num_partitions()) return nullptr;
+  auto opened = OpenSnapshotSet(folder, *version, named, nullptr);
+  if (opened.ok()) return *std::move(opened);
+  KLOG_WARNING("A snapshot can't be read, and reading is slow until it is made anew: {}",
+               MessageOf(opened.status()));
+  return nullptr;
 }
 
 }  // namespace koios::storage

@@ -7,17 +7,26 @@
 
 #include "core/status.h"
 #include "storage/meta_state.h"
+#include "storage/snapshot/snapshot_disk.h"
 #include "storage/view/snapshot_set.h"
 
 namespace koios::storage {
 
 // What crashes, failures and newer snapshots have left there.
-Status RemoveUnnamedSnapshots(const std::string& folder, const NamedSnapshots& named);
+Status RemoveUnnamedSnapshots(const std::string& folder, const NamedSnapshots& named,
+                              SnapshotDisk* disk = SnapshotDisk::Real());
 // Above that of every file that is there or named.
 StatusOr<uint64_t> NextSnapshotNumber(const std::string& folder, const NamedSnapshots& named);
-// Those that `meta` names, when they are of all partitions and of its version; else null. Null, and
-// a word in the log, when one can't be opened: the truth has it all.
+// What the graph was when its log of commits began: the snapshots that `meta` names, or nothing of
+// a graph that was empty. Null: there are none, or (with a word in the log) one can't be opened;
+// the truth has it all.
 std::shared_ptr<const SnapshotSet> OpenNamedSnapshots(const std::string& folder,
                                                       const MetaState& meta);
+// Those in `named`; DATA_LOSS when one can't be opened. `kept`, unless null, has some that are
+// open.
+StatusOr<std::shared_ptr<const SnapshotSet>> OpenSnapshotSet(const std::string& folder,
+                                                             uint64_t version,
+                                                             const NamedSnapshots& named,
+                                                             const SnapshotSet* kept);
 
 }  // namespace koios::storage

@@ -12,6 +12,8 @@
 #include "storage/codec/records.h"
 #include "storage/disk/disk_room.h"
 #include "storage/rocks/opening.h"
+#include "storage/rocks/snapshots/commit_log.h"
+#include "storage/rocks/snapshots/fold.h"
 #include "storage/rocks/snapshots/named_snapshots.h"
 #include "storage/rocks/store_state.h"
 #include "storage/store_errors.h"
@@ -154,32 +156,48 @@ void AddTo(const BuiltSnapshot& built, SnapshotReport* report) {
   for (const auto& [part, bytes] : built.bytes_by_kind) report->bytes[part] += bytes;
 }
 
-Status Name(const NamedSnapshots& built, StoreState* state) {
-  const WriteBatch nothing;
-  PendingCommit naming;
-  naming.batch = &nothing;
-  naming.snapshots = &built;
-  state->RunInTurn(&naming);
-  return naming.result.status();
+// What there is when a fold begins.
+struct FoldStart {
+  std::shared_ptr<const RocksView> view;
+  NamedSnapshots named;
+  Readable readable;
+  uint64_t version() const { return view->version(); }
+};
+
+FoldStart StartOf(const StoreState& state) {
+  MutexLock lock(&state.view_mutex);
+  return {state.view, state.snapshots, state.readable};
+}
+
+// Whether the snapshot of a partition says what it is at the start's version, too.
+bool IsCurrent(const FoldStart& start, uint32_t partition) {
+  const Readable& readable = start.readable;
+  return readable.base != nullptr && start.named.contains(partition) &&
+         readable.delta->Of(partition).empty() && readable.base->Of(partition).Damage().ok();
 }
 
 // What is built is nobody's until it is named.
-Status BuildFiles(StoreState* state, const SnapshotOptions& options, const SnapshotWatch& watch,
-                  SnapshotReport* report, NamedSnapshots* built) {
+Status BuildFiles(const FoldStart& start, const SnapshotOptions& options,
+                  const SnapshotWatch& watch, StoreState* state, SnapshotReport* report,
+                  NamedSnapshots* built) {
   const std::string folder = state->snapshot_folder();
   RETURN_IF_ERROR(MakeFolder(folder));
-  const std::shared_ptr<const RocksView> view = state->NewestView();
-  report->version = view->version();
+  report->version = start.version();
   SnapshotBuildOptions build;
   build.folder = folder;
-  build.version = view->version();
-  build.num_partitions = view->num_partitions();
+  build.version = start.version();
+  build.num_partitions = start.view->num_partitions();
   build.budget_bytes = options.memory_bytes;
   build.disk = options.disk;
-  ASSIGN_OR_RETURN(build.number, NextSnapshotNumber(folder, state->Snapshots()));
-  const uint64_t partition_bytes = view->snapshot().database().DiskBytes() / build.num_partitions;
-  TruthReader reader(*view, watch);
+  ASSIGN_OR_RETURN(build.number, NextSnapshotNumber(folder, start.named));
+  const uint64_t partition_bytes =
+      start.view->snapshot().database().DiskBytes() / build.num_partitions;
+  TruthReader reader(*start.view, watch);
   for (build.partition = 0; build.partition < build.num_partitions; ++build.partition) {
+    if (!options.all_partitions && IsCurrent(start, build.partition)) {
+      (*built)[build.partition] = start.named.at(build.partition);
+      continue;
+    }
     RETURN_IF_ERROR(
         CheckRoom(state->path, Growth::kGrows, partition_bytes, state->options.disk_reserve_bytes));
     ASSIGN_OR_RETURN(const BuiltSnapshot one, reader.Build(build));
@@ -189,28 +207,65 @@ Status BuildFiles(StoreState* state, const SnapshotOptions& options, const Snaps
   return OkStatus();
 }
 
+Status LogBeganAnew() {
+  return Aborted("The graph was loaded, or changed by a large commit, while snapshots were built.");
+}
+
+// Opens what was built, with the delta of what was committed meanwhile, and names it.
+Status NameBuilt(const FoldStart& start, NamedSnapshots built, StoreState* state) {
+  Naming naming;
+  naming.version = start.version();
+  ASSIGN_OR_RETURN(naming.readable.base, OpenSnapshotSet(state->snapshot_folder(), start.version(),
+                                                         built, start.readable.base.get()));
+  naming.readable.delta =
+      std::make_shared<Delta>(start.view->num_partitions(), state->options.memory->deltas);
+  naming.snapshots = std::move(built);
+  naming.applied = start.version();
+  // Nearly all of it now, while commits go on; the rest in turn with them.
+  for (int pass = 0; pass < 2; ++pass) {
+    const uint64_t newest = state->NewestView()->version();
+    const Status replayed =
+        ReplayLog(*state->CurrentDatabase(), naming.applied, newest, naming.readable.delta.get());
+    if (replayed.code() == StatusCode::kDataLoss) return LogBeganAnew();
+    RETURN_IF_ERROR(replayed);
+    naming.applied = newest;
+  }
+  const WriteBatch nothing;
+  PendingCommit pending;
+  pending.batch = &nothing;
+  pending.naming = &naming;
+  state->RunInTurn(&pending);
+  return pending.result.status();
+}
+
 }  // namespace
 
-StatusOr<SnapshotReport> BuildSnapshots(GraphStore* store, const SnapshotOptions& options,
-                                        const SnapshotWatch& watch) {
-  StoreState& state = StoreAccess::Of(store);
-  if (state.options.read_only) return OpenForReadingOnly();
-  ASSIGN_OR_RETURN(const auto turn, BuildTurn::Take(&state));
+StatusOr<SnapshotReport> Fold(const SnapshotOptions& options, const SnapshotWatch& watch,
+                              StoreState* state) {
+  if (state->options.read_only) return OpenForReadingOnly();
+  ASSIGN_OR_RETURN(const auto turn, BuildTurn::Take(state));
   const int64_t begin = SteadyClock::Get()->NowNanos();
   SnapshotReport report;
   NamedSnapshots built;
-  const Status files = BuildFiles(&state, options, watch, &report, &built);
+  const FoldStart start = StartOf(*state);
+  const Status files = BuildFiles(start, options, watch, state, &report, &built);
   // When the naming fails nobody knows what a later start finds: then both stay until it.
-  const Status named = files.ok() ? Name(built, &state) : OkStatus();
+  const Status named = files.ok() ? NameBuilt(start, std::move(built), state) : OkStatus();
   if (named.ok()) {
     // What can't be removed now goes when the graph is opened.
-    RemoveUnnamedSnapshots(state.snapshot_folder(), state.Snapshots()).IgnoreError();
+    RemoveUnnamedSnapshots(state->snapshot_folder(), state->Snapshots(), options.disk)
+        .IgnoreError();
   }
   for (const Status& status : {files, named}) {
-    if (!status.ok()) return WithWayOut(WithoutPath(status, state.path));
+    if (!status.ok()) return WithWayOut(WithoutPath(status, state->path));
   }
   report.seconds = static_cast<double>(SteadyClock::Get()->NowNanos() - begin) / 1e9;
   return report;
+}
+
+StatusOr<SnapshotReport> BuildSnapshots(GraphStore* store, const SnapshotOptions& options,
+                                        const SnapshotWatch& watch) {
+  return Fold(options, watch, &StoreAccess::Of(store));
 }
 
 }  // namespace koios::storage

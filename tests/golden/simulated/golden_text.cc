@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/big_number.h"
+#include "core/path/path.h"
+#include "core/text.h"
 #include "core/print/time_print.h"
 #include "core/text.h"
 
@@ -103,7 +105,7 @@ class Printer {
       case ValueKind::kMap:
         return PrintMap(v.AsMap());
       case ValueKind::kPath:
-        return "path[" + Join(Items(v.AsPath().objects), false) + "]";
+        return "path[" + Join(Items(ObjectsOf(v)), false) + "]";
       case ValueKind::kElement:
         return PrintElement(v.AsElement());
       default:

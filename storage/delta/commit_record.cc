@@ -1,0 +1,83 @@
+#include "storage/delta/commit_record.h"
+
+#include <limits>
+#include <optional>
+
+#include "core/value_codec.h"
+#include "storage/codec/keys.h"
+#include "storage/codec/records.h"
+
+namespace koios::storage {
+namespace {
+
+Status Damaged() { return DataLoss("A record of the log of commits is damaged."); }
+
+}  // namespace
+
+CommitRecord::CommitRecord(uint64_t version) { PutVarint(version, &bytes_); }
+
+void CommitRecord::Append(ChangeKind kind, uint64_t element, std::string_view rest) {
+  ++num_changes_;
+  bytes_.push_back(static_cast<char>(kind));
+  PutBigEndian64(element, &bytes_);
+  PutBytes(rest, &bytes_);
+}
+
+void CommitRecord::AddVertex(VertexRef vertex, std::string_view record) {
+  Append(ChangeKind::kAddVertex, vertex.bits, record);
+}
+
+void CommitRecord::SetVertex(VertexRef vertex, std::string_view record) {
+  Append(ChangeKind::kSetVertex, vertex.bits, record);
+}
+
+void CommitRecord::DropVertex(VertexRef vertex, LabelId label, std::string_view id_bytes) {
+  std::string rest;
+  PutVarint(label, &rest);
+  rest += id_bytes;
+  Append(ChangeKind::kDropVertex, vertex.bits, rest);
+}
+
+void CommitRecord::AddEdge(uint64_t edge_id, std::string_view record) {
+  Append(ChangeKind::kAddEdge, edge_id, record);
+}
+
+void CommitRecord::SetEdge(uint64_t edge_id, std::string_view record) {
+  Append(ChangeKind::kSetEdge, edge_id, record);
+}
+
+void CommitRecord::DropEdge(const EdgeRef& edge) {
+  Append(ChangeKind::kDropEdge, edge.id, EncodeEdgeRecord(edge, std::nullopt, {}));
+}
+
+CommitRecordReader::CommitRecordReader(std::string_view bytes) : left_(bytes) {
+  if (!GetVarint(&left_, &version_before_)) status_ = Damaged();
+}
+
+bool CommitRecordReader::Next() {
+  if (!status_.ok() || left_.empty()) return false;
+  const auto kind = static_cast<uint8_t>(left_[0]);
+  left_.remove_prefix(1);
+  const bool known = kind >= static_cast<uint8_t>(ChangeKind::kAddVertex) &&
+                     kind <= static_cast<uint8_t>(ChangeKind::kDropEdge);
+  if (!known || left_.size() < 8) {
+    status_ = Damaged();
+    return false;
+  }
+  kind_ = static_cast<ChangeKind>(kind);
+  element_ = GetBigEndian64(left_.data());
+  left_.remove_prefix(8);
+  if (!GetBytes(&left_, &rest_)) status_ = Damaged();
+  return status_.ok();
+}
+
+StatusOr<DroppedVertex> ParseDroppedVertex(std::string_view rest) {
+  uint64_t label = 0;
+  if (!GetVarint(&rest, &label) || label == kNoName ||
+      label > std::numeric_limits<LabelId>::max() || rest.empty()) {
+    return Damaged();
+  }
+  return DroppedVertex{static_cast<LabelId>(label), rest};
+}
+
+}  // namespace koios::storage

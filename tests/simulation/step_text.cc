@@ -1,0 +1,80 @@
+// Random traversals as Gremlin text, for messages.
+#include "tests/simulation/step_tree.h"
+
+namespace koios::simulation {
+namespace {
+
+using Kind = Step::Kind;
+
+std::string StepsText(const Traversal& steps);
+
+std::string StepText(const Step& step) {
+  const std::string number = std::to_string(step.number);
+  std::string inner;
+  for (const Traversal& child : step.children) {
+    inner += (inner.empty() ? "" : ", ") + StepsText(child);
+  }
+  switch (step.kind) {
+    case Kind::kOut:
+      return "out()";
+    case Kind::kIn:
+      return "in()";
+    case Kind::kBoth:
+      return "both()";
+    case Kind::kHasOver:
+      return "has('n', gt(" + number + "))";
+    case Kind::kDedup:
+      return "dedup()";
+    case Kind::kMerge:
+      return "barrier(" + number + ")";
+    case Kind::kValues:
+      return "values('n')";
+    case Kind::kOver:
+      return "is(gt(" + number + "))";
+    case Kind::kSimplePath:
+      return "simplePath()";
+    case Kind::kCount:
+      return "count()";
+    case Kind::kSum:
+      return "sum()";
+    case Kind::kMin:
+      return "min()";
+    case Kind::kMax:
+      return "max()";
+    case Kind::kLimitCount:
+      return "limit(" + number + ").count()";
+    case Kind::kUnion:
+      return "union(" + inner + ")";
+    case Kind::kWhere:
+      return "where(" + inner + ")";
+    case Kind::kNot:
+      return "not(" + inner + ")";
+    case Kind::kOptional:
+      return "optional(" + inner + ")";
+    case Kind::kLocal:
+      return "local(" + inner + ")";
+    case Kind::kCoalesce:
+      return "coalesce(" + inner + ")";
+    case Kind::kRepeat:
+      return "repeat(" + inner + ").times(" + number + ")";
+    case Kind::kRepeatEmit:
+      return "repeat(" + inner + ").emit().times(" + number + ")";
+  }
+  return "?";
+}
+
+std::string StepsText(const Traversal& steps) {
+  std::string text;
+  for (const Step& step : steps) text += (text.empty() ? "" : ".") + StepText(step);
+  return text;
+}
+
+}  // namespace
+
+std::string ToText(const RandomQuery& query) {
+  std::string text = "g.V()." + StepsText(query.steps) + (query.paths ? ".path()" : "");
+  if (query.limit.has_value()) text += ".limit(" + std::to_string(*query.limit) + ")";
+  return text;
+}
+
+}  // namespace koios::simulation

@@ -1,22 +1,20 @@
 // koios admin: looks after a server, or after a data folder that nobody serves.
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 #include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
+#include "app/admin/index_action.h"
+#include "app/admin/job_progress.h"
 #include "app/admin_snapshot.h"
 #include "app/command.h"
 #include "app/connection.h"
 #include "app/query_flags.h"
 #include "app/settings.h"
 #include "client/print/reports.h"
-#include "core/mutex.h"
 #include "core/name_distance.h"
 #include "server/data_folder_graphs.h"
 #include "server/query_registry.h"
@@ -27,7 +25,7 @@ namespace {
 
 struct Flags {
   std::string action;
-  std::string id;
+  std::vector<std::string> words;  // behind the action
   std::string graph;
   bool repair = false;
   ConnectionFlags connection;
@@ -39,7 +37,9 @@ Status Queries(client::Client* client, const Flags&) {
   return OkStatus();
 }
 
-Status Cancel(client::Client* client, const Flags& flags) { return client->CancelQuery(flags.id); }
+Status Cancel(client::Client* client, const Flags& flags) {
+  return client->CancelQuery(flags.words[0]);
+}
 
 Status Schema(client::Client* client, const Flags& flags) {
   ASSIGN_OR_RETURN(const auto schema, client->GetSchema(flags.graph));
@@ -59,56 +59,6 @@ Status Graphs(client::Client* client, const Flags&) {
   return OkStatus();
 }
 
-// While it lives: how far a job of the server is, on a terminal, once it takes longer than a
-// second.
-class JobProgress {
- public:
-  // `text`: by which the server lists it.
-  JobProgress(client::Client* client, std::string_view text) : client_(client), text_(text) {
-    if (isatty(STDERR_FILENO) != 0) thread_ = std::thread([this] { Watch(); });
-  }
-  ~JobProgress() {
-    {
-      MutexLock lock(&mutex_);
-      done_ = true;
-      changed_.NotifyAll();
-    }
-    if (thread_.joinable()) thread_.join();
-  }
-  JobProgress(const JobProgress&) = delete;
-  JobProgress& operator=(const JobProgress&) = delete;
-
- private:
-  bool WaitASecond() {
-    constexpr int64_t kSecondNs = 1'000'000'000;
-    MutexLock lock(&mutex_);
-    while (!done_ && changed_.WaitFor(&mutex_, kSecondNs)) {
-    }
-    return !done_;
-  }
-  void Watch() {
-    bool shown = false;
-    while (WaitASecond()) {
-      const auto queries = client_->ListQueries();
-      if (!queries.ok()) continue;  // the job's own call tells what is wrong
-      for (const v1::RunningQuery& query : queries->queries()) {
-        if (query.query() != text_) continue;
-        std::cerr << "\r" << query.rows() << " entries read in " << query.elapsed_us() / 1'000'000
-                  << " s" << std::flush;
-        shown = true;
-      }
-    }
-    if (shown) std::cerr << "\n";
-  }
-
-  client::Client* const client_;
-  const std::string_view text_;
-  Mutex mutex_;
-  CondVar changed_;
-  bool done_ KOIOS_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
-};
-
 // A graph that contradicts itself is a failure.
 Status Check(client::Client* client, const Flags& flags) {
   const StatusOr<v1::CheckGraphResponse> checked = [&] {
@@ -120,6 +70,10 @@ Status Check(client::Client* client, const Flags& flags) {
   client::PrintCheck(report, std::cout);
   if (report.problems_found() == 0) return OkStatus();
   return DataLoss("The graph is damaged.");
+}
+
+Status Index(client::Client* client, const Flags& flags) {
+  return RunIndexWords(client, flags.graph, flags.words, std::cout);
 }
 
 storage::StoreOptions StoreOptionsOf(const Flags& flags) {
@@ -164,13 +118,10 @@ struct Action {
   Status (*run_on_folder)(const Flags& flags) = nullptr;  // instead, with --data
 };
 constexpr Action kActions[] = {
-    {"queries", &Queries},
-    {"cancel", &Cancel},
-    {"schema", &Schema},
-    {"stats", &Stats},
-    {"graphs", &Graphs},
-    {"check", &Check},
-    {"snapshot", &Snapshot, &SnapshotOfFolder},
+    {"queries", &Queries}, {"cancel", &Cancel},
+    {"schema", &Schema},   {"stats", &Stats},
+    {"graphs", &Graphs},   {"check", &Check},
+    {"index", &Index},     {"snapshot", &Snapshot, &SnapshotOfFolder},
 };
 
 std::string ActionNames() {
@@ -189,6 +140,15 @@ Status NoSuchAction(const std::string& name) {
                          " are: " + ActionNames() + ".");
 }
 
+Status CheckWords(const Flags& flags) {
+  if (flags.action == "index") return CheckIndexWords(flags.words);
+  if (flags.action == "cancel") {
+    return flags.words.size() == 1 ? OkStatus()
+                                   : InvalidArgument("cancel needs the ID of a query.");
+  }
+  return flags.words.empty() ? OkStatus() : InvalidArgument("Only cancel and index take words.");
+}
+
 int RunAdmin(CLI::App* command, const Flags& flags) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
   if (flags.action.empty()) {
@@ -197,10 +157,7 @@ int RunAdmin(CLI::App* command, const Flags& flags) {
   const Action* action = std::find_if(std::begin(kActions), std::end(kActions),
                                       [&](const Action& row) { return flags.action == row.name; });
   if (action == std::end(kActions)) return FailUsage(NoSuchAction(flags.action));
-  if ((flags.action == "cancel") == flags.id.empty()) {
-    return FailUsage(InvalidArgument(flags.id.empty() ? "cancel needs the ID of a query."
-                                                      : "Only cancel takes an ID."));
-  }
+  if (Status words = CheckWords(flags); !words.ok()) return FailUsage(words);
   if (flags.repair && (flags.action != "check" || flags.connection.data.empty())) {
     return FailUsage(InvalidArgument(
         "--repair is for check, of a folder that nobody serves: admin check --repair --data DIR."));
@@ -220,7 +177,9 @@ int RunAdmin(CLI::App* command, const Flags& flags) {
 RunCommand AddAdminCommand(CLI::App* command) {
   auto flags = std::make_shared<Flags>();
   command->add_option("action", flags->action, ActionNames());
-  command->add_option("id", flags->id, "cancel: the query, as `admin queries` lists it");
+  command->add_option("words", flags->words,
+                      "cancel: the query, as `admin queries` lists it; index: create or drop, a "
+                      "label and its property keys, or list");
   command->add_option("--graph", flags->graph, "The graph (default: g)");
   command->add_flag("--repair", flags->repair,
                     "check: makes a damaged graph usable with what is left of it, and says what "
@@ -235,8 +194,14 @@ RunCommand AddAdminCommand(CLI::App* command) {
       "  koios admin check --data mydata --graph money --repair\n"
       "  koios admin snapshot --data mydata\n"
       "  koios admin snapshot --server db:8183\n"
+      "  koios admin index create person email\n"
+      "  koios admin index create person city age --graph money\n"
+      "  koios admin index drop person email --data mydata\n"
+      "  koios admin index list\n"
       "Checks and snapshots read the whole graph; Ctrl-C stops them, on a server also `admin "
-      "cancel`.");
+      "cancel`; so it is with index create.\n"
+      "An index finds vertices of a label by equal values of its first keys and a range, or the "
+      "beginning of a text, of the next: has('person','city','Oslo').has('age',gt(30)).");
   return [command, flags] { return RunAdmin(command, *flags); };
 }
 

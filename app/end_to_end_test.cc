@@ -212,6 +212,54 @@ TEST_P(EndToEndTest, SnapshotsAreMadeWhileTheGraphIsServed) {
 }
 
 // A vertex is dropped while others tie edges to it: none of them is left without an end.
+// One request that adds and seeks finds what it added; the next one finds it as well, and an index
+// that is dropped is missed by nobody.
+TEST_P(EndToEndTest, UpsertsSeekByABusinessKey) {
+  ASSERT_TRUE(connection_.client->CreateIndex("g", "person", {"name", "age"}).ok());
+  const std::string upsert =
+      "g.V().has('person', 'name', who).fold().coalesce(__.unfold(), "
+      "__.addV('person').property('name', who).property('age', 1)).values('age')";
+  client::SessionSettings settings;
+  settings.parameters["who"] = Value::String("new");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Output(upsert, settings), "==>1\n");
+  client::Request request = RequestOf(upsert);
+  request.mode = v1::EXPLAIN;
+  request.parameters = settings.parameters;
+  const auto plan =
+      connection_.client->Run(request, [](const client::Batch&) { return OkStatus(); });
+  ASSERT_TRUE(plan.ok());
+  EXPECT_NE(plan->text().find("seek person(name, age): name=[\"new\"]"), std::string::npos)
+      << plan->text();
+  const std::string count = "g.V().has('person', 'name', startingWith('n')).count()";
+  EXPECT_EQ(Output(count), "==>1\n");
+  EXPECT_EQ(Output("g.addV('person').property('name', 'nn').fold()"
+                   ".V().has('person', 'name', startingWith('n')).count()"),
+            "==>2\n");
+  ASSERT_TRUE(connection_.client->DropIndex("g", "person", {"name", "age"}).ok());
+  EXPECT_EQ(Output(count), "==>2\n");
+}
+
+// Without a label all indexes of the key are asked; a request's own vertices are found whatever
+// their label, and whatever kind of number they have.
+TEST_P(EndToEndTest, SeeksWithoutALabelSeeTheRequestsOwnVertices) {
+  for (const char* label : {"person", "software"}) {
+    ASSERT_TRUE(connection_.client->CreateIndex("g", label, {"name"}).ok());
+  }
+  ASSERT_TRUE(connection_.client->CreateIndex("g", "person", {"age"}).ok());
+  const std::string named = "V().has('name', within('marko', 'lop', 'r2')).count()";
+  client::Request request = RequestOf("g." + named);
+  request.mode = v1::EXPLAIN;
+  const auto plan =
+      connection_.client->Run(request, [](const client::Batch&) { return OkStatus(); });
+  ASSERT_TRUE(plan.ok());
+  EXPECT_NE(plan->text().find("seek (name): name=["), std::string::npos) << plan->text();
+  EXPECT_EQ(Output("g." + named), "==>2\n");
+  EXPECT_EQ(Output("g.addV('robot').property('name', 'r2').fold()." + named), "==>3\n");
+  EXPECT_EQ(Output("g.V().has('person', 'name', 'marko').property('age', 29.0000000000000000001m)"
+                   ".fold().V().has('person', 'age', inside(29, 30)).values('name')"),
+            "==>marko\n");
+}
+
 TEST_P(EndToEndTest, ConcurrentDropsLeaveNoDanglingEdge) {
   constexpr int kThreads = 6;
   std::vector<std::thread> threads;

@@ -138,13 +138,42 @@ TEST(UsageTest, SnapshotsAreBuiltOfAFolder) {
   EXPECT_FALSE(std::filesystem::exists(snapshots + "/p0015-1.snap"));
   EXPECT_EQ(Koios("admin check " + data).code, client::kExitOk);
   EXPECT_EQ(Koios("query -e 'g.V().count()' " + data).text, "==>1\n");
-  ASSERT_EQ(Koios("import --replace --no-snapshot " + data + " --nodes " +
-                  WriteVertices(temp, "string"))
-                .code,
-            client::kExitOk);
+  ASSERT_EQ(
+      Koios("import --replace --no-snapshot " + data + " --nodes " + WriteVertices(temp, "string"))
+          .code,
+      client::kExitOk);
   EXPECT_FALSE(std::filesystem::exists(temp / "data/graphs/g/data-2/snapshots"));
   EXPECT_NE(Koios("admin snapshot --server 127.0.0.1:1").code, client::kExitOk);
   EXPECT_EQ(Koios("admin snapshot --graph none " + data).code, client::kExitFailed);
+}
+
+TEST(UsageTest, IndexesAreMadeListedAndDropped) {
+  const storage::TempFolder temp;
+  const std::string data = " --data " + temp / "data";
+  ASSERT_EQ(Koios("import" + data + " --nodes " + WriteVertices(temp, "string")).code,
+            client::kExitOk);
+  EXPECT_EQ(Koios("admin index list" + data).text, "There are no indexes.\n");
+  const Outcome made = Koios("admin index create person name" + data);
+  EXPECT_EQ(made.code, client::kExitOk) << made.text;
+  EXPECT_NE(made.text.find("vertices are in the index"), std::string::npos) << made.text;
+  const Outcome again = Koios("admin index create person name" + data);
+  EXPECT_EQ(again.code, client::kExitFailed);
+  EXPECT_NE(again.text.find("person(name) is there already"), std::string::npos) << again.text;
+  const Outcome list = Koios("admin index list" + data);
+  EXPECT_NE(list.text.find("person | name | ready"), std::string::npos) << list.text;
+  const std::string seek = "query" + data + " -e \"g.V().has('person','name','x').explain()\"";
+  EXPECT_NE(Koios(seek).text.find("seek person(name): name=[\"x\"]"), std::string::npos);
+  EXPECT_EQ(Koios("admin check" + data).code, client::kExitOk);
+  EXPECT_EQ(Koios("admin index drop person name" + data).code, client::kExitOk);
+  EXPECT_EQ(Koios(seek).text.find("seek"), std::string::npos);
+  const Outcome gone = Koios("admin index drop person name" + data);
+  EXPECT_EQ(gone.code, client::kExitFailed);
+  EXPECT_NE(gone.text.find("no index person(name)"), std::string::npos) << gone.text;
+  for (const char* wrong : {"admin index", "admin index create person", "admin index lisst",
+                            "admin index drop", "admin index list more", "admin stats more"}) {
+    const Outcome outcome = Koios(wrong + data);
+    EXPECT_EQ(outcome.code, client::kExitUsage) << outcome.text;
+  }
 }
 
 TEST(UsageTest, ResultsThatCantBeWrittenAreAFailure) {

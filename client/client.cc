@@ -145,10 +145,23 @@ class GrpcClient final : public Client {
   StatusOr<v1::CheckGraphResponse> CheckGraph(const std::string& graph) override {
     v1::CheckGraphRequest request;
     request.set_graph(graph);
-    grpc::ClientContext context;
-    v1::CheckGraphResponse response;
-    RETURN_IF_ERROR(FromGrpcStatus(stub_->CheckGraph(&context, request, &response)));
-    return response;
+    return LongCall<v1::CheckGraphResponse>(request, &v1::Koios::Stub::CheckGraph);
+  }
+  StatusOr<v1::CreateIndexResponse> CreateIndex(const std::string& graph, const std::string& label,
+                                                const std::vector<std::string>& keys) override {
+    return LongCall<v1::CreateIndexResponse>(
+        IndexRequest<v1::CreateIndexRequest>(graph, label, keys), &v1::Koios::Stub::CreateIndex);
+  }
+  Status DropIndex(const std::string& graph, const std::string& label,
+                   const std::vector<std::string>& keys) override {
+    return LongCall<v1::DropIndexResponse>(IndexRequest<v1::DropIndexRequest>(graph, label, keys),
+                                           &v1::Koios::Stub::DropIndex)
+        .status();
+  }
+  StatusOr<v1::ListIndexesResponse> ListIndexes(const std::string& graph) override {
+    v1::ListIndexesRequest request;
+    request.set_graph(graph);
+    return Call<v1::ListIndexesResponse>(request, &v1::Koios::Stub::ListIndexes);
   }
   StatusOr<v1::BuildSnapshotsResponse> BuildSnapshots(const std::string& graph) override {
     v1::BuildSnapshotsRequest request;
@@ -160,6 +173,23 @@ class GrpcClient final : public Client {
   }
 
  private:
+  template <typename Request>
+  static Request IndexRequest(const std::string& graph, const std::string& label,
+                              const std::vector<std::string>& keys) {
+    Request request;
+    request.set_graph(graph);
+    request.set_label(label);
+    for (const std::string& key : keys) request.add_keys(key);
+    return request;
+  }
+  // Of a call that takes as long as it takes.
+  template <typename Response, typename RequestProto, typename Method>
+  StatusOr<Response> LongCall(const RequestProto& request, Method method) {
+    grpc::ClientContext context;
+    Response response;
+    RETURN_IF_ERROR(FromGrpcStatus((stub_.get()->*method)(&context, request, &response)));
+    return response;
+  }
   template <typename Response, typename RequestProto, typename Method>
   StatusOr<Response> Call(const RequestProto& request, Method method) {
     grpc::ClientContext context;

@@ -84,6 +84,13 @@ class Client {
   virtual StatusOr<v1::ListGraphsResponse> ListGraphs() = 0;
   // Reads the whole graph: takes as long as it takes.
   virtual StatusOr<v1::CheckGraphResponse> CheckGraph(const std::string& graph) = 0;
+  // An index of the vertices of a label, by the properties in this order. Answers when it is built.
+  virtual StatusOr<v1::CreateIndexResponse> CreateIndex(const std::string& graph,
+                                                        const std::string& label,
+                                                        const std::vector<std::string>& keys) = 0;
+  virtual Status DropIndex(const std::string& graph, const std::string& label,
+                           const std::vector<std::string>& keys) = 0;
+  virtual StatusOr<v1::ListIndexesResponse> ListIndexes(const std::string& graph) = 0;
   virtual StatusOr<v1::BuildSnapshotsResponse> BuildSnapshots(const std::string& graph) = 0;
 };
 

@@ -4,7 +4,7 @@
 
 #include <map>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,16 +30,38 @@ class NameTable {
   std::map<std::string, uint32_t, std::less<>> ids_;
 };
 
+// An index of the vertices of a label that have the first of some properties: by their values, in
+// the order of the keys.
+struct VertexIndex {
+  LabelId label = kNoName;
+  std::vector<KeyId> keys;  // at least one, distinct
+  // Only then it has all these vertices, and may be asked.
+  bool ready = false;
+  uint64_t distinct = 0;  // about so many values it had when it was built; 0: not known
+  bool operator==(const VertexIndex&) const = default;
+};
+using IndexId = uint32_t;
+using VertexIndexes = std::map<IndexId, VertexIndex>;
+
 struct Schema {
   NameTable labels;
   NameTable keys;
   // (label, key) -> the one kind its values had so far; absent: never used; kNull: mixed.
   std::map<std::pair<LabelId, KeyId>, ValueKind> property_kinds;
-  // (vertex label, key) that the store can seek by value.
-  std::set<std::pair<LabelId, KeyId>> vertex_indexes;
+  VertexIndexes vertex_indexes;
   // Labels in use by vertices and by edges, with counts as of the view.
   std::map<LabelId, uint64_t> vertex_counts;
   std::map<LabelId, uint64_t> edge_counts;
+
+  // The index of just these keys, ready or not; nullopt: there is none.
+  std::optional<IndexId> FindIndex(LabelId label, std::span<const KeyId> index_keys) const;
+  // The indexes of just these keys that together have all vertices of the labels that have the
+  // first key; empty `of_labels`: of all labels. nullopt: not all of them are there and ready.
+  std::optional<std::vector<IndexId>> ReadyIndexes(std::span<const LabelId> of_labels,
+                                                   std::span<const KeyId> index_keys) const;
 };
+
+// "person(name, age)"
+std::string IndexName(std::string_view label, std::span<const std::string> keys);
 
 }  // namespace koios

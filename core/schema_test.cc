@@ -18,6 +18,32 @@ TEST(NameTableTest, InternsDenselyFromOne) {
   EXPECT_EQ(copy.Find("person"), 1u);
 }
 
+TEST(SchemaTest, IndexesOfAllLabelsThatHaveThePropertyOrNone) {
+  Schema schema;
+  const LabelId person = 1, city = 2, knows = 3;
+  const KeyId name = 1, age = 2;
+  const std::vector<KeyId> by_name = {name}, by_age = {age}, by_both = {name, age};
+  schema.vertex_indexes = {{7, {person, by_name, true, 0}},
+                           {8, {city, by_name, true, 0}},
+                           {9, {person, by_both, true, 0}},
+                           {10, {person, by_age, false, 0}}};
+  schema.vertex_counts = {{person, 3}, {city, 3}};
+  schema.property_kinds = {{{person, name}, ValueKind::kString},
+                           {{city, name}, ValueKind::kString},
+                           {{knows, name}, ValueKind::kString}};
+  using Ids = std::vector<IndexId>;
+  const std::vector<LabelId> both = {city, person, city}, one = {person}, none = {};
+  EXPECT_EQ(schema.ReadyIndexes(both, by_name), (Ids{7, 8}));
+  EXPECT_EQ(schema.ReadyIndexes(none, by_name), (Ids{7, 8}));
+  EXPECT_EQ(schema.ReadyIndexes(one, by_both), (Ids{9}));
+  EXPECT_EQ(schema.ReadyIndexes(both, by_both), std::nullopt);
+  EXPECT_EQ(schema.ReadyIndexes(none, by_both), std::nullopt);
+  EXPECT_EQ(schema.ReadyIndexes(one, by_age), std::nullopt);  // being built
+  EXPECT_EQ(schema.ReadyIndexes(none, by_age), std::nullopt);
+  EXPECT_EQ(schema.FindIndex(person, by_age), 10u);
+  EXPECT_EQ(IndexName("person", std::vector<std::string>{"name", "age"}), "person(name, age)");
+}
+
 TEST(NameTableDeathTest, UnknownIdsAreBugs) {
   NameTable table;
   EXPECT_DEATH(table.Name(0), "CHECK failed");

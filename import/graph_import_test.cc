@@ -258,12 +258,14 @@ TEST_F(GraphImportTest, VerticesInASpaceAreIndexedByTheirId) {
   const Schema& schema = view->schema();
   const LabelId city = schema.labels.Find("City");
   const KeyId id = schema.keys.Find("id");
-  EXPECT_EQ(schema.vertex_indexes, (std::set<std::pair<LabelId, KeyId>>{{city, id}}));
-  const Value two = Value::Int(2);
+  EXPECT_EQ(schema.vertex_indexes.size(), 1u);
+  const storage::SoughtKey two{{Value::Int(2)}, {}};
+  const auto seek = storage::MakeSeek(schema, {&city, 1}, {&id, 1}, {&two, 1});
+  ASSERT_TRUE(seek.has_value());
   std::vector<VertexRef> found;
   for (uint32_t partition = 0; partition < view->num_partitions(); ++partition) {
     storage::SeekCursor cursor;
-    ASSERT_TRUE(view->SeekVertices(partition, {&city, 1}, id, {&two, 1}, &cursor, 10, &found).ok());
+    ASSERT_TRUE(view->SeekVertices(partition, *seek, &cursor, 10, &found).ok());
     EXPECT_TRUE(cursor.done);
   }
   Column ids;

@@ -5,6 +5,7 @@
 #include "core/plan/operator_table.h"
 #include "core/value_codec.h"
 #include "planner/expression.h"
+#include "planner/logical.h"
 
 namespace koios::planner {
 namespace {
@@ -100,14 +101,13 @@ std::string EdgeEndText(const plan::EdgeEnd& end, const plan::Plan& plan) {
   return text + ")";
 }
 
-std::string SeekText(const plan::Scan& scan) {
-  if (!scan.has_seek()) return "";
-  return ", seek " + scan.seek().key() + "=[" + Joined(scan.seek().values(), BytesText) + "]";
-}
-
 std::string ScanText(const plan::Scan& scan) {
-  return "Scan(" + plan::ElementKind_Name(scan.element()) + ", " + NamesText(scan.labels()) +
-         SeekText(scan) + ")";
+  std::string text =
+      "Scan(" + plan::ElementKind_Name(scan.element()) + ", " + NamesText(scan.labels());
+  if (scan.has_seek()) {
+    text += ", seek " + SeekText({scan.labels().begin(), scan.labels().end()}, scan.seek());
+  }
+  return text + ")";
 }
 
 std::string ReduceText(const plan::Reduce& reduce) {

@@ -58,11 +58,29 @@ std::string ErrorText(const Status& status) {
          MessageOf(status) + "\n";
 }
 
-// Vertices with the label Place are indexed by their property id.
+// Adds the index of these keys; with `distinct` different entries.
+void AddIndex(const std::string& label, const std::vector<std::string>& keys, bool ready,
+              uint64_t distinct, Schema* schema) {
+  VertexIndex index{schema->labels.Intern(label), {}, ready, distinct};
+  for (const std::string& key : keys) {
+    index.keys.push_back(schema->keys.Intern(key));
+    schema->property_kinds[{index.label, index.keys.back()}] = ValueKind::kNull;
+  }
+  schema->vertex_counts[index.label] = 1000;
+  schema->vertex_indexes[static_cast<IndexId>(schema->vertex_indexes.size() + 1)] = index;
+}
+
+// Places have an index of their id, Persons several; one of theirs is being built.
 const Schema& IndexedSchema() {
   static const Schema kSchema = [] {
     Schema schema;
-    schema.vertex_indexes.insert({schema.labels.Intern("Place"), schema.keys.Intern("id")});
+    AddIndex("Place", {"id"}, true, 0, &schema);
+    AddIndex("Person", {"city", "age"}, true, 900, &schema);
+    AddIndex("Person", {"gender"}, true, 2, &schema);
+    AddIndex("Person", {"email"}, true, 1000, &schema);
+    AddIndex("Person", {"shoe"}, false, 0, &schema);
+    AddIndex("Town", {"id"}, true, 0, &schema);
+    schema.vertex_counts[schema.labels.Intern("Other")] = 5;
     return schema;
   }();
   return kSchema;

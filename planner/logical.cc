@@ -1,5 +1,8 @@
 #include "planner/logical.h"
 
+#include <algorithm>
+
+#include "core/value_codec.h"
 #include "planner/traverser.h"
 
 namespace koios::planner {
@@ -26,8 +29,27 @@ std::string SourceText(const Source& op) {
   std::string text = op.element == plan::VERTEX ? "Source(vertex" : "Source(edge";
   if (!op.labels.empty()) text += ", labels=" + NamesText(op.labels);
   if (op.ids) text += ", ids=" + ConstantsText(*op.ids);
-  if (op.seek) text += ", seek " + op.seek->key + "=" + ConstantsText(op.seek->values);
+  if (op.seek) text += ", seek " + SeekText(op.labels, *op.seek);
   return text + ")";
+}
+
+std::string BoundText(const std::string& key, const plan::KeyBound& bound) {
+  const StatusOr<Value> value = DecodeWholeValue(bound.value());
+  const std::string text = value.ok() ? ConstantText(*value) : "<damaged>";
+  switch (bound.op()) {
+    case plan::KeyBound::GREATER:
+      return key + ">" + text;
+    case plan::KeyBound::AT_LEAST:
+      return key + ">=" + text;
+    case plan::KeyBound::LESS:
+      return key + "<" + text;
+    case plan::KeyBound::AT_MOST:
+      return key + "<=" + text;
+    case plan::KeyBound::STARTS_WITH:
+      return key + " starts with " + text;
+    default:
+      return key + "?" + text;
+  }
 }
 
 std::string OrderText(const Order& op) {
@@ -253,6 +275,27 @@ void CollectAllReads(const Op& op, std::set<std::string>* names) {
   for (const Chain& child : *children) {
     for (const Op& inner : child.ops) CollectAllReads(inner, names);
   }
+}
+
+std::string SeekText(const std::vector<std::string>& labels, const plan::Seek& seek) {
+  std::string text;
+  for (const std::string& label : labels) text += (text.empty() ? "" : "|") + label;
+  text = IndexName(text, std::vector<std::string>(seek.keys().begin(), seek.keys().end())) + ":";
+  for (int i = 0; i < std::min(seek.sought_size(), seek.keys_size()); ++i) {
+    const plan::SoughtKey& sought = seek.sought(i);
+    if (i > 0) text += ",";
+    for (int k = 0; k < sought.bounds_size(); ++k) {
+      text += (k > 0 ? ", " : " ") + BoundText(seek.keys(i), sought.bounds(k));
+    }
+    if (sought.bounds_size() > 0) continue;
+    ValueList values;
+    for (const std::string& bytes : sought.any_of()) {
+      StatusOr<Value> value = DecodeWholeValue(bytes);
+      values.push_back(value.ok() ? *std::move(value) : Value());
+    }
+    text += " " + seek.keys(i) + "=" + ConstantsText(values);
+  }
+  return text;
 }
 
 std::string ChainText(const Chain& chain, int indent) {

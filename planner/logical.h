@@ -25,16 +25,11 @@ namespace koios::planner {
 
 struct Chain;
 
-// Only vertices that may have one of the values as the property.
-struct Seek {
-  std::string key;
-  ValueList values;
-};
 struct Source {
   plan::ElementKind element = plan::VERTEX;
   std::vector<std::string> labels;  // empty: all
   std::optional<ValueList> ids;     // look these up instead of scanning
-  std::optional<Seek> seek;         // of an index
+  std::optional<plan::Seek> seek;   // of an index: a filter that compares is behind
   const Schema* schema = nullptr;   // as of the view; null: not known
 };
 struct Inject {
@@ -234,6 +229,9 @@ void CollectAllReads(const Op& op, std::set<std::string>* names);
 
 // The op's own expressions, without those of its children.
 void ForEachExpression(const Op& op, const std::function<void(const Expression&)>& visit);
+
+// "person(age): age>7": an index and what is sought of its keys.
+std::string SeekText(const std::vector<std::string>& labels, const plan::Seek& seek);
 
 // One line per operation, children indented; every line starts with `indent` spaces.
 std::string ChainText(const Chain& chain, int indent);

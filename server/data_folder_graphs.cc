@@ -43,6 +43,22 @@ StatusOr<storage::CheckReport> DataFolderGraphs::Check(std::string_view name,
   return storage::Check(*store, watch);
 }
 
+StatusOr<storage::IndexReport> DataFolderGraphs::CreateIndex(
+    std::string_view name, const storage::IndexSpec& spec, const storage::IndexWatch& watch) const {
+  ASSIGN_OR_RETURN(auto store, Find(name));
+  return storage::CreateIndex(store.get(), spec, watch);
+}
+
+Status DataFolderGraphs::DropIndex(std::string_view name, const storage::IndexSpec& spec) const {
+  ASSIGN_OR_RETURN(auto store, Find(name));
+  return storage::DropIndex(store.get(), spec);
+}
+
+StatusOr<uint64_t> DataFolderGraphs::IndexBytes(std::string_view name, IndexId index) const {
+  ASSIGN_OR_RETURN(auto store, Find(name));
+  return storage::IndexBytes(*store, index);
+}
+
 StatusOr<storage::SnapshotReport> DataFolderGraphs::BuildSnapshots(
     std::string_view name, const storage::SnapshotWatch& watch) const {
   ASSIGN_OR_RETURN(auto store, Find(name));

@@ -23,6 +23,10 @@ class DataFolderGraphs final : public Graphs {
   StatusOr<uint64_t> DiskBytes(std::string_view name) const override;
   StatusOr<storage::CheckReport> Check(std::string_view name,
                                        const storage::CheckWatch& watch) const override;
+  StatusOr<storage::IndexReport> CreateIndex(std::string_view name, const storage::IndexSpec& spec,
+                                             const storage::IndexWatch& watch) const override;
+  Status DropIndex(std::string_view name, const storage::IndexSpec& spec) const override;
+  StatusOr<uint64_t> IndexBytes(std::string_view name, IndexId index) const override;
   StatusOr<storage::SnapshotReport> BuildSnapshots(
       std::string_view name, const storage::SnapshotWatch& watch) const override;
 

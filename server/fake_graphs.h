@@ -20,6 +20,7 @@ class MemoryGraphs final : public Graphs {
 
   MemoryGraphs() {
     auto graph = std::make_shared<storage::MemoryGraph>(4);
+    graph->IndexVertices("person", {"name", "age"});
     CHECK(graph->AddVertex(Value::Long(1), "person", {{"name", Value::String("marko")}}).ok());
     graphs_["g"] = graph;
     graphs_["money"] = std::make_shared<storage::MemoryGraph>(4);
@@ -81,6 +82,19 @@ class MemoryGraphs final : public Graphs {
     report.files = progress.num_partitions;
     return report;
   }
+
+  StatusOr<storage::IndexReport> CreateIndex(std::string_view name, const storage::IndexSpec& spec,
+                                             const storage::IndexWatch& watch) const override {
+    RETURN_IF_ERROR(View(name).status());
+    for (uint64_t vertices = 0; endless_check; ++vertices) RETURN_IF_ERROR(watch(vertices));
+    if (spec.keys.empty()) return InvalidArgument("no keys");
+    return storage::IndexReport{7, 5, 0.5};
+  }
+  Status DropIndex(std::string_view name, const storage::IndexSpec& spec) const override {
+    RETURN_IF_ERROR(View(name).status());
+    return spec.label == "person" ? OkStatus() : NotFound("There is no index.");
+  }
+  StatusOr<uint64_t> IndexBytes(std::string_view, IndexId) const override { return 99; }
 
   // Commits wait from now on, or no longer.
   void Hold(bool held) {

@@ -6,20 +6,16 @@
 
 namespace koios::server {
 
-GraphJob::GraphJob(const SessionEnvironment& environment, std::string_view text,
-                   const std::string& graph, Work work)
-    : environment_(environment),
-      text_(text),
-      graph_(GraphOfSource("", graph)),
-      work_(std::move(work)) {}
+GraphJob::GraphJob(const SessionEnvironment& environment, const std::string& graph, Work work)
+    : environment_(environment), graph_(GraphOfSource("", graph)), work_(std::move(work)) {}
 
 grpc::ServerUnaryReactor* GraphJob::Start(const SessionEnvironment& environment, TaskPool* pool,
-                                          std::string_view text, const std::string& graph,
-                                          Work work) {
-  std::shared_ptr<GraphJob> job(new GraphJob(environment, text, graph, std::move(work)));
+                                          std::string_view kind, const std::string& graph,
+                                          Work work, std::string_view about) {
+  std::shared_ptr<GraphJob> job(new GraphJob(environment, graph, std::move(work)));
   job->self_ = job;
   GraphJob* const reactor = job.get();
-  if (Status admitted = job->Admit(); !admitted.ok()) {
+  if (Status admitted = job->Admit(kind, about); !admitted.ok()) {
     reactor->Finish(ToGrpcStatus(admitted));
     return reactor;
   }
@@ -27,10 +23,10 @@ grpc::ServerUnaryReactor* GraphJob::Start(const SessionEnvironment& environment,
   return reactor;
 }
 
-Status GraphJob::Admit() {
+Status GraphJob::Admit(std::string_view kind, std::string_view about) {
   for (const RunningQuery& query : environment_.registry->List()) {
-    if (query.text != text_) continue;
-    return FailedPrecondition("There is one already: '" + std::string(text_) + "' runs as query " +
+    if (query.text != kind && !query.text.starts_with(std::string(kind) + " ")) continue;
+    return FailedPrecondition("There is one already: '" + query.text + "' runs as query " +
                               query.id + ".");
   }
   QueryControl control;
@@ -41,7 +37,8 @@ Status GraphJob::Admit() {
   control.measure = [job](RunningQuery* query) {
     if (auto alive = job.lock()) query->rows = alive->entries_;
   };
-  ASSIGN_OR_RETURN(ticket_, environment_.registry->Admit(text_, graph_, control));
+  const std::string text = std::string(kind) + (about.empty() ? "" : " ") + std::string(about);
+  ASSIGN_OR_RETURN(ticket_, environment_.registry->Admit(text, graph_, control));
   return OkStatus();
 }
 

@@ -1,5 +1,5 @@
-// GraphJob: one call about a whole graph (CheckGraph, BuildSnapshots). It runs on a thread of the
-// pool that it is given, one of a kind at a time, and is listed among the running queries, with the
+// GraphJob: one call about a whole graph (CheckGraph, CreateIndex). It runs on a thread of the pool
+// that it is given, one of a kind at a time, and is listed among the running queries, with the
 // entries read so far for rows: so CancelQuery, the client's cancel or deadline, and a shutdown all
 // stop it. Owns itself until OnDone().
 #pragma once
@@ -28,26 +28,24 @@ class GraphJob final : public grpc::ServerUnaryReactor,
   // The job itself; fills the response, which lives as long.
   using Work = std::function<Status(const std::string& graph, const Watch& watch)>;
 
-  // Starts the call; the reactor to hand to gRPC. FAILED_PRECONDITION while another one with the
-  // same `text`, by which it is listed, runs.
+  // Starts the call; the reactor to hand to gRPC. It is listed as `kind`, with a blank and what it
+  // is `about` behind. FAILED_PRECONDITION while another one of the kind runs.
   static grpc::ServerUnaryReactor* Start(const SessionEnvironment& environment, TaskPool* pool,
-                                         std::string_view text, const std::string& graph,
-                                         Work work);
+                                         std::string_view kind, const std::string& graph, Work work,
+                                         std::string_view about = "");
 
   void OnCancel() override;
   void OnDone() override { self_.reset(); }
 
  private:
-  GraphJob(const SessionEnvironment& environment, std::string_view text, const std::string& graph,
-           Work work);
+  GraphJob(const SessionEnvironment& environment, const std::string& graph, Work work);
 
-  Status Admit();
+  Status Admit(std::string_view kind, std::string_view about);
   void Run();
   void Stop(const Status& why);
   Status Stopped();
 
   const SessionEnvironment environment_;
-  const std::string_view text_;
   const std::string graph_;
   const Work work_;
   std::shared_ptr<GraphJob> self_;  // until OnDone

@@ -10,6 +10,7 @@
 #include "core/status.h"
 #include "storage/check.h"
 #include "storage/graph_view.h"
+#include "storage/index_build.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/snapshot_build.h"
 #include "storage/transaction.h"
@@ -35,6 +36,12 @@ class Graphs {
   virtual StatusOr<uint64_t> DiskBytes(std::string_view name) const = 0;
   virtual StatusOr<storage::CheckReport> Check(std::string_view name,
                                                const storage::CheckWatch& watch) const = 0;
+  // As storage/index_build.h.
+  virtual StatusOr<storage::IndexReport> CreateIndex(std::string_view name,
+                                                     const storage::IndexSpec& spec,
+                                                     const storage::IndexWatch& watch) const = 0;
+  virtual Status DropIndex(std::string_view name, const storage::IndexSpec& spec) const = 0;
+  virtual StatusOr<uint64_t> IndexBytes(std::string_view name, IndexId index) const = 0;
   // As storage::BuildSnapshots.
   virtual StatusOr<storage::SnapshotReport> BuildSnapshots(
       std::string_view name, const storage::SnapshotWatch& watch) const = 0;

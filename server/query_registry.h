@@ -17,6 +17,9 @@ namespace koios::server {
 
 // How a check of a graph is listed: its rows are the entries read so far.
 inline constexpr std::string_view kCheckText = "admin check";
+// How the building of an index begins: the index follows. Its rows are vertices.
+inline constexpr std::string_view kCreateIndexText = "admin index create";
+inline constexpr std::string_view kDropIndexText = "admin index drop";
 inline constexpr std::string_view kSnapshotText = "admin snapshot";
 
 struct RunningQuery {

@@ -281,7 +281,8 @@ TEST_F(ServerTest, WrongTextsNeverReachTheEngine) {
 
 TEST_F(ServerTest, WhatIsNoRequestIsAnsweredInWords) {
   const auto channel = server_->InProcessChannel();
-  for (const char* method : {"Submit", "ListQueries", "GetStats", "CheckGraph"}) {
+  for (const char* method :
+       {"Submit", "ListQueries", "GetStats", "CheckGraph", "CreateIndex", "ListIndexes"}) {
     const std::string answer =
         AnswerBytes(channel, std::string("/koios.v1.Koios/") + method, "\xff\xff\xff garbage");
     EXPECT_EQ(answer.rfind("error 3 The request can't be read", 0), 0u) << answer;
@@ -526,6 +527,80 @@ TEST_F(ServerTest, ShutdownStopsACheck) {
   server_->Shutdown(std::chrono::milliseconds(20));
   check.join();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(ServerTest, IndexesAreListedMadeAndDropped) {
+  v1::ListIndexesResponse indexes;
+  grpc::ClientContext list_context;
+  ASSERT_TRUE(stub_->ListIndexes(&list_context, {}, &indexes).ok());
+  ASSERT_EQ(indexes.indexes_size(), 1);
+  EXPECT_EQ(indexes.indexes(0).label(), "person");
+  ASSERT_EQ(indexes.indexes(0).keys_size(), 2);
+  EXPECT_EQ(indexes.indexes(0).keys(1), "age");
+  EXPECT_TRUE(indexes.indexes(0).ready());
+  EXPECT_EQ(indexes.indexes(0).vertices(), 1u);
+  EXPECT_EQ(indexes.indexes(0).bytes(), 99u);
+
+  v1::CreateIndexRequest create;
+  create.set_label("person");
+  create.add_keys("name");
+  v1::CreateIndexResponse created;
+  grpc::ClientContext create_context;
+  ASSERT_TRUE(stub_->CreateIndex(&create_context, create, &created).ok());
+  EXPECT_EQ(created.vertices(), 7u);
+  EXPECT_EQ(created.entries(), 5u);
+  create.set_graph("nope");
+  grpc::ClientContext nope_context;
+  EXPECT_EQ(stub_->CreateIndex(&nope_context, create, &created).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+
+  v1::DropIndexRequest drop;
+  drop.set_label("person");
+  v1::DropIndexResponse dropped;
+  grpc::ClientContext drop_context;
+  EXPECT_TRUE(stub_->DropIndex(&drop_context, drop, &dropped).ok());
+  drop.set_label("nobody");
+  grpc::ClientContext nobody_context;
+  EXPECT_EQ(stub_->DropIndex(&nobody_context, drop, &dropped).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(ServerTest, TheBuildingOfAnIndexIsListedAndCancelledAsAQueryIs) {
+  graphs_->endless_check = true;
+  v1::CreateIndexRequest create;
+  create.set_label("person");
+  create.add_keys("name");
+  create.add_keys("age");
+  grpc::Status status;
+  std::thread build([&] {
+    grpc::ClientContext context;
+    v1::CreateIndexResponse created;
+    status = stub_->CreateIndex(&context, create, &created);
+  });
+  std::vector<v1::RunningQuery> running;
+  while (running.empty() || running[0].rows() < 10) running = Running();
+  EXPECT_EQ(running[0].query(), "admin index create person(name, age)");
+
+  v1::CreateIndexRequest other;
+  other.set_label("city");
+  other.add_keys("name");
+  grpc::ClientContext second_context;
+  v1::CreateIndexResponse second;
+  EXPECT_EQ(stub_->CreateIndex(&second_context, other, &second).error_code(),
+            grpc::StatusCode::FAILED_PRECONDITION);
+  v1::DropIndexRequest drop;  // does not wait for it
+  drop.set_label("person");
+  grpc::ClientContext drop_context;
+  v1::DropIndexResponse dropped;
+  EXPECT_TRUE(stub_->DropIndex(&drop_context, drop, &dropped).ok());
+
+  v1::CancelQueryRequest cancel;
+  cancel.set_id(running[0].id());
+  grpc::ClientContext cancel_context;
+  v1::CancelQueryResponse cancelled;
+  EXPECT_TRUE(stub_->CancelQuery(&cancel_context, cancel, &cancelled).ok());
+  build.join();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::CANCELLED);
 }
 
 // grpc.health.v1: the response's field 1 is SERVING (1), then NOT_SERVING (2).

@@ -1,5 +1,6 @@
 #include "server/service.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "server/graph_job.h"
 #include "server/rpc_status.h"
+#include "server/text_bounds.h"
 
 namespace koios::server {
 namespace {
@@ -24,9 +26,17 @@ uint64_t Total(const std::map<LabelId, uint64_t>& counts) {
   return total;
 }
 
+// Whether the store can seek vertices by the property alone.
+bool IsIndexed(const VertexIndexes& indexes, const std::pair<LabelId, KeyId>& property) {
+  return std::any_of(indexes.begin(), indexes.end(), [&](const auto& entry) {
+    const VertexIndex& index = entry.second;
+    return index.ready && index.label == property.first && index.keys[0] == property.second;
+  });
+}
+
 // `indexes`: those of vertices, or none for edges.
-void FillLabel(const Schema& schema, const std::set<std::pair<LabelId, KeyId>>& indexes,
-               LabelId label, uint64_t count, v1::LabelSchema* out) {
+void FillLabel(const Schema& schema, const VertexIndexes& indexes, LabelId label, uint64_t count,
+               v1::LabelSchema* out) {
   out->set_label(schema.labels.Name(label));
   out->set_count(count);
   for (auto it = schema.property_kinds.lower_bound({label, 0});
@@ -35,7 +45,7 @@ void FillLabel(const Schema& schema, const std::set<std::pair<LabelId, KeyId>>& 
     property->set_key(schema.keys.Name(it->first.second));
     const bool mixed = it->second == ValueKind::kNull;
     property->set_type(mixed ? "Any" : std::string(KindName(it->second)));
-    property->set_indexed(indexes.contains(it->first));
+    property->set_indexed(IsIndexed(indexes, it->first));
   }
 }
 
@@ -50,6 +60,36 @@ Status FillSchema(const SessionEnvironment& environment, const v1::GetSchemaRequ
     FillLabel(schema, {}, label, count, response->add_edge_labels());
   }
   return OkStatus();
+}
+
+Status FillIndexes(const SessionEnvironment& environment, const v1::ListIndexesRequest& request,
+                   v1::ListIndexesResponse* response) {
+  const std::string graph = GraphOfSource("", request.graph());
+  ASSIGN_OR_RETURN(auto view, environment.graphs->View(graph));
+  const Schema& schema = view->schema();
+  for (const auto& [id, index] : schema.vertex_indexes) {
+    v1::IndexInfo* info = response->add_indexes();
+    info->set_label(schema.labels.Name(index.label));
+    for (const KeyId key : index.keys) info->add_keys(schema.keys.Name(key));
+    info->set_ready(index.ready);
+    const auto count = schema.vertex_counts.find(index.label);
+    info->set_vertices(count == schema.vertex_counts.end() ? 0 : count->second);
+    info->set_distinct(index.distinct);
+    ASSIGN_OR_RETURN(const uint64_t bytes, environment.graphs->IndexBytes(graph, id));
+    info->set_bytes(bytes);
+  }
+  return OkStatus();
+}
+
+template <typename Request>
+storage::IndexSpec SpecOf(const Request& request) {
+  return {request.label(), {request.keys().begin(), request.keys().end()}};
+}
+
+// As it is listed.
+std::string NameOf(const storage::IndexSpec& spec) {
+  constexpr size_t kMostBytes = 200;
+  return BoundedText(IndexName(spec.label, spec.keys), kMostBytes);
 }
 
 Status FillStats(const SessionEnvironment& environment, const v1::GetStatsRequest& request,
@@ -130,6 +170,16 @@ Status FillCheck(const Graphs& graphs, const std::string& graph, const GraphJob:
   return OkStatus();
 }
 
+Status FillCreatedIndex(const Graphs& graphs, const std::string& graph,
+                        const storage::IndexSpec& spec, const GraphJob::Watch& watch,
+                        v1::CreateIndexResponse* response) {
+  ASSIGN_OR_RETURN(const storage::IndexReport report, graphs.CreateIndex(graph, spec, watch));
+  response->set_vertices(report.vertices);
+  response->set_entries(report.entries);
+  response->set_seconds(report.seconds);
+  return OkStatus();
+}
+
 Status FillSnapshots(const Graphs& graphs, const std::string& graph, const GraphJob::Watch& watch,
                      v1::BuildSnapshotsResponse* response) {
   const auto asked = [&watch](const storage::SnapshotProgress& progress) {
@@ -200,6 +250,37 @@ grpc::ServerUnaryReactor* KoiosService::CheckGraph(grpc::CallbackServerContext*,
                                                                   const GraphJob::Watch& watch) {
                            return FillCheck(*graphs, graph, watch, response);
                          });
+}
+
+grpc::ServerUnaryReactor* KoiosService::CreateIndex(grpc::CallbackServerContext*,
+                                                    const v1::CreateIndexRequest* request,
+                                                    v1::CreateIndexResponse* response) {
+  const storage::IndexSpec spec = SpecOf(*request);
+  return GraphJob::Start(
+      environment_, &create_index_pool_, kCreateIndexText, request->graph(),
+      [graphs = environment_.graphs, spec, response](const std::string& graph,
+                                                     const GraphJob::Watch& watch) {
+        return FillCreatedIndex(*graphs, graph, spec, watch, response);
+      },
+      NameOf(spec));
+}
+
+grpc::ServerUnaryReactor* KoiosService::DropIndex(grpc::CallbackServerContext*,
+                                                  const v1::DropIndexRequest* request,
+                                                  v1::DropIndexResponse*) {
+  const storage::IndexSpec spec = SpecOf(*request);
+  return GraphJob::Start(
+      environment_, &drop_index_pool_, kDropIndexText, request->graph(),
+      [graphs = environment_.graphs, spec](const std::string& graph, const GraphJob::Watch&) {
+        return graphs->DropIndex(graph, spec);
+      },
+      NameOf(spec));
+}
+
+grpc::ServerUnaryReactor* KoiosService::ListIndexes(grpc::CallbackServerContext* context,
+                                                    const v1::ListIndexesRequest* request,
+                                                    v1::ListIndexesResponse* response) {
+  return Answer(context, FillIndexes(environment_, *request, response));
 }
 
 grpc::ServerUnaryReactor* KoiosService::BuildSnapshots(grpc::CallbackServerContext*,

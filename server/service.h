@@ -34,6 +34,15 @@ class KoiosService final : public v1::Koios::CallbackService {
   grpc::ServerUnaryReactor* CheckGraph(grpc::CallbackServerContext* context,
                                        const v1::CheckGraphRequest* request,
                                        v1::CheckGraphResponse* response) override;
+  grpc::ServerUnaryReactor* CreateIndex(grpc::CallbackServerContext* context,
+                                        const v1::CreateIndexRequest* request,
+                                        v1::CreateIndexResponse* response) override;
+  grpc::ServerUnaryReactor* DropIndex(grpc::CallbackServerContext* context,
+                                      const v1::DropIndexRequest* request,
+                                      v1::DropIndexResponse* response) override;
+  grpc::ServerUnaryReactor* ListIndexes(grpc::CallbackServerContext* context,
+                                        const v1::ListIndexesRequest* request,
+                                        v1::ListIndexesResponse* response) override;
   grpc::ServerUnaryReactor* BuildSnapshots(grpc::CallbackServerContext* context,
                                            const v1::BuildSnapshotsRequest* request,
                                            v1::BuildSnapshotsResponse* response) override;
@@ -42,6 +51,8 @@ class KoiosService final : public v1::Koios::CallbackService {
   const SessionEnvironment environment_;
   // One of each at a time; the sessions' threads have no time for them.
   TaskPool check_pool_{1};
+  TaskPool create_index_pool_{1};
+  TaskPool drop_index_pool_{1};
   TaskPool snapshot_pool_{1};
 };
 

@@ -68,11 +68,12 @@ class BulkWriter {
   // Any thread. RESOURCE_EXHAUSTED past the number of names or their length.
   virtual StatusOr<LabelId> InternLabel(std::string_view name) = 0;
   virtual StatusOr<KeyId> InternKey(std::string_view name) = 0;
-  // From now on the store can seek vertices of the label by the property: the caller adds an entry
-  // of vertex_index for each such property of the load. False when the graph that is appended to
-  // has vertices of the label that are not indexed; then nothing changes. Before any OpenStream.
+  // From now on the store can seek vertices of the label by the property. False when the graph that
+  // is appended to has vertices of the label that are not indexed, or as many indexes as there may
+  // be; then nothing changes. Before any OpenStream.
   virtual bool IndexVertices(LabelId label, KeyId key) = 0;
-  // All that the load must fill, those of the graph that is appended to as well.
+  // All that the load must fill, those of the graph that is appended to as well: the caller adds
+  // the entries of the load's vertices (codec/index_entry.h).
   virtual VertexIndexes vertex_indexes() const = 0;
   // The next reference in the partition of a normalised id (codec/element_id.h). Any thread.
   virtual VertexRef AssignVertex(const Value& id) = 0;

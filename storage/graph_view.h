@@ -17,6 +17,7 @@
 #include "core/schema.h"
 #include "core/status.h"
 #include "core/types.h"
+#include "storage/index/vertex_seek.h"
 
 namespace koios::storage {
 
@@ -47,8 +48,8 @@ struct DegreeCursor {
 
 // Where a seek stands. Opaque.
 struct SeekCursor {
-  size_t prefix = 0;        // of those that labels and values make
-  uint64_t next_local = 0;  // within it
+  uint64_t next = 0;       // range of an index, or vertex
+  std::string resume_key;  // the last entry it gave of that range
   bool done = false;
   uint64_t next_own = 0;  // as ScanCursor's
 };
@@ -90,12 +91,12 @@ class GraphView {
   virtual Status ScanEdges(uint32_t partition, std::span<const LabelId> labels,
                            ExpandCursor* cursor, size_t limit, std::vector<EdgeRef>* out) const = 0;
 
-  // Vertices of one partition that may have one of the values as the property: all that have, and
-  // perhaps some more whose value only hashes alike. Each once, at most `limit` more of them.
-  // REQUIRES: schema().vertex_indexes has (label, key) for each of `labels`, which are not empty.
-  virtual Status SeekVertices(uint32_t partition, std::span<const LabelId> labels, KeyId key,
-                              std::span<const Value> values, SeekCursor* cursor, size_t limit,
-                              std::vector<VertexRef>* out) const = 0;
+  // Vertices of one partition that may be what is sought: all that are, and perhaps some more, as
+  // an index is coarser than a comparison (codec/value_place.h). Each once, at most `limit` more of
+  // them, in no particular order.
+  // REQUIRES: `seek` was made by MakeSeek of this view's schema.
+  virtual Status SeekVertices(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor,
+                              size_t limit, std::vector<VertexRef>* out) const = 0;
 
   // User ids to references; rows[i] is the input row found. A string that is a canonical decimal
   // finds the integer id when no such string id exists.

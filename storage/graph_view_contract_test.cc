@@ -1,6 +1,8 @@
 // The contract, on every implementation of GraphView.
 #include "storage/graph_view_contract.h"
 
+#include "storage/index/seek_contract.h"
+#include "storage/index_build.h"
 #include "storage/memory_graph.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/snapshot_build.h"
@@ -11,6 +13,14 @@
 
 namespace koios::storage {
 namespace {
+
+using Indexes = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+std::shared_ptr<MemoryGraph> IndexedMemory(const Indexes& indexes) {
+  auto graph = std::make_shared<MemoryGraph>(4);
+  for (const auto& [label, keys] : indexes) graph->IndexVertices(label, keys);
+  return graph;
+}
 
 // Adds the batch one element after the other. Given ids first, as a commit does it: an assigned one
 // takes none of them.
@@ -39,8 +49,9 @@ BuiltGraph BuildWith(const std::shared_ptr<Graph>& graph, const WriteBatch& batc
 }
 
 struct MemoryBackend {
+  Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
-    auto graph = std::make_shared<MemoryGraph>(4);
+    auto graph = IndexedMemory(indexes);
     return BuildWith(
         graph, batch,
         [&](const AddedVertex& v) { return graph->AddVertex(v.id, v.label, v.properties); },
@@ -52,13 +63,21 @@ struct MemoryBackend {
 
 // All of it committed at once: the delta of a graph that was empty.
 struct StoreBackend {
+  Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
     store_ = GraphStore::Open(folder / "graph", TestOptions(4)).value();
+    // Some are kept by the commit, the others are built behind it.
+    const size_t early = indexes.size() / 2;
+    for (size_t i = 0; i < early; ++i) Index(indexes[i]);
     CommitResult result = store_->Commit(batch).value();
+    for (size_t i = early; i < indexes.size(); ++i) Index(indexes[i]);
     BuiltGraph built = {store_->View(), result.vertices, result.edges, result.vertex_ids,
                         result.edge_ids};
     CHECK(dynamic_cast<const SnapshotView*>(built.view.get()) != nullptr);
     return built;
+  }
+  void Index(const Indexes::value_type& index) {
+    CHECK(CreateIndex(store_.get(), {index.first, index.second}).ok());
   }
   std::unique_ptr<GraphStore>& store() { return store_; }
   TempFolder folder;
@@ -67,7 +86,9 @@ struct StoreBackend {
 
 // Read from RocksDB alone.
 struct TruthBackend {
+  Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
+    stored.indexes = indexes;
     BuiltGraph built = stored.Build(batch);
     const auto* view = dynamic_cast<const SnapshotView*>(built.view.get());
     built.view = std::shared_ptr<const GraphView>(built.view, &view->truth());
@@ -78,9 +99,10 @@ struct TruthBackend {
 
 // All of it added by one transaction.
 struct OwnBackend {
+  Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
-    auto transaction = std::make_shared<Transaction>(std::make_shared<MemoryGraph>(4),
-                                                     std::make_shared<Numbers>(4));
+    auto transaction =
+        std::make_shared<Transaction>(IndexedMemory(indexes), std::make_shared<Numbers>(4));
     return BuildWith(
         transaction, batch,
         [&](const AddedVertex& v) { return transaction->AddVertex(v.label, v.id, v.properties); },
@@ -92,7 +114,9 @@ struct OwnBackend {
 
 // Read from snapshots.
 struct SnapshotBackend {
+  Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
+    stored.indexes = indexes;
     BuiltGraph built = stored.Build(batch);
     CHECK(BuildSnapshots(store().get(), {}).ok());
     built.view = store()->View();
@@ -113,8 +137,12 @@ enum class Mixture : uint8_t {
 // Read from snapshots and a delta on top of them.
 template <Mixture kMixture>
 struct MixedBackend {
+  Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
     store_ = GraphStore::Open(folder / "graph", TestOptions(4)).value();
+    for (const auto& [label, keys] : indexes) {
+      CHECK(CreateIndex(store_.get(), {label, keys}).ok());
+    }
     batch_ = batch;
     built_.vertices.resize(batch.vertices.size());
     built_.vertex_ids.resize(batch.vertices.size());
@@ -252,7 +280,9 @@ struct MixedBackend {
 // All of it stored, under a transaction that has changed something else.
 template <typename Stored>
 struct ChangedBackend {
+  Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
+    stored.indexes = indexes;
     BuiltGraph built = stored.Build(batch);
     std::shared_ptr<Transaction> transaction = stored.store()->Begin();
     const VertexRef other = transaction->AddVertex("other", std::nullopt, {}).value();
@@ -261,6 +291,14 @@ struct ChangedBackend {
     CHECK(transaction->SetProperty(built.vertices[0], "other", Value::Null()).ok());
     Transaction::DropCursor cursor;
     while (!cursor.done) CHECK(transaction->DropVertex(other, &cursor).ok());
+    // An indexed property that goes and comes back: the transaction's own from then on.
+    for (size_t i = 0; i < batch.vertices.size(); i += 3) {
+      for (const auto& [key, value] : batch.vertices[i].properties) {
+        if (key != "x") continue;
+        CHECK(transaction->SetProperty(built.vertices[i], key, Value::Int(-99)).ok());
+        CHECK(transaction->SetProperty(built.vertices[i], key, value).ok());
+      }
+    }
     built.view = transaction;
     return built;
   }
@@ -273,6 +311,11 @@ using Backends = testing::Types<
     MixedBackend<Mixture::kOld>, ChangedBackend<StoreBackend>, ChangedBackend<SnapshotBackend>,
     ChangedBackend<MixedBackend<Mixture::kHalves>>, ChangedBackend<MixedBackend<Mixture::kAgain>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Views, GraphViewContract, Backends);
+using SeekBackends =
+    testing::Types<MemoryBackend, TruthBackend, StoreBackend, OwnBackend, SnapshotBackend,
+                   MixedBackend<Mixture::kHalves>, ChangedBackend<StoreBackend>,
+                   ChangedBackend<MixedBackend<Mixture::kHalves>>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Views, SeekContract, SeekBackends);
 
 }  // namespace
 }  // namespace koios::storage

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "storage/codec/element_id.h"
-#include "storage/codec/equality_hash.h"
+#include "storage/codec/index_entry.h"
 #include "storage/commit_limits.h"
 #include "storage/meta_state.h"
 
@@ -40,12 +40,6 @@ void AppendRows(uint32_t row, const KeyedProperties& properties, std::span<const
   }
 }
 
-bool HashesAsOneOf(const Value& property, std::span<const Value> values) {
-  const uint64_t hash = EqualityHash(property);
-  return std::any_of(values.begin(), values.end(),
-                     [hash](const Value& value) { return EqualityHash(value) == hash; });
-}
-
 // The value of `ids` at the id, or at the integer that a string spells.
 template <typename Map>
 const typename Map::mapped_type* FindId(const Map& ids, const Value& id) {
@@ -68,8 +62,13 @@ MemoryGraph::MemoryGraph(uint32_t num_partitions)
   CHECK(num_partitions > 0 && num_partitions <= kMaxPartitions);
 }
 
-void MemoryGraph::IndexVertices(std::string_view label, std::string_view key) {
-  schema_.vertex_indexes.insert({schema_.labels.Intern(label), schema_.keys.Intern(key)});
+void MemoryGraph::IndexVertices(std::string_view label, const std::vector<std::string>& keys) {
+  VertexIndex index;
+  index.label = schema_.labels.Intern(label);
+  for (const std::string& key : keys) index.keys.push_back(schema_.keys.Intern(key));
+  index.ready = true;
+  const auto id = kFirstIndexId + static_cast<IndexId>(schema_.vertex_indexes.size());
+  schema_.vertex_indexes[id] = std::move(index);
 }
 
 std::shared_ptr<Numbers> MemoryGraph::NewNumbers() const {
@@ -191,19 +190,17 @@ Status MemoryGraph::ScanVertices(uint32_t partition, std::span<const LabelId> la
   return OkStatus();
 }
 
-Status MemoryGraph::SeekVertices(uint32_t partition, std::span<const LabelId> labels, KeyId key,
-                                 std::span<const Value> values, SeekCursor* cursor, size_t limit,
-                                 std::vector<VertexRef>* out) const {
+Status MemoryGraph::SeekVertices(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor,
+                                 size_t limit, std::vector<VertexRef>* out) const {
   const std::vector<Vertex>& vertices = vertices_[partition];
   const size_t full = FullSize(out->size(), limit);
-  for (; cursor->next_local < vertices.size(); ++cursor->next_local) {
+  for (; cursor->next < vertices.size(); ++cursor->next) {
     if (out->size() == full) return OkStatus();
-    const Vertex& vertex = vertices[cursor->next_local];
-    if (!Selected(vertex.label, labels)) continue;
-    for (const auto& [name, property] : vertex.properties) {
-      if (name != key || !HashesAsOneOf(property, values)) continue;
-      out->push_back(VertexRef::Make(partition, kFirstVertexLocal + cursor->next_local));
-    }
+    const Vertex& vertex = vertices[cursor->next];
+    if (!Selected(vertex.label, seek.labels)) continue;
+    const std::string places = PlacesOfEntry(seek.keys, vertex.properties);
+    if (places.empty() || !seek.Contains(places)) continue;
+    out->push_back(VertexRef::Make(partition, kFirstVertexLocal + cursor->next));
   }
   cursor->done = true;
   return OkStatus();

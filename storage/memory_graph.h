@@ -25,8 +25,8 @@ class MemoryGraph final : public GraphView {
  public:
   explicit MemoryGraph(uint32_t num_partitions = 16);
 
-  // Vertices of the label can be sought by the property.
-  void IndexVertices(std::string_view label, std::string_view key);
+  // Vertices of the label can be sought by the properties.
+  void IndexVertices(std::string_view label, const std::vector<std::string>& keys);
   // Errors as from GraphStore::Commit. Without an id one is assigned.
   StatusOr<VertexRef> AddVertex(const std::optional<Value>& id, std::string_view label,
                                 const PropertyList& properties = {});
@@ -45,8 +45,7 @@ class MemoryGraph final : public GraphView {
                       size_t limit, std::vector<VertexRef>* out) const override;
   Status ScanEdges(uint32_t partition, std::span<const LabelId> labels, ExpandCursor* cursor,
                    size_t limit, std::vector<EdgeRef>* out) const override;
-  Status SeekVertices(uint32_t partition, std::span<const LabelId> labels, KeyId key,
-                      std::span<const Value> values, SeekCursor* cursor, size_t limit,
+  Status SeekVertices(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor, size_t limit,
                       std::vector<VertexRef>* out) const override;
   Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
                         std::vector<VertexRef>* out) const override;

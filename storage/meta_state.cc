@@ -1,10 +1,11 @@
 #include "storage/meta_state.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "storage/codec/element_id.h"
-#include "storage/codec/keys.h"
+#include "storage/codec/index_entry.h"
 #include "storage/commit_limits.h"
 
 namespace koios::storage {
@@ -71,7 +72,9 @@ Status MetaState::Load(std::string_view key_bytes, std::string_view value) {
       schema_.property_kinds[{key.first, key.second}] = static_cast<ValueKind>(value[0]);
       return OkStatus();
     case MetaKind::kVertexIndex:
-      schema_.vertex_indexes.insert({key.first, key.second});
+      return LoadVertexIndex(key.first, value);
+    case MetaKind::kHashedIndex:
+      hashed_indexes_.insert({key.first, key.second});
       return OkStatus();
     case MetaKind::kVertexCount:
     case MetaKind::kEdgeCount: {
@@ -107,6 +110,26 @@ Status MetaState::LoadSnapshot(uint32_t partition, std::string_view value) {
   return OkStatus();
 }
 
+Status MetaState::LoadVertexIndex(IndexId id, std::string_view value) {
+  if (id < kFirstIndexId || id == std::numeric_limits<IndexId>::max()) return Damaged();
+  next_index_ = std::max(next_index_, id + 1);
+  if (value.empty()) return OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, DecodeMetaNumbers(value));
+  constexpr size_t kBeforeKeys = 3;
+  if (numbers.size() <= kBeforeKeys || numbers.size() > kBeforeKeys + kMaxIndexKeys ||
+      numbers[0] > 1) {
+    return Damaged();
+  }
+  VertexIndex& index = schema_.vertex_indexes[id];
+  index.ready = numbers[0] == 1;
+  index.distinct = numbers[1];
+  index.label = static_cast<LabelId>(numbers[2]);
+  for (size_t i = kBeforeKeys; i < numbers.size(); ++i) {
+    index.keys.push_back(static_cast<KeyId>(numbers[i]));
+  }
+  return OkStatus();
+}
+
 Status MetaState::FinishLoad() const {
   if (num_partitions_ == 0) return DataLoss("The graph has no format record.");
   if (log_start_.value_or(0) > version_) return Damaged();
@@ -119,9 +142,17 @@ Status MetaState::FinishLoad() const {
     if (name.first == kNoName || name.first > schema_.labels.size()) return Damaged();
     if (name.second == kNoName || name.second > schema_.keys.size()) return Damaged();
   }
-  for (const auto& [label, key] : schema_.vertex_indexes) {
-    if (label == kNoName || label > schema_.labels.size()) return Damaged();
-    if (key == kNoName || key > schema_.keys.size()) return Damaged();
+  const auto known = [](uint32_t name, const NameTable& names) {
+    return name != kNoName && name <= names.size();
+  };
+  for (const auto& [id, index] : schema_.vertex_indexes) {
+    if (!known(index.label, schema_.labels)) return Damaged();
+    for (const KeyId key : index.keys) {
+      if (!known(key, schema_.keys)) return Damaged();
+    }
+  }
+  for (const auto& [label, key] : hashed_indexes_) {
+    if (!known(label, schema_.labels) || !known(key, schema_.keys)) return Damaged();
   }
   return OkStatus();
 }
@@ -154,10 +185,28 @@ void MetaState::NoteProperty(LabelId label, KeyId key, ValueKind kind) {
   Changed(MetaKind::kPropertyKind, label, key);
 }
 
-void MetaState::AddVertexIndex(LabelId label, KeyId key) {
-  if (schema_.vertex_indexes.insert({label, key}).second) {
-    Changed(MetaKind::kVertexIndex, label, key);
+StatusOr<IndexId> MetaState::AddVertexIndex(VertexIndex index) {
+  if (schema_.vertex_indexes.size() >= kMaxIndexes) {
+    ErrorDetail detail;
+    detail.reason = "TOO_MANY_INDEXES";
+    detail.limit = std::to_string(kMaxIndexes) + " indexes";
+    return ResourceExhausted("A graph has at most " + std::to_string(kMaxIndexes) +
+                                 " indexes, and this one has them; drop one.",
+                             detail);
   }
+  const IndexId id = next_index_++;
+  SetVertexIndex(id, std::move(index));
+  return id;
+}
+
+void MetaState::SetVertexIndex(IndexId id, VertexIndex index) {
+  schema_.vertex_indexes[id] = std::move(index);
+  Changed(MetaKind::kVertexIndex, id);
+}
+
+void MetaState::DropVertexIndex(IndexId id) {
+  schema_.vertex_indexes.erase(id);
+  Changed(MetaKind::kVertexIndex, id);
 }
 
 void MetaState::AddVertices(LabelId label, int64_t delta) {
@@ -225,7 +274,15 @@ std::string MetaState::ValueOf(const MetaKey& key) const {
       return schema_.keys.Name(key.first);
     case MetaKind::kPropertyKind:
       return std::string(1, static_cast<char>(schema_.property_kinds.at({key.first, key.second})));
-    case MetaKind::kVertexIndex:
+    case MetaKind::kVertexIndex: {
+      const auto index = schema_.vertex_indexes.find(key.first);
+      if (index == schema_.vertex_indexes.end()) return "";
+      const VertexIndex& facts = index->second;
+      std::vector<uint64_t> numbers = {facts.ready ? uint64_t{1} : 0, facts.distinct, facts.label};
+      numbers.insert(numbers.end(), facts.keys.begin(), facts.keys.end());
+      return EncodeMetaNumbers(numbers);
+    }
+    case MetaKind::kHashedIndex:
       return "";
     case MetaKind::kVertexCount:
       return count_in(schema_.vertex_counts);

@@ -11,11 +11,13 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/schema.h"
 #include "core/status.h"
 #include "core/types.h"
+#include "storage/codec/keys.h"
 #include "storage/codec/meta_codec.h"
 #include "storage/snapshot/format.h"
 
@@ -63,8 +65,15 @@ class MetaState {
   StatusOr<KeyId> InternKey(std::string_view name, uint32_t max_names);
   // A value of this kind was stored: remembers the kind, or that kinds are mixed.
   void NoteProperty(LabelId label, KeyId key, ValueKind kind);
-  // REQUIRES: there are no vertices of this label, or the property is indexed already.
-  void AddVertexIndex(LabelId label, KeyId key);
+  // A new one, with a number that none had before. It may be ready when there are no vertices of
+  // the label. RESOURCE_EXHAUSTED past kMaxIndexes.
+  StatusOr<IndexId> AddVertexIndex(VertexIndex index);
+  // Replaces one that is there.
+  void SetVertexIndex(IndexId id, VertexIndex index);
+  void DropVertexIndex(IndexId id);
+  // What a graph of an older format has instead: nobody asks it.
+  const std::set<std::pair<LabelId, KeyId>>& hashed_indexes() const { return hashed_indexes_; }
+  void ForgetHashedIndexes() { hashed_indexes_.clear(); }
   void AddVertices(LabelId label, int64_t delta);
   void AddEdges(LabelId label, int64_t delta);
   void SetNextLocals(uint32_t partition, uint64_t next_vertex, uint64_t next_edge);
@@ -81,6 +90,7 @@ class MetaState {
 
  private:
   Status LoadSnapshot(uint32_t partition, std::string_view value);
+  Status LoadVertexIndex(IndexId id, std::string_view value);
   void Changed(MetaKind kind, uint32_t first = 0, uint32_t second = 0);
   std::string ValueOf(const MetaKey& key) const;
 
@@ -90,6 +100,8 @@ class MetaState {
   std::vector<uint64_t> next_vertex_local_;
   std::vector<uint64_t> next_edge_local_;
   Schema schema_;
+  IndexId next_index_ = kFirstIndexId;
+  std::set<std::pair<LabelId, KeyId>> hashed_indexes_;
   NamedSnapshots snapshots_;
   std::optional<uint64_t> log_start_;
   std::set<std::string> changed_;  // encoded keys

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "storage/codec/index_entry.h"
 #include "storage/codec/keys.h"
 
 namespace koios::storage {
@@ -58,6 +59,25 @@ TEST(MetaState, IsWhatItsChangesSay) {
   EXPECT_EQ(back.next_edge_local(0), kFirstEdgeLocal);
   EXPECT_EQ(back.next_vertex_id(), 42);
   EXPECT_TRUE(TakeFacts(&meta).empty());
+}
+
+TEST(MetaState, AnIndexHasItsNumberForItself) {
+  MetaState meta(1);
+  const LabelId label = meta.InternLabel("person", 10).value();
+  const KeyId name = meta.InternKey("name", 10).value(), age = meta.InternKey("age", 10).value();
+  const IndexId first = meta.AddVertexIndex({label, {name, age}, false, 0}).value();
+  const IndexId second = meta.AddVertexIndex({label, {age}, false, 0}).value();
+  meta.SetVertexIndex(first, {label, {name, age}, true, 77});
+  meta.DropVertexIndex(second);
+  MetaState back = LoadFacts(TakeFacts(&meta));
+  EXPECT_EQ(back.schema().vertex_indexes, (VertexIndexes{{first, {label, {name, age}, true, 77}}}));
+  EXPECT_GT(back.AddVertexIndex({label, {age}, true, 0}).value(), second);
+  TakeFacts(&back);
+  while (back.schema().vertex_indexes.size() < kMaxIndexes) {
+    ASSERT_TRUE(back.AddVertexIndex({label, {age}, true, 0}).ok());
+  }
+  EXPECT_EQ(back.AddVertexIndex({label, {age}, true, 0}).status().code(),
+            StatusCode::kResourceExhausted);
 }
 
 TEST(MetaState, ACountOfNoneIsNoCount) {

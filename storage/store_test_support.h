@@ -75,6 +75,21 @@ inline std::optional<Value> PropertyOf(const GraphView& view, VertexRef vertex,
   return out.rows.empty() ? std::nullopt : std::optional(out.values.Get(0));
 }
 
+// In the order of partitions and as they are given, `limit` at a time.
+inline std::vector<VertexRef> SeekOf(const GraphView& view, const VertexSeek& seek,
+                                     size_t limit = 1000) {
+  std::vector<VertexRef> found;
+  for (uint32_t p = 0; p < view.num_partitions(); ++p) {
+    SeekCursor cursor;
+    while (!cursor.done) {
+      const size_t before = found.size();
+      CHECK(view.SeekVertices(p, seek, &cursor, limit, &found).ok());
+      CHECK(found.size() <= before + limit);
+    }
+  }
+  return found;
+}
+
 inline uint64_t CountVertices(const GraphView& view) {
   std::vector<VertexRef> found;
   for (uint32_t p = 0; p < view.num_partitions(); ++p) {

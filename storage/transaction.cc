@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "storage/codec/element_id.h"
-#include "storage/codec/equality_hash.h"
 #include "storage/commit_limits.h"
 
 namespace koios::storage {
@@ -44,7 +43,8 @@ Transaction::Transaction(std::shared_ptr<const GraphView> base, std::shared_ptr<
       max_value_bytes_(max_value_bytes),
       schema_(base_->schema()),
       own_by_partition_(base_->num_partitions()),
-      own_edges_by_partition_(base_->num_partitions()) {}
+      own_edges_by_partition_(base_->num_partitions()),
+      own_index_(schema_.vertex_indexes) {}
 
 void Transaction::ChargeTo(std::shared_ptr<MemoryAccount> account) {
   if (account != nullptr) account->Charge(static_cast<int64_t>(bytes_));
@@ -74,14 +74,10 @@ StatusOr<KeyId> Transaction::KeyOf(std::string_view key, const Value& value) {
   return schema_.keys.Intern(key);
 }
 
-Status Transaction::NoteIndexed(VertexRef vertex, KeyId key, const Value& value) {
-  if (value.is_null()) return OkStatus();
-  const auto& indexes = schema_.vertex_indexes;
-  const bool indexed = std::any_of(indexes.begin(), indexes.end(),
-                                   [key](const auto& index) { return index.second == key; });
-  if (!indexed) return OkStatus();
-  RETURN_IF_ERROR(Charge(kChangeBytes));
-  own_index_[{vertex.partition(), key, EqualityHash(value)}].push_back(vertex);
+Status Transaction::NoteIndexed(VertexRef vertex, KeyId key) {
+  if (!own_index_.Has(key)) return OkStatus();
+  RETURN_IF_ERROR(Charge(kDropBytes));
+  own_index_.Touch(vertex);
   return OkStatus();
 }
 
@@ -131,7 +127,7 @@ StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::op
   Changes& changes = vertex_changes_[vertex.ref];
   RETURN_IF_ERROR(SetAll(vertex.label, properties, &changes));
   for (const auto& [key, value] : changes) {
-    RETURN_IF_ERROR(NoteIndexed(vertex.ref, key, value));
+    RETURN_IF_ERROR(NoteIndexed(vertex.ref, key));
   }
   ++schema_.vertex_counts[vertex.label];
   own_vertex_of_[vertex.ref.bits] = own_vertices_.size();
@@ -184,7 +180,7 @@ StatusOr<EdgeRef> Transaction::AddEdge(VertexRef out, VertexRef in, std::string_
 Status Transaction::SetProperty(VertexRef vertex, std::string_view key, const Value& value) {
   RETURN_IF_ERROR(CheckAlive(vertex));
   ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
-  RETURN_IF_ERROR(NoteIndexed(vertex, id, value));
+  RETURN_IF_ERROR(NoteIndexed(vertex, id));
   vertex_changes_[vertex][id] = value;
   has_changes_ = true;
   return OkStatus();
@@ -279,62 +275,32 @@ Status Transaction::ScanVertices(uint32_t partition, std::span<const LabelId> la
   return OkStatus();
 }
 
-bool Transaction::IsChanged(VertexRef vertex, KeyId key) const {
+bool Transaction::IsChanged(VertexRef vertex, std::span<const KeyId> keys) const {
   const auto found = vertex_changes_.find(vertex);
-  return found != vertex_changes_.end() && found->second.contains(key);
+  return found != vertex_changes_.end() && std::any_of(keys.begin(), keys.end(), [&](KeyId key) {
+           return found->second.contains(key);
+         });
 }
 
-// Vertices that were given one of the values and still have it, ascending.
-StatusOr<std::vector<VertexRef>> Transaction::SeekChanged(uint32_t partition,
-                                                          std::span<const LabelId> labels,
-                                                          KeyId key,
-                                                          std::span<const Value> values) const {
-  std::vector<VertexRef> found;
-  for (const Value& value : values) {
-    const uint64_t hash = EqualityHash(value);
-    const auto noted = own_index_.find({partition, key, hash});
-    if (noted == own_index_.end()) continue;
-    for (const VertexRef vertex : noted->second) {
-      if (dropped_vertices_.contains(vertex.bits)) continue;
-      const Value& now = vertex_changes_.at(vertex).at(key);
-      if (!now.is_null() && EqualityHash(now) == hash) found.push_back(vertex);
-    }
-  }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  std::vector<LabelId> label_of;
-  RETURN_IF_ERROR(VertexLabels(found, &label_of));
-  size_t kept = 0;
-  for (size_t i = 0; i < found.size(); ++i) {
-    if (Wanted(label_of[i], labels)) found[kept++] = found[i];
-  }
-  found.resize(kept);
-  return found;
-}
-
-Status Transaction::SeekVertices(uint32_t partition, std::span<const LabelId> labels, KeyId key,
-                                 std::span<const Value> values, SeekCursor* cursor, size_t limit,
-                                 std::vector<VertexRef>* out) const {
-  const size_t full = FullSize(out->size(), limit);
+Status Transaction::SeekVertices(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor,
+                                 size_t limit, std::vector<VertexRef>* out) const {
+  const auto begin = static_cast<std::ptrdiff_t>(out->size());
+  const auto drop_if = [&](const auto& gone) {
+    out->erase(std::remove_if(out->begin() + begin, out->end(), gone), out->end());
+  };
   if (cursor->next_own == 0) {
-    const auto begin = static_cast<std::ptrdiff_t>(out->size());
-    RETURN_IF_ERROR(base_->SeekVertices(partition, labels, key, values, cursor, limit, out));
-    out->erase(std::remove_if(out->begin() + begin, out->end(),
-                              [&](VertexRef vertex) {
-                                return dropped_vertices_.contains(vertex.bits) ||
-                                       IsChanged(vertex, key);
-                              }),
-               out->end());
+    RETURN_IF_ERROR(base_->SeekVertices(partition, seek, cursor, limit, out));
+    drop_if([&](VertexRef vertex) {
+      return dropped_vertices_.contains(vertex.bits) || IsChanged(vertex, seek.keys);
+    });
     if (!cursor->done) return OkStatus();
-    cursor->done = false;
+    *cursor = {};
     cursor->next_own = 1;
+    return OkStatus();
   }
-  ASSIGN_OR_RETURN(const std::vector<VertexRef> own, SeekChanged(partition, labels, key, values));
-  for (; cursor->next_own <= own.size(); ++cursor->next_own) {
-    if (out->size() >= full) return OkStatus();
-    out->push_back(own[cursor->next_own - 1]);
-  }
-  cursor->done = true;
+  RETURN_IF_ERROR(own_index_.Refresh(*this, [this](size_t bytes) { return Charge(bytes); }));
+  own_index_.Seek(partition, seek, cursor, limit, out);
+  drop_if([&](VertexRef vertex) { return dropped_vertices_.contains(vertex.bits); });
   return OkStatus();
 }
 

@@ -23,6 +23,7 @@
 #include "core/schema.h"
 #include "storage/commit_limits.h"
 #include "storage/graph_view.h"
+#include "storage/index/own_index.h"
 #include "storage/numbers.h"
 #include "storage/write_batch.h"
 
@@ -87,8 +88,7 @@ class Transaction final : public GraphView {
                       size_t limit, std::vector<VertexRef>* out) const override;
   Status ScanEdges(uint32_t partition, std::span<const LabelId> labels, ExpandCursor* cursor,
                    size_t limit, std::vector<EdgeRef>* out) const override;
-  Status SeekVertices(uint32_t partition, std::span<const LabelId> labels, KeyId key,
-                      std::span<const Value> values, SeekCursor* cursor, size_t limit,
+  Status SeekVertices(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor, size_t limit,
                       std::vector<VertexRef>* out) const override;
   Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
                         std::vector<VertexRef>* out) const override;
@@ -132,11 +132,9 @@ class Transaction final : public GraphView {
   StatusOr<Value> NewVertexId(const std::optional<Value>& given);
   StatusOr<KeyId> KeyOf(std::string_view key, const Value& value);
   Status CheckAlive(VertexRef vertex) const;
-  Status NoteIndexed(VertexRef vertex, KeyId key, const Value& value);
-  // Whether this transaction set or removed the property of a vertex.
-  bool IsChanged(VertexRef vertex, KeyId key) const;
-  StatusOr<std::vector<VertexRef>> SeekChanged(uint32_t partition, std::span<const LabelId> labels,
-                                               KeyId key, std::span<const Value> values) const;
+  Status NoteIndexed(VertexRef vertex, KeyId key);
+  // Whether this transaction set or removed one of the properties of a vertex.
+  bool IsChanged(VertexRef vertex, std::span<const KeyId> keys) const;
   Status SetAll(LabelId label, const PropertyList& properties, Changes* changes);
   Status HideEdge(const EdgeRef& edge);
   Status AddGuardKey(uint64_t key);
@@ -171,9 +169,7 @@ class Transaction final : public GraphView {
   std::map<VertexRef, Changes> vertex_changes_;
   std::map<uint64_t, Changes> edge_changes_;
   absl::flat_hash_map<uint64_t, EdgeRef> changed_edges_;
-  // (partition, key, equality hash) -> vertices that were given such a value, of keys that some
-  // label indexes.
-  absl::flat_hash_map<std::tuple<uint32_t, KeyId, uint64_t>, std::vector<VertexRef>> own_index_;
+  mutable OwnIndex own_index_;                                      // made when it is asked
   absl::flat_hash_set<uint64_t> dropped_vertices_, dropped_edges_;  // own ones too
   std::vector<VertexRef> stored_drops_;                             // to commit
   std::vector<EdgeRef> stored_edge_drops_;

@@ -35,6 +35,8 @@ const std::vector<Console::Command>& Console::Commands() {
       {":profile", "[QUERY]", "runs a query, or the last one, and shows what its operators did",
        &Console::Profile},
       {":schema", "", "lists labels and properties of the graph", &Console::Schema},
+      {":indexes", "", "lists the indexes of the graph; koios admin index makes and drops them",
+       &Console::Indexes},
       {":stats", "", "shows sizes of the graph", &Console::Stats},
       {":graphs", "", "lists the graphs", &Console::ShowGraphs},
       {":use", "[GRAPH]", "makes GRAPH the one that g stands for, or tells which it is",
@@ -158,6 +160,13 @@ Status Console::Schema(std::string_view) {
   RETURN_IF_ERROR(schema.status());
   PrintSchema(*schema, session_->out());
   if (completer_ != nullptr) completer_->SetSchemaWords(SchemaWords(*schema));
+  return OkStatus();
+}
+
+Status Console::Indexes(std::string_view) {
+  const auto indexes = session_->client().ListIndexes(session_->settings().graph);
+  RETURN_IF_ERROR(indexes.status());
+  PrintIndexes(*indexes, session_->out());
   return OkStatus();
 }
 

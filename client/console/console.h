@@ -39,6 +39,7 @@ class Console {
   Status Schema(std::string_view arguments);
   Status ShowGraphs(std::string_view arguments);
   Status Stats(std::string_view arguments);
+  Status Indexes(std::string_view arguments);
   Status Use(std::string_view arguments);
   Status SetFormat(std::string_view arguments);
   Status Param(std::string_view arguments);

@@ -79,6 +79,23 @@ class FakeClient final : public Client {
   StatusOr<v1::CheckGraphResponse> CheckGraph(const std::string&) override {
     return v1::CheckGraphResponse();
   }
+  StatusOr<v1::CreateIndexResponse> CreateIndex(const std::string&, const std::string&,
+                                                const std::vector<std::string>&) override {
+    return v1::CreateIndexResponse();
+  }
+  Status DropIndex(const std::string&, const std::string&,
+                   const std::vector<std::string>&) override {
+    return OkStatus();
+  }
+  StatusOr<v1::ListIndexesResponse> ListIndexes(const std::string&) override {
+    v1::ListIndexesResponse indexes;
+    v1::IndexInfo* index = indexes.add_indexes();
+    index->set_label("person");
+    index->add_keys("name");
+    index->add_keys("age");
+    index->set_vertices(4);
+    return indexes;
+  }
   StatusOr<v1::BuildSnapshotsResponse> BuildSnapshots(const std::string&) override {
     return v1::BuildSnapshotsResponse();
   }
@@ -182,6 +199,14 @@ TEST_F(ConsoleTest, SchemaIsATable) {
             "kind   | label  | count | properties\n"
             "-------+--------+-------+-------------\n"
             "vertex | person |     4 | name: String\n");
+}
+
+TEST_F(ConsoleTest, IndexesAreATable) {
+  EXPECT_EQ(Run(":indexes\n"), kExitOk);
+  EXPECT_EQ(out_.str(),
+            "label  | keys      | state       | vertices | distinct | bytes\n"
+            "-------+-----------+-------------+----------+----------+------\n"
+            "person | name, age | being built |        4 | unknown  |     0\n");
 }
 
 TEST_F(ConsoleTest, WrongCommandsAreErrorsWithTheNearestName) {

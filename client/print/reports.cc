@@ -82,6 +82,27 @@ void PrintCheck(const v1::CheckGraphResponse& report, std::ostream& out) {
   }
 }
 
+void PrintIndexes(const v1::ListIndexesResponse& indexes, std::ostream& out) {
+  if (indexes.indexes().empty()) {
+    out << "There are no indexes.\n";
+    return;
+  }
+  auto table = MakeTablePrinter(out);
+  for (const v1::IndexInfo& index : indexes.indexes()) {
+    std::string keys;
+    for (const std::string& key : index.keys()) keys += (keys.empty() ? "" : ", ") + key;
+    const Value distinct =
+        index.distinct() > 0 ? Count(index.distinct()) : Value::String("unknown");
+    table->Row(MapOf({{"label", Value::String(index.label())},
+                      {"keys", Value::String(keys)},
+                      {"state", Value::String(index.ready() ? "ready" : "being built")},
+                      {"vertices", Count(index.vertices())},
+                      {"distinct", distinct},
+                      {"bytes", Count(index.bytes())}}));
+  }
+  table->Finish();
+}
+
 void PrintSnapshots(const v1::BuildSnapshotsResponse& report, std::ostream& out) {
   out << "version " << report.version() << ": " << report.vertices() << " vertices, "
       << report.edges() << " edges, " << report.files() << " files, " << report.file_bytes()

@@ -14,6 +14,7 @@ void PrintSchema(const v1::GetSchemaResponse& schema, std::ostream& out);
 void PrintStats(const v1::GetStatsResponse& stats, std::ostream& out);
 void PrintGraphs(const v1::ListGraphsResponse& graphs, std::ostream& out);
 void PrintCheck(const v1::CheckGraphResponse& report, std::ostream& out);
+void PrintIndexes(const v1::ListIndexesResponse& indexes, std::ostream& out);
 void PrintSnapshots(const v1::BuildSnapshotsResponse& report, std::ostream& out);
 void PrintQueries(const v1::ListQueriesResponse& queries, std::ostream& out);
 

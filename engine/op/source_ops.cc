@@ -1,6 +1,8 @@
 #include "engine/op/source_ops.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 #include "core/value_codec.h"
 
@@ -75,17 +77,14 @@ class PartitionsOp : public StreamOperator {
 
 class ScanOp : public StreamOperator {
  public:
-  ScanOp(const plan::Scan& op, std::vector<Value> sought, OperatorHost* host)
-      : host_(host),
-        element_(op.element()),
-        labels_(FindLabels(host, op.labels(), &none_)),
-        sought_(std::move(sought)) {
+  ScanOp(const plan::Scan& op, std::span<const storage::SoughtKey> sought, OperatorHost* host)
+      : host_(host), element_(op.element()), labels_(FindLabels(host, op.labels(), &none_)) {
+    if (none_ || !op.has_seek()) return;
     const Schema& schema = host->view().schema();
-    sought_key_ = schema.keys.Find(op.seek().key());
-    seeks_ = op.has_seek() && !labels_.empty() &&
-             std::all_of(labels_.begin(), labels_.end(), [&](LabelId label) {
-               return schema.vertex_indexes.contains({label, sought_key_});
-             });
+    std::vector<KeyId> keys;
+    for (const std::string& key : op.seek().keys()) keys.push_back(schema.keys.Find(key));
+    seek_ = storage::MakeSeek(schema, labels_, keys, sought,
+                              /*kinds_may_change=*/host->transaction() != nullptr);
   }
 
   // What small partitions have, or what is left of big ones, goes into one batch.
@@ -128,9 +127,8 @@ class ScanOp : public StreamOperator {
     if (partition >= view.num_partitions()) return DataLoss("There is no such partition.");
     if (element_ == plan::EDGE) {
       RETURN_IF_ERROR(view.ScanEdges(partition, labels_, &edge_cursor_, limit, edges));
-    } else if (seeks_) {
-      RETURN_IF_ERROR(view.SeekVertices(partition, labels_, sought_key_, sought_, &seek_cursor_,
-                                        limit, vertices));
+    } else if (seek_.has_value()) {
+      RETURN_IF_ERROR(view.SeekVertices(partition, *seek_, &seek_cursor_, limit, vertices));
     } else {
       RETURN_IF_ERROR(view.ScanVertices(partition, labels_, &vertex_cursor_, limit, vertices));
     }
@@ -149,9 +147,7 @@ class ScanOp : public StreamOperator {
   const plan::ElementKind element_;
   bool none_ = false;
   const std::vector<LabelId> labels_;
-  const std::vector<Value> sought_;
-  KeyId sought_key_ = kNoName;
-  bool seeks_ = false;
+  std::optional<storage::VertexSeek> seek_;
   size_t row_ = 0;
   storage::SeekCursor seek_cursor_;
   storage::ScanCursor vertex_cursor_;
@@ -191,6 +187,23 @@ class LookupOp : public StreamOperator {
   const plan::ElementKind element_;
 };
 
+StatusOr<storage::KeyBound::Op> BoundOf(plan::KeyBound::Op op) {
+  switch (op) {
+    case plan::KeyBound::GREATER:
+      return storage::KeyBound::Op::kGreater;
+    case plan::KeyBound::AT_LEAST:
+      return storage::KeyBound::Op::kAtLeast;
+    case plan::KeyBound::LESS:
+      return storage::KeyBound::Op::kLess;
+    case plan::KeyBound::AT_MOST:
+      return storage::KeyBound::Op::kAtMost;
+    case plan::KeyBound::STARTS_WITH:
+      return storage::KeyBound::Op::kStartsWith;
+    default:
+      return DataLoss("A plan has a bound of an unknown kind.");
+  }
+}
+
 OperatorBundle Stream(std::unique_ptr<StreamOperator> op) {
   OperatorBundle bundle;
   bundle.stream = std::move(op);
@@ -227,12 +240,20 @@ OperatorBundle MakePartitions(OperatorHost* host) {
 }
 
 StatusOr<OperatorBundle> MakeScan(const plan::Scan& op, OperatorHost* host) {
-  std::vector<Value> sought;
-  for (const std::string& bytes : op.seek().values()) {
-    ASSIGN_OR_RETURN(Value value, DecodeWholeValue(bytes));
-    sought.push_back(std::move(value));
+  std::vector<storage::SoughtKey> sought;
+  for (const plan::SoughtKey& key : op.seek().sought()) {
+    storage::SoughtKey& wanted = sought.emplace_back();
+    for (const std::string& bytes : key.any_of()) {
+      ASSIGN_OR_RETURN(Value value, DecodeWholeValue(bytes));
+      wanted.any_of.push_back(std::move(value));
+    }
+    for (const plan::KeyBound& bound : key.bounds()) {
+      ASSIGN_OR_RETURN(const storage::KeyBound::Op kind, BoundOf(bound.op()));
+      ASSIGN_OR_RETURN(Value value, DecodeWholeValue(bound.value()));
+      wanted.bounds.push_back({kind, std::move(value)});
+    }
   }
-  return Stream(std::make_unique<ScanOp>(op, std::move(sought), host));
+  return Stream(std::make_unique<ScanOp>(op, sought, host));
 }
 
 OperatorBundle MakeLookup(const plan::Lookup& op, OperatorHost* host) {

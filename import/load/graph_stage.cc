@@ -12,7 +12,7 @@
 #include "import/load/bin_turns.h"
 #include "import/load/record_block.h"
 #include "import/sort/bin_writer.h"
-#include "storage/codec/equality_hash.h"
+#include "storage/codec/index_entry.h"
 #include "storage/codec/keys.h"
 #include "storage/codec/records.h"
 #include "storage/snapshot/snapshot_builder.h"
@@ -94,7 +94,7 @@ class PartitionSnapshotWriter {
 class BinGraph {
  public:
   BinGraph(LoadContext* context, LoadedEdges* edges, BinSorter* by_property,
-           const storage::VertexIndexes& indexes)
+           const VertexIndexes& indexes)
       : context_(context),
         edges_(edges),
         indexes_(indexes),
@@ -155,15 +155,12 @@ class BinGraph {
   }
 
   Status AddIndexed(VertexRef vertex, const storage::VertexRecord& record) {
-    storage::PropertyReader reader(record.properties);
-    while (reader.Next()) {
-      if (!indexes_.contains({record.label, reader.key()})) continue;
-      ASSIGN_OR_RETURN(const Value value, reader.value());
-      const uint64_t hash = storage::EqualityHash(value);
-      RETURN_IF_ERROR(by_property_.Add(
-          bin_, storage::VertexIndexKey(vertex, record.label, reader.key(), hash), ""));
-    }
-    return reader.status();
+    ASSIGN_OR_RETURN(const storage::KeyedProperties properties,
+                     storage::IndexedProperties(indexes_, record.label, record.properties));
+    std::vector<std::string> keys;
+    storage::AppendIndexKeys(indexes_, vertex, record.label, properties, &keys);
+    for (const std::string& key : keys) RETURN_IF_ERROR(by_property_.Add(bin_, key, ""));
+    return OkStatus();
   }
 
   Status WriteOut(PartitionSnapshotWriter* snapshot) {
@@ -200,7 +197,7 @@ class BinGraph {
 
   LoadContext* const context_;
   LoadedEdges* const edges_;
-  const storage::VertexIndexes& indexes_;
+  const VertexIndexes& indexes_;
   RollingStream vertices_, labels_, ends_;
   BinWriter by_property_;
   size_t bin_ = 0;
@@ -285,7 +282,7 @@ class GraphStage {
   LoadContext* const context_;
   LoadedVertices vertices_;
   LoadedEdges edges_;
-  const storage::VertexIndexes indexes_;
+  const VertexIndexes indexes_;
   BinSorter by_property_;
   Mutex mutex_;
   WrittenGraph written_;

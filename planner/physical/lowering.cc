@@ -239,12 +239,7 @@ void Lowering::Lower(const Source& op) {
     plan::Scan* scan = Add()->mutable_scan();
     scan->set_element(op.element);
     CopyNames(op.labels, scan->mutable_labels());
-    if (op.seek) {
-      scan->mutable_seek()->set_key(op.seek->key);
-      for (const Value& value : op.seek->values) {
-        scan->mutable_seek()->add_values(EncodeValue(value));
-      }
-    }
+    if (op.seek) *scan->mutable_seek() = *op.seek;
     flow_.here = {0};
     return;
   }

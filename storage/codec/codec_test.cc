@@ -11,6 +11,7 @@
 #include "storage/codec/keys.h"
 #include "storage/codec/meta_codec.h"
 #include "storage/codec/records.h"
+#include "storage/codec/value_place.h"
 
 namespace koios::storage {
 namespace {
@@ -203,9 +204,13 @@ TEST(Records, ElementsHaveAllTheirKeys) {
   const Value id = Value::String("v");
   const VertexRef vertex = VertexRef::Make(PartitionOfId(id, 8), 3);
   const KeyedProperties properties = {{4, Value::Int(1)}, {5, Value::Int(2)}};
-  EncodeVertex(vertex, 2, id, properties, {{2, 5}, {3, 4}}, 8, &records);
+  const VertexIndexes indexes = {
+      {kFirstIndexId, {2, {5}}}, {kFirstIndexId + 1, {3, {4}}}, {kFirstIndexId + 2, {2, {6, 5}}}};
+  EncodeVertex(vertex, 2, id, properties, indexes, 8, &records);
   ASSERT_EQ(records.size(), 4u);
-  EXPECT_EQ(records[3].key, VertexIndexKey(vertex, 2, 5, EqualityHash(Value::Double(2.0))));
+  std::string place;
+  AppendPlace(Value::Double(2.0), &place);
+  EXPECT_EQ(records[3].key, VertexIndexKey(vertex, kFirstIndexId, place));
   records.pop_back();
   for (const FamilyRecord& record : records) {
     EXPECT_TRUE(record.key.starts_with(PartitionKey(vertex.partition())));

@@ -138,15 +138,15 @@ std::string EdgeIdKey(std::string_view id_bytes, uint32_t num_partitions) {
   return VertexIdKey(id_bytes, num_partitions);
 }
 
-std::string VertexIndexPrefix(uint32_t partition, LabelId label, KeyId key, uint64_t hash) {
-  std::string bytes = VertexLabelPrefix(partition, label);
-  PutBigEndian32(key, &bytes);
-  PutBigEndian64(hash, &bytes);
+std::string VertexIndexPrefix(uint32_t partition, uint32_t index) {
+  std::string bytes = PartitionKey(partition);
+  PutBigEndian32(index, &bytes);
   return bytes;
 }
 
-std::string VertexIndexKey(VertexRef vertex, LabelId label, KeyId key, uint64_t hash) {
-  std::string bytes = VertexIndexPrefix(vertex.partition(), label, key, hash);
+std::string VertexIndexKey(VertexRef vertex, uint32_t index, std::string_view places) {
+  std::string bytes = VertexIndexPrefix(vertex.partition(), index);
+  bytes.append(places);
   PutBigEndian48(vertex.local(), &bytes);
   return bytes;
 }
@@ -182,14 +182,13 @@ Status DecodeEdgeEndKey(std::string_view key, EdgeEnd* end) {
 }
 
 Status DecodeVertexIndexKey(std::string_view key, IndexEntry* entry) {
-  if (key.size() != kVertexIndexKeySize) return Damaged(Family::kVertexIndex);
+  constexpr size_t kBefore = 6, kBehind = 6;
+  if (key.size() <= kBefore + kBehind) return Damaged(Family::kVertexIndex);
   const char* p = key.data();
-  entry->vertex = VertexRef::Make(GetBigEndian16(p), GetBigEndian48(p + 18));
-  entry->label = GetBigEndian32(p + 2);
-  entry->key = GetBigEndian32(p + 6);
-  entry->hash = GetBigEndian64(p + 10);
-  const bool named = entry->label != kNoName && entry->key != kNoName;
-  return named ? OkStatus() : Damaged(Family::kVertexIndex);
+  entry->vertex = VertexRef::Make(GetBigEndian16(p), GetBigEndian48(p + key.size() - kBehind));
+  entry->index = GetBigEndian32(p + 2);
+  entry->places = key.substr(kBefore, key.size() - kBefore - kBehind);
+  return OkStatus();
 }
 
 Status SplitIdKey(std::string_view key, uint32_t* partition, std::string_view* id_bytes) {

@@ -10,12 +10,12 @@
 //   edges          partition 2 (the out vertex's) | edge local 6            edge record
 //   edge_ends      vertex 8 | direction 1 | label 4 | neighbour 8 | edge 8  empty
 //   edge_ids       partition 2 (hash of the edge id) | id bytes             edge 8
-//   vertex_index   partition 2 | label 4 | key 4 | equality hash 8 | local 6  empty
+//   vertex_index   partition 2 | index 4 | places of values | local 6       empty
 //
 // A vertex has one key in each of vertices, vertex_labels, vertex_ids, and one in vertex_index for
-// each of its properties that is indexed (equality_hash.h). An edge has one in edges,
-// two in edge_ends (at its out vertex with direction kOut, at its in vertex with kIn), and one in
-// edge_ids when its id was given; an assigned id is the edge's own number. Records: records.h.
+// each index that it belongs to (index_entry.h). An edge has one in edges, two in edge_ends (at its
+// out vertex with direction kOut, at its in vertex with kIn), and one in edge_ids when its id was
+// given; an assigned id is the edge's own number. Records: records.h.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +75,9 @@ inline constexpr size_t kVertexKeySize = 8;
 inline constexpr size_t kVertexLabelKeySize = 12;
 inline constexpr size_t kEdgeKeySize = 8;
 inline constexpr size_t kEdgeEndKeySize = 29;
-inline constexpr size_t kVertexIndexKeySize = 24;
+// Indexes are numbered from here. Up to format 4 labels stood in this place of vertex_index, with
+// hashes of values behind them.
+inline constexpr uint32_t kFirstIndexId = uint32_t{1} << 31;
 
 std::string PartitionKey(uint32_t partition);
 std::string VertexKey(VertexRef vertex);
@@ -85,8 +87,8 @@ std::string VertexIdKey(std::string_view id_bytes, uint32_t num_partitions);
 std::string EdgeKey(uint64_t edge_id);
 std::string EdgeEndKey(const EdgeEnd& end);
 std::string EdgeIdKey(std::string_view id_bytes, uint32_t num_partitions);
-std::string VertexIndexPrefix(uint32_t partition, LabelId label, KeyId key, uint64_t hash);
-std::string VertexIndexKey(VertexRef vertex, LabelId label, KeyId key, uint64_t hash);
+std::string VertexIndexPrefix(uint32_t partition, uint32_t index);
+std::string VertexIndexKey(VertexRef vertex, uint32_t index, std::string_view places);
 
 // The values of vertex_ids and edge_ids are VertexKey and EdgeKey of what the id names.
 
@@ -95,12 +97,11 @@ StatusOr<VertexRef> DecodeVertexKey(std::string_view key);
 Status DecodeVertexLabelKey(std::string_view key, VertexRef* vertex, LabelId* label);
 StatusOr<uint64_t> DecodeEdgeKey(std::string_view key);
 Status DecodeEdgeEndKey(std::string_view key, EdgeEnd* end);
-// One entry of vertex_index.
+// One entry of vertex_index; a view into its key.
 struct IndexEntry {
   VertexRef vertex;
-  LabelId label = kNoName;
-  KeyId key = kNoName;
-  uint64_t hash = 0;
+  uint32_t index = 0;
+  std::string_view places;
 };
 Status DecodeVertexIndexKey(std::string_view key, IndexEntry* entry);
 // The partition and the id bytes of a key of vertex_ids or edge_ids.

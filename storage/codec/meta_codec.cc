@@ -20,9 +20,10 @@ int PartsSize(MetaKind kind) {
     case MetaKind::kKeyName:
     case MetaKind::kVertexCount:
     case MetaKind::kEdgeCount:
+    case MetaKind::kVertexIndex:
       return 4;
     case MetaKind::kPropertyKind:
-    case MetaKind::kVertexIndex:
+    case MetaKind::kHashedIndex:
       return 8;
     case MetaKind::kNextLocals:
     case MetaKind::kSnapshot:

@@ -5,7 +5,9 @@
 //   'I'                     next vertex id to assign, signed varint
 //   'L' label 4             label's name            'K' key 4    property key's name
 //   'k' label 4 | key 4     ValueKind byte          (kNull: mixed)
-//   'x' label 4 | key 4     this property of such vertices is in vertex_index (empty)
+//   'X' index 4             an index of vertices (varints): 1 when it is ready, else 0; distinct
+//                           values; label; keys. Empty: there is none any more
+//   'x' label 4 | key 4     up to format 4: vertex_index has hashes of this property (empty)
 //   'v' label 4             vertices of the label   'e' label 4  its edges (varint; 0: none)
 //   'n' partition 2         next vertex local, next edge local (varints)
 //   's' partition 2         its snapshot (varints): version; number, bytes and check of its file
@@ -35,7 +37,8 @@ enum class MetaKind : char {
   kLabelName = 'L',
   kKeyName = 'K',
   kPropertyKind = 'k',
-  kVertexIndex = 'x',
+  kVertexIndex = 'X',
+  kHashedIndex = 'x',
   kVertexCount = 'v',
   kEdgeCount = 'e',
   kNextLocals = 'n',
@@ -46,8 +49,8 @@ enum class MetaKind : char {
 // A meta key in parts; those that the kind lacks are 0.
 struct MetaKey {
   MetaKind kind = MetaKind::kFormat;
-  uint32_t first = 0;   // label, property key of kKeyName, or partition
-  uint32_t second = 0;  // property key of kPropertyKind and kVertexIndex
+  uint32_t first = 0;   // label, property key of kKeyName, index or partition
+  uint32_t second = 0;  // property key of kPropertyKind and kHashedIndex
 };
 
 std::string EncodeMetaKey(const MetaKey& key);

@@ -5,7 +5,7 @@
 
 #include "core/value_codec.h"
 #include "storage/codec/element_id.h"
-#include "storage/codec/equality_hash.h"
+#include "storage/codec/index_entry.h"
 
 namespace koios::storage {
 namespace {
@@ -155,11 +155,9 @@ void EncodeVertex(VertexRef vertex, LabelId label, const Value& id,
   out->push_back({Family::kVertexLabels, VertexLabelKey(vertex, label), {}});
   out->push_back({Family::kVertexIds, VertexIdKey(IdBytes(id), num_partitions), VertexKey(vertex)});
   if (indexes.empty()) return;
-  for (const auto& [key, value] : properties) {
-    if (!indexes.contains({label, key})) continue;
-    out->push_back(
-        {Family::kVertexIndex, VertexIndexKey(vertex, label, key, EqualityHash(value)), {}});
-  }
+  std::vector<std::string> keys;
+  AppendIndexKeys(indexes, vertex, label, properties, &keys);
+  for (std::string& key : keys) out->push_back({Family::kVertexIndex, std::move(key), {}});
 }
 
 void EncodeEdge(const EdgeRef& edge, const std::optional<Value>& id,

@@ -8,13 +8,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/schema.h"
 #include "core/status.h"
 #include "core/types.h"
 #include "core/value.h"
@@ -79,17 +79,14 @@ class PropertyReader {
 };
 StatusOr<KeyedProperties> DecodeProperties(std::string_view properties);
 
-using VertexIndexes = std::set<std::pair<LabelId, KeyId>>;
-
 // What one vertex or edge puts into the store, ready to be sorted by (family, key).
 struct FamilyRecord {
   Family family;
   std::string key;
   std::string value;
 };
-// Appends the 3 records of a vertex, and one for each of its properties that is in `indexes`
-// ((label, key), as in the schema). REQUIRES as EncodeVertexRecord; the vertex's partition is its
-// id's.
+// Appends the 3 records of a vertex, and its entries in `indexes` (index_entry.h). REQUIRES as
+// EncodeVertexRecord; the vertex's partition is its id's.
 void EncodeVertex(VertexRef vertex, LabelId label, const Value& id,
                   std::span<const std::pair<KeyId, Value>> properties, const VertexIndexes& indexes,
                   uint32_t num_partitions, std::vector<FamilyRecord>* out);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "storage/codec/element_id.h"
+#include "storage/codec/index_entry.h"
 #include "storage/store_errors.h"
 
 namespace koios::storage {
@@ -117,6 +118,9 @@ Status FileStream::Learn(std::string_view key, std::string_view value) {
       RETURN_IF_ERROR(DecodeVertexKey(key).status());
       RETURN_IF_ERROR(ParseVertexRecord(value, &record));
       ++facts_.vertices[record.label];
+      ASSIGN_OR_RETURN(const uint64_t entries,
+                       CountIndexEntries(indexes_, record.label, record.properties));
+      facts_.indexed += entries;
       return LearnProperties(record.label, record.properties);
     }
     case Family::kEdges: {
@@ -152,7 +156,6 @@ Status FileStream::LearnProperties(LabelId label, std::string_view properties) {
   while (reader.Next()) {
     // The first byte of an encoded value is its kind.
     const auto kind = static_cast<ValueKind>(reader.value_bytes()[0]);
-    if (family_ == Family::kVertices && indexes_.contains({label, reader.key()})) ++facts_.indexed;
     const uint64_t name = (static_cast<uint64_t>(label) << 32) | reader.key();
     auto [known, added] = seen_kinds_.try_emplace(name, kind);
     if (!added && known->second != kind) known->second = ValueKind::kNull;

@@ -27,7 +27,7 @@ struct IngestFile {
 struct LoadFacts {
   std::array<std::vector<IngestFile>, kNumFamilies> files;
   std::array<uint64_t, kNumFamilies> records = {};
-  uint64_t indexed = 0;  // properties that vertex_index must have
+  uint64_t indexed = 0;  // entries that vertex_index must have
   std::map<LabelId, uint64_t> vertices, edges;
   std::map<std::pair<LabelId, KeyId>, ValueKind> kinds;  // kNull: mixed
   bool has_given_edge_number = false;  // a given edge id is a number that the load assigned

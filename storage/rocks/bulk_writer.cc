@@ -133,11 +133,9 @@ StatusOr<KeyId> RocksBulkWriter::InternKey(std::string_view name) {
 
 bool RocksBulkWriter::IndexVertices(LabelId label, KeyId key) {
   MutexLock lock(&mutex_);
-  if (meta_.schema().vertex_counts.contains(label)) {
-    return meta_.schema().vertex_indexes.contains({label, key});
-  }
-  meta_.AddVertexIndex(label, key);
-  return true;
+  if (meta_.schema().FindIndex(label, {&key, 1})) return true;
+  if (meta_.schema().vertex_counts.contains(label)) return false;
+  return meta_.AddVertexIndex({label, {key}, /*ready=*/true, /*distinct=*/0}).ok();
 }
 
 VertexIndexes RocksBulkWriter::vertex_indexes() const {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "storage/codec/element_id.h"
-#include "storage/codec/equality_hash.h"
+#include "storage/codec/index_entry.h"
 #include "storage/codec/records.h"
 #include "storage/rocks/mends.h"
 #include "storage/rocks/store_state.h"
@@ -165,36 +165,42 @@ class Checker {
                   VertexKey(vertex), what);
   }
 
-  // Each indexed property of a vertex has its entry.
+  // A vertex has its entries in the indexes that are ready.
   Status ExpectIndexed(VertexRef vertex, const VertexRecord& record, const std::string& what) {
     const VertexIndexes& indexes = meta_.schema().vertex_indexes;
-    PropertyReader reader(record.properties);
-    while (!indexes.empty() && reader.Next()) {
-      if (!indexes.contains({record.label, reader.key()})) continue;
-      ASSIGN_OR_RETURN(const Value value, reader.value());
-      RETURN_IF_ERROR(Expect(
-          Family::kVertexIndex,
-          VertexIndexKey(vertex, record.label, reader.key(), EqualityHash(value)), "", what));
+    ASSIGN_OR_RETURN(const KeyedProperties properties,
+                     IndexedProperties(indexes, record.label, record.properties));
+    std::vector<std::string> keys;
+    AppendIndexKeys(indexes, vertex, record.label, properties, &keys);
+    for (const std::string& key : keys) {
+      IndexEntry entry;
+      RETURN_IF_ERROR(DecodeVertexIndexKey(key, &entry));
+      if (!indexes.at(entry.index).ready) continue;
+      RETURN_IF_ERROR(Expect(Family::kVertexIndex, key, "", what));
     }
-    return reader.status();
+    return OkStatus();
   }
 
-  // Each entry belongs to a property that a vertex has.
+  // Each entry is one that its vertex has, in an index that there is.
   Status CheckVertexIndex(std::string_view key, std::string_view) {
     IndexEntry entry;
     RETURN_IF_ERROR(DecodeVertexIndexKey(key, &entry));
+    const auto index = meta_.schema().vertex_indexes.find(entry.index);
+    if (index == meta_.schema().vertex_indexes.end()) {
+      if (entry.index < kFirstIndexId && !meta_.hashed_indexes().empty()) return OkStatus();
+      Delete(Family::kVertexIndex, key);
+      Problem("there is an entry for " + Name(entry.vertex) + " of an index that does not exist");
+      return OkStatus();
+    }
     ASSIGN_OR_RETURN(const std::optional<std::string> bytes,
                      Get(Family::kVertices, VertexKey(entry.vertex)));
     VertexRecord record;
     if (bytes) RETURN_IF_ERROR(ParseVertexRecord(*bytes, &record));
-    if (bytes && record.label == entry.label) {
-      PropertyReader reader(record.properties);
-      while (reader.Next()) {
-        if (reader.key() != entry.key) continue;
-        ASSIGN_OR_RETURN(const Value value, reader.value());
-        if (EqualityHash(value) == entry.hash) return OkStatus();
-      }
-      RETURN_IF_ERROR(reader.status());
+    if (bytes && record.label == index->second.label) {
+      ASSIGN_OR_RETURN(
+          const KeyedProperties properties,
+          IndexedProperties(meta_.schema().vertex_indexes, record.label, record.properties));
+      if (PlacesOfEntry(index->second.keys, properties) == entry.places) return OkStatus();
     }
     Delete(Family::kVertexIndex, key);
     Problem("the index of properties has an entry for " + Name(entry.vertex) +

@@ -6,7 +6,7 @@
 
 #include "core/value_compare.h"
 #include "storage/codec/element_id.h"
-#include "storage/codec/equality_hash.h"
+#include "storage/codec/index_entry.h"
 #include "storage/commit_limits.h"
 
 namespace koios::storage {
@@ -499,8 +499,7 @@ void CommitBuilder::ApplyDrops() {
     Delete(Family::kVertices, VertexKey(vertex));
     Delete(Family::kVertexLabels, VertexLabelKey(vertex, stored.label));
     Delete(Family::kVertexIds, VertexIdKey(stored.id_bytes, num_partitions));
-    ForEachIndexed(vertex, stored,
-                   [this](const std::string& key) { Delete(Family::kVertexIndex, key); });
+    for (const std::string& key : IndexKeys(vertex, stored)) Delete(Family::kVertexIndex, key);
     group_.record->DropVertex(vertex, stored.label, stored.id_bytes);
     group_.meta->AddVertices(stored.label, -1);
   }
@@ -542,11 +541,13 @@ void CommitBuilder::NoteAdded(const FamilyRecord& record) {
 
 void CommitBuilder::ApplyChanges() {
   for (auto& [vertex, stored] : changed_vertices_) {
-    ForEachIndexed(vertex, stored,
-                   [this](const std::string& key) { Delete(Family::kVertexIndex, key); });
+    const std::vector<std::string> before = IndexKeys(vertex, stored);
     Merge(stored.label, vertex_changes_[vertex], &stored.properties);
-    ForEachIndexed(vertex, stored,
-                   [this](const std::string& key) { Put(Family::kVertexIndex, key, ""); });
+    const std::vector<std::string> after = IndexKeys(vertex, stored);
+    for (const std::string& key : before) {
+      if (std::ranges::find(after, key) == after.end()) Delete(Family::kVertexIndex, key);
+    }
+    for (const std::string& key : after) Put(Family::kVertexIndex, key, "");
     const Value id = DecodeIdBytes(stored.id_bytes).value();
     const std::string record = EncodeVertexRecord(stored.label, id, stored.properties);
     Put(Family::kVertices, VertexKey(vertex), record);
@@ -562,14 +563,12 @@ void CommitBuilder::ApplyChanges() {
   }
 }
 
-void CommitBuilder::ForEachIndexed(VertexRef vertex, const StoredVertex& stored,
-                                   const std::function<void(const std::string&)>& use) const {
-  const auto& indexes = group_.meta->schema().vertex_indexes;
-  if (indexes.empty()) return;
-  for (const auto& [key, value] : stored.properties) {
-    if (!indexes.contains({stored.label, key})) continue;
-    use(VertexIndexKey(vertex, stored.label, key, EqualityHash(value)));
-  }
+std::vector<std::string> CommitBuilder::IndexKeys(VertexRef vertex,
+                                                  const StoredVertex& stored) const {
+  std::vector<std::string> keys;
+  AppendIndexKeys(group_.meta->schema().vertex_indexes, vertex, stored.label, stored.properties,
+                  &keys);
+  return keys;
 }
 
 KeyedProperties CommitBuilder::Intern(LabelId label, const PropertyList& properties) {

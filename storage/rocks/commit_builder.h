@@ -99,9 +99,8 @@ class CommitBuilder {
   void ApplyDrops();
   void ApplyAdded();
   void ApplyChanges();
-  // Calls back with the key in vertex_index of each indexed property.
-  void ForEachIndexed(VertexRef vertex, const StoredVertex& stored,
-                      const std::function<void(const std::string& key)>& use) const;
+  // Its entries in the indexes of vertices, those that are being built included.
+  std::vector<std::string> IndexKeys(VertexRef vertex, const StoredVertex& stored) const;
   KeyedProperties Intern(LabelId label, const PropertyList& properties);
   void Merge(LabelId label, const Changes& changes, KeyedProperties* properties);
   void NoteAdded(const FamilyRecord& record);

@@ -164,15 +164,15 @@ class Dumper {
   }
 
   Status DumpIndex() {
-    for (const auto& [label, key] : view_.schema().vertex_indexes) {
+    for (const auto& [id, index] : view_.schema().vertex_indexes) {
       for (int64_t n = 0; n < 7; ++n) {
-        const Value value = Value::Long(n);
+        const SoughtKey sought{{Value::Long(n)}, {}};
+        const auto seek = MakeSeek(view_.schema(), {&index.label, 1}, index.keys, {&sought, 1});
         std::vector<VertexRef> found;
         for (uint32_t p = 0; p < view_.num_partitions(); ++p) {
           SeekCursor cursor;
           while (!cursor.done) {
-            RETURN_IF_ERROR(
-                view_.SeekVertices(p, {&label, 1}, key, {&value, 1}, &cursor, 64, &found));
+            RETURN_IF_ERROR(view_.SeekVertices(p, *seek, &cursor, 64, &found));
           }
         }
         out_ += "n " + std::to_string(n) + ": " + std::to_string(found.size()) + "\n";

@@ -4,10 +4,12 @@
 #include "storage/rocks/graph_store.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/log.h"
 #include "storage/rocks/commit_builder.h"
+#include "storage/rocks/index/index_turns.h"
 #include "storage/rocks/opening.h"
 #include "storage/rocks/snapshots/background_fold.h"
 #include "storage/rocks/snapshots/commit_log.h"
@@ -124,12 +126,12 @@ std::shared_ptr<const GraphView> GraphStore::State::QueryView() const {
                                               std::move(truth));
 }
 
-Status GraphStore::State::WriteEffects(Growth growth, rocksdb::WriteBatch* effects) {
+Status GraphStore::State::WriteEffects(Growth growth, rocksdb::WriteBatch* effects, bool sync) {
   RETURN_IF_ERROR(CheckRoom(path, growth, effects->GetDataSize(), options.disk_reserve_bytes));
   const std::shared_ptr<Database> to = CurrentDatabase();
   if (!last_write.ok()) RETURN_IF_ERROR(to->ResumeWrites(last_write));
   rocksdb::WriteOptions write_options;
-  write_options.sync = true;
+  write_options.sync = sync;
   last_write = FromRocks(to->db()->Write(write_options, effects), "Writing the graph");
   return last_write;
 }
@@ -215,6 +217,10 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
     AnswerAll(group, WithoutPath(writable, path));
     return group.size();
   }
+  if (group[0]->work != nullptr) {
+    group[0]->result = RunWork(*group[0]->work);
+    return 1;
+  }
   // Close to the reserve each commit stands for itself: one that doesn't fit takes none along.
   const bool low =
       !CheckRoom(path, Growth::kGrows, kMaxGroupBytes, options.disk_reserve_bytes).ok();
@@ -226,7 +232,8 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
   CommitGroup shared{to.get(),   &options, &window, turns.get(), numbers.get(),
                      &next_meta, &effects, &record, false};
   size_t taken = 0;
-  while (taken < group.size() && group[taken]->naming == nullptr && !group[taken]->forgets) {
+  while (taken < group.size() && group[taken]->naming == nullptr && !group[taken]->forgets &&
+         group[taken]->work == nullptr) {
     PendingCommit* commit = group[taken++];
     if (!HasEffects(*commit->batch)) {
       commit->result = CommitResult{next_meta.version(), {}, {}, {}, {}};
@@ -260,6 +267,28 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
   return taken;
 }
 
+StatusOr<CommitResult> GraphStore::State::RunWork(const TurnWork& work) {
+  rocksdb::WriteBatch effects;
+  if (work.write) RETURN_IF_ERROR(work.write(&effects));
+  std::optional<MetaState> next_meta;
+  if (work.change) {
+    next_meta = meta;
+    RETURN_IF_ERROR(work.change(&*next_meta));
+    const std::shared_ptr<Database> to = CurrentDatabase();
+    next_meta->TakeChanges([&](std::string_view key, std::string_view value) {
+      effects.Put(to->family(Family::kMeta), AsSlice(key), AsSlice(value)).PermitUncheckedError();
+    });
+  }
+  if (effects.Count() > 0) {
+    RETURN_IF_ERROR(WithoutPath(WriteEffects(work.growth, &effects, next_meta.has_value()), path));
+  }
+  if (next_meta) {
+    MarkVersion(next_meta->version());
+    Publish(*std::move(next_meta), CurrentReadable());
+  }
+  return CommitResult{meta.version(), {}, {}, {}, {}};
+}
+
 Status GraphStore::State::WaitForRoom(const CommitWatch& watch) {
   while (folds != nullptr && deltas().used_bytes() >= deltas().limit_bytes()) {
     if (watch) RETURN_IF_ERROR(watch());
@@ -283,6 +312,7 @@ StatusOr<std::unique_ptr<GraphStore>> GraphStore::Open(const std::string& path,
                                                     "The graph in '" + path + "'"));
   const Status opened = exists ? OpenGraphFiles(state.get()) : CreateGraphFiles(state.get());
   RETURN_IF_ERROR(WithWayOut(opened));
+  if (!options.read_only && !options.repair) FinishIndexes(state.get());
   if (options.folds_in_background && !options.read_only) {
     state->folds = std::make_shared<BackgroundFold>(state.get());
     state->folds->Look();
@@ -315,6 +345,7 @@ void GraphStore::State::RunInTurn(PendingCommit* self) {
   std::vector<PendingCommit*> group;
   {
     MutexLock lock(&queue_mutex);
+    self->met_load = loading;
     if (loading) {
       self->result = FailedPrecondition(
           "A load is being appended to the graph; nothing else can be written until it ends.");

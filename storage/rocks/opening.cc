@@ -14,7 +14,7 @@ namespace koios::storage {
 namespace {
 
 constexpr std::string_view kFormatWords = "koios graph ";
-// All that there are: later formats change nothing in the database.
+// All that there are. Of what later formats changed in them FinishIndexes takes care.
 constexpr uint32_t kFormatWithAllFamilies = 2;
 constexpr uint32_t kFormatWithMark = 3;
 

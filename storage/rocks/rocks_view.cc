@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "storage/codec/element_id.h"
-#include "storage/codec/equality_hash.h"
 #include "storage/codec/records.h"
 #include "storage/rocks/multi_get.h"
 
@@ -133,42 +132,6 @@ Status RocksView::ScanVertices(uint32_t partition, std::span<const LabelId> labe
   ASSIGN_OR_RETURN(cursor->done,
                    ScanPartition(snapshot_, Family::kVertices, partition,
                                  VertexKey(VertexRef::Make(partition, cursor->next_local)), use));
-  return OkStatus();
-}
-
-Status RocksView::SeekVertices(uint32_t partition, std::span<const LabelId> labels, KeyId key,
-                               std::span<const Value> values, SeekCursor* cursor, size_t limit,
-                               std::vector<VertexRef>* out) const {
-  std::vector<uint64_t> hashes;
-  hashes.reserve(values.size());
-  for (const Value& value : values) hashes.push_back(EqualityHash(value));
-  hashes = SortedUnique(std::span<const uint64_t>(hashes));
-  const std::vector<LabelId> wanted = SortedUnique(labels);
-  const size_t full = FullSize(out->size(), limit);
-  std::string upper_bytes;
-  rocksdb::Slice upper;
-  rocksdb::ReadOptions options = snapshot_.ReadOptions();
-  options.iterate_upper_bound = &upper;
-  std::unique_ptr<rocksdb::Iterator> entries;
-  for (; cursor->prefix < wanted.size() * hashes.size(); ++cursor->prefix) {
-    const LabelId label = wanted[cursor->prefix / hashes.size()];
-    const uint64_t hash = hashes[cursor->prefix % hashes.size()];
-    upper_bytes = PrefixEnd(VertexIndexPrefix(partition, label, key, hash));
-    upper = upper_bytes;
-    if (entries == nullptr) entries = snapshot_.NewIterator(Family::kVertexIndex, options);
-    const VertexRef first = VertexRef::Make(partition, cursor->next_local);
-    for (entries->Seek(VertexIndexKey(first, label, key, hash)); entries->Valid();
-         entries->Next()) {
-      if (out->size() == full) return OkStatus();
-      IndexEntry entry;
-      RETURN_IF_ERROR(DecodeVertexIndexKey(AsView(entries->key()), &entry));
-      out->push_back(entry.vertex);
-      cursor->next_local = entry.vertex.local() + 1;
-    }
-    RETURN_IF_ERROR(FromRocks(entries->status(), "Seeking vertices"));
-    cursor->next_local = 0;
-  }
-  cursor->done = true;
   return OkStatus();
 }
 

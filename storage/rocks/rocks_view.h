@@ -31,8 +31,7 @@ class RocksView final : public GraphView {
                       size_t limit, std::vector<VertexRef>* out) const override;
   Status ScanEdges(uint32_t partition, std::span<const LabelId> labels, ExpandCursor* cursor,
                    size_t limit, std::vector<EdgeRef>* out) const override;
-  Status SeekVertices(uint32_t partition, std::span<const LabelId> labels, KeyId key,
-                      std::span<const Value> values, SeekCursor* cursor, size_t limit,
+  Status SeekVertices(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor, size_t limit,
                       std::vector<VertexRef>* out) const override;
   Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
                         std::vector<VertexRef>* out) const override;

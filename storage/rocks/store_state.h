@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,6 +38,14 @@ inline constexpr char kSnapshotFolder[] = "snapshots";
 inline constexpr char kMarkFile[] = "MARK";
 inline constexpr char kNewMarkFile[] = "MARK.repaired";  // while a repair runs
 
+// A change that is no commit: the leader makes it alone, on what is written, and the version stays.
+// It is synced when it changes facts; until then nobody relies on it.
+struct TurnWork {
+  Growth growth = Growth::kGrows;
+  std::function<Status(rocksdb::WriteBatch* effects)> write;  // null: nothing
+  std::function<Status(MetaState* meta)> change;              // null: no facts
+};
+
 // What queries read beside the truth: what the graph was when its log of commits began, and what
 // was committed since. Without a base only the truth is read.
 struct Readable {
@@ -57,9 +66,12 @@ struct PendingCommit {
   const WriteBatch* batch = nullptr;
   const CommitWatch* watch = nullptr;
   CommitTurn* turn = nullptr;  // null: nobody's
-  // Instead of a batch: names snapshots; lets go of the delta, so that the truth is read.
+  // Instead of a batch: names snapshots; lets go of the delta, so that the truth is read;
+  // does some work.
   Naming* naming = nullptr;
   bool forgets = false;
+  const TurnWork* work = nullptr;
+  bool met_load = false;  // refused because a load is appended
   StatusOr<CommitResult> result = Status(StatusCode::kUnknown, "undecided");
   bool done = false;
   CondVar wake;
@@ -137,6 +149,7 @@ struct GraphStore::State {
   void RunInTurn(PendingCommit* self);
   // Commits as many of `group` as fit one write, at least one; returns how many.
   size_t RunGroup(std::span<PendingCommit* const> group);
+  StatusOr<CommitResult> RunWork(const TurnWork& work);
   Status Name(Naming* naming);
   Status Forget();
   // Adds the record of the commits up to next_meta->version() to the log, or begins a new one.
@@ -145,7 +158,8 @@ struct GraphStore::State {
   void PublishCommits(MetaState next_meta, const CommitRecord& record);
   // Until the delta has room, or nobody makes any.
   Status WaitForRoom(const CommitWatch& watch);
-  Status WriteEffects(Growth growth, rocksdb::WriteBatch* effects);
+  // `sync`: they are on disk, with all that was written before.
+  Status WriteEffects(Growth growth, rocksdb::WriteBatch* effects, bool sync = true);
   // The graph's facts are those of `version`, which is on disk: tells the mark.
   void MarkVersion(uint64_t version);
   // Gives everybody who waits in `group` this answer.

@@ -10,7 +10,7 @@
 #include "storage/bulk_writer.h"
 #include "storage/check.h"
 #include "storage/codec/element_id.h"
-#include "storage/codec/equality_hash.h"
+#include "storage/codec/value_place.h"
 #include "storage/memory_graph.h"
 #include "storage/rocks/store_state.h"
 #include "storage/store_test_support.h"
@@ -23,17 +23,11 @@ std::vector<VertexRef> SeekAll(const GraphView& view, const std::vector<std::str
                                const std::vector<Value>& values, size_t limit = 1000) {
   std::vector<LabelId> labels;
   for (const std::string& name : names) labels.push_back(view.schema().labels.Find(name));
-  std::vector<VertexRef> found;
-  for (uint32_t p = 0; p < view.num_partitions(); ++p) {
-    SeekCursor cursor;
-    while (!cursor.done) {
-      const size_t before = found.size();
-      CHECK(view.SeekVertices(p, labels, view.schema().keys.Find("id"), values, &cursor, limit,
-                              &found)
-                .ok());
-      CHECK(found.size() <= before + limit);
-    }
-  }
+  const KeyId key = view.schema().keys.Find("id");
+  const SoughtKey sought{values, {}};
+  const auto seek = MakeSeek(view.schema(), labels, {&key, 1}, {&sought, 1});
+  CHECK(seek.has_value());
+  std::vector<VertexRef> found = SeekOf(view, *seek, limit);
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -201,7 +195,13 @@ TEST_F(VertexIndexTest, CheckSeesWhatIsMissingAndWhatIsTooMuch) {
   const VertexRef vertex = SeekAll(*view, {"p"}, {Value::Int(1)})[0];
   Database& database = *StoreAccess::Of(store_.get()).CurrentDatabase();
   rocksdb::ColumnFamilyHandle* family = database.family(Family::kVertexIndex);
-  const std::string wrong = VertexIndexKey(vertex, label, key, 42);
+  const IndexId index = view->schema().FindIndex(label, {&key, 1}).value();
+  const auto key_of = [&](const Value& value) {
+    std::string place;
+    AppendPlace(value, &place);
+    return VertexIndexKey(vertex, index, place);
+  };
+  const std::string wrong = key_of(Value::Int(42));
   ASSERT_TRUE(database.db()->Put({}, family, wrong, "").ok());
   const auto publish = [this] {
     CHECK(store_->Commit(AddVertexBatch(store_->View()->version(), std::nullopt)).ok());
@@ -210,7 +210,13 @@ TEST_F(VertexIndexTest, CheckSeesWhatIsMissingAndWhatIsTooMuch) {
   ASSERT_EQ(Problems().size(), 1u);
   EXPECT_NE(Problems()[0].find("contradicts"), std::string::npos);
   ASSERT_TRUE(database.db()->Delete({}, family, wrong).ok());
-  const std::string right = VertexIndexKey(vertex, label, key, EqualityHash(Value::Int(1)));
+  const std::string of_none = VertexIndexKey(vertex, index + 9, "x");
+  ASSERT_TRUE(database.db()->Put({}, family, of_none, "").ok());
+  publish();
+  ASSERT_EQ(Problems().size(), 1u);
+  EXPECT_NE(Problems()[0].find("does not exist"), std::string::npos);
+  ASSERT_TRUE(database.db()->Delete({}, family, of_none).ok());
+  const std::string right = key_of(Value::Int(1));
   ASSERT_TRUE(database.db()->Delete({}, family, right).ok());
   publish();
   ASSERT_EQ(Problems().size(), 1u);
@@ -235,7 +241,7 @@ TEST_F(VertexIndexTest, AnOlderGraphGetsTheFamilyWhenItIsOpenedForWriting) {
 
 TEST(VertexIndexOfMemory, IsTheSame) {
   MemoryGraph graph(4);
-  graph.IndexVertices("p", "id");
+  graph.IndexVertices("p", {"id"});
   std::vector<VertexRef> ones;
   for (int i = 0; i < 6; ++i) {
     const VertexRef added =

@@ -38,10 +38,9 @@ class SnapshotView final : public GraphView {
                       size_t limit, std::vector<VertexRef>* out) const override;
   Status ScanEdges(uint32_t partition, std::span<const LabelId> labels, ExpandCursor* cursor,
                    size_t limit, std::vector<EdgeRef>* out) const override;
-  Status SeekVertices(uint32_t partition, std::span<const LabelId> labels, KeyId key,
-                      std::span<const Value> values, SeekCursor* cursor, size_t limit,
+  Status SeekVertices(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor, size_t limit,
                       std::vector<VertexRef>* out) const override {
-    return truth_->SeekVertices(partition, labels, key, values, cursor, limit, out);
+    return truth_->SeekVertices(partition, seek, cursor, limit, out);
   }
   Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
                         std::vector<VertexRef>* out) const override;

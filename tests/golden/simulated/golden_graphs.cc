@@ -142,4 +142,24 @@ StatusOr<std::shared_ptr<storage::MemoryGraph>> MakeGraph(const std::string& nam
   return LoadGraph(made.nodes, made.edges);
 }
 
+void IndexAll(storage::MemoryGraph* graph) {
+  const Schema schema = graph->schema();
+  std::map<LabelId, std::vector<std::string>> keys_of;
+  for (const auto& [name, kind] : schema.property_kinds) {
+    if (schema.vertex_counts.contains(name.first)) {
+      keys_of[name.first].push_back(schema.keys.Name(name.second));
+    }
+  }
+  for (const auto& [label, keys] : keys_of) {
+    for (const std::string& key : keys) {
+      graph->IndexVertices(schema.labels.Name(label), {key});
+      if (key != keys[0]) graph->IndexVertices(schema.labels.Name(label), {key, keys[0]});
+    }
+  }
+  // For what the cases add.
+  for (const char* label : {"person", "account", "software"}) {
+    if (schema.labels.Find(label) == kNoName) graph->IndexVertices(label, {"name"});
+  }
+}
+
 }  // namespace koios::golden

@@ -18,4 +18,7 @@ StatusOr<std::shared_ptr<storage::MemoryGraph>> LoadGraph(const std::vector<std:
 StatusOr<std::shared_ptr<storage::MemoryGraph>> MakeGraph(const std::string& name,
                                                           const std::string& data_folder);
 
+// Vertices can be sought by each of their properties, and by some pairs.
+void IndexAll(storage::MemoryGraph* graph);
+
 }  // namespace koios::golden

@@ -11,6 +11,7 @@
 #include "core/path/path.h"
 #include "core/text.h"
 #include "core/print/time_print.h"
+#include "core/text.h"
 
 namespace koios::golden {
 namespace {

@@ -300,7 +300,11 @@ Status Transaction::SeekVertices(uint32_t partition, const VertexSeek& seek, See
   }
   RETURN_IF_ERROR(own_index_.Refresh(*this, [this](size_t bytes) { return Charge(bytes); }));
   own_index_.Seek(partition, seek, cursor, limit, out);
-  drop_if([&](VertexRef vertex) { return dropped_vertices_.contains(vertex.bits); });
+  // What changed in other properties only, the base has given.
+  drop_if([&](VertexRef vertex) {
+    return dropped_vertices_.contains(vertex.bits) ||
+           !(IsOwn(vertex) || IsChanged(vertex, seek.keys));
+  });
   return OkStatus();
 }
 

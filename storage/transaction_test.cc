@@ -9,6 +9,7 @@
 #include "core/random.h"
 #include "storage/check.h"
 #include "storage/conflict/conflict_window.h"
+#include "storage/index/vertex_seek.h"
 #include "storage/memory_graph.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/temp_folder.h"
@@ -475,6 +476,45 @@ TEST_F(TransactionTest, AVertexWithManyEdgesIsDroppedInPieces) {
   }
   EXPECT_GE(pieces, 6);
   EXPECT_TRUE(AllEdges(*transaction).empty());
+}
+
+// A vertex that has changed in one property is found once by an index of another one.
+TEST(TransactionSeekTest, ASeekGivesEachChangedVertexOnce) {
+  auto graph = std::make_shared<MemoryGraph>();
+  const VertexRef ann =
+      *graph->AddVertex(std::nullopt, "p", {{"x", Value::Int(1)}, {"y", Value::Int(1)}});
+  const VertexRef bob =
+      *graph->AddVertex(std::nullopt, "p", {{"x", Value::Int(2)}, {"y", Value::Int(2)}});
+  graph->IndexVertices("p", {"x"});
+  graph->IndexVertices("p", {"y"});
+  Transaction transaction(graph, graph->NewNumbers());
+  ASSERT_TRUE(transaction.SetProperty(ann, "y", Value::Int(3)).ok());
+  const VertexRef eve =
+      *transaction.AddVertex("p", std::nullopt, {{"x", Value::Int(3)}, {"y", Value::Int(3)}});
+  ASSERT_TRUE(transaction.SetProperty(eve, "y", Value::Int(4)).ok());
+  const auto found_by = [&](const char* key, int at_least) {
+    const LabelId label = transaction.schema().labels.Find("p");
+    const KeyId key_id = transaction.schema().keys.Find(key);
+    SoughtKey sought;
+    sought.bounds.push_back({KeyBound::Op::kAtLeast, Value::Int(at_least)});
+    const auto seek = MakeSeek(transaction.schema(), {&label, 1}, {&key_id, 1}, {&sought, 1});
+    EXPECT_TRUE(seek.has_value());
+    std::vector<VertexRef> found;
+    for (uint32_t p = 0; p < transaction.num_partitions(); ++p) {
+      SeekCursor cursor;
+      while (!cursor.done) {
+        EXPECT_TRUE(transaction.SeekVertices(p, *seek, &cursor, 10, &found).ok());
+      }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  const auto sorted = [](std::vector<VertexRef> vertices) {
+    std::sort(vertices.begin(), vertices.end());
+    return vertices;
+  };
+  EXPECT_EQ(found_by("x", 1), sorted({ann, bob, eve}));
+  EXPECT_EQ(found_by("y", 3), sorted({ann, eve}));
 }
 
 }  // namespace

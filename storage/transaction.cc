@@ -284,7 +284,8 @@ bool Transaction::IsChanged(VertexRef vertex, std::span<const KeyId> keys) const
 
 Status Transaction::SeekVertices(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor,
                                  size_t limit, std::vector<VertexRef>* out) const {
-  const auto begin = static_cast<std::ptrdiff_t>(out->size());
+  const size_t full = FullSize(out->size(), limit);
+  auto begin = static_cast<std::ptrdiff_t>(out->size());
   const auto drop_if = [&](const auto& gone) {
     out->erase(std::remove_if(out->begin() + begin, out->end(), gone), out->end());
   };
@@ -296,10 +297,11 @@ Status Transaction::SeekVertices(uint32_t partition, const VertexSeek& seek, See
     if (!cursor->done) return OkStatus();
     *cursor = {};
     cursor->next_own = 1;
-    return OkStatus();
+    begin = static_cast<std::ptrdiff_t>(out->size());
+    if (out->size() >= full) return OkStatus();
   }
   RETURN_IF_ERROR(own_index_.Refresh(*this, [this](size_t bytes) { return Charge(bytes); }));
-  own_index_.Seek(partition, seek, cursor, limit, out);
+  own_index_.Seek(partition, seek, cursor, full - out->size(), out);
   // What changed in other properties only, the base has given.
   drop_if([&](VertexRef vertex) {
     return dropped_vertices_.contains(vertex.bits) ||

@@ -136,6 +136,7 @@ class InPlaceScope final : public StreamOperator {
   BodyRows results_;
   uint32_t next_result_ = 0;  // of `results_`
   uint32_t next_origin_ = 0;  // the rows before it have had theirs
+  bool has_skipped_ = false;  // a barrier did not fire for some of them
   size_t slice_given_ = 0;    // rows that the body's operators have given, of this slice
   size_t call_rows_ = 0;      // work in this call
   size_t given_bytes_ = 0;    // to the output, in this call
@@ -223,6 +224,7 @@ Status InPlaceScope::BeginSlice(const Batch& input, size_t begin) {
     }
   }
   for (Stage& stage : stages_) stage.fired = 0;
+  has_skipped_ = false;
   next_origin_ = 0;
   slice_given_ = 0;
   open_ = true;
@@ -236,6 +238,8 @@ Status InPlaceScope::EndSlice() {
   for (Stage& stage : stages_) {
     if (stage.active) RETURN_IF_ERROR(Abandon(&stage));
     if (!stage.keeps_state) continue;
+    // A barrier that has fired for all keeps nothing, unless rows were passed over.
+    if (stage.code.barrier != nullptr && stage.fired == rows && !has_skipped_) continue;
     for (size_t row = 0; row < rows; ++row) {
       const InstanceId instance{0, first_serial_ + row};
       if (stage.code.stream != nullptr) stage.code.stream->Release(instance);
@@ -383,6 +387,7 @@ Status InPlaceScope::SkipBehind(size_t at, uint32_t origin) {
   for (size_t i = 0; i < at; ++i) {
     Stage& stage = stages_[i];
     if (stage.code.barrier != nullptr) {
+      has_skipped_ = has_skipped_ || stage.fired <= origin;
       stage.fired = std::max(stage.fired, origin + 1);
       continue;
     }

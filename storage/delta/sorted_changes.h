@@ -58,8 +58,8 @@ class SortedChanges {
   static constexpr uint32_t kMostLevels = 12;
   static constexpr uint32_t kFirstLevels = 2;
 
-  // The newest of one key come first.
-  struct Entry {
+  // The newest of one key come first. The links of an entry, and of a head, stand behind it.
+  struct alignas(std::atomic<Entry*>) Entry {
     ChangeKey key;
     uint64_t version = 0;
     std::atomic<bool> added{false};
@@ -70,7 +70,7 @@ class SortedChanges {
   };
   // Replaced by one of more levels as the list grows; who reads from an old one finds all entries
   // that were there when he got it.
-  struct Head {
+  struct alignas(std::atomic<Entry*>) Head {
     uint32_t levels = 0;
     std::atomic<Entry*>* next() const {
       return reinterpret_cast<std::atomic<Entry*>*>(const_cast<Head*>(this) + 1);

@@ -1,6 +1,7 @@
 #include "engine/op/reduce_op.h"
 
 #include <algorithm>
+#include <span>
 
 #include "core/arithmetic.h"
 #include "core/value_codec.h"
@@ -82,9 +83,14 @@ class Reducer {
       RETURN_IF_ERROR(CountUp(static_cast<int64_t>(end - begin), 1, acc));
       return true;
     }
-    for (size_t row = begin; row < end; ++row) {
-      RETURN_IF_ERROR(AddCount(input.slots[0], row, input.BulkAt(row), acc));
+    if (function_ == plan::Reduce::COUNT) {
+      RETURN_IF_ERROR(AddAll(std::span(input.bulk).subspan(begin, end - begin), {}, acc));
+      return true;
     }
+    const Column& counts = input.slots[0];
+    if (counts.kind() != Column::Kind::kLong) return Internal("A partial count is not a long.");
+    const auto bulk = std::span(input.bulk).subspan(input.bulk.empty() ? 0 : begin);
+    RETURN_IF_ERROR(AddAll(std::span(counts.longs()).subspan(begin, end - begin), bulk, acc));
     return true;
   }
 
@@ -125,14 +131,32 @@ class Reducer {
     return CountUp(column.longs()[row], bulk, acc);
   }
 
+  // Empty `bulk`: all 1.
+  static Status AddAll(std::span<const int64_t> counts, std::span<const int64_t> bulk,
+                       Accumulator* acc) {
+    int64_t sum = acc->count;
+    bool too_many = false;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      int64_t product = counts[i];
+      if (!bulk.empty()) too_many |= __builtin_mul_overflow(counts[i], bulk[i], &product);
+      too_many |= __builtin_add_overflow(sum, product, &sum);
+    }
+    acc->count = sum;
+    return too_many ? TooManyToCount() : OkStatus();
+  }
+
   // Merged bulks multiply: a count may leave the range of a long.
   static Status CountUp(int64_t count, int64_t bulk, Accumulator* acc) {
     int64_t product = 0;
     if (__builtin_mul_overflow(count, bulk, &product) ||
         __builtin_add_overflow(acc->count, product, &acc->count)) {
-      return InvalidArgument("There is more to count than a long can hold.");
+      return TooManyToCount();
     }
     return OkStatus();
+  }
+
+  static Status TooManyToCount() {
+    return InvalidArgument("There is more to count than a long can hold.");
   }
 
   static Status Fold(const Value& value, int64_t bulk, Accumulator* acc, ChargeAhead* charge) {

@@ -88,8 +88,14 @@ class MappedSection {
     return TouchBytes(first * entry_.width, (first + count) * entry_.width);
   }
   Status TouchAll() const { return checked() ? OkStatus() : TouchBytes(0, entry_.bytes); }
+  // As checked(), but looks at all of a small one now, as a query soon reads all of its blocks.
+  bool CheckedAtOnce() const {
+    return checked() || (entry_.bytes <= kCheckedAtOnce && TouchAll().ok());
+  }
 
  private:
+  static constexpr uint64_t kCheckedAtOnce = 4 << 20;  // less than a millisecond
+
   Status TouchBytes(uint64_t begin, uint64_t end) const;
   Status CheckBlock(uint64_t block) const;
 

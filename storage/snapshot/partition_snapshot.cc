@@ -1,6 +1,7 @@
 #include "storage/snapshot/partition_snapshot.h"
 
 #include <algorithm>
+#include <numeric>
 #include <cstring>
 #include <utility>
 
@@ -194,77 +195,36 @@ Status PartitionSnapshot::PlaceOf(uint64_t local, VertexPlace* out) const {
   return OkStatus();
 }
 
-// Bytes of a section: less than a millisecond to look at.
-constexpr size_t kCheckedAtOnce = 4 << 20;
+std::optional<VertexPlaces> PartitionSnapshot::Places() const {
+  VertexPlaces places;
+  places.label_sets_ = label_sets_;
+  places.end_local_ = header().end_local;
+  if (set_of_local_ == nullptr) {
+    if (alive_ != nullptr || runs_.empty()) return std::nullopt;
+    places.runs_ = runs_;
+    places.run_ = runs_.data();
+    return places;
+  }
+  const uint8_t width = set_of_local_->width();
+  if (width > 2 || !set_of_local_->CheckedAtOnce() || !row_of_local_->CheckedAtOnce()) {
+    return std::nullopt;
+  }
+  places.sets_ = set_of_local_->bytes().data();
+  places.wide_sets_ = width == 2;
+  places.no_set_ = width == 2 ? 0xFFFF : 0xFF;
+  places.rows_ = row_of_local_;
+  if (row_of_local_->width() == 4) places.narrow_rows_ = row_of_local_->As<uint32_t>();
+  return places;
+}
 
 Status PartitionSnapshot::Locate(std::span<const uint64_t> locals, VertexPlace* out) const {
-  const bool done = set_of_local_ != nullptr ? LocateInArrays(locals, out)
-                                             : alive_ == nullptr && LocateInRuns(locals, out);
-  for (size_t i = 0; !done && i < locals.size(); ++i) {
-    RETURN_IF_ERROR(PlaceOf(locals[i], &out[i]));
+  if (std::optional<VertexPlaces> places = Places()) {
+    bool wrong = false;
+    for (size_t i = 0; i < locals.size(); ++i) out[i] = places->Of(locals[i], &wrong);
+    return wrong ? files_[0]->NoteDamage() : Damage();
   }
+  for (size_t i = 0; i < locals.size(); ++i) RETURN_IF_ERROR(PlaceOf(locals[i], &out[i]));
   return Damage();
-}
-
-// Without asking for each what is the same for all. False: it can't, and has done nothing that
-// counts.
-bool PartitionSnapshot::LocateInArrays(std::span<const uint64_t> locals, VertexPlace* out) const {
-  for (const MappedSection* const section : {set_of_local_, row_of_local_}) {
-    // Small ones are checked as a whole: a query soon reads all of their blocks.
-    const bool small = section->bytes().size() <= kCheckedAtOnce;
-    if (!section->checked() && !(small && section->TouchAll().ok())) return false;
-  }
-  const auto locate = [&]<typename Set>(const Set* sets, const auto& row_at) {
-    const uint64_t end = header().end_local;
-    for (size_t i = 0; i < locals.size(); ++i) {
-      out[i] = {};
-      if (locals[i] >= end) continue;
-      const Set set = sets[locals[i]];
-      if (set == static_cast<Set>(~Set{0})) continue;
-      const uint64_t row = row_at(locals[i]);
-      if (set >= label_sets_.size() || row >= label_sets_[set].rows) return false;
-      out[i] = {set, row};
-    }
-    return true;
-  };
-  const auto with_rows = [&](const auto* sets) {
-    const MappedSection& rows = *row_of_local_;
-    switch (rows.width()) {
-      case 2:
-        return locate(sets, [at = rows.As<uint16_t>()](uint64_t i) { return uint64_t{at[i]}; });
-      case 4:
-        return locate(sets, [at = rows.As<uint32_t>()](uint64_t i) { return uint64_t{at[i]}; });
-      default:
-        return locate(sets, [&rows](uint64_t i) { return NumberAt(rows, i); });
-    }
-  };
-  switch (set_of_local_->width()) {
-    case 1:
-      return with_rows(set_of_local_->As<uint8_t>());
-    case 2:
-      return with_rows(set_of_local_->As<uint16_t>());
-    default:
-      return false;
-  }
-}
-
-bool PartitionSnapshot::LocateInRuns(std::span<const uint64_t> locals, VertexPlace* out) const {
-  if (runs_.empty()) return false;
-  const LabelRun* run = runs_.data();  // nearly always the next one is in the run of the last
-  for (size_t i = 0; i < locals.size(); ++i) {
-    const uint64_t local = locals[i];
-    if (local - run->first_local >= run->count) {
-      const LabelRun* const end = runs_.data() + runs_.size();
-      const LabelRun* const found = std::find_if(runs_.data(), end, [local](const LabelRun& one) {
-        return local - one.first_local < one.count;
-      });
-      out[i] = {};
-      if (found == end) continue;
-      run = found;
-    }
-    out[i] = {run->set, run->first_row + (local - run->first_local)};
-  }
-  return true;
 }
 
 Status PartitionSnapshot::ScanVertices(uint32_t set, uint64_t* next_local, size_t limit,
@@ -284,7 +244,10 @@ Status PartitionSnapshot::ScanVertices(uint32_t set, uint64_t* next_local, size_
       if (alive_ == nullptr) {
         const uint64_t left = run->first_local + run->count - *next_local;
         const uint64_t count = std::min<uint64_t>(left, limit - found);
-        for (uint64_t i = 0; i < count; ++i) locals->push_back((*next_local)++);
+        const size_t size = locals->size();
+        locals->resize(size + count);
+        std::iota(locals->begin() + static_cast<std::ptrdiff_t>(size), locals->end(), *next_local);
+        *next_local += count;
         found += count;
         continue;
       }

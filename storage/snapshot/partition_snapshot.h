@@ -4,6 +4,7 @@
 // Rule: every call answers DATA_LOSS rather than wrong; who reads spans asks Damage() after them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -36,6 +37,50 @@ struct LabelSet {
   uint64_t rows = 0;  // some may be nobody's
 };
 
+// Where vertices are, told one by one without a call. Who asks calls Damage() afterwards.
+class VertexPlaces {
+ public:
+  // *wrong: is set when what stands there makes no sense.
+  VertexPlace Of(uint64_t local, bool* wrong) {
+    if (sets_ == nullptr) {
+      // Nearly always in the run of the one before.
+      if (local - run_->first_local >= run_->count && !FindRun(local)) return {};
+      return {run_->set, run_->first_row + (local - run_->first_local)};
+    }
+    if (local >= end_local_) return {};
+    const uint64_t set = wide_sets_ ? static_cast<const uint16_t*>(sets_)[local]
+                                    : static_cast<const uint8_t*>(sets_)[local];
+    if (set == no_set_) return {};
+    const uint64_t row = narrow_rows_ != nullptr ? narrow_rows_[local] : NumberAt(*rows_, local);
+    if (set >= label_sets_.size() || row >= label_sets_[set].rows) {
+      *wrong = true;
+      return {};
+    }
+    return {static_cast<uint32_t>(set), row};
+  }
+
+ private:
+  friend class PartitionSnapshot;
+  bool FindRun(uint64_t local) {
+    const auto found = std::find_if(runs_.begin(), runs_.end(), [local](const LabelRun& run) {
+      return local - run.first_local < run.count;
+    });
+    if (found == runs_.end()) return false;
+    run_ = &*found;
+    return true;
+  }
+
+  std::span<const LabelRun> runs_;
+  const LabelRun* run_ = nullptr;
+  std::span<const LabelSet> label_sets_;
+  const void* sets_ = nullptr;  // by local; null: there are runs
+  bool wide_sets_ = false;
+  uint64_t no_set_ = 0;
+  const uint32_t* narrow_rows_ = nullptr;  // by local; null: they are of another width
+  const MappedSection* rows_ = nullptr;
+  uint64_t end_local_ = 0;
+};
+
 class PartitionSnapshot {
  public:
   // DATA_LOSS: it is not what `name` says, damaged or gone: to be dropped and made anew.
@@ -51,9 +96,13 @@ class PartitionSnapshot {
   uint32_t partition() const { return header().partition; }
   std::span<const LabelSet> label_sets() const { return label_sets_; }
   Status Damage() const;
+  // Of what was read from it. REQUIRES: it has a file.
+  Status NoteDamage() const { return files_[0]->NoteDamage(); }
 
   // out[i]: of locals[i].
   Status Locate(std::span<const uint64_t> locals, VertexPlace* out) const;
+  // Nothing while what it is told from has not been checked, and is large.
+  std::optional<VertexPlaces> Places() const;
   // Locals of vertices from *next_local on, of one label set or (kNoSet) all, at most `limit` more;
   // *next_local goes on behind them, up to header().end_local. A call looks at some thousands of
   // locals at most, and may find none.
@@ -93,8 +142,6 @@ class PartitionSnapshot {
                                    KeyId key) const;
   Status IsAlive(uint64_t local, bool* alive) const;
   Status PlaceOf(uint64_t local, VertexPlace* out) const;
-  bool LocateInArrays(std::span<const uint64_t> locals, VertexPlace* out) const;
-  bool LocateInRuns(std::span<const uint64_t> locals, VertexPlace* out) const;
   StatusOr<bool> HasId(uint64_t local, std::string_view id_bytes) const;
 
   SnapshotHeader header_;

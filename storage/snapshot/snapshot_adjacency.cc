@@ -4,18 +4,6 @@
 #include <cstring>
 
 namespace koios::storage {
-namespace {
-
-// Without the processor's own instruction, which a portable build has not, std::popcount is a call.
-uint64_t BitsIn(uint64_t word) {
-  word -= word >> 1 & 0x5555555555555555;
-  word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
-  word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
-  return (word * 0x0101010101010101) >> 56;
-}
-
-}  // namespace
-
 StatusOr<std::unique_ptr<SnapshotAdjacency>> SnapshotAdjacency::Make(
     const SectionName& name, const MappedSection& facts, const AdjacencySections& sections,
     const NarrowRefs& refs) {
@@ -65,7 +53,7 @@ Status SnapshotAdjacency::ListOf(uint64_t row, ListSlice* out) const {
   *out = {};
   if ((word.bits >> (row % 64) & 1) == 0) return OkStatus();
   const uint64_t below = word.bits & ((uint64_t{1} << (row % 64)) - 1);
-  const uint64_t list = word.before + BitsIn(below);
+  const uint64_t list = word.before + ListLengths::BitsIn(below);
   return list < facts_.rows_with_any ? ListOfPresent(list, out) : file().NoteDamage();
 }
 
@@ -100,7 +88,7 @@ bool SnapshotAdjacency::FillLists(std::span<const uint64_t> rows, ListSlice* out
     const uint64_t bit = uint64_t{1} << (rows[i] % 64);
     out[i] = {};
     if ((word.bits & bit) == 0) continue;
-    const uint64_t list = word.before + BitsIn(word.bits & (bit - 1));
+    const uint64_t list = word.before + ListLengths::BitsIn(word.bits & (bit - 1));
     if (list >= facts_.rows_with_any) return false;
     fill(list, &out[i]);
   }
@@ -120,13 +108,20 @@ Status SnapshotAdjacency::Lists(std::span<const uint64_t> rows, ListSlice* out) 
   return file().Damage();
 }
 
-Status SnapshotAdjacency::Degrees(std::span<const uint64_t> rows, uint64_t* out) const {
-  ListSlice list;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    RETURN_IF_ERROR(ListOf(rows[i], &list));
-    out[i] = list.count;
+std::optional<ListLengths> SnapshotAdjacency::Lengths() const {
+  for (const MappedSection* const section : {sections_.offsets, sections_.presence}) {
+    if (section != nullptr && !section->CheckedAtOnce()) return std::nullopt;
   }
-  return file().Damage();
+  ListLengths lengths;
+  lengths.lists_ = facts_.rows_with_any;
+  if (sections_.presence != nullptr) lengths.presence_ = sections_.presence->As<PresenceWord>();
+  if (sections_.offsets == nullptr) return lengths;
+  if (sections_.offsets->width() == 8) {
+    lengths.wide_ = sections_.offsets->As<uint64_t>();
+  } else {
+    lengths.narrow_ = sections_.offsets->As<uint32_t>();
+  }
+  return lengths;
 }
 
 Status SnapshotAdjacency::EdgeIds(std::span<const uint64_t> positions, uint64_t* out) const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "core/status.h"
@@ -38,6 +39,49 @@ struct AdjacencySections {
   const MappedSection* peers = nullptr;
 };
 
+// How long lists are, told one by one without a call. Who asks calls the file's Damage() afterwards.
+class ListLengths {
+ public:
+  // *wrong: is set when what stands there makes no sense. REQUIRES: row < the adjacency's rows.
+  uint64_t Of(uint64_t row, bool* wrong) const {
+    uint64_t list = row;
+    if (presence_ != nullptr) {
+      const PresenceWord& word = presence_[row / 64];
+      const uint64_t bit = uint64_t{1} << (row % 64);
+      if ((word.bits & bit) == 0) return 0;
+      list = word.before + BitsIn(word.bits & (bit - 1));
+      if (list >= lists_) {
+        *wrong = true;
+        return 0;
+      }
+    }
+    if (narrow_ != nullptr) return Length(narrow_[list], narrow_[list + 1], wrong);
+    if (wide_ != nullptr) return Length(wide_[list], wide_[list + 1], wrong);
+    return 1;
+  }
+
+  // Without the processor's own instruction, which a portable build has not, std::popcount is a
+  // call.
+  static uint64_t BitsIn(uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
+    return (word * 0x0101010101010101) >> 56;
+  }
+
+ private:
+  friend class SnapshotAdjacency;
+  static uint64_t Length(uint64_t begin, uint64_t end, bool* wrong) {
+    if (begin > end) *wrong = true;
+    return end - begin;
+  }
+
+  const PresenceWord* presence_ = nullptr;  // null: each row has a list
+  const uint32_t* narrow_ = nullptr;        // where lists begin; neither: each has one member
+  const uint64_t* wide_ = nullptr;
+  uint64_t lists_ = 0;
+};
+
 class SnapshotAdjacency {
  public:
   // DATA_LOSS unless the sections fit each other.
@@ -52,7 +96,8 @@ class SnapshotAdjacency {
 
   // out[i]: the list of rows[i]. REQUIRES: rows < facts().rows; out has room for all.
   Status Lists(std::span<const uint64_t> rows, ListSlice* out) const;
-  Status Degrees(std::span<const uint64_t> rows, uint64_t* out) const;
+  // Nothing while what they are told from has not been checked, and is large.
+  std::optional<ListLengths> Lengths() const;
 
   // The neighbours as they stand there, by position: narrow references, or (wide) the bits of
   // VertexRefs. Read them where Lists said; afterwards the file's Damage() says whether they were

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <tuple>
 
+#include "storage/view/degree_tables.h"
 #include "storage/view/snapshot_view.h"
 
 namespace koios::storage {
@@ -475,14 +476,23 @@ Status SnapshotView::DamageOf(std::span<const VertexRef> vertices) const {
 Status SnapshotView::CountEnds(std::span<const VertexRef> vertices, Direction direction,
                                std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
                                std::vector<int64_t>* out) const {
+  DegreeTables tables(*snapshots_, at_, direction, labels);
   WindowLists lists(*snapshots_, direction, labels);
   MergedRow merged(*snapshots_, at_, /*want_edges=*/false);
+  std::vector<uint32_t> touched;
   while (cursor->row < vertices.size() && limit > 0) {
     const size_t count = std::min({kMostWindow, limit, vertices.size() - cursor->row});
     const std::span<const VertexRef> some = vertices.subspan(cursor->row, count);
-    RETURN_IF_ERROR(lists.Find(some));
     size_t looked = 0;
-    for (size_t row = 0; row < count; ++row) {
+    touched.clear();
+    ASSIGN_OR_RETURN(const bool told, tables.Tell(some, out, &touched));
+    if (!told) RETURN_IF_ERROR(lists.Find(some));
+    for (const uint32_t row : touched) {
+      RETURN_IF_ERROR(lists.Find(some.subspan(row, 1)));
+      merged.Start(some[row], lists, 0);
+      (*out)[out->size() - count + row] = merged.Count(&looked);
+    }
+    for (size_t row = 0; !told && row < count; ++row) {
       int64_t ends = 0;
       if (HasChangedEnds(some[row], direction, labels)) {
         merged.Start(some[row], lists, row);

@@ -112,7 +112,9 @@ Status SnapshotView::ScanLocals(uint32_t partition, uint32_t set, LabelId label,
       const bool wanted = label == kNoName || change.key.second == label;
       if (change.added && wanted) locals->push_back(change.key.first);
     }
-    for (; at < base.size() && locals->size() < full; ++at) locals->push_back(base[at]);
+    const size_t rest = std::min(base.size() - at, full - locals->size());
+    const auto first = base.begin() + static_cast<std::ptrdiff_t>(at);
+    locals->insert(locals->end(), first, first + static_cast<std::ptrdiff_t>(rest));
     const bool cut = locals->size() == full && full > before;
     *next = cut && locals->back() + 1 < upto ? locals->back() + 1 : upto;
     // A long look at locals that are nobody's.
@@ -147,7 +149,10 @@ Status SnapshotView::ScanVertices(uint32_t partition, std::span<const LabelId> l
     locals.clear();
     RETURN_IF_ERROR(
         ScanLocals(partition, all[at].set, all[at].label, &next, full - out->size(), &locals));
-    for (const uint64_t local : locals) out->push_back(VertexRef::Make(partition, local));
+    const size_t size = out->size();
+    out->resize(size + locals.size());
+    std::transform(locals.begin(), locals.end(), out->begin() + static_cast<std::ptrdiff_t>(size),
+                   [partition](uint64_t local) { return VertexRef::Make(partition, local); });
     if (next < kEndOfScan) break;
   }
   cursor->done = at >= all.size();

@@ -174,10 +174,11 @@ class ModelComparison {
       return OkStatus();
     }
     ListSlice list;
-    uint64_t degree = 0;
     RETURN_IF_ERROR(lists->Lists({&place.row, 1}, &list));
-    RETURN_IF_ERROR(lists->Degrees({&place.row, 1}, &degree));
-    Expect(list.count == expected.size() && degree == expected.size(), "degree of " + Name(ref));
+    const std::optional<ListLengths> lengths = lists->Lengths();
+    bool wrong = false;
+    if (lengths) wrong = lengths->Of(place.row, &wrong) != list.count || wrong;
+    Expect(list.count == expected.size() && !wrong, "degree of " + Name(ref));
     if (list.count != expected.size()) return OkStatus();
     for (uint64_t i = 0; i < list.count; ++i) {
       const uint64_t position = list.begin + i;

@@ -232,9 +232,9 @@ void Advance(const Op& op, TypeEnv* env) {
                  },
                  [env](const Inject& inject) { env->current = InjectedType(inject); },
                  [env](const Expand& expand) {
-                   env->current = expand.to == plan::Expand::NEIGHBOUR  ? ValueType::kVertex
-                                  : expand.to == plan::Expand::INCIDENT ? ValueType::kEdge
-                                                                        : ValueType::kScalar;
+                   env->current = expand.to == plan::Expand::INCIDENT ? ValueType::kEdge
+                                  : expand.to == plan::Expand::DEGREE ? ValueType::kScalar
+                                                                      : ValueType::kVertex;
                  },
                  [env](const EdgeEnd&) { env->current = ValueType::kVertex; },
                  [env](const Fetch& fetch) {

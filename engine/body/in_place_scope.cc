@@ -48,6 +48,10 @@ struct BodyRows {
     return static_cast<size_t>(std::upper_bound(origins.begin(), origins.end(), origin) -
                                origins.begin());
   }
+  void DropBefore(size_t row) {
+    batch = batch.Slice(row, batch.rows);
+    origins.erase(origins.begin(), origins.begin() + static_cast<std::ptrdiff_t>(row));
+  }
 };
 
 // One operator of the body, and what it is at.
@@ -60,6 +64,7 @@ struct Stage {
   bool keeps_state = false;
   BodyRows input;
   bool active = false;  // it is not done with `input`
+  bool begun = false;   // its operator has been called with `input`
   std::unique_ptr<StreamCursor> cursor;
   uint32_t fired = 0;  // a barrier: so many rows of the slice have had theirs
 };
@@ -85,7 +90,10 @@ class InPlaceScope final : public StreamOperator {
  public:
   InPlaceScope(const plan::Plan& plan, size_t most_rows, BodyHost* host)
       : plan_(plan), most_rows_(most_rows), host_(host) {}
-  ~InPlaceScope() override { (void)Charge(0); }
+  ~InPlaceScope() override {
+    if (open_) ReleaseSlice();
+    (void)Charge(0);
+  }
   InPlaceScope(const InPlaceScope&) = delete;
   InPlaceScope& operator=(const InPlaceScope&) = delete;
 
@@ -97,6 +105,7 @@ class InPlaceScope final : public StreamOperator {
   Status MakeCode(Stage* stage);
   Status BeginSlice(const Batch& input, size_t begin);
   Status EndSlice();
+  void ReleaseSlice();
   void Spend(size_t rows);
   void Name(BodyRows* rows) const;
   StatusOr<bool> Step();
@@ -136,9 +145,9 @@ class InPlaceScope final : public StreamOperator {
   BodyRows results_;
   uint32_t next_result_ = 0;  // of `results_`
   uint32_t next_origin_ = 0;  // the rows before it have had theirs
+  uint32_t passed_ = 0;       // those before it need nothing more, as SkipTo() was told
   bool has_skipped_ = false;  // a barrier did not fire for some of them
   size_t slice_given_ = 0;    // rows that the body's operators have given, of this slice
-  size_t call_rows_ = 0;      // work in this call
   size_t given_bytes_ = 0;    // to the output, in this call
   Status skipped_;            // what passing over rows came to
   int64_t charged_ = 0;
@@ -225,18 +234,18 @@ Status InPlaceScope::BeginSlice(const Batch& input, size_t begin) {
   }
   for (Stage& stage : stages_) stage.fired = 0;
   has_skipped_ = false;
-  next_origin_ = 0;
+  next_origin_ = passed_ = 0;
   slice_given_ = 0;
   open_ = true;
   results_ = {};
   return Deliver(0, std::move(rows));
 }
 
-// The instances of the slice are over.
-Status InPlaceScope::EndSlice() {
+// What the operators of the body keep for the instances of the slice goes, and is given back: the
+// scope may be given up in the middle of them.
+void InPlaceScope::ReleaseSlice() {
   const size_t rows = end_ - begin_;
   for (Stage& stage : stages_) {
-    if (stage.active) RETURN_IF_ERROR(Abandon(&stage));
     if (!stage.keeps_state) continue;
     // A barrier that has fired for all keeps nothing, unless rows were passed over.
     if (stage.code.barrier != nullptr && stage.fired == rows && !has_skipped_) continue;
@@ -246,7 +255,15 @@ Status InPlaceScope::EndSlice() {
       if (stage.code.barrier != nullptr) stage.code.barrier->Release(instance);
     }
   }
-  first_serial_ += rows;
+}
+
+// The instances of the slice are over.
+Status InPlaceScope::EndSlice() {
+  for (Stage& stage : stages_) {
+    if (stage.active) RETURN_IF_ERROR(Abandon(&stage));
+  }
+  ReleaseSlice();
+  first_serial_ += end_ - begin_;
   results_ = {};
   next_result_ = 0;
   open_ = false;
@@ -262,7 +279,7 @@ Status InPlaceScope::EndSlice() {
 // Work that has been done, in rows.
 void InPlaceScope::Spend(size_t rows) {
   slice_given_ += rows;
-  call_rows_ += rows + kCallCost;
+  host_->AddWork(rows + kCallCost);
 }
 
 // The runs of rows whose operator looks at them: one per row of the slice.
@@ -300,6 +317,7 @@ Status InPlaceScope::RunStream(size_t at) {
   output.limit = std::min(OutputRoom(stage.input.batch, stage.drops), most_rows_);
   output.cursor = std::move(stage.cursor);
   bool done = false;
+  stage.begun = true;
   const Status status = stage.code.stream->Process(stage.input.batch, &output, &done);
   if (!status.ok()) return WithDetail(status, DetailFor(*stage.op));
   if (!done) stage.cursor = std::move(output.cursor);
@@ -362,7 +380,7 @@ Status InPlaceScope::Deliver(size_t at, BodyRows rows) {
   Name(&rows);
   if (at == stages_.size()) {
     results_ = std::move(rows);
-    next_result_ = 0;
+    next_result_ = passed_ == 0 ? 0 : static_cast<uint32_t>(results_.Behind(passed_ - 1));
     return OkStatus();
   }
   Stage& stage = stages_[at];
@@ -371,6 +389,7 @@ Status InPlaceScope::Deliver(size_t at, BodyRows rows) {
   }
   stage.input = std::move(rows);
   stage.active = true;
+  stage.begun = false;
   if (stage.code.barrier == nullptr) return OkStatus();
   return WithDetail(stage.code.barrier->Absorb(stage.input.batch), DetailFor(*stage.op));
 }
@@ -395,8 +414,10 @@ Status InPlaceScope::SkipBehind(size_t at, uint32_t origin) {
     const size_t row = stage.input.Behind(origin);
     if (row == stage.input.batch.rows) {
       RETURN_IF_ERROR(Abandon(&stage));
-    } else {
+    } else if (stage.begun) {
       stage.code.stream->SkipTo(row, stage.cursor.get());
+    } else if (row > 0) {  // SkipTo() is for the middle of a batch
+      stage.input.DropBefore(row);
     }
   }
   return OkStatus();
@@ -412,8 +433,8 @@ Status InPlaceScope::Abandon(Stage* stage) {
   stage->active = false;
   stage->input = {};
   stage->cursor.reset();
-  if (stage->code.barrier != nullptr || !stage->code.stream->keeps_cursor()) return OkStatus();
-  return MakeCode(stage);
+  if (stage->code.barrier != nullptr || !stage->begun) return OkStatus();
+  return stage->code.stream->keeps_cursor() ? MakeCode(stage) : OkStatus();
 }
 
 bool InPlaceScope::SkipTo(size_t row, StreamCursor*) {
@@ -428,6 +449,7 @@ bool InPlaceScope::SkipTo(size_t row, StreamCursor*) {
     return true;
   }
   const auto origin = static_cast<uint32_t>(row - begin_ - 1);
+  passed_ = std::max(passed_, origin + 1);
   next_origin_ = std::max(next_origin_, origin + 1);
   next_result_ = std::max(next_result_, static_cast<uint32_t>(results_.Behind(origin)));
   skipped_ = SkipBehind(stages_.size(), origin);
@@ -548,7 +570,7 @@ Status InPlaceScope::Process(const Batch& input, OpOutput* output, bool* done) {
       exit_->policy() != plan::ScopeExit::EXISTS && exit_->policy() != plan::ScopeExit::NONE;
   output->slot = writes ? static_cast<int>(OneIsEnough() ? exit_->slot() : 0) : -1;
   *done = false;
-  call_rows_ = 0;
+  const uint64_t most_work = host_->work() + kCallRows;  // with that of the scopes inside
   given_bytes_ = 0;
   while (!*done) {
     if (!open_ && begin_ >= input.rows) {
@@ -557,7 +579,7 @@ Status InPlaceScope::Process(const Batch& input, OpOutput* output, bool* done) {
     }
     if (!open_) RETURN_IF_ERROR(BeginSlice(input, begin_));
     ASSIGN_OR_RETURN(const bool room, GiveResults(input, output));
-    if (!room || call_rows_ >= kCallRows) break;
+    if (!room || host_->work() >= most_work) break;
     ASSIGN_OR_RETURN(const bool more, Step());
     if (more) continue;
     const auto all = static_cast<uint32_t>(end_ - begin_);

@@ -30,6 +30,13 @@ class BodyHost {
   virtual void Count(uint32_t op, uint64_t rows_in, const Batch& given, uint64_t nanos) = 0;
   // What all these calls have taken so far.
   virtual uint64_t CountedNanos() const = 0;
+  // Work of all bodies so far, in rows. A call of a scope ends when it and the scopes inside it
+  // have done their share together.
+  uint64_t work() const { return work_; }
+  void AddWork(uint64_t rows) { work_ += rows; }
+
+ private:
+  uint64_t work_ = 0;
 };
 
 // The scope that begins with the operator `enter` and ends with its ScopeExit. A call gives at most

@@ -2,6 +2,7 @@
 // passed over, and how much of their bodies they run for it. Never in time: in rows and in calls.
 #include "engine/body/in_place_scope.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,10 +16,10 @@ namespace koios::engine {
 namespace {
 
 // Vertex i has edges to the i % 5 vertices behind it; the last one may be a hub, with edges to all
-// others.
+// others. Where `rare`, vertex 3 has an edge of another label.
 class GraphHost : public TestHost {
  public:
-  explicit GraphHost(int64_t hub_edges = 0) : graph_(2) {
+  explicit GraphHost(int64_t hub_edges = 0, bool rare = false) : graph_(2) {
     for (int64_t i = 0; i < 20; ++i) {
       vertices.push_back(graph_.AddVertex(Value::Long(i), "v").value());
     }
@@ -26,6 +27,7 @@ class GraphHost : public TestHost {
       for (size_t j = 1; j <= i % 5; ++j) AddEdge(i, (i + j) % vertices.size());
     }
     for (int64_t i = 0; i < hub_edges; ++i) AddEdge(19, static_cast<size_t>(i % 19));
+    if (rare) AddEdge(3, 5, "rare");
   }
   const storage::GraphView& view() const override { return graph_; }
   Batch Rows() const {
@@ -33,18 +35,30 @@ class GraphHost : public TestHost {
     for (const VertexRef vertex : vertices) values.push_back(Value::Of(vertex));
     return engine::Rows(values);
   }
+  // How many edges lead from it to where one can go so many hops, and then one by the label.
+  int64_t Ways(size_t i, int hops, const std::string& last) const {
+    return std::count_if(edges_.begin(), edges_.end(), [&](const Edge& edge) {
+      return edge.from == i && (hops == 0 ? edge.label == last : Ways(edge.to, hops - 1, last) > 0);
+    });
+  }
   int64_t Degree(size_t i) const { return degrees_.contains(i) ? degrees_.at(i) : 0; }
 
   std::vector<VertexRef> vertices;
 
  private:
-  void AddEdge(size_t from, size_t to) {
-    EXPECT_TRUE(graph_.AddEdge(vertices[from], vertices[to], "e").ok());
+  struct Edge {
+    size_t from = 0, to = 0;
+    std::string label;
+  };
+  void AddEdge(size_t from, size_t to, const std::string& label = "e") {
+    EXPECT_TRUE(graph_.AddEdge(vertices[from], vertices[to], label).ok());
     ++degrees_[from];
+    edges_.push_back({from, to, label});
   }
 
   storage::MemoryGraph graph_;
   std::map<size_t, int64_t> degrees_;
+  std::vector<Edge> edges_;
 };
 
 class TestBodyHost : public BodyHost {
@@ -90,12 +104,43 @@ plan::Plan MakePlan(int hops, End end, plan::ScopeExit::Policy policy) {
   return plan;
 }
 
+// where(out().where(outE().inV().where(... out(label)))), `depth` scopes deep. With `dedup` each of
+// the innermost neighbours is looked at once.
+plan::Plan MakeNested(int depth, bool dedup, const std::string& label,
+                      plan::ScopeExit::Policy policy) {
+  plan::Plan plan;
+  plan.set_num_slots(2);
+  std::vector<uint32_t> enters;
+  for (int i = 0; i < depth; ++i) {
+    plan::Operator* enter = Append(&plan, enters.empty() ? 0 : enters.back() + 1);
+    enter->mutable_scope_enter()->set_in_place(true);
+    enters.push_back(enter->id());
+    const uint32_t scope = enter->id() + 1;
+    if (i % 2 == 0) {
+      Append(&plan, scope)->mutable_expand();
+    } else {
+      Append(&plan, scope)->mutable_expand()->set_to(plan::Expand::INCIDENT);
+      Append(&plan, scope)->mutable_edge_end()->set_end(plan::EdgeEnd::IN_VERTEX);
+    }
+  }
+  if (dedup) Append(&plan, enters.back() + 1)->mutable_dedup()->add_key_slots(0);
+  Append(&plan, enters.back() + 1)->mutable_expand()->add_labels(label);
+  for (int i = depth; i-- > 0;) {
+    plan::Operator* end = Append(&plan, i == 0 ? 0 : enters[static_cast<size_t>(i) - 1] + 1);
+    end->mutable_scope_exit()->set_enter(enters[static_cast<size_t>(i)]);
+    end->mutable_scope_exit()->set_policy(i == 0 ? policy : plan::ScopeExit::EXISTS);
+    end->mutable_scope_exit()->set_slot(1);
+  }
+  return plan;
+}
+
 struct Ran {
   std::vector<std::pair<uint32_t, std::string>> rows;  // which row came out, and its new value
   size_t most_inside = 0;                              // rows of the body in one call
   size_t inside = 0;
   size_t calls = 0;
-  int64_t charged = 0;  // at the end
+  size_t before_skip = 0;  // rows that had come out
+  int64_t charged = 0;     // at the end
 };
 
 // In calls of `limit` rows; before call `skip_call` the rows before `skip_to` are passed over.
@@ -108,7 +153,10 @@ Ran RunScope(const plan::Plan& plan, GraphHost* graph, size_t limit, size_t skip
     EXPECT_TRUE(scope.ok()) << scope.status();
     const Batch input = graph->Rows();
     for (bool done = false; !done && ran.calls < 20'000; ++ran.calls) {
-      if (ran.calls == skip_call) (*scope)->SkipTo(skip_to, nullptr);
+      if (ran.calls == skip_call) {
+        (*scope)->SkipTo(skip_to, nullptr);
+        ran.before_skip = ran.rows.size();
+      }
       const size_t before = host.rows;
       OpOutput output;
       output.limit = limit;
@@ -202,6 +250,54 @@ TEST(InPlaceScopeTest, RowsThatArePassedOverGiveNothingMore) {
   }
 }
 
+// An inner scope stops in the middle of its rows when its call is full, and the outer one goes on to
+// its next row: what the inner one's operators had not begun with is cut, what they had is let go.
+TEST(InPlaceScopeTest, ScopesInScopesGiveWhatTheirWaysSay) {
+  for (int64_t hub_edges = 0; hub_edges < 500; hub_edges += 31) {
+    GraphHost graph(hub_edges, /*rare=*/true);
+    for (int depth = 2; depth <= 3; ++depth) {
+      std::vector<int64_t> ways;
+      for (size_t i = 0; i < 20; ++i) ways.push_back(graph.Ways(i, depth, "rare"));
+      for (const bool dedup : {false, true}) {
+        for (const size_t limit : {size_t{1}, size_t{2}, size_t{7}, kBatchRows}) {
+          const auto rows_of = [&](plan::ScopeExit::Policy policy) {
+            std::vector<int64_t> rows(20);
+            const Ran ran = RunScope(MakeNested(depth, dedup, "rare", policy), &graph, limit);
+            for (const auto& [row, value] : ran.rows) ++rows[row];
+            EXPECT_EQ(ran.charged, 0);
+            return rows;
+          };
+          EXPECT_EQ(rows_of(plan::ScopeExit::ALL), ways);
+          std::vector<int64_t> exist;
+          for (const int64_t count : ways) exist.push_back(std::min<int64_t>(count, 1));
+          EXPECT_EQ(rows_of(plan::ScopeExit::EXISTS), exist);
+        }
+      }
+    }
+  }
+}
+
+TEST(InPlaceScopeTest, OfScopesInScopesNothingComesThatWasPassedOver) {
+  GraphHost graph(7, /*rare=*/true);
+  const plan::Plan plan = MakeNested(2, /*dedup=*/false, "rare", plan::ScopeExit::ALL);
+  const Ran all = RunScope(plan, &graph, 1);
+  for (size_t call = 0; call < all.calls; ++call) {
+    for (size_t row = 1; row < 20; ++row) {
+      const Ran some = RunScope(plan, &graph, 1, call, row);
+      std::vector<std::pair<uint32_t, std::string>> wanted, got;
+      for (const auto& one : all.rows) {
+        if (one.first >= row) wanted.push_back(one);
+      }
+      for (size_t i = 0; i < some.rows.size(); ++i) {
+        if (some.rows[i].first >= row) got.push_back(some.rows[i]);
+        EXPECT_TRUE(i < some.before_skip || some.rows[i].first >= row);
+      }
+      ASSERT_EQ(got, wanted) << "call " << call << ", row " << row;
+      EXPECT_EQ(some.charged, 0);
+    }
+  }
+}
+
 // where(out().out()) at a hub: its first neighbours are enough.
 TEST(InPlaceScopeTest, OneResultIsEnough) {
   GraphHost graph(20'000);
@@ -218,6 +314,16 @@ TEST(InPlaceScopeTest, ACallIsBounded) {
   const Ran ran = RunScope(MakePlan(2, End::kCount, plan::ScopeExit::FIRST), &graph, kBatchRows);
   EXPECT_GT(ran.inside, 50'000u);
   EXPECT_LE(ran.most_inside, 10 * kBatchRows);
+}
+
+// However deep scopes are nested, a call of the outermost one does the work of one.
+TEST(InPlaceScopeTest, ACallWithScopesInsideIsBounded) {
+  GraphHost graph(300);
+  const Ran ran = RunScope(MakeNested(5, /*dedup=*/false, "none", plan::ScopeExit::EXISTS), &graph,
+                           kBatchRows);
+  EXPECT_TRUE(ran.rows.empty());
+  EXPECT_GT(ran.inside, 200'000u);
+  EXPECT_LE(ran.most_inside, 24 * kBatchRows);
 }
 
 TEST(InPlaceScopeTest, WhatCantRunInPlaceIsRefused) {

@@ -46,6 +46,11 @@ uint64_t HashOf(const Value& value) {
   }
 }
 
+bool IsKept(const ValueList& members, const Value& value) {
+  return std::any_of(members.begin(), members.end(),
+                     [&value](const Value& member) { return Equivalent(value, member); });
+}
+
 bool IsAmong(const ValueList& members, const Value& value) {
   return std::any_of(members.begin(), members.end(),
                      [&value](const Value& member) { return Equals(value, member); });
@@ -56,8 +61,9 @@ bool IsAmong(const ValueList& members, const Value& value) {
 void MemberSet::Add(const Value& value) {
   if (value.is_number() && !Equals(value, value)) return;  // NaN equals nothing
   ValueList& alike = members_[HashOf(value)];
-  // Where many hash alike it is cheaper to keep one twice than to look.
-  if (alike.size() >= kMostLookedAt || !IsAmong(alike, value)) alike.push_back(value);
+  // Where many hash alike it is cheaper to keep one twice than to look. Equal ones that differ are
+  // both kept: 2^53 + 1 equals the double 2^53, and not the long.
+  if (alike.size() >= kMostLookedAt || !IsKept(alike, value)) alike.push_back(value);
 }
 
 bool MemberSet::Contains(const Value& value) const {

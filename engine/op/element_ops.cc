@@ -27,7 +27,7 @@ class ExpandOp : public StreamOperator {
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
     if (!open_) RETURN_IF_ERROR(Open(input));
-    if (to_ == plan::Expand::DEGREE) return Degrees(output, done);
+    if (counts()) return Degrees(input, output, done);
     if (none_ || cursor_.done || elements_.vertices.empty()) {
       Close(done);
       return OkStatus();
@@ -51,11 +51,12 @@ class ExpandOp : public StreamOperator {
   }
 
   bool SkipTo(size_t row, StreamCursor*) override {
-    if (row > first_ + (to_ == plan::Expand::DEGREE ? degrees_.row : cursor_.row)) Begin(row);
+    if (row > first_ + (counts() ? degrees_.row : cursor_.row)) Begin(row);
     return true;
   }
 
  private:
+  bool counts() const { return to_ == plan::Expand::DEGREE || to_ == plan::Expand::ARRIVALS; }
   std::span<const VertexRef> Vertices() const {
     return std::span<const VertexRef>(elements_.vertices).subspan(first_);
   }
@@ -83,24 +84,42 @@ class ExpandOp : public StreamOperator {
   }
 
   // Counting at a hub takes several calls: those of the vertices that are done come out.
-  Status Degrees(OpOutput* output, bool* done) {
+  Status Degrees(const Batch& input, OpOutput* output, bool* done) {
     const size_t begin = first_ + degrees_.row;
     std::vector<int64_t> degrees;
     if (none_) {
-      degrees.resize(elements_.vertices.size(), 0);
+      degrees.resize(Vertices().size(), 0);
       degrees_.done = true;
     } else {
       RETURN_IF_ERROR(host_->view().CountEnds(Vertices(), direction_, labels_, &degrees_,
                                               kCountedEnds, &degrees));
     }
+    *done = false;
+    if (degrees_.done) Close(done);
+    if (to_ == plan::Expand::ARRIVALS) return Arrivals(input, begin, degrees, output);
     output->identity = degrees.size() == elements_.vertices.size();
     if (!output->identity) {
       output->origin.resize(degrees.size());
       std::iota(output->origin.begin(), output->origin.end(), static_cast<uint32_t>(begin));
     }
     output->column = Column::Of(std::move(degrees));
-    *done = false;
-    if (degrees_.done) Close(done);
+    return OkStatus();
+  }
+
+  // Rows from `begin` on stay, each as many times more as it has ends.
+  static Status Arrivals(const Batch& input, size_t begin, std::span<const int64_t> degrees,
+                         OpOutput* output) {
+    output->slot = -1;
+    output->has_bulk = true;
+    for (size_t i = 0; i < degrees.size(); ++i) {
+      if (degrees[i] == 0) continue;
+      int64_t bulk = 0;
+      if (__builtin_mul_overflow(degrees[i], input.BulkAt(begin + i), &bulk)) {
+        return InvalidArgument("More traversers are equal than a long can count.");
+      }
+      output->origin.push_back(static_cast<uint32_t>(begin + i));
+      output->bulk.push_back(bulk);
+    }
     return OkStatus();
   }
 

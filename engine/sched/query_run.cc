@@ -18,10 +18,13 @@ QueryRun::QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& w
 QueryRun::~QueryRun() {
   int64_t charged = homes_.Charged();
   for (Node& node : nodes_) {
-    node.lanes.ForEach([&charged](const Loops&, const Lane& lane) {
+    node.lanes.ForEach([&charged](const Loops&, Lane& lane) {
       for (const Input& input : lane.queue) charged += input.charged;
       if (lane.active.has_value()) charged += lane.active->charged;
+      lane.stream.reset();
     });
+    // While the hosts are there of the operators behind it, which a scope in place has made.
+    node.code = {};
   }
   spec_->account->Release(charged);
 }

@@ -270,6 +270,12 @@ class GraphStage {
   }
 
   Status WriteIndex(size_t bin) {
+    RETURN_IF_ERROR(WriteIndexOf(bin));
+    by_property_.Drop(bin);
+    return OkStatus();
+  }
+
+  Status WriteIndexOf(size_t bin) {
     ASSIGN_OR_RETURN(const std::unique_ptr<SortedBin> records, by_property_.Open(bin));
     RollingStream stream = context_->OpenStream(storage::Family::kVertexIndex);
     while (true) {

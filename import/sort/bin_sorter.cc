@@ -94,7 +94,7 @@ Status BinSorter::Spill() {
     ASSIGN_OR_RETURN(file_, TempFile::Create(room_->temp_dir()));
   }
   for (Bin& bin : bins_) {
-    if (bin.chunks.empty()) continue;
+    if (bin.chunks.empty() || bin.opened) continue;
     Run piece{file_->size(), 0};
     for (const RecordChunk& chunk : bin.chunks) RETURN_IF_ERROR(file_->Append(chunk.bytes()));
     piece.end = file_->size();
@@ -139,6 +139,10 @@ Status BinSorter::Load(const Bin& bin, std::unique_ptr<char[]>* bytes) const {
 }
 
 StatusOr<std::unique_ptr<SortedBin>> BinSorter::Open(size_t number, KeySwap swap) {
+  {
+    MutexLock lock(&mutex_);
+    bins_[number].opened = true;
+  }
   const Bin& bin = bins_[number];
   const size_t order_bytes = bin.num_records * sizeof(OrderEntry);
   const size_t held = bin.file_bytes + order_bytes;

@@ -72,7 +72,8 @@ class BinSorter {
 
   // Behind the records that the bin has. Any thread; not to a bin that is open.
   Status Add(size_t bin, RecordChunk chunk);
-  // Any thread, different bins. Until it is destroyed nothing is added to the bin.
+  // Any thread, different bins, also while records are added to others. Nothing is added to the bin
+  // any more, and its records stay in memory until it is dropped.
   StatusOr<std::unique_ptr<SortedBin>> Open(size_t bin, KeySwap swap = {});
   // Frees its memory. REQUIRES: it is not open.
   void Drop(size_t bin);
@@ -88,6 +89,7 @@ class BinSorter {
     uint64_t num_records = 0;
     uint64_t file_bytes = 0;
     uint64_t chunk_bytes = 0;
+    bool opened = false;  // who reads it reads its chunks: they stay where they are
   };
   Status Spill() KOIOS_REQUIRES(mutex_);
   Status Load(const Bin& bin, std::unique_ptr<char[]>* bytes) const;

@@ -110,6 +110,29 @@ TEST(BinSorterTest, KeysThatDifferBehindALongCommonBeginning) {
   }
 }
 
+// One bin is read while records for another make the sorter spill, as the last stage does.
+TEST(BinSorterTest, ABinThatIsOpenStaysInMemory) {
+  storage::TempFolder temp;
+  SortRoom room(temp.path(), 64 << 10, 64 * kMiB, kMiB);
+  BinSorter sorter(&room, 2, 32 << 10);
+  BinWriter writer(&sorter, 1000);
+  Records expected;
+  for (int i = 100; i < 400; ++i) {
+    expected.emplace_back(std::to_string(i) + std::string(40, 'x'), "");
+    ASSERT_TRUE(writer.Add(0, expected.back().first, "").ok());
+  }
+  ASSERT_TRUE(writer.Finish().ok());
+  {
+    auto bin = sorter.Open(0);
+    ASSERT_TRUE(bin.ok()) << bin.status();
+    for (int i = 0; i < 2000; ++i) ASSERT_TRUE(writer.Add(1, std::string(50, 'y'), "").ok());
+    ASSERT_TRUE(writer.Finish().ok());
+    EXPECT_GT(sorter.spilled_bytes(), 0u);
+    EXPECT_EQ(ReadAll(bin->get()), expected);
+  }
+  sorter.Drop(0);
+}
+
 TEST(BinSorterTest, LargeValuesPassUnharmed) {
   for (const Rooms& rooms : kRooms) {
     Check({{"b", std::string(40'000, 'x')}, {"a", ""}, {"", std::string(130, 'y')}}, {}, rooms);

@@ -269,7 +269,8 @@ void Lowering::Lower(const Expand& op) {
   expand->set_to(op.to);
   CopyNames(op.labels, expand->mutable_labels());
   // An outgoing edge lives with its out vertex, where the row stands.
-  const bool stays = op.to == plan::Expand::INCIDENT && op.direction == plan::OUT;
+  const bool stays = op.to == plan::Expand::ARRIVALS ||
+                     (op.to == plan::Expand::INCIDENT && op.direction == plan::OUT);
   if (!stays) flow_.here.erase(0);
 }
 

@@ -19,6 +19,8 @@ const std::vector<Rule>& Rules() {
       {"fold_source", "labels and ids are taken from the source alone", FoldSource},
       {"seek_source", "an index gives what may have the value", SeekSource},
       {"count_degrees", "counting an expansion adds up degrees", CountDegrees},
+      {"count_arrivals", "from all vertices one comes to each as often as it has such edges",
+       CountArrivals},
       {"stop_before_writes", "a child that changes the graph for one result stops at the first",
        StopBeforeChanges},
       {"early_limit", "limits move before what keeps every row", EarlyLimit},

@@ -48,6 +48,7 @@ bool PushFilters(Chain* root);
 bool FoldSource(Chain* root);
 bool SeekSource(Chain* root);
 bool CountDegrees(Chain* root);
+bool CountArrivals(Chain* root);
 bool EarlyLimit(Chain* root);
 bool ProjectBeforeOrder(Chain* root);
 bool TopK(Chain* root);

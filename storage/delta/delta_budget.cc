@@ -21,19 +21,14 @@ bool DeltaBudget::AskForRoom() {
   MutexLock lock(&mutex_);
   DeltaHolder* largest = nullptr;
   size_t most = 0;
-  bool in_vain = false;
   for (DeltaHolder* holder : holders_) {
     const size_t bytes = holder->DeltaBytes();
-    if (bytes < least_fold_bytes() || bytes <= most) continue;
-    if (!holder->CanFold()) {
-      in_vain = true;
-      continue;
-    }
+    if (bytes < least_fold_bytes() || bytes <= most || !holder->CanFold()) continue;
     largest = holder;
     most = bytes;
   }
   if (largest != nullptr) largest->RequestFold();
-  return largest != nullptr || !in_vain;
+  return largest != nullptr;
 }
 
 void DeltaBudget::WaitForChange(int64_t nanos) {

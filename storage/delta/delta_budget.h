@@ -37,8 +37,9 @@ class DeltaBudget {
   void Remove(DeltaHolder* holder);
   // A delta of less is not folded to make room.
   size_t least_fold_bytes() const { return limit_bytes_ / 8; }
-  // Requests a fold of the largest delta. False: nobody will make room. True without a request:
-  // what takes the room are old deltas, which go with the views that read them.
+  // Requests a fold of the largest delta. False: nobody will make room; what takes it are old
+  // deltas, which go with the views that read them. Nobody waits for those: they may be one's own,
+  // or those of requests that wait behind.
   bool AskForRoom();
   // Until something was released, or so many nanoseconds have passed.
   void WaitForChange(int64_t nanos);

@@ -289,7 +289,11 @@ Status RocksBulkWriter::WriteMetaFile(MetaState* next_meta) {
   next_meta->RestartLog(next_meta->version());
   {
     MutexLock lock(&mutex_);
-    if (snapshots_.size() < num_partitions_) snapshots_.clear();
+    if (!snapshots_.empty() && snapshots_.size() < num_partitions_) {
+      snapshots_.clear();
+      // Nobody names them, and what comes needs room.
+      RETURN_IF_ERROR(RemovePath(state().snapshot_folder()));
+    }
     for (const auto& [partition, snapshot] : snapshots_) {
       next_meta->SetSnapshot(partition, snapshot);
     }
@@ -335,6 +339,9 @@ StatusOr<std::unique_ptr<SnapshotBuilder>> RocksBulkWriter::OpenSnapshot(uint32_
   options.partition = partition;
   options.num_partitions = num_partitions_;
   options.budget_bytes = budget_bytes;
+  // The files of the load come first: where both do not fit there is no snapshot.
+  RETURN_IF_ERROR(CheckRoom(state().path, Growth::kGrows, budget_bytes,
+                            state().options.disk_reserve_bytes));
   RETURN_IF_ERROR(MakeFolder(options.folder));
   return std::make_unique<SnapshotBuilder>(options);
 }

@@ -169,6 +169,11 @@ void GraphStore::State::PublishCommits(MetaState next_meta, const CommitRecord& 
     next = {};
     log_bytes = 0;
   }
+  // Folds fail, and nobody makes room: the truth is read until one has succeeded.
+  if (next.base != nullptr && folds != nullptr && !folds->CanFold() &&
+      deltas().used_bytes() >= deltas().limit_bytes()) {
+    next = {};
+  }
   if (next.base != nullptr) {
     const Status applied = next.delta->Apply(next_meta.version(), record.bytes());
     if (!applied.ok()) {

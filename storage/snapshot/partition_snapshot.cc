@@ -79,6 +79,7 @@ Status PartitionSnapshot::ReadVertices() {
       std::memcpy(made.labels.data(), labels->bytes().data(), made.labels.size() * sizeof(LabelId));
     }
     made.rows = labels->rows();
+    if (made.rows > header().end_local) return files_[0]->NoteDamage();
   }
   const MappedSection* const runs = find(SectionKind::kLabelRuns);
   alive_ = find(SectionKind::kAlive);
@@ -101,7 +102,8 @@ Status PartitionSnapshot::ReadVertices() {
   for (const LabelRun& run : runs_) {
     if (run.set >= label_sets_.size() || run.first_local < next_local ||
         run.count > locals - std::min(run.first_local, locals) ||
-        run.first_row + run.count > label_sets_[run.set].rows) {
+        run.count > label_sets_[run.set].rows ||
+        run.first_row > label_sets_[run.set].rows - run.count) {
       return file.NoteDamage();
     }
     next_local = run.first_local + run.count;
@@ -136,8 +138,9 @@ Status PartitionSnapshot::ReadHeads() {
     }
   }
   for (const auto& [name, column] : columns_) {
+    if (name.set >= label_sets_.size()) return files_[0]->NoteDamage();
     uint64_t rows = 0;
-    if (name.index == SectionIndex::kVertex && name.set < label_sets_.size()) {
+    if (name.index == SectionIndex::kVertex) {
       rows = label_sets_[name.set].rows;
     } else if (name.index == SectionIndex::kOut) {
       const auto* out = FindAdjacency(name.set, Direction::kOut, name.parent);
@@ -309,6 +312,7 @@ Status FindOutPlaces(const SnapshotAdjacency& in, std::span<const VertexRef> ver
     if (out[i].adjacency == nullptr) continue;
     if (in.HasOutPositions(from.partition(), snapshot.header().number)) {
       RETURN_IF_ERROR(in.OutPositions({&edges[i].position, 1}, &out[i].position));
+      if (out[i].position >= out[i].adjacency->num_positions()) out[i].adjacency = nullptr;
       continue;
     }
     const EdgeProbe probe{place.row, vertices[i], in.NthOf(edges[i].list, edges[i].position)};

@@ -173,9 +173,17 @@ Status SnapshotAdjacency::Find(std::span<const EdgeProbe> probes, uint64_t* out)
 
 uint64_t SnapshotAdjacency::NthOf(const ListSlice& list, uint64_t position) const {
   const VertexRef neighbour = NeighbourAt(position);
-  uint64_t first = position;
-  while (first > list.begin && NeighbourAt(first - 1) == neighbour) --first;
-  return position - first;
+  if (position == list.begin || NeighbourAt(position - 1) != neighbour) return 0;
+  uint64_t low = list.begin, high = position;
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (NeighbourAt(middle) < neighbour) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return position - low;
 }
 
 bool SnapshotAdjacency::HasOutPositions(uint32_t partition, uint64_t number) const {

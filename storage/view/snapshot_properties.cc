@@ -110,10 +110,18 @@ StatusOr<uint64_t> PositionOf(const SnapshotAdjacency& table, uint64_t row, cons
     }
   }
   // Parallel edges ascend by id.
-  for (; begin < list.begin + list.count && table.NeighbourAt(begin) == edge.in; ++begin) {
+  end = list.begin + list.count;
+  while (begin < end) {
+    const uint64_t middle = begin + (end - begin) / 2;
     uint64_t id = 0;
-    RETURN_IF_ERROR(table.EdgeIds({&begin, 1}, &id));
-    if (id == edge.id) return begin;
+    RETURN_IF_ERROR(table.EdgeIds({&middle, 1}, &id));
+    const VertexRef in = table.NeighbourAt(middle);
+    if (in == edge.in && id == edge.id) return middle;
+    if (in < edge.in || (in == edge.in && id < edge.id)) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
   }
   return kNoPosition;
 }

@@ -316,8 +316,9 @@ TEST(BulkWriterSnapshotTest, CountWhenThereIsOneOfEachPartition) {
     writer = nullptr;
     const auto store = GraphStore::Open(folder / "g", TestOptions()).value();
     EXPECT_TRUE(Check(*store)->ok());
-    const auto files = ListFolder(folder / "g/snapshots").value();
-    EXPECT_EQ(files.size(), all ? num_partitions : 0);
+    // Where they don't count they are gone.
+    const auto files = ListFolder(folder / "g/snapshots");
+    EXPECT_EQ(files.ok() ? files->size() : 0, all ? num_partitions : 0);
     const auto append = BulkWriter::Append(store.get()).value();
     EXPECT_EQ(append->OpenSnapshot(0, size_t{1} << 20).status().code(),
               StatusCode::kFailedPrecondition);

@@ -117,8 +117,8 @@ Status SnapshotView::ScanLocals(uint32_t partition, uint32_t set, LabelId label,
     locals->insert(locals->end(), first, first + static_cast<std::ptrdiff_t>(rest));
     const bool cut = locals->size() == full && full > before;
     *next = cut && locals->back() + 1 < upto ? locals->back() + 1 : upto;
-    // A long look at locals that are nobody's, or not any more.
-    if (locals->size() == before) break;
+    // A long look at locals that are nobody's.
+    if (base.empty() && locals->size() == before) break;
   }
   return OkStatus();
 }

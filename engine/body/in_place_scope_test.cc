@@ -250,8 +250,9 @@ TEST(InPlaceScopeTest, RowsThatArePassedOverGiveNothingMore) {
   }
 }
 
-// An inner scope stops in the middle of its rows when its call is full, and the outer one goes on to
-// its next row: what the inner one's operators had not begun with is cut, what they had is let go.
+// An inner scope stops in the middle of its rows when its call is full, and the outer one goes on
+// to its next row: what the inner one's operators had not begun with is cut, what they had is let
+// go.
 TEST(InPlaceScopeTest, ScopesInScopesGiveWhatTheirWaysSay) {
   for (int64_t hub_edges = 0; hub_edges < 500; hub_edges += 31) {
     GraphHost graph(hub_edges, /*rare=*/true);
@@ -319,8 +320,8 @@ TEST(InPlaceScopeTest, ACallIsBounded) {
 // However deep scopes are nested, a call of the outermost one does the work of one.
 TEST(InPlaceScopeTest, ACallWithScopesInsideIsBounded) {
   GraphHost graph(300);
-  const Ran ran = RunScope(MakeNested(5, /*dedup=*/false, "none", plan::ScopeExit::EXISTS), &graph,
-                           kBatchRows);
+  const Ran ran =
+      RunScope(MakeNested(5, /*dedup=*/false, "none", plan::ScopeExit::EXISTS), &graph, kBatchRows);
   EXPECT_TRUE(ran.rows.empty());
   EXPECT_GT(ran.inside, 200'000u);
   EXPECT_LE(ran.most_inside, 24 * kBatchRows);

@@ -39,10 +39,10 @@ struct AdjacencySections {
   const MappedSection* peers = nullptr;
 };
 
-// How long lists are, told one by one without a call. Who asks calls the file's Damage() afterwards.
+// How long lists are, told one by one without a call. Who has asked calls the file's Damage().
 class ListLengths {
  public:
-  // *wrong: is set when what stands there makes no sense. REQUIRES: row < the adjacency's rows.
+  // *wrong: is set when what stands there makes no sense. REQUIRES: a row of the adjacency.
   uint64_t Of(uint64_t row, bool* wrong) const {
     uint64_t list = row;
     if (presence_ != nullptr) {

@@ -42,6 +42,7 @@ Status EdgePlaces::TryHints(std::span<const EdgeRef> edges) {
     others_.push_back(i);
     hinted_.push_back(hint - 1);
   }
+  if (hinted_.empty()) return OkStatus();
   ids_.resize(hinted_.size());
   RETURN_IF_ERROR(asked_.table->EdgeIds(hinted_, ids_.data()));
   for (size_t i = 0; i < hinted_.size(); ++i) {
@@ -60,6 +61,7 @@ Status EdgePlaces::SearchOthers(const Search& search) {
     others_.push_back(i);
     rows_.push_back(asked_.rows[i]);
   }
+  if (rows_.empty()) return OkStatus();
   num_searched_ += rows_.size();
   lists_.resize(rows_.size());
   RETURN_IF_ERROR(asked_.table->Lists(rows_, lists_.data()));

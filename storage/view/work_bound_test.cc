@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "storage/numbers.h"
 #include "storage/snapshot_build.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
@@ -174,14 +173,14 @@ TEST_F(WorkBoundTest, APairAtAHubIsOneStep) {
 }
 
 TEST_F(WorkBoundTest, WhatATransactionAdded) {
-  Transaction transaction(View(), std::make_shared<Numbers>(1));
+  const std::shared_ptr<Transaction> transaction = store_->Begin();
   std::vector<VertexRef> own;
   for (size_t i = 0; i < kMany; ++i) {
-    own.push_back(transaction.AddVertex("own", std::nullopt, {}).value());
-    ASSERT_TRUE(transaction.AddEdge(own[0], own[i], "mine", std::nullopt, {}).ok());
+    own.push_back(transaction->AddVertex("own", std::nullopt, {}).value());
+    ASSERT_TRUE(transaction->AddEdge(own[0], own[i], "mine", std::nullopt, {}).ok());
   }
-  EXPECT_GE(CallsOfVertexScan(transaction, "rare", 1), 2 * kCalls);
-  EXPECT_GE(CallsOfEdgeScan(transaction, "odd", 1), 2 * kCalls);
+  EXPECT_GE(CallsOfVertexScan(*transaction, "rare", 1), 2 * kCalls);
+  EXPECT_GE(CallsOfEdgeScan(*transaction, "odd", 1), 2 * kCalls);
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ struct AdjacencySections {
   const MappedSection* peers = nullptr;
 };
 
-// How long lists are, told one by one without a call. Who asks calls the file's Damage() afterwards.
+// How long lists are, told one by one without a call. Who asks calls the file's Damage()
+// afterwards.
 class ListLengths {
  public:
   // *wrong: is set when what stands there makes no sense. REQUIRES: row < the adjacency's rows.

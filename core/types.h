@@ -34,6 +34,10 @@ struct EdgeRef {
   VertexRef out;
   VertexRef in;
   LabelId label = kNoName;
+  // Where who gave the edge found it: 1 + its position among the out-edges of that label; 0: not
+  // known. A hint for who reads its properties, which may be wrong and is checked before it is
+  // used; no part of the edge: it is not compared, hashed, ordered or encoded.
+  uint32_t place_hint = 0;
 
   bool operator==(const EdgeRef& other) const { return id == other.id; }
 };

@@ -1,7 +1,9 @@
 // GraphView: how everybody reads a graph. Batched, at one version, immutable, reference-counted;
 // any thread may read any partition that the view holds. Implementations: the RocksDB store's view
 // (storage/rocks/) and MemoryGraph's (storage/memory_graph.h); both pass graph_view_contract.h.
-// Rule: no per-row calls; every call takes a column of rows and appends columns.
+// Rules: no per-row calls; every call takes a column of rows and appends columns. A call does a
+// bounded share of the work and its cursor says where to go on: it gives at most what `limit` says
+// and passes over about kMostPassedOver elements at most; it may give nothing and not be done.
 // Elements that do not exist (any more) yield no rows. Errors: DATA_LOSS for damaged data,
 // UNAVAILABLE for a read that failed.
 #pragma once
@@ -20,6 +22,10 @@
 #include "storage/index/vertex_seek.h"
 
 namespace koios::storage {
+
+// Elements that a scan or an expansion looks at in one call and does not give: other labels, those
+// that were dropped.
+inline constexpr size_t kMostPassedOver = 16 * 1024;
 
 // Where a scan of one partition stands. Opaque; starts empty.
 struct ScanCursor {
@@ -46,6 +52,23 @@ struct DegreeCursor {
   ExpandCursor ends;  // a transaction's, which looks at each
 };
 
+// Pairs of vertices, row by row: as many of the one as of the other.
+struct VertexPairs {
+  std::span<const VertexRef> vertices;
+  std::span<const VertexRef> neighbours;
+};
+
+// Where a count of the edges between pairs stands. All rows before `row` are counted; the rest is
+// opaque but for `done`.
+struct BetweenCursor {
+  size_t row = 0;
+  int64_t counted = 0;  // of `row`
+  bool done = false;
+  std::string resume_key;
+  bool looks_at_ends = false;  // of `row`, each by itself
+  ExpandCursor ends;
+};
+
 // Where a seek stands. Opaque.
 struct SeekCursor {
   uint64_t next = 0;       // range of an index, or vertex
@@ -70,6 +93,12 @@ inline size_t FullSize(size_t size, size_t limit) {
 struct PropertyRows {
   std::vector<uint32_t> rows;
   std::vector<KeyId> keys;
+  Column values;
+};
+
+// One property of many elements: the rows of those that have it, ascending, and what they have.
+struct PropertyColumn {
+  std::vector<uint32_t> rows;
   Column values;
 };
 
@@ -127,6 +156,17 @@ class GraphView {
     return OkStatus();
   }
 
+  // Whether edges lead from vertices[i] to neighbours[i], and how many: the number of ends that
+  // Expand gives of vertices[i] with that neighbour (so a self-loop counts twice for kBoth), or
+  // `enough` when there are more. 1 asks whether there is any. Appends those of further pairs until
+  // about `limit` steps have been taken: a pair is one, and each end that must be looked at by
+  // itself. `cursor` resumes, also within a pair. Lists are not read through: a pair costs a
+  // search. REQUIRES: enough > 0.
+  virtual Status CountBetween(const VertexPairs& pairs, Direction direction,
+                              std::span<const LabelId> labels, int64_t enough,
+                              BetweenCursor* cursor, size_t limit,
+                              std::vector<int64_t>* out) const = 0;
+
   // Label per row; kNoName for a vertex that does not exist.
   virtual Status VertexLabels(std::span<const VertexRef> vertices,
                               std::vector<LabelId>* out) const = 0;
@@ -139,6 +179,12 @@ class GraphView {
                                   PropertyRows* out) const = 0;
   virtual Status EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
                                 PropertyRows* out) const = 0;
+  // The same, key by key: (*out)[i] is what keys[i] gives. Elements are found once for all keys.
+  // REQUIRES: each key once.
+  virtual Status VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                               std::vector<PropertyColumn>* out) const;
+  virtual Status EdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                             std::vector<PropertyColumn>* out) const;
 };
 
 }  // namespace koios::storage

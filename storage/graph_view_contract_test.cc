@@ -10,6 +10,7 @@
 #include "storage/temp_folder.h"
 #include "storage/transaction.h"
 #include "storage/view/snapshot_view.h"
+#include "storage/view/testing/batch_contract.h"
 
 namespace koios::storage {
 namespace {
@@ -311,6 +312,7 @@ using Backends = testing::Types<
     MixedBackend<Mixture::kOld>, ChangedBackend<StoreBackend>, ChangedBackend<SnapshotBackend>,
     ChangedBackend<MixedBackend<Mixture::kHalves>>, ChangedBackend<MixedBackend<Mixture::kAgain>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Views, GraphViewContract, Backends);
+INSTANTIATE_TYPED_TEST_SUITE_P(Views, BatchContract, Backends);
 using SeekBackends =
     testing::Types<MemoryBackend, TruthBackend, StoreBackend, OwnBackend, SnapshotBackend,
                    MixedBackend<Mixture::kHalves>, ChangedBackend<StoreBackend>,

@@ -288,6 +288,27 @@ Status MemoryGraph::CountEnds(std::span<const VertexRef> vertices, Direction dir
   return OkStatus();
 }
 
+Status MemoryGraph::CountBetween(const VertexPairs& pairs, Direction direction,
+                                 std::span<const LabelId> labels, int64_t enough,
+                                 BetweenCursor* cursor, size_t limit,
+                                 std::vector<int64_t>* out) const {
+  for (; cursor->row < pairs.vertices.size(); ++cursor->row) {
+    if (limit == 0) return OkStatus();
+    const Vertex* vertex = Find(pairs.vertices[cursor->row]);
+    const VertexRef neighbour = pairs.neighbours[cursor->row];
+    const auto selected = [&](const EdgeEnd& end) {
+      return end.neighbour == neighbour && Selected(end, direction, labels);
+    };
+    out->push_back(vertex == nullptr
+                       ? 0
+                       : std::min<int64_t>(enough, std::count_if(vertex->ends.begin(),
+                                                                 vertex->ends.end(), selected)));
+    limit -= std::min(limit, 1 + (vertex == nullptr ? 0 : vertex->ends.size()));
+  }
+  cursor->done = true;
+  return OkStatus();
+}
+
 Status MemoryGraph::VertexLabels(std::span<const VertexRef> vertices,
                                  std::vector<LabelId>* out) const {
   for (const VertexRef ref : vertices) {

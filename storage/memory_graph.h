@@ -21,7 +21,7 @@
 
 namespace koios::storage {
 
-class MemoryGraph final : public GraphView {
+class MemoryGraph : public GraphView {
  public:
   explicit MemoryGraph(uint32_t num_partitions = 16);
 
@@ -57,6 +57,9 @@ class MemoryGraph final : public GraphView {
   Status CountEnds(std::span<const VertexRef> vertices, Direction direction,
                    std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
                    std::vector<int64_t>* out) const override;
+  Status CountBetween(const VertexPairs& pairs, Direction direction,
+                      std::span<const LabelId> labels, int64_t enough, BetweenCursor* cursor,
+                      size_t limit, std::vector<int64_t>* out) const override;
   Status VertexLabels(std::span<const VertexRef> vertices,
                       std::vector<LabelId>* out) const override;
   Status VertexIds(std::span<const VertexRef> vertices, Column* out) const override;

@@ -38,6 +38,11 @@ Status OpenForReadingOnly() {
       "because the folder or its disk can't be written.");
 }
 
+Status OfNewerVersion(std::string_view what) {
+  return FailedPrecondition("The graph has " + std::string(what) +
+                            ", which this version of Koios does not read: use a newer one.");
+}
+
 Status WithWayOut(const Status& status) {
   const std::string message = MessageOf(status);
   if (status.code() != StatusCode::kDataLoss || message.find(kWayOut) != std::string::npos) {

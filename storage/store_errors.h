@@ -11,6 +11,8 @@ namespace koios::storage {
 
 // FAILED_PRECONDITION: what a change gets where nothing can be written.
 Status OpenForReadingOnly();
+// FAILED_PRECONDITION: the graph has what this version does not know.
+Status OfNewerVersion(std::string_view what);
 // DATA_LOSS gets the ways out, once; other statuses stay as they are.
 Status WithWayOut(const Status& status);
 // What such a message says without them.

@@ -14,6 +14,8 @@ namespace {
 constexpr size_t kElementBytes = 256;
 constexpr size_t kChangeBytes = 96;
 constexpr size_t kDropBytes = 48;
+// Added ends of a vertex that an expansion looks at in one round.
+constexpr size_t kMostOwn = 1024;
 // Edge ends that one read of the base gives, when all are wanted.
 constexpr size_t kChunk = 4096;
 
@@ -264,8 +266,8 @@ Status Transaction::ScanVertices(uint32_t partition, std::span<const LabelId> la
     cursor->next_own = 1;
   }
   const std::vector<VertexRef>& own = own_by_partition_[partition];
-  for (; cursor->next_own <= own.size(); ++cursor->next_own) {
-    if (out->size() >= full) return OkStatus();
+  for (size_t looked = 0; cursor->next_own <= own.size(); ++cursor->next_own, ++looked) {
+    if (out->size() >= full || looked == kMostPassedOver) return OkStatus();
     const VertexRef vertex = own[cursor->next_own - 1];
     const OwnVertex& added = own_vertices_[own_vertex_of_.at(vertex.bits)];
     if (dropped_vertices_.contains(vertex.bits) || !Wanted(added.label, labels)) continue;
@@ -326,8 +328,8 @@ Status Transaction::ScanEdges(uint32_t partition, std::span<const LabelId> label
     cursor->next_own = 1;
   }
   const std::vector<EdgeRef>& own = own_edges_by_partition_[partition];
-  for (; cursor->next_own <= own.size(); ++cursor->next_own) {
-    if (out->size() >= full) return OkStatus();
+  for (size_t looked = 0; cursor->next_own <= own.size(); ++cursor->next_own, ++looked) {
+    if (out->size() >= full || looked == kMostPassedOver) return OkStatus();
     const EdgeRef& edge = own[cursor->next_own - 1];
     if (!dropped_edges_.contains(edge.id) && Wanted(edge.label, labels)) out->push_back(edge);
   }
@@ -444,13 +446,13 @@ Status Transaction::ExpandStored(std::span<const VertexRef> vertices, Direction 
   return OkStatus();
 }
 
-// The added ends of the cursor's vertex; it moves to the next row behind the last.
+// Some of the added ends of the cursor's vertex; it moves to the next row behind the last.
 void Transaction::ExpandOwn(VertexRef vertex, Direction direction, std::span<const LabelId> labels,
                             bool want_edges, ExpandCursor* cursor, size_t full,
                             Expansion* out) const {
   const std::vector<std::pair<Direction, EdgeRef>>& ends = *EndsOf(vertex);
-  for (; cursor->next_own <= ends.size(); ++cursor->next_own) {
-    if (out->rows.size() >= full) return;
+  for (size_t looked = 0; cursor->next_own <= ends.size(); ++cursor->next_own, ++looked) {
+    if (out->rows.size() >= full || looked == kMostOwn) return;
     const auto& [end, edge] = ends[cursor->next_own - 1];
     if (!Leads(end, direction) || !Wanted(edge.label, labels) || dropped_edges_.contains(edge.id)) {
       continue;

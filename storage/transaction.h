@@ -100,6 +100,9 @@ class Transaction final : public GraphView {
   Status CountEnds(std::span<const VertexRef> vertices, Direction direction,
                    std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
                    std::vector<int64_t>* out) const override;
+  Status CountBetween(const VertexPairs& pairs, Direction direction,
+                      std::span<const LabelId> labels, int64_t enough, BetweenCursor* cursor,
+                      size_t limit, std::vector<int64_t>* out) const override;
   Status VertexLabels(std::span<const VertexRef> vertices,
                       std::vector<LabelId>* out) const override;
   Status VertexIds(std::span<const VertexRef> vertices, Column* out) const override;
@@ -145,6 +148,11 @@ class Transaction final : public GraphView {
                       size_t limit, Expansion* out) const;
   void ExpandOwn(VertexRef vertex, Direction direction, std::span<const LabelId> labels,
                  bool want_edges, ExpandCursor* cursor, size_t limit, Expansion* out) const;
+  StatusOr<bool> CountLeft(VertexRef vertex, VertexRef neighbour, Direction direction,
+                           std::span<const LabelId> labels, BetweenCursor* cursor,
+                           size_t* limit) const;
+  int64_t CountOwn(VertexRef vertex, VertexRef neighbour, Direction direction,
+                   std::span<const LabelId> labels, int64_t enough) const;
   template <typename ElementOf>
   static void MergeProperties(const PropertyRows& stored, size_t rows, ElementOf changes_of,
                               std::span<const KeyId> keys, PropertyRows* out);

@@ -2,6 +2,8 @@
 // All reads are batched: one call of the view per function, sort of element and batch.
 #include "engine/expr/element_functions.h"
 
+#include <algorithm>
+
 #include "core/value_compare.h"
 #include "engine/effect/member_set.h"
 #include "engine/result/element_resolver.h"
@@ -100,6 +102,42 @@ Status PropertyFunction(const EvalContext& context, const Args& args, Operand* o
     }
   }
   values.Finish(out);
+  return OkStatus();
+}
+
+// Several properties of the same elements: they are found once.
+template <bool kOfMaps>
+Status PropertiesTogether(const EvalContext& context, const std::vector<Args>& calls,
+                          const std::vector<Operand*>& outs) {
+  const ElementRows elements = ElementRows::Of(*calls[0][0], context.rows);
+  const bool vertices = elements.vertices.size() == context.rows;
+  if (context.rows == 0 || (!vertices && elements.edges.size() != context.rows)) {
+    for (size_t i = 0; i < calls.size(); ++i) {
+      RETURN_IF_ERROR(PropertyFunction<kOfMaps>(context, calls[i], outs[i]));
+    }
+    return OkStatus();
+  }
+  std::vector<KeyId> keys, of_call;
+  for (const Args& args : calls) {
+    of_call.push_back(context.view->schema().keys.Find(args[1]->constant.AsString()));
+    const bool known = std::find(keys.begin(), keys.end(), of_call.back()) != keys.end();
+    if (of_call.back() != kNoName && !known) keys.push_back(of_call.back());
+  }
+  std::vector<storage::PropertyColumn> found;
+  if (vertices) {
+    RETURN_IF_ERROR(context.view->VertexColumns(elements.vertices, keys, &found));
+  } else {
+    RETURN_IF_ERROR(context.view->EdgeColumns(elements.edges, keys, &found));
+  }
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const auto key = std::find(keys.begin(), keys.end(), of_call[i]);
+    if (key == keys.end()) {
+      outs[i]->is_constant = outs[i]->all_absent = true;
+      continue;
+    }
+    const storage::PropertyColumn& column = found[static_cast<size_t>(key - keys.begin())];
+    Scatter(column.values, column.rows, context.rows, outs[i]);
+  }
   return OkStatus();
 }
 
@@ -453,8 +491,8 @@ ElementRows ElementRows::Of(const Operand& operand, size_t rows) {
 
 const std::vector<ScalarKernel>& ElementFunctions() {
   static const std::vector<ScalarKernel> kFunctions = {
-      {"property", PropertyFunction<false>},
-      {"by_key", PropertyFunction<true>},
+      {"property", PropertyFunction<false>, nullptr, PropertiesTogether<false>},
+      {"by_key", PropertyFunction<true>, nullptr, PropertiesTogether<true>},
       {"id", IdFunction},
       {"with_id", WithIdFunction},
       {"has_id", HasIdFunction, PrepareIds},

@@ -1,6 +1,8 @@
 #include "engine/expr/expression.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "core/value_codec.h"
 #include "engine/effect/member_set.h"
@@ -104,7 +106,54 @@ StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots
     }
     bound.nodes_.push_back(std::move(node));
   }
+  bound.FindCallsTogether();
   return bound;
+}
+
+void Expression::FindCallsTogether() {
+  std::map<std::pair<const ScalarKernel*, uint32_t>, std::vector<uint32_t>> calls;
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (node.kind != Node::Kind::kCall || node.function.kernel->evaluate_together == nullptr) {
+      continue;
+    }
+    const bool constants =
+        std::all_of(node.args.begin() + 1, node.args.end(),
+                    [this](uint32_t arg) { return nodes_[arg].kind == Node::Kind::kConstant; });
+    const Node& of = nodes_[node.args[0]];
+    if (of.kind != Node::Kind::kSlot || !constants) continue;
+    calls[{node.function.kernel, of.slot}].push_back(i);
+  }
+  for (auto& [of, together] : calls) {
+    if (together.size() < 2) continue;
+    for (size_t i = 1; i < together.size(); ++i) nodes_[together[i]].done_before = true;
+    nodes_[together[0]].together = std::move(together);
+  }
+}
+
+Status Expression::EvaluateTogether(const Node& first, const EvalContext& context,
+                                    std::vector<Operand>* operands) const {
+  std::vector<std::vector<const Operand*>> calls;
+  std::vector<Operand*> outs;
+  for (const uint32_t number : first.together) {
+    const Node& call = nodes_[number];
+    std::vector<const Operand*>& args = calls.emplace_back();
+    args.push_back(&(*operands)[first.args[0]]);
+    for (size_t i = 1; i < call.args.size(); ++i) {
+      Operand& constant = (*operands)[call.args[i]];
+      constant.is_constant = true;
+      constant.constant = nodes_[call.args[i]].constant;
+      args.push_back(&constant);
+    }
+    Operand* const out = &(*operands)[number];
+    outs.push_back(out);
+    if (!first.function.traits->Has(plan::kStrict)) continue;
+    if (MergePresence(args, context.rows, out)) continue;
+    calls.pop_back();
+    outs.pop_back();
+  }
+  if (calls.empty()) return OkStatus();
+  return first.function.kernel->evaluate_together(context, calls, outs);
 }
 
 void Expression::ReadSlot(const Batch& batch, uint32_t slot, Operand* out) {
@@ -139,6 +188,11 @@ Status Expression::Proceed(const Batch& batch, const EvalSources& sources, Evalu
         ReadSlot(batch, node.slot, &out);
         break;
       case Node::Kind::kCall:
+        if (node.done_before) break;
+        if (!node.together.empty()) {
+          RETURN_IF_ERROR(EvaluateTogether(node, context, &evaluation->operands));
+          break;
+        }
         args.clear();
         for (uint32_t arg : node.args) args.push_back(&evaluation->operands[arg]);
         // A function that goes on has its rows marked.

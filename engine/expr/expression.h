@@ -72,6 +72,11 @@ struct ScalarKernel {
   // Made once, when the call is bound, of its last argument, null when that is no constant; may be
   // nothing.
   StatusOr<std::shared_ptr<const void>> (*prepare)(const Value& constant) = nullptr;
+  // Of several calls with the same slot as their first argument and constants behind it, all at
+  // once: outs[i] becomes what `evaluate` makes of calls[i]. Null: they are evaluated one by one.
+  Status (*evaluate_together)(const EvalContext& context,
+                              const std::vector<std::vector<const Operand*>>& calls,
+                              const std::vector<Operand*>& outs) = nullptr;
 };
 struct ScalarFunction {
   const plan::FunctionTraits* traits = nullptr;
@@ -124,8 +129,14 @@ class Expression {
     ScalarFunction function;
     std::vector<uint32_t> args;
     std::shared_ptr<const void> prepared;
+    // Of the first of calls that are evaluated together: all of these. The others are done with it.
+    std::vector<uint32_t> together;
+    bool done_before = false;
   };
   Status CheckArguments(const Node& call) const;
+  void FindCallsTogether();
+  Status EvaluateTogether(const Node& first, const EvalContext& context,
+                          std::vector<Operand>* operands) const;
   static void ReadSlot(const Batch& batch, uint32_t slot, Operand* out);
 
   std::vector<Node> nodes_;

@@ -259,5 +259,66 @@ TEST(ExpressionTest, ArgumentsThatMustBeConstantAreCheckedWhenBound) {
   EXPECT_EQ(BindCode("eq", {std::nullopt}), StatusCode::kOk);
 }
 
+class CountingGraph : public storage::MemoryGraph {
+ public:
+  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                          storage::PropertyRows* out) const override {
+    ++reads;
+    return MemoryGraph::VertexProperties(vertices, keys, out);
+  }
+  mutable int reads = 0;
+};
+
+// map_of(a: property 'a', b: property 'b', again: property 'a', none: property 'none') of slot 0.
+TEST(PropertyTest, SeveralOfOneSlotAreReadAtOnce) {
+  CountingGraph graph;
+  const auto v1 = *graph.AddVertex(Value::Long(1), "v", {{"a", Value::Int(1)}, {"b", Text("x")}});
+  const auto v2 = *graph.AddVertex(Value::Long(2), "v", {{"b", Text("y")}});
+  const auto edge = *graph.AddEdge(v1, v2, "e", {{"a", Value::Int(7)}});
+  plan::Expr expr;
+  plan::Expr::Call map;
+  map.set_function("map_of");
+  for (const auto& [name, key] : std::vector<std::pair<std::string, std::string>>{
+           {"a", "a"}, {"b", "b"}, {"again", "a"}, {"none", "none"}}) {
+    const int begin = expr.nodes_size();
+    expr.add_nodes()->set_constant(EncodeValue(Text(name)));
+    expr.add_nodes()->set_slot(0);
+    expr.add_nodes()->set_constant(EncodeValue(Text(key)));
+    plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+    call->set_function("property");
+    call->add_args(static_cast<uint32_t>(begin + 1));
+    call->add_args(static_cast<uint32_t>(begin + 2));
+    map.add_args(static_cast<uint32_t>(begin));
+    map.add_args(static_cast<uint32_t>(begin + 3));
+  }
+  *expr.add_nodes()->mutable_call() = map;
+  const StatusOr<Expression> bound = Expression::Bind(expr, 1);
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  const std::string of_v1 = "[a:1,b:x,again:1]", of_v2 = "[b:y]", of_edge = "[a:7,again:7]";
+  const struct {
+    ValueList values;
+    std::vector<std::string> printed;
+    int reads;
+  } cases[] = {
+      {{Value::Of(v1), Value::Of(v2), Value::Of(v1)}, {of_v1, of_v2, of_v1}, 1},
+      {{Value::Of(edge), Value::Of(edge)}, {of_edge, of_edge}, 0},
+      {{Value::Of(v2), Value::Of(edge), Value::Int(3)}, {of_v2, of_edge, "[:]"}, 3},
+  };
+  for (const auto& one : cases) {
+    Batch batch;
+    batch.slots.resize(1);
+    for (const Value& value : one.values) batch.slots[0].Append(value);
+    batch.rows = one.values.size();
+    std::vector<Operand> operands;
+    const Operand* result = nullptr;
+    graph.reads = 0;
+    ASSERT_TRUE(bound->Evaluate(batch, {&graph, nullptr, nullptr}, &operands, &result).ok());
+    for (size_t row = 0; row < batch.rows; ++row) {
+      EXPECT_EQ(PrintValue(result->Get(row)), one.printed[row]);
+    }
+    EXPECT_EQ(graph.reads, one.reads);
+  }
+}
+
 }  // namespace
 }  // namespace koios::engine

@@ -250,5 +250,30 @@ TEST(MetaCodec, RoundTripsAndFindsDamage) {
   EXPECT_EQ(second, 1ull << 60);
 }
 
+// What records are to have one day is told from damage.
+TEST(Records, OfNewerVersionsAreRefusedAsSuch) {
+  const std::string one = EncodeVertexRecord(7, Value::Long(1), {});
+  ASSERT_EQ(one[0], 7);
+  const std::string two = std::string("\0\2\7\x9", 4) + one.substr(1);  // labels 7 and 9
+  VertexRecord record;
+  EXPECT_EQ(ParseVertexRecord(two, &record).code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(RecordLabel(two).status().code(), StatusCode::kFailedPrecondition);
+  EdgeRecord edge;
+  EXPECT_EQ(ParseEdgeRecord(1, two, &edge).code(), StatusCode::kDataLoss);
+
+  std::string several;
+  AppendProperty(3, Value::Int(1), &several);
+  const std::string single = several;
+  several += std::string("\4\3\x40\2\0", 5);  // key 4, 3 bytes: a list of none
+  EXPECT_TRUE(DecodeProperties(single).ok());
+  const auto refused = DecodeProperties(several);
+  EXPECT_EQ(refused.status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_NE(MessageOf(refused.status()).find("several values of a property"), std::string::npos);
+
+  for (const char kind : {'c', 'P'}) {
+    EXPECT_EQ(DecodeMetaKey({&kind, 1}).status().code(), StatusCode::kFailedPrecondition);
+  }
+}
+
 }  // namespace
 }  // namespace koios::storage

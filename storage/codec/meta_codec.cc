@@ -2,6 +2,7 @@
 
 #include "core/value_codec.h"
 #include "storage/codec/keys.h"
+#include "storage/store_errors.h"
 
 namespace koios::storage {
 namespace {
@@ -56,6 +57,7 @@ std::string EncodeMetaKey(const MetaKey& key) {
 StatusOr<MetaKey> DecodeMetaKey(std::string_view bytes) {
   if (bytes.empty()) return Damaged();
   MetaKey key;
+  if (bytes[0] == 'c' || bytes[0] == 'P') return OfNewerVersion("several values of a property");
   key.kind = static_cast<MetaKind>(bytes[0]);
   bytes.remove_prefix(1);
   const int size = PartsSize(key.kind);

@@ -6,6 +6,7 @@
 #include "core/value_codec.h"
 #include "storage/codec/element_id.h"
 #include "storage/codec/index_entry.h"
+#include "storage/store_errors.h"
 
 namespace koios::storage {
 namespace {
@@ -15,6 +16,12 @@ Status DamagedEdge() { return DataLoss("An edge record is damaged."); }
 
 void AppendProperties(std::span<const std::pair<KeyId, Value>> properties, std::string* out) {
   for (const auto& [key, value] : properties) AppendProperty(key, value, out);
+}
+
+static_assert(kSeveralValues > static_cast<uint8_t>(ValueKind::kDirection));
+
+bool HasSeveralLabels(std::string_view vertex_record) {
+  return !vertex_record.empty() && vertex_record[0] == '\0';
 }
 
 bool GetName(std::string_view* input, uint32_t* name) {
@@ -95,6 +102,7 @@ void AppendTextProperty(KeyId key, std::string_view text, std::string* out) {
 }
 
 Status ParseVertexRecord(std::string_view bytes, VertexRecord* out) {
+  if (HasSeveralLabels(bytes)) return OfNewerVersion("vertices with several labels");
   if (!GetName(&bytes, &out->label)) return DamagedVertex();
   if (!GetBytes(&bytes, &out->id_bytes) || out->id_bytes.empty()) return DamagedVertex();
   out->properties = bytes;
@@ -121,6 +129,7 @@ StatusOr<Value> EdgeIdOf(const EdgeRecord& record) {
 
 StatusOr<LabelId> RecordLabel(std::string_view bytes) {
   LabelId label = kNoName;
+  if (HasSeveralLabels(bytes)) return OfNewerVersion("vertices with several labels");
   if (!GetName(&bytes, &label)) return DataLoss("A record's label is damaged.");
   return label;
 }
@@ -130,6 +139,10 @@ bool PropertyReader::Next() {
   const KeyId previous = key_;
   if (!GetName(&rest_, &key_) || key_ <= previous || !GetBytes(&rest_, &value_) || value_.empty()) {
     status_ = DataLoss("The properties of a record are damaged.");
+    return false;
+  }
+  if (static_cast<uint8_t>(value_[0]) == kSeveralValues) {
+    status_ = OfNewerVersion("several values of a property");
     return false;
   }
   return true;

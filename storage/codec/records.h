@@ -4,6 +4,11 @@
 //                  the id was assigned and is the edge's number) | properties
 //   properties:    (key varint | value by core/value_codec.h, length first)*, keys ascending
 // Parsing trusts nothing and copies nothing; failures are DATA_LOSS.
+// What vertices may have once it is there, next to records as they are; until then it is refused
+// with FAILED_PRECONDITION, as what a newer version wrote:
+//   several labels: label 0 | how many varint | labels varint, ascending
+//   several values of a key: as the value kSeveralValues 1 | cardinality 1 (snapshot/format.h) |
+//       how many varint | (value id varint | value, length first | its properties, length first)*
 #pragma once
 
 #include <cstdint>
@@ -21,6 +26,9 @@
 #include "storage/codec/keys.h"
 
 namespace koios::storage {
+
+// In place of a ValueKind. On disk.
+inline constexpr uint8_t kSeveralValues = 64;
 
 // Keys ascending and distinct: see SortProperties.
 using KeyedProperties = std::vector<std::pair<KeyId, Value>>;

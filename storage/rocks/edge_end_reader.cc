@@ -5,8 +5,8 @@
 namespace koios::storage {
 
 void EdgeEndReader::Seek(const EndsKey& key, std::string_view after) {
-  // vertex 8 | direction 1 | label 4, and the same with its last part one higher.
-  std::array<char, 13> prefix{};
+  // vertex 8 | direction 1 | label 4 | neighbour 8, and the same with its last part one higher.
+  std::array<char, 21> prefix{};
   StoreBigEndian64(key.vertex.bits, prefix.data());
   prefix[8] = static_cast<char>(key.direction);
   upper_bytes_ = prefix;
@@ -19,8 +19,15 @@ void EdgeEndReader::Seek(const EndsKey& key, std::string_view after) {
     std::array<char, 8> number{};
     StoreBigEndian64(key.label, number.data());
     std::memcpy(prefix.data() + 9, number.data() + 4, 4);
-    StoreBigEndian64(uint64_t{key.label} + 1, number.data());
-    std::memcpy(upper_bytes_.data() + 9, number.data() + 4, 4);
+    if (key.neighbour) {
+      size = 21;
+      upper_bytes_ = prefix;
+      StoreBigEndian64(key.neighbour->bits, prefix.data() + 13);
+      StoreBigEndian64(key.neighbour->bits + 1, upper_bytes_.data() + 13);
+    } else {
+      StoreBigEndian64(uint64_t{key.label} + 1, number.data());
+      std::memcpy(upper_bytes_.data() + 9, number.data() + 4, 4);
+    }
   }
   upper_ = rocksdb::Slice(upper_bytes_.data(), size);
   if (iterator_ == nullptr) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "core/status.h"
@@ -12,19 +13,21 @@
 
 namespace koios::storage {
 
-// The ends of one vertex in one direction (out or in), of one label or (kNoName) all.
+// The ends of one vertex in one direction (out or in), of one label or (kNoName) all, and of one
+// label to one neighbour or (none) all.
 struct EndsKey {
   VertexRef vertex;
   Direction direction = Direction::kOut;
   LabelId label = kNoName;
+  std::optional<VertexRef> neighbour;
 };
 
 class EdgeEndReader {
  public:
   explicit EdgeEndReader(const Snapshot& snapshot) : snapshot_(snapshot) {}
 
-  // Positions at the first end of the key's vertex, direction and label (kNoName: all) that is
-  // after the key `after` (empty: at the first).
+  // Positions at the first end that the key is of and that is after the key `after` (empty: at the
+  // first). REQUIRES: a key with a neighbour has a label.
   void Seek(const EndsKey& key, std::string_view after);
   bool Valid() const { return iterator_->Valid(); }
   // After !Valid(): whether the end was reached in good order.
@@ -35,7 +38,7 @@ class EdgeEndReader {
 
  private:
   const Snapshot& snapshot_;
-  std::array<char, 13> upper_bytes_{};
+  std::array<char, 21> upper_bytes_{};
   rocksdb::Slice upper_;
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };

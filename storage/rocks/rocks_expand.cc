@@ -80,8 +80,8 @@ Status RocksView::Expand(std::span<const VertexRef> vertices, Direction directio
     };
     std::string after = cursor->resume_key;
     for (; segment < segments.size(); ++segment, after.clear()) {
-      const EndsKey key{vertices[cursor->row], segments[segment].direction,
-                        segments[segment].label};
+      const EndsKey key{vertices[cursor->row], segments[segment].direction, segments[segment].label,
+                        std::nullopt};
       ASSIGN_OR_RETURN(const bool finished,
                        ReadSegment(&reader, key, after, full - out->rows.size(), give));
       if (finished) continue;
@@ -112,8 +112,8 @@ Status RocksView::CountEnds(std::span<const VertexRef> vertices, Direction direc
         ++read;
         end = next;
       };
-      const EndsKey key{vertices[cursor->row], segments[segment].direction,
-                        segments[segment].label};
+      const EndsKey key{vertices[cursor->row], segments[segment].direction, segments[segment].label,
+                        std::nullopt};
       ASSIGN_OR_RETURN(const bool finished, ReadSegment(&reader, key, cursor->resume_key,
                                                         std::max<size_t>(limit, 1), count));
       cursor->counted += static_cast<int64_t>(read);
@@ -122,6 +122,52 @@ Status RocksView::CountEnds(std::span<const VertexRef> vertices, Direction direc
       cursor->resume_key = EdgeEndKey(end);
       return OkStatus();
     }
+    out->push_back(std::exchange(cursor->counted, 0));
+    limit -= std::min<size_t>(limit, 1);
+  }
+  cursor->done = true;
+  return OkStatus();
+}
+
+// The ends of a label to one neighbour stand together.
+Status RocksView::CountBetween(const VertexPairs& pairs, Direction direction,
+                               std::span<const LabelId> labels, int64_t enough,
+                               BetweenCursor* cursor, size_t limit,
+                               std::vector<int64_t>* out) const {
+  std::vector<LabelId> all(labels.begin(), labels.end());
+  if (labels.empty()) {
+    for (const auto& [label, count] : schema_->edge_counts) all.push_back(label);
+    if (all.empty()) all.push_back(kNoName);  // there are no edges
+  }
+  const std::vector<Segment> segments = MakeSegments(direction, all);
+  EdgeEndReader reader(snapshot_);
+  for (; cursor->row < pairs.vertices.size(); ++cursor->row) {
+    if (limit == 0) return OkStatus();
+    size_t segment = 0;
+    EdgeEnd end;  // the last one counted
+    if (!cursor->resume_key.empty()) {
+      RETURN_IF_ERROR(DecodeEdgeEndKey(cursor->resume_key, &end));
+      ASSIGN_OR_RETURN(segment, SegmentOf(segments, end));
+    }
+    for (; segment < segments.size() && cursor->counted < enough;
+         ++segment, cursor->resume_key.clear()) {
+      const auto count = [&](const EdgeEnd& next) {
+        ++cursor->counted;
+        end = next;
+      };
+      const EndsKey key{pairs.vertices[cursor->row], segments[segment].direction,
+                        segments[segment].label, pairs.neighbours[cursor->row]};
+      const auto missing = static_cast<uint64_t>(enough - cursor->counted);
+      const size_t most = std::min<uint64_t>(std::max<size_t>(limit, 1), missing);
+      const int64_t before = cursor->counted;
+      ASSIGN_OR_RETURN(const bool finished,
+                       ReadSegment(&reader, key, cursor->resume_key, most, count));
+      limit -= std::min(limit, static_cast<size_t>(cursor->counted - before));
+      if (finished || cursor->counted == enough) continue;
+      cursor->resume_key = EdgeEndKey(end);
+      return OkStatus();
+    }
+    cursor->resume_key.clear();
     out->push_back(std::exchange(cursor->counted, 0));
     limit -= std::min<size_t>(limit, 1);
   }

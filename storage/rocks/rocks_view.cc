@@ -121,8 +121,9 @@ Status RocksView::ScanVertices(uint32_t partition, std::span<const LabelId> labe
   }
   // More labels than a cursor can number: through the vertices themselves.
   const size_t full = FullSize(out->size(), limit);
+  size_t looked = 0;
   auto use = [&](std::string_view key, std::string_view value) -> StatusOr<bool> {
-    if (out->size() == full) return false;
+    if (out->size() == full || looked++ == kMostPassedOver) return false;
     ASSIGN_OR_RETURN(const VertexRef vertex, DecodeVertexKey(key));
     ASSIGN_OR_RETURN(const LabelId label, RecordLabel(value));
     if (std::binary_search(wanted.begin(), wanted.end(), label)) out->push_back(vertex);
@@ -141,8 +142,9 @@ Status RocksView::ScanEdges(uint32_t partition, std::span<const LabelId> labels,
   const size_t full = FullSize(out->size(), limit);
   std::string start = PartitionKey(partition);
   if (!cursor->resume_key.empty()) start = cursor->resume_key + '\0';
+  size_t looked = 0;
   auto use = [&](std::string_view key, std::string_view value) -> StatusOr<bool> {
-    if (out->size() == full) return false;
+    if (out->size() == full || looked++ == kMostPassedOver) return false;
     EdgeRecord record;
     ASSIGN_OR_RETURN(const uint64_t id, DecodeEdgeKey(key));
     RETURN_IF_ERROR(ParseEdgeRecord(id, value, &record));

@@ -43,6 +43,9 @@ class RocksView final : public GraphView {
   Status CountEnds(std::span<const VertexRef> vertices, Direction direction,
                    std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
                    std::vector<int64_t>* out) const override;
+  Status CountBetween(const VertexPairs& pairs, Direction direction,
+                      std::span<const LabelId> labels, int64_t enough, BetweenCursor* cursor,
+                      size_t limit, std::vector<int64_t>* out) const override;
   Status VertexLabels(std::span<const VertexRef> vertices,
                       std::vector<LabelId>* out) const override;
   Status VertexIds(std::span<const VertexRef> vertices, Column* out) const override;

@@ -124,6 +124,55 @@ std::optional<ListLengths> SnapshotAdjacency::Lengths() const {
   return lengths;
 }
 
+// Halves are taken without a branch, so that searches one after the other overlap.
+uint64_t SnapshotAdjacency::FirstNotBefore(const ListSlice& list, VertexRef vertex) const {
+  const auto search = [&](const auto& bits_at) {
+    uint64_t first = list.begin, count = list.count;
+    while (count > 0) {
+      const uint64_t half = count / 2;
+      const bool before = bits_at(first + half) < vertex.bits;
+      first = before ? first + half + 1 : first;
+      count = before ? count - half - 1 : half;
+    }
+    return first;
+  };
+  if (is_wide()) {
+    return search([from = wide()](uint64_t position) { return from[position]; });
+  }
+  return search([from = narrow(), names = refs_](uint64_t position) {
+    return names.Widen(from[position]).bits;
+  });
+}
+
+// Mostly one, or none: in steps that double, then halve.
+uint64_t SnapshotAdjacency::CountFrom(const ListSlice& list, uint64_t first,
+                                      VertexRef vertex) const {
+  const uint64_t end = list.begin + list.count;
+  uint64_t behind = first, step = 1;
+  while (behind < end && NeighbourAt(behind) == vertex) {
+    const uint64_t next = std::min(end, behind + step);
+    if (NeighbourAt(next - 1) == vertex) {
+      behind = next;
+      step *= 2;
+    } else {
+      return FirstNotBefore({behind, next - behind}, {vertex.bits + 1}) - first;
+    }
+  }
+  return behind - first;
+}
+
+namespace {
+
+// The run of the position; null: it is in none.
+const EdgeIdRun* RunOf(std::span<const EdgeIdRun> runs, uint64_t position) {
+  const auto after = std::upper_bound(
+      runs.begin(), runs.end(), position,
+      [](uint64_t wanted, const EdgeIdRun& run) { return wanted < run.first_position; });
+  return after == runs.begin() ? nullptr : &*(after - 1);
+}
+
+}  // namespace
+
 Status SnapshotAdjacency::EdgeIds(std::span<const uint64_t> positions, uint64_t* out) const {
   const MappedSection* const ids = sections_.edge_ids;
   if (ids == nullptr) return file().NoteDamage();
@@ -131,18 +180,35 @@ Status SnapshotAdjacency::EdgeIds(std::span<const uint64_t> positions, uint64_t*
     RETURN_IF_ERROR(ids->TouchAll());
     const std::span<const EdgeIdRun> runs(ids->As<EdgeIdRun>(), ids->rows());
     for (size_t i = 0; i < positions.size(); ++i) {
-      const auto after = std::upper_bound(
-          runs.begin(), runs.end(), positions[i],
-          [](uint64_t position, const EdgeIdRun& run) { return position < run.first_position; });
-      if (after == runs.begin()) return file().NoteDamage();
-      const EdgeIdRun& run = *(after - 1);
-      out[i] = run.first_id + (positions[i] - run.first_position);
+      const EdgeIdRun* const run = RunOf(runs, positions[i]);
+      if (run == nullptr) return file().NoteDamage();
+      out[i] = run->first_id + (positions[i] - run->first_position);
     }
     return file().Damage();
   }
   for (size_t i = 0; i < positions.size(); ++i) {
     RETURN_IF_ERROR(ids->Touch(positions[i], 1));
     out[i] = facts_.first_edge_id + NumberAt(*ids, positions[i]);
+  }
+  return file().Damage();
+}
+
+Status SnapshotAdjacency::EdgeIdsFrom(uint64_t position, size_t count, uint64_t* out) const {
+  const MappedSection* const ids = sections_.edge_ids;
+  if (ids == nullptr) return file().NoteDamage();
+  if (ids->width() != sizeof(EdgeIdRun)) {
+    RETURN_IF_ERROR(ids->Touch(position, count));
+    for (size_t i = 0; i < count; ++i) out[i] = facts_.first_edge_id + NumberAt(*ids, position + i);
+    return file().Damage();
+  }
+  RETURN_IF_ERROR(ids->TouchAll());
+  const std::span<const EdgeIdRun> runs(ids->As<EdgeIdRun>(), ids->rows());
+  const EdgeIdRun* run = RunOf(runs, position);
+  if (run == nullptr) return file().NoteDamage();
+  const EdgeIdRun* const last = &runs.back();
+  for (size_t i = 0; i < count; ++i, ++position) {
+    while (run != last && run[1].first_position <= position) ++run;
+    out[i] = run->first_id + (position - run->first_position);
   }
   return file().Damage();
 }
@@ -154,18 +220,10 @@ Status SnapshotAdjacency::Find(std::span<const EdgeProbe> probes, uint64_t* out)
     if (probe.row >= facts_.rows) continue;
     ListSlice list;
     RETURN_IF_ERROR(Lists({&probe.row, 1}, &list));
-    uint64_t low = list.begin, high = list.begin + list.count;
-    const uint64_t end = high;
-    while (low < high) {
-      const uint64_t middle = low + (high - low) / 2;
-      if (NeighbourAt(middle) < probe.neighbour) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    if (probe.nth < end - low && NeighbourAt(low + probe.nth) == probe.neighbour) {
-      out[i] = low + probe.nth;
+    const uint64_t first = FirstNotBefore(list, probe.neighbour);
+    if (probe.nth < list.begin + list.count - first &&
+        NeighbourAt(first + probe.nth) == probe.neighbour) {
+      out[i] = first + probe.nth;
     }
   }
   return file().Damage();
@@ -174,16 +232,7 @@ Status SnapshotAdjacency::Find(std::span<const EdgeProbe> probes, uint64_t* out)
 uint64_t SnapshotAdjacency::NthOf(const ListSlice& list, uint64_t position) const {
   const VertexRef neighbour = NeighbourAt(position);
   if (position == list.begin || NeighbourAt(position - 1) != neighbour) return 0;
-  uint64_t low = list.begin, high = position;
-  while (low < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (NeighbourAt(middle) < neighbour) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return position - low;
+  return position - FirstNotBefore({list.begin, position - list.begin}, neighbour);
 }
 
 bool SnapshotAdjacency::HasOutPositions(uint32_t partition, uint64_t number) const {

@@ -39,7 +39,8 @@ struct AdjacencySections {
   const MappedSection* peers = nullptr;
 };
 
-// How long lists are, told one by one without a call. Who has asked calls the file's Damage().
+// How long lists are, told one by one without a call. Who asks calls the file's Damage()
+// afterwards.
 class ListLengths {
  public:
   // *wrong: is set when what stands there makes no sense. REQUIRES: a row of the adjacency.
@@ -110,8 +111,15 @@ class SnapshotAdjacency {
     return is_wide() ? VertexRef{wide()[position]} : refs_.Widen(narrow()[position]);
   }
 
+  // Of a list that Lists gave: the first position whose neighbour is not before the vertex, or the
+  // list's end; and how many from there on have it as their neighbour.
+  uint64_t FirstNotBefore(const ListSlice& list, VertexRef vertex) const;
+  uint64_t CountFrom(const ListSlice& list, uint64_t first, VertexRef vertex) const;
+
   // Ids of edges; only out-edges have them here. REQUIRES: positions < num_positions().
   Status EdgeIds(std::span<const uint64_t> positions, uint64_t* out) const;
+  // Those of `count` edges from a position on.
+  Status EdgeIdsFrom(uint64_t position, size_t count, uint64_t* out) const;
   // Positions of edges; kNoPosition where there is none. Rows beyond the last one have none.
   Status Find(std::span<const EdgeProbe> probes, uint64_t* out) const;
   // As `nth` in a probe, of an edge in a list.

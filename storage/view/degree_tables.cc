@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/view/snapshot_view.h"
+#include "storage/view/window_lists.h"
 
 namespace koios::storage {
 namespace {

@@ -3,10 +3,13 @@
 // with the changes; between two of them whole stretches are copied.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <tuple>
 
 #include "storage/view/degree_tables.h"
+#include "storage/view/edge_places.h"
 #include "storage/view/snapshot_view.h"
+#include "storage/view/window_lists.h"
 
 namespace koios::storage {
 namespace {
@@ -39,150 +42,136 @@ struct Resume {
   }
 };
 
-// The lists of a window of vertices: of each vertex those of both directions and all labels that
-// are asked for, in the order in which an expansion gives them.
-class WindowLists {
- public:
-  WindowLists(const SnapshotSet& snapshots, Direction direction, std::span<const LabelId> labels)
-      : snapshots_(snapshots),
-        direction_(direction),
-        all_labels_(labels.empty()),
-        labels_(WantedLabels(labels)) {}
-
-  struct List {
-    const SnapshotAdjacency* adjacency = nullptr;
-    ListSlice slice;
-  };
-
-  Status Find(std::span<const VertexRef> vertices) {
-    RETURN_IF_ERROR(placed_.Locate(snapshots_, vertices));
-    rows_.assign(vertices.size(), {});
-    tables_.clear();
-    slices_.clear();
-    for (const PlacedRows::Group& group : placed_.groups()) {
-      const size_t begin = tables_.size();
-      AddTables(group);
-      const auto num_lists = static_cast<uint32_t>(tables_.size() - begin);
-      const size_t first = slices_.size();
-      slices_.resize(first + size_t{num_lists} * group.size());
-      for (uint32_t i = 0; i < num_lists; ++i) {
-        ListSlice* const slices = slices_.data() + first + size_t{i} * group.size();
-        RETURN_IF_ERROR(tables_[begin + i]->Lists(placed_.Rows(group), slices));
-        Prefetch(*tables_[begin + i], {slices, group.size()});
-      }
-      const std::span<const uint32_t> inputs = placed_.Inputs(group);
-      for (size_t i = 0; i < inputs.size(); ++i) {
-        rows_[inputs[i]] = {static_cast<uint32_t>(begin), num_lists,
-                            static_cast<uint32_t>(first + i), group.size()};
-      }
-    }
-    return OkStatus();
-  }
-
-  bool Wants(Direction direction) const {
-    return direction_ == Direction::kBoth || direction_ == direction;
-  }
-  bool all_labels() const { return all_labels_; }
-  const std::vector<LabelId>& labels() const { return labels_; }
-
-  uint32_t NumLists(size_t row) const { return rows_[row].num_lists; }
-  List ListOf(size_t row, uint32_t i) const {
-    const RowLists& lists = rows_[row];
-    return {tables_[lists.first_table + i], slices_[lists.first_slice + i * lists.stride]};
-  }
-
- private:
-  struct RowLists {
-    uint32_t first_table = 0;
-    uint32_t num_lists = 0;
-    uint32_t first_slice = 0;
-    uint32_t stride = 0;  // from one list of the row to its next
-  };
-
-  void AddTables(const PlacedRows::Group& group) {
-    for (const Direction one : {Direction::kOut, Direction::kIn}) {
-      if (!Wants(one)) continue;
-      for (const LabelledAdjacency& labelled :
-           snapshots_.Adjacencies(group.partition, group.set, one)) {
-        if (all_labels_ || std::binary_search(labels_.begin(), labels_.end(), labelled.label)) {
-          tables_.push_back(labelled.adjacency);
-        }
-      }
-    }
-  }
-
-  static void Prefetch(const SnapshotAdjacency& table, std::span<const ListSlice> slices) {
-    const size_t width = table.is_wide() ? sizeof(uint64_t) : sizeof(uint32_t);
-    const char* const start = table.is_wide() ? reinterpret_cast<const char*>(table.wide())
-                                              : reinterpret_cast<const char*>(table.narrow());
-    for (const ListSlice& slice : slices) {
-      if (slice.count > 0) __builtin_prefetch(start + slice.begin * width);
-    }
-  }
-
-  const SnapshotSet& snapshots_;
-  const Direction direction_;
-  const bool all_labels_;
-  const std::vector<LabelId> labels_;
-  PlacedRows placed_;
-  std::vector<RowLists> rows_;
-  std::vector<const SnapshotAdjacency*> tables_;  // by group
-  std::vector<ListSlice> slices_;                 // by group, list and row
-};
-
-// Edges [slice.begin + given, ... + count) of a vertex's list, as references.
+// Edges of lists, as references. Those of in-lists are found at their out vertices, all of a window
+// together: until Finish() they lack their ids.
 class EdgeReader {
  public:
   explicit EdgeReader(const SnapshotSet& snapshots) : snapshots_(snapshots) {}
 
+  // Edges [slice.begin + given, ... + count) of a vertex's list.
   Status Read(const SnapshotAdjacency& table, VertexRef vertex, const ListSlice& slice,
               uint64_t given, size_t count, std::vector<EdgeRef>* out) {
     const LabelId label = table.name().parent;
-    positions_.resize(count);
-    for (size_t i = 0; i < count; ++i) positions_[i] = slice.begin + given + i;
-    ids_.resize(count);
+    const uint64_t begin = slice.begin + given;
+    if (count == 0) return OkStatus();
     if (table.name().index == SectionIndex::kOut) {
-      RETURN_IF_ERROR(table.EdgeIds(positions_, ids_.data()));
+      ids_.resize(count);
+      RETURN_IF_ERROR(table.EdgeIdsFrom(begin, count, ids_.data()));
       for (size_t i = 0; i < count; ++i) {
-        out->push_back({ids_[i], vertex, table.NeighbourAt(positions_[i]), label});
+        out->push_back(
+            {ids_[i], vertex, table.NeighbourAt(begin + i), label, EdgePlaces::HintOf(begin + i)});
       }
       return OkStatus();
     }
-    in_edges_.clear();
-    for (const uint64_t position : positions_) in_edges_.push_back({slice, position});
-    vertices_.assign(count, vertex);
-    places_.resize(count);
-    RETURN_IF_ERROR(FindOutPlaces(table, vertices_, in_edges_, snapshots_.all(), places_.data()));
+    uint64_t rank = table.NthOf(slice, begin);
+    VertexRef last;
     for (size_t i = 0; i < count; ++i) {
-      if (places_[i].adjacency == nullptr) {
-        return DataLoss("An edge of a snapshot is at one of its ends only.");
-      }
-      RETURN_IF_ERROR(places_[i].adjacency->EdgeIds({&places_[i].position, 1}, &ids_[i]));
-      out->push_back({ids_[i], table.NeighbourAt(positions_[i]), vertex, label});
+      const VertexRef from = table.NeighbourAt(begin + i);
+      if (i > 0) rank = from == last ? rank + 1 : 0;
+      last = from;
+      unfinished_.push_back(out->size());
+      ranks_.push_back(rank);
+      out->push_back({0, from, vertex, label});
     }
+    return OkStatus();
+  }
+
+  // REQUIRES: `out` is what was read into.
+  Status Finish(std::vector<EdgeRef>* out) {
+    if (unfinished_.empty()) return OkStatus();
+    edges_.clear();
+    for (const size_t at : unfinished_) edges_.push_back((*out)[at]);
+    RETURN_IF_ERROR(places_.FindByRank(snapshots_, edges_, ranks_));
+    size_t found = 0;
+    for (const EdgePlaces::Group& group : places_.groups()) {
+      const std::span<const uint32_t> inputs = places_.Inputs(group);
+      const std::span<const uint64_t> positions = places_.Positions(group);
+      ids_.resize(positions.size());
+      RETURN_IF_ERROR(group.table->EdgeIds(positions, ids_.data()));
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        EdgeRef& edge = (*out)[unfinished_[inputs[i]]];
+        edge.id = ids_[i];
+        edge.place_hint = EdgePlaces::HintOf(positions[i]);
+      }
+      found += inputs.size();
+    }
+    if (found < unfinished_.size()) {
+      return DataLoss("An edge of a snapshot is at one of its ends only.");
+    }
+    unfinished_.clear();
+    ranks_.clear();
     return OkStatus();
   }
 
  private:
   const SnapshotSet& snapshots_;
-  std::vector<uint64_t> positions_, ids_;
-  std::vector<InEdge> in_edges_;
-  std::vector<VertexRef> vertices_;
-  std::vector<OutPlace> places_;
+  EdgePlaces places_;
+  std::vector<uint64_t> ids_;
+  std::vector<size_t> unfinished_;  // their numbers in the output
+  std::vector<uint64_t> ranks_;
+  std::vector<EdgeRef> edges_;
+};
+
+// Neighbours of a list, made into what vectors take without filling them with nothing before.
+template <typename Get>
+class NeighbourIterator {
+ public:
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = VertexRef;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const VertexRef*;
+  using reference = VertexRef;
+
+  NeighbourIterator(const Get* get, uint64_t position) : get_(get), position_(position) {}
+  VertexRef operator*() const { return (*get_)(position_); }
+  NeighbourIterator& operator++() {
+    ++position_;
+    return *this;
+  }
+  NeighbourIterator& operator--() {
+    --position_;
+    return *this;
+  }
+  NeighbourIterator& operator+=(std::ptrdiff_t n) {
+    position_ += static_cast<uint64_t>(n);
+    return *this;
+  }
+  std::ptrdiff_t operator-(const NeighbourIterator& other) const {
+    return static_cast<std::ptrdiff_t>(position_ - other.position_);
+  }
+  bool operator==(const NeighbourIterator& other) const { return position_ == other.position_; }
+
+ private:
+  const Get* get_;
+  uint64_t position_;
 };
 
 void CopyNeighbours(const SnapshotAdjacency& table, uint64_t begin, size_t count,
                     std::vector<VertexRef>* out) {
-  const size_t size = out->size();
-  out->resize(size + count);
-  VertexRef* const to = out->data() + size;
+  const auto copy = [&](const auto& get) {
+    out->insert(out->end(), NeighbourIterator(&get, begin), NeighbourIterator(&get, begin + count));
+  };
   if (table.is_wide()) {
-    for (size_t i = 0; i < count; ++i) to[i] = {table.wide()[begin + i]};
-    return;
+    copy([from = table.wide()](uint64_t position) { return VertexRef{from[position]}; });
+  } else {
+    copy([from = table.narrow(), refs = table.refs()](uint64_t position) {
+      return refs.Widen(from[position]);
+    });
   }
-  const uint32_t* const from = table.narrow() + begin;
-  const NarrowRefs& refs = table.refs();
-  for (size_t i = 0; i < count; ++i) to[i] = refs.Widen(from[i]);
+}
+
+void Reserve(size_t ends, bool want_edges, Expansion* out) {
+  out->rows.reserve(ends);
+  out->neighbours.reserve(ends);
+  if (want_edges) out->edges.reserve(ends);
+}
+
+// After a window of so many rows that gave so many ends: so many rows that, being as these were,
+// half of what there is room for comes of them.
+size_t NextWindow(size_t rows, size_t given, size_t room) {
+  const size_t fitting =
+      std::min(room, kMostWindow * kMostWindow) / 2 * rows / std::max<size_t>(given, 1);
+  return std::clamp(fitting, kWindow, kMostWindow);
 }
 
 // Where an expansion goes on in a row that is merged: in the list of a direction and a label,
@@ -194,19 +183,28 @@ struct MergedResume {
   bool has_last = false;
   uint64_t last_neighbour = 0, last_edge = 0;
 
+  void Pass(const ChangeKey& key) {
+    has_last = true;
+    last_neighbour = key.first;
+    last_edge = key.second;
+  }
+  // The first change that is not passed.
+  ChangeKey Next() const { return {label, last_neighbour, has_last ? last_edge + 1 : 0}; }
   std::string Encode() const {
     std::string bytes(sizeof(*this), '\0');
     std::memcpy(bytes.data(), this, sizeof(*this));
     return bytes;
   }
+  static bool IsIn(std::string_view bytes) { return bytes.size() == sizeof(MergedResume); }
 };
 static_assert(sizeof(MergedResume) != sizeof(uint32_t) + sizeof(uint64_t), "see Resume");
 
 // The ends of one vertex that the delta has changed.
 class MergedRow {
  public:
-  MergedRow(const SnapshotSet& snapshots, const DeltaAt& at, bool want_edges)
-      : at_(at), edges_(snapshots), want_edges_(want_edges) {}
+  // `edges`: of the expansion.
+  MergedRow(const SnapshotSet& snapshots, const DeltaAt& at, EdgeReader* edges, bool want_edges)
+      : at_(at), edges_(edges), single_(snapshots), want_edges_(want_edges) {}
 
   void Start(VertexRef vertex, const WindowLists& lists, size_t row) {
     vertex_ = vertex;
@@ -224,7 +222,8 @@ class MergedRow {
                      [](const Part& a, const Part& b) { return a.Order() < b.Order(); });
   }
 
-  // Gives ends from *at on, as `row`, until `out` has `full`; false: more are left, from *at on.
+  // Gives ends from *at on, as `row`, until `out` has `full` or much was passed over; false: more
+  // are left, from *at on.
   StatusOr<bool> Give(uint32_t row, size_t full, MergedResume* at, Expansion* out) {
     const auto start = std::tuple(at->direction, at->label);
     for (const Part& part : parts_) {
@@ -237,18 +236,25 @@ class MergedRow {
     return true;
   }
 
-  // *looked: changes that were read for it.
-  int64_t Count(size_t* looked) {
-    int64_t count = 0;
+  // Adds up ends from *at on (`given`: those of the base are in it), looking at `*limit` changes at
+  // most; false: more are left, from *at on.
+  bool Count(MergedResume* at, size_t* limit, int64_t* count) {
+    const auto start = std::tuple(at->direction, at->label);
     for (const Part& part : parts_) {
-      count += static_cast<int64_t>(part.list.slice.count);
+      if (part.Order() < start) continue;
+      if (part.Order() > start || at->label == kNoName) *at = {part.direction, part.label};
+      if (at->given == 0) *count += static_cast<int64_t>(part.list.slice.count);
+      at->given = 1;
       SortedChanges::Reader changes = ChangesOf(part.direction);
-      for (changes.Seek({part.label, 0, 0}); IsOf(changes, part); changes.Next()) {
-        count += changes.change().added ? 1 : -1;
-        ++*looked;
+      for (changes.Seek(at->Next()); IsOf(changes, part); changes.Next()) {
+        if (*limit == 0) return false;
+        --*limit;
+        *count += changes.change().added ? 1 : -1;
+        at->Pass(changes.change().key);
       }
+      *at = {part.direction, part.label + 1};
     }
-    return count;
+    return true;
   }
 
  private:
@@ -298,8 +304,8 @@ class MergedRow {
     CopyNeighbours(*part.list.adjacency, part.list.slice.begin + at->given, given,
                    &out->neighbours);
     if (want_edges_) {
-      RETURN_IF_ERROR(edges_.Read(*part.list.adjacency, vertex_, part.list.slice, at->given, given,
-                                  &out->edges));
+      RETURN_IF_ERROR(edges_->Read(*part.list.adjacency, vertex_, part.list.slice, at->given, given,
+                                   &out->edges));
     }
     at->given += given;
     return given == count;
@@ -320,22 +326,17 @@ class MergedRow {
 
   // Of the list of the base, from `from` on, the first end whose neighbour is not before `bits`.
   static uint64_t FirstNotBefore(const Part& part, uint64_t from, uint64_t bits) {
-    uint64_t end = part.list.slice.count;
-    while (from < end) {
-      const uint64_t middle = from + (end - from) / 2;
-      if (part.list.adjacency->NeighbourAt(part.list.slice.begin + middle).bits < bits) {
-        from = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
-    return from;
+    if (part.list.adjacency == nullptr) return from;
+    const ListSlice& slice = part.list.slice;
+    const ListSlice rest{slice.begin + from, slice.count - from};
+    return part.list.adjacency->FirstNotBefore(rest, {bits}) - slice.begin;
   }
 
   StatusOr<uint64_t> EdgeAt(const Part& part, uint64_t index) {
     one_edge_.clear();
     RETURN_IF_ERROR(
-        edges_.Read(*part.list.adjacency, vertex_, part.list.slice, index, 1, &one_edge_));
+        single_.Read(*part.list.adjacency, vertex_, part.list.slice, index, 1, &one_edge_));
+    RETURN_IF_ERROR(single_.Finish(&one_edge_));
     return one_edge_[0].id;
   }
 
@@ -362,22 +363,23 @@ class MergedRow {
   StatusOr<bool> GivePart(const Part& part, uint32_t row, size_t full, MergedResume* at,
                           Expansion* out) {
     SortedChanges::Reader changes = ChangesOf(part.direction);
-    changes.Seek({part.label, at->last_neighbour, at->has_last ? at->last_edge + 1 : 0});
+    changes.Seek(at->Next());
     for (; IsOf(changes, part); changes.Next()) {
       const SortedChanges::Change change = changes.change();
       ASSIGN_OR_RETURN(const bool room, GiveUpTo(part, change, row, full, at, out));
       if (!room) return false;
       if (change.added && !GiveAdded(part, change.key, row, full, out)) return false;
-      at->has_last = true;
-      at->last_neighbour = change.key.first;
-      at->last_edge = change.key.second;
+      at->Pass(change.key);
+      if (!change.added && ++passed_over_ >= kMostPassedOver) return false;
     }
     return GiveBase(part, part.list.slice.count - at->given, row, full, at, out);
   }
 
   const DeltaAt at_;
-  EdgeReader edges_;
+  EdgeReader* const edges_;
+  EdgeReader single_;
   const bool want_edges_;
+  size_t passed_over_ = 0;  // ends that are gone
   VertexRef vertex_;
   std::vector<Part> parts_;
   std::vector<EdgeRef> one_edge_;
@@ -403,9 +405,13 @@ Status SnapshotView::Expand(std::span<const VertexRef> vertices, Direction direc
   const size_t full = FullSize(out->rows.size(), limit);
   WindowLists lists(*snapshots_, direction, labels);
   EdgeReader edges(*snapshots_);
-  MergedRow merged(*snapshots_, at_, want_edges);
+  MergedRow merged(*snapshots_, at_, &edges, want_edges);
+  const auto finish = [&](std::span<const VertexRef> read) -> Status {
+    RETURN_IF_ERROR(edges.Finish(&out->edges));
+    return DamageOf(read);
+  };
   MergedResume merged_at;
-  const bool resumes_merged = cursor->resume_key.size() == sizeof(MergedResume);
+  const bool resumes_merged = MergedResume::IsIn(cursor->resume_key);
   // A row that was begun as clean is: what has touched it since is of later versions.
   bool resumes_clean = !cursor->resume_key.empty() && !resumes_merged;
   if (resumes_merged) {
@@ -414,12 +420,16 @@ Status SnapshotView::Expand(std::span<const VertexRef> vertices, Direction direc
   }
   ASSIGN_OR_RETURN(Resume at, Resume::Decode(cursor->resume_key));
   size_t window_rows = kWindow;
+  const size_t first = cursor->row;
   while (cursor->row < vertices.size()) {
     const size_t window = cursor->row;
     const size_t before = out->rows.size();
     const std::span<const VertexRef> some =
         vertices.subspan(window, std::min(window_rows, vertices.size() - window));
     RETURN_IF_ERROR(lists.Find(some));
+    if (window == first) {
+      Reserve(before + std::min<uint64_t>(lists.num_ends(), full - before), want_edges, out);
+    }
     for (size_t row = 0; row < some.size(); ++row, ++cursor->row, at = {}) {
       if (!std::exchange(resumes_clean, false) && HasChangedEnds(some[row], direction, labels)) {
         merged.Start(some[row], lists, row);
@@ -430,7 +440,7 @@ Status SnapshotView::Expand(std::span<const VertexRef> vertices, Direction direc
           continue;
         }
         cursor->resume_key = merged_at.Encode();
-        return DamageOf(some);
+        return finish(some);
       }
       for (const uint32_t num_lists = lists.NumLists(row); at.list < num_lists;
            ++at.list, at.given = 0) {
@@ -446,15 +456,11 @@ Status SnapshotView::Expand(std::span<const VertexRef> vertices, Direction direc
         at.given += count;
         if (at.given == list.slice.count) continue;
         cursor->resume_key = at.Encode();
-        return DamageOf(some);
+        return finish(some);
       }
     }
-    RETURN_IF_ERROR(DamageOf(some));
-    // So many that, being as these were, half of what there is room for comes of them.
-    const size_t given = out->rows.size() - before;
-    const size_t room = std::min(full - out->rows.size(), kMostWindow * kMostWindow) / 2;
-    const size_t fitting = room * some.size() / std::max<size_t>(given, 1);
-    window_rows = std::clamp(fitting, kWindow, kMostWindow);
+    RETURN_IF_ERROR(finish(some));
+    window_rows = NextWindow(some.size(), out->rows.size() - before, full - out->rows.size());
   }
   cursor->resume_key.clear();
   cursor->done = true;
@@ -478,34 +484,42 @@ Status SnapshotView::CountEnds(std::span<const VertexRef> vertices, Direction di
                                std::vector<int64_t>* out) const {
   DegreeTables tables(*snapshots_, at_, direction, labels);
   WindowLists lists(*snapshots_, direction, labels);
-  MergedRow merged(*snapshots_, at_, /*want_edges=*/false);
+  MergedRow merged(*snapshots_, at_, nullptr, /*want_edges=*/false);
+  MergedResume at;
+  if (MergedResume::IsIn(cursor->resume_key)) {
+    std::memcpy(&at, cursor->resume_key.data(), sizeof(at));
+  }
+  cursor->resume_key.clear();
   std::vector<uint32_t> touched;
   while (cursor->row < vertices.size() && limit > 0) {
     const size_t count = std::min({kMostWindow, limit, vertices.size() - cursor->row});
     const std::span<const VertexRef> some = vertices.subspan(cursor->row, count);
-    size_t looked = 0;
+    const size_t begin = out->size();
     touched.clear();
     ASSIGN_OR_RETURN(const bool told, tables.Tell(some, out, &touched));
     if (!told) RETURN_IF_ERROR(lists.Find(some));
-    for (const uint32_t row : touched) {
-      RETURN_IF_ERROR(lists.Find(some.subspan(row, 1)));
-      merged.Start(some[row], lists, 0);
-      (*out)[out->size() - count + row] = merged.Count(&looked);
-    }
-    for (size_t row = 0; !told && row < count; ++row) {
+    for (uint32_t row = 0; !told && row < count; ++row) {
+      if (HasChangedEnds(some[row], direction, labels)) touched.push_back(row);
       int64_t ends = 0;
-      if (HasChangedEnds(some[row], direction, labels)) {
-        merged.Start(some[row], lists, row);
-        out->push_back(merged.Count(&looked));
-        continue;
-      }
       for (uint32_t i = 0; i < lists.NumLists(row); ++i) {
         ends += static_cast<int64_t>(lists.ListOf(row, i).slice.count);
       }
       out->push_back(ends);
     }
+    for (const uint32_t row : touched) {
+      RETURN_IF_ERROR(lists.Find(some.subspan(row, 1)));
+      merged.Start(some[row], lists, 0);
+      if (!merged.Count(&at, &limit, &cursor->counted)) {
+        out->resize(begin + row);
+        cursor->row += row;
+        cursor->resume_key = at.Encode();
+        return OkStatus();
+      }
+      (*out)[begin + row] = std::exchange(cursor->counted, 0);
+      at = {};
+    }
     cursor->row += count;
-    limit -= std::min(limit, count + looked);
+    limit -= std::min(limit, count);
   }
   cursor->done = cursor->row == vertices.size();
   return OkStatus();

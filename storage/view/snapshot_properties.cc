@@ -7,6 +7,7 @@
 #include "storage/codec/element_id.h"
 #include "storage/codec/records.h"
 #include "storage/view/column_gather.h"
+#include "storage/view/edge_places.h"
 #include "storage/view/snapshot_view.h"
 
 namespace koios::storage {
@@ -16,16 +17,9 @@ namespace {
 struct TableRows {
   uint32_t partition = 0;
   uint32_t set = 0;
-  LabelId label = kNoName;       // of edges
-  std::vector<uint32_t> inputs;  // ascending
-  std::vector<uint64_t> entries;
-};
-
-// What one key gave.
-struct KeyRows {
-  KeyId key = kNoName;
-  std::vector<uint32_t> rows;
-  Column values;
+  LabelId label = kNoName;           // of edges
+  std::span<const uint32_t> inputs;  // ascending
+  std::span<const uint64_t> entries;
 };
 
 // Without those that do not exist.
@@ -36,22 +30,27 @@ std::vector<KeyId> SortedKeys(std::vector<KeyId> keys) {
   return keys;
 }
 
-// Rows by element, and for one element by key.
-void AppendByElement(std::vector<KeyRows> found, size_t num_elements, PropertyRows* out) {
-  std::erase_if(found, [](const KeyRows& one) { return one.rows.empty(); });
-  if (found.empty()) return;
-  if (found.size() == 1 && out->rows.empty()) {
-    out->keys.assign(found[0].rows.size(), found[0].key);
-    out->rows = std::move(found[0].rows);
-    out->values = std::move(found[0].values);
+// Rows by element, and for one element by key. found[k]: of keys[k].
+void AppendByElement(std::vector<PropertyColumn> found, std::span<const KeyId> keys,
+                     size_t num_elements, PropertyRows* out) {
+  std::vector<size_t> some;  // that have anything
+  for (size_t k = 0; k < keys.size(); ++k) {
+    if (!found[k].rows.empty()) some.push_back(k);
+  }
+  if (some.empty()) return;
+  if (some.size() == 1 && out->rows.empty()) {
+    PropertyColumn& only = found[some[0]];
+    out->keys.assign(only.rows.size(), keys[some[0]]);
+    out->rows = std::move(only.rows);
+    out->values = std::move(only.values);
     return;
   }
   std::vector<size_t> next(found.size(), 0);
   for (uint32_t row = 0; row < num_elements; ++row) {
-    for (size_t k = 0; k < found.size(); ++k) {
+    for (const size_t k : some) {
       if (next[k] == found[k].rows.size() || found[k].rows[next[k]] != row) continue;
       out->rows.push_back(row);
-      out->keys.push_back(found[k].key);
+      out->keys.push_back(keys[k]);
       out->values.AppendFrom(found[k].values, next[k]++);
     }
   }
@@ -60,104 +59,60 @@ void AppendByElement(std::vector<KeyRows> found, size_t num_elements, PropertyRo
 // Gathers each of the keys; `column_of` gives a table's column of a key, null: it has none.
 template <typename ColumnOf>
 Status GatherKeys(const std::vector<TableRows>& tables, std::span<const KeyId> keys,
-                  size_t num_elements, const ColumnOf& column_of, PropertyRows* out) {
-  std::vector<KeyRows> found;
+                  size_t num_elements, const ColumnOf& column_of,
+                  std::vector<PropertyColumn>* found) {
+  found->assign(keys.size(), {});
   std::vector<ColumnGather::Part> parts;
   ColumnGather gather;
-  for (const KeyId key : keys) {
+  for (size_t k = 0; k < keys.size(); ++k) {
     parts.clear();
     for (const TableRows& table : tables) {
-      const SnapshotColumn* const column = column_of(table, key);
+      const SnapshotColumn* const column = column_of(table, keys[k]);
       if (column != nullptr) parts.push_back({column, table.inputs, table.entries});
     }
     if (parts.empty()) continue;
-    KeyRows& one = found.emplace_back();
-    one.key = key;
-    RETURN_IF_ERROR(gather.Run(parts, num_elements, &one.rows, &one.values));
+    RETURN_IF_ERROR(gather.Run(parts, num_elements, &(*found)[k].rows, &(*found)[k].values));
   }
-  AppendByElement(std::move(found), num_elements, out);
   return OkStatus();
 }
 
+// `placed` keeps them.
 Status LocateVertices(const SnapshotSet& snapshots, std::span<const VertexRef> vertices,
-                      std::vector<TableRows>* tables) {
-  PlacedRows placed;
-  RETURN_IF_ERROR(placed.Locate(snapshots, vertices));
-  for (const PlacedRows::Group& group : placed.groups()) {
-    const auto inputs = placed.Inputs(group);
-    const auto rows = placed.Rows(group);
-    tables->push_back({group.partition,
-                       group.set,
-                       kNoName,
-                       {inputs.begin(), inputs.end()},
-                       {rows.begin(), rows.end()}});
+                      PlacedRows* placed, std::vector<TableRows>* tables) {
+  RETURN_IF_ERROR(placed->Locate(snapshots, vertices));
+  for (const PlacedRows::Group& group : placed->groups()) {
+    tables->push_back(
+        {group.partition, group.set, kNoName, placed->Inputs(group), placed->Rows(group)});
   }
   return OkStatus();
-}
-
-// Of the edges from the vertex of a row to a neighbour, by the one label, that with the id;
-// kNoPosition: there is none.
-StatusOr<uint64_t> PositionOf(const SnapshotAdjacency& table, uint64_t row, const EdgeRef& edge) {
-  ListSlice list;
-  RETURN_IF_ERROR(table.Lists({&row, 1}, &list));
-  uint64_t begin = list.begin, end = list.begin + list.count;
-  while (begin < end) {
-    const uint64_t middle = begin + (end - begin) / 2;
-    if (table.NeighbourAt(middle) < edge.in) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  // Parallel edges ascend by id.
-  end = list.begin + list.count;
-  while (begin < end) {
-    const uint64_t middle = begin + (end - begin) / 2;
-    uint64_t id = 0;
-    RETURN_IF_ERROR(table.EdgeIds({&middle, 1}, &id));
-    const VertexRef in = table.NeighbourAt(middle);
-    if (in == edge.in && id == edge.id) return middle;
-    if (in < edge.in || (in == edge.in && id < edge.id)) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return kNoPosition;
 }
 
 // Edges that exist, by partition, label set of the out vertex and label.
-Status LocateEdges(const SnapshotSet& snapshots, std::span<const EdgeRef> edges,
+Status LocateEdges(const SnapshotSet& snapshots, std::span<const EdgeRef> edges, EdgePlaces* places,
                    std::vector<TableRows>* tables) {
-  std::vector<VertexRef> out_vertices;
-  out_vertices.reserve(edges.size());
-  for (const EdgeRef& edge : edges) out_vertices.push_back(edge.out);
-  PlacedRows placed;
-  RETURN_IF_ERROR(placed.Locate(snapshots, out_vertices));
-  for (const PlacedRows::Group& group : placed.groups()) {
-    const size_t first = tables->size();
-    const auto inputs = placed.Inputs(group);
-    const auto rows = placed.Rows(group);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const EdgeRef& edge = edges[inputs[i]];
-      const SnapshotAdjacency* const table =
-          snapshots.FindAdjacency(group.partition, group.set, Direction::kOut, edge.label);
-      if (table == nullptr) continue;
-      ASSIGN_OR_RETURN(const uint64_t position, PositionOf(*table, rows[i], edge));
-      if (position == kNoPosition) continue;
-      auto of_label = tables->begin() + static_cast<std::ptrdiff_t>(first);
-      while (of_label != tables->end() && of_label->label != edge.label) ++of_label;
-      if (of_label == tables->end()) {
-        tables->push_back({group.partition, group.set, edge.label, {}, {}});
-        of_label = tables->end() - 1;
-      }
-      of_label->inputs.push_back(inputs[i]);
-      of_label->entries.push_back(position);
-    }
-    RETURN_IF_ERROR(snapshots.Of(group.partition).Damage());
+  RETURN_IF_ERROR(places->FindById(snapshots, edges));
+  for (const EdgePlaces::Group& group : places->groups()) {
+    tables->push_back(
+        {group.partition, group.set, group.label, places->Inputs(group), places->Positions(group)});
   }
   return OkStatus();
 }
+
+// A table's column of a property; null: it has none. Key kNoName would be that of given ids.
+struct VertexColumnOf {
+  const SnapshotSet* snapshots;
+  const SnapshotColumn* operator()(const TableRows& table, KeyId key) const {
+    if (key == kNoName) return nullptr;
+    return snapshots->Of(table.partition).FindVertexColumn(table.set, key);
+  }
+};
+struct EdgeColumnOf {
+  const SnapshotSet* snapshots;
+  const SnapshotColumn* operator()(const TableRows& table, KeyId key) const {
+    if (key == kNoName) return nullptr;
+    return snapshots->Of(table.partition).FindEdgeColumn(table.set, table.label, key);
+  }
+};
 
 // Appends ids: those of `rows`, and of touched rows what `id_of(touched)` gives, and nulls for the
 // elements between them.
@@ -228,6 +183,51 @@ Status MergeTouched(const PropertyRows& base, std::span<const TouchedRow> touche
   return OkStatus();
 }
 
+// Puts `of_touched`, of other rows, into a column.
+void MergeColumn(const PropertyColumn& of_touched, PropertyColumn* column) {
+  if (of_touched.rows.empty()) return;
+  const PropertyColumn base = std::exchange(*column, {});
+  size_t next = 0;
+  const auto copy_to = [&](size_t end) {
+    if (end == next) return;
+    column->rows.insert(column->rows.end(), base.rows.begin() + static_cast<std::ptrdiff_t>(next),
+                        base.rows.begin() + static_cast<std::ptrdiff_t>(end));
+    column->values.AppendRange(base.values, next, end - next);
+    next = end;
+  };
+  for (size_t i = 0; i < of_touched.rows.size(); ++i) {
+    const uint32_t row = of_touched.rows[i];
+    const auto behind = std::lower_bound(base.rows.begin(), base.rows.end(), row);
+    copy_to(static_cast<size_t>(behind - base.rows.begin()));
+    column->rows.push_back(row);
+    column->values.AppendFrom(of_touched.values, i);
+  }
+  copy_to(base.rows.size());
+}
+
+// As MergeTouched, column by column: each record is read once.
+template <typename PropertiesOf>
+Status MergeColumns(std::span<const TouchedRow> touched, std::span<const KeyId> keys,
+                    const PropertiesOf& properties_of, std::vector<PropertyColumn>* columns) {
+  std::vector<PropertyColumn> of_touched(keys.size());
+  for (const TouchedRow& one : touched) {
+    if (one.gone) continue;
+    ASSIGN_OR_RETURN(const std::string_view properties, properties_of(one.record));
+    PropertyReader reader(properties);
+    while (reader.Next()) {
+      const auto key = std::find(keys.begin(), keys.end(), reader.key());
+      if (key == keys.end()) continue;
+      ASSIGN_OR_RETURN(const Value value, reader.value());
+      PropertyColumn& column = of_touched[static_cast<size_t>(key - keys.begin())];
+      column.rows.push_back(one.row);
+      column.values.Append(value);
+    }
+    RETURN_IF_ERROR(reader.status());
+  }
+  for (size_t k = 0; k < keys.size(); ++k) MergeColumn(of_touched[k], &(*columns)[k]);
+  return OkStatus();
+}
+
 StatusOr<std::string_view> PropertiesOfVertex(std::string_view bytes) {
   VertexRecord record;
   RETURN_IF_ERROR(ParseVertexRecord(bytes, &record));
@@ -245,8 +245,9 @@ StatusOr<std::string_view> PropertiesOfEdge(std::string_view bytes) {
 
 Status SnapshotView::VertexIds(std::span<const VertexRef> vertices, Column* out) const {
   const TouchedVertices touched(at_, vertices);
+  PlacedRows placed;
   std::vector<TableRows> tables;
-  RETURN_IF_ERROR(LocateVertices(*snapshots_, touched.clean(), &tables));
+  RETURN_IF_ERROR(LocateVertices(*snapshots_, touched.clean(), &placed, &tables));
   std::vector<ColumnGather::Part> parts;
   for (const TableRows& table : tables) {
     const SnapshotColumn* const ids =
@@ -267,8 +268,9 @@ Status SnapshotView::VertexIds(std::span<const VertexRef> vertices, Column* out)
 
 Status SnapshotView::EdgeIds(std::span<const EdgeRef> edges, Column* out) const {
   const TouchedEdges touched(at_, edges);
+  EdgePlaces places;
   std::vector<TableRows> tables;
-  RETURN_IF_ERROR(LocateEdges(*snapshots_, touched.clean(), &tables));
+  RETURN_IF_ERROR(LocateEdges(*snapshots_, touched.clean(), &places, &tables));
   std::vector<ColumnGather::Part> parts;
   std::vector<uint8_t> exists(edges.size(), 0);
   for (const TableRows& table : tables) {
@@ -306,44 +308,66 @@ Status SnapshotView::EdgeIds(std::span<const EdgeRef> edges, Column* out) const 
 }
 
 Status SnapshotView::VertexProperties(std::span<const VertexRef> vertices,
-                                      std::span<const KeyId> keys, PropertyRows* out) const {
+                                      std::span<const KeyId> asked, PropertyRows* out) const {
   const TouchedVertices touched(at_, vertices);
+  PlacedRows placed;
   std::vector<TableRows> tables;
-  RETURN_IF_ERROR(LocateVertices(*snapshots_, touched.clean(), &tables));
-  std::vector<KeyId> wanted(keys.begin(), keys.end());
+  RETURN_IF_ERROR(LocateVertices(*snapshots_, touched.clean(), &placed, &tables));
+  std::vector<KeyId> keys(asked.begin(), asked.end());
   for (const TableRows& table : tables) {
     const auto all = snapshots_->VertexKeys(table.partition, table.set);
-    if (keys.empty()) wanted.insert(wanted.end(), all.begin(), all.end());
+    if (asked.empty()) keys.insert(keys.end(), all.begin(), all.end());
   }
-  const auto column_of = [this](const TableRows& table, KeyId key) {
-    return snapshots_->Of(table.partition).FindVertexColumn(table.set, key);
-  };
+  keys = SortedKeys(std::move(keys));
+  std::vector<PropertyColumn> found;
+  RETURN_IF_ERROR(
+      GatherKeys(tables, keys, vertices.size(), VertexColumnOf{snapshots_.get()}, &found));
   PropertyRows base;
   PropertyRows* const to = touched.rows().empty() ? out : &base;
-  RETURN_IF_ERROR(
-      GatherKeys(tables, SortedKeys(std::move(wanted)), vertices.size(), column_of, to));
+  AppendByElement(std::move(found), keys, vertices.size(), to);
   if (to == out) return OkStatus();
-  return MergeTouched(base, touched.rows(), keys, &PropertiesOfVertex, out);
+  return MergeTouched(base, touched.rows(), asked, &PropertiesOfVertex, out);
 }
 
-Status SnapshotView::EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+Status SnapshotView::EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> asked,
                                     PropertyRows* out) const {
   const TouchedEdges touched(at_, edges);
+  EdgePlaces places;
   std::vector<TableRows> tables;
-  RETURN_IF_ERROR(LocateEdges(*snapshots_, touched.clean(), &tables));
-  std::vector<KeyId> wanted(keys.begin(), keys.end());
+  RETURN_IF_ERROR(LocateEdges(*snapshots_, touched.clean(), &places, &tables));
+  std::vector<KeyId> keys(asked.begin(), asked.end());
   for (const TableRows& table : tables) {
     const auto all = snapshots_->EdgeKeys(table.partition, table.set, table.label);
-    if (keys.empty()) wanted.insert(wanted.end(), all.begin(), all.end());
+    if (asked.empty()) keys.insert(keys.end(), all.begin(), all.end());
   }
-  const auto column_of = [this](const TableRows& table, KeyId key) {
-    return snapshots_->Of(table.partition).FindEdgeColumn(table.set, table.label, key);
-  };
+  keys = SortedKeys(std::move(keys));
+  std::vector<PropertyColumn> found;
+  RETURN_IF_ERROR(GatherKeys(tables, keys, edges.size(), EdgeColumnOf{snapshots_.get()}, &found));
   PropertyRows base;
   PropertyRows* const to = touched.rows().empty() ? out : &base;
-  RETURN_IF_ERROR(GatherKeys(tables, SortedKeys(std::move(wanted)), edges.size(), column_of, to));
+  AppendByElement(std::move(found), keys, edges.size(), to);
   if (to == out) return OkStatus();
-  return MergeTouched(base, touched.rows(), keys, &PropertiesOfEdge, out);
+  return MergeTouched(base, touched.rows(), asked, &PropertiesOfEdge, out);
+}
+
+Status SnapshotView::VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                                   std::vector<PropertyColumn>* out) const {
+  const TouchedVertices touched(at_, vertices);
+  PlacedRows placed;
+  std::vector<TableRows> tables;
+  RETURN_IF_ERROR(LocateVertices(*snapshots_, touched.clean(), &placed, &tables));
+  RETURN_IF_ERROR(GatherKeys(tables, keys, vertices.size(), VertexColumnOf{snapshots_.get()}, out));
+  return MergeColumns(touched.rows(), keys, &PropertiesOfVertex, out);
+}
+
+Status SnapshotView::EdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                                 std::vector<PropertyColumn>* out) const {
+  const TouchedEdges touched(at_, edges);
+  EdgePlaces places;
+  std::vector<TableRows> tables;
+  RETURN_IF_ERROR(LocateEdges(*snapshots_, touched.clean(), &places, &tables));
+  RETURN_IF_ERROR(GatherKeys(tables, keys, edges.size(), EdgeColumnOf{snapshots_.get()}, out));
+  return MergeColumns(touched.rows(), keys, &PropertiesOfEdge, out);
 }
 
 }  // namespace koios::storage

@@ -8,6 +8,7 @@
 
 #include "storage/codec/element_id.h"
 #include "storage/codec/records.h"
+#include "storage/view/window_lists.h"
 
 namespace koios::storage {
 namespace {
@@ -75,19 +76,12 @@ class IdLookup {
 
 }  // namespace
 
-std::vector<LabelId> WantedLabels(std::span<const LabelId> labels) {
-  std::vector<LabelId> wanted(labels.begin(), labels.end());
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  if (!wanted.empty() && wanted.front() == kNoName) wanted.erase(wanted.begin());
-  return wanted;
-}
-
 Status SnapshotView::ScanLocals(uint32_t partition, uint32_t set, LabelId label, uint64_t* next,
                                 size_t limit, std::vector<uint64_t>* locals) const {
   const PartitionSnapshot& snapshot = snapshots_->Of(partition);
   const size_t full = FullSize(locals->size(), limit);
   const size_t before = locals->size();
+  size_t passed = 0;
   std::vector<uint64_t> base;
   std::optional<SortedChanges::Reader> changes;
   if (delta_ != nullptr && !delta_->Of(partition).empty()) {
@@ -110,7 +104,12 @@ Status SnapshotView::ScanLocals(uint32_t partition, uint32_t set, LabelId label,
       if (locals->size() == full) break;
       if (at < base.size() && base[at] == change.key.first) ++at;  // it was dropped
       const bool wanted = label == kNoName || change.key.second == label;
-      if (change.added && wanted) locals->push_back(change.key.first);
+      if (change.added && wanted) {
+        locals->push_back(change.key.first);
+      } else if (++passed == kMostPassedOver) {
+        *next = change.key.first + 1;
+        return OkStatus();
+      }
     }
     const size_t rest = std::min(base.size() - at, full - locals->size());
     const auto first = base.begin() + static_cast<std::ptrdiff_t>(at);
@@ -168,8 +167,8 @@ Status SnapshotView::ScanEdges(uint32_t partition, std::span<const LabelId> labe
   std::vector<uint64_t> locals;
   std::vector<VertexRef> vertices;
   uint64_t next = cursor->row;
-  while (next < kEndOfScan) {
-    if (out->size() == full) return OkStatus();
+  for (uint64_t passed = 0; next < kEndOfScan; passed += next - cursor->row, cursor->row = next) {
+    if (out->size() == full || passed >= kMostPassedOver) return OkStatus();
     locals.clear();
     vertices.clear();
     RETURN_IF_ERROR(ScanLocals(partition, kNoSet, kNoName, &next, kScannedVertices, &locals));
@@ -187,7 +186,6 @@ Status SnapshotView::ScanEdges(uint32_t partition, std::span<const LabelId> labe
       cursor->resume_key = std::move(of_vertices.resume_key);
       return OkStatus();
     }
-    cursor->row = next;
     cursor->resume_key.clear();
   }
   cursor->done = true;

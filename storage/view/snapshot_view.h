@@ -31,6 +31,7 @@ class SnapshotView final : public GraphView {
   const Schema& schema() const override { return truth_->schema(); }
   uint32_t PartitionOfId(const Value& id) const override { return truth_->PartitionOfId(id); }
 
+  const SnapshotSet& snapshots() const { return *snapshots_; }
   // What it is to agree with, of the same version.
   const GraphView& truth() const { return *truth_; }
 
@@ -54,6 +55,9 @@ class SnapshotView final : public GraphView {
   Status CountEnds(std::span<const VertexRef> vertices, Direction direction,
                    std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
                    std::vector<int64_t>* out) const override;
+  Status CountBetween(const VertexPairs& pairs, Direction direction,
+                      std::span<const LabelId> labels, int64_t enough, BetweenCursor* cursor,
+                      size_t limit, std::vector<int64_t>* out) const override;
   Status VertexLabels(std::span<const VertexRef> vertices,
                       std::vector<LabelId>* out) const override;
   Status VertexIds(std::span<const VertexRef> vertices, Column* out) const override;
@@ -62,6 +66,10 @@ class SnapshotView final : public GraphView {
                           PropertyRows* out) const override;
   Status EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
                         PropertyRows* out) const override;
+  Status VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                       std::vector<PropertyColumn>* out) const override;
+  Status EdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                     std::vector<PropertyColumn>* out) const override;
 
  private:
   Status DamageOf(std::span<const VertexRef> vertices) const;
@@ -78,8 +86,5 @@ class SnapshotView final : public GraphView {
   const std::shared_ptr<const GraphView> truth_;
   const DeltaAt at_;
 };
-
-// The labels that a caller asks for: ascending, each once, without names that do not exist.
-std::vector<LabelId> WantedLabels(std::span<const LabelId> labels);
 
 }  // namespace koios::storage

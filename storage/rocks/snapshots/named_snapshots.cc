@@ -7,6 +7,7 @@
 
 #include "core/log.h"
 #include "storage/disk/files.h"
+#include "storage/store_errors.h"
 
 namespace koios::storage {
 
@@ -41,6 +42,23 @@ StatusOr<uint64_t> NextSnapshotNumber(const std::string& folder, const NamedSnap
   return next;
 }
 
+namespace {
+
+// Files have room for what views do not read yet.
+Status CheckReadable(const PartitionSnapshot& snapshot) {
+  for (const LabelSet& set : snapshot.label_sets()) {
+    if (set.labels.size() != 1) return OfNewerVersion("vertices with several labels");
+  }
+  for (const auto& [name, column] : snapshot.columns()) {
+    if (column->has_several() || name.index == SectionIndex::kValue) {
+      return OfNewerVersion("several values of a property");
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
 StatusOr<std::shared_ptr<const SnapshotSet>> OpenSnapshotSet(const std::string& folder,
                                                              uint64_t version,
                                                              const NamedSnapshots& named,
@@ -53,6 +71,7 @@ StatusOr<std::shared_ptr<const SnapshotSet>> OpenSnapshotSet(const std::string& 
       continue;
     }
     ASSIGN_OR_RETURN(auto one, PartitionSnapshot::Open(folder, partition, file));
+    RETURN_IF_ERROR(CheckReadable(*one));
     opened.push_back(std::move(one));
   }
   return std::make_shared<const SnapshotSet>(version, std::move(opened));

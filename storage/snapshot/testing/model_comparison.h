@@ -180,6 +180,7 @@ class ModelComparison {
     if (lengths) wrong = lengths->Of(place.row, &wrong) != list.count || wrong;
     Expect(list.count == expected.size() && !wrong, "degree of " + Name(ref));
     if (list.count != expected.size()) return OkStatus();
+    RETURN_IF_ERROR(CompareSearches(ref, *lists, list, expected));
     for (uint64_t i = 0; i < list.count; ++i) {
       const uint64_t position = list.begin + i;
       Expect(lists->NeighbourAt(position) == expected[i].first, "neighbour of " + Name(ref));
@@ -194,6 +195,32 @@ class ModelComparison {
       if (out.adjacency == nullptr) continue;
       RETURN_IF_ERROR(
           CompareEdge(expected[i].second, *out.adjacency, Of(expected[i].first), out.position));
+    }
+    return OkStatus();
+  }
+
+  // Searches in a list, and the ids of stretches of it.
+  Status CompareSearches(VertexRef ref, const SnapshotAdjacency& lists, const ListSlice& list,
+                         const std::vector<std::pair<VertexRef, uint64_t>>& expected) {
+    for (const auto& [neighbour, id] : expected) {
+      for (const VertexRef sought : {neighbour, VertexRef{neighbour.bits + 1}}) {
+        const auto range =
+            std::equal_range(expected.begin(), expected.end(), std::pair(sought, uint64_t{0}),
+                             [](const auto& a, const auto& b) { return a.first < b.first; });
+        const uint64_t first = lists.FirstNotBefore(list, sought);
+        Expect(first - list.begin == static_cast<uint64_t>(range.first - expected.begin()) &&
+                   lists.CountFrom(list, first, sought) ==
+                       static_cast<uint64_t>(range.second - range.first),
+               "neighbours found of " + Name(ref));
+      }
+    }
+    if (lists.name().index != SectionIndex::kOut) return OkStatus();
+    std::vector<uint64_t> ids(list.count);
+    for (const uint64_t skipped : {uint64_t{0}, list.count / 2}) {
+      RETURN_IF_ERROR(lists.EdgeIdsFrom(list.begin + skipped, list.count - skipped, ids.data()));
+      for (uint64_t i = skipped; i < list.count; ++i) {
+        Expect(ids[i - skipped] == expected[i].second, "ids of edges of " + Name(ref));
+      }
     }
     return OkStatus();
   }

@@ -62,6 +62,16 @@ inline Expansion WholeExpansion(const GraphView& view, std::span<const VertexRef
   return all;
 }
 
+inline std::vector<int64_t> WholeCount(const GraphView& view, const VertexPairs& pairs,
+                                       Direction direction, std::span<const LabelId> labels,
+                                       int64_t enough, size_t limit) {
+  std::vector<int64_t> counts;
+  for (BetweenCursor cursor; !cursor.done;) {
+    EXPECT_TRUE(view.CountBetween(pairs, direction, labels, enough, &cursor, limit, &counts).ok());
+  }
+  return counts;
+}
+
 inline void ExpectSameProperties(const PropertyRows& a, const PropertyRows& b) {
   EXPECT_EQ(a.rows, b.rows);
   EXPECT_EQ(a.keys, b.keys);
@@ -124,6 +134,17 @@ inline void ExpectSameEnds(const GraphView& a, const GraphView& b, const Known& 
           EXPECT_EQ(parts.edges[i].label, whole.edges[i].label);
         }
       }
+      // Those that are neighbours, and as many that need not be.
+      std::vector<VertexRef> here, there;
+      for (size_t i = 0; i < whole.rows.size(); ++i) {
+        for (const size_t other : {i, (i * 7 + 3) % whole.rows.size()}) {
+          here.push_back(known.vertices[whole.rows[i]]);
+          there.push_back(whole.neighbours[other]);
+        }
+      }
+      const auto counts = WholeCount(b, {here, there}, direction, labels, 100, 1 << 20);
+      EXPECT_EQ(WholeCount(a, {here, there}, direction, labels, 100, 1 << 20), counts);
+      EXPECT_EQ(WholeCount(a, {here, there}, direction, labels, 100, 3), counts);
       std::vector<int64_t> degrees_a, degrees_b;
       ASSERT_TRUE(a.Degrees(known.vertices, direction, labels, &degrees_a).ok());
       ASSERT_TRUE(b.Degrees(known.vertices, direction, labels, &degrees_b).ok());

@@ -1,0 +1,175 @@
+"""Koios: `koios serve` on the loaded folder, asked over gRPC. The time is until the last message is
+there; what the summary says that it took is told too."""
+import os
+import shutil
+import subprocess
+import time
+
+import grpc
+from driver import environment
+from driver.client import Client, value_of
+from driver.server import DataFolder, Server
+from peer import GRACE_SECONDS, Gone, LOAD_SECONDS, Peer, PeerError, Reply, TimedOut, Watch
+from proto import service_pb2
+
+_MEMBERS = ("longs", "ints", "doubles", "bools", "strings")
+
+
+def plain(value):
+    """The value of a row in Python's own."""
+    kind = value.WhichOneof("kind")
+    if kind == "map_value":
+        return {plain(e.key): plain(e.value) for e in value.map_value.entries}
+    if kind in ("list_value", "set_value"):
+        return [plain(x) for x in getattr(value, kind).items]
+    return None if kind == "null" else getattr(value, kind)
+
+
+def rows_of(batch):
+    column = batch.WhichOneof("column")
+    if column is None:
+        return []
+    if column in _MEMBERS:
+        rows = list(getattr(batch, column).values)
+    else:
+        rows = [plain(x) for x in getattr(batch, column).items]
+    if batch.bulk:
+        rows = [row for row, bulk in zip(rows, batch.bulk) for _ in range(bulk)]
+    return rows
+
+
+class _Folder:
+    """What driver.server.Server asks of a data folder."""
+
+    def __init__(self, binary, path, folder):
+        self.binary, self.path, self._folder = binary, path, folder
+
+    def file(self, name):
+        return os.path.join(self._folder, "koios-" + name)
+
+
+class Koios(Peer):
+    name, title, how = "koios", "Koios", "over gRPC, from Python"
+    language = "gremlin"
+    workers = 0  # one per processor
+
+    def __init__(self, data, options):
+        super().__init__(data, options)
+        self.folder = os.path.join(data.folder, "koios")
+        self.server = self.client = self.watch = None
+
+    def load(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        command = [self.options.koios, "import", "--data", self.folder, "--progress", "none"]
+        if self.data.kind == "rmat":
+            command += ["--nodes", "node=" + self.data.csv("vertices.csv"),
+                        "--edges", "link=" + self.data.csv("edges.csv")]
+        else:
+            command += ["--nodes", self.data.source, "--edges", self.data.source, "--mapping",
+                        os.path.join(environment.PROJECT, "import", "mappings", "ldbc-snb.yaml")]
+        started = time.monotonic()
+        done = subprocess.run(command, capture_output=True, text=True, check=False,
+                              timeout=LOAD_SECONDS)
+        if done.returncode != 0:
+            raise PeerError("the import failed: " + done.stderr[-300:])
+        return time.monotonic() - started
+
+    def open(self):
+        self.close()
+        self._serve(self.folder)
+
+    def _serve(self, path):
+        folder = _Folder(self.options.koios, path, self.data.folder)
+        try:
+            self.server = Server(folder, self.workers)
+        except SystemExit as e:
+            raise PeerError(str(e)) from None
+        self.watch = Watch(self.server.process, self.options.memory_bytes)
+        self.client = Client(self.server.address)
+
+    def ask(self, text, parameters, seconds, profile=False):
+        if self.server is None:
+            self.open()
+        request = service_pb2.SubmitRequest(query=text, timeout_ms=int(seconds * 1000),
+                                            mode=service_pb2.PROFILE if profile else 0)
+        for name, x in parameters.items():
+            request.parameters[name].CopyFrom(value_of(x))
+        batches, summary = [], None
+        started = time.perf_counter()
+        try:
+            for message in self.client.stub.Submit(request, timeout=seconds + GRACE_SECONDS):
+                if message.HasField("batch"):
+                    batches.append(message.batch)
+                else:
+                    summary = message.summary
+            took = time.perf_counter() - started
+        except grpc.RpcError as e:
+            self._fail(e)
+        if profile:
+            return summary
+        return Reply([row for batch in batches for row in rows_of(batch)], took,
+                     summary.elapsed_us / 1e6)
+
+    def _fail(self, error):
+        if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
+            raise TimedOut("no answer in time") from None
+        if self.server.process.poll() is not None:
+            reason = "out of memory" if self.watch.exceeded else "it ended"
+            self.close()
+            raise Gone(reason) from None
+        raise PeerError("%s %s" % (error.code().name, error.details())) from None
+
+    def rows_touched(self, text, parameters, seconds):
+        """What all operators handed out, as profile() tells it."""
+        summary = self.ask(text, parameters, seconds, profile=True)
+        return sum(x.rows_out for x in summary.profile)
+
+    def work(self, kind, connections, seconds):
+        """By koios_connections; commits on an empty graph of their own."""
+        if not self.options.connections:
+            return None
+        try:
+            if kind == "commit":
+                self.close()
+                with DataFolder(self.options.koios) as data:
+                    self._serve(data.path)
+                    try:
+                        return self._connections("commit", connections, seconds)
+                    finally:
+                        self.close()
+            if self.server is None:
+                self.open()
+            return self._connections("read", connections, seconds, str(1 << self.data.scale))
+        except subprocess.SubprocessError as e:
+            raise PeerError(str(e)) from None
+
+    def _connections(self, kind, connections, seconds, *more):
+        return run_connections(self.options.connections, kind, self.server.address, connections,
+                               seconds, *more)
+
+    def pid(self):
+        return self.server.process.pid if self.server else None
+
+    def close(self):
+        if self.client is not None:
+            self.client.close()
+        if self.server is not None:
+            self.server.stop()
+        self.server = self.client = None
+
+
+class KoiosOneWorker(Koios):
+    name, title = "koios1", "Koios, 1 worker"
+    workers = 1
+
+    def loaded(self):
+        return {}
+
+
+def run_connections(program, kind, place, connections, seconds, *more):
+    done = subprocess.run([program, kind, place, str(connections), str(seconds), *more],
+                          capture_output=True, text=True, check=False, timeout=seconds + 60)
+    if done.returncode != 0:
+        raise PeerError(done.stderr.strip()[:300])
+    rate, median, p95 = (float(x) for x in done.stdout.split())
+    return {"rate": rate, "median": median / 1e6, "p95": p95 / 1e6}

@@ -1,0 +1,6 @@
+"""TinkerGraph."""
+from peer import Peer
+
+
+class TinkerGraph(Peer):
+    name = "tinkergraph"

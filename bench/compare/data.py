@@ -11,7 +11,7 @@ from driver import environment
 BUCKETS = 100
 _BUCKET_STEP = 7919  # as in limit.cc
 
-# label: columns and their types. An id is unique in its label.
+# label: columns and their types. An id is unique in its label; the kind of a message is a label too.
 _SNB_NODES = {
     "Place": "id:long name:string url:string type:string",
     "Organisation": "id:long type:string name:string url:string",
@@ -21,7 +21,7 @@ _SNB_NODES = {
               "creationDate:long locationIP:string browserUsed:string language:strings "
               "email:strings",
     "Forum": "id:long title:string creationDate:long",
-    "Message": "id:long post:bool imageFile:string creationDate:long locationIP:string "
+    "Message": "id:long kind:string post:bool imageFile:string creationDate:long locationIP:string "
                "browserUsed:string language:string content:string length:int",
 }
 # (type, from, to, columns, files)
@@ -76,8 +76,15 @@ class DataSet:
         subprocess.run([koios, "generate", "rmat", "--scale", str(self.scale), "--out",
                         self.csv()], stdout=subprocess.DEVNULL, check=True)
         vertices, edges = self.csv("vertices.csv"), self.csv("edges.csv")
+        made = edges + ".made"
+        os.rename(edges, made)
+        with open(made, "rb") as old, open(edges, "wb") as f:
+            old.readline()
+            f.write(b":START_ID,:END_ID\n")
+            shutil.copyfileobj(old, f, 1 << 20)
+        os.unlink(made)
         with open(vertices, "w", encoding="utf-8") as f:
-            f.write("~id,bucket:Int,name:String\n")
+            f.write("id:ID,bucket:int,name\n")
             for v in range(1 << self.scale):
                 f.write("%d,%d,n%d\n" % (v, v * _BUCKET_STEP % BUCKETS, v))
         return _finish(",", [("node", "id:long bucket:int name:string", vertices)],
@@ -87,15 +94,16 @@ class DataSet:
         nodes = []
         for label, columns in _SNB_NODES.items():
             path = self.csv(label + ".csv")
+            header = _node_header(label, columns)
             if label == "Message":
-                self._messages(path, columns)
+                self._messages(path, header)
             else:
-                self._join(path, columns, [label.lower()])
+                self._join(path, header, [label.lower()])
             nodes.append((label, columns, path))
         edges = []
         for kind, tail, head, columns, files in _SNB_EDGES:
             path = self.csv("%s_%s_%s.csv" % (tail, kind, head))
-            self._join(path, ("from:long to:long " + columns).strip(), files.split())
+            self._join(path, _edge_header(tail, head, columns), files.split())
             edges.append((kind, tail, head, columns, path))
         return _finish("|", nodes, edges)
 
@@ -107,21 +115,21 @@ class DataSet:
                     next(process.stdout)
                     yield from process.stdout
 
-    def _join(self, path, columns, tables):
+    def _join(self, path, header, tables):
         with open(path, "wb") as f:
-            f.write(_header(columns))
+            f.write(header)
             for table in tables:
                 f.writelines(self._lines(table))
 
-    def _messages(self, path, columns):
+    def _messages(self, path, header):
         with open(path, "wb") as f:
-            f.write(_header(columns))
+            f.write(header)
             for line in self._lines("post"):
                 number, rest = line.split(b"|", 1)
-                f.write(number + b"|true|" + rest)
+                f.write(number + b"|Post|true|" + rest)
             for line in self._lines("comment"):
                 number, time, place, browser, rest = line.split(b"|", 4)
-                f.write(b"|".join((number, b"false|", time, place, browser, b"", rest)))
+                f.write(b"|".join((number, b"Comment|false|", time, place, browser, b"", rest)))
 
     def csv_bytes(self):
         return sum(os.path.getsize(x["file"]) for x in self.spec["nodes"] + self.spec["edges"])
@@ -130,8 +138,22 @@ class DataSet:
         return self.spec["num_vertices"] + self.spec["num_edges"]
 
 
+# Headers are neo4j-admin's; the others take the names from the spec.
+_HEADER_TYPES = {"long": ":long", "int": ":int", "bool": ":boolean", "string": "", "strings": ""}
+
+
 def _header(columns):
-    return "|".join(x.split(":")[0] for x in columns.split()).encode() + b"\n"
+    return [name + _HEADER_TYPES[kind] for name, kind in _columns(columns)]
+
+
+def _node_header(label, columns):
+    names = ["id:ID(%s)" % label] + [":LABEL" if x == "kind" else x for x in _header(columns)[1:]]
+    return "|".join(names).encode() + b"\n"
+
+
+def _edge_header(tail, head, columns):
+    names = [":START_ID(%s)" % tail, ":END_ID(%s)" % head] + _header(columns)
+    return "|".join(names).encode() + b"\n"
 
 
 def _columns(text):

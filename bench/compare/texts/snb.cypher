@@ -5,7 +5,9 @@ RETURN p.firstName, p.lastName, p.birthday, p.locationIP, p.browserUsed, c.id, p
 // is2
 MATCH (p:Person {id: $personId})<-[:hasCreator]-(m:Message)
 WITH m ORDER BY m.creationDate DESC, m.id DESC LIMIT 10
-MATCH (m)-[:replyOf*0..30]->(r:Message)-[:hasCreator]->(a:Person) WHERE r.post
+OPTIONAL MATCH (m)-[e:replyOf* SHORTEST 1..30]->(r:Message) WHERE r.post
+WITH m, coalesce(r.id, m.id) AS root
+MATCH (r:Message {id: root})-[:hasCreator]->(a:Person)
 RETURN m.id AS id, coalesce(m.imageFile, m.content, ''), m.creationDate AS time, r.id, a.id,
        a.firstName, a.lastName
 ORDER BY time DESC, id DESC
@@ -48,14 +50,13 @@ ORDER BY time DESC, id LIMIT 20
 // ic3
 MATCH (p:Person {id: $personId})-[:knows*1..2]-(f:Person) WHERE f.id <> $personId
 WITH DISTINCT f
-MATCH (f)-[:isLocatedIn]->(:Place)-[:isPartOf]->(h:Place)
+MATCH (c:Place)<-[:isLocatedIn]-(m:Message)-[:hasCreator]->(f),
+      (f)-[:isLocatedIn]->(:Place)-[:isPartOf]->(h:Place)
 WHERE h.name <> $countryXName AND h.name <> $countryYName
-WITH f
-MATCH (f)<-[:hasCreator]-(m:Message)-[:isLocatedIn]->(c:Place)
-WHERE m.creationDate >= $startDate AND m.creationDate < $endDate
+  AND m.creationDate >= $startDate AND m.creationDate < $endDate
   AND (c.name = $countryXName OR c.name = $countryYName)
-WITH f, sum(CASE WHEN c.name = $countryXName THEN 1 ELSE 0 END) AS x,
-     sum(CASE WHEN c.name = $countryYName THEN 1 ELSE 0 END) AS y
+WITH f, CAST(sum(CASE WHEN c.name = $countryXName THEN 1 ELSE 0 END) AS INT64) AS x,
+     CAST(sum(CASE WHEN c.name = $countryYName THEN 1 ELSE 0 END) AS INT64) AS y
 WHERE x > 0 AND y > 0
 RETURN f.id AS id, f.firstName, f.lastName, x, y, x + y AS n ORDER BY n DESC, id LIMIT 20
 // ic4
@@ -81,10 +82,12 @@ MATCH (m)-[:hasTag]->(t:Tag) WHERE t.name <> $tagName
 RETURN t.name AS name, count(*) AS n ORDER BY n DESC, name LIMIT 10
 // ic7
 MATCH (p:Person {id: $personId})<-[:hasCreator]-(m:Message)<-[l:likes]-(f:Person)
-WITH p, f, max(l.creationDate) AS latest ORDER BY latest DESC, f.id LIMIT 20
-MATCH (p)<-[:hasCreator]-(m:Message)<-[l:likes]-(f) WHERE l.creationDate = latest
-WITH p, f, latest, min(m.id) AS first
-MATCH (p)<-[:hasCreator]-(m:Message) WHERE m.id = first
+WITH f.id AS friend, max(l.creationDate) AS latest ORDER BY latest DESC, friend LIMIT 20
+MATCH (p:Person {id: $personId})<-[:hasCreator]-(m:Message)<-[l:likes]-(f:Person)
+WHERE l.creationDate = latest AND f.id = friend
+WITH friend, latest, min(m.id) AS first
+MATCH (p:Person {id: $personId})<-[:hasCreator]-(m:Message)<-[l:likes]-(f:Person)
+WHERE m.id = first AND f.id = friend AND l.creationDate = latest
 RETURN f.id AS id, f.firstName, f.lastName, latest, m.id, coalesce(m.imageFile, m.content, ''),
        (latest - m.creationDate) / 60000, NOT EXISTS { MATCH (f)-[:knows]-(p) }
 ORDER BY latest DESC, id
@@ -109,9 +112,13 @@ WHERE (date_part('month', born) = $month AND date_part('day', born) >= 21)
 MATCH (f)-[:isLocatedIn]->(c:Place)
 WITH p, f, c
 OPTIONAL MATCH (f)<-[:hasCreator]-(m:Message) WHERE m.post
-WITH f, c, m, EXISTS { MATCH (m)-[:hasTag]->(:Tag)<-[:hasInterest]-(p) } AS liked
+WITH p, f, c, m
+OPTIONAL MATCH (m)-[:hasTag]->(t:Tag)<-[:hasInterest]-(p)
+WITH f, c, m, count(t.id) AS common
+WITH f, c, m.id AS message, common
 RETURN f.id AS id, f.firstName, f.lastName,
-       sum(CASE WHEN m.id IS NULL THEN 0 WHEN liked THEN 1 ELSE -1 END) AS score, f.gender, c.name
+       CAST(sum(CASE WHEN message IS NULL THEN 0 WHEN common > 0 THEN 1 ELSE -1 END) AS INT64) AS score,
+       f.gender, c.name
 ORDER BY score DESC, id LIMIT 10
 // ic11
 MATCH (p:Person {id: $personId})-[:knows*1..2]-(f:Person) WHERE f.id <> $personId
@@ -141,4 +148,4 @@ WITH ids, ids[i] AS x, ids[i + 1] AS y
 OPTIONAL MATCH (p:Person)<-[:hasCreator]-(r:Message)-[:replyOf]->(m:Message)-[:hasCreator]->(q:Person)
 WHERE (p.id = x AND q.id = y) OR (p.id = y AND q.id = x)
 WITH ids, sum(CASE WHEN m.id IS NULL THEN 0.0 WHEN m.post THEN 1.0 ELSE 0.5 END) AS weight
-RETURN ids, weight ORDER BY weight DESC, ids
+RETURN ids, weight ORDER BY weight DESC

@@ -11,7 +11,7 @@ from driver import environment
 BUCKETS = 100
 _BUCKET_STEP = 7919  # as in limit.cc
 
-# label: columns and their types. An id is unique in its label; the kind of a message is a label too.
+# label: columns and their types. An id is unique in its label; a message's kind is a label too.
 _SNB_NODES = {
     "Place": "id:long name:string url:string type:string",
     "Organisation": "id:long type:string name:string url:string",

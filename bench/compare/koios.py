@@ -9,7 +9,8 @@ import grpc
 from driver import environment
 from driver.client import Client, value_of
 from driver.server import DataFolder, Server
-from peer import GRACE_SECONDS, Gone, LOAD_SECONDS, Peer, PeerError, Reply, TimedOut, Watch
+from peer import (GRACE_SECONDS, LOAD_SECONDS, Gone, Peer, PeerError, Reply, TimedOut, Watch,
+                  tied)
 from proto import service_pb2
 
 _MEMBERS = ("longs", "ints", "doubles", "bools", "strings")
@@ -81,7 +82,7 @@ class Koios(Peer):
     def _serve(self, path):
         folder = _Folder(self.options.koios, path, self.data.folder)
         try:
-            self.server = Server(folder, self.workers)
+            self.server = Server(folder, self.workers, prefix=tied([]))
         except SystemExit as e:
             raise PeerError(str(e)) from None
         self.watch = Watch(self.server.process, self.options.memory_bytes)

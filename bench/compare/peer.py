@@ -3,6 +3,7 @@ of every request, which is ended whatever happens."""
 import json
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import threading
@@ -44,6 +45,12 @@ def resident(pid):
     return 0
 
 
+def tied(command):
+    """The command of a process that ends when the driver does, however that ends."""
+    tie = shutil.which("setpriv")
+    return [tie, "--pdeathsig", "KILL", *command] if tie else command
+
+
 class Watch:
     """Ends a process that has more memory than it may."""
 
@@ -72,7 +79,8 @@ class LineProcess:
     def __init__(self, command, limit_bytes, log, folder=None):
         with open(log, "ab") as errors:
             self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=folder)
+                tied(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+                cwd=folder)
         self.watch = Watch(self.process, limit_bytes)
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.process.stdout, selectors.EVENT_READ)
@@ -153,7 +161,8 @@ class Peer:
         if os.path.exists(note):
             os.unlink(note)
         seconds = self.load()
-        facts = {"load_seconds": seconds, "disk_bytes": disk_bytes(self.folder)}
+        facts = {"load_seconds": seconds,
+                 "disk_bytes": disk_bytes(self.folder) if self.survives else 0}
         with open(note, "w", encoding="utf-8") as f:
             json.dump(facts, f)
         return facts

@@ -50,7 +50,8 @@ def write(path, results):
         decade *= 10
     y = TOP
     for key, bars in rows:
-        lines.append(_text(LEFT - 8, y + len(bars) * BAR / 2 + 4, report.NAMES.get(key, key), "end"))
+        name = report.NAMES.get(key, key)
+        lines.append(_text(LEFT - 8, y + len(bars) * BAR / 2 + 4, name, "end"))
         for peer, seconds in bars:
             end = _place(seconds, top)
             lines.append('<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>' % (

@@ -152,8 +152,8 @@ def _topology(results):
     limit = results.facts.get("limit1", {}).get("edge_bytes")
     if not files:
         return []
-    text = "- Koios' snapshots, both directions of the edges and all properties: %.1f bytes an edge" % (
-        sum(disk_bytes(x) for x in files) / edges)
+    text = "- Koios' snapshots, both directions of the edges and all properties: " \
+        "%.1f bytes an edge" % (sum(disk_bytes(x) for x in files) / edges)
     return [text + ("; the limit's two directions: %.1f" % limit if limit else "")]
 
 
@@ -188,8 +188,8 @@ def _workers(results):
     if not lines:
         return []
     met = sum(x >= TWO_WORKERS for _, x in lines)
-    return ["- all workers against one, of queries that take one %.0f ms or more (target %.1f): %s; "
-            "%d of %d met" % (1000 * HEAVY_SECONDS, TWO_WORKERS, ", ".join(
+    return ["- all workers against one, of queries that take one worker %.0f ms or more (target "
+            "%.1f): %s; %d of %d met" % (1000 * HEAVY_SECONDS, TWO_WORKERS, ", ".join(
                 "%s %.2f" % x for x in lines), met, len(lines))]
 
 
@@ -231,10 +231,11 @@ def _machine():
 
 def markdown(done, command, seconds):
     """done: Results of every data set."""
-    lines = ["# Koios beside others", "", "`%s` on %s; %.0f s in all. compare/README.md says what is "
-             "measured and how." % (command, _machine(), seconds), "",
-             "Milliseconds: the median and, in brackets, the 95th percentile of the runs, which are "
-             "fewer than 10 where it says so."]
+    lines = ["# Koios beside others", "",
+             "`%s` on %s; %.0f s in all. compare/README.md says what is measured and how." % (
+                 command, _machine(), seconds), "",
+             "Milliseconds: the median and, in brackets, the 95th percentile of the runs, whose "
+             "number is told where it is below 10."]
     for results in done:
         spec = results.data.spec
         lines += ["", "## %s: %d vertices, %d edges" % (

@@ -106,16 +106,15 @@ ORDER BY time DESC, id LIMIT 20
 // ic10
 MATCH (p:Person {id: $personId})-[:knows]-(:Person)-[:knows]-(f:Person)
 WHERE f.id <> $personId AND NOT EXISTS { MATCH (p)-[:knows]-(f) }
-WITH DISTINCT p, f, epoch_ms(f.birthday) AS born
+WITH DISTINCT f, epoch_ms(f.birthday) AS born
 WHERE (date_part('month', born) = $month AND date_part('day', born) >= 21)
    OR (date_part('month', born) = $month % 12 + 1 AND date_part('day', born) <= 21)
 MATCH (f)-[:isLocatedIn]->(c:Place)
-WITH p, f, c
+WITH f, c
 OPTIONAL MATCH (f)<-[:hasCreator]-(m:Message) WHERE m.post
-WITH p, f, c, m
-OPTIONAL MATCH (m)-[:hasTag]->(t:Tag)<-[:hasInterest]-(p)
-WITH f, c, m, count(t.id) AS common
-WITH f, c, m.id AS message, common
+WITH f, c, m
+OPTIONAL MATCH (m)-[:hasTag]->(t:Tag)<-[:hasInterest]-(p:Person {id: $personId})
+WITH f, c, m.id AS message, count(t.id) AS common
 RETURN f.id AS id, f.firstName, f.lastName,
        CAST(sum(CASE WHEN message IS NULL THEN 0 WHEN common > 0 THEN 1 ELSE -1 END) AS INT64) AS score,
        f.gender, c.name

@@ -1,5 +1,7 @@
-// koios_connections: what many connections get done at once. Prints operations a second and the
-// median and 95th percentile in microseconds.
+// koios_connections: Koios as a client in C++ sees it.
+//   ask ADDRESS                                 times queries, see Ask()
+// And what many connections get done at once: prints operations a second and the median and 95th
+// percentile in microseconds.
 //   read ADDRESS CONNECTIONS SECONDS VERTICES   one property of one vertex of an rmat graph
 //   commit ADDRESS CONNECTIONS SECONDS          one new vertex a request
 //   sync FILE CONNECTIONS SECONDS               records appended to a file and synced in groups:
@@ -11,11 +13,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iostream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "client/client.h"
+#include "client/parameter.h"
 #include "core/mutex.h"
 #include "core/random.h"
 
@@ -25,6 +30,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kRecordBytes = 200;
+constexpr char kLineEnd = '\x1e';
 
 // Waiting threads' records are written by one of them, with one sync.
 class SyncedFile {
@@ -68,31 +74,23 @@ class SyncedFile {
   Status status_ KOIOS_GUARDED_BY(mutex_);
 };
 
-StatusOr<size_t> RowsOf(client::Client* client, const client::Request& request) {
-  size_t rows = 0;
-  RETURN_IF_ERROR(client
-                      ->Run(request,
-                            [&rows](const client::Batch& batch) {
-                              rows += batch.values.size();
-                              return OkStatus();
-                            })
-                      .status());
-  return rows;
+StatusOr<v1::Summary> RunToEnd(client::Client* client, const client::Request& request) {
+  return client->Run(request, [](const client::Batch&) { return OkStatus(); });
 }
 
 Status ReadOne(client::Client* client, Rng* rng, uint64_t num_vertices) {
   client::Request request;
   request.query = "g.V(x).values('name')";
   request.parameters["x"] = Value::Long(static_cast<int64_t>(rng->Uniform(num_vertices)));
-  ASSIGN_OR_RETURN(const size_t rows, RowsOf(client, request));
-  return rows == 1 ? OkStatus() : Internal("A point read did not find its vertex.");
+  ASSIGN_OR_RETURN(const v1::Summary summary, RunToEnd(client, request));
+  return summary.rows() == 1 ? OkStatus() : Internal("A point read did not find its vertex.");
 }
 
 Status CommitOne(client::Client* client, Rng* rng) {
   client::Request request;
   request.query = "g.addV('mark').property('n', x)";
   request.parameters["x"] = Value::Long(static_cast<int64_t>(rng->Uniform(uint64_t{1} << 40)));
-  return RowsOf(client, request).status();
+  return RunToEnd(client, request).status();
 }
 
 Status Run(const std::string& kind, const std::string& place, int num_connections, double seconds,
@@ -136,18 +134,61 @@ Status Run(const std::string& kind, const std::string& place, int num_connection
   return OkStatus();
 }
 
+// "MILLISECONDS<tab>QUERY[<tab>NAME=VALUE ...]", with a record separator for each line end.
+StatusOr<client::Request> ParseRequest(const std::string& line) {
+  std::istringstream fields(line);
+  std::string field;
+  client::Request request;
+  std::getline(fields, field, '\t');
+  request.timeout_ms = std::stoull(field);
+  std::getline(fields, request.query, '\t');
+  std::replace(request.query.begin(), request.query.end(), kLineEnd, '\n');
+  while (std::getline(fields, field, '\t')) {
+    ASSIGN_OR_RETURN(auto parameter, client::ParseParameter(field));
+    request.parameters.insert(std::move(parameter));
+  }
+  return request;
+}
+
+// Answers each request on the standard input with "SECONDS ENGINE_SECONDS ROWS", or with what went
+// wrong.
+Status Ask(const std::string& address) {
+  ASSIGN_OR_RETURN(const auto client, client::Client::Connect(address));
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    const StatusOr<client::Request> request = ParseRequest(line);
+    const auto begin = Clock::now();
+    const StatusOr<v1::Summary> summary =
+        request.ok() ? RunToEnd(client.get(), *request) : StatusOr<v1::Summary>(request.status());
+    const std::chrono::duration<double> took = Clock::now() - begin;
+    if (summary.ok()) {
+      std::printf("%.9f %.6f %llu\n", took.count(),
+                  static_cast<double>(summary->elapsed_us()) / 1e6,
+                  static_cast<unsigned long long>(summary->rows()));
+    } else {
+      std::printf("error %s %s\n", absl::StatusCodeToString(summary.status().code()).c_str(),
+                  std::string(summary.status().message()).c_str());
+    }
+    std::fflush(stdout);
+  }
+  return OkStatus();
+}
+
 }  // namespace
 }  // namespace koios::bench
 
 int main(int argc, char** argv) {
-  if (argc < 5) {
+  const bool ask = argc == 3 && std::string(argv[1]) == "ask";
+  if (argc < 5 && !ask) {
     std::fprintf(stderr,
+                 "koios_connections ask ADDRESS\n"
                  "koios_connections read|commit|sync PLACE CONNECTIONS SECONDS [VERTICES]\n");
     return 2;
   }
   const koios::Status status =
-      koios::bench::Run(argv[1], argv[2], std::stoi(argv[3]), std::stod(argv[4]),
-                        argc > 5 ? std::stoull(argv[5]) : 1);
+      ask ? koios::bench::Ask(argv[2])
+          : koios::bench::Run(argv[1], argv[2], std::stoi(argv[3]), std::stod(argv[4]),
+                              argc > 5 ? std::stoull(argv[5]) : 1);
   if (!status.ok()) std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
   return status.ok() ? 0 : 1;
 }

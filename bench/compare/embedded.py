@@ -16,7 +16,7 @@ HEAP_BYTES = 4 << 30
 
 
 class Embedded(Peer):
-    how = "in its process"
+    """What is timed is the call in the engine's own process."""
 
     def __init__(self, data, options):
         super().__init__(data, options)
@@ -79,21 +79,21 @@ class Embedded(Peer):
 
 
 class Kuzu(Embedded):
-    name, title, language = "kuzu", "Kuzu", "cypher"
+    name, language = "kuzu", "cypher"
 
     def command(self):
         return [fetch.python_of("kuzu"), os.path.join(HERE, "worker.py"), "kuzu"]
 
 
 class DuckDb(Embedded):
-    name, title, language = "duckdb", "DuckDB", "sql"
+    name, language = "duckdb", "sql"
 
     def command(self):
         return [fetch.python_of("duckdb"), os.path.join(HERE, "worker.py"), "duckdb"]
 
 
 class Neo4j(Embedded):
-    name, title, language = "neo4j", "Neo4j", "neo4j"
+    name, language = "neo4j", "neo4j"
 
     def _java(self, *words):
         path = fetch.compiled_java("neo4j", os.path.join(HERE, "java", "NeoWorker.java"))

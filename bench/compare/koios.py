@@ -1,5 +1,6 @@
-"""Koios: `koios serve` on the loaded folder, asked over gRPC. The time is until the last message is
-there; what the summary says that it took is told too."""
+"""Koios: `koios serve` on the loaded folder, asked over gRPC. The time is that of a request from
+C++ (koios_connections), until the last message is there; the answer that is compared is that of the
+same request from Python, with as many rows. What the summary says that it took is told too."""
 import os
 import shutil
 import subprocess
@@ -9,8 +10,8 @@ import grpc
 from driver import environment
 from driver.client import Client, value_of
 from driver.server import DataFolder, Server
-from peer import (GRACE_SECONDS, LOAD_SECONDS, Gone, Peer, PeerError, Reply, TimedOut, Watch,
-                  tied)
+from peer import (GRACE_SECONDS, LOAD_SECONDS, Gone, LineProcess, Peer, PeerError, Reply, TimedOut,
+                  Watch, tied)
 from proto import service_pb2
 
 _MEMBERS = ("longs", "ints", "doubles", "bools", "strings")
@@ -39,6 +40,14 @@ def rows_of(batch):
     return rows
 
 
+def _literal(x):
+    if isinstance(x, list):
+        return "[%s]" % ",".join(_literal(value) for value in x)
+    if isinstance(x, int):
+        return "%d" % x if -2**31 <= x < 2**31 else "%dL" % x
+    return "'%s'" % x.replace("\\", "\\\\").replace("'", "\\'")
+
+
 class _Folder:
     """What driver.server.Server asks of a data folder."""
 
@@ -50,14 +59,14 @@ class _Folder:
 
 
 class Koios(Peer):
-    name, title, how = "koios", "Koios", "over gRPC, from Python"
+    name = "koios"
     language = "gremlin"
     workers = 0  # one per processor
 
     def __init__(self, data, options):
         super().__init__(data, options)
         self.folder = os.path.join(data.folder, "koios")
-        self.server = self.client = self.watch = None
+        self.server = self.client = self.watch = self.asker = None
 
     def load(self):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -87,10 +96,35 @@ class Koios(Peer):
             raise PeerError(str(e)) from None
         self.watch = Watch(self.server.process, self.options.memory_bytes)
         self.client = Client(self.server.address)
+        if self.options.connections:
+            self.asker = LineProcess([self.options.connections, "ask", self.server.address],
+                                     self.options.memory_bytes, self.log)
 
-    def ask(self, text, parameters, seconds, profile=False):
+    def ask(self, text, parameters, seconds):
         if self.server is None:
             self.open()
+        timed = self._timed(text, parameters, seconds) if self.asker else None
+        reply = self._submit(text, parameters, seconds)
+        if timed is None:
+            return reply
+        if timed[2] != len(reply.rows):
+            raise PeerError("the client in C++ had %d rows" % timed[2])
+        return Reply(reply.rows, timed[0], timed[1])
+
+    def _timed(self, text, parameters, seconds):
+        """Seconds, the engine's seconds, rows."""
+        line = "%d\t%s" % (1000 * seconds, text.replace("\n", "\x1e"))
+        line += "".join("\t%s=%s" % (name, _literal(x)) for name, x in parameters.items())
+        try:
+            words = self.asker.ask(line, seconds + GRACE_SECONDS).split(" ")
+        except PeerError:
+            self.close()
+            raise
+        if words[0] != "error":
+            return float(words[0]), float(words[1]), int(words[2])
+        self._fail(words[1], " ".join(words[2:]))
+
+    def _submit(self, text, parameters, seconds, profile=False):
         request = service_pb2.SubmitRequest(query=text, timeout_ms=int(seconds * 1000),
                                             mode=service_pb2.PROFILE if profile else 0)
         for name, x in parameters.items():
@@ -105,24 +139,24 @@ class Koios(Peer):
                     summary = message.summary
             took = time.perf_counter() - started
         except grpc.RpcError as e:
-            self._fail(e)
+            self._fail(e.code().name, e.details())
         if profile:
             return summary
         return Reply([row for batch in batches for row in rows_of(batch)], took,
                      summary.elapsed_us / 1e6)
 
-    def _fail(self, error):
-        if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED:
-            raise TimedOut("no answer in time") from None
+    def _fail(self, code, text):
+        if code == "DEADLINE_EXCEEDED":
+            raise TimedOut("no answer in time")
         if self.server.process.poll() is not None:
             reason = "out of memory" if self.watch.exceeded else "it ended"
             self.close()
-            raise Gone(reason) from None
-        raise PeerError("%s %s" % (error.code().name, error.details())) from None
+            raise Gone(reason)
+        raise PeerError("%s %s" % (code, text))
 
     def rows_touched(self, text, parameters, seconds):
         """What all operators handed out, as profile() tells it."""
-        summary = self.ask(text, parameters, seconds, profile=True)
+        summary = self._submit(text, parameters, seconds, profile=True)
         return sum(x.rows_out for x in summary.profile)
 
     def work(self, kind, connections, seconds):
@@ -154,13 +188,15 @@ class Koios(Peer):
     def close(self):
         if self.client is not None:
             self.client.close()
+        if self.asker is not None:
+            self.asker.close()
         if self.server is not None:
             self.server.stop()
-        self.server = self.client = None
+        self.server = self.client = self.asker = None
 
 
 class KoiosOneWorker(Koios):
-    name, title = "koios1", "Koios, 1 worker"
+    name = "koios1"
     workers = 1
 
     def loaded(self):

@@ -9,7 +9,7 @@ from peer import OPEN_SECONDS, LineProcess, Peer, PeerError, Reply
 
 
 class Limit(Peer):
-    name, title, how, language = "limit1", "limit, 1 thread", "its loops", "limit"
+    name, language = "limit1", "limit"
     threads = 1
 
     def __init__(self, data, options):
@@ -58,5 +58,5 @@ class Limit(Peer):
 
 
 class LimitTwoThreads(Limit):
-    name, title = "limit2", "limit, 2 threads"
+    name = "limit2"
     threads = 2

@@ -119,10 +119,10 @@ class LineProcess:
 
 
 class Peer:
-    """name: of the module and the folder; title: of the column; how: what its times are of.
+    """name: of the module and the folder; language: of its texts.
     A peer is used by one thread: load, then open, ask as often as wanted, close."""
 
-    name = title = how = ""
+    name = language = ""
     survives = True  # what was loaded is on disk
 
     def __init__(self, data, options):

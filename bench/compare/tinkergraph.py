@@ -67,8 +67,7 @@ def _pasted(text, parameters):
 
 
 class TinkerGraph(Peer):
-    name, title, language = "tinkergraph", "TinkerGraph", "gremlin"
-    how = "over WebSocket, from Python"
+    name, language = "tinkergraph", "gremlin"
     survives = False
 
     def __init__(self, data, options):

@@ -61,16 +61,19 @@ class DataSet:
         return os.path.join(self.folder, "csv", *parts)
 
     def prepare(self, koios):
-        """Makes the CSV files unless they are there."""
+        """Makes the CSV files unless they are there. The spec names them in full, so that a folder
+        that was moved is made anew."""
         done = self.csv("spec.json")
-        if not os.path.exists(done):
-            shutil.rmtree(self.csv(), ignore_errors=True)
-            os.makedirs(self.csv())
-            spec = self._rmat(koios) if self.kind == "rmat" else self._snb()
-            with open(done, "w", encoding="utf-8") as f:
-                json.dump(spec, f)
-        with open(done, encoding="utf-8") as f:
-            self.spec = json.load(f)
+        if os.path.exists(done):
+            with open(done, encoding="utf-8") as f:
+                self.spec = json.load(f)
+            if os.path.dirname(self.spec["nodes"][0]["file"]) == self.csv():
+                return
+        shutil.rmtree(self.csv(), ignore_errors=True)
+        os.makedirs(self.csv())
+        self.spec = self._rmat(koios) if self.kind == "rmat" else self._snb()
+        with open(done, "w", encoding="utf-8") as f:
+            json.dump(self.spec, f)
 
     def _rmat(self, koios):
         subprocess.run([koios, "generate", "rmat", "--scale", str(self.scale), "--out",

@@ -9,7 +9,7 @@ namespace koios::storage {
 namespace {
 
 // Files may have what views do not read: it is told, not left out.
-TEST(NamedSnapshotsFormatTest, SeveralLabelsAreOfANewerVersion) {
+TEST(NamedSnapshotFilesTest, SeveralLabelsAreOfANewerVersion) {
   TempFolder folder;
   ModelShape shape;
   shape.num_partitions = 1;

@@ -1,32 +1,27 @@
-// koios_bench DIR [--scale N] [--rows N] [--filter TEXT] [google-benchmark's flags]: makes an rmat
-// graph below DIR (or takes the one that is there), imports it, checks that every query answers as
-// the walk over the CSR does, takes the processor time of both, and prints the table of RESULTS.md.
+// koios_bench DIR [--scale N] [--rows N] [--filter TEXT | --point-reads] [google-benchmark's
+// flags]: makes an rmat graph below DIR (or takes the one that is there), imports it, checks that
+// every query answers as the walk over the CSR does, takes the processor time of both, and prints
+// the table of RESULTS.md; with --point-reads only what clients see of those.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 
+#include "bench/point_reads.h"
 #include "bench/workload.h"
 #include "benchmark/benchmark.h"
-#include "client/client.h"
-#include "core/random.h"
 #include "import/generate/generate.h"
 #include "import/graph_import.h"
-#include "server/data_folder_graphs.h"
-#include "server/server.h"
 #include "storage/data_folder.h"
 
 namespace koios::bench {
 namespace {
 
-constexpr int kPointReads = 5000;
-
 struct Flags {
   std::string dir;
   uint64_t scale = 18;
   uint64_t rows = 20'000'000;
-  std::string filter;  // only the cases whose name has this in it
+  std::string filter;        // only the cases whose name has this in it
+  bool point_reads = false;  // and nothing else
 };
 
 // Keeps the time of each benchmark.
@@ -67,38 +62,6 @@ Status Load(storage::DataFolder* folder, const Flags& flags) {
   return OkStatus();
 }
 
-// Time from asking to the last message, one request at a time, as a client sees it.
-Status PointReads(std::unique_ptr<storage::DataFolder> folder, uint64_t num_vertices) {
-  server::ServerOptions options;
-  options.grpc_port = 0;
-  options.engine.num_workers = 1;
-  ASSIGN_OR_RETURN(const auto server,
-                   server::Server::Start(
-                       std::make_unique<server::DataFolderGraphs>(std::move(folder)), options));
-  ASSIGN_OR_RETURN(const auto client, client::Client::Connect(server->address()));
-  client::Request request;
-  request.query = "g.V(x).label()";
-  Rng rng(1);
-  std::vector<double> times;
-  for (int i = 0; i < kPointReads; ++i) {
-    request.parameters["x"] = Value::Long(static_cast<int64_t>(rng.Uniform(num_vertices)));
-    size_t rows = 0;
-    const auto begin = std::chrono::steady_clock::now();
-    ASSIGN_OR_RETURN(const v1::Summary summary,
-                     client->Run(request, [&rows](const client::Batch& batch) {
-                       rows += batch.values.size();
-                       return OkStatus();
-                     }));
-    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-    if (rows != 1) return Internal("A point read did not find its vertex.");
-    times.push_back(took.count());
-  }
-  std::sort(times.begin(), times.end());
-  std::printf("- point read over gRPC, g.V(x).label(): p50 %.0f us, p99 %.0f us\n",
-              times[times.size() / 2], times[times.size() * 99 / 100]);
-  return OkStatus();
-}
-
 Status Run(const Flags& flags) {
   storage::DataFolderOptions options;
   options.create = true;
@@ -106,6 +69,11 @@ Status Run(const Flags& flags) {
   RETURN_IF_ERROR(Load(folder.get(), flags));
   ASSIGN_OR_RETURN(auto store, folder->OpenGraph("g"));
   const auto view = store->View();
+  if (flags.point_reads) {
+    const uint64_t num_vertices = view->schema().vertex_counts.begin()->second;
+    store.reset();
+    return PointReads(std::move(folder), num_vertices);
+  }
   ASSIGN_OR_RETURN(const Csr csr, Csr::Build(*view));
   engine::EngineOptions engine_options;
   const auto engine = engine::Engine::Create(engine_options);
@@ -166,12 +134,15 @@ int Main(int argc, char** argv) {
       flags.rows = std::strtoull(argv[++i], nullptr, 10);
     } else if (word == "--filter" && i + 1 < argc) {
       flags.filter = argv[++i];
+    } else if (word == "--point-reads") {
+      flags.point_reads = true;
     } else {
       flags.dir = word;
     }
   }
   if (flags.dir.empty()) {
-    std::fprintf(stderr, "koios_bench DIR [--scale N] [--rows N] [--filter TEXT]\n");
+    std::fprintf(stderr,
+                 "koios_bench DIR [--scale N] [--rows N] [--filter TEXT | --point-reads]\n");
     return 2;
   }
   const Status status = Run(flags);

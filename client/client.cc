@@ -29,21 +29,15 @@ class GrpcResultStream final : public ResultStream {
 
   StatusOr<bool> Next(Batch* batch) override {
     if (finished_) return ended_ ? StatusOr<bool>(false) : StatusOr<bool>(status_);
+    if (ended_) return End();
     LearnQueryId();
     v1::SubmitResponse response;
     while (reader_->Read(&response)) {
-      if (response.has_summary()) {
-        summary_ = std::move(*response.mutable_summary());
-        ended_ = true;
-      } else if (response.has_batch()) {
-        Status decoded = DecodeBatch(response.batch(), batch);
-        if (decoded.ok()) return true;
-        context_.TryCancel();
-        reader_->Finish();
-        finished_ = true;
-        status_ = decoded;
-        return status_;
-      }
+      if (response.has_summary()) TakeSummary(response.mutable_summary());
+      if (response.has_end()) TakeSummary(response.mutable_end()->mutable_summary());
+      if (response.has_batch()) return Decode(response.batch(), batch);
+      if (response.has_end()) return Decode(response.end().batch(), batch);
+      if (ended_) break;
     }
     return End();
   }
@@ -77,6 +71,22 @@ class GrpcResultStream final : public ResultStream {
     query_id_.assign(found->second.data(), found->second.size());
   }
 
+  void TakeSummary(v1::Summary* summary) {
+    summary_ = std::move(*summary);
+    ended_ = true;
+  }
+
+  StatusOr<bool> Decode(const v1::ResultBatch& encoded, Batch* batch) {
+    Status decoded = DecodeBatch(encoded, batch);
+    if (decoded.ok()) return true;
+    context_.TryCancel();
+    reader_->Finish();
+    finished_ = true;
+    ended_ = false;
+    status_ = decoded;
+    return status_;
+  }
+
   StatusOr<bool> End() {
     finished_ = true;
     status_ = FromGrpcStatus(reader_->Finish());
@@ -95,7 +105,7 @@ class GrpcResultStream final : public ResultStream {
   v1::Summary summary_;
   Status status_;
   bool asked_for_id_ = false;
-  bool ended_ = false;     // the summary came
+  bool ended_ = false;     // the summary came: the last message
   bool finished_ = false;  // reader_->Finish() was called
   Mutex mutex_;
   std::string query_id_ KOIOS_GUARDED_BY(mutex_);  // until the first Cancel()
@@ -113,6 +123,7 @@ class GrpcClient final : public Client {
     proto.set_mode(request.mode);
     proto.set_materialize(request.materialize);
     proto.set_timeout_ms(request.timeout_ms);
+    proto.set_joins_summary(true);
     for (const auto& [name, value] : request.parameters) {
       RETURN_IF_ERROR(CheckSentDepth(value));
       RETURN_IF_ERROR(ToProto(value, &(*proto.mutable_parameters())[name]));

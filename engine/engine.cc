@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "engine/exchange/in_process.h"
 #include "engine/query_account.h"
+#include "engine/sched/first_turn.h"
 #include "engine/sched/worker.h"
 
 namespace koios::engine {
@@ -42,6 +43,14 @@ class Handle : public QueryHandle {
   InProcessTransport* const transport_;
 };
 
+// Of a query that was over before anybody could have a handle.
+class EndedHandle : public QueryHandle {
+ public:
+  void Cancel(const Status&) override {}
+  void Resume() override {}
+  uint64_t memory_bytes() const override { return 0; }
+};
+
 class ThreadedEngine : public Engine {
  public:
   explicit ThreadedEngine(const EngineOptions& options)
@@ -68,7 +77,6 @@ class ThreadedEngine : public Engine {
                                       std::shared_ptr<ResultSink> sink) override {
     auto spec = std::make_shared<QuerySpec>();
     const uint32_t coordinator = next_coordinator_.fetch_add(1) % options_.num_workers;
-    spec->id = {coordinator, incarnation_, serials_[coordinator].fetch_add(1)};
     const uint64_t limit =
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : options_.query_memory_bytes;
     spec->account = MakeQueryAccount(limit, memory_.get());
@@ -76,8 +84,16 @@ class ThreadedEngine : public Engine {
     spec->view = std::move(view);
     spec->options = options;
     spec->sink = std::move(sink);
-    auto handle = std::make_shared<Handle>(spec, &transport_);
+    spec->id.coordinator = coordinator;
     Frame start;
+    const uint64_t now = static_cast<uint64_t>(SteadyClock::Get()->NowNanos());
+    if (options.begins_here && (options.deadline_ns == 0 || now < options.deadline_ns)) {
+      start.begun = TakeFirstTurn(spec, ContextOf(coordinator), FirstTurnBounds());
+      if (start.begun == nullptr) return std::make_shared<EndedHandle>();
+    }
+    // Only now does it get a number: those that workers know of stay dense.
+    spec->id = {coordinator, incarnation_, serials_[coordinator].fetch_add(1)};
+    auto handle = std::make_shared<Handle>(spec, &transport_);
     start.kind = FrameKind::kStart;
     start.query = spec->id;
     start.from = coordinator;
@@ -91,14 +107,18 @@ class ThreadedEngine : public Engine {
   MemoryAccount& memory() override { return *memory_; }
 
  private:
-  void Run(uint32_t index) {
+  WorkerContext ContextOf(uint32_t index) {
     WorkerContext context;
     context.index = index;
     context.num_workers = options_.num_workers;
     context.transport = &transport_;
     context.clock = SteadyClock::Get();
     context.spread_after_rows = options_.spread_after_rows;
-    Worker worker(context);
+    return context;
+  }
+
+  void Run(uint32_t index) {
+    Worker worker(ContextOf(index));
     Mailbox& mailbox = transport_.mailbox(index);
     while (true) {
       for (Frame& frame : mailbox.Drain()) worker.Deliver(std::move(frame));

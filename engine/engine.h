@@ -66,6 +66,9 @@ struct QueryOptions {
   // is whoever submitted the query's again with Done.
   std::shared_ptr<storage::Transaction> transaction;
   bool profile = false;  // QueryResult::operators counts all workers, not the coordinator only
+  // The query begins in Submit(), on the caller's thread, for half a millisecond or so: a short one
+  // is over when Submit() returns, and has woken no worker. The sink is called from there.
+  bool begins_here = false;
 };
 
 // A running query. Dropping the handle does not stop it.

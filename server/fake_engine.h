@@ -1,6 +1,7 @@
 // A scripted engine for tests of sessions: queries run when the test says so, on its thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -96,11 +97,17 @@ class FakeEngine final : public engine::Engine {
                                               engine::QueryOptions options,
                                               std::shared_ptr<engine::ResultSink> sink) override {
     auto query = std::make_shared<FakeQuery>(std::move(plan), options, std::move(sink));
-    MutexLock lock(&mutex_);
-    queries_.push_back(query);
-    changed_.NotifyAll();
+    {
+      MutexLock lock(&mutex_);
+      queries_.push_back(query);
+      changed_.NotifyAll();
+    }
+    if (options.begins_here && first_turn) first_turn(query.get());
     return query;
   }
+  // What a query does before Submit() returns, when it begins there. Set before any is submitted.
+  std::function<void(FakeQuery*)> first_turn;
+
   const engine::EngineOptions& options() const override { return options_; }
   const Clock& clock() const override { return clock_; }
   ManualClock* manual_clock() { return &clock_; }

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/synchronization/mutex.h"
 #include "core/log.h"
 #include "server/acceptor.h"
 #include "server/machine.h"
@@ -54,6 +55,9 @@ void InitGrpcOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
     gpr_set_log_function(&LogOfGrpc);
+    // gRPC's locks are Abseil's: where that is built for debugging each of them would be entered
+    // into one graph of all, under one lock, to find cycles.
+    absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
     google::protobuf::SetLogHandler(&LogOfProtobuf);
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();

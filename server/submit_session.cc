@@ -150,7 +150,7 @@ void SubmitSession::Begin() {
     }
   }
   if (!stopped.ok()) (*handle)->Cancel(stopped);  // it came while there was no handle
-  Advance();
+  Advance(/*on_pool=*/true);
 }
 
 StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
@@ -205,6 +205,7 @@ engine::QueryOptions SubmitSession::Options() {
   options.seed = NextSeed();
   options.profile = mode_ == v1::PROFILE;
   options.transaction = transaction_;
+  options.begins_here = transaction_ == nullptr;
   if (left_ns.has_value() && !deadline_ns_.has_value()) {
     deadline_ns_ = static_cast<uint64_t>(environment_.engine->clock().NowNanos()) + *left_ns;
   }
@@ -374,34 +375,48 @@ void SubmitSession::LeaveTurns() {
   if (turns_ != nullptr) turns_->Leave(place_);
 }
 
-void SubmitSession::Advance() {
-  bool write = false;
-  std::optional<engine::QueryResult> end;
-  {
-    MutexLock lock(&mutex_);
-    if (writing_ || pumping_ || beginning_ > 0 || finished_) return;
-    if (!messages_.empty()) {
-      write = writing_ = true;
-      std::swap(current_, messages_.front());
-      messages_.pop_front();
-    } else if (!batches_.empty()) {
-      pumping_ = true;
-    } else if (result_.has_value()) {
-      finished_ = true;
-      end = std::move(result_);
-      if (end->status.ok()) end->status = stopped_;
-    } else {
+void SubmitSession::Advance(bool on_pool) {
+  while (true) {
+    bool write = false;
+    std::optional<engine::QueryResult> end;
+    {
+      MutexLock lock(&mutex_);
+      if (writing_ || pumping_ || beginning_ > 0 || finished_) return;
+      const bool last = IsLastBatch();
+      if (!messages_.empty()) {
+        write = writing_ = !last;
+        std::swap(current_, messages_.front());
+        messages_.pop_front();
+      } else if (!batches_.empty()) {
+        pumping_ = true;
+      } else if (!result_.has_value()) {
+        return;
+      }
+      if (!pumping_ && !write) {
+        finished_ = true;
+        if (!last) current_ = Outgoing();
+        end = std::move(result_);
+        if (end->status.ok()) end->status = stopped_;
+      }
+    }
+    // Outside the lock: the stream and the pool may run other members of this session at once.
+    if (write) return stream_->Write(&current_.message);
+    if (end.has_value()) return End(*end);
+    if (!on_pool) {
+      environment_.pool->Run([self = shared_from_this()] {
+        self->Pump();
+        self->Advance(/*on_pool=*/true);
+      });
       return;
     }
+    Pump();
   }
-  // Outside the lock: the stream and the pool may run other members of this session at once.
-  if (write) {
-    stream_->Write(&current_.message);
-  } else if (end.has_value()) {
-    End(*end);
-  } else {
-    environment_.pool->Run([self = shared_from_this()] { self->Pump(); });
-  }
+}
+
+// The client gets it with the summary.
+bool SubmitSession::IsLastBatch() const {
+  return request_->joins_summary() && messages_.size() == 1 && batches_.empty() &&
+         result_.has_value() && result_->status.ok() && stopped_.ok();
 }
 
 void SubmitSession::Pump() {
@@ -422,7 +437,6 @@ void SubmitSession::Pump() {
     MutexLock lock(&mutex_);
     pumping_ = false;
   }
-  Advance();
 }
 
 void SubmitSession::EncodeNext(engine::ResultBatch batch) {
@@ -488,8 +502,14 @@ void SubmitSession::End(const engine::QueryResult& result) {
     stream_->Fail(result.status);
     return;
   }
-  current_ = Outgoing();
-  FillSummary(result, current_.message.mutable_summary());
+  if (current_.message.has_batch()) {
+    v1::ResultBatch batch;
+    batch.Swap(current_.message.mutable_batch());
+    current_.message.mutable_end()->mutable_batch()->Swap(&batch);
+    FillSummary(result, current_.message.mutable_end()->mutable_summary());
+  } else {
+    FillSummary(result, current_.message.mutable_summary());
+  }
   ticket_.End();
   stream_->WriteLast(&current_.message);
 }

@@ -5,6 +5,7 @@
 //   then it is ABORTED; while it waits, it has no thread, and its deadline is an alarm of the
 //   pool's engine worker: Push() a batch into a window of a few -> pool: Pump() encodes one batch
 //   gRPC thread: one write outstanding per stream; OnWriteDone() sends the next message
+// A short query runs where it was planned, in Begin(); its rows, summary and status are one write.
 // Rules: at most `window_batches` batches wait; a full window pauses the query, never a thread. The
 // call is finished exactly once, after the engine's Done. It names no gRPC: SubmitStream is all it
 // sees of the client, and tests bring their own.
@@ -115,8 +116,10 @@ class SubmitSession final : public engine::ResultSink,
   void Stop(const Status& why);
   void Pump();
   void EncodeNext(engine::ResultBatch batch);
-  // Starts the next write, or the pool's next task, or ends the call, whichever is due.
-  void Advance();
+  // What is due: the next write, the encoding of the next batch, the end of the call. `on_pool`:
+  // this is a thread of the pool, which may encode.
+  void Advance(bool on_pool = false);
+  bool IsLastBatch() const KOIOS_REQUIRES(mutex_);
   void End(const engine::QueryResult& result);
   void FillSummary(const engine::QueryResult& result, v1::Summary* summary) const;
 

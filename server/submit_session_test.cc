@@ -61,9 +61,10 @@ class FakeStream final : public SubmitStream {
     MutexLock lock(&mutex_);
     return messages_.size();
   }
-  v1::Summary summary() {
+  v1::Summary summary() { return last().summary(); }
+  v1::SubmitResponse last() {
     MutexLock lock(&mutex_);
-    return last_.summary();
+    return last_;
   }
 
   std::string query_id;
@@ -93,8 +94,11 @@ class SubmitSessionTest : public testing::Test {
  protected:
   // Changes the graph or does not; the engine is scripted, so that only the kind matters.
   void Start(const std::string& query, uint64_t timeout_ms = 0) {
-    request_.set_query(query);
     request_.set_timeout_ms(timeout_ms);
+    session_ = Begin(query, &stream_);
+  }
+  std::shared_ptr<SubmitSession> Begin(const std::string& query, FakeStream* stream) {
+    request_.set_query(query);
     SessionEnvironment environment;
     environment.graphs = &graphs_;
     environment.engine = &engine_;
@@ -105,7 +109,7 @@ class SubmitSessionTest : public testing::Test {
     environment.limits.window_batches = kWindow;
     environment.limits.held_bytes = 1 << 20;
     environment.limits.max_attempts = kMaxAttempts;
-    session_ = SubmitSession::Start(environment, &stream_, &request_);
+    return SubmitSession::Start(environment, stream, &request_);
   }
   void TearDown() override {
     if (session_ != nullptr) session_->OnDone();
@@ -137,6 +141,93 @@ TEST_F(SubmitSessionTest, StreamsBatchesThenTheSummary) {
   EXPECT_EQ(stream_.summary().rows(), 3u);
   EXPECT_EQ(stream_.summary().query_id(), stream_.query_id);
   EXPECT_EQ(graphs_.begun, 0);
+}
+
+TEST_F(SubmitSessionTest, TheLastRowsComeWithTheSummaryToThoseWhoTakeThem) {
+  for (const bool joins : {false, true}) {
+    request_.set_joins_summary(joins);
+    FakeStream stream;
+    const auto session = Begin("g.V()", &stream);
+    const auto query = engine_.Query(joins ? 1 : 0);
+    EXPECT_TRUE(query->PushOne(1));
+    stream.WaitForWrite();
+    EXPECT_TRUE(query->PushOne(2));
+    query->End(OkStatus(), 2);
+    EXPECT_TRUE(stream.ReadAll(session.get()).ok());
+    EXPECT_EQ(stream.num_messages(), joins ? 1u : 2u);
+    EXPECT_EQ(stream.last().has_end(), joins);
+    EXPECT_EQ(stream.last().has_summary(), !joins);
+    const v1::SubmitResponse last = stream.last();
+    EXPECT_EQ(last.end().batch().longs().values_size(), joins ? 1 : 0);
+    EXPECT_EQ(joins ? last.end().summary().rows() : last.summary().rows(), 2u);
+    session->OnDone();
+  }
+}
+
+TEST_F(SubmitSessionTest, AShortAnswerIsOneMessage) {
+  request_.set_joins_summary(true);
+  engine_.first_turn = [](FakeQuery* query) {
+    EXPECT_TRUE(query->PushOne(7));
+    query->End(OkStatus(), 1);
+  };
+  Start("g.V()");
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  EXPECT_EQ(stream_.num_messages(), 0u);
+  EXPECT_EQ(stream_.last().end().batch().longs().values(0), 7);
+  EXPECT_EQ(stream_.last().end().summary().rows(), 1u);
+  EXPECT_EQ(stream_.last().end().summary().query_id(), stream_.query_id);
+  EXPECT_TRUE(engine_.Query(0)->options.begins_here);
+}
+
+TEST_F(SubmitSessionTest, AnAnswerWithoutRowsIsTheSummary) {
+  request_.set_joins_summary(true);
+  engine_.first_turn = [](FakeQuery* query) { query->End(OkStatus()); };
+  Start("g.V()");
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  EXPECT_TRUE(stream_.last().has_summary());
+}
+
+TEST_F(SubmitSessionTest, AnErrorInTheFirstTurnIsTheAnswer) {
+  request_.set_joins_summary(true);
+  engine_.first_turn = [](FakeQuery* query) {
+    EXPECT_TRUE(query->PushOne(7));
+    query->End(InvalidArgument("by the test"));
+  };
+  Start("g.V()");
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(stream_.num_messages(), 0u);
+}
+
+TEST_F(SubmitSessionTest, ACancelInTheFirstTurnEndsIt) {
+  request_.set_joins_summary(true);
+  engine_.first_turn = [this](FakeQuery* query) {
+    EXPECT_TRUE(query->PushOne(7));
+    EXPECT_TRUE(registry_.Cancel(stream_.query_id, Cancelled("by the test")).ok());
+    query->PushOne(8);
+    query->End(OkStatus(), 2);
+  };
+  Start("g.V()");
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kCancelled);
+  EXPECT_EQ(stream_.num_messages(), 0u);
+}
+
+TEST_F(SubmitSessionTest, AFirstTurnThatFillsTheWindowGoesOnWhenTheClientReads) {
+  request_.set_joins_summary(true);
+  engine_.first_turn = [](FakeQuery* query) {
+    for (size_t i = 0; i < kWindow; ++i) EXPECT_TRUE(query->PushOne(static_cast<int64_t>(i)));
+    EXPECT_FALSE(query->PushOne(99));
+  };
+  Start("g.V()");
+  const auto query = engine_.Query(0);
+  stream_.WaitForWrite();
+  query->WaitForResumes(1);
+  stream_.Written(session_.get());
+  stream_.WaitForWrite();
+  EXPECT_TRUE(query->PushOne(99));
+  query->End(OkStatus(), kWindow + 1);
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  EXPECT_EQ(stream_.num_messages(), kWindow);
+  EXPECT_EQ(stream_.last().end().batch().longs().values(0), 99);
 }
 
 TEST_F(SubmitSessionTest, WhatWaitsForTheClientIsCharged) {

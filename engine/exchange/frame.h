@@ -34,6 +34,8 @@ struct QuerySpec {
   std::shared_ptr<ResultSink> sink;  // used by the coordinator only
 };
 
+struct BegunQuery;  // sched/first_turn.h
+
 // On the wire: never renumber.
 enum class FrameKind : uint8_t {
   kData = 0,
@@ -69,6 +71,7 @@ struct Frame {
   std::vector<OperatorStats> stats;       // kStats
   Status status;                          // kFail, kCancel, kEnd
   std::shared_ptr<const QuerySpec> spec;  // how a worker that does not know the query yet learns it
+  std::shared_ptr<BegunQuery> begun;      // kStart: what has run already; null: nothing
 
   bool is_control() const { return kind != FrameKind::kData; }
 };

@@ -55,6 +55,8 @@ class QueryRun {
 
   // At the coordinator, once: the root instance begins.
   void Start();
+  // It goes on as the same worker's, in its place. REQUIRES: nothing was received yet.
+  void MoveTo(const WorkerContext& worker) { worker_ = worker; }
   // kData, kReport, kAck, kClose of this query.
   void Receive(Frame frame);
   // One operator invocation. False: nothing can run now.
@@ -231,7 +233,7 @@ class QueryRun {
   void DropClosedRows(uint32_t op, Batch* batch);
 
   const std::shared_ptr<const QuerySpec> spec_;
-  const WorkerContext worker_;
+  WorkerContext worker_;
   std::shared_ptr<const PlanShape> shape_;
   const PathLedger::Owner paths_;
   SideEffects side_effects_;

@@ -1,13 +1,13 @@
 #include "engine/sched/worker.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "engine/sched/first_turn.h"
+#include "engine/sched/slice.h"
 
 namespace koios::engine {
 namespace {
-
-// Operator invocations per turn of a query: a slice stays well under a millisecond.
-constexpr int kStepsPerTurn = 8;
-constexpr uint64_t kTurnNanos = 10'000'000;  // fewer steps when these take longer
 
 // What is left of a request's time when its query starts is the limit of the query.
 Status RanIntoDeadline(uint64_t started_ns, uint64_t deadline_ns, uint64_t now_ns) {
@@ -69,8 +69,21 @@ void Worker::Begin(std::shared_ptr<const QuerySpec> spec) {
   turns_.push_back(id);
 }
 
+void Worker::Adopt(const QueryId& id, BegunQuery* begun) {
+  begun->run->MoveTo(context_);
+  queries_[id] = {std::move(begun->run), begun->started_ns};
+  turns_.push_back(id);
+  for (auto& [to, frame] : begun->said) {
+    frame.query = id;
+    context_.transport->Send(to, std::move(frame));
+  }
+}
+
 void Worker::Deliver(Frame frame) {
   const QueryId id = frame.query;
+  if (frame.kind == FrameKind::kStart && frame.begun != nullptr) {
+    return Adopt(id, frame.begun.get());
+  }
   if (frame.kind == FrameKind::kStart) {
     Begin(frame.spec);
     const auto found = queries_.find(id);
@@ -146,11 +159,8 @@ void Worker::Finish(const QueryId& id, const Status& status) {
   const auto found = queries_.find(id);
   if (found == queries_.end()) return;
   const std::shared_ptr<const QuerySpec> spec = found->second.run->spec_ptr();
-  QueryResult result;
-  result.status = status;
-  result.rows = found->second.run->rows();
-  result.elapsed_ns = context_.clock->NowNanos() - found->second.started_ns;
-  result.operators = found->second.run->stats();
+  QueryResult result = ResultOf(*found->second.run, status, found->second.started_ns,
+                                static_cast<uint64_t>(context_.clock->NowNanos()));
   End(id);
   TellEnd(id, spec->options.profile);
   result.peak_bytes = static_cast<uint64_t>(spec->account->peak());
@@ -242,22 +252,9 @@ bool Worker::Step(uint64_t now_ns) {
     const QueryId id = turns_.front();
     turns_.pop_front();
     turns_.push_back(id);
-    QueryRun& run = *queries_.find(id)->second.run;
-    int steps = 0;
-    bool idle = false;
-    const uint64_t begin = context_.clock->NowNanos();
-    while (!idle && steps < kStepsPerTurn && context_.clock->NowNanos() - begin < kTurnNanos) {
-      idle = !run.Step();
-      steps += idle ? 0 : 1;
-    }
-    bool more = true;
-    if (idle) {
-      more = run.Flush();
-    } else {
-      run.EndSlice();
-    }
+    const bool more = RunSlice(queries_.find(id)->second.run.get(), *context_.clock);
     SettleOutcome(id);
-    if (steps > 0 || more) return true;
+    if (more) return true;
     if (turns_.empty()) break;
     turn = std::min(turn, turns_.size() + 1);
   }

@@ -52,6 +52,8 @@ class Worker {
   };
 
   void Begin(std::shared_ptr<const QuerySpec> spec);
+  // Goes on with what has begun elsewhere, and says what it had to say.
+  void Adopt(const QueryId& id, BegunQuery* begun);
   void End(const QueryId& id);
   void TellEnd(const QueryId& id, bool wants_stats);
   bool HasEnded(const QueryId& id) const;

@@ -7,6 +7,7 @@
 
 #include "core/value_codec.h"
 #include "engine/query_account.h"
+#include "engine/sched/first_turn.h"
 
 namespace koios::engine {
 namespace {
@@ -158,15 +159,7 @@ class Driver {
   Driver(std::shared_ptr<const storage::GraphView> view, const SimulationOptions& options)
       : options_(options), rng_(options.seed), views_(view), network_(options, &views_) {
     for (uint32_t index = 0; index < options.num_workers; ++index) {
-      WorkerContext context;
-      context.index = index;
-      context.num_workers = options.num_workers;
-      context.transport = &network_;
-      context.clock = &clock_;
-      context.shared_view = options.shared_view;
-      context.spread_after_rows = options.spread_after_rows;
-      context.bounds = options.bounds;
-      workers_.push_back(std::make_unique<Worker>(context));
+      workers_.push_back(std::make_unique<Worker>(ContextOf(index)));
     }
     account_ = MakeQueryAccount(options.memory_limit_bytes);
     sink_ = std::make_shared<CollectingSink>(options.sink_window);
@@ -184,7 +177,7 @@ class Driver {
 
   SimulationResult Run(const plan::Plan& plan) {
     spec_->plan = plan;
-    ToCoordinator(FrameKind::kStart, OkStatus());
+    Start();
     SimulationResult result;
     std::string broken;
     for (; broken.empty() && !Over(); ++result.turns) {
@@ -204,6 +197,18 @@ class Driver {
   }
 
  private:
+  WorkerContext ContextOf(uint32_t index) {
+    WorkerContext context;
+    context.index = index;
+    context.num_workers = options_.num_workers;
+    context.transport = &network_;
+    context.clock = &clock_;
+    context.shared_view = options_.shared_view;
+    context.spread_after_rows = options_.spread_after_rows;
+    context.bounds = options_.bounds;
+    return context;
+  }
+
   bool Over() const { return sink_->done() && network_.Empty(); }
 
   void ToCoordinator(FrameKind kind, const Status& status) {
@@ -214,6 +219,19 @@ class Driver {
     frame.status = status;
     if (kind == FrameKind::kStart) frame.spec = spec_;
     Deliver(spec_->id.coordinator, std::move(frame));
+  }
+
+  void Start() {
+    if (options_.first_turn_slices == 0) return ToCoordinator(FrameKind::kStart, OkStatus());
+    Frame frame;
+    frame.kind = FrameKind::kStart;
+    frame.query = spec_->id;
+    frame.from = spec_->id.coordinator;
+    frame.spec = spec_;
+    FirstTurnBounds bounds;
+    bounds.slices = options_.first_turn_slices;
+    frame.begun = TakeFirstTurn(spec_, ContextOf(spec_->id.coordinator), bounds);
+    if (frame.begun != nullptr) Deliver(spec_->id.coordinator, std::move(frame));
   }
 
   void Deliver(uint32_t to, Frame frame) {

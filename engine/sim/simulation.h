@@ -40,6 +40,7 @@ struct SimulationOptions {
   uint64_t max_turns = 20'000'000;  // past it the query counts as never ending
   uint32_t sink_window = 4;         // batches the client takes before it pauses for a while
   uint64_t cancel_after_turns = 0;  // 0: never
+  uint64_t first_turn_slices = 0;   // so many run before a worker has the query (first_turn.h)
   bool profile = false;
   NetworkFault fault = NetworkFault::kNone;
   uint64_t fault_at = 1;

@@ -83,10 +83,11 @@ def _detail_of(error):
 
 
 class Client:
-    """wait_for_ready: a request waits for a server that is just starting again."""
+    """wait_for_ready: a request waits for a server that is just starting again. joins_summary: the
+    last rows and the summary come in one message."""
 
-    def __init__(self, address, wait_for_ready=False):
-        self.wait_for_ready = wait_for_ready
+    def __init__(self, address, wait_for_ready=False, joins_summary=True):
+        self.wait_for_ready, self.joins_summary = wait_for_ready, joins_summary
         options = [("grpc.max_receive_message_length", MAX_MESSAGE_BYTES)]
         self.channel = grpc.insecure_channel(address, options=options)
         self.stub = service_pb2_grpc.KoiosStub(self.channel)
@@ -96,7 +97,7 @@ class Client:
         MAX_ROWS (a bulk stands for any number), or grpc.RpcError when no server answered."""
         request = service_pb2.SubmitRequest(
             query=query, graph=graph, mode=service_pb2.Mode.Value(mode), materialize=materialize,
-            timeout_ms=max(1, int(timeout * 1000)))
+            timeout_ms=max(1, int(timeout * 1000)), joins_summary=self.joins_summary)
         for name, x in (parameters or {}).items():
             request.parameters[name].CopyFrom(value_of(x))
         rows, summary = [], None
@@ -104,14 +105,16 @@ class Client:
             call = self.stub.Submit(request, timeout=timeout + 2,
                                     wait_for_ready=self.wait_for_ready)
             for response in call:
-                if response.WhichOneof("kind") == "batch":
+                kind = response.WhichOneof("kind")
+                if kind != "summary":
+                    batch = response.batch if kind == "batch" else response.end.batch
                     room = MAX_ROWS + 1 - len(rows)
-                    rows.extend(itertools.islice(_rows_of(response.batch), room))
+                    rows.extend(itertools.islice(_rows_of(batch), room))
                     if len(rows) > MAX_ROWS:
                         call.cancel()
                         raise QueryError("TOO_MANY_ROWS", "more than %d rows" % MAX_ROWS, None)
-                else:
-                    summary = response.summary
+                if kind != "batch":
+                    summary = response.summary if kind == "summary" else response.end.summary
         except grpc.RpcError as e:
             if e.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED):
                 raise

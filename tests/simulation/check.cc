@@ -69,6 +69,7 @@ engine::SimulationOptions RandomOptions(uint64_t seed, Rng* rng) {
     options.bounds.queue_batches = 1 + rng->Uniform(4);
     options.bounds.open_instances = 1 + rng->Uniform(8);
   }
+  if (rng->Uniform(2) == 0) options.first_turn_slices = 1 + rng->Uniform(20);
   return options;
 }
 

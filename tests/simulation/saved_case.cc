@@ -73,6 +73,7 @@ void PutOptions(const engine::SimulationOptions& options, saved::Schedule* out) 
   out->set_sink_window(options.sink_window);
   out->set_profile(options.profile);
   out->set_cancel_after_turns(options.cancel_after_turns);
+  out->set_first_turn_slices(options.first_turn_slices);
 }
 
 engine::SimulationOptions GetOptions(const saved::Schedule& in) {
@@ -89,6 +90,7 @@ engine::SimulationOptions GetOptions(const saved::Schedule& in) {
   options.sink_window = in.sink_window();
   options.profile = in.profile();
   options.cancel_after_turns = in.cancel_after_turns();
+  options.first_turn_slices = in.first_turn_slices();
   return options;
 }
 

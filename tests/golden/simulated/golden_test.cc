@@ -60,6 +60,7 @@ class Session {
     options_.sink_window = static_cast<uint32_t>(1 + seed % 4);
     options_.memory_limit_bytes = kMemoryLimit;
     options_.max_turns = kMaxTurns;
+    options_.first_turn_slices = seed / 2 % 4;
   }
 
   StatusOr<std::vector<Value>> Submit(const std::string& text,

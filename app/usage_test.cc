@@ -147,6 +147,26 @@ TEST(UsageTest, SnapshotsAreBuiltOfAFolder) {
   EXPECT_EQ(Koios("admin snapshot --graph none " + data).code, client::kExitFailed);
 }
 
+TEST(UsageTest, StatisticsComeWithTheSnapshot) {
+  const storage::TempFolder temp;
+  const std::string data = "--data " + temp / "data";
+  const std::string vertices = temp / "v.csv", edges = temp / "e.csv";
+  std::ofstream(vertices) << "~id,~label,name:string,age:int\n1,person,marko,29\n"
+                             "2,person,vadas,27\n3,person,josh,\n4,city,oslo,\n";
+  std::ofstream(edges) << "~from,~to,~label,since:int\n1,2,knows,1999\n1,3,knows,1999\n";
+  ASSERT_EQ(Koios("import " + data + " --nodes " + vertices + " --edges " + edges).code,
+            client::kExitOk);
+  const Outcome stats = Koios("admin stats " + data);
+  EXPECT_EQ(stats.code, client::kExitOk) << stats.text;
+  for (const char* line : {"vertex | person |     3 | name 3, age 2 in 2",
+                           "vertex | city   |     1 | name 1", "edge   | knows  |     2 | since 1",
+                           "person   | out knows |     2 |                 1 | "
+                           "0.7         |       2"}) {
+    EXPECT_NE(stats.text.find(line), std::string::npos) << line << "\n" << stats.text;
+  }
+  EXPECT_EQ(stats.text.find("not known"), std::string::npos) << stats.text;
+}
+
 TEST(UsageTest, IndexesAreMadeListedAndDropped) {
   const storage::TempFolder temp;
   const std::string data = " --data " + temp / "data";

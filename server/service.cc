@@ -9,6 +9,7 @@
 
 #include "server/graph_job.h"
 #include "server/rpc_status.h"
+#include "server/statistics.h"
 #include "server/text_bounds.h"
 
 namespace koios::server {
@@ -104,6 +105,7 @@ Status FillStats(const SessionEnvironment& environment, const v1::GetStatsReques
   response->set_workers(environment.engine->options().num_workers);
   response->set_disk_bytes(disk_bytes);
   response->set_memory_bytes(static_cast<uint64_t>(environment.engine->memory().used()));
+  FillStatistics(*view, response);
   return OkStatus();
 }
 

@@ -1,5 +1,7 @@
 #include "client/print/reports.h"
 
+#include <iomanip>
+#include <sstream>
 #include <utility>
 
 #include "client/print/column_printer.h"
@@ -35,6 +37,46 @@ void AddLabels(const char* kind, const google::protobuf::RepeatedPtrField<v1::La
   }
 }
 
+// With one decimal.
+std::string MeanText(double mean) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << mean;
+  return text.str();
+}
+
+using Labels = google::protobuf::RepeatedPtrField<v1::LabelStats>;
+
+void AddCounts(const char* kind, const Labels& labels, ResultPrinter* table) {
+  for (const v1::LabelStats& label : labels) {
+    std::string keys;
+    for (const v1::KeyStats& key : label.keys()) {
+      if (!keys.empty()) keys += ", ";
+      keys += key.key() + " " + std::to_string(key.distinct());
+      if (key.elements() < label.count()) keys += " in " + std::to_string(key.elements());
+    }
+    table->Row(MapOf({{"kind", Value::String(kind)},
+                      {"label", Value::String(label.label())},
+                      {"count", Count(label.count())},
+                      {"distinct values", Value::String(keys)}}));
+  }
+}
+
+void PrintDegrees(const Labels& labels, std::ostream& out) {
+  auto table = MakeTablePrinter(out);
+  for (const v1::LabelStats& label : labels) {
+    for (const v1::DegreeStats& one : label.degrees()) {
+      table->Row(
+          MapOf({{"vertices", Value::String(label.label())},
+                 {"edges", Value::String((one.incoming() ? "in " : "out ") + one.edge_label())},
+                 {"count", Count(one.edges())},
+                 {"vertices with any", Count(one.vertices_with_any())},
+                 {"mean degree", Value::String(MeanText(one.mean()))},
+                 {"largest", Count(one.largest())}}));
+    }
+  }
+  table->Finish();
+}
+
 }  // namespace
 
 void PrintSchema(const v1::GetSchemaResponse& schema, std::ostream& out) {
@@ -56,6 +98,19 @@ void PrintStats(const v1::GetStatsResponse& stats, std::ostream& out) {
       << "workers      " << stats.workers() << "\n"
       << "disk bytes   " << stats.disk_bytes() << "\n"
       << "memory bytes " << stats.memory_bytes() << "\n";
+  if (stats.vertex_labels().empty() && stats.edge_labels().empty()) return;
+  out << "\n";
+  auto table = MakeTablePrinter(out);
+  AddCounts("vertex", stats.vertex_labels(), table.get());
+  AddCounts("edge", stats.edge_labels(), table.get());
+  table->Finish();
+  if (stats.statistics_version() == 0) {
+    out << "Values and degrees are not known: there is no snapshot yet.\n";
+    return;
+  }
+  out << "\n";
+  PrintDegrees(stats.vertex_labels(), out);
+  out << "Values and degrees are about those of version " << stats.statistics_version() << ".\n";
 }
 
 void PrintGraphs(const v1::ListGraphsResponse& graphs, std::ostream& out) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "storage/view/snapshot_statistics.h"
+
 namespace koios::storage {
 
 SnapshotSet::SnapshotSet(uint64_t version, Snapshots snapshots)
@@ -26,6 +28,7 @@ SnapshotSet::SnapshotSet(uint64_t version, Snapshots snapshots)
       table.edge_keys.back().keys.push_back(name.key);
     }
   }
+  statistics_ = StatisticsOf(version_, pointers_);
 }
 
 Status SnapshotSet::Damage() const {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/statistics/graph_statistics.h"
 #include "storage/snapshot/partition_snapshot.h"
 
 namespace koios::storage {
@@ -32,6 +33,7 @@ class SnapshotSet {
   uint32_t num_partitions() const { return static_cast<uint32_t>(snapshots_.size()); }
   const PartitionSnapshot& Of(uint32_t partition) const { return *snapshots_[partition]; }
   std::span<const PartitionSnapshot* const> all() const { return pointers_; }
+  const GraphStatistics& statistics() const { return statistics_; }
 
   // Of the vertices of a label set, ascending by label. Direction: out or in.
   std::span<const LabelledAdjacency> Adjacencies(uint32_t partition, uint32_t set,
@@ -69,6 +71,7 @@ class SnapshotSet {
   uint64_t bytes_ = 0;
   std::vector<const PartitionSnapshot*> pointers_;
   std::vector<std::vector<SetTable>> tables_;  // by partition and set
+  GraphStatistics statistics_;
 };
 
 }  // namespace koios::storage

@@ -29,6 +29,7 @@ class SnapshotView final : public GraphView {
   uint64_t version() const override { return truth_->version(); }
   uint32_t num_partitions() const override { return truth_->num_partitions(); }
   const Schema& schema() const override { return truth_->schema(); }
+  const GraphStatistics& statistics() const { return snapshots_->statistics(); }
   uint32_t PartitionOfId(const Value& id) const override { return truth_->PartitionOfId(id); }
 
   const SnapshotSet& snapshots() const { return *snapshots_; }

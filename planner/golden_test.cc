@@ -1,6 +1,7 @@
 // Goldens: testdata/*.test hold queries with their physical plan or error; testdata/rules/NAME.test
 // hold queries with the logical traversal before and after that rule. A case is the query, "----",
-// and what is expected up to a blank line. UPDATE_GOLDEN=1 rewrites the files.
+// and what is expected up to a blank line. Traversals of `big` are planned with the statistics of
+// testing/big_graph.h, others without any. UPDATE_GOLDEN=1 rewrites the files.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include "planner/planner.h"
 #include "planner/rules/rules.h"
 #include "planner/steps/builder.h"
+#include "planner/testing/big_graph.h"
 
 namespace koios::planner {
 namespace {
@@ -86,10 +88,15 @@ const Schema& IndexedSchema() {
   return kSchema;
 }
 
+PlanContext ContextOf(const parser::Query& query) {
+  if (query.root.source == "big") return {&testing::BigSchema(), &testing::BigStatistics(), {}};
+  return {&IndexedSchema(), nullptr, {}};
+}
+
 std::string PlanText(const std::string& text) {
   StatusOr<parser::Query> query = parser::Parse(text);
   if (!query.ok()) return ErrorText(query.status());
-  StatusOr<PlannedQuery> planned = PlanQuery(*query, PlanContext{&IndexedSchema(), {}});
+  StatusOr<PlannedQuery> planned = PlanQuery(*query, ContextOf(*query));
   return planned.ok() ? PhysicalText(planned->plan) : ErrorText(planned.status());
 }
 
@@ -100,7 +107,8 @@ std::string RuleText(const std::string& text, const std::string& name) {
   const Parameters parameters;
   QueryState state;
   state.parameters = &parameters;
-  state.schema = &IndexedSchema();
+  state.schema = ContextOf(*query).schema;
+  state.statistics = ContextOf(*query).statistics;
   Builder builder(&state, TypeEnv{});
   const Status built = builder.AppendRoot(query->root);
   if (!built.ok()) return ErrorText(built);

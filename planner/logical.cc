@@ -298,16 +298,17 @@ std::string SeekText(const std::vector<std::string>& labels, const plan::Seek& s
   return text;
 }
 
-std::string ChainText(const Chain& chain, int indent) {
+std::string ChainText(const Chain& chain, int indent,
+                      const std::function<std::string(const Op&)>& note) {
   const std::string margin(static_cast<size_t>(indent), ' ');
   std::string text;
   for (const Op& op : chain.ops) {
-    text += margin + OperationText(op.body) + "\n";
+    text += margin + OperationText(op.body) + (note ? note(op) : "") + "\n";
     const std::vector<Chain>* children = ChildrenOf(op);
     if (children == nullptr) continue;
     for (size_t i = 0; i < children->size(); ++i) {
       if (children->size() > 1) text += margin + " -" + std::to_string(i + 1) + "\n";
-      text += ChainText((*children)[i], indent + 4);
+      text += ChainText((*children)[i], indent + 4, note);
     }
   }
   return text;

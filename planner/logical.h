@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/schema.h"
+#include "core/statistics/graph_statistics.h"
 #include "core/status.h"
 #include "core/value.h"
 #include "planner/expression.h"
@@ -27,10 +28,12 @@ struct Chain;
 
 struct Source {
   plan::ElementKind element = plan::VERTEX;
-  std::vector<std::string> labels;  // empty: all
-  std::optional<ValueList> ids;     // look these up instead of scanning
-  std::optional<plan::Seek> seek;   // of an index: a filter that compares is behind
-  const Schema* schema = nullptr;   // as of the view; null: not known
+  std::vector<std::string> labels;              // empty: all
+  std::optional<ValueList> ids;                 // look these up instead of scanning
+  std::optional<plan::Seek> seek;               // of an index: a filter that compares is behind
+  double sought_rows = 0;                       // about, with `seek`
+  const Schema* schema = nullptr;               // as of the view; null: not known
+  const GraphStatistics* statistics = nullptr;  // about; null: not known
 };
 struct Inject {
   ValueList values;
@@ -233,7 +236,9 @@ void ForEachExpression(const Op& op, const std::function<void(const Expression&)
 // "person(age): age>7": an index and what is sought of its keys.
 std::string SeekText(const std::vector<std::string>& labels, const plan::Seek& seek);
 
-// One line per operation, children indented; every line starts with `indent` spaces.
-std::string ChainText(const Chain& chain, int indent);
+// One line per operation, children indented; every line starts with `indent` spaces, and ends with
+// what `note` has to say of the operation.
+std::string ChainText(const Chain& chain, int indent,
+                      const std::function<std::string(const Op&)>& note = nullptr);
 
 }  // namespace koios::planner

@@ -1,5 +1,6 @@
 #include "planner/planner.h"
 
+#include "planner/cost/estimated_text.h"
 #include "planner/explain.h"
 #include "planner/physical/lowering.h"
 #include "planner/plan_error.h"
@@ -53,6 +54,7 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   QueryState state;
   state.parameters = &context.parameters;
   state.schema = context.schema;
+  state.statistics = context.statistics;
   Builder builder(&state, TypeEnv{});
   RETURN_IF_ERROR(builder.AppendRoot(query.root));
   AppendTerminal(query, &builder);
@@ -68,6 +70,9 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
                        ChainText(after, 2);
   });
   RETURN_IF_ERROR(CheckEarlyStops(chain));
+  if (explains && context.statistics != nullptr) {
+    planned.explain += "\nestimated\n" + EstimatedText(chain, 2);
+  }
   ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain));
   planned.changes_graph = planned.plan.mutates();
   planned.plan.set_graph(query.root.source);

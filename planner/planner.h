@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/schema.h"
+#include "core/statistics/graph_statistics.h"
 #include "core/status.h"
 #include "core/value.h"
 #include "parser/ast.h"
@@ -15,6 +16,7 @@ namespace koios::planner {
 
 struct PlanContext {
   const Schema* schema = nullptr;  // as of the view that the query will read; null: not known
+  const GraphStatistics* statistics = nullptr;  // about; null: not known
   std::map<std::string, Value> parameters;
   bool explains = false;  // the text is asked for, whatever the terminal step
 };

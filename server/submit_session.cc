@@ -9,6 +9,7 @@
 #include "core/value_proto.h"
 #include "planner/planner.h"
 #include "server/profile.h"
+#include "storage/view/snapshot_statistics.h"
 
 namespace koios::server {
 namespace {
@@ -167,6 +168,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
   view_ = *std::move(view);
   planner::PlanContext context;
   context.schema = &view_->schema();
+  context.statistics = storage::StatisticsOf(*view_);
   for (const auto& [name, value] : request_->parameters()) {
     ASSIGN_OR_RETURN(context.parameters[name], FromProto(value));
   }

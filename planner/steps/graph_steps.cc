@@ -22,6 +22,7 @@ Status BuildGraph(const StepCall& step, Builder* builder) {
   Source source;
   source.element = step.name() == "V" ? plan::VERTEX : plan::EDGE;
   source.schema = builder->schema();
+  source.statistics = builder->statistics();
   if (!step.args.empty()) {
     source.ids.emplace();
     for (const Bound& argument : step.args) AppendId(argument.value, &*source.ids);

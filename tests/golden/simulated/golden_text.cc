@@ -9,7 +9,6 @@
 
 #include "core/big_number.h"
 #include "core/path/path.h"
-#include "core/text.h"
 #include "core/print/time_print.h"
 #include "core/text.h"
 

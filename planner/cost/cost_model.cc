@@ -71,6 +71,11 @@ class Passing {
       Become(Stream::Kind::kOther, before);
       return before * kExpand;
     }
+    if (op.to == plan::Expand::ARRIVALS) {
+      const double ends = estimates_.Ends(stream_, direction, op.labels, false).rows;
+      if (before > 0) stream_.Scale(ends / before);
+      return before * kExpand;
+    }
     stream_ = estimates_.Ends(stream_, direction, op.labels, op.to == plan::Expand::NEIGHBOUR);
     return before * kExpand + stream_.rows;
   }

@@ -54,6 +54,9 @@ TEST(CostModelTest, CountsAndDegrees) {
   EXPECT_DOUBLE_EQ(RowsOf("g.V().hasLabel('Post').out()"), 2'500'000);
   EXPECT_DOUBLE_EQ(RowsOf("g.V().hasLabel('Post').out().hasLabel('Tag')"), 1'500'000);
   EXPECT_DOUBLE_EQ(RowsOf("g.E().hasLabel('knows')"), 200'000);
+  const Chain arrivals = Big("g.V().out('knows').out('knows').count()");
+  const std::string text = EstimatedText(arrivals, 0);
+  EXPECT_NE(text.find("ARRIVALS)  ~200000\n"), std::string::npos) << text;
 }
 
 TEST(CostModelTest, SharesOfFilters) {

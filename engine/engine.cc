@@ -88,7 +88,8 @@ class ThreadedEngine : public Engine {
     Frame start;
     const uint64_t now = static_cast<uint64_t>(SteadyClock::Get()->NowNanos());
     if (options.begins_here && (options.deadline_ns == 0 || now < options.deadline_ns)) {
-      start.begun = TakeFirstTurn(spec, ContextOf(coordinator), FirstTurnBounds());
+      start.begun = TakeFirstTurn(spec, ContextOf(coordinator),
+                                  {options_.first_turn_slices, options_.first_turn_nanos});
       if (start.begun == nullptr) return std::make_shared<EndedHandle>();
     }
     // Only now does it get a number: those that workers know of stay dense.

@@ -163,6 +163,43 @@ std::string MutateText(const Operator& op, const plan::Plan& plan) {
   return (op.has_add_vertex() ? "AddVertex(" : "AddEdge(") + text + ")";
 }
 
+std::string WhereText(const plan::Expr& filter, const plan::Plan& plan) {
+  return filter.nodes_size() == 0 ? "" : " where " + ExprText(filter, plan);
+}
+
+std::string HopText(const plan::Hop& hop, const plan::Plan& plan) {
+  return plan::Direction_Name(hop.direction()) + " " + NamesText(hop.labels()) +
+         (hop.repeat() ? "*" : "") + WhereText(hop.filter(), plan) + ", ";
+}
+
+std::string EndsText(const plan::WalkEnds& ends, const plan::Plan& plan) {
+  std::string text = "to ";
+  if (ends.has_ids()) text += "[" + Joined(ends.ids().values(), BytesText) + "]";
+  if (ends.has_at_slot()) text += SlotText(ends.at_slot(), plan);
+  if (ends.has_scan()) {
+    const auto& labels = ends.scan().labels();
+    text += NamesText(labels);
+    if (ends.keys_size() > 0) text += " with " + NamesText(ends.keys());
+    if (ends.scan().has_seek()) {
+      text += " by seek " + SeekText({labels.begin(), labels.end()}, ends.scan().seek());
+    }
+  }
+  return text + WhereText(ends.filter(), plan);
+}
+
+std::string ReachText(const plan::Reach& reach, const plan::Plan& plan) {
+  std::string text = "Reach(" + plan::Reach::Result_Name(reach.result()) + ", ";
+  if (reach.result() == plan::Reach::FLAG) text += SlotText(reach.flag_slot(), plan) + ", ";
+  for (const plan::Hop& hop : reach.hops()) text += HopText(hop, plan);
+  return text + EndsText(reach.ends(), plan) + ")";
+}
+
+std::string ShortestPathText(const plan::ShortestPath& path, const plan::Plan& plan) {
+  return "ShortestPath(" + HopText(path.hop(), plan) + EndsText(path.ends(), plan) +
+         (path.may_stay() ? ", may stay" : "") + (path.simple() ? ", simple" : "") +
+         (path.path_slot() == 0 ? "" : ", " + SlotText(path.path_slot(), plan)) + ")";
+}
+
 using Field = google::protobuf::FieldDescriptor;
 
 // One value of a field; `at` -1: of one that is not repeated.
@@ -266,6 +303,10 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
       return ExitText(op.scope_exit(), plan);
     case Operator::kExchange:
       return ExchangeText(op.exchange(), plan);
+    case Operator::kReach:
+      return ReachText(op.reach(), plan);
+    case Operator::kShortestPath:
+      return ShortestPathText(op.shortest_path(), plan);
     default:
       return PlainText(op, plan);
   }

@@ -130,6 +130,16 @@ std::string MutateText(const Mutate& op) {
   return std::string(kNames[static_cast<size_t>(op.kind)]) + "(" + text + ")";
 }
 
+std::string ReachText(const Reach& op) {
+  return "Reach(" + plan::Reach::Result_Name(op.result) +
+         (op.target.empty() ? "" : ", " + op.target) + ", " + WalkText(op.hops, op.ends) + ")";
+}
+
+std::string ShortestPathText(const ShortestPath& op) {
+  return "ShortestPath(" + WalkText({op.hop}, op.ends) + (op.may_stay ? ", may stay" : "") +
+         (op.simple ? ", simple" : "") + (op.gives_path ? ", path" : "") + ")";
+}
+
 std::string OperationText(const Operation& operation) {
   return std::visit(
       Overloaded{
@@ -184,6 +194,8 @@ std::string OperationText(const Operation& operation) {
           [](const Scope& op) { return ScopeText(op); },
           [](const Split& op) { return SplitText(op); },
           [](const Loop& op) { return LoopText(op); },
+          [](const Reach& op) { return ReachText(op); },
+          [](const ShortestPath& op) { return ShortestPathText(op); },
       },
       operation);
 }
@@ -231,6 +243,23 @@ void ForEachExpression(const Op& op, const std::function<void(const Expression&)
   }
 }
 
+Source SourceOfAll(const Chain& root) {
+  Source all;
+  AnyOp(root, [&all](const Op& op) {
+    if (const Source* source = As<Source>(op)) {
+      all.schema = source->schema;
+      all.statistics = source->statistics;
+    }
+    return all.schema != nullptr;
+  });
+  return all;
+}
+
+plan::Direction Backwards(plan::Direction direction) {
+  if (direction == plan::OUT) return plan::IN;
+  return direction == plan::IN ? plan::OUT : direction;
+}
+
 void CollectReads(const Op& op, std::set<std::string>* names) {
   auto add = [names](const std::string& name) {
     if (!name.empty()) names->insert(name);
@@ -248,6 +277,11 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
     add(group->value);
   }
   if (const Aggregate* aggregate = As<Aggregate>(op)) add(aggregate->value);
+  if (const Reach* reach = As<Reach>(op)) add(reach->ends.name);
+  if (const ShortestPath* path = As<ShortestPath>(op)) {
+    add(path->ends.name);
+    if (path->gives_path) CollectNames(*CarriedPath(), names);
+  }
   if (const EdgeEnd* end = As<EdgeEnd>(op); end && end->end == plan::EdgeEnd::OTHER) {
     names->insert(FromName());
   }
@@ -256,6 +290,7 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
 const std::string& StoredName(const Op& op) {
   if (const Project* project = As<Project>(op)) return project->target;
   if (const Scope* scope = As<Scope>(op)) return scope->target;
+  if (const Reach* reach = As<Reach>(op)) return reach->target;
   return kNothingStored;
 }
 
@@ -275,6 +310,28 @@ void CollectAllReads(const Op& op, std::set<std::string>* names) {
   for (const Chain& child : *children) {
     for (const Op& inner : child.ops) CollectAllReads(inner, names);
   }
+}
+
+std::string WalkText(const std::vector<Hop>& hops, const WalkEnds& ends) {
+  std::string text;
+  for (const Hop& hop : hops) {
+    text += plan::Direction_Name(hop.direction) + " " + NamesText(hop.labels);
+    if (hop.repeats) text += "*";
+    if (hop.filter != nullptr) text += " where " + ExpressionText(*hop.filter);
+    text += ", ";
+  }
+  text += "to ";
+  if (ends.ids) {
+    text += ConstantsText(*ends.ids);
+  } else if (!ends.name.empty()) {
+    text += ends.name;
+  } else {
+    text += NamesText(ends.scan.labels);
+    if (!ends.keys.empty()) text += " with " + NamesText(ends.keys);
+    if (ends.scan.seek) text += " by seek " + SeekText(ends.scan.labels, *ends.scan.seek);
+  }
+  if (ends.filter != nullptr) text += " where " + ExpressionText(*ends.filter);
+  return text;
 }
 
 std::string SeekText(const std::vector<std::string>& labels, const plan::Seek& seek) {

@@ -161,9 +161,40 @@ struct Loop {
   bool merges = false;         // and of equal rows that wait for it one goes on
 };
 
-using Operation = std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold,
-                               Merge, Limit, Tail, Sample, Order, Barrier, Coin, Dedup, Reduce,
-                               Group, Aggregate, Cap, Mutate, Scope, Split, Loop>;
+// Walks that are asked for their ends only. The filters are of the vertex where they stand, and
+// read nothing else; null: none.
+struct Hop {
+  plan::Direction direction = plan::OUT;
+  std::vector<std::string> labels;
+  ExpressionPtr filter;
+  bool repeats = false;  // any number of times, also none
+};
+struct WalkEnds {
+  std::optional<ValueList> ids;
+  std::string name;  // of the vertex stored there; without either, `scan` gives what may pass
+  Source scan;
+  std::vector<std::string> keys;  // what passes the filter has all of these properties
+  ExpressionPtr filter;
+};
+// Keeps rows whose vertex such walks lead from, or as `result` says; see plan.proto.
+struct Reach {
+  std::vector<Hop> hops;
+  WalkEnds ends;
+  plan::Reach::Result result = plan::Reach::PASS;
+  std::string target;  // FLAG
+};
+struct ShortestPath {
+  Hop hop;
+  WalkEnds ends;
+  bool may_stay = false;
+  bool simple = false;
+  bool gives_path = false;  // the traverser's, which it reads, with the walk appended
+};
+
+using Operation =
+    std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold, Merge, Limit,
+                 Tail, Sample, Order, Barrier, Coin, Dedup, Reduce, Group, Aggregate, Cap, Mutate,
+                 Scope, Split, Loop, Reach, ShortestPath>;
 
 struct Op {
   Operation body;
@@ -220,6 +251,11 @@ bool AnyOp(const Op& op, const Test& test) {
   return false;
 }
 
+// All vertices, with what the sources of the traversal know of the graph.
+Source SourceOfAll(const Chain& root);
+
+plan::Direction Backwards(plan::Direction direction);
+
 // Names that the op itself reads (not its children), and the name under which it stores ("" for
 // none or for the current value).
 void CollectReads(const Op& op, std::set<std::string>* names);
@@ -232,6 +268,9 @@ void CollectAllReads(const Op& op, std::set<std::string>* names);
 
 // The op's own expressions, without those of its children.
 void ForEachExpression(const Op& op, const std::function<void(const Expression&)>& visit);
+
+// "OUT [knows] to [Person] where eq(...)": hops and the ends of them.
+std::string WalkText(const std::vector<Hop>& hops, const WalkEnds& ends);
 
 // "person(age): age>7": an index and what is sought of its keys.
 std::string SeekText(const std::vector<std::string>& labels, const plan::Seek& seek);

@@ -192,6 +192,27 @@ OpTraits RowOf(const Split&) { return {.takes_bulk = true}; }
 
 OpTraits RowOf(const Loop&) { return {.takes_bulk = true}; }
 
+OpTraits RowOf(const Reach& op) {
+  const bool counts = op.result == plan::Reach::COUNT;
+  return {.every_row = op.result == plan::Reach::FLAG,
+          .at_most_one = !counts,
+          .fans_out = counts,
+          .takes_bulk = true,
+          .meeting = counts ? Meeting::kMeets : Meeting::kAsBefore,
+          .in_place = true,
+          .new_value = counts,
+          .reads_graph = true};
+}
+
+OpTraits RowOf(const ShortestPath&) {
+  return {.at_most_one = true,
+          .takes_bulk = true,
+          .meeting = Meeting::kMeets,
+          .in_place = true,
+          .new_value = true,
+          .reads_graph = true};
+}
+
 }  // namespace
 
 OpTraits TraitsOf(const Op& op) {

@@ -44,7 +44,10 @@ std::vector<Op> Samples() {
                          OpOf(Visited()),
                          OpOf(Cap{{"x"}}),
                          OpOf(Split{}),
-                         OpOf(Loop{})};
+                         OpOf(Loop{}),
+                         OpOf(Reach{}),
+                         OpOf(Reach{{}, {}, plan::Reach::COUNT, ""}),
+                         OpOf(ShortestPath{})};
   Group effect;
   effect.side_effect = "x";
   all.push_back(OpOf(effect));

@@ -268,6 +268,15 @@ void Advance(const Op& op, TypeEnv* env) {
                  [env](const Scope& scope) { AdvanceScope(scope, env); },
                  [env](const Split& split) { AdvanceSplit(split, env); },
                  [env](const Loop& loop) { AdvanceLoop(loop, env); },
+                 [env](const Reach& reach) {
+                   if (reach.result == plan::Reach::COUNT) env->current = ValueType::kVertex;
+                   if (reach.result == plan::Reach::FLAG) {
+                     Store(reach.target, ValueType::kScalar, true, env);
+                   }
+                 },
+                 [env](const ShortestPath& path) {
+                   env->current = path.gives_path ? ValueType::kList : ValueType::kVertex;
+                 },
              },
              op.body);
 }

@@ -179,6 +179,22 @@ constexpr Row kRows[] = {
            Read(op.guard().vertex(), use);
            Read(op.guard().neighbour(), use);
          }},
+    {.kind = Operator::kReach,
+     .slots =
+         [](const Operator& op, SlotUse* use) {
+           use->needed.push_back(0);
+           if (op.reach().ends().has_at_slot()) Read(op.reach().ends().at_slot(), use);
+           use->written = op.reach().flag_slot();
+         }},
+    {.kind = Operator::kShortestPath,
+     .slots =
+         [](const Operator& op, SlotUse* use) {
+           use->needed.push_back(0);
+           if (op.shortest_path().ends().has_at_slot()) {
+             Read(op.shortest_path().ends().at_slot(), use);
+           }
+           Read(op.shortest_path().path_slot(), use);
+         }},
 };
 
 constexpr int kFirst = Operator::kInject;

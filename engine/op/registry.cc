@@ -12,6 +12,8 @@
 #include "engine/op/row_ops.h"
 #include "engine/op/source_ops.h"
 #include "engine/op/waiting_ops.h"
+#include "engine/op/walk/reach_op.h"
+#include "engine/op/walk/shortest_path_op.h"
 
 namespace koios::engine {
 namespace {
@@ -79,6 +81,10 @@ StatusOr<OperatorBundle> Make(const plan::Operator& op, uint32_t num_slots, Oper
       return MakeAggregate(op.aggregate(), num_slots, host);
     case plan::Operator::kCap:
       return MakeCap(op.cap(), host);
+    case plan::Operator::kReach:
+      return MakeReach(op.reach(), num_slots, host);
+    case plan::Operator::kShortestPath:
+      return MakeShortestPath(op.shortest_path(), num_slots, host);
     case plan::Operator::kAddVertex:
     case plan::Operator::kAddEdge:
     case plan::Operator::kSetProperty:

@@ -239,9 +239,9 @@ OperatorBundle MakePartitions(OperatorHost* host) {
   return Stream(std::make_unique<PartitionsOp>(host->view().num_partitions()));
 }
 
-StatusOr<OperatorBundle> MakeScan(const plan::Scan& op, OperatorHost* host) {
+StatusOr<std::vector<storage::SoughtKey>> DecodeSought(const plan::Seek& seek) {
   std::vector<storage::SoughtKey> sought;
-  for (const plan::SoughtKey& key : op.seek().sought()) {
+  for (const plan::SoughtKey& key : seek.sought()) {
     storage::SoughtKey& wanted = sought.emplace_back();
     for (const std::string& bytes : key.any_of()) {
       ASSIGN_OR_RETURN(Value value, DecodeWholeValue(bytes));
@@ -253,6 +253,11 @@ StatusOr<OperatorBundle> MakeScan(const plan::Scan& op, OperatorHost* host) {
       wanted.bounds.push_back({kind, std::move(value)});
     }
   }
+  return sought;
+}
+
+StatusOr<OperatorBundle> MakeScan(const plan::Scan& op, OperatorHost* host) {
+  ASSIGN_OR_RETURN(const std::vector<storage::SoughtKey> sought, DecodeSought(op.seek()));
   return Stream(std::make_unique<ScanOp>(op, sought, host));
 }
 

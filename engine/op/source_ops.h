@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/op/operator.h"
+#include "storage/index/vertex_seek.h"
 
 namespace koios::engine {
 
@@ -15,5 +16,8 @@ OperatorBundle MakeLookup(const plan::Lookup& op, OperatorHost* host);
 std::vector<LabelId> FindLabels(OperatorHost* host,
                                 const google::protobuf::RepeatedPtrField<std::string>& names,
                                 bool* unknown_only);
+
+// What is sought of the keys of an index.
+StatusOr<std::vector<storage::SoughtKey>> DecodeSought(const plan::Seek& seek);
 
 }  // namespace koios::engine

@@ -21,9 +21,10 @@ struct BegunQuery {
   std::vector<std::pair<uint32_t, Frame>> said;  // to whom, what
 };
 
+// As EngineOptions has them.
 struct FirstTurnBounds {
-  uint64_t slices = 64;
-  uint64_t nanos = 500'000;  // looked at between slices
+  uint64_t slices = 0;
+  uint64_t nanos = 0;
 };
 
 // Runs it as worker `context.index`, its coordinator, would; the context's transport is not used.

@@ -228,9 +228,9 @@ class Driver {
     frame.query = spec_->id;
     frame.from = spec_->id.coordinator;
     frame.spec = spec_;
-    FirstTurnBounds bounds;
-    bounds.slices = options_.first_turn_slices;
-    frame.begun = TakeFirstTurn(spec_, ContextOf(spec_->id.coordinator), bounds);
+    constexpr uint64_t kFirstTurnNanos = 500'000;
+    frame.begun = TakeFirstTurn(spec_, ContextOf(spec_->id.coordinator),
+                                {options_.first_turn_slices, kFirstTurnNanos});
     if (frame.begun != nullptr) Deliver(spec_->id.coordinator, std::move(frame));
   }
 

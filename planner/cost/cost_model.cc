@@ -13,23 +13,14 @@ constexpr double kScan = 1;
 constexpr double kSeek = kWorkOfSeek;
 constexpr double kLookup = 10;
 constexpr double kExpand = 5;
-constexpr double kRemember = 5;  // of a set or a group
+constexpr double kRemember = 5;  // in a set or a group, or look up there
 constexpr double kEnter = 10;    // a local child
 // What a list or map has inside.
 constexpr double kMembers = 3;
 
-const Source* FirstSource(const Chain& chain) {
-  const Source* first = nullptr;
-  AnyOp(chain, [&first](const Op& op) {
-    first = As<Source>(op);
-    return first != nullptr && first->schema != nullptr;
-  });
-  return first;
-}
-
-Estimates EstimatesOf(const Source* source) {
-  return source == nullptr ? Estimates(nullptr, nullptr)
-                           : Estimates(source->schema, source->statistics);
+Direction DirectionOf(plan::Direction direction) {
+  if (direction == plan::OUT) return Direction::kOut;
+  return direction == plan::IN ? Direction::kIn : Direction::kBoth;
 }
 
 class Passing {
@@ -63,9 +54,7 @@ class Passing {
     return stream_.rows;
   }
   double operator()(const Expand& op) {
-    const Direction direction = op.direction == plan::OUT  ? Direction::kOut
-                                : op.direction == plan::IN ? Direction::kIn
-                                                           : Direction::kBoth;
+    const Direction direction = DirectionOf(op.direction);
     const double before = stream_.rows;
     if (op.to == plan::Expand::DEGREE) {
       Become(Stream::Kind::kOther, before);
@@ -200,8 +189,78 @@ class Passing {
     stream_.known = false;  // how often it goes round
     return work;
   }
+  double operator()(const Reach& op) {
+    const double before = stream_.rows;
+    Stream there = OneOf(stream_);
+    Passing from_row(estimates_, {}, &there);
+    const double forwards = from_row.Walk(op.hops) + from_row.BeAt(op.ends);
+    Stream back;
+    const double backwards = Passing(estimates_, {}, &back).WalkBack(op.hops, op.ends);
+    // Of ends that all rows have in common each side does as much work as the other one has done.
+    const double walking = op.ends.name.empty() ? 2 * std::min(before * forwards, backwards)
+                                                : before * std::min(forwards, backwards);
+    const double share = ShareThatGive({there, forwards});
+    const bool known = stream_.known && there.known;
+    if (op.result == plan::Reach::COUNT) {
+      stream_ = std::move(there);
+      stream_.Scale(before);
+    } else if (op.result != plan::Reach::FLAG) {
+      stream_.Scale(op.result == plan::Reach::STOP ? 1 - share : share);
+    }
+    stream_.known = known;
+    return before * kRemember + walking;
+  }
+  // Two sides that have met about the root of all vertices each have met each other. That there is
+  // a way is likely.
+  double operator()(const ShortestPath& op) {
+    const double before = stream_.rows;
+    Stream end;
+    const double finding = Passing(estimates_, {}, &end).BeginAt(op.ends);
+    Become(op.gives_path ? Stream::Kind::kOther : Stream::Kind::kVertices, before);
+    return before * (finding + 2 * kRemember * std::sqrt(estimates_.AllVertices()));
+  }
 
  private:
+  double KeepWhere(const ExpressionPtr& filter) {
+    return filter == nullptr ? 0 : (*this)(Filter{filter});
+  }
+  double Walk(const Hop& hop, plan::Direction direction) {
+    const double work = (*this)(Expand{direction, hop.labels});
+    if (!hop.repeats) return work;
+    stream_.by_label.clear();
+    stream_.known = false;
+    return work;
+  }
+  double Walk(const std::vector<Hop>& hops) {
+    double work = 0;
+    for (const Hop& hop : hops) work += Walk(hop, hop.direction) + KeepWhere(hop.filter);
+    return work;
+  }
+  // Keeps who is at an end.
+  double BeAt(const WalkEnds& ends) {
+    const double work =
+        ends.name.empty() ? 0 : (*this)(Filter{CallOf("eq", {Current(), Named(ends.name)})});
+    return work + KeepWhere(ends.filter);
+  }
+  // From nothing to all ends that a row has.
+  double BeginAt(const WalkEnds& ends) {
+    if (!ends.name.empty()) {
+      Become(Stream::Kind::kVertices, 1);
+      return 0;
+    }
+    Source source = ends.scan;
+    source.ids = ends.ids;
+    const double work = (*this)(source);
+    return ends.ids ? work : work + KeepWhere(ends.filter);
+  }
+  double WalkBack(const std::vector<Hop>& hops, const WalkEnds& ends) {
+    double work = BeginAt(ends);
+    for (size_t i = hops.size(); i-- > 0;) {
+      work += Walk(hops[i], Backwards(hops[i].direction));
+      if (i > 0) work += KeepWhere(hops[i - 1].filter);
+    }
+    return work;
+  }
   void Become(Stream::Kind kind, double rows) {
     Stream next;
     next.kind = kind;
@@ -225,7 +284,9 @@ class Passing {
 
 double ShareThatGive(const Passed& body) { return -std::expm1(-std::max(body.behind.rows, 0.0)); }
 
-CostModel::CostModel(const Chain& root) : estimates_(EstimatesOf(FirstSource(root))) {}
+CostModel::CostModel(const Chain& root) : CostModel(SourceOfAll(root)) {}
+
+CostModel::CostModel(const Source& all) : estimates_(all.schema, all.statistics) {}
 
 Stream CostModel::Entering(const Op& op, const Stream& before) const {
   Stream inside = As<Scope>(op) ? OneOf(before) : before;

@@ -35,6 +35,8 @@ class CostModel {
   std::vector<Passed> PassChildren(const Op& op, const Stream& before) const;
 
  private:
+  explicit CostModel(const Source& all);
+
   Estimates estimates_;
 };
 

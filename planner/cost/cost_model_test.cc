@@ -83,6 +83,38 @@ TEST(CostModelTest, SharesOfDegrees) {
   EXPECT_DOUBLE_EQ(RowsOf("g.V().hasLabel('Person').where(out('knows').count().is(gt(100)))"), 0);
 }
 
+// From which side they are walked changes neither what passes nor what is thought of it.
+TEST(CostModelTest, RowsOfWalks) {
+  EXPECT_NEAR(RowsOf("g.V().hasLabel('Post').where(out('tag').hasLabel('Tag').has('name', 'x'))"),
+              1500, 5);
+  EXPECT_NEAR(RowsOf("g.V().hasLabel('Post').not(out('tag').hasLabel('Tag').has('name', 'x'))"),
+              998'500, 5);
+  EXPECT_NEAR(RowsOf("g.V().hasLabel('Person').choose(out('knows').has('Person', 'name', 'x'), "
+                     "constant(1), constant(0))"),
+              10'000, 1e-6);
+  EXPECT_NEAR(RowsOf("g.V().hasLabel('Person').as('a').out('knows').out('knows').where(eq('a'))"),
+              4'000'000 / 1'011'000.0, 1e-6);
+  EXPECT_NEAR(RowsOf("g.V().hasLabel('Person').as('a').out('knows').where(neq('a'))"), 200'000, 1);
+  EXPECT_DOUBLE_EQ(RowsOf("g.V().has('Person', 'id', 7).repeat(out('knows').simplePath())"
+                          ".until(has('Person', 'id', 8)).path().limit(1)"),
+                   1);
+}
+
+// Of the two sides the better one counts.
+TEST(CostModelTest, WorkOfWalks) {
+  const auto of_tags = [](const std::string& start) {
+    return WorkOfAll("g.V()" + start + ".where(out('tag').hasLabel('Tag').has('name', 'x'))");
+  };
+  EXPECT_LT(of_tags(".hasLabel('Post')"), 7e6) << "looked up, not walked";
+  EXPECT_LT(of_tags(".has('Post', 'date', 7)"), 200) << "a few rows are walked from";
+  EXPECT_LT(WorkOfAll("g.V().hasLabel('Tag').as('a').in('tag').out('tag').where(eq('a'))"),
+            WorkOfAll("g.V().hasLabel('Tag').in('tag').out('tag').has('name', neq('x'))"));
+  EXPECT_LT(WorkOfAll("g.V().has('Person', 'id', 7).repeat(out('knows').simplePath())"
+                      ".until(has('Person', 'id', 8)).path().limit(1)"),
+            WorkOfAll("g.V().has('Person', 'id', 7).out('knows').out('knows').out('knows')"
+                      ".out('knows').has('Person', 'id', 8)"));
+}
+
 // Estimates work whatever is missing, and are the same each time.
 TEST(CostModelTest, DefaultsWhereNothingIsKnown) {
   for (const char* text : {"g.V().has('Person', 'id', 7).out('knows').where(out()).count()",

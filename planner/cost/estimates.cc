@@ -313,7 +313,8 @@ double Estimates::ShareOfComparison(const Expression& comparison, LabelOf of) co
     if (property == nullptr || !range.Take(comparison)) return presence * kShareOfOrdering;
     return presence * ShareOfRange(*property, range.low, range.high);
   }
-  const double share = ShareThatIs(property, 1);
+  const bool is_vertex = of.of_vertices && IsCurrent(*comparison.args[0]);
+  const double share = is_vertex ? 1 / all_vertices_ : ShareThatIs(property, 1);
   return presence * (IsCall(comparison, "neq") ? 1 - share : share);
 }
 

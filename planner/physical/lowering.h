@@ -52,6 +52,8 @@ class Lowering {
   void Lower(const Scope& op);
   void Lower(const Split& op);
   void Lower(const Loop& op);
+  void Lower(const Reach& op);
+  void Lower(const ShortestPath& op);
 
   // A change and a read that could see it, or miss it, must not run side by side.
   void SeparateChanges(const Op& op);
@@ -92,6 +94,8 @@ class Lowering {
   void CollectOwners(const Expression& expression, std::set<uint32_t>* slots);
   bool NeedsOwner(const Expression& call) const;
   void Encode(const ExpressionPtr& expression, plan::Expr* out);
+  void EncodeHop(const Hop& hop, plan::Hop* out);
+  void EncodeEnds(const WalkEnds& ends, plan::WalkEnds* out);
 
   plan::Plan* plan_;
   Flow flow_;

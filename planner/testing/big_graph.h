@@ -21,7 +21,10 @@ inline const Schema& BigSchema() {
         {label("knows"), 200'000}, {label("creator"), 1'000'000}, {label("tag"), 1'500'000}};
     const auto index = [&](const std::string& of, std::vector<std::string> names) {
       VertexIndex one{label(of), {}, /*ready=*/true, 0};
-      for (const std::string& name : names) one.keys.push_back(schema.keys.Intern(name));
+      for (const std::string& name : names) {
+        one.keys.push_back(schema.keys.Intern(name));
+        schema.property_kinds[{one.label, one.keys.back()}] = ValueKind::kNull;
+      }
       schema.vertex_indexes[static_cast<IndexId>(schema.vertex_indexes.size() + 1)] = one;
     };
     index("Person", {"id"});

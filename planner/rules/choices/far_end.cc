@@ -58,11 +58,6 @@ std::optional<plan::EdgeEnd::End> FarEnd(plan::Direction direction) {
   return std::nullopt;
 }
 
-plan::Direction Backwards(plan::Direction direction) {
-  if (direction == plan::OUT) return plan::IN;
-  return direction == plan::IN ? plan::OUT : direction;
-}
-
 // Operations of the crossing that begins at ops[i]; 0: there is none.
 size_t CrossingAt(const std::vector<Op>& ops, size_t i) {
   if (IsHop(ops[i], plan::Expand::NEIGHBOUR)) return 1;

@@ -19,8 +19,16 @@ constexpr double kClearly = 1.5;
 // Handing the rows that are left to another operation.
 constexpr double kNextFilter = 1;
 
+bool IsQuietWalk(const Reach& reach) {
+  const auto quiet = [](const ExpressionPtr& test) { return test == nullptr || IsQuiet(*test); };
+  return quiet(reach.ends.filter) &&
+         std::all_of(reach.hops.begin(), reach.hops.end(),
+                     [&quiet](const Hop& hop) { return quiet(hop.filter); });
+}
+
 // Of a child whose rows are only counted: what is no error for any of them.
 bool IsQuietOp(const Op& op) {
+  if (const Reach* reach = As<Reach>(op)) return IsQuietWalk(*reach);
   if (const Reduce* reduce = As<Reduce>(op)) {
     return reduce->function == plan::Reduce::COUNT || reduce->function == plan::Reduce::COUNT_OF;
   }
@@ -35,6 +43,10 @@ bool IsQuietOp(const Op& op) {
 
 bool MayMove(const Op& op) {
   if (const Filter* filter = As<Filter>(op)) return IsQuiet(*filter->predicate);
+  if (const Reach* reach = As<Reach>(op)) {
+    const bool tests = reach->result == plan::Reach::PASS || reach->result == plan::Reach::STOP;
+    return tests && IsQuietWalk(*reach);
+  }
   const Scope* scope = As<Scope>(op);
   const bool tests =
       scope != nullptr && !scope->stops &&
@@ -103,11 +115,13 @@ class Ordering {
   }
 
   Test TestOf(Op op, const Stream& before) {
-    Stream one = OneOf(before);
-    const std::vector<Passed> children = RunChildren(&op, one);
+    // What is done once for all rows counts little where there are many.
+    Stream passed = before.rows > 0 ? before : OneOf(before);
+    const double rows = passed.rows;
+    const std::vector<Passed> children = RunChildren(&op, passed);
     Test test;
-    test.work = std::max(model_.Pass(op, children, &one), 0.1);
-    test.share = std::clamp(one.rows, 0.0, 1.0);
+    test.work = std::max(model_.Pass(op, children, &passed) / rows, 0.1);
+    test.share = std::clamp(passed.rows / rows, 0.0, 1.0);
     test.op = std::move(op);
     return test;
   }

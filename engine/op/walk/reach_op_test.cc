@@ -1,0 +1,386 @@
+// Walks from both sides against all walks one by one, on random graphs; what is kept is charged,
+// and where there is no room for it the answers are the same.
+#include "engine/op/walk/reach_op.h"
+
+#include <map>
+#include <set>
+
+#include "core/path/path.h"
+#include "core/random.h"
+#include "core/value_codec.h"
+#include "engine/op/op_test_support.h"
+#include "engine/op/walk/backward_walk.h"
+#include "engine/op/walk/shortest_path_op.h"
+#include "gtest/gtest.h"
+
+namespace koios::engine {
+namespace {
+
+class WalkHost final : public TestHost {
+ public:
+  // Vertices n0, n1, ... whose `kind` is one of three; edges of two labels.
+  WalkHost(uint64_t seed, size_t num_vertices, size_t edges) : rng_(seed) {
+    for (size_t i = 0; i < num_vertices; ++i) {
+      const int64_t kind = static_cast<int64_t>(rng_.Uniform(3));
+      vertices.push_back(graph
+                             .AddVertex(Value::Long(static_cast<int64_t>(i)),
+                                        i % 4 == 0 ? "other" : "node",
+                                        {{"kind", Value::Long(kind)}})
+                             .value());
+    }
+    for (size_t i = 0; i < edges; ++i) {
+      const VertexRef out = Any(), in = Any();
+      EXPECT_TRUE(graph.AddEdge(out, in, rng_.Uniform(2) == 0 ? "a" : "b").ok());
+    }
+  }
+  const storage::GraphView& view() const override { return graph; }
+  VertexRef Any() { return vertices[rng_.Uniform(vertices.size())]; }
+
+  storage::MemoryGraph graph;
+  std::vector<VertexRef> vertices;
+  Rng rng_;
+};
+
+plan::Expr KindIs(int64_t kind) {
+  plan::Expr expr;
+  expr.add_nodes()->set_slot(0);
+  expr.add_nodes()->set_constant(EncodeValue(Value::String("kind")));
+  plan::Expr::Call* property = expr.add_nodes()->mutable_call();
+  property->set_function("property");
+  property->add_args(0);
+  property->add_args(1);
+  expr.add_nodes()->set_constant(EncodeValue(Value::Long(kind)));
+  plan::Expr::Call* equal = expr.add_nodes()->mutable_call();
+  equal->set_function("eq");
+  equal->add_args(2);
+  equal->add_args(3);
+  return expr;
+}
+
+int64_t KindOf(const WalkHost& host, VertexRef vertex) {
+  storage::PropertyRows found;
+  const KeyId key = host.graph.schema().keys.Find("kind");
+  EXPECT_TRUE(host.graph.VertexProperties({{vertex}}, {{key}}, &found).ok());
+  return found.values.Get(0).AsInteger();
+}
+
+std::vector<VertexRef> NextOf(const WalkHost& host, VertexRef vertex, const plan::Hop& hop) {
+  std::vector<LabelId> labels;
+  for (const std::string& label : hop.labels()) {
+    labels.push_back(host.graph.schema().labels.Find(label));
+  }
+  storage::Expansion expansion;
+  storage::ExpandCursor cursor;
+  while (!cursor.done) {
+    EXPECT_TRUE(host.graph
+                    .Expand({{vertex}}, static_cast<Direction>(hop.direction()), labels, false,
+                            &cursor, 100, &expansion)
+                    .ok());
+  }
+  return expansion.neighbours;
+}
+
+// What a hop asks of the vertex behind it: kinds[i] of the i-th; -1: nothing.
+struct Case {
+  plan::Reach reach;
+  std::vector<int64_t> kinds;
+  int64_t end_kind = -1;
+  std::optional<int64_t> id;
+};
+
+// All walks, one by one.
+int64_t WalksFrom(const WalkHost& host, const Case& one, VertexRef vertex, VertexRef target,
+                  size_t hop = 0) {
+  if (hop == one.kinds.size()) {
+    if (one.reach.ends().has_at_slot() && vertex != target) return 0;
+    if (one.id && vertex != host.vertices[static_cast<size_t>(*one.id)]) return 0;
+    return one.end_kind < 0 || KindOf(host, vertex) == one.end_kind ? 1 : 0;
+  }
+  int64_t walks = 0;
+  for (const VertexRef next : NextOf(host, vertex, one.reach.hops(static_cast<int>(hop)))) {
+    const int64_t kind = one.kinds[hop];
+    if (kind >= 0 && KindOf(host, next) != kind) continue;
+    walks += WalksFrom(host, one, next, target, hop + 1);
+  }
+  return walks;
+}
+
+Case RandomCase(WalkHost* host, plan::Reach::Result result) {
+  Case one;
+  Rng& rng = host->rng_;
+  one.reach.set_result(result);
+  one.reach.set_flag_slot(result == plan::Reach::FLAG ? 1 : 0);
+  const size_t hops = 1 + rng.Uniform(3);
+  for (size_t i = 0; i < hops; ++i) {
+    plan::Hop* hop = one.reach.add_hops();
+    hop->set_direction(static_cast<plan::Direction>(rng.Uniform(3)));
+    if (rng.Uniform(2) == 0) hop->add_labels(rng.Uniform(8) == 0 ? "unknown" : "a");
+    one.kinds.push_back(i + 1 < hops && rng.Uniform(2) == 0 ? static_cast<int64_t>(rng.Uniform(3))
+                                                            : -1);
+    if (one.kinds.back() >= 0) *hop->mutable_filter() = KindIs(one.kinds.back());
+  }
+  plan::WalkEnds* ends = one.reach.mutable_ends();
+  const uint64_t kind_of_ends = result == plan::Reach::COUNT ? 0 : rng.Uniform(3);
+  if (kind_of_ends == 0) ends->set_at_slot(1);
+  if (kind_of_ends == 1) {
+    one.id = static_cast<int64_t>(rng.Uniform(host->vertices.size()));
+    ends->mutable_ids()->add_values(EncodeValue(Value::Long(*one.id)));
+  }
+  if (kind_of_ends == 2 || rng.Uniform(3) == 0) {
+    one.end_kind = static_cast<int64_t>(rng.Uniform(3));
+    *ends->mutable_filter() = KindIs(one.end_kind);
+  }
+  if (kind_of_ends == 2) {
+    ends->mutable_scan();
+    ends->add_keys("kind");
+  }
+  if (result == plan::Reach::FLAG && kind_of_ends == 0) one.reach.set_flag_slot(2);
+  return one;
+}
+
+struct Ran {
+  std::vector<uint32_t> origin;
+  std::vector<int64_t> times;  // bulk, or a flag
+};
+
+Ran RunAll(StreamOperator* op, const Batch& input, size_t skip_to = 0) {
+  Ran ran;
+  bool first = true;
+  for (bool done = false; !done;) {
+    OpOutput output;
+    const Status status = op->Process(input, &output, &done);
+    EXPECT_TRUE(status.ok()) << status;
+    if (!status.ok()) return ran;
+    for (size_t i = 0; i < output.rows(input); ++i) {
+      ran.origin.push_back(output.identity ? static_cast<uint32_t>(i) : output.origin[i]);
+      ran.times.push_back(output.has_bulk   ? output.bulk[i]
+                          : output.slot > 0 ? (output.column.Get(i).AsBool() ? 1 : 0)
+                                            : 1);
+    }
+    if (first && !done && skip_to > 0) op->SkipTo(skip_to, nullptr);
+    first = false;
+  }
+  return ran;
+}
+
+Batch RandomRows(WalkHost* host, size_t rows) {
+  Batch batch;
+  batch.slots.resize(3);
+  VertexRef target = host->Any();
+  for (size_t i = 0; i < rows; ++i) {
+    batch.slots[0].AppendVertex(host->Any());
+    if (host->rng_.Uniform(7) == 0) target = host->Any();
+    batch.slots[1].AppendVertex(target);
+  }
+  batch.rows = rows;
+  batch.runs.push_back({{}, {}, static_cast<uint32_t>(rows), 0});
+  return batch;
+}
+
+void Check(const WalkHost& host, const Case& one, const Batch& rows, const Ran& ran) {
+  std::map<uint32_t, int64_t> found;
+  for (size_t i = 0; i < ran.origin.size(); ++i) found[ran.origin[i]] = ran.times[i];
+  EXPECT_EQ(found.size(), ran.origin.size());
+  EXPECT_TRUE(std::is_sorted(ran.origin.begin(), ran.origin.end()));
+  for (uint32_t row = 0; row < rows.rows; ++row) {
+    const int64_t walks =
+        WalksFrom(host, one, rows.slots[0].Get(row).AsVertex(), rows.slots[1].Get(row).AsVertex());
+    const auto result = one.reach.result();
+    const bool comes = result == plan::Reach::FLAG || (walks > 0) == (result != plan::Reach::STOP);
+    ASSERT_EQ(found.contains(row), comes) << one.reach.DebugString() << " row " << row;
+    if (result == plan::Reach::FLAG) {
+      ASSERT_EQ(found[row], walks > 0 ? 1 : 0);
+    }
+    if (result == plan::Reach::COUNT && comes) {
+      ASSERT_EQ(found[row], walks);
+    }
+  }
+}
+
+// With room, without any, and with some: the answers are the same, and all is given back.
+TEST(WalkTest, BothSidesGiveWhatAllWalksGive) {
+  for (uint64_t seed = 1; seed <= 80; ++seed) {
+    WalkHost host(seed, 4 + seed % 40, 10 + seed * 3 % 160);
+    const auto result = static_cast<plan::Reach::Result>(seed % 4);
+    const Case one = RandomCase(&host, result);
+    for (const int64_t room : {int64_t{0}, int64_t{3000}, INT64_MAX}) {
+      if (one.id && room == 0) continue;  // not even room for the one end
+      host.limit = room;
+      StatusOr<OperatorBundle> bundle = MakeReach(one.reach, 3, &host);
+      ASSERT_TRUE(bundle.ok()) << bundle.status();
+      for (int batch = 0; batch < 3; ++batch) {
+        const Batch rows = RandomRows(&host, 1 + host.rng_.Uniform(300));
+        Check(host, one, rows, RunAll(bundle->stream.get(), rows));
+        if (HasFatalFailure()) return;
+      }
+      *bundle = OperatorBundle();
+      EXPECT_EQ(host.charged, 0);
+    }
+  }
+}
+
+// Rows that are passed over give nothing, the others what they give anyway.
+TEST(WalkTest, SkippedRowsGiveNothing) {
+  WalkHost host(5, 300, 6000);
+  plan::Reach reach;
+  reach.add_hops();
+  reach.add_hops();
+  reach.mutable_ends()->set_at_slot(1);
+  StatusOr<OperatorBundle> bundle = MakeReach(reach, 3, &host);
+  ASSERT_TRUE(bundle.ok());
+  const Batch rows = RandomRows(&host, 900);
+  const Ran all = RunAll(bundle->stream.get(), rows);
+  const Ran some = RunAll(bundle->stream.get(), rows, /*skip_to=*/700);
+  std::vector<uint32_t> last_of_all, last_of_some;
+  for (const uint32_t row : all.origin) {
+    if (row >= 700) last_of_all.push_back(row);
+  }
+  for (const uint32_t row : some.origin) {
+    if (row >= 700) last_of_some.push_back(row);
+  }
+  EXPECT_EQ(last_of_all, last_of_some);
+  EXPECT_LT(some.origin.size(), all.origin.size());
+}
+
+// Hops that repeat: any number of them, also none, on a ring that has no end.
+TEST(WalkTest, AHopThatRepeats) {
+  WalkHost host(1, 12, 0);
+  for (size_t i = 0; i < 8; ++i) {
+    ASSERT_TRUE(host.graph.AddEdge(host.vertices[i], host.vertices[(i + 1) % 8], "a").ok());
+  }
+  plan::Reach reach;
+  reach.add_hops()->set_direction(plan::OUT);
+  plan::Hop* repeated = reach.add_hops();
+  repeated->set_direction(plan::OUT);
+  repeated->set_repeat(true);
+  reach.mutable_ends()->mutable_ids()->add_values(EncodeValue(Value::Long(3)));
+  Batch rows;
+  rows.slots.resize(3);
+  for (int again = 0; again < 40; ++again) {
+    for (const VertexRef vertex : host.vertices) rows.slots[0].AppendVertex(vertex);
+  }
+  rows.rows = 40 * host.vertices.size();
+  StatusOr<OperatorBundle> bundle = MakeReach(reach, 3, &host);
+  ASSERT_TRUE(bundle.ok()) << bundle.status();
+  const Ran ran = RunAll(bundle->stream.get(), rows);
+  EXPECT_EQ(ran.origin.size(), 40u * 8);
+  for (const uint32_t row : ran.origin) EXPECT_LT(row % 12, 8u);
+  *bundle = OperatorBundle();
+  EXPECT_EQ(host.charged, 0);
+}
+
+// Many rows with few ends are looked up: the edges of the rows are not walked along.
+TEST(WalkTest, ManyRowsAreLookedUp) {
+  WalkHost host(3, 200, 4000);
+  plan::Reach reach;
+  reach.add_hops();
+  reach.mutable_ends()->mutable_ids()->add_values(EncodeValue(Value::Long(7)));
+  StatusOr<Walk> walk = Walk::Bind(reach, 3, &host);
+  ASSERT_TRUE(walk.ok());
+  BackwardWalk back(&*walk, /*counts=*/false, &host);
+  back.BeginWithEnds();
+  while (!back.is_over()) ASSERT_TRUE(back.Proceed().ok());
+  EXPECT_EQ(back.depth(), 1u);
+  EXPECT_LT(back.work(), 100u);
+  Case one{reach, {-1}, -1, 7};
+  for (const VertexRef vertex : host.vertices) {
+    EXPECT_EQ(back.Contains(vertex), WalksFrom(host, one, vertex, {}) > 0);
+  }
+}
+
+// Breadth-first by itself: the length of a shortest walk; -1: none.
+int64_t DistanceOf(const WalkHost& host, const plan::Hop& hop, VertexRef start, VertexRef end,
+                   bool may_stay) {
+  if (may_stay && start == end) return 0;
+  std::vector<VertexRef> level = {start};
+  std::set<uint64_t> met;
+  for (int64_t hops = 1; !level.empty(); ++hops) {
+    std::vector<VertexRef> next;
+    for (const VertexRef vertex : level) {
+      for (const VertexRef other : NextOf(host, vertex, hop)) {
+        if (other == end) return hops;
+        if (met.insert(other.bits).second) next.push_back(other);
+      }
+    }
+    level = std::move(next);
+  }
+  return -1;
+}
+
+TEST(WalkTest, AShortestPathIsAWalkOfThatLength) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    WalkHost host(seed, 2 + seed % 30, seed * 5 % 60);
+    plan::ShortestPath path;
+    path.mutable_hop()->set_direction(static_cast<plan::Direction>(seed % 3));
+    path.set_may_stay(seed % 2 == 0);
+    path.mutable_ends()->set_at_slot(1);
+    path.set_path_slot(2);
+    StatusOr<OperatorBundle> bundle = MakeShortestPath(path, 3, &host);
+    ASSERT_TRUE(bundle.ok());
+    const Batch rows = RandomRows(&host, 20);
+    std::map<uint32_t, Value> paths;
+    for (bool done = false; !done;) {
+      OpOutput output;
+      ASSERT_TRUE(bundle->stream->Process(rows, &output, &done).ok());
+      for (size_t i = 0; i < output.origin.size(); ++i) {
+        paths[output.origin[i]] = output.column.Get(i);
+      }
+    }
+    for (uint32_t row = 0; row < rows.rows; ++row) {
+      VertexRef at = rows.slots[0].Get(row).AsVertex();
+      const VertexRef end = rows.slots[1].Get(row).AsVertex();
+      const int64_t distance = DistanceOf(host, path.hop(), at, end, path.may_stay());
+      ASSERT_EQ(paths.contains(row), distance >= 0) << "seed " << seed << " row " << row;
+      if (distance < 0) continue;
+      const ValueList objects = ObjectsOf(paths[row]);
+      ASSERT_EQ(static_cast<int64_t>(objects.size()), distance) << "seed " << seed;
+      for (const Value& object : objects) {
+        const std::vector<VertexRef> next = NextOf(host, at, path.hop());
+        ASSERT_NE(std::find(next.begin(), next.end(), object.AsVertex()), next.end());
+        at = object.AsVertex();
+      }
+      EXPECT_EQ(at, end);
+    }
+    *bundle = OperatorBundle();
+    EXPECT_EQ(host.charged, 0);
+  }
+}
+
+TEST(WalkTest, ASearchEndsWithTheAccount) {
+  WalkHost host(2, 400, 900);
+  plan::ShortestPath path;
+  path.mutable_hop()->set_direction(plan::BOTH);
+  path.mutable_ends()->mutable_ids()->add_values(EncodeValue(Value::Long(399)));
+  host.limit = 400;
+  StatusOr<OperatorBundle> bundle = MakeShortestPath(path, 3, &host);
+  ASSERT_TRUE(bundle.ok());
+  Status status;
+  const Batch rows = RandomRows(&host, 50);
+  for (bool done = false; !done && status.ok();) {
+    OpOutput output;
+    status = bundle->stream->Process(rows, &output, &done);
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  *bundle = OperatorBundle();
+  EXPECT_EQ(host.charged, 0);
+}
+
+TEST(WalkTest, WhatIsNoVertexHasNoEdges) {
+  WalkHost host(1, 3, 3);
+  plan::Reach reach;
+  reach.add_hops();
+  reach.mutable_ends()->set_at_slot(1);
+  StatusOr<OperatorBundle> bundle = MakeReach(reach, 3, &host);
+  ASSERT_TRUE(bundle.ok());
+  Batch rows;
+  rows.slots.resize(3);
+  rows.slots[0].AppendLong(1);
+  rows.rows = 1;
+  OpOutput output;
+  bool done = false;
+  EXPECT_EQ(bundle->stream->Process(rows, &output, &done).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace koios::engine

@@ -1,0 +1,89 @@
+#include "engine/op/walk/search_side.h"
+
+#include <algorithm>
+
+namespace koios::engine {
+namespace {
+
+// A node with its place in the table, which may have twice the room.
+constexpr int64_t kNodeBytes = 96;
+// Edges that are counted where they can't be looked up.
+constexpr size_t kMostCounted = size_t{1} << 16;
+
+}  // namespace
+
+void SearchSide::Clear() {
+  (void)host_->ChargeState(-bytes_);
+  bytes_ = 0;
+  nodes_ = {};
+  index_ = {};
+  vertices_ = {};
+  cursor_ = {};
+  level_begin_ = level_end_ = at_ = 0;
+}
+
+StatusOr<std::optional<uint32_t>> SearchSide::Add(VertexRef vertex, std::optional<uint32_t> parent,
+                                                  bool hidden) {
+  if (index_.contains(vertex)) return std::optional<uint32_t>();
+  RETURN_IF_ERROR(host_->ChargeState(kNodeBytes));
+  bytes_ += kNodeBytes;
+  const auto index = static_cast<uint32_t>(nodes_.size());
+  nodes_.push_back({vertex, parent.value_or(index)});
+  if (!hidden) index_.emplace(vertex, index);
+  return std::optional<uint32_t>(index);
+}
+
+void SearchSide::BeginLevel() {
+  level_begin_ = at_ = level_end_;
+  level_end_ = nodes_.size();
+  vertices_.clear();
+  cursor_ = {};
+}
+
+StatusOr<int64_t> SearchSide::Cost() const {
+  if (hop_->none) return 0;
+  std::vector<VertexRef> level;
+  for (size_t i = level_begin_; i < std::min(level_end_, level_begin_ + kMostCounted); ++i) {
+    level.push_back(nodes_[i].vertex);
+  }
+  storage::DegreeCursor cursor;
+  std::vector<int64_t> degrees;
+  RETURN_IF_ERROR(
+      host_->view().CountEnds(level, direction_, hop_->labels, &cursor, kMostCounted, &degrees));
+  auto cost = static_cast<int64_t>(level_end_ - level_begin_ - degrees.size()) + cursor.counted;
+  for (const int64_t degree : degrees) cost += degree;
+  return cost;
+}
+
+Status SearchSide::Expand(std::vector<uint32_t>* parents, std::vector<VertexRef>* neighbours) {
+  if (hop_->none) at_ = level_end_;
+  if (at_ == level_end_) return OkStatus();
+  if (vertices_.empty()) {
+    const size_t end = std::min(level_end_, at_ + kBatchRows);
+    for (size_t i = at_; i < end; ++i) vertices_.push_back(nodes_[i].vertex);
+  }
+  storage::Expansion expansion;
+  RETURN_IF_ERROR(host_->view().Expand(vertices_, direction_, hop_->labels, /*want_edges=*/false,
+                                       &cursor_, kBatchRows, &expansion));
+  *parents = std::move(expansion.rows);
+  for (uint32_t& row : *parents) row += static_cast<uint32_t>(at_);
+  *neighbours = std::move(expansion.neighbours);
+  if (!cursor_.done) return OkStatus();
+  at_ += vertices_.size();
+  vertices_.clear();
+  cursor_ = {};
+  return OkStatus();
+}
+
+std::optional<uint32_t> SearchSide::Find(VertexRef vertex) const {
+  const auto found = index_.find(vertex);
+  return found == index_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<VertexRef> SearchSide::Vertices() const {
+  std::vector<VertexRef> vertices;
+  for (const Node& node : nodes_) vertices.push_back(node.vertex);
+  return vertices;
+}
+
+}  // namespace koios::engine

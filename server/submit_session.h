@@ -1,5 +1,6 @@
 // SubmitSession: one Submit call from its text to its last message.
-//   gRPC thread: admits and queues Begin() -> pool: parse, plan, view, engine Submit
+//   gRPC thread: admits and queues Begin() -> pool: parse, plan, view, engine Submit; where queries
+//   come one after the other, this is done by the gRPC thread, one at a time
 //   a request that changes the graph: its results are held until it is committed; on a conflict it
 //   runs again on a new view when it has its turn (storage/conflict/conflict_turns.h), a few times,
 //   then it is ABORTED; while it waits, it has no thread, and its deadline is an alarm of the

@@ -1,5 +1,6 @@
 // TaskPool: the threads that do a session's own work (parse, plan, turn references to results), so
-// that neither an engine worker nor a gRPC thread ever does. Tasks must not wait for one another.
+// that no engine worker ever does, and a gRPC thread only where nobody else asks. Tasks must not
+// wait for one another.
 #pragma once
 
 #include <cstdint>

@@ -4,9 +4,8 @@
 // percentile in microseconds.
 //   read ADDRESS CONNECTIONS SECONDS VERTICES   one property of one vertex of an rmat graph
 //   commit ADDRESS CONNECTIONS SECONDS          one new vertex a request
-//   sync FILE CONNECTIONS SECONDS               records appended to a file and synced in groups:
-//   what
-//                                               the disk allows
+//   sync FILE CONNECTIONS SECONDS               records appended to a file and synced in groups,
+//                                               which is what the disk allows
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -5,16 +5,6 @@
 namespace koios::engine {
 namespace {
 
-// Keeps what is said until the run has its place.
-class Held final : public Transport {
- public:
-  explicit Held(std::vector<std::pair<uint32_t, Frame>>* said) : said_(said) {}
-  void Send(uint32_t to, Frame frame) override { said_->emplace_back(to, std::move(frame)); }
-
- private:
-  std::vector<std::pair<uint32_t, Frame>>* const said_;
-};
-
 void End(const QuerySpec& spec, QueryResult result) {
   result.peak_bytes = static_cast<uint64_t>(spec.account->peak());
   spec.sink->Done(std::move(result));
@@ -36,9 +26,8 @@ std::shared_ptr<BegunQuery> TakeFirstTurn(const std::shared_ptr<const QuerySpec>
                                           const WorkerContext& context,
                                           const FirstTurnBounds& bounds) {
   auto begun = std::make_shared<BegunQuery>();
-  Held held(&begun->said);
   WorkerContext here = context;
-  here.transport = &held;
+  here.transport = begun.get();
   begun->started_ns = context.clock->NowNanos();
   StatusOr<std::unique_ptr<QueryRun>> run = QueryRun::Create(spec, here);
   if (!run.ok()) {

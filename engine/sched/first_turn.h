@@ -14,11 +14,13 @@
 
 namespace koios::engine {
 
-// A query that has begun and is not over.
-struct BegunQuery {
-  std::unique_ptr<QueryRun> run;
-  uint64_t started_ns = 0;
+// A query that has begun and is not over. While the run has no worker, what it says is kept here.
+struct BegunQuery final : public Transport {
   std::vector<std::pair<uint32_t, Frame>> said;  // to whom, what
+  uint64_t started_ns = 0;
+  std::unique_ptr<QueryRun> run;
+
+  void Send(uint32_t to, Frame frame) override { said.emplace_back(to, std::move(frame)); }
 };
 
 // As EngineOptions has them.

@@ -234,6 +234,7 @@ class DamageTest : public testing::Test {
     for (const auto& entry : fs::recursive_directory_iterator(killed_)) {
       if (entry.is_regular_file()) by_kind_[KindOf(entry.path())].push_back(entry.path());
     }
+    for (auto& [kind, paths] : by_kind_) std::sort(paths.begin(), paths.end());
   }
 
   void NoteVersion(const GraphStore& store) {
@@ -350,7 +351,7 @@ TEST_F(DamageTest, ARightAnswerOrDataLoss) {
     EXPECT_TRUE(by_kind_.contains(kind)) << kind;
   }
   EXPECT_GT(by_kind_[".log"].size(), 1u);
-  EXPECT_GT(by_kind_[".sst"].size(), 8u);
+  EXPECT_GE(by_kind_[".sst"].size(), 8u);  // each family has one: more, where compactions are late
   uint64_t right = 0, lost = 0, repaired = 0;
   const std::string damaged = temp_ / "damaged", second = temp_ / "second";
   for (uint64_t round = 0; round < rounds; ++round) {

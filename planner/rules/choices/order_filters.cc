@@ -15,7 +15,10 @@ namespace {
 
 // Bounds the work in long chains.
 constexpr size_t kMostTogether = 32;
+// Work of the parts of a conjunction and of both orders of two tests, compared: estimates are not
+// better than this.
 constexpr double kClearly = 1.5;
+constexpr double kClearlyOfTwo = 1.2;
 // Handing the rows that are left to another operation.
 constexpr double kNextFilter = 1;
 
@@ -74,8 +77,12 @@ struct Test {
   Op op;
   double share = 1;
   double work = 1;  // a row
-  double Rank() const { return (1 - share) / work; }
 };
+
+// Of asking `first`, and `then` of those that it lets pass.
+double WorkOfBoth(const Test& first, const Test& then) {
+  return first.work + first.share * then.work;
+}
 
 class Ordering {
  public:
@@ -83,17 +90,18 @@ class Ordering {
 
   bool changed() const { return changed_; }
 
-  Passed Run(Chain* chain, Stream before) {
+  // `times`: how often the chain runs.
+  Passed Run(Chain* chain, Stream before, double times) {
     Passed passed{std::move(before), 0};
     for (size_t i = 0; i < chain->ops.size();) {
       const size_t end = EndOfTests(*chain, i);
       // Behind a seek there are few rows, and what it was asked for lets them all pass.
       if (end > i && passed.behind.sought >= 1) {
-        i += RunTests(chain, i, end, &passed);
+        i += RunTests(chain, i, end, times, &passed);
         continue;
       }
       Op& op = chain->ops[i++];
-      const std::vector<Passed> children = RunChildren(&op, passed.behind);
+      const std::vector<Passed> children = RunChildren(&op, passed.behind, times);
       passed.work += model_.Pass(op, children, &passed.behind);
     }
     return passed;
@@ -106,19 +114,25 @@ class Ordering {
     return end;
   }
 
-  std::vector<Passed> RunChildren(Op* op, const Stream& before) {
+  std::vector<Passed> RunChildren(Op* op, const Stream& before, double times) {
     std::vector<Passed> passed;
     std::vector<Chain>* children = ChildrenOf(op);
     if (children == nullptr) return passed;
-    for (Chain& child : *children) passed.push_back(Run(&child, model_.Entering(*op, before)));
+    if (As<Scope>(*op)) times *= before.rows;
+    for (Chain& child : *children) {
+      passed.push_back(Run(&child, model_.Entering(*op, before), times));
+    }
     return passed;
   }
 
-  Test TestOf(Op op, const Stream& before) {
-    // What is done once for all rows counts little where there are many.
-    Stream passed = before.rows > 0 ? before : OneOf(before);
-    const double rows = passed.rows;
-    const std::vector<Passed> children = RunChildren(&op, passed);
+  Test TestOf(Op op, const Stream& before, double times) {
+    // What is done once for all rows counts little where there are many, as there may be behind a
+    // loop.
+    const double rows =
+        std::max(before.known ? before.rows * times : model_.estimates().AllVertices(), 1.0);
+    Stream passed = OneOf(before);
+    const std::vector<Passed> children = RunChildren(&op, passed, rows);
+    passed.Scale(rows);
     Test test;
     test.work = std::max(model_.Pass(op, children, &passed) / rows, 0.1);
     test.share = std::clamp(passed.rows / rows, 0.0, 1.0);
@@ -127,7 +141,7 @@ class Ordering {
   }
 
   // The parts of a conjunction, when asking one after the other is clearly less work.
-  std::vector<Test> PartsOf(Test whole, const Stream& before) {
+  std::vector<Test> PartsOf(Test whole, const Stream& before, double times) {
     std::vector<Test> tests;
     const Filter* filter = As<Filter>(whole.op);
     if (filter == nullptr || !IsCall(*filter->predicate, "and") ||
@@ -137,7 +151,7 @@ class Ordering {
     }
     for (const ExpressionPtr& part : filter->predicate->args) {
       Op op{Filter{part}, whole.op.span, whole.op.step};
-      tests.push_back(TestOf(std::move(op), before));
+      tests.push_back(TestOf(std::move(op), before, times));
     }
     Sort(&tests);
     double work = 0, share = 1;
@@ -157,8 +171,9 @@ class Ordering {
     for (size_t i = 1; i < tests->size(); ++i) {
       for (size_t at = i; at > 0; --at) {
         Test& before = (*tests)[at - 1];
-        if (!((*tests)[at].Rank() > kClearly * before.Rank())) break;
-        std::swap(before, (*tests)[at]);
+        Test& test = (*tests)[at];
+        if (!(WorkOfBoth(before, test) > kClearlyOfTwo * WorkOfBoth(test, before))) break;
+        std::swap(before, test);
         moved = true;
       }
     }
@@ -166,11 +181,13 @@ class Ordering {
   }
 
   // Returns how many operations stand there now.
-  size_t RunTests(Chain* chain, size_t begin, size_t end, Passed* passed) {
+  size_t RunTests(Chain* chain, size_t begin, size_t end, double times, Passed* passed) {
     std::vector<Test> tests;
     for (size_t i = begin; i < end; ++i) {
-      Test whole = TestOf(std::move(chain->ops[i]), passed->behind);
-      for (Test& part : PartsOf(std::move(whole), passed->behind)) tests.push_back(std::move(part));
+      Test whole = TestOf(std::move(chain->ops[i]), passed->behind, times);
+      for (Test& part : PartsOf(std::move(whole), passed->behind, times)) {
+        tests.push_back(std::move(part));
+      }
     }
     changed_ = Sort(&tests) || tests.size() != end - begin || changed_;
     const auto at = [chain](size_t i) {
@@ -203,7 +220,7 @@ bool OrderFilters(Chain* root) {
   // Guards stand where something is looked at before it is changed.
   if (ChangesGraph(*root) || !HasChoice(*root)) return false;
   Ordering ordering(*root);
-  ordering.Run(root, Stream());
+  ordering.Run(root, Stream(), 1);
   return ordering.changed();
 }
 

@@ -28,26 +28,7 @@ class Passing {
   Passing(const Estimates& estimates, std::span<const Passed> children, Stream* stream)
       : estimates_(estimates), children_(children), stream_(*stream) {}
 
-  double operator()(const Source& op) {
-    const double times = stream_.rows;
-    const bool known = stream_.known;
-    stream_ = estimates_.Scan(op.element == plan::VERTEX, op.labels);
-    stream_.known = stream_.known && known;
-    const double all = stream_.rows;
-    double picked = all, work = all * kScan;
-    if (op.ids) {
-      picked = static_cast<double>(op.ids->size());
-      work = picked * kLookup;
-    } else if (op.seek) {
-      picked = std::min(op.sought_rows, all);
-      work = kLookup + picked * kSeek;
-    }
-    if (all > 0) stream_.Scale(picked / all);
-    if (all > 0 && op.seek) stream_.sought = picked / all;
-    stream_.rows = picked;
-    stream_.Scale(times);
-    return work * times;
-  }
+  double operator()(const Source& op) { return Begin(op, {}); }
   double operator()(const Inject& op) {
     const double before = stream_.rows;
     Become(Stream::Kind::kOther, before + static_cast<double>(op.values.size()));
@@ -147,11 +128,12 @@ class Passing {
     for (const Passed& body : children_) work += body.work;
     switch (op.policy) {
       case Policy::EXISTS:
-        stream_.Scale(ShareThatGive(children_[0]));
+      case Policy::NONE: {
+        const double share = ShareThatGive(children_[0]);
+        stream_.Scale(op.policy == Policy::NONE ? 1 - share : share);
+        stream_.known = stream_.known && children_[0].behind.known;
         break;
-      case Policy::NONE:
-        stream_.Scale(1 - ShareThatGive(children_[0]));
-        break;
+      }
       case Policy::ALL:
       case Policy::OPTIONAL:
         stream_ = children_[0].behind;
@@ -164,7 +146,6 @@ class Passing {
         }
         break;
     }
-    for (const Passed& body : children_) stream_.known = stream_.known && body.behind.known;
     return before * work;
   }
   double operator()(const Split&) {
@@ -221,6 +202,26 @@ class Passing {
   }
 
  private:
+  double Begin(const Source& op, const std::vector<std::string>& keys) {
+    const double times = stream_.rows;
+    const bool known = stream_.known;
+    stream_ = estimates_.Scan(op.element == plan::VERTEX, op.labels, keys);
+    stream_.known = stream_.known && known;
+    const double all = stream_.rows;
+    double picked = all, work = all * kScan;
+    if (op.ids) {
+      picked = static_cast<double>(op.ids->size());
+      work = picked * kLookup;
+    } else if (op.seek) {
+      picked = std::min(op.sought_rows, all);
+      work = kLookup + picked * kSeek;
+    }
+    if (all > 0) stream_.Scale(picked / all);
+    if (all > 0 && op.seek) stream_.sought = picked / all;
+    stream_.rows = picked;
+    stream_.Scale(times);
+    return work * times;
+  }
   double KeepWhere(const ExpressionPtr& filter) {
     return filter == nullptr ? 0 : (*this)(Filter{filter});
   }
@@ -250,7 +251,7 @@ class Passing {
     }
     Source source = ends.scan;
     source.ids = ends.ids;
-    const double work = (*this)(source);
+    const double work = Begin(source, ends.keys);
     return ends.ids ? work : work + KeepWhere(ends.filter);
   }
   double WalkBack(const std::vector<Hop>& hops, const WalkEnds& ends) {

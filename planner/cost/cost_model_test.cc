@@ -100,12 +100,27 @@ TEST(CostModelTest, RowsOfWalks) {
                    1);
 }
 
+// What a child gives each row says nothing of how many rows there are; whom it lets pass does.
+TEST(CostModelTest, ChildrenOfWhichNothingIsKnown) {
+  const auto is_known = [](const std::string& text) {
+    const Chain chain = Big(text);
+    return CostModel(chain).PassAll(chain, Stream()).behind.known;
+  };
+  const std::string loop = "out('knows').emit().repeat(out('knows')).has('age', lt(3))";
+  EXPECT_FALSE(is_known("g.V().hasLabel('Person').where(" + loop + ").values('age')"));
+  EXPECT_FALSE(is_known("g.V().hasLabel('Person').not(" + loop + ").values('age')"));
+  EXPECT_FALSE(is_known("g.V().hasLabel('Person').local(" + loop + ").values('age')"));
+  EXPECT_TRUE(is_known("g.V().hasLabel('Person').project('n').by(" + loop + ".count())"));
+}
+
 // Of the two sides the better one counts.
 TEST(CostModelTest, WorkOfWalks) {
   const auto of_tags = [](const std::string& start) {
     return WorkOfAll("g.V()" + start + ".where(out('tag').hasLabel('Tag').has('name', 'x'))");
   };
   EXPECT_LT(of_tags(".hasLabel('Post')"), 7e6) << "looked up, not walked";
+  EXPECT_LT(WorkOfAll("g.V().hasLabel('Post').where(out('tag').has('name', 'x'))"), 7e6)
+      << "posts have no name";
   EXPECT_LT(of_tags(".has('Post', 'date', 7)"), 200) << "a few rows are walked from";
   EXPECT_LT(WorkOfAll("g.V().hasLabel('Tag').as('a').in('tag').out('tag').where(eq('a'))"),
             WorkOfAll("g.V().hasLabel('Tag').in('tag').out('tag').has('name', neq('x'))"));

@@ -120,14 +120,21 @@ std::vector<LabelId> Estimates::LabelsOf(const std::vector<std::string>& names) 
   return labels;
 }
 
-Stream Estimates::Scan(bool of_vertices, const std::vector<std::string>& labels) const {
+Stream Estimates::Scan(bool of_vertices, const std::vector<std::string>& labels,
+                       const std::vector<std::string>& keys) const {
   Stream out;
   out.kind = of_vertices ? Stream::Kind::kVertices : Stream::Kind::kEdges;
   out.known = schema_ != nullptr;
   out.rows = schema_ == nullptr ? kScanned : 0;
   if (schema_ == nullptr) return out;
   const auto& counts = of_vertices ? schema_->vertex_counts : schema_->edge_counts;
-  const auto add = [&out](LabelId label, uint64_t count) {
+  const auto has_all = [&](LabelId label) {
+    return std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
+      return schema_->property_kinds.contains({label, schema_->keys.Find(key)});
+    });
+  };
+  const auto add = [&](LabelId label, uint64_t count) {
+    if (!has_all(label)) return;
     out.rows += static_cast<double>(count);
     if (out.by_label.size() <= Stream::kMostLabels)
       out.by_label[label] = static_cast<double>(count);

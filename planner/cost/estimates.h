@@ -23,8 +23,10 @@ class Estimates {
 
   bool has_statistics() const { return statistics_ != nullptr; }
   double AllVertices() const { return all_vertices_; }
-  // Vertices, or edges, of these labels; empty: of all.
-  Stream Scan(bool of_vertices, const std::vector<std::string>& labels) const;
+  // Vertices, or edges, of these labels; empty: of all. Of vertices only of labels some of whose
+  // vertices have had each of the keys.
+  Stream Scan(bool of_vertices, const std::vector<std::string>& labels,
+              const std::vector<std::string>& keys = {}) const;
 
   // The ends of edges of these labels (empty: of all) that the vertices have in the direction, and
   // then as whom: edges by their label, or the neighbours by theirs.

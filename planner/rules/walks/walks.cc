@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "planner/cost/estimates.h"
 #include "planner/rules/rules.h"
 
 namespace koios::planner {
 namespace {
 
 // So many vertices are looked through sooner than many rows are walked from.
-constexpr uint64_t kFewVertices = 100'000;
+constexpr double kFewVertices = 100'000;
 
 bool HasNames(const Expression& expression) {
   std::set<std::string> names;
@@ -153,20 +154,6 @@ void AddKeys(const Expression& test, std::vector<std::string>* keys) {
   for (const ExpressionPtr& arg : test.args) AddKeys(*arg, keys);
 }
 
-uint64_t VerticesAmong(const WalkEnds& ends, const Schema& schema) {
-  uint64_t count = 0;
-  for (const auto& [label, vertices] : schema.vertex_counts) {
-    const std::vector<std::string>& labels = ends.scan.labels;
-    const bool asked = labels.empty() || std::find(labels.begin(), labels.end(),
-                                                   schema.labels.Name(label)) != labels.end();
-    const bool has_keys = std::all_of(ends.keys.begin(), ends.keys.end(), [&](const auto& name) {
-      return schema.property_kinds.contains({label, schema.keys.Find(name)});
-    });
-    if (asked && has_keys) count += vertices;
-  }
-  return count;
-}
-
 // What a source would make of the filters.
 std::optional<WalkEnds> SoughtEnds(const std::vector<ExpressionPtr>& parts, const Source& all) {
   Chain chain;
@@ -190,7 +177,8 @@ std::optional<WalkEnds> SoughtEnds(const std::vector<ExpressionPtr>& parts, cons
   std::sort(ends.keys.begin(), ends.keys.end());
   ends.keys.erase(std::unique(ends.keys.begin(), ends.keys.end()), ends.keys.end());
   if (ends.keys.empty() && ends.scan.labels.empty()) return std::nullopt;
-  const uint64_t vertices = VerticesAmong(ends, *all.schema);
+  const double vertices =
+      Estimates(all.schema, all.statistics).Scan(true, ends.scan.labels, ends.keys).rows;
   if (vertices == 0 || (!ends.scan.seek && vertices > kFewVertices)) return std::nullopt;
   return ends;
 }

@@ -9,6 +9,7 @@ namespace koios::storage {
 namespace {
 
 constexpr size_t kChunk = 1024;  // ends looked at at once
+constexpr size_t kFewPairs = 8;
 
 }  // namespace
 
@@ -48,7 +49,9 @@ StatusOr<bool> Transaction::CountLeft(VertexRef vertex, VertexRef neighbour, Dir
     const size_t chunk = std::min(*limit, kChunk);
     RETURN_IF_ERROR(
         ExpandStored({&vertex, 1}, direction, labels, false, &cursor->ends, chunk, &ends));
-    *limit -= chunk;
+    // Those that are dropped are looked at, too.
+    const size_t most = cursor->ends.done ? ends.rows.size() + dropped_edges_.size() : chunk;
+    *limit -= std::min(chunk, most);
     cursor->counted += std::count(ends.neighbours.begin(), ends.neighbours.end(), neighbour);
   }
   return true;
@@ -101,6 +104,7 @@ Status Transaction::CountBetween(const VertexPairs& pairs, Direction direction,
     ++cursor->row;
   };
   std::vector<int64_t> stored;
+  size_t asked = kFewPairs;
   while (cursor->row < pairs.vertices.size() && limit > 0) {
     if (cursor->looks_at_ends) {
       ASSIGN_OR_RETURN(const bool finished,
@@ -111,7 +115,10 @@ Status Transaction::CountBetween(const VertexPairs& pairs, Direction direction,
       give(cursor->counted);
       continue;
     }
-    const size_t count = std::min({limit, kChunk, pairs.vertices.size() - cursor->row});
+    // What is known of the pairs behind one whose edges must be looked at is asked for again.
+    if (dropped_edges_.empty()) asked = kChunk;
+    const size_t count = std::min({limit, asked, pairs.vertices.size() - cursor->row});
+    asked = std::min(2 * asked, kChunk);
     const VertexPairs some{pairs.vertices.subspan(cursor->row, count),
                            pairs.neighbours.subspan(cursor->row, count)};
     BetweenCursor of_base;
@@ -124,6 +131,7 @@ Status Transaction::CountBetween(const VertexPairs& pairs, Direction direction,
       if (found > 0 && !dropped_edges_.empty()) {
         cursor->looks_at_ends = true;
         cursor->resume_key.clear();
+        asked = kFewPairs;
         break;
       }
       give(found);

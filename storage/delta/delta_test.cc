@@ -118,11 +118,12 @@ TEST(SortedChangesTest, EachVersionSeesItsOwn) {
       SortedChanges::Reader reader(&changes, version);
       std::optional<Key> last;
       for (reader.Seek({}); reader.Valid(); reader.Next()) {
-        const auto [changed, added] = reader.change();
+        const auto [changed, difference] = reader.change();
         ASSERT_TRUE(!last || *last < Of(changed));
         last = Of(changed);
-        ASSERT_EQ(added, !base.contains(Of(changed)));
-        if (added) {
+        if (difference == 0) continue;
+        ASSERT_EQ(difference > 0, !base.contains(Of(changed)));
+        if (difference > 0) {
           found.insert(Of(changed));
         } else {
           found.erase(Of(changed));
@@ -165,7 +166,9 @@ TEST(SortedChangesTest, ReadersBesideTheWriter) {
         version = published.load(std::memory_order_acquire);
         SortedChanges::Reader reader(&changes, version);
         uint64_t found = 0;
-        for (reader.Seek({}); reader.Valid(); reader.Next()) ++found;
+        for (reader.Seek({}); reader.Valid(); reader.Next()) {
+          found += static_cast<uint64_t>(reader.change().difference);
+        }
         ASSERT_EQ(found, version);
       }
     });

@@ -40,12 +40,12 @@ DeltaState PartitionDelta::FindEdge(const EdgeRef& edge, uint64_t version,
   const ChangeKey key{edge.label, edge.in.bits, edge.id};
   SortedChanges::Reader ends = Ends(edge.out.local(), Direction::kOut, version);
   ends.Seek(key);
-  const bool known = ends.Valid() && ends.change().key == key;
-  if (known && !ends.change().added) return DeltaState::kGone;
+  const int difference = ends.Valid() && ends.change().key == key ? ends.change().difference : 0;
+  if (difference < 0) return DeltaState::kGone;
   const Version* const found = VersionOf(edges_.Find(HashOfNumber(edge.id), edge.id), version);
   if (found != nullptr && found->gone) return DeltaState::kGone;
   *record = found == nullptr ? std::string_view() : found->record;
-  return known || found != nullptr ? DeltaState::kChanged : DeltaState::kAsInBase;
+  return difference > 0 || found != nullptr ? DeltaState::kChanged : DeltaState::kAsInBase;
 }
 
 DeltaState PartitionDelta::FindId(std::string_view id_bytes, uint64_t version,

@@ -5,23 +5,21 @@
 namespace koios::storage {
 
 void SortedChanges::Reader::Seek(const ChangeKey& key) {
-  FindFrom(changes_ == nullptr ? nullptr : changes_->FirstAtOrBehind(key));
+  Read(changes_ == nullptr ? nullptr : changes_->FirstAtOrBehind(key));
 }
 
 // Of the entries of one key the first that the version sees counts.
-void SortedChanges::Reader::FindFrom(const Entry* entry) {
-  valid_ = false;
-  while (entry != nullptr && !valid_) {
-    const ChangeKey key = entry->key;
-    bool seen = false;
-    for (; entry != nullptr && entry->key == key;
-         entry = entry->next()[0].load(std::memory_order_acquire)) {
-      if (seen || entry->version > version_) continue;
-      seen = true;
-      const bool added = entry->added.load(std::memory_order_relaxed);
-      change_ = {key, added};
-      valid_ = added != entry->in_base;
-    }
+void SortedChanges::Reader::Read(const Entry* entry) {
+  valid_ = entry != nullptr;
+  if (!valid_) return;
+  change_ = {entry->key, 0};
+  bool seen = false;
+  for (; entry != nullptr && entry->key == change_.key;
+       entry = entry->next()[0].load(std::memory_order_acquire)) {
+    if (seen || entry->version > version_) continue;
+    seen = true;
+    change_.difference = static_cast<int>(entry->added.load(std::memory_order_relaxed)) -
+                         static_cast<int>(entry->in_base);
   }
   next_ = entry;
 }

@@ -24,13 +24,15 @@ class SortedChanges {
   struct Entry;
 
  public:
-  // A member that a version has and the base below has not (`added`), or the other way round.
+  // What became of a member: +1, a version has it and the base below has not; -1, the other way
+  // round; 0, as the base has it: what came went again, or is of a later version.
   struct Change {
     ChangeKey key;
-    bool added = false;
+    int difference = 0;
   };
 
-  // Walks the changes that a version sees, in order of their keys.
+  // Walks what ever changed, in order of the keys, each key once. A step is a step: what a version
+  // does not see is not passed over unseen, so that who reads can count it, and stop.
   class Reader {
    public:
     Reader(const SortedChanges* changes, uint64_t version) : changes_(changes), version_(version) {}
@@ -38,10 +40,10 @@ class SortedChanges {
     void Seek(const ChangeKey& key);
     bool Valid() const { return valid_; }
     const Change& change() const { return change_; }  // REQUIRES: Valid()
-    void Next() { FindFrom(next_); }
+    void Next() { Read(next_); }
 
    private:
-    void FindFrom(const Entry* entry);
+    void Read(const Entry* entry);
 
     const SortedChanges* changes_;
     uint64_t version_;

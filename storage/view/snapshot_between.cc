@@ -59,7 +59,7 @@ class PairChanges {
             return false;
           }
           --*steps_;
-          *count += changes.change().added ? 1 : -1;
+          *count += changes.change().difference;
         }
         at->label = label + 1;
         at->edge = 0;

@@ -249,7 +249,7 @@ class MergedRow {
       for (changes.Seek(at->Next()); IsOf(changes, part); changes.Next()) {
         if (*limit == 0) return false;
         --*limit;
-        *count += changes.change().added ? 1 : -1;
+        *count += changes.change().difference;
         at->Pass(changes.change().key);
       }
       *at = {part.direction, part.label + 1};
@@ -366,11 +366,13 @@ class MergedRow {
     changes.Seek(at->Next());
     for (; IsOf(changes, part); changes.Next()) {
       const SortedChanges::Change change = changes.change();
-      ASSIGN_OR_RETURN(const bool room, GiveUpTo(part, change, row, full, at, out));
-      if (!room) return false;
-      if (change.added && !GiveAdded(part, change.key, row, full, out)) return false;
+      if (change.difference != 0) {
+        ASSIGN_OR_RETURN(const bool room, GiveUpTo(part, change, row, full, at, out));
+        if (!room) return false;
+      }
+      if (change.difference > 0 && !GiveAdded(part, change.key, row, full, out)) return false;
       at->Pass(change.key);
-      if (!change.added && ++passed_over_ >= kMostPassedOver) return false;
+      if (change.difference <= 0 && ++passed_over_ >= kMostPassedOver) return false;
     }
     return GiveBase(part, part.list.slice.count - at->given, row, full, at, out);
   }
@@ -379,7 +381,7 @@ class MergedRow {
   EdgeReader* const edges_;
   EdgeReader single_;
   const bool want_edges_;
-  size_t passed_over_ = 0;  // ends that are gone
+  size_t passed_over_ = 0;  // ends that are gone, or not there yet
   VertexRef vertex_;
   std::vector<Part> parts_;
   std::vector<EdgeRef> one_edge_;

@@ -102,9 +102,9 @@ Status SnapshotView::ScanLocals(uint32_t partition, uint32_t set, LabelId label,
         locals->push_back(base[at]);
       }
       if (locals->size() == full) break;
-      if (at < base.size() && base[at] == change.key.first) ++at;  // it was dropped
+      if (change.difference < 0 && at < base.size() && base[at] == change.key.first) ++at;
       const bool wanted = label == kNoName || change.key.second == label;
-      if (change.added && wanted) {
+      if (change.difference > 0 && wanted) {
         locals->push_back(change.key.first);
       } else if (++passed == kMostPassedOver) {
         *next = change.key.first + 1;

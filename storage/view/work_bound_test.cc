@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "storage/snapshot_build.h"
 #include "storage/store_test_support.h"
@@ -104,6 +105,79 @@ TEST_F(WorkBoundTest, EndsOfAHubThatAreGone) {
   }
   EXPECT_GE(calls, kCalls);
   EXPECT_EQ(found.neighbours, std::vector<VertexRef>{added_.vertices[kMany - 1]});
+}
+
+// What came and went since the last fold, and what is younger than the view, is work, too.
+TEST_F(WorkBoundTest, WhatTheDeltaHasAndAViewDoesNotSee) {
+  const auto early = store_->View();
+  DropEdgesOfHub();
+  WriteBatch change;
+  change.read_version = View()->version();
+  for (size_t i = 0; i < kMany; ++i) change.vertices.push_back({std::nullopt, "late", {}});
+  const CommitResult late = store_->Commit(change).value();
+  change = {};
+  change.read_version = View()->version();
+  for (uint32_t i = 0; i < kMany; ++i) {
+    change.edges.push_back(
+        {std::nullopt, "late", Existing(added_.vertices[0]), Existing(late.vertices[i]), {}});
+  }
+  ASSERT_TRUE(store_->Commit(change).ok());
+  for (const auto& view : {early, View()}) {
+    const bool is_early = view == early;
+    const VertexRef hub = added_.vertices[0];
+    Expansion found;
+    int calls = 0;
+    for (ExpandCursor cursor; !cursor.done && calls < 10 * kCalls; ++calls) {
+      ASSERT_TRUE(
+          view->Expand({&hub, 1}, Direction::kOut, {}, false, &cursor, 1 << 20, &found).ok());
+    }
+    EXPECT_GE(calls, kCalls);
+    EXPECT_EQ(found.neighbours.size(), is_early ? kMany : kMany + 1);
+    // Pairs are found among them, not behind them.
+    const std::vector<VertexRef> hubs(1000, hub);
+    const std::span<const VertexRef> others(added_.vertices.data() + kMany - 1000, 1000);
+    std::vector<int64_t> counts;
+    BetweenCursor between;
+    ASSERT_TRUE(
+        view->CountBetween({hubs, others}, Direction::kOut, {}, 1, &between, 2000, &counts).ok());
+    EXPECT_TRUE(between.done);
+    EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), int64_t{0}), is_early ? 1000 : 1);
+    if (!is_early) continue;
+    std::vector<VertexRef> vertices;
+    calls = 0;
+    for (ScanCursor cursor; !cursor.done && calls < 10 * kCalls; ++calls) {
+      ASSERT_TRUE(view->ScanVertices(0, {}, &cursor, 1 << 20, &vertices).ok());
+    }
+    EXPECT_GE(calls, kCalls);
+    EXPECT_EQ(vertices.size(), kMany + 1);
+  }
+}
+
+// A request with drops of its own looks at the edges of a pair that has any, and asks for few pairs
+// at a time.
+TEST_F(WorkBoundTest, PairsWhereARequestHasDropped) {
+  WriteBatch ring;
+  ring.read_version = View()->version();
+  constexpr uint32_t kPairs = 2000;
+  for (uint32_t i = 1; i <= kPairs; ++i) {
+    ring.edges.push_back(
+        {std::nullopt, "next", Existing(added_.vertices[i]), Existing(added_.vertices[i + 1]), {}});
+  }
+  const CommitResult done = store_->Commit(ring).value();
+  const std::shared_ptr<Transaction> request = store_->Begin();
+  ASSERT_TRUE(request->DropEdge(done.edges[0]).ok());
+  const std::span<const VertexRef> all = added_.vertices;
+  const LabelId next = Label(*request, "next");
+  std::vector<int64_t> counts;
+  int calls = 0;
+  for (BetweenCursor cursor; !cursor.done && calls < 2000; ++calls) {
+    ASSERT_TRUE(request
+                    ->CountBetween({all.subspan(1, kPairs), all.subspan(2, kPairs)},
+                                   Direction::kOut, {&next, 1}, 1, &cursor, 1000, &counts)
+                    .ok());
+  }
+  EXPECT_LT(calls, 100);
+  EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), int64_t{0}), kPairs - 1);
 }
 
 TEST_F(WorkBoundTest, CountsAtAHubThatHasChanged) {

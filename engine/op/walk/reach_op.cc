@@ -1,6 +1,7 @@
 #include "engine/op/walk/reach_op.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -23,12 +24,14 @@ constexpr size_t kSampled = 128;
 constexpr double kCostOfKeeping = 2;
 // Fewer edges than this are walked along rather than looked at from the other side.
 constexpr int64_t kFewEdges = 64;
+// A search for the edges of a pair costs about as much as walking along so many.
+constexpr int64_t kEdgesOfAPair = 16;
 
 // Walks are looked at from both sides. Backwards from the ends is better where many rows have the
 // same ones. Where the ends are the same for all rows nobody knows how many rows there will be:
 // each side does as much work as the other one has done, until the rows need but look up. Where
 // each row has its own end, rows with the same one stand together, and the numbers of edges say
-// which side is shorter.
+// which side is shorter. The edges of a pair of vertices are searched for and not walked along.
 class ReachOp final : public StreamOperator {
  public:
   ReachOp(const plan::Reach& op, Walk walk, OperatorHost* host)
@@ -37,6 +40,8 @@ class ReachOp final : public StreamOperator {
         host_(host),
         walk_(std::move(walk)),
         counts_(op.result() == plan::Reach::COUNT),
+        are_pairs_(walk_.ends.at_slot() && walk_.hops.size() == 1 && !walk_.hops[0].repeats &&
+                   walk_.hops[0].filter == nullptr),
         back_(&walk_, counts_, host),
         forward_(&walk_, counts_, host,
                  [this](std::span<const uint32_t> rows, std::span<const VertexRef> vertices) {
@@ -50,7 +55,7 @@ class ReachOp final : public StreamOperator {
     skipped_ = std::max(skipped_, row);
     if (slice_open_) {
       forward_.SkipTo(std::max(row, row_) - row_);
-    } else {
+    } else if (!pairs_open_) {
       row_ = std::max(row_, row);
     }
     return true;
@@ -72,6 +77,9 @@ class ReachOp final : public StreamOperator {
   // Edges that rows with so many edges will walk along on the last of `hops` hops, about.
   double LastHop(int64_t edges, size_t hops) const;
   Status ReadGrowth(size_t begin, size_t end);
+  int64_t CostOf(size_t begin, size_t end) const;
+  void StartPairs(size_t end);
+  Status SearchPairs(const Batch& input, OpOutput* output);
   StatusOr<bool> DeepensFor(size_t begin, size_t end);
   Status Deepen();
   void StartWalk(size_t end, size_t hops, bool meets);
@@ -83,12 +91,14 @@ class ReachOp final : public StreamOperator {
     return has_target_[row_ + row] != 0 && targets_[row_ + row] == vertex;
   }
   size_t hops() const { return walk_.hops.size(); }
+  size_t work() const { return forward_.work() + back_.work() + pair_work_; }
 
   const plan::Reach::Result result_;
   const uint32_t flag_slot_;
   OperatorHost* const host_;
   Walk walk_;
   const bool counts_;
+  const bool are_pairs_;  // rows and their ends are joined by one edge: its search is a walk
   BackwardWalk back_;
   ForwardWalk forward_;
 
@@ -101,8 +111,12 @@ class ReachOp final : public StreamOperator {
   size_t row_ = 0;                // those before it have had their answer
   size_t skipped_ = 0;
 
-  // Rows [row_, slice_end_) are being walked from.
+  // Rows [row_, slice_end_) are being walked from, or searched as pairs.
   bool slice_open_ = false;
+  bool pairs_open_ = false;
+  storage::BetweenCursor between_;
+  std::vector<int64_t> between_found_;
+  size_t pair_work_ = 0;
   bool meets_ = false;  // what arrives is looked up in back_
   size_t slice_end_ = 0;
   size_t slice_rows_ = kFirstRows;
@@ -231,18 +245,76 @@ Status ReachOp::BeginOfOne(const Batch& input, OpOutput* output) {
   const auto is_worth_it = [this](size_t begin, size_t behind) {
     if (has_target_[begin] == 0) return false;
     if (has_end_ && end_ == targets_[begin]) return true;
-    const int64_t edges = EdgesOf(begin, behind);
-    return edges > (hops() == 1 ? kFewEdges : 0);
+    return CostOf(begin, behind) > (hops() == 1 ? kFewEdges : 0);
   };
   if (is_worth_it(row_, end)) {
     ASSIGN_OR_RETURN(const bool deepens, DeepensFor(row_, end));
     if (deepens || back_.depth() == hops()) return OkStatus();
-    StartWalk(std::min(end, row_ + slice_rows_), hops() - back_.depth(), back_.depth() > 0);
+    if (CostOf(row_, end) < EdgesOf(row_, end)) {
+      StartPairs(std::min(end, row_ + kMostRows));
+    } else {
+      StartWalk(std::min(end, row_ + slice_rows_), hops() - back_.depth(), back_.depth() > 0);
+    }
     return OkStatus();
   }
   const size_t most = std::min(row_ + kMostRows, targets_.size());
   while (end < most && !is_worth_it(end, EndOfSame(end))) end = EndOfSame(end);
-  StartWalk(std::min(end, most), hops(), false);
+  end = std::min(end, most);
+  if (CostOf(row_, end) < EdgesOf(row_, end)) {
+    StartPairs(end);
+  } else {
+    StartWalk(end, hops(), false);
+  }
+  return OkStatus();
+}
+
+// What the first hop of these rows costs, in edges: those there are, or a search for each pair.
+int64_t ReachOp::CostOf(size_t begin, size_t end) const {
+  const int64_t edges = EdgesOf(begin, end);
+  return are_pairs_ ? std::min(edges, kEdgesOfAPair * static_cast<int64_t>(end - begin)) : edges;
+}
+
+void ReachOp::StartPairs(size_t end) {
+  slice_end_ = end;
+  pairs_open_ = true;
+  between_ = {};
+  between_found_.clear();
+}
+
+// A call's share of the pairs; at their end they have their answers.
+Status ReachOp::SearchPairs(const Batch& input, OpOutput* output) {
+  const BoundHop& hop = walk_.hops[0];
+  const size_t count = slice_end_ - row_;
+  const size_t before = between_.row;
+  if (!hop.none) {
+    const storage::VertexPairs pairs{elements_.vertices.subspan(row_, count),
+                                     std::span(targets_).subspan(row_, count)};
+    RETURN_IF_ERROR(host_->view().CountBetween(pairs, hop.direction, hop.labels,
+                                               counts_ ? std::numeric_limits<int64_t>::max() : 1,
+                                               &between_, kBatchRows, &between_found_));
+    pair_work_ += between_.done ? kEdgesOfAPair * (count - before) : kBatchRows;
+    if (!between_.done) return OkStatus();
+  }
+  between_found_.resize(count, 0);
+  std::vector<uint32_t> at_end;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (has_target_[row_ + i] == 0) between_found_[i] = 0;
+    if (between_found_[i] > 0) at_end.push_back(i);
+  }
+  if (VertexFilter* filter = walk_.ends.filter(); filter != nullptr && !at_end.empty()) {
+    std::vector<VertexRef> ends;
+    for (const uint32_t i : at_end) ends.push_back(targets_[row_ + i]);
+    std::vector<uint32_t> passing;
+    RETURN_IF_ERROR(filter->Select(ends, &passing));
+    std::vector<int64_t> kept(count, 0);
+    for (const uint32_t i : passing) kept[at_end[i]] = between_found_[at_end[i]];
+    between_found_ = std::move(kept);
+  }
+  for (size_t row = std::max(row_, skipped_); row < slice_end_; ++row) {
+    RETURN_IF_ERROR(GiveRow(input, row, between_found_[row - row_], output));
+  }
+  row_ = slice_end_;
+  pairs_open_ = false;
   return OkStatus();
 }
 
@@ -255,9 +327,9 @@ StatusOr<bool> ReachOp::DeepensFor(size_t begin, size_t end) {
     RETURN_IF_ERROR(back_.Begin(end_));
     RETURN_IF_ERROR(ReadGrowth(begin, end));
   }
-  const int64_t edges = EdgesOf(begin, end);
+  const int64_t edges = CostOf(begin, end);
   counted_to_ = std::max(counted_to_, begin);
-  if (counted_to_ < end) edges_to_end_ += EdgesOf(counted_to_, end);
+  if (counted_to_ < end) edges_to_end_ += CostOf(counted_to_, end);
   counted_to_ = std::max(counted_to_, end);
   if (back_.is_over()) return false;
   const double again =
@@ -367,10 +439,12 @@ Status ReachOp::Process(const Batch& input, OpOutput* output, bool* done) {
   output->has_bulk = counts_;
   *done = false;
   if (!open_) RETURN_IF_ERROR(Open(input));
-  const size_t before = forward_.work() + back_.work();
-  while (row_ < input.rows && forward_.work() + back_.work() - before < kCallWork) {
+  const size_t before = work();
+  while (row_ < input.rows && work() - before < kCallWork) {
     if (deepens_) {
       RETURN_IF_ERROR(Deepen());
+    } else if (pairs_open_) {
+      RETURN_IF_ERROR(SearchPairs(input, output));
     } else if (!slice_open_) {
       RETURN_IF_ERROR(BeginSlice(input, output));
     } else {

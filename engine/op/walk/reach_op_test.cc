@@ -16,6 +16,19 @@
 namespace koios::engine {
 namespace {
 
+// Counts the pairs that are asked for.
+class CountingGraph final : public storage::MemoryGraph {
+ public:
+  Status CountBetween(const storage::VertexPairs& pairs, Direction direction,
+                      std::span<const LabelId> labels, int64_t enough,
+                      storage::BetweenCursor* cursor, size_t limit,
+                      std::vector<int64_t>* out) const override {
+    pairs_ += pairs.vertices.size();
+    return MemoryGraph::CountBetween(pairs, direction, labels, enough, cursor, limit, out);
+  }
+  mutable size_t pairs_ = 0;
+};
+
 class WalkHost final : public TestHost {
  public:
   // Vertices n0, n1, ... whose `kind` is one of three; edges of two labels.
@@ -36,7 +49,7 @@ class WalkHost final : public TestHost {
   const storage::GraphView& view() const override { return graph; }
   VertexRef Any() { return vertices[rng_.Uniform(vertices.size())]; }
 
-  storage::MemoryGraph graph;
+  CountingGraph graph;
   std::vector<VertexRef> vertices;
   Rng rng_;
 };
@@ -216,6 +229,38 @@ TEST(WalkTest, BothSidesGiveWhatAllWalksGive) {
       *bundle = OperatorBundle();
       EXPECT_EQ(host.charged, 0);
     }
+  }
+}
+
+// Rows whose ends differ and that have many edges are searched as pairs.
+TEST(WalkTest, PairsAreSearched) {
+  for (uint64_t seed = 1; seed <= 24; ++seed) {
+    WalkHost host(seed, 12, 1200);
+    Case one{{}, {-1}, -1, std::nullopt};
+    one.reach.set_result(static_cast<plan::Reach::Result>(seed % 4));
+    one.reach.set_flag_slot(2);
+    plan::Hop* hop = one.reach.add_hops();
+    hop->set_direction(static_cast<plan::Direction>(seed % 3));
+    if (seed % 5 < 3) hop->add_labels(seed % 5 == 0 ? "unknown" : "a");
+    one.reach.mutable_ends()->set_at_slot(1);
+    if (seed % 2 == 0) {
+      one.end_kind = 1;
+      *one.reach.mutable_ends()->mutable_filter() = KindIs(1);
+    }
+    StatusOr<OperatorBundle> bundle = MakeReach(one.reach, 3, &host);
+    ASSERT_TRUE(bundle.ok()) << bundle.status();
+    Batch rows = RandomRows(&host, 700);
+    rows.slots[1] = Column();
+    for (size_t i = 0; i < rows.rows; ++i) rows.slots[1].AppendVertex(host.Any());
+    host.graph.pairs_ = 0;
+    const Ran all = RunAll(bundle->stream.get(), rows);
+    Check(host, one, rows, all);
+    if (HasFatalFailure()) return;
+    EXPECT_EQ(host.graph.pairs_ > 600, seed % 5 != 0);
+    const Ran some = RunAll(bundle->stream.get(), rows, /*skip_to=*/650);
+    EXPECT_TRUE(std::equal(
+        std::lower_bound(all.origin.begin(), all.origin.end(), 650u), all.origin.end(),
+        std::lower_bound(some.origin.begin(), some.origin.end(), 650u), some.origin.end()));
   }
 }
 

@@ -82,6 +82,8 @@ class Traversals {
                  ".hasLabel('" + Label() + "')", ".has('t', containing('x'))",
                  ".has('t', neq('y'))", ".hasNot('t')", ".where(out(" + Edges() + "))",
                  ".not(__.in(" + Edges() + "))", ".where(out().has('k', " + number + "))",
+                 ".where(out(" + Edges() + ").in('s').has('k', " + number + "))",
+                 ".not(__.in(" + Edges() + ").has('t', containing('x')).hasId(" + Id() + "))",
                  ".and(has('t', startingWith('x')), has('k', " + number + "))",
                  ".and(has('k', gt(1)), out('r').count().is(lt(3)))",
                  ".or(has('k', " + number + "), hasId(" + Id() + "))"});

@@ -340,8 +340,8 @@ StatusOr<std::unique_ptr<SnapshotBuilder>> RocksBulkWriter::OpenSnapshot(uint32_
   options.num_partitions = num_partitions_;
   options.budget_bytes = budget_bytes;
   // The files of the load come first: where both do not fit there is no snapshot.
-  RETURN_IF_ERROR(CheckRoom(state().path, Growth::kGrows, budget_bytes,
-                            state().options.disk_reserve_bytes));
+  RETURN_IF_ERROR(
+      CheckRoom(state().path, Growth::kGrows, budget_bytes, state().options.disk_reserve_bytes));
   RETURN_IF_ERROR(MakeFolder(options.folder));
   return std::make_unique<SnapshotBuilder>(options);
 }

@@ -1,8 +1,8 @@
 #include "storage/snapshot/partition_snapshot.h"
 
 #include <algorithm>
-#include <numeric>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "storage/codec/element_id.h"

@@ -4,6 +4,7 @@
 #include <cstring>
 
 namespace koios::storage {
+
 StatusOr<std::unique_ptr<SnapshotAdjacency>> SnapshotAdjacency::Make(
     const SectionName& name, const MappedSection& facts, const AdjacencySections& sections,
     const NarrowRefs& refs) {

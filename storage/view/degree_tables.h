@@ -27,9 +27,9 @@ class DegreeTables {
  private:
   struct Partition {
     bool is_open = false;
-    bool wrong = false;                    // what stands there makes no sense
+    bool wrong = false;                     // what stands there makes no sense
     const PartitionDelta* delta = nullptr;  // null: it has no ends of such edges
-    std::optional<VertexPlaces> places;  // nothing: not to be read here
+    std::optional<VertexPlaces> places;     // nothing: not to be read here
     // Of label set s: lengths_[first[s]] and those up to first[s + 1].
     std::vector<uint32_t> first;
   };

@@ -81,15 +81,18 @@ void BackgroundFold::Run() {
       if (stopping_) return;
       requested_ = false;
     }
-    // What was asked for during a fold that one has done, as a rule.
-    const bool due = IsFoldDue(state_->CurrentReadable(), state_->deltas());
-    NoteOutcome(due ? Fold() : OkStatus());
+    NoteOutcome(Fold());
   }
 }
 
-// Of the folds of a data folder one runs at a time.
+// Of the folds of a data folder one runs at a time. Snapshots that somebody asked for are as good
+// as a fold: they are waited for.
 bool BackgroundFold::TakeTurn() {
-  while (state_->options.memory->folding.exchange(true)) {
+  const auto others_build = [this] {
+    MutexLock lock(&state_->queue_mutex);
+    return state_->building_snapshots;
+  };
+  while (others_build() || state_->options.memory->folding.exchange(true)) {
     MutexLock lock(&mutex_);
     if (stopping_) return false;
     changed_.WaitFor(&mutex_, kTurnWaitNs);
@@ -99,6 +102,11 @@ bool BackgroundFold::TakeTurn() {
 
 Status BackgroundFold::Fold() {
   if (!TakeTurn()) return OkStatus();
+  // What was asked for during a fold that one has done, as a rule.
+  if (!IsFoldDue(state_->CurrentReadable(), state_->deltas())) {
+    state_->options.memory->folding = false;
+    return OkStatus();
+  }
   SnapshotOptions options;
   options.memory_bytes = state_->options.fold_bytes;
   options.all_partitions = false;

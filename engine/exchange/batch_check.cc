@@ -1,6 +1,8 @@
 #include "engine/exchange/batch_check.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
 #include "core/path/path.h"
 #include "engine/batch/ordinal.h"
@@ -56,7 +58,17 @@ class References {
     return true;
   }
   bool Fit(const Column& column) const {
-    const auto fits = [&](size_t row, const auto& ref) { return column.IsAbsent(row) || Fit(ref); };
+    // Rows that came of one share its list.
+    const ValueList* seen = nullptr;
+    const auto fits = [&](size_t row, const auto& ref) {
+      if (column.IsAbsent(row)) return true;
+      if constexpr (std::is_same_v<decltype(ref), const Value&>) {
+        const bool is_list = ref.kind() == ValueKind::kList || ref.kind() == ValueKind::kSet;
+        const ValueList* const list = is_list ? &ref.AsList() : nullptr;
+        if (list != nullptr && std::exchange(seen, list) == list) return true;
+      }
+      return Fit(ref);
+    };
     for (size_t row = 0; row < column.size(); ++row) {
       if (column.kind() == Column::Kind::kVertex && !fits(row, column.vertices()[row]))
         return false;

@@ -385,7 +385,7 @@ class Decoder {
 
 }  // namespace
 
-void PutVarint(uint64_t v, std::string* out) {
+void PutLongVarint(uint64_t v, std::string* out) {
   char bytes[10];
   size_t n = 0;
   while (v >= 0x80) {
@@ -396,7 +396,7 @@ void PutVarint(uint64_t v, std::string* out) {
   out->append(bytes, n);
 }
 
-bool GetVarint(std::string_view* input, uint64_t* v) {
+bool GetLongVarint(std::string_view* input, uint64_t* v) {
   uint64_t result = 0;
   const size_t limit = input->size() < 10 ? input->size() : 10;
   for (size_t i = 0; i < limit; ++i) {
@@ -426,14 +426,6 @@ bool GetSigned(std::string_view* input, int64_t* v) {
 void PutBytes(std::string_view bytes, std::string* out) {
   PutVarint(bytes.size(), out);
   out->append(bytes);
-}
-
-bool GetBytes(std::string_view* input, std::string_view* bytes) {
-  uint64_t size = 0;
-  if (!GetVarint(input, &size) || size > input->size()) return false;
-  *bytes = input->substr(0, static_cast<size_t>(size));
-  input->remove_prefix(static_cast<size_t>(size));
-  return true;
 }
 
 void PutFixed64(uint64_t v, std::string* out) { PutRaw(v, out); }

@@ -155,12 +155,25 @@ class BinGraph {
   }
 
   Status AddIndexed(VertexRef vertex, const storage::VertexRecord& record) {
+    const VertexIndexes& indexes = IndexesOf(record.label);
+    if (indexes.empty()) return OkStatus();
     ASSIGN_OR_RETURN(const storage::KeyedProperties properties,
-                     storage::IndexedProperties(indexes_, record.label, record.properties));
+                     storage::IndexedProperties(indexes, record.label, record.properties));
     std::vector<std::string> keys;
-    storage::AppendIndexKeys(indexes_, vertex, record.label, properties, &keys);
+    storage::AppendIndexKeys(indexes, vertex, record.label, properties, &keys);
     for (const std::string& key : keys) RETURN_IF_ERROR(by_property_.Add(bin_, key, ""));
     return OkStatus();
+  }
+
+  // There may be many of other labels, and vertices come label by label.
+  const VertexIndexes& IndexesOf(LabelId label) {
+    if (label == indexed_label_) return indexes_of_label_;
+    indexed_label_ = label;
+    indexes_of_label_.clear();
+    for (const auto& index : indexes_) {
+      if (index.second.label == label) indexes_of_label_.insert(index);
+    }
+    return indexes_of_label_;
   }
 
   Status WriteOut(PartitionSnapshotWriter* snapshot) {
@@ -198,6 +211,8 @@ class BinGraph {
   LoadContext* const context_;
   LoadedEdges* const edges_;
   const VertexIndexes& indexes_;
+  LabelId indexed_label_ = kNoName;
+  VertexIndexes indexes_of_label_;
   RollingStream vertices_, labels_, ends_;
   BinWriter by_property_;
   size_t bin_ = 0;

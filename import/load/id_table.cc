@@ -82,10 +82,12 @@ IdTable::IdTable(const IdCounts& counts) {
     numbers.dense = IsDense(space);
     numbers.least = space.least;
     if (numbers.dense) {
-      numbers.vertices.assign(
-          static_cast<uint64_t>(space.largest) - static_cast<uint64_t>(space.least) + 1, kNone);
+      numbers.vertices = LargeArray<uint64_t>(static_cast<uint64_t>(space.largest) -
+                                              static_cast<uint64_t>(space.least) + 1);
+      std::fill(numbers.vertices.begin(), numbers.vertices.end(), kNone);
     } else {
-      numbers.slots.resize(SlotsFor(space.numbers));
+      numbers.slots = LargeArray<Slot>(SlotsFor(space.numbers));
+      std::fill(numbers.slots.begin(), numbers.slots.end(), Slot());
     }
   }
   texts_.reserve(counts.texts);
@@ -113,7 +115,7 @@ void IdTable::Insert(const IdName& id, VertexRef vertex) {
         vertex.bits;
     return;
   }
-  std::vector<Slot>& slots = numbers.slots;
+  LargeArray<Slot>& slots = numbers.slots;
   for (size_t at = Begin(id.number, slots.size());; at = at + 1 == slots.size() ? 0 : at + 1) {
     uint64_t none = kNone;
     std::atomic_ref<uint64_t> taken(slots[at].vertex);
@@ -136,7 +138,7 @@ std::optional<VertexRef> IdTable::Find(const IdName& id) const {
     if (at >= numbers.vertices.size() || numbers.vertices[at] == kNone) return std::nullopt;
     return VertexRef{numbers.vertices[at]};
   }
-  const std::vector<Slot>& slots = numbers.slots;
+  const LargeArray<Slot>& slots = numbers.slots;
   for (size_t at = Begin(id.number, slots.size());; at = at + 1 == slots.size() ? 0 : at + 1) {
     if (slots[at].vertex == kNone) return std::nullopt;
     if (slots[at].number == id.number) return VertexRef{slots[at].vertex};

@@ -15,6 +15,7 @@
 #include "core/mutex.h"
 #include "core/status.h"
 #include "core/types.h"
+#include "import/sort/large_array.h"
 
 namespace koios::import {
 
@@ -80,8 +81,8 @@ class IdTable {
   struct Numbers {
     bool dense = false;
     int64_t least = 0;
-    std::vector<uint64_t> vertices;
-    std::vector<Slot> slots;
+    LargeArray<uint64_t> vertices;
+    LargeArray<Slot> slots;
   };
   static bool IsDense(const IdCounts::OfSpace& counts);
   static uint64_t SlotsFor(uint64_t numbers) { return numbers + numbers / 2 + 1; }

@@ -17,7 +17,7 @@ size_t LeastSpill(const SortRoom& room) { return std::min(kLeastSpill, room.reco
 
 class BinInMemory final : public SortedBin {
  public:
-  BinInMemory(SortRoom* room, size_t held, std::unique_ptr<char[]> loaded, RecordOrder order)
+  BinInMemory(SortRoom* room, size_t held, LargeArray<char> loaded, RecordOrder order)
       : room_(room), held_(held), loaded_(std::move(loaded)), order_(std::move(order)) {}
   ~BinInMemory() override { room_->Release(held_); }
 
@@ -35,7 +35,7 @@ class BinInMemory final : public SortedBin {
  private:
   SortRoom* const room_;
   const size_t held_;
-  const std::unique_ptr<char[]> loaded_;
+  const LargeArray<char> loaded_;
   RecordOrder order_;
   size_t next_ = 0;
 };
@@ -126,12 +126,12 @@ uint64_t BinSorter::spilled_bytes() const {
   return spilled_bytes_;
 }
 
-Status BinSorter::Load(const Bin& bin, std::unique_ptr<char[]>* bytes) const {
-  bytes->reset(new char[bin.file_bytes]);
+Status BinSorter::Load(const Bin& bin, LargeArray<char>* bytes) const {
+  *bytes = LargeArray<char>(bin.file_bytes);
   uint64_t at = 0;
   for (const Run& piece : bin.pieces) {
     const size_t size = piece.end - piece.begin;
-    ASSIGN_OR_RETURN(const size_t got, file_->ReadAt(piece.begin, bytes->get() + at, size));
+    ASSIGN_OR_RETURN(const size_t got, file_->ReadAt(piece.begin, bytes->data() + at, size));
     if (got != size) return DataLoss("A temporary file of the import is shorter than written.");
     at += size;
   }
@@ -146,17 +146,18 @@ StatusOr<std::unique_ptr<SortedBin>> BinSorter::Open(size_t number, KeySwap swap
   const Bin& bin = bins_[number];
   const size_t order_bytes = bin.num_records * sizeof(OrderEntry);
   const size_t held = bin.file_bytes + order_bytes;
-  if (!room_->TryHold(held + order_bytes)) return OpenLarge(bin, swap);
-  std::unique_ptr<char[]> loaded;
+  if (bin.num_records > RecordOrder::kMostRecords || !room_->TryHold(held + order_bytes)) {
+    return OpenLarge(bin, swap);
+  }
+  LargeArray<char> loaded;
   if (bin.file_bytes > 0) {
     if (Status status = Load(bin, &loaded); !status.ok()) {
       room_->Release(held + order_bytes);
       return status;
     }
   }
-  RecordOrder order(swap);
-  order.Reserve(bin.num_records);
-  order.Add({loaded.get(), bin.file_bytes});
+  RecordOrder order(swap, bin.num_records);
+  order.Add({loaded.data(), bin.file_bytes});
   for (const RecordChunk& chunk : bin.chunks) order.Add(chunk.bytes());
   order.Sort();
   room_->Release(order_bytes);
@@ -169,7 +170,7 @@ StatusOr<std::unique_ptr<SortedBin>> BinSorter::OpenLarge(const Bin& bin, KeySwa
   auto large = std::make_unique<LargeBin>(options);
   std::string swapped;
   const auto add = [&](std::string_view key, std::string_view value) {
-    return large->sorter()->Add(swap.Apply(key, &swapped), value);
+    return large->sorter()->Add(SwapKey(swap, key, &swapped), value);
   };
   for (const Run& piece : bin.pieces) {
     RunReader reader(file_.get(), piece, std::min(kCopyBuffer, room_->merge_bytes()));

@@ -15,6 +15,7 @@
 #include "core/mutex.h"
 #include "core/status.h"
 #include "import/sort/external_sorter.h"
+#include "import/sort/large_array.h"
 #include "import/sort/record_chunk.h"
 #include "import/sort/record_order.h"
 #include "import/sort/temp_file.h"
@@ -92,7 +93,7 @@ class BinSorter {
     bool opened = false;  // who reads it reads its chunks: they stay where they are
   };
   Status Spill() KOIOS_REQUIRES(mutex_);
-  Status Load(const Bin& bin, std::unique_ptr<char[]>* bytes) const;
+  Status Load(const Bin& bin, LargeArray<char>* bytes) const;
   StatusOr<std::unique_ptr<SortedBin>> OpenLarge(const Bin& bin, KeySwap swap);
 
   SortRoom* const room_;

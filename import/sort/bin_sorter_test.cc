@@ -52,7 +52,8 @@ void Check(const Records& records, KeySwap swap, const Rooms& rooms) {
     EXPECT_EQ(sorter.num_records(), records.size() + 1);
     Records expected;
     std::string buffer;
-    for (const auto& [key, value] : records) expected.emplace_back(swap.Apply(key, &buffer), value);
+    for (const auto& [key, value] : records)
+      expected.emplace_back(SwapKey(swap, key, &buffer), value);
     std::stable_sort(expected.begin(), expected.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     {
@@ -106,6 +107,36 @@ TEST(BinSorterTest, KeysThatDifferBehindALongCommonBeginning) {
   for (const Rooms& rooms : kRooms) {
     Records records = Draw(&rng, 1000, 40, true, 2);
     for (auto& [key, value] : records) key.insert(0, std::string(100, 'p'));
+    Check(records, {}, rooms);
+  }
+}
+
+// Values that are kept with the numbers stand beside values that are not.
+TEST(BinSorterTest, ValuesOfSizesAroundThoseOfAnEntry) {
+  Rng rng(9);
+  for (const Rooms& rooms : kRooms) {
+    Records records = Draw(&rng, 3000, 20, false, 2);
+    for (auto& [key, value] : records) {
+      value.resize(rng.Uniform(10));
+      for (char& c : value) c = static_cast<char>(rng.Uniform(256));
+    }
+    Check(records, {}, rooms);
+    Check(records, {2, 6, 12}, rooms);
+  }
+}
+
+// More keys agree in their first 64 bits, and behind those, than are sorted by comparing.
+TEST(BinSorterTest, ManyKeysThatAgreeForLong) {
+  Rng rng(10);
+  for (const Rooms& rooms : kRooms) {
+    Records records;
+    for (int i = 0; i < 20'000; ++i) {
+      std::string key = rng.Uniform(2) == 0 ? "Comment:" : "Post:";
+      key += std::string(rng.Uniform(3) * 40, static_cast<char>('a' + rng.Uniform(2)));
+      key += std::to_string(1'099'511'627'776 + rng.Uniform(100'000));
+      if (rng.Uniform(4) == 0) key += std::string(rng.Uniform(2), '\0');
+      records.emplace_back(key, std::to_string(i));
+    }
     Check(records, {}, rooms);
   }
 }

@@ -2,145 +2,159 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstddef>
+#include <cstring>
 #include <utility>
+
+#include "core/status.h"
 
 namespace koios::import {
 namespace {
 
-// Fewer are not worth a pass over 256 counters.
+// Fewer are not worth a pass over counters.
 constexpr size_t kFewEntries = 256;
-
-uint64_t BigEndian(uint64_t number) {
-  return std::endian::native == std::endian::little ? __builtin_bswap64(number) : number;
-}
-
-uint64_t BigEndianAt(const char* bytes) {
-  uint64_t number = 0;
-  std::memcpy(&number, bytes, sizeof(number));
-  return BigEndian(number);
-}
-
-// How many bytes both begin with, up to `most`.
-size_t CommonBytes(std::string_view a, std::string_view b, size_t most) {
-  most = std::min({most, a.size(), b.size()});
-  size_t same = 0;
-  while (same < most && a[same] == b[same]) ++same;
-  return same;
-}
-
-bool SamePrefix(const OrderEntry& a, const OrderEntry& b) {
-  return a.high == b.high && a.low == b.low;
-}
+// Bits of a digit: so many counters, and places that are written in turn, stay in the cache.
+constexpr int kFewBits = 8, kMostBits = 11;
+constexpr size_t kManyEntries = 16'384;
+constexpr size_t kMostPasses = 8;
+// Deeper, keys that agree so far are compared: all work is bounded, whatever they are.
+constexpr int kMostLevels = 16;
 
 }  // namespace
+
+std::string_view SwapKey(KeySwap swap, std::string_view key, std::string* buffer) {
+  if (!swap.any()) return key;
+  buffer->resize(key.size());
+  for (size_t i = 0; i < key.size(); ++i) (*buffer)[i] = key[swap.Source(i)];
+  return *buffer;
+}
 
 void RecordOrder::Add(std::string_view records) {
   for (const char* at = records.data(); at != records.data() + records.size();) {
     const RecordView record = ReadRecord(at);
     keys_.Add(record.key.size());
     values_.Add(record.value.size());
-    const std::string_view key = swap_.Apply(record.key, &swapped_);
-    if (entries_.empty()) {
-      key_ = key;
-      common_ = key.size();
-    } else {
-      common_ = CommonBytes(key_, key, common_);
-    }
-    entries_.emplace_back().at = at;
+    const KeyBits::Words words = KeyBits::Load(record.key);
+    if (size_ == 0) first_ = words;
+    for (size_t i = 0; i < words.size(); ++i) differ_[i] |= words[i] ^ first_[i];
+    DCHECK(size_ < entries_.size());
+    entries_[size_++].at = at;
     at = record.end();
   }
 }
 
 void RecordOrder::Sort() {
-  if (entries_.empty()) return;
-  key_.resize(common_);
-  const bool whole = keys_.longest == keys_.shortest && keys_.longest <= common_ + kPrefixBytes;
+  if (size_ == 0) return;
+  bits_.emplace(differ_, first_, swap_);
+  whole_ = bits_->all() && keys_.longest == keys_.shortest && keys_.longest <= sizeof(window_);
   packed_ =
-      whole && values_.longest == values_.shortest && values_.longest <= sizeof(OrderEntry::value);
-  FillPrefixes();
-  SortPrefixes();
-  if (!whole) SortTies();
+      whole_ && values_.longest == values_.shortest && values_.longest == sizeof(OrderEntry::value);
+  for (size_t i = 0; i < size_; ++i) {
+    OrderEntry& entry = entries_[i];
+    const RecordView record = ReadRecord(entry.at);
+    entry.number = bits_->Gather(KeyBits::Load(record.key));
+    if (packed_) {
+      std::memcpy(entry.value, record.value.data(), sizeof(entry.value));
+    } else if (whole_ && record.value.size() <= OrderEntry::kMostInside) {
+      entry.PutInside(record.value);
+    }
+  }
+  if (size_ >= kFewEntries) other_ = LargeArray<OrderEntry>(size_);
+  SortNumbers(0, size_, bits_->bits());
+  if (!whole_) SortTies(0, size_, bits_->covered(), 0);
+  other_ = LargeArray<OrderEntry>();
 }
 
 std::string_view RecordOrder::KeyOf(const OrderEntry& entry, std::string* buffer) const {
-  return swap_.Apply(ReadRecord(entry.at).key, buffer);
+  return SwapKey(swap_, ReadRecord(entry.at).key, buffer);
 }
 
-void RecordOrder::FillPrefixes() {
-  std::string buffer;
-  for (OrderEntry& entry : entries_) {
-    const RecordView record = ReadRecord(entry.at);
-    const std::string_view key = swap_.Apply(record.key, &buffer);
-    char prefix[kPrefixBytes] = {};
-    std::memcpy(prefix, key.data() + common_, std::min(kPrefixBytes, key.size() - common_));
-    entry.high = BigEndianAt(prefix);
-    entry.low = BigEndianAt(prefix + 8);
-    differ_high_ |= entry.high ^ entries_[0].high;
-    differ_low_ |= entry.low ^ entries_[0].low;
-    if (packed_ && !record.value.empty()) {
-      std::memcpy(entry.value, record.value.data(), record.value.size());
-    }
-  }
-}
-
-void RecordOrder::SortPrefixes() {
-  if (entries_.size() < kFewEntries) {
-    std::stable_sort(entries_.begin(), entries_.end(),
-                     [](const OrderEntry& a, const OrderEntry& b) {
-                       return a.high != b.high ? a.high < b.high : a.low < b.low;
-                     });
+void RecordOrder::SortNumbers(size_t begin, size_t end, int bits) {
+  if (bits == 0) return;
+  const size_t count = end - begin;
+  if (count < kFewEntries) {
+    std::stable_sort(entries_.data() + begin, entries_.data() + end,
+                     [](const OrderEntry& a, const OrderEntry& b) { return a.number < b.number; });
     return;
   }
-  std::vector<OrderEntry> other(entries_.size());
-  for (int shift = 0; shift < 64; shift += 8) {
-    if ((differ_low_ >> shift & 0xFF) != 0) Pass<&OrderEntry::low>(shift, &other);
+  const int most = count < kManyEntries ? kFewBits : kMostBits;
+  const int passes = (bits + most - 1) / most;
+  const int digit = (bits + passes - 1) / passes;
+  const uint64_t mask = (uint64_t{1} << digit) - 1;
+  std::array<std::array<uint32_t, size_t{1} << kMostBits>, kMostPasses> places;
+  for (int pass = 0; pass < passes; ++pass) std::fill_n(places[pass].begin(), mask + 1, 0);
+  OrderEntry* from = entries_.data() + begin;
+  OrderEntry* to = other_.data() + begin;
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t rest = from[i].number;
+    for (int pass = 0; pass < passes; ++pass, rest >>= digit) ++places[pass][rest & mask];
   }
-  for (int shift = 0; shift < 64; shift += 8) {
-    if ((differ_high_ >> shift & 0xFF) != 0) Pass<&OrderEntry::high>(shift, &other);
+  for (int pass = 0; pass < passes; ++pass) {
+    uint32_t before = 0;
+    for (size_t i = 0; i <= mask; ++i) before += std::exchange(places[pass][i], before);
+    const int shift = pass * digit;
+    for (size_t i = 0; i < count; ++i) {
+      to[places[pass][from[i].number >> shift & mask]++] = from[i];
+    }
+    std::swap(from, to);
+  }
+  if (from == entries_.data() + begin) return;
+  std::memcpy(to, from, count * sizeof(OrderEntry));
+}
+
+void RecordOrder::SortTies(size_t begin, size_t end, size_t depth, int level) {
+  while (begin != end) {
+    size_t next = begin + 1;
+    while (next != end && entries_[next].number == entries_[begin].number) ++next;
+    if (next - begin > 1) SortByKeys(begin, next, depth, level);
+    begin = next;
   }
 }
 
-template <uint64_t OrderEntry::*Part>
-void RecordOrder::Pass(int shift, std::vector<OrderEntry>* other) {
-  std::array<size_t, 256> places{};
-  for (const OrderEntry& entry : entries_) ++places[entry.*Part >> shift & 0xFF];
-  size_t before = 0;
-  for (size_t& place : places) before += std::exchange(place, before);
-  OrderEntry* const to = other->data();
-  for (const OrderEntry& entry : entries_) to[places[entry.*Part >> shift & 0xFF]++] = entry;
-  entries_.swap(*other);
-}
-
-// Records that agree in the prefix, by their whole keys.
-void RecordOrder::SortTies() {
-  std::string a_buffer, b_buffer;
-  const auto less = [&](const OrderEntry& a, const OrderEntry& b) {
-    return KeyOf(a, &a_buffer) < KeyOf(b, &b_buffer);
+void RecordOrder::SortByKeys(size_t begin, size_t end, size_t depth, int level) {
+  if (end - begin < kFewEntries || swap_.any() || level == kMostLevels) {
+    return CompareKeys(begin, end);
+  }
+  KeyBits::Words first{}, differ{};
+  size_t longest = 0;
+  const auto load = [this, depth](size_t i) {
+    const std::string_view key = ReadRecord(entries_[i].at).key;
+    return KeyBits::Load(key.substr(std::min(depth, key.size())));
   };
-  for (auto begin = entries_.begin(); begin != entries_.end();) {
-    auto end = begin + 1;
-    while (end != entries_.end() && SamePrefix(*begin, *end)) ++end;
-    if (end - begin > 1) std::stable_sort(begin, end, less);
-    begin = end;
+  for (size_t i = begin; i < end; ++i) {
+    longest = std::max(longest, ReadRecord(entries_[i].at).key.size());
+    const KeyBits::Words words = load(i);
+    if (i == begin) first = words;
+    for (size_t j = 0; j < words.size(); ++j) differ[j] |= words[j] ^ first[j];
   }
+  // Equal, or one begins with another and zeros.
+  if (longest <= depth) return CompareKeys(begin, end);
+  const KeyBits bits(differ, first, {});
+  for (size_t i = begin; i < end; ++i) entries_[i].number = bits.Gather(load(i));
+  SortNumbers(begin, end, bits.bits());
+  SortTies(begin, end, depth + bits.covered(), level + 1);
+}
+
+void RecordOrder::CompareKeys(size_t begin, size_t end) {
+  std::string a_buffer, b_buffer;
+  std::stable_sort(entries_.data() + begin, entries_.data() + end,
+                   [&](const OrderEntry& a, const OrderEntry& b) {
+                     return KeyOf(a, &a_buffer) < KeyOf(b, &b_buffer);
+                   });
 }
 
 void RecordOrder::Read(size_t i, std::string_view* key, std::string_view* value) {
   const OrderEntry& entry = entries_[i];
-  if (!packed_) {
+  if (!whole_) {
     const RecordView record = ReadRecord(entry.at);
-    *key = swap_.Apply(record.key, &swapped_);
+    *key = SwapKey(swap_, record.key, &swapped_);
     *value = record.value;
     return;
   }
-  const uint64_t high = BigEndian(entry.high), low = BigEndian(entry.low);
-  key_.resize(common_ + kPrefixBytes);
-  std::memcpy(key_.data() + common_, &high, sizeof(high));
-  std::memcpy(key_.data() + common_ + sizeof(high), &low, sizeof(low));
-  *key = std::string_view(key_).substr(0, keys_.longest);
-  *value = std::string_view(entry.value, values_.longest);
+  bits_->Expand(entry.number, window_);
+  *key = std::string_view(window_, keys_.longest);
+  *value = packed_             ? std::string_view(entry.value, sizeof(entry.value))
+           : entry.is_inside() ? entry.inside()
+                               : ReadRecord(entry.at).value;
 }
 
 }  // namespace koios::import

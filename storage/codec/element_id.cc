@@ -89,10 +89,15 @@ std::string IdBytes(const Value& id) {
   return out;
 }
 
+StatusOr<std::string_view> TextOfIdBytes(std::string_view bytes) {
+  if (!bytes.empty() && bytes[0] == kStringTag) return bytes.substr(1);
+  return DataLoss("A stored id is damaged.");
+}
+
 StatusOr<Value> DecodeIdBytes(std::string_view bytes) {
   if (const auto number = NumberOfIdBytes(bytes)) return Value::Long(*number);
-  if (!bytes.empty() && bytes[0] == kStringTag) return Value::String(std::string(bytes.substr(1)));
-  return DataLoss("A stored id is damaged.");
+  ASSIGN_OR_RETURN(const std::string_view text, TextOfIdBytes(bytes));
+  return Value::String(std::string(text));
 }
 
 uint32_t PartitionOfIdBytes(std::string_view id_bytes, uint32_t num_partitions) {

@@ -34,6 +34,8 @@ void AppendNumberId(int64_t number, std::string* out);
 void AppendTextId(std::string_view text, std::string* out);
 // nullopt: the id is a string.
 std::optional<int64_t> NumberOfIdBytes(std::string_view bytes);
+// Of the bytes of a string; DATA_LOSS else.
+StatusOr<std::string_view> TextOfIdBytes(std::string_view bytes);
 // The whole input is one id; DATA_LOSS else.
 StatusOr<Value> DecodeIdBytes(std::string_view bytes);
 

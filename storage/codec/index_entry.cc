@@ -68,19 +68,4 @@ StatusOr<KeyedProperties> IndexedProperties(const VertexIndexes& indexes, LabelI
   return out;
 }
 
-StatusOr<uint64_t> CountIndexEntries(const VertexIndexes& indexes, LabelId label,
-                                     std::string_view properties) {
-  uint64_t count = 0;
-  if (!HasAny(indexes, label)) return count;
-  PropertyReader reader(properties);
-  while (reader.Next()) {
-    count +=
-        static_cast<uint64_t>(std::count_if(indexes.begin(), indexes.end(), [&](const auto& index) {
-          return index.second.label == label && index.second.keys[0] == reader.key();
-        }));
-  }
-  RETURN_IF_ERROR(reader.status());
-  return count;
-}
-
 }  // namespace koios::storage

@@ -33,8 +33,5 @@ void AppendIndexKeys(const VertexIndexes& indexes, VertexRef vertex, LabelId lab
 // Those of a record's properties that some index of the label needs.
 StatusOr<KeyedProperties> IndexedProperties(const VertexIndexes& indexes, LabelId label,
                                             std::string_view properties);
-// In how many indexes it has an entry.
-StatusOr<uint64_t> CountIndexEntries(const VertexIndexes& indexes, LabelId label,
-                                     std::string_view properties);
 
 }  // namespace koios::storage

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "storage/codec/element_id.h"
-#include "storage/codec/index_entry.h"
 #include "storage/store_errors.h"
 
 namespace koios::storage {
@@ -52,8 +51,8 @@ FileStream::~FileStream() {
 Status FileStream::Add(std::string_view key, std::string_view value) {
   RETURN_IF_ERROR(failed_);
   if (closed_) return FailedPrecondition("The stream is closed.");
-  const std::string_view last = LastKey();
-  if (!last.empty() && key <= last) return failed_ = WrongOrder(key);
+  // A file of ours compares by itself.
+  if (table_ == nullptr && !last_key_.empty() && key <= last_key_) return failed_ = WrongOrder(key);
   if (failed_ = Learn(key, value); !failed_.ok()) return failed_;
   if (current_.path.empty()) {
     failed_ = OpenFile(key);
@@ -84,7 +83,8 @@ Status FileStream::OpenFile(std::string_view key) {
 Status FileStream::Put(std::string_view key, std::string_view value) {
   if (table_ == nullptr) return FromRocks(file_->Put(AsSlice(key), AsSlice(value)), kWriting);
   const Status added = table_->Add(key, value);
-  return added.ok() ? added : WithoutFolder(added, current_.path);
+  if (added.ok()) return added;
+  return absl::IsFailedPrecondition(added) ? WrongOrder(key) : WithoutFolder(added, current_.path);
 }
 
 Status FileStream::Close() {
@@ -118,9 +118,6 @@ Status FileStream::Learn(std::string_view key, std::string_view value) {
       RETURN_IF_ERROR(DecodeVertexKey(key).status());
       RETURN_IF_ERROR(ParseVertexRecord(value, &record));
       ++facts_.vertices[record.label];
-      ASSIGN_OR_RETURN(const uint64_t entries,
-                       CountIndexEntries(indexes_, record.label, record.properties));
-      facts_.indexed += entries;
       return LearnProperties(record.label, record.properties);
     }
     case Family::kEdges: {
@@ -153,14 +150,30 @@ Status FileStream::Learn(std::string_view key, std::string_view value) {
 
 Status FileStream::LearnProperties(LabelId label, std::string_view properties) {
   PropertyReader reader(properties);
-  while (reader.Next()) {
+  for (size_t place = 0; reader.Next(); ++place) {
     // The first byte of an encoded value is its kind.
     const auto kind = static_cast<ValueKind>(reader.value_bytes()[0]);
-    const uint64_t name = (static_cast<uint64_t>(label) << 32) | reader.key();
-    auto [known, added] = seen_kinds_.try_emplace(name, kind);
-    if (!added && known->second != kind) known->second = ValueKind::kNull;
+    // Mostly as in the record before.
+    if (place == learned_.size()) learned_.emplace_back();
+    Learned& last = learned_[place];
+    if (last.label != label || last.key != reader.key() || last.kind != kind) {
+      last = NoteProperty(label, reader.key(), kind);
+    }
+    facts_.indexed += last.index_entries;
   }
   return reader.status();
+}
+
+FileStream::Learned FileStream::NoteProperty(LabelId label, KeyId key, ValueKind kind) {
+  const uint64_t name = (static_cast<uint64_t>(label) << 32) | key;
+  auto [known, added] = seen_kinds_.try_emplace(name, kind);
+  if (!added && known->second != kind) known->second = ValueKind::kNull;
+  Learned learned{label, key, kind, 0};
+  if (family_ != Family::kVertices) return learned;
+  for (const auto& [id, index] : indexes_) {
+    if (index.label == label && index.keys[0] == key) ++learned.index_entries;
+  }
+  return learned;
 }
 
 Status FileStream::WrongOrder(std::string_view key) const {

@@ -58,6 +58,14 @@ class FileStream final : public BulkStream {
  private:
   Status Learn(std::string_view key, std::string_view value);
   Status LearnProperties(LabelId label, std::string_view properties);
+  // What is to know of a property with a value of that kind; notes it.
+  struct Learned {
+    LabelId label = kNoName;
+    KeyId key = kNoName;
+    ValueKind kind = ValueKind::kNull;
+    uint64_t index_entries = 0;  // that it makes
+  };
+  Learned NoteProperty(LabelId label, KeyId key, ValueKind kind);
   // Of the record before; a file of ours keeps it itself.
   std::string_view LastKey() const {
     return table_ != nullptr ? table_->last_key() : std::string_view(last_key_);
@@ -79,6 +87,7 @@ class FileStream final : public BulkStream {
   IngestFile current_;
   LoadFacts facts_;
   std::unordered_map<uint64_t, ValueKind> seen_kinds_;  // label << 32 | key
+  std::vector<Learned> learned_;  // of the last records, by the property's place in its record
   std::string last_key_;
   Status failed_;
   bool closed_ = false;

@@ -77,7 +77,11 @@ class RocksBulkWriter final : public BulkWriter {
   NamedSnapshots snapshots_ KOIOS_GUARDED_BY(mutex_);
   LoadFacts facts_;  // Finish's
 
-  std::vector<std::atomic<uint64_t>> next_vertex_, next_edge_;  // by partition
+  // Threads count in partitions that are neighbours: each number has a line of the cache.
+  struct alignas(64) NextNumber {
+    std::atomic<uint64_t> next{0};
+  };
+  std::vector<NextNumber> next_vertex_, next_edge_;  // by partition
   std::atomic<int64_t> next_vertex_id_{0};
   std::atomic<bool> assigned_edge_ids_{false};
 };
@@ -99,11 +103,11 @@ Status RocksBulkWriter::Begin() {
   RETURN_IF_ERROR(RemovePath(ingest_path_));
   RETURN_IF_ERROR(MakeFolder(ingest_path_));
   num_partitions_ = to.meta.num_partitions();
-  next_vertex_ = std::vector<std::atomic<uint64_t>>(num_partitions_);
-  next_edge_ = std::vector<std::atomic<uint64_t>>(num_partitions_);
+  next_vertex_ = std::vector<NextNumber>(num_partitions_);
+  next_edge_ = std::vector<NextNumber>(num_partitions_);
   for (uint32_t p = 0; p < num_partitions_; ++p) {
-    next_vertex_[p] = to.meta.next_vertex_local(p);
-    next_edge_[p] = to.meta.next_edge_local(p);
+    next_vertex_[p].next = to.meta.next_vertex_local(p);
+    next_edge_[p].next = to.meta.next_edge_local(p);
   }
   next_vertex_id_ = to.meta.next_vertex_id();
   MutexLock lock(&mutex_);
@@ -150,7 +154,7 @@ VertexRef RocksBulkWriter::AssignVertex(const Value& id) {
 }
 
 uint64_t RocksBulkWriter::AssignVertices(uint32_t partition, uint64_t count) {
-  return next_vertex_[partition].fetch_add(count);
+  return next_vertex_[partition].next.fetch_add(count);
 }
 
 void RocksBulkWriter::NoteVertexId(int64_t id) {
@@ -165,7 +169,7 @@ Value RocksBulkWriter::AssignVertexId() { return Value::Long(next_vertex_id_.fet
 uint64_t RocksBulkWriter::AssignEdge(VertexRef out, bool has_id) {
   if (!has_id && !assigned_edge_ids_.load(std::memory_order_relaxed)) assigned_edge_ids_ = true;
   const uint32_t partition = out.partition();
-  return VertexRef::Make(partition, next_edge_[partition].fetch_add(1)).bits;
+  return VertexRef::Make(partition, next_edge_[partition].next.fetch_add(1)).bits;
 }
 
 StatusOr<std::unique_ptr<BulkStream>> RocksBulkWriter::OpenStream(Family family) {
@@ -188,7 +192,7 @@ bool RocksBulkWriter::IsAssigned(uint64_t edge_number) const {
   const VertexRef parts{edge_number};
   return parts.partition() < num_partitions_ &&
          parts.local() >= StoreAccess::Of(*store_).meta.next_edge_local(parts.partition()) &&
-         parts.local() < next_edge_[parts.partition()].load();
+         parts.local() < next_edge_[parts.partition()].next.load();
 }
 
 void RocksBulkWriter::StreamClosed(LoadFacts* facts) {
@@ -281,7 +285,7 @@ Status RocksBulkWriter::WriteMetaFile(MetaState* next_meta) {
     next_meta->NoteProperty(name.first, name.second, kind);
   }
   for (uint32_t p = 0; p < num_partitions_; ++p) {
-    next_meta->SetNextLocals(p, next_vertex_[p].load(), next_edge_[p].load());
+    next_meta->SetNextLocals(p, next_vertex_[p].next.load(), next_edge_[p].next.load());
   }
   next_meta->NoteVertexId(next_vertex_id_.load() - 1);
   next_meta->SetVersion(next_meta->version() + 1);

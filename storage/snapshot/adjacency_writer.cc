@@ -69,10 +69,8 @@ void AdjacencyWriter::Add(uint64_t row, VertexRef neighbour, uint64_t edge_id,
 
 void AdjacencyWriter::EndRow() {
   if (!row_) return;
-  std::string bytes;
-  PutVarint(*row_ - next_row_, &bytes);
-  PutVarint(degree_, &bytes);
-  lists_.Append(bytes);
+  lists_.AppendVarint(*row_ - next_row_);
+  lists_.AppendVarint(degree_);
   next_row_ = *row_ + 1;
   ++facts_.rows_with_any;
   facts_.edges += degree_;

@@ -29,10 +29,8 @@ ColumnWriter::ColumnWriter(const SectionName& name, const StageContext& context)
 ColumnWriter::~ColumnWriter() { context_.space->Release(held_bytes_); }
 
 void ColumnWriter::BeginRow(uint64_t row, uint64_t count) {
-  std::string head;
-  PutVarint(row - next_row_, &head);
-  PutVarint(count, &head);
-  staged_.Append(head);
+  staged_.AppendVarint(row - next_row_);
+  staged_.AppendVarint(count);
   next_row_ = row + 1;
   if (count > 0) ++rows_present_;
 }
@@ -73,9 +71,7 @@ void ColumnWriter::AddItems(uint64_t row, Cardinality cardinality,
 
 void ColumnWriter::NoteValue(std::string_view value) {
   const bool encoded = is_encoded();
-  std::string length;
-  PutVarint(value.size(), &length);
-  staged_.Append(length);
+  staged_.AppendVarint(value.size());
   staged_.Append(value);
   ++values_;
   value_bytes_ += value.size();

@@ -9,9 +9,18 @@
 namespace koios::storage {
 namespace {
 
-StatusOr<std::string> EncodedId(std::string_view id_bytes) {
-  ASSIGN_OR_RETURN(const Value id, DecodeIdBytes(id_bytes));
-  return EncodeValue(id);
+// As EncodeValue does of what DecodeIdBytes gives.
+Status EncodeId(std::string_view id_bytes, std::string* out) {
+  out->clear();
+  if (const auto number = NumberOfIdBytes(id_bytes)) {
+    out->push_back(static_cast<char>(ValueKind::kLong));
+    PutSigned(*number, out);
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::string_view text, TextOfIdBytes(id_bytes));
+  out->push_back(static_cast<char>(ValueKind::kString));
+  PutBytes(text, out);
+  return OkStatus();
 }
 
 Status EdgeWithoutEnds() { return DataLoss("An edge of the graph lacks one of its ends."); }
@@ -52,11 +61,16 @@ AdjacencyWriter* SnapshotBuilder::AdjacencyOf(Direction direction, LabelId label
 
 ColumnWriter* SnapshotBuilder::ColumnOf(SectionIndex index, uint32_t set, LabelId parent,
                                         KeyId key) {
-  auto& found = columns_[{index, set, parent, key}];
+  const ColumnName name(index, set, parent, key);
+  // Mostly elements have the properties of the one before.
+  LastColumn& last = last_columns_[key % last_columns_.size()];
+  if (last.column != nullptr && last.name == name) return last.column;
+  auto& found = columns_[name];
   if (found == nullptr) {
     found = std::make_unique<ColumnWriter>(
         SectionName{SectionKind::kColumn, index, set, parent, key}, context_);
   }
+  last = {name, found.get()};
   return found.get();
 }
 
@@ -85,8 +99,8 @@ Status SnapshotBuilder::AddVertex(const VertexInput& vertex) {
   last_end_.reset();
   ++built_.vertices;
   ids_.Add(vertex.id_bytes, vertex.local);
-  ASSIGN_OR_RETURN(const std::string id, EncodedId(vertex.id_bytes));
-  ColumnOf(SectionIndex::kVertex, set_, 0, kNoName)->Add(row_, id);
+  RETURN_IF_ERROR(EncodeId(vertex.id_bytes, &id_));
+  ColumnOf(SectionIndex::kVertex, set_, 0, kNoName)->Add(row_, id_);
   for (const PropertyInput& property : vertex.properties) {
     ColumnWriter* const column = ColumnOf(SectionIndex::kVertex, set_, 0, property.key);
     if (property.items.empty()) {
@@ -167,8 +181,8 @@ Status SnapshotBuilder::AddEdgeProperties(LabelId label, uint64_t position,
   uint64_t key = 0;
   if (!GetBytes(&record, &id_bytes)) return DataLoss("The properties of an edge are damaged.");
   if (!id_bytes.empty()) {
-    ASSIGN_OR_RETURN(const std::string id, EncodedId(id_bytes));
-    ColumnOf(SectionIndex::kOut, set_, label, kNoName)->Add(position, id);
+    RETURN_IF_ERROR(EncodeId(id_bytes, &id_));
+    ColumnOf(SectionIndex::kOut, set_, label, kNoName)->Add(position, id_);
   }
   while (GetVarint(&record, &key) && GetBytes(&record, &value)) {
     ColumnOf(SectionIndex::kOut, set_, label, static_cast<KeyId>(key))->Add(position, value);
@@ -187,7 +201,8 @@ Status SnapshotBuilder::WriteAll(SnapshotWriter* writer) {
   RETURN_IF_ERROR(rows_.Write(sets_, writer));
   RETURN_IF_ERROR(ids_.Write(writer));
   // In order, so that the same graph gives the same file.
-  std::vector<std::tuple<SectionIndex, uint32_t, LabelId, KeyId>> columns;
+  last_columns_ = {};
+  std::vector<ColumnName> columns;
   std::vector<std::tuple<uint32_t, Direction, LabelId>> adjacency;
   for (const auto& [key, column] : columns_) columns.push_back(key);
   for (const auto& [key, lists] : adjacency_) adjacency.push_back(key);

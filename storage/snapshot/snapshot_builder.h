@@ -8,6 +8,7 @@
 // a quarter of the budget for sorting, and 2 KiB per column and adjacency. One thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -89,6 +90,11 @@ class SnapshotBuilder {
   StatusOr<BuiltSnapshot> Finish();
 
  private:
+  using ColumnName = std::tuple<SectionIndex, uint32_t, LabelId, KeyId>;
+  struct LastColumn {
+    ColumnName name;
+    ColumnWriter* column = nullptr;
+  };
   using EndOrder = std::tuple<Direction, LabelId, uint64_t, uint64_t>;
 
   uint32_t SetOf(std::span<const LabelId> labels);
@@ -113,9 +119,9 @@ class SnapshotBuilder {
   std::vector<std::vector<LabelId>> sets_;
   absl::flat_hash_map<std::tuple<uint32_t, Direction, LabelId>, std::unique_ptr<AdjacencyWriter>>
       adjacency_;
-  absl::flat_hash_map<std::tuple<SectionIndex, uint32_t, LabelId, KeyId>,
-                      std::unique_ptr<ColumnWriter>>
-      columns_;
+  absl::flat_hash_map<ColumnName, std::unique_ptr<ColumnWriter>> columns_;
+  std::array<LastColumn, 64> last_columns_;  // by the end of the key
+  std::string id_;                           // encoded, of the element that came last
   VertexRef vertex_;
   uint32_t set_ = 0;
   uint64_t row_ = 0;

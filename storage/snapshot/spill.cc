@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "core/value_codec.h"
 #include "storage/disk/files.h"
 
 namespace koios::storage {
@@ -27,11 +26,6 @@ bool SpillSpace::TryHold(size_t bytes) {
   if (held_bytes_ + bytes > budget_bytes_ / 2) return false;
   held_bytes_ += bytes;
   return true;
-}
-
-void SpillSpace::Grown(size_t bytes) {
-  memory_bytes_ += bytes;
-  if (memory_bytes_ + held_bytes_ > budget_bytes_) SpillLargest();
 }
 
 // All that are at least as large as the average: few, or all when they are alike.
@@ -141,7 +135,7 @@ bool SpillReader::Fill(size_t bytes) {
   return true;
 }
 
-bool SpillReader::ReadVarint(uint64_t* number) {
+bool SpillReader::ReadLongVarint(uint64_t* number) {
   Fill(kMostVarintBytes);
   std::string_view rest = window_;
   if (!GetVarint(&rest, number)) return false;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/status.h"
+#include "core/value_codec.h"
 
 namespace koios::storage {
 
@@ -35,7 +36,10 @@ class SpillSpace {
  private:
   friend class SpillBuffer;
   friend class SpillReader;
-  void Grown(size_t bytes);
+  void Grown(size_t bytes) {
+    memory_bytes_ += bytes;
+    if (memory_bytes_ + held_bytes_ > budget_bytes_) SpillLargest();
+  }
   void SpillLargest();
   void Write(std::string_view bytes);
 
@@ -64,6 +68,13 @@ class SpillBuffer {
   template <typename T>
   void AppendNumber(T number) {
     Append(std::string_view(reinterpret_cast<const char*>(&number), sizeof(number)));
+  }
+  void AppendVarint(uint64_t number) {
+    const size_t before = tail_.size();
+    PutVarint(number, &tail_);
+    const size_t bytes = tail_.size() - before;
+    bytes_ += bytes;
+    space_->Grown(bytes);
   }
   uint64_t bytes() const { return bytes_; }
   SpillSpace* space() const { return space_; }
@@ -96,7 +107,14 @@ class SpillReader {
   std::string_view at_hand() const { return window_; }
   void Skip(size_t bytes) { window_.remove_prefix(bytes); }
 
-  bool ReadVarint(uint64_t* number);
+  bool ReadVarint(uint64_t* number) {
+    if (window_.empty() || static_cast<unsigned char>(window_.front()) >= 0x80) {
+      return ReadLongVarint(number);
+    }
+    *number = static_cast<unsigned char>(window_.front());
+    Skip(1);
+    return true;
+  }
   // Until the next call.
   bool ReadBytes(size_t bytes, std::string_view* out);
   template <typename T>
@@ -109,6 +127,7 @@ class SpillReader {
   const Status& status() const { return status_; }
 
  private:
+  bool ReadLongVarint(uint64_t* number);
   bool More();
 
   const SpillBuffer& buffer_;

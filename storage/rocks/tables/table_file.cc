@@ -78,12 +78,15 @@ StatusOr<std::unique_ptr<TableFile>> TableFile::Create(SnapshotDisk* disk, const
 }
 
 Status TableFile::Add(std::string_view key, std::string_view value) {
-  size_t shared = 0;
+  size_t shared = SharedBytes(last_key_, key);
+  const bool ascends = shared < key.size() &&
+                       (shared == last_key_.size() || static_cast<uint8_t>(last_key_[shared]) <
+                                                          static_cast<uint8_t>(key[shared]));
+  if (num_entries_ > 0 && !ascends) return FailedPrecondition("The keys of a table do not ascend.");
   if (since_restart_ == kRestartInterval || block_.empty()) {
     restarts_.push_back(static_cast<uint32_t>(block_.size()));
     since_restart_ = 0;
-  } else {
-    shared = SharedBytes(last_key_, key);
+    shared = 0;
   }
   ++since_restart_;
   const std::string_view rest = key.substr(shared);

@@ -24,7 +24,7 @@ class TableFile {
   static StatusOr<std::unique_ptr<TableFile>> Create(SnapshotDisk* disk, const std::string& path,
                                                      size_t block_bytes);
 
-  // REQUIRES: keys ascend.
+  // FAILED_PRECONDITION: the key is not behind the last one.
   Status Add(std::string_view key, std::string_view value);
   // Empty before the first Add.
   const std::string& last_key() const { return last_key_; }

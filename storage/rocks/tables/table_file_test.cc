@@ -104,6 +104,26 @@ TEST(TableFileTest, OneRecord) {
   Check({{"key", std::string(100'000, 'x')}}, 8192);
 }
 
+// Also where a block begins, which shares nothing with the one before.
+TEST(TableFileTest, KeysThatDoNotAscendAreRefused) {
+  for (const size_t block_bytes : {1, 8192}) {
+    const TempFolder temp;
+    auto file = TableFile::Create(SnapshotDisk::Real(), temp / "1.sst", block_bytes);
+    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_TRUE((*file)->Add("", "v").ok());
+    EXPECT_TRUE(absl::IsFailedPrecondition((*file)->Add("", "v")));
+    ASSERT_TRUE((*file)->Add("12345678ab", "v").ok());
+    for (const char* key : {"12345678ab", "12345678a", "12345678aa", "1234567", ""}) {
+      EXPECT_TRUE(absl::IsFailedPrecondition((*file)->Add(key, "v"))) << key;
+    }
+    EXPECT_TRUE((*file)->Add("12345678ab\xff", "v").ok());
+    EXPECT_TRUE((*file)->Add("12345678\x80", "v").ok());
+    ASSERT_TRUE((*file)->Finish().ok());
+    CheckFile({{"", "v"}, {"12345678ab", "v"}, {"12345678ab\xff", "v"}, {"12345678\x80", "v"}},
+              temp / "1.sst");
+  }
+}
+
 TEST(TableFileTest, EdgeEnds) {
   Rng rng(1);
   Records records;

@@ -1,10 +1,11 @@
 // Every state charges before it allocates, keeps nothing when refused, and gives everything back.
+#include "engine/account/charge_ahead.h"
 #include "engine/op/collect_ops.h"
 #include "engine/op/filter_state_ops.h"
 #include "engine/op/group_op.h"
 #include "engine/op/op_test_support.h"
 #include "engine/op/reduce_op.h"
-#include "engine/account/charge_ahead.h"
+#include "engine/op/waiting_ops.h"
 #include "gtest/gtest.h"
 
 namespace koios::engine {
@@ -106,6 +107,26 @@ TEST(ChargeTest, ALimitGivesBackWhatItsInstancesTook) {
   ASSERT_TRUE(limit->stream->Process(Rows({Value::Int(1)}, {}, {}, {7}), &output, &done).ok());
   EXPECT_GT(host.charged, 0);
   limit->stream->Release({});
+  EXPECT_EQ(host.charged, 0);
+}
+
+// What was refused was not taken, and is not given back.
+TEST(ChargeTest, WhatWasRefusedIsNotGivenBack) {
+  TestHost host;
+  host.limit = 8;
+  plan::Limit op;
+  op.set_high(1);
+  const auto limit = MakeLimit(op, &host);
+  ASSERT_TRUE(limit.ok());
+  OpOutput output;
+  bool done = false;
+  const Batch rows = Rows({Value::Int(1), Value::Int(2)}, {}, {}, {7});
+  EXPECT_FALSE(limit->stream->Process(rows, &output, &done).ok());
+  limit->stream->Release({});
+  EXPECT_EQ(host.charged, 0);
+  const OperatorBundle barrier = MakeMergingBarrier(&host);
+  EXPECT_FALSE(barrier.barrier->Absorb(rows).ok());
+  barrier.barrier->Release({});
   EXPECT_EQ(host.charged, 0);
 }
 

@@ -19,7 +19,13 @@ class LimitOp : public StreamOperator {
     size_t row = 0;
     for (const Run& run : input.runs) {
       const auto [found, fresh] = seen_.FindOrMake(run, 0);
-      if (fresh) RETURN_IF_ERROR(host_->ChargeState(kStateBytes));
+      if (fresh) {
+        // What was not taken is not given back by Release().
+        if (Status status = host_->ChargeState(kStateBytes); !status.ok()) {
+          seen_.Erase({run.instance, run.loops});
+          return status;
+        }
+      }
       int64_t& seen = *found;
       const size_t end = row + run.count;
       for (; row < end && !Full(seen); ++row) {

@@ -107,8 +107,8 @@ class MergingBarrier : public BarrierOperator {
       State* state = states_.FindOrMake(run).first;
       size_t num_fresh = 0;
       const int64_t bytes = state->rows.Add(input, row, row + run.count, 0, &num_fresh);
-      state->bytes += bytes;
       RETURN_IF_ERROR(host_->ChargeState(bytes));
+      state->bytes += bytes;
       row += run.count;
     }
     return OkStatus();

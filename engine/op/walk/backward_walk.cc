@@ -146,10 +146,10 @@ void BackwardWalk::EndHop() {
   std::swap(known_, next_);
   frontier_ = std::exchange(next_frontier_, {});
   times_ = {};
+  if (++depth_ == hops()) frontier_ = {};
   const auto kept = static_cast<int64_t>(frontier_.size() * sizeof(VertexRef));
   (void)host_->ChargeState(kept - charged_);
   charged_ = kept;
-  ++depth_;
 }
 
 Status BackwardWalk::Charge(size_t vertices) {
@@ -172,8 +172,9 @@ bool BackwardWalk::GivesUp(const Status& status) {
   walking_ = false;
   (void)host_->ChargeState(-next_.bytes());
   next_.Clear();
-  for (auto* list : {&next_frontier_, &round_, &behind_}) *list = {};
+  for (auto* list : {&frontier_, &next_frontier_, &round_, &behind_}) *list = {};
   times_ = {};
+  (void)host_->ChargeState(-std::exchange(charged_, 0));
   return true;
 }
 

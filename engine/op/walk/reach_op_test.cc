@@ -333,6 +333,32 @@ TEST(WalkTest, ManyRowsAreLookedUp) {
   }
 }
 
+// Where the account refuses the set, what was gathered for it is given back at once.
+TEST(WalkTest, ARefusedSetIsNotCharged) {
+  WalkHost host(3, 200, 4000);
+  plan::Reach reach;
+  reach.add_hops();
+  reach.add_hops();
+  reach.mutable_ends()->mutable_ids()->add_values(EncodeValue(Value::Long(7)));
+  StatusOr<Walk> walk = Walk::Bind(reach, 3, &host);
+  ASSERT_TRUE(walk.ok());
+  int64_t kept = 0;
+  {
+    BackwardWalk back(&*walk, /*counts=*/false, &host);
+    host.limit = 3000;
+    back.BeginWithEnds();
+    while (!back.is_over()) ASSERT_TRUE(back.Proceed().ok());
+    EXPECT_FALSE(back.refused().ok());
+    EXPECT_LT(back.depth(), 2u);
+    kept = host.charged;
+  }
+  EXPECT_EQ(host.charged, 0);
+  // The set as deep as it is, the one end, and no list beside it.
+  VertexBag bag(false);
+  ASSERT_TRUE(bag.Add(host.vertices[7], 1, &host).ok());
+  EXPECT_EQ(kept, bag.bytes());
+}
+
 // Breadth-first by itself: the length of a shortest walk; -1: none.
 int64_t DistanceOf(const WalkHost& host, const plan::Hop& hop, VertexRef start, VertexRef end,
                    bool may_stay) {

@@ -3,6 +3,9 @@
 // sides. Where it must not be: where there may be several starts, as the first of all comes from
 // the nearest; where vertices of the path before the loop would be visited again, which
 // simplePath() forbids; where tests read more than the vertex; where the query changes the graph.
+#include <set>
+#include <string>
+
 #include "planner/op_table.h"
 #include "planner/rules/rules.h"
 #include "planner/rules/walks/walks.h"
@@ -146,7 +149,9 @@ struct Before {
     const bool by_id = source != nullptr && source->ids && source->ids->size() <= 1;
     one = (limit != nullptr && limit->low == 0 && limit->high == 1) || (one && by_id) ||
           (one && source == nullptr && TraitsOf(op).at_most_one);
-    if (StoredName(op) != CarriedPath()->name) return;
+    std::set<std::string> stored;  // by the op or by what is inside it
+    CollectStores(Chain{{op}}, &stored);
+    if (!stored.contains(CarriedPath()->name)) return;
     const Project* project = As<Project>(op);
     objects += project != nullptr && IsCall(*project->value, "path_append") ? 1 : 2;
   }
@@ -170,7 +175,9 @@ std::optional<ShortestPath> ShortestPathOf(const Chain& chain, size_t at, const 
                              loop->parts[stays ? 0 : 2], chain, at);
   if (!asked) return std::nullopt;
   std::optional<WalkEnds> ends = EndsOf(*asked, all);
-  if (!ends) return std::nullopt;
+  // Who comes for each row anew would look through the ends for each.
+  const bool looks = ends && !ends->ids && ends->name.empty() && !ends->scan.seek;
+  if (!ends || (looks && !before.is_root)) return std::nullopt;
   ShortestPath path;
   path.hop = body->hop;
   path.ends = *std::move(ends);

@@ -56,6 +56,7 @@ bool Rewrite(Op* op, const Source& all) {
     if (alias != nullptr) whole->ends.name = alias->value->name;
     whole->result = ResultOf(scope->policy);
     whole->target = scope->target;
+    op->span = body.ops[alias == nullptr ? 0 : 1].span;
     op->body = *std::move(whole);
     return true;
   }
@@ -71,7 +72,8 @@ bool Rewrite(Op* op, const Source& all) {
   return false;
 }
 
-// A label is read for every row; a set of few vertices is asked sooner.
+// A label is read for every row; a set of few vertices is asked sooner. Ends that are looked for
+// among many are not a set of few: rows would be walked from before their labels are known.
 bool IsLabelFilter(const Op& op) {
   const Filter* filter = As<Filter>(op);
   return filter != nullptr && IsCall(*filter->predicate, "label_in") &&
@@ -83,8 +85,9 @@ bool GoesFirst(const std::vector<Op>& ops, size_t at) {
   if (at < 2 || !IsLabelFilter(ops[at - 1])) return false;
   const Reach* reach = As<Reach>(ops[at]);
   const Expand* expand = As<Expand>(ops[at - 2]);
-  return reach != nullptr && reach->result == plan::Reach::PASS && reach->ends.name.empty() &&
-         expand != nullptr && expand->to == plan::Expand::NEIGHBOUR;
+  return reach != nullptr && reach->result == plan::Reach::PASS &&
+         (reach->ends.ids || reach->ends.scan.seek) && expand != nullptr &&
+         expand->to == plan::Expand::NEIGHBOUR;
 }
 
 }  // namespace

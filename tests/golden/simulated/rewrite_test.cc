@@ -72,6 +72,11 @@ constexpr Question kQuestions[] = {
      "g.V(1).repeat(both().simplePath()).until(or(hasId(6), "
      "hasId(6))).limit(1).path().count(local)",
      "ShortestPath("},
+    {"g.V(1).local(both().order().by(id).limit(1)).limit(1).repeat(both().simplePath())."
+     "until(hasId(6)).limit(1).path().count(local)",
+     "g.V(1).local(both().order().by(id).limit(1)).limit(1).repeat(both().simplePath())."
+     "until(or(hasId(6), hasId(6))).limit(1).path().count(local)",
+     nullptr},
     {"g.V(1).repeat(out()).until(has('name', 'n6')).limit(1).id()",
      "g.V(1).repeat(out().dedup()).until(or(has('name', 'n6'), hasId(6))).limit(1).id()",
      "ShortestPath("},

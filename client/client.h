@@ -66,9 +66,10 @@ class Client {
  public:
   virtual ~Client() = default;
 
-  // UNAVAILABLE, naming the address, when nobody answers there within `timeout`.
+  // UNAVAILABLE, naming the address, when nobody answers there within `timeout`; longer than the
+  // five seconds after which gRPC looks at connections whose news it may have missed.
   static StatusOr<std::unique_ptr<Client>> Connect(
-      const std::string& address, std::chrono::milliseconds timeout = std::chrono::seconds(5));
+      const std::string& address, std::chrono::milliseconds timeout = std::chrono::seconds(10));
   // Over a channel that exists, e.g. a server's in this process.
   static std::unique_ptr<Client> Over(std::shared_ptr<grpc::Channel> channel);
 

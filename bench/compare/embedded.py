@@ -18,10 +18,6 @@ HEAP_BYTES = 4 << 30
 class Embedded(Peer):
     """What is timed is the call in the engine's own process."""
 
-    def __init__(self, data, options):
-        super().__init__(data, options)
-        self.process = None
-
     def command(self):
         raise NotImplementedError
 
@@ -68,14 +64,6 @@ class Embedded(Peer):
             self.open()
         return self._send(seconds + 30, do="read_points", connections=connections, seconds=seconds,
                           vertices=1 << self.data.scale)
-
-    def pid(self):
-        return self.process.process.pid if self.process else None
-
-    def close(self):
-        if self.process is not None:
-            self.process.close()
-            self.process = None
 
 
 class Kuzu(Embedded):

@@ -14,7 +14,7 @@ class Limit(Peer):
 
     def __init__(self, data, options):
         super().__init__(data, options)
-        self.process, self.facts = None, {}
+        self.facts = {}
 
     def loaded(self):
         return {}
@@ -47,14 +47,6 @@ class Limit(Peer):
                                    connections, seconds)
         finally:
             shutil.rmtree(folder)
-
-    def pid(self):
-        return self.process.process.pid if self.process else None
-
-    def close(self):
-        if self.process is not None:
-            self.process.close()
-            self.process = None
 
 
 class LimitTwoThreads(Limit):

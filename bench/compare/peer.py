@@ -124,6 +124,7 @@ class Peer:
 
     name = language = ""
     survives = True  # what was loaded is on disk
+    process = None   # a LineProcess, of a peer that is one
 
     def __init__(self, data, options):
         self.data, self.options = data, options
@@ -147,10 +148,12 @@ class Peer:
         return None
 
     def pid(self):
-        return None
+        return self.process.process.pid if self.process else None
 
     def close(self):
-        raise NotImplementedError
+        if self.process is not None:
+            self.process.close()
+            self.process = None
 
     def loaded(self):
         """What the load took, loading unless that was done before."""

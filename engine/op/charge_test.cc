@@ -96,17 +96,20 @@ TEST(ChargeTest, DedupChargesWhatIsNewAndGivesItBack) {
   EXPECT_EQ(host.charged, 0);
 }
 
-TEST(ChargeTest, ALimitGivesBackWhatItsInstancesTook) {
-  TestHost host;
+OperatorBundle LimitOfOne(TestHost* host) {
   plan::Limit op;
   op.set_high(1);
-  const auto limit = MakeLimit(op, &host);
-  ASSERT_TRUE(limit.ok());
+  return *MakeLimit(op, host);
+}
+
+TEST(ChargeTest, ALimitGivesBackWhatItsInstancesTook) {
+  TestHost host;
+  const OperatorBundle limit = LimitOfOne(&host);
   OpOutput output;
   bool done = false;
-  ASSERT_TRUE(limit->stream->Process(Rows({Value::Int(1)}, {}, {}, {7}), &output, &done).ok());
+  ASSERT_TRUE(limit.stream->Process(Rows({Value::Int(1)}, {}, {}, {7}), &output, &done).ok());
   EXPECT_GT(host.charged, 0);
-  limit->stream->Release({});
+  limit.stream->Release({});
   EXPECT_EQ(host.charged, 0);
 }
 
@@ -114,15 +117,12 @@ TEST(ChargeTest, ALimitGivesBackWhatItsInstancesTook) {
 TEST(ChargeTest, WhatWasRefusedIsNotGivenBack) {
   TestHost host;
   host.limit = 8;
-  plan::Limit op;
-  op.set_high(1);
-  const auto limit = MakeLimit(op, &host);
-  ASSERT_TRUE(limit.ok());
+  const OperatorBundle limit = LimitOfOne(&host);
   OpOutput output;
   bool done = false;
   const Batch rows = Rows({Value::Int(1), Value::Int(2)}, {}, {}, {7});
-  EXPECT_FALSE(limit->stream->Process(rows, &output, &done).ok());
-  limit->stream->Release({});
+  EXPECT_FALSE(limit.stream->Process(rows, &output, &done).ok());
+  limit.stream->Release({});
   EXPECT_EQ(host.charged, 0);
   const OperatorBundle barrier = MakeMergingBarrier(&host);
   EXPECT_FALSE(barrier.barrier->Absorb(rows).ok());

@@ -85,6 +85,7 @@ std::string ExchangeText(const plan::Exchange& exchange, const plan::Plan& plan)
   if (exchange.key() == plan::Exchange::HASH) {
     text += ", " + SlotsText(exchange.hash_slots(), plan);
   }
+  if (exchange.expected() > 0) text += ", ~" + std::to_string(exchange.expected());
   return text + ")";
 }
 

@@ -31,15 +31,18 @@ void ToOwners(const Column& column, const ExchangePlace& place, std::vector<uint
   }
 }
 
-uint64_t NumElements(const Schema& schema) {
+uint64_t NumElements(const plan::Exchange& exchange, const Schema& schema) {
+  if (exchange.expected() > 0) return exchange.expected();
   uint64_t elements = 0;
   for (const auto& [label, count] : schema.vertex_counts) elements += count;
   for (const auto& [label, count] : schema.edge_counts) elements += count;
   return elements;
 }
 
-Status ToPartitions(const Column& column, const ExchangePlace& place, std::vector<uint32_t>* to) {
-  if (place.stay && NumElements(place.view->schema()) < place.spread_after_rows) return OkStatus();
+Status ToPartitions(const plan::Exchange& exchange, const Column& column,
+                    const ExchangePlace& place, std::vector<uint32_t>* to) {
+  const uint64_t elements = NumElements(exchange, place.view->schema());
+  if (place.stay && elements < place.spread_after_rows) return OkStatus();
   if (column.kind() != Column::Kind::kInt) {
     return Internal("An exchange by partition needs partition numbers.");
   }
@@ -82,7 +85,7 @@ StatusOr<std::vector<uint32_t>> Destinations(const plan::Exchange& exchange, con
       }
       return to;
     case plan::Exchange::PARTITION:
-      RETURN_IF_ERROR(ToPartitions(batch.slots[0], place, &to));
+      RETURN_IF_ERROR(ToPartitions(exchange, batch.slots[0], place, &to));
       return to;
     case plan::Exchange::ID:
       if (!place.stay) ToIds(batch.slots[0], place, &to);

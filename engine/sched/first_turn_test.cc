@@ -49,6 +49,23 @@ TEST(FirstTurnTest, AShortQueryIsOverWhenItIsSubmitted) {
   }
 }
 
+// The graph has more elements than a query may see before it spreads, an index gives fewer.
+TEST(FirstTurnTest, ASeekStaysHoweverLargeTheGraphIs) {
+  const auto graph = FanGraph(20, 10);
+  const auto engine = EngineOf(3, 200);
+  plan::Plan plan = Hops(0, true);
+  auto spread = std::make_shared<WaitingSink>(kRoom);
+  engine->Submit(plan, graph, BeginsHere(), spread);
+  EXPECT_FALSE(spread->done());
+  EXPECT_EQ(spread->Wait().rows, 1u);
+
+  plan.mutable_operators(1)->mutable_exchange()->set_expected(199);
+  auto stays = std::make_shared<WaitingSink>(kRoom);
+  engine->Submit(plan, graph, BeginsHere(), stays);
+  EXPECT_TRUE(stays->done());
+  EXPECT_EQ(stays->last().AsInteger(), 20);
+}
+
 TEST(FirstTurnTest, AProfileNeedsNoWorkerThatTookNoPart) {
   const auto engine = EngineOf(3, 10'000);
   auto sink = std::make_shared<WaitingSink>(kRoom);

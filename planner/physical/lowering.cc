@@ -150,8 +150,8 @@ plan::Operator* Lowering::Add() {
   return added;
 }
 
-void Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
-  if (flow_.in_place) return;
+plan::Exchange* Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
+  if (flow_.in_place) return nullptr;
   plan::Exchange* exchange = Add()->mutable_exchange();
   exchange->set_key(key);
   exchange->set_slot(slot);
@@ -159,13 +159,12 @@ void Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
   flow_.at_home = key == plan::Exchange::HOME;
   flow_.mixed = flow_.mixed || (key != plan::Exchange::HOME && !plan_->one_worker());
   if (key == plan::Exchange::OWNER) flow_.here.insert(slot);
+  return exchange;
 }
 
 void Lowering::AddHashExchange(const std::vector<uint32_t>& slots) {
-  if (flow_.in_place) return;
-  AddExchange(plan::Exchange::HASH);
-  plan::Exchange* exchange =
-      plan_->mutable_operators(plan_->operators_size() - 1)->mutable_exchange();
+  plan::Exchange* exchange = AddExchange(plan::Exchange::HASH);
+  if (exchange == nullptr) return;
   for (uint32_t slot : slots) exchange->add_hash_slots(slot);
 }
 
@@ -235,7 +234,11 @@ std::string Lowering::FreshName() { return "~s" + std::to_string(next_fresh_++);
 void Lowering::Lower(const Source& op) {
   if (!op.ids) {
     Add()->mutable_partitions();
-    AddExchange(plan::Exchange::PARTITION);
+    plan::Exchange* exchange = AddExchange(plan::Exchange::PARTITION);
+    if (exchange != nullptr && op.seek) {
+      constexpr double kMost = 1e18;
+      exchange->set_expected(static_cast<uint64_t>(std::clamp(op.sought_rows, 1.0, kMost)));
+    }
     plan::Scan* scan = Add()->mutable_scan();
     scan->set_element(op.element);
     CopyNames(op.labels, scan->mutable_labels());

@@ -61,7 +61,8 @@ class Lowering {
                       plan::PropertyExpr* out);
   // Adds an operator behind all open ends; its own end is then the only open one.
   plan::Operator* Add();
-  void AddExchange(plan::Exchange::Key key, uint32_t slot = 0);
+  // Null in place, where rows stay.
+  plan::Exchange* AddExchange(plan::Exchange::Key key, uint32_t slot = 0);
   void AddHashExchange(const std::vector<uint32_t>& slots);
   void AddProject(const ExpressionPtr& value, uint32_t slot, plan::Project::Absent absent);
   void ToOwner(uint32_t slot);

@@ -9,6 +9,7 @@
 
 #include "core/log.h"
 #include "storage/rocks/memory/store_memory.h"
+#include "storage/rocks/tables/table_file.h"
 #include "storage/rocks/watched_files.h"
 #include "storage/store_errors.h"
 
@@ -46,6 +47,10 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family,
   }
   out.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   out.compression = rocksdb::kLZ4Compression;
+  // What stays: two fifths less than LZ4's, for about the same work in blocks of this size.
+  out.bottommost_compression = rocksdb::kZSTD;
+  out.bottommost_compression_opts.enabled = true;
+  out.bottommost_compression_opts.level = kZstdLevel;
   out.write_buffer_size = std::max<size_t>(options.write_buffer_bytes / 4, size_t{64} << 10);
   out.level_compaction_dynamic_level_bytes = true;
   return out;

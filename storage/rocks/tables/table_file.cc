@@ -1,7 +1,7 @@
 #include "storage/rocks/tables/table_file.h"
 
-#include <lz4.h>
 #include <xxhash.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kRestartInterval = 16;
 constexpr size_t kBufferBytes = size_t{128} << 10;
-constexpr char kNoCompression = 0, kLz4 = 4;
+constexpr char kNoCompression = 0, kZstd = 7;
 constexpr char kXxh3 = 4;
 constexpr uint32_t kTableFormat = 5;
 constexpr uint64_t kTableMagic = 0x88E241B785F4CFF7;
@@ -141,13 +141,14 @@ StatusOr<TableFile::Handle> TableFile::WriteBlock(std::string_view block, bool m
     compressed_.clear();
     PutVarint(block.size(), &compressed_);
     const size_t head = compressed_.size();
-    const int room = LZ4_compressBound(static_cast<int>(block.size()));
-    compressed_.resize(head + static_cast<size_t>(room));
-    const int size = LZ4_compress_default(block.data(), compressed_.data() + head,
-                                          static_cast<int>(block.size()), room);
-    compressed_.resize(head + static_cast<size_t>(std::max(size, 0)));
-    if (size > 0 && compressed_.size() < block.size() - block.size() / 8) {
-      compression = kLz4;
+    const size_t room = ZSTD_compressBound(block.size());
+    compressed_.resize(head + room);
+    const size_t size = ZSTD_compressCCtx(compressor_.get(), compressed_.data() + head, room,
+                                          block.data(), block.size(), kZstdLevel);
+    const bool failed = ZSTD_isError(size) != 0;
+    compressed_.resize(head + (failed ? 0 : size));
+    if (!failed && compressed_.size() < block.size() - block.size() / 8) {
+      compression = kZstd;
       block = compressed_;
     }
   }
@@ -174,7 +175,7 @@ std::string TableFile::Properties(const Handle& index) const {
   AppendFact("rocksdb.block.based.table.whole.key.filtering", "1", &block);
   AppendFact("rocksdb.column.family.id", Varint(0x7FFFFFFF), &block);
   AppendFact("rocksdb.comparator", "leveldb.BytewiseComparator", &block);
-  AppendFact("rocksdb.compression", "LZ4", &block);
+  AppendFact("rocksdb.compression", "ZSTD", &block);
   AppendFact("rocksdb.data.size", Varint(data_bytes_), &block);
   AppendFact("rocksdb.deleted.keys", Varint(0), &block);
   AppendFact("rocksdb.external_sst_file.global_seqno", Fixed(uint64_t{0}), &block);

@@ -2,11 +2,13 @@
 // format version 5, no filter), for less than half of the work per record. What is looked up by
 // keys that may not be there needs a filter, which RocksDB's writer alone can make.
 //   blocks     entries: shared with the key before, rest, value size (varints), rest of key, value;
-//              every 16th shares nothing; then where those begin. LZ4 where that saves an eighth
+//              every 16th shares nothing; then where those begin. zstd where that saves an eighth
 //   behind     each block: compression 1, check 4 (XXH3)
 //   last       index (last key of each block -> offset, size), properties, metaindex, footer 53
 // RocksDB reads and checks such files in table_file_test.cc. One thread.
 #pragma once
+
+#include <zstd.h>
 
 #include <cstdint>
 #include <memory>
@@ -18,6 +20,9 @@
 #include "storage/snapshot/snapshot_disk.h"
 
 namespace koios::storage {
+
+// Of tables that stay, these and those that RocksDB compacts into its last level.
+inline constexpr int kZstdLevel = 1;
 
 class TableFile {
  public:
@@ -37,8 +42,11 @@ class TableFile {
   struct Handle {
     uint64_t offset = 0, size = 0;
   };
+  struct FreeContext {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
   TableFile(std::unique_ptr<SnapshotOutput> output, size_t block_bytes)
-      : output_(std::move(output)), block_bytes_(block_bytes) {}
+      : output_(std::move(output)), block_bytes_(block_bytes), compressor_(ZSTD_createCCtx()) {}
 
   static void AppendHandle(const Handle& handle, std::string* out);
   static void EndBlock(const std::vector<uint32_t>& restarts, std::string* block);
@@ -50,6 +58,7 @@ class TableFile {
 
   const std::unique_ptr<SnapshotOutput> output_;
   const size_t block_bytes_;
+  const std::unique_ptr<ZSTD_CCtx, FreeContext> compressor_;
   std::string buffer_;  // not written yet, the end of the file
   uint64_t offset_ = 0;
   std::string block_, compressed_, last_key_;

@@ -13,6 +13,8 @@ class StateAccount {
   // Charges (or with a negative number gives back) bytes of kept state, before they are allocated.
   // RESOURCE_EXHAUSTED past the query's limit.
   virtual Status ChargeState(int64_t bytes) = 0;
+  // What could be charged at this moment, about: for who keeps things only where there is room.
+  virtual int64_t StateRoom() const = 0;
 };
 
 }  // namespace koios::engine

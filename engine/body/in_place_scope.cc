@@ -12,6 +12,8 @@ namespace {
 
 // Rows that the operators of a body give in one call of the scope, about.
 constexpr size_t kCallRows = 8 * kBatchRows;
+// And what they may take together: one that looks at much may give little.
+constexpr uint64_t kCallNanos = 2'000'000;
 // Of so many rows the body runs first; it is twice as many each time, as long as they give little.
 constexpr size_t kFirstRows = 64;
 // What a call of an operator costs beside its rows, in rows.
@@ -28,6 +30,7 @@ class StageHost final : public OperatorHost {
   SideEffects& side_effects() override { return base_->side_effects(); }
   PathLedger& paths() override { return base_->paths(); }
   Status ChargeState(int64_t bytes) override { return base_->ChargeState(bytes); }
+  int64_t StateRoom() const override { return base_->StateRoom(); }
   void CloseUpstream(const StateKey& key) override { closed_.push_back(key.instance.serial); }
 
   std::vector<uint64_t> TakeClosed() { return std::exchange(closed_, {}); }
@@ -571,6 +574,7 @@ Status InPlaceScope::Process(const Batch& input, OpOutput* output, bool* done) {
   output->slot = writes ? static_cast<int>(OneIsEnough() ? exit_->slot() : 0) : -1;
   *done = false;
   const uint64_t most_work = host_->work() + kCallRows;  // with that of the scopes inside
+  const uint64_t most_nanos = host_->CountedNanos() + kCallNanos;
   given_bytes_ = 0;
   while (!*done) {
     if (!open_ && begin_ >= input.rows) {
@@ -579,7 +583,7 @@ Status InPlaceScope::Process(const Batch& input, OpOutput* output, bool* done) {
     }
     if (!open_) RETURN_IF_ERROR(BeginSlice(input, begin_));
     ASSIGN_OR_RETURN(const bool room, GiveResults(input, output));
-    if (!room || host_->work() >= most_work) break;
+    if (!room || host_->work() >= most_work || host_->CountedNanos() >= most_nanos) break;
     ASSIGN_OR_RETURN(const bool more, Step());
     if (more) continue;
     const auto all = static_cast<uint32_t>(end_ - begin_);

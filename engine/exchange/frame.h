@@ -68,6 +68,7 @@ struct Frame {
   std::shared_ptr<PathLedger> paths;      // of its paths' nodes, where they have been decoded
   std::vector<Report> reports;            // kReport
   bool wants_stats = false;               // kEnd: answer with kStats
+  uint64_t over_before = 0;               // kEnd: of the coordinator, all before this one are over
   std::vector<OperatorStats> stats;       // kStats
   Status status;                          // kFail, kCancel, kEnd
   std::shared_ptr<const QuerySpec> spec;  // how a worker that does not know the query yet learns it

@@ -220,6 +220,7 @@ std::string EncodeFrame(const Frame& in, bool with_start) {
   header.mutable_loops()->Add(in.loops.begin(), in.loops.end());
   for (const Report& report : in.reports) PutReport(report, header.add_reports());
   header.set_wants_stats(in.wants_stats);
+  header.set_over_before(in.over_before);
   header.set_num_sent(in.num_sent);
   header.set_num_received(in.num_received);
   PutStats(in.stats, &header);
@@ -267,6 +268,7 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
     out.reports.push_back(std::move(read));
   }
   out.wants_stats = header.wants_stats();
+  out.over_before = header.over_before();
   out.num_sent = header.num_sent();
   out.num_received = header.num_received();
   out.stats = GetStats(header);

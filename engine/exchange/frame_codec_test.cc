@@ -70,6 +70,15 @@ TEST(FrameCodecTest, ReportsAndErrorsSurvive) {
   EXPECT_EQ(decoded->reports[0].weight.Pieces(), (std::vector<uint32_t>{3, 90}));
   EXPECT_EQ(decoded->reports[0].pending[0], (BarrierKey{6, {2}}));
 
+  Frame end;
+  end.kind = FrameKind::kEnd;
+  end.wants_stats = true;
+  end.over_before = 77;
+  decoded = DecodeFrame(EncodeFrame(end, false), &views);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_TRUE(decoded->wants_stats);
+  EXPECT_EQ(decoded->over_before, 77u);
+
   Frame fail;
   fail.kind = FrameKind::kFail;
   ErrorDetail detail;

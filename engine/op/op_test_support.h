@@ -22,6 +22,7 @@ class TestHost : public OperatorHost {
     charged += bytes;
     return OkStatus();
   }
+  int64_t StateRoom() const override { return limit - charged; }
   void CloseUpstream(const StateKey&) override {}
 
   int64_t charged = 0;

@@ -1,6 +1,7 @@
 // The driver's side of OperatorHost: one per operator of a QueryRun. Private to query_run*.cc.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,11 @@ struct QueryRun::Host : public OperatorHost {
     OperatorStats& stats = run->stats_[op->id()];
     stats.peak_bytes = std::max<uint64_t>(stats.peak_bytes, static_cast<uint64_t>(state_bytes));
     return OkStatus();
+  }
+
+  int64_t StateRoom() const override {
+    const MemoryAccount& account = *run->spec_->account;
+    return std::max<int64_t>(account.limit() - account.used(), 0);
   }
 
   // Acted on when the operator has returned.

@@ -49,7 +49,6 @@ void Worker::Begin(std::shared_ptr<const QuerySpec> spec) {
       QueryResult result;
       result.status = run.status();
       End(id);
-      TellEnd(id, /*wants_stats=*/false);
       sink->Done(std::move(result));
       return;
     }
@@ -71,7 +70,9 @@ void Worker::Begin(std::shared_ptr<const QuerySpec> spec) {
 
 void Worker::Adopt(const QueryId& id, BegunQuery* begun) {
   begun->run->MoveTo(context_);
-  queries_[id] = {std::move(begun->run), begun->started_ns};
+  Running& running = queries_[id];
+  running.run = std::move(begun->run);
+  running.started_ns = begun->started_ns;
   turns_.push_back(id);
   for (auto& [to, frame] : begun->said) {
     frame.query = id;
@@ -101,6 +102,9 @@ void Worker::Deliver(Frame frame) {
       if (found != queries_.end()) answer.stats = found->second.run->stats();
       context_.transport->Send(id.coordinator, std::move(answer));
     }
+    Ended& ended = ended_[id.coordinator];
+    ended.watermark = std::max(ended.watermark, frame.over_before);
+    ended.above.erase(ended.above.begin(), ended.above.lower_bound(ended.watermark));
     return End(id);
   }
   if (found == queries_.end()) {
@@ -115,6 +119,9 @@ void Worker::Deliver(Frame frame) {
   }
   switch (frame.kind) {
     case FrameKind::kFail:
+      found->second.failed_elsewhere = true;
+      Finish(id, frame.status);
+      return;
     case FrameKind::kCancel:
       Finish(id, frame.status);
       return;
@@ -135,8 +142,8 @@ void Worker::End(const QueryId& id) {
   while (ended.above.contains(ended.watermark)) ended.above.erase(ended.watermark++);
 }
 
-// Everybody hears of the end, whether it took part or not: the numbers of ended queries stay dense,
-// so that remembering them takes a watermark.
+// Who heard of a query hears of its end. Numbers of queries that stayed here are missing there: all
+// hear which are over by now, so that remembering them takes a watermark.
 void Worker::TellEnd(const QueryId& id, bool wants_stats) {
   for (uint32_t to = 0; to < context_.num_workers; ++to) {
     if (to == context_.index) continue;
@@ -145,6 +152,7 @@ void Worker::TellEnd(const QueryId& id, bool wants_stats) {
     end.kind = FrameKind::kEnd;
     end.from = context_.index;
     end.wants_stats = wants_stats;
+    end.over_before = ended_[context_.index].watermark;
     context_.transport->Send(to, std::move(end));
   }
 }
@@ -161,10 +169,11 @@ void Worker::Finish(const QueryId& id, const Status& status) {
   const std::shared_ptr<const QuerySpec> spec = found->second.run->spec_ptr();
   QueryResult result = ResultOf(*found->second.run, status, found->second.started_ns,
                                 static_cast<uint64_t>(context_.clock->NowNanos()));
+  const bool others_know = found->second.failed_elsewhere || found->second.run->has_sent();
   End(id);
-  TellEnd(id, spec->options.profile);
+  if (others_know) TellEnd(id, spec->options.profile);
   result.peak_bytes = static_cast<uint64_t>(spec->account->peak());
-  if (spec->options.profile && context_.num_workers > 1) {
+  if (spec->options.profile && others_know) {
     finishing_[id] = {spec->sink, std::move(result), context_.num_workers - 1};
     return;
   }

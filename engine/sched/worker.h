@@ -37,6 +37,7 @@ class Worker {
   struct Running {
     std::unique_ptr<QueryRun> run;
     uint64_t started_ns = 0;
+    bool failed_elsewhere = false;
   };
   // Which queries of one coordinator are over: all below the watermark, and some above.
   struct Ended {

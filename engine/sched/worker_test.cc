@@ -339,5 +339,51 @@ TEST(WorkerTest, EndedQueriesAreForgotten) {
   }
 }
 
+// Of a query that sent nothing nobody hears; what is over all the same comes with the next end.
+TEST(WorkerTest, AQueryThatStayedEndsInSilence) {
+  ManualClock clock;
+  HeldTransport transport;
+  WorkerContext context;
+  context.num_workers = 2;
+  context.transport = &transport;
+  context.clock = &clock;
+  Worker here(context);
+  context.index = 1;
+  Worker there(context);
+  plan::Plan good = PlanOf({Value::Long(1)}, {});
+  good.mutable_operators(kOperator)->mutable_dedup();
+  constexpr uint64_t kQueries = 5;
+  for (uint64_t serial = 0; serial <= kQueries; ++serial) {
+    auto spec = std::make_shared<QuerySpec>();
+    spec->id = {0, 1, serial};
+    spec->plan = good;
+    spec->view = std::make_shared<storage::MemoryGraph>();
+    spec->account = std::make_shared<MemoryAccount>("query");
+    auto sink = std::make_shared<CountingSink>();
+    spec->sink = sink;
+    Frame start;
+    start.kind = FrameKind::kStart;
+    start.query = spec->id;
+    start.spec = spec;
+    here.Deliver(std::move(start));
+    if (serial == kQueries) {
+      Frame fail;
+      fail.query = spec->id;
+      fail.kind = FrameKind::kFail;
+      fail.from = 1;
+      fail.status = Internal("there");
+      here.Deliver(std::move(fail));
+    }
+    for (int turn = 0; turn < 100 && !sink->result.has_value(); ++turn) here.Step(1);
+    ASSERT_TRUE(sink->result.has_value());
+    ASSERT_EQ(transport.frames.size(), serial == kQueries ? 1u : 0u);
+  }
+  const Frame end = std::move(transport.frames.front().second);
+  EXPECT_EQ(end.kind, FrameKind::kEnd);
+  EXPECT_EQ(end.over_before, kQueries + 1);
+  there.Deliver(end);
+  EXPECT_EQ(there.num_remembered(), 0u);
+}
+
 }  // namespace
 }  // namespace koios::engine

@@ -29,6 +29,8 @@ class RowSlices {
   // result lives until the next call of Next().
   StatusOr<Slice> Next(const Batch& input, const EvalSources& sources, size_t most,
                        std::unique_ptr<StreamCursor>* cursor);
+  // How many rows one call may ask about, by what the last ones were.
+  size_t rows_at_once() const { return num_rows_; }
   // In the middle of a batch: its rows before `row` have no results any more. False: some of them
   // are being evaluated together with later ones.
   static bool SkipTo(size_t row, StreamCursor* cursor);

@@ -1,5 +1,6 @@
 #include "engine/op/walk/backward_walk.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace koios::engine {
@@ -15,11 +16,17 @@ void BackwardWalk::Forget() {
   walking_ = has_ends_ = false;
   over_ = true;
   depth_ = 0;
+  next_cost_.reset();
   refused_ = OkStatus();
 }
 
-Status BackwardWalk::Begin(VertexRef end) {
+void BackwardWalk::Start() {
   Forget();
+  most_bytes_ = std::min(kMostBytes, host_->StateRoom() / kShareOfRoom);
+}
+
+Status BackwardWalk::Begin(VertexRef end) {
+  Start();
   std::vector<VertexRef> ends = {end};
   if (walk_->ends.filter() != nullptr) RETURN_IF_ERROR(walk_->ends.filter()->Keep(&ends));
   over_ = false;
@@ -33,13 +40,14 @@ Status BackwardWalk::Begin(VertexRef end) {
 }
 
 void BackwardWalk::BeginWithEnds() {
-  Forget();
+  Start();
   over_ = !walk_->ends.can_find();
   walk_->ends.Restart();
 }
 
 StatusOr<int64_t> BackwardWalk::NextCost() {
   if (hop().none) return 0;
+  if (next_cost_) return *next_cost_;
   storage::DegreeCursor cursor;
   std::vector<int64_t> degrees;
   constexpr size_t kMost = size_t{1} << 16;  // where they are counted, not looked up
@@ -47,7 +55,8 @@ StatusOr<int64_t> BackwardWalk::NextCost() {
       host_->view().CountEnds(frontier_, hop().Back(), hop().labels, &cursor, kMost, &degrees));
   int64_t cost = static_cast<int64_t>(frontier_.size() - degrees.size()) + cursor.counted;
   for (const int64_t degree : degrees) cost += degree;
-  return cursor.done ? cost : cost + static_cast<int64_t>(kMost);
+  next_cost_ = cursor.done ? cost : cost + static_cast<int64_t>(kMost);
+  return *next_cost_;
 }
 
 Status BackwardWalk::Proceed() {
@@ -65,7 +74,7 @@ Status BackwardWalk::Proceed() {
 Status BackwardWalk::FindEnds() {
   std::vector<VertexRef> ends;
   bool done = false;
-  RETURN_IF_ERROR(walk_->ends.Find(kBatchRows, &ends, &work_, &done));
+  RETURN_IF_ERROR(walk_->ends.Find(&ends, &work_, &done));
   const std::vector<int64_t> times(ends.size(), 1);
   RETURN_IF_ERROR(AddNext(std::move(ends), times, &next_frontier_));
   if (!done) return OkStatus();
@@ -91,9 +100,10 @@ Status BackwardWalk::WalkOn() {
   if (hop().none || round_.empty()) cursor_.done = true;
   if (!cursor_.done) {
     storage::Expansion expansion;
+    const size_t at_once = RowsAtOnce(FilterBehind());
     RETURN_IF_ERROR(host_->view().Expand(round_, hop().Back(), hop().labels,
-                                         /*want_edges=*/false, &cursor_, kBatchRows, &expansion));
-    work_ += expansion.rows.size() + 1;
+                                         /*want_edges=*/false, &cursor_, at_once, &expansion));
+    work_ += WorkOf(expansion.rows.size(), at_once);
     RETURN_IF_ERROR(Meet(expansion));
   }
   if (!cursor_.done) return OkStatus();
@@ -117,12 +127,15 @@ Status BackwardWalk::Meet(const storage::Expansion& expansion) {
   return Charge(next_frontier_.size() - before);
 }
 
+// Of the ends the filter has been asked; of the others it is that of the hop before.
+VertexFilter* BackwardWalk::FilterBehind() const {
+  const size_t position = has_ends_ && walking_ ? hops() - 1 - depth_ : 0;
+  return position > 0 ? walk_->hops[position - 1].filter.get() : nullptr;
+}
+
 Status BackwardWalk::AddNext(std::vector<VertexRef> vertices, std::vector<int64_t> times,
                              std::vector<VertexRef>* fresh) {
-  // Of the ends the filter has been asked; of the others it is that of the hop before.
-  const size_t position = has_ends_ && walking_ ? hops() - 1 - depth_ : 0;
-  VertexFilter* filter = position > 0 ? walk_->hops[position - 1].filter.get() : nullptr;
-  if (filter != nullptr) {
+  if (VertexFilter* const filter = FilterBehind(); filter != nullptr) {
     std::vector<uint32_t> passing;
     RETURN_IF_ERROR(filter->Select(vertices, &passing));
     for (size_t i = 0; i < passing.size(); ++i) {
@@ -141,6 +154,7 @@ Status BackwardWalk::AddNext(std::vector<VertexRef> vertices, std::vector<int64_
 
 void BackwardWalk::EndHop() {
   walking_ = false;
+  next_cost_.reset();
   (void)host_->ChargeState(-known_.bytes());
   known_.Clear();
   std::swap(known_, next_);
@@ -157,7 +171,9 @@ Status BackwardWalk::Charge(size_t vertices) {
   const auto bytes = static_cast<int64_t>(2 * vertices * (sizeof(VertexRef) + sizeof(int64_t)));
   RETURN_IF_ERROR(host_->ChargeState(bytes));
   charged_ += bytes;
-  if (charged_ + known_.bytes() + next_.bytes() <= kMostBytes) return OkStatus();
+  // Ids are not found in another way.
+  if (!has_ends_ && !walk_->ends.is_scan()) return OkStatus();
+  if (charged_ + known_.bytes() + next_.bytes() <= most_bytes_) return OkStatus();
   return ResourceExhausted("the ends of a walk are too many to be kept", {});
 }
 

@@ -5,6 +5,7 @@
 // stays as deep as it is.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "engine/op/walk/vertex_bag.h"
@@ -14,8 +15,9 @@ namespace koios::engine {
 
 class BackwardWalk {
  public:
-  // What it may keep, at most.
+  // What it may keep at most; and of what the query had left when it began, which part.
   static constexpr int64_t kMostBytes = int64_t{64} << 20;
+  static constexpr int64_t kShareOfRoom = 4;
 
   // `counts`: how many walks there are is asked for, too.
   BackwardWalk(Walk* walk, bool counts, OperatorHost* host)
@@ -49,10 +51,13 @@ class BackwardWalk {
  private:
   size_t hops() const { return walk_->hops.size(); }
   BoundHop& hop() const { return walk_->hops[hops() - 1 - depth_]; }
+  void Start();
   Status FindEnds();
   Status BeginHop();
   Status WalkOn();
   Status Meet(const storage::Expansion& expansion);
+  // What is asked about what comes next; null: nothing.
+  VertexFilter* FilterBehind() const;
   // Adds what may stand at the next position. What is fresh goes to `fresh`.
   Status AddNext(std::vector<VertexRef> vertices, std::vector<int64_t> times,
                  std::vector<VertexRef>* fresh);
@@ -78,7 +83,9 @@ class BackwardWalk {
   bool over_ = true;
   size_t depth_ = 0;
   size_t work_ = 0;
+  std::optional<int64_t> next_cost_;
   int64_t charged_ = 0;  // for the lists
+  int64_t most_bytes_ = kMostBytes;
   Status refused_;
 };
 

@@ -11,8 +11,10 @@ constexpr int64_t kMetBytes = 64;
 
 }  // namespace
 
-void ForwardWalk::Begin(std::span<const VertexRef> vertices, size_t hops) {
+void ForwardWalk::Begin(std::span<const VertexRef> vertices, size_t hops,
+                        const VertexFilter* asked_there) {
   Forget();
+  asked_there_ = asked_there;
   found_.assign(vertices.size(), 0);
   skipped_ = 0;
   levels_.resize(hops + 1);
@@ -61,13 +63,15 @@ Status ForwardWalk::Expand(size_t position) {
   if (!done) {
     storage::Expansion expansion;
     const size_t first = level.first;
+    const bool arrives = position + 2 == levels_.size();
+    const size_t at_once = RowsAtOnce(arrives ? asked_there_ : hop.filter.get());
     RETURN_IF_ERROR(host_->view().Expand(
         std::span<const VertexRef>(level.at.vertices).subspan(first), hop.direction, hop.labels,
-        /*want_edges=*/false, &level.cursor, kBatchRows, &expansion));
+        /*want_edges=*/false, &level.cursor, at_once, &expansion));
     pairs.rows = std::move(expansion.rows);
     for (uint32_t& row : pairs.rows) row = level.at.rows[first + row];
     pairs.vertices = std::move(expansion.neighbours);
-    work_ += pairs.rows.size() + 1;
+    work_ += WorkOf(pairs.rows.size(), at_once);
     done = level.cursor.done;
   }
   if (hop.repeats) RETURN_IF_ERROR(Remember(&level, &pairs));

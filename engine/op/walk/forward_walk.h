@@ -28,8 +28,8 @@ class ForwardWalk {
   ForwardWalk(const ForwardWalk&) = delete;
   ForwardWalk& operator=(const ForwardWalk&) = delete;
 
-  // Walks `hops` of the hops.
-  void Begin(std::span<const VertexRef> vertices, size_t hops);
+  // Walks `hops` of the hops, to where `asked_there` (null: nothing) is asked.
+  void Begin(std::span<const VertexRef> vertices, size_t hops, const VertexFilter* asked_there);
   // A batch's share. False: there is nothing left.
   StatusOr<bool> Proceed();
   // Rows before this one need no answer.
@@ -64,6 +64,7 @@ class ForwardWalk {
   const bool all_;
   OperatorHost* const host_;
   const Arrive arrive_;
+  const VertexFilter* asked_there_ = nullptr;
   std::vector<Level> levels_;  // by position
   std::vector<int64_t> found_;
   size_t skipped_ = 0;

@@ -80,6 +80,7 @@ class ReachOp final : public StreamOperator {
   int64_t CostOf(size_t begin, size_t end) const;
   void StartPairs(size_t end);
   Status SearchPairs(const Batch& input, OpOutput* output);
+  Status KeepPassing(std::span<const VertexRef> vertices, std::vector<uint32_t>* at);
   StatusOr<bool> DeepensFor(size_t begin, size_t end);
   Status Deepen();
   void StartWalk(size_t end, size_t hops, bool meets);
@@ -274,8 +275,9 @@ int64_t ReachOp::CostOf(size_t begin, size_t end) const {
   return are_pairs_ ? std::min(edges, kEdgesOfAPair * static_cast<int64_t>(end - begin)) : edges;
 }
 
+// As many of them as the filter of the ends may be asked about at once.
 void ReachOp::StartPairs(size_t end) {
-  slice_end_ = end;
+  slice_end_ = std::min(end, row_ + RowsAtOnce(walk_.ends.filter()));
   pairs_open_ = true;
   between_ = {};
   between_found_.clear();
@@ -298,23 +300,29 @@ Status ReachOp::SearchPairs(const Batch& input, OpOutput* output) {
   between_found_.resize(count, 0);
   std::vector<uint32_t> at_end;
   for (uint32_t i = 0; i < count; ++i) {
-    if (has_target_[row_ + i] == 0) between_found_[i] = 0;
-    if (between_found_[i] > 0) at_end.push_back(i);
+    if (has_target_[row_ + i] != 0 && between_found_[i] > 0) at_end.push_back(i);
   }
-  if (VertexFilter* filter = walk_.ends.filter(); filter != nullptr && !at_end.empty()) {
-    std::vector<VertexRef> ends;
-    for (const uint32_t i : at_end) ends.push_back(targets_[row_ + i]);
-    std::vector<uint32_t> passing;
-    RETURN_IF_ERROR(filter->Select(ends, &passing));
-    std::vector<int64_t> kept(count, 0);
-    for (const uint32_t i : passing) kept[at_end[i]] = between_found_[at_end[i]];
-    between_found_ = std::move(kept);
-  }
+  RETURN_IF_ERROR(KeepPassing(std::span(targets_).subspan(row_, count), &at_end));
+  std::vector<int64_t> kept(count, 0);
+  for (const uint32_t i : at_end) kept[i] = between_found_[i];
+  between_found_ = std::move(kept);
   for (size_t row = std::max(row_, skipped_); row < slice_end_; ++row) {
     RETURN_IF_ERROR(GiveRow(input, row, between_found_[row - row_], output));
   }
   row_ = slice_end_;
   pairs_open_ = false;
+  return OkStatus();
+}
+
+// Drops the positions of vertices which the filter of the ends does not let pass.
+Status ReachOp::KeepPassing(std::span<const VertexRef> vertices, std::vector<uint32_t>* at) {
+  if (walk_.ends.filter() == nullptr || at->empty()) return OkStatus();
+  std::vector<VertexRef> asked;
+  for (const uint32_t i : *at) asked.push_back(vertices[i]);
+  std::vector<uint32_t> passing;
+  RETURN_IF_ERROR(walk_.ends.filter()->Select(asked, &passing));
+  for (size_t i = 0; i < passing.size(); ++i) (*at)[i] = (*at)[passing[i]];
+  at->resize(passing.size());
   return OkStatus();
 }
 
@@ -351,7 +359,8 @@ void ReachOp::StartWalk(size_t end, size_t hops, bool meets) {
   slice_open_ = true;
   slice_end_ = end;
   meets_ = meets;
-  forward_.Begin(elements_.vertices.subspan(row_, end - row_), hops);
+  forward_.Begin(elements_.vertices.subspan(row_, end - row_), hops,
+                 meets ? nullptr : walk_.ends.filter());
   if (skipped_ > row_) forward_.SkipTo(skipped_ - row_);
 }
 
@@ -368,26 +377,12 @@ Status ReachOp::Arrive(std::span<const uint32_t> rows, std::span<const VertexRef
     }
     return OkStatus();
   }
-  VertexFilter* filter = walk_.ends.filter();
-  std::vector<uint32_t> ends;
-  if (walk_.ends.at_slot()) {
-    for (uint32_t i = 0; i < rows.size(); ++i) {
-      if (IsAtEnd(rows[i], vertices[i])) ends.push_back(i);
-    }
+  std::vector<uint32_t> at_end;
+  for (uint32_t i = 0; i < rows.size(); ++i) {
+    if (!walk_.ends.at_slot() || IsAtEnd(rows[i], vertices[i])) at_end.push_back(i);
   }
-  if (filter != nullptr && (!walk_.ends.at_slot() || !ends.empty())) {
-    std::vector<uint32_t> passing;
-    RETURN_IF_ERROR(filter->Select(vertices, &passing));
-    if (walk_.ends.at_slot()) {
-      std::vector<uint32_t> both;
-      std::set_intersection(ends.begin(), ends.end(), passing.begin(), passing.end(),
-                            std::back_inserter(both));
-      ends = std::move(both);
-    } else {
-      ends = std::move(passing);
-    }
-  }
-  for (const uint32_t i : ends) ++found[rows[i]];
+  RETURN_IF_ERROR(KeepPassing(vertices, &at_end));
+  for (const uint32_t i : at_end) ++found[rows[i]];
   return OkStatus();
 }
 

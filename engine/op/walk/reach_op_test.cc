@@ -16,9 +16,19 @@
 namespace koios::engine {
 namespace {
 
-// Counts the pairs that are asked for.
+// Counts the pairs that are asked for, and the vertices whose properties are read.
 class CountingGraph final : public storage::MemoryGraph {
  public:
+  Status VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                       std::vector<storage::PropertyColumn>* out) const override {
+    read_ += vertices.size();
+    return MemoryGraph::VertexColumns(vertices, keys, out);
+  }
+  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                          storage::PropertyRows* out) const override {
+    read_ += vertices.size();
+    return MemoryGraph::VertexProperties(vertices, keys, out);
+  }
   Status CountBetween(const storage::VertexPairs& pairs, Direction direction,
                       std::span<const LabelId> labels, int64_t enough,
                       storage::BetweenCursor* cursor, size_t limit,
@@ -27,6 +37,7 @@ class CountingGraph final : public storage::MemoryGraph {
     return MemoryGraph::CountBetween(pairs, direction, labels, enough, cursor, limit, out);
   }
   mutable size_t pairs_ = 0;
+  mutable size_t read_ = 0;
 };
 
 class WalkHost final : public TestHost {
@@ -330,6 +341,51 @@ TEST(WalkTest, ManyRowsAreLookedUp) {
   Case one{reach, {-1}, -1, 7};
   for (const VertexRef vertex : host.vertices) {
     EXPECT_EQ(back.Contains(vertex), WalksFrom(host, one, vertex, {}) > 0);
+  }
+}
+
+// A call reads as many vertices as it can, by the bytes of what is asked about them.
+TEST(WalkTest, LargeValuesAreFewInACall) {
+  WalkHost host(1, 0, 0);
+  constexpr size_t kVertices = 48;
+  for (size_t i = 0; i < kVertices; ++i) {
+    const Value text = Value::String(std::string(size_t{1} << 20, 'x'));
+    host.vertices.push_back(
+        host.graph.AddVertex(Value::Long(static_cast<int64_t>(i)), "node", {{"kind", text}})
+            .value());
+    ASSERT_TRUE(host.graph.AddEdge(host.vertices[0], host.vertices[i], "a").ok());
+  }
+  Batch rows;
+  rows.slots.resize(3);
+  rows.slots[0].AppendVertex(host.vertices[0]);
+  rows.rows = 1;
+  rows.runs.push_back({{}, {}, 1, 0});
+  plan::Reach first_hop, ends;
+  *first_hop.add_hops()->mutable_filter() = KindIs(7);
+  first_hop.add_hops();
+  first_hop.mutable_ends()->mutable_ids()->add_values(EncodeValue(Value::Long(5)));
+  first_hop.mutable_ends()->mutable_ids()->add_values(EncodeValue(Value::Long(6)));
+  ends.add_hops();
+  ends.mutable_ends()->mutable_scan();
+  *ends.mutable_ends()->mutable_filter() = KindIs(7);
+  plan::ShortestPath path;
+  *path.mutable_hop()->mutable_filter() = KindIs(7);
+  *path.mutable_ends() = ends.ends();
+  StatusOr<OperatorBundle> bundles[] = {MakeReach(first_hop, 3, &host), MakeReach(ends, 3, &host),
+                                        MakeShortestPath(path, 3, &host)};
+  for (StatusOr<OperatorBundle>& bundle : bundles) {
+    ASSERT_TRUE(bundle.ok()) << bundle.status();
+    host.graph.read_ = 0;
+    size_t most = 0;
+    for (bool done = false; !done;) {
+      const size_t before = host.graph.read_;
+      OpOutput output;
+      ASSERT_TRUE(bundle->stream->Process(rows, &output, &done).ok());
+      EXPECT_EQ(output.rows(rows), 0u);
+      most = std::max(most, host.graph.read_ - before);
+    }
+    EXPECT_GE(host.graph.read_, 1u);
+    EXPECT_LE(most, kVertices / 2);
   }
 }
 

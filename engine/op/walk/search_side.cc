@@ -55,7 +55,8 @@ StatusOr<int64_t> SearchSide::Cost() const {
   return cost;
 }
 
-Status SearchSide::Expand(std::vector<uint32_t>* parents, std::vector<VertexRef>* neighbours) {
+Status SearchSide::Expand(size_t limit, std::vector<uint32_t>* parents,
+                          std::vector<VertexRef>* neighbours) {
   if (hop_->none) at_ = level_end_;
   if (at_ == level_end_) return OkStatus();
   if (vertices_.empty()) {
@@ -64,7 +65,7 @@ Status SearchSide::Expand(std::vector<uint32_t>* parents, std::vector<VertexRef>
   }
   storage::Expansion expansion;
   RETURN_IF_ERROR(host_->view().Expand(vertices_, direction_, hop_->labels, /*want_edges=*/false,
-                                       &cursor_, kBatchRows, &expansion));
+                                       &cursor_, limit, &expansion));
   *parents = std::move(expansion.rows);
   for (uint32_t& row : *parents) row += static_cast<uint32_t>(at_);
   *neighbours = std::move(expansion.neighbours);
@@ -78,12 +79,6 @@ Status SearchSide::Expand(std::vector<uint32_t>* parents, std::vector<VertexRef>
 std::optional<uint32_t> SearchSide::Find(VertexRef vertex) const {
   const auto found = index_.find(vertex);
   return found == index_.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::vector<VertexRef> SearchSide::Vertices() const {
-  std::vector<VertexRef> vertices;
-  for (const Node& node : nodes_) vertices.push_back(node.vertex);
-  return vertices;
 }
 
 }  // namespace koios::engine

@@ -34,12 +34,11 @@ class SearchSide {
   bool LevelIsDone() const { return at_ == level_end_; }
   // Edges that the level has, about.
   StatusOr<int64_t> Cost() const;
-  // Further neighbours of the level's nodes, with who leads there.
-  Status Expand(std::vector<uint32_t>* parents, std::vector<VertexRef>* neighbours);
+  // Further neighbours of the level's nodes, about `limit`, with who leads there.
+  Status Expand(size_t limit, std::vector<uint32_t>* parents, std::vector<VertexRef>* neighbours);
 
   std::optional<uint32_t> Find(VertexRef vertex) const;
   const Node& node(uint32_t index) const { return nodes_[index]; }
-  std::vector<VertexRef> Vertices() const;
 
  private:
   const BoundHop* const hop_;

@@ -45,6 +45,7 @@ class ShortestPathOp final : public StreamOperator {
   Status Step(const Batch& input);
   Status BeginRow(const Batch& input);
   Status FindEnds();
+  Status AddEnds(std::vector<VertexRef> ends);
   Status BeginSearch();
   Status SearchOn();
   Status BeginLevel();
@@ -96,24 +97,33 @@ Status ShortestPathOp::BeginRow(const Batch& input) {
   if (end.kind() != ValueKind::kVertex) return OkStatus();
   std::vector<VertexRef> ends = {end.AsVertex()};
   if (ends_.filter() != nullptr) RETURN_IF_ERROR(ends_.filter()->Keep(&ends));
-  for (const VertexRef vertex : ends) RETURN_IF_ERROR(backward_.Add(vertex, {}).status());
+  RETURN_IF_ERROR(AddEnds(std::move(ends)));
   return BeginSearch();
+}
+
+// Those that a walk may come to: all but the start must pass what each hop asks.
+Status ShortestPathOp::AddEnds(std::vector<VertexRef> ends) {
+  const bool starts_there = std::find(ends.begin(), ends.end(), start_) != ends.end();
+  start_is_end_ = start_is_end_ || starts_there;
+  if (simple_ && starts_there) std::erase(ends, start_);
+  if (hop_.filter != nullptr) RETURN_IF_ERROR(hop_.filter->Keep(&ends));
+  work_ += WorkOf(ends.size(), RowsAtOnce(hop_.filter.get()));
+  for (const VertexRef vertex : ends) RETURN_IF_ERROR(backward_.Add(vertex, {}).status());
+  return OkStatus();
 }
 
 Status ShortestPathOp::FindEnds() {
   std::vector<VertexRef> ends;
   bool done = false;
-  RETURN_IF_ERROR(ends_.Find(kBatchRows, &ends, &work_, &done));
-  for (const VertexRef vertex : ends) RETURN_IF_ERROR(backward_.Add(vertex, {}).status());
+  RETURN_IF_ERROR(ends_.Find(&ends, &work_, &done));
+  RETURN_IF_ERROR(AddEnds(std::move(ends)));
   return done ? BeginSearch() : OkStatus();
 }
 
 Status ShortestPathOp::BeginSearch() {
   phase_ = Phase::kSearch;
-  std::vector<VertexRef> start = {start_};
-  if (knows_ends_) {
-    start_is_end_ = backward_.Find(start_).has_value();
-  } else {
+  if (!knows_ends_) {
+    std::vector<VertexRef> start = {start_};
     RETURN_IF_ERROR(ends_.filter()->Keep(&start));
     start_is_end_ = !start.empty();
   }
@@ -127,14 +137,8 @@ Status ShortestPathOp::BeginSearch() {
     both_sides_ = false;
     return OkStatus();
   }
-  std::vector<VertexRef> ends = backward_.Vertices();
-  if (hop_.filter != nullptr) RETURN_IF_ERROR(hop_.filter->Keep(&ends));
-  if (simple_) std::erase(ends, start_);
-  start_is_end_ = start_is_end_ && !simple_;
-  backward_.Clear();
-  for (const VertexRef vertex : ends) RETURN_IF_ERROR(backward_.Add(vertex, {}).status());
   backward_.BeginLevel();
-  both_sides_ = !start_is_end_;
+  both_sides_ = simple_ || !start_is_end_;
   if (backward_.LevelIsEmpty()) phase_ = Phase::kNone;
   return OkStatus();
 }
@@ -147,8 +151,10 @@ Status ShortestPathOp::SearchOn() {
   }
   std::vector<uint32_t> parents;
   std::vector<VertexRef> neighbours;
-  RETURN_IF_ERROR(side_->Expand(&parents, &neighbours));
-  work_ += parents.size() + 1;
+  const size_t at_once = std::min(RowsAtOnce(hop_.filter.get()),
+                                  knows_ends_ ? kBatchRows : RowsAtOnce(ends_.filter()));
+  RETURN_IF_ERROR(side_->Expand(at_once, &parents, &neighbours));
+  work_ += WorkOf(parents.size(), at_once);
   RETURN_IF_ERROR(Discover(side_, parents, neighbours));
   if (phase_ != Phase::kSearch || !side_->LevelIsDone()) return OkStatus();
   side_->BeginLevel();

@@ -122,14 +122,15 @@ Status BoundEnds::BindScan(const plan::WalkEnds& ends) {
   return OkStatus();
 }
 
-Status BoundEnds::Find(size_t limit, std::vector<VertexRef>* ends, size_t* looked_at, bool* done) {
+Status BoundEnds::Find(std::vector<VertexRef>* ends, size_t* work, bool* done) {
   const storage::GraphView& view = host_->view();
+  const size_t limit = RowsAtOnce(filter_.get());
   std::vector<VertexRef> found;
   *done = true;
   if (ids_) {
     std::vector<uint32_t> rows;
     RETURN_IF_ERROR(view.LookupVertices(*ids_, &rows, &found));
-    *looked_at += ids_->size();
+    *work += ids_->size();
   } else if (!none_) {
     while (partition_ < view.num_partitions() && found.size() < limit) {
       if (seek_) {
@@ -144,7 +145,7 @@ Status BoundEnds::Find(size_t limit, std::vector<VertexRef>* ends, size_t* looke
       seek_cursor_ = {};
       ++partition_;
     }
-    *looked_at += found.size();
+    *work += WorkOf(found.size(), limit);
     *done = partition_ == view.num_partitions();
   }
   if (filter_ != nullptr) RETURN_IF_ERROR(filter_->Keep(&found));

@@ -23,6 +23,8 @@ class VertexFilter {
   Status Select(std::span<const VertexRef> vertices, std::vector<uint32_t>* passing);
   // Drops those that do not pass.
   Status Keep(std::vector<VertexRef>* vertices);
+  // How many one call may ask about: the fewer the larger what it reads of them is.
+  size_t rows_at_once() const { return predicate_.rows_at_once(); }
 
  private:
   VertexFilter(Expression predicate, uint32_t num_slots, OperatorHost* host)
@@ -32,6 +34,13 @@ class VertexFilter {
   const uint32_t num_slots_;
   OperatorHost* const host_;
 };
+
+// Vertices that may be looked at together where a filter (null: none) is asked about them.
+inline size_t RowsAtOnce(const VertexFilter* filter) {
+  return filter == nullptr ? kBatchRows : filter->rows_at_once();
+}
+// What it counts as when so many were looked at, of which a call may look at `at_once`.
+inline size_t WorkOf(size_t rows, size_t at_once) { return (rows + 1) * (kBatchRows / at_once); }
 
 struct BoundHop {
   static StatusOr<BoundHop> Bind(const plan::Hop& hop, uint32_t num_slots, OperatorHost* host);
@@ -65,8 +74,8 @@ class BoundEnds {
     scan_cursor_ = {};
     seek_cursor_ = {};
   }
-  // Further ends among about `limit` vertices, counted in `looked_at`. REQUIRES: can_find.
-  Status Find(size_t limit, std::vector<VertexRef>* ends, size_t* looked_at, bool* done);
+  // Further ends among a call's share of the vertices, which it adds to `work`. REQUIRES: can_find.
+  Status Find(std::vector<VertexRef>* ends, size_t* work, bool* done);
 
  private:
   Status BindScan(const plan::WalkEnds& ends);

@@ -51,7 +51,8 @@ StatusOr<import::ImportOptions> ToOptions(CLI::App* command, const Flags& flags)
   import::ImportOptions options = flags.options;
   options.snapshot = !flags.no_snapshot;
   if (command->count("--memory") == 0) {
-    options.memory_bytes = std::min(options.memory_bytes, server::MachineMemoryBytes() / 2);
+    const uint64_t machine = server::MachineMemoryBytes();
+    options.memory_bytes = std::max(machine / 4, std::min(options.memory_bytes, machine / 2));
   }
   options.delimiter = IfGiven(command, "--delimiter", flags.delimiter);
   options.quote = IfGiven(command, "--quote", flags.quote);
@@ -144,8 +145,8 @@ RunCommand AddImportCommand(CLI::App* command) {
   command
       ->add_option(
           "--memory", options->memory_bytes,
-          "For parsing and sorting, such as 512M or 4G (1G, or half of what the machine or its "
-          "control group has); the rest is on disk")
+          "For parsing and sorting, such as 512M or 4G (a quarter of what the machine or its "
+          "control group has, but half where that is less than 1G); the rest is on disk")
       ->transform(CLI::AsSizeValue(false));
   command->add_option("--bad-tolerance", options->bad_tolerance,
                       "Rows that may be skipped before the import is given up (0; -1: any number)");

@@ -169,7 +169,7 @@ Status RocksView::CountBetween(const VertexPairs& pairs, Direction direction,
     }
     cursor->resume_key.clear();
     out->push_back(std::exchange(cursor->counted, 0));
-    limit -= std::min<size_t>(limit, 1);
+    limit -= std::min(limit, segments.size());  // each was sought
   }
   cursor->done = true;
   return OkStatus();

@@ -1,5 +1,9 @@
 #include "engine/exchange/destinations.h"
 
+#include <algorithm>
+#include <map>
+#include <string>
+
 #include "core/value_compare.h"
 #include "engine/expr/element_functions.h"
 
@@ -31,18 +35,35 @@ void ToOwners(const Column& column, const ExchangePlace& place, std::vector<uint
   }
 }
 
-uint64_t NumElements(const plan::Exchange& exchange, const Schema& schema) {
-  if (exchange.expected() > 0) return exchange.expected();
-  uint64_t elements = 0;
-  for (const auto& [label, count] : schema.vertex_counts) elements += count;
-  for (const auto& [label, count] : schema.edge_counts) elements += count;
-  return elements;
+double CountOf(const std::map<LabelId, uint64_t>& counts, const Schema& schema,
+               const plan::Scan* scan) {
+  double all = 0, of_labels = 0;
+  for (const auto& [label, count] : counts) all += static_cast<double>(count);
+  if (scan == nullptr || scan->labels().empty()) return all;
+  for (const std::string& name : scan->labels()) {
+    const auto count = counts.find(schema.labels.Find(name));
+    if (count != counts.end()) of_labels += static_cast<double>(count->second);
+  }
+  return of_labels;
+}
+
+// Elements that a scan and those who ask its vertices for their edges look at, about.
+double NumElements(const plan::Exchange& exchange, const ExchangePlace& place) {
+  if (exchange.expected() > 0) return static_cast<double>(exchange.expected());
+  const Schema& schema = place.view->schema();
+  const double edges = CountOf(schema.edge_counts, schema, nullptr);
+  if (place.scan != nullptr && place.scan->element() == plan::EDGE) {
+    return CountOf(schema.edge_counts, schema, place.scan);
+  }
+  const double vertices = CountOf(schema.vertex_counts, schema, nullptr);
+  const double scanned = CountOf(schema.vertex_counts, schema, place.scan);
+  return scanned + edges * scanned / std::max(vertices, 1.0);
 }
 
 Status ToPartitions(const plan::Exchange& exchange, const Column& column,
                     const ExchangePlace& place, std::vector<uint32_t>* to) {
-  const uint64_t elements = NumElements(exchange, place.view->schema());
-  if (place.stay && elements < place.spread_after_rows) return OkStatus();
+  const auto enough = static_cast<double>(place.spread_after_rows);
+  if (place.stay && NumElements(exchange, place) < enough) return OkStatus();
   if (column.kind() != Column::Kind::kInt) {
     return Internal("An exchange by partition needs partition numbers.");
   }

@@ -19,8 +19,9 @@ struct ExchangePlace {
   // Rows whose partition this worker can read stay here, until the query has spread (engine
   // rule 27): `V(1).out()` comes to no other worker.
   bool stay = false;
-  // Scans of graphs that have fewer elements stay, too.
+  // What scans that look at fewer elements look at stays, too.
   uint64_t spread_after_rows = 0;
+  const plan::Scan* scan = nullptr;  // PARTITION: the one behind it; null: of everything
 };
 
 // By row.

@@ -66,6 +66,23 @@ TEST(FirstTurnTest, ASeekStaysHoweverLargeTheGraphIs) {
   EXPECT_EQ(stays->last().AsInteger(), 20);
 }
 
+TEST(FirstTurnTest, AScanOfALabelOfFewStays) {
+  auto graph = std::make_shared<storage::MemoryGraph>();
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(graph->AddVertex(Value::Long(i), i < 5 ? "few" : "many").ok());
+  }
+  const auto engine = EngineOf(3, 200);
+  for (const char* const label : {"few", "many"}) {
+    plan::Plan plan = Hops(0, true);
+    plan.mutable_operators(2)->mutable_scan()->add_labels(label);
+    auto sink = std::make_shared<WaitingSink>(kRoom);
+    engine->Submit(plan, graph, BeginsHere(), sink);
+    EXPECT_EQ(sink->done(), label == std::string_view("few"));
+    sink->Wait();
+    EXPECT_EQ(sink->last().AsInteger(), label == std::string_view("few") ? 5 : 295);
+  }
+}
+
 TEST(FirstTurnTest, AProfileNeedsNoWorkerThatTookNoPart) {
   const auto engine = EngineOf(3, 10'000);
   auto sink = std::make_shared<WaitingSink>(kRoom);

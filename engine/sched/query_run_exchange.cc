@@ -32,6 +32,8 @@ Status QueryRun::RunExchange(Node* node) {
     // Of `V().out().limit(3)` the first partitions may be enough.
     place.spread_after_rows =
         shape_->IsCutShort(node->op->id()) ? UINT64_MAX : worker_.spread_after_rows;
+    const plan::Operator& next = spec_->plan.operators(static_cast<int>(node->op->next(0)));
+    if (next.has_scan()) place.scan = &next.scan();
     ASSIGN_OR_RETURN(to, Destinations(node->op->exchange(), batch, place));
     all_stay =
         std::all_of(to.begin(), to.end(), [&](uint32_t dest) { return dest == worker_.index; });

@@ -522,6 +522,25 @@ TEST(EngineTest, MergedRowsOnManyWorkers) {
   }
 }
 
+// Where there is room for a word for each vertex a level is kept whole, whatever the capacity says.
+TEST(EngineTest, ALevelOfManyVerticesIsKeptWhole) {
+  const auto graph = FanGraph(20'000, 5);
+  for (const uint32_t workers : {1u, 3u}) {
+    const auto engine = Engine::Create(Workers(workers));
+    auto sink = std::make_shared<WaitingSink>();
+    engine->Submit(Hops(4, true, 2000), graph, {}, sink);
+    const QueryResult result = sink->Wait();
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    EXPECT_EQ(sink->last().AsInteger(), 20'000 * 625);
+    EXPECT_EQ(engine->memory().used(), 0);
+    if (workers > 1) continue;
+    for (const size_t merge : {4, 7, 10, 13}) {
+      EXPECT_EQ(result.operators[merge].rows_out, 20'000u);
+      EXPECT_LT(result.operators[merge].peak_bytes, 600u << 10);
+    }
+  }
+}
+
 TEST(EngineTest, MergedRowsAreBoundedAndCharged) {
   const auto graph = FanGraph(20'000, 3);
   const auto engine = Engine::Create(Workers(1));

@@ -54,16 +54,31 @@ enum class FrameKind : uint8_t {
   kResume = 22,
 };
 
+// Frames of rows between a worker and each of the others, by worker; short at the end where there
+// were none.
+struct FrameCounts {
+  std::vector<uint64_t> sent_to;
+  std::vector<uint64_t> received_from;
+
+  static void Add(std::vector<uint64_t>* counts, uint32_t worker) {
+    if (worker >= counts->size()) counts->resize(worker + 1);
+    ++(*counts)[worker];
+  }
+  static uint64_t At(const std::vector<uint64_t>& counts, uint32_t worker) {
+    return worker < counts.size() ? counts[worker] : 0;
+  }
+  bool empty() const { return sent_to.empty() && received_from.empty(); }
+};
+
 struct Frame {
   QueryId query;
   FrameKind kind = FrameKind::kData;
-  uint32_t from = 0;      // worker
-  uint32_t op = 0;        // kData: the operator it is for; kAck, kClose: of which;
-                          // kGo, kIdle: the Merge
-  InstanceId instance;    // kClose
-  Loops loops;            // kClose, kGo, kIdle
-  uint64_t num_sent = 0;  // kIdle: frames of rows
-  uint64_t num_received = 0;
+  uint32_t from = 0;                      // worker
+  uint32_t op = 0;                        // kData: the operator it is for; kAck, kClose: of which;
+                                          // kGo, kIdle: the Merge
+  InstanceId instance;                    // kClose
+  Loops loops;                            // kClose, kGo, kIdle
+  FrameCounts counts;                     // kIdle
   Batch batch;                            // kData
   std::shared_ptr<PathLedger> paths;      // of its paths' nodes, where they have been decoded
   std::vector<Report> reports;            // kReport

@@ -221,8 +221,9 @@ std::string EncodeFrame(const Frame& in, bool with_start) {
   for (const Report& report : in.reports) PutReport(report, header.add_reports());
   header.set_wants_stats(in.wants_stats);
   header.set_over_before(in.over_before);
-  header.set_num_sent(in.num_sent);
-  header.set_num_received(in.num_received);
+  header.mutable_sent_to()->Assign(in.counts.sent_to.begin(), in.counts.sent_to.end());
+  header.mutable_received_from()->Assign(in.counts.received_from.begin(),
+                                         in.counts.received_from.end());
   PutStats(in.stats, &header);
   if (with_start && in.spec != nullptr) PutStart(*in.spec, header.mutable_start());
   header.set_code(static_cast<uint32_t>(in.status.code()));
@@ -269,8 +270,8 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
   }
   out.wants_stats = header.wants_stats();
   out.over_before = header.over_before();
-  out.num_sent = header.num_sent();
-  out.num_received = header.num_received();
+  out.counts.sent_to.assign(header.sent_to().begin(), header.sent_to().end());
+  out.counts.received_from.assign(header.received_from().begin(), header.received_from().end());
   out.stats = GetStats(header);
   if (header.has_start()) {
     ASSIGN_OR_RETURN(out.spec, GetStart(out.query, header.start(), views));

@@ -10,11 +10,13 @@
 namespace koios::engine {
 namespace {
 
-// Keeps per iteration up to `capacity` distinct rows; what comes then pushes out the oldest. An
+// Keeps per iteration up to `capacity` distinct rows, and all where they are kept by number; what
+// comes then pushes out the oldest. An
 // instance's rows share the weight of the first run that came; the others' go home.
 class MergeOp : public PartialOperator {
  public:
-  MergeOp(size_t capacity, OperatorHost* host) : capacity_(capacity), host_(host) {}
+  MergeOp(size_t capacity, OperatorHost* host)
+      : capacity_(capacity), host_(host), dense_(*host, capacity) {}
 
   Status Absorb(const Batch& input, std::vector<Run>* returned) override {
     size_t row = 0;
@@ -34,6 +36,10 @@ class MergeOp : public PartialOperator {
         returned->push_back(run);
       }
       bytes += iteration.rows.Add(input, row, end, *group, &iteration.groups[*group].rows);
+      const bool one = iteration.groups.size() == 1;
+      if (one && !iteration.rows.is_dense() && dense_.IsWorth(iteration.rows.size())) {
+        bytes += iteration.rows.MakeDense(*group);
+      }
       row = end;
     }
     return host_->ChargeState(bytes);
@@ -41,7 +47,7 @@ class MergeOp : public PartialOperator {
 
   bool IsFull(const Loops& loops) const override {
     const Iteration* iteration = iterations_.Find(loops);
-    return iteration != nullptr && iteration->rows.size() > capacity_;
+    return iteration != nullptr && iteration->rows.num_listed() > capacity_;
   }
 
   const Loops* First(const std::function<bool(const Loops&)>& may) override {
@@ -114,6 +120,7 @@ class MergeOp : public PartialOperator {
 
   const size_t capacity_;
   OperatorHost* const host_;
+  const DenseChoice dense_;
   ByIteration<Iteration> iterations_;
 };
 

@@ -99,14 +99,17 @@ class WaitingDedup : public CollectOp {
 // Rows of equal value wait as one (DESIGN 5.4).
 class MergingBarrier : public BarrierOperator {
  public:
-  explicit MergingBarrier(OperatorHost* host) : host_(host) {}
+  explicit MergingBarrier(OperatorHost* host) : host_(host), dense_(*host, SIZE_MAX) {}
 
   Status Absorb(const Batch& input) override {
     size_t row = 0;
     for (const Run& run : input.runs) {
       State* state = states_.FindOrMake(run).first;
       size_t num_fresh = 0;
-      const int64_t bytes = state->rows.Add(input, row, row + run.count, 0, &num_fresh);
+      int64_t bytes = state->rows.Add(input, row, row + run.count, 0, &num_fresh);
+      if (!state->rows.is_dense() && dense_.IsWorth(state->rows.size())) {
+        bytes += state->rows.MakeDense(0);
+      }
       RETURN_IF_ERROR(host_->ChargeState(bytes));
       state->bytes += bytes;
       row += run.count;
@@ -138,6 +141,7 @@ class MergingBarrier : public BarrierOperator {
   };
 
   OperatorHost* const host_;
+  const DenseChoice dense_;
   StateTable<State> states_;
 };
 

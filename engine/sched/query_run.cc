@@ -178,7 +178,7 @@ void QueryRun::Receive(Frame frame) {
       return;
     case FrameKind::kIdle:
       if (!is_coordinator()) return;
-      idle_.Tell(frame.from, frame.num_sent, frame.num_received,
+      idle_.Tell(frame.from, std::move(frame.counts),
                  IsMerge(frame.op) ? std::optional(HeldRows{frame.op, frame.loops}) : std::nullopt);
       if (idle_told_) DecideFlush();
       return;
@@ -219,7 +219,7 @@ void QueryRun::ReceiveData(Frame frame) {
     return Fail(Internal("A frame names an exchange that does not exist."));
   }
   spread_ = true;
-  ++num_received_;
+  FrameCounts::Add(&counts_.received_from, frame.from);
   idle_told_ = false;
   Input input;
   if (frame.paths != nullptr) {

@@ -253,8 +253,7 @@ class QueryRun {
 
   // When Merges give what they hold, once the query has spread.
   bool merges_ = false;    // the plan has some
-  uint64_t num_sent_ = 0;  // frames of rows
-  uint64_t num_received_ = 0;
+  FrameCounts counts_;
   bool idle_told_ = false;  // since this worker last had something to do
   std::optional<HeldRows> may_flush_;
   IdleWatch idle_;  // at the coordinator

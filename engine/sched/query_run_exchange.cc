@@ -129,7 +129,7 @@ void QueryRun::SendData(Node* node, uint32_t to, const Loops& iteration, Batch b
   frame.batch = std::move(batch);
   frame.spec = spec_;
   has_sent_ = true;
-  ++num_sent_;
+  FrameCounts::Add(&counts_.sent_to, to);
   idle_told_ = false;
   worker_.transport->Send(to, std::move(frame));
 }

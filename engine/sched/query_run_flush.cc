@@ -32,7 +32,7 @@ bool QueryRun::Flush() {
     }
   }
   EndSlice();
-  if (!moved && merges_ && !idle_told_ && num_sent_ + num_received_ > 0) {
+  if (!moved && merges_ && !idle_told_ && !counts_.empty()) {
     TellIdle();
     moved = !idle_told_;  // decided at once
   }
@@ -44,7 +44,7 @@ bool QueryRun::Flush() {
 // says when, as rows of other workers may come.
 bool QueryRun::FlushMerged() {
   if (!merges_) return false;
-  if (num_sent_ + num_received_ == 0) {
+  if (counts_.empty()) {
     const std::optional<HeldRows> held = FirstHeld();
     return held && FlushHeld(*held);
   }
@@ -88,15 +88,14 @@ void QueryRun::TellIdle() {
   idle_told_ = true;
   std::optional<HeldRows> held = FirstHeld();
   if (is_coordinator()) {
-    idle_.Tell(worker_.index, num_sent_, num_received_, std::move(held));
+    idle_.Tell(worker_.index, counts_, std::move(held));
     return DecideFlush();
   }
   Frame idle;
   idle.kind = FrameKind::kIdle;
   idle.op = held ? held->op : UINT32_MAX;
   if (held) idle.loops = std::move(held->loops);
-  idle.num_sent = num_sent_;
-  idle.num_received = num_received_;
+  idle.counts = counts_;
   SendControl(spec_->id.coordinator, std::move(idle));
 }
 

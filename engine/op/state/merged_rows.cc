@@ -1,5 +1,6 @@
 #include "engine/op/state/merged_rows.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "core/value_codec.h"
@@ -74,20 +75,94 @@ bool TakesVertices(const Batch& batch) { return batch.rows == 0 || HoldsOnlyVert
 
 }  // namespace
 
+std::optional<bool> DenseSums::Add(VertexRef vertex, int64_t bulk) {
+  if (vertex.partition() >= pages_.size()) pages_.resize(vertex.partition() + 1);
+  auto& pages = pages_[vertex.partition()];
+  const size_t at = vertex.local() / kVertices;
+  if (at >= pages.size()) {
+    bytes_ += static_cast<int64_t>((at + 1 - pages.size()) * sizeof(pages[0]));
+    pages.resize(at + 1);
+  }
+  if (pages[at] == nullptr) {
+    bytes_ += static_cast<int64_t>(sizeof(Page));
+    pages[at] = std::make_unique<Page>();
+  }
+  int64_t& sum = (*pages[at])[vertex.local() % kVertices];
+  const bool fresh = sum == 0;
+  if (__builtin_add_overflow(sum, bulk, &sum)) {
+    sum -= bulk;
+    return std::nullopt;
+  }
+  if (fresh) {
+    order_.push_back(vertex);
+    bytes_ += static_cast<int64_t>(kListedBytes);
+  }
+  return fresh;
+}
+
+int64_t DenseSums::Pop() {
+  const int64_t bulk = std::exchange(*Find(order_[next_++]), 0);
+  // Half of the list is behind: rows that come and go must not make it grow.
+  if (next_ >= kBatchRows && next_ * 2 >= order_.size()) {
+    order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(next_));
+    bytes_ -= static_cast<int64_t>(next_ * kListedBytes);
+    next_ = 0;
+  }
+  return bulk;
+}
+
+DenseChoice::DenseChoice(const OperatorHost& host, size_t capacity) : host_(host) {
+  for (const auto& [label, count] : host.view().schema().vertex_counts) vertices_ += count;
+  // So many that a row takes a fourth of what it does otherwise; or as many as there can be.
+  constexpr uint64_t kVerticesOfRow = 32;
+  enough_ = std::min<uint64_t>(vertices_ / kVerticesOfRow, capacity / 4 * 3);
+}
+
+bool DenseChoice::IsWorth(size_t rows) const {
+  constexpr int64_t kShareOfRoom = 8;
+  return rows >= std::max(enough_, kBatchRows) &&
+         DenseSums::BytesOf(vertices_) <= host_.StateRoom() / kShareOfRoom;
+}
+
+int64_t MergedRows::MakeDense(uint32_t group) {
+  dense_group_ = group;
+  BulkSums<uint64_t> before = std::exchange(vertices_, {});
+  int64_t freed = 0;
+  while (before.size() > 0) {
+    const VertexRef vertex{before.front().key};
+    const int64_t bulk = before.Pop();
+    if (dense_.Add(vertex, bulk) || !vertices_.Add(vertex.bits, group, bulk)) {
+      freed += kVertexBytes;
+    }
+  }
+  return dense_.bytes() - freed;
+}
+
+int64_t MergedRows::AddVertices(const Batch& input, size_t begin, size_t end, uint32_t group,
+                                size_t* num_fresh) {
+  const std::span<const VertexRef> vertices = input.slots[0].vertices();
+  const bool dense = dense_group_ == group;
+  const int64_t before = dense_.bytes();
+  int64_t bytes = 0;
+  for (size_t row = begin; row < end; ++row) {
+    if (dense) {
+      const std::optional<bool> fresh = dense_.Add(vertices[row], input.BulkAt(row));
+      *num_fresh += fresh.value_or(false) ? 1 : 0;
+      if (fresh) continue;
+    }
+    const size_t soon = row + kPrefetched;
+    if (soon < end) vertices_.Prefetch(vertices[soon].bits, group);
+    if (!vertices_.Add(vertices[row].bits, group, input.BulkAt(row))) continue;
+    ++*num_fresh;
+    bytes += kVertexBytes;
+  }
+  return bytes + dense_.bytes() - before;
+}
+
 int64_t MergedRows::Add(const Batch& input, size_t begin, size_t end, uint32_t group,
                         size_t* num_fresh) {
+  if (HoldsOnlyVertices(input)) return AddVertices(input, begin, end, group, num_fresh);
   int64_t bytes = 0;
-  if (HoldsOnlyVertices(input)) {
-    const std::span<const VertexRef> vertices = input.slots[0].vertices();
-    for (size_t row = begin; row < end; ++row) {
-      const size_t soon = row + kPrefetched;
-      if (soon < end) vertices_.Prefetch(vertices[soon].bits, group);
-      if (!vertices_.Add(vertices[row].bits, group, input.BulkAt(row))) continue;
-      ++*num_fresh;
-      bytes += kVertexBytes;
-    }
-    return bytes;
-  }
   for (size_t row = begin; row < end; ++row) {
     std::string key = EncodeRow(input, row);
     const int64_t key_bytes = BytesOf(key);
@@ -101,7 +176,7 @@ int64_t MergedRows::Add(const Batch& input, size_t begin, size_t end, uint32_t g
 StatusOr<int64_t> MergedRows::Take(Batch* output, std::vector<uint32_t>* groups) {
   int64_t bytes = 0;
   output->bulk.resize(output->rows, 1);
-  if (vertices_.size() > 0) {
+  if (vertices_.size() + dense_.size() > 0) {
     if (output->slots.empty()) output->slots.resize(1);
     if (!TakesVertices(*output)) return bytes;
     while (vertices_.size() > 0 && output->rows < kBatchRows) {
@@ -111,6 +186,15 @@ StatusOr<int64_t> MergedRows::Take(Batch* output, std::vector<uint32_t>* groups)
       bytes += kVertexBytes;
       ++output->rows;
     }
+    const int64_t before = dense_.bytes();
+    while (dense_.size() > 0 && output->rows < kBatchRows) {
+      output->slots[0].AppendVertex(dense_.front());
+      groups->push_back(*dense_group_);
+      output->bulk.push_back(dense_.Pop());
+      ++output->rows;
+    }
+    if (dense_.size() == 0) dense_.Clear();
+    bytes += before - dense_.bytes();
     return bytes;
   }
   size_t out_bytes = 0;

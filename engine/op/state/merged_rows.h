@@ -1,8 +1,13 @@
 // MergedRows: distinct rows and the sums of their bulks, the oldest first. Of rows that are a
-// vertex and nothing else only that is kept, of others their encoded form.
+// vertex and nothing else only that is kept, of others their encoded form. Where these are a good
+// part of a graph's vertices each vertex has its sum at its number: a level of a search is then
+// kept whole, however many there are, and a row is two reads.
 #pragma once
 
+#include <array>
 #include <deque>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "core/status.h"
 #include "engine/batch/batch.h"
+#include "engine/op/operator.h"
 
 namespace koios::engine {
 
@@ -58,9 +64,48 @@ class BulkSums {
   absl::flat_hash_map<Place, int64_t> bulks_;
 };
 
+// The same of vertices of one group, by partition and number.
+class DenseSums {
+ public:
+  // Bytes that so many vertices take at most, about.
+  static int64_t BytesOf(uint64_t vertices) {
+    return static_cast<int64_t>(vertices * (sizeof(int64_t) + kListedBytes));
+  }
+
+  // Whether it is new. Nullopt: the sum does not fit a long, and nothing was added.
+  std::optional<bool> Add(VertexRef vertex, int64_t bulk);
+  VertexRef front() const { return order_[next_]; }
+  // Removes it and gives its bulk.
+  int64_t Pop();
+  size_t size() const { return order_.size() - next_; }
+  // Of all that it has allocated; grows with Add, and falls to 0 with Clear.
+  int64_t bytes() const { return bytes_; }
+  void Clear() { *this = {}; }
+
+ private:
+  static constexpr uint64_t kVertices = 256;                     // of a page
+  static constexpr size_t kListedBytes = 2 * sizeof(VertexRef);  // a list may have twice the room
+  using Page = std::array<int64_t, kVertices>;
+
+  int64_t* Find(VertexRef vertex) const {
+    return &(*pages_[vertex.partition()][vertex.local() / kVertices])[vertex.local() % kVertices];
+  }
+
+  std::vector<std::vector<std::unique_ptr<Page>>> pages_;  // a sum of 0: it is not there
+  std::vector<VertexRef> order_;
+  size_t next_ = 0;  // of order_: the oldest
+  int64_t bytes_ = 0;
+};
+
 class MergedRows {
  public:
-  size_t size() const { return vertices_.size() + others_.size(); }
+  size_t size() const { return num_listed() + dense_.size(); }
+  // Of these, those that are not kept by number.
+  size_t num_listed() const { return vertices_.size() + others_.size(); }
+  // From now on vertices of this group are kept by their numbers. REQUIRES: all rows are of it.
+  // Returns the bytes that this takes.
+  int64_t MakeDense(uint32_t group);
+  bool is_dense() const { return dense_group_.has_value(); }
   // Adds rows [begin, end) to a group; `num_fresh` grows by those that are new. Returns the bytes
   // that they take.
   int64_t Add(const Batch& input, size_t begin, size_t end, uint32_t group, size_t* num_fresh);
@@ -69,8 +114,26 @@ class MergedRows {
   StatusOr<int64_t> Take(Batch* output, std::vector<uint32_t>* groups);
 
  private:
+  int64_t AddVertices(const Batch& input, size_t begin, size_t end, uint32_t group,
+                      size_t* num_fresh);
+
   BulkSums<uint64_t> vertices_;
+  DenseSums dense_;
+  std::optional<uint32_t> dense_group_;
   BulkSums<std::string> others_;
+};
+
+// Whether so many rows are worth a word for each vertex of the graph, and there is room for that.
+class DenseChoice {
+ public:
+  // `capacity`: no more are kept otherwise.
+  DenseChoice(const OperatorHost& host, size_t capacity);
+  bool IsWorth(size_t rows) const;
+
+ private:
+  const OperatorHost& host_;
+  uint64_t vertices_ = 0;
+  size_t enough_ = 0;
 };
 
 }  // namespace koios::engine

@@ -108,6 +108,19 @@ std::string ScanText(const plan::Scan& scan) {
   if (scan.has_seek()) {
     text += ", seek " + SeekText({scan.labels().begin(), scan.labels().end()}, scan.seek());
   }
+  if (scan.has_ends()) {
+    text += ", counting " + plan::Direction_Name(scan.ends().direction()) + " " +
+            NamesText(scan.ends().labels());
+  }
+  return text + ")";
+}
+
+std::string ExpandText(const plan::Expand& expand, const plan::Plan& plan) {
+  std::string text = "Expand(" + plan::Direction_Name(expand.direction()) + ", " +
+                     NamesText(expand.labels()) + ", " + plan::Expand::To_Name(expand.to());
+  if (expand.other_than_slot() != 0) {
+    text += ", not to " + SlotText(expand.other_than_slot(), plan);
+  }
   return text + ")";
 }
 
@@ -266,6 +279,8 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
   switch (op.kind_case()) {
     case Operator::kScan:
       return ScanText(op.scan());
+    case Operator::kExpand:
+      return ExpandText(op.expand(), plan);
     case Operator::kEdgeEnd:
       return EdgeEndText(op.edge_end(), plan);
     case Operator::kFetch:

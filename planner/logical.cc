@@ -30,6 +30,10 @@ std::string SourceText(const Source& op) {
   if (!op.labels.empty()) text += ", labels=" + NamesText(op.labels);
   if (op.ids) text += ", ids=" + ConstantsText(*op.ids);
   if (op.seek) text += ", seek " + SeekText(op.labels, *op.seek);
+  if (op.counted) {
+    text += ", counting " + plan::Direction_Name(op.counted->direction) + " " +
+            NamesText(op.counted->labels);
+  }
   return text + ")";
 }
 
@@ -147,7 +151,8 @@ std::string OperationText(const Operation& operation) {
           [](const Inject& op) { return "Inject(" + ConstantsText(op.values) + ")"; },
           [](const Expand& op) {
             return "Expand(" + plan::Direction_Name(op.direction) + ", " + NamesText(op.labels) +
-                   ", " + plan::Expand::To_Name(op.to) + ")";
+                   ", " + plan::Expand::To_Name(op.to) +
+                   (op.other_than.empty() ? "" : ", not to " + op.other_than) + ")";
           },
           [](const EdgeEnd& op) { return "EdgeEnd(" + plan::EdgeEnd::End_Name(op.end) + ")"; },
           [](const Fetch& op) {
@@ -277,6 +282,7 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
     add(group->value);
   }
   if (const Aggregate* aggregate = As<Aggregate>(op)) add(aggregate->value);
+  if (const Expand* expand = As<Expand>(op)) add(expand->other_than);
   if (const Reach* reach = As<Reach>(op)) add(reach->ends.name);
   if (const ShortestPath* path = As<ShortestPath>(op)) {
     add(path->ends.name);

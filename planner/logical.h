@@ -26,22 +26,24 @@ namespace koios::planner {
 
 struct Chain;
 
+struct Expand {
+  plan::Direction direction = plan::OUT;
+  std::vector<std::string> labels;
+  plan::Expand::To to = plan::Expand::NEIGHBOUR;
+  std::string other_than = {};  // DEGREE: of ends that are not the vertex stored there
+};
 struct Source {
   plan::ElementKind element = plan::VERTEX;
   std::vector<std::string> labels;              // empty: all
   std::optional<ValueList> ids;                 // look these up instead of scanning
   std::optional<plan::Seek> seek;               // of an index: a filter that compares is behind
   double sought_rows = 0;                       // about, with `seek`
+  std::optional<Expand> counted;                // longs that add up to these ends of the vertices
   const Schema* schema = nullptr;               // as of the view; null: not known
   const GraphStatistics* statistics = nullptr;  // about; null: not known
 };
 struct Inject {
   ValueList values;
-};
-struct Expand {
-  plan::Direction direction = plan::OUT;
-  std::vector<std::string> labels;
-  plan::Expand::To to = plan::Expand::NEIGHBOUR;
 };
 struct EdgeEnd {
   plan::EdgeEnd::End end = plan::EdgeEnd::OUT_VERTEX;

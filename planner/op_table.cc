@@ -194,13 +194,14 @@ OpTraits RowOf(const Loop&) { return {.takes_bulk = true}; }
 
 OpTraits RowOf(const Reach& op) {
   const bool counts = op.result == plan::Reach::COUNT;
-  return {.every_row = op.result == plan::Reach::FLAG,
+  const bool is_number = op.result == plan::Reach::NUMBER;
+  return {.every_row = op.result == plan::Reach::FLAG || is_number,
           .at_most_one = !counts,
           .fans_out = counts,
           .takes_bulk = true,
           .meeting = counts ? Meeting::kMeets : Meeting::kAsBefore,
           .in_place = true,
-          .new_value = counts,
+          .new_value = counts || is_number,
           .reads_graph = true};
 }
 

@@ -227,8 +227,9 @@ TypeEnv JoinEnvs(const TypeEnv& a, const TypeEnv& b) {
 void Advance(const Op& op, TypeEnv* env) {
   std::visit(Overloaded{
                  [env](const Source& source) {
-                   env->current =
-                       source.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
+                   env->current = source.counted                   ? ValueType::kScalar
+                                  : source.element == plan::VERTEX ? ValueType::kVertex
+                                                                   : ValueType::kEdge;
                  },
                  [env](const Inject& inject) { env->current = InjectedType(inject); },
                  [env](const Expand& expand) {
@@ -270,6 +271,7 @@ void Advance(const Op& op, TypeEnv* env) {
                  [env](const Loop& loop) { AdvanceLoop(loop, env); },
                  [env](const Reach& reach) {
                    if (reach.result == plan::Reach::COUNT) env->current = ValueType::kVertex;
+                   if (reach.result == plan::Reach::NUMBER) env->current = ValueType::kScalar;
                    if (reach.result == plan::Reach::FLAG) {
                      Store(reach.target, ValueType::kScalar, true, env);
                    }

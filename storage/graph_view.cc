@@ -17,7 +17,31 @@ void SplitByKey(const PropertyRows& found, std::span<const KeyId> keys,
   }
 }
 
+// Neighbours that are copied to be visited, at once.
+constexpr size_t kCopiedEnds = 1024;
+
 }  // namespace
+
+Status GraphView::VisitEnds(std::span<const VertexRef> vertices, Direction direction,
+                            std::span<const LabelId> labels, ExpandCursor* cursor, size_t limit,
+                            EndVisitor* visitor) const {
+  while (!cursor->done && limit > 0) {
+    Expansion found;
+    RETURN_IF_ERROR(Expand(vertices, direction, labels, /*want_edges=*/false, cursor,
+                           std::min(limit, kCopiedEnds), &found));
+    const size_t size = found.rows.size();
+    for (size_t begin = 0, end = 0; begin < size; begin = end) {
+      do {
+        ++end;
+      } while (end < size && found.rows[end] == found.rows[begin] &&
+               found.neighbours[end - 1].bits <= found.neighbours[end].bits);
+      visitor->Visit(found.rows[begin], std::span(found.neighbours).subspan(begin, end - begin));
+    }
+    limit -= std::min(limit, size);
+    if (size == 0) break;  // it has passed over many
+  }
+  return OkStatus();
+}
 
 Status GraphView::VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
                                 std::vector<PropertyColumn>* out) const {

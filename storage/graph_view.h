@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "core/status.h"
 #include "core/types.h"
 #include "storage/index/vertex_seek.h"
+#include "storage/snapshot/format.h"
 
 namespace koios::storage {
 
@@ -84,6 +86,17 @@ struct Expansion {
   std::vector<EdgeRef> edges;  // filled when want_edges
 };
 
+// Who looks at neighbours where they stand. Rows ascend from call to call, and the neighbours of
+// one call ascend; a row's may come in several.
+class EndVisitor {
+ public:
+  virtual ~EndVisitor() = default;
+  virtual void Visit(uint32_t row, std::span<const VertexRef> neighbours) = 0;
+  // As narrow references, which order as the wide ones do.
+  virtual void VisitNarrow(uint32_t row, std::span<const uint32_t> neighbours,
+                           const NarrowRefs& refs) = 0;
+};
+
 // The size at which an output that had `size` rows has got `limit` more.
 inline size_t FullSize(size_t size, size_t limit) {
   return size + std::min(limit, std::numeric_limits<size_t>::max() - size);
@@ -145,6 +158,20 @@ class GraphView {
   virtual Status CountEnds(std::span<const VertexRef> vertices, Direction direction,
                            std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
                            std::vector<int64_t>* out) const = 0;
+  // The neighbours of Expand, without copies: what `visitor` has seen counts when the status is OK.
+  // About `limit` of them.
+  virtual Status VisitEnds(std::span<const VertexRef> vertices, Direction direction,
+                           std::span<const LabelId> labels, ExpandCursor* cursor, size_t limit,
+                           EndVisitor* visitor) const;
+  // How many edge ends all vertices of a partition have together; empty `vertex_labels`: those of
+  // all labels. Nothing where only counting tells.
+  virtual std::optional<int64_t> TotalEnds(uint32_t partition,
+                                           std::span<const LabelId> vertex_labels,
+                                           Direction direction,
+                                           std::span<const LabelId> labels) const {
+    (void)partition, (void)vertex_labels, (void)direction, (void)labels;
+    return std::nullopt;
+  }
   // Of all the vertices, whatever it takes.
   Status Degrees(std::span<const VertexRef> vertices, Direction direction,
                  std::span<const LabelId> labels, std::vector<int64_t>* out) const {

@@ -79,7 +79,13 @@ constexpr Row kRows[] = {
     {.kind = Operator::kPartitions},
     {.kind = Operator::kScan, .ordinals = true, .slots = NeedsCurrent},
     {.kind = Operator::kLookup, .ordinals = true, .slots = NeedsCurrent},
-    {.kind = Operator::kExpand, .ordinals = true, .slots = NeedsCurrent},
+    {.kind = Operator::kExpand,
+     .ordinals = true,
+     .slots =
+         [](const Operator& op, SlotUse* use) {
+           use->needed.push_back(0);
+           if (op.expand().other_than_slot() != 0) Read(op.expand().other_than_slot(), use);
+         }},
     {.kind = Operator::kEdgeEnd,
      .ordinals = true,
      .slots =
@@ -134,7 +140,8 @@ constexpr Row kRows[] = {
          [](const Operator& op, SlotUse* use) {
            Read(op.group().key_slot(), use);
            Read(op.group().value_slot(), use);
-           if (op.group().rows()) use->kept = op.group().key_slot();
+           const bool keeps = op.group().rows() || op.group().stage() == PARTIAL;
+           if (keeps) use->kept = op.group().key_slot();
          }},
     {.kind = Operator::kSplit,
      .ordinals = true,

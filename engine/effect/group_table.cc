@@ -6,56 +6,134 @@
 
 namespace koios::engine {
 
-Status GroupTable::Add(const Batch& input, size_t row, uint32_t key_slot, uint32_t value_slot,
-                       ChargeAhead* charge) {
-  if (!input.Has(key_slot) || input.slots[key_slot].IsAbsent(row)) return OkStatus();
-  std::optional<Value> value;
-  if (kind_ != plan::Group::COUNT && input.Has(value_slot) &&
-      !input.slots[value_slot].IsAbsent(row)) {
-    value = input.slots[value_slot].Get(row);
+template <typename Index, typename Key, typename AsValue>
+StatusOr<size_t> GroupTable::EntryOf(Index* index, const Key& key, const AsValue& as_value,
+                                     ChargeAhead* charge) {
+  const auto found = index->find(key);
+  if (found != index->end()) return found->second;
+  Value value = as_value();
+  // In a list, in a map.
+  RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
+  RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(sizeof(Entry) + sizeof(counts_[0]) +
+                                                    2 * value.ByteSize() + kIndexBytes)));
+  index->emplace(key, entries_.size());
+  counts_.push_back(0);
+  entries_.emplace_back().key = std::move(value);
+  return entries_.size() - 1;
+}
+
+StatusOr<size_t> GroupTable::EntryOf(const Value& key, ChargeAhead* charge) {
+  const auto as_value = [&key] { return key; };
+  switch (key.kind()) {
+    case ValueKind::kInt:
+      return EntryOf(&ints_, static_cast<int32_t>(key.AsInteger()), as_value, charge);
+    case ValueKind::kLong:
+      return EntryOf(&longs_, key.AsInteger(), as_value, charge);
+    case ValueKind::kString:
+      return EntryOf(&strings_, std::string_view(key.AsString()), as_value, charge);
+    case ValueKind::kVertex:
+      return EntryOf(&vertices_, key.AsVertex().bits, as_value, charge);
+    default:
+      return EntryOf(&others_, key, as_value, charge);
   }
-  return Add(input.slots[key_slot].Get(row), value, input.BulkAt(row), charge);
+}
+
+Status GroupTable::CountUp(size_t entry, int64_t bulk) {
+  if (__builtin_add_overflow(counts_[entry], bulk, &counts_[entry])) {
+    return InvalidArgument("There is more to count than a long can hold.");
+  }
+  return OkStatus();
 }
 
 Status GroupTable::Add(const Value& key, const std::optional<Value>& value, int64_t bulk,
                        ChargeAhead* charge) {
-  // In a list, in a map.
-  RETURN_IF_ERROR(CheckDepth(std::max(key.depth() + 1, value ? value->depth() + 2 : 0)));
-  auto found = index_.find(key);
-  if (found == index_.end()) {
-    RETURN_IF_ERROR(
-        charge->Take(static_cast<int64_t>(sizeof(Entry) + 2 * key.ByteSize() + kIndexBytes)));
-    found = index_.try_emplace(key, entries_.size()).first;
-    entries_.emplace_back();
-    entries_.back().key = key;
+  ASSIGN_OR_RETURN(const size_t entry, EntryOf(key, charge));
+  RETURN_IF_ERROR(CountUp(entry, bulk));
+  return value.has_value() ? AddValue(entry, *value, bulk, charge) : OkStatus();
+}
+
+// entries(row): of the row's key.
+template <typename Entries>
+Status GroupTable::AddEach(const Batch& input, size_t begin, size_t end, uint32_t value_slot,
+                           const Entries& entries, ChargeAhead* charge) {
+  const bool has_values = kind_ != plan::Group::COUNT && input.Has(value_slot);
+  for (size_t row = begin; row < end; ++row) {
+    ASSIGN_OR_RETURN(const size_t entry, entries(row));
+    const int64_t bulk = input.BulkAt(row);
+    RETURN_IF_ERROR(CountUp(entry, bulk));
+    if (!has_values || input.slots[value_slot].IsAbsent(row)) continue;
+    RETURN_IF_ERROR(AddValue(entry, input.slots[value_slot].Get(row), bulk, charge));
   }
-  Entry& entry = entries_[found->second];
-  if (__builtin_add_overflow(entry.count, bulk, &entry.count)) {
-    return InvalidArgument("There is more to count than a long can hold.");
+  return OkStatus();
+}
+
+Status GroupTable::AddRows(const Batch& input, size_t begin, size_t end, uint32_t key_slot,
+                           uint32_t value_slot, ChargeAhead* charge) {
+  if (!input.Has(key_slot)) return OkStatus();
+  const Column& keys = input.slots[key_slot];
+  if (keys.has_absent()) {
+    for (size_t row = begin; row < end; ++row) {
+      if (keys.IsAbsent(row)) continue;
+      const auto entry = [&](size_t) { return EntryOf(keys.Get(row), charge); };
+      RETURN_IF_ERROR(AddEach(input, row, row + 1, value_slot, entry, charge));
+    }
+    return OkStatus();
   }
-  if (!value.has_value()) return OkStatus();
+  const auto add = [&](auto* index, const auto& word, const auto& value) {
+    return AddEach(
+        input, begin, end, value_slot,
+        [&](size_t row) {
+          return EntryOf(
+              index, word(row), [&] { return value(row); }, charge);
+        },
+        charge);
+  };
+  const auto value = [&](size_t row) { return keys.Get(row); };
+  switch (keys.kind()) {
+    case Column::Kind::kInt:
+      return add(
+          &ints_, [ints = keys.ints()](size_t row) { return ints[row]; }, value);
+    case Column::Kind::kLong:
+      return add(
+          &longs_, [longs = keys.longs()](size_t row) { return longs[row]; }, value);
+    case Column::Kind::kString:
+      return add(
+          &strings_, [&](size_t row) { return keys.StringAt(row); }, value);
+    case Column::Kind::kVertex:
+      return add(
+          &vertices_, [all = keys.vertices()](size_t row) { return all[row].bits; }, value);
+    default:
+      return AddEach(
+          input, begin, end, value_slot, [&](size_t row) { return EntryOf(keys.Get(row), charge); },
+          charge);
+  }
+}
+
+Status GroupTable::AddValue(size_t number, const Value& value, int64_t bulk, ChargeAhead* charge) {
+  RETURN_IF_ERROR(CheckDepth(value.depth() + 2));  // in a list, in a map
+  Entry& entry = entries_[number];
   switch (kind_) {
     case plan::Group::COUNT:
       return OkStatus();
     case plan::Group::LIST:
       RETURN_IF_ERROR(
-          charge->Take(BytesOfMany(bulk, sizeof(Value)) + static_cast<int64_t>(value->ByteSize())));
-      entry.list.insert(entry.list.end(), static_cast<size_t>(bulk), *value);
+          charge->Take(BytesOfMany(bulk, sizeof(Value)) + static_cast<int64_t>(value.ByteSize())));
+      entry.list.insert(entry.list.end(), static_cast<size_t>(bulk), value);
       listed_ += bulk;
       return OkStatus();
     case plan::Group::LAST:
-      RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value->ByteSize())));
+      RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize())));
       if (entry.any) charge->Return(static_cast<int64_t>(entry.one.ByteSize()));
-      entry.one = *value;
+      entry.one = value;
       entry.any = true;
       return OkStatus();
     case plan::Group::SUM:
     case plan::Group::MEAN:
       entry.any = true;
-      return value->is_null() ? OkStatus() : entry.sum.Add(*value, bulk);
+      return value.is_null() ? OkStatus() : entry.sum.Add(value, bulk);
     case plan::Group::MIN:
     case plan::Group::MAX:
-      return Extreme(*value, &entry);
+      return Extreme(value, &entry);
     default:
       return Internal("The plan has an unknown group.");
   }
@@ -72,7 +150,7 @@ StatusOr<std::optional<Value>> GroupTable::ValueAt(size_t i) const {
   const Entry& entry = entries_[i];
   switch (kind_) {
     case plan::Group::COUNT:
-      return std::optional<Value>(Value::Long(entry.count));
+      return std::optional<Value>(Value::Long(counts_[i]));
     case plan::Group::LIST:
       return Value::List(entry.list);
     case plan::Group::SUM:

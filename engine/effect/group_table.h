@@ -3,7 +3,10 @@
 // caller's account before it grows.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -20,14 +23,16 @@ class GroupTable {
  public:
   explicit GroupTable(plan::Group::Value kind) : kind_(kind) {}
 
-  // A row without its key is not gathered; one without its value makes the group all the same.
-  Status Add(const Batch& input, size_t row, uint32_t key_slot, uint32_t value_slot,
-             ChargeAhead* charge);
+  // Rows [begin, end). A row without its key is not gathered; one without its value makes the group
+  // all the same.
+  Status AddRows(const Batch& input, size_t begin, size_t end, uint32_t key_slot,
+                 uint32_t value_slot, ChargeAhead* charge);
   Status Add(const Value& key, const std::optional<Value>& value, int64_t bulk,
              ChargeAhead* charge);
 
   size_t size() const { return entries_.size(); }
   const Value& KeyAt(size_t i) const { return entries_[i].key; }
+  int64_t CountAt(size_t i) const { return counts_[i]; }
   // nullopt: a group whose value gives nothing has no entry.
   StatusOr<std::optional<Value>> ValueAt(size_t i) const;
   StatusOr<Value> Map() const;
@@ -44,7 +49,6 @@ class GroupTable {
   struct Entry {
     Value key;
     bool any = false;
-    int64_t count = 0;
     Value one;       // FIRST, MIN, MAX
     NumberSum sum;   // SUM, MEAN
     ValueList list;  // LIST
@@ -52,14 +56,36 @@ class GroupTable {
 
   static constexpr size_t kIndexBytes = 64;  // of one key
 
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+
+  // The number of the entry of a key, which is made when there is none. A key comes as what its
+  // index has, `as_value` makes a Value of it.
+  template <typename Index, typename Key, typename AsValue>
+  StatusOr<size_t> EntryOf(Index* index, const Key& key, const AsValue& as_value,
+                           ChargeAhead* charge);
+  StatusOr<size_t> EntryOf(const Value& key, ChargeAhead* charge);
+  template <typename Entries>
+  Status AddEach(const Batch& input, size_t begin, size_t end, uint32_t value_slot,
+                 const Entries& entries, ChargeAhead* charge);
+  Status CountUp(size_t entry, int64_t bulk);
+  Status AddValue(size_t entry, const Value& value, int64_t bulk, ChargeAhead* charge);
   template <typename ValueOf>
   StatusOr<Value> MapOf(const ValueOf& value_of) const;
   Status Extreme(const Value& value, Entry* entry) const;
 
   plan::Group::Value kind_;
   std::vector<Entry> entries_;
-  int64_t listed_ = 0;  // members of all lists
-  absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent> index_;
+  std::vector<int64_t> counts_;  // rows with their bulks, by entry
+  int64_t listed_ = 0;           // members of all lists
+  // By kind of key, as keys of different kinds are different.
+  absl::flat_hash_map<int32_t, size_t> ints_;
+  absl::flat_hash_map<int64_t, size_t> longs_;
+  absl::flat_hash_map<std::string, size_t, TextHash, std::equal_to<>> strings_;
+  absl::flat_hash_map<uint64_t, size_t> vertices_;
+  absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent> others_;
 };
 
 }  // namespace koios::engine

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <queue>
+#include <span>
 #include <utility>
 
 #include "core/value_compare.h"
@@ -202,6 +203,60 @@ class OrderOp : public CollectOp {
   const int64_t limit_;
 };
 
+// A worker's share of a top-k: of numbers by which rows are ordered first, those that are worse
+// than so many that came before are no use to anybody. All other rows pass.
+class TopFilterOp : public StreamOperator {
+ public:
+  explicit TopFilterOp(const plan::Order& op)
+      : slot_(op.keys(0).slot()),
+        descending_(op.keys(0).direction() == plan::SortKey::DESC),
+        limit_(static_cast<size_t>(op.limit())) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    *done = true;
+    const Column* keys = input.Has(slot_) ? &input.slots[slot_] : nullptr;
+    if (keys != nullptr && !keys->has_absent() && keys->kind() == kind_) {
+      Pass(*keys, output);
+    } else if (keys != nullptr && kind_ == Column::Kind::kEmpty && !keys->has_absent() &&
+               (keys->kind() == Column::Kind::kInt || keys->kind() == Column::Kind::kLong)) {
+      kind_ = keys->kind();
+      Pass(*keys, output);
+    } else {
+      output->identity = true;
+    }
+    return OkStatus();
+  }
+  bool keeps_cursor() const override { return false; }
+
+ private:
+  void Pass(const Column& keys, OpOutput* output) {
+    if (kind_ == Column::Kind::kInt) {
+      PassNumbers(keys.ints(), output);
+    } else {
+      PassNumbers(keys.longs(), output);
+    }
+    output->identity = output->origin.size() == keys.size();
+  }
+  template <typename Number>
+  void PassNumbers(std::span<const Number> keys, OpOutput* output) {
+    for (uint32_t row = 0; row < keys.size(); ++row) {
+      // Descending order is the ascending one of the complements, which has no overflow.
+      const int64_t key = descending_ ? ~int64_t{keys[row]} : int64_t{keys[row]};
+      const bool full = best_.size() == limit_;
+      if (full && key > best_.top()) continue;
+      if (full) best_.pop();
+      best_.push(key);
+      output->origin.push_back(row);
+    }
+  }
+
+  const uint32_t slot_;
+  const bool descending_;
+  const size_t limit_;
+  Column::Kind kind_ = Column::Kind::kEmpty;  // of the keys that are compared
+  std::priority_queue<int64_t> best_;         // the worst of them on top
+};
+
 class TailOp : public CollectOp {
  public:
   TailOp(int64_t count, OperatorHost* host)
@@ -342,6 +397,12 @@ OperatorBundle Bundle(Args&&... args) {
 StatusOr<OperatorBundle> MakeOrder(const plan::Order& op, uint32_t num_slots, OperatorHost* host) {
   for (const plan::SortKey& key : op.keys()) {
     if (key.slot() >= num_slots) return Internal("The plan sorts by a slot that does not exist.");
+  }
+  if (op.stage() == plan::PARTIAL) {
+    if (op.keys_size() == 0 || op.limit() <= 0) return Internal("The plan keeps the first of all.");
+    OperatorBundle bundle;
+    bundle.stream = std::make_unique<TopFilterOp>(op);
+    return bundle;
   }
   return Bundle<OrderOp>(op, host);
 }

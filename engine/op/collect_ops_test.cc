@@ -42,6 +42,60 @@ TEST(OrderTest, LongKeysAreComparedFewAtATime) {
   EXPECT_EQ(host.charged, 0);
 }
 
+// A worker's share of a top-k lets all rows pass that may be among the first, in their order, and
+// of many hardly any other.
+TEST(OrderTest, AShareOfATopKDropsWhatIsWorse) {
+  const std::vector<std::function<Value(int64_t)>> kinds = {
+      [](int64_t i) { return Value::Long(i); },
+      [](int64_t i) { return Value::Int(static_cast<int32_t>(i)); },
+      [](int64_t i) { return i % 64 == 0 ? Value::Null() : Value::Long(i); },
+      [](int64_t i) {
+        return Value::Long(i % 3 == 0 ? std::numeric_limits<int64_t>::min()
+                                      : std::numeric_limits<int64_t>::max());
+      },
+  };
+  for (size_t kind = 0; kind < kinds.size(); ++kind) {
+    for (const bool descending : {false, true}) {
+      TestHost host;
+      plan::Order op;
+      op.set_stage(plan::PARTIAL);
+      op.set_limit(7);
+      op.add_keys()->set_slot(1);
+      if (descending) op.mutable_keys(0)->set_direction(plan::SortKey::DESC);
+      const StatusOr<OperatorBundle> bundle = MakeOrder(op, 2, &host);
+      ASSERT_TRUE(bundle.ok()) << bundle.status();
+      Rng rng(kind + 1);
+      std::vector<Value> all, passed;
+      for (int batch = 0; batch < 40; ++batch) {
+        std::vector<Value> keys;
+        for (int i = 0; i < 500; ++i) {
+          keys.push_back(kinds[kind](static_cast<int64_t>(rng.Uniform(2000)) - 1000));
+        }
+        all.insert(all.end(), keys.begin(), keys.end());
+        const Batch input = Rows(keys, keys);
+        OpOutput output;
+        bool done = false;
+        ASSERT_TRUE(bundle->stream->Process(input, &output, &done).ok());
+        ASSERT_TRUE(done);
+        EXPECT_TRUE(std::is_sorted(output.origin.begin(), output.origin.end()));
+        for (size_t i = 0; i < output.rows(input); ++i) {
+          passed.push_back(keys[output.identity ? i : output.origin[i]]);
+        }
+      }
+      const auto less = [descending](const Value& a, const Value& b) {
+        return TotalOrder(descending ? b : a, descending ? a : b) == std::strong_ordering::less;
+      };
+      std::stable_sort(all.begin(), all.end(), less);
+      std::stable_sort(passed.begin(), passed.end(), less);
+      ASSERT_GE(passed.size(), 7u);
+      for (size_t i = 0; i < 7; ++i) EXPECT_TRUE(Equivalent(passed[i], all[i])) << kind;
+      if (kind < 2) {
+        EXPECT_LT(passed.size(), 300u);
+      }
+    }
+  }
+}
+
 // Once a top-k has its rows, one that is worse by its first key is not kept for a moment.
 TEST(OrderTest, TopKKeepsNothingOfWorseRows) {
   const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -6,6 +6,7 @@
 
 #include "engine/expr/element_functions.h"
 #include "engine/op/source_ops.h"
+#include "engine/op/walk/count_others_op.h"
 
 namespace koios::engine {
 namespace {
@@ -376,6 +377,7 @@ class FetchOp : public StreamOperator {
 }  // namespace
 
 OperatorBundle MakeExpand(const plan::Expand& op, OperatorHost* host) {
+  if (op.other_than_slot() != 0) return MakeCountOthers(op, host);
   OperatorBundle bundle;
   bundle.stream = std::make_unique<ExpandOp>(op, host);
   return bundle;

@@ -1,8 +1,12 @@
 #include "engine/op/group_op.h"
 
-#include "engine/effect/group_table.h"
+#include <optional>
+#include <utility>
+
 #include "engine/account/charge_ahead.h"
+#include "engine/effect/group_table.h"
 #include "engine/op/state/state_table.h"
+#include "engine/scope/weight.h"
 
 namespace koios::engine {
 namespace {
@@ -16,9 +20,9 @@ class GroupOp : public BarrierOperator {
     for (const Run& run : input.runs) {
       State& state = *states_.FindOrMake(run, op_.value()).first;
       ChargeAhead charge(host_, &state.bytes);
-      for (const size_t end = row + run.count; row < end; ++row) {
-        RETURN_IF_ERROR(state.table.Add(input, row, op_.key_slot(), op_.value_slot(), &charge));
-      }
+      RETURN_IF_ERROR(state.table.AddRows(input, row, row + run.count, op_.key_slot(),
+                                          op_.value_slot(), &charge));
+      row += run.count;
     }
     return OkStatus();
   }
@@ -79,6 +83,115 @@ class GroupOp : public BarrierOperator {
   StateTable<State> states_;
 };
 
+// A worker's share of keys that are counted, of the root instance: a row for each key, in the order
+// in which they came. Where hardly any key comes twice the rows go on as they are.
+class GroupPartialOp : public PartialOperator {
+ public:
+  GroupPartialOp(uint32_t key_slot, OperatorHost* host) : key_slot_(key_slot), host_(host) {}
+
+  Status Absorb(const Batch& input, std::vector<Run>* returned) override {
+    for (const Run& run : input.runs) {
+      if (run.instance.serial != 0 || !run.loops.empty()) {
+        return Internal("The plan groups shares inside a scope.");
+      }
+    }
+    if (passes_) {
+      passing_.slots.resize(key_slot_ + 1);
+      if (input.Has(key_slot_)) passing_.slots[key_slot_] = input.slots[key_slot_];
+      passing_.bulk = input.bulk;
+      passing_.rows = input.Has(key_slot_) ? input.rows : 0;
+    } else {
+      ChargeAhead charge(host_, &taking_.bytes);
+      RETURN_IF_ERROR(taking_.table.AddRows(input, 0, input.rows, key_slot_, 0, &charge));
+      taking_.rows += input.rows;
+    }
+    for (const Run& run : input.runs) {
+      if (run_.has_value() || !HoldsAny()) {
+        returned->push_back(run);
+      } else {
+        run_ = run;
+        pool_ = WeightPool(run.k);
+      }
+    }
+    is_full_ = giving_.has_value() || passing_.rows > 0 || taking_.table.size() > kMostKeys;
+    return OkStatus();
+  }
+
+  bool IsFull(const Loops&) const override { return is_full_; }
+
+  const Loops* First(const std::function<bool(const Loops&)>& may) override {
+    return run_.has_value() && may(run_->loops) ? &run_->loops : nullptr;
+  }
+
+  Status Flush(const Loops&, Batch* output, std::vector<Run>* returned) override {
+    is_full_ = false;
+    if (!run_.has_value()) return OkStatus();
+    if (passing_.rows > 0) {
+      *output = std::exchange(passing_, Batch());
+    } else {
+      RETURN_IF_ERROR(Give(output));
+    }
+    Run run = *run_;
+    run.count = static_cast<uint32_t>(output->rows);
+    const bool last = !HoldsAny();
+    run.k = last ? pool_.k() : pool_.Take();
+    output->runs.push_back(run);
+    if (!last) return OkStatus();
+    for (uint32_t i = 1; i < pool_.left(); ++i) returned->push_back(run);
+    run_.reset();
+    return OkStatus();
+  }
+
+ private:
+  // A table that fits the processor's cache; each batch that comes while one is given lets go as
+  // many keys as it may bring.
+  static constexpr size_t kMostKeys = 16 * 1024;
+  static constexpr size_t kRowsOfAKey = 2;
+
+  struct Share {
+    GroupTable table{plan::Group::COUNT};
+    int64_t bytes = 0;  // charged
+    size_t rows = 0;
+    size_t next = 0;  // key to give next
+  };
+
+  bool HoldsAny() const {
+    return taking_.table.size() > 0 || giving_.has_value() || passing_.rows > 0;
+  }
+
+  Status Give(Batch* output) {
+    if (!giving_.has_value()) {
+      passes_ = taking_.rows < kRowsOfAKey * taking_.table.size();
+      giving_ = std::exchange(taking_, Share());
+    }
+    Share& share = *giving_;
+    output->slots.resize(key_slot_ + 1);
+    size_t bytes = 0;
+    for (; share.next < share.table.size() && output->rows < kBatchRows && bytes < kBatchBytes;
+         ++share.next) {
+      const Value& key = share.table.KeyAt(share.next);
+      bytes += key.ByteSize();
+      output->slots[key_slot_].Append(key);
+      output->bulk.push_back(share.table.CountAt(share.next));
+      ++output->rows;
+    }
+    if (share.next < share.table.size()) return OkStatus();
+    const int64_t charged = share.bytes;
+    giving_.reset();
+    return host_->ChargeState(-charged);
+  }
+
+  const uint32_t key_slot_;
+  OperatorHost* const host_;
+  Share taking_;
+  std::optional<Share> giving_;
+  bool passes_ = false;
+  Batch passing_;
+  bool is_full_ = false;
+  std::optional<Run> run_;  // whose weight is kept; its count says nothing
+  WeightPool pool_;
+};
+
 }  // namespace
 
 Status CheckGroup(const plan::Group& op, uint32_t num_slots) {
@@ -94,6 +207,11 @@ Status CheckGroup(const plan::Group& op, uint32_t num_slots) {
 StatusOr<OperatorBundle> MakeGroup(const plan::Group& op, uint32_t num_slots, OperatorHost* host) {
   RETURN_IF_ERROR(CheckGroup(op, num_slots));
   OperatorBundle bundle;
+  if (op.stage() == plan::PARTIAL) {
+    if (op.value() != plan::Group::COUNT) return Internal("Only counts have a partial stage.");
+    bundle.partial = std::make_unique<GroupPartialOp>(op.key_slot(), host);
+    return bundle;
+  }
   bundle.barrier = std::make_unique<GroupOp>(op, host);
   return bundle;
 }

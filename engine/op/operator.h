@@ -63,6 +63,10 @@ struct OpOutput {
   bool has_bulk = false;  // `bulk` replaces the input's bulk
   std::vector<int64_t> bulk;
 
+  // Edge ends that were looked at and of which no rows were made: as many rows, when it is asked
+  // whether the query has much to do.
+  size_t looked_at = 0;
+
   size_t rows(const Batch& input) const { return identity ? input.rows : origin.size(); }
 };
 

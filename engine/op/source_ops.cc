@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "core/value_codec.h"
+#include "engine/expr/element_functions.h"
 
 namespace koios::engine {
 namespace {
@@ -154,6 +156,88 @@ class ScanOp : public StreamOperator {
   storage::ExpandCursor edge_cursor_;
 };
 
+// Edge ends of whole partitions. What the graph does not know it counts, some vertices after the
+// other; the longs that come out add up to all.
+class CountScanOp : public StreamOperator {
+ public:
+  CountScanOp(const plan::Scan& op, OperatorHost* host)
+      : host_(host),
+        direction_(static_cast<Direction>(op.ends().direction())),
+        labels_(FindLabels(host, op.labels(), &none_)),
+        edge_labels_(FindLabels(host, op.ends().labels(), &no_edges_)) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    output->slot = 0;
+    std::vector<int64_t> counts;
+    if (none_ || no_edges_) row_ = input.rows;
+    if (row_ < input.rows && input.slots[0].kind() != Column::Kind::kInt) {
+      return Internal("Scan needs partitions.");
+    }
+    bool counted = false;
+    while (row_ < input.rows && counts.size() < output->limit && !counted) {
+      ASSIGN_OR_RETURN(counted, Count(static_cast<uint32_t>(input.slots[0].ints()[row_]), &counts));
+      output->origin.resize(counts.size(), static_cast<uint32_t>(row_));
+      if (scanned_.done && vertices_.empty()) SkipTo(row_ + 1, nullptr);
+    }
+    *done = row_ >= input.rows;
+    if (*done) row_ = 0;
+    output->column = Column::Of(std::move(counts));
+    return OkStatus();
+  }
+
+  bool SkipTo(size_t row, StreamCursor*) override {
+    if (row <= row_) return true;
+    row_ = row;
+    begun_ = false;
+    scanned_ = {};
+    degrees_ = {};
+    vertices_.clear();
+    return true;
+  }
+
+ private:
+  // A share of the partition. False: that was no work.
+  StatusOr<bool> Count(uint32_t partition, std::vector<int64_t>* counts) {
+    const storage::GraphView& view = host_->view();
+    if (partition >= view.num_partitions()) return DataLoss("There is no such partition.");
+    if (vertices_.empty()) {
+      if (!std::exchange(begun_, true)) {
+        const std::optional<int64_t> total =
+            view.TotalEnds(partition, labels_, direction_, edge_labels_);
+        if (total.has_value()) {
+          counts->push_back(*total);
+          scanned_.done = true;
+          return false;
+        }
+      }
+      RETURN_IF_ERROR(view.ScanVertices(partition, labels_, &scanned_, kBatchRows, &vertices_));
+    }
+    std::vector<int64_t> degrees;
+    RETURN_IF_ERROR(
+        view.CountEnds(vertices_, direction_, edge_labels_, &degrees_, kCountedEnds, &degrees));
+    int64_t sum = 0;
+    for (const int64_t degree : degrees) sum += degree;
+    counts->push_back(sum);
+    if (degrees_.done) {
+      degrees_ = {};
+      vertices_.clear();
+    }
+    return true;
+  }
+
+  OperatorHost* const host_;
+  const Direction direction_;
+  bool none_ = false;
+  bool no_edges_ = false;
+  const std::vector<LabelId> labels_;
+  const std::vector<LabelId> edge_labels_;
+  size_t row_ = 0;
+  bool begun_ = false;               // with the partition
+  storage::ScanCursor scanned_;      // of it
+  std::vector<VertexRef> vertices_;  // whose ends are being counted
+  storage::DegreeCursor degrees_;
+};
+
 // Ids to elements. Current may also be an element already: a detached one (a parameter) is looked
 // up by its id, a reference stays.
 class LookupOp : public StreamOperator {
@@ -257,6 +341,7 @@ StatusOr<std::vector<storage::SoughtKey>> DecodeSought(const plan::Seek& seek) {
 }
 
 StatusOr<OperatorBundle> MakeScan(const plan::Scan& op, OperatorHost* host) {
+  if (op.has_ends()) return Stream(std::make_unique<CountScanOp>(op, host));
   ASSIGN_OR_RETURN(const std::vector<storage::SoughtKey> sought, DecodeSought(op.seek()));
   return Stream(std::make_unique<ScanOp>(op, sought, host));
 }

@@ -78,6 +78,8 @@ void QueryRun::GiveWeights(Input* input, const OpOutput& output, bool last, Batc
     size_t until = next;
     if (output.identity) {
       until = end;
+    } else if (input->run + 1 == input->batch.runs.size()) {
+      until = rows;
     } else {
       while (until < rows && output.origin[until] < end) ++until;
     }
@@ -163,7 +165,7 @@ Status QueryRun::RunStream(Node* node) {
   RETURN_IF_ERROR(code->Process(input.batch, &output, &done));
   if (!done) node->lane->cursor = std::move(output.cursor);
   const size_t rows = output.rows(input.batch);
-  rows_seen_ += rows;
+  rows_seen_ += rows + output.looked_at;
   if (rows_seen_ >= worker_.spread_after_rows) spread_ = true;
   Batch weights;
   GiveWeights(&input, output, done, &weights);

@@ -28,7 +28,11 @@ class Passing {
   Passing(const Estimates& estimates, std::span<const Passed> children, Stream* stream)
       : estimates_(estimates), children_(children), stream_(*stream) {}
 
-  double operator()(const Source& op) { return Begin(op, {}); }
+  double operator()(const Source& op) {
+    const double work = Begin(op, {});
+    if (op.counted) Become(Stream::Kind::kOther, stream_.rows);
+    return work;
+  }
   double operator()(const Inject& op) {
     const double before = stream_.rows;
     Become(Stream::Kind::kOther, before + static_cast<double>(op.values.size()));
@@ -185,6 +189,8 @@ class Passing {
     if (op.result == plan::Reach::COUNT) {
       stream_ = std::move(there);
       stream_.Scale(before);
+    } else if (op.result == plan::Reach::NUMBER) {
+      Become(Stream::Kind::kOther, before);
     } else if (op.result != plan::Reach::FLAG) {
       stream_.Scale(op.result == plan::Reach::STOP ? 1 - share : share);
     }

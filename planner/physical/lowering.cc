@@ -16,6 +16,9 @@ constexpr char kOrdinalName[] = "~ordinal";
 // Distinct rows that a worker holds back to merge others into: some megabytes.
 constexpr uint32_t kMergedRows = 64 * 1024;
 
+// So many of the first rows a worker knows to be better than others.
+constexpr int64_t kFewFirst = 1024;
+
 // Every width of integer is the same id.
 Value NormalId(const Value& id) {
   const bool integer = id.kind() >= ValueKind::kByte && id.kind() <= ValueKind::kLong;
@@ -244,6 +247,11 @@ void Lowering::Lower(const Source& op) {
     CopyNames(op.labels, scan->mutable_labels());
     if (op.seek) *scan->mutable_seek() = *op.seek;
     flow_.here = {0};
+    if (op.counted) {
+      scan->mutable_ends()->set_direction(op.counted->direction);
+      CopyNames(op.counted->labels, scan->mutable_ends()->mutable_labels());
+      flow_.here.clear();
+    }
     return;
   }
   plan::Inject* inject = Add()->mutable_inject();
@@ -271,6 +279,7 @@ void Lowering::Lower(const Expand& op) {
   expand->set_direction(op.direction);
   expand->set_to(op.to);
   CopyNames(op.labels, expand->mutable_labels());
+  expand->set_other_than_slot(SlotOf(op.other_than));
   // An outgoing edge lives with its out vertex, where the row stands.
   const bool stays = op.to == plan::Expand::ARRIVALS ||
                      (op.to == plan::Expand::INCIDENT && op.direction == plan::OUT);
@@ -345,18 +354,26 @@ void Lowering::Lower(const Sample& op) {
 }
 
 void Lowering::Lower(const Order& op) {
+  const auto set_keys = [&](plan::Order* order) {
+    for (const OrderKey& key : op.keys) {
+      plan::SortKey* sort_key = order->add_keys();
+      sort_key->set_slot(SlotOf(key.name));
+      sort_key->set_direction(key.direction);
+    }
+    order->set_limit(op.limit);
+  };
+  if (op.limit > 0 && op.limit <= kFewFirst && !op.keys.empty() && !Shuffles(op) &&
+      !flow_.at_home && !flow_.in_place && flow_.scope == 0 && flow_.loop == 0) {
+    plan::Order* partial = Add()->mutable_order();
+    set_keys(partial);
+    partial->set_stage(plan::PARTIAL);
+  }
   ToHome();
   plan::Operator* added = Add();
   added->set_ordinal_slot(SlotOf(kOrdinalName));
   flow_.ordered = true;
   flow_.mixed = false;
-  plan::Order* order = added->mutable_order();
-  for (const OrderKey& key : op.keys) {
-    plan::SortKey* sort_key = order->add_keys();
-    sort_key->set_slot(SlotOf(key.name));
-    sort_key->set_direction(key.direction);
-  }
-  order->set_limit(op.limit);
+  set_keys(added->mutable_order());
 }
 
 void Lowering::Lower(const Barrier&) {
@@ -407,8 +424,16 @@ void Lowering::Lower(const Reduce& op) {
 }
 
 void Lowering::Lower(const Group& op) {
-  ToHomeInOrder();
   const bool effect = !op.side_effect.empty();
+  // Of keys that are counted a worker's share is put together before it goes home.
+  if (op.kind == plan::Group::COUNT && !effect && !flow_.at_home && !flow_.ordered &&
+      !flow_.in_place && flow_.scope == 0 && flow_.loop == 0) {
+    plan::Group* partial = Add()->mutable_group();
+    partial->set_key_slot(SlotOf(op.key));
+    partial->set_value(op.kind);
+    partial->set_stage(plan::PARTIAL);
+  }
+  ToHomeInOrder();
   flow_.ordered = flow_.ordered && effect;
   plan::Group* group = Add()->mutable_group();
   group->set_key_slot(SlotOf(op.key));

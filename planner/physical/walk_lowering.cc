@@ -33,7 +33,7 @@ void Lowering::Lower(const Reach& op) {
   for (const Hop& hop : op.hops) EncodeHop(hop, reach->add_hops());
   EncodeEnds(op.ends, reach->mutable_ends());
   reach->set_result(op.result);
-  if (op.result == plan::Reach::COUNT) flow_.here.erase(0);
+  if (op.result == plan::Reach::COUNT || op.result == plan::Reach::NUMBER) flow_.here.erase(0);
   if (op.result != plan::Reach::FLAG) return;
   reach->set_flag_slot(SlotOf(op.target));
   flow_.here.erase(SlotOf(op.target));

@@ -37,6 +37,7 @@ const std::vector<Rule>& Rules() {
        FindShortestPath},
       {"top_k", "order and limit keep only the first", TopK},
       {"order_filters", "what lets few rows pass at little cost is asked first", OrderFilters},
+      {"count_ends", "ends that are only counted are counted where they stand", CountEnds},
       {"visit_in_turn", "what reads a side-effect sees what the traversers before it added",
        VisitInTurn},
       {"drop_unread_again", "values that nobody reads any more", DropUnread},

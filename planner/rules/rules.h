@@ -51,6 +51,7 @@ bool SeekSource(Chain* root);
 bool OrderFilters(Chain* root);
 bool CountDegrees(Chain* root);
 bool CountArrivals(Chain* root);
+bool CountEnds(Chain* root);
 bool EarlyLimit(Chain* root);
 bool ProjectBeforeOrder(Chain* root);
 bool ReachEnds(Chain* root);

@@ -59,6 +59,15 @@ class VertexPlaces {
     return {static_cast<uint32_t>(set), row};
   }
 
+  // Where the vertex is, when the `count` vertices from it on are in rows that follow each other;
+  // nothing: each must be asked for.
+  std::optional<VertexPlace> OfStretch(uint64_t local, uint64_t count) {
+    if (sets_ != nullptr) return std::nullopt;
+    if (local - run_->first_local >= run_->count && !FindRun(local)) return std::nullopt;
+    if (local - run_->first_local + count > run_->count) return std::nullopt;
+    return VertexPlace{run_->set, run_->first_row + (local - run_->first_local)};
+  }
+
  private:
   friend class PartitionSnapshot;
   bool FindRun(uint64_t local) {

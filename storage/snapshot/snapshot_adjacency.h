@@ -61,6 +61,21 @@ class ListLengths {
     return 1;
   }
 
+  // Adds to out[i] the length of the list of row + i. REQUIRES: rows of the adjacency.
+  void AddTo(uint64_t row, std::span<int64_t> out, bool* wrong) const {
+    if (presence_ != nullptr || narrow_ == nullptr) {
+      for (size_t i = 0; i < out.size(); ++i) out[i] += static_cast<int64_t>(Of(row + i, wrong));
+      return;
+    }
+    const uint32_t* const begins = narrow_ + row;
+    bool descends = false;
+    for (size_t i = 0; i < out.size(); ++i) {
+      descends |= begins[i] > begins[i + 1];
+      out[i] += begins[i + 1] - begins[i];
+    }
+    *wrong |= descends;
+  }
+
   // Without the processor's own instruction, which a portable build has not, std::popcount is a
   // call.
   static uint64_t BitsIn(uint64_t word) {

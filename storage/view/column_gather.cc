@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -40,6 +41,11 @@ Status ColumnGather::Mark(const Part& part) {
 }
 
 void ColumnGather::ListRows() {
+  if (std::find(present_.begin(), present_.end(), 0) == present_.end()) {
+    rows_.resize(present_.size());
+    std::iota(rows_.begin(), rows_.end(), 0);
+    return;
+  }
   for (uint32_t row = 0; row < present_.size(); ++row) {
     if (present_[row] != 0) rows_.push_back(row);
   }
@@ -56,6 +62,16 @@ std::vector<T> ColumnGather::Present(std::vector<T> by_element) {
 
 template <typename T>
 Status ColumnGather::OfFixed(std::span<const Part> parts, std::vector<T>* values) {
+  if (parts.size() == 1 && parts[0].inputs.size() == values->size() &&
+      !parts[0].column->has_gaps()) {
+    // All elements, in their order.
+    RETURN_IF_ERROR(parts[0].column->Touch(parts[0].entries));
+    const T* const fixed = parts[0].column->Fixed<T>();
+    const std::span<const uint64_t> entries = parts[0].entries;
+    for (size_t i = 0; i < entries.size(); ++i) (*values)[i] = fixed[entries[i]];
+    present_.assign(values->size(), 1);
+    return OkStatus();
+  }
   for (const Part& part : parts) {
     RETURN_IF_ERROR(Mark(part));
     const T* const fixed = part.column->Fixed<T>();

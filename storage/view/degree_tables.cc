@@ -26,9 +26,27 @@ DegreeTables::DegreeTables(const SnapshotSet& snapshots, const DeltaAt& at, Dire
       labels_(WantedLabels(labels)),
       partitions_(snapshots.num_partitions()) {}
 
+bool DegreeTables::TellStretch(std::span<const VertexRef> vertices, int64_t* degrees) {
+  Partition& partition = partitions_[vertices.front().partition()];
+  if (partition.delta != nullptr) return false;
+  const std::optional<VertexPlace> first =
+      partition.places->OfStretch(vertices.front().local(), vertices.size());
+  if (!first.has_value()) return false;
+  for (uint32_t i = partition.first[first->set]; i < partition.first[first->set + 1]; ++i) {
+    lengths_[i].AddTo(first->row, {degrees, vertices.size()}, &partition.wrong);
+  }
+  return true;
+}
+
+Status DegreeTables::DamageOf(uint32_t partition) const {
+  const PartitionSnapshot& snapshot = snapshots_.Of(partition);
+  return partitions_[partition].wrong ? snapshot.NoteDamage() : snapshot.Damage();
+}
+
 StatusOr<bool> DegreeTables::Tell(std::span<const VertexRef> vertices, std::vector<int64_t>* out,
                                   std::vector<uint32_t>* touched) {
-  for (const VertexRef vertex : vertices) {
+  const bool is_stretch = IsStretch(vertices);
+  for (const VertexRef vertex : vertices.first(is_stretch ? 1 : vertices.size())) {
     const uint32_t partition = vertex.partition();
     if (partition >= partitions_.size()) return false;
     if (!partitions_[partition].is_open) Open(partition);
@@ -37,6 +55,10 @@ StatusOr<bool> DegreeTables::Tell(std::span<const VertexRef> vertices, std::vect
   const size_t size = out->size();
   out->resize(size + vertices.size());
   int64_t* const degrees = out->data() + size;
+  if (is_stretch && TellStretch(vertices, degrees)) {
+    RETURN_IF_ERROR(DamageOf(vertices.front().partition()));
+    return true;
+  }
   for (size_t i = 0; i < vertices.size(); ++i) {
     const VertexRef vertex = vertices[i];
     Partition& partition = partitions_[vertex.partition()];
@@ -56,9 +78,7 @@ StatusOr<bool> DegreeTables::Tell(std::span<const VertexRef> vertices, std::vect
     degrees[i] = static_cast<int64_t>(ends);
   }
   for (uint32_t p = 0; p < partitions_.size(); ++p) {
-    if (!partitions_[p].is_open) continue;
-    const PartitionSnapshot& snapshot = snapshots_.Of(p);
-    RETURN_IF_ERROR(partitions_[p].wrong ? snapshot.NoteDamage() : snapshot.Damage());
+    if (partitions_[p].is_open) RETURN_IF_ERROR(DamageOf(p));
   }
   return true;
 }

@@ -25,6 +25,12 @@ class DegreeTables {
                       std::vector<uint32_t>* touched);
 
  private:
+  struct Partition;
+  // Whether the stretch of vertices is one of rows of one table, which the delta does not touch;
+  // then their numbers have been added to `degrees`.
+  bool TellStretch(std::span<const VertexRef> vertices, int64_t* degrees);
+  Status DamageOf(uint32_t partition) const;
+
   struct Partition {
     bool is_open = false;
     bool wrong = false;                     // what stands there makes no sense

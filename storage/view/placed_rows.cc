@@ -1,10 +1,51 @@
 #include "storage/view/placed_rows.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 
 namespace koios::storage {
 
+bool IsStretch(std::span<const VertexRef> vertices) {
+  if (vertices.empty()) return false;
+  const uint64_t first = vertices.front().bits;
+  const uint64_t more = vertices.size() - 1;
+  if (vertices.back().bits - first != more ||
+      vertices.back().partition() != vertices.front().partition()) {
+    return false;
+  }
+  uint64_t differences = 0;
+  for (size_t i = 0; i < vertices.size(); ++i) differences |= vertices[i].bits ^ (first + i);
+  return differences == 0;
+}
+
+// They are rows of one table that follow each other. False: they must be found one by one.
+StatusOr<bool> PlacedRows::LocateStretch(const SnapshotSet& snapshots,
+                                         std::span<const VertexRef> vertices) {
+  if (!IsStretch(vertices) || vertices.front().partition() >= snapshots.num_partitions()) {
+    return false;
+  }
+  const uint32_t partition = vertices.front().partition();
+  std::optional<VertexPlaces> places = snapshots.Of(partition).Places();
+  if (!places.has_value()) return false;
+  const std::optional<VertexPlace> first =
+      places->OfStretch(vertices.front().local(), vertices.size());
+  if (!first.has_value()) return false;
+  inputs_.resize(vertices.size());
+  rows_.resize(vertices.size());
+  std::iota(inputs_.begin(), inputs_.end(), 0);
+  std::iota(rows_.begin(), rows_.end(), first->row);
+  groups_.push_back({partition, first->set, 0, static_cast<uint32_t>(vertices.size())});
+  RETURN_IF_ERROR(snapshots.Of(partition).Damage());
+  return true;
+}
+
 Status PlacedRows::Locate(const SnapshotSet& snapshots, std::span<const VertexRef> vertices) {
+  inputs_.clear();
+  rows_.clear();
+  groups_.clear();
+  ASSIGN_OR_RETURN(const bool is_stretch, LocateStretch(snapshots, vertices));
+  if (is_stretch) return OkStatus();
   const uint32_t num_partitions = snapshots.num_partitions();
   starts_.assign(num_partitions + 2, 0);
   // What is of no partition sorts behind all.
@@ -21,11 +62,8 @@ Status PlacedRows::Locate(const SnapshotSet& snapshots, std::span<const VertexRe
     order_[at] = i;
     locals_[at] = vertices[i].local();
   }
-  inputs_.clear();
-  rows_.clear();
   inputs_.reserve(vertices.size());
   rows_.reserve(vertices.size());
-  groups_.clear();
   size_t begin = 0;
   for (uint32_t p = 0; p < num_partitions; ++p) {
     const size_t end = starts_[p];  // by now where the next one begins

@@ -10,6 +10,9 @@
 
 namespace koios::storage {
 
+// Whether each vertex is the one behind the one before it, as a scan gives them.
+bool IsStretch(std::span<const VertexRef> vertices);
+
 class PlacedRows {
  public:
   // Vertices of one table. Those that do not exist are in none.
@@ -34,6 +37,7 @@ class PlacedRows {
   }
 
  private:
+  StatusOr<bool> LocateStretch(const SnapshotSet& snapshots, std::span<const VertexRef> vertices);
   void AddGroups(uint32_t partition, size_t begin, size_t end);
 
   std::vector<uint32_t> starts_, order_;

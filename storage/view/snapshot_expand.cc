@@ -469,6 +469,122 @@ Status SnapshotView::Expand(std::span<const VertexRef> vertices, Direction direc
   return OkStatus();
 }
 
+namespace {
+
+// One row by itself, as the row that it is for another visitor.
+class OneRow final : public EndVisitor {
+ public:
+  OneRow(uint32_t row, EndVisitor* visitor) : row_(row), visitor_(visitor) {}
+  void Visit(uint32_t, std::span<const VertexRef> neighbours) override {
+    seen_ += neighbours.size();
+    visitor_->Visit(row_, neighbours);
+  }
+  void VisitNarrow(uint32_t, std::span<const uint32_t> neighbours,
+                   const NarrowRefs& refs) override {
+    seen_ += neighbours.size();
+    visitor_->VisitNarrow(row_, neighbours, refs);
+  }
+  size_t seen() const { return seen_; }
+
+ private:
+  const uint32_t row_;
+  EndVisitor* const visitor_;
+  size_t seen_ = 0;
+};
+
+void VisitList(const SnapshotAdjacency& table, uint64_t begin, size_t count, uint32_t row,
+               std::vector<VertexRef>* wide, EndVisitor* visitor) {
+  if (count == 0) return;
+  if (!table.is_wide()) {
+    visitor->VisitNarrow(row, {table.narrow() + begin, count}, table.refs());
+    return;
+  }
+  wide->clear();
+  CopyNeighbours(table, begin, count, wide);
+  visitor->Visit(row, *wide);
+}
+
+}  // namespace
+
+Status SnapshotView::VisitEnds(std::span<const VertexRef> vertices, Direction direction,
+                               std::span<const LabelId> labels, ExpandCursor* cursor, size_t limit,
+                               EndVisitor* visitor) const {
+  WindowLists lists(*snapshots_, direction, labels);
+  std::vector<VertexRef> wide;
+  size_t window_rows = kWindow;
+  while (cursor->row < vertices.size() && limit > 0) {
+    const size_t window = cursor->row;
+    const size_t before = limit;
+    const std::span<const VertexRef> some =
+        vertices.subspan(window, std::min(window_rows, vertices.size() - window));
+    RETURN_IF_ERROR(lists.Find(some));
+    for (size_t row = 0; row < some.size(); ++row, ++cursor->row) {
+      if (limit == 0) return DamageOf(some);
+      const auto number = static_cast<uint32_t>(cursor->row);
+      const bool resumes = !cursor->resume_key.empty();
+      if (resumes ? MergedResume::IsIn(cursor->resume_key)
+                  : HasChangedEnds(some[row], direction, labels)) {
+        OneRow one(number, visitor);
+        ExpandCursor merged;
+        merged.resume_key = std::move(cursor->resume_key);
+        RETURN_IF_ERROR(
+            GraphView::VisitEnds(some.subspan(row, 1), direction, labels, &merged, limit, &one));
+        cursor->resume_key = std::move(merged.resume_key);
+        if (!merged.done) return OkStatus();
+        limit -= std::min(limit, one.seen());
+        continue;
+      }
+      ASSIGN_OR_RETURN(Resume at, Resume::Decode(cursor->resume_key));
+      cursor->resume_key.clear();
+      for (const uint32_t num_lists = lists.NumLists(row); at.list < num_lists;
+           ++at.list, at.given = 0) {
+        const WindowLists::List list = lists.ListOf(row, at.list);
+        const size_t count = std::min<uint64_t>(limit, list.slice.count - at.given);
+        VisitList(*list.adjacency, list.slice.begin + at.given, count, number, &wide, visitor);
+        at.given += count;
+        limit -= count;
+        if (at.given == list.slice.count) continue;
+        cursor->resume_key = at.Encode();
+        return DamageOf(some);
+      }
+    }
+    RETURN_IF_ERROR(DamageOf(some));
+    window_rows = NextWindow(some.size(), before - limit, limit);
+  }
+  cursor->done = cursor->row == vertices.size();
+  return OkStatus();
+}
+
+// An edge that the delta has adds to the lists of two vertices; those of one that is gone go, too.
+std::optional<int64_t> SnapshotView::TotalEnds(uint32_t partition,
+                                               std::span<const LabelId> vertex_labels,
+                                               Direction direction,
+                                               std::span<const LabelId> labels) const {
+  const std::vector<LabelId> wanted = WantedLabels(labels);
+  const std::vector<LabelId> of = WantedLabels(vertex_labels);
+  const std::span<const LabelSet> sets = snapshots_->Of(partition).label_sets();
+  uint64_t total = 0;
+  for (const Direction one : {Direction::kOut, Direction::kIn}) {
+    if (direction != Direction::kBoth && direction != one) continue;
+    if (delta_ != nullptr && delta_->Of(partition).HasEnds(one, labels)) return std::nullopt;
+    for (uint32_t set = 0; set < sets.size(); ++set) {
+      const auto is_wanted = [&](LabelId label) {
+        return std::binary_search(of.begin(), of.end(), label);
+      };
+      if (!vertex_labels.empty() &&
+          std::none_of(sets[set].labels.begin(), sets[set].labels.end(), is_wanted)) {
+        continue;
+      }
+      for (const LabelledAdjacency& labelled : snapshots_->Adjacencies(partition, set, one)) {
+        if (labels.empty() || std::binary_search(wanted.begin(), wanted.end(), labelled.label)) {
+          total += labelled.adjacency->num_positions();
+        }
+      }
+    }
+  }
+  return static_cast<int64_t>(total);
+}
+
 // Whether what was read of the vertices' lists is what was written.
 Status SnapshotView::DamageOf(std::span<const VertexRef> vertices) const {
   uint32_t last = ~uint32_t{0};

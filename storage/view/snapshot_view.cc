@@ -88,6 +88,12 @@ Status SnapshotView::ScanLocals(uint32_t partition, uint32_t set, LabelId label,
     changes.emplace(delta_->Of(partition).Vertices(at_.version));
     changes->Seek({kNoName, *next, 0});
   }
+  while (!changes && set != kNowhere && *next < kEndOfScan && locals->size() < full) {
+    RETURN_IF_ERROR(snapshot.ScanVertices(set, next, full - locals->size(), locals));
+    if (*next >= snapshot.header().end_local) *next = kEndOfScan;
+    // A long look at locals that are nobody's.
+    if (locals->size() == before) return OkStatus();
+  }
   while (*next < kEndOfScan && locals->size() < full) {
     base.clear();
     uint64_t upto = *next;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,6 +57,12 @@ class SnapshotView final : public GraphView {
   Status CountEnds(std::span<const VertexRef> vertices, Direction direction,
                    std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
                    std::vector<int64_t>* out) const override;
+  Status VisitEnds(std::span<const VertexRef> vertices, Direction direction,
+                   std::span<const LabelId> labels, ExpandCursor* cursor, size_t limit,
+                   EndVisitor* visitor) const override;
+  std::optional<int64_t> TotalEnds(uint32_t partition, std::span<const LabelId> vertex_labels,
+                                   Direction direction,
+                                   std::span<const LabelId> labels) const override;
   Status CountBetween(const VertexPairs& pairs, Direction direction,
                       std::span<const LabelId> labels, int64_t enough, BetweenCursor* cursor,
                       size_t limit, std::vector<int64_t>* out) const override;

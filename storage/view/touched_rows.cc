@@ -4,7 +4,7 @@ namespace koios::storage {
 
 TouchedVertices::TouchedVertices(const DeltaAt& at, std::span<const VertexRef> vertices)
     : vertices_(vertices) {
-  if (at.delta == nullptr) return;
+  if (at.delta == nullptr || at.delta->empty()) return;
   const uint32_t num_partitions = at.delta->num_partitions();
   for (uint32_t row = 0; row < vertices.size(); ++row) {
     const VertexRef vertex = vertices[row];
@@ -22,7 +22,7 @@ TouchedVertices::TouchedVertices(const DeltaAt& at, std::span<const VertexRef> v
 }
 
 TouchedEdges::TouchedEdges(const DeltaAt& at, std::span<const EdgeRef> edges) : edges_(edges) {
-  if (at.delta == nullptr) return;
+  if (at.delta == nullptr || at.delta->empty()) return;
   const uint32_t num_partitions = at.delta->num_partitions();
   for (uint32_t row = 0; row < edges.size(); ++row) {
     const EdgeRef& edge = edges[row];

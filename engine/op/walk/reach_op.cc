@@ -7,6 +7,7 @@
 
 #include "engine/expr/element_functions.h"
 #include "engine/op/walk/backward_walk.h"
+#include "engine/op/walk/count_reaching_op.h"
 #include "engine/op/walk/forward_walk.h"
 
 namespace koios::engine {
@@ -458,6 +459,7 @@ Status ReachOp::Process(const Batch& input, OpOutput* output, bool* done) {
 }  // namespace
 
 StatusOr<OperatorBundle> MakeReach(const plan::Reach& op, uint32_t num_slots, OperatorHost* host) {
+  if (op.result() == plan::Reach::NUMBER) return MakeCountReaching(op, num_slots, host);
   ASSIGN_OR_RETURN(Walk walk, Walk::Bind(op, num_slots, host));
   const bool counts = op.result() == plan::Reach::COUNT;
   const bool repeats = std::any_of(walk.hops.begin(), walk.hops.end(),

@@ -10,6 +10,7 @@
 #include "core/value_codec.h"
 #include "engine/op/op_test_support.h"
 #include "engine/op/walk/backward_walk.h"
+#include "engine/op/walk/count_reaching_op.h"
 #include "engine/op/walk/shortest_path_op.h"
 #include "gtest/gtest.h"
 
@@ -236,6 +237,51 @@ TEST(WalkTest, BothSidesGiveWhatAllWalksGive) {
         const Batch rows = RandomRows(&host, 1 + host.rng_.Uniform(300));
         Check(host, one, rows, RunAll(bundle->stream.get(), rows));
         if (HasFatalFailure()) return;
+      }
+      *bundle = OperatorBundle();
+      EXPECT_EQ(host.charged, 0);
+    }
+  }
+}
+
+// Of how many neighbours the walk of the other hops leads to the row's end, whether there is room
+// to walk back from there or not.
+TEST(WalkTest, CountsEndsThatReach) {
+  for (uint64_t seed = 1; seed <= 80; ++seed) {
+    WalkHost host(seed, 4 + seed % 40, 10 + seed * 3 % 160);
+    Case others = RandomCase(&host, plan::Reach::COUNT);  // which have a slot
+    plan::Reach reach = others.reach;
+    reach.set_result(plan::Reach::NUMBER);
+    reach.mutable_hops()->Clear();
+    plan::Hop* first = reach.add_hops();
+    first->set_direction(static_cast<plan::Direction>(seed % 3));
+    if (seed % 4 == 0) first->add_labels(seed % 8 == 0 ? "unknown" : "b");
+    reach.mutable_hops()->MergeFrom(others.reach.hops());
+    for (const int64_t room : {int64_t{0}, int64_t{3000}, INT64_MAX}) {
+      host.limit = room;
+      StatusOr<OperatorBundle> bundle = MakeCountReaching(reach, 3, &host);
+      ASSERT_TRUE(bundle.ok()) << bundle.status();
+      for (int batch = 0; batch < 3; ++batch) {
+        const Batch rows = RandomRows(&host, 1 + host.rng_.Uniform(300));
+        std::vector<int64_t> numbers;
+        for (bool done = false; !done;) {
+          OpOutput output;
+          const Status status = bundle->stream->Process(rows, &output, &done);
+          ASSERT_TRUE(status.ok()) << status;
+          for (size_t i = 0; i < output.rows(rows); ++i) {
+            ASSERT_EQ(output.identity ? i : output.origin[i], numbers.size());
+            numbers.push_back(output.column.longs()[i]);
+          }
+        }
+        ASSERT_EQ(numbers.size(), rows.rows);
+        for (uint32_t row = 0; row < rows.rows; ++row) {
+          int64_t expected = 0;
+          for (const VertexRef next : NextOf(host, rows.slots[0].Get(row).AsVertex(), *first)) {
+            const VertexRef target = rows.slots[1].Get(row).AsVertex();
+            expected += WalksFrom(host, others, next, target) > 0 ? 1 : 0;
+          }
+          ASSERT_EQ(numbers[row], expected) << reach.DebugString() << " row " << row;
+        }
       }
       *bundle = OperatorBundle();
       EXPECT_EQ(host.charged, 0);

@@ -6,12 +6,29 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "storage/graph_view_contract.h"
 
 namespace koios::storage {
+
+// All that a visitor is shown.
+struct SeenEnds final : EndVisitor {
+  void Visit(uint32_t row, std::span<const VertexRef> found) override {
+    EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
+    rows.insert(rows.end(), found.size(), row);
+    neighbours.insert(neighbours.end(), found.begin(), found.end());
+  }
+  void VisitNarrow(uint32_t row, std::span<const uint32_t> found, const NarrowRefs& refs) override {
+    std::vector<VertexRef> wide;
+    for (const uint32_t neighbour : found) wide.push_back(refs.Widen(neighbour));
+    Visit(row, wide);
+  }
+  std::vector<uint32_t> rows;
+  std::vector<VertexRef> neighbours;
+};
 
 template <typename Backend>
 class BatchContract : public GraphViewContract<Backend> {
@@ -77,6 +94,56 @@ TYPED_TEST_P(BatchContract, CountsEdgesBetweenPairsAtAnyLimit) {
   }
 }
 
+// What Expand gives, row by row, each call's in order.
+TYPED_TEST_P(BatchContract, VisitsEndsAtAnyLimit) {
+  std::vector<VertexRef> vertices = this->graph_.vertices;
+  vertices.push_back(this->Missing());
+  vertices.insert(vertices.end(), this->graph_.vertices.begin(), this->graph_.vertices.end());
+  for (const Direction direction : {Direction::kOut, Direction::kIn, Direction::kBoth}) {
+    for (const auto& labels : this->LabelChoices()) {
+      Expansion expected;
+      for (ExpandCursor cursor; !cursor.done;) {
+        ASSERT_TRUE(
+            this->view().Expand(vertices, direction, labels, false, &cursor, 1000, &expected).ok());
+      }
+      for (const size_t limit : {1, 2, 7, 1000}) {
+        SeenEnds seen;
+        ExpandCursor cursor;
+        for (int calls = 0; !cursor.done && calls < 10'000; ++calls) {
+          const size_t before = seen.rows.size();
+          ASSERT_TRUE(
+              this->view().VisitEnds(vertices, direction, labels, &cursor, limit, &seen).ok());
+          ASSERT_LE(seen.rows.size() - before, limit);
+        }
+        ASSERT_EQ(seen.rows, expected.rows) << limit;
+        ASSERT_EQ(seen.neighbours, expected.neighbours) << limit;
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(BatchContract, KnowsNoOtherTotalsThanTheSums) {
+  for (const Direction direction : {Direction::kOut, Direction::kIn, Direction::kBoth}) {
+    for (const auto& of : {std::vector<LabelId>(),
+                           {this->Label("person")},
+                           {kNoName},
+                           {this->Label("hub"), this->Label("software")}}) {
+      for (const auto& labels : this->LabelChoices()) {
+        for (uint32_t p = 0; p < this->view().num_partitions(); ++p) {
+          std::vector<VertexRef> vertices;
+          for (ScanCursor cursor; !cursor.done;) {
+            ASSERT_TRUE(this->view().ScanVertices(p, of, &cursor, 100, &vertices).ok());
+          }
+          std::vector<int64_t> degrees;
+          ASSERT_TRUE(this->view().Degrees(vertices, direction, labels, &degrees).ok());
+          const int64_t sum = std::accumulate(degrees.begin(), degrees.end(), int64_t{0});
+          EXPECT_EQ(this->view().TotalEnds(p, of, direction, labels).value_or(sum), sum);
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST_P(BatchContract, CountsBetweenNoPairs) {
   BetweenCursor cursor;
   std::vector<int64_t> counts = {5};
@@ -118,6 +185,7 @@ TYPED_TEST_P(BatchContract, GivesSeveralPropertiesAsColumns) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(BatchContract, CountsEdgesBetweenPairsAtAnyLimit, CountsBetweenNoPairs,
+                            VisitsEndsAtAnyLimit, KnowsNoOtherTotalsThanTheSums,
                             GivesSeveralPropertiesAsColumns);
 
 }  // namespace koios::storage

@@ -60,15 +60,20 @@ bool IsAmong(const ValueList& members, const Value& value) {
 
 void MemberSet::Add(const Value& value) {
   if (value.is_number() && !Equals(value, value)) return;  // NaN equals nothing
-  ValueList& alike = members_[HashOf(value)];
+  if (value.kind() == ValueKind::kVertex) {
+    vertices_.insert(value.AsVertex().bits);
+    return;
+  }
+  ValueList& alike = others_[HashOf(value)];
   // Where many hash alike it is cheaper to keep one twice than to look. Equal ones that differ are
   // both kept: 2^53 + 1 equals the double 2^53, and not the long.
   if (alike.size() >= kMostLookedAt || !IsKept(alike, value)) alike.push_back(value);
 }
 
 bool MemberSet::Contains(const Value& value) const {
-  const auto found = members_.find(HashOf(value));
-  return found != members_.end() && IsAmong(found->second, value);
+  if (value.kind() == ValueKind::kVertex) return vertices_.contains(value.AsVertex().bits);
+  const auto found = others_.find(HashOf(value));
+  return found != others_.end() && IsAmong(found->second, value);
 }
 
 }  // namespace koios::engine

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "core/value.h"
 
 namespace koios::engine {
@@ -16,7 +17,8 @@ class MemberSet {
   bool Contains(const Value& value) const;
 
  private:
-  absl::flat_hash_map<uint64_t, ValueList> members_;  // by a hash that equal values share
+  absl::flat_hash_set<uint64_t> vertices_;           // by their bits: nothing else equals them
+  absl::flat_hash_map<uint64_t, ValueList> others_;  // by a hash that equal values share
 };
 
 }  // namespace koios::engine

@@ -2,6 +2,7 @@
 // taken from.
 #include "engine/expr/expression.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -169,6 +170,55 @@ TEST(WithinTest, ALongListAnswersAsAShortOne) {
         EXPECT_TRUE(Equivalent(by_walk[i], by_hash[i])) << function << " " << i;
       }
     }
+  }
+}
+
+// A collection of vertices is walked for the first that are asked for, then asked by hash; another
+// one takes its turn in between.
+TEST(MemberOfTest, WalkedAndHashedAnswerTheSame) {
+  storage::MemoryGraph graph;
+  ValueList members, others;
+  for (uint64_t i = 0; i < 100; ++i) members.push_back(Value::Of(VertexRef::Make(1, 3 * i)));
+  for (uint64_t i = 0; i < 100; ++i) others.push_back(Value::Of(VertexRef::Make(1, 3 * i + 1)));
+  others.push_back(Value::Long(7));
+  members.push_back(Text("word"));
+  ValueList asked;
+  for (uint64_t i = 0; i < 60; ++i) asked.push_back(Value::Of(VertexRef::Make(i % 2, i)));
+  asked.push_back(Value::Double(7.0));
+  asked.push_back(Text("word"));
+  for (const ValueList& list : {members, others}) {
+    const auto expected = Apply("within", asked, ListOf(list), graph);
+    const auto found = Apply("member_of", asked, ListOf(list), graph);
+    for (size_t i = 0; i < asked.size(); ++i) {
+      EXPECT_EQ(found[i].AsBool(), expected[i].AsBool()) << i;
+    }
+  }
+  // Few of each, in turn.
+  ValueList lists = {ListOf(members), ListOf(others)};
+  plan::Expr expr;
+  expr.add_nodes()->set_slot(0);
+  expr.add_nodes()->set_slot(1);
+  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+  call->set_function("member_of");
+  call->add_args(0);
+  call->add_args(1);
+  const StatusOr<Expression> bound = Expression::Bind(expr, 2);
+  ASSERT_TRUE(bound.ok());
+  Batch batch;
+  batch.slots.resize(2);
+  for (size_t i = 0; i < asked.size(); ++i) {
+    batch.slots[0].Append(asked[i]);
+    batch.slots[1].Append(lists[i / 20 % 2]);
+  }
+  batch.rows = asked.size();
+  std::vector<Operand> operands;
+  const Operand* result = nullptr;
+  ASSERT_TRUE(bound->Evaluate(batch, {&graph, nullptr, nullptr}, &operands, &result).ok());
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const ValueList& list = lists[i / 20 % 2].AsList();
+    const bool expected = std::any_of(
+        list.begin(), list.end(), [&](const Value& member) { return Equals(asked[i], member); });
+    EXPECT_EQ(result->Get(i).AsBool(), expected) << i;
   }
 }
 

@@ -211,24 +211,54 @@ Status IsListFunction(const EvalContext& context, const Args& args, Operand* out
   });
 }
 
-// Rows mostly share one collection, over many batches: its set is made once, for the call in one
-// expression, whose operator belongs to one worker. It holds the collection, so that no other one
-// can have its address.
-struct LastMembers {
-  mutable Value collection;
-  mutable MemberSet members;
+// Rows mostly share one collection, over many batches: for the call in one expression, whose
+// operator belongs to one worker. A set of its members is made only when more than a few vertices
+// were looked for: until then a walk is cheaper. It holds the collection, so that no other one can
+// have its address.
+class LastMembers {
+ public:
+  void Use(const Value& collection) {
+    if (collection_.is_collection() && &collection_.AsList() == &collection.AsList()) return;
+    collection_ = collection;
+    walks_ = 0;
+    members_.reset();
+  }
+  bool Contains(const Value& value) {
+    const ValueList& all = collection_.AsList();
+    if (!members_ && value.kind() == ValueKind::kVertex && walks_ < kMostWalks) {
+      ++walks_;
+      const VertexRef vertex = value.AsVertex();
+      return std::any_of(all.begin(), all.end(), [vertex](const Value& member) {
+        return member.kind() == ValueKind::kVertex && member.AsVertex() == vertex;
+      });
+    }
+    if (!members_) {
+      members_.emplace();
+      for (const Value& member : all) members_->Add(member);
+    }
+    return members_->Contains(value);
+  }
+
+ private:
+  static constexpr size_t kMostWalks = 16;
+
+  Value collection_;
+  size_t walks_ = 0;
+  std::optional<MemberSet> members_;
+};
+
+struct PreparedMembers {
+  mutable LastMembers last;
 };
 
 StatusOr<std::shared_ptr<const void>> PrepareLastMembers(const Value&) {
-  return std::make_shared<const LastMembers>();
+  return std::make_shared<const PreparedMembers>();
 }
 
 // member_of(value, collection): whether it is in there; an error when that is no collection.
 Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* out) {
   Column column(Column::Kind::kBool);
-  const auto& prepared = *static_cast<const LastMembers*>(context.prepared);
-  Value& last = prepared.collection;
-  MemberSet& members = prepared.members;
+  LastMembers& members = static_cast<const PreparedMembers*>(context.prepared)->last;
   for (size_t row = 0; row < context.rows; ++row) {
     bool found = false;
     if (out->Present(row)) {
@@ -237,11 +267,7 @@ Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* o
         return InvalidArgument("within() and without() of a label need a collection there, and a " +
                                std::string(KindName(collection.kind())) + " comes here.");
       }
-      if (!last.is_collection() || &last.AsList() != &collection.AsList()) {
-        members = MemberSet();
-        for (const Value& member : collection.AsList()) members.Add(member);
-        last = collection;
-      }
+      members.Use(collection);
       found = members.Contains(args[0]->Get(row));
     }
     column.AppendBool(found);

@@ -112,6 +112,11 @@ class PartitionSnapshot {
   Status Locate(std::span<const uint64_t> locals, VertexPlace* out) const;
   // Nothing while what it is told from has not been checked, and is large.
   std::optional<VertexPlaces> Places() const;
+  // Nothing unless runs of locals, without a gap in one, tell where all vertices are.
+  std::optional<std::span<const LabelRun>> Runs() const {
+    if (set_of_local_ != nullptr || alive_ != nullptr) return std::nullopt;
+    return runs_;
+  }
   // Locals of vertices from *next_local on, of one label set or (kNoSet) all, at most `limit` more;
   // *next_local goes on behind them, up to header().end_local. A call looks at some thousands of
   // locals at most, and may find none.

@@ -1,7 +1,9 @@
 #include "storage/snapshot/snapshot_adjacency.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
 
 namespace koios::storage {
 
@@ -145,6 +147,78 @@ uint64_t SnapshotAdjacency::FirstNotBefore(const ListSlice& list, VertexRef vert
   });
 }
 
+namespace {
+
+constexpr size_t kSearchesAtOnce = 16;
+
+// Searches that take their halves in turn. Numbers ascend in each list.
+template <typename Number>
+class SearchesAtOnce {
+ public:
+  // `out` is set by Run().
+  void Add(const ListSlice& list, Number wanted, uint64_t* out) {
+    first_[size_] = list.begin;
+    count_[size_] = list.count;
+    wanted_[size_] = wanted;
+    out_[size_++] = out;
+    most_ = std::max(most_, list.count);
+  }
+  bool full() const { return size_ == kSearchesAtOnce; }
+
+  // REQUIRES: no list is empty.
+  void Run(const Number* from) {
+    // What is left of the longest list is never shorter than what is left of another.
+    for (; most_ > 1; most_ -= most_ / 2) {
+      for (size_t i = 0; i < size_; ++i) {
+        const uint64_t half = count_[i] / 2;
+        const uint64_t last = first_[i] + half - (half > 0 ? 1 : 0);
+        first_[i] += from[last] < wanted_[i] ? half : 0;
+        count_[i] -= half;
+      }
+    }
+    for (size_t i = 0; i < size_; ++i) {
+      *out_[i] = first_[i] + (from[first_[i]] < wanted_[i] ? 1 : 0);
+    }
+    size_ = 0;
+    most_ = 0;
+  }
+
+ private:
+  size_t size_ = 0;
+  uint64_t most_ = 0;
+  std::array<uint64_t, kSearchesAtOnce> first_, count_;
+  std::array<Number, kSearchesAtOnce> wanted_;
+  std::array<uint64_t*, kSearchesAtOnce> out_;
+};
+
+}  // namespace
+
+void SnapshotAdjacency::FirstsNotBefore(std::span<const ListSlice> lists,
+                                        std::span<const VertexRef> vertices, uint64_t* out) const {
+  const auto search = [&]<typename Number>(const Number* from, const auto& narrowed) {
+    SearchesAtOnce<Number> searches;
+    for (size_t i = 0; i < lists.size(); ++i) {
+      const std::optional<Number> wanted = narrowed(vertices[i]);
+      if (lists[i].count == 0 || !wanted) {
+        out[i] = FirstNotBefore(lists[i], vertices[i]);
+        continue;
+      }
+      searches.Add(lists[i], *wanted, &out[i]);
+      if (searches.full()) searches.Run(from);
+    }
+    searches.Run(from);
+  };
+  if (is_wide()) {
+    search(wide(), [](VertexRef vertex) { return std::optional(vertex.bits); });
+    return;
+  }
+  search(narrow(), [this](VertexRef vertex) -> std::optional<uint32_t> {
+    const uint32_t number = refs_.Narrow(vertex);
+    if (refs_.Widen(number) != vertex) return std::nullopt;
+    return number;
+  });
+}
+
 // Mostly one, or none: in steps that double, then halve.
 uint64_t SnapshotAdjacency::CountFrom(const ListSlice& list, uint64_t first,
                                       VertexRef vertex) const {
@@ -180,9 +254,14 @@ Status SnapshotAdjacency::EdgeIds(std::span<const uint64_t> positions, uint64_t*
   if (ids->width() == sizeof(EdgeIdRun)) {
     RETURN_IF_ERROR(ids->TouchAll());
     const std::span<const EdgeIdRun> runs(ids->As<EdgeIdRun>(), ids->rows());
+    const EdgeIdRun* run = nullptr;
+    uint64_t behind = 0;  // of the run
     for (size_t i = 0; i < positions.size(); ++i) {
-      const EdgeIdRun* const run = RunOf(runs, positions[i]);
-      if (run == nullptr) return file().NoteDamage();
+      if (run == nullptr || positions[i] < run->first_position || positions[i] >= behind) {
+        run = RunOf(runs, positions[i]);
+        if (run == nullptr) return file().NoteDamage();
+        behind = run == &runs.back() ? kNoPosition : run[1].first_position;
+      }
       out[i] = run->first_id + (positions[i] - run->first_position);
     }
     return file().Damage();

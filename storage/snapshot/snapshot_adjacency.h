@@ -130,6 +130,10 @@ class SnapshotAdjacency {
   // list's end; and how many from there on have it as their neighbour.
   uint64_t FirstNotBefore(const ListSlice& list, VertexRef vertex) const;
   uint64_t CountFrom(const ListSlice& list, uint64_t first, VertexRef vertex) const;
+  // out[i]: FirstNotBefore of lists[i] and vertices[i]; searches go side by side, as each one
+  // mostly waits for memory.
+  void FirstsNotBefore(std::span<const ListSlice> lists, std::span<const VertexRef> vertices,
+                       uint64_t* out) const;
 
   // Ids of edges; only out-edges have them here. REQUIRES: positions < num_positions().
   Status EdgeIds(std::span<const uint64_t> positions, uint64_t* out) const;

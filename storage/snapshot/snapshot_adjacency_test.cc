@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "storage/snapshot/adjacency_writer.h"
 #include "storage/snapshot/testing/model_comparison.h"
 #include "storage/temp_folder.h"
@@ -96,6 +98,49 @@ TEST_F(OutPositionsTest, StoredAndSearchedAreTheSame) {
     ModelComparison comparison(model_, snapshots);
     ASSERT_TRUE(comparison.Run().ok());
     EXPECT_EQ(comparison.difference(), "");
+  }
+}
+
+// Lists of all lengths, more than are searched at once; neighbours that are there, that are not,
+// and one that no narrow reference names. Narrow and wide.
+TEST(SearchTest, SideBySideAsOneByOne) {
+  const TempFolder folder;
+  SnapshotBuildOptions options;
+  options.folder = folder.path();
+  options.num_partitions = 3;
+  for (const uint64_t most_local : {~uint64_t{0}, uint64_t{20}}) {
+    ++options.number;
+    options.most_narrow_local = most_local;
+    ModelShape shape;
+    shape.vertices = 40;
+    shape.edges = 900;
+    const SnapshotModel model = MakeModel(8, shape);
+    options.partition = 0;
+    const SnapshotFileName name = BuildModel(model, options)->file;
+    const auto snapshot = PartitionSnapshot::Open(folder.path(), 0, name).value();
+    std::vector<VertexRef> wanted = {{0}, VertexRef::Make(2, kLocalMask), {~uint64_t{0}}};
+    for (const auto& [ref, vertex] : model.vertices) wanted.push_back(ref);
+    size_t wide = 0;
+    for (const auto& [section, table] : snapshot->adjacencies()) {
+      wide += table->is_wide() ? 1 : 0;
+      std::vector<uint64_t> rows(table->facts().rows);
+      std::iota(rows.begin(), rows.end(), 0);
+      std::vector<ListSlice> of_rows(rows.size()), lists;
+      ASSERT_TRUE(table->Lists(rows, of_rows.data()).ok());
+      std::vector<VertexRef> vertices;
+      for (const ListSlice& list : of_rows) {
+        for (const VertexRef vertex : wanted) {
+          lists.push_back(list);
+          vertices.push_back(vertex);
+        }
+      }
+      std::vector<uint64_t> found(lists.size());
+      table->FirstsNotBefore(lists, vertices, found.data());
+      for (size_t i = 0; i < lists.size(); ++i) {
+        ASSERT_EQ(found[i], table->FirstNotBefore(lists[i], vertices[i])) << i;
+      }
+    }
+    EXPECT_EQ(wide > 0, most_local == 20);
   }
 }
 

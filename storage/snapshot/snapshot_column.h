@@ -68,7 +68,7 @@ class SnapshotColumn {
     return sections_.validity == nullptr ||
            (sections_.validity->As<uint64_t>()[row / 64] >> (row % 64) & 1) != 0;
   }
-  bool has_gaps() const { return sections_.validity != nullptr; }
+  bool has_all_values() const { return sections_.validity == nullptr; }
   // Validity and fixed values or codes of the entries may be read. Free of cost once all of the
   // column has been checked.
   Status Touch(std::span<const uint64_t> entries) const;

@@ -29,31 +29,41 @@ Column::Kind KindOf(std::span<const ColumnGather::Part> parts) {
   return common.value_or(Column::Kind::kValue);
 }
 
+bool HasAll(std::span<const ColumnGather::Part> parts, size_t num_elements) {
+  size_t inputs = 0;
+  for (const ColumnGather::Part& part : parts) {
+    if (!part.column->has_all_values()) return false;
+    inputs += part.inputs.size();
+  }
+  return inputs == num_elements;
+}
+
 }  // namespace
 
 // The entries of fixed width may be read; notes which elements have one.
 Status ColumnGather::Mark(const Part& part) {
   RETURN_IF_ERROR(part.column->Touch(part.entries));
+  if (all_present_) return OkStatus();
   for (size_t i = 0; i < part.inputs.size(); ++i) {
     present_[part.inputs[i]] = part.column->HasValue(part.entries[i]) ? 1 : 0;
   }
   return OkStatus();
 }
 
-void ColumnGather::ListRows() {
-  if (std::find(present_.begin(), present_.end(), 0) == present_.end()) {
-    rows_.resize(present_.size());
+void ColumnGather::ListRows(size_t num_elements) {
+  if (all_present_) {
+    rows_.resize(num_elements);
     std::iota(rows_.begin(), rows_.end(), 0);
     return;
   }
-  for (uint32_t row = 0; row < present_.size(); ++row) {
+  for (uint32_t row = 0; row < num_elements; ++row) {
     if (present_[row] != 0) rows_.push_back(row);
   }
 }
 
 template <typename T>
 std::vector<T> ColumnGather::Present(std::vector<T> by_element) {
-  ListRows();
+  ListRows(by_element.size());
   if (rows_.size() == by_element.size()) return by_element;
   for (size_t i = 0; i < rows_.size(); ++i) by_element[i] = by_element[rows_[i]];
   by_element.resize(rows_.size());
@@ -62,16 +72,6 @@ std::vector<T> ColumnGather::Present(std::vector<T> by_element) {
 
 template <typename T>
 Status ColumnGather::OfFixed(std::span<const Part> parts, std::vector<T>* values) {
-  if (parts.size() == 1 && parts[0].inputs.size() == values->size() &&
-      !parts[0].column->has_gaps()) {
-    // All elements, in their order.
-    RETURN_IF_ERROR(parts[0].column->Touch(parts[0].entries));
-    const T* const fixed = parts[0].column->Fixed<T>();
-    const std::span<const uint64_t> entries = parts[0].entries;
-    for (size_t i = 0; i < entries.size(); ++i) (*values)[i] = fixed[entries[i]];
-    present_.assign(values->size(), 1);
-    return OkStatus();
-  }
   for (const Part& part : parts) {
     RETURN_IF_ERROR(Mark(part));
     const T* const fixed = part.column->Fixed<T>();
@@ -94,8 +94,8 @@ Status ColumnGather::OfBools(std::span<const Part> parts, std::vector<uint8_t>* 
   return OkStatus();
 }
 
-Status ColumnGather::OfTexts(std::span<const Part> parts, Column* values) {
-  std::vector<std::string_view> texts(present_.size()), some;
+Status ColumnGather::OfTexts(std::span<const Part> parts, size_t num_elements, Column* values) {
+  std::vector<std::string_view> texts(num_elements), some;
   size_t bytes = 0;
   for (const Part& part : parts) {
     RETURN_IF_ERROR(Mark(part));
@@ -106,7 +106,7 @@ Status ColumnGather::OfTexts(std::span<const Part> parts, Column* values) {
       bytes += some[i].size();
     }
   }
-  ListRows();
+  ListRows(num_elements);
   if (bytes > std::numeric_limits<uint32_t>::max()) {
     for (const uint32_t row : rows_) values->AppendString(texts[row]);
     return OkStatus();
@@ -124,8 +124,10 @@ Status ColumnGather::OfTexts(std::span<const Part> parts, Column* values) {
   return OkStatus();
 }
 
-Status ColumnGather::OfAny(std::span<const Part> parts, Column* values) {
-  std::vector<Value> by_element(present_.size());
+Status ColumnGather::OfAny(std::span<const Part> parts, size_t num_elements, Column* values) {
+  all_present_ = false;
+  present_.assign(num_elements, 0);
+  std::vector<Value> by_element(num_elements);
   std::vector<std::optional<Value>> some;
   for (const Part& part : parts) {
     if (part.column->has_several()) {
@@ -139,14 +141,16 @@ Status ColumnGather::OfAny(std::span<const Part> parts, Column* values) {
       by_element[part.inputs[i]] = *std::move(some[i]);
     }
   }
-  ListRows();
+  ListRows(num_elements);
   for (const uint32_t row : rows_) values->Append(by_element[row]);
   return OkStatus();
 }
 
 Status ColumnGather::Run(std::span<const Part> parts, size_t num_elements,
                          std::vector<uint32_t>* rows, Column* values) {
-  present_.assign(num_elements, 0);
+  const Column::Kind kind = KindOf(parts);
+  all_present_ = HasAll(parts, num_elements);
+  if (!all_present_) present_.assign(num_elements, 0);
   rows_.clear();
   *values = {};
   const auto fixed = [&]<typename T>(std::vector<T> by_element) -> Status {
@@ -154,7 +158,7 @@ Status ColumnGather::Run(std::span<const Part> parts, size_t num_elements,
     *values = Column::Of(Present(std::move(by_element)));
     return OkStatus();
   };
-  switch (KindOf(parts)) {
+  switch (kind) {
     case Column::Kind::kInt:
       RETURN_IF_ERROR(fixed(std::vector<int32_t>(num_elements)));
       break;
@@ -171,10 +175,10 @@ Status ColumnGather::Run(std::span<const Part> parts, size_t num_elements,
       break;
     }
     case Column::Kind::kString:
-      RETURN_IF_ERROR(OfTexts(parts, values));
+      RETURN_IF_ERROR(OfTexts(parts, num_elements, values));
       break;
     default:
-      RETURN_IF_ERROR(OfAny(parts, values));
+      RETURN_IF_ERROR(OfAny(parts, num_elements, values));
       break;
   }
   *rows = std::move(rows_);

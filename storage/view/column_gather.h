@@ -31,15 +31,16 @@ class ColumnGather {
   template <typename T>
   Status OfFixed(std::span<const Part> parts, std::vector<T>* values);
   Status OfBools(std::span<const Part> parts, std::vector<uint8_t>* values);
-  Status OfTexts(std::span<const Part> parts, Column* values);
-  Status OfAny(std::span<const Part> parts, Column* values);
+  Status OfTexts(std::span<const Part> parts, size_t num_elements, Column* values);
+  Status OfAny(std::span<const Part> parts, size_t num_elements, Column* values);
   Status Mark(const Part& part);
-  void ListRows();
+  void ListRows(size_t num_elements);
   // Lists the rows, and gives what they have.
   template <typename T>
   std::vector<T> Present(std::vector<T> by_element);
 
-  std::vector<uint8_t> present_;  // by element
+  bool all_present_ = false;      // as no column lacks any, and each element is in one
+  std::vector<uint8_t> present_;  // else, by element
   std::vector<uint32_t> rows_;    // those that are
 };
 

@@ -7,9 +7,9 @@ namespace {
 
 // Of the edges in a list that lead to a neighbour, by the one label, that with the id; parallel
 // ones ascend by it. kNoPosition: there is none.
-StatusOr<uint64_t> PositionOf(const SnapshotAdjacency& table, const ListSlice& list,
+StatusOr<uint64_t> PositionOf(const SnapshotAdjacency& table, const ListSlice& list, uint64_t first,
                               const EdgeRef& edge) {
-  uint64_t begin = table.FirstNotBefore(list, edge.in);
+  uint64_t begin = first;
   uint64_t end = begin + table.CountFrom(list, begin, edge.in);
   while (begin < end) {
     const uint64_t middle = begin + (end - begin) / 2;
@@ -23,12 +23,6 @@ StatusOr<uint64_t> PositionOf(const SnapshotAdjacency& table, const ListSlice& l
     }
   }
   return kNoPosition;
-}
-
-void PrefetchMiddles(const SnapshotAdjacency& table, std::span<const ListSlice> lists) {
-  if (table.is_wide()) return;
-  for (const ListSlice& list : lists)
-    __builtin_prefetch(table.narrow() + list.begin + list.count / 2);
 }
 
 }  // namespace
@@ -53,21 +47,25 @@ Status EdgePlaces::TryHints(std::span<const EdgeRef> edges) {
 }
 
 template <typename Search>
-Status EdgePlaces::SearchOthers(const Search& search) {
+Status EdgePlaces::SearchOthers(std::span<const EdgeRef> edges, const Search& search) {
   others_.clear();
   rows_.clear();
+  ins_.clear();
   for (uint32_t i = 0; i < asked_.inputs.size(); ++i) {
     if (asked_.found[i] != kNoPosition) continue;
     others_.push_back(i);
     rows_.push_back(asked_.rows[i]);
+    ins_.push_back(edges[asked_.inputs[i]].in);
   }
   if (rows_.empty()) return OkStatus();
   num_searched_ += rows_.size();
   lists_.resize(rows_.size());
   RETURN_IF_ERROR(asked_.table->Lists(rows_, lists_.data()));
-  PrefetchMiddles(*asked_.table, lists_);
+  firsts_.resize(rows_.size());
+  asked_.table->FirstsNotBefore(lists_, ins_, firsts_.data());
   for (size_t i = 0; i < others_.size(); ++i) {
-    ASSIGN_OR_RETURN(asked_.found[others_[i]], search(lists_[i], asked_.inputs[others_[i]]));
+    ASSIGN_OR_RETURN(asked_.found[others_[i]],
+                     search(lists_[i], firsts_[i], asked_.inputs[others_[i]]));
   }
   return OkStatus();
 }
@@ -128,8 +126,8 @@ Status EdgePlaces::Run(const SnapshotSet& snapshots, std::span<const EdgeRef> ed
 Status EdgePlaces::FindById(const SnapshotSet& snapshots, std::span<const EdgeRef> edges) {
   return Run(snapshots, edges, [&]() -> Status {
     RETURN_IF_ERROR(TryHints(edges));
-    return SearchOthers([&](const ListSlice& list, uint32_t input) {
-      return PositionOf(*asked_.table, list, edges[input]);
+    return SearchOthers(edges, [&](const ListSlice& list, uint64_t first, uint32_t input) {
+      return PositionOf(*asked_.table, list, first, edges[input]);
     });
   });
 }
@@ -137,13 +135,14 @@ Status EdgePlaces::FindById(const SnapshotSet& snapshots, std::span<const EdgeRe
 Status EdgePlaces::FindByRank(const SnapshotSet& snapshots, std::span<const EdgeRef> edges,
                               std::span<const uint64_t> ranks) {
   return Run(snapshots, edges, [&] {
-    return SearchOthers([&](const ListSlice& list, uint32_t input) -> StatusOr<uint64_t> {
+    const auto search = [&](const ListSlice& list, uint64_t first,
+                            uint32_t input) -> StatusOr<uint64_t> {
       const VertexRef in = edges[input].in;
-      const uint64_t first = asked_.table->FirstNotBefore(list, in);
       const bool found = ranks[input] < list.begin + list.count - first &&
                          asked_.table->NeighbourAt(first + ranks[input]) == in;
       return found ? first + ranks[input] : kNoPosition;
-    });
+    };
+    return SearchOthers(edges, search);
   });
 }
 

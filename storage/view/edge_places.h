@@ -58,16 +58,18 @@ class EdgePlaces {
   template <typename Find>
   Status Run(const SnapshotSet& snapshots, std::span<const EdgeRef> edges, const Find& find);
   Status TryHints(std::span<const EdgeRef> edges);
-  // Calls search(list, input) -> StatusOr<position> for those not yet found.
+  // Calls search(list, first, input) -> StatusOr<position> for those not yet found; from `first` on
+  // the list has neighbours that are not before the edge's in vertex.
   template <typename Search>
-  Status SearchOthers(const Search& search);
+  Status SearchOthers(std::span<const EdgeRef> edges, const Search& search);
 
   PlacedRows placed_;
   std::vector<VertexRef> vertices_;
   std::vector<LabelId> labels_;
   Asked asked_;
   std::vector<uint32_t> others_;
-  std::vector<uint64_t> hinted_, ids_, rows_;
+  std::vector<uint64_t> hinted_, ids_, rows_, firsts_;
+  std::vector<VertexRef> ins_;
   std::vector<ListSlice> lists_;
   std::vector<Group> groups_;
   std::vector<uint32_t> inputs_;

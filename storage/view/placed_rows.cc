@@ -5,6 +5,11 @@
 #include <optional>
 
 namespace koios::storage {
+namespace {
+
+constexpr size_t kTablesPerVertex = 4;
+
+}  // namespace
 
 bool IsStretch(std::span<const VertexRef> vertices) {
   if (vertices.empty()) return false;
@@ -46,6 +51,43 @@ Status PlacedRows::Locate(const SnapshotSet& snapshots, std::span<const VertexRe
   groups_.clear();
   ASSIGN_OR_RETURN(const bool is_stretch, LocateStretch(snapshots, vertices));
   if (is_stretch) return OkStatus();
+  const VertexRuns& runs = snapshots.vertex_runs();
+  // A pass over the tables is worth it when there are few of them for each vertex.
+  const bool in_runs = runs.whole() && runs.tables().size() <= kTablesPerVertex * vertices.size();
+  return in_runs ? LocateInRuns(snapshots, vertices) : LocateByPartition(snapshots, vertices);
+}
+
+// Each vertex is counted in its table, then put there.
+Status PlacedRows::LocateInRuns(const SnapshotSet& snapshots, std::span<const VertexRef> vertices) {
+  const std::span<const VertexRuns::Table> tables = snapshots.vertex_runs().tables();
+  VertexRuns::Reader reader(snapshots.vertex_runs(), &lasts_);
+  runs_.resize(vertices.size());
+  starts_.assign(tables.size() + 1, 0);
+  for (size_t i = 0; i < vertices.size(); ++i) {
+    runs_[i] = reader.Of(vertices[i]);
+    if (runs_[i] != nullptr) ++starts_[runs_[i]->table + 1];
+  }
+  for (size_t table = 0; table < tables.size(); ++table) {
+    starts_[table + 1] += starts_[table];
+    if (starts_[table + 1] == starts_[table]) continue;
+    const VertexRuns::Table& of = tables[table];
+    RETURN_IF_ERROR(snapshots.Of(of.partition).Damage());
+    groups_.push_back({of.partition, of.set, starts_[table], starts_[table + 1]});
+  }
+  inputs_.resize(starts_[tables.size()]);
+  rows_.resize(starts_[tables.size()]);
+  for (uint32_t i = 0; i < vertices.size(); ++i) {
+    const VertexRuns::Run* const run = runs_[i];
+    if (run == nullptr) continue;
+    const uint32_t at = starts_[run->table]++;
+    inputs_[at] = i;
+    rows_[at] = run->RowOf(vertices[i]);
+  }
+  return OkStatus();
+}
+
+Status PlacedRows::LocateByPartition(const SnapshotSet& snapshots,
+                                     std::span<const VertexRef> vertices) {
   const uint32_t num_partitions = snapshots.num_partitions();
   starts_.assign(num_partitions + 2, 0);
   // What is of no partition sorts behind all.

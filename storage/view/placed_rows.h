@@ -38,8 +38,12 @@ class PlacedRows {
 
  private:
   StatusOr<bool> LocateStretch(const SnapshotSet& snapshots, std::span<const VertexRef> vertices);
+  Status LocateInRuns(const SnapshotSet& snapshots, std::span<const VertexRef> vertices);
+  Status LocateByPartition(const SnapshotSet& snapshots, std::span<const VertexRef> vertices);
   void AddGroups(uint32_t partition, size_t begin, size_t end);
 
+  std::vector<const VertexRuns::Run*> runs_;  // by input; null: it does not exist
+  std::vector<uint32_t> lasts_;
   std::vector<uint32_t> starts_, order_;
   std::vector<uint64_t> locals_;
   std::vector<VertexPlace> places_;  // in `order_`

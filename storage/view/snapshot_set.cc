@@ -29,6 +29,7 @@ SnapshotSet::SnapshotSet(uint64_t version, Snapshots snapshots)
     }
   }
   statistics_ = StatisticsOf(version_, pointers_);
+  vertex_runs_ = VertexRuns(pointers_);
 }
 
 Status SnapshotSet::Damage() const {

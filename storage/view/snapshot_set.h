@@ -10,6 +10,7 @@
 
 #include "core/statistics/graph_statistics.h"
 #include "storage/snapshot/partition_snapshot.h"
+#include "storage/view/vertex_runs.h"
 
 namespace koios::storage {
 
@@ -34,6 +35,7 @@ class SnapshotSet {
   const PartitionSnapshot& Of(uint32_t partition) const { return *snapshots_[partition]; }
   std::span<const PartitionSnapshot* const> all() const { return pointers_; }
   const GraphStatistics& statistics() const { return statistics_; }
+  const VertexRuns& vertex_runs() const { return vertex_runs_; }
 
   // Of the vertices of a label set, ascending by label. Direction: out or in.
   std::span<const LabelledAdjacency> Adjacencies(uint32_t partition, uint32_t set,
@@ -72,6 +74,7 @@ class SnapshotSet {
   std::vector<const PartitionSnapshot*> pointers_;
   std::vector<std::vector<SetTable>> tables_;  // by partition and set
   GraphStatistics statistics_;
+  VertexRuns vertex_runs_;
 };
 
 }  // namespace koios::storage

@@ -226,11 +226,20 @@ Status SnapshotView::VertexLabels(std::span<const VertexRef> vertices,
   const size_t begin = out->size();
   out->resize(begin + vertices.size(), kNoName);
   const TouchedVertices touched(at_, vertices);
-  PlacedRows placed;
-  RETURN_IF_ERROR(placed.Locate(*snapshots_, touched.clean()));
-  for (const PlacedRows::Group& group : placed.groups()) {
-    const LabelSet& set = snapshots_->Of(group.partition).label_sets()[group.set];
-    for (const uint32_t row : placed.Inputs(group)) (*out)[begin + row] = set.labels.front();
+  if (snapshots_->vertex_runs().whole()) {
+    std::vector<uint32_t> lasts;
+    VertexRuns::Reader reader(snapshots_->vertex_runs(), &lasts);
+    for (size_t row = 0; row < vertices.size(); ++row) {
+      const VertexRuns::Run* const run = reader.Of(touched.clean()[row]);
+      if (run != nullptr) (*out)[begin + row] = run->label;
+    }
+  } else {
+    PlacedRows placed;
+    RETURN_IF_ERROR(placed.Locate(*snapshots_, touched.clean()));
+    for (const PlacedRows::Group& group : placed.groups()) {
+      const LabelSet& set = snapshots_->Of(group.partition).label_sets()[group.set];
+      for (const uint32_t row : placed.Inputs(group)) (*out)[begin + row] = set.labels.front();
+    }
   }
   for (const TouchedRow& row : touched.rows()) {
     if (row.gone) continue;

@@ -16,12 +16,6 @@ constexpr char kOrdinalName[] = "~ordinal";
 // Distinct rows that a worker holds back to merge others into: some megabytes.
 constexpr uint32_t kMergedRows = 64 * 1024;
 
-// Every width of integer is the same id.
-Value NormalId(const Value& id) {
-  const bool integer = id.kind() >= ValueKind::kByte && id.kind() <= ValueKind::kLong;
-  return integer ? Value::Long(id.AsInteger()) : id;
-}
-
 void SetPosition(const SourceSpan& span, plan::Position* out) {
   out->set_line(span.line);
   out->set_column(span.column);
@@ -244,7 +238,7 @@ void Lowering::Lower(const Source& op) {
     return;
   }
   plan::Inject* inject = Add()->mutable_inject();
-  for (const Value& id : *op.ids) inject->add_values(EncodeValue(NormalId(id)));
+  for (const PlanValue& id : *op.ids) inject->add_values(Encoded(id, /*as_id=*/true));
   AddExchange(plan::Exchange::ID);
   Add()->mutable_lookup()->set_element(op.element);
   flow_.types.current = op.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
@@ -258,7 +252,7 @@ void Lowering::Lower(const Source& op) {
 
 void Lowering::Lower(const Inject& op) {
   plan::Inject* inject = Add()->mutable_inject();
-  for (const Value& value : op.values) inject->add_values(EncodeValue(value));
+  for (const PlanValue& value : op.values) inject->add_values(Encoded(value));
   flow_.here.clear();
 }
 

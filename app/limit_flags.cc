@@ -39,6 +39,14 @@ void LimitFlags::AddTo(CLI::App* command) {
                    "new snapshot when it is full (default: 10 % of --memory-mb, 1024 at most)")
       ->check(CLI::Range(uint64_t{1}, kMaxMegabytes))
       ->group(kGroup);
+  command
+      ->add_option(
+          "--plan-cache-mb", plan_cache_mb,
+          "Plans kept for texts that are asked again, a sixteenth of what all queries have "
+          "at most; 0: none")
+      ->check(CLI::Range(uint64_t{0}, kMaxMegabytes))
+      ->capture_default_str()
+      ->group(kGroup);
   Add(command, "--held-results-mb", &held_results_mb, kMaxMegabytes,
       "Results of a query that changes the graph: they wait for its commit");
   Add(command, "--max-attempts", &max_attempts, 1000,
@@ -72,6 +80,7 @@ void LimitFlags::ApplyTo(server::ServerOptions* options) const {
   options->held_bytes = held_results_mb << 20;
   options->max_attempts = max_attempts;
   options->max_request_bytes = request_mb << 20;
+  options->plan_cache_bytes = plan_cache_mb << 20;
   options->parser = text;
 }
 

@@ -36,7 +36,7 @@ bool TokenOf(std::string_view name, Token* token) {
 StatusOr<Value> BindMember(const parser::Argument& argument, const Parameters& parameters,
                            std::string_view step) {
   ASSIGN_OR_RETURN(Bound bound, Bind(argument, parameters, step));
-  if (bound.kind == Bound::Kind::kValue) return std::move(bound.value);
+  if (bound.kind == Bound::Kind::kValue) return bound.value.Look();
   Token token;
   if (bound.IsEnum("T") && TokenOf(bound.name, &token)) return Value::Of(token);
   if (bound.IsEnum("Direction")) {
@@ -66,7 +66,7 @@ std::string NearestWord(std::string_view name, const Parameters& parameters) {
   if (name.size() == 1) return "";  // "v" is hardly V()
   std::vector<std::string> words;
   constexpr size_t kMostCompared = 100;
-  for (const auto& [parameter, value] : parameters) {
+  for (const auto& [parameter, value] : parameters.by_name) {
     if (words.size() == kMostCompared) break;
     words.push_back(parameter);
   }
@@ -79,10 +79,10 @@ std::string NearestWord(std::string_view name, const Parameters& parameters) {
   return std::find(words.begin(), end, *nearest) != end ? *nearest : *nearest + "()";
 }
 
-StatusOr<Value> BindParameter(const parser::Argument& argument, const Parameters& parameters,
-                              std::string_view step) {
-  auto found = parameters.find(argument.name);
-  if (found != parameters.end()) return found->second;
+StatusOr<PlanValue> BindParameter(const parser::Argument& argument, const Parameters& parameters,
+                                  std::string_view step) {
+  auto found = parameters.by_name.find(argument.name);
+  if (found != parameters.by_name.end()) return found->second;
   const std::string nearest = NearestWord(argument.name, parameters);
   return StepError("UNKNOWN_PARAMETER", argument.span, step,
                    "no value was given for the parameter \"" + argument.name + "\"" +
@@ -140,6 +140,7 @@ StatusOr<Bound> Bind(const parser::Argument& argument, const Parameters& paramet
     case Kind::kFunction:
       if (argument.name == "UUID" && argument.items.empty()) {
         bound.value = Value::Of(RandomUuid());
+        if (parameters.drawn != nullptr) *parameters.drawn = true;
         return bound;
       }
       return NotThereYet(argument.span, step, argument.name + " is not there yet as an argument");

@@ -3,7 +3,6 @@
 // Rule: a parameter becomes a typed constant here and is never text again.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "core/status.h"
 #include "core/value.h"
 #include "parser/ast.h"
+#include "planner/plan_value.h"
 
 namespace koios::planner {
 
@@ -18,7 +18,7 @@ struct Bound {
   enum class Kind : uint8_t { kValue, kEnum, kPredicate, kTraversal };
   Kind kind = Kind::kValue;
   SourceSpan span;
-  Value value;
+  PlanValue value;
   std::string qualifier;  // kEnum: "Order"; kPredicate: "P" or "TextP"
   std::string name;       // kEnum: "desc"; kPredicate: "gt"
   std::vector<Bound> items;
@@ -30,8 +30,6 @@ struct Bound {
   bool IsPredicate() const { return kind == Kind::kPredicate; }
   bool IsEnum(std::string_view wanted) const { return kind == Kind::kEnum && qualifier == wanted; }
 };
-
-using Parameters = std::map<std::string, Value>;
 
 // `step` is for messages. Unknown parameter: INVALID_ARGUMENT.
 StatusOr<Bound> Bind(const parser::Argument& argument, const Parameters& parameters,

@@ -22,7 +22,7 @@ void ForEachOp(std::span<const Op> ops, const Visit& visit) {
 // The key that a change sets; nullptr: it is computed.
 const Value* KeyOf(const Mutate& change) {
   const Expression& key = *change.properties[0].first;
-  return key.kind == Expression::Kind::kConstant ? &key.constant : nullptr;
+  return key.kind == Expression::Kind::kConstant ? &key.constant.Look() : nullptr;
 }
 
 bool ReadsEdges(const Expression& expression) { return HasCallWith(expression, plan::kReadsEdges); }

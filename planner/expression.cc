@@ -57,7 +57,7 @@ std::string MapText(const ValueMap& map) {
 
 }  // namespace
 
-ExpressionPtr Constant(Value value) {
+ExpressionPtr Constant(PlanValue value) {
   auto node = std::make_shared<Expression>();
   node->kind = Expression::Kind::kConstant;
   node->constant = std::move(value);
@@ -164,7 +164,7 @@ bool HasCallWith(const Expression& expression, uint32_t traits) {
 
 const Value* PropertyRead(const Expression& call) {
   const Expression& key = *call.args[1];
-  return key.kind == Expression::Kind::kConstant ? &key.constant : nullptr;
+  return key.kind == Expression::Kind::kConstant ? &key.constant.Look() : nullptr;
 }
 
 bool IsStrict(const Expression& expression) {
@@ -176,6 +176,10 @@ bool IsPure(const Expression& expression) {
 }
 
 std::string ConstantsText(const ValueList& values) { return "[" + MembersText(values) + "]"; }
+
+std::string ConstantsText(const PlanValues& values) {
+  return ConstantsText(ValueList(values.begin(), values.end()));
+}
 
 std::string ConstantText(const Value& value) {
   if (value.kind() == ValueKind::kList) return ConstantsText(value.AsList());

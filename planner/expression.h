@@ -14,6 +14,7 @@
 
 #include "core/plan/function_table.h"
 #include "core/value.h"
+#include "planner/plan_value.h"
 
 namespace koios::planner {
 
@@ -31,7 +32,7 @@ struct Expression {
     kCall,      // function, args
   };
   Kind kind = Kind::kCurrent;
-  Value constant;
+  PlanValue constant;
   std::string name;
   const plan::FunctionTraits* function = nullptr;
   std::vector<ExpressionPtr> args;
@@ -39,7 +40,7 @@ struct Expression {
   uint32_t size = 1;   // nodes of the tree, shared ones counted at each place; saturates
 };
 
-ExpressionPtr Constant(Value value);
+ExpressionPtr Constant(PlanValue value);
 ExpressionPtr Current();
 ExpressionPtr Named(std::string name);
 ExpressionPtr CallOf(plan::FunctionRef function, std::vector<ExpressionPtr> args);
@@ -81,5 +82,6 @@ std::string ExpressionText(const Expression& expression);
 // "text", 1, 2L, 1.5, [..], ...; long ones are cut.
 std::string ConstantText(const Value& value);
 std::string ConstantsText(const ValueList& values);  // as a list of them
+std::string ConstantsText(const PlanValues& values);
 
 }  // namespace koios::planner

@@ -104,11 +104,10 @@ std::string PlanText(const std::string& text) {
 std::string RuleText(const std::string& text, const std::string& name) {
   StatusOr<parser::Query> query = parser::Parse(text);
   if (!query.ok()) return ErrorText(query.status());
-  const Parameters parameters;
+  const Parameters parameters{};
   QueryState state;
   state.parameters = &parameters;
-  state.schema = ContextOf(*query).schema;
-  state.statistics = ContextOf(*query).statistics;
+  state.graph = GraphLook(ContextOf(*query).schema, ContextOf(*query).statistics);
   Builder builder(&state, TypeEnv{});
   const Status built = builder.AppendRoot(query->root);
   if (!built.ok()) return ErrorText(built);

@@ -49,7 +49,8 @@ bool AddValueGuards(const Source& source, const Expression& test, const Op& filt
   Op op{std::move(guard), filter.span, filter.step};
   if (value == nullptr) {
     Chain body;
-    body.ops = {{Inject{std::move(any_of)}, filter.span, filter.step}, std::move(op)};
+    body.ops = {{Inject{PlanValues(any_of.begin(), any_of.end())}, filter.span, filter.step},
+                std::move(op)};
     op = {ScopeOf(plan::ScopeExit::EFFECT, "", plan::Project::DROP_ROW, std::move(body)),
           filter.span, filter.step};
   }

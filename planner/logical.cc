@@ -252,10 +252,9 @@ Source SourceOfAll(const Chain& root) {
   Source all;
   AnyOp(root, [&all](const Op& op) {
     if (const Source* source = As<Source>(op)) {
-      all.schema = source->schema;
-      all.statistics = source->statistics;
+      all.graph = source->graph;
     }
-    return all.schema != nullptr;
+    return all.graph.knows_schema();
   });
   return all;
 }

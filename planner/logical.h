@@ -15,11 +15,10 @@
 #include <variant>
 #include <vector>
 
-#include "core/schema.h"
-#include "core/statistics/graph_statistics.h"
 #include "core/status.h"
 #include "core/value.h"
 #include "planner/expression.h"
+#include "planner/graph_look.h"
 #include "proto/plan.pb.h"
 
 namespace koios::planner {
@@ -34,16 +33,16 @@ struct Expand {
 };
 struct Source {
   plan::ElementKind element = plan::VERTEX;
-  std::vector<std::string> labels;              // empty: all
-  std::optional<ValueList> ids;                 // look these up instead of scanning
-  std::optional<plan::Seek> seek;               // of an index: a filter that compares is behind
-  double sought_rows = 0;                       // about, with `seek`
-  std::optional<Expand> counted;                // longs that add up to these ends of the vertices
-  const Schema* schema = nullptr;               // as of the view; null: not known
-  const GraphStatistics* statistics = nullptr;  // about; null: not known
+  std::vector<std::string> labels;  // empty: all
+  std::optional<PlanValues> ids;    // look these up instead of scanning
+  std::optional<plan::Seek> seek;   // of an index: a filter that compares is behind
+  double sought_rows = 0;           // about, with `seek`; for whoever has looked at the counts
+  uint64_t expected = 0;            // the same, where that was looked at; 0: nothing is known
+  std::optional<Expand> counted;    // longs that add up to these ends of the vertices
+  GraphLook graph;                  // as of the view
 };
 struct Inject {
-  ValueList values;
+  PlanValues values;
 };
 struct EdgeEnd {
   plan::EdgeEnd::End end = plan::EdgeEnd::OUT_VERTEX;
@@ -172,7 +171,7 @@ struct Hop {
   bool repeats = false;  // any number of times, also none
 };
 struct WalkEnds {
-  std::optional<ValueList> ids;
+  std::optional<PlanValues> ids;
   std::string name;  // of the vertex stored there; without either, `scan` gives what may pass
   Source scan;
   std::vector<std::string> keys;  // what passes the filter has all of these properties

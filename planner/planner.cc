@@ -44,6 +44,33 @@ Outcome OutcomeOf(const parser::Query& query) {
   return Outcome::kResults;
 }
 
+// The parameters as the planner has them, and what it did with them.
+struct KnownParameters {
+  KnownParameters(const PlanContext& context, bool traced) : uses(context.parameters.size()) {
+    for (const auto& [name, value] : context.parameters) {
+      ParameterUse* use = &uses[names.size()];
+      use->index = static_cast<uint32_t>(names.size());
+      parameters.by_name.emplace(name, PlanValue(value, traced ? use : nullptr));
+      names.push_back(name);
+    }
+    parameters.drawn = &drawn;
+  }
+  KnownParameters(const KnownParameters&) = delete;
+  KnownParameters& operator=(const KnownParameters&) = delete;
+  std::vector<std::string> LookedAt() const {
+    std::vector<std::string> looked_at;
+    for (const ParameterUse& use : uses) {
+      if (use.looked_at) looked_at.push_back(names[use.index]);
+    }
+    return looked_at;
+  }
+
+  bool drawn = false;
+  std::vector<ParameterUse> uses;
+  std::vector<std::string> names;
+  Parameters parameters;
+};
+
 }  // namespace
 
 StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& context) {
@@ -51,18 +78,18 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
     return StepError("EMPTY_TRAVERSAL", query.root.span, "",
                      "a traversal begins with V(), E(), inject() or union()");
   }
+  PlannedQuery planned;
+  planned.outcome = OutcomeOf(query);
+  const bool explains = context.explains || planned.outcome == Outcome::kExplain;
+  const KnownParameters known(context, /*traced=*/!explains);
   QueryState state;
-  state.parameters = &context.parameters;
-  state.schema = context.schema;
-  state.statistics = context.statistics;
+  state.parameters = &known.parameters;
+  state.graph = GraphLook(context.schema, context.statistics, explains ? nullptr : &planned.seen);
   Builder builder(&state, TypeEnv{});
   RETURN_IF_ERROR(builder.AppendRoot(query.root));
   AppendTerminal(query, &builder);
   Chain chain = builder.Take();
 
-  PlannedQuery planned;
-  planned.outcome = OutcomeOf(query);
-  const bool explains = context.explains || planned.outcome == Outcome::kExplain;
   if (explains) planned.explain = "logical\n" + ChainText(chain, 2);
   RunRules(&chain, [&planned, explains](const Rule& rule, const Chain& after) {
     if (!explains) return;
@@ -76,7 +103,14 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain));
   planned.changes_graph = planned.plan.mutates();
   planned.plan.set_graph(query.root.source);
-  if (explains) planned.explain += "\nphysical\n" + PhysicalText(planned.plan);
+  if (explains) {
+    planned.explain += "\nphysical\n" + PhysicalText(planned.plan);
+    return planned;
+  }
+  planned.holes = FindHoles(planned.plan, known.names);
+  PutValues(planned.holes, context.parameters, &planned.plan);
+  planned.looked_at = known.LookedAt();
+  planned.keeps = !known.drawn;
   return planned;
 }
 

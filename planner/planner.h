@@ -4,16 +4,20 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/schema.h"
 #include "core/statistics/graph_statistics.h"
 #include "core/status.h"
 #include "core/value.h"
 #include "parser/ast.h"
+#include "planner/graph_look.h"
+#include "planner/plan_holes.h"
 #include "proto/plan.pb.h"
 
 namespace koios::planner {
 
+// All that a plan depends on, beside the text: what comes in here must be known to PlannedQuery.
 struct PlanContext {
   const Schema* schema = nullptr;  // as of the view that the query will read; null: not known
   const GraphStatistics* statistics = nullptr;  // about; null: not known
@@ -29,6 +33,14 @@ struct PlannedQuery {
   Outcome outcome = Outcome::kResults;
   bool changes_graph = false;
   std::string explain;  // when asked for: logical, after each rule that fired, physical
+
+  // With what else planning the text gives the same plan: with other values of parameters, of the
+  // same names and kinds, where only `holes` name them, once they are there; not with others of
+  // those in `looked_at`; with a schema and statistics for which `seen` holds.
+  bool keeps = false;  // false: with nothing else
+  std::vector<PlanHole> holes;
+  std::vector<std::string> looked_at;
+  GraphSeen seen;
 };
 
 // Errors: INVALID_ARGUMENT (unknown step, with the nearest; wrong arguments), UNIMPLEMENTED (a

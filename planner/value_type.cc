@@ -10,7 +10,7 @@ ValueType CallType(const Expression& call, const TypeEnv& env) {
   std::vector<plan::KnownArgument> args;
   for (const ExpressionPtr& arg : call.args) {
     const bool constant = arg->kind == Expression::Kind::kConstant;
-    args.push_back({TypeOf(*arg, env), constant ? &arg->constant : nullptr});
+    args.push_back({TypeOf(*arg, env), constant ? &arg->constant.Look() : nullptr});
   }
   return call.function->type_of(args);
 }
@@ -93,8 +93,8 @@ void AdvanceGroup(const Group& group, TypeEnv* env) {
 
 ValueType InjectedType(const Inject& inject) {
   if (inject.values.empty()) return ValueType::kScalar;
-  ValueType type = TypeOfValue(inject.values[0]);
-  for (const Value& value : inject.values) type = JoinTypes(type, TypeOfValue(value));
+  ValueType type = TypeOfKind(inject.values[0].kind());
+  for (const PlanValue& value : inject.values) type = JoinTypes(type, TypeOfKind(value.kind()));
   return type;
 }
 
@@ -158,8 +158,10 @@ bool IsAlwaysThere(const Expression& expression, const TypeEnv& env) {
   return false;
 }
 
-ValueType TypeOfValue(const Value& value) {
-  switch (value.kind()) {
+ValueType TypeOfValue(const Value& value) { return TypeOfKind(value.kind()); }
+
+ValueType TypeOfKind(ValueKind kind) {
+  switch (kind) {
     case ValueKind::kVertex:
       return ValueType::kVertex;
     case ValueKind::kEdge:
@@ -183,7 +185,7 @@ ValueType TypeOfValue(const Value& value) {
 ValueType TypeOf(const Expression& expression, const TypeEnv& env) {
   switch (expression.kind) {
     case Expression::Kind::kConstant:
-      return TypeOfValue(expression.constant);
+      return TypeOfKind(expression.constant.kind());
     case Expression::Kind::kCurrent:
       return env.current;
     case Expression::Kind::kNamed: {

@@ -75,6 +75,12 @@ LimitWords RequestWords() {
   return words;
 }
 
+// Of the memory of queries, plans that are kept may have this.
+int64_t MaxPlanBytes(size_t wanted, int64_t queries_bytes) {
+  constexpr int64_t kShare = 16;
+  return static_cast<int64_t>(std::min<uint64_t>(wanted, queries_bytes / kShare));
+}
+
 size_t NumSessionThreads() { return std::max<size_t>(2, std::thread::hardware_concurrency()); }
 
 // "::1" needs brackets before a port is put behind it.
@@ -94,6 +100,9 @@ struct Server::State {
         graphs(std::move(the_graphs)),
         registry(the_options.max_queries),
         engine(std::move(the_engine)),
+        plans_account("all plans",
+                      MaxPlanBytes(the_options.plan_cache_bytes, engine->memory().limit()),
+                      &engine->memory()),
         requests("all requests", engine->memory().limit() / 2, &engine->memory(), RequestWords()),
         pool(NumSessionThreads()) {}
 
@@ -101,6 +110,8 @@ struct Server::State {
   std::unique_ptr<Graphs> graphs;
   QueryRegistry registry;
   std::unique_ptr<engine::Engine> engine;
+  MemoryAccount plans_account;
+  PlanCache plans{&plans_account};
   MemoryAccount requests;
   TaskPool pool;
   TaskPool commits{kCommitThreads};
@@ -135,6 +146,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
   environment.engine = state->engine.get();
   environment.requests = &state->requests;
   environment.registry = &state->registry;
+  environment.plans = options.plan_cache_bytes > 0 ? &state->plans : nullptr;
   environment.pool = &state->pool;
   environment.commits = &state->commits;
   environment.limits.default_timeout_ms = options.query_timeout_ms;

@@ -35,6 +35,7 @@ struct ServerOptions {
   size_t held_bytes = size_t{64} << 20;  // results of a change that wait for its commit
   int max_attempts = 8;                  // runs of a change that conflicts with others
   size_t max_request_bytes = size_t{10} << 20;
+  size_t plan_cache_bytes = size_t{16} << 20;  // a sixteenth of all queries' at most; 0: none kept
   // What may be resident beside the memory of queries (caches, gRPC's buffers, the rest), and of it
   // gRPC's part. 0: no bound.
   uint64_t rest_bytes = 0;

@@ -106,6 +106,12 @@ Status FillStats(const SessionEnvironment& environment, const v1::GetStatsReques
   response->set_disk_bytes(disk_bytes);
   response->set_memory_bytes(static_cast<uint64_t>(environment.engine->memory().used()));
   FillStatistics(*view, response);
+  if (environment.plans == nullptr) return OkStatus();
+  const PlanCacheCounts plans = environment.plans->counts();
+  response->mutable_plan_cache()->set_texts(plans.texts);
+  response->mutable_plan_cache()->set_hits(plans.hits);
+  response->mutable_plan_cache()->set_misses(plans.misses);
+  response->mutable_plan_cache()->set_evictions(plans.evictions);
   return OkStatus();
 }
 

@@ -7,7 +7,6 @@
 
 #include "core/random.h"
 #include "core/value_proto.h"
-#include "planner/planner.h"
 #include "server/profile.h"
 #include "storage/view/snapshot_statistics.h"
 
@@ -52,6 +51,13 @@ Status HeldTooMuch(size_t held, size_t limit) {
       "more than " +
           detail.limit + ". Nothing was changed.",
       detail);
+}
+
+Status ReadParameters(const v1::SubmitRequest& request, std::map<std::string, Value>* parameters) {
+  for (const auto& [name, value] : request.parameters()) {
+    ASSIGN_OR_RETURN((*parameters)[name], FromProto(value));
+  }
+  return OkStatus();
 }
 
 uint64_t NumResults(const engine::ResultBatch& batch) {
@@ -139,7 +145,7 @@ void SubmitSession::Begin() {
     MutexLock lock(&mutex_);
     attempt = ++attempt_;
   }
-  StatusOr<std::shared_ptr<engine::QueryHandle>> handle = Launch();
+  StatusOr<std::shared_ptr<engine::QueryHandle>> handle = PlanAndLaunch();
   Status stopped;
   {
     MutexLock lock(&mutex_);
@@ -159,26 +165,62 @@ void SubmitSession::Begin() {
   Advance(/*on_pool=*/true);
 }
 
-StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
+StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch() {
   {
     MutexLock lock(&mutex_);
     if (!stopped_.ok()) return stopped_;
   }
-  ASSIGN_OR_RETURN(parser::Query query,
-                   parser::Parse(request_->query(), environment_.limits.parser));
-  const std::string graph = GraphOfSource(query.root.source, request_->graph());
-  graph_ = graph;
-  StatusOr<std::shared_ptr<const storage::GraphView>> view = environment_.graphs->View(graph);
-  if (!view.ok()) return WithDetail(view.status(), SourceWord(query));
-  view_ = *std::move(view);
+  view_ = nullptr;
   planner::PlanContext context;
+  const Status told = ReadParameters(*request_, &context.parameters);
+  PlanCache* plans = request_->mode() == v1::EXPLAIN || !told.ok() ? nullptr : environment_.plans;
+  const std::string key =
+      plans == nullptr ? ""
+                       : plans->KeyOf(request_->graph(), request_->query(), context.parameters);
+  planner::PlannedQuery planned;
+  if (!key.empty() && TakeKept(plans, key, context.parameters, &planned)) {
+    return Launch(std::move(planned));
+  }
+  ASSIGN_OR_RETURN(const parser::Query query,
+                   parser::Parse(request_->query(), environment_.limits.parser));
+  if (Status viewed = LookAt(query.root.source); !viewed.ok()) {
+    return WithDetail(viewed, SourceWord(query));
+  }
+  RETURN_IF_ERROR(told);
   context.schema = &view_->schema();
   context.statistics = storage::StatisticsOf(*view_);
-  for (const auto& [name, value] : request_->parameters()) {
-    ASSIGN_OR_RETURN(context.parameters[name], FromProto(value));
-  }
   context.explains = request_->mode() == v1::EXPLAIN;
-  ASSIGN_OR_RETURN(planner::PlannedQuery planned, planner::PlanQuery(query, context));
+  ASSIGN_OR_RETURN(planned, planner::PlanQuery(query, context));
+  if (!key.empty()) plans->Keep(key, query.root.source, context, planned);
+  return Launch(std::move(planned));
+}
+
+// The newest view of the graph that the first word of the traversal means.
+Status SubmitSession::LookAt(const std::string& source) {
+  graph_ = GraphOfSource(source, request_->graph());
+  ASSIGN_OR_RETURN(view_, environment_.graphs->View(graph_));
+  return OkStatus();
+}
+
+bool SubmitSession::TakeKept(PlanCache* plans, const std::string& key,
+                             const std::map<std::string, Value>& parameters,
+                             planner::PlannedQuery* planned) {
+  // Those of one text have one source.
+  const auto fits = [&](const KeptPlan& plan) {
+    return (view_ != nullptr || LookAt(plan.source).ok()) &&
+           plan.Fits(view_->schema(), storage::StatisticsOf(*view_), parameters);
+  };
+  const std::shared_ptr<const KeptPlan> kept = plans->Find(key, fits);
+  if (kept == nullptr) return false;
+  planned->plan = kept->planned.plan;
+  planned->outcome = kept->planned.outcome;
+  planned->changes_graph = kept->planned.changes_graph;
+  planner::PutValues(kept->planned.holes, parameters, &planned->plan);
+  return true;
+}
+
+StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(
+    planner::PlannedQuery planned) {
   mode_ = request_->mode();
   if (planned.outcome == planner::Outcome::kExplain) mode_ = v1::EXPLAIN;
   if (planned.outcome == planner::Outcome::kProfile && mode_ == v1::RUN) mode_ = v1::PROFILE;
@@ -187,12 +229,12 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch() {
     return std::shared_ptr<engine::QueryHandle>();
   }
   if (planned.changes_graph) {
-    ASSIGN_OR_RETURN(transaction_, environment_.graphs->Begin(graph));
+    ASSIGN_OR_RETURN(transaction_, environment_.graphs->Begin(graph_));
     view_ = transaction_;
     // Its results come behind the commit: whoever wants to cancel it must know its id before.
     if (!std::exchange(is_announced_, true)) stream_->SendQueryId();
   }
-  planned.plan.set_graph(graph);
+  planned.plan.set_graph(graph_);
   RETURN_IF_ERROR(ChargeRequest(planned.plan.SpaceUsedLong()));
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
   encoder_.emplace(view_, request_->materialize());

@@ -1,6 +1,7 @@
 // SubmitSession: one Submit call from its text to its last message.
-//   gRPC thread: admits and queues Begin() -> pool: parse, plan, view, engine Submit; where queries
-//   come one after the other, this is done by the gRPC thread, one at a time
+//   gRPC thread: admits and queues Begin() -> pool: parse and plan (or take a kept plan), view,
+//   engine Submit; where queries come one after the other, this is done by the gRPC thread, one at
+//   a time
 //   a request that changes the graph: its results are held until it is committed; on a conflict it
 //   runs again on a new view when it has its turn (storage/conflict/conflict_turns.h), a few times,
 //   then it is ABORTED; while it waits, it has no thread, and its deadline is an alarm of the
@@ -14,6 +15,7 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +27,7 @@
 #include "parser/parser.h"
 #include "proto/service.pb.h"
 #include "server/graphs.h"
+#include "server/plan_cache.h"
 #include "server/query_registry.h"
 #include "server/result_encoder.h"
 #include "server/task_pool.h"
@@ -50,6 +53,7 @@ struct SessionEnvironment {
   // queries, and less, so that those that were let in can run. Null: that account itself.
   MemoryAccount* requests = nullptr;
   QueryRegistry* registry = nullptr;
+  PlanCache* plans = nullptr;  // null: none are kept
   TaskPool* pool = nullptr;
   TaskPool* commits = nullptr;  // its threads wait for the disk; several at once share one write
   SessionLimits limits;
@@ -112,7 +116,12 @@ class SubmitSession final : public engine::ResultSink,
   void GoOn();
   void LeaveTurns();
   Status WhyStop(std::string_view meanwhile);
-  StatusOr<std::shared_ptr<engine::QueryHandle>> Launch();
+  StatusOr<std::shared_ptr<engine::QueryHandle>> PlanAndLaunch();
+  Status LookAt(const std::string& source);
+  // False: no plan is kept that would be this request's.
+  bool TakeKept(PlanCache* plans, const std::string& key,
+                const std::map<std::string, Value>& parameters, planner::PlannedQuery* planned);
+  StatusOr<std::shared_ptr<engine::QueryHandle>> Launch(planner::PlannedQuery planned);
   engine::QueryOptions Options();
   void Stop(const Status& why);
   void Pump();

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/testing/make_value.h"
+#include "core/value_codec.h"
 #include "core/value_proto.h"
 #include "server/fake_engine.h"
 #include "server/fake_graphs.h"
@@ -109,6 +110,7 @@ class SubmitSessionTest : public testing::Test {
     environment.limits.window_batches = kWindow;
     environment.limits.held_bytes = 1 << 20;
     environment.limits.max_attempts = kMaxAttempts;
+    environment.plans = plans_;
     return SubmitSession::Start(environment, stream, &request_);
   }
   void TearDown() override {
@@ -127,6 +129,7 @@ class SubmitSessionTest : public testing::Test {
   MemoryAccount requests_{
       "all requests", kMemoryBytes / 2, &engine_.memory(), {"REQUEST_MEMORY", "memory-mb", ""}};
   QueryRegistry registry_{1};
+  PlanCache* plans_ = nullptr;
   FakeStream stream_;
   v1::SubmitRequest request_;
   std::shared_ptr<SubmitSession> session_;
@@ -228,6 +231,42 @@ TEST_F(SubmitSessionTest, AFirstTurnThatFillsTheWindowGoesOnWhenTheClientReads) 
   EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
   EXPECT_EQ(stream_.num_messages(), kWindow);
   EXPECT_EQ(stream_.last().end().batch().longs().values(0), 99);
+}
+
+TEST_F(SubmitSessionTest, AKeptPlanIsRunWithTheValuesOfTheRequest) {
+  MemoryAccount account("all plans", 1 << 20);
+  PlanCache plans(&account);
+  plans_ = &plans;
+  for (int64_t i = 0; i < 3; ++i) {
+    FakeStream stream;
+    (*request_.mutable_parameters())["x"].set_long_value(i);
+    const auto session = Begin("g.V(x).label()", &stream);
+    const auto query = engine_.Query(static_cast<size_t>(i));
+    EXPECT_EQ(query->plan.operators(0).inject().values(0), EncodeValue(Value::Long(i)));
+    EXPECT_EQ(query->plan.graph(), "g");
+    query->End(OkStatus());
+    EXPECT_TRUE(stream.ReadAll(session.get()).ok());
+    session->OnDone();
+  }
+  EXPECT_EQ(plans.counts().hits, 2u);
+  EXPECT_EQ(plans.counts().misses, 1u);
+}
+
+TEST_F(SubmitSessionTest, AKeptPlanOfAChangeGetsATransactionEachTime) {
+  MemoryAccount account("all plans", 1 << 20);
+  PlanCache plans(&account);
+  plans_ = &plans;
+  for (size_t i = 0; i < 2; ++i) {
+    FakeStream stream;
+    const auto session = Begin("g.addV()", &stream);
+    EXPECT_NE(engine_.Query(i)->options.transaction, nullptr);
+    EXPECT_FALSE(engine_.Query(i)->options.begins_here);
+    engine_.Query(i)->End(OkStatus());
+    EXPECT_TRUE(stream.ReadAll(session.get()).ok());
+    session->OnDone();
+  }
+  EXPECT_EQ(graphs_.begun, 2);
+  EXPECT_EQ(plans.counts().hits, 1u);
 }
 
 TEST_F(SubmitSessionTest, WhatWaitsForTheClientIsCharged) {

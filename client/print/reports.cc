@@ -97,7 +97,10 @@ void PrintStats(const v1::GetStatsResponse& stats, std::ostream& out) {
       << "partitions   " << stats.partitions() << "\n"
       << "workers      " << stats.workers() << "\n"
       << "disk bytes   " << stats.disk_bytes() << "\n"
-      << "memory bytes " << stats.memory_bytes() << "\n";
+      << "memory bytes " << stats.memory_bytes() << "\n"
+      << "plans kept   " << stats.plan_cache().texts() << " texts; " << stats.plan_cache().hits()
+      << " hits, " << stats.plan_cache().misses() << " misses, " << stats.plan_cache().evictions()
+      << " evicted\n";
   if (stats.vertex_labels().empty() && stats.edge_labels().empty()) return;
   out << "\n";
   auto table = MakeTablePrinter(out);

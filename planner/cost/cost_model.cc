@@ -293,7 +293,7 @@ double ShareThatGive(const Passed& body) { return -std::expm1(-std::max(body.beh
 
 CostModel::CostModel(const Chain& root) : CostModel(SourceOfAll(root)) {}
 
-CostModel::CostModel(const Source& all) : estimates_(all.schema, all.statistics) {}
+CostModel::CostModel(const Source& all) : estimates_(all.graph) {}
 
 Stream CostModel::Entering(const Op& op, const Stream& before) const {
   Stream inside = As<Scope>(op) ? OneOf(before) : before;

@@ -16,11 +16,10 @@ namespace {
 Chain ChainOf(const std::string& text, const Schema* schema, const GraphStatistics* statistics) {
   const StatusOr<parser::Query> query = parser::Parse(text);
   CHECK(query.ok());
-  const Parameters parameters;
+  const Parameters parameters{};
   QueryState state;
   state.parameters = &parameters;
-  state.schema = schema;
-  state.statistics = statistics;
+  state.graph = GraphLook(schema, statistics);
   Builder builder(&state, TypeEnv{});
   CHECK(builder.AppendRoot(query->root).ok());
   Chain chain = builder.Take();

@@ -35,7 +35,7 @@ bool IsPropertyOfCurrent(const Expression& expression) {
   return IsCall(expression, "property") && IsCurrent(*expression.args[0]);
 }
 
-const Value* ConstantOf(const Expression& expression) {
+const PlanValue* ConstantOf(const Expression& expression) {
   return expression.kind == Expression::Kind::kConstant ? &expression.constant : nullptr;
 }
 
@@ -48,18 +48,18 @@ double ShareThatIs(const PropertyStatistics* property, double values) {
 // The range that the parts of an and() leave of one property, of those parts that are bounds of it.
 struct Range {
   const Expression* read = nullptr;
-  const Value* low = nullptr;
-  const Value* high = nullptr;
+  const PlanValue* low = nullptr;
+  const PlanValue* high = nullptr;
 
   // False: the part is no bound, or of another property.
   bool Take(const Expression& part) {
     if (!IsCallWith(part, plan::kOrdering) || !IsPropertyOfCurrent(*part.args[0])) return false;
-    const Value* bound = ConstantOf(*part.args[1]);
+    const PlanValue* bound = ConstantOf(*part.args[1]);
     if (bound == nullptr || (read != nullptr && !SameExpression(*read, *part.args[0]))) {
       return false;
     }
     const bool is_low = IsCall(part, "gt") || IsCall(part, "gte");
-    const Value*& end = is_low ? low : high;
+    const PlanValue*& end = is_low ? low : high;
     if (end != nullptr) return false;
     end = bound;
     read = part.args[0].get();
@@ -82,13 +82,14 @@ double WorkOf(const Expression& expression) {
   return work;
 }
 
-double ShareOfRange(const PropertyStatistics& property, const Value* low, const Value* high) {
+double ShareOfRange(const PropertyStatistics& property, const PlanValue* low,
+                    const PlanValue* high) {
+  const double unknown =
+      (low == nullptr ? 1 : kShareOfOrdering) * (high == nullptr ? 1 : kShareOfOrdering);
+  if (!property.has_range) return unknown;
   const std::optional<double> from = low == nullptr ? std::nullopt : NumberOf(*low);
   const std::optional<double> to = high == nullptr ? std::nullopt : NumberOf(*high);
-  const bool unknown = (low != nullptr && !from) || (high != nullptr && !to);
-  if (unknown || !property.has_range) {
-    return (low == nullptr ? 1 : kShareOfOrdering) * (high == nullptr ? 1 : kShareOfOrdering);
-  }
+  if ((low != nullptr && !from) || (high != nullptr && !to)) return unknown;
   const double least = std::max(property.least, from.value_or(property.least));
   const double largest = std::min(property.largest, to.value_or(property.largest));
   const double all = property.largest - property.least;
@@ -98,11 +99,11 @@ double ShareOfRange(const PropertyStatistics& property, const Value* low, const 
   return Limited(all > 0 ? std::max((largest - least) / all, one) : 1);
 }
 
-Estimates::Estimates(const Schema* schema, const GraphStatistics* statistics)
-    : schema_(schema), statistics_(schema == nullptr ? nullptr : statistics) {
-  if (schema == nullptr) return;
+Estimates::Estimates(const GraphLook& graph)
+    : schema_(graph.schema()), statistics_(schema_ == nullptr ? nullptr : graph.statistics()) {
+  if (schema_ == nullptr) return;
   double all = 0;
-  for (const auto& [label, count] : schema->vertex_counts) all += static_cast<double>(count);
+  for (const auto& [label, count] : schema_->vertex_counts) all += static_cast<double>(count);
   all_vertices_ = std::max(all, 1.0);
 }
 
@@ -271,12 +272,13 @@ double Estimates::PresenceOf(const Expression& value, LabelOf of) const {
 // middle compares so. nullopt: it is something else, or not known.
 std::optional<double> Estimates::ShareOfDegrees(const Expression& comparison, LabelOf of) const {
   const Expression& degree = *comparison.args[0];
-  const Value* bound = ConstantOf(*comparison.args[1]);
-  const std::optional<double> with = bound == nullptr ? std::nullopt : NumberOf(*bound);
-  if (statistics_ == nullptr || !with || of.label == kNoName || !IsCall(degree, "degree") ||
-      degree.args.size() != 3 || !IsCurrent(*degree.args[0])) {
+  const PlanValue* bound = ConstantOf(*comparison.args[1]);
+  if (statistics_ == nullptr || bound == nullptr || of.label == kNoName ||
+      !IsCall(degree, "degree") || degree.args.size() != 3 || !IsCurrent(*degree.args[0])) {
     return std::nullopt;
   }
+  const std::optional<double> with = NumberOf(*bound);
+  if (!with) return std::nullopt;
   const int64_t direction = degree.args[1]->constant.AsInteger();
   if (direction != plan::OUT && direction != plan::IN) return std::nullopt;
   const auto found = statistics_->degrees.find(
@@ -302,7 +304,7 @@ std::optional<double> Estimates::ShareOfDegrees(const Expression& comparison, La
 double Estimates::ShareOfComparison(const Expression& comparison, LabelOf of) const {
   const PropertyStatistics* property = FindProperty(*comparison.args[0], of);
   const double presence = PresenceOf(*comparison.args[0], of);
-  const Value* constant = ConstantOf(*comparison.args[1]);
+  const PlanValue* constant = ConstantOf(*comparison.args[1]);
   if (IsCallWith(comparison, plan::kTextTest)) {
     const bool is_not = comparison.function->name.starts_with("not");
     return presence * (is_not ? 1 - kShareOfText : kShareOfText);
@@ -358,7 +360,7 @@ double Estimates::ShareOfLabel(const Expression& predicate, LabelOf of) const {
     if (of.label == kNoName || !IsCurrent(*predicate.args[0])) return kShareOfAnything;
     const std::string& name = schema_->labels.Name(of.label);
     const auto is_it = [&name](const ExpressionPtr& arg) {
-      const Value* wanted = ConstantOf(*arg);
+      const PlanValue* wanted = ConstantOf(*arg);
       return wanted != nullptr && wanted->kind() == ValueKind::kString &&
              wanted->AsString() == name;
     };

@@ -13,13 +13,14 @@
 #include "core/statistics/graph_statistics.h"
 #include "planner/cost/stream.h"
 #include "planner/expression.h"
+#include "planner/graph_look.h"
 
 namespace koios::planner {
 
 class Estimates {
  public:
-  // Null: not known.
-  Estimates(const Schema* schema, const GraphStatistics* statistics);
+  // Looks at all of it.
+  explicit Estimates(const GraphLook& graph);
 
   bool has_statistics() const { return statistics_ != nullptr; }
   double AllVertices() const { return all_vertices_; }
@@ -70,6 +71,8 @@ inline constexpr double kWorkOfSeek = 8;
 double WorkOf(const Expression& expression);
 
 // The share of the values of a property that a range leaves; the ends are null where it has none.
-double ShareOfRange(const PropertyStatistics& property, const Value* low, const Value* high);
+// They are looked at only where the property's range is known.
+double ShareOfRange(const PropertyStatistics& property, const PlanValue* low,
+                    const PlanValue* high);
 
 }  // namespace koios::planner

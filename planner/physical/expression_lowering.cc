@@ -24,7 +24,7 @@ class Encoder {
     plan::Expr::Node node;
     switch (expression.kind) {
       case Kind::kConstant:
-        node.set_constant(EncodeValue(expression.constant));
+        node.set_constant(Encoded(expression.constant));
         break;
       case Kind::kCurrent:
         node.set_slot(0);

@@ -19,12 +19,6 @@ constexpr uint32_t kMergedRows = 64 * 1024;
 // So many of the first rows a worker knows to be better than others.
 constexpr int64_t kFewFirst = 1024;
 
-// Every width of integer is the same id.
-Value NormalId(const Value& id) {
-  const bool integer = id.kind() >= ValueKind::kByte && id.kind() <= ValueKind::kLong;
-  return integer ? Value::Long(id.AsInteger()) : id;
-}
-
 void SetPosition(const SourceSpan& span, plan::Position* out) {
   out->set_line(span.line);
   out->set_column(span.column);
@@ -238,10 +232,7 @@ void Lowering::Lower(const Source& op) {
   if (!op.ids) {
     Add()->mutable_partitions();
     plan::Exchange* exchange = AddExchange(plan::Exchange::PARTITION);
-    if (exchange != nullptr && op.seek) {
-      constexpr double kMost = 1e18;
-      exchange->set_expected(static_cast<uint64_t>(std::clamp(op.sought_rows, 1.0, kMost)));
-    }
+    if (exchange != nullptr) exchange->set_expected(op.expected);
     plan::Scan* scan = Add()->mutable_scan();
     scan->set_element(op.element);
     CopyNames(op.labels, scan->mutable_labels());
@@ -255,7 +246,7 @@ void Lowering::Lower(const Source& op) {
     return;
   }
   plan::Inject* inject = Add()->mutable_inject();
-  for (const Value& id : *op.ids) inject->add_values(EncodeValue(NormalId(id)));
+  for (const PlanValue& id : *op.ids) inject->add_values(Encoded(id, /*as_id=*/true));
   AddExchange(plan::Exchange::ID);
   Add()->mutable_lookup()->set_element(op.element);
   flow_.types.current = op.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
@@ -269,7 +260,7 @@ void Lowering::Lower(const Source& op) {
 
 void Lowering::Lower(const Inject& op) {
   plan::Inject* inject = Add()->mutable_inject();
-  for (const Value& value : op.values) inject->add_values(EncodeValue(value));
+  for (const PlanValue& value : op.values) inject->add_values(Encoded(value));
   flow_.here.clear();
 }
 

@@ -15,7 +15,7 @@ void Lowering::EncodeHop(const Hop& hop, plan::Hop* out) {
 void Lowering::EncodeEnds(const WalkEnds& ends, plan::WalkEnds* out) {
   if (ends.ids) {
     plan::Inject* ids = out->mutable_ids();
-    for (const Value& id : *ends.ids) ids->add_values(EncodeValue(id));
+    for (const PlanValue& id : *ends.ids) ids->add_values(Encoded(id));
   } else if (!ends.name.empty()) {
     out->set_at_slot(SlotOf(ends.name));
   } else {

@@ -56,7 +56,7 @@ std::optional<ValueList> IdsOf(const Expression& test) {
 bool Fold(const Filter& filter, Source* source) {
   if (std::optional<ValueList> ids = IdsOf(*filter.predicate)) {
     if (source->ids) return false;
-    source->ids = std::move(ids);
+    source->ids.emplace(ids->begin(), ids->end());
     return true;
   }
   std::optional<std::vector<std::string>> labels = LabelsOf(*filter.predicate);

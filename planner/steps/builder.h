@@ -51,8 +51,7 @@ inline constexpr uint32_t kMaxJoins = 32;
 // What all builders of one query share.
 struct QueryState {
   const Parameters* parameters = nullptr;
-  const Schema* schema = nullptr;               // may be null
-  const GraphStatistics* statistics = nullptr;  // may be null
+  GraphLook graph;
   uint32_t next_name = 1;
   bool keeps_paths = false;  // a step of the query reads paths
   SideEffectTable side_effects;
@@ -82,8 +81,7 @@ class Builder {
   void set_lenient(bool lenient) { lenient_ = lenient; }
   bool is_child() const { return is_child_; }  // not the root, nor a branch at its start
   bool keeps_paths() const { return query_->keeps_paths; }
-  const Schema* schema() const { return query_->schema; }                   // may be null
-  const GraphStatistics* statistics() const { return query_->statistics; }  // may be null
+  const GraphLook& graph() const { return query_->graph; }
   void Emit(Operation operation);
   // An operation of the step being built, for a chain that is made by hand.
   Op Place(Operation operation) const { return {std::move(operation), span_, step_}; }

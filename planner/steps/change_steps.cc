@@ -110,8 +110,8 @@ StatusOr<ExpressionPtr> BuildEnd(const Modulator& modulator, Builder* builder) {
     return ValueOfLabel(end.value.AsString(), end.span, modulator.call->name, *builder);
   }
   Source source;
-  source.ids =
-      ValueList{end.value.kind() == ValueKind::kElement ? end.value.AsElement().id : end.value};
+  source.ids = PlanValues{
+      end.value.kind() == ValueKind::kElement ? PlanValue(end.value.AsElement().id) : end.value};
   Chain body;
   body.ops.push_back({std::move(source), end.span, CallText(*modulator.call)});
   const std::string name = builder->FreshName('p');

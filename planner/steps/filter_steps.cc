@@ -66,7 +66,7 @@ std::vector<std::string> StringsOf(const std::vector<Bound>& arguments) {
 Status EmitAny(const std::vector<Bound>& wanted, const ExpressionPtr& subject, const StepCall& step,
                Builder* builder) {
   std::vector<ExpressionPtr> tests;
-  ValueList values;
+  PlanValues values;
   for (const Bound& argument : wanted) {
     if (argument.IsPredicate()) {
       ASSIGN_OR_RETURN(ExpressionPtr test, BuildPredicate(argument, subject, step.name()));
@@ -78,7 +78,7 @@ Status EmitAny(const std::vector<Bound>& wanted, const ExpressionPtr& subject, c
   if (tests.empty() && values.size() == 1) {
     tests.push_back(CallOf("eq", {subject, Constant(values[0])}));
   } else if (!values.empty() || tests.empty()) {
-    ASSIGN_OR_RETURN(Value list, Value::List(std::move(values)));
+    ASSIGN_OR_RETURN(Value list, Value::List(ValueList(values.begin(), values.end())));
     tests.push_back(CallOf("within", {subject, Constant(std::move(list))}));
   }
   builder->Emit(Filter{tests.size() == 1 ? tests[0] : CallOf("or", std::move(tests))});

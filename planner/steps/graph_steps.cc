@@ -5,12 +5,12 @@
 namespace koios::planner {
 namespace {
 
-void AppendId(const Value& id, ValueList* ids) {
+void AppendId(const PlanValue& id, PlanValues* ids) {
   if (id.is_null()) return;
   if (id.is_collection()) {
     for (const Value& member : id.AsList()) AppendId(member, ids);
   } else if (id.kind() == ValueKind::kElement) {
-    ids->push_back(id.AsElement().id);
+    ids->emplace_back(id.AsElement().id);
   } else {
     ids->push_back(id);
   }
@@ -21,8 +21,7 @@ void AppendId(const Value& id, ValueList* ids) {
 Status BuildGraph(const StepCall& step, Builder* builder) {
   Source source;
   source.element = step.name() == "V" ? plan::VERTEX : plan::EDGE;
-  source.schema = builder->schema();
-  source.statistics = builder->statistics();
+  source.graph = builder->graph();
   if (!step.args.empty()) {
     source.ids.emplace();
     for (const Bound& argument : step.args) AppendId(argument.value, &*source.ids);

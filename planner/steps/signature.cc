@@ -36,13 +36,16 @@ ArgumentSpec ParseArgument(std::string text) {
   return spec;
 }
 
-bool ValueIsKind(const Value& value, std::string_view kind) {
+// Asks for its kind only: a plan is for all values of a kind as long as nobody reads them.
+bool ValueIsKind(const PlanValue& value, std::string_view kind) {
   if (kind == "value") return true;
   if (kind == "string") return value.kind() == ValueKind::kString;
   if (kind == "integer") {
     return value.kind() >= ValueKind::kByte && value.kind() <= ValueKind::kLong;
   }
-  if (kind == "number") return value.is_number();
+  if (kind == "number") {
+    return value.kind() >= ValueKind::kByte && value.kind() <= ValueKind::kBigDecimal;
+  }
   if (kind == "boolean") return value.kind() == ValueKind::kBool;
   if (kind == "null") return value.is_null();
   if (kind == "list") return value.is_collection();

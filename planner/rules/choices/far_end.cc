@@ -129,8 +129,7 @@ Chain WalkBack(const Op& source, const Walk& walk, size_t far) {
   Chain back;
   const Source& of = *As<Source>(source);
   Source begins;
-  begins.schema = of.schema;
-  begins.statistics = of.statistics;
+  begins.graph = of.graph;
   back.ops.push_back({std::move(begins), source.span, source.step});
   Append(SourceTestsFirst(walk.stops[far].tests), &back);
   for (size_t i = far; i > 0; --i) {
@@ -208,7 +207,7 @@ bool StartAtFarEnd(Chain* root) {
   if (root->ops.empty() || ChangesGraph(*root)) return false;
   const Source* source = As<Source>(root->ops[0]);
   if (source == nullptr || source->element != plan::VERTEX || source->ids ||
-      source->statistics == nullptr) {
+      !source->graph.knows_statistics()) {
     return false;
   }
   const Walk walk = WalkOf(*root);

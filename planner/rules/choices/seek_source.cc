@@ -10,7 +10,6 @@
 #include <map>
 #include <set>
 
-#include "core/value_codec.h"
 #include "planner/cost/cost_model.h"
 #include "planner/op_table.h"
 #include "planner/rules/choices/order_shows.h"
@@ -31,38 +30,39 @@ constexpr double kWorthScanning = 1000;
 
 struct Bound {
   plan::KeyBound::Op op;
-  Value value;
+  PlanValue value;
 };
 // What the filters ask of one property.
 struct KeyTests {
-  std::optional<ValueList> any_of;  // the shortest list
+  std::optional<PlanValues> any_of;  // the shortest list
   std::vector<Bound> bounds;
 };
 using Tests = std::map<std::string, KeyTests>;
 
-void AddAnyOf(const std::string& key, ValueList values, Tests* tests) {
-  std::optional<ValueList>& known = (*tests)[key].any_of;
+void AddAnyOf(const std::string& key, PlanValues values, Tests* tests) {
+  std::optional<PlanValues>& known = (*tests)[key].any_of;
   if (!known || values.size() < known->size()) known = std::move(values);
 }
 
 // The constants that a test of one property allows, and which property.
-bool ConstantsOf(const Expression& test, std::string* key, ValueList* values) {
+bool ConstantsOf(const Expression& test, std::string* key, PlanValues* values) {
   ExpressionPtr name, value;
   ValueList any_of;
   if (!EqualsProperty(test, &name, &value, &any_of)) return false;
   if (value != nullptr && value->kind != Expression::Kind::kConstant) return false;
   *key = name->constant.AsString();
-  *values = value == nullptr ? std::move(any_of) : ValueList{value->constant};
+  *values =
+      value == nullptr ? PlanValues(any_of.begin(), any_of.end()) : PlanValues{value->constant};
   return true;
 }
 
 // eq('a').or(eq('b')) is as within('a', 'b').
 void AddAlternatives(const Expression& either, Tests* tests) {
   std::string common;
-  ValueList all;
+  PlanValues all;
   for (const ExpressionPtr& part : either.args) {
     std::string key;
-    ValueList values;
+    PlanValues values;
     if (!ConstantsOf(*part, &key, &values)) return;
     if (part != either.args.front() && key != common) return;
     common = std::move(key);
@@ -92,7 +92,7 @@ void AddBound(const Expression& test, Tests* tests) {
 
 void AddTests(const Expression& test, Tests* tests) {
   std::string key;
-  ValueList values;
+  PlanValues values;
   if (IsCall(test, "and")) {
     for (const ExpressionPtr& part : test.args) AddTests(*part, tests);
   } else if (IsCall(test, "or")) {
@@ -177,7 +177,7 @@ std::optional<SeekChoice> SeekOf(const Schema& schema, const GraphStatistics* st
     const auto& [any_of, bounds] = asked->second;
     if (any_of && values * any_of->size() <= kMaxSought) {
       plan::SoughtKey* sought = choice.seek.add_sought();
-      for (const Value& value : *any_of) sought->add_any_of(EncodeValue(value));
+      for (const PlanValue& value : *any_of) sought->add_any_of(Encoded(value));
       values *= any_of->size();
       of_keys.any_of.push_back(any_of->size());
       continue;
@@ -187,7 +187,7 @@ std::optional<SeekChoice> SeekOf(const Schema& schema, const GraphStatistics* st
     for (const Bound& bound : bounds) {
       plan::KeyBound* to = sought->add_bounds();
       to->set_op(bound.op);
-      to->set_value(EncodeValue(bound.value));
+      to->set_value(Encoded(bound.value));
     }
     of_keys.bounds = &bounds;
     break;
@@ -204,9 +204,12 @@ std::optional<SeekChoice> SeekOf(const Schema& schema, const GraphStatistics* st
   return choice;
 }
 
-std::optional<SeekChoice> BestOf(const Source& source, const GraphStatistics* statistics,
-                                 const Tests& tests) {
-  const Schema& schema = *source.schema;
+std::optional<SeekChoice> BestOf(const Source& source, bool by_statistics, const Tests& tests) {
+  const Schema* indexes = source.graph.Indexes(source.labels);
+  if (indexes == nullptr) return std::nullopt;
+  const GraphStatistics* statistics = by_statistics ? source.graph.statistics() : nullptr;
+  // What all labels are, and which of several indexes is the best, counts tell.
+  const Schema& schema = source.labels.empty() ? *source.graph.schema() : *indexes;
   std::vector<LabelId> labels;
   for (const std::string& name : source.labels) {
     if (const LabelId label = schema.labels.Find(name); label != kNoName) labels.push_back(label);
@@ -220,6 +223,7 @@ std::optional<SeekChoice> BestOf(const Source& source, const GraphStatistics* st
   std::optional<SeekChoice> best;
   for (const auto& [size, keys] : lists) {
     std::optional<SeekChoice> one = SeekOf(schema, statistics, labels, keys, tests);
+    if (one && best) source.graph.LookAtAll();
     if (one && (!best || one->rows < best->rows)) best = std::move(one);
   }
   return best;
@@ -228,10 +232,25 @@ std::optional<SeekChoice> BestOf(const Source& source, const GraphStatistics* st
 // Whether finding that many one by one is more work than looking at all. Only where it is known
 // that scans are fast, as there is a snapshot.
 bool IsDearerThanScan(const Source& source, const SeekChoice& choice) {
-  if (source.statistics == nullptr) return false;
-  const Estimates estimates(source.schema, source.statistics);
+  if (!source.graph.knows_statistics()) return false;
+  const Estimates estimates(source.graph);
   const double all = estimates.Scan(/*of_vertices=*/true, source.labels).rows;
   return all >= kWorthScanning && choice.rows * kWorkOfSeek > all;
+}
+
+// What the index gives, about: as the counts say, when they were `asked`, else a vertex for each
+// value.
+uint64_t ExpectedOf(const Source& source, bool asked) {
+  if (asked && source.graph.knows_statistics()) {
+    constexpr double kMost = 1e18;
+    return static_cast<uint64_t>(std::clamp(source.sought_rows, 1.0, kMost));
+  }
+  uint64_t values = 1;
+  for (const plan::SoughtKey& key : source.seek->sought()) {
+    if (key.bounds_size() > 0) return 0;
+    values *= static_cast<uint64_t>(key.any_of_size());  // kMaxSought in all
+  }
+  return values;
 }
 
 }  // namespace
@@ -239,14 +258,14 @@ bool IsDearerThanScan(const Source& source, const SeekChoice& choice) {
 std::optional<SeekChoice> BestSeek(const Chain& chain, size_t at, bool by_statistics) {
   const Source* source = As<Source>(chain.ops[at]);
   if (source == nullptr || source->element != plan::VERTEX || source->ids) return std::nullopt;
-  if (source->schema == nullptr || source->schema->vertex_indexes.empty()) return std::nullopt;
+  if (source->graph.Indexes(source->labels) == nullptr) return std::nullopt;
   Tests tests;
   for (size_t k = at + 1; k < chain.ops.size(); ++k) {
     const Filter* filter = As<Filter>(chain.ops[k]);
     if (filter == nullptr || !IsPure(*filter->predicate)) break;
     AddTests(*filter->predicate, &tests);
   }
-  return BestOf(*source, by_statistics ? source->statistics : nullptr, tests);
+  return BestOf(*source, by_statistics, tests);
 }
 
 bool SeekSource(Chain* root) {
@@ -261,6 +280,7 @@ bool SeekSource(Chain* root) {
       if (!best || (chooses && IsDearerThanScan(*source, *best))) continue;
       source->seek = std::move(best->seek);
       source->sought_rows = best->rows;
+      source->expected = ExpectedOf(*source, chooses);
       changed = true;
     }
     return changed;

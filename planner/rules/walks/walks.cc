@@ -170,15 +170,14 @@ std::optional<WalkEnds> SoughtEnds(const std::vector<ExpressionPtr>& parts, cons
     ends.scan = Source();
     return ends;
   }
-  if (all.schema == nullptr) return std::nullopt;
+  if (!all.graph.knows_schema()) return std::nullopt;
   for (const ExpressionPtr& part : parts) {
     if (IsStrict(*part)) AddKeys(*part, &ends.keys);
   }
   std::sort(ends.keys.begin(), ends.keys.end());
   ends.keys.erase(std::unique(ends.keys.begin(), ends.keys.end()), ends.keys.end());
   if (ends.keys.empty() && ends.scan.labels.empty()) return std::nullopt;
-  const double vertices =
-      Estimates(all.schema, all.statistics).Scan(true, ends.scan.labels, ends.keys).rows;
+  const double vertices = Estimates(all.graph).Scan(true, ends.scan.labels, ends.keys).rows;
   if (vertices == 0 || (!ends.scan.seek && vertices > kFewVertices)) return std::nullopt;
   return ends;
 }

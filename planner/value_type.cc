@@ -158,8 +158,6 @@ bool IsAlwaysThere(const Expression& expression, const TypeEnv& env) {
   return false;
 }
 
-ValueType TypeOfValue(const Value& value) { return TypeOfKind(value.kind()); }
-
 ValueType TypeOfKind(ValueKind kind) {
   switch (kind) {
     case ValueKind::kVertex:

@@ -25,7 +25,6 @@ struct TypeEnv {
 ValueType TypeOf(const Expression& expression, const TypeEnv& env);
 // Whether every row is known to have it: false is always right.
 bool IsAlwaysThere(const Expression& expression, const TypeEnv& env);
-ValueType TypeOfValue(const Value& value);
 ValueType TypeOfKind(ValueKind kind);
 ValueType JoinTypes(ValueType a, ValueType b);
 TypeEnv JoinEnvs(const TypeEnv& a, const TypeEnv& b);

@@ -9,8 +9,7 @@ namespace koios::server {
 namespace {
 
 int64_t BytesOf(const std::string& key, const KeptPlan& kept) {
-  size_t bytes = sizeof(KeptPlan) + 2 * key.size() + kept.planned.plan.SpaceUsedLong() +
-                 kept.planned.seen.ByteSize();
+  size_t bytes = sizeof(KeptPlan) + 2 * key.size() + kept.plan_bytes + kept.planned.seen.ByteSize();
   for (const planner::PlanHole& hole : kept.planned.holes) {
     bytes += sizeof(hole) + hole.parameter.size() + hole.path.size() * sizeof(hole.path[0]);
   }
@@ -79,6 +78,7 @@ void PlanCache::Keep(const std::string& key, std::string_view source,
   planner::EmptyHoles(planned.holes, &kept->planned.plan);
   // Strings that were emptied keep their room, and what was in it, a copy of them does not.
   kept->planned.plan = plan::Plan(kept->planned.plan);
+  kept->plan_bytes = kept->planned.plan.SpaceUsedLong();
   size_t value_bytes = 0;
   for (const std::string& name : planned.looked_at) {
     std::string& value = kept->values[name] = EncodeValue(context.parameters.at(name));

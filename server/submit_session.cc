@@ -178,8 +178,9 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch() {
       plans == nullptr ? ""
                        : plans->KeyOf(request_->graph(), request_->query(), context.parameters);
   planner::PlannedQuery planned;
-  if (!key.empty() && TakeKept(plans, key, context.parameters, &planned)) {
-    return Launch(std::move(planned));
+  size_t plan_bytes = 0;
+  if (!key.empty() && TakeKept(plans, key, context.parameters, &planned, &plan_bytes)) {
+    return Launch(std::move(planned), plan_bytes);
   }
   ASSIGN_OR_RETURN(const parser::Query query,
                    parser::Parse(request_->query(), environment_.limits.parser));
@@ -192,7 +193,8 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch() {
   context.explains = request_->mode() == v1::EXPLAIN;
   ASSIGN_OR_RETURN(planned, planner::PlanQuery(query, context));
   if (!key.empty()) plans->Keep(key, query.root.source, context, planned);
-  return Launch(std::move(planned));
+  plan_bytes = planned.plan.SpaceUsedLong();
+  return Launch(std::move(planned), plan_bytes);
 }
 
 // The newest view of the graph that the first word of the traversal means.
@@ -204,7 +206,7 @@ Status SubmitSession::LookAt(const std::string& source) {
 
 bool SubmitSession::TakeKept(PlanCache* plans, const std::string& key,
                              const std::map<std::string, Value>& parameters,
-                             planner::PlannedQuery* planned) {
+                             planner::PlannedQuery* planned, size_t* plan_bytes) {
   // Those of one text have one source.
   const auto fits = [&](const KeptPlan& plan) {
     return (view_ != nullptr || LookAt(plan.source).ok()) &&
@@ -216,11 +218,12 @@ bool SubmitSession::TakeKept(PlanCache* plans, const std::string& key,
   planned->outcome = kept->planned.outcome;
   planned->changes_graph = kept->planned.changes_graph;
   planner::PutValues(kept->planned.holes, parameters, &planned->plan);
+  *plan_bytes = kept->plan_bytes;  // the values are charged with the request
   return true;
 }
 
-StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(
-    planner::PlannedQuery planned) {
+StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::PlannedQuery planned,
+                                                                     size_t plan_bytes) {
   mode_ = request_->mode();
   if (planned.outcome == planner::Outcome::kExplain) mode_ = v1::EXPLAIN;
   if (planned.outcome == planner::Outcome::kProfile && mode_ == v1::RUN) mode_ = v1::PROFILE;
@@ -235,7 +238,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(
     if (!std::exchange(is_announced_, true)) stream_->SendQueryId();
   }
   planned.plan.set_graph(graph_);
-  RETURN_IF_ERROR(ChargeRequest(planned.plan.SpaceUsedLong()));
+  RETURN_IF_ERROR(ChargeRequest(plan_bytes));
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
   encoder_.emplace(view_, request_->materialize());
   return environment_.engine->Submit(std::move(planned.plan), view_, Options(), shared_from_this());

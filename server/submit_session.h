@@ -120,8 +120,10 @@ class SubmitSession final : public engine::ResultSink,
   Status LookAt(const std::string& source);
   // False: no plan is kept that would be this request's.
   bool TakeKept(PlanCache* plans, const std::string& key,
-                const std::map<std::string, Value>& parameters, planner::PlannedQuery* planned);
-  StatusOr<std::shared_ptr<engine::QueryHandle>> Launch(planner::PlannedQuery planned);
+                const std::map<std::string, Value>& parameters, planner::PlannedQuery* planned,
+                size_t* plan_bytes);
+  StatusOr<std::shared_ptr<engine::QueryHandle>> Launch(planner::PlannedQuery planned,
+                                                        size_t plan_bytes);
   engine::QueryOptions Options();
   void Stop(const Status& why);
   void Pump();

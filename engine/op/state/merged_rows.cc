@@ -89,10 +89,8 @@ std::optional<bool> DenseSums::Add(VertexRef vertex, int64_t bulk) {
   }
   int64_t& sum = (*pages[at])[vertex.local() % kVertices];
   const bool fresh = sum == 0;
-  if (__builtin_add_overflow(sum, bulk, &sum)) {
-    sum -= bulk;
-    return std::nullopt;
-  }
+  if (sum > INT64_MAX - bulk) return std::nullopt;
+  sum += bulk;
   if (fresh) {
     order_.push_back(vertex);
     bytes_ += static_cast<int64_t>(kListedBytes);

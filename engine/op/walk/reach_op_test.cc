@@ -113,19 +113,23 @@ struct Case {
   std::optional<int64_t> id;
 };
 
-// All walks, one by one.
-int64_t WalksFrom(const WalkHost& host, const Case& one, VertexRef vertex, VertexRef target,
-                  size_t hop = 0) {
-  if (hop == one.kinds.size()) {
-    if (one.reach.ends().has_at_slot() && vertex != target) return 0;
-    if (one.id && vertex != host.vertices[static_cast<size_t>(*one.id)]) return 0;
-    return one.end_kind < 0 || KindOf(host, vertex) == one.end_kind ? 1 : 0;
+// How many walks reach an end: the walks to each vertex, hop by hop.
+int64_t WalksFrom(const WalkHost& host, const Case& one, VertexRef vertex, VertexRef target) {
+  std::map<VertexRef, int64_t> at = {{vertex, 1}};
+  for (size_t hop = 0; hop < one.kinds.size(); ++hop) {
+    std::map<VertexRef, int64_t> reached;
+    for (const auto& [from, walks] : at) {
+      for (const VertexRef next : NextOf(host, from, one.reach.hops(static_cast<int>(hop)))) {
+        if (one.kinds[hop] < 0 || KindOf(host, next) == one.kinds[hop]) reached[next] += walks;
+      }
+    }
+    at = std::move(reached);
   }
   int64_t walks = 0;
-  for (const VertexRef next : NextOf(host, vertex, one.reach.hops(static_cast<int>(hop)))) {
-    const int64_t kind = one.kinds[hop];
-    if (kind >= 0 && KindOf(host, next) != kind) continue;
-    walks += WalksFrom(host, one, next, target, hop + 1);
+  for (const auto& [end, count] : at) {
+    if (one.reach.ends().has_at_slot() && end != target) continue;
+    if (one.id && end != host.vertices[static_cast<size_t>(*one.id)]) continue;
+    if (one.end_kind < 0 || KindOf(host, end) == one.end_kind) walks += count;
   }
   return walks;
 }
@@ -257,6 +261,7 @@ TEST(WalkTest, CountsEndsThatReach) {
     first->set_direction(static_cast<plan::Direction>(seed % 3));
     if (seed % 4 == 0) first->add_labels(seed % 8 == 0 ? "unknown" : "b");
     reach.mutable_hops()->MergeFrom(others.reach.hops());
+    std::map<std::pair<VertexRef, VertexRef>, bool> reaches;
     for (const int64_t room : {int64_t{0}, int64_t{3000}, INT64_MAX}) {
       host.limit = room;
       StatusOr<OperatorBundle> bundle = MakeCountReaching(reach, 3, &host);
@@ -278,7 +283,9 @@ TEST(WalkTest, CountsEndsThatReach) {
           int64_t expected = 0;
           for (const VertexRef next : NextOf(host, rows.slots[0].Get(row).AsVertex(), *first)) {
             const VertexRef target = rows.slots[1].Get(row).AsVertex();
-            expected += WalksFrom(host, others, next, target) > 0 ? 1 : 0;
+            const auto [pair, fresh] = reaches.try_emplace({next, target});
+            if (fresh) pair->second = WalksFrom(host, others, next, target) > 0;
+            expected += pair->second ? 1 : 0;
           }
           ASSERT_EQ(numbers[row], expected) << reach.DebugString() << " row " << row;
         }

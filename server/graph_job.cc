@@ -2,25 +2,21 @@
 
 #include <utility>
 
-#include "server/rpc_status.h"
-
 namespace koios::server {
 
 GraphJob::GraphJob(const SessionEnvironment& environment, const std::string& graph, Work work)
     : environment_(environment), graph_(GraphOfSource("", graph)), work_(std::move(work)) {}
 
-grpc::ServerUnaryReactor* GraphJob::Start(const SessionEnvironment& environment, TaskPool* pool,
+std::shared_ptr<GraphJob> GraphJob::Start(const SessionEnvironment& environment, TaskPool* pool,
                                           std::string_view kind, const std::string& graph,
-                                          Work work, std::string_view about) {
+                                          Work work, std::string_view about, Done done) {
   std::shared_ptr<GraphJob> job(new GraphJob(environment, graph, std::move(work)));
-  job->self_ = job;
-  GraphJob* const reactor = job.get();
   if (Status admitted = job->Admit(kind, about); !admitted.ok()) {
-    reactor->Finish(ToGrpcStatus(admitted));
-    return reactor;
+    done(admitted);
+  } else {
+    pool->Run([job, done = std::move(done)] { done(job->Run()); });
   }
-  pool->Run([job] { job->Run(); });
-  return reactor;
+  return job;
 }
 
 Status GraphJob::Admit(std::string_view kind, std::string_view about) {
@@ -42,16 +38,14 @@ Status GraphJob::Admit(std::string_view kind, std::string_view about) {
   return OkStatus();
 }
 
-void GraphJob::Run() {
+Status GraphJob::Run() {
   const Status status = work_(graph_, [this](uint64_t entries) {
     entries_ = entries;
     return Stopped();
   });
   ticket_.Release();
-  Finish(ToGrpcStatus(status));
+  return status;
 }
-
-void GraphJob::OnCancel() { Stop(Cancelled("The client cancelled the call.")); }
 
 void GraphJob::Stop(const Status& why) {
   MutexLock lock(&mutex_);

@@ -23,7 +23,7 @@ namespace koios::server {
 struct KeptPlan {
   std::string source;  // the first word of the text
   planner::PlannedQuery planned;
-  size_t plan_bytes = 0;  // of its plan, without what fills its holes
+  size_t plan_bytes = 0;                      // of its plan, without what fills its holes
   std::map<std::string, std::string> values;  // encoded, of the parameters that were looked at
 
   // Planning with these would give the same plan. Statistics may be null.

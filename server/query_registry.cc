@@ -3,12 +3,10 @@
 #include <chrono>
 #include <utility>
 
-#include "server/text_bounds.h"
+#include "server/rpc/text_bounds.h"
 
 namespace koios::server {
 namespace {
-
-constexpr size_t kQuietQueries = 8;
 
 uint64_t NowNs() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -56,7 +54,6 @@ StatusOr<QueryRegistry::Ticket> QueryRegistry::Admit(std::string_view text, std:
                                  " queries, its limit (max-queries).",
                              detail);
   }
-  alone_in_a_row_ = entries_.empty() ? alone_in_a_row_ + 1 : 0;
   Entry entry;
   const uint64_t number = next_number_++;
   entry.query.id = "q" + std::to_string(number);
@@ -120,11 +117,6 @@ void QueryRegistry::CancelAll(const Status& why) {
   for (const auto& control : controls) {
     if (control->cancel) control->cancel(why);
   }
-}
-
-bool QueryRegistry::IsQuiet() const {
-  MutexLock lock(&mutex_);
-  return alone_in_a_row_ >= kQuietQueries;
 }
 
 size_t QueryRegistry::num_tickets() const {

@@ -73,8 +73,6 @@ class QueryRegistry {
   void Close();  // admits no more
   void CancelAll(const Status& why);
   size_t num_tickets() const;
-  // Each of the last queries ran when no other one did.
-  bool IsQuiet() const;
 
  private:
   struct Entry {
@@ -89,7 +87,6 @@ class QueryRegistry {
   uint64_t next_number_ KOIOS_GUARDED_BY(mutex_) = 1;
   size_t num_tickets_ KOIOS_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, Entry> entries_ KOIOS_GUARDED_BY(mutex_);
-  size_t alone_in_a_row_ KOIOS_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace koios::server

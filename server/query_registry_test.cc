@@ -53,22 +53,6 @@ TEST(QueryRegistryTest, ListsWhatRunsUntilItsTicketIsGone) {
   EXPECT_EQ(registry.num_tickets(), 0u);
 }
 
-TEST(QueryRegistryTest, IsQuietWhileQueriesRunOneAfterTheOther) {
-  QueryRegistry registry(10);
-  for (int i = 0; i < 7; ++i) {
-    ASSERT_TRUE(registry.Admit("g.V()", "g", {}).ok());
-    EXPECT_FALSE(registry.IsQuiet());
-  }
-  auto eighth = registry.Admit("g.V()", "g", {});
-  EXPECT_TRUE(registry.IsQuiet());
-  eighth->End();
-  auto ninth = registry.Admit("g.V()", "g", {});
-  EXPECT_TRUE(registry.IsQuiet());
-  const auto beside = registry.Admit("g.V()", "g", {});
-  EXPECT_FALSE(registry.IsQuiet());
-  ninth->Release();
-}
-
 TEST(QueryRegistryTest, CancelReachesTheOneQuery) {
   QueryRegistry registry(10);
   int cancelled_a = 0;

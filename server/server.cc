@@ -4,7 +4,6 @@
 #include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
 
 #include <algorithm>
@@ -19,9 +18,11 @@
 #include "server/machine.h"
 #include "server/memory_guard.h"
 #include "server/query_registry.h"
+#include "server/rpc/event_queue.h"
+#include "server/rpc/health.h"
+#include "server/rpc/unknown_methods.h"
 #include "server/service.h"
 #include "server/task_pool.h"
-#include "server/unreadable_calls.h"
 
 namespace koios::server {
 namespace {
@@ -59,7 +60,6 @@ void InitGrpcOnce() {
     // into one graph of all, under one lock, to find cycles.
     absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
     google::protobuf::SetLogHandler(&LogOfProtobuf);
-    grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   });
 }
@@ -82,6 +82,9 @@ int64_t MaxPlanBytes(size_t wanted, int64_t queries_bytes) {
 }
 
 size_t NumSessionThreads() { return std::max<size_t>(2, std::thread::hardware_concurrency()); }
+
+// Who reads from connections and writes to them.
+int NumRpcThreads() { return std::clamp<int>(std::thread::hardware_concurrency() / 2, 2, 16); }
 
 // "::1" needs brackets before a port is put behind it.
 std::string HostAndPort(const std::string& host, uint16_t port) {
@@ -113,11 +116,14 @@ struct Server::State {
   MemoryAccount plans_account;
   PlanCache plans{&plans_account};
   MemoryAccount requests;
+  BeginSlots begin_slots{NumRpcThreads() - 1};
   TaskPool pool;
   TaskPool commits{kCommitThreads};
   std::unique_ptr<MemoryGuard> guard;
   std::unique_ptr<KoiosService> service;
-  UnknownMethods unknown_methods;
+  Health health;
+  grpc::AsyncGenericService unknown_methods;
+  std::unique_ptr<EventQueue> events;
   std::unique_ptr<grpc::Server> grpc_server;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections;
   std::unique_ptr<Acceptor> acceptor;
@@ -147,6 +153,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
   environment.requests = &state->requests;
   environment.registry = &state->registry;
   environment.plans = options.plan_cache_bytes > 0 ? &state->plans : nullptr;
+  environment.begin_slots = &state->begin_slots;
   environment.pool = &state->pool;
   environment.commits = &state->commits;
   environment.limits.default_timeout_ms = options.query_timeout_ms;
@@ -192,11 +199,16 @@ Status Server::State::StartGrpc() {
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
         grpc::InsecureServerCredentials());
   }
-  builder.RegisterService(service.get());
-  builder.RegisterCallbackGenericService(&unknown_methods);
-  builder.experimental().SetInterceptorCreators(WordsForUnreadableRequests());
+  builder.RegisterService(service->service());
+  builder.RegisterService(health.service());
+  builder.RegisterAsyncGenericService(&unknown_methods);
+  events = std::make_unique<EventQueue>(builder.AddCompletionQueue());
   grpc_server = builder.BuildAndStart();
   if (grpc_server == nullptr) return Internal("gRPC can't start its server.");
+  service->Serve(events.get());
+  health.Serve(events.get());
+  RefuseUnknownMethods(&unknown_methods, events.get());
+  events->Start(static_cast<size_t>(NumRpcThreads()));
   if (acceptor != nullptr) {
     acceptor->Start([this](int listening, int fd) {
       grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
@@ -204,9 +216,6 @@ Status Server::State::StartGrpc() {
       connection.fd = fd;
       connections->HandleNewConnection(&connection);
     });
-  }
-  if (auto* health = grpc_server->GetHealthCheckService()) {
-    health->SetServingStatus(v1::Koios::service_full_name(), true);
   }
   return OkStatus();
 }
@@ -230,7 +239,7 @@ std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
 void Server::Shutdown(std::chrono::milliseconds drain) {
   std::call_once(state_->shutdown, [this, drain] {
     state_->registry.Close();
-    if (auto* health = state_->grpc_server->GetHealthCheckService()) health->Shutdown();
+    state_->health.Shutdown();
     const auto deadline = std::chrono::steady_clock::now() + drain;
     while (state_->registry.num_tickets() > 0 && std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -239,6 +248,7 @@ void Server::Shutdown(std::chrono::milliseconds drain) {
     state_->registry.CancelAll(Unavailable("The server is shutting down."));
     // What gRPC still has at the deadline it cancels itself: streams that nobody reads.
     state_->grpc_server->Shutdown(std::chrono::system_clock::now() + kLastWordsTime);
+    state_->events->Stop();
   });
 }
 

@@ -48,8 +48,7 @@ struct Call {
   bool finished = false;
 };
 
-// The first message that a method answers to `request`, as bytes: for gRPC's own services, whose
-// protos are not installed. Any kind of method.
+// The first message that a method answers to `request`, as bytes. Any kind of method.
 std::string AnswerBytes(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
                         const std::string& request) {
   grpc::GenericStub stub(channel);

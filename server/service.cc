@@ -2,24 +2,23 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "server/graph_job.h"
-#include "server/rpc_status.h"
+#include "server/rpc/rpc_status.h"
+#include "server/rpc/text_bounds.h"
 #include "server/statistics.h"
-#include "server/text_bounds.h"
 
 namespace koios::server {
 namespace {
 
-grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const Status& status) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(ToGrpcStatus(status));
-  return reactor;
-}
+// As many Submits are received at once; more wait in gRPC for the next thread.
+constexpr size_t kSubmitsArriving = 64;
 
 uint64_t Total(const std::map<LabelId, uint64_t>& counts) {
   uint64_t total = 0;
@@ -126,46 +125,102 @@ Status FillGraphs(const SessionEnvironment& environment, v1::ListGraphsResponse*
   return OkStatus();
 }
 
-// A session's stream over gRPC; deletes itself when the call is done. The engine and the pool may
-// hold the session for a moment longer.
-class SubmitReactor final : public grpc::ServerWriteReactor<v1::SubmitResponse>,
-                            public SubmitStream {
- public:
-  SubmitReactor(const SessionEnvironment& environment, grpc::CallbackServerContext* context,
-                const v1::SubmitRequest* request)
-      : context_(context), session_(SubmitSession::Start(environment, this, request)) {}
+Status FillQueries(const SessionEnvironment& environment, v1::ListQueriesResponse* response) {
+  for (const RunningQuery& query : environment.registry->List()) {
+    v1::RunningQuery* out = response->add_queries();
+    out->set_id(query.id);
+    out->set_query(query.text);
+    out->set_graph(query.graph);
+    out->set_elapsed_us(query.elapsed_us);
+    out->set_rows(query.rows);
+    out->set_memory_bytes(query.memory_bytes);
+  }
+  return OkStatus();
+}
 
-  // Reactor. gRPC calls these when it has the reactor: not before the constructor has ended.
+// A session's stream over gRPC. The engine and the pool may hold the session for a moment longer.
+class SubmitHandler final : public RpcHandler, public SubmitStream {
+ public:
+  SubmitHandler(const SessionEnvironment& environment, RpcCall* call)
+      : call_(call), session_(SubmitSession::Create(environment, this, &request)) {}
+
+  // Handler.
+  void Start() override { session_->Start(); }
   void OnWriteDone(bool ok) override { session_->OnWriteDone(ok); }
   void OnCancel() override { session_->OnCancel(); }
-  void OnDone() override {
-    session_->OnDone();
-    delete this;
-  }
+  void OnDone() override { session_->OnDone(); }
 
   // Stream.
   void SetQueryId(const std::string& id) override {
-    context_->AddInitialMetadata("koios-query-id", id);
+    call_->context()->AddInitialMetadata("koios-query-id", id);
   }
-  void SendQueryId() override { StartSendInitialMetadata(); }
+  void SendQueryId() override { call_->SendInitialMetadata(); }
   std::optional<uint64_t> RemainingNs() const override {
-    const auto deadline = context_->deadline();
+    const auto deadline = call_->context()->deadline();
     if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
     const auto left = deadline - std::chrono::system_clock::now();
     if (left.count() <= 0) return 0;
     return static_cast<uint64_t>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(left).count());
   }
-  void Write(const v1::SubmitResponse* message) override { StartWrite(message); }
-  void WriteLast(const v1::SubmitResponse* message) override {
-    StartWriteAndFinish(message, grpc::WriteOptions(), grpc::Status::OK);
-  }
-  void Fail(const Status& status) override { Finish(ToGrpcStatus(status)); }
+  void Write(const v1::SubmitResponse* message) override { call_->Write(*message); }
+  void WriteLast(const v1::SubmitResponse* message) override { call_->WriteLast(*message); }
+  void Fail(const Status& status) override { call_->Finish(ToGrpcStatus(status)); }
+
+  v1::SubmitRequest request;
 
  private:
-  grpc::CallbackServerContext* const context_;  // gRPC's, until OnDone
+  RpcCall* const call_;
   const std::shared_ptr<SubmitSession> session_;
 };
+
+// A call about a whole graph.
+template <typename Request, typename Response>
+class JobHandler final : public RpcHandler {
+ public:
+  using Begin = std::function<std::shared_ptr<GraphJob>(const Request&, Response*, GraphJob::Done)>;
+
+  JobHandler(Begin begin, RpcCall* call) : begin_(std::move(begin)), call_(call) {}
+  void Start() override {
+    const std::shared_ptr<GraphJob> job = begin_(
+        request, &response_, [this](const Status& status) { call_->Answer(status, response_); });
+    bool is_cancelled = false;
+    {
+      MutexLock lock(&mutex_);
+      job_ = job;
+      is_cancelled = is_cancelled_;
+    }
+    if (is_cancelled) job->Stop(Gone());
+  }
+  void OnCancel() override {
+    std::shared_ptr<GraphJob> job;
+    {
+      MutexLock lock(&mutex_);
+      is_cancelled_ = true;
+      job = job_;
+    }
+    if (job != nullptr) job->Stop(Gone());
+  }
+
+  Request request;
+
+ private:
+  static Status Gone() { return Cancelled("The client cancelled the call."); }
+
+  const Begin begin_;
+  RpcCall* const call_;
+  Response response_;
+  Mutex mutex_;
+  std::shared_ptr<GraphJob> job_ KOIOS_GUARDED_BY(mutex_);
+  bool is_cancelled_ KOIOS_GUARDED_BY(mutex_) = false;
+};
+
+template <typename Request, typename Response>
+auto Job(typename JobHandler<Request, Response>::Begin begin) {
+  return [begin = std::move(begin)](RpcCall* call) {
+    return std::make_unique<JobHandler<Request, Response>>(begin, call);
+  };
+}
 
 Status FillCheck(const Graphs& graphs, const std::string& graph, const GraphJob::Watch& watch,
                  v1::CheckGraphResponse* response) {
@@ -205,100 +260,93 @@ Status FillSnapshots(const Graphs& graphs, const std::string& graph, const Graph
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::SubmitResponse>* KoiosService::Submit(
-    grpc::CallbackServerContext* context, const v1::SubmitRequest* request) {
-  return new SubmitReactor(environment_, context, request);
+KoiosService::KoiosService(const SessionEnvironment& environment)
+    : environment_(environment), service_(v1::SubmitRequest::descriptor()->file()->service(0)) {
+  RpcMethod* submit = service_.Add("Submit", [this](RpcCall* call) {
+    return std::make_unique<SubmitHandler>(environment_, call);
+  });
+  submit->num_arriving = kSubmitsArriving;
+  AddAnswers();
+  AddJobs();
 }
 
-grpc::ServerUnaryReactor* KoiosService::ListQueries(grpc::CallbackServerContext* context,
-                                                    const v1::ListQueriesRequest*,
-                                                    v1::ListQueriesResponse* response) {
-  for (const RunningQuery& query : environment_.registry->List()) {
-    v1::RunningQuery* out = response->add_queries();
-    out->set_id(query.id);
-    out->set_query(query.text);
-    out->set_graph(query.graph);
-    out->set_elapsed_us(query.elapsed_us);
-    out->set_rows(query.rows);
-    out->set_memory_bytes(query.memory_bytes);
-  }
-  return Answer(context, OkStatus());
+void KoiosService::AddAnswers() {
+  service_.AddAnswer<v1::ListQueriesRequest, v1::ListQueriesResponse>(
+      "ListQueries", [this](const v1::ListQueriesRequest&, v1::ListQueriesResponse* response) {
+        return FillQueries(environment_, response);
+      });
+  service_.AddAnswer<v1::CancelQueryRequest, v1::CancelQueryResponse>(
+      "CancelQuery", [this](const v1::CancelQueryRequest& request, v1::CancelQueryResponse*) {
+        return environment_.registry->Cancel(request.id(),
+                                             Cancelled("The query was cancelled by CancelQuery."));
+      });
+  service_.AddAnswer<v1::GetSchemaRequest, v1::GetSchemaResponse>(
+      "GetSchema", [this](const v1::GetSchemaRequest& request, v1::GetSchemaResponse* response) {
+        return FillSchema(environment_, request, response);
+      });
+  service_.AddAnswer<v1::GetStatsRequest, v1::GetStatsResponse>(
+      "GetStats", [this](const v1::GetStatsRequest& request, v1::GetStatsResponse* response) {
+        return FillStats(environment_, request, response);
+      });
+  service_.AddAnswer<v1::ListGraphsRequest, v1::ListGraphsResponse>(
+      "ListGraphs", [this](const v1::ListGraphsRequest&, v1::ListGraphsResponse* response) {
+        return FillGraphs(environment_, response);
+      });
+  service_.AddAnswer<v1::ListIndexesRequest, v1::ListIndexesResponse>(
+      "ListIndexes",
+      [this](const v1::ListIndexesRequest& request, v1::ListIndexesResponse* response) {
+        return FillIndexes(environment_, request, response);
+      });
 }
 
-grpc::ServerUnaryReactor* KoiosService::CancelQuery(grpc::CallbackServerContext* context,
-                                                    const v1::CancelQueryRequest* request,
-                                                    v1::CancelQueryResponse*) {
-  return Answer(context, environment_.registry->Cancel(
-                             request->id(), Cancelled("The query was cancelled by CancelQuery.")));
-}
-
-grpc::ServerUnaryReactor* KoiosService::GetSchema(grpc::CallbackServerContext* context,
-                                                  const v1::GetSchemaRequest* request,
-                                                  v1::GetSchemaResponse* response) {
-  return Answer(context, FillSchema(environment_, *request, response));
-}
-
-grpc::ServerUnaryReactor* KoiosService::GetStats(grpc::CallbackServerContext* context,
-                                                 const v1::GetStatsRequest* request,
-                                                 v1::GetStatsResponse* response) {
-  return Answer(context, FillStats(environment_, *request, response));
-}
-
-grpc::ServerUnaryReactor* KoiosService::ListGraphs(grpc::CallbackServerContext* context,
-                                                   const v1::ListGraphsRequest*,
-                                                   v1::ListGraphsResponse* response) {
-  return Answer(context, FillGraphs(environment_, response));
-}
-
-grpc::ServerUnaryReactor* KoiosService::CheckGraph(grpc::CallbackServerContext*,
-                                                   const v1::CheckGraphRequest* request,
-                                                   v1::CheckGraphResponse* response) {
-  return GraphJob::Start(environment_, &check_pool_, kCheckText, request->graph(),
-                         [graphs = environment_.graphs, response](const std::string& graph,
-                                                                  const GraphJob::Watch& watch) {
-                           return FillCheck(*graphs, graph, watch, response);
-                         });
-}
-
-grpc::ServerUnaryReactor* KoiosService::CreateIndex(grpc::CallbackServerContext*,
-                                                    const v1::CreateIndexRequest* request,
-                                                    v1::CreateIndexResponse* response) {
-  const storage::IndexSpec spec = SpecOf(*request);
-  return GraphJob::Start(
-      environment_, &create_index_pool_, kCreateIndexText, request->graph(),
-      [graphs = environment_.graphs, spec, response](const std::string& graph,
-                                                     const GraphJob::Watch& watch) {
-        return FillCreatedIndex(*graphs, graph, spec, watch, response);
-      },
-      NameOf(spec));
-}
-
-grpc::ServerUnaryReactor* KoiosService::DropIndex(grpc::CallbackServerContext*,
-                                                  const v1::DropIndexRequest* request,
-                                                  v1::DropIndexResponse*) {
-  const storage::IndexSpec spec = SpecOf(*request);
-  return GraphJob::Start(
-      environment_, &drop_index_pool_, kDropIndexText, request->graph(),
-      [graphs = environment_.graphs, spec](const std::string& graph, const GraphJob::Watch&) {
-        return graphs->DropIndex(graph, spec);
-      },
-      NameOf(spec));
-}
-
-grpc::ServerUnaryReactor* KoiosService::ListIndexes(grpc::CallbackServerContext* context,
-                                                    const v1::ListIndexesRequest* request,
-                                                    v1::ListIndexesResponse* response) {
-  return Answer(context, FillIndexes(environment_, *request, response));
-}
-
-grpc::ServerUnaryReactor* KoiosService::BuildSnapshots(grpc::CallbackServerContext*,
-                                                       const v1::BuildSnapshotsRequest* request,
-                                                       v1::BuildSnapshotsResponse* response) {
-  return GraphJob::Start(environment_, &snapshot_pool_, kSnapshotText, request->graph(),
-                         [graphs = environment_.graphs, response](const std::string& graph,
-                                                                  const GraphJob::Watch& watch) {
-                           return FillSnapshots(*graphs, graph, watch, response);
-                         });
+void KoiosService::AddJobs() {
+  service_.Add("CheckGraph",
+               Job<v1::CheckGraphRequest, v1::CheckGraphResponse>(
+                   [this](const v1::CheckGraphRequest& request, v1::CheckGraphResponse* response,
+                          GraphJob::Done done) {
+                     return GraphJob::Start(
+                         environment_, &check_pool_, kCheckText, request.graph(),
+                         [this, response](const std::string& graph, const GraphJob::Watch& watch) {
+                           return FillCheck(*environment_.graphs, graph, watch, response);
+                         },
+                         "", std::move(done));
+                   }));
+  service_.Add(
+      "CreateIndex",
+      Job<v1::CreateIndexRequest, v1::CreateIndexResponse>(
+          [this](const v1::CreateIndexRequest& request, v1::CreateIndexResponse* response,
+                 GraphJob::Done done) {
+            const storage::IndexSpec spec = SpecOf(request);
+            return GraphJob::Start(
+                environment_, &create_index_pool_, kCreateIndexText, request.graph(),
+                [this, spec, response](const std::string& graph, const GraphJob::Watch& watch) {
+                  return FillCreatedIndex(*environment_.graphs, graph, spec, watch, response);
+                },
+                NameOf(spec), std::move(done));
+          }));
+  service_.Add(
+      "DropIndex",
+      Job<v1::DropIndexRequest, v1::DropIndexResponse>(
+          [this](const v1::DropIndexRequest& request, v1::DropIndexResponse*, GraphJob::Done done) {
+            const storage::IndexSpec spec = SpecOf(request);
+            return GraphJob::Start(
+                environment_, &drop_index_pool_, kDropIndexText, request.graph(),
+                [this, spec](const std::string& graph, const GraphJob::Watch&) {
+                  return environment_.graphs->DropIndex(graph, spec);
+                },
+                NameOf(spec), std::move(done));
+          }));
+  service_.Add("BuildSnapshots",
+               Job<v1::BuildSnapshotsRequest, v1::BuildSnapshotsResponse>(
+                   [this](const v1::BuildSnapshotsRequest& request,
+                          v1::BuildSnapshotsResponse* response, GraphJob::Done done) {
+                     return GraphJob::Start(
+                         environment_, &snapshot_pool_, kSnapshotText, request.graph(),
+                         [this, response](const std::string& graph, const GraphJob::Watch& watch) {
+                           return FillSnapshots(*environment_.graphs, graph, watch, response);
+                         },
+                         "", std::move(done));
+                   }));
 }
 
 }  // namespace koios::server

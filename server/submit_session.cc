@@ -69,27 +69,30 @@ uint64_t NumResults(const engine::ResultBatch& batch) {
 
 }  // namespace
 
-std::shared_ptr<SubmitSession> SubmitSession::Start(const SessionEnvironment& environment,
-                                                    SubmitStream* stream,
-                                                    const v1::SubmitRequest* request) {
-  std::shared_ptr<SubmitSession> session(new SubmitSession(environment, stream, request));
-  Status admitted = session->Admit();
+std::shared_ptr<SubmitSession> SubmitSession::Create(const SessionEnvironment& environment,
+                                                     SubmitStream* stream,
+                                                     const v1::SubmitRequest* request) {
+  return std::shared_ptr<SubmitSession>(new SubmitSession(environment, stream, request));
+}
+
+void SubmitSession::Start() {
+  Status admitted = Admit();
   {
-    MutexLock lock(&session->mutex_);
-    session->finished_ = !admitted.ok();
-    session->beginning_ = admitted.ok() ? 1 : 0;
+    MutexLock lock(&mutex_);
+    finished_ = !admitted.ok();
+    beginning_ = admitted.ok() ? 1 : 0;
   }
   if (!admitted.ok()) {
-    stream->Fail(admitted);
-    return session;
+    stream_->Fail(admitted);
+    return;
   }
-  // Where nobody else asks, the way to another thread is a large part of a short query.
-  if (environment.registry->IsQuiet()) {
-    session->Begin();
+  // The way to another thread is a large part of a short query.
+  if (environment_.begin_slots != nullptr && environment_.begin_slots->TryTake()) {
+    Begin();
+    environment_.begin_slots->GiveBack();
   } else {
-    environment.pool->Run([session] { session->Begin(); });
+    environment_.pool->Run([self = shared_from_this()] { self->Begin(); });
   }
-  return session;
 }
 
 Status SubmitSession::CheckRequest() {

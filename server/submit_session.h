@@ -1,7 +1,6 @@
 // SubmitSession: one Submit call from its text to its last message.
 //   gRPC thread: admits and queues Begin() -> pool: parse and plan (or take a kept plan), view,
-//   engine Submit; where queries come one after the other, this is done by the gRPC thread, one at
-//   a time
+//   engine Submit; the gRPC thread does this itself while another one is there to read
 //   a request that changes the graph: its results are held until it is committed; on a conflict it
 //   runs again on a new view when it has its turn (storage/conflict/conflict_turns.h), a few times,
 //   then it is ABORTED; while it waits, it has no thread, and its deadline is an alarm of the
@@ -26,6 +25,7 @@
 #include "engine/engine.h"
 #include "parser/parser.h"
 #include "proto/service.pb.h"
+#include "server/begin_slots.h"
 #include "server/graphs.h"
 #include "server/plan_cache.h"
 #include "server/query_registry.h"
@@ -53,7 +53,8 @@ struct SessionEnvironment {
   // queries, and less, so that those that were let in can run. Null: that account itself.
   MemoryAccount* requests = nullptr;
   QueryRegistry* registry = nullptr;
-  PlanCache* plans = nullptr;  // null: none are kept
+  PlanCache* plans = nullptr;         // null: none are kept
+  BeginSlots* begin_slots = nullptr;  // null: the pool begins all
   TaskPool* pool = nullptr;
   TaskPool* commits = nullptr;  // its threads wait for the disk; several at once share one write
   SessionLimits limits;
@@ -76,10 +77,11 @@ class SubmitStream {
 class SubmitSession final : public engine::ResultSink,
                             public std::enable_shared_from_this<SubmitSession> {
  public:
-  // Starts the call; `stream` and `request` live until OnDone.
-  static std::shared_ptr<SubmitSession> Start(const SessionEnvironment& environment,
-                                              SubmitStream* stream,
-                                              const v1::SubmitRequest* request);
+  // `stream` and `request` live until OnDone, and are not looked at before Start().
+  static std::shared_ptr<SubmitSession> Create(const SessionEnvironment& environment,
+                                               SubmitStream* stream,
+                                               const v1::SubmitRequest* request);
+  void Start();
 
   // From the stream.
   void OnWriteDone(bool ok);  // of Write()

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 
 #include "core/testing/make_value.h"
@@ -111,7 +112,10 @@ class SubmitSessionTest : public testing::Test {
     environment.limits.held_bytes = 1 << 20;
     environment.limits.max_attempts = kMaxAttempts;
     environment.plans = plans_;
-    return SubmitSession::Start(environment, stream, &request_);
+    environment.begin_slots = begin_slots_;
+    auto session = SubmitSession::Create(environment, stream, &request_);
+    session->Start();
+    return session;
   }
   void TearDown() override {
     if (session_ != nullptr) session_->OnDone();
@@ -130,11 +134,34 @@ class SubmitSessionTest : public testing::Test {
       "all requests", kMemoryBytes / 2, &engine_.memory(), {"REQUEST_MEMORY", "memory-mb", ""}};
   QueryRegistry registry_{1};
   PlanCache* plans_ = nullptr;
+  BeginSlots* begin_slots_ = nullptr;
   FakeStream stream_;
   v1::SubmitRequest request_;
   std::shared_ptr<SubmitSession> session_;
-  TaskPool pool_{2}, commits_{1};  // these end first, with what they still run
+  static constexpr int kPoolThreads = 2;
+  TaskPool pool_{kPoolThreads}, commits_{1};  // these end first, with what they still run
 };
+
+TEST_F(SubmitSessionTest, BeginsWhereItWasReceivedWhileThereIsASlot) {
+  BeginSlots slots(1);
+  begin_slots_ = &slots;
+  std::promise<void> free;
+  const std::shared_future<void> is_free = free.get_future().share();
+  for (int i = 0; i < kPoolThreads; ++i) pool_.Run([is_free] { is_free.wait(); });
+  Start("g.V()");
+  EXPECT_EQ(engine_.num_queries(), 1U);  // and nobody else could
+  RunAttempt(0, 0);
+
+  ASSERT_TRUE(slots.TryTake());  // it was given back
+  FakeStream other;
+  const auto waiting = Begin("g.V()", &other);
+  EXPECT_EQ(engine_.num_queries(), 1U);
+  free.set_value();
+  RunAttempt(1, 0);
+  EXPECT_TRUE(other.ReadAll(waiting.get()).ok());
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  waiting->OnDone();
+}
 
 TEST_F(SubmitSessionTest, StreamsBatchesThenTheSummary) {
   Start("g.V()");

@@ -6,7 +6,10 @@
 //   commit ADDRESS CONNECTIONS SECONDS          one new vertex a request
 //   sync FILE CONNECTIONS SECONDS               records appended to a file and synced in groups,
 //                                               which is what the disk allows
+//   echo                                        a server that answers each Submit at once, until
+//                                               its standard input ends: what gRPC allows
 #include <fcntl.h>
+#include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +25,7 @@
 #include "client/parameter.h"
 #include "core/mutex.h"
 #include "core/random.h"
+#include "proto/service.grpc.pb.h"
 
 namespace koios::bench {
 namespace {
@@ -72,6 +76,64 @@ class SyncedFile {
   bool busy_ KOIOS_GUARDED_BY(mutex_) = false;
   Status status_ KOIOS_GUARDED_BY(mutex_);
 };
+
+// A call that has its answer, one row and nothing more, from the thread that received it.
+struct EchoCall {
+  EchoCall(v1::Koios::AsyncService* service, grpc::ServerCompletionQueue* queue) {
+    service->RequestSubmit(&context, &request, &writer, queue, queue, this);
+  }
+  void Answer() {
+    v1::SubmitResponse response;
+    response.mutable_summary()->set_rows(1);
+    answered = true;
+    writer.WriteAndFinish(response, grpc::WriteOptions(), grpc::Status::OK, this);
+  }
+
+  grpc::ServerContext context;
+  v1::SubmitRequest request;
+  grpc::ServerAsyncWriter<v1::SubmitResponse> writer{&context};
+  bool answered = false;
+};
+
+void AnswerCalls(v1::Koios::AsyncService* service, grpc::ServerCompletionQueue* queue) {
+  void* tag = nullptr;
+  bool ok = false;
+  while (queue->Next(&tag, &ok)) {
+    auto* call = static_cast<EchoCall*>(tag);
+    if (!ok || call->answered) {
+      delete call;
+    } else {
+      new EchoCall(service, queue);
+      call->Answer();
+    }
+  }
+}
+
+// Prints its address.
+Status Echo() {
+  constexpr int kThreads = 2;
+  v1::Koios::AsyncService service;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service);
+  const auto queue = builder.AddCompletionQueue();
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server == nullptr) return Internal("The server can't be started.");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    new EchoCall(&service, queue.get());
+    threads.emplace_back([&] { AnswerCalls(&service, queue.get()); });
+  }
+  std::printf("127.0.0.1:%d\n", port);
+  std::fflush(stdout);
+  for (std::string line; std::getline(std::cin, line);) {
+  }
+  server->Shutdown(std::chrono::system_clock::now());
+  queue->Shutdown();
+  for (std::thread& thread : threads) thread.join();
+  return OkStatus();
+}
 
 StatusOr<v1::Summary> RunToEnd(client::Client* client, const client::Request& request) {
   return client->Run(request, [](const client::Batch&) { return OkStatus(); });
@@ -177,17 +239,21 @@ Status Ask(const std::string& address) {
 }  // namespace koios::bench
 
 int main(int argc, char** argv) {
-  const bool ask = argc == 3 && std::string(argv[1]) == "ask";
-  if (argc < 5 && !ask) {
+  const std::string kind = argc > 1 ? argv[1] : "";
+  koios::Status status;
+  if (kind == "echo" && argc == 2) {
+    status = koios::bench::Echo();
+  } else if (kind == "ask" && argc == 3) {
+    status = koios::bench::Ask(argv[2]);
+  } else if (argc == 5 || argc == 6) {
+    status = koios::bench::Run(kind, argv[2], std::stoi(argv[3]), std::stod(argv[4]),
+                               argc > 5 ? std::stoull(argv[5]) : 1);
+  } else {
     std::fprintf(stderr,
-                 "koios_connections ask ADDRESS\n"
+                 "koios_connections ask ADDRESS | echo\n"
                  "koios_connections read|commit|sync PLACE CONNECTIONS SECONDS [VERTICES]\n");
     return 2;
   }
-  const koios::Status status =
-      ask ? koios::bench::Ask(argv[2])
-          : koios::bench::Run(argv[1], argv[2], std::stoi(argv[3]), std::stod(argv[4]),
-                              argc > 5 ? std::stoull(argv[5]) : 1);
   if (!status.ok()) std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
   return status.ok() ? 0 : 1;
 }

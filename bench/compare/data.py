@@ -181,11 +181,9 @@ def _finish(delimiter, nodes, edges):
     }
 
 
-def rmat(scale):
-    return DataSet("rmat-%d" % scale, "rmat", scale=scale)
-
-
-def snb(name):
-    """None when the graph is not there."""
+def named(name):
+    """None when an snb graph is not there."""
+    if name.startswith("rmat-"):
+        return DataSet(name, "rmat", scale=int(name[len("rmat-"):]))
     source = environment.shared_folder(os.path.join("data", name))
     return DataSet(name, "snb", source=source) if source and shutil.which("zstd") else None

@@ -38,9 +38,17 @@ class Limit(Peer):
         return Reply([int(x) for x in words[1:]], float(words[0]))
 
     def work(self, kind, connections, seconds):
-        """What the disk allows for commits."""
-        if kind != "commit" or not self.options.connections or self.threads > 1:
+        """What the disk allows for commits, and gRPC for reads: calls that are answered at once."""
+        if not self.options.connections or self.threads > 1:
             return None
+        if kind == "read":
+            echo = LineProcess([self.options.connections, "echo"], self.options.memory_bytes,
+                               self.log)
+            try:
+                return run_connections(self.options.connections, "read", echo.read(OPEN_SECONDS),
+                                       connections, seconds)
+            finally:
+                echo.close()
         folder = tempfile.mkdtemp(dir=self.data.folder)
         try:
             return run_connections(self.options.connections, "sync", os.path.join(folder, "log"),

@@ -13,6 +13,7 @@ AHEAD_OF_BEST = 3.0
 AHEAD_OF_NEO4J = ("triangles", "four-walks", "shortest", "shortest-simple")
 TWO_WORKERS = 1.7
 HEAVY_SECONDS = 0.01
+WORK_LIMITS = {"read": "a call answered at once", "commit": "grouped fdatasync"}
 NO_LOOP_SECONDS = 20e-6  # below, a limit is no measure: to begin a query costs more
 PEERS = ("kuzu", "duckdb", "neo4j", "tinkergraph")
 TITLES = {"koios": "Koios", "koios1": "Koios, 1 worker", "kuzu": "Kuzu", "duckdb": "DuckDB",
@@ -184,7 +185,7 @@ def _work_table(results):
     for kind in sorted(kinds, key=lambda x: (x.split("-")[0] != "read", int(x.split("-")[1]))):
         what, connections = kind.split("-")
         shown = ["%s %s" % (
-            "grouped fdatasync" if (what, name) == ("commit", "limit1") else TITLES[name],
+            WORK_LIMITS[what] if name == "limit1" else TITLES[name],
             rate.get("mark") or "%.0f/s (median %s ms, p95 %s ms)" % (
                 rate["rate"], _ms(rate["median"]), _ms(rate["p95"])))
             for name, rate in kinds[kind].items()]

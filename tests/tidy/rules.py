@@ -37,7 +37,7 @@ ARROWS = {
 # Headers of libraries, and the only places that include them.
 LIBRARIES = (
     (re.compile(r'rocksdb/'), ('storage/rocks/',)),
-    (re.compile(r'grpc(pp)?/|.*\.grpc\.pb\.h$'), ('server/', 'client/')),
+    (re.compile(r'grpc(pp)?/|.*\.grpc\.pb\.h$'), ('server/', 'client/', 'bench/compare/')),
     (re.compile(r'antlr4-runtime|(.*/)?Gremlin\.h$'), ('parser/',)),
     (re.compile(r'CLI/'), ('app/',)),
     (re.compile(r'spdlog/'), ('core/log.',)),

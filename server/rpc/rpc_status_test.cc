@@ -1,4 +1,4 @@
-#include "server/rpc_status.h"
+#include "server/rpc/rpc_status.h"
 
 #include <gtest/gtest.h>
 

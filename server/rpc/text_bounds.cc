@@ -1,4 +1,4 @@
-#include "server/text_bounds.h"
+#include "server/rpc/text_bounds.h"
 
 #include "core/text.h"
 

@@ -1,8 +1,8 @@
-#include "server/rpc_status.h"
+#include "server/rpc/rpc_status.h"
 
 #include "proto/rpc_status.pb.h"
 #include "proto/value.pb.h"
-#include "server/text_bounds.h"
+#include "server/rpc/text_bounds.h"
 
 namespace koios::server {
 namespace {

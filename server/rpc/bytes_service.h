@@ -1,0 +1,88 @@
+// BytesService: a service as it was generated (its AsyncService), whose methods take and give bytes
+// to gRPC and messages to their handlers. Made and filled by one thread; it outlives its calls.
+#pragma once
+
+#include <google/protobuf/descriptor.h>
+#include <grpcpp/grpcpp.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/log.h"
+#include "server/rpc/call.h"
+
+namespace koios::server {
+
+// Answers a call at once, on the thread that received it.
+template <typename Request, typename Response>
+class AnswerHandler final : public RpcHandler {
+ public:
+  using Fill = std::function<Status(const Request&, Response*)>;
+
+  AnswerHandler(Fill fill, RpcCall* call) : fill_(std::move(fill)), call_(call) {}
+  void Start() override {
+    Response response;
+    const Status status = fill_(request, &response);
+    call_->Answer(status, response);
+  }
+
+  Request request;
+
+ private:
+  const Fill fill_;
+  RpcCall* const call_;
+};
+
+template <typename Generated>
+class BytesService final : public Generated {
+ public:
+  // `service`: its descriptor.
+  explicit BytesService(const google::protobuf::ServiceDescriptor* service) : service_(service) {
+    for (int i = 0; i < service->method_count(); ++i) this->MarkMethodRaw(i);
+  }
+
+  // Calls of the method are answered by what `make` makes of an RpcCall*: a pointer to an
+  // RpcHandler with a member `request`.
+  template <typename Make>
+  RpcMethod* Add(const char* name, Make make) {
+    const int index = service_->FindMethodByName(name)->index();
+    RpcMethod& method = methods_.emplace_back();
+    method.name = "/" + service_->full_name() + "/" + name;
+    method.await = [this, index](grpc::ServerContext* context, grpc::ByteBuffer* request,
+                                 grpc::ServerAsyncWriter<grpc::ByteBuffer>* writer,
+                                 grpc::ServerCompletionQueue* queue, void* tag) {
+      this->RequestAsyncServerStreaming(index, context, request, writer, queue, queue, tag);
+    };
+    method.answer = [make, full_name = method.name](
+                        grpc::ByteBuffer* bytes,
+                        RpcCall* call) -> StatusOr<std::unique_ptr<RpcHandler>> {
+      auto handler = make(call);
+      RETURN_IF_ERROR(ReadRequest(full_name, bytes, &handler->request));
+      return handler;
+    };
+    return &method;
+  }
+
+  // Likewise, at once.
+  template <typename Request, typename Response>
+  void AddAnswer(const char* name, std::function<Status(const Request&, Response*)> fill) {
+    Add(name, [fill = std::move(fill)](RpcCall* call) {
+      return std::make_unique<AnswerHandler<Request, Response>>(fill, call);
+    });
+  }
+
+  // Takes calls from now on. REQUIRES: the server has begun.
+  void Serve(EventQueue* queue) const {
+    CHECK(methods_.size() == static_cast<size_t>(service_->method_count()));
+    for (const RpcMethod& method : methods_) RpcCall::Serve(method, queue);
+  }
+
+ private:
+  const google::protobuf::ServiceDescriptor* const service_;
+  std::deque<RpcMethod> methods_;  // where they are, calls know them
+};
+
+}  // namespace koios::server

@@ -1,0 +1,130 @@
+#include "server/rpc/call.h"
+
+#include <grpcpp/support/proto_buffer_reader.h>
+#include <grpcpp/support/proto_buffer_writer.h>
+
+#include <limits>
+#include <utility>
+
+#include "server/rpc/rpc_status.h"
+
+namespace koios::server {
+
+constexpr size_t kMaxBlockBytes = size_t{1} << 20;
+
+void RpcCall::Serve(const RpcMethod& method, EventQueue* queue) {
+  for (size_t i = 0; i < method.num_arriving; ++i) Await(method, queue);
+}
+
+void RpcCall::Await(const RpcMethod& method, EventQueue* queue) {
+  auto* call = new RpcCall(method, queue);
+  call->context_.AsyncNotifyWhenDone(&call->ended_);
+  method.await(&call->context_, &call->request_, &call->writer_, queue->queue(), &call->arrived_);
+}
+
+void RpcCall::Arrived(bool ok) {
+  if (!ok) {  // the server is shut down, and of such a call nothing else is told
+    delete this;
+    return;
+  }
+  Await(method_, events());
+  StatusOr<std::unique_ptr<RpcHandler>> handler = method_.answer(&request_, this);
+  request_.Clear();
+  if (handler.ok()) {
+    bool is_cancelled = false;
+    {
+      MutexLock lock(&mutex_);
+      handler_ = *std::move(handler);
+      has_handler_ = true;
+      is_cancelled = is_cancelled_;
+    }
+    handler_->Start();
+    if (is_cancelled) handler_->OnCancel();
+  } else {
+    Finish(ToGrpcStatus(handler.status()));
+  }
+  Return();
+}
+
+void RpcCall::Sent(bool) { Return(); }
+
+void RpcCall::Wrote(bool ok) {
+  handler_->OnWriteDone(ok);
+  Return();
+}
+
+void RpcCall::Finished(bool) { Return(); }
+
+void RpcCall::Ended(bool) {
+  if (context_.IsCancelled()) {
+    bool tell = false;
+    {
+      MutexLock lock(&mutex_);
+      is_cancelled_ = true;
+      tell = has_handler_;
+    }
+    if (tell) handler_->OnCancel();
+  }
+  Return();
+}
+
+void RpcCall::Return() {
+  if (--open_ > 0) return;
+  if (handler_ != nullptr) handler_->OnDone();
+  delete this;
+}
+
+grpc::ByteBuffer RpcCall::BytesOf(const google::protobuf::MessageLite& message) {
+  grpc::ByteBuffer bytes;
+  const size_t size = message.ByteSizeLong();
+  if (size <= kMaxBlockBytes) {
+    const grpc::Slice slice(size);
+    message.SerializeWithCachedSizesToArray(const_cast<uint8_t*>(slice.begin()));
+    return grpc::ByteBuffer(&slice, 1);
+  }
+  if (size > std::numeric_limits<int>::max()) {  // no client could read it
+    context_.TryCancel();
+    return bytes;
+  }
+  grpc::ProtoBufferWriter writer(&bytes, kMaxBlockBytes, static_cast<int>(size));
+  message.SerializeToZeroCopyStream(&writer);
+  return bytes;
+}
+
+void RpcCall::SendInitialMetadata() {
+  ++open_;
+  writer_.SendInitialMetadata(&sent_);
+}
+
+void RpcCall::Write(const google::protobuf::MessageLite& message) {
+  ++open_;
+  writer_.Write(BytesOf(message), &wrote_);
+}
+
+void RpcCall::WriteLast(const google::protobuf::MessageLite& message) {
+  writer_.WriteAndFinish(BytesOf(message), grpc::WriteOptions(), grpc::Status::OK, &finished_);
+}
+
+void RpcCall::Finish(const grpc::Status& status) { writer_.Finish(status, &finished_); }
+
+void RpcCall::Answer(const Status& status, const google::protobuf::MessageLite& message) {
+  if (status.ok()) {
+    WriteLast(message);
+  } else {
+    Finish(ToGrpcStatus(status));
+  }
+}
+
+Status ReadRequest(const std::string& method, grpc::ByteBuffer* bytes,
+                   google::protobuf::MessageLite* request) {
+  grpc::ProtoBufferReader reader(bytes);
+  if (reader.status().ok() && request->ParseFromZeroCopyStream(&reader)) return OkStatus();
+  ErrorDetail detail;
+  detail.reason = "UNREADABLE_REQUEST";
+  detail.hint = "Make the request with the classes generated from proto/service.proto.";
+  return InvalidArgument(
+      "The request can't be read: its bytes are not the message that " + method + " takes.",
+      detail);
+}
+
+}  // namespace koios::server

@@ -31,12 +31,14 @@ class GrpcResultStream final : public ResultStream {
     if (finished_) return ended_ ? StatusOr<bool>(false) : StatusOr<bool>(status_);
     if (ended_) return End();
     LearnQueryId();
-    v1::SubmitResponse response;
-    while (reader_->Read(&response)) {
-      if (response.has_summary()) TakeSummary(response.mutable_summary());
-      if (response.has_end()) TakeSummary(response.mutable_end()->mutable_summary());
-      if (response.has_batch()) return Decode(response.batch(), batch);
-      if (response.has_end()) return Decode(response.end().batch(), batch);
+    // Thousands of small messages in one, which are freed together.
+    google::protobuf::Arena arena;
+    auto* response = google::protobuf::Arena::CreateMessage<v1::SubmitResponse>(&arena);
+    while (reader_->Read(response)) {
+      if (response->has_summary()) TakeSummary(response->mutable_summary());
+      if (response->has_end()) TakeSummary(response->mutable_end()->mutable_summary());
+      if (response->has_batch()) return Decode(response->batch(), batch);
+      if (response->has_end()) return Decode(response->end().batch(), batch);
       if (ended_) break;
     }
     return End();

@@ -30,13 +30,24 @@ Status RowTooLarge(size_t bytes) {
                            detail);
 }
 
+google::protobuf::ArenaOptions OptionsOfArena() {
+  google::protobuf::ArenaOptions options;
+  options.start_block_size = size_t{1} << 10;
+  options.max_block_size = size_t{64} << 10;
+  return options;
+}
+
 }  // namespace
+
+EncodedMessage::EncodedMessage()
+    : arena_(std::make_unique<google::protobuf::Arena>(OptionsOfArena())),
+      message_(google::protobuf::Arena::CreateMessage<v1::SubmitResponse>(arena_.get())) {}
 
 // Opens messages as they fill up. NextRow() first, then the caller adds the row's value to the
 // column of the message that it got.
 class MessageSplitter {
  public:
-  MessageSplitter(const engine::ResultBatch& batch, std::vector<v1::ResultBatch>* out)
+  MessageSplitter(const engine::ResultBatch& batch, std::vector<EncodedMessage>* out)
       : batch_(batch), out_(out) {
     for (const int64_t bulk : batch.bulk) has_bulk_ = has_bulk_ || bulk != 1;
   }
@@ -44,20 +55,29 @@ class MessageSplitter {
   StatusOr<v1::ResultBatch*> NextRow(size_t row, size_t row_bytes) {
     if (row_bytes > kMaxRowBytes) return RowTooLarge(row_bytes);
     const size_t cost = row_bytes + (has_bulk_ ? kBulkBytes : 0);
-    if (current_ == nullptr || bytes_ + cost > kMaxMessageBytes) {
-      current_ = &out_->emplace_back();
-      bytes_ = kMessageOverhead;
-    }
+    const bool is_full = bytes_ > kMessageOverhead && bytes_ + cost > kMaxMessageBytes;
+    if (current_ == nullptr || is_full) Open();
     bytes_ += cost;
     total_bytes_ += cost;
+    out_->back().AddSentBytes(cost);
     if (has_bulk_) current_->add_bulk(batch_.bulk[row]);
     return current_;
+  }
+  // Where a value for the next row is best made.
+  google::protobuf::Arena* arena() {
+    if (current_ == nullptr) Open();
+    return out_->back().arena();
   }
   size_t total_bytes() const { return total_bytes_; }
 
  private:
+  void Open() {
+    current_ = out_->emplace_back().message()->mutable_batch();
+    bytes_ = kMessageOverhead;
+  }
+
   const engine::ResultBatch& batch_;
-  std::vector<v1::ResultBatch>* out_;
+  std::vector<EncodedMessage>* out_;
   v1::ResultBatch* current_ = nullptr;
   size_t bytes_ = 0;
   size_t total_bytes_ = 0;
@@ -119,15 +139,15 @@ Status ResultEncoder::EncodeSome(const Column& column, size_t begin, size_t end,
   RETURN_IF_ERROR(resolver.Load());
   const bool vertices = column.kind() == Column::Kind::kVertex;
   for (size_t row = begin; row < end; ++row) {
-    v1::Value value;
+    auto* value = google::protobuf::Arena::CreateMessage<v1::Value>(splitter->arena());
     ASSIGN_OR_RETURN(const Value resolved, resolver.Resolve(values[row - begin]));
-    RETURN_IF_ERROR(ToProto(resolved, &value, work));
-    const size_t bytes = vertices ? value.vertex_value().ByteSizeLong() : value.ByteSizeLong();
+    RETURN_IF_ERROR(ToProto(resolved, value, work));
+    const size_t bytes = vertices ? value->vertex_value().ByteSizeLong() : value->ByteSizeLong();
     ASSIGN_OR_RETURN(v1::ResultBatch * message, splitter->NextRow(row, FramedSize(bytes)));
     if (vertices) {
-      message->mutable_vertices()->add_values()->Swap(value.mutable_vertex_value());
+      message->mutable_vertices()->add_values()->Swap(value->mutable_vertex_value());
     } else {
-      message->mutable_values()->add_items()->Swap(&value);
+      message->mutable_values()->add_items()->Swap(value);
     }
   }
   return OkStatus();
@@ -160,7 +180,7 @@ Status ResultEncoder::EncodeElements(const Column& column, size_t* row, const As
 }
 
 Status ResultEncoder::Encode(const engine::ResultBatch& batch, size_t* row,
-                             std::vector<v1::ResultBatch>* out, const Ask& ask) const {
+                             std::vector<EncodedMessage>* out, const Ask& ask) const {
   const Column& column = batch.column;
   if (!batch.bulk.empty() && batch.bulk.size() != column.size()) {
     return Internal("A result batch has another number of bulks than rows.");

@@ -5,6 +5,8 @@
 // Owned by one session; one call at a time.
 #pragma once
 
+#include <google/protobuf/arena.h>
+
 #include <functional>
 #include <memory>
 #include <vector>
@@ -20,6 +22,23 @@ namespace koios::server {
 inline constexpr size_t kMaxMessageBytes = 256 << 10;
 inline constexpr size_t kMaxRowBytes = 64 << 20;
 
+// A message on an arena of its own, made and freed in one piece.
+class EncodedMessage {
+ public:
+  EncodedMessage();
+
+  v1::SubmitResponse* message() const { return message_; }
+  google::protobuf::Arena* arena() const { return arena_.get(); }
+  // What it takes. Texts are counted by what is sent of them, as they are beside the arena.
+  size_t bytes() const { return arena_->SpaceAllocated() + sent_bytes_; }
+  void AddSentBytes(size_t bytes) { sent_bytes_ += bytes; }
+
+ private:
+  std::unique_ptr<google::protobuf::Arena> arena_;
+  v1::SubmitResponse* message_;
+  size_t sent_bytes_ = 0;
+};
+
 class MessageSplitter;
 
 class ResultEncoder {
@@ -33,7 +52,7 @@ class ResultEncoder {
   // first that is left. All rows at once, but where they get larger than what the engine has
   // counted: elements with their properties come by the message.
   Status Encode(
-      const engine::ResultBatch& batch, size_t* row, std::vector<v1::ResultBatch>* out,
+      const engine::ResultBatch& batch, size_t* row, std::vector<EncodedMessage>* out,
       const Ask& ask = [] { return OkStatus(); }) const;
 
  private:

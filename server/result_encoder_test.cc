@@ -26,14 +26,16 @@ class ResultEncoderTest : public testing::Test {
   }
 
   std::vector<v1::ResultBatch> Encode(const engine::ResultBatch& batch, bool materialize = false) {
-    std::vector<v1::ResultBatch> messages;
+    std::vector<EncodedMessage> messages;
     Status status;
     size_t row = 0;
     do {
       status.Update(ResultEncoder(graph_, materialize).Encode(batch, &row, &messages));
     } while (status.ok() && row < batch.column.size());
     EXPECT_TRUE(status.ok()) << MessageOf(status);
-    return messages;
+    std::vector<v1::ResultBatch> batches;
+    for (const EncodedMessage& message : messages) batches.push_back(message.message()->batch());
+    return batches;
   }
 
   std::shared_ptr<storage::MemoryGraph> graph_ = std::make_shared<storage::MemoryGraph>(4);
@@ -90,11 +92,13 @@ TEST_F(ResultEncoderTest, ElementsWithTheirPropertiesComeByTheMessage) {
   size_t row = 0;
   size_t num_sent = 0;
   while (row < kRows) {
-    std::vector<v1::ResultBatch> messages;
+    std::vector<EncodedMessage> messages;
     ASSERT_TRUE(encoder.Encode(batch, &row, &messages).ok());
     size_t bytes = 0;
-    for (const v1::ResultBatch& message : messages) {
+    for (const EncodedMessage& encoded : messages) {
+      const v1::ResultBatch& message = encoded.message()->batch();
       bytes += message.ByteSizeLong();
+      EXPECT_GE(encoded.bytes(), message.ByteSizeLong());
       num_sent += static_cast<size_t>(message.vertices().values_size());
     }
     EXPECT_LT(bytes, 16 * kBytes);
@@ -115,11 +119,13 @@ TEST_F(ResultEncoderTest, LongPathsComeByTheMessage) {
   const ResultEncoder encoder(graph_, false);
   size_t num_sent = 0;
   for (size_t row = 0; row < kRows;) {
-    std::vector<v1::ResultBatch> messages;
+    std::vector<EncodedMessage> messages;
     ASSERT_TRUE(encoder.Encode(batch, &row, &messages).ok());
     size_t bytes = 0;
-    for (const v1::ResultBatch& message : messages) {
+    for (const EncodedMessage& encoded : messages) {
+      const v1::ResultBatch& message = encoded.message()->batch();
       bytes += message.ByteSizeLong();
+      EXPECT_GE(encoded.bytes(), message.ByteSizeLong());
       num_sent += static_cast<size_t>(message.values().items_size());
       EXPECT_EQ(message.values().items(0).path_value().objects_size(), 1001);
     }
@@ -206,7 +212,7 @@ TEST_F(ResultEncoderTest, ALargerRowTravelsAlone) {
 TEST_F(ResultEncoderTest, ARowBeyondItsBoundIsRefused) {
   engine::ResultBatch batch;
   batch.column.AppendString(std::string(kMaxRowBytes + 1, 'x'));
-  std::vector<v1::ResultBatch> messages;
+  std::vector<EncodedMessage> messages;
   size_t row = 0;
   const Status status = ResultEncoder(graph_, false).Encode(batch, &row, &messages);
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
@@ -224,7 +230,7 @@ TEST_F(ResultEncoderTest, WhatIsSentCanBeParsedAndWhatNestsDeeperIsRefused) {
   EXPECT_TRUE(received.ParseFromString(sent.SerializeAsString()));
   engine::ResultBatch deeper;
   deeper.column.Append(ListOf({deep}));
-  std::vector<v1::ResultBatch> none;
+  std::vector<EncodedMessage> none;
   size_t row = 0;
   EXPECT_EQ(ResultEncoder(graph_, false).Encode(deeper, &row, &none).code(),
             StatusCode::kResourceExhausted);
@@ -236,7 +242,7 @@ TEST_F(ResultEncoderTest, EncodingCanBeStopped) {
   const auto ask = [&asked] { return ++asked == 3 ? Cancelled("by the test") : OkStatus(); };
   engine::ResultBatch one_list;
   one_list.column.Append(ListOf(ValueList(2'000'000, Value::Int(1))));
-  std::vector<v1::ResultBatch> messages;
+  std::vector<EncodedMessage> messages;
   size_t row = 0;
   EXPECT_EQ(ResultEncoder(graph_, false).Encode(one_list, &row, &messages, ask).code(),
             StatusCode::kCancelled);
@@ -255,7 +261,7 @@ TEST_F(ResultEncoderTest, ARowThatIsTooLargeIsNotWrittenWhole) {
   engine::ResultBatch batch;
   batch.column.Append(ListOf(ValueList(1000, Value::String(std::string(kMaxRowBytes / 10, 'x')))));
   uint64_t asked = 0;
-  std::vector<v1::ResultBatch> messages;
+  std::vector<EncodedMessage> messages;
   size_t row = 0;
   const Status status = ResultEncoder(graph_, false).Encode(batch, &row, &messages, [&asked] {
     ++asked;

@@ -100,18 +100,18 @@ Status SubmitSession::CheckRequest() {
   if (bytes > environment_.limits.max_request_bytes) {
     return RequestTooLarge(bytes, environment_.limits.max_request_bytes);
   }
+  // Not by the message's own SpaceUsedLong(): what protobuf's library knows of a map is another
+  // thing under the thread sanitizer.
+  request_bytes_ = request_->query().size() + request_->graph().size();
+  for (const auto& [name, value] : request_->parameters()) {
+    request_bytes_ += name.size() + value.SpaceUsedLong();
+  }
   return ChargeRequest(0);
 }
 
 Status SubmitSession::ChargeRequest(size_t plan_bytes) {
-  // Not by the message's own SpaceUsedLong(): what protobuf's library knows of a map is another
-  // thing under the thread sanitizer.
-  size_t request_bytes = request_->query().size() + request_->graph().size();
-  for (const auto& [name, value] : request_->parameters()) {
-    request_bytes += name.size() + value.SpaceUsedLong();
-  }
   // Its parameters are values, too, once it runs.
-  const auto bytes = static_cast<int64_t>(2 * request_bytes + plan_bytes);
+  const auto bytes = static_cast<int64_t>(2 * request_bytes_ + plan_bytes);
   if (request_charge_.TryResize(bytes)) return OkStatus();
   return requests()->OverLimit(bytes - request_charge_.bytes());
 }
@@ -455,7 +455,7 @@ void SubmitSession::Advance(bool on_pool) {
       }
     }
     // Outside the lock: the stream and the pool may run other members of this session at once.
-    if (write) return stream_->Write(&current_.message);
+    if (write) return stream_->Write(current_.encoded->message());
     if (end.has_value()) return End(*end);
     if (!on_pool) {
       environment_.pool->Run([self = shared_from_this()] {
@@ -495,7 +495,7 @@ void SubmitSession::Pump() {
 }
 
 void SubmitSession::EncodeNext(engine::ResultBatch batch) {
-  std::vector<v1::ResultBatch> encoded;
+  std::vector<EncodedMessage> encoded;
   // What was changed and committed is told, however late it is.
   const Status status = encoder_->Encode(batch, &encoded_rows_, &encoded, [this] {
     return transaction_ == nullptr ? WhyStop("its results were written") : OkStatus();
@@ -512,11 +512,11 @@ void SubmitSession::EncodeNext(engine::ResultBatch batch) {
   }
   if (!stopped_.ok()) return;
   if (!whole) batches_.push_front(std::move(batch));
-  for (v1::ResultBatch& message : encoded) {
+  for (EncodedMessage& message : encoded) {
     Outgoing& outgoing = messages_.emplace_back();
-    outgoing.message.mutable_batch()->Swap(&message);
     outgoing.charge = MemoryCharge(&environment_.engine->memory());
-    outgoing.charge.Resize(static_cast<int64_t>(outgoing.message.SpaceUsedLong()));
+    outgoing.charge.Resize(static_cast<int64_t>(message.bytes()));
+    outgoing.encoded = std::move(message);
   }
 }
 
@@ -557,16 +557,17 @@ void SubmitSession::End(const engine::QueryResult& result) {
     stream_->Fail(result.status);
     return;
   }
-  if (current_.message.has_batch()) {
-    v1::ResultBatch batch;
-    batch.Swap(current_.message.mutable_batch());
-    current_.message.mutable_end()->mutable_batch()->Swap(&batch);
-    FillSummary(result, current_.message.mutable_end()->mutable_summary());
+  if (!current_.encoded) current_.encoded.emplace();
+  v1::SubmitResponse* message = current_.encoded->message();
+  if (message->has_batch()) {
+    v1::ResultBatch* batch = message->unsafe_arena_release_batch();
+    message->mutable_end()->unsafe_arena_set_allocated_batch(batch);
+    FillSummary(result, message->mutable_end()->mutable_summary());
   } else {
-    FillSummary(result, current_.message.mutable_summary());
+    FillSummary(result, message->mutable_summary());
   }
   ticket_.End();
-  stream_->WriteLast(&current_.message);
+  stream_->WriteLast(message);
 }
 
 void SubmitSession::OnDone() {

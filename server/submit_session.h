@@ -100,7 +100,7 @@ class SubmitSession final : public engine::ResultSink,
 
   // A message, charged as long as it waits for the client.
   struct Outgoing {
-    v1::SubmitResponse message;
+    std::optional<EncodedMessage> encoded;
     MemoryCharge charge;
   };
 
@@ -143,6 +143,7 @@ class SubmitSession final : public engine::ResultSink,
 
   // The request and what is made of it before it runs: no query's account has it.
   MemoryCharge request_charge_{requests()};
+  size_t request_bytes_ = 0;  // since Start()
   // Written by Begin() before the engine or a write can see them.
   QueryRegistry::Ticket ticket_;
   std::shared_ptr<const storage::GraphView> view_;

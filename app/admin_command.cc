@@ -23,7 +23,7 @@
 namespace koios::app {
 namespace {
 
-struct Flags {
+struct AdminFlags {
   std::string action;
   std::vector<std::string> words;  // behind the action
   std::string graph;
@@ -31,36 +31,36 @@ struct Flags {
   ConnectionFlags connection;
 };
 
-Status Queries(client::Client* client, const Flags&) {
+Status Queries(client::Client* client, const AdminFlags&) {
   ASSIGN_OR_RETURN(const auto queries, client->ListQueries());
   client::PrintQueries(queries, std::cout);
   return OkStatus();
 }
 
-Status Cancel(client::Client* client, const Flags& flags) {
+Status Cancel(client::Client* client, const AdminFlags& flags) {
   return client->CancelQuery(flags.words[0]);
 }
 
-Status Schema(client::Client* client, const Flags& flags) {
+Status Schema(client::Client* client, const AdminFlags& flags) {
   ASSIGN_OR_RETURN(const auto schema, client->GetSchema(flags.graph));
   client::PrintSchema(schema, std::cout);
   return OkStatus();
 }
 
-Status Stats(client::Client* client, const Flags& flags) {
+Status Stats(client::Client* client, const AdminFlags& flags) {
   ASSIGN_OR_RETURN(const auto stats, client->GetStats(flags.graph));
   client::PrintStats(stats, std::cout);
   return OkStatus();
 }
 
-Status Graphs(client::Client* client, const Flags&) {
+Status Graphs(client::Client* client, const AdminFlags&) {
   ASSIGN_OR_RETURN(const auto graphs, client->ListGraphs());
   client::PrintGraphs(graphs, std::cout);
   return OkStatus();
 }
 
 // A graph that contradicts itself is a failure.
-Status Check(client::Client* client, const Flags& flags) {
+Status Check(client::Client* client, const AdminFlags& flags) {
   const StatusOr<v1::CheckGraphResponse> checked = [&] {
     const JobProgress progress(client, server::kCheckText);
     return client->CheckGraph(flags.graph);
@@ -72,22 +72,22 @@ Status Check(client::Client* client, const Flags& flags) {
   return DataLoss("The graph is damaged.");
 }
 
-Status Index(client::Client* client, const Flags& flags) {
+Status Index(client::Client* client, const AdminFlags& flags) {
   return RunIndexWords(client, flags.graph, flags.words, std::cout);
 }
 
-storage::StoreOptions StoreOptionsOf(const Flags& flags) {
+storage::StoreOptions StoreOptionsOf(const AdminFlags& flags) {
   storage::StoreOptions options;
   flags.connection.limits.ApplyTo(&options);
   return options;
 }
 
-std::string GraphOf(const Flags& flags) {
+std::string GraphOf(const AdminFlags& flags) {
   return flags.graph.empty() ? std::string(server::kDefaultGraph) : flags.graph;
 }
 
 // Of a folder that nobody serves, in this process.
-Status Repair(const Flags& flags) {
+Status Repair(const AdminFlags& flags) {
   ASSIGN_OR_RETURN(const storage::RepairReport report,
                    storage::Repair(flags.connection.data, GraphOf(flags), StoreOptionsOf(flags)));
   for (const std::string& line : report.done) std::cout << line << "\n";
@@ -97,7 +97,7 @@ Status Repair(const Flags& flags) {
   return OkStatus();
 }
 
-Status Snapshot(client::Client* client, const Flags& flags) {
+Status Snapshot(client::Client* client, const AdminFlags& flags) {
   const StatusOr<v1::BuildSnapshotsResponse> built = [&] {
     const JobProgress progress(client, server::kSnapshotText);
     return client->BuildSnapshots(flags.graph);
@@ -107,15 +107,15 @@ Status Snapshot(client::Client* client, const Flags& flags) {
   return OkStatus();
 }
 
-Status SnapshotOfFolder(const Flags& flags) {
+Status SnapshotOfFolder(const AdminFlags& flags) {
   return BuildAndPrintSnapshots(flags.connection.data, GraphOf(flags), StoreOptionsOf(flags),
                                 std::cout);
 }
 
 struct Action {
   const char* name;
-  Status (*run)(client::Client* client, const Flags& flags);
-  Status (*run_on_folder)(const Flags& flags) = nullptr;  // instead, with --data
+  Status (*run)(client::Client* client, const AdminFlags& flags);
+  Status (*run_on_folder)(const AdminFlags& flags) = nullptr;  // instead, with --data
 };
 constexpr Action kActions[] = {
     {"queries", &Queries}, {"cancel", &Cancel},
@@ -140,7 +140,7 @@ Status NoSuchAction(const std::string& name) {
                          " are: " + ActionNames() + ".");
 }
 
-Status CheckWords(const Flags& flags) {
+Status CheckWords(const AdminFlags& flags) {
   if (flags.action == "index") return CheckIndexWords(flags.words);
   if (flags.action == "cancel") {
     return flags.words.size() == 1 ? OkStatus()
@@ -149,7 +149,7 @@ Status CheckWords(const Flags& flags) {
   return flags.words.empty() ? OkStatus() : InvalidArgument("Only cancel and index take words.");
 }
 
-int RunAdmin(CLI::App* command, const Flags& flags) {
+int RunAdmin(CLI::App* command, const AdminFlags& flags) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
   if (flags.action.empty()) {
     return FailUsage(InvalidArgument("admin needs an action: " + ActionNames() + "."));
@@ -175,7 +175,7 @@ int RunAdmin(CLI::App* command, const Flags& flags) {
 }  // namespace
 
 RunCommand AddAdminCommand(CLI::App* command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<AdminFlags>();
   command->add_option("action", flags->action, ActionNames());
   command->add_option("words", flags->words,
                       "cancel: the query, as `admin queries` lists it; index: create or drop, a "

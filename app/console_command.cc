@@ -15,7 +15,7 @@
 namespace koios::app {
 namespace {
 
-struct Flags {
+struct ConsoleFlags {
   std::string history;
   ConnectionFlags connection;
   QueryFlags query;
@@ -29,7 +29,7 @@ std::vector<std::string> StepNames() {
   return names;
 }
 
-int RunConsole(CLI::App* command, const Flags& flags) {
+int RunConsole(CLI::App* command, const ConsoleFlags& flags) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
   StatusOr<client::SessionSettings> settings = flags.query.ToSettings();
   if (!settings.ok()) return FailUsage(settings.status());
@@ -66,7 +66,7 @@ int RunConsole(CLI::App* command, const Flags& flags) {
 }  // namespace
 
 RunCommand AddConsoleCommand(CLI::App* command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ConsoleFlags>();
   flags->history = client::DefaultHistoryPath();
   flags->connection.AddTo(command);
   flags->connection.make_folder = true;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kExitSkippedRows = 6;
 
-struct Flags {
+struct ImportFlags {
   std::string data;
   std::string graph = "g";
   std::string dialect = "auto";
@@ -42,7 +42,7 @@ std::optional<std::string> IfGiven(CLI::App* command, const char* flag, const st
   return command->count(flag) > 0 ? std::optional<std::string>(text) : std::nullopt;
 }
 
-StatusOr<import::ImportOptions> ToOptions(CLI::App* command, const Flags& flags) {
+StatusOr<import::ImportOptions> ToImportOptions(CLI::App* command, const ImportFlags& flags) {
   if (flags.data.empty()) return InvalidArgument("import needs --data DIR.");
   if (flags.append && flags.replace) {
     return InvalidArgument("--append and --replace exclude each other.");
@@ -77,7 +77,7 @@ int FailWithHint(const Status& status) {
 }
 
 // The graph is loaded, whatever becomes of its snapshot.
-void BuildSnapshot(storage::DataFolder* folder, const Flags& flags,
+void BuildSnapshot(storage::DataFolder* folder, const ImportFlags& flags,
                    const import::ImportOptions& options) {
   storage::SnapshotOptions snapshot;
   snapshot.memory_bytes = options.memory_bytes;
@@ -94,9 +94,9 @@ void BuildSnapshot(storage::DataFolder* folder, const Flags& flags,
   std::cout << line;
 }
 
-int RunImport(CLI::App* command, Flags* flags) {
+int RunImport(CLI::App* command, ImportFlags* flags) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
-  const StatusOr<import::ImportOptions> options = ToOptions(command, *flags);
+  const StatusOr<import::ImportOptions> options = ToImportOptions(command, *flags);
   if (!options.ok()) return FailUsage(options.status());
   storage::DataFolderOptions folder_options;
   folder_options.create = true;
@@ -113,7 +113,7 @@ int RunImport(CLI::App* command, Flags* flags) {
   return summary->num_skipped() > 0 ? kExitSkippedRows : int{client::kExitOk};
 }
 
-void AddCsvFlags(CLI::App* command, Flags* flags) {
+void AddCsvFlags(CLI::App* command, ImportFlags* flags) {
   import::ImportOptions* options = &flags->options;
   command->add_option(
       "--nodes", options->nodes,
@@ -135,7 +135,7 @@ void AddCsvFlags(CLI::App* command, Flags* flags) {
 }  // namespace
 
 RunCommand AddImportCommand(CLI::App* command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ImportFlags>();
   import::ImportOptions* options = &flags->options;
   command->add_option("--data", flags->data, "The data folder; made when missing");
   command->add_option("--graph", flags->graph, "The graph (default: g)");

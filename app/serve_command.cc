@@ -21,7 +21,7 @@
 namespace koios::app {
 namespace {
 
-struct Flags {
+struct ServeFlags {
   std::string data;
   std::string listen = "127.0.0.1";
   uint16_t grpc_port = 8183;
@@ -45,7 +45,7 @@ int MaxConnectionFd(uint64_t max_open_files) {
   return static_cast<int>(std::min(max_open_files, kMany) / 2);
 }
 
-StatusOr<server::ServerOptions> ToOptions(const Flags& flags) {
+StatusOr<server::ServerOptions> ToServerOptions(const ServeFlags& flags) {
   if (flags.data.empty()) return InvalidArgument("serve needs --data DIR.");
   if (!IsLoopback(flags.listen) && !flags.insecure) {
     return InvalidArgument("--listen " + flags.listen +
@@ -76,9 +76,7 @@ sigset_t SetOf(std::initializer_list<int> numbers) {
   return signals;
 }
 
-sigset_t AwaitedSignals() {
-  return SetOf({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM});
-}
+sigset_t AwaitedSignals() { return SetOf({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM}); }
 
 // Signals are taken by this thread when it waits for them, and by no other: blocked here, and so in
 // the threads that are started from now on. Those that mean nothing to a server don't end it.
@@ -100,11 +98,11 @@ void BlockSignals() {
   pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
 }
 
-int Serve(CLI::App* command, const Flags& flags) {
+int Serve(CLI::App* command, const ServeFlags& flags) {
   if (Status applied = ApplySettings(command, flags.config); !applied.ok()) {
     return FailUsage(applied);
   }
-  const StatusOr<server::ServerOptions> options = ToOptions(flags);
+  const StatusOr<server::ServerOptions> options = ToServerOptions(flags);
   if (!options.ok()) return FailUsage(options.status());
   const StatusOr<uint64_t> drain_ms = client::ParseMilliseconds(flags.drain);
   if (!drain_ms.ok()) return FailUsage(drain_ms.status());
@@ -135,7 +133,7 @@ int Serve(CLI::App* command, const Flags& flags) {
 }  // namespace
 
 RunCommand AddServeCommand(CLI::App* command) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ServeFlags>();
   command->add_option("--data", flags->data,
                       "The data folder; made with an empty graph g when there is none");
   command->add_option("--listen", flags->listen, "The address to listen on")->capture_default_str();
@@ -161,7 +159,8 @@ RunCommand AddServeCommand(CLI::App* command) {
       "  koios serve --data mydata\n"
       "  koios serve --data mydata --grpc-port 0 --workers 4\n"
       "  KOIOS_GRPC_PORT=9000 koios serve --config koios.yaml\n"
-      "Flags win over KOIOS_* variables, those over the file. SIGTERM and SIGINT stop the server; "
+      "ServeFlags win over KOIOS_* variables, those over the file. SIGTERM and SIGINT stop the "
+      "server; "
       "the second one at once; SIGHUP, SIGUSR1 and SIGUSR2 do nothing.");
   return [command, flags] { return Serve(command, *flags); };
 }

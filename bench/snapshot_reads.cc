@@ -224,7 +224,7 @@ void PrintSizes(const std::vector<const PartitionSnapshot*>& all) {
   }
 }
 
-Status Run(const std::string& folder) {
+Status ReadAll(const std::string& folder) {
   std::vector<std::shared_ptr<const PartitionSnapshot>> snapshots;
   ASSIGN_OR_RETURN(const auto names, storage::ListFolder(folder));
   for (const std::string& name : names) {
@@ -264,7 +264,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "koios_snapshot_reads SNAPSHOTS\n");
     return 2;
   }
-  const koios::Status status = koios::bench::Run(argv[1]);
+  const koios::Status status = koios::bench::ReadAll(argv[1]);
   if (!status.ok()) std::fprintf(stderr, "%s\n", koios::MessageOf(status).c_str());
   return status.ok() ? 0 : 1;
 }

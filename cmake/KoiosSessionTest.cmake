@@ -10,7 +10,7 @@ if(KOIOS_SANITIZE)
   add_executable(koios_session_test ${session} ${session_tests})
   target_link_libraries(koios_session_test PRIVATE koios_engine koios_planner koios_parser
     koios_storage koios_proto GTest::gtest GTest::gmock GTest::gtest_main)
-  koios_warnings(koios_session_test)
+  koios_own_code(koios_session_test)
   add_test(NAME session COMMAND koios_session_test)
   set_tests_properties(session PROPERTIES WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endif()

@@ -8,6 +8,15 @@
 #include "core/value_compare.h"
 
 namespace koios {
+
+bool IsReal(const Value& v) {
+  return v.kind() == ValueKind::kFloat || v.kind() == ValueKind::kDouble;
+}
+bool IsBig(const Value& v) {
+  return v.kind() == ValueKind::kBigInt || v.kind() == ValueKind::kBigDecimal;
+}
+bool IsNaN(const Value& v) { return IsReal(v) && std::isnan(v.AsDouble()); }
+
 namespace {
 
 enum class Operation : uint8_t { kAdd, kSubtract, kMultiply, kDivide };
@@ -25,14 +34,6 @@ std::string_view Verb(Operation operation) {
   }
   return "used";
 }
-
-bool IsReal(const Value& v) {
-  return v.kind() == ValueKind::kFloat || v.kind() == ValueKind::kDouble;
-}
-bool IsBig(const Value& v) {
-  return v.kind() == ValueKind::kBigInt || v.kind() == ValueKind::kBigDecimal;
-}
-bool IsNaN(const Value& v) { return IsReal(v) && std::isnan(v.AsDouble()); }
 
 // REQUIRES: a number.
 int BitsOf(const Value& v) {

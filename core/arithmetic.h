@@ -11,6 +11,10 @@
 
 namespace koios {
 
+bool IsReal(const Value& v);  // float or double
+bool IsBig(const Value& v);   // of any length
+bool IsNaN(const Value& v);
+
 // The class two numbers are promoted to. `force_real`: float at least.
 // REQUIRES: both are numbers.
 ValueKind CommonNumberKind(const Value& a, const Value& b, bool force_real = false);

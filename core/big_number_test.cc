@@ -11,7 +11,7 @@ namespace koios {
 namespace {
 
 BigNumber Integer(const char* text) { return *BigNumber::ParseInteger(text); }
-BigNumber Decimal(const char* text) { return *BigNumber::ParseDecimal(text); }
+BigNumber Parsed(const char* text) { return *BigNumber::ParseDecimal(text); }
 
 std::string Print(const StatusOr<BigNumber>& v) {
   return v.ok() ? v->ToString() : MessageOf(v.status());
@@ -37,8 +37,8 @@ TEST(BigNumberTest, PrintsDecimalsAsJavaDoes) {
       {"-12e-8", "-1.2E-7"}, {"0.00", "0.00"},      {"0e3", "0E+3"},      {"1.", "1"},
       {".5", "0.5"},         {"123.456", "123.456"}};
   for (const auto& [text, printed] : cases) {
-    EXPECT_EQ(Decimal(text).ToString(), printed);
-    EXPECT_EQ(Decimal(Decimal(text).ToString().c_str()), Decimal(text));
+    EXPECT_EQ(Parsed(text).ToString(), printed);
+    EXPECT_EQ(Parsed(Parsed(text).ToString().c_str()), Parsed(text));
   }
   for (const char* text : {"", ".", "-", "e3", "1e", "1e+", "1e1.5", "1.2.3", "NaN", "1e+-3"}) {
     EXPECT_EQ(BigNumber::ParseDecimal(text).status().code(), StatusCode::kInvalidArgument) << text;
@@ -58,7 +58,7 @@ TEST(BigNumberTest, SizeIsBounded) {
   const BigNumber big = Integer(most.c_str());
   EXPECT_EQ(MultiplyNumbers(big, big).status().code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(AddNumbers(big, Integer("1")).status().code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(AddNumbers(Decimal("1e10000"), Decimal("1e-10000")).status().code(),
+  EXPECT_EQ(AddNumbers(Parsed("1e10000"), Parsed("1e-10000")).status().code(),
             StatusCode::kResourceExhausted);
 }
 
@@ -81,50 +81,50 @@ TEST(BigNumberTest, FromAndToDouble) {
   EXPECT_EQ(BigNumber::FromDouble(1e23)->ToString(), "1.0E+23");
   EXPECT_FALSE(BigNumber::FromDouble(std::numeric_limits<double>::infinity()).has_value());
   EXPECT_EQ(BigNumber::FromDoubleExactly(0.5)->ToString(), "0.5" + std::string(52, '0'));
-  EXPECT_TRUE(CompareNumbers(*BigNumber::FromDoubleExactly(0.1), Decimal("0.1")) > 0);
+  EXPECT_TRUE(CompareNumbers(*BigNumber::FromDoubleExactly(0.1), Parsed("0.1")) > 0);
   Rng rng(1);
   for (int i = 0; i < 2'000; ++i) {
     const double v = std::ldexp(rng.Double() - 0.5, static_cast<int>(rng.Uniform(2'000)) - 1'000);
     EXPECT_EQ(BigNumber::FromDouble(v)->ToDouble(), v);
     EXPECT_EQ(BigNumber::FromDoubleExactly(v)->ToDouble(), v);
   }
-  EXPECT_EQ(Decimal("1e9999").ToDouble(), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(Decimal("-1e9999").ToDouble(), -std::numeric_limits<double>::infinity());
-  EXPECT_EQ(Decimal("1e-9999").ToDouble(), 0.0);
-  EXPECT_EQ(Decimal("-1e-9999").ToDouble(), 0.0);
+  EXPECT_EQ(Parsed("1e9999").ToDouble(), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(Parsed("-1e9999").ToDouble(), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(Parsed("1e-9999").ToDouble(), 0.0);
+  EXPECT_EQ(Parsed("-1e-9999").ToDouble(), 0.0);
 }
 
 TEST(BigNumberTest, ToInt64) {
   EXPECT_EQ(Integer("-9223372036854775808").ToInt64(), INT64_MIN);
   EXPECT_FALSE(Integer("9223372036854775808").ToInt64().has_value());
-  EXPECT_EQ(Decimal("2.00").ToInt64(), 2);
-  EXPECT_EQ(Decimal("2e3").ToInt64(), 2'000);
-  EXPECT_EQ(Decimal("0e9000").ToInt64(), 0);
-  EXPECT_FALSE(Decimal("2.5").ToInt64().has_value());
-  EXPECT_FALSE(Decimal("1e9999").ToInt64().has_value());
+  EXPECT_EQ(Parsed("2.00").ToInt64(), 2);
+  EXPECT_EQ(Parsed("2e3").ToInt64(), 2'000);
+  EXPECT_EQ(Parsed("0e9000").ToInt64(), 0);
+  EXPECT_FALSE(Parsed("2.5").ToInt64().has_value());
+  EXPECT_FALSE(Parsed("1e9999").ToInt64().has_value());
 }
 
 TEST(BigNumberTest, ComparesByValue) {
-  EXPECT_EQ(CompareNumbers(Decimal("1.0"), Decimal("1.00")), 0);
-  EXPECT_FALSE(Decimal("1.0") == Decimal("1.00"));
-  EXPECT_EQ(CompareNumbers(Decimal("-1"), Decimal("1e-5")), -1);
-  EXPECT_EQ(CompareNumbers(Decimal("1e3"), Integer("999")), 1);
-  EXPECT_EQ(CompareNumbers(Integer("0"), Decimal("0.000")), 0);
+  EXPECT_EQ(CompareNumbers(Parsed("1.0"), Parsed("1.00")), 0);
+  EXPECT_FALSE(Parsed("1.0") == Parsed("1.00"));
+  EXPECT_EQ(CompareNumbers(Parsed("-1"), Parsed("1e-5")), -1);
+  EXPECT_EQ(CompareNumbers(Parsed("1e3"), Integer("999")), 1);
+  EXPECT_EQ(CompareNumbers(Integer("0"), Parsed("0.000")), 0);
 }
 
 TEST(BigNumberTest, Arithmetic) {
-  EXPECT_EQ(Print(AddNumbers(Decimal("1.5"), Integer("2"))), "3.5");
+  EXPECT_EQ(Print(AddNumbers(Parsed("1.5"), Integer("2"))), "3.5");
   EXPECT_EQ(Print(SubtractNumbers(Integer("1"), Integer("3"))), "-2");
-  EXPECT_EQ(Print(MultiplyNumbers(Decimal("1.5"), Decimal("0.20"))), "0.300");
+  EXPECT_EQ(Print(MultiplyNumbers(Parsed("1.5"), Parsed("0.20"))), "0.300");
   EXPECT_EQ(Print(DivideNumbers(Integer("-7"), Integer("2"))), "-3");
-  EXPECT_EQ(Print(DivideNumbers(Decimal("1"), Decimal("8"))), "0.125");
-  EXPECT_EQ(Print(DivideNumbers(Decimal("-6"), Decimal("-3"))), "2");
-  EXPECT_EQ(Print(DivideNumbers(Decimal("1.00"), Decimal("4"))), "0.25");
-  EXPECT_EQ(Print(DivideNumbers(Decimal("1"), Decimal("3"))), "0.3333333333");
-  EXPECT_EQ(Print(DivideNumbers(Decimal("-2"), Decimal("3"))), "-0.6666666667");
-  EXPECT_EQ(Print(DivideNumbers(Decimal("200"), Decimal("3"))), "66.6666666667");
-  EXPECT_EQ(Print(DivideNumbers(Decimal("0"), Decimal("3"))), "0");
-  EXPECT_EQ(DivideNumbers(Integer("1"), Decimal("0.0")).status().code(),
+  EXPECT_EQ(Print(DivideNumbers(Parsed("1"), Parsed("8"))), "0.125");
+  EXPECT_EQ(Print(DivideNumbers(Parsed("-6"), Parsed("-3"))), "2");
+  EXPECT_EQ(Print(DivideNumbers(Parsed("1.00"), Parsed("4"))), "0.25");
+  EXPECT_EQ(Print(DivideNumbers(Parsed("1"), Parsed("3"))), "0.3333333333");
+  EXPECT_EQ(Print(DivideNumbers(Parsed("-2"), Parsed("3"))), "-0.6666666667");
+  EXPECT_EQ(Print(DivideNumbers(Parsed("200"), Parsed("3"))), "66.6666666667");
+  EXPECT_EQ(Print(DivideNumbers(Parsed("0"), Parsed("3"))), "0");
+  EXPECT_EQ(DivideNumbers(Integer("1"), Parsed("0.0")).status().code(),
             StatusCode::kInvalidArgument);
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "core/arithmetic.h"
 #include "core/big_number.h"
 #include "core/path/path.h"
 
@@ -109,14 +110,6 @@ Rank RankOf(const Value& v) {
   }
   return Rank::kNull;
 }
-
-bool IsReal(const Value& v) {
-  return v.kind() == ValueKind::kFloat || v.kind() == ValueKind::kDouble;
-}
-bool IsBig(const Value& v) {
-  return v.kind() == ValueKind::kBigInt || v.kind() == ValueKind::kBigDecimal;
-}
-bool IsNaN(const Value& v) { return IsReal(v) && std::isnan(v.AsDouble()); }
 
 Order Sign(int v) { return v <=> 0; }
 

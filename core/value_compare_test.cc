@@ -12,14 +12,14 @@
 namespace koios {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Value Text(const char* text) { return Value::String(text); }
-Value BigInt(int64_t v) { return Value::Of(BigNumber::FromInteger(v)); }
-Value Decimal(const char* text) { return Value::Of(*BigNumber::ParseDecimal(text)); }
+Value Letters(const char* text) { return Value::String(text); }
+Value Integer(int64_t v) { return Value::Of(BigNumber::FromInteger(v)); }
+Value DecimalValue(const char* text) { return Value::Of(*BigNumber::ParseDecimal(text)); }
 
-Value Vertex(Value id) {
+Value VertexData(Value id) {
   ElementData e;
   e.id = std::move(id);
   e.label = "person";
@@ -28,7 +28,7 @@ Value Vertex(Value id) {
 
 std::vector<Value> Ones() {
   return {Value::Byte(1),    Value::Short(1),    Value::Int(1), Value::Long(1),
-          Value::Float(1.0), Value::Double(1.0), BigInt(1),     Decimal("1")};
+          Value::Float(1.0), Value::Double(1.0), Integer(1),    DecimalValue("1")};
 }
 
 // Both ways, and the mirror image.
@@ -59,37 +59,38 @@ TEST(EqualsTest, NumbersOfAllTypesAreEqualByValue) {
 }
 
 TEST(EqualsTest, NaNAndTypes) {
-  EXPECT_FALSE(Equals(Value::Double(kNaN), Value::Double(kNaN)));
-  EXPECT_FALSE(Equals(Value::Double(kNaN), Value::Double(1)));
+  EXPECT_FALSE(Equals(Value::Double(kNotANumber), Value::Double(kNotANumber)));
+  EXPECT_FALSE(Equals(Value::Double(kNotANumber), Value::Double(1)));
   EXPECT_TRUE(Equals(Value::Null(), Value::Null()));
-  EXPECT_FALSE(Equals(Value::Null(), Value::Double(kNaN)));
-  EXPECT_FALSE(Equals(Text("foo"), Value::Double(1)));
-  EXPECT_FALSE(Equals(Text("1"), Value::Int(1)));
+  EXPECT_FALSE(Equals(Value::Null(), Value::Double(kNotANumber)));
+  EXPECT_FALSE(Equals(Letters("foo"), Value::Double(1)));
+  EXPECT_FALSE(Equals(Letters("1"), Value::Int(1)));
   EXPECT_FALSE(Equals(Value::Bool(true), Value::Int(1)));
-  EXPECT_FALSE(Equals(Text("a"), Value::Char('a')));
+  EXPECT_FALSE(Equals(Letters("a"), Value::Char('a')));
   EXPECT_TRUE(Equals(Value::Double(0.0), Value::Double(-0.0)));
   EXPECT_FALSE(Equals(Value::Float(0.1f), Value::Double(0.1)));
-  EXPECT_TRUE(Equals(Decimal("0.1"), Value::Double(0.1)));
-  EXPECT_FALSE(Equals(BigInt(1), Value::Double(kInfinity)));
+  EXPECT_TRUE(Equals(DecimalValue("0.1"), Value::Double(0.1)));
+  EXPECT_FALSE(Equals(Integer(1), Value::Double(kInfinity)));
 }
 
 TEST(EqualsTest, CollectionsByMembers) {
-  const Value list = ListOf({Value::Int(1), Text("a")});
-  EXPECT_TRUE(Equals(list, ListOf({Value::Double(1.0), Text("a")})));
-  EXPECT_FALSE(Equals(list, ListOf({Text("a"), Value::Int(1)})));
+  const Value list = ListOf({Value::Int(1), Letters("a")});
+  EXPECT_TRUE(Equals(list, ListOf({Value::Double(1.0), Letters("a")})));
+  EXPECT_FALSE(Equals(list, ListOf({Letters("a"), Value::Int(1)})));
   EXPECT_FALSE(Equals(list, ListOf({Value::Int(1)})));
-  EXPECT_FALSE(Equals(list, SetOf({Value::Int(1), Text("a")})));
+  EXPECT_FALSE(Equals(list, SetOf({Value::Int(1), Letters("a")})));
   EXPECT_TRUE(
       Equals(SetOf({Value::Int(1), Value::Int(2)}), SetOf({Value::Double(2), Value::Long(1)})));
   EXPECT_FALSE(Equals(SetOf({Value::Int(1)}), SetOf({Value::Int(2)})));
-  EXPECT_TRUE(Equals(MapOf({{Text("a"), Value::Int(1)}, {Text("b"), Value::Int(2)}}),
-                     MapOf({{Text("b"), Value::Long(2)}, {Text("a"), Value::Float(1)}})));
-  EXPECT_FALSE(Equals(MapOf({{Text("a"), Value::Int(1)}}), MapOf({{Text("a"), Value::Int(2)}})));
+  EXPECT_TRUE(Equals(MapOf({{Letters("a"), Value::Int(1)}, {Letters("b"), Value::Int(2)}}),
+                     MapOf({{Letters("b"), Value::Long(2)}, {Letters("a"), Value::Float(1)}})));
+  EXPECT_FALSE(
+      Equals(MapOf({{Letters("a"), Value::Int(1)}}), MapOf({{Letters("a"), Value::Int(2)}})));
 }
 
 TEST(EqualsTest, ElementsByIdPropertiesByKeyAndValue) {
-  EXPECT_TRUE(Equals(Vertex(Value::Long(1)), Vertex(Value::Int(1))));
-  EXPECT_FALSE(Equals(Vertex(Value::Long(1)), Vertex(Text("1"))));
+  EXPECT_TRUE(Equals(VertexData(Value::Long(1)), VertexData(Value::Int(1))));
+  EXPECT_FALSE(Equals(VertexData(Value::Long(1)), VertexData(Letters("1"))));
   EXPECT_TRUE(Equals(Value::Of(VertexRef{7}), Value::Of(VertexRef{7})));
   EXPECT_FALSE(Equals(Value::Of(VertexRef{7}), Value::Of(EdgeRef{7, {}, {}, 1})));
   const Value p =
@@ -106,37 +107,37 @@ TEST(EqualsTest, ElementsByIdPropertiesByKeyAndValue) {
 TEST(CompareTest, WithinATypeAndAcross) {
   ExpectLess(Value::Int(1), Value::Double(1.5));
   ExpectLess(Value::Double(-kInfinity), Value::Double(kInfinity));
-  ExpectLess(BigInt(INT64_MAX), Value::Double(kInfinity));
-  ExpectLess(Text("a"), Text("b"));
-  ExpectLess(Text("z"), Text("é"));  // UTF-8 bytes, unsigned
+  ExpectLess(Integer(INT64_MAX), Value::Double(kInfinity));
+  ExpectLess(Letters("a"), Letters("b"));
+  ExpectLess(Letters("z"), Letters("é"));  // UTF-8 bytes, unsigned
   ExpectLess(Value::Bool(false), Value::Bool(true));
   ExpectLess(Value::Of(DateTime{1, 0, 0}), Value::Of(DateTime{1, 5, 0}));
   ExpectLess(Value::Of(Duration{-1, 5}), Value::Of(Duration{0, 0}));
   ExpectLess(Value::Of(Uuid{1, 9}), Value::Of(Uuid{2, 0}));
-  ExpectIncomparable(Text("foo"), Value::Double(1));
-  ExpectIncomparable(Value::Double(kNaN), Value::Double(kNaN));
-  ExpectIncomparable(Value::Double(kNaN), Value::Null());
+  ExpectIncomparable(Letters("foo"), Value::Double(1));
+  ExpectIncomparable(Value::Double(kNotANumber), Value::Double(kNotANumber));
+  ExpectIncomparable(Value::Double(kNotANumber), Value::Null());
   ExpectIncomparable(Value::Int(1), Value::Null());
   EXPECT_TRUE(*Compare(Value::Null(), Value::Null()) == 0);
 }
 
 TEST(CompareTest, CollectionsNeedComparableMembers) {
   ExpectLess(ListOf({Value::Int(1), Value::Int(9)}), ListOf({Value::Int(2), Value::Int(1)}));
-  ExpectIncomparable(ListOf({Value::Int(1), Text("a")}), ListOf({Value::Int(2), Value::Int(3)}));
-  ExpectIncomparable(ListOf({Value::Int(1), Text("a")}),
+  ExpectIncomparable(ListOf({Value::Int(1), Letters("a")}), ListOf({Value::Int(2), Value::Int(3)}));
+  ExpectIncomparable(ListOf({Value::Int(1), Letters("a")}),
                      ListOf({Value::Int(2), Value::Int(3), Value::Int(4)}));
   ExpectLess(ListOf({Value::Int(1)}), ListOf({Value::Int(1), Value::Int(1)}));
   ExpectLess(ListOf({Value::Int(1), Value::Int(2)}), ListOf({Value::Int(3)}));
-  ExpectLess(ListOf({Value::Int(1)}), ListOf({Value::Int(1), Text("a")}));
-  ExpectLess(ListOf({}), ListOf({Text("a")}));
-  ExpectIncomparable(ListOf({Value::Double(kNaN)}), ListOf({Value::Double(kNaN)}));
+  ExpectLess(ListOf({Value::Int(1)}), ListOf({Value::Int(1), Letters("a")}));
+  ExpectLess(ListOf({}), ListOf({Letters("a")}));
+  ExpectIncomparable(ListOf({Value::Double(kNotANumber)}), ListOf({Value::Double(kNotANumber)}));
   ExpectIncomparable(ListOf({}), SetOf({}));
 }
 
 TEST(TotalOrderTest, TypesOrderAsInTheOrderabilityScenario) {
   const auto list = [](std::initializer_list<const char*> texts) {
     ValueList values;
-    for (const char* text : texts) values.push_back(Text(text));
+    for (const char* text : texts) values.push_back(Letters(text));
     return values;
   };
   const std::vector<Value> ordered = {
@@ -147,16 +148,16 @@ TEST(TotalOrderTest, TypesOrderAsInTheOrderabilityScenario) {
       Value::Int(1),
       Value::Double(2.0),
       Value::Double(kInfinity),
-      Value::Double(kNaN),
+      Value::Double(kNotANumber),
       Value::Of(DateTime{1'672'531'200, 0, 0}),
       Value::Of(DateTime{1'690'848'000, 0, 0}),
-      Text("bar"),
-      Text("foo"),
-      Text("zzz"),
+      Letters("bar"),
+      Letters("foo"),
+      Letters("zzz"),
       Value::Of(Uuid{0x5100808b62f942b7, 0}),
       Value::Of(Uuid{0x6100808b62f942b7, 0}),
-      Vertex(Value::Long(1)),
-      Vertex(Value::Long(2)),
+      VertexData(Value::Long(1)),
+      VertexData(Value::Long(2)),
       Value::Of(EdgeRef{1, {}, {}, 1}),
       Made(Value::Of(VertexPropertyData{{1}, "a", Value::Int(2)})),
       Made(Value::Of(PropertyData{{}, "a", Value::Int(15)})),
@@ -165,8 +166,10 @@ TEST(TotalOrderTest, TypesOrderAsInTheOrderabilityScenario) {
       SetOf(list({"z", "y", "x"})),
       ListOf(list({"a", "b", "c"})),
       ListOf(list({"a", "b", "c", "d"})),
-      MapOf({{Text("b"), Value::Bool(false)}, {Text("a"), Text("a")}, {Text("c"), Text("c")}}),
-      MapOf({{Text("a"), Text("a")}, {Text("b"), Text("b")}}),
+      MapOf({{Letters("b"), Value::Bool(false)},
+             {Letters("a"), Letters("a")},
+             {Letters("c"), Letters("c")}}),
+      MapOf({{Letters("a"), Letters("a")}, {Letters("b"), Letters("b")}}),
   };
   for (size_t i = 0; i < ordered.size(); ++i) {
     for (size_t j = 0; j < ordered.size(); ++j) {
@@ -183,7 +186,7 @@ TEST(TotalOrderTest, NumbersByExactValue) {
   EXPECT_TRUE(TotalOrder(Value::Long(INT64_MAX), Value::Double(0x1p63)) < 0);
   EXPECT_TRUE(TotalOrder(Value::Long(INT64_MIN), Value::Double(-0x1p63)) == 0);
   EXPECT_TRUE(TotalOrder(Value::Int(-1), Value::Double(-1.5)) > 0);
-  EXPECT_TRUE(TotalOrder(Decimal("0.1"), Value::Double(0.1)) < 0);  // the double is a bit more
+  EXPECT_TRUE(TotalOrder(DecimalValue("0.1"), Value::Double(0.1)) < 0);  // the double is a bit more
 }
 
 TEST(RelationsTest, RandomTriplesKeepTheLaws) {
@@ -218,29 +221,31 @@ TEST(EquivalentTest, NumbersDifferByTypeAndNaNIsOneKey) {
   for (size_t i = 0; i < ones.size(); ++i) {
     for (size_t j = 0; j < ones.size(); ++j) EXPECT_EQ(Equivalent(ones[i], ones[j]), i == j);
   }
-  EXPECT_TRUE(Equivalent(Value::Double(kNaN), Value::Double(-kNaN)));
-  EXPECT_EQ(EquivalenceHash(Value::Double(kNaN)), EquivalenceHash(Value::Double(-kNaN)));
-  EXPECT_FALSE(Equivalent(Decimal("1.0"), Decimal("1.00")));
+  EXPECT_TRUE(Equivalent(Value::Double(kNotANumber), Value::Double(-kNotANumber)));
+  EXPECT_EQ(EquivalenceHash(Value::Double(kNotANumber)),
+            EquivalenceHash(Value::Double(-kNotANumber)));
+  EXPECT_FALSE(Equivalent(DecimalValue("1.0"), DecimalValue("1.00")));
 }
 
 TEST(EquivalentTest, SetsAndMapsIgnoreOrder) {
-  const Value ab = SetOf({Text("a"), Text("b")});
-  const Value ba = SetOf({Text("b"), Text("a")});
+  const Value ab = SetOf({Letters("a"), Letters("b")});
+  const Value ba = SetOf({Letters("b"), Letters("a")});
   EXPECT_TRUE(Equivalent(ab, ba));
   EXPECT_EQ(EquivalenceHash(ab), EquivalenceHash(ba));
-  const Value map = MapOf({{Text("a"), ab}, {Text("b"), Value::Int(1)}});
-  const Value turned = MapOf({{Text("b"), Value::Int(1)}, {Text("a"), ba}});
+  const Value map = MapOf({{Letters("a"), ab}, {Letters("b"), Value::Int(1)}});
+  const Value turned = MapOf({{Letters("b"), Value::Int(1)}, {Letters("a"), ba}});
   EXPECT_TRUE(Equivalent(map, turned));
   EXPECT_EQ(EquivalenceHash(map), EquivalenceHash(turned));
-  EXPECT_FALSE(Equivalent(map, MapOf({{Text("b"), Value::Int(1)}, {Text("a"), Text("a")}})));
-  EXPECT_FALSE(Equivalent(ab, ListOf({Text("a"), Text("b")})));
+  EXPECT_FALSE(
+      Equivalent(map, MapOf({{Letters("b"), Value::Int(1)}, {Letters("a"), Letters("a")}})));
+  EXPECT_FALSE(Equivalent(ab, ListOf({Letters("a"), Letters("b")})));
 }
 
 TEST(EquivalentTest, HashIsStableAcrossProcesses) {
   EXPECT_EQ(EquivalenceHash(Value::Long(1)), EquivalenceHash(Value::Long(1)));
   EXPECT_NE(EquivalenceHash(Value::Long(1)), EquivalenceHash(Value::Int(1)));
   // Frames between processes of other builds rely on these.
-  EXPECT_EQ(EquivalenceHash(Text("marko")), 447'099'656'899'506'862u);
+  EXPECT_EQ(EquivalenceHash(Letters("marko")), 447'099'656'899'506'862u);
 }
 
 TEST(RelationsTest, CostOfDeepValuesIsNotExponential) {
@@ -250,9 +255,9 @@ TEST(RelationsTest, CostOfDeepValuesIsNotExponential) {
     for (int level = 0; level < kMaxValueDepth; ++level) {
       for (Value& v : pair) {
         if (shape == 0) v = ListOf({v});
-        if (shape == 1) v = SetOf({v, Text("x")});
-        if (shape == 2) v = MapOf({{Text("k"), v}});
-        if (shape == 3) v = MapOf({{v, Value::Int(0)}, {Text("k"), Value::Int(0)}});
+        if (shape == 1) v = SetOf({v, Letters("x")});
+        if (shape == 2) v = MapOf({{Letters("k"), v}});
+        if (shape == 3) v = MapOf({{v, Value::Int(0)}, {Letters("k"), Value::Int(0)}});
       }
     }
     EXPECT_FALSE(Equals(pair[0], pair[1]));

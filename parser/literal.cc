@@ -12,8 +12,6 @@
 namespace koios::parser {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 int HexDigit(char c) {
   if (IsDigit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

@@ -11,6 +11,8 @@
 
 namespace koios::parser {
 
+inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
 // "1", "-1L", "0x1F", "1.5e-3", "2b", "10n", "1.0m", "+Infinity". Without suffix an integer is the
 // smallest of Integer, Long and BigInteger that holds it, and a decimal a Double.
 StatusOr<Value> ParseNumber(std::string_view text);

@@ -16,8 +16,6 @@ constexpr int32_t kNanosPerSecond = 1'000'000'000;
 // java.time.Duration holds any int64 of seconds; we stop far below any overflow of sums.
 constexpr int64_t kMaxDurationSeconds = int64_t{1} << 53;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 Status TextError(std::string_view reason, std::string_view text, std::string_view what,
                  std::string_view hint) {
   constexpr size_t kLongest = 60;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "parser/literal.h"
 #include "parser/words.h"
 
 namespace koios::parser {
@@ -11,7 +12,6 @@ namespace {
 
 constexpr uint32_t kMaxDottedWords = 3;  // VertexProperty.Cardinality.single
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsNameStart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
 }

@@ -40,10 +40,6 @@ std::string BytesText(const std::string& bytes) {
   return value.ok() ? ConstantText(*value) : "<damaged>";
 }
 
-std::string AbsentText(plan::Project::Absent absent) {
-  return absent == plan::Project::DROP_ROW ? "" : ", " + plan::Project::Absent_Name(absent);
-}
-
 std::string StageText(plan::Stage stage) { return plan::Stage_Name(stage); }
 
 std::string SlotsText(const google::protobuf::RepeatedField<uint32_t>& slots,

@@ -6,6 +6,11 @@
 #include "planner/traverser.h"
 
 namespace koios::planner {
+
+std::string AbsentText(plan::Project::Absent absent) {
+  return absent == plan::Project::DROP_ROW ? "" : ", " + plan::Project::Absent_Name(absent);
+}
+
 namespace {
 
 const std::string kNothingStored;
@@ -20,10 +25,6 @@ std::string NamesText(const std::vector<std::string>& names) {
 }
 
 std::string TargetText(const std::string& name) { return name.empty() ? "_" : name; }
-
-std::string AbsentText(plan::Project::Absent absent) {
-  return absent == plan::Project::DROP_ROW ? "" : ", " + plan::Project::Absent_Name(absent);
-}
 
 std::string SourceText(const Source& op) {
   std::string text = op.element == plan::VERTEX ? "Source(vertex" : "Source(edge";

@@ -270,6 +270,9 @@ void CollectAllReads(const Op& op, std::set<std::string>* names);
 // The op's own expressions, without those of its children.
 void ForEachExpression(const Op& op, const std::function<void(const Expression&)>& visit);
 
+// What is said of rows for which a projection finds nothing.
+std::string AbsentText(plan::Project::Absent absent);
+
 // "OUT [knows] to [Person] where eq(...)": hops and the ends of them.
 std::string WalkText(const std::vector<Hop>& hops, const WalkEnds& ends);
 

@@ -8,7 +8,7 @@
 namespace koios::storage {
 namespace {
 
-constexpr size_t kChunk = 1024;  // ends looked at at once
+constexpr size_t kEndsAtOnce = 1024;  // ends looked at at once
 constexpr size_t kFewPairs = 8;
 
 }  // namespace
@@ -21,7 +21,7 @@ Status Transaction::CountEnds(std::span<const VertexRef> vertices, Direction dir
   }
   while (!cursor->ends.done && limit > 0) {
     Expansion ends;
-    const size_t chunk = std::min<size_t>(limit, kChunk);
+    const size_t chunk = std::min<size_t>(limit, kEndsAtOnce);
     RETURN_IF_ERROR(Expand(vertices, direction, labels, false, &cursor->ends, chunk, &ends));
     limit -= chunk;  // it may have looked at as many that are dropped
     // All vertices before the one whose end came are counted.
@@ -46,7 +46,7 @@ StatusOr<bool> Transaction::CountLeft(VertexRef vertex, VertexRef neighbour, Dir
   while (!cursor->ends.done) {
     if (*limit == 0) return false;
     Expansion ends;
-    const size_t chunk = std::min(*limit, kChunk);
+    const size_t chunk = std::min(*limit, kEndsAtOnce);
     RETURN_IF_ERROR(
         ExpandStored({&vertex, 1}, direction, labels, false, &cursor->ends, chunk, &ends));
     // Those that are dropped are looked at, too.
@@ -116,9 +116,9 @@ Status Transaction::CountBetween(const VertexPairs& pairs, Direction direction,
       continue;
     }
     // What is known of the pairs behind one whose edges must be looked at is asked for again.
-    if (dropped_edges_.empty()) asked = kChunk;
+    if (dropped_edges_.empty()) asked = kEndsAtOnce;
     const size_t count = std::min({limit, asked, pairs.vertices.size() - cursor->row});
-    asked = std::min(2 * asked, kChunk);
+    asked = std::min(2 * asked, kEndsAtOnce);
     const VertexPairs some{pairs.vertices.subspan(cursor->row, count),
                            pairs.neighbours.subspan(cursor->row, count)};
     BetweenCursor of_base;

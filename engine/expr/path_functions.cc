@@ -101,7 +101,7 @@ Status OfFunction(const EvalContext& context, const Args& args, Operand* out) {
 }
 
 // path_label(path, label, ...)
-Status LabelFunction(const EvalContext& context, const Args& args, Operand* out) {
+Status PathLabelFunction(const EvalContext& context, const Args& args, Operand* out) {
   PathMaker maker(context.paths);
   Relabelling labels(&maker, args, 1);
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
@@ -124,7 +124,7 @@ StatusOr<const PathNode*> LastWith(const PathNode* path, const std::string& labe
 
 // path_range(path, from, to): from the last object labelled `from` to the last labelled `to`, both
 // included; null: from its start, to its end.
-Status RangeFunction(const EvalContext& context, const Args& args, Operand* out) {
+Status PathRangeFunction(const EvalContext& context, const Args& args, Operand* out) {
   const Value& from = args[1]->constant;
   const Value& to = args[2]->constant;
   PathMaker maker(context.paths);
@@ -295,8 +295,8 @@ const std::vector<ScalarKernel>& PathFunctions() {
   static const std::vector<ScalarKernel> kFunctions = {
       {"path_append", AppendFunction},
       {"path_of", OfFunction},
-      {"path_label", LabelFunction},
-      {"path_range", RangeFunction},
+      {"path_label", PathLabelFunction},
+      {"path_range", PathRangeFunction},
       {"path_entries", EntriesFunction},
       {"path_by", ByFunction},
       {"path_select", SelectFunction},

@@ -11,7 +11,7 @@
 namespace koios::engine {
 namespace {
 
-constexpr int64_t kLimit = 1 << 20;
+constexpr int64_t kMemory = 1 << 20;
 
 plan::Reduce Fold() {
   plan::Reduce op;
@@ -32,7 +32,7 @@ plan::Group ListGroup() {
 TEST(ChargeTest, ABulkTooLargeIsRefusedBeforeAListGrows) {
   for (const int64_t bulk : {int64_t{1'000'000'000'000}, INT64_MAX}) {
     TestHost host;
-    host.limit = kLimit;
+    host.limit = kMemory;
     const auto fold = MakeReduce(Fold(), &host);
     ASSERT_TRUE(fold.ok());
     EXPECT_EQ(fold->barrier->Absorb(Rows({Value::Int(1)}, {}, {bulk})).code(),
@@ -57,7 +57,7 @@ TEST(ChargeTest, WhatIsRefusedIsNotKept) {
   for (OperatorBundle& op : ops) {
     host.limit = 1000;
     EXPECT_EQ(op.barrier->Absorb(Rows(values)).code(), StatusCode::kResourceExhausted);
-    host.limit = kLimit;
+    host.limit = kMemory;
     Batch out;
     bool done = false;
     ASSERT_TRUE(op.barrier->Fire({}, &out, &done).ok());

@@ -406,7 +406,7 @@ Status CheckHost(OperatorHost* host) {
                                         : Internal("A query that changes nothing has a change.");
 }
 
-OperatorBundle Stream(std::unique_ptr<StreamOperator> op) {
+OperatorBundle StreamOf(std::unique_ptr<StreamOperator> op) {
   OperatorBundle bundle;
   bundle.stream = std::move(op);
   return bundle;
@@ -417,7 +417,7 @@ StatusOr<OperatorBundle> MakeAdd(const Message& op, uint32_t num_slots, Operator
   RETURN_IF_ERROR(CheckHost(host));
   auto add = std::make_unique<Add>(host);
   RETURN_IF_ERROR(add->Open(op, num_slots));
-  return Stream(std::move(add));
+  return StreamOf(std::move(add));
 }
 
 }  // namespace
@@ -436,12 +436,12 @@ StatusOr<OperatorBundle> MakeSetProperty(const plan::SetProperty& op, uint32_t n
                                          OperatorHost* host) {
   RETURN_IF_ERROR(CheckHost(host));
   ASSIGN_OR_RETURN(PropertyInput property, PropertyInput::Bind(op.property(), num_slots, host));
-  return Stream(std::make_unique<SetPropertyOp>(std::move(property), host));
+  return StreamOf(std::make_unique<SetPropertyOp>(std::move(property), host));
 }
 
 StatusOr<OperatorBundle> MakeDrop(OperatorHost* host) {
   RETURN_IF_ERROR(CheckHost(host));
-  return Stream(std::make_unique<DropOp>(host));
+  return StreamOf(std::make_unique<DropOp>(host));
 }
 
 StatusOr<OperatorBundle> MakeGuard(const plan::Guard& op, uint32_t num_slots, OperatorHost* host) {
@@ -452,16 +452,16 @@ StatusOr<OperatorBundle> MakeGuard(const plan::Guard& op, uint32_t num_slots, Op
     case plan::Guard::ADJACENCY: {
       auto guard = std::make_unique<GuardAdjacencyOp>(op, host);
       RETURN_IF_ERROR(guard->Open(op, num_slots));
-      return Stream(std::move(guard));
+      return StreamOf(std::move(guard));
     }
     case plan::Guard::VERTEX_SCAN:
     case plan::Guard::EDGE_SCAN:
-      return Stream(std::make_unique<GuardScanOp>(op, host));
+      return StreamOf(std::make_unique<GuardScanOp>(op, host));
     default:
       return Internal("The plan has a guard of an unknown look.");
   }
   ASSIGN_OR_RETURN(Input value, Input::Bind(op.value(), num_slots, host));
-  return Stream(std::make_unique<GuardOp>(op, std::move(value), host));
+  return StreamOf(std::make_unique<GuardOp>(op, std::move(value), host));
 }
 
 }  // namespace koios::engine

@@ -15,7 +15,7 @@
 namespace koios::engine {
 namespace {
 
-constexpr size_t kLimit = 3;
+constexpr size_t kRowsAtOnce = 3;
 
 // Vertex i has i % 5 edges out and, but for every fourth, two properties.
 class GraphHost : public TestHost {
@@ -55,7 +55,7 @@ bool RunBatch(const Make& make, GraphHost* host, const Batch& input, size_t call
   for (size_t calls = 0; !done && calls < 1000; ++calls) {
     if (calls > 0 && calls == call) skipped = op->SkipTo(row, cursor.get());
     OpOutput output;
-    output.limit = kLimit;
+    output.limit = kRowsAtOnce;
     output.cursor = std::move(cursor);
     EXPECT_TRUE(op->Process(input, &output, &done).ok());
     cursor = std::move(output.cursor);
@@ -70,7 +70,7 @@ bool RunBatch(const Make& make, GraphHost* host, const Batch& input, size_t call
   EXPECT_TRUE(done);
   // The next batch begins at its beginning.
   OpOutput next;
-  next.limit = kLimit;
+  next.limit = kRowsAtOnce;
   EXPECT_TRUE(op->Process(input, &next, &done).ok());
   if (next.rows(input) > 0 && !given->empty() && !next.identity) {
     EXPECT_EQ(next.origin.front(), given->front().first);

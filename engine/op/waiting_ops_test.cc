@@ -7,7 +7,7 @@
 namespace koios::engine {
 namespace {
 
-std::vector<Value> Numbers(int64_t count, int64_t distinct) {
+std::vector<Value> NumberList(int64_t count, int64_t distinct) {
   std::vector<Value> values;
   for (int64_t i = 0; i < count; ++i) values.push_back(Value::Long(i % distinct));
   return values;
@@ -26,7 +26,8 @@ size_t RowsOf(BarrierOperator* barrier, const Loops& loops) {
 TEST(WaitingDedupTest, KeepsTheFirstRowOfEachKey) {
   TestHost host;
   const OperatorBundle bundle = MakeWaitingDedup({0}, &host);
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(Numbers(3, 2), Numbers(3, 3), {5, 1, 1}, {0})).ok());
+  ASSERT_TRUE(
+      bundle.barrier->Absorb(Rows(NumberList(3, 2), NumberList(3, 3), {5, 1, 1}, {0})).ok());
   Batch out;
   bool done = false;
   while (!done) ASSERT_TRUE(bundle.barrier->Fire({{}, {0}}, &out, &done).ok());
@@ -40,22 +41,22 @@ TEST(WaitingDedupTest, KeepsTheFirstRowOfEachKey) {
 TEST(WaitingDedupTest, WhatHasPassedPassesNoMore) {
   TestHost host;
   const OperatorBundle bundle = MakeWaitingDedup({0}, &host);
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(Numbers(10, 10), {}, {}, {0})).ok());
+  ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(10, 10), {}, {}, {0})).ok());
   // Came before the first iteration has fired: as in nested loops.
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(Numbers(12, 12), {}, {}, {1})).ok());
+  ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(12, 12), {}, {}, {1})).ok());
   EXPECT_EQ(RowsOf(bundle.barrier.get(), {0}), 10u);
   EXPECT_EQ(RowsOf(bundle.barrier.get(), {1}), 2u);
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(Numbers(12, 12), {}, {}, {2})).ok());
+  ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(12, 12), {}, {}, {2})).ok());
   EXPECT_EQ(RowsOf(bundle.barrier.get(), {2}), 0u);
 }
 
 TEST(WaitingDedupTest, ChargesDistinctRowsOnly) {
   TestHost host;
   const OperatorBundle bundle = MakeWaitingDedup({0}, &host);
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(Numbers(1000, 10), {}, {}, {0})).ok());
+  ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(1000, 10), {}, {}, {0})).ok());
   const int64_t once = host.charged;
   for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(bundle.barrier->Absorb(Rows(Numbers(1000, 10), {}, {}, {0})).ok());
+    ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(1000, 10), {}, {}, {0})).ok());
   }
   EXPECT_EQ(host.charged, once);
   bundle.barrier->Release({});
@@ -68,7 +69,8 @@ TEST(WaitingDedupTest, RefusesWhatIsTooMuch) {
   const OperatorBundle bundle = MakeWaitingDedup({0}, &host);
   Status status;
   for (int64_t i = 0; i < 100 && status.ok(); ++i) {
-    status = bundle.barrier->Absorb(Rows({Numbers(1000 * (i + 1), 1000 * (i + 1))}, {}, {}, {0}));
+    status =
+        bundle.barrier->Absorb(Rows({NumberList(1000 * (i + 1), 1000 * (i + 1))}, {}, {}, {0}));
   }
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
   bundle.barrier->Release({});
@@ -79,7 +81,7 @@ TEST(MergingBarrierTest, EqualRowsBecomeOneAndKeepTheirBulk) {
   TestHost host;
   const OperatorBundle bundle = MakeMergingBarrier(&host);
   for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(bundle.barrier->Absorb(Rows(Numbers(1000, 4), {}, {}, {3})).ok());
+    ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(1000, 4), {}, {}, {3})).ok());
   }
   const int64_t charged = host.charged;
   EXPECT_LT(charged, 10'000);
@@ -94,8 +96,8 @@ TEST(MergingBarrierTest, EqualRowsBecomeOneAndKeepTheirBulk) {
 TEST(MergingBarrierTest, IterationsAreApartAndMayNeverFire) {
   TestHost host;
   const OperatorBundle bundle = MakeMergingBarrier(&host);
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(Numbers(5, 5), {}, {}, {0})).ok());
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(Numbers(5, 1), {}, {}, {1})).ok());
+  ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(5, 5), {}, {}, {0})).ok());
+  ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(5, 1), {}, {}, {1})).ok());
   EXPECT_EQ(RowsOf(bundle.barrier.get(), {1}), 1u);
   EXPECT_EQ(RowsOf(bundle.barrier.get(), {7}), 0u);
   bundle.barrier->Release({});

@@ -21,8 +21,8 @@ struct ReadResult {
   bool operator==(const ReadResult&) const = default;
 };
 
-ReadResult ReadAll(const std::string& text, const CsvOptions& options, size_t chunk_bytes,
-                   size_t step = 1 << 20) {
+ReadResult ReadRows(const std::string& text, const CsvOptions& options, size_t chunk_bytes,
+                    size_t step = 1 << 20) {
   ReadResult result;
   ChunkReader reader(std::make_unique<MemorySource>(text, step), options, chunk_bytes);
   Chunk chunk;
@@ -44,11 +44,11 @@ ReadResult ReadAll(const std::string& text, const CsvOptions& options, size_t ch
   }
 }
 
-const char kTricky[] =
+const char kTrickyRows[] =
     "a,b\n\"x\ny\",\"say \"\"hi\"\"\"\r\n\n5\" pipe,\"\"\r\n\"\",\"a,\n\"\"\n\"\n,,\nlast,\"q\"";
 
 TEST(RowParserTest, QuotesLineBreaksAndBothLineEnds) {
-  ReadResult result = ReadAll(kTricky, CsvOptions{}, 1 << 20);
+  ReadResult result = ReadRows(kTrickyRows, CsvOptions{}, 1 << 20);
   std::vector<std::vector<std::string>> expected = {{"a", "b"},       {"x\ny", "say \"hi\""},
                                                     {"5\" pipe", ""}, {"", "a,\n\"\n"},
                                                     {"", "", ""},     {"last", "q"}};
@@ -56,14 +56,14 @@ TEST(RowParserTest, QuotesLineBreaksAndBothLineEnds) {
   EXPECT_EQ(result.lines, (std::vector<uint64_t>{1, 2, 5, 6, 9, 10}));
   EXPECT_EQ(result.raws[2], "5\" pipe,\"\"");
   for (RowError error : result.errors) EXPECT_EQ(error, RowError::kNone);
-  EXPECT_EQ(std::string(kTricky).substr(result.offsets[5], 4), "last");
+  EXPECT_EQ(std::string(kTrickyRows).substr(result.offsets[5], 4), "last");
 }
 
 TEST(RowParserTest, ChunksOfAnySizeGiveTheSameRows) {
-  const ReadResult whole = ReadAll(kTricky, CsvOptions{}, 1 << 20);
-  for (size_t chunk = 1; chunk <= sizeof(kTricky); ++chunk) {
+  const ReadResult whole = ReadRows(kTrickyRows, CsvOptions{}, 1 << 20);
+  for (size_t chunk = 1; chunk <= sizeof(kTrickyRows); ++chunk) {
     for (size_t step : {1, 2, 3, 7, 1000}) {
-      EXPECT_EQ(ReadAll(kTricky, CsvOptions{}, chunk, step), whole) << chunk << " " << step;
+      EXPECT_EQ(ReadRows(kTrickyRows, CsvOptions{}, chunk, step), whole) << chunk << " " << step;
     }
   }
 }
@@ -77,23 +77,24 @@ TEST(RowParserTest, RandomTextGivesTheSameRowsInChunksOfAnySize) {
     if (rng.Uniform(3) == 0) text += "\r\r\n" + std::string(rng.Uniform(100), 'x');
     CsvOptions options;
     if (rng.Uniform(4) == 0) options.quote = std::nullopt;
-    const ReadResult whole = ReadAll(text, options, 1 << 20);
+    const ReadResult whole = ReadRows(text, options, 1 << 20);
     for (size_t chunk = 1; chunk <= 64; chunk += 1 + chunk / 8) {
       const size_t step = 1 + rng.Uniform(9);
-      ASSERT_EQ(ReadAll(text, options, chunk, step), whole) << chunk << " " << step << "\n" << text;
+      ASSERT_EQ(ReadRows(text, options, chunk, step), whole) << chunk << " " << step << "\n"
+                                                             << text;
     }
   }
 }
 
 TEST(RowParserTest, OddLineEnds) {
-  const ReadResult result = ReadAll("a,b\r\r\nc,d\n\r\n\r\re,f\rg", CsvOptions{}, 1 << 20);
+  const ReadResult result = ReadRows("a,b\r\r\nc,d\n\r\n\r\re,f\rg", CsvOptions{}, 1 << 20);
   EXPECT_EQ(result.rows,
             (std::vector<std::vector<std::string>>{{"a", "b\r"}, {"c", "d"}, {"\r\re", "f\rg"}}));
   EXPECT_EQ(result.lines, (std::vector<uint64_t>{1, 2, 4}));
 }
 
 TEST(RowParserTest, ByteOrderMarkIsNoData) {
-  ReadResult result = ReadAll(
+  ReadResult result = ReadRows(
       "\xEF\xBB\xBF"
       "a,b\n1,2\n",
       CsvOptions{}, 1, 1);
@@ -105,18 +106,18 @@ TEST(RowParserTest, WithoutQuotingAQuoteIsACharacter) {
   CsvOptions options;
   options.quote = std::nullopt;
   options.delimiter = '|';
-  ReadResult result = ReadAll("\"a|b\\\n\"\"|c\"\n", options, 3);
+  ReadResult result = ReadRows("\"a|b\\\n\"\"|c\"\n", options, 3);
   EXPECT_EQ(result.rows, (std::vector<std::vector<std::string>>{{"\"a", "b\\"}, {"\"\"", "c\""}}));
 }
 
 TEST(RowParserTest, TextBehindAClosingQuoteSpoilsItsRowOnly) {
-  ReadResult result = ReadAll("1,\"a\"b,3\n4,5,6\n", CsvOptions{}, 1 << 20);
+  ReadResult result = ReadRows("1,\"a\"b,3\n4,5,6\n", CsvOptions{}, 1 << 20);
   EXPECT_EQ(result.errors, (std::vector<RowError>{RowError::kBadQuote, RowError::kNone}));
   EXPECT_EQ(result.rows[1], (std::vector<std::string>{"4", "5", "6"}));
 }
 
 TEST(RowParserTest, AnOpenQuoteIsReportedWhereItsRowStarts) {
-  ReadResult result = ReadAll("1,2\n3,\"never\nclosed", CsvOptions{}, 1 << 20);
+  ReadResult result = ReadRows("1,2\n3,\"never\nclosed", CsvOptions{}, 1 << 20);
   ASSERT_EQ(result.errors.size(), 2u);
   EXPECT_EQ(result.errors[1], RowError::kOpenQuote);
   EXPECT_EQ(result.lines[1], 2u);
@@ -127,7 +128,7 @@ TEST(RowParserTest, ARowBeyondTheLimitIsSkippedAndReadingGoesOn) {
   options.max_row_bytes = 64;
   const std::string text = "a,b\n" + std::string(5000, 'x') + ",1\nc,d\n";
   for (size_t chunk : {1, 16, 100, 100000}) {
-    ReadResult result = ReadAll(text, options, chunk, 10);
+    ReadResult result = ReadRows(text, options, chunk, 10);
     ASSERT_EQ(result.errors.size(), 3u) << chunk;
     EXPECT_EQ(result.errors[1], RowError::kTooLong);
     EXPECT_EQ(result.lines, (std::vector<uint64_t>{1, 2, 3}));
@@ -136,7 +137,7 @@ TEST(RowParserTest, ARowBeyondTheLimitIsSkippedAndReadingGoesOn) {
 }
 
 TEST(RowParserTest, ARowOfDelimitersCostsNoFields) {
-  ReadResult result = ReadAll(std::string(5000, ',') + "\n1,2\n", CsvOptions{}, 1 << 20);
+  ReadResult result = ReadRows(std::string(5000, ',') + "\n1,2\n", CsvOptions{}, 1 << 20);
   EXPECT_EQ(result.errors[0], RowError::kTooManyFields);
   EXPECT_EQ(result.rows[0].size(), 100u);
   EXPECT_EQ(result.rows[1].size(), 2u);
@@ -145,7 +146,7 @@ TEST(RowParserTest, ARowOfDelimitersCostsNoFields) {
 TEST(RowParserTest, AFieldBeyondTheLimitIsTooLong) {
   CsvOptions options;
   options.max_field_bytes = 3;
-  ReadResult result = ReadAll("a,abcd\nabc,d\n", options, 1 << 20);
+  ReadResult result = ReadRows("a,abcd\nabc,d\n", options, 1 << 20);
   EXPECT_EQ(result.errors, (std::vector<RowError>{RowError::kTooLong, RowError::kNone}));
 }
 

@@ -14,7 +14,7 @@
 namespace koios::import {
 namespace {
 
-enum Thing : uint64_t { kAccount, kDevice, kUses, kTransfers, kRing };
+enum MoneyThing : uint64_t { kAccount, kDevice, kUses, kTransfers, kRing };
 
 constexpr uint64_t kAccountsPerRing = 1000;
 constexpr uint64_t kMinRing = 4, kMaxRing = 8;

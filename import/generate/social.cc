@@ -14,7 +14,7 @@
 namespace koios::import {
 namespace {
 
-enum Thing : uint64_t { kPerson, kKnows, kPosts, kLikes };
+enum SocialThing : uint64_t { kPerson, kKnows, kPosts, kLikes };
 
 constexpr uint64_t kCommunity = 64;
 constexpr double kInCommunity = 0.7;

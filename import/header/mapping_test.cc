@@ -28,7 +28,7 @@ edges:
     columns: {1: START_ID(Person), 2: END_ID(Person)}
 )";
 
-std::string Error(const std::string& text) {
+std::string MappingError(const std::string& text) {
   auto mapping = ParseMapping(text, "m.yaml");
   return mapping.ok() ? "" : MessageOf(mapping.status());
 }
@@ -87,14 +87,15 @@ TEST(MappingTest, ColumnsThatTheFileDoesNotHave) {
 }
 
 TEST(MappingTest, MistakesHaveTheirLine) {
-  EXPECT_THAT(Error("delimeter: x\n"), HasSubstr("m.yaml:1: unknown word 'delimeter'"));
-  EXPECT_THAT(Error("nodes:\n  - label: A\n"), HasSubstr("m.yaml:2: the entry has no 'files'"));
-  EXPECT_THAT(Error("nodes:\n  - files: a\n    header: maybe\n"), HasSubstr("m.yaml:3"));
-  EXPECT_THAT(Error("nodes: 5\n"), HasSubstr("a list of entries"));
-  EXPECT_THAT(Error("nodes: [\n"), HasSubstr("m.yaml:"));
-  EXPECT_THAT(Error("just text"), HasSubstr("not a mapping file"));
-  EXPECT_THAT(Error(std::string(2 << 20, '#')), HasSubstr("too long"));
-  EXPECT_NE(Error(std::string(100'000, '[')), "");
+  EXPECT_THAT(MappingError("delimeter: x\n"), HasSubstr("m.yaml:1: unknown word 'delimeter'"));
+  EXPECT_THAT(MappingError("nodes:\n  - label: A\n"),
+              HasSubstr("m.yaml:2: the entry has no 'files'"));
+  EXPECT_THAT(MappingError("nodes:\n  - files: a\n    header: maybe\n"), HasSubstr("m.yaml:3"));
+  EXPECT_THAT(MappingError("nodes: 5\n"), HasSubstr("a list of entries"));
+  EXPECT_THAT(MappingError("nodes: [\n"), HasSubstr("m.yaml:"));
+  EXPECT_THAT(MappingError("just text"), HasSubstr("not a mapping file"));
+  EXPECT_THAT(MappingError(std::string(2 << 20, '#')), HasSubstr("too long"));
+  EXPECT_NE(MappingError(std::string(100'000, '[')), "");
 }
 
 TEST(MappingTest, TheShippedMappingIsWhole) {

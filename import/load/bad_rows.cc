@@ -10,7 +10,6 @@
 namespace koios::import {
 namespace {
 
-constexpr size_t kMaxRawBytes = 1000;
 constexpr size_t kMaxMessageBytes = 1000;
 
 std::string Printable(std::string_view text, size_t max_bytes) {

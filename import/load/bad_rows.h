@@ -32,6 +32,9 @@ enum class RowCode : uint8_t {
 // "BAD_TYPE": the report's word; never changes.
 std::string_view RowCodeName(RowCode code);
 
+// Of the text of a row as many bytes are told.
+inline constexpr size_t kMaxRawBytes = 1000;
+
 struct BadRow {
   uint32_t file = 0;  // index into the files of the import
   uint64_t line = 0;

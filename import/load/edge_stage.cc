@@ -20,8 +20,6 @@ namespace {
 
 constexpr size_t kMapBuffer = size_t{64} << 10;
 
-Status Damaged() { return DataLoss("A record of the import is damaged."); }
-
 class EdgeStage {
  public:
   EdgeStage(LoadContext* context, LoadedVertices* vertices)
@@ -117,7 +115,7 @@ class EdgeStage {
         const bool twice = records[i].key == last_key;
         std::string_view rest = records[i].value, key;
         RecordSource source;
-        if (!GetSource(&rest, &source) || !GetBytes(&rest, &key)) return Damaged();
+        if (!GetSource(&rest, &source) || !GetBytes(&rest, &key)) return DamagedRecord();
         if (twice || existing[i]) {
           RETURN_IF_ERROR(ReportDuplicate(records[i].key, source, twice));
           continue;
@@ -144,7 +142,7 @@ class EdgeStage {
   // `end`: column | id bytes.
   Status ReportMissingOf(const RecordSource& source, std::string_view end) {
     uint64_t column = 0;
-    if (!GetVarint(&end, &column)) return Damaged();
+    if (!GetVarint(&end, &column)) return DamagedRecord();
     return ReportRow(context_, source, RowCode::kMissingEndpoint, static_cast<uint32_t>(column) + 1,
                      "there is no vertex " + DescribeId(end));
   }
@@ -195,7 +193,7 @@ class EdgeStage {
     const auto resolve = [&](const RecordBatch::Record& record,
                              std::optional<VertexRef> in) -> Status {
       std::string_view rest = record.value, out_key;
-      if (!GetBytes(&rest, &out_key)) return Damaged();
+      if (!GetBytes(&rest, &out_key)) return DamagedRecord();
       if (in) {
         value.clear();
         storage::PutBigEndian64(in->bits, &value);
@@ -203,7 +201,7 @@ class EdgeStage {
         return to.Add(bins_.Of(storage::GetBigEndian16(out_key.data())), out_key, value);
       }
       RecordSource source;
-      if (!GetSource(&rest, &source)) return Damaged();
+      if (!GetSource(&rest, &source)) return DamagedRecord();
       RETURN_IF_ERROR(turns->WaitForTurn(bin));
       return ReportMissing(source, record.key, ColumnRole::kEnd);
     };
@@ -218,12 +216,12 @@ class EdgeStage {
     const auto resolve = [&](const RecordBatch::Record& record,
                              std::optional<VertexRef> out) -> Status {
       std::string_view rest = record.value;
-      if (rest.size() < sizeof(uint64_t)) return Damaged();
+      if (rest.size() < sizeof(uint64_t)) return DamagedRecord();
       const VertexRef in{storage::GetBigEndian64(rest.data())};
       rest.remove_prefix(sizeof(uint64_t));
       RecordSource source;
       uint64_t label = 0;
-      if (!GetSource(&rest, &source) || !GetVarint(&rest, &label)) return Damaged();
+      if (!GetSource(&rest, &source) || !GetVarint(&rest, &label)) return DamagedRecord();
       if (out) {
         key.clear();
         PutEdgeKey({*out, in, static_cast<LabelId>(label)}, &key);
@@ -250,7 +248,7 @@ class EdgeStage {
       if (!more) break;
       const EdgeKeyParts edge = ReadEdgeKey(records->key());
       std::string_view rest = records->value(), id_bytes;
-      if (!GetBytes(&rest, &id_bytes)) return Damaged();
+      if (!GetBytes(&rest, &id_bytes)) return DamagedRecord();
       const uint64_t number = context_->writer->AssignEdge(edge.out, !id_bytes.empty());
       if (count++ == 0 || edge.label != last.label ||
           edge.out.partition() != last.out.partition()) {

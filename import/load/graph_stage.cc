@@ -22,8 +22,6 @@ namespace {
 
 constexpr uint64_t kNoVertex = std::numeric_limits<uint64_t>::max();
 
-Status Damaged() { return DataLoss("A record of the import is damaged."); }
-
 // A sorted bin with the vertex of its next record, whose key begins with it.
 class Cursor {
  public:
@@ -180,7 +178,7 @@ class BinGraph {
     const EdgeKeyParts edge = ReadEdgeKeyByOutVertex(out_.key());
     if (last_number_ == nullptr || last_number_->first != edge.label) {
       const auto found = next_numbers_.find(edge.label);
-      if (found == next_numbers_.end()) return Damaged();
+      if (found == next_numbers_.end()) return DamagedRecord();
       last_number_ = &*found;
     }
     const uint64_t number = last_number_->second++;

@@ -10,8 +10,6 @@
 namespace koios::import {
 namespace {
 
-constexpr size_t kMaxRawBytes = 1000;
-
 // The line at an offset of a plain file; empty for a compressed one, whose offsets can't be sought.
 std::string RawLine(const std::string& path, uint64_t offset) {
   std::ifstream file(path, std::ios::binary);

@@ -68,4 +68,6 @@ BadRow RecordBlock::UnpackBad(std::string_view* bytes) {
   return row;
 }
 
+Status DamagedRecord() { return DataLoss("A record of the import is damaged."); }
+
 }  // namespace koios::import

@@ -32,6 +32,8 @@ struct RecordSource {
 };
 void PutSource(const RecordSource& source, std::string* out);
 bool GetSource(std::string_view* input, RecordSource* source);
+// What the import wrote is not there any more as it was: DATA_LOSS.
+Status DamagedRecord();
 
 inline constexpr size_t kEdgeKeySize = 20;
 // Exchanges label and out vertex in the keys of edges: by vertex, then label.

@@ -16,8 +16,6 @@
 namespace koios::import {
 namespace {
 
-constexpr size_t kMaxRawBytes = 1000;
-
 bool Fail(BadRow* bad, RowCode code, size_t column, std::string message) {
   bad->code = code;
   bad->column = static_cast<uint32_t>(column) + 1;

@@ -18,7 +18,7 @@ namespace {
 // Records of short rows take up to this many times the row's own bytes.
 constexpr uint64_t kBlockGrowth = 16;
 constexpr uint64_t kMinChunkBytes = uint64_t{4} << 10;
-constexpr uint64_t kMaxChunkBytes = uint64_t{1} << 20;
+constexpr uint64_t kMaxReadBytes = uint64_t{1} << 20;
 
 struct ParseTask {
   std::shared_ptr<const RowEncoder> encoder;
@@ -104,7 +104,7 @@ Status ReadTables(LoadContext* context, const std::string& stage,
   const size_t num_threads = context->num_threads();
   const size_t in_flight = 2 * num_threads + 2;
   const uint64_t chunk_bytes =
-      std::clamp(context->Eighths(1) / in_flight / kBlockGrowth, kMinChunkBytes, kMaxChunkBytes);
+      std::clamp(context->Eighths(1) / in_flight / kBlockGrowth, kMinChunkBytes, kMaxReadBytes);
   ChunkStream chunks(context, tables, first_file, chunk_bytes);
   OrderedPipeline<ParseTask> pipeline(num_threads, in_flight);
   return pipeline.Run([&](ParseTask* task) { return chunks.Next(task); },

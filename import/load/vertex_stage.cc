@@ -24,8 +24,6 @@ namespace {
 
 constexpr size_t kRunBuffer = size_t{64} << 10;
 
-Status Damaged() { return DataLoss("A record of the import is damaged."); }
-
 // The numbers of a bin's vertices, per partition and label: how many there are, then the next one.
 class LabelNumbers {
  public:
@@ -126,7 +124,7 @@ class VertexStage {
       std::string_view rest = reader.value();
       RecordSource source;
       storage::VertexRecord record;
-      if (!GetSource(&rest, &source)) return Damaged();
+      if (!GetSource(&rest, &source)) return DamagedRecord();
       RETURN_IF_ERROR(storage::ParseVertexRecord(rest, &record));
       value.clear();
       PutSource(source, &value);
@@ -188,7 +186,7 @@ class VertexStage {
         dropped->push_back(twice || existing[i]);
         std::string_view rest = records[i].value;
         RecordSource source;
-        if (!GetSource(&rest, &source)) return Damaged();
+        if (!GetSource(&rest, &source)) return DamagedRecord();
         if (dropped->back()) {
           RETURN_IF_ERROR(turns->WaitForTurn(bin));
           RETURN_IF_ERROR(ReportDuplicate(records[i], source, twice));
@@ -222,11 +220,11 @@ class VertexStage {
     }
     for (const bool drop : dropped) {
       ASSIGN_OR_RETURN(const bool more, records->Next());
-      if (!more) return Damaged();
+      if (!more) return DamagedRecord();
       if (drop) continue;
       std::string_view bytes = records->value();
       RecordSource source;
-      if (!GetSource(&bytes, &source)) return Damaged();
+      if (!GetSource(&bytes, &source)) return DamagedRecord();
       ASSIGN_OR_RETURN(const LabelId label, storage::RecordLabel(bytes));
       const std::string_view key = records->key();
       const VertexRef ref = numbers->Next(storage::GetBigEndian16(key.data()), label);

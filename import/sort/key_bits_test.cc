@@ -28,7 +28,7 @@ std::string Swapped(const std::string& key, KeySwap swap) {
 }
 
 // Whether all was gathered.
-bool Check(const std::vector<std::string>& keys, KeySwap swap) {
+bool CheckBits(const std::vector<std::string>& keys, KeySwap swap) {
   const KeyBits bits = BitsOf(keys, swap);
   EXPECT_LE(bits.bits(), 64);
   for (const std::string& a : keys) {
@@ -53,7 +53,7 @@ bool Check(const std::vector<std::string>& keys, KeySwap swap) {
 }
 
 // Keys of which byte i is `base` with some of the bits of masks[i].
-std::vector<std::string> Draw(Rng* rng, const std::vector<uint8_t>& masks) {
+std::vector<std::string> DrawKeys(Rng* rng, const std::vector<uint8_t>& masks) {
   std::vector<std::string> keys;
   std::string base(masks.size(), '\0');
   for (char& c : base) c = static_cast<char>(rng->Uniform(256));
@@ -81,8 +81,8 @@ TEST(KeyBitsTest, KeysOfEdges) {
   const std::vector<uint8_t> masks = {0,   15,  0, 0,  0, 31, 0, 0, 0,   3,
                                       255, 255, 0, 15, 0, 0,  0, 7, 255, 255};
   for (int round = 0; round < 20; ++round) {
-    EXPECT_TRUE(Check(Draw(&rng, masks), {}));
-    EXPECT_TRUE(Check(Draw(&rng, masks), {2, 6, 12}));
+    EXPECT_TRUE(CheckBits(DrawKeys(&rng, masks), {}));
+    EXPECT_TRUE(CheckBits(DrawKeys(&rng, masks), {2, 6, 12}));
   }
 }
 
@@ -101,7 +101,7 @@ TEST(KeyBitsTest, AnyBitsAndSwaps) {
       swap.middle = static_cast<uint32_t>(1 + rng.Uniform(swap.end - 1));
       swap.begin = static_cast<uint32_t>(rng.Uniform(swap.middle));
     }
-    whole += Check(Draw(&rng, masks), swap) ? 1 : 0;
+    whole += CheckBits(DrawKeys(&rng, masks), swap) ? 1 : 0;
   }
   EXPECT_GT(whole, 50);
   EXPECT_LT(whole, 350);

@@ -8,7 +8,7 @@ namespace koios::planner {
 namespace {
 
 // Bounds the work in long chains.
-constexpr size_t kMaxMoves = 64;
+constexpr size_t kMaxFilterMoves = 64;
 
 bool CommutesWith(const Filter& filter, const Op& before) {
   if (HasEffects(before) || !IsPure(*filter.predicate)) return false;
@@ -45,7 +45,7 @@ bool PushFilters(Chain* root) {
   return ForEachChain(root, [](Chain* chain) {
     bool changed = false;
     for (size_t i = 1; i < chain->ops.size(); ++i) {
-      for (size_t at = i; at > 0 && i - at < kMaxMoves; --at) {
+      for (size_t at = i; at > 0 && i - at < kMaxFilterMoves; --at) {
         const Filter* filter = As<Filter>(chain->ops[at]);
         if (filter == nullptr || !CommutesWith(*filter, chain->ops[at - 1])) break;
         std::swap(chain->ops[at], chain->ops[at - 1]);

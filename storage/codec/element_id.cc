@@ -14,7 +14,6 @@ namespace {
 
 constexpr char kLongTag = 1;
 constexpr char kStringTag = 2;
-constexpr uint64_t kSignBit = uint64_t{1} << 63;
 
 }  // namespace
 

@@ -46,6 +46,8 @@ std::string_view FamilyName(Family family);
 void PutBigEndian16(uint16_t v, std::string* out);
 void PutBigEndian32(uint32_t v, std::string* out);
 void PutBigEndian48(uint64_t v, std::string* out);
+// Signed numbers order as their bytes when it is turned.
+inline constexpr uint64_t kSignBit = uint64_t{1} << 63;
 void PutBigEndian64(uint64_t v, std::string* out);
 // REQUIRES: that many bytes at `p`.
 uint16_t GetBigEndian16(const char* p);

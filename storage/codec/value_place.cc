@@ -30,8 +30,6 @@ constexpr std::string_view kEnd("\x00\x01", 2);
 constexpr std::string_view kCut("\x00\x02", 2);
 constexpr std::string_view kZero("\x00\xff", 2);
 
-constexpr uint64_t kSignBit = uint64_t{1} << 63;
-
 void PutTag(Tag tag, std::string* out) { out->push_back(static_cast<char>(tag)); }
 
 void PutSigned64(int64_t number, std::string* out) {

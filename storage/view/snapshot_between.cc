@@ -12,7 +12,7 @@ namespace koios::storage {
 namespace {
 
 // Pairs whose lists are found at once.
-constexpr size_t kWindow = 1024;
+constexpr size_t kPairsAtOnce = 1024;
 
 // The next change of a pair to be looked at.
 struct BetweenResume {
@@ -108,7 +108,7 @@ Status SnapshotView::CountBetween(const VertexPairs& pairs, Direction direction,
   cursor->resume_key.clear();
   while (cursor->row < pairs.vertices.size() && limit > 0) {
     const size_t begin = cursor->row;
-    const size_t count = std::min({kWindow, limit, pairs.vertices.size() - begin});
+    const size_t count = std::min({kPairsAtOnce, limit, pairs.vertices.size() - begin});
     const std::span<const VertexRef> some = pairs.vertices.subspan(begin, count);
     RETURN_IF_ERROR(lists.Find(some));
     for (size_t row = 0; row < count && limit > 0; ++row, at = {}) {

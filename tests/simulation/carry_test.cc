@@ -104,7 +104,7 @@ std::vector<Value> Expected(const storage::GraphView& graph, bool optional) {
   return paths;
 }
 
-std::vector<Value> Sorted(std::vector<Value> rows) {
+std::vector<Value> InOrder(std::vector<Value> rows) {
   std::sort(rows.begin(), rows.end(), [](const Value& a, const Value& b) {
     return TotalOrder(a, b) == std::strong_ordering::less;
   });
@@ -122,8 +122,8 @@ void ExpectPaths(const std::vector<Policy>& policies, bool optional) {
     const engine::SimulationResult result =
         engine::Simulate(CarryPlan().Build(policies), graph, options);
     ASSERT_TRUE(result.status.ok()) << result.status << " seed " << seed;
-    const std::vector<Value> wanted = Sorted(Expected(*graph, optional));
-    const std::vector<Value> got = Sorted(result.rows);
+    const std::vector<Value> wanted = InOrder(Expected(*graph, optional));
+    const std::vector<Value> got = InOrder(result.rows);
     ASSERT_EQ(wanted.size(), got.size()) << "seed " << seed;
     for (size_t i = 0; i < wanted.size(); ++i) {
       ASSERT_TRUE(Equals(wanted[i], got[i])) << "seed " << seed << " row " << i;

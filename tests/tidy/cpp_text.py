@@ -95,3 +95,40 @@ def functions_of(text: str) -> Iterator[Function]:
             head_start = position + 1
             parentheses = 0
         position += 1
+
+
+_TYPE = re.compile(r'(?:template <.*> )?(?:class|struct|enum class|enum|union) '
+                   r'(?:\w+\(.*\) )?(\w+)')
+_ALIAS = re.compile(r'using (\w+) = (.*)')
+_CONSTANT = re.compile(r'(?:inline |static )?(?:constexpr|const|thread_local)\b[^;={(]*?(\w+)'
+                       r'(?:\[.*?\])? *[={;]')
+_FUNCTION = re.compile(r'[\w:<>,*&\[\] ]+?[ *&](\w+)\((.*)')
+
+
+class UnnamedName(NamedTuple):
+    """What an unnamed namespace defines. Two collide that have one key, but for aliases of one
+    text."""
+    line: int
+    key: str
+    alias: str
+
+
+def unnamed_names(lines) -> Iterator[UnnamedName]:
+    """Types, constants, functions and aliases of the unnamed namespaces of a source."""
+    inside, number = False, 0
+    while number < len(lines):
+        line, first = lines[number], number + 1
+        inside = line == 'namespace {' or (inside and line != '}  // namespace')
+        if inside and line and line[0] not in ' }#/)':
+            while line.count('(') > line.count(')') and number + 1 < len(lines):
+                number += 1
+                line += ' ' + lines[number].strip()
+            type_or_constant = _TYPE.match(line) or _CONSTANT.match(line)
+            alias, function = _ALIAS.match(line), _FUNCTION.match(line)
+            if type_or_constant:
+                yield UnnamedName(first, type_or_constant.group(1), '')
+            elif alias:
+                yield UnnamedName(first, *alias.groups())
+            elif function and not line.startswith('TEST'):
+                yield UnnamedName(first, '('.join(function.groups()).partition(') ')[0], '')
+        number += 1

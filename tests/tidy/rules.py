@@ -8,7 +8,7 @@ import collections
 import re
 from typing import Iterator, NamedTuple
 
-from cpp_text import functions_of
+from cpp_text import functions_of, unnamed_names
 from source_tree import SourceFile, SourceTree
 
 
@@ -272,6 +272,21 @@ def check_nouns(tree: SourceTree) -> Iterator[Finding]:
                                      'make a sub-folder')
 
 
+def check_unnamed(tree: SourceTree) -> Iterator[Finding]:
+    """Builds with KOIOS_UNITY compile the sources of a folder as one, its tests as another."""
+    known = {}
+    for file in tree.files:
+        if not file.path.endswith('.cc'):
+            continue
+        room = file.folder, file.path.endswith('_test.cc')
+        for line, key, alias in unnamed_names(file.lines):
+            other, same = known.setdefault((room, key), (file.path, alias))
+            if other != file.path and not (alias and alias == same):
+                name = key.partition('(')[0]
+                yield Finding(file.path, line, f'{name} is in {other}, too: builds from nothing '
+                                               'compile these as one')
+
+
 RULES = (check_arrows, check_circles, check_links, check_libraries, check_include_paths,
          check_lengths, check_columns, check_readmes, check_headers, check_marks,
-         check_machine_paths, check_locks, check_names, check_nouns)
+         check_machine_paths, check_locks, check_names, check_nouns, check_unnamed)

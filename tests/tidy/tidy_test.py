@@ -169,6 +169,19 @@ class RuleTest(unittest.TestCase):
         self.assert_clean(rule, **folder)
         self.assert_found(rule, '21 nouns', core__more_dot_h='', **folder)
 
+    def test_unnamed(self):
+        rule = rules.check_unnamed
+        def source(text):
+            return f'namespace koios {{\nnamespace {{\n\n{text}\n\n}}  // namespace\n}}\n'
+        for text in ('constexpr size_t kMost = 1;', 'struct Part {};', 'enum class Part { kA };',
+                     'int Count(int x) {\n  return x;\n}', 'using List = int;'):
+            self.assert_found(rule, 'is in core/x.cc, too', core__x_dot_cc=source(text),
+                              core__y_dot_cc=source(text.replace('int;', 'long;')))
+        self.assert_clean(rule, core__x_dot_cc=source('using List = int;\nint Count(int x) {'),
+                          core__y_dot_cc=source('using List = int;\nint Count(long x) {'),
+                          core__y_test_dot_cc=source('int Count(int x) {'),
+                          core__z__z_dot_cc=source('int Count(int x) {'))
+
     def test_every_rule_is_in_the_table_and_tested(self):
         names = {name for name in dir(rules) if name.startswith('check_')}
         self.assertEqual(names, {rule.__name__ for rule in rules.RULES})

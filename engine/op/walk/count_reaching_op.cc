@@ -12,9 +12,9 @@ namespace koios::engine {
 namespace {
 
 // What one call does, in edges: walked along or looked at.
-constexpr size_t kCallWork = size_t{1} << 16;
+constexpr size_t kCountWork = size_t{1} << 16;
 // What it costs to walk along an edge and keep the end, in edges whose end is looked up.
-constexpr int64_t kCostOfKeeping = 2;
+constexpr int64_t kCostOfKeepingCounts = 2;
 
 // The vertices from which the other hops lead to an end are kept, where that is worth it: rows with
 // the same end stand together, and their ends are looked up where they stand in their lists. Else,
@@ -35,7 +35,7 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
     if (!open_) RETURN_IF_ERROR(Open(input));
     if (first_hop_.none) row_ = input.rows;
     const size_t before = work();
-    while (row_ < input.rows && work() - before < kCallWork) RETURN_IF_ERROR(Step());
+    while (row_ < input.rows && work() - before < kCountWork) RETURN_IF_ERROR(Step());
     output->looked_at = work() - before;
     *done = row_ == input.rows;
     open_ = !*done;
@@ -120,7 +120,7 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
     bool deepens = !back_.is_over();
     if (deepens && deepening_from_ != back_.depth()) {
       ASSIGN_OR_RETURN(const int64_t cost, back_.NextCost());
-      deepens = cost / 2 <= edges_ / kCostOfKeeping;
+      deepens = cost / 2 <= edges_ / kCostOfKeepingCounts;
     }
     if (!deepens) {
       Begin(State::kAsking);
@@ -144,7 +144,7 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
 
   Status LookUp() {
     RETURN_IF_ERROR(host_->view().VisitEnds(Vertices(), first_hop_.direction, first_hop_.labels,
-                                            &cursor_, kCallWork, this));
+                                            &cursor_, kCountWork, this));
     row_ = cursor_.done ? end_ : first_ + cursor_.row;
     return OkStatus();
   }

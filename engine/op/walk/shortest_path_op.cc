@@ -12,7 +12,7 @@ namespace koios::engine {
 namespace {
 
 // Edges walked along in one call, about.
-constexpr size_t kCallWork = 8 * kBatchRows;
+constexpr size_t kSearchWork = 8 * kBatchRows;
 
 // Levels are expanded as a whole, each time of the side that has fewer edges to walk along. When
 // all within f hops of the start and all within b hops of the ends are known and none is both, no
@@ -280,7 +280,8 @@ Status ShortestPathOp::Process(const Batch& input, OpOutput* output, bool* done)
     phase_ = Phase::kBegin;
   }
   const size_t before = work_;
-  while (row_ < input.rows && work_ - before < kCallWork && output->origin.size() < output->limit) {
+  while (row_ < input.rows && work_ - before < kSearchWork &&
+         output->origin.size() < output->limit) {
     RETURN_IF_ERROR(Step(input));
     if (phase_ != Phase::kFound && phase_ != Phase::kNone) continue;
     if (phase_ == Phase::kFound) RETURN_IF_ERROR(Give(input, output));

@@ -18,7 +18,7 @@ namespace koios::planner {
 namespace {
 
 // Estimates are not better than this.
-constexpr double kClearly = 4;
+constexpr double kClearlyFewer = 4;
 // Less work than this is done in no time, and the plan is the one that was written.
 constexpr double kWorthIt = 1000;
 // Where a chain is looked at: longer ones are walked as they are written.
@@ -195,7 +195,7 @@ std::optional<Choice> BestEnd(const Chain& root, const Walk& walk, const CostMod
                         root.ops.begin() + static_cast<std::ptrdiff_t>(walk.ends[far]));
     const double work = WorkOf(back, model);
     const double as_written = WorkOf(std::move(forwards), model);
-    if (as_written < kWorthIt || work * kClearly > as_written) continue;
+    if (as_written < kWorthIt || work * kClearlyFewer > as_written) continue;
     if (!best || work < best->work) best = Choice{std::move(back), far, work};
   }
   return best;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kGraphs = 12, kTraversals = 60, kVertices = 40, kEdges = 90;
 
-std::shared_ptr<storage::MemoryGraph> RandomGraph(Rng* random) {
+std::shared_ptr<storage::MemoryGraph> GraphOfChoices(Rng* random) {
   auto graph = std::make_shared<storage::MemoryGraph>(4);
   std::vector<VertexRef> vertices;
   for (uint64_t i = 0; i < kVertices; ++i) {
@@ -111,8 +111,8 @@ struct Answer {
   std::multiset<std::string> rows;
 };
 
-Answer Ask(const std::string& text, const std::shared_ptr<storage::MemoryGraph>& graph,
-           const planner::PlanContext& context, uint64_t seed) {
+Answer AnswerOf(const std::string& text, const std::shared_ptr<storage::MemoryGraph>& graph,
+                const planner::PlanContext& context, uint64_t seed) {
   Answer answer;
   const auto query = parser::Parse(text);
   EXPECT_TRUE(query.ok()) << text << ": " << query.status();
@@ -143,14 +143,14 @@ TEST(ChoicesTest, StatisticsChangePlansAndNoAnswers) {
   uint64_t others = 0, found = 0;
   for (uint64_t seed = 1; seed <= kGraphs; ++seed) {
     Rng random(seed);
-    const auto graph = RandomGraph(&random);
+    const auto graph = GraphOfChoices(&random);
     Traversals traversals(&random);
     for (uint64_t i = 0; i < kTraversals; ++i) {
       const std::string text = traversals.Next();
       const Schema counts = MadeUpCounts(graph->schema(), random.Next());
       const GraphStatistics statistics = MadeUpStatistics(counts, random.Next());
-      const Answer plain = Ask(text, graph, {&graph->schema(), nullptr, {}}, i);
-      const Answer chosen = Ask(text, graph, {&counts, &statistics, {}}, i);
+      const Answer plain = AnswerOf(text, graph, {&graph->schema(), nullptr, {}}, i);
+      const Answer chosen = AnswerOf(text, graph, {&counts, &statistics, {}}, i);
       EXPECT_TRUE(plain.rows == chosen.rows)
           << "seed " << seed << ", " << text << ": " << plain.rows.size() << " rows, with "
           << "statistics " << chosen.rows.size();

@@ -262,7 +262,7 @@ class Generator:
                      ".group().by(T.label).by(__.out().count())",
                      ".group().by('age').by('name')",
                      ".format('%{name} %{age} %{_}').by(T.label)",
-                     ".values('name').fold().%s(__.V().values('name').fold())" %
+                     ".values('name').fold().%s(__.V().values('name').fold()).unfold()" %
                      self.pick("merge", "difference", "intersect", "disjunct", "combine"),
                      ".as('v').both().as('w').math('v - w').by('age')",
                      ".valueMap('name','age')", ".elementMap()",

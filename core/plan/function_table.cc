@@ -60,6 +60,13 @@ ValueType TypeOfFirstOf(std::span<const KnownArgument> args) {
   return may_be_entry ? ValueType::kMember : ValueType::kAny;
 }
 
+// A text, number or null, unless the members of a list are meant.
+ValueType TypeOfTextStep(std::span<const KnownArgument> args) {
+  const Value* local = args[1].constant;
+  const bool global = local != nullptr && local->kind() == ValueKind::kBool && !local->AsBool();
+  return global ? ValueType::kScalar : ValueType::kAny;
+}
+
 const FunctionTraits* FindFunction(std::string_view name) {
   static const auto* const kByName = [] {
     auto* by_name = new absl::flat_hash_map<std::string_view, const FunctionTraits*>();

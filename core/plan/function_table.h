@@ -56,6 +56,7 @@ ValueType TypeOfFirst(std::span<const KnownArgument> args);
 ValueType TypeOfProperty(std::span<const KnownArgument> args);
 ValueType TypeOfSideEffect(std::span<const KnownArgument> args);
 ValueType TypeOfFirstOf(std::span<const KnownArgument> args);
+ValueType TypeOfTextStep(std::span<const KnownArgument> args);
 
 struct FunctionTraits {
   std::string_view name;
@@ -111,6 +112,7 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"label_in", 1, kMany, "_c*", kStrict | kReadsElement | kKnownOfEdges},
     {"key", 1, 1, "", kStrict},
     {"value", 1, 1, "", kStrict, ValueType::kAny},
+    {"element", 1, 1, "", kStrict, ValueType::kAny},
     {"degree", 2, kMany, "_is*", kStrict | kThereWithFirst | kReadsEdges},
     {"value_map", 2, kMany, "_c*", kStrict | kReadsProperties, ValueType::kMap},
     {"element_map", 1, kMany, "_c*", kStrict | kReadsProperties, ValueType::kMap},
@@ -118,6 +120,7 @@ inline constexpr FunctionTraits kFunctions[] = {
     // What a row must be like.
     {"require", 3, 3, "_ss", kRaises},
     {"require_label", 2, 2, "_s", kRaises},
+    {"fail", 2, 2, "_s", kRaises},
     // Maps and entries.
     {"map_of", 0, kMany, "", kAlwaysThere, ValueType::kMap},
     {"map_get", 2, 2, "", kStrict, ValueType::kAny},
@@ -139,7 +142,61 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"list_sample", 2, 2, "_i", kStrict | kDraws, ValueType::kAny},
     {"like", 2, 2, "", kStrict, ValueType::kAny},
     {"is_list", 1, 1, "", kStrict},
+    {"index", 2, 2, "_b", kStrict, ValueType::kAny},
     {"member_of", 2, 2, "", kStrict},
+    // Steps over texts. A b behind the value: whether the members of a list are meant
+    // (Scope.local).
+    {"asString", 3, 3, "_bs", kStrict | kReadsElement | kRaises, ValueType::kAny, TypeOfTextStep},
+    {"length", 2, 2, "_b", kStrict | kRaises, ValueType::kAny, TypeOfTextStep},
+    {"toUpper", 2, 2, "_b", kStrict | kRaises, ValueType::kAny, TypeOfTextStep},
+    {"toLower", 2, 2, "_b", kStrict | kRaises, ValueType::kAny, TypeOfTextStep},
+    {"trim", 2, 2, "_b", kStrict | kRaises, ValueType::kAny, TypeOfTextStep},
+    {"lTrim", 2, 2, "_b", kStrict | kRaises, ValueType::kAny, TypeOfTextStep},
+    {"rTrim", 2, 2, "_b", kStrict | kRaises, ValueType::kAny, TypeOfTextStep},
+    {"substring", 3, 4, "_bi*", kStrict | kRaises, ValueType::kAny, TypeOfTextStep},
+    {"replace", 4, 4, "_bn*", kStrict | kRaises, ValueType::kAny, TypeOfTextStep},
+    {"split", 3, 3, "_bn", kStrict | kRaises, ValueType::kAny},
+    {"reverse", 1, 1, "", kStrict, ValueType::kAny},
+    {"concat", 1, kMany, "", kRaises},
+    {"text_part", 1, 1, "", kStrict | kReadsElement},
+    {"format", 1, kMany, "", kStrict},
+    // Steps over two collections or maps; the last argument: a traversal made the second one.
+    {"combine", 3, 3, "__b", kRaises, ValueType::kList},
+    {"difference", 3, 3, "__b", kRaises, ValueType::kList},
+    {"disjunct", 3, 3, "__b", kRaises, ValueType::kList},
+    {"intersect", 3, 3, "__b", kRaises, ValueType::kList},
+    {"merge", 3, 3, "__b", kRaises, ValueType::kAny},
+    {"product", 3, 3, "__b", kRaises, ValueType::kList},
+    {"conjoin", 2, 2, "_s", kStrict | kReadsElement | kRaises},
+    // math(): numbers as doubles, its operators, and its functions, which are called as behind
+    // math_.
+    {"as_double", 1, 1, "", kStrict | kRaises},
+    {"plus", 2, 2, "", kStrict},
+    {"minus", 2, 2, "", kStrict},
+    {"times", 2, 2, "", kStrict},
+    {"divided_by", 2, 2, "", kStrict | kRaises},
+    {"modulo", 2, 2, "", kStrict | kRaises},
+    {"power", 2, 2, "", kStrict},
+    {"negated", 1, 1, "", kStrict},
+    {"math_abs", 1, 1, "", kStrict},
+    {"math_acos", 1, 1, "", kStrict},
+    {"math_asin", 1, 1, "", kStrict},
+    {"math_atan", 1, 1, "", kStrict},
+    {"math_cbrt", 1, 1, "", kStrict},
+    {"math_ceil", 1, 1, "", kStrict},
+    {"math_cos", 1, 1, "", kStrict},
+    {"math_cosh", 1, 1, "", kStrict},
+    {"math_exp", 1, 1, "", kStrict},
+    {"math_floor", 1, 1, "", kStrict},
+    {"math_log", 1, 1, "", kStrict},
+    {"math_log10", 1, 1, "", kStrict},
+    {"math_log2", 1, 1, "", kStrict},
+    {"math_signum", 1, 1, "", kStrict},
+    {"math_sin", 1, 1, "", kStrict},
+    {"math_sinh", 1, 1, "", kStrict},
+    {"math_sqrt", 1, 1, "", kStrict},
+    {"math_tan", 1, 1, "", kStrict},
+    {"math_tanh", 1, 1, "", kStrict},
     // Paths: where nobody has begun one, what grows or is taken apart is an empty one.
     {"path_append", 2, kMany, "__s*", 0, ValueType::kList},
     {"path_of", 1, 1, "", kStrict, ValueType::kList},

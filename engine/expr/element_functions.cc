@@ -3,9 +3,11 @@
 #include "engine/expr/element_functions.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/value_compare.h"
 #include "engine/effect/member_set.h"
+#include "engine/expr/each_row.h"
 #include "engine/result/element_resolver.h"
 
 namespace koios::engine {
@@ -418,6 +420,30 @@ Status RequireFunction(const EvalContext& context, const Args& args, Operand* ou
   return OkStatus();
 }
 
+// fail(row, message): an error of the first row that comes.
+Status FailFunction(const EvalContext& context, const Args& args, Operand* out) {
+  if (context.rows > 0) {
+    const std::string& message = args[1]->constant.AsString();
+    return FailedPrecondition(message.empty() ? "fail() was reached."
+                                              : "fail() was reached: " + message);
+  }
+  out->is_constant = true;
+  out->constant = Value::Bool(false);
+  return OkStatus();
+}
+
+// element(property): whose it is.
+Status ElementFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
+    const Value value = args[0]->Get(row);
+    if (value.kind() == ValueKind::kVertexProperty) {
+      return Value::Of(value.AsVertexProperty().owner);
+    }
+    if (value.kind() == ValueKind::kProperty) return Value::Of(value.AsProperty().owner);
+    return std::nullopt;
+  });
+}
+
 // require_label(value, label): true, or an error when a row has no value.
 Status RequireLabelFunction(const EvalContext& context, const Args& args, Operand* out) {
   for (size_t row = 0; row < context.rows; ++row) {
@@ -503,6 +529,8 @@ const std::vector<ScalarKernel>& ElementFunctions() {
       {"degree", DegreeFunction},
       {"require", RequireFunction},
       {"require_label", RequireLabelFunction},
+      {"fail", FailFunction},
+      {"element", ElementFunction},
       {"loops", LoopsFunction},
       {"map_of", MapOfFunction},
   };

@@ -3,12 +3,15 @@
 #include <map>
 #include <string_view>
 
+#include "engine/expr/collection_functions.h"
 #include "engine/expr/compare_functions.h"
 #include "engine/expr/effect_functions.h"
 #include "engine/expr/element_functions.h"
 #include "engine/expr/list_functions.h"
 #include "engine/expr/map_functions.h"
+#include "engine/expr/math_functions.h"
 #include "engine/expr/path_functions.h"
+#include "engine/expr/text_functions.h"
 
 namespace koios::engine {
 
@@ -16,7 +19,8 @@ const std::vector<const ScalarKernel*>& ScalarKernels() {
   static const std::vector<const ScalarKernel*> kAll = [] {
     std::vector<const ScalarKernel*> kernels;
     for (const auto* family : {&CompareFunctions(), &ElementFunctions(), &MapFunctions(),
-                               &ListFunctions(), &PathFunctions(), &EffectFunctions()}) {
+                               &ListFunctions(), &CollectionFunctions(), &TextFunctions(),
+                               &MathFunctions(), &PathFunctions(), &EffectFunctions()}) {
       for (const ScalarKernel& kernel : *family) kernels.push_back(&kernel);
     }
     return kernels;

@@ -92,11 +92,12 @@ class PresenceTest : public testing::Test {
 
   // The first of some values of which the function makes something; null: of none of them.
   Given GivenFor(const plan::FunctionTraits& row) {
-    const Value one = Value::Int(1), list = ListOf({one});
+    const Value one = Value::Int(1), list = ListOf({one}), text = Value::String("a");
     const Value map = MapOf({{one, one}}), path = PathOf({{vertex_}, {{"INT"}}});
     const Value property = Made(Value::Of(PropertyData{EdgeRef(), "k", one}));
-    for (const Given& given : {Given{one, one}, Given{vertex_, vertex_}, Given{list, list},
-                               Given{map, one}, Given{path, path}, Given{property, property}}) {
+    for (const Given& given :
+         {Given{one, one}, Given{vertex_, vertex_}, Given{list, list}, Given{map, one},
+          Given{path, path}, Given{property, property}, Given{text, text}}) {
       const StatusOr<std::string> present = Evaluate(row, given, SIZE_MAX);
       if (present.ok() && present->find('1') != std::string::npos) return given;
     }

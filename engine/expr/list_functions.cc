@@ -211,6 +211,37 @@ Status IsListFunction(const EvalContext& context, const Args& args, Operand* out
   });
 }
 
+// index(value, as_map): pairs of the members and their places, from 0; as a map from places to
+// members. A map's members are its entries, and what has none is its only member.
+Status IndexFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const bool as_map = args[1]->constant.AsBool();
+  return EachRow(context, out, [&](size_t row) -> Maybe {
+    const Value value = args[0]->Get(row);
+    ValueList members;
+    if (value.kind() == ValueKind::kMap) {
+      for (const auto& entry : value.AsMap()) {
+        ASSIGN_OR_RETURN(Value one, Value::Map({entry}));
+        members.push_back(std::move(one));
+      }
+    } else {
+      members = Members(value);
+    }
+    ValueMap places;
+    ValueList pairs;
+    for (Value& member : members) {
+      Value place = Value::Int(static_cast<int32_t>(as_map ? places.size() : pairs.size()));
+      if (as_map) {
+        places.emplace_back(std::move(place), std::move(member));
+        continue;
+      }
+      ASSIGN_OR_RETURN(Value pair, Value::List({std::move(member), std::move(place)}));
+      pairs.push_back(std::move(pair));
+    }
+    if (as_map) return Value::Map(std::move(places));
+    return Value::List(std::move(pairs));
+  });
+}
+
 // Rows mostly share one collection, over many batches: for the call in one expression, whose
 // operator belongs to one worker. A set of its members is made only when more than a few vertices
 // were looked for: until then a walk is cheaper. It holds the collection, so that no other one can
@@ -364,6 +395,7 @@ const std::vector<ScalarKernel>& ListFunctions() {
       {"list_sample", SampleFunction},
       {"like", LikeFunction},
       {"is_list", IsListFunction},
+      {"index", IndexFunction},
       {"member_of", MemberOfFunction, PrepareLastMembers},
   };
   return kFunctions;

@@ -283,6 +283,17 @@ Status BuildMembers(const StepCall& step, Builder* builder) {
   return OkStatus();
 }
 
+Status BuildDiscard(const StepCall&, Builder* builder) {
+  builder->Emit(Filter{Constant(Value::Bool(false))});
+  return OkStatus();
+}
+
+Status BuildFail(const StepCall& step, Builder* builder) {
+  std::string message = step.args.empty() ? "" : step.args[0].value.AsString();
+  builder->Emit(Filter{CallOf("fail", {Current(), StringConstant(std::move(message))})});
+  return OkStatus();
+}
+
 Status BuildDedup(const StepCall& step, Builder* builder) {
   if (IsLocal(step)) return EmitList("list_dedup", {}, builder);
   RETURN_IF_ERROR(CheckByCount(step, 1));

@@ -20,6 +20,8 @@ Status BuildHasId(const StepCall& step, Builder* builder);
 Status BuildHasKeyOrValue(const StepCall& step, Builder* builder);
 Status BuildCoin(const StepCall& step, Builder* builder);
 Status BuildMembers(const StepCall& step, Builder* builder);  // none any all
+Status BuildDiscard(const StepCall& step, Builder* builder);
+Status BuildFail(const StepCall& step, Builder* builder);
 Status BuildHasNot(const StepCall& step, Builder* builder);
 Status BuildIs(const StepCall& step, Builder* builder);
 Status BuildLimit(const StepCall& step, Builder* builder);  // limit, range, skip
@@ -43,6 +45,20 @@ Status BuildPropertyMap(const StepCall& step, Builder* builder);
 Status BuildSelect(const StepCall& step, Builder* builder);
 Status BuildProject(const StepCall& step, Builder* builder);
 Status BuildUnfold(const StepCall& step, Builder* builder);
+Status BuildElement(const StepCall& step, Builder* builder);
+Status BuildIndex(const StepCall& step, Builder* builder);
+
+// text_steps.cc: texts, and what becomes of two collections
+Status BuildTextStep(const StepCall& step, Builder* builder);  // length toUpper trim split ...
+Status BuildAsString(const StepCall& step, Builder* builder);
+Status BuildReverse(const StepCall& step, Builder* builder);
+Status BuildConcat(const StepCall& step, Builder* builder);
+Status BuildFormat(const StepCall& step, Builder* builder);
+Status BuildConjoin(const StepCall& step, Builder* builder);
+Status BuildOfBoth(const StepCall& step, Builder* builder);  // combine difference intersect ...
+
+// math_steps.cc
+Status BuildMath(const StepCall& step, Builder* builder);
 
 // path_steps.cc: where the traverser has been
 Status BuildPath(const StepCall& step, Builder* builder);

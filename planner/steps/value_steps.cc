@@ -201,6 +201,29 @@ Status BuildProject(const StepCall& step, Builder* builder) {
   return OkStatus();
 }
 
+Status BuildElement(const StepCall&, Builder* builder) {
+  Require(Current(), "pq", "element()", builder);
+  builder->Emit(Project{CallOf("element", {Current()}), "", plan::Project::DROP_ROW});
+  return OkStatus();
+}
+
+Status BuildIndex(const StepCall& step, Builder* builder) {
+  bool as_map = false;
+  for (const Modulator& with : step.withs) {
+    const Bound& key = with.args[0];
+    const std::string word = with.args.size() > 1 ? with.args[1].name : "";
+    if (!key.IsEnum("WithOptions") || key.name != "indexer" || (word != "list" && word != "map")) {
+      return StepError("WRONG_ARGUMENTS", with.call->span, "with",
+                       "index() takes with(WithOptions.indexer, WithOptions.list) or "
+                       "with(WithOptions.indexer, WithOptions.map)");
+    }
+    as_map = word == "map";
+  }
+  ExpressionPtr indexed = CallOf("index", {Current(), Constant(Value::Bool(as_map))});
+  builder->Emit(Project{std::move(indexed), "", plan::Project::DROP_ROW});
+  return OkStatus();
+}
+
 Status BuildUnfold(const StepCall&, Builder* builder) {
   builder->Emit(Unfold{});
   return OkStatus();

@@ -8,6 +8,8 @@ hasKey hasValue hasNot is where filter and or not dedup limit range skip tail co
 count sum min max mean fold unfold group groupCount as select project path simplePath cyclicPath
 repeat times until emit loops union choose option coalesce optional local map flatMap sideEffect
 barrier aggregate cap none with
+concat asString length toUpper toLower trim lTrim rTrim substring replace split reverse format
+all any combine conjoin difference disjunct intersect merge product math index element discard fail
 """.split())
 PREDICATES = set("""
 eq neq gt gte lt lte inside outside between within without negate startingWith notStartingWith

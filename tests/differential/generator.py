@@ -212,7 +212,19 @@ class Generator:
             return ".count().sum()", "n"
         if choice < 0.8:
             return self.branch(kind, depth, top)
+        if choice < 0.9:
+            return self.scalar_step(kind)
         return self.any_step(kind, depth, top)
+
+    def scalar_step(self, kind):
+        if kind == "n":
+            return self.pick((".math('_ * 2 - 1')", "n"), (".math('2 - abs _')", "n"),
+                             (".asString()", "s"))
+        return self.pick((".toUpper()", "s"), (".toLower()", "s"), (".reverse()", "s"),
+                         (".concat('-','o')", "s"), (".concat(__.toUpper())", "s"),
+                         (".substring(1)", "s"), (".substring(-3,-1)", "s"), (".trim()", "s"),
+                         (".replace('o','0 ')", "s"), (".length()", "n"),
+                         (".split('o').conjoin('+')", "s"))
 
     def any_step(self, kind, depth, top):
         if not top:
@@ -248,7 +260,12 @@ class Generator:
         if kind == "v":
             ends += [".id()", ".groupCount().by(T.label)",
                      ".group().by(T.label).by(__.out().count())",
-                     ".group().by('age').by('name')", ".valueMap('name','age')", ".elementMap()",
+                     ".group().by('age').by('name')",
+                     ".format('%{name} %{age} %{_}').by(T.label)",
+                     ".values('name').fold().%s(__.V().values('name').fold()).unfold()" %
+                     self.pick("merge", "difference", "intersect", "disjunct", "combine"),
+                     ".as('v').both().as('w').math('v - w').by('age')",
+                     ".valueMap('name','age')", ".elementMap()",
                      ".project('p','q').by('name').by(__.outE().count())",
                      ".order().by('name').values('name')", ".values('age','name')",
                      ".group().by(__.out().count()).by(__.values('age').sum())"]

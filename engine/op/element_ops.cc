@@ -148,15 +148,21 @@ class EdgeEndOp : public StreamOperator {
           "Only edges have end vertices: the traversal comes here with other "
           "values.");
     }
-    output->column = Column(Column::Kind::kVertex);
     output->identity = end_ != plan::EdgeEnd::BOTH_VERTICES;
+    if (end_ == plan::EdgeEnd::IN_VERTEX || end_ == plan::EdgeEnd::OUT_VERTEX) {
+      std::vector<VertexRef> ends;
+      ends.reserve(input.rows);
+      const bool in = end_ == plan::EdgeEnd::IN_VERTEX;
+      for (const EdgeRef& edge : elements_.edges) ends.push_back(in ? edge.in : edge.out);
+      output->column = Column::Of(std::move(ends));
+      *done = true;
+      return OkStatus();
+    }
+    output->column = Column(Column::Kind::kVertex);
     for (; row_ < input.rows && output->origin.size() < output->limit; ++row_) {
       const uint32_t row = row_;
       const EdgeRef& edge = elements_.edges[row];
       switch (end_) {
-        case plan::EdgeEnd::IN_VERTEX:
-          output->column.AppendVertex(edge.in);
-          break;
         case plan::EdgeEnd::BOTH_VERTICES:
           output->origin.push_back(row);
           output->origin.push_back(row);
@@ -170,7 +176,7 @@ class EdgeEndOp : public StreamOperator {
           break;
         }
         default:
-          output->column.AppendVertex(edge.out);
+          break;
       }
     }
     *done = row_ == input.rows;

@@ -27,6 +27,14 @@ StatusOr<uint64_t> PositionOf(const SnapshotAdjacency& table, const ListSlice& l
 
 }  // namespace
 
+// Where ids tell those that they do not find are not there.
+Status EdgePlaces::TryIds(std::span<const EdgeRef> edges) {
+  ids_.clear();
+  for (const uint32_t input : asked_.inputs) ids_.push_back(edges[input].id);
+  ASSIGN_OR_RETURN(asked_.is_found, asked_.table->FindByIds(ids_, asked_.found.data()));
+  return OkStatus();
+}
+
 Status EdgePlaces::TryHints(std::span<const EdgeRef> edges) {
   others_.clear();
   hinted_.clear();
@@ -125,6 +133,8 @@ Status EdgePlaces::Run(const SnapshotSet& snapshots, std::span<const EdgeRef> ed
 
 Status EdgePlaces::FindById(const SnapshotSet& snapshots, std::span<const EdgeRef> edges) {
   return Run(snapshots, edges, [&]() -> Status {
+    RETURN_IF_ERROR(TryIds(edges));
+    if (asked_.is_found) return OkStatus();
     RETURN_IF_ERROR(TryHints(edges));
     return SearchOthers(edges, [&](const ListSlice& list, uint64_t first, uint32_t input) {
       return PositionOf(*asked_.table, list, first, edges[input]);

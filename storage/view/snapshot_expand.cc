@@ -42,8 +42,8 @@ struct Resume {
   }
 };
 
-// Edges of lists, as references. Those of in-lists are found at their out vertices, all of a window
-// together: until Finish() they lack their ids.
+// Edges of lists, as references. Those of in-lists without ids are found at their out vertices, all
+// of a window together: until Finish() they lack their ids.
 class EdgeReader {
  public:
   explicit EdgeReader(const SnapshotSet& snapshots) : snapshots_(snapshots) {}
@@ -54,12 +54,21 @@ class EdgeReader {
     const LabelId label = table.name().parent;
     const uint64_t begin = slice.begin + given;
     if (count == 0) return OkStatus();
-    if (table.name().index == SectionIndex::kOut) {
+    if (table.has_edge_ids()) {
       ids_.resize(count);
       RETURN_IF_ERROR(table.EdgeIdsFrom(begin, count, ids_.data()));
-      for (size_t i = 0; i < count; ++i) {
-        out->push_back(
-            {ids_[i], vertex, table.NeighbourAt(begin + i), label, EdgePlaces::HintOf(begin + i)});
+      const size_t before = out->size();
+      out->resize(before + count);
+      EdgeRef* const edges = out->data() + before;
+      if (table.name().index == SectionIndex::kOut) {
+        for (size_t i = 0; i < count; ++i) {
+          const VertexRef to = table.NeighbourAt(begin + i);
+          edges[i] = {ids_[i], vertex, to, label, EdgePlaces::HintOf(begin + i)};
+        }
+      } else {
+        for (size_t i = 0; i < count; ++i) {
+          edges[i] = {ids_[i], table.NeighbourAt(begin + i), vertex, label};
+        }
       }
       return OkStatus();
     }

@@ -23,20 +23,26 @@ class ExpandOp : public StreamOperator {
       : host_(host),
         direction_(static_cast<Direction>(op.direction())),
         to_(op.to()),
-        labels_(FindLabels(host, op.labels(), &none_)) {}
+        labels_(FindLabels(host, op.labels(), &none_)),
+        neighbour_labels_(FindLabels(host, op.neighbour_labels(), &no_neighbour_)) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
     if (!open_) RETURN_IF_ERROR(Open(input));
     if (counts()) return Degrees(input, output, done);
-    if (none_ || cursor_.done || elements_.vertices.empty()) {
+    if (none_ || no_neighbour_ || cursor_.done || elements_.vertices.empty()) {
       Close(done);
       return OkStatus();
     }
     storage::Expansion expansion;
     const bool want_edges = to_ == plan::Expand::INCIDENT;
-    RETURN_IF_ERROR(host_->view().Expand(Vertices(), direction_, labels_, want_edges, &cursor_,
-                                         output->limit, &expansion));
+    if (neighbour_labels_.empty()) {
+      RETURN_IF_ERROR(host_->view().Expand(Vertices(), direction_, labels_, want_edges, &cursor_,
+                                           output->limit, &expansion));
+    } else {
+      RETURN_IF_ERROR(host_->view().ExpandTo(Vertices(), direction_, labels_, neighbour_labels_,
+                                             &cursor_, output->limit, &expansion));
+    }
     output->origin = std::move(expansion.rows);
     if (first_ > 0) {
       for (uint32_t& row : output->origin) row += static_cast<uint32_t>(first_);
@@ -127,8 +133,8 @@ class ExpandOp : public StreamOperator {
   OperatorHost* const host_;
   const Direction direction_;
   const plan::Expand::To to_;
-  bool none_ = false;
-  const std::vector<LabelId> labels_;
+  bool none_ = false, no_neighbour_ = false;
+  const std::vector<LabelId> labels_, neighbour_labels_;
   bool open_ = false;
   ElementRows elements_;
   size_t first_ = 0;  // of them: where the cursors begin

@@ -59,6 +59,9 @@ class EdgePlaces {
 
   template <typename Find>
   Status Run(const SnapshotSet& snapshots, std::span<const EdgeRef> edges, const Find& find);
+  // Edges of one label that has one table in each of their partitions: when ids tell where edges
+  // are nobody needs to know where their vertices are. False: it is not so.
+  StatusOr<bool> FindInOnlyTables(const SnapshotSet& snapshots, std::span<const EdgeRef> edges);
   Status TryIds(std::span<const EdgeRef> edges);
   Status TryHints(std::span<const EdgeRef> edges);
   // Calls search(list, first, input) -> StatusOr<position> for those not yet found; from `first` on
@@ -72,6 +75,7 @@ class EdgePlaces {
   Asked asked_;
   std::vector<uint32_t> others_;
   std::vector<uint64_t> hinted_, ids_, rows_, firsts_;
+  std::vector<uint32_t> starts_, ordered_;
   std::vector<VertexRef> ins_;
   std::vector<ListSlice> lists_;
   std::vector<Group> groups_;

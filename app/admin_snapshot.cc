@@ -58,8 +58,6 @@ Part PartOf(SectionIndex index, SectionKind kind) {
       return Part::kNeighbours;
     case SectionKind::kPresence:
     case SectionKind::kListOffsets:
-    case SectionKind::kOutPositions:
-    case SectionKind::kPeers:
       return Part::kLists;
     case SectionKind::kEdgeIds:
       return Part::kEdgeIds;

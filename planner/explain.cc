@@ -117,6 +117,7 @@ std::string ExpandText(const plan::Expand& expand, const plan::Plan& plan) {
   if (expand.other_than_slot() != 0) {
     text += ", not to " + SlotText(expand.other_than_slot(), plan);
   }
+  if (expand.neighbour_labels_size() > 0) text += " of " + NamesText(expand.neighbour_labels());
   return text + ")";
 }
 

@@ -92,6 +92,12 @@ ExpressionPtr CallOf(plan::FunctionRef function, std::vector<ExpressionPtr> args
 
 ExpressionPtr StringConstant(std::string text) { return Constant(Value::String(std::move(text))); }
 
+ExpressionPtr HasLabel(const std::vector<std::string>& labels) {
+  std::vector<ExpressionPtr> args = {Current()};
+  for (const std::string& label : labels) args.push_back(StringConstant(label));
+  return CallOf("label_in", std::move(args));
+}
+
 ExpressionPtr PropertyOf(ExpressionPtr element, std::string key) {
   return CallOf("property", {std::move(element), StringConstant(std::move(key))});
 }

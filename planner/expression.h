@@ -47,6 +47,8 @@ ExpressionPtr CallOf(plan::FunctionRef function, std::vector<ExpressionPtr> args
 // Shorthands.
 ExpressionPtr PropertyOf(ExpressionPtr element, std::string key);
 ExpressionPtr StringConstant(std::string text);
+// Whether the current element has one of the labels.
+ExpressionPtr HasLabel(const std::vector<std::string>& labels);
 
 bool Fits(const Expression& expression);
 bool SameExpression(const Expression& a, const Expression& b);

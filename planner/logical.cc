@@ -153,7 +153,9 @@ std::string OperationText(const Operation& operation) {
           [](const Expand& op) {
             return "Expand(" + plan::Direction_Name(op.direction) + ", " + NamesText(op.labels) +
                    ", " + plan::Expand::To_Name(op.to) +
-                   (op.other_than.empty() ? "" : ", not to " + op.other_than) + ")";
+                   (op.other_than.empty() ? "" : ", not to " + op.other_than) +
+                   (op.neighbour_labels.empty() ? "" : " of " + NamesText(op.neighbour_labels)) +
+                   ")";
           },
           [](const EdgeEnd& op) { return "EdgeEnd(" + plan::EdgeEnd::End_Name(op.end) + ")"; },
           [](const Fetch& op) {

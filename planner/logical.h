@@ -30,6 +30,7 @@ struct Expand {
   std::vector<std::string> labels;
   plan::Expand::To to = plan::Expand::NEIGHBOUR;
   std::string other_than = {};  // DEGREE: of ends that are not the vertex stored there
+  std::vector<std::string> neighbour_labels = {};  // NEIGHBOUR: of those that have one; empty: all
 };
 struct Source {
   plan::ElementKind element = plan::VERTEX;

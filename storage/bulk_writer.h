@@ -93,6 +93,7 @@ class BulkWriter {
   virtual StatusOr<std::unique_ptr<BulkStream>> OpenStream(Family family) = 0;
 
   // The snapshot of a partition of a new graph, which the caller fills and finishes. Any thread.
+  // Streams of edges are closed by then: they tell which labels have properties.
   // FAILED_PRECONDITION: the graph is appended to.
   virtual StatusOr<std::unique_ptr<SnapshotBuilder>> OpenSnapshot(uint32_t partition,
                                                                   size_t budget_bytes) = 0;

@@ -43,6 +43,31 @@ Status GraphView::VisitEnds(std::span<const VertexRef> vertices, Direction direc
   return OkStatus();
 }
 
+Status GraphView::ExpandTo(std::span<const VertexRef> vertices, Direction direction,
+                           std::span<const LabelId> labels,
+                           std::span<const LabelId> neighbour_labels, ExpandCursor* cursor,
+                           size_t limit, Expansion* out) const {
+  const size_t full = FullSize(out->rows.size(), limit);
+  Expansion found;
+  std::vector<LabelId> of;
+  for (size_t looked = 0; !cursor->done && out->rows.size() < full && looked < kMostPassedOver;) {
+    found = {};
+    of.clear();
+    RETURN_IF_ERROR(Expand(vertices, direction, labels, /*want_edges=*/false, cursor,
+                           std::min(full - out->rows.size(), kCopiedEnds), &found));
+    RETURN_IF_ERROR(VertexLabels(found.neighbours, &of));
+    for (size_t i = 0; i < of.size(); ++i) {
+      const auto wanted = std::find(neighbour_labels.begin(), neighbour_labels.end(), of[i]);
+      if (of[i] == kNoName || wanted == neighbour_labels.end()) continue;
+      out->rows.push_back(found.rows[i]);
+      out->neighbours.push_back(found.neighbours[i]);
+    }
+    if (found.rows.empty()) break;  // it has passed over many
+    looked += found.rows.size();
+  }
+  return OkStatus();
+}
+
 Status GraphView::VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
                                 std::vector<PropertyColumn>* out) const {
   PropertyRows found;

@@ -153,6 +153,11 @@ class GraphView {
   virtual Status Expand(std::span<const VertexRef> vertices, Direction direction,
                         std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
                         size_t limit, Expansion* out) const = 0;
+  // Of the neighbours that Expand gives those that have one of these labels, without edges.
+  virtual Status ExpandTo(std::span<const VertexRef> vertices, Direction direction,
+                          std::span<const LabelId> labels,
+                          std::span<const LabelId> neighbour_labels, ExpandCursor* cursor,
+                          size_t limit, Expansion* out) const;
   // Numbers of edge ends: appends those of further vertices until about `limit` ends have been
   // read, a vertex whose number is known counting as one. `cursor` resumes, also within a vertex.
   virtual Status CountEnds(std::span<const VertexRef> vertices, Direction direction,

@@ -3,6 +3,7 @@
 #include "engine/expr/list_functions.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <optional>
 
@@ -242,6 +243,35 @@ Status IndexFunction(const EvalContext& context, const Args& args, Operand* out)
   });
 }
 
+// The vertices of a collection, by open addressing; filled anew it keeps its memory.
+class VertexMembers {
+ public:
+  void Fill(const ValueList& all) {
+    const size_t slots = std::bit_ceil(2 * all.size() + 2);
+    shift_ = 64 - std::countr_zero(slots);
+    slots_.assign(slots, kFree);
+    for (const Value& member : all) {
+      if (member.kind() == ValueKind::kVertex)
+        slots_[SlotOf(member.AsVertex())] = member.AsVertex();
+    }
+  }
+  bool Contains(VertexRef vertex) const { return slots_[SlotOf(vertex)] == vertex; }
+
+ private:
+  // Of a partition that no graph has.
+  static constexpr VertexRef kFree{~uint64_t{0}};
+
+  // Where the vertex is, or would be. At least every other slot is free.
+  size_t SlotOf(VertexRef vertex) const {
+    size_t slot = std::hash<VertexRef>()(vertex) >> shift_;
+    while (slots_[slot] != vertex && slots_[slot] != kFree) slot = (slot + 1) & (slots_.size() - 1);
+    return slot;
+  }
+
+  int shift_ = 0;
+  std::vector<VertexRef> slots_;
+};
+
 // Rows mostly share one collection, over many batches: for the call in one expression, whose
 // operator belongs to one worker. A set of its members is made only when more than a few vertices
 // were looked for: until then a walk is cheaper. It holds the collection, so that no other one can
@@ -252,16 +282,22 @@ class LastMembers {
     if (collection_.is_collection() && &collection_.AsList() == &collection.AsList()) return;
     collection_ = collection;
     walks_ = 0;
+    has_vertices_ = false;
     members_.reset();
   }
   bool Contains(const Value& value) {
     const ValueList& all = collection_.AsList();
-    if (!members_ && value.kind() == ValueKind::kVertex && walks_ < kMostWalks) {
-      ++walks_;
+    if (value.kind() == ValueKind::kVertex) {
       const VertexRef vertex = value.AsVertex();
-      return std::any_of(all.begin(), all.end(), [vertex](const Value& member) {
-        return member.kind() == ValueKind::kVertex && member.AsVertex() == vertex;
-      });
+      if (walks_ < kMostWalks) {
+        ++walks_;
+        return std::any_of(all.begin(), all.end(), [vertex](const Value& member) {
+          return member.kind() == ValueKind::kVertex && member.AsVertex() == vertex;
+        });
+      }
+      if (!has_vertices_) vertices_.Fill(all);
+      has_vertices_ = true;
+      return vertices_.Contains(vertex);
     }
     if (!members_) {
       members_.emplace();
@@ -271,10 +307,12 @@ class LastMembers {
   }
 
  private:
-  static constexpr size_t kMostWalks = 16;
+  static constexpr size_t kMostWalks = 3;
 
   Value collection_;
   size_t walks_ = 0;
+  bool has_vertices_ = false;
+  VertexMembers vertices_;
   std::optional<MemberSet> members_;
 };
 

@@ -23,20 +23,26 @@ class ExpandOp : public StreamOperator {
       : host_(host),
         direction_(static_cast<Direction>(op.direction())),
         to_(op.to()),
-        labels_(FindLabels(host, op.labels(), &none_)) {}
+        labels_(FindLabels(host, op.labels(), &none_)),
+        neighbour_labels_(FindLabels(host, op.neighbour_labels(), &no_neighbour_)) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
     if (!open_) RETURN_IF_ERROR(Open(input));
     if (counts()) return Degrees(input, output, done);
-    if (none_ || cursor_.done || elements_.vertices.empty()) {
+    if (none_ || no_neighbour_ || cursor_.done || elements_.vertices.empty()) {
       Close(done);
       return OkStatus();
     }
     storage::Expansion expansion;
     const bool want_edges = to_ == plan::Expand::INCIDENT;
-    RETURN_IF_ERROR(host_->view().Expand(Vertices(), direction_, labels_, want_edges, &cursor_,
-                                         output->limit, &expansion));
+    if (neighbour_labels_.empty()) {
+      RETURN_IF_ERROR(host_->view().Expand(Vertices(), direction_, labels_, want_edges, &cursor_,
+                                           output->limit, &expansion));
+    } else {
+      RETURN_IF_ERROR(host_->view().ExpandTo(Vertices(), direction_, labels_, neighbour_labels_,
+                                             &cursor_, output->limit, &expansion));
+    }
     output->origin = std::move(expansion.rows);
     if (first_ > 0) {
       for (uint32_t& row : output->origin) row += static_cast<uint32_t>(first_);
@@ -127,8 +133,8 @@ class ExpandOp : public StreamOperator {
   OperatorHost* const host_;
   const Direction direction_;
   const plan::Expand::To to_;
-  bool none_ = false;
-  const std::vector<LabelId> labels_;
+  bool none_ = false, no_neighbour_ = false;
+  const std::vector<LabelId> labels_, neighbour_labels_;
   bool open_ = false;
   ElementRows elements_;
   size_t first_ = 0;  // of them: where the cursors begin
@@ -148,15 +154,21 @@ class EdgeEndOp : public StreamOperator {
           "Only edges have end vertices: the traversal comes here with other "
           "values.");
     }
-    output->column = Column(Column::Kind::kVertex);
     output->identity = end_ != plan::EdgeEnd::BOTH_VERTICES;
+    if (end_ == plan::EdgeEnd::IN_VERTEX || end_ == plan::EdgeEnd::OUT_VERTEX) {
+      std::vector<VertexRef> ends;
+      ends.reserve(input.rows);
+      const bool in = end_ == plan::EdgeEnd::IN_VERTEX;
+      for (const EdgeRef& edge : elements_.edges) ends.push_back(in ? edge.in : edge.out);
+      output->column = Column::Of(std::move(ends));
+      *done = true;
+      return OkStatus();
+    }
+    output->column = Column(Column::Kind::kVertex);
     for (; row_ < input.rows && output->origin.size() < output->limit; ++row_) {
       const uint32_t row = row_;
       const EdgeRef& edge = elements_.edges[row];
       switch (end_) {
-        case plan::EdgeEnd::IN_VERTEX:
-          output->column.AppendVertex(edge.in);
-          break;
         case plan::EdgeEnd::BOTH_VERTICES:
           output->origin.push_back(row);
           output->origin.push_back(row);
@@ -170,7 +182,7 @@ class EdgeEndOp : public StreamOperator {
           break;
         }
         default:
-          output->column.AppendVertex(edge.out);
+          break;
       }
     }
     *done = row_ == input.rows;

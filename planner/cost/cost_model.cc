@@ -51,7 +51,9 @@ class Passing {
       return before * kExpand;
     }
     stream_ = estimates_.Ends(stream_, direction, op.labels, op.to == plan::Expand::NEIGHBOUR);
-    return before * kExpand + stream_.rows;
+    const double work = before * kExpand + stream_.rows;
+    if (!op.neighbour_labels.empty()) estimates_.Filter(*HasLabel(op.neighbour_labels), &stream_);
+    return work;
   }
   double operator()(const EdgeEnd& op) {
     // Of the other end nothing tells which one it is: labels of both are possible.

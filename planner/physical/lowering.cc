@@ -252,10 +252,7 @@ void Lowering::Lower(const Source& op) {
   flow_.types.current = op.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
   // An edge's properties are at its out vertex, which its id need not tell.
   if (op.element == plan::VERTEX) flow_.here.insert(0);
-  if (op.labels.empty()) return;
-  std::vector<ExpressionPtr> args = {Current()};
-  for (const std::string& label : op.labels) args.push_back(StringConstant(label));
-  Lower(Filter{CallOf("label_in", std::move(args))});
+  if (!op.labels.empty()) Lower(Filter{HasLabel(op.labels)});
 }
 
 void Lowering::Lower(const Inject& op) {
@@ -270,6 +267,7 @@ void Lowering::Lower(const Expand& op) {
   expand->set_direction(op.direction);
   expand->set_to(op.to);
   CopyNames(op.labels, expand->mutable_labels());
+  CopyNames(op.neighbour_labels, expand->mutable_neighbour_labels());
   expand->set_other_than_slot(SlotOf(op.other_than));
   // An outgoing edge lives with its out vertex, where the row stands.
   const bool stays = op.to == plan::Expand::ARRIVALS ||

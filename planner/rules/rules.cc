@@ -43,6 +43,7 @@ const std::vector<Rule>& Rules() {
       {"drop_unread_again", "values that nobody reads any more", DropUnread},
       {"breadth_first", "where the order shows, iterations of a loop come one after the other",
        BreadthFirst},
+      {"expand_to_labels", "neighbours of other labels are left where they are", ExpandToLabels},
       {"merge_bulk", "rows that came to the same vertex go on as one", MergeBulk},
       {"run_in_place", "a child that is a chain runs for many rows at once", RunInPlace},
   };

@@ -58,6 +58,7 @@ bool ReachEnds(Chain* root);
 bool CountWalks(Chain* root);
 bool FindShortestPath(Chain* root);
 bool TopK(Chain* root);
+bool ExpandToLabels(Chain* root);
 bool VisitInTurn(Chain* root);
 bool BreadthFirst(Chain* root);
 bool MergeBulk(Chain* root);

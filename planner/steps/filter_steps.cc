@@ -47,9 +47,7 @@ Status EmitNothing(Builder* builder) {
 
 Status EmitLabels(const std::vector<std::string>& labels, Builder* builder) {
   if (labels.empty()) return EmitNothing(builder);
-  std::vector<ExpressionPtr> args = {Current()};
-  for (const std::string& label : labels) args.push_back(StringConstant(label));
-  builder->Emit(Filter{CallOf("label_in", std::move(args))});
+  builder->Emit(Filter{HasLabel(labels)});
   return OkStatus();
 }
 

@@ -38,6 +38,7 @@ void LoadFacts::Add(LoadFacts&& other) {
   for (const auto& [label, count] : other.vertices) vertices[label] += count;
   for (const auto& [label, count] : other.edges) edges[label] += count;
   for (const auto& [name, kind] : other.kinds) NoteKind(name.first, name.second, kind);
+  edges_with_properties.merge(other.edges_with_properties);
   if (other.has_given_edge_number) {
     has_given_edge_number = true;
     given_edge_number = other.given_edge_number;
@@ -93,7 +94,9 @@ Status FileStream::Close() {
   if (!current_.path.empty()) failed_ = FinishFile();
   RETURN_IF_ERROR(failed_);
   for (const auto& [name, kind] : seen_kinds_) {
-    facts_.NoteKind(static_cast<LabelId>(name >> 32), static_cast<KeyId>(name), kind);
+    const auto label = static_cast<LabelId>(name >> 32);
+    facts_.NoteKind(label, static_cast<KeyId>(name), kind);
+    if (family_ == Family::kEdges) facts_.edges_with_properties.insert(label);
   }
   closed_ = true;
   close_(&facts_);

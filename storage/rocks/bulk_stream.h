@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -30,6 +31,7 @@ struct LoadFacts {
   uint64_t indexed = 0;  // entries that vertex_index must have
   std::map<LabelId, uint64_t> vertices, edges;
   std::map<std::pair<LabelId, KeyId>, ValueKind> kinds;  // kNull: mixed
+  std::set<LabelId> edges_with_properties;
   bool has_given_edge_number = false;  // a given edge id is a number that the load assigned
   int64_t given_edge_number = 0;
 

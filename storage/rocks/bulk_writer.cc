@@ -343,6 +343,11 @@ StatusOr<std::unique_ptr<SnapshotBuilder>> RocksBulkWriter::OpenSnapshot(uint32_
   options.partition = partition;
   options.num_partitions = num_partitions_;
   options.budget_bytes = budget_bytes;
+  {
+    MutexLock lock(&mutex_);
+    options.labels_with_properties.assign(closed_.edges_with_properties.begin(),
+                                          closed_.edges_with_properties.end());
+  }
   // The files of the load come first: where both do not fit there is no snapshot.
   RETURN_IF_ERROR(
       CheckRoom(state().path, Growth::kGrows, budget_bytes, state().options.disk_reserve_bytes));

@@ -42,24 +42,24 @@ class ListReader {
 
 }  // namespace
 
-AdjacencyWriter::AdjacencyWriter(const SectionName& name, const StageContext& context)
+AdjacencyWriter::AdjacencyWriter(const SectionName& name, bool keeps_ids,
+                                 const StageContext& context)
     : name_(name),
+      keeps_ids_(keeps_ids),
       context_(context),
       neighbours_(context.space, {context.refs}),
-      out_positions_(context.space, {context.most_narrow}),
       lists_(context.space),
       edge_ids_(context.space) {}
 
-void AdjacencyWriter::Add(uint64_t row, VertexRef neighbour, uint64_t edge_id,
-                          std::optional<uint64_t> out_position) {
+void AdjacencyWriter::Add(uint64_t row, VertexRef neighbour, uint64_t edge_id) {
   if (row_ != row) {
     EndRow();
     row_ = row;
   }
   ++degree_;
   neighbours_.Add(neighbour.bits);
-  if (out_position) out_positions_.Add(*out_position);
-  if (name_.index != SectionIndex::kOut) return;
+  if (!keeps_ids_) return;
+  if (name_.index == SectionIndex::kIn) edge_id &= kLocalMask;
   edge_ids_.AppendNumber(edge_id);
   if (num_ids_++ == 0 || edge_id != last_id_ + 1) ++id_runs_;
   last_id_ = edge_id;
@@ -82,8 +82,7 @@ void AdjacencyWriter::EndRow() {
 }
 
 uint64_t AdjacencyWriter::ByteEstimate() const {
-  return neighbours_.bytes() + edge_ids_.bytes() + out_positions_.bytes() + 4 * (next_row_ + 2) +
-         sizeof(AdjacencyFacts);
+  return neighbours_.bytes() + edge_ids_.bytes() + 4 * (next_row_ + 2) + sizeof(AdjacencyFacts);
 }
 
 Status AdjacencyWriter::Write(uint64_t rows, SnapshotWriter* writer) {
@@ -100,10 +99,6 @@ Status AdjacencyWriter::Write(uint64_t rows, SnapshotWriter* writer) {
   if (has_several) RETURN_IF_ERROR(WriteOffsets(rows, sparse, writer));
   RETURN_IF_ERROR(neighbours_.Write(name_.Of(SectionKind::kNeighbours), writer));
   if (num_ids_ > 0) RETURN_IF_ERROR(WriteEdgeIds(writer));
-  if (out_positions_.size() > 0) {
-    if (out_positions_.size() != facts_.edges) return Internal("Positions of some edges lack.");
-    RETURN_IF_ERROR(out_positions_.Write(name_.Of(SectionKind::kOutPositions), writer));
-  }
   writer->WriteFacts(name_.Of(SectionKind::kAdjacency), facts_);
   return OkStatus();
 }

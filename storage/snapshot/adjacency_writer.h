@@ -21,13 +21,11 @@ inline constexpr uint64_t kSparseShare = 4;
 
 class AdjacencyWriter {
  public:
-  // `name`: index kOut or kIn, set, parent = edge label. Ids are kept of out-edges.
-  AdjacencyWriter(const SectionName& name, const StageContext& context);
+  // `name`: index kOut or kIn, set, parent = edge label.
+  AdjacencyWriter(const SectionName& name, bool keeps_ids, const StageContext& context);
 
   // The next edge end. REQUIRES: rows ascend; (neighbour, edge id) ascends within a row.
-  // `out_position`: of an in-edge, its position in the out vertex's adjacency; all or none.
-  void Add(uint64_t row, VertexRef neighbour, uint64_t edge_id,
-           std::optional<uint64_t> out_position = std::nullopt);
+  void Add(uint64_t row, VertexRef neighbour, uint64_t edge_id);
   // Of the next edge.
   uint64_t next_position() const { return neighbours_.size(); }
   const SectionName& name() const { return name_; }
@@ -43,9 +41,9 @@ class AdjacencyWriter {
   Status WriteEdgeIds(SnapshotWriter* writer);
 
   const SectionName name_;
+  const bool keeps_ids_;
   const StageContext context_;
   NumberStage<VertexNumbers> neighbours_;
-  NumberStage<PlainNumbers> out_positions_;
   SpillBuffer lists_;  // of each row with any: its distance to the one before, its degree
   SpillBuffer edge_ids_;
   uint64_t num_ids_ = 0;

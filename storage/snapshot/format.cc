@@ -30,7 +30,6 @@ bool IsWidthOf(SectionKind kind, int width) {
     case SectionKind::kRowOfLocal:
     case SectionKind::kListOffsets:
     case SectionKind::kNeighbours:
-    case SectionKind::kOutPositions:
     case SectionKind::kDictionary:
     case SectionKind::kHeapEnds:
     case SectionKind::kItemEnds:
@@ -49,7 +48,6 @@ bool IsWidthOf(SectionKind kind, int width) {
       return width == 1;
     case SectionKind::kEdgeIds:
       return width == 2 || width == 3 || width == 4 || width == 8 || width == sizeof(EdgeIdRun);
-    case SectionKind::kPeers:
     case SectionKind::kValueIds:
       return width == 8;
     case SectionKind::kValues:

@@ -36,24 +36,24 @@ inline constexpr size_t kMostLabelRuns = 16;
 
 // On disk: never renumber. In braces what one entry is; "set" is a label set's number.
 enum class SectionKind : uint8_t {
-  kLabelSet = 1,       // of a set: its labels {4}; rows: of its table of vertices
-  kLabelRuns = 2,      // {LabelRun}, ascending, at most kMostLabelRuns; else the next two
-  kSetOfLocal = 3,     // {1, 2 or 4}, all ones: no vertex
-  kRowOfLocal = 4,     // {4 or 8}
-  kAlive = 5,          // {bit} by local, for runs that go over vertices that are gone
-  kIdTable = 6,        // {IdBucket}
-  kAdjacency = 7,      // {AdjacencyFacts}: head of the following five
-  kPresence = 8,       // {PresenceWord}: lists and offsets are of the rows that have any
-  kListOffsets = 9,    // {4 or 8} absent: one neighbour each
-  kNeighbours = 10,    // {4 or 8} narrow references, in each list by (neighbour, edge id)
-  kEdgeIds = 11,       // by position: {2, 3, 4 or 8}, less `first_edge_id`; width 16: {EdgeIdRun}
-  kOutPositions = 12,  // of in-lists: {4 or 8} position in the out vertex's adjacency
-  kPeers = 13,         // {8} by partition: the file whose positions kOutPositions are; 0: none
-  kColumn = 14,        // {ColumnFacts}: head of what follows
-  kValidity = 15,      // {bit} by row; absent: all have a value
-  kValues = 16,        // {1 to 16, width 0: bit}
-  kCodes = 17,         // {1, 2 or 4} numbers of the dictionary's strings
-  kDictionary = 18,    // {4 or 8} ends of its strings, which ascend
+  kLabelSet = 1,     // of a set: its labels {4}; rows: of its table of vertices
+  kLabelRuns = 2,    // {LabelRun}, ascending, at most kMostLabelRuns; else the next two
+  kSetOfLocal = 3,   // {1, 2 or 4}, all ones: no vertex
+  kRowOfLocal = 4,   // {4 or 8}
+  kAlive = 5,        // {bit} by local, for runs that go over vertices that are gone
+  kIdTable = 6,      // {IdBucket}
+  kAdjacency = 7,    // {AdjacencyFacts}: head of the following four
+  kPresence = 8,     // {PresenceWord}: lists and offsets are of the rows that have any
+  kListOffsets = 9,  // {4 or 8} absent: one neighbour each
+  kNeighbours = 10,  // {4 or 8} narrow references, in each list by (neighbour, edge id)
+  kEdgeIds = 11,     // by position: {2, 3, 4 or 8}, less `first_edge_id`; width 16: {EdgeIdRun};
+                     // of in-edges, which may lack them, without the neighbour's partition
+  // 12 and 13 are free.
+  kColumn = 14,      // {ColumnFacts}: head of what follows
+  kValidity = 15,    // {bit} by row; absent: all have a value
+  kValues = 16,      // {1 to 16, width 0: bit}
+  kCodes = 17,       // {1, 2 or 4} numbers of the dictionary's strings
+  kDictionary = 18,  // {4 or 8} ends of its strings, which ascend
   kDictionaryHeap = 19,
   kHeapEnds = 20,  // {4 or 8} where the value of each row ends in the heap
   kHeap = 21,

@@ -115,13 +115,8 @@ Status PartitionSnapshot::ReadHeads() {
   for (const auto& [name, section] : sections_) {
     const auto part = [this, &name = name](SectionKind kind) { return Find(name.Of(kind)); };
     if (name.kind == SectionKind::kAdjacency) {
-      const AdjacencySections parts{part(SectionKind::kPresence),
-
-                                    part(SectionKind::kListOffsets),
-                                    part(SectionKind::kNeighbours),
-                                    part(SectionKind::kEdgeIds),
-                                    part(SectionKind::kOutPositions),
-                                    Find({SectionKind::kPeers, SectionIndex::kPartition, 0, 0, 0})};
+      const AdjacencySections parts{part(SectionKind::kPresence), part(SectionKind::kListOffsets),
+                                    part(SectionKind::kNeighbours), part(SectionKind::kEdgeIds)};
       ASSIGN_OR_RETURN(auto made, SnapshotAdjacency::Make(name, *section, parts, refs_));
       const bool fits =
           name.set < label_sets_.size() && made->facts().rows == label_sets_[name.set].rows;
@@ -294,32 +289,6 @@ Status PartitionSnapshot::FindIds(std::span<const std::string_view> ids, uint64_
                         : ProbeIdTable<uint64_t>(*id_table_, header().num_vertices, slot, check));
   }
   return Damage();
-}
-
-Status FindOutPlaces(const SnapshotAdjacency& in, std::span<const VertexRef> vertices,
-                     std::span<const InEdge> edges,
-                     std::span<const PartitionSnapshot* const> snapshots, OutPlace* out) {
-  for (size_t i = 0; i < edges.size(); ++i) {
-    out[i] = {};
-    const VertexRef from = in.NeighbourAt(edges[i].position);
-    if (from.partition() >= snapshots.size()) continue;
-    const PartitionSnapshot& snapshot = *snapshots[from.partition()];
-    const uint64_t local = from.local();
-    VertexPlace place;
-    RETURN_IF_ERROR(snapshot.Locate({&local, 1}, &place));
-    if (place.set == kNoSet) continue;
-    out[i].adjacency = snapshot.FindAdjacency(place.set, Direction::kOut, in.name().parent);
-    if (out[i].adjacency == nullptr) continue;
-    if (in.HasOutPositions(from.partition(), snapshot.header().number)) {
-      RETURN_IF_ERROR(in.OutPositions({&edges[i].position, 1}, &out[i].position));
-      if (out[i].position >= out[i].adjacency->num_positions()) out[i].adjacency = nullptr;
-      continue;
-    }
-    const EdgeProbe probe{place.row, vertices[i], in.NthOf(edges[i].list, edges[i].position)};
-    RETURN_IF_ERROR(out[i].adjacency->Find({&probe, 1}, &out[i].position));
-    if (out[i].position == kNoPosition) out[i].adjacency = nullptr;
-  }
-  return OkStatus();
 }
 
 }  // namespace koios::storage

@@ -172,20 +172,4 @@ class PartitionSnapshot {
   Columns columns_;
 };
 
-// Where in-edges are in the adjacency of their out vertices, from which their ids and properties
-// are read: by a search in the out vertex's list, or as stored.
-struct InEdge {
-  ListSlice list;         // of the in vertex, in `in`
-  uint64_t position = 0;  // of the edge, in the same
-};
-struct OutPlace {
-  const SnapshotAdjacency* adjacency =
-      nullptr;  // of the out vertex; null: its snapshot lacks the edge
-  uint64_t position = kNoPosition;
-};
-// `vertices[i]`: the in vertex of edges[i]. `snapshots`: of all partitions, by number.
-Status FindOutPlaces(const SnapshotAdjacency& in, std::span<const VertexRef> vertices,
-                     std::span<const InEdge> edges,
-                     std::span<const PartitionSnapshot* const> snapshots, OutPlace* out);
-
 }  // namespace koios::storage

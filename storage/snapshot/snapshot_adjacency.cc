@@ -6,6 +6,12 @@
 #include <optional>
 
 namespace koios::storage {
+namespace {
+
+// Of ids, to be gathered by id: 100 KB of memory.
+constexpr uint64_t kMostSoughtRuns = 4096;
+
+}  // namespace
 
 StatusOr<std::unique_ptr<SnapshotAdjacency>> SnapshotAdjacency::Make(
     const SectionName& name, const MappedSection& facts, const AdjacencySections& sections,
@@ -30,8 +36,7 @@ Status SnapshotAdjacency::CheckSections() const {
                      has(s.presence, WordsOfBits(facts_.rows)) && has(s.offsets, lists + 1) &&
                      (s.offsets != nullptr || lists == facts_.edges) &&
                      (s.edge_ids == nullptr || s.edge_ids->width() == sizeof(EdgeIdRun) ||
-                      s.edge_ids->rows() == facts_.edges) &&
-                     has(s.out_positions, facts_.edges);
+                      s.edge_ids->rows() == facts_.edges);
   return whole ? OkStatus() : file().NoteDamage();
 }
 
@@ -262,15 +267,20 @@ Status SnapshotAdjacency::EdgeIds(std::span<const uint64_t> positions, uint64_t*
         if (run == nullptr) return file().NoteDamage();
         behind = run == &runs.back() ? kNoPosition : run[1].first_position;
       }
-      out[i] = run->first_id + (positions[i] - run->first_position);
+      out[i] = IdBase(positions[i]) + run->first_id + (positions[i] - run->first_position);
     }
     return file().Damage();
   }
   for (size_t i = 0; i < positions.size(); ++i) {
     RETURN_IF_ERROR(ids->Touch(positions[i], 1));
-    out[i] = facts_.first_edge_id + NumberAt(*ids, positions[i]);
+    out[i] = IdBase(positions[i]) + facts_.first_edge_id + NumberAt(*ids, positions[i]);
   }
   return file().Damage();
+}
+
+void SnapshotAdjacency::AddIdBases(uint64_t position, std::span<uint64_t> ids) const {
+  if (name_.index == SectionIndex::kOut) return;
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] += IdBase(position + i);
 }
 
 Status SnapshotAdjacency::EdgeIdsFrom(uint64_t position, size_t count, uint64_t* out) const {
@@ -279,6 +289,7 @@ Status SnapshotAdjacency::EdgeIdsFrom(uint64_t position, size_t count, uint64_t*
   if (ids->width() != sizeof(EdgeIdRun)) {
     RETURN_IF_ERROR(ids->Touch(position, count));
     for (size_t i = 0; i < count; ++i) out[i] = facts_.first_edge_id + NumberAt(*ids, position + i);
+    AddIdBases(position, {out, count});
     return file().Damage();
   }
   RETURN_IF_ERROR(ids->TouchAll());
@@ -290,43 +301,49 @@ Status SnapshotAdjacency::EdgeIdsFrom(uint64_t position, size_t count, uint64_t*
     while (run != last && run[1].first_position <= position) ++run;
     out[i] = run->first_id + (position - run->first_position);
   }
+  AddIdBases(position - count, {out, count});
   return file().Damage();
 }
 
-Status SnapshotAdjacency::Find(std::span<const EdgeProbe> probes, uint64_t* out) const {
-  for (size_t i = 0; i < probes.size(); ++i) {
-    const EdgeProbe& probe = probes[i];
-    out[i] = kNoPosition;
-    if (probe.row >= facts_.rows) continue;
-    ListSlice list;
-    RETURN_IF_ERROR(Lists({&probe.row, 1}, &list));
-    const uint64_t first = FirstNotBefore(list, probe.neighbour);
-    if (probe.nth < list.begin + list.count - first &&
-        NeighbourAt(first + probe.nth) == probe.neighbour) {
-      out[i] = first + probe.nth;
-    }
+// The runs stand there by position, which is not the order of ids once edges came after others.
+void SnapshotAdjacency::SortIdRuns() const {
+  const MappedSection& ids = *sections_.edge_ids;
+  if (!ids.TouchAll().ok()) return;  // the file knows
+  const std::span<const EdgeIdRun> runs(ids.As<EdgeIdRun>(), ids.rows());
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const uint64_t end = i + 1 < runs.size() ? runs[i + 1].first_position : facts_.edges;
+    runs_by_id_.push_back({runs[i], end - runs[i].first_position});
   }
-  return file().Damage();
+  std::sort(runs_by_id_.begin(), runs_by_id_.end(),
+            [](const SoughtRun& a, const SoughtRun& b) { return a.run.first_id < b.run.first_id; });
+}
+
+StatusOr<bool> SnapshotAdjacency::FindByIds(std::span<const uint64_t> ids, uint64_t* out) const {
+  const MappedSection* const stored = sections_.edge_ids;
+  if (stored == nullptr) return file().NoteDamage();
+  if (stored->width() != sizeof(EdgeIdRun) || stored->rows() > kMostSoughtRuns) return false;
+  std::call_once(runs_sorted_, [this] { SortIdRuns(); });
+  RETURN_IF_ERROR(file().Damage());
+  const SoughtRun* at = nullptr;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    out[i] = kNoPosition;
+    if (at == nullptr || ids[i] - at->run.first_id >= at->length) {
+      const auto after = std::upper_bound(
+          runs_by_id_.begin(), runs_by_id_.end(), ids[i],
+          [](uint64_t wanted, const SoughtRun& one) { return wanted < one.run.first_id; });
+      if (after == runs_by_id_.begin()) continue;
+      at = &*(after - 1);
+    }
+    const uint64_t behind_first = ids[i] - at->run.first_id;
+    if (behind_first < at->length) out[i] = at->run.first_position + behind_first;
+  }
+  return true;
 }
 
 uint64_t SnapshotAdjacency::NthOf(const ListSlice& list, uint64_t position) const {
   const VertexRef neighbour = NeighbourAt(position);
   if (position == list.begin || NeighbourAt(position - 1) != neighbour) return 0;
   return position - FirstNotBefore({list.begin, position - list.begin}, neighbour);
-}
-
-bool SnapshotAdjacency::HasOutPositions(uint32_t partition, uint64_t number) const {
-  const MappedSection* const peers = sections_.peers;
-  return sections_.out_positions != nullptr && peers != nullptr && partition < peers->rows() &&
-         peers->TouchAll().ok() && number != 0 && NumberAt(*peers, partition) == number;
-}
-
-Status SnapshotAdjacency::OutPositions(std::span<const uint64_t> positions, uint64_t* out) const {
-  for (size_t i = 0; i < positions.size(); ++i) {
-    RETURN_IF_ERROR(sections_.out_positions->Touch(positions[i], 1));
-    out[i] = NumberAt(*sections_.out_positions, positions[i]);
-  }
-  return file().Damage();
 }
 
 }  // namespace koios::storage

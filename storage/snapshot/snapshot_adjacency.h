@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/status.h"
 #include "storage/snapshot/mapped_file.h"
@@ -22,21 +24,12 @@ struct ListSlice {
   bool operator==(const ListSlice&) const = default;
 };
 
-// An edge as its vertex sees it: the `nth` (from 0) of those that lead to the neighbour.
-struct EdgeProbe {
-  uint64_t row = 0;
-  VertexRef neighbour;
-  uint64_t nth = 0;
-};
-
 // The sections of one; those that it lacks are null.
 struct AdjacencySections {
   const MappedSection* presence = nullptr;
   const MappedSection* offsets = nullptr;
   const MappedSection* neighbours = nullptr;
   const MappedSection* edge_ids = nullptr;
-  const MappedSection* out_positions = nullptr;
-  const MappedSection* peers = nullptr;
 };
 
 // How long lists are, told one by one without a call. Who asks calls the file's Damage()
@@ -135,18 +128,17 @@ class SnapshotAdjacency {
   void FirstsNotBefore(std::span<const ListSlice> lists, std::span<const VertexRef> vertices,
                        uint64_t* out) const;
 
-  // Ids of edges; only out-edges have them here. REQUIRES: positions < num_positions().
+  // Out-edges have their ids here, and in-edges of labels that have properties.
+  bool has_edge_ids() const { return sections_.edge_ids != nullptr; }
+  // REQUIRES: has_edge_ids(), positions < num_positions().
   Status EdgeIds(std::span<const uint64_t> positions, uint64_t* out) const;
   // Those of `count` edges from a position on.
   Status EdgeIdsFrom(uint64_t position, size_t count, uint64_t* out) const;
-  // Positions of edges; kNoPosition where there is none. Rows beyond the last one have none.
-  Status Find(std::span<const EdgeProbe> probes, uint64_t* out) const;
-  // As `nth` in a probe, of an edge in a list.
+  // out[i]: the position of the out-edge ids[i], or kNoPosition. False: ids do not tell where their
+  // edges are, as they are not numbered as the lists are.
+  StatusOr<bool> FindByIds(std::span<const uint64_t> ids, uint64_t* out) const;
+  // How many edges of the list that lead to the neighbour are before the one at the position.
   uint64_t NthOf(const ListSlice& list, uint64_t position) const;
-
-  // Of in-edges, when they are stored and those of file `number` of the out vertex's partition.
-  bool HasOutPositions(uint32_t partition, uint64_t number) const;
-  Status OutPositions(std::span<const uint64_t> positions, uint64_t* out) const;
 
  private:
   SnapshotAdjacency(const SectionName& name, const AdjacencyFacts& facts,
@@ -159,12 +151,26 @@ class SnapshotAdjacency {
   bool FillLists(std::span<const uint64_t> rows, ListSlice* out) const;
   Status ListOf(uint64_t row, ListSlice* out) const;
   Status ListOfPresent(uint64_t list, ListSlice* out) const;
+  // What is added to the stored id of an edge.
+  uint64_t IdBase(uint64_t position) const {
+    if (name_.index == SectionIndex::kOut) return 0;
+    return VertexRef::Make(NeighbourAt(position).partition(), 0).bits;
+  }
+  void AddIdBases(uint64_t position, std::span<uint64_t> ids) const;
+  void SortIdRuns() const;
   const MappedFile& file() const { return sections_.neighbours->file(); }
 
   const SectionName name_;
   const AdjacencyFacts facts_;
   const AdjacencySections sections_;
   const NarrowRefs refs_;
+  // The runs of ids by their first ones, gathered when they are first asked for.
+  struct SoughtRun {
+    EdgeIdRun run;
+    uint64_t length = 0;
+  };
+  mutable std::once_flag runs_sorted_;
+  mutable std::vector<SoughtRun> runs_by_id_;
 };
 
 // Entry `i` of an array that is 1, 2, 3, 4 or 8 bytes wide.

@@ -1,104 +1,69 @@
-// Where in-edges are in the adjacency of their out vertices: searched, and stored.
+// Where edges are in their lists, by id and by neighbour.
 #include "storage/snapshot/snapshot_adjacency.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "storage/snapshot/adjacency_writer.h"
 #include "storage/snapshot/testing/model_comparison.h"
 #include "storage/temp_folder.h"
 
 namespace koios::storage {
 namespace {
 
-class OutPositionsTest : public ::testing::Test {
- protected:
-  // Each in-adjacency once more, with the positions that a search finds, in files that take over
-  // the rest. `peer`: which files' positions they say they are.
-  Snapshots WithPositions(const Snapshots& before, uint64_t number, uint64_t peer) {
-    std::vector<const PartitionSnapshot*> all;
-    for (const auto& snapshot : before) all.push_back(snapshot.get());
-    Snapshots out;
-    for (uint32_t p = 0; p < model_.num_partitions; ++p) {
-      SnapshotHeader header = before[p]->header();
-      header.number = number;
-      header.num_older = 1;
-      header.older[0] = names_[p];
-      auto writer = SnapshotWriter::Create(SnapshotDisk::Real(), folder_.path(), header, 0).value();
-      for (const auto& [name, section] : before[p]->sections()) {
-        if (name.index != SectionIndex::kIn) writer->Keep(section->entry(), 1);
-      }
-      for (const auto& [name, lists] : before[p]->adjacencies()) {
-        if (name.index == SectionIndex::kIn) Rewrite(*lists, p, all, writer.get());
-      }
-      const std::vector<uint64_t> peers(model_.num_partitions, peer);
-      EXPECT_TRUE(writer
-                      ->Write({SectionKind::kPeers, SectionIndex::kPartition, 0, 0, 0}, 8,
-                              {reinterpret_cast<const char*>(peers.data()), peers.size() * 8},
-                              peers.size())
-                      .ok());
-      const auto name = writer->Finish(header);
-      EXPECT_TRUE(name.ok()) << name.status();
-      auto opened = PartitionSnapshot::Open(folder_.path(), p, *name);
-      EXPECT_TRUE(opened.ok()) << opened.status();
-      out.push_back(*std::move(opened));
-    }
-    return out;
-  }
+// Edges of one label from one vertex to others, with these numbers in the order of the list.
+struct OutEdges {
+  TempFolder folder;
+  std::shared_ptr<const PartitionSnapshot> snapshot;
+  const SnapshotAdjacency* out = nullptr;
+  const SnapshotAdjacency* in = nullptr;
 
-  void Rewrite(const SnapshotAdjacency& lists, uint32_t partition,
-               const std::vector<const PartitionSnapshot*>& all, SnapshotWriter* writer) {
-    SpillSpace space(folder_.path(), 1 << 20);
-    const StageContext context{&space, NarrowRefs(model_.num_partitions)};
-    AdjacencyWriter again(lists.name(), context);
-    for (const auto& [ref, vertex] : model_.vertices) {
-      if (ref.partition() != partition) continue;
-      const uint64_t local = ref.local();
-      VertexPlace place;
-      ASSERT_TRUE(all[partition]->Locate({&local, 1}, &place).ok());
-      if (place.set != lists.name().set) continue;
-      ListSlice list;
-      ASSERT_TRUE(lists.Lists({&place.row, 1}, &list).ok());
-      for (uint64_t i = 0; i < list.count; ++i) {
-        const InEdge edge{list, list.begin + i};
-        OutPlace found;
-        ASSERT_TRUE(FindOutPlaces(lists, {&ref, 1}, {&edge, 1}, all, &found).ok());
-        again.Add(place.row, lists.NeighbourAt(edge.position), 0, found.position);
-      }
+  explicit OutEdges(const std::vector<uint64_t>& numbers) {
+    SnapshotModel model;
+    const auto ref = [](uint64_t local) { return VertexRef::Make(0, local); };
+    for (uint64_t local = 1; local <= numbers.size() + 1; ++local) {
+      model.vertices[ref(local)] = {{1}, Value::Long(static_cast<int64_t>(local)), {}};
     }
-    ASSERT_TRUE(again.Write(lists.facts().rows, writer).ok());
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      model.AddEdge(numbers[i], {ref(1), ref(i + 2), 12, Value::Null(), {}});
+    }
+    SnapshotBuildOptions options;
+    options.folder = folder.path();
+    options.labels_with_properties = {12};
+    snapshot = PartitionSnapshot::Open(folder.path(), 0, BuildModel(model, options)->file).value();
+    out = snapshot->FindAdjacency(0, Direction::kOut, 12);
+    in = snapshot->FindAdjacency(0, Direction::kIn, 12);
   }
-
-  TempFolder folder_;
-  SnapshotModel model_;
-  std::vector<SnapshotFileName> names_;
 };
 
-TEST_F(OutPositionsTest, StoredAndSearchedAreTheSame) {
-  ModelShape shape;
-  shape.label_by_label = true;
-  shape.gone = 0;
-  model_ = MakeModel(6, shape);
-  SnapshotBuildOptions options;
-  options.folder = folder_.path();
-  options.num_partitions = model_.num_partitions;
-  Snapshots built;
-  for (options.partition = 0; options.partition < model_.num_partitions; ++options.partition) {
-    names_.push_back(BuildModel(model_, options)->file);
-    built.push_back(
-        PartitionSnapshot::Open(folder_.path(), options.partition, names_.back()).value());
-  }
-  // Positions of these files are used, those of others are not.
-  for (const uint64_t number : {2, 3}) {
-    const Snapshots snapshots = WithPositions(built, number, 2);
-    const SnapshotAdjacency* const in = snapshots[0]->FindAdjacency(0, Direction::kIn, 12);
-    ASSERT_NE(in, nullptr);
-    EXPECT_EQ(in->HasOutPositions(1, snapshots[1]->header().number), number == 2);
-    ModelComparison comparison(model_, snapshots);
-    ASSERT_TRUE(comparison.Run().ok());
-    EXPECT_EQ(comparison.difference(), "");
-  }
+// Two loads, the neighbours of the second before and between those of the first: ids tell where
+// edges are, though they do not ascend.
+TEST(EdgeIdsTest, TellWhereEdgesAreInRunsOfAnyOrder) {
+  std::vector<uint64_t> numbers;
+  for (uint64_t i = 0; i < 100; ++i) numbers.push_back(5'000 + i);
+  for (uint64_t i = 0; i < 300; ++i) numbers.push_back(1'000 + i);
+  for (uint64_t i = 0; i < 200; ++i) numbers.push_back(9'000 + i);
+  for (uint64_t i = 300; i < 400; ++i) numbers.push_back(1'000 + i);
+  const OutEdges edges(numbers);
+  std::vector<uint64_t> found(numbers.size()), in_ids(numbers.size());
+  ASSERT_EQ(edges.out->FindByIds(numbers, found.data()).value(), true);
+  for (uint64_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(found[i], i);
+  ASSERT_TRUE(edges.in->EdgeIdsFrom(0, numbers.size(), in_ids.data()).ok());
+  EXPECT_EQ(in_ids, numbers);
+  // Before, between and behind them.
+  const std::vector<uint64_t> nobodys = {0, 999, 1'400, 4'999, 5'100, 8'999, 9'200, ~uint64_t{0}};
+  ASSERT_EQ(edges.out->FindByIds(nobodys, found.data()).value(), true);
+  for (size_t i = 0; i < nobodys.size(); ++i) EXPECT_EQ(found[i], kNoPosition) << nobodys[i];
+}
+
+TEST(EdgeIdsTest, DoNotTellWhereTheyAreNoRuns) {
+  std::vector<uint64_t> numbers;
+  for (uint64_t i = 0; i < 200; ++i) numbers.push_back(1'000 - 3 * i);
+  const OutEdges edges(numbers);
+  std::vector<uint64_t> found(numbers.size());
+  EXPECT_EQ(edges.out->FindByIds(numbers, found.data()).value(), false);
+  ASSERT_TRUE(edges.in->EdgeIdsFrom(0, numbers.size(), found.data()).ok());
+  EXPECT_EQ(found, numbers);
 }
 
 // Lists of all lengths, more than are searched at once; neighbours that are there, that are not,

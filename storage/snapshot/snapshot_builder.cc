@@ -51,10 +51,12 @@ uint32_t SnapshotBuilder::SetOf(std::span<const LabelId> labels) {
 AdjacencyWriter* SnapshotBuilder::AdjacencyOf(Direction direction, LabelId label) {
   auto& found = adjacency_[{set_, direction, label}];
   if (found == nullptr) {
-    const SectionIndex index =
-        direction == Direction::kOut ? SectionIndex::kOut : SectionIndex::kIn;
+    const bool is_out = direction == Direction::kOut;
+    const SectionIndex index = is_out ? SectionIndex::kOut : SectionIndex::kIn;
+    const bool keeps_ids =
+        is_out || std::ranges::binary_search(options_.labels_with_properties, label);
     found = std::make_unique<AdjacencyWriter>(
-        SectionName{SectionKind::kAdjacency, index, set_, label, 0}, context_);
+        SectionName{SectionKind::kAdjacency, index, set_, label, 0}, keeps_ids, context_);
   }
   return found.get();
 }

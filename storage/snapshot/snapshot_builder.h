@@ -39,6 +39,8 @@ struct SnapshotBuildOptions {
   uint32_t partition = 0;
   uint32_t num_partitions = 1;
   size_t budget_bytes = size_t{256} << 20;
+  // In-edges of these labels (ascending) keep their ids, by which their properties are found.
+  std::vector<LabelId> labels_with_properties;
   // Larger numbers, and locals of neighbours, need 8 bytes; smaller limits are for tests.
   uint64_t most_narrow = 0xFFFFFFFF;
   uint64_t most_narrow_local = ~uint64_t{0};

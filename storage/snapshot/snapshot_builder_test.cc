@@ -24,6 +24,7 @@ struct Case {
   size_t budget_bytes = size_t{1} << 20;
   uint64_t most_narrow = 0xFFFFFFFF;
   uint64_t most_narrow_local = ~uint64_t{0};
+  std::vector<LabelId> labels_with_properties = {12};
 };
 
 void RunCase(const Case& one) {
@@ -35,12 +36,15 @@ void RunCase(const Case& one) {
   options.budget_bytes = one.budget_bytes;
   options.most_narrow = one.most_narrow;
   options.most_narrow_local = one.most_narrow_local;
+  options.labels_with_properties = one.labels_with_properties;
   const Snapshots snapshots = BuildAll(model, options);
   ASSERT_EQ(snapshots.size(), model.num_partitions);
   ModelComparison comparison(model, snapshots);
   const Status status = comparison.Run();
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(comparison.difference(), "");
+  const bool has_in_ids = comparison.ListsWithIds(SectionIndex::kIn) > 0;
+  EXPECT_EQ(has_in_ids, !one.labels_with_properties.empty() && one.shape.vertices > 0);
 }
 
 TEST(SnapshotBuilderTest, RandomGraphs) {
@@ -49,6 +53,8 @@ TEST(SnapshotBuilderTest, RandomGraphs) {
     one.shape.num_partitions = seed % 3 == 0 ? 1 : 4;
     one.shape.label_by_label = seed % 2 == 0;
     one.shape.gone = seed % 4 < 2 ? 0 : 0.05;
+    if (seed % 6 == 1) one.labels_with_properties = {};
+    if (seed % 6 == 2) one.labels_with_properties = {11, 12, 13, 14};
     RunCase(one);
   }
 }

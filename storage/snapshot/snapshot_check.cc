@@ -96,7 +96,27 @@ class SnapshotChecker {
       }
       RETURN_IF_ERROR(Watch(rows.size()));
     }
-    return next == lists.facts().edges ? OkStatus() : Problem("has edges of nobody");
+    if (next != lists.facts().edges) return Problem("has edges of nobody");
+    return lists.has_edge_ids() ? CheckEdgeIds(lists) : OkStatus();
+  }
+
+  // They can be read; those of out-edges, which tell where they are, are found.
+  Status CheckEdgeIds(const SnapshotAdjacency& lists) {
+    std::vector<uint64_t> ids(1024), found(ids.size());
+    for (uint64_t first = 0; first < lists.num_positions(); first += ids.size()) {
+      ids.resize(std::min<uint64_t>(ids.size(), lists.num_positions() - first));
+      if (!lists.EdgeIdsFrom(first, ids.size(), ids.data()).ok()) {
+        return Problem("has ids of edges that can't be read");
+      }
+      RETURN_IF_ERROR(Watch(ids.size()));
+      if (lists.name().index != SectionIndex::kOut) continue;
+      const auto told = lists.FindByIds(ids, found.data());
+      if (!told.ok()) return Problem("has ids of edges that can't be read");
+      for (size_t i = 0; *told && i < ids.size(); ++i) {
+        if (found[i] != first + i) return Problem("has edges that are not found by their ids");
+      }
+    }
+    return OkStatus();
   }
 
   // Reads each value.

@@ -25,7 +25,30 @@ StatusOr<uint64_t> PositionOf(const SnapshotAdjacency& table, const ListSlice& l
   return kNoPosition;
 }
 
+// The table of out-edges by the label in the partition; null: there is none. `*several`: of them.
+const SnapshotAdjacency* OnlyTableOf(const SnapshotSet& snapshots, uint32_t partition,
+                                     LabelId label, bool* several) {
+  const SnapshotAdjacency* only = nullptr;
+  const auto sets = static_cast<uint32_t>(snapshots.Of(partition).label_sets().size());
+  for (uint32_t set = 0; set < sets; ++set) {
+    for (const LabelledAdjacency& one : snapshots.Adjacencies(partition, set, Direction::kOut)) {
+      if (one.label != label) continue;
+      *several = *several || only != nullptr;
+      only = one.adjacency;
+    }
+  }
+  return only;
+}
+
 }  // namespace
+
+// Where ids tell those that they do not find are not there.
+Status EdgePlaces::TryIds(std::span<const EdgeRef> edges) {
+  ids_.clear();
+  for (const uint32_t input : asked_.inputs) ids_.push_back(edges[input].id);
+  ASSIGN_OR_RETURN(asked_.is_found, asked_.table->FindByIds(ids_, asked_.found.data()));
+  return OkStatus();
+}
 
 Status EdgePlaces::TryHints(std::span<const EdgeRef> edges) {
   others_.clear();
@@ -123,8 +146,58 @@ Status EdgePlaces::Run(const SnapshotSet& snapshots, std::span<const EdgeRef> ed
   return OkStatus();
 }
 
+StatusOr<bool> EdgePlaces::FindInOnlyTables(const SnapshotSet& snapshots,
+                                            std::span<const EdgeRef> edges) {
+  groups_.clear();
+  inputs_.clear();
+  positions_.clear();
+  num_searched_ = 0;
+  const uint32_t num_partitions = snapshots.num_partitions();
+  starts_.assign(num_partitions + 1, 0);
+  for (const EdgeRef& edge : edges) {
+    const uint32_t partition = edge.out.partition();
+    if (edge.label != edges[0].label || partition >= num_partitions) return false;
+    ++starts_[partition + 1];
+  }
+  for (uint32_t p = 0; p < num_partitions; ++p) starts_[p + 1] += starts_[p];
+  ordered_.resize(edges.size());
+  ids_.resize(edges.size());
+  for (uint32_t i = 0; i < edges.size(); ++i) {
+    const uint32_t at = starts_[edges[i].out.partition()]++;
+    ordered_[at] = i;
+    ids_[at] = edges[i].id;
+  }
+  asked_.found.resize(edges.size());
+  uint32_t begin = 0;
+  for (uint32_t p = 0; p < num_partitions; begin = starts_[p++]) {
+    const uint32_t end = starts_[p];  // by now where the next one begins
+    if (begin == end) continue;
+    bool several = false;
+    const SnapshotAdjacency* const table = OnlyTableOf(snapshots, p, edges[0].label, &several);
+    if (several) return false;
+    if (table == nullptr) continue;
+    const std::span<const uint64_t> ids = std::span(ids_).subspan(begin, end - begin);
+    ASSIGN_OR_RETURN(const bool told, table->FindByIds(ids, asked_.found.data() + begin));
+    if (!told) return false;
+    Group group{p, table->name().set, edges[0].label, table, static_cast<uint32_t>(inputs_.size()),
+                0};
+    for (uint32_t at = begin; at < end; ++at) {
+      if (asked_.found[at] == kNoPosition) continue;
+      inputs_.push_back(ordered_[at]);
+      positions_.push_back(asked_.found[at]);
+    }
+    group.end = static_cast<uint32_t>(inputs_.size());
+    if (group.size() > 0) groups_.push_back(group);
+  }
+  return true;
+}
+
 Status EdgePlaces::FindById(const SnapshotSet& snapshots, std::span<const EdgeRef> edges) {
+  ASSIGN_OR_RETURN(const bool told, FindInOnlyTables(snapshots, edges));
+  if (told) return OkStatus();
   return Run(snapshots, edges, [&]() -> Status {
+    RETURN_IF_ERROR(TryIds(edges));
+    if (asked_.is_found) return OkStatus();
     RETURN_IF_ERROR(TryHints(edges));
     return SearchOthers(edges, [&](const ListSlice& list, uint64_t first, uint32_t input) {
       return PositionOf(*asked_.table, list, first, edges[input]);

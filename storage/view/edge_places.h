@@ -1,6 +1,7 @@
 // EdgePlaces: where the edges of a column are among the out-edges of their label in the snapshots,
-// by table, so that each is read for all of its edges at once. An edge whose hint is right is where
-// it says; others are searched for in the list of their out vertex. Belongs to one call.
+// by table, so that each is read for all of its edges at once. Where edges are numbered as they
+// stand their ids tell it. Else an edge whose hint is right is where it says; others are searched
+// for in the list of their out vertex. Belongs to one call.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ class EdgePlaces {
   std::span<const uint64_t> Positions(const Group& group) const {
     return std::span(positions_).subspan(group.begin, group.size());
   }
-  // Edges that were searched for, as no hint was right.
+  // Edges that were searched for, as neither ids nor hints told.
   uint64_t num_searched() const { return num_searched_; }
 
   static uint32_t HintOf(uint64_t position) {
@@ -53,10 +54,15 @@ class EdgePlaces {
     std::vector<uint32_t> inputs;
     std::vector<uint64_t> rows;
     std::vector<uint64_t> found;  // kNoPosition: not yet
+    bool is_found = false;        // all that there are
   };
 
   template <typename Find>
   Status Run(const SnapshotSet& snapshots, std::span<const EdgeRef> edges, const Find& find);
+  // Edges of one label that has one table in each of their partitions: when ids tell where edges
+  // are nobody needs to know where their vertices are. False: it is not so.
+  StatusOr<bool> FindInOnlyTables(const SnapshotSet& snapshots, std::span<const EdgeRef> edges);
+  Status TryIds(std::span<const EdgeRef> edges);
   Status TryHints(std::span<const EdgeRef> edges);
   // Calls search(list, first, input) -> StatusOr<position> for those not yet found; from `first` on
   // the list has neighbours that are not before the edge's in vertex.
@@ -69,6 +75,7 @@ class EdgePlaces {
   Asked asked_;
   std::vector<uint32_t> others_;
   std::vector<uint64_t> hinted_, ids_, rows_, firsts_;
+  std::vector<uint32_t> starts_, ordered_;
   std::vector<VertexRef> ins_;
   std::vector<ListSlice> lists_;
   std::vector<Group> groups_;

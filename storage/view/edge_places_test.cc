@@ -59,7 +59,9 @@ TEST_F(EdgePlacesTest, WhatAnExpansionGaveIsNotSearchedFor) {
     ASSERT_EQ(edges.size(), batch_.edges.size() * (direction == Direction::kBoth ? 2 : 1));
     EdgePlaces hinted, searched;
     ASSERT_TRUE(hinted.FindById(view.snapshots(), edges).ok());
-    EXPECT_EQ(hinted.num_searched(), 0);
+    if (direction == Direction::kOut) {
+      EXPECT_EQ(hinted.num_searched(), 0);
+    }
     for (EdgeRef& edge : edges) edge.place_hint = 0;
     ASSERT_TRUE(searched.FindById(view.snapshots(), edges).ok());
     EXPECT_EQ(searched.num_searched(), edges.size());
@@ -90,6 +92,57 @@ TEST_F(EdgePlacesTest, WrongHintsAreSearchedFor) {
   EdgePlaces places;
   ASSERT_TRUE(places.FindById(view.snapshots(), {&gone, 1}).ok());
   EXPECT_TRUE(places.groups().empty());
+}
+
+// Numbered as they stand, but for some that came later: in-edges bring their ids, which tell where
+// they are.
+TEST_F(EdgePlacesTest, WhereEdgesStandAsTheyAreNumberedIdsTellIt) {
+  constexpr uint32_t kVertices = 60;
+  store_ = GraphStore::Open(folder_.path() + "/dense", TestOptions(1)).value();
+  batch_ = {};
+  for (uint32_t i = 0; i < kVertices; ++i) batch_.vertices.push_back({std::nullopt, "v", {}});
+  for (uint32_t i = 0; i < kVertices; ++i) {
+    for (uint32_t k = 0; k < kVertices; ++k) {
+      const auto weight = static_cast<int64_t>(i * kVertices + k);
+      batch_.edges.push_back(
+          {std::nullopt, "to", Added(i), Added(k), {{"weight", Value::Long(weight)}}});
+    }
+  }
+  added_ = store_->Commit(batch_).value();
+  for (const bool changed : {false, true}) {
+    if (changed) {
+      WriteBatch change;
+      change.read_version = store_->View()->version();
+      for (size_t i = 5; i < added_.edges.size(); i += 500) {
+        change.dropped_edges.push_back(added_.edges[i]);
+        change.edges.push_back({std::nullopt,
+                                "to",
+                                Existing(added_.vertices[i % 7]),
+                                Existing(added_.vertices[3]),
+                                {{"weight", Value::Long(-1)}}});
+      }
+      ASSERT_TRUE(store_->Commit(change).ok());
+    }
+    ASSERT_TRUE(BuildSnapshots(store_.get(), {}).ok());
+    const SnapshotView& view = Newest();
+    ExpandCursor cursor;
+    Expansion found;
+    ASSERT_TRUE(
+        view.Expand(added_.vertices, Direction::kIn, {}, true, &cursor, 10'000, &found).ok());
+    ASSERT_EQ(found.edges.size(), kVertices * kVertices);
+    EdgePlaces places;
+    ASSERT_TRUE(places.FindById(view.snapshots(), found.edges).ok());
+    EXPECT_EQ(places.num_searched(), 0);
+    EXPECT_EQ(Found(places).size(), found.edges.size());
+    const KeyId weight = view.schema().keys.Find("weight");
+    PropertyRows of_view, of_truth;
+    ASSERT_TRUE(view.EdgeProperties(found.edges, {&weight, 1}, &of_view).ok());
+    ASSERT_TRUE(view.truth().EdgeProperties(found.edges, {&weight, 1}, &of_truth).ok());
+    ASSERT_EQ(of_view.rows, of_truth.rows);
+    for (size_t i = 0; i < of_view.rows.size(); ++i) {
+      EXPECT_EQ(of_view.values.Get(i).AsInteger(), of_truth.values.Get(i).AsInteger());
+    }
+  }
 }
 
 // Edges of an old view read in one of newer snapshots, in which their neighbours have moved.

@@ -8,42 +8,15 @@
 
 #include "storage/view/degree_tables.h"
 #include "storage/view/edge_places.h"
+#include "storage/view/expand_resume.h"
 #include "storage/view/snapshot_view.h"
 #include "storage/view/window_lists.h"
 
 namespace koios::storage {
 namespace {
 
-// Vertices whose lists are found at once, at first: an expansion stops at its limit and does not
-// need those behind it. Where lists are short more of them are worth their tables.
-constexpr size_t kWindow = 64;
-constexpr size_t kMostWindow = 1024;
-
-// Where an expansion goes on in its row: behind so many ends of a list.
-struct Resume {
-  uint32_t list = 0;
-  uint64_t given = 0;
-
-  std::string Encode() const {
-    std::string bytes(sizeof(list) + sizeof(given), '\0');
-    std::memcpy(bytes.data(), &list, sizeof(list));
-    std::memcpy(bytes.data() + sizeof(list), &given, sizeof(given));
-    return bytes;
-  }
-  static StatusOr<Resume> Decode(std::string_view bytes) {
-    Resume resume;
-    if (bytes.empty()) return resume;
-    if (bytes.size() != sizeof(list) + sizeof(given)) {
-      return Internal("An expansion was resumed by another view.");
-    }
-    std::memcpy(&resume.list, bytes.data(), sizeof(list));
-    std::memcpy(&resume.given, bytes.data() + sizeof(list), sizeof(given));
-    return resume;
-  }
-};
-
-// Edges of lists, as references. Those of in-lists are found at their out vertices, all of a window
-// together: until Finish() they lack their ids.
+// Edges of lists, as references. Those of in-lists without ids are found at their out vertices, all
+// of a window together: until Finish() they lack their ids.
 class EdgeReader {
  public:
   explicit EdgeReader(const SnapshotSet& snapshots) : snapshots_(snapshots) {}
@@ -54,12 +27,21 @@ class EdgeReader {
     const LabelId label = table.name().parent;
     const uint64_t begin = slice.begin + given;
     if (count == 0) return OkStatus();
-    if (table.name().index == SectionIndex::kOut) {
+    if (table.has_edge_ids()) {
       ids_.resize(count);
       RETURN_IF_ERROR(table.EdgeIdsFrom(begin, count, ids_.data()));
-      for (size_t i = 0; i < count; ++i) {
-        out->push_back(
-            {ids_[i], vertex, table.NeighbourAt(begin + i), label, EdgePlaces::HintOf(begin + i)});
+      const size_t before = out->size();
+      out->resize(before + count);
+      EdgeRef* const edges = out->data() + before;
+      if (table.name().index == SectionIndex::kOut) {
+        for (size_t i = 0; i < count; ++i) {
+          const VertexRef to = table.NeighbourAt(begin + i);
+          edges[i] = {ids_[i], vertex, to, label, EdgePlaces::HintOf(begin + i)};
+        }
+      } else {
+        for (size_t i = 0; i < count; ++i) {
+          edges[i] = {ids_[i], table.NeighbourAt(begin + i), vertex, label};
+        }
       }
       return OkStatus();
     }
@@ -165,39 +147,6 @@ void Reserve(size_t ends, bool want_edges, Expansion* out) {
   out->neighbours.reserve(ends);
   if (want_edges) out->edges.reserve(ends);
 }
-
-// After a window of so many rows that gave so many ends: so many rows that, being as these were,
-// half of what there is room for comes of them.
-size_t NextWindow(size_t rows, size_t given, size_t room) {
-  const size_t fitting =
-      std::min(room, kMostWindow * kMostWindow) / 2 * rows / std::max<size_t>(given, 1);
-  return std::clamp(fitting, kWindow, kMostWindow);
-}
-
-// Where an expansion goes on in a row that is merged: in the list of a direction and a label,
-// behind so many ends of the base and the last change.
-struct MergedResume {
-  Direction direction = Direction::kOut;
-  LabelId label = kNoName;
-  uint64_t given = 0;
-  bool has_last = false;
-  uint64_t last_neighbour = 0, last_edge = 0;
-
-  void Pass(const ChangeKey& key) {
-    has_last = true;
-    last_neighbour = key.first;
-    last_edge = key.second;
-  }
-  // The first change that is not passed.
-  ChangeKey Next() const { return {label, last_neighbour, has_last ? last_edge + 1 : 0}; }
-  std::string Encode() const {
-    std::string bytes(sizeof(*this), '\0');
-    std::memcpy(bytes.data(), this, sizeof(*this));
-    return bytes;
-  }
-  static bool IsIn(std::string_view bytes) { return bytes.size() == sizeof(MergedResume); }
-};
-static_assert(sizeof(MergedResume) != sizeof(uint32_t) + sizeof(uint64_t), "see Resume");
 
 // The ends of one vertex that the delta has changed.
 class MergedRow {

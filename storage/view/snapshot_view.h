@@ -54,6 +54,9 @@ class SnapshotView final : public GraphView {
   Status Expand(std::span<const VertexRef> vertices, Direction direction,
                 std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
                 size_t limit, Expansion* out) const override;
+  Status ExpandTo(std::span<const VertexRef> vertices, Direction direction,
+                  std::span<const LabelId> labels, std::span<const LabelId> neighbour_labels,
+                  ExpandCursor* cursor, size_t limit, Expansion* out) const override;
   Status CountEnds(std::span<const VertexRef> vertices, Direction direction,
                    std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
                    std::vector<int64_t>* out) const override;

@@ -24,6 +24,29 @@ VertexRuns::VertexRuns(std::span<const PartitionSnapshot* const> snapshots) {
   whole_ = true;
 }
 
+VertexRuns::Labelled::Labelled(const VertexRuns& runs, std::span<const LabelId> labels)
+    : num_partitions_(runs.begins_.size() - 1) {
+  std::vector<std::vector<Stretch>> of(num_partitions_);
+  for (size_t partition = 0; partition < of.size(); ++partition) {
+    for (uint32_t i = runs.begins_[partition]; i < runs.begins_[partition + 1]; ++i) {
+      const Run& run = runs.runs_[i];
+      if (std::find(labels.begin(), labels.end(), run.label) == labels.end()) continue;
+      std::vector<Stretch>& some = of[partition];
+      if (!some.empty() && some.back().first.bits + some.back().count == run.first.bits) {
+        some.back().count += run.count;
+      } else {
+        some.push_back({run.first, run.count});
+      }
+    }
+    stride_ = std::max(stride_, of[partition].size());
+  }
+  stretches_.resize((num_partitions_ + 1) * stride_);
+  for (size_t partition = 0; partition < of.size(); ++partition) {
+    std::copy(of[partition].begin(), of[partition].end(),
+              stretches_.begin() + static_cast<std::ptrdiff_t>(partition * stride_));
+  }
+}
+
 VertexRuns::Reader::Reader(const VertexRuns& runs, std::vector<uint32_t>* lasts)
     : runs_(runs), lasts_(*lasts) {
   lasts_.assign(runs.begins_.begin(), runs.begins_.end() - 1);

@@ -4,6 +4,7 @@
 // call.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,6 +37,35 @@ class VertexRuns {
   // False: some partition has too many runs, or gone vertices in them; nothing is told then.
   bool whole() const { return whole_; }
   std::span<const Table> tables() const { return tables_; }
+
+  // Tells the vertices that have one of some labels.
+  class Labelled {
+   public:
+    // REQUIRES: whole().
+    Labelled(const VertexRuns& runs, std::span<const LabelId> labels);
+
+    // Mostly a label is one run of each partition.
+    bool is_one_run() const { return stride_ == 1; }
+    // kOneRun: is_one_run().
+    template <bool kOneRun>
+    bool Has(VertexRef vertex) const {
+      const size_t partition = std::min<size_t>(vertex.partition(), num_partitions_);
+      if constexpr (kOneRun) return stretches_[partition].Has(vertex);
+      bool has = false;
+      for (size_t i = 0; i < stride_; ++i) has |= stretches_[partition * stride_ + i].Has(vertex);
+      return has;
+    }
+
+   private:
+    struct Stretch {
+      VertexRef first;
+      uint64_t count = 0;
+      bool Has(VertexRef vertex) const { return vertex.bits - first.bits < count; }
+    };
+    size_t num_partitions_ = 0;
+    size_t stride_ = 1;
+    std::vector<Stretch> stretches_;  // of each partition so many, and none of a last one
+  };
 
   class Reader {
    public:

@@ -74,6 +74,26 @@ class WorkBoundTest : public testing::Test {
   CommitResult added_;
 };
 
+// From the delta, and from the lists of a snapshot.
+TEST_F(WorkBoundTest, ExpansionsToVerticesThatAreOfOtherLabels) {
+  for (const bool folded : {false, true}) {
+    if (folded) {
+      ASSERT_TRUE(BuildSnapshots(store_.get(), {}).ok());
+    }
+    const std::shared_ptr<const GraphView> view = View();
+    const LabelId rare = Label(*view, "rare");
+    const VertexRef hub = added_.vertices[0];
+    Expansion found;
+    int calls = 0;
+    for (ExpandCursor cursor; !cursor.done && calls < 1000; ++calls) {
+      ASSERT_TRUE(
+          view->ExpandTo({&hub, 1}, Direction::kOut, {}, {&rare, 1}, &cursor, 1000, &found).ok());
+    }
+    EXPECT_TRUE(found.rows.empty());
+    EXPECT_GE(calls, kCalls);
+  }
+}
+
 TEST_F(WorkBoundTest, ScansOfVerticesThatAreOfOtherLabels) {
   EXPECT_GE(CallsOfVertexScan(*View(), "rare", 1), kCalls);
   ASSERT_TRUE(BuildSnapshots(store_.get(), {}).ok());

@@ -3,6 +3,7 @@
 #include "engine/op/walk/reach_op.h"
 
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "core/path/path.h"
@@ -17,7 +18,8 @@
 namespace koios::engine {
 namespace {
 
-// Counts the pairs that are asked for, and the vertices whose properties are read.
+// Counts the pairs that are asked for, and the vertices whose properties are read; may tell totals
+// of ends.
 class CountingGraph final : public storage::MemoryGraph {
  public:
   Status VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
@@ -37,6 +39,19 @@ class CountingGraph final : public storage::MemoryGraph {
     pairs_ += pairs.vertices.size();
     return MemoryGraph::CountBetween(pairs, direction, labels, enough, cursor, limit, out);
   }
+  std::optional<int64_t> TotalEnds(uint32_t partition, std::span<const LabelId> vertex_labels,
+                                   Direction direction,
+                                   std::span<const LabelId> labels) const override {
+    if (!tells_totals_) return std::nullopt;
+    std::vector<VertexRef> vertices;
+    for (storage::ScanCursor cursor; !cursor.done;) {
+      EXPECT_TRUE(ScanVertices(partition, vertex_labels, &cursor, 100, &vertices).ok());
+    }
+    std::vector<int64_t> degrees;
+    EXPECT_TRUE(Degrees(vertices, direction, labels, &degrees).ok());
+    return std::accumulate(degrees.begin(), degrees.end(), int64_t{0});
+  }
+  bool tells_totals_ = false;
   mutable size_t pairs_ = 0;
   mutable size_t read_ = 0;
 };
@@ -45,6 +60,7 @@ class WalkHost final : public TestHost {
  public:
   // Vertices n0, n1, ... whose `kind` is one of three; edges of two labels.
   WalkHost(uint64_t seed, size_t num_vertices, size_t edges) : rng_(seed) {
+    graph.tells_totals_ = seed % 2 == 1;
     for (size_t i = 0; i < num_vertices; ++i) {
       const int64_t kind = static_cast<int64_t>(rng_.Uniform(3));
       vertices.push_back(graph
@@ -395,6 +411,46 @@ TEST(WalkTest, ManyRowsAreLookedUp) {
   for (const VertexRef vertex : host.vertices) {
     EXPECT_EQ(back.Contains(vertex), WalksFrom(host, one, vertex, {}) > 0);
   }
+}
+
+// Ends are not looked for among vertices that no last hop comes to: those of the label "other", to
+// which edges of the first hop alone lead.
+TEST(WalkTest, LabelsThatNoEdgeComesToAreNotLookedAt) {
+  WalkHost host(2, 80, 0);
+  std::vector<VertexRef> nodes;
+  for (size_t i = 0; i < host.vertices.size(); ++i) {
+    if (i % 4 != 0) nodes.push_back(host.vertices[i]);
+    ASSERT_TRUE(host.graph.AddEdge(host.vertices[i], host.vertices[i / 4 * 4], "b").ok());
+  }
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    ASSERT_TRUE(host.graph.AddEdge(nodes[i - 1], nodes[i], "a").ok());
+  }
+  const auto read_for = [&](const std::vector<std::pair<std::string, bool>>& hops, bool tells) {
+    plan::Reach reach;
+    for (const auto& [label, repeats] : hops) {
+      plan::Hop* hop = reach.add_hops();
+      hop->add_labels(label);
+      hop->set_repeat(repeats);
+    }
+    reach.mutable_ends()->mutable_scan();
+    reach.mutable_ends()->add_keys("kind");
+    *reach.mutable_ends()->mutable_filter() = KindIs(1);
+    host.graph.tells_totals_ = tells;
+    StatusOr<Walk> walk = Walk::Bind(reach, 3, &host);
+    EXPECT_TRUE(walk.ok());
+    host.graph.read_ = 0;
+    std::vector<VertexRef> ends;
+    size_t work = 0;
+    for (bool done = false; !done;) EXPECT_TRUE(walk->ends.Find(&ends, &work, &done).ok());
+    return host.graph.read_;
+  };
+  EXPECT_EQ(read_for({{"b", false}, {"a", false}}, false), 80u);
+  EXPECT_EQ(read_for({{"b", false}, {"a", false}}, true), 60u);
+  EXPECT_EQ(read_for({{"a", false}, {"b", false}}, true), 20u);
+  // The hop that repeats may be none.
+  EXPECT_EQ(read_for({{"b", false}, {"a", true}}, true), 80u);
+  EXPECT_EQ(read_for({{"a", false}, {"a", true}}, true), 60u);
+  EXPECT_EQ(read_for({{"b", false}, {"nobody's", false}}, true), 0u);
 }
 
 // A call reads as many vertices as it can, by the bytes of what is asked about them.

@@ -6,6 +6,12 @@
 #include "engine/op/source_ops.h"
 
 namespace koios::engine {
+namespace {
+
+// Labels that are asked for their numbers of edges; more are all looked at.
+constexpr size_t kMostAsked = 64;
+
+}  // namespace
 
 Status OnlyVerticesHaveEdges() {
   return InvalidArgument("Only vertices have edges: the traversal comes here with other values.");
@@ -122,6 +128,28 @@ Status BoundEnds::BindScan(const plan::WalkEnds& ends) {
   return OkStatus();
 }
 
+// A hop that repeats may be none: then the one before it is the last.
+void BoundEnds::LeaveOutUnreached(std::span<const BoundHop> hops) {
+  if (!is_scan() || !can_find_ || seek_ || labels_.empty() || labels_.size() > kMostAsked) return;
+  const storage::GraphView& view = host_->view();
+  const auto is_reached = [&](LabelId label, const BoundHop& hop) {
+    for (uint32_t partition = 0; !hop.none && partition < view.num_partitions(); ++partition) {
+      const std::optional<int64_t> ends =
+          view.TotalEnds(partition, {&label, 1}, hop.Back(), hop.labels);
+      if (!ends || *ends > 0) return true;
+    }
+    return false;
+  };
+  std::erase_if(labels_, [&](LabelId label) {
+    for (size_t i = hops.size(); i-- > 0;) {
+      if (is_reached(label, hops[i])) return false;
+      if (!hops[i].repeats) break;
+    }
+    return true;
+  });
+  none_ = none_ || labels_.empty();
+}
+
 Status BoundEnds::Find(std::vector<VertexRef>* ends, size_t* work, bool* done) {
   const storage::GraphView& view = host_->view();
   const size_t limit = RowsAtOnce(filter_.get());
@@ -166,6 +194,7 @@ StatusOr<Walk> Walk::Bind(const plan::Reach& reach, uint32_t num_slots, Operator
   }
   if (walk.hops.back().filter != nullptr) return Internal("The filter of the ends is not there.");
   ASSIGN_OR_RETURN(walk.ends, BoundEnds::Bind(reach.ends(), num_slots, host));
+  walk.ends.LeaveOutUnreached(walk.hops);
   return walk;
 }
 

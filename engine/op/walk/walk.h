@@ -68,6 +68,10 @@ class BoundEnds {
   bool can_find() const { return can_find_; }
   VertexFilter* filter() const { return filter_.get(); }
 
+  // Leaves out labels of which no vertex is at the end of such hops, where that is known without
+  // counting.
+  void LeaveOutUnreached(std::span<const BoundHop> hops);
+
   // From the first one again.
   void Restart() {
     partition_ = 0;

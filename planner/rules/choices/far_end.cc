@@ -136,11 +136,8 @@ Chain WalkBack(const Op& source, const Walk& walk, size_t far) {
     Append(Reversed(walk.stops[i].crossing), &back);
     if (i > 1) Append(walk.stops[i - 1].tests, &back);
   }
-  if (!of.labels.empty()) {
-    std::vector<ExpressionPtr> args = {Current()};
-    for (const std::string& label : of.labels) args.push_back(StringConstant(label));
-    back.ops.push_back({Filter{CallOf("label_in", std::move(args))}, source.span, source.step});
-  }
+  if (!of.labels.empty())
+    back.ops.push_back({Filter{HasLabel(of.labels)}, source.span, source.step});
   Append(walk.stops[0].tests, &back);
   FoldSource(&back);
   return back;

@@ -176,6 +176,15 @@ bool IsCurrent(const FoldStart& start, uint32_t partition) {
          readable.delta->Of(partition).empty() && readable.base->Of(partition).Damage().ok();
 }
 
+std::vector<LabelId> LabelsWithProperties(const Schema& schema) {
+  std::vector<LabelId> labels;
+  for (const auto& [name, kind] : schema.property_kinds) {
+    const bool is_new = labels.empty() || labels.back() != name.first;
+    if (is_new && schema.edge_counts.contains(name.first)) labels.push_back(name.first);
+  }
+  return labels;
+}
+
 // What is built is nobody's until it is named.
 Status BuildFiles(const FoldStart& start, const SnapshotOptions& options,
                   const SnapshotWatch& watch, StoreState* state, SnapshotReport* report,
@@ -188,6 +197,7 @@ Status BuildFiles(const FoldStart& start, const SnapshotOptions& options,
   build.version = start.version();
   build.num_partitions = start.view->num_partitions();
   build.budget_bytes = options.memory_bytes;
+  build.labels_with_properties = LabelsWithProperties(start.view->schema());
   build.disk = options.disk;
   ASSIGN_OR_RETURN(build.number, NextSnapshotNumber(folder, start.named));
   const uint64_t partition_bytes =

@@ -101,17 +101,33 @@ class SnapshotLines {
     for (const auto& snapshot : snapshots_) all_.push_back(snapshot.get());
   }
   Lines Get() {
+    ForEachVertex([this](const PartitionSnapshot& snapshot, uint64_t local) {
+      VertexPlace place;
+      CHECK(snapshot.Locate({&local, 1}, &place).ok());
+      for (const auto& [name, lists] : snapshot.adjacencies()) {
+        if (name.set != place.set || name.index != SectionIndex::kOut) continue;
+        AddOutPlaces(VertexRef::Make(snapshot.partition(), local), place.row, *lists);
+      }
+    });
+    ForEachVertex(
+        [this](const PartitionSnapshot& snapshot, uint64_t local) { AddVertex(snapshot, local); });
+    return out_;
+  }
+
+ private:
+  // Edges from one vertex to another by one label, by their ids.
+  using OutPlaces = std::vector<std::pair<const SnapshotAdjacency*, uint64_t>>;
+
+  template <typename F>
+  void ForEachVertex(const F& f) {
     for (const PartitionSnapshot* snapshot : all_) {
       std::vector<uint64_t> locals;
       for (uint64_t next = 0; next < snapshot->header().end_local;) {
         CHECK(snapshot->ScanVertices(kNoSet, &next, 7, &locals).ok());
       }
-      for (const uint64_t local : locals) AddVertex(*snapshot, local);
+      for (const uint64_t local : locals) f(*snapshot, local);
     }
-    return out_;
   }
-
- private:
   static std::optional<Value> Read(const SnapshotColumn& column, uint64_t row) {
     std::vector<std::optional<Value>> values;
     CHECK(column.Values({&row, 1}, &values).ok());
@@ -152,12 +168,25 @@ class SnapshotLines {
         AddEdge("out ", ref, neighbour, lists, *all_[ref.partition()], position);
         continue;
       }
-      const InEdge edge{list, position};
-      OutPlace place;
-      CHECK(FindOutPlaces(lists, {&ref, 1}, {&edge, 1}, all_, &place).ok());
-      CHECK(place.adjacency != nullptr);
-      AddEdge("in ", neighbour, ref, *place.adjacency, *all_[neighbour.partition()],
-              place.position);
+      const OutPlaces& between = out_places_[{neighbour, ref, lists.name().parent}];
+      const uint64_t nth = lists.NthOf(list, position);
+      CHECK(nth < between.size());
+      const auto& [out, out_position] = between[nth];
+      AddEdge("in ", neighbour, ref, *out, *all_[neighbour.partition()], out_position);
+      if (!lists.has_edge_ids()) continue;
+      uint64_t number = 0, out_number = 0;
+      CHECK(lists.EdgeIds({&position, 1}, &number).ok());
+      CHECK(out->EdgeIds({&out_position, 1}, &out_number).ok());
+      CHECK(number == out_number);
+    }
+  }
+
+  void AddOutPlaces(VertexRef ref, uint64_t row, const SnapshotAdjacency& lists) {
+    ListSlice list;
+    CHECK(lists.Lists({&row, 1}, &list).ok());
+    for (uint64_t position = list.begin; position < list.begin + list.count; ++position) {
+      out_places_[{ref, lists.NeighbourAt(position), lists.name().parent}].emplace_back(&lists,
+                                                                                        position);
     }
   }
 
@@ -186,6 +215,7 @@ class SnapshotLines {
 
   const Snapshots snapshots_;
   std::vector<const PartitionSnapshot*> all_;
+  std::map<std::tuple<VertexRef, VertexRef, LabelId>, OutPlaces> out_places_;
   Lines out_;
 };
 

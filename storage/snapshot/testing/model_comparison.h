@@ -20,9 +20,7 @@ namespace koios::storage {
 class ModelComparison {
  public:
   ModelComparison(const SnapshotModel& model, Snapshots snapshots)
-      : model_(model), snapshots_(std::move(snapshots)) {
-    for (const auto& snapshot : snapshots_) pointers_.push_back(snapshot.get());
-  }
+      : model_(model), snapshots_(std::move(snapshots)) {}
 
   Status Run() {
     RETURN_IF_ERROR(ComparePlaces());
@@ -39,6 +37,8 @@ class ModelComparison {
     return CompareFacts();
   }
   const std::string& difference() const { return difference_; }
+  // Lists whose edges had ids.
+  size_t ListsWithIds(SectionIndex index) { return lists_with_ids_[index]; }
 
  private:
   void Expect(bool same, const std::string& what) {
@@ -186,15 +186,7 @@ class ModelComparison {
       Expect(lists->NeighbourAt(position) == expected[i].first, "neighbour of " + Name(ref));
       if (direction == Direction::kOut) {
         RETURN_IF_ERROR(CompareEdge(expected[i].second, *lists, Of(ref), position));
-        continue;
       }
-      const InEdge edge{list, position};
-      OutPlace out;
-      RETURN_IF_ERROR(FindOutPlaces(*lists, {&ref, 1}, {&edge, 1}, pointers_, &out));
-      Expect(out.adjacency != nullptr, "out place of an edge");
-      if (out.adjacency == nullptr) continue;
-      RETURN_IF_ERROR(
-          CompareEdge(expected[i].second, *out.adjacency, Of(expected[i].first), out.position));
     }
     return OkStatus();
   }
@@ -214,13 +206,25 @@ class ModelComparison {
                "neighbours found of " + Name(ref));
       }
     }
-    if (lists.name().index != SectionIndex::kOut) return OkStatus();
-    std::vector<uint64_t> ids(list.count);
+    if (!lists.has_edge_ids()) return OkStatus();
+    ++lists_with_ids_[lists.name().index];
+    std::vector<uint64_t> ids(list.count), found(list.count);
     for (const uint64_t skipped : {uint64_t{0}, list.count / 2}) {
       RETURN_IF_ERROR(lists.EdgeIdsFrom(list.begin + skipped, list.count - skipped, ids.data()));
       for (uint64_t i = skipped; i < list.count; ++i) {
         Expect(ids[i - skipped] == expected[i].second, "ids of edges of " + Name(ref));
+        const uint64_t position = list.begin + i;
+        uint64_t id = 0;
+        RETURN_IF_ERROR(lists.EdgeIds({&position, 1}, &id));
+        Expect(id == expected[i].second, "id of an edge of " + Name(ref));
       }
+    }
+    if (lists.name().index != SectionIndex::kOut || list.count == 0) return OkStatus();
+    for (size_t i = 0; i < ids.size(); ++i) ids[i] = expected[i].second;
+    ids[0] += uint64_t{1} << 41;  // nobody's
+    ASSIGN_OR_RETURN(const bool told, lists.FindByIds(ids, found.data()));
+    for (size_t i = 0; told && i < found.size(); ++i) {
+      Expect(found[i] == (i == 0 ? kNoPosition : list.begin + i), "edges by id of " + Name(ref));
     }
     return OkStatus();
   }
@@ -293,7 +297,7 @@ class ModelComparison {
 
   const SnapshotModel& model_;
   const Snapshots snapshots_;
-  std::vector<const PartitionSnapshot*> pointers_;
+  std::map<SectionIndex, size_t> lists_with_ids_;
   std::string difference_;
 };
 

@@ -122,6 +122,55 @@ TYPED_TEST_P(BatchContract, VisitsEndsAtAnyLimit) {
   }
 }
 
+// What Expand gives of the neighbours that have the labels; a label that nobody has.
+TYPED_TEST_P(BatchContract, ExpandsToLabelsAtAnyLimit) {
+  std::vector<VertexRef> vertices = this->graph_.vertices;
+  vertices.push_back(this->Missing());
+  vertices.insert(vertices.end(), this->graph_.vertices.begin(), this->graph_.vertices.end());
+  std::vector<LabelId> of_all;
+  ASSERT_TRUE(this->view().VertexLabels(this->graph_.vertices, &of_all).ok());
+  std::vector<std::vector<LabelId>> choices = {{this->Label("knows") + 1000}};
+  for (const LabelId label : of_all) choices.push_back({label});
+  choices.push_back(of_all);
+  size_t given = 0, left_out = 0;
+  for (const Direction direction : {Direction::kOut, Direction::kIn, Direction::kBoth}) {
+    for (const auto& labels : this->LabelChoices()) {
+      Expansion all;
+      std::vector<LabelId> of;
+      for (ExpandCursor cursor; !cursor.done;) {
+        ASSERT_TRUE(
+            this->view().Expand(vertices, direction, labels, false, &cursor, 1000, &all).ok());
+      }
+      ASSERT_TRUE(this->view().VertexLabels(all.neighbours, &of).ok());
+      for (const std::vector<LabelId>& wanted : choices) {
+        Expansion expected;
+        for (size_t i = 0; i < of.size(); ++i) {
+          if (std::find(wanted.begin(), wanted.end(), of[i]) == wanted.end()) continue;
+          expected.rows.push_back(all.rows[i]);
+          expected.neighbours.push_back(all.neighbours[i]);
+        }
+        given += expected.rows.size();
+        left_out += of.size() - expected.rows.size();
+        for (const size_t limit : {1, 2, 7, 1000}) {
+          Expansion found;
+          ExpandCursor cursor;
+          for (int calls = 0; !cursor.done && calls < 10'000; ++calls) {
+            const size_t before = found.rows.size();
+            ASSERT_TRUE(this->view()
+                            .ExpandTo(vertices, direction, labels, wanted, &cursor, limit, &found)
+                            .ok());
+            ASSERT_LE(found.rows.size() - before, limit);
+          }
+          ASSERT_EQ(found.rows, expected.rows) << limit;
+          ASSERT_EQ(found.neighbours, expected.neighbours) << limit;
+        }
+      }
+    }
+  }
+  EXPECT_GT(given, 0);
+  EXPECT_GT(left_out, 0);
+}
+
 TYPED_TEST_P(BatchContract, KnowsNoOtherTotalsThanTheSums) {
   for (const Direction direction : {Direction::kOut, Direction::kIn, Direction::kBoth}) {
     for (const auto& of : {std::vector<LabelId>(),
@@ -185,7 +234,7 @@ TYPED_TEST_P(BatchContract, GivesSeveralPropertiesAsColumns) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(BatchContract, CountsEdgesBetweenPairsAtAnyLimit, CountsBetweenNoPairs,
-                            VisitsEndsAtAnyLimit, KnowsNoOtherTotalsThanTheSums,
-                            GivesSeveralPropertiesAsColumns);
+                            VisitsEndsAtAnyLimit, ExpandsToLabelsAtAnyLimit,
+                            KnowsNoOtherTotalsThanTheSums, GivesSeveralPropertiesAsColumns);
 
 }  // namespace koios::storage

@@ -164,7 +164,10 @@ std::string OperationText(const Operation& operation) {
                    AbsentText(op.absent) + ")";
           },
           [](const Unfold&) { return std::string("Unfold()"); },
-          [](const Merge&) { return std::string("Merge()"); },
+          [](const Merge& op) -> std::string {
+            if (!op.once) return "Merge()";
+            return op.each_iteration ? "Merge(once in each iteration)" : "Merge(once)";
+          },
           [](const Limit& op) {
             return "Limit(" + std::to_string(op.low) + ", " + std::to_string(op.high) + ")";
           },

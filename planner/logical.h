@@ -60,8 +60,13 @@ struct Project {
   plan::Project::Absent absent = plan::Project::DROP_ROW;
 };
 struct Unfold {};
-// Equal rows become one, their bulks added.
-struct Merge {};
+// Equal rows become one, their bulks added; with `once` all but the first are dropped, as far as
+// they are met again.
+struct Merge {
+  bool once = false;
+  bool each_iteration = false;  // once: those of different iterations are different
+  bool at_owner = true;         // where the stored data of the element is
+};
 struct Limit {
   int64_t low = 0;
   int64_t high = -1;  // exclusive; -1: no end

@@ -34,6 +34,7 @@ std::string SourceText(const Source& op) {
     text += ", counting " + plan::Direction_Name(op.counted->direction) + " " +
             NamesText(op.counted->labels);
   }
+  if (!op.value_key.empty()) text += ", values of " + op.value_key;
   return text + ")";
 }
 

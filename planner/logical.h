@@ -39,6 +39,7 @@ struct Source {
   double sought_rows = 0;           // about, with `seek`; for whoever has looked at the counts
   uint64_t expected = 0;            // the same, where that was looked at; 0: nothing is known
   std::optional<Expand> counted;    // longs that add up to these ends of the vertices
+  std::string value_key;            // what vertices have of it, equal values with a bulk
   GraphLook graph;                  // as of the view
 };
 struct Inject {

@@ -243,6 +243,10 @@ void Lowering::Lower(const Source& op) {
       CopyNames(op.counted->labels, scan->mutable_ends()->mutable_labels());
       flow_.here.clear();
     }
+    if (!op.value_key.empty()) {
+      scan->set_value_key(op.value_key);
+      flow_.here.clear();
+    }
     return;
   }
   plan::Inject* inject = Add()->mutable_inject();

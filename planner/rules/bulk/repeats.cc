@@ -17,6 +17,13 @@ bool AtStart(const Loop& loop, bool behind, bool again) {
   return OneIsEnough(loop.parts[0], enough);
 }
 
+bool TakesAsItComes(const Op& op) {
+  return !AnyOp(op, [](const Op& each) {
+    const OpTraits traits = TraitsOf(each);
+    return !traits.takes_bulk || traits.effect;
+  });
+}
+
 }  // namespace
 
 bool OneIsEnough(const Op& op, bool behind) {
@@ -59,6 +66,22 @@ bool CountsIterations(const Op& loop) {
     });
     return counts;
   });
+}
+
+bool MayComeAsBulk(const Chain& chain, size_t from) {
+  for (size_t i = from; i < chain.ops.size(); ++i) {
+    const Op& op = chain.ops[i];
+    if (!TakesAsItComes(op)) return false;
+    switch (TraitsOf(op).order) {
+      case OrderSeen::kHidden:
+        return true;
+      case OrderSeen::kShown:
+        return false;
+      case OrderSeen::kAsBehind:
+        break;
+    }
+  }
+  return false;
 }
 
 }  // namespace koios::planner

@@ -15,6 +15,10 @@ bool OneIsEnough(const Chain& chain, bool behind);
 // The same behind each part of a loop.
 std::vector<bool> OneIsEnoughInLoop(const Loop& loop, bool behind);
 
+// Whether the rows that come to ops[from] may come in another order, and equal ones as one: nobody
+// behind can tell.
+bool MayComeAsBulk(const Chain& chain, size_t from);
+
 // Whether a row can tell in which iteration of the loop it is.
 bool CountsIterations(const Op& loop);
 

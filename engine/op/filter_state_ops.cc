@@ -74,7 +74,8 @@ class DedupOp : public StreamOperator {
     size_t row = 0;
     for (const Run& run : input.runs) {
       const size_t end = row + run.count;
-      DistinctKeys* met = met_.FindOrMake(run.instance).first;
+      const auto [met, made] = met_.FindOrMake(run.instance);
+      if (made && run.instance.serial == 0) met->ExpectMany();
       ChargeAhead charge(host_, met->mutable_bytes());
       RETURN_IF_ERROR(met->AddRows(keys_, input, row, end, nullptr, &charge, &output->origin));
       row = end;
@@ -154,6 +155,7 @@ class DropMetOp : public StreamOperator {
         return status;
       }
       bytes_ += kSetBytes;
+      if (run.instance.serial == 0) met->ExpectMany();
     }
     const int64_t before = met->bytes();
     ChargeAhead charge(host_, met->mutable_bytes());

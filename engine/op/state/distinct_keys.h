@@ -49,6 +49,8 @@ class DistinctKeys {
  public:
   int64_t bytes() const { return bytes_; }
   int64_t* mutable_bytes() { return &bytes_; }
+  // Of the root instance, before the first key.
+  void ExpectMany() { vertices_.ExpectMany(); }
 
   // Whether the key was not there. `charge` is one for mutable_bytes().
   StatusOr<bool> Add(Value key, ChargeAhead* charge) {

@@ -83,7 +83,8 @@ void VertexSet::MakeDense(ChargeAhead* charge) {
   constexpr int64_t kTimesAsMany = 4;
   next_look_ = 2 * listed_.size();
   const int64_t now = static_cast<int64_t>(listed_.size()) * kListedBytes;
-  if (DenseBytes(kTimesAsMany * now) > kTimesAsMany * now) return;
+  const int64_t most = std::max(kTimesAsMany * now, spare_bytes_);
+  if (DenseBytes(most) > most) return;
   for (const uint64_t bits : listed_) {
     const VertexRef vertex{bits};
     if (WordOf(vertex) == nullptr && !MakePage(vertex, charge).ok()) return;  // the list stays true

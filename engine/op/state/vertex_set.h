@@ -26,11 +26,18 @@ class VertexSet {
   Status InsertAll(std::span<const VertexRef> vertices, size_t begin, size_t end,
                    const VertexSet* passed, ChargeAhead* charge, std::vector<uint32_t>* fresh);
   bool is_dense() const { return is_dense_; }
+  // REQUIRES: it is empty. There are few such sets, and bits of some pages are worth it at once.
+  void ExpectMany() {
+    next_look_ = kFewOfMany;
+    spare_bytes_ = kSpareBytes;
+  }
 
  private:
   static constexpr uint64_t kVertices = 4096;  // of a page
   static constexpr int64_t kListedBytes = 2 * (sizeof(uint64_t) + 1);
   static constexpr size_t kFewListed = 1024;
+  static constexpr size_t kFewOfMany = 32;
+  static constexpr int64_t kSpareBytes = 64 * 1024;
   using Page = std::array<uint64_t, kVertices / 64>;
 
   // nullptr: none of its page is there.
@@ -52,6 +59,7 @@ class VertexSet {
 
   absl::flat_hash_set<uint64_t> listed_;
   size_t next_look_ = kFewListed;  // at how many it is asked whether bits are worth it
+  int64_t spare_bytes_ = 0;        // that they may take however few there are
   bool is_dense_ = false;          // all are in the pages
   std::vector<std::vector<std::unique_ptr<Page>>> pages_;  // by partition and number
 };

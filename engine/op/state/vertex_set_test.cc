@@ -44,6 +44,15 @@ TEST(VertexSetTest, NumbersFarApartStayAList) {
   EXPECT_LT(kept.bytes, 100'000);
 }
 
+TEST(VertexSetTest, BitsComeEarlyWhereManyAreExpected) {
+  Kept kept;
+  kept.set.ExpectMany();
+  for (uint64_t i = 0; i < 100; ++i) EXPECT_TRUE(kept.Insert(VertexRef::Make(i % 8, i * 40)));
+  EXPECT_TRUE(kept.set.is_dense());
+  for (uint64_t i = 0; i < 100; ++i) EXPECT_FALSE(kept.Insert(VertexRef::Make(i % 8, i * 40)));
+  EXPECT_LT(kept.bytes, 10'000);
+}
+
 TEST(VertexSetTest, WithoutRoomForBitsTheListGoesOn) {
   Kept kept;
   kept.host.limit = 20'000;

@@ -120,8 +120,7 @@ class DropMetOp : public StreamOperator {
       if (row < end) Drop(input, run, row, end, &output->origin);
       row = end;
     }
-    output->has_bulk = true;
-    output->bulk.assign(output->origin.size(), 1);
+    output->has_bulk = true;  // none: all 1
     return OkStatus();
   }
 

@@ -108,6 +108,7 @@ std::string ScanText(const plan::Scan& scan) {
     text += ", counting " + plan::Direction_Name(scan.ends().direction()) + " " +
             NamesText(scan.ends().labels());
   }
+  if (!scan.value_key().empty()) text += ", values of " + scan.value_key();
   return text + ")";
 }
 

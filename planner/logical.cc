@@ -35,6 +35,7 @@ std::string SourceText(const Source& op) {
     text += ", counting " + plan::Direction_Name(op.counted->direction) + " " +
             NamesText(op.counted->labels);
   }
+  if (!op.value_key.empty()) text += ", values of " + op.value_key;
   return text + ")";
 }
 
@@ -167,7 +168,10 @@ std::string OperationText(const Operation& operation) {
                    AbsentText(op.absent) + ")";
           },
           [](const Unfold&) { return std::string("Unfold()"); },
-          [](const Merge&) { return std::string("Merge()"); },
+          [](const Merge& op) -> std::string {
+            if (!op.once) return "Merge()";
+            return op.each_iteration ? "Merge(once in each iteration)" : "Merge(once)";
+          },
           [](const Limit& op) {
             return "Limit(" + std::to_string(op.low) + ", " + std::to_string(op.high) + ")";
           },

@@ -40,6 +40,7 @@ struct Source {
   double sought_rows = 0;           // about, with `seek`; for whoever has looked at the counts
   uint64_t expected = 0;            // the same, where that was looked at; 0: nothing is known
   std::optional<Expand> counted;    // longs that add up to these ends of the vertices
+  std::string value_key;            // what vertices have of it, equal values with a bulk
   GraphLook graph;                  // as of the view
 };
 struct Inject {
@@ -61,8 +62,13 @@ struct Project {
   plan::Project::Absent absent = plan::Project::DROP_ROW;
 };
 struct Unfold {};
-// Equal rows become one, their bulks added.
-struct Merge {};
+// Equal rows become one, their bulks added; with `once` all but the first are dropped, as far as
+// they are met again.
+struct Merge {
+  bool once = false;
+  bool each_iteration = false;  // once: those of different iterations are different
+  bool at_owner = true;         // where the stored data of the element is
+};
 struct Limit {
   int64_t low = 0;
   int64_t high = -1;  // exclusive; -1: no end

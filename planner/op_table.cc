@@ -16,7 +16,11 @@ bool MakesList(const Reduce& op) {
 // The rows.
 
 OpTraits RowOf(const Source&) {
-  return {.takes_bulk = true, .meeting = Meeting::kParts, .new_value = true, .reads_graph = true};
+  return {.takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
+          .meeting = Meeting::kParts,
+          .new_value = true,
+          .reads_graph = true};
 }
 
 OpTraits RowOf(const Inject&) { return {.remembers = true, .new_value = true}; }
@@ -24,6 +28,7 @@ OpTraits RowOf(const Inject&) { return {.remembers = true, .new_value = true}; }
 OpTraits RowOf(const Expand& op) {
   return {.fans_out = true,
           .takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
           .meeting = op.to == plan::Expand::NEIGHBOUR ? Meeting::kMeets : Meeting::kAsBefore,
           .in_place = true,
           .new_value = true,
@@ -33,6 +38,7 @@ OpTraits RowOf(const Expand& op) {
 OpTraits RowOf(const EdgeEnd&) {
   return {.fans_out = true,
           .takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
           .meeting = Meeting::kMeets,
           .in_place = true,
           .new_value = true};
@@ -41,6 +47,7 @@ OpTraits RowOf(const EdgeEnd&) {
 OpTraits RowOf(const Fetch&) {
   return {.fans_out = true,
           .takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
           .in_place = true,
           .new_value = true,
           .reads_graph = true};
@@ -48,23 +55,35 @@ OpTraits RowOf(const Fetch&) {
 
 OpTraits RowOf(const Filter& op) {
   const bool takes_turn = IsCallWith(*op.predicate, plan::kTakesTurn);
-  return {.at_most_one = true, .takes_bulk = true, .in_place = !takes_turn, .effect = takes_turn};
+  return {.at_most_one = true,
+          .takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
+          .in_place = !takes_turn,
+          .effect = takes_turn};
 }
 
 OpTraits RowOf(const Project& op) {
   return {.every_row = op.absent != plan::Project::DROP_ROW || IsAlwaysThere(*op.value, {}),
           .at_most_one = true,
           .takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
           .in_place = true,
           .new_value = op.target.empty()};
 }
 
 OpTraits RowOf(const Unfold&) {
-  return {.fans_out = true, .takes_bulk = true, .in_place = true, .new_value = true};
+  return {.fans_out = true,
+          .takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
+          .in_place = true,
+          .new_value = true};
 }
 
 OpTraits RowOf(const Merge&) {
-  return {.takes_bulk = true, .meeting = Meeting::kParts, .remembers = true};
+  return {.takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
+          .meeting = Meeting::kParts,
+          .remembers = true};
 }
 
 OpTraits RowOf(const Limit&) {
@@ -85,31 +104,37 @@ OpTraits RowOf(const Tail&) {
 }
 
 OpTraits RowOf(const Sample&) {
-  return {.order = OrderSeen::kHidden, .remembers = true, .waits = true, .holds = true};
+  return {
+      .order = OrderSeen::kHidden, .remembers = true, .waits = true, .holds = true, .draws = true};
 }
 
 OpTraits RowOf(const Order& op) {
+  const bool all = op.limit == 0 && !Shuffles(op);
   return {.at_most_one = true,
           .takes_bulk = !Shuffles(op),
           .order = OrderSeen::kHidden,
+          .repeats = all ? RepeatsSeen::kAsBehind : RepeatsSeen::kShown,
           .remembers = true,
           .waits = true,
           .holds = true,
+          .draws = Shuffles(op),
           .in_place = !Shuffles(op)};
 }
 
 OpTraits RowOf(const Barrier& op) {
   return {.at_most_one = true,
           .takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
           .remembers = true,
           .waits = true,
           .holds = !op.planned};
 }
 
-OpTraits RowOf(const Coin&) { return {.takes_bulk = true}; }
+OpTraits RowOf(const Coin&) { return {.takes_bulk = true, .draws = true}; }
 
 OpTraits RowOf(const Dedup&) {
   return {.takes_bulk = true,
+          .repeats = RepeatsSeen::kHidden,
           .meeting = Meeting::kParts,
           .remembers = true,
           .waits_in_loop = true,
@@ -118,10 +143,12 @@ OpTraits RowOf(const Dedup&) {
 }
 
 OpTraits RowOf(const Reduce& op) {
+  const bool extreme = op.function == plan::Reduce::MIN || op.function == plan::Reduce::MAX;
   return {.of_nothing = MakesList(op) || op.function == plan::Reduce::COUNT ||
                         op.function == plan::Reduce::COUNT_OF,
           .takes_bulk = !MakesList(op),
           .order = MakesList(op) ? OrderSeen::kShown : OrderSeen::kHidden,
+          .repeats = extreme ? RepeatsSeen::kHidden : RepeatsSeen::kShown,
           .meeting = Meeting::kParts,
           .remembers = true,
           .waits = true,
@@ -184,13 +211,14 @@ OpTraits RowOf(const Scope& op) {
   return {.every_row = fills || op.policy == Policy::EFFECT || op.policy == Policy::EXISTS_FLAG,
           .at_most_one = !GivesBodyRows(op.policy),
           .takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
           .in_place = op.in_place,
           .new_value = replaces && !op.keeps_labels};
 }
 
-OpTraits RowOf(const Split&) { return {.takes_bulk = true}; }
+OpTraits RowOf(const Split&) { return {.takes_bulk = true, .repeats = RepeatsSeen::kAsBehind}; }
 
-OpTraits RowOf(const Loop&) { return {.takes_bulk = true}; }
+OpTraits RowOf(const Loop&) { return {.takes_bulk = true, .repeats = RepeatsSeen::kAsBehind}; }
 
 OpTraits RowOf(const Reach& op) {
   const bool counts = op.result == plan::Reach::COUNT;
@@ -199,6 +227,7 @@ OpTraits RowOf(const Reach& op) {
           .at_most_one = !counts,
           .fans_out = counts,
           .takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
           .meeting = counts ? Meeting::kMeets : Meeting::kAsBefore,
           .in_place = true,
           .new_value = counts || is_number,
@@ -208,6 +237,7 @@ OpTraits RowOf(const Reach& op) {
 OpTraits RowOf(const ShortestPath&) {
   return {.at_most_one = true,
           .takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
           .meeting = Meeting::kMeets,
           .in_place = true,
           .new_value = true,
@@ -237,6 +267,17 @@ bool ReadsGraphItself(const Op& op) {
 }
 
 bool ReadsGraph(const Op& op) { return AnyOp(op, ReadsGraphItself); }
+
+bool GivesTheSame(const Op& op) {
+  return !AnyOp(op, [](const Op& each) {
+    const OpTraits traits = TraitsOf(each);
+    bool differs = traits.draws || traits.effect || traits.races;
+    ForEachExpression(each, [&differs](const Expression& part) {
+      differs = differs || HasCallWith(part, plan::kDraws | plan::kReadsEffect | plan::kTakesTurn);
+    });
+    return differs;
+  });
+}
 
 bool HasEffects(const Op& op) {
   return AnyOp(op, [](const Op& each) { return TraitsOf(each).effect; });

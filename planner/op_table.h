@@ -22,6 +22,13 @@ enum class Meeting : uint8_t {
   kParts,  // they are not: equal ones have become one, or none has gone anywhere yet
 };
 
+// How often equal rows came: can that be seen behind an operation?
+enum class RepeatsSeen : uint8_t {
+  kShown,     // it can: they are counted, or each has a chance, or an effect
+  kAsBehind,  // equal rows give equal rows
+  kHidden,    // it can't: the first is all that counts
+};
+
 // Of the operation itself, without its children. What is not said is false.
 struct OpTraits {
   // Rows in, rows out.
@@ -31,6 +38,7 @@ struct OpTraits {
   bool of_nothing = false;   // gives a row where none has come
   bool takes_bulk = false;   // a row of bulk n does what n rows do, at the cost of one
   OrderSeen order = OrderSeen::kAsBehind;
+  RepeatsSeen repeats = RepeatsSeen::kShown;
   Meeting meeting = Meeting::kAsBefore;
 
   // What one row has to do with the others of its instance.
@@ -42,6 +50,7 @@ struct OpTraits {
   bool gathers = false;        // behind it one can't tell which rows there were, only what they
                                // came to
   bool races = false;          // which rows pass is decided by who comes first
+  bool draws = false;          // at random, beside what its expressions do
   bool in_place = false;       // as part of a child it may run for many instances at once, where
                                // their rows are
 
@@ -65,6 +74,9 @@ bool ChangesGraph(const Chain& chain);
 // Reads what a change could have touched, by itself or in a child.
 bool ReadsGraph(const Op& op);
 bool ReadsGraphItself(const Op& op);
+// Equal rows give equal rows, whatever came before them: draws nothing, has no effect and sees
+// none, by itself or in a child. How its rows hang together is another question (`repeats`).
+bool GivesTheSame(const Op& op);
 // Has an effect, by itself or in a child.
 bool HasEffects(const Op& op);
 bool HasEffects(const Chain& chain);

@@ -27,6 +27,7 @@ std::vector<Op> Samples() {
                          OpOf(Project{PropertyOf(Current(), "k"), "a", plan::Project::DROP_ROW}),
                          OpOf(Unfold{}),
                          OpOf(Merge{}),
+                         OpOf(Merge{true}),
                          OpOf(Limit{}),
                          OpOf(Tail{}),
                          OpOf(Sample{}),
@@ -82,6 +83,9 @@ TEST(OpTableTest, RowsContradictThemselvesNowhere) {
     EXPECT_TRUE(row.new_value || !row.ends_history);
     EXPECT_TRUE(row.gathers || !row.ends_history);
     EXPECT_TRUE(row.effect || !row.changes_graph);
+    // Who draws, has an effect or counts sees each of equal rows.
+    EXPECT_FALSE(row.draws && row.repeats != RepeatsSeen::kShown);
+    EXPECT_FALSE(row.changes_graph && row.repeats != RepeatsSeen::kShown);
     // An effect is done for each traverser: a row of several would do it once.
     EXPECT_FALSE(row.effect && row.takes_bulk && !As<Filter>(op));
   }
@@ -99,6 +103,21 @@ TEST(OpTableTest, FieldsDecide) {
   EXPECT_TRUE(TraitsOf(OpOf(Filter{CallOf("once", {StringConstant("x")})})).effect);
   Mutate drop;
   EXPECT_FALSE(TraitsOf(OpOf(drop)).every_row);
+}
+
+TEST(OpTableTest, EqualRowsGiveTheSameUnlessSomethingIsDrawnOrSeen) {
+  EXPECT_TRUE(GivesTheSame(OpOf(Expand{})));
+  EXPECT_TRUE(GivesTheSame(OpOf(Filter{CallOf("eq", {Current(), Current()})})));
+  EXPECT_FALSE(GivesTheSame(OpOf(Coin{})));
+  EXPECT_FALSE(GivesTheSame(OpOf(Filter{CallOf("coin", {Constant(Value::Double(0.5))})})));
+  EXPECT_FALSE(GivesTheSame(OpOf(Filter{CallOf("once", {StringConstant("x")})})));
+  EXPECT_FALSE(GivesTheSame(OpOf(Visited())));
+  for (const Op& inner : {OpOf(Coin{}), OpOf(Sample{}), OpOf(Mutate{})}) {
+    EXPECT_FALSE(GivesTheSame(
+        OpOf(ScopeOf(plan::ScopeExit::EXISTS, "", plan::Project::DROP_ROW, {{inner}}))));
+  }
+  EXPECT_TRUE(GivesTheSame(
+      OpOf(ScopeOf(plan::ScopeExit::EXISTS, "", plan::Project::DROP_ROW, {{OpOf(Limit{})}}))));
 }
 
 TEST(OpTableTest, ChildrenCount) {

@@ -227,7 +227,8 @@ TypeEnv JoinEnvs(const TypeEnv& a, const TypeEnv& b) {
 void Advance(const Op& op, TypeEnv* env) {
   std::visit(Overloaded{
                  [env](const Source& source) {
-                   env->current = source.counted                   ? ValueType::kScalar
+                   const bool scalar = source.counted || !source.value_key.empty();
+                   env->current = scalar                           ? ValueType::kScalar
                                   : source.element == plan::VERTEX ? ValueType::kVertex
                                                                    : ValueType::kEdge;
                  },

@@ -68,6 +68,19 @@ Status GraphView::ExpandTo(std::span<const VertexRef> vertices, Direction direct
   return OkStatus();
 }
 
+Status GraphView::ScanValues(uint32_t partition, std::span<const LabelId> labels, KeyId key,
+                             ValueCursor* cursor, size_t limit, CountedValues* out) const {
+  std::vector<VertexRef> vertices;
+  RETURN_IF_ERROR(ScanVertices(partition, labels, &cursor->scanned, limit, &vertices));
+  cursor->done = cursor->scanned.done;
+  std::vector<PropertyColumn> found;
+  RETURN_IF_ERROR(VertexColumns(vertices, {&key, 1}, &found));
+  if (found[0].rows.empty()) return OkStatus();
+  out->values.AppendRange(found[0].values, 0, found[0].rows.size());
+  out->counts.resize(out->counts.size() + found[0].rows.size(), 1);
+  return OkStatus();
+}
+
 Status GraphView::VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
                                 std::vector<PropertyColumn>* out) const {
   PropertyRows found;

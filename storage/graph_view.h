@@ -115,6 +115,22 @@ struct PropertyColumn {
   Column values;
 };
 
+// Values of a property, and how many vertices have each; equal ones may come several times.
+struct CountedValues {
+  Column values;
+  std::vector<int64_t> counts;
+};
+
+// Where a scan of values stands. Opaque but for `done`.
+struct ValueCursor {
+  ScanCursor scanned;
+  bool done = false;
+  bool begun = false;
+  bool counts = false;  // column by column, below
+  uint32_t set = 0;     // the column's,
+  uint64_t row = 0;     // and where in it
+};
+
 class GraphView {
  public:
   virtual ~GraphView() = default;
@@ -177,6 +193,10 @@ class GraphView {
     (void)partition, (void)vertex_labels, (void)direction, (void)labels;
     return std::nullopt;
   }
+  // What the vertices of a partition have of a property; empty `labels`: those of all labels. At
+  // most `limit` more values, or as many as a column has different ones.
+  virtual Status ScanValues(uint32_t partition, std::span<const LabelId> labels, KeyId key,
+                            ValueCursor* cursor, size_t limit, CountedValues* out) const;
   // Of all the vertices, whatever it takes.
   Status Degrees(std::span<const VertexRef> vertices, Direction direction,
                  std::span<const LabelId> labels, std::vector<int64_t>* out) const {

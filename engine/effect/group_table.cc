@@ -67,6 +67,29 @@ Status GroupTable::AddEach(const Batch& input, size_t begin, size_t end, uint32_
   return OkStatus();
 }
 
+// Small integers are found in an array, once there are rows enough to be worth it.
+Status GroupTable::CountInts(const Batch& input, size_t begin, size_t end,
+                             std::span<const int32_t> keys, ChargeAhead* charge) {
+  if (small_.empty() && end - begin >= kRowsOfSmall) {
+    RETURN_IF_ERROR(charge->Take(kSmall * sizeof(small_[0])));
+    small_.resize(kSmall);
+  }
+  for (size_t row = begin; row < end; ++row) {
+    const int32_t key = keys[row];
+    const auto at = static_cast<uint32_t>(key);
+    if (at < small_.size() && small_[at] != 0) {
+      RETURN_IF_ERROR(CountUp(small_[at] - 1, input.BulkAt(row)));
+      continue;
+    }
+    ASSIGN_OR_RETURN(const size_t entry,
+                     EntryOf(
+                         &ints_, key, [key] { return Value::Int(key); }, charge));
+    if (at < small_.size()) small_[at] = static_cast<uint32_t>(entry) + 1;
+    RETURN_IF_ERROR(CountUp(entry, input.BulkAt(row)));
+  }
+  return OkStatus();
+}
+
 Status GroupTable::AddRows(const Batch& input, size_t begin, size_t end, uint32_t key_slot,
                            uint32_t value_slot, ChargeAhead* charge) {
   if (!input.Has(key_slot)) return OkStatus();
@@ -91,6 +114,7 @@ Status GroupTable::AddRows(const Batch& input, size_t begin, size_t end, uint32_
   const auto value = [&](size_t row) { return keys.Get(row); };
   switch (keys.kind()) {
     case Column::Kind::kInt:
+      if (kind_ == plan::Group::COUNT) return CountInts(input, begin, end, keys.ints(), charge);
       return add(
           &ints_, [ints = keys.ints()](size_t row) { return ints[row]; }, value);
     case Column::Kind::kLong:

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,8 @@ class GroupTable {
   };
 
   static constexpr size_t kIndexBytes = 64;  // of one key
+  static constexpr size_t kSmall = 1024;
+  static constexpr size_t kRowsOfSmall = 256;
 
   struct TextHash {
     using is_transparent = void;
@@ -70,6 +73,8 @@ class GroupTable {
   template <typename Entries>
   Status AddEach(const Batch& input, size_t begin, size_t end, uint32_t value_slot,
                  const Entries& entries, ChargeAhead* charge);
+  Status CountInts(const Batch& input, size_t begin, size_t end, std::span<const int32_t> keys,
+                   ChargeAhead* charge);
   Status CountUp(size_t entry, int64_t bulk);
   Status AddValue(size_t entry, const Value& value, int64_t bulk, ChargeAhead* charge);
   template <typename ValueOf>
@@ -82,6 +87,7 @@ class GroupTable {
   int64_t listed_ = 0;           // members of all lists
   // By kind of key, as keys of different kinds are different.
   absl::flat_hash_map<int32_t, size_t> ints_;
+  std::vector<uint32_t> small_;  // COUNT: 1 + the number of that of ints 0, 1, ...; 0: none yet
   absl::flat_hash_map<int64_t, size_t> longs_;
   absl::flat_hash_map<std::string, size_t, TextHash, std::equal_to<>> strings_;
   absl::flat_hash_map<uint64_t, size_t> vertices_;

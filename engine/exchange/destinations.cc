@@ -57,6 +57,9 @@ double NumElements(const plan::Exchange& exchange, const ExchangePlace& place) {
   }
   const double vertices = CountOf(schema.vertex_counts, schema, nullptr);
   const double scanned = CountOf(schema.vertex_counts, schema, place.scan);
+  // A value that is counted is a small part of the work of a row.
+  constexpr double kValuesOfRow = 32;
+  if (place.scan != nullptr && !place.scan->value_key().empty()) return scanned / kValuesOfRow;
   return scanned + edges * scanned / std::max(vertices, 1.0);
 }
 

@@ -153,17 +153,17 @@ StatusOr<Value> Product(ValueList a, const ValueList& b) {
   return Value::List(std::move(result));
 }
 
-struct Step {
+struct CollectionStep {
   const char* name;
   OfBoth of_both;
 };
 
-constexpr Step kCombine{"combine", Combined}, kDifference{"difference", Difference},
+constexpr CollectionStep kCombine{"combine", Combined}, kDifference{"difference", Difference},
     kDisjunct{"disjunct", Disjunction}, kIntersect{"intersect", Intersection},
     kMerge{"merge", Merged}, kProduct{"product", Product};
 
 // step(value, other, of_traversal)
-template <const Step& kStep>
+template <const CollectionStep& kStep>
 Status BothFunction(const EvalContext& context, const Args& args, Operand* out) {
   const Sides sides(kStep.name, args);
   return EachRow(context, out, [&](size_t row) -> Maybe {

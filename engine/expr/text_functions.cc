@@ -18,7 +18,7 @@ namespace {
 using Args = std::vector<const Operand*>;
 using Maybe = StatusOr<std::optional<Value>>;
 
-std::string Encountered(const Value& value) { return std::string(KindName(value.kind())); }
+std::string KindOf(const Value& value) { return std::string(KindName(value.kind())); }
 
 // The arguments of one call that are constants: those behind the text and the flag of Scope.local.
 using Constants = std::vector<const Value*>;
@@ -107,7 +107,7 @@ class TextStep {
     if (!local_) {
       return InvalidArgument("The " + std::string(step_) +
                              "() step can only take string as argument, encountered " +
-                             Encountered(value) + ".");
+                             KindOf(value) + ".");
     }
     if (value.is_collection()) return OfMembers(value.AsList());
     if (value.kind() == ValueKind::kPath) return OfMembers(ObjectsOf(value));
@@ -132,7 +132,7 @@ class TextStep {
   Status NoList(const Value& value) const {
     return InvalidArgument("The " + std::string(step_) +
                            "(local) step can only take string or list of strings, encountered " +
-                           Encountered(value) + ".");
+                           KindOf(value) + ".");
   }
 
   const char* const step_;
@@ -141,17 +141,17 @@ class TextStep {
   Constants constants_;
 };
 
-struct Step {
+struct TextStep {
   const char* name;
   OfText of_text;
 };
 
-constexpr Step kLength{"length", LengthOf}, kToUpper{"toUpper", UpperOf},
+constexpr TextStep kLength{"length", LengthOf}, kToUpper{"toUpper", UpperOf},
     kToLower{"toLower", LowerOf}, kTrim{"trim", TrimmedOf}, kLTrim{"lTrim", LeftTrimmedOf},
     kRTrim{"rTrim", RightTrimmedOf}, kSubstring{"substring", SubstringOf},
     kReplace{"replace", ReplacedOf}, kSplit{"split", SplitOf};
 
-template <const Step& kStep>
+template <const TextStep& kStep>
 Status TextStepFunction(const EvalContext& context, const Args& args, Operand* out) {
   const TextStep step(kStep.name, kStep.of_text, args);
   return EachRow(context, out, [&](size_t row) -> Maybe { return step.Apply(args[0]->Get(row)); });
@@ -185,7 +185,7 @@ Status ConcatFunction(const EvalContext& context, const Args& args, Operand* out
       if (part.is_null()) continue;
       if (part.kind() != ValueKind::kString) {
         return InvalidArgument("String concat() can only take string as argument, encountered " +
-                               Encountered(part) + ". asString() makes one of other values.");
+                               KindOf(part) + ". asString() makes one of other values.");
       }
       RETURN_IF_ERROR(
           CheckMadeBytes(static_cast<int64_t>(all.size() + part.AsString().size()), "concat()"));

@@ -239,15 +239,29 @@ class TopFilterOp : public StreamOperator {
   }
   template <typename Number>
   void PassNumbers(std::span<const Number> keys, OpOutput* output) {
-    for (uint32_t row = 0; row < keys.size(); ++row) {
-      // Descending order is the ascending one of the complements, which has no overflow.
-      const int64_t key = descending_ ? ~int64_t{keys[row]} : int64_t{keys[row]};
-      const bool full = best_.size() == limit_;
-      if (full && key > best_.top()) continue;
-      if (full) best_.pop();
-      best_.push(key);
-      output->origin.push_back(row);
+    for (size_t row = 0; row < keys.size(); ++row) {
+      if (best_.size() == limit_) row = NextThatPasses(keys, row);
+      if (row == keys.size()) return;
+      if (best_.size() == limit_) best_.pop();
+      best_.push(Placed(keys[row]));
+      output->origin.push_back(static_cast<uint32_t>(row));
     }
+  }
+  // Descending order is the ascending one of the complements, which has no overflow.
+  int64_t Placed(int64_t key) const { return descending_ ? ~key : key; }
+  // From `row` on; the number of keys: none. Most rows are worse, so many are looked at at once.
+  template <typename Number>
+  size_t NextThatPasses(std::span<const Number> keys, size_t row) const {
+    constexpr size_t kAtOnce = 32;
+    const int64_t worst = best_.top();
+    const int64_t flip = descending_ ? -1 : 0;
+    for (; row + kAtOnce <= keys.size(); row += kAtOnce) {
+      bool any = false;
+      for (size_t i = 0; i < kAtOnce; ++i) any |= (int64_t{keys[row + i]} ^ flip) <= worst;
+      if (any) break;
+    }
+    while (row < keys.size() && Placed(keys[row]) > worst) ++row;
+    return row;
   }
 
   const uint32_t slot_;

@@ -1,5 +1,7 @@
 #include "engine/op/filter_state_ops.h"
 
+#include <optional>
+
 #include "engine/batch/instance_map.h"
 #include "engine/op/state/distinct_keys.h"
 #include "engine/op/state/state_table.h"
@@ -72,7 +74,8 @@ class DedupOp : public StreamOperator {
     size_t row = 0;
     for (const Run& run : input.runs) {
       const size_t end = row + run.count;
-      DistinctKeys* met = met_.FindOrMake(run.instance).first;
+      const auto [met, made] = met_.FindOrMake(run.instance);
+      if (made && run.instance.serial == 0) met->ExpectMany();
       ChargeAhead charge(host_, met->mutable_bytes());
       RETURN_IF_ERROR(met->AddRows(keys_, input, row, end, nullptr, &charge, &output->origin));
       row = end;
@@ -95,6 +98,85 @@ class DedupOp : public StreamOperator {
   const KeyReader keys_;
   OperatorHost* const host_;
   InstanceMap<DistinctKeys> met_;
+};
+
+// Before hops to a dedup(): what has passed here need not come again. It is no more than that: rows
+// that are no vertices pass, and what has no room is forgotten.
+class DropMetOp : public StreamOperator {
+ public:
+  DropMetOp(bool each_iteration, OperatorHost* host)
+      : each_iteration_(each_iteration), host_(host) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    *done = true;
+    if (keys_.Vertices(input).empty()) {
+      output->identity = true;
+      return OkStatus();
+    }
+    if (bytes_ > host_->StateRoom() / kShareOfRoom) Forget();
+    size_t row = 0;
+    for (const Run& run : input.runs) {
+      const size_t end = row + run.count;
+      if (row < end) Drop(input, run, row, end, &output->origin);
+      row = end;
+    }
+    output->has_bulk = true;  // none: all 1
+    return OkStatus();
+  }
+
+  void Release(const InstanceId& instance) override {
+    met_->Release(instance,
+                  [this](const DistinctKeys& met) { Discharge(met.bytes() + kSetBytes); });
+  }
+
+  bool keeps_cursor() const override { return false; }  // state of its own per instance
+
+ private:
+  static constexpr int64_t kSetBytes = 320;
+  static constexpr int64_t kShareOfRoom = 8;
+
+  void Drop(const Batch& input, const Run& run, size_t begin, size_t end,
+            std::vector<uint32_t>* passing) {
+    const size_t before = passing->size();
+    if (AddRows(input, run, begin, end, passing).ok()) return;
+    passing->resize(before);
+    for (size_t row = begin; row < end; ++row) passing->push_back(static_cast<uint32_t>(row));
+    Forget();
+  }
+
+  Status AddRows(const Batch& input, const Run& run, size_t begin, size_t end,
+                 std::vector<uint32_t>* passing) {
+    const Run of{run.instance, each_iteration_ ? run.loops : Loops(), 0, 0};
+    const auto [met, made] = met_->FindOrMake(of);
+    if (made) {
+      if (Status status = host_->ChargeState(kSetBytes); !status.ok()) {
+        met_->Erase({of.instance, of.loops});
+        return status;
+      }
+      bytes_ += kSetBytes;
+      if (run.instance.serial == 0) met->ExpectMany();
+    }
+    const int64_t before = met->bytes();
+    ChargeAhead charge(host_, met->mutable_bytes());
+    const Status status = met->AddRows(keys_, input, begin, end, nullptr, &charge, passing);
+    bytes_ += met->bytes() - before;
+    return status;
+  }
+
+  void Discharge(int64_t bytes) {
+    bytes_ -= bytes;
+    (void)host_->ChargeState(-bytes);
+  }
+  void Forget() {
+    Discharge(bytes_);
+    met_.emplace();
+  }
+
+  const bool each_iteration_;
+  const KeyReader keys_{{0}};
+  OperatorHost* const host_;
+  std::optional<StateTable<DistinctKeys>> met_{std::in_place};
+  int64_t bytes_ = 0;  // of all that is kept
 };
 
 }  // namespace
@@ -120,6 +202,12 @@ StatusOr<OperatorBundle> MakeDedup(const plan::Dedup& op, uint32_t num_slots, Op
   if (slots.empty()) slots = {0};
   if (op.waits()) return MakeWaitingDedup(std::move(slots), host);
   OperatorBundle bundle;
+  if (op.stage() == plan::PARTIAL) {
+    if (slots != std::vector<uint32_t>{0})
+      return Internal("Only current values are dropped early.");
+    bundle.stream = std::make_unique<DropMetOp>(op.each_iteration(), host);
+    return bundle;
+  }
   bundle.stream = std::make_unique<DedupOp>(std::move(slots), host);
   return bundle;
 }

@@ -238,6 +238,77 @@ class CountScanOp : public StreamOperator {
   storage::DegreeCursor degrees_;
 };
 
+// What vertices have of a property, with how many have it where the graph counts them at once.
+class ValueScanOp : public StreamOperator {
+ public:
+  ValueScanOp(const plan::Scan& op, OperatorHost* host)
+      : host_(host),
+        labels_(FindLabels(host, op.labels(), &none_)),
+        key_(host->view().schema().keys.Find(op.value_key())) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    output->slot = 0;
+    if (none_ || key_ == kNoName) row_ = input.rows;
+    if (row_ < input.rows && input.slots[0].kind() != Column::Kind::kInt) {
+      return Internal("Scan needs partitions.");
+    }
+    for (int reads = 0; row_ < input.rows && output->origin.size() < output->limit; ++reads) {
+      if (next_ < found_.counts.size()) {
+        Give(input.BulkAt(row_), output);
+      } else if (cursor_.done) {
+        SkipTo(row_ + 1, nullptr);
+      } else if (reads < kReads) {
+        RETURN_IF_ERROR(Read(static_cast<uint32_t>(input.slots[0].ints()[row_])));
+      } else {
+        break;
+      }
+    }
+    *done = row_ >= input.rows;
+    if (*done) row_ = 0;
+    output->has_bulk = true;
+    return OkStatus();
+  }
+
+  bool SkipTo(size_t row, StreamCursor*) override {
+    if (row <= row_) return true;
+    row_ = row;
+    cursor_ = {};
+    found_ = {};
+    next_ = 0;
+    return true;
+  }
+
+ private:
+  static constexpr int kReads = 64;  // in one call
+
+  Status Read(uint32_t partition) {
+    const storage::GraphView& view = host_->view();
+    if (partition >= view.num_partitions()) return DataLoss("There is no such partition.");
+    found_ = {};
+    next_ = 0;
+    return view.ScanValues(partition, labels_, key_, &cursor_, kBatchRows, &found_);
+  }
+
+  void Give(int64_t bulk, OpOutput* output) {
+    const size_t count =
+        std::min(found_.counts.size() - next_, output->limit - output->origin.size());
+    output->column.AppendRange(found_.values, next_, count);
+    output->origin.insert(output->origin.end(), count, static_cast<uint32_t>(row_));
+    for (const size_t end = next_ + count; next_ < end; ++next_) {
+      output->bulk.push_back(found_.counts[next_] * bulk);
+    }
+  }
+
+  OperatorHost* const host_;
+  bool none_ = false;
+  const std::vector<LabelId> labels_;
+  const KeyId key_;
+  size_t row_ = 0;
+  storage::ValueCursor cursor_;  // of the partition of `row_`
+  storage::CountedValues found_;
+  size_t next_ = 0;  // of found_
+};
+
 // Ids to elements. Current may also be an element already: a detached one (a parameter) is looked
 // up by its id, a reference stays.
 class LookupOp : public StreamOperator {
@@ -342,6 +413,7 @@ StatusOr<std::vector<storage::SoughtKey>> DecodeSought(const plan::Seek& seek) {
 
 StatusOr<OperatorBundle> MakeScan(const plan::Scan& op, OperatorHost* host) {
   if (op.has_ends()) return Stream(std::make_unique<CountScanOp>(op, host));
+  if (!op.value_key().empty()) return Stream(std::make_unique<ValueScanOp>(op, host));
   ASSIGN_OR_RETURN(const std::vector<storage::SoughtKey> sought, DecodeSought(op.seek()));
   return Stream(std::make_unique<ScanOp>(op, sought, host));
 }

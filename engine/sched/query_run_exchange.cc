@@ -49,10 +49,11 @@ Status QueryRun::RunExchange(Node* node) {
 }
 
 // Where every worker reads every partition, rows that are sent to an owner only for what is stored
-// there are as well here. Rows that are to meet their like, before a Merge, are not.
+// there are as well here. Rows that are to meet their like, to be merged or dropped, are not.
 bool QueryRun::MayStay(const Node& node) const {
-  return worker_.shared_view && node.op->exchange().key() == plan::Exchange::OWNER &&
-         !IsMerge(node.op->next(0));
+  if (!worker_.shared_view || node.op->exchange().key() != plan::Exchange::OWNER) return false;
+  const plan::Operator& next = *nodes_[node.op->next(0)].op;
+  return !next.has_merge() && !(next.has_dedup() && next.dedup().stage() == plan::PARTIAL);
 }
 
 // The whole batch to a worker that is through with what it got: work is shared by batches, which

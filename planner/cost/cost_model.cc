@@ -30,7 +30,7 @@ class Passing {
 
   double operator()(const Source& op) {
     const double work = Begin(op, {});
-    if (op.counted) Become(Stream::Kind::kOther, stream_.rows);
+    if (op.counted || !op.value_key.empty()) Become(Stream::Kind::kOther, stream_.rows);
     return work;
   }
   double operator()(const Inject& op) {

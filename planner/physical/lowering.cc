@@ -243,6 +243,10 @@ void Lowering::Lower(const Source& op) {
       CopyNames(op.counted->labels, scan->mutable_ends()->mutable_labels());
       flow_.here.clear();
     }
+    if (!op.value_key.empty()) {
+      scan->set_value_key(op.value_key);
+      flow_.here.clear();
+    }
     return;
   }
   plan::Inject* inject = Add()->mutable_inject();
@@ -311,10 +315,24 @@ void Lowering::Lower(const Unfold&) {
   flow_.here.erase(0);
 }
 
-void Lowering::Lower(const Merge&) {
+void Lowering::Lower(const Merge& op) {
   if (flow_.ordered) return;  // rows that differ in their ordinals only
+  if (op.once) {
+    DropMet(op.each_iteration);
+    if (!op.at_owner || flow_.here.contains(0)) return;
+    ToOwner(0);
+    DropMet(op.each_iteration);  // what came from several workers
+    return;
+  }
   ToOwner(0);
   Add()->mutable_merge()->set_capacity(kMergedRows);
+}
+
+void Lowering::DropMet(bool each_iteration) {
+  plan::Dedup* dedup = Add()->mutable_dedup();
+  dedup->add_key_slots(0);
+  dedup->set_stage(plan::PARTIAL);
+  dedup->set_each_iteration(each_iteration);
 }
 
 void Lowering::Lower(const Limit& op) {

@@ -72,6 +72,8 @@ class Lowering {
   // Gives the slot of the ordinals to the operators that append to them.
   void NumberRows();
   void ToHomeAlways();
+  // What this worker has seen pass goes no further.
+  void DropMet(bool each_iteration);
   // The end of a scope or of the plan.
   void EndAtHome();
   uint32_t LowerBody(const Chain& body, const Flow& outside, uint32_t enter,

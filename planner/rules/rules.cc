@@ -38,6 +38,8 @@ const std::vector<Rule>& Rules() {
       {"top_k", "order and limit keep only the first", TopK},
       {"order_filters", "what lets few rows pass at little cost is asked first", OrderFilters},
       {"count_ends", "ends that are only counted are counted where they stand", CountEnds},
+      {"count_values", "a property that is all that is read of vertices is counted value by value",
+       CountValues},
       {"visit_in_turn", "what reads a side-effect sees what the traversers before it added",
        VisitInTurn},
       {"drop_unread_again", "values that nobody reads any more", DropUnread},

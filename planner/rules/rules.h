@@ -52,6 +52,7 @@ bool OrderFilters(Chain* root);
 bool CountDegrees(Chain* root);
 bool CountArrivals(Chain* root);
 bool CountEnds(Chain* root);
+bool CountValues(Chain* root);
 bool EarlyLimit(Chain* root);
 bool ProjectBeforeOrder(Chain* root);
 bool ReachEnds(Chain* root);

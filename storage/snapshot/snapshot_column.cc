@@ -100,6 +100,14 @@ Status SnapshotColumn::Touch(std::span<const uint64_t> entries) const {
   return OkStatus();
 }
 
+Status SnapshotColumn::TouchRange(uint64_t first, uint64_t count) const {
+  for (const MappedSection* section :
+       {by_item() ? nullptr : sections_.validity, sections_.values, sections_.codes}) {
+    if (section != nullptr) RETURN_IF_ERROR(section->Touch(first, count));
+  }
+  return OkStatus();
+}
+
 StatusOr<Value> SnapshotColumn::FixedAt(uint64_t entry) const {
   RETURN_IF_ERROR(sections_.values->Touch(entry, 1));
   const MappedSection& values = *sections_.values;

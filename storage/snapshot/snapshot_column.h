@@ -72,6 +72,7 @@ class SnapshotColumn {
   // Validity and fixed values or codes of the entries may be read. Free of cost once all of the
   // column has been checked.
   Status Touch(std::span<const uint64_t> entries) const;
+  Status TouchRange(uint64_t first, uint64_t count) const;
   // REQUIRES: form() is kFixed, and the width T's.
   template <typename T>
   const T* Fixed() const {

@@ -66,6 +66,8 @@ class SnapshotView final : public GraphView {
   std::optional<int64_t> TotalEnds(uint32_t partition, std::span<const LabelId> vertex_labels,
                                    Direction direction,
                                    std::span<const LabelId> labels) const override;
+  Status ScanValues(uint32_t partition, std::span<const LabelId> labels, KeyId key,
+                    ValueCursor* cursor, size_t limit, CountedValues* out) const override;
   Status CountBetween(const VertexPairs& pairs, Direction direction,
                       std::span<const LabelId> labels, int64_t enough, BetweenCursor* cursor,
                       size_t limit, std::vector<int64_t>* out) const override;
@@ -89,6 +91,9 @@ class SnapshotView final : public GraphView {
   // `limit`; none only at the end, or after a long look. kNowhere: no set has the label.
   Status ScanLocals(uint32_t partition, uint32_t set, LabelId label, uint64_t* next, size_t limit,
                     std::vector<uint64_t>* locals) const;
+  // Whether the columns of a partition have all that there is of a property, and can be counted
+  // value by value; those of these label sets.
+  bool CountsValues(uint32_t partition, std::span<const uint32_t> sets, KeyId key) const;
   // Whether edges of the vertex may have come or gone.
   bool HasChangedEnds(VertexRef vertex, Direction direction, std::span<const LabelId> labels) const;
 

@@ -366,6 +366,89 @@ TEST(RulesTest, SeveralWorkersMergeAsWellAsOne) {
   }
 }
 
+// A dedup() before a dedup(): what passed is dropped by whichever worker owns it, and held back by
+// none.
+plan::Dedup* AppendEarlyDedup(plan::Plan* plan) {
+  plan::Dedup* early = Append(plan)->mutable_dedup();
+  early->add_key_slots(0);
+  early->set_stage(plan::PARTIAL);
+  return early;
+}
+
+TEST(RulesTest, SeveralWorkersDropAsWellAsOne) {
+  plan::Plan plan;
+  plan.set_num_slots(1);
+  Append(&plan)->mutable_partitions();
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Append(&plan)->mutable_scan();
+  std::vector<size_t> drops;
+  for (int hop = 0; hop < 4; ++hop) {
+    Append(&plan)->mutable_exchange()->set_key(plan::Exchange::OWNER);
+    drops.push_back(static_cast<size_t>(plan.operators_size()));
+    AppendEarlyDedup(&plan);
+    Append(&plan)->mutable_expand()->set_direction(plan::BOTH);
+  }
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Append(&plan)->mutable_sink();
+  Rng graphs(11);
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto graph = MakeGraph(&graphs);
+    const auto vertices = Evaluate({{}, std::nullopt}, *graph);
+    engine::SimulationOptions options;
+    options.seed = seed;
+    options.num_workers = static_cast<uint32_t>(2 + seed % 4);
+    options.shared_view = false;
+    options.profile = true;
+    const engine::SimulationResult result = engine::Simulate(plan, graph, options);
+    ASSERT_TRUE(result.status.ok()) << result.status << " seed " << seed;
+    for (const size_t drop : drops) {
+      EXPECT_LE(result.operators[drop].rows_out, vertices->rows.size()) << "seed " << seed;
+    }
+  }
+}
+
+// repeat(both()).emit().dedup() goes round until nothing is new.
+TEST(RulesTest, DroppingWhatWasMetEndsALoop) {
+  plan::Plan plan;
+  plan.set_num_slots(1);
+  Append(&plan)->mutable_partitions();
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Append(&plan)->mutable_scan();
+  Append(&plan)->mutable_loop_enter();
+  const auto enter = static_cast<uint32_t>(plan.operators_size()) - 1;
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::OWNER);
+  AppendEarlyDedup(&plan);
+  Append(&plan)->mutable_expand()->set_direction(plan::BOTH);
+  plan::Operator* copy = Append(&plan);
+  copy->mutable_split()->set_copy(true);
+  const auto split = static_cast<int>(copy->id());
+  Append(&plan)->mutable_loop_back()->set_enter(enter);
+  for (auto id = static_cast<int>(enter) + 1; id < plan.operators_size(); ++id) {
+    plan.mutable_operators(id)->set_loop(enter + 1);
+  }
+  plan::Operator* exit = Append(&plan);
+  exit->mutable_loop_exit()->set_enter(enter);
+  plan.mutable_operators(split + 1)->set_next(0, enter + 1);
+  plan.mutable_operators(split)->add_next(exit->id());
+  plan::Exchange* by_value = Append(&plan)->mutable_exchange();
+  by_value->set_key(plan::Exchange::HASH);
+  by_value->add_hash_slots(0);
+  Append(&plan)->mutable_dedup()->add_key_slots(0);
+  Append(&plan)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Append(&plan)->mutable_sink();
+  Rng graphs(13);
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto graph = MakeGraph(&graphs);
+    const auto ends = Evaluate({{Of(Kind::kBoth), Of(Kind::kDedup)}, std::nullopt}, *graph);
+    engine::SimulationOptions options;
+    options.seed = seed;
+    options.num_workers = static_cast<uint32_t>(1 + seed % 4);
+    const engine::SimulationResult result = engine::Simulate(plan, graph, options);
+    ASSERT_TRUE(result.status.ok()) << result.status << " seed " << seed;
+    EXPECT_EQ(result.rows.size(), ends->rows.size()) << "seed " << seed;
+  }
+}
+
 // Alternatives run one after the other, each with a whole new weight.
 TEST(RulesTest, Alternatives) {
   ExpectUnderAllSchedules({Nest(Kind::kCoalesce, {{Of(Kind::kHasOver, 8), Of(Kind::kOut)},

@@ -323,6 +323,11 @@ class PlanBuilder {
           dedup->set_waits(true);
           return;
         }
+        if (step.number % 2 != 0) {  // each worker drops what it can before
+          plan::Dedup* early = Add("dedup()")->mutable_dedup();
+          early->add_key_slots(0);
+          early->set_stage(plan::PARTIAL);
+        }
         AddExchange(scope_ == 0 ? plan::Exchange::HASH : plan::Exchange::HOME);
         plan::Operator* exchange = plan_.mutable_operators(plan_.operators_size() - 1);
         if (scope_ == 0) exchange->mutable_exchange()->add_hash_slots(0);

@@ -7,8 +7,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/value_compare.h"
-#include "engine/batch/batch.h"
 #include "engine/account/charge_ahead.h"
+#include "engine/batch/batch.h"
+#include "engine/op/state/vertex_set.h"
 
 namespace koios::engine {
 
@@ -48,10 +49,12 @@ class DistinctKeys {
  public:
   int64_t bytes() const { return bytes_; }
   int64_t* mutable_bytes() { return &bytes_; }
+  // Of the root instance, before the first key.
+  void ExpectMany() { vertices_.ExpectMany(); }
 
   // Whether the key was not there. `charge` is one for mutable_bytes().
   StatusOr<bool> Add(Value key, ChargeAhead* charge) {
-    if (key.kind() == ValueKind::kVertex) return Insert(&vertices_, key.AsVertex(), charge);
+    if (key.kind() == ValueKind::kVertex) return vertices_.Insert(key.AsVertex(), charge);
     const int64_t bytes = 2 * static_cast<int64_t>(sizeof(Value) + key.ByteSize());
     RETURN_IF_ERROR(charge->Take(bytes));
     const bool fresh = values_.insert(std::move(key)).second;
@@ -60,7 +63,7 @@ class DistinctKeys {
   }
 
   bool Contains(const Value& key) const {
-    return key.kind() == ValueKind::kVertex ? vertices_.contains(key.AsVertex().bits)
+    return key.kind() == ValueKind::kVertex ? vertices_.Contains(key.AsVertex())
                                             : values_.contains(key);
   }
 
@@ -69,13 +72,8 @@ class DistinctKeys {
   Status AddRows(const KeyReader& reader, const Batch& batch, size_t begin, size_t end,
                  const DistinctKeys* passed, ChargeAhead* charge, std::vector<uint32_t>* fresh) {
     if (const auto vertices = reader.Vertices(batch); !vertices.empty()) {
-      for (size_t row = begin; row < end; ++row) {
-        const VertexRef vertex = vertices[row];
-        if (passed != nullptr && passed->vertices_.contains(vertex.bits)) continue;
-        ASSIGN_OR_RETURN(const bool is_new, Insert(&vertices_, vertex, charge));
-        if (is_new) fresh->push_back(static_cast<uint32_t>(row));
-      }
-      return OkStatus();
+      return vertices_.InsertAll(vertices, begin, end,
+                                 passed == nullptr ? nullptr : &passed->vertices_, charge, fresh);
     }
     for (size_t row = begin; row < end; ++row) {
       Value key;
@@ -88,17 +86,7 @@ class DistinctKeys {
   }
 
  private:
-  using Vertices = absl::flat_hash_set<uint64_t>;
-  static constexpr int64_t kVertexBytes = 2 * (sizeof(uint64_t) + 1);
-
-  static StatusOr<bool> Insert(Vertices* vertices, VertexRef vertex, ChargeAhead* charge) {
-    RETURN_IF_ERROR(charge->Take(kVertexBytes));
-    const bool fresh = vertices->insert(vertex.bits).second;
-    if (!fresh) charge->Return(kVertexBytes);
-    return fresh;
-  }
-
-  Vertices vertices_;
+  VertexSet vertices_;
   absl::flat_hash_set<Value, ValueHash, ValueEquivalent> values_;
   int64_t bytes_ = 0;
 };

@@ -2,6 +2,7 @@
 // incoming edges. So the rows stay where they are, with that bulk, and no edge is walked. The rows
 // come in another order, which nobody may see: what is behind forgets it.
 #include "planner/op_table.h"
+#include "planner/rules/bulk/repeats.h"
 #include "planner/rules/rules.h"
 
 namespace koios::planner {
@@ -11,29 +12,6 @@ bool IsAllVertices(const Op& op) {
   const Source* source = As<Source>(op);
   return source != nullptr && source->element == plan::VERTEX && source->labels.empty() &&
          !source->ids && !source->seek;
-}
-
-bool TakesAsItComes(const Op& op) {
-  return !AnyOp(op, [](const Op& each) {
-    const OpTraits traits = TraitsOf(each);
-    return !traits.takes_bulk || traits.effect;
-  });
-}
-
-bool OrderIsForgotten(const Chain& chain, size_t from) {
-  for (size_t i = from; i < chain.ops.size(); ++i) {
-    const Op& op = chain.ops[i];
-    if (!TakesAsItComes(op)) return false;
-    switch (TraitsOf(op).order) {
-      case OrderSeen::kHidden:
-        return true;
-      case OrderSeen::kShown:
-        return false;
-      case OrderSeen::kAsBehind:
-        break;
-    }
-  }
-  return false;
 }
 
 plan::Direction Reversed(plan::Direction direction) {
@@ -52,7 +30,7 @@ plan::Direction Reversed(plan::Direction direction) {
 bool CountArrivals(Chain* root) {
   if (root->ops.size() < 3 || !IsAllVertices(root->ops[0]) || ChangesGraph(*root)) return false;
   Expand* expand = As<Expand>(&root->ops[1]);
-  if (expand == nullptr || expand->to != plan::Expand::NEIGHBOUR || !OrderIsForgotten(*root, 2)) {
+  if (expand == nullptr || expand->to != plan::Expand::NEIGHBOUR || !MayComeAsBulk(*root, 2)) {
     return false;
   }
   expand->direction = Reversed(expand->direction);

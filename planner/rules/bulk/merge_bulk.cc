@@ -2,9 +2,14 @@
 // one with a bulk. Where it helps: rows that an expansion made, of which nothing but the current
 // value is read further on. Where it must not be: before a limit or whatever else stops early, as
 // merging holds rows back; where an operation treats each traverser by itself.
+// On the way to a dedup() the first row is enough: the others are dropped wherever they would be
+// read or walked from. That holds nothing back, and bulks mean nothing there.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "planner/op_table.h"
+#include "planner/rules/bulk/repeats.h"
 #include "planner/rules/rules.h"
 #include "planner/traverser.h"
 
@@ -17,6 +22,7 @@ using Names = std::set<std::string>;
 struct Behind {
   Names reads;         // of names stored before it
   bool stops = false;  // rows may stop being needed before all have come
+  bool once = false;   // the first of equal rows is enough
 };
 
 bool TakesBulk(const Chain& chain) {
@@ -47,12 +53,22 @@ bool Converge(const Op& op, bool before) {
 
 // What comes before a chain.
 struct Before {
-  bool converge = false;  // rows may be at the same vertex
-  int hops = 0;           // expansions that rows have passed, about
+  bool converge = false;   // rows may be at the same vertex
+  int hops = 0;            // expansions that rows have passed, about
+  bool at_vertex = false;  // where they met, and not at something that was read of it
+  bool counted = false;    // rows can tell the iteration of a loop around them
+  bool in_child = false;   // of one traverser
+  bool first = false;      // of it one row is enough
 };
 
 // In a child of one traverser few rows meet after so many hops; they are not worth the look-up.
 constexpr int kHopsOfFew = 2;
+
+bool AtVertex(const Op& op, bool before) {
+  const OpTraits traits = TraitsOf(op);
+  if (traits.meeting == Meeting::kMeets) return true;
+  return ChildrenOf(op) != nullptr ? Converge(op, before) : before && !traits.new_value;
+}
 
 // Whether the op goes along the edges: a degree is looked up sooner than its row is merged.
 bool IsWalked(const Op& op) {
@@ -60,8 +76,35 @@ bool IsWalked(const Op& op) {
   return expand != nullptr && expand->to != plan::Expand::DEGREE;
 }
 
+// Whether less is done when equal rows are dropped before it. In a child they would not be worth
+// that it is not done in place.
+bool IsWorthDropping(const Op& op, const Before& before) {
+  if (!before.at_vertex || before.first) return false;
+  if (IsWalked(op)) return true;
+  if (before.in_child || As<Split>(op) || As<Loop>(op)) return false;
+  return As<Dedup>(op) != nullptr || ReadsGraph(op);
+}
+
+// Rows that were told apart and have gone nowhere since are distinct.
+void RemoveSecondLooks(Chain* chain) {
+  bool distinct = false;
+  std::erase_if(chain->ops, [&distinct](const Op& op) {
+    const Merge* merge = As<Merge>(op);
+    if (merge == nullptr || !merge->once) {
+      const OpTraits traits = TraitsOf(op);
+      const bool same = ChildrenOf(op) == nullptr || traits.at_most_one;
+      distinct = distinct && same && traits.meeting != Meeting::kMeets;
+      return false;
+    }
+    return std::exchange(distinct, true);
+  });
+}
+
 class Placing {
  public:
+  // `sums`: bulks may be added up anywhere.
+  explicit Placing(bool sums) : sums_(sums) {}
+
   bool changed() const { return changed_; }
 
   void Run(Chain* chain, Before before, Behind behind) {
@@ -69,6 +112,7 @@ class Placing {
     for (const Op& op : chain->ops) {
       befores.push_back(before);
       before.converge = Converge(op, before.converge);
+      before.at_vertex = AtVertex(op, before.at_vertex);
       before.hops += As<Expand>(op) ? 1 : 0;
     }
     std::vector<Op> ops;  // from the last to the first
@@ -76,22 +120,38 @@ class Placing {
       Op& op = chain->ops[i];
       RunChildren(&op, befores[i], behind);
       Pass(op, &behind);
-      const bool many = befores[i].converge && befores[i].hops >= kHopsOfFew;
-      const bool merges = IsWalked(op) && many && MayMerge(behind.reads) && !behind.stops;
-      Op merge{Merge{}, op.span, op.step};
+      const std::optional<Merge> merge = MergeBefore(op, befores[i], behind);
+      const SourceSpan span = op.span;
+      const std::string step = op.step;
       ops.push_back(std::move(op));
-      if (merges) ops.push_back(std::move(merge));
-      changed_ = changed_ || merges;
+      if (merge) ops.push_back({*merge, span, step});
+      changed_ = changed_ || merge;
     }
     std::reverse(ops.begin(), ops.end());
     chain->ops = std::move(ops);
+    RemoveSecondLooks(chain);
   }
 
  private:
+  // `behind`: what comes from the op on.
+  std::optional<Merge> MergeBefore(const Op& op, const Before& before, const Behind& behind) const {
+    if (!before.converge || before.hops < kHopsOfFew || !MayMerge(behind.reads)) return {};
+    if (behind.once && IsWorthDropping(op, before)) {
+      return Merge{true, before.counted, As<Dedup>(op) == nullptr};
+    }
+    const bool sums = sums_ && IsWalked(op) && !behind.stops;
+    return sums ? std::optional(Merge{}) : std::nullopt;
+  }
+
   void RunChildren(Op* op, Before before, const Behind& behind) {
     if (Scope* scope = As<Scope>(op)) {
-      Behind inside{scope->carried, behind.stops || !TakesAll(scope->policy)};
-      for (Chain& body : scope->bodies) Run(&body, {}, inside);
+      const bool all = TakesAll(scope->policy);
+      const Behind inside{scope->carried, behind.stops || !all,
+                          all ? behind.once && GivesBodyRows(scope->policy) : true};
+      Before at_start;
+      at_start.in_child = true;
+      at_start.first = !all;
+      for (Chain& body : scope->bodies) Run(&body, at_start, inside);
     }
     if (Split* split = As<Split>(op)) {
       for (Chain& branch : split->branches) Run(&branch, before, behind);
@@ -99,11 +159,14 @@ class Placing {
     if (Loop* loop = As<Loop>(op)) {
       const LoopReads reads = ReadsOfLoop(*loop, behind.reads);
       const bool stops = behind.stops || HasLimit(*op);
-      const Before again{Converge(*op, before.converge), kHopsOfFew};
+      const std::vector<bool> once = OneIsEnoughInLoop(*loop, behind.once);
+      Before again{Converge(*op, before.converge), kHopsOfFew, AtVertex(*op, before.at_vertex)};
+      again.counted = before.counted || CountsIterations(*op);
+      again.in_child = before.in_child;
       for (size_t part = 0; part < loop->parts.size(); ++part) {
-        Run(&loop->parts[part], again, {reads.behind_part[part], stops});
+        Run(&loop->parts[part], again, {reads.behind_part[part], stops, once[part]});
       }
-      if (!loop->breadth_first || loop->merges || !MayMerge(reads.at_start)) return;
+      if (!sums_ || !loop->breadth_first || loop->merges || !MayMerge(reads.at_start)) return;
       loop->merges = true;
       changed_ = true;
     }
@@ -167,6 +230,7 @@ class Placing {
   // From behind the op to before it.
   static void Pass(const Op& op, Behind* behind) {
     PassReads(op, &behind->reads);
+    behind->once = OneIsEnough(op, behind->once);
     if (TraitsOf(op).waits) {
       behind->stops = false;
     } else if (!As<Scope>(op) && HasLimit(op)) {
@@ -174,14 +238,14 @@ class Placing {
     }
   }
 
+  const bool sums_;
   bool changed_ = false;
 };
 
 }  // namespace
 
 bool MergeBulk(Chain* root) {
-  if (!TakesBulk(*root)) return false;
-  Placing placing;
+  Placing placing(TakesBulk(*root));
   placing.Run(root, {false, kHopsOfFew}, {});
   return placing.changed();
 }

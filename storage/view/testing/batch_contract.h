@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "core/value_codec.h"
 #include "storage/graph_view_contract.h"
 
 namespace koios::storage {
@@ -29,6 +31,8 @@ struct SeenEnds final : EndVisitor {
   std::vector<uint32_t> rows;
   std::vector<VertexRef> neighbours;
 };
+
+using ValueCounts = std::map<std::string, int64_t>;  // by the value's bytes
 
 template <typename Backend>
 class BatchContract : public GraphViewContract<Backend> {
@@ -193,6 +197,40 @@ TYPED_TEST_P(BatchContract, KnowsNoOtherTotalsThanTheSums) {
   }
 }
 
+// Each as often as vertices have it.
+TYPED_TEST_P(BatchContract, CountsValuesAsVerticesHaveThem) {
+  for (const char* name : {"name", "age", "lang", "tags", "weight"}) {
+    const KeyId key = this->Key(name);
+    for (const auto& of : {std::vector<LabelId>(), {this->Label("person")}, {kNoName}}) {
+      for (uint32_t p = 0; p < this->view().num_partitions(); ++p) {
+        std::vector<VertexRef> vertices;
+        for (ScanCursor cursor; !cursor.done;) {
+          ASSERT_TRUE(this->view().ScanVertices(p, of, &cursor, 100, &vertices).ok());
+        }
+        std::vector<PropertyColumn> expected;
+        ASSERT_TRUE(this->view().VertexColumns(vertices, {&key, 1}, &expected).ok());
+        for (const size_t limit : {1, 2, 1000}) {
+          ValueCounts wanted, got;
+          for (size_t i = 0; i < expected[0].rows.size(); ++i) {
+            ++wanted[EncodeValue(expected[0].values.Get(i))];
+          }
+          CountedValues found;
+          ValueCursor cursor;
+          for (int calls = 0; !cursor.done && calls < 1000; ++calls) {
+            ASSERT_TRUE(this->view().ScanValues(p, of, key, &cursor, limit, &found).ok());
+          }
+          ASSERT_TRUE(cursor.done);
+          ASSERT_EQ(found.values.size(), found.counts.size());
+          for (size_t i = 0; i < found.counts.size(); ++i) {
+            got[EncodeValue(found.values.Get(i))] += found.counts[i];
+          }
+          EXPECT_EQ(got, wanted) << name;
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST_P(BatchContract, CountsBetweenNoPairs) {
   BetweenCursor cursor;
   std::vector<int64_t> counts = {5};
@@ -235,6 +273,7 @@ TYPED_TEST_P(BatchContract, GivesSeveralPropertiesAsColumns) {
 
 REGISTER_TYPED_TEST_SUITE_P(BatchContract, CountsEdgesBetweenPairsAtAnyLimit, CountsBetweenNoPairs,
                             VisitsEndsAtAnyLimit, ExpandsToLabelsAtAnyLimit,
-                            KnowsNoOtherTotalsThanTheSums, GivesSeveralPropertiesAsColumns);
+                            KnowsNoOtherTotalsThanTheSums, GivesSeveralPropertiesAsColumns,
+                            CountsValuesAsVerticesHaveThem);
 
 }  // namespace koios::storage

@@ -15,7 +15,7 @@
 namespace koios::app {
 namespace {
 
-struct QueryFlags {
+struct QueryCommandFlags {
   std::vector<std::string> texts;
   std::string file;
   std::string input;
@@ -25,7 +25,7 @@ struct QueryFlags {
   QueryFlags query;
 };
 
-v1::Mode ModeOf(const QueryFlags& flags) {
+v1::Mode ModeOf(const QueryCommandFlags& flags) {
   return flags.explain ? v1::EXPLAIN : flags.profile ? v1::PROFILE : v1::RUN;
 }
 
@@ -45,7 +45,7 @@ int RunScript(std::istream& in, v1::Mode mode, client::QuerySession* session) {
   return client::kExitOk;
 }
 
-int RunAll(const QueryFlags& flags, client::QuerySession* session) {
+int RunAll(const QueryCommandFlags& flags, client::QuerySession* session) {
   const v1::Mode mode = ModeOf(flags);
   if (!flags.file.empty() && flags.file != "-") {
     std::ifstream in(flags.file);
@@ -61,7 +61,7 @@ int RunAll(const QueryFlags& flags, client::QuerySession* session) {
   return client::kExitOk;
 }
 
-int RunQueries(CLI::App* command, const QueryFlags& flags) {
+int RunQueries(CLI::App* command, const QueryCommandFlags& flags) {
   if (Status applied = ApplySettings(command, ""); !applied.ok()) return FailUsage(applied);
   const int num_sources =
       (flags.texts.empty() ? 0 : 1) + (flags.file.empty() ? 0 : 1) + (flags.input.empty() ? 0 : 1);
@@ -85,7 +85,7 @@ int RunQueries(CLI::App* command, const QueryFlags& flags) {
 }  // namespace
 
 RunCommand AddQueryCommand(CLI::App* command) {
-  auto flags = std::make_shared<QueryFlags>();
+  auto flags = std::make_shared<QueryCommandFlags>();
   command->add_option("-e", flags->texts, "A query; may be given several times")
       ->allow_extra_args(false);
   command->add_option("-f,--file", flags->file, "A file of queries; - is standard input");

@@ -383,32 +383,32 @@ TEST_F(GraphImportTest, ImportingTwiceGivesTheSameGraph) {
 // The input and what is sorted are several times the memory that may be used.
 TEST_F(GraphImportTest, SpillsWhenTheInputIsLargerThanItsMemory) {
   options_.memory_bytes = kMinMemoryBytes;
-  constexpr int kVertices = 60'000, kEdges = 200'000;
+  constexpr int kManyVertices = 60'000, kManyEdges = 200'000;
   std::string vertices = "~id,~label,text:string\n", edges = "~from,~to,~label,w:double\n";
-  for (int i = 0; i < kVertices; ++i) {
+  for (int i = 0; i < kManyVertices; ++i) {
     vertices += std::to_string(i) + ",p,some text that takes up room in row " + std::to_string(i) +
                 std::string(180, 'x') + "\n";
   }
-  for (int64_t i = 0; i < kEdges; ++i) {
-    edges += std::to_string(i * 7919 % kVertices) + "," + std::to_string(i * 104729 % kVertices) +
-             ",to,0.5\n";
+  for (int64_t i = 0; i < kManyEdges; ++i) {
+    edges += std::to_string(i * 7919 % kManyVertices) + "," +
+             std::to_string(i * 104729 % kManyVertices) + ",to,0.5\n";
   }
   ASSERT_GT(vertices.size() + edges.size(), 2 * options_.memory_bytes);
   options_.nodes = {Write("v.csv", vertices)};
   options_.edges = {Write("e.csv", edges)};
   auto summary = Import();
   ASSERT_TRUE(summary.ok()) << MessageOf(summary.status());
-  EXPECT_EQ(summary->vertices.at("p"), uint64_t{kVertices});
-  EXPECT_EQ(summary->edges.at("to"), uint64_t{kEdges});
+  EXPECT_EQ(summary->vertices.at("p"), uint64_t{kManyVertices});
+  EXPECT_EQ(summary->edges.at("to"), uint64_t{kManyEdges});
   EXPECT_GT(summary->spilled_bytes, 2 * options_.memory_bytes);
   auto view = View();
   std::vector<int64_t> degrees;
   const std::vector<VertexRef> vertex = {Find(*view, Value::Long(7919))};
   ASSERT_TRUE(view->Degrees(vertex, Direction::kBoth, {}, &degrees).ok());
   int64_t expected = 0;
-  for (int64_t i = 0; i < kEdges; ++i) {
-    expected += i * 7919 % kVertices == 7919;
-    expected += i * 104729 % kVertices == 7919;
+  for (int64_t i = 0; i < kManyEdges; ++i) {
+    expected += i * 7919 % kManyVertices == 7919;
+    expected += i * 104729 % kManyVertices == 7919;
   }
   EXPECT_EQ(degrees[0], expected);
 }

@@ -141,17 +141,17 @@ class TextStep {
   Constants constants_;
 };
 
-struct TextStep {
+struct TextCall {
   const char* name;
   OfText of_text;
 };
 
-constexpr TextStep kLength{"length", LengthOf}, kToUpper{"toUpper", UpperOf},
+constexpr TextCall kLength{"length", LengthOf}, kToUpper{"toUpper", UpperOf},
     kToLower{"toLower", LowerOf}, kTrim{"trim", TrimmedOf}, kLTrim{"lTrim", LeftTrimmedOf},
     kRTrim{"rTrim", RightTrimmedOf}, kSubstring{"substring", SubstringOf},
     kReplace{"replace", ReplacedOf}, kSplit{"split", SplitOf};
 
-template <const TextStep& kStep>
+template <const TextCall& kStep>
 Status TextStepFunction(const EvalContext& context, const Args& args, Operand* out) {
   const TextStep step(kStep.name, kStep.of_text, args);
   return EachRow(context, out, [&](size_t row) -> Maybe { return step.Apply(args[0]->Get(row)); });

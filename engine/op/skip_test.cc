@@ -109,7 +109,7 @@ Batch Vertices(const GraphHost& host) {
   return Rows(values);
 }
 
-Batch Numbers(const GraphHost&) {
+Batch NumberRows(const GraphHost&) {
   std::vector<Value> values;
   for (int i = 0; i < 12; ++i) values.push_back(Value::Int(i));
   return Rows(values);
@@ -156,11 +156,12 @@ TEST(SkipTest, Unfold) {
 TEST(SkipTest, Inject) {
   plan::Inject op;
   for (int i = 0; i < 5; ++i) op.add_values(EncodeValue(Value::Int(i)));
-  ExpectSkips([&op](GraphHost* host) { return std::move(MakeInject(op, host)->stream); }, Numbers);
+  ExpectSkips([&op](GraphHost* host) { return std::move(MakeInject(op, host)->stream); },
+              NumberRows);
 }
 
 TEST(SkipTest, PartitionsAndScan) {
-  ExpectSkips([](GraphHost* host) { return std::move(MakePartitions(host).stream); }, Numbers);
+  ExpectSkips([](GraphHost* host) { return std::move(MakePartitions(host).stream); }, NumberRows);
   ExpectSkips([](GraphHost* host) { return std::move(MakeScan(plan::Scan(), host)->stream); },
               [](const GraphHost&) {
                 return Rows({Value::Int(0), Value::Int(1), Value::Int(1), Value::Int(0)});

@@ -13,7 +13,7 @@ namespace {
 // Fewer are not worth a pass over counters.
 constexpr size_t kFewEntries = 256;
 // Bits of a digit: so many counters, and places that are written in turn, stay in the cache.
-constexpr int kFewBits = 8, kMostBits = 11;
+constexpr int kFewBits = 8, kMostBitsAtOnce = 11;
 constexpr size_t kManyEntries = 16'384;
 constexpr size_t kMostPasses = 8;
 // Deeper, keys that agree so far are compared: all work is bounded, whatever they are.
@@ -76,11 +76,11 @@ void RecordOrder::SortNumbers(size_t begin, size_t end, int bits) {
                      [](const OrderEntry& a, const OrderEntry& b) { return a.number < b.number; });
     return;
   }
-  const int most = count < kManyEntries ? kFewBits : kMostBits;
+  const int most = count < kManyEntries ? kFewBits : kMostBitsAtOnce;
   const int passes = (bits + most - 1) / most;
   const int digit = (bits + passes - 1) / passes;
   const uint64_t mask = (uint64_t{1} << digit) - 1;
-  std::array<std::array<uint32_t, size_t{1} << kMostBits>, kMostPasses> places;
+  std::array<std::array<uint32_t, size_t{1} << kMostBitsAtOnce>, kMostPasses> places;
   for (int pass = 0; pass < passes; ++pass) std::fill_n(places[pass].begin(), mask + 1, 0);
   OrderEntry* from = entries_.data() + begin;
   OrderEntry* to = other_.data() + begin;

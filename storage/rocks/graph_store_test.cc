@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-StoreOptions Existing() {
+StoreOptions ExistingOnly() {
   StoreOptions options = TestOptions();
   options.create = false;
   return options;
@@ -35,10 +35,11 @@ StoreOptions Existing() {
 
 TEST(GraphStoreOpen, NeedsAGraphOrLeaveToCreateOne) {
   TempFolder folder;
-  EXPECT_EQ(GraphStore::Open(folder / "none", Existing()).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(GraphStore::Open(folder / "none", ExistingOnly()).status().code(),
+            StatusCode::kNotFound);
   EXPECT_FALSE(PathExists(folder / "none"));
   EXPECT_TRUE(GraphStore::Open(folder / "g", TestOptions()).ok());
-  EXPECT_TRUE(GraphStore::Open(folder / "g", Existing()).ok());
+  EXPECT_TRUE(GraphStore::Open(folder / "g", ExistingOnly()).ok());
   for (const uint32_t partitions : {0u, 5000u}) {
     EXPECT_EQ(GraphStore::Open(folder / "bad", TestOptions(partitions)).status().code(),
               StatusCode::kInvalidArgument);
@@ -49,17 +50,17 @@ TEST(GraphStoreOpen, NeedsAGraphOrLeaveToCreateOne) {
 TEST(GraphStoreOpen, IsRefusedWhileItIsOpen) {
   TempFolder folder;
   auto store = GraphStore::Open(folder / "g", TestOptions()).value();
-  const Status second = GraphStore::Open(folder / "g", Existing()).status();
+  const Status second = GraphStore::Open(folder / "g", ExistingOnly()).status();
   EXPECT_EQ(second.code(), StatusCode::kFailedPrecondition);
   EXPECT_NE(MessageOf(second).find("process " + std::to_string(getpid())), std::string::npos);
   // A view keeps it open.
   auto view = store->View();
   store = nullptr;
-  EXPECT_EQ(GraphStore::Open(folder / "g", Existing()).status().code(),
+  EXPECT_EQ(GraphStore::Open(folder / "g", ExistingOnly()).status().code(),
             StatusCode::kFailedPrecondition);
   EXPECT_EQ(CountVertices(*view), 0u);
   view = nullptr;
-  EXPECT_TRUE(GraphStore::Open(folder / "g", Existing()).ok());
+  EXPECT_TRUE(GraphStore::Open(folder / "g", ExistingOnly()).ok());
 }
 
 TEST(GraphStoreOpen, RefusesANewerFormatAndDamage) {
@@ -70,19 +71,19 @@ TEST(GraphStoreOpen, RefusesANewerFormatAndDamage) {
         WriteFileDurably(folder / "g/FORMAT", "koios graph " + std::to_string(format) + "\n").ok());
   };
   write_format(kFormatVersion + 1);
-  const Status newer = GraphStore::Open(folder / "g", Existing()).status();
+  const Status newer = GraphStore::Open(folder / "g", ExistingOnly()).status();
   EXPECT_EQ(newer.code(), StatusCode::kFailedPrecondition);
   EXPECT_NE(MessageOf(newer).find("newer"), std::string::npos);
   ASSERT_TRUE(WriteFileDurably(folder / "g/FORMAT", "rubbish").ok());
-  EXPECT_EQ(GraphStore::Open(folder / "g", Existing()).status().code(), StatusCode::kDataLoss);
+  EXPECT_EQ(GraphStore::Open(folder / "g", ExistingOnly()).status().code(), StatusCode::kDataLoss);
   // A database without FORMAT is not taken for a new graph.
   ASSERT_TRUE(RemovePath(folder / "g/FORMAT").ok());
   EXPECT_EQ(GraphStore::Open(folder / "g", TestOptions()).status().code(), StatusCode::kDataLoss);
-  EXPECT_EQ(GraphStore::Open(folder / "g", Existing()).status().code(), StatusCode::kDataLoss);
+  EXPECT_EQ(GraphStore::Open(folder / "g", ExistingOnly()).status().code(), StatusCode::kDataLoss);
   write_format(kFormatVersion);
-  EXPECT_TRUE(GraphStore::Open(folder / "g", Existing()).ok());
+  EXPECT_TRUE(GraphStore::Open(folder / "g", ExistingOnly()).ok());
   ASSERT_TRUE(RemovePath(folder / "g/db").ok());
-  EXPECT_EQ(GraphStore::Open(folder / "g", Existing()).status().code(), StatusCode::kDataLoss);
+  EXPECT_EQ(GraphStore::Open(folder / "g", ExistingOnly()).status().code(), StatusCode::kDataLoss);
 }
 
 TEST(GraphStoreOpen, ReadOnlyReadsAndRefusesCommits) {
@@ -91,14 +92,14 @@ TEST(GraphStoreOpen, ReadOnlyReadsAndRefusesCommits) {
     auto store = GraphStore::Open(folder / "g", TestOptions()).value();
     ASSERT_TRUE(store->Commit(AddVertexBatch(0, Value::Long(1))).ok());
   }
-  StoreOptions options = Existing();
+  StoreOptions options = ExistingOnly();
   options.read_only = true;
   auto one = GraphStore::Open(folder / "g", options).value();
   auto two = GraphStore::Open(folder / "g", options).value();
   EXPECT_EQ(CountVertices(*one->View()), 1u);
   EXPECT_EQ(one->Commit(AddVertexBatch(1, Value::Long(2))).status().code(),
             StatusCode::kFailedPrecondition);
-  EXPECT_EQ(GraphStore::Open(folder / "g", Existing()).status().code(),
+  EXPECT_EQ(GraphStore::Open(folder / "g", ExistingOnly()).status().code(),
             StatusCode::kFailedPrecondition);
 }
 
@@ -107,7 +108,7 @@ TEST(GraphStoreDisk, CommitsEndBeforeTheDiskIsFullAndReadsGoOn) {
   auto store = GraphStore::Open(folder / "g", TestOptions()).value();
   ASSERT_TRUE(store->Commit(AddVertexBatch(0, Value::Long(1))).ok());
   store = nullptr;
-  StoreOptions options = Existing();
+  StoreOptions options = ExistingOnly();
   options.disk_reserve_bytes = std::numeric_limits<uint64_t>::max();
   store = GraphStore::Open(folder / "g", options).value();
   WriteBatch drop;
@@ -123,7 +124,7 @@ TEST(GraphStoreDisk, CommitsEndBeforeTheDiskIsFullAndReadsGoOn) {
   }
   EXPECT_EQ(CountVertices(*store->View()), 1u);
   store = nullptr;
-  store = GraphStore::Open(folder / "g", Existing()).value();  // there is space
+  store = GraphStore::Open(folder / "g", ExistingOnly()).value();  // there is space
   EXPECT_EQ(store->Commit(AddVertexBatch(1, Value::Long(2)))->version, 2u);
   EXPECT_TRUE(Check(*store)->ok());
 }
@@ -136,7 +137,7 @@ TEST(GraphStoreDisk, NearTheEndThingsCanBeDroppedButNotAdded) {
   for (int64_t i = 1; i < 20; ++i) some.vertices.push_back({Value::Long(i), "person", {}});
   const std::vector<VertexRef> added = store->Commit(some)->vertices;
   store = nullptr;
-  StoreOptions options = Existing();
+  StoreOptions options = ExistingOnly();
   // More than is free, but a quarter of it is not.
   options.disk_reserve_bytes = 2 * FreeBytes(folder.path()).value();
   store = GraphStore::Open(folder / "g", options).value();
@@ -184,7 +185,7 @@ TEST(GraphStoreOpen, IsRemovedOnceTheLastViewIsGone) {
 // Threads add vertices and edges to one hub; nothing is lost, each commit has its own version.
 TEST(GraphStoreThreads, GroupedCommitsAreAllThere) {
   constexpr int kThreads = 8;
-  constexpr int kCommits = 25;
+  constexpr int kCommitsEach = 25;
   TempFolder folder;
   auto store = GraphStore::Open(folder / "g", TestOptions()).value();
   const VertexRef hub = store->Commit(AddVertexBatch(0, Value::String("hub")))->vertices[0];
@@ -192,7 +193,7 @@ TEST(GraphStoreThreads, GroupedCommitsAreAllThere) {
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
-      for (int i = 0; i < kCommits; ++i) {
+      for (int i = 0; i < kCommitsEach; ++i) {
         WriteBatch batch = AddVertexBatch(1, Value::Long(t * 1000 + i));
         batch.edges.push_back({std::nullopt, "knows", Added(0), storage::Existing(hub), {}});
         const StatusOr<CommitResult> result = store->Commit(batch);
@@ -212,7 +213,7 @@ TEST(GraphStoreThreads, GroupedCommitsAreAllThere) {
     all.insert(all.end(), some.begin(), some.end());
   }
   std::sort(all.begin(), all.end());
-  ASSERT_EQ(all.size(), size_t{kThreads * kCommits});
+  ASSERT_EQ(all.size(), size_t{kThreads * kCommitsEach});
   for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], i + 2);
   EXPECT_EQ(Neighbours(*store->View(), hub, Direction::kIn).size(), all.size());
   EXPECT_TRUE(Check(*store)->ok());
@@ -351,7 +352,7 @@ TEST(GraphStoreCrash, AcknowledgedCommitsSurviveAndTheRestIsWholeOrNot) {
     RunWriterUntilKilled(path, static_cast<int>(random() % 120), &acks);
     if (testing::Test::HasFatalFailure()) return;
     EXPECT_GT(acks.size(), before);
-    auto store = GraphStore::Open(path, Existing()).value();
+    auto store = GraphStore::Open(path, ExistingOnly()).value();
     const auto view = store->View();
     for (const int64_t id : acks) {
       const auto one = FindVertex(*view, Value::Long(id));
@@ -396,7 +397,7 @@ class DamagedLogTest : public testing::Test {
     CHECK(RemovePath(copy).ok());
     fs::copy(folder_ / "g", copy, fs::copy_options::recursive);
     change(FindLog(copy + "/db"));
-    return GraphStore::Open(copy, Existing());
+    return GraphStore::Open(copy, ExistingOnly());
   }
 
   TempFolder folder_;

@@ -15,7 +15,7 @@
 namespace koios::storage {
 namespace {
 
-class EdgePlacesTest : public testing::Test {
+class EdgePlacesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     store_ = GraphStore::Open(folder_.path() + "/graph", TestOptions(4)).value();

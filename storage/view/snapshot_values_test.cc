@@ -19,7 +19,7 @@ struct Found {
   size_t rows = 0;
 };
 
-class SnapshotValuesTest : public testing::Test {
+class SnapshotValuesTest : public ::testing::Test {
  protected:
   // Every third vertex lacks `some`; `wide` is of a large range, `mixed` of two kinds.
   void SetUp() override {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMany = 5 * kMostPassedOver / 2;
 
-class WorkBoundTest : public testing::Test {
+class WorkBoundTest : public ::testing::Test {
  protected:
   // A hub with many edges of one label to vertices of another, in one partition; one edge and one
   // vertex are of labels of their own, behind the others.

@@ -35,12 +35,11 @@ TEST(MutationTest, WeightThatComesTwiceIsSeen) {
 // V().union(has('n', gt(100)).count(), count()): the first branch gives 0 because whoever entered
 // it said so. The home knows by itself where it enters the branch, too: so a graph of few vertices.
 TEST(MutationTest, ForgottenBarriersAreSeen) {
-  using Kind = Step::Kind;
-  const RandomQuery query{
-      {{Kind::kUnion,
-        0,
-        {{{Kind::kHasOver, 100, {}}, {Kind::kCount, 0, {}}}, {{Kind::kCount, 0, {}}}}}},
-      std::nullopt};
+  const RandomQuery query{{{Step::Kind::kUnion,
+                            0,
+                            {{{Step::Kind::kHasOver, 100, {}}, {Step::Kind::kCount, 0, {}}},
+                             {{Step::Kind::kCount, 0, {}}}}}},
+                          std::nullopt};
   const auto graph = std::make_shared<storage::MemoryGraph>();
   ASSERT_TRUE(graph->AddVertex(std::nullopt, "v", {{"n", Value::Int(1)}}).ok());
   for (const NetworkFault fault : {NetworkFault::kNone, NetworkFault::kForgetBarriers}) {

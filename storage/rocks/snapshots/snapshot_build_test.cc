@@ -246,7 +246,7 @@ TEST(SnapshotBuildTest, TheContractsGraph) {
 }
 
 // Vertices and edges of several labels come, change and go.
-void CommitAtRandom(testing::RandomValues* values, GraphStore* store) {
+void CommitAtRandom(koios::testing::RandomValues* values, GraphStore* store) {
   Rng& rng = values->rng();
   std::vector<VertexRef> vertices;
   std::vector<EdgeRef> edges;
@@ -299,7 +299,7 @@ void CommitAtRandom(testing::RandomValues* values, GraphStore* store) {
 TEST(SnapshotBuildTest, RandomCommitsAndDrops) {
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    testing::RandomValues values(seed);
+    koios::testing::RandomValues values(seed);
     TempFolder folder;
     auto store = GraphStore::Open(folder / "g", TestOptions(3)).value();
     for (int round = 0; round < 3; ++round) {

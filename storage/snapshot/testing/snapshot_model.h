@@ -56,7 +56,7 @@ struct ModelShape {
 };
 
 // Values of a key are of one kind, or lists of one kind, or anything.
-inline Value ModelValue(KeyId key, testing::RandomValues* values) {
+inline Value ModelValue(KeyId key, koios::testing::RandomValues* values) {
   Rng& rng = values->rng();
   switch (key) {
     case 1:
@@ -99,7 +99,7 @@ inline Value ModelValue(KeyId key, testing::RandomValues* values) {
 }
 inline constexpr KeyId kModelKeys = 16;
 
-inline std::map<KeyId, std::string> ModelProperties(testing::RandomValues* values) {
+inline std::map<KeyId, std::string> ModelProperties(koios::testing::RandomValues* values) {
   std::map<KeyId, std::string> out;
   for (KeyId key = 1; key <= kModelKeys; ++key) {
     if (values->rng().Chance(0.6)) out[key] = EncodeValue(ModelValue(key, values));
@@ -108,7 +108,7 @@ inline std::map<KeyId, std::string> ModelProperties(testing::RandomValues* value
 }
 
 inline SnapshotModel MakeModel(uint64_t seed, const ModelShape& shape) {
-  testing::RandomValues values(seed);
+  koios::testing::RandomValues values(seed);
   Rng& rng = values.rng();
   SnapshotModel model;
   model.num_partitions = shape.num_partitions;

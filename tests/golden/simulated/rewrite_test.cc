@@ -141,9 +141,9 @@ planner::PlannedQuery PlanOf(const std::string& text, const storage::MemoryGraph
   return *std::move(planned);
 }
 
-std::vector<std::string> Answer(const plan::Plan& plan,
-                                const std::shared_ptr<const storage::GraphView>& graph,
-                                uint64_t seed) {
+std::vector<std::string> AnswersTo(const plan::Plan& plan,
+                                   const std::shared_ptr<const storage::GraphView>& graph,
+                                   uint64_t seed) {
   engine::SimulationOptions options;
   options.seed = seed;
   options.num_workers = static_cast<uint32_t>(1 + seed % 3);
@@ -177,9 +177,9 @@ TEST(RewriteTest, WalksAreTheSameFromBothSides) {
         EXPECT_TRUE(has(rewritten)) << question.rewritten;
         EXPECT_FALSE(has(plain)) << question.plain;
       }
-      const std::vector<std::string> expected = Answer(plain.plan, graph, seed);
+      const std::vector<std::string> expected = AnswersTo(plain.plan, graph, seed);
       rows += expected.size();
-      EXPECT_EQ(Answer(rewritten.plan, graph, seed + 1), expected)
+      EXPECT_EQ(AnswersTo(rewritten.plan, graph, seed + 1), expected)
           << "seed " << seed << ": " << question.rewritten;
     }
   }

@@ -15,6 +15,7 @@ endif()
 if(KOIOS_SANITIZE)
   add_compile_options(-fsanitize=${KOIOS_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${KOIOS_SANITIZE})
+  add_compile_options(-Wno-maybe-uninitialized)  # gcc sees it where checks are between, wrongly
   if(KOIOS_SANITIZE MATCHES "undefined")
     # What these find ends the process under the address sanitizer, too, or is about mapped bytes:
     # koios_storage asks for alignment again. They are half of the time to build.

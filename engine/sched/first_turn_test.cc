@@ -56,13 +56,13 @@ TEST(FirstTurnTest, ASeekStaysHoweverLargeTheGraphIs) {
   plan::Plan plan = Hops(0, true);
   auto spread = std::make_shared<WaitingSink>(kRoom);
   engine->Submit(plan, graph, BeginsHere(), spread);
-  EXPECT_FALSE(spread->done());
+  EXPECT_FALSE(spread->EndedHere());
   EXPECT_EQ(spread->Wait().rows, 1u);
 
   plan.mutable_operators(1)->mutable_exchange()->set_expected(199);
   auto stays = std::make_shared<WaitingSink>(kRoom);
   engine->Submit(plan, graph, BeginsHere(), stays);
-  EXPECT_TRUE(stays->done());
+  EXPECT_TRUE(stays->EndedHere());
   EXPECT_EQ(stays->last().AsInteger(), 20);
 }
 
@@ -77,8 +77,7 @@ TEST(FirstTurnTest, AScanOfALabelOfFewStays) {
     plan.mutable_operators(2)->mutable_scan()->add_labels(label);
     auto sink = std::make_shared<WaitingSink>(kRoom);
     engine->Submit(plan, graph, BeginsHere(), sink);
-    EXPECT_EQ(sink->done(), label == std::string_view("few"));
-    sink->Wait();
+    EXPECT_EQ(sink->EndedHere(), label == std::string_view("few"));
     EXPECT_EQ(sink->last().AsInteger(), label == std::string_view("few") ? 5 : 295);
   }
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,7 @@ class WaitingSink final : public ResultSink {
     MutexLock lock(&mutex_);
     result_ = std::move(result);
     done_ = true;
+    ended_on_ = std::this_thread::get_id();
     changed_.NotifyAll();
   }
   void Open(size_t room) {
@@ -60,6 +62,12 @@ class WaitingSink final : public ResultSink {
   bool done() {
     MutexLock lock(&mutex_);
     return done_;
+  }
+  // True when the caller's own thread ended the query, false when a worker did. Waits for the end.
+  bool EndedHere() {
+    Wait();
+    MutexLock lock(&mutex_);
+    return ended_on_ == std::this_thread::get_id();
   }
   QueryResult Wait() {
     MutexLock lock(&mutex_);
@@ -90,6 +98,7 @@ class WaitingSink final : public ResultSink {
   bool keeps_ = false;
   std::vector<ResultBatch> kept_;
   bool done_ = false;
+  std::thread::id ended_on_;
   QueryResult result_;
 };
 

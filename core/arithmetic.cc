@@ -116,6 +116,7 @@ StatusOr<BigNumber> ApplyBig(Operation operation, const BigNumber& a, const BigN
 // nullopt: not finite. REQUIRES: a number.
 std::optional<BigNumber> ToBig(const Value& v) {
   if (IsBig(v)) return v.AsBigNumber();
+  if (v.kind() == ValueKind::kFloat) return BigNumber::FromFloat(static_cast<float>(v.AsDouble()));
   if (IsReal(v)) return BigNumber::FromDouble(v.AsDouble());
   return BigNumber::FromInteger(v.AsInteger());
 }

@@ -92,13 +92,12 @@ StatusOr<Value> BigIntegerOf(const NumberPieces& pieces) {
   if (pieces.base == 10) {
     ASSIGN_OR_RETURN(number, BigNumber::ParseInteger(pieces.digits));
   } else {
-    // Every digit of these bases has at least three bits, and a decimal one at most four.
-    if (pieces.digits.size() > kMaxBigNumberDigits) {
-      return BigNumber::ParseInteger(std::string(pieces.digits.size(), '1')).status();
-    }
-    for (const char c : pieces.digits) {
-      number.unscaled = number.unscaled * pieces.base + HexDigit(c);
-    }
+    // Of more digits than these, of three bits or four each, the first ones are too many already.
+    constexpr size_t kLongest = 2 * kMaxBigNumberDigits;
+    std::string_view significant = pieces.digits;
+    significant.remove_prefix(significant.find_first_not_of('0'));
+    const std::string digits(significant.substr(0, kLongest));
+    number.unscaled = decltype(number.unscaled)((pieces.base == 16 ? "0x" : "0") + digits);
     RETURN_IF_ERROR(number.CheckBounds());
   }
   if (pieces.negative) number.unscaled = -number.unscaled;

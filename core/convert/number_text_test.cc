@@ -65,8 +65,14 @@ TEST(NumberTextTest, WhatIsNoNumber) {
     EXPECT_EQ(MessageOf(status), "Can't parse string '" + std::string(text) + "' as number.");
   }
   EXPECT_EQ(NumberOfText("1e20000").status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(NumberOfText("0x" + std::string(50'000, 'f')).status().code(),
-            absl::StatusCode::kResourceExhausted);
+  for (const char* prefix : {"0x", "0"}) {
+    EXPECT_EQ(NumberOfText(prefix + std::string(50'000, '7')).status().code(),
+              absl::StatusCode::kResourceExhausted);
+    const std::string zeros = prefix + std::string(50'000, '0');
+    EXPECT_EQ(NumberOfText(zeros)->AsInteger(), 0);
+    EXPECT_EQ(NumberOfText(zeros + "17")->AsInteger(), prefix[1] == 'x' ? 0x17 : 017);
+    EXPECT_EQ(NumberOfText(zeros + std::string(30, '7'))->kind(), ValueKind::kBigInt);
+  }
 }
 
 }  // namespace

@@ -61,9 +61,10 @@ StatusOr<Value> MillisOf(const DateTime& v, const char* step) {
 }
 
 DateTime FromMillis(int64_t millis) {
+  const int64_t rest = millis % 1'000;
   DateTime v;
-  v.seconds = millis / 1'000 - (millis % 1'000 < 0 ? 1 : 0);
-  v.nanos = static_cast<int32_t>(millis - v.seconds * 1'000) * kNanosPerMilli;
+  v.seconds = millis / 1'000 - (rest < 0 ? 1 : 0);
+  v.nanos = static_cast<int32_t>(rest < 0 ? rest + 1'000 : rest) * kNanosPerMilli;
   return v;
 }
 

@@ -1,11 +1,10 @@
 #include <algorithm>
-#include <utility>
 
-#include "planner/op_table.h"
 #include "planner/plan_error.h"
 #include "planner/steps/expressions/by.h"
 #include "planner/steps/expressions/label.h"
 #include "planner/steps/expressions/predicate.h"
+#include "planner/steps/expressions/running_flag.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
@@ -85,18 +84,14 @@ Status BuildAndOr(const StepCall& step, Builder* builder) {
     }
     return OkStatus();
   }
-  std::vector<ExpressionPtr> flags, fresh;  // of all children; since the last one that may raise
-  ExpressionPtr decided;                    // whether one gave something; null: not asked yet
+  std::vector<ExpressionPtr> flags;
+  RunningFlag any("or"), none("and");
   const bool lenient = builder->is_lenient();
   for (const Bound& child : step.args) {
     ASSIGN_OR_RETURN(Chain body, builder->Child(child, builder->mode()));
-    if (Raises(body) && !flags.empty()) {
-      if (decided != nullptr) fresh.push_back(decided);
-      if (!fresh.empty()) decided = Named(builder->Store(CallOf("or", std::exchange(fresh, {}))));
-      body.ops.insert(body.ops.begin(), builder->Place(Filter{CallOf("not", {decided})}));
-    }
+    AskOnlyUndecided(&any, &none, builder, &body);
     flags.push_back(builder->EmitFlag(std::move(body)));
-    fresh.push_back(flags.back());
+    any.Add(flags.back());
     builder->set_lenient(true);  // all are asked, though one may have decided
   }
   builder->set_lenient(lenient);

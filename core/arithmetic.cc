@@ -116,6 +116,7 @@ StatusOr<BigNumber> ApplyBig(Operation operation, const BigNumber& a, const BigN
 // nullopt: not finite. REQUIRES: a number.
 std::optional<BigNumber> ToBig(const Value& v) {
   if (IsBig(v)) return v.AsBigNumber();
+  if (v.kind() == ValueKind::kFloat) return BigNumber::FromFloat(static_cast<float>(v.AsDouble()));
   if (IsReal(v)) return BigNumber::FromDouble(v.AsDouble());
   return BigNumber::FromInteger(v.AsInteger());
 }
@@ -257,7 +258,7 @@ void NumberSum::AddInteger(int64_t v, int bits, int64_t bulk) {
 void NumberSum::AddReal(double v, int bits, int64_t bulk) {
   CountRows(bits, bulk);
   real_ = true;
-  reals_ += v * static_cast<double>(bulk);
+  (bits <= 32 ? floats_ : reals_) += v * static_cast<double>(bulk);
 }
 
 void NumberSum::AddInt(int32_t v, int64_t bulk) { AddInteger(v, 32, bulk); }
@@ -304,18 +305,22 @@ Status NumberSum::Merge(const NumberSum& other) {
   overflowed_ = overflowed_ || other.overflowed_;
   if (__builtin_add_overflow(integers_, other.integers_, &integers_)) overflowed_ = true;
   reals_ += other.reals_;
+  floats_ += other.floats_;
   return OkStatus();
 }
 
-double NumberSum::RealTotal() const { return reals_ + static_cast<double>(integers_); }
+double NumberSum::RealTotal() const {
+  return reals_ + floats_ + static_cast<double>(integers_);
+}
 
 StatusOr<Value> NumberSum::BigTotal() const {
   ASSIGN_OR_RETURN(BigNumber sum,
                    AddNumbers(big_.AsBigNumber(), BigNumber::FromInteger(integers_)));
   if (!real_) return Value::Of(std::move(sum));
-  const std::optional<BigNumber> reals = BigNumber::FromDouble(reals_);
-  if (!reals.has_value()) return Value::Double(reals_);
-  if (reals->unscaled != 0) {
+  const Value floats = FitReal(floats_, 32);
+  for (const std::optional<BigNumber>& reals : {BigNumber::FromDouble(reals_), ToBig(floats)}) {
+    if (!reals.has_value()) return Value::Double(reals_ + floats_);
+    if (reals->unscaled == 0) continue;
     ASSIGN_OR_RETURN(sum, AddNumbers(sum, *reals));
   }
   sum.decimal = true;
@@ -341,12 +346,13 @@ StatusOr<Value> NumberSum::Mean() const {
 StatusOr<Value> NumberSum::Save() const {
   return Value::List({Value::Long(count_), Value::Int(bits_), Value::Bool(real_),
                       Value::Bool(overflowed_), Value::Long(static_cast<int64_t>(integers_ >> 64)),
-                      Value::Long(static_cast<int64_t>(integers_)), Value::Double(reals_), big_});
+                      Value::Long(static_cast<int64_t>(integers_)), Value::Double(reals_),
+                      Value::Double(floats_), big_});
 }
 
 StatusOr<NumberSum> NumberSum::Load(const Value& saved) {
   using enum ValueKind;
-  constexpr ValueKind kShape[] = {kLong, kInt, kBool, kBool, kLong, kLong, kDouble};
+  constexpr ValueKind kShape[] = {kLong, kInt, kBool, kBool, kLong, kLong, kDouble, kDouble};
   const Status damaged = DataLoss("A saved sum is damaged.");
   if (saved.kind() != kList || saved.AsList().size() != std::size(kShape) + 1) return damaged;
   const ValueList& v = saved.AsList();
@@ -355,8 +361,9 @@ StatusOr<NumberSum> NumberSum::Load(const Value& saved) {
   }
   const int64_t bits = v[1].AsInteger();
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != 128) return damaged;
-  if (!v[7].is_null() && !IsBig(v[7])) return damaged;
-  if (v[0].AsInteger() < 0 || v[7].is_null() == (bits == 128)) return damaged;
+  const Value& big = v.back();
+  if (!big.is_null() && !IsBig(big)) return damaged;
+  if (v[0].AsInteger() < 0 || big.is_null() == (bits == 128)) return damaged;
   NumberSum sum;
   sum.count_ = v[0].AsInteger();
   sum.bits_ = static_cast<int>(bits);
@@ -365,7 +372,8 @@ StatusOr<NumberSum> NumberSum::Load(const Value& saved) {
   const auto high = static_cast<unsigned __int128>(static_cast<uint64_t>(v[4].AsInteger()));
   sum.integers_ = static_cast<__int128>((high << 64) | static_cast<uint64_t>(v[5].AsInteger()));
   sum.reals_ = v[6].AsDouble();
-  sum.big_ = v[7];
+  sum.floats_ = v[7].AsDouble();
+  sum.big_ = big;
   return sum;
 }
 

@@ -69,7 +69,8 @@ class NumberSum {
   bool real_ = false;  // a float, double or decimal was added
   bool overflowed_ = false;
   __int128 integers_ = 0;
-  double reals_ = 0;
+  double reals_ = 0;   // the sum of doubles,
+  double floats_ = 0;  // and of floats, which a decimal sees as the decimals that they print
   Value big_;  // the sum of bigints and decimals; null when there was none
 };
 

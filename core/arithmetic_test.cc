@@ -169,6 +169,18 @@ TEST(NumberSumTest, PartsMergeToTheSameAnswerInAnyOrder) {
   }
 }
 
+TEST(NumberSumTest, DecimalsSeeFloatsAsTheDecimalsThatTheyPrint) {
+  NumberSum sum, rest;
+  ASSERT_TRUE(sum.Add(Value::Float(0.1f)).ok());
+  ASSERT_TRUE(rest.Add(Value::Of(*BigNumber::ParseDecimal("1.00"))).ok());
+  ASSERT_TRUE(rest.Add(Value::Float(0.2f)).ok());
+  EXPECT_EQ(Show(sum.Sum()), Show(Value::Float(0.1f)));
+  ASSERT_TRUE(sum.Merge(*NumberSum::Load(Made(rest.Save()))).ok());
+  EXPECT_EQ(Show(sum.Sum()), Show(Value::Of(*BigNumber::ParseDecimal("1.30"))));
+  ASSERT_TRUE(sum.Add(Value::Double(0.1)).ok());
+  EXPECT_EQ(Show(sum.Sum()), Show(Value::Of(*BigNumber::ParseDecimal("1.40"))));
+}
+
 TEST(NumberSumTest, LoadChecksWhatItReads) {
   NumberSum sum;
   sum.AddInt(1);

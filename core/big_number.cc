@@ -126,6 +126,13 @@ std::optional<BigNumber> BigNumber::FromDouble(double v) {
   return std::move(parsed).value();
 }
 
+std::optional<BigNumber> BigNumber::FromFloat(float v) {
+  if (!std::isfinite(v)) return std::nullopt;
+  auto parsed = ParseDecimal(PrintFloat(v));
+  CHECK(parsed.ok());
+  return std::move(parsed).value();
+}
+
 std::optional<BigNumber> BigNumber::FromDoubleExactly(double v) {
   if (!std::isfinite(v)) return std::nullopt;
   int exponent = 0;

@@ -25,6 +25,7 @@ struct BigNumber {
   static BigNumber FromInteger(__int128 v);
   // The decimal that prints as the double does, as BigDecimal.valueOf. nullopt: NaN, infinities.
   static std::optional<BigNumber> FromDouble(double v);
+  static std::optional<BigNumber> FromFloat(float v);  // likewise
   // The exact binary value of the double. nullopt: NaN, infinities.
   static std::optional<BigNumber> FromDoubleExactly(double v);
   // "-12": an integer.

@@ -133,7 +133,9 @@ Order OrderIntegerReal(int64_t a, double b) {
 BigNumber ToBig(const Value& v, bool exact) {
   if (IsBig(v)) return v.AsBigNumber();
   if (!IsReal(v)) return BigNumber::FromInteger(v.AsInteger());
-  return exact ? *BigNumber::FromDoubleExactly(v.AsDouble()) : *BigNumber::FromDouble(v.AsDouble());
+  if (exact) return *BigNumber::FromDoubleExactly(v.AsDouble());
+  if (v.kind() == ValueKind::kDouble) return *BigNumber::FromDouble(v.AsDouble());
+  return *BigNumber::FromFloat(static_cast<float>(v.AsDouble()));
 }
 
 Order OrderBig(const Value& a, const Value& b, bool exact) {
@@ -142,9 +144,8 @@ Order OrderBig(const Value& a, const Value& b, bool exact) {
   return Sign(CompareNumbers(ToBig(a, exact), ToBig(b, exact)));
 }
 
-// The total order of numbers: exact values, NaN last.
-Order OrderNumbers(const Value& a, const Value& b) {
-  if (IsNaN(a) || IsNaN(b)) return IsNaN(a) <=> IsNaN(b);
+// Exact values. REQUIRES: neither is NaN.
+Order OrderExactly(const Value& a, const Value& b) {
   if (IsBig(a) || IsBig(b)) return OrderBig(a, b, true);
   if (IsReal(a)) {
     if (IsReal(b)) return OrderReals(a.AsDouble(), b.AsDouble());
@@ -152,6 +153,17 @@ Order OrderNumbers(const Value& a, const Value& b) {
   }
   if (IsReal(b)) return OrderIntegerReal(a.AsInteger(), b.AsDouble());
   return a.AsInteger() <=> b.AsInteger();
+}
+
+bool IsNegativeZero(const Value& v) {
+  return IsReal(v) && v.AsDouble() == 0 && std::signbit(v.AsDouble());
+}
+
+// The total order of numbers: exact values, -0.0 before all other zeros, NaN last.
+Order OrderNumbers(const Value& a, const Value& b) {
+  if (IsNaN(a) || IsNaN(b)) return IsNaN(a) <=> IsNaN(b);
+  const Order exact = OrderExactly(a, b);
+  return exact != 0 ? exact : IsNegativeZero(b) <=> IsNegativeZero(a);
 }
 
 // As P.lt and friends see two numbers: both promoted to the wider class, which for an integer of

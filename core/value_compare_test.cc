@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "core/big_number.h"
 #include "core/testing/make_value.h"
@@ -187,6 +189,67 @@ TEST(TotalOrderTest, NumbersByExactValue) {
   EXPECT_TRUE(TotalOrder(Value::Long(INT64_MIN), Value::Double(-0x1p63)) == 0);
   EXPECT_TRUE(TotalOrder(Value::Int(-1), Value::Double(-1.5)) > 0);
   EXPECT_TRUE(TotalOrder(DecimalValue("0.1"), Value::Double(0.1)) < 0);  // the double is a bit more
+}
+
+// Zeros of all kinds: one value for P, and for order() the negative ones come first.
+TEST(RelationsTest, NegativeZero) {
+  const std::vector<Value> negative = {Value::Float(-0.0f), Value::Double(-0.0)};
+  std::vector<Value> zeros = {Value::Byte(0),       Value::Short(0),  Value::Int(0),
+                              Value::Long(0),       Value::Float(0),  Value::Double(0),
+                              DecimalValue("0.00"), Integer(0)};
+  for (const Value& a : negative) {
+    for (const Value& b : negative) EXPECT_TRUE(TotalOrder(a, b) == 0);
+    for (const Value& b : zeros) {
+      EXPECT_TRUE(Equals(a, b));
+      EXPECT_TRUE(*Compare(a, b) == 0);
+      EXPECT_TRUE(TotalOrder(a, b) < 0);
+      EXPECT_TRUE(TotalOrder(b, a) > 0);
+      EXPECT_FALSE(Equivalent(a, b));
+    }
+    ExpectLess(Value::Double(-5e-324), a);
+  }
+}
+
+// A float is the decimal that it prints where it meets one, and its bits where it meets a double.
+TEST(RelationsTest, FloatsAndDecimals) {
+  EXPECT_TRUE(Equals(Value::Float(0.1f), DecimalValue("0.1")));
+  EXPECT_TRUE(Equals(DecimalValue("0.10"), Value::Float(0.1f)));
+  EXPECT_FALSE(Equals(Value::Float(0.1f), Value::Double(0.1)));
+  EXPECT_TRUE(*Compare(Value::Float(0.1f), DecimalValue("0.10000000000000000001")) < 0);
+  EXPECT_TRUE(TotalOrder(Value::Float(0.1f), DecimalValue("0.1")) > 0);  // by exact value
+}
+
+// What is neither a number nor text: the four relations within a kind, and with a value that looks
+// alike.
+TEST(RelationsTest, DatesDurationsUuidsCharactersBinaries) {
+  const std::vector<std::pair<Value, Value>> ordered = {
+      {Value::Of(DateTime{5, 999'999'999, 0}), Value::Of(DateTime{6, 0, 0})},
+      {Value::Of(DateTime{5, 0, 0}), Value::Of(DateTime{5, 1, -3600})},
+      {Value::Of(DateTime{5, 0, -3600}), Value::Of(DateTime{5, 0, 3600})},
+      {Value::Of(Duration{-1, 999'999'999}), Value::Of(Duration{0, 0})},
+      {Value::Of(Duration{1, 1}), Value::Of(Duration{1, 2})},
+      {Value::Of(Uuid{1, 1}), Value::Of(Uuid{1, 2})},
+      {Value::Of(Uuid{~uint64_t{0}, 0}), Value::Of(Uuid{0, 0})},  // halves have a sign
+      {Value::Of(Uuid{0, ~uint64_t{0}}), Value::Of(Uuid{0, 0})},
+      {Value::Char('Z'), Value::Char('a')},
+      {Value::Char(0xFFFD), Value::Char(0x1F600)},
+      {Value::Binary(""), Value::Binary(std::string(1, '\0'))},
+      {Value::Binary("\x7f"), Value::Binary("\x80")},
+      {Value::Bool(false), Value::Bool(true)},
+  };
+  for (const auto& [less, greater] : ordered) {
+    ExpectLess(less, greater);
+    EXPECT_FALSE(Equivalent(less, greater));
+    EXPECT_TRUE(Equals(less, less));
+    EXPECT_TRUE(Equivalent(less, less));
+    EXPECT_TRUE(*Compare(less, less) == 0);
+    for (const Value& other : {Value::Null(), Value::Int(0), Letters("a"), ListOf({less})}) {
+      ExpectIncomparable(less, other);
+      EXPECT_FALSE(Equivalent(less, other));
+    }
+  }
+  ExpectIncomparable(Value::Binary("a"), Letters("a"));
+  ExpectIncomparable(Value::Of(Duration{0, 0}), Value::Of(DateTime{}));
 }
 
 TEST(RelationsTest, RandomTriplesKeepTheLaws) {

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/convert/time_text.h"
 #include "core/value_compare.h"
 #include "parser/literal.h"
 

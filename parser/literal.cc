@@ -1,23 +1,15 @@
 #include "parser/literal.h"
 
-#include <charconv>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
 
 #include "core/big_number.h"
+#include "core/convert/number_text.h"
 #include "core/text.h"
 
 namespace koios::parser {
 namespace {
-
-int HexDigit(char c) {
-  if (IsDigit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -92,16 +84,9 @@ std::optional<NumberParts> SplitNumber(std::string_view text) {
   return parts;
 }
 
-// The magnitude with its sign; nullopt when it does not fit 64 bits.
+// With its sign; nullopt when it does not fit 64 bits.
 std::optional<int64_t> ToInt64(const NumberParts& parts) {
-  uint64_t magnitude = 0;
-  const char* end = parts.digits.data() + parts.digits.size();
-  const auto [stop, error] =
-      std::from_chars(parts.digits.data(), end, magnitude, parts.hexadecimal ? 16 : 10);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  constexpr uint64_t kMax = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-  if (magnitude > kMax + (parts.negative ? 1 : 0)) return std::nullopt;
-  return parts.negative ? static_cast<int64_t>(~magnitude + 1) : static_cast<int64_t>(magnitude);
+  return IntegerOfDigits(parts.digits, parts.negative, parts.hexadecimal ? 16 : 10);
 }
 
 StatusOr<Value> BigInteger(const NumberParts& parts) {
@@ -152,24 +137,13 @@ StatusOr<Value> Decimal(std::string_view text, const NumberParts& parts) {
     number.decimal = true;
     return Value::Of(std::move(number));
   }
-  const char* end = digits.data() + digits.size();
   if (parts.suffix == 'f') {
-    float v = 0;
-    const auto [stop, error] = std::from_chars(digits.data(), end, v);
-    if (error == std::errc::result_out_of_range) {
-      return Value::Float(std::strtof(digits.c_str(), nullptr));  // an infinity or zero, as Java
-    }
-    if (error != std::errc() || stop != end) return NotANumber(text);
-    return Value::Float(v);
+    const std::optional<float> v = FloatOfDigits(digits);
+    return v.has_value() ? StatusOr<Value>(Value::Float(*v)) : NotANumber(text);
   }
   if (parts.suffix != '\0' && parts.suffix != 'd') return NotANumber(text);
-  double v = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), end, v);
-  if (error == std::errc::result_out_of_range) {
-    return Value::Double(std::strtod(digits.c_str(), nullptr));
-  }
-  if (error != std::errc() || stop != end) return NotANumber(text);
-  return Value::Double(v);
+  const std::optional<double> v = DoubleOfDigits(digits);
+  return v.has_value() ? StatusOr<Value>(Value::Double(*v)) : NotANumber(text);
 }
 
 // The four digits after "\u" at `at`; -1 when they are not there. "\uuuu0041" is Java's too.
@@ -264,6 +238,28 @@ StatusOr<Value> ParseString(std::string_view text, size_t* error_at) {
     }
   }
   return Value::String(std::move(result));
+}
+
+StatusOr<Uuid> ParseUuid(std::string_view text) {
+  constexpr size_t kSize = 36;
+  Uuid result;
+  bool ok = text.size() == kSize;
+  size_t digits = 0;
+  for (size_t i = 0; ok && i < kSize; ++i) {
+    if (i == 8 || i == 13 || i == 18 || i == 23) {
+      ok = text[i] == '-';
+      continue;
+    }
+    const int digit = HexDigit(text[i]);
+    ok = digit >= 0;
+    uint64_t& half = digits++ < 16 ? result.high : result.low;
+    half = half << 4 | static_cast<uint64_t>(digit);
+  }
+  if (ok) return result;
+  constexpr size_t kLongest = 60;
+  return LiteralError("BAD_UUID",
+                      "\"" + std::string(TruncateUtf8(text, kLongest)) + "\" is not a UUID.",
+                      "UUIDs are like f47af10b-58cc-4372-a567-0f02b2f3d479");
 }
 
 }  // namespace koios::parser

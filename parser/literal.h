@@ -1,6 +1,6 @@
-// What the text of a literal means: numbers with their suffix, strings with their escapes, dates,
-// durations, UUIDs. Pure functions; errors carry a reason but no position, except that an escape's
-// error says where inside the string it is.
+// What the text of a literal means: numbers with their suffix, strings with their escapes, UUIDs;
+// dates and durations are read by core/convert/time_text.h. Pure functions; errors carry a reason
+// but no position, except that an escape's error says where inside the string it is.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,12 @@
 
 namespace koios::parser {
 
-inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 // "1", "-1L", "0x1F", "1.5e-3", "2b", "10n", "1.0m", "+Infinity". Without suffix an integer is the
 // smallest of Integer, Long and BigInteger that holds it, and a decimal a Double.
 StatusOr<Value> ParseNumber(std::string_view text);
 
 // `text` with its quotes. On error *error_at is the offset of the bad escape in `text`.
 StatusOr<Value> ParseString(std::string_view text, size_t* error_at);
-
-// ISO 8601: "2023-08", "2023-08-02", "2023-08-02T10:15:30.123Z", "...+01:00", "...+0100"; UTC when
-// there is no offset.
-StatusOr<DateTime> ParseDateTime(std::string_view text);
-
-// ISO 8601: "P2DT3H4M5.5S", with signs as java.time.Duration takes them.
-StatusOr<Duration> ParseDuration(std::string_view text);
 
 // "f47af10b-58cc-4372-a567-0f02b2f3d479"
 StatusOr<Uuid> ParseUuid(std::string_view text);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "parser/literal.h"
+#include "core/convert/number_text.h"
 #include "parser/words.h"
 
 namespace koios::parser {

@@ -287,6 +287,16 @@ bool HasEffects(const Chain& chain) {
   return AnyOp(chain, [](const Op& each) { return TraitsOf(each).effect; });
 }
 
+bool Raises(const Chain& chain) {
+  return AnyOp(chain, [](const Op& each) {
+    bool raises = false;
+    ForEachExpression(each, [&raises](const Expression& part) {
+      raises = raises || HasCallWith(part, plan::kRaises);
+    });
+    return raises;
+  });
+}
+
 bool HoldsTraversers(const Chain& chain) {
   return AnyOp(chain, [](const Op& each) { return TraitsOf(each).holds; });
 }

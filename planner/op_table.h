@@ -80,6 +80,8 @@ bool GivesTheSame(const Op& op);
 // Has an effect, by itself or in a child.
 bool HasEffects(const Op& op);
 bool HasEffects(const Chain& chain);
+// Calls a function that is an error for some rows, by itself or in a child.
+bool Raises(const Chain& chain);
 // As TinkerPop's barriers and limits do, by itself or in a child.
 bool HoldsTraversers(const Chain& chain);
 

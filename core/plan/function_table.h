@@ -131,10 +131,10 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"first_of", 2, 2, "", kThereWithLast, ValueType::kAny, TypeOfFirstOf},
     // What is inside one value.
     {"list_count", 1, 1, "", kStrict},
-    {"list_sum", 1, 1, "", kStrict},
-    {"list_mean", 1, 1, "", kStrict},
-    {"list_min", 1, 1, "", kStrict, ValueType::kAny},
-    {"list_max", 1, 1, "", kStrict, ValueType::kAny},
+    {"list_sum", 1, 1, "", kStrict | kRaises},
+    {"list_mean", 1, 1, "", kStrict | kRaises},
+    {"list_min", 1, 1, "", kStrict | kRaises, ValueType::kAny},
+    {"list_max", 1, 1, "", kStrict | kRaises, ValueType::kAny},
     {"list_range", 3, 3, "_ii", kStrict, ValueType::kAny, TypeOfFirst},
     {"list_tail", 2, 2, "_i", kStrict, ValueType::kAny, TypeOfFirst},
     {"list_dedup", 1, 1, "", kStrict, ValueType::kAny, TypeOfFirst},
@@ -143,7 +143,7 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"like", 2, 2, "", kStrict, ValueType::kAny},
     {"is_list", 1, 1, "", kStrict},
     {"index", 2, 2, "_b", kStrict, ValueType::kAny},
-    {"member_of", 2, 2, "", kStrict},
+    {"member_of", 2, 2, "", kStrict | kRaises},
     // Steps over texts. A b behind the value: whether the members of a list are meant
     // (Scope.local).
     {"asString", 3, 3, "_bs", kStrict | kReadsElement | kRaises, ValueType::kAny, TypeOfTextStep},
@@ -160,6 +160,13 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"concat", 1, kMany, "", kRaises},
     {"text_part", 1, 1, "", kStrict | kReadsElement},
     {"format", 1, kMany, "", kStrict},
+    // Steps that make numbers, booleans and dates: of which GType, null: of any; and so many times
+    // so many seconds.
+    {"asNumber", 2, 2, "_n", kStrict | kRaises},
+    {"asBool", 1, 1, "", kStrict | kRaises},
+    {"asDate", 1, 1, "", kStrict | kRaises},
+    {"dateAdd", 3, 3, "_ii", kStrict | kRaises},
+    {"dateDiff", 2, 2, "", kRaises},
     // Steps over two collections or maps; the last argument: a traversal made the second one.
     {"combine", 3, 3, "__b", kRaises, ValueType::kList},
     {"difference", 3, 3, "__b", kRaises, ValueType::kList},
@@ -201,7 +208,7 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"path_append", 2, kMany, "__s*", 0, ValueType::kList},
     {"path_of", 1, 1, "", kStrict, ValueType::kList},
     {"path_label", 2, kMany, "_s*", 0, ValueType::kList},
-    {"path_range", 3, 3, "_nn", kStrict, ValueType::kList},
+    {"path_range", 3, 3, "_nn", kStrict | kRaises, ValueType::kList},
     {"path_entries", 1, 1, "", 0, ValueType::kMap},
     {"path_by", 2, 2, "", 0, ValueType::kList},
     {"path_select", 3, 3, "_ss", kStrict, ValueType::kAny},

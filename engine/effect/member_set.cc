@@ -1,7 +1,9 @@
 #include "engine/effect/member_set.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/big_number.h"
 #include "core/path/path.h"
 #include "core/value_compare.h"
 #include "storage/codec/equality_hash.h"
@@ -21,8 +23,8 @@ uint64_t HashOfAll(const List& members) {
   return hash;
 }
 
-// The same for all values that are equal; of sets and maps whatever their order. Recursion is
-// bounded by the depth of values.
+// The same for all values that are equal, but for a float and a decimal; of sets and maps whatever
+// their order. Recursion is bounded by the depth of values.
 uint64_t HashOf(const Value& value) {
   uint64_t sum = 1;
   switch (value.kind()) {
@@ -72,8 +74,23 @@ void MemberSet::Add(const Value& value) {
 
 bool MemberSet::Contains(const Value& value) const {
   if (value.kind() == ValueKind::kVertex) return vertices_.contains(value.AsVertex().bits);
-  const auto found = others_.find(HashOf(value));
+  return HasAt(HashOf(value), value) || HasAsDecimal(value);
+}
+
+bool MemberSet::HasAt(uint64_t hash, const Value& value) const {
+  const auto found = others_.find(hash);
   return found != others_.end() && IsAmong(found->second, value);
+}
+
+// A float equals the decimal that it prints, which hashes as another double.
+bool MemberSet::HasAsDecimal(const Value& value) const {
+  if (value.kind() == ValueKind::kFloat && std::isfinite(value.AsDouble())) {
+    const auto decimal = BigNumber::FromFloat(static_cast<float>(value.AsDouble()));
+    return HasAt(HashOf(Value::Of(*decimal)), value);
+  }
+  if (value.kind() != ValueKind::kBigInt && value.kind() != ValueKind::kBigDecimal) return false;
+  const auto nearest = static_cast<float>(value.AsBigNumber().ToDouble());
+  return HasAt(HashOf(Value::Float(nearest)), value);
 }
 
 }  // namespace koios::engine

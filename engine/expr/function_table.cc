@@ -3,6 +3,7 @@
 #include <map>
 #include <string_view>
 
+#include "engine/expr/cast_functions.h"
 #include "engine/expr/collection_functions.h"
 #include "engine/expr/compare_functions.h"
 #include "engine/expr/effect_functions.h"
@@ -20,7 +21,8 @@ const std::vector<const ScalarKernel*>& ScalarKernels() {
     std::vector<const ScalarKernel*> kernels;
     for (const auto* family : {&CompareFunctions(), &ElementFunctions(), &MapFunctions(),
                                &ListFunctions(), &CollectionFunctions(), &TextFunctions(),
-                               &MathFunctions(), &PathFunctions(), &EffectFunctions()}) {
+                               &CastFunctions(), &MathFunctions(), &PathFunctions(),
+                               &EffectFunctions()}) {
       for (const ScalarKernel& kernel : *family) kernels.push_back(&kernel);
     }
     return kernels;

@@ -95,9 +95,10 @@ class PresenceTest : public testing::Test {
     const Value one = Value::Int(1), list = ListOf({one}), text = Value::String("a");
     const Value map = MapOf({{one, one}}), path = PathOf({{vertex_}, {{"INT"}}});
     const Value property = Made(Value::Of(PropertyData{EdgeRef(), "k", one}));
+    const Value date = Value::Of(DateTime{});
     for (const Given& given :
          {Given{one, one}, Given{vertex_, vertex_}, Given{list, list}, Given{map, one},
-          Given{path, path}, Given{property, property}, Given{text, text}}) {
+          Given{path, path}, Given{property, property}, Given{text, text}, Given{date, date}}) {
       const StatusOr<std::string> present = Evaluate(row, given, SIZE_MAX);
       if (present.ok() && present->find('1') != std::string::npos) return given;
     }

@@ -2,8 +2,9 @@
 #include "engine/expr/map_functions.h"
 
 #include <algorithm>
-#include <map>
+#include <span>
 
+#include "core/convert/type_name.h"
 #include "core/path/path.h"
 #include "core/value_compare.h"
 #include "engine/expr/each_row.h"
@@ -29,15 +30,9 @@ class ElementMaps {
       if (value.kind() == ValueKind::kVertexProperty) {
         properties_.emplace_back(row, value);
       } else {
-        only_elements_ = false;
+        others_.push_back(row);
       }
     }
-  }
-
-  // INVALID_ARGUMENT where other values come: properties of edges are no elements.
-  Status OnlyElements(const char* step) const {
-    if (only_elements_) return OkStatus();
-    return InvalidArgument(std::string(step) + "() needs vertices, edges or vertex properties.");
   }
 
   struct Tokens {
@@ -136,6 +131,7 @@ class ElementMaps {
     return OkStatus();
   }
 
+  // Absent where other values than elements come.
   Status Finish(Operand* out) {
     Column column(Column::Kind::kValue);
     for (size_t row = 0; row < rows_; ++row) {
@@ -143,6 +139,8 @@ class ElementMaps {
       column.Append(map);
     }
     out->Own(std::move(column));
+    if (!others_.empty() && out->present.empty()) out->present.assign(rows_, 1);
+    for (const uint32_t row : others_) out->present[row] = 0;
     return OkStatus();
   }
 
@@ -162,7 +160,7 @@ class ElementMaps {
   const size_t rows_;
   const ElementRows elements_;
   std::vector<std::pair<uint32_t, Value>> properties_;  // of vertices, by row; they have none
-  bool only_elements_ = true;
+  std::vector<uint32_t> others_;  // rows of other values: properties of edges are no elements
   std::vector<ValueMap> maps_;
 };
 
@@ -188,7 +186,6 @@ bool HasOption(const Value& options, std::string_view name) {
 
 Status ValueMapFunction(const EvalContext& context, const Args& args, Operand* out) {
   ElementMaps maps(context, *args[0]);
-  RETURN_IF_ERROR(maps.OnlyElements("valueMap"));
   const Value& options = args[1]->constant;
   const bool all = HasOption(options, "tokens");
   const auto wants = [&](std::string_view token) { return all || HasOption(options, token); };
@@ -201,7 +198,6 @@ Status ValueMapFunction(const EvalContext& context, const Args& args, Operand* o
 
 Status PropertyMapFunction(const EvalContext& context, const Args& args, Operand* out) {
   ElementMaps maps(context, *args[0]);
-  RETURN_IF_ERROR(maps.OnlyElements("propertyMap"));
   bool none = false;
   const std::vector<KeyId> keys = KeyArguments(context, args, 1, &none);
   RETURN_IF_ERROR(maps.AddPropertyObjects(keys, none));
@@ -210,7 +206,6 @@ Status PropertyMapFunction(const EvalContext& context, const Args& args, Operand
 
 Status ElementMapFunction(const EvalContext& context, const Args& args, Operand* out) {
   ElementMaps maps(context, *args[0]);
-  RETURN_IF_ERROR(maps.OnlyElements("elementMap"));
   RETURN_IF_ERROR(maps.AddTokens({}));
   RETURN_IF_ERROR(maps.AddEnds());
   bool none = false;
@@ -276,64 +271,21 @@ Status EntryPartFunction(const EvalContext& context, const Args& args, Operand* 
   });
 }
 
-using Kinds = std::vector<ValueKind>;
+// The kinds that a type's name stands for.
+struct TypeKinds {
+  std::span<const ValueKind> kinds;
+};
 
-// GType's words and the Java names that TinkerPop registers, in upper case.
-const std::map<std::string, Kinds, std::less<>>& TypeNames() {
-  static const std::map<std::string, Kinds, std::less<>> kNames = {
-      {"NULL", {ValueKind::kNull}},
-      {"BOOLEAN", {ValueKind::kBool}},
-      {"BYTE", {ValueKind::kByte}},
-      {"SHORT", {ValueKind::kShort}},
-      {"INT", {ValueKind::kInt}},
-      {"INTEGER", {ValueKind::kInt}},
-      {"LONG", {ValueKind::kLong}},
-      {"BIGINT", {ValueKind::kBigInt}},
-      {"BIGINTEGER", {ValueKind::kBigInt}},
-      {"FLOAT", {ValueKind::kFloat}},
-      {"DOUBLE", {ValueKind::kDouble}},
-      {"BIGDECIMAL", {ValueKind::kBigDecimal}},
-      {"NUMBER",
-       {ValueKind::kByte, ValueKind::kShort, ValueKind::kInt, ValueKind::kLong, ValueKind::kBigInt,
-        ValueKind::kFloat, ValueKind::kDouble, ValueKind::kBigDecimal}},
-      {"STRING", {ValueKind::kString}},
-      {"CHAR", {ValueKind::kChar}},
-      {"CHARACTER", {ValueKind::kChar}},
-      {"DATETIME", {ValueKind::kDateTime}},
-      {"OFFSETDATETIME", {ValueKind::kDateTime}},
-      {"DURATION", {ValueKind::kDuration}},
-      {"UUID", {ValueKind::kUuid}},
-      {"BINARY", {ValueKind::kBinary}},
-      {"LIST", {ValueKind::kList}},
-      {"SET", {ValueKind::kSet}},
-      {"MAP", {ValueKind::kMap}},
-      {"VERTEX", {ValueKind::kVertex}},
-      {"EDGE", {ValueKind::kEdge}},
-      {"VPROPERTY", {ValueKind::kVertexProperty}},
-      {"VERTEXPROPERTY", {ValueKind::kVertexProperty}},
-      {"PROPERTY", {ValueKind::kProperty, ValueKind::kVertexProperty}},
-      {"PATH", {ValueKind::kPath}},
-      {"GRAPH", {}},
-      {"TREE", {}},
-  };
-  return kNames;
-}
-
-// The kinds that a name stands for.
 StatusOr<std::shared_ptr<const void>> PrepareType(const Value& type) {
-  std::string name = type.kind() == ValueKind::kString ? type.AsString() : std::string();
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  const auto found = TypeNames().find(name);
-  if (found == TypeNames().end()) {
-    return InvalidArgument("typeOf() does not know the type " + name +
-                           ": use a GType, as in typeOf(GType.INT).");
-  }
-  return std::make_shared<const Kinds>(found->second);
+  const std::string name = type.kind() == ValueKind::kString ? type.AsString() : std::string();
+  const auto kinds = KindsOfType(name);
+  if (kinds.has_value()) return std::make_shared<const TypeKinds>(TypeKinds{*kinds});
+  return InvalidArgument("typeOf() does not know the type " + name +
+                         ": use a GType, as in typeOf(GType.INT).");
 }
 
 Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out) {
-  const Kinds& kinds = *static_cast<const Kinds*>(context.prepared);
+  const auto kinds = static_cast<const TypeKinds*>(context.prepared)->kinds;
   Column column(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
     const bool fits = out->Present(row) && std::find(kinds.begin(), kinds.end(),

@@ -9,6 +9,7 @@
 #include "planner/steps/expressions/label.h"
 #include "planner/steps/expressions/path.h"
 #include "planner/steps/expressions/predicate.h"
+#include "planner/steps/expressions/running_flag.h"
 #include "planner/traverser.h"
 
 namespace koios::planner {
@@ -261,9 +262,11 @@ Status Builder::AppendCalls(Calls calls, bool root) {
 Status Builder::AppendConjunction(Calls left, Calls calls, bool root) {
   RETURN_IF_ERROR(AppendPlain(left, root));
   std::vector<ExpressionPtr> any;
+  RunningFlag decided("or");
   const bool outer = lenient_;
   for (Calls alternative : SplitAtInfix(calls, "or")) {
     std::vector<ExpressionPtr> all;
+    RunningFlag holds("and");
     for (Calls part : SplitAtInfix(alternative, "and")) {
       if (part.empty()) {
         return StepError("WRONG_ARGUMENTS", calls[0].span, calls[0].name,
@@ -272,10 +275,13 @@ Status Builder::AppendConjunction(Calls left, Calls calls, bool root) {
       span_ = part[0].span;
       step_ = CallText(part[0]);
       ASSIGN_OR_RETURN(Chain body, ChildOfCalls(part));
+      AskOnlyUndecided(&decided, &holds, this, &body);
       all.push_back(EmitFlag(std::move(body)));
+      holds.Add(all.back());
       lenient_ = true;  // all are asked, though one may have decided
     }
     any.push_back(all.size() == 1 ? all[0] : CallOf("and", std::move(all)));
+    decided.Add(any.back());
   }
   lenient_ = outer;
   Emit(Filter{any.size() == 1 ? any[0] : CallOf("or", std::move(any))});

@@ -6,10 +6,11 @@
 namespace koios::planner {
 namespace {
 
-constexpr std::array<std::string_view, 23> kKinds = {
-    "string",    "integer",   "number",      "boolean", "null",        "list", "map",    "value",
-    "P",         "traversal", "T",           "Scope",   "Order",       "Pop",  "Column", "Pick",
-    "Direction", "Operator",  "Cardinality", "Merge",   "WithOptions", "DT",   "Barrier"};
+constexpr std::array<std::string_view, 25> kKinds = {
+    "string",    "integer",     "number", "boolean", "datetime",  "null",     "list",
+    "map",       "value",       "P",      "T",       "traversal", "Scope",    "Order",
+    "Pop",       "Column",      "Pick",   "DT",      "Direction", "Operator", "Cardinality",
+    "Merge",     "WithOptions", "GType",  "Barrier"};
 
 std::vector<std::string> SplitAt(std::string_view text, std::string_view separator) {
   std::vector<std::string> parts;
@@ -47,6 +48,7 @@ bool ValueIsKind(const PlanValue& value, std::string_view kind) {
     return value.kind() >= ValueKind::kByte && value.kind() <= ValueKind::kBigDecimal;
   }
   if (kind == "boolean") return value.kind() == ValueKind::kBool;
+  if (kind == "datetime") return value.kind() == ValueKind::kDateTime;
   if (kind == "null") return value.is_null();
   if (kind == "list") return value.is_collection();
   if (kind == "map") return value.kind() == ValueKind::kMap;

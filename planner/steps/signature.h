@@ -2,8 +2,8 @@
 //   "n:integer | scope:Scope, n:integer"      two signatures
 //   "labels:string*"                          any number;  + at least one;  ? may be left out
 //   "key:string, value:value/P/traversal"     one of several kinds
-// Kinds: string, integer, number, boolean, null, list, map, value (any constant), P, traversal; a
-// capitalised word is an enum (T, Scope, Order, Pop, Column, ...).
+// Kinds: string, integer, number, boolean, datetime, null, list, map, value (any constant), P,
+// traversal; a capitalised word is an enum (T, Scope, Order, Pop, Column, ...).
 #pragma once
 
 #include <string>

@@ -48,6 +48,12 @@ Status BuildUnfold(const StepCall& step, Builder* builder);
 Status BuildElement(const StepCall& step, Builder* builder);
 Status BuildIndex(const StepCall& step, Builder* builder);
 
+// cast_steps.cc: numbers, booleans and dates of other values
+Status BuildCast(const StepCall& step, Builder* builder);
+Status BuildAsNumber(const StepCall& step, Builder* builder);
+Status BuildDateAdd(const StepCall& step, Builder* builder);
+Status BuildDateDiff(const StepCall& step, Builder* builder);
+
 // text_steps.cc: texts, and what becomes of two collections
 Status BuildTextStep(const StepCall& step, Builder* builder);  // length toUpper trim split ...
 Status BuildAsString(const StepCall& step, Builder* builder);

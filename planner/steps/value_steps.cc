@@ -117,12 +117,14 @@ Status BuildValueMap(const StepCall& step, Builder* builder) {
   ASSIGN_OR_RETURN(Value wanted, Value::List(std::move(options)));
   std::vector<ExpressionPtr> args = {Current(), Constant(std::move(wanted))};
   for (std::string& key : KeysOf(step, 0)) args.push_back(StringConstant(std::move(key)));
+  Require(Current(), kElements, "valueMap()", builder);
   return EmitMap(CallOf("value_map", std::move(args)), IsByUnfold(step), step, builder);
 }
 
 Status BuildElementMap(const StepCall& step, Builder* builder) {
   std::vector<ExpressionPtr> args = {Current()};
   for (std::string& key : KeysOf(step, 0)) args.push_back(StringConstant(std::move(key)));
+  Require(Current(), kElements, "elementMap()", builder);
   builder->Emit(Project{CallOf("element_map", std::move(args)), "", plan::Project::DROP_ROW});
   return OkStatus();
 }
@@ -130,6 +132,7 @@ Status BuildElementMap(const StepCall& step, Builder* builder) {
 Status BuildPropertyMap(const StepCall& step, Builder* builder) {
   std::vector<ExpressionPtr> args = {Current()};
   for (std::string& key : KeysOf(step, 0)) args.push_back(StringConstant(std::move(key)));
+  Require(Current(), kElements, "propertyMap()", builder);
   return EmitMap(CallOf("property_map", std::move(args)), false, step, builder);
 }
 

@@ -4,6 +4,7 @@
 #include "planner/steps/expressions/by.h"
 #include "planner/steps/expressions/label.h"
 #include "planner/steps/expressions/predicate.h"
+#include "planner/steps/expressions/running_flag.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {
@@ -84,10 +85,13 @@ Status BuildAndOr(const StepCall& step, Builder* builder) {
     return OkStatus();
   }
   std::vector<ExpressionPtr> flags;
+  RunningFlag any("or"), none("and");
   const bool lenient = builder->is_lenient();
   for (const Bound& child : step.args) {
     ASSIGN_OR_RETURN(Chain body, builder->Child(child, builder->mode()));
+    AskOnlyUndecided(&any, &none, builder, &body);
     flags.push_back(builder->EmitFlag(std::move(body)));
+    any.Add(flags.back());
     builder->set_lenient(true);  // all are asked, though one may have decided
   }
   builder->set_lenient(lenient);

@@ -68,7 +68,10 @@ bool IsSmallInteger(ValueKind kind) {
   return kind == ValueKind::kByte || kind == ValueKind::kShort || kind == ValueKind::kInt;
 }
 
-// The doubles that a float may be equal to once both are floats, and some beside them.
+// Numbers without a fixed width, which floats are compared with as the decimals that they print.
+bool IsWide(ValueKind kind) { return kind == ValueKind::kBigInt || kind == ValueKind::kBigDecimal; }
+
+// The doubles that a float may be equal to once both are floats or decimals, and some beside them.
 void PutRoundedTo(float number, Places* places) {
   const float below = std::nextafter(number, -std::numeric_limits<float>::infinity());
   const float above = std::nextafter(number, std::numeric_limits<float>::infinity());
@@ -138,15 +141,20 @@ Places PlacesOf(const Value& sought, ValueKind stored) {
   Places places;
   const bool of_any = stored == ValueKind::kNull;
   const bool is_float = sought.kind() == ValueKind::kFloat && !std::isnan(sought.AsDouble());
-  if (is_float && (of_any || IsSmallInteger(stored))) {
+  if (is_float && (of_any || IsSmallInteger(stored) || IsWide(stored))) {
     PutRoundedTo(static_cast<float>(sought.AsDouble()), &places);
     return places;
   }
   AppendPlace(sought, &places.first);
   places.last = places.first;
-  if (!IsSmallInteger(sought.kind()) || !(of_any || stored == ValueKind::kFloat)) return places;
+  const bool wide = IsWide(sought.kind());
+  if (!(wide || IsSmallInteger(sought.kind())) || !(of_any || stored == ValueKind::kFloat)) {
+    return places;
+  }
+  const double number = wide ? sought.AsBigNumber().ToDouble()
+                             : static_cast<double>(sought.AsInteger());
   std::string as_float;
-  PutNumber(static_cast<double>(static_cast<float>(sought.AsInteger())), &as_float);
+  PutNumber(static_cast<double>(static_cast<float>(number)), &as_float);
   if (as_float < places.first) places.first = as_float;
   if (as_float > places.last) places.last = as_float;
   return places;

@@ -26,8 +26,8 @@ void AppendPlace(const Value& value, std::string* out);
 void AppendNoPlace(std::string* out);
 
 // From `first` to `last`, both included, stand all values of the kind `stored` (kNull: of any) that
-// may be equal to a sought one. It is one place, but where floats meet integers: 16777217 equals
-// 16777216.0f.
+// may be equal to a sought one. It is one place, but where floats meet integers or decimals:
+// 16777217 equals 16777216.0f, and 0.1m equals 0.1f.
 struct Places {
   std::string first, last;
 };

@@ -9,13 +9,14 @@ count sum min max mean fold unfold group groupCount as select project path simpl
 repeat times until emit loops union choose option coalesce optional local map flatMap sideEffect
 barrier aggregate cap none with
 concat asString length toUpper toLower trim lTrim rTrim substring replace split reverse format
+asBool asDate asNumber dateAdd dateDiff
 all any combine conjoin difference disjunct intersect merge product math index element discard fail
 """.split())
 PREDICATES = set("""
 eq neq gt gte lt lte inside outside between within without negate startingWith notStartingWith
 endingWith notEndingWith containing notContaining regex notRegex typeOf
 """.split())
-LITERALS = {"datetime", "UUID", "Vertex"}
+LITERALS = {"datetime", "DateTime", "UUID", "Vertex"}
 ENDS = {"next", "toList", "toSet", "iterate", "hasNext", "explain", "profile"}
 # What the scenarios themselves ask of a graph, and Koios' does not have: several values of a
 # property, properties of properties, ids of vertex properties that the user gives.

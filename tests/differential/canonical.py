@@ -1,5 +1,8 @@
 """A result as canonical text, from koios.v1.Value and from gremlinpython's classes alike. Numbers
 by value, doubles to nine digits; lists and maps in any order, paths in theirs."""
+import datetime
+
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
 def _number(x):
@@ -7,6 +10,10 @@ def _number(x):
         text = "%.9g" % x
         return text if not text.lstrip("-").isdigit() else text + ".0"
     return str(x)
+
+
+def _date(seconds, micros, offset):
+    return "date(%d.%06d%+d)" % (seconds, micros, offset)
 
 
 def _many(left, items, right):
@@ -43,6 +50,8 @@ def of_koios(v):
         return "D." + ("OUT", "IN", "BOTH")[x]
     if kind == "string_value":
         return "'%s'" % x
+    if kind == "datetime_value":
+        return _date(x.seconds, x.nanos // 1000, x.offset_seconds)
     if kind == "bool_value":
         return str(x).lower()
     return _number(x)
@@ -57,6 +66,9 @@ def of_reference(x):
         return str(x).lower()
     if isinstance(x, str):
         return "'%s'" % x
+    if isinstance(x, datetime.datetime):
+        seconds = (x.replace(microsecond=0) - EPOCH) // datetime.timedelta(seconds=1)
+        return _date(seconds, x.microsecond, x.utcoffset() // datetime.timedelta(seconds=1))
     if isinstance(x, Path):
         return "path(%s)" % ",".join(of_reference(item) for item in x.objects)
     if isinstance(x, Vertex):

@@ -219,12 +219,26 @@ class Generator:
     def scalar_step(self, kind):
         if kind == "n":
             return self.pick((".math('_ * 2 - 1')", "n"), (".math('2 - abs _')", "n"),
-                             (".asString()", "s"))
+                             (".asString()", "s"), (".asBool().asString()", "s"),
+                             (".asString().asNumber(GType.DOUBLE)", "n"),
+                             (".asNumber(GType.%s)" % self.pick("LONG", "BIGINT", "DOUBLE"), "n"),
+                             (self.date(), "n"), (self.date(), "n"),
+                             (".asNumber(GType.LONG).asDate().asString()", "s"))
         return self.pick((".toUpper()", "s"), (".toLower()", "s"), (".reverse()", "s"),
                          (".concat('-','o')", "s"), (".concat(__.toUpper())", "s"),
                          (".substring(1)", "s"), (".substring(-3,-1)", "s"), (".trim()", "s"),
                          (".replace('o','0 ')", "s"), (".length()", "n"),
-                         (".split('o').conjoin('+')", "s"))
+                         (".split('o').conjoin('+')", "s"),
+                         (".length().asString().asNumber()", "n"))
+
+    def date(self):
+        """A number as a date, and back. No step here fails: of or() the reference asks fewer."""
+        later = ".dateAdd(DT.%s,%d)" % (self.pick("second", "minute", "hour", "day"),
+                                        self.chance.randint(-3, 3))
+        back = self.pick(".asNumber()", ".dateDiff(datetime('1970-01-01T00:00:01Z'))",
+                         ".dateDiff(__.dateAdd(DT.minute,1))",
+                         ".dateDiff(__.constant(datetime('2023-08-02T01:00:00+01:00')))")
+        return ".asNumber(GType.LONG).asDate()" + later + back
 
     def any_step(self, kind, depth, top):
         if not top:

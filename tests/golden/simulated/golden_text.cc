@@ -163,11 +163,14 @@ class Printer {
   }
 
   // As Python's isoformat: seconds always.
+  // Seconds always, and microseconds where there are some.
   static std::string PrintMoment(const DateTime& moment) {
     std::string text = PrintDateTime(moment);
     const size_t time = text.find('T') + 1;
     const size_t zone = text.find_first_of("Z+-", time);
     if (zone - time == 5) text.insert(zone, ":00");
+    const size_t point = text.find('.', time);
+    if (point != std::string::npos && zone - point == 4) text.insert(zone, "000");
     return "dt:" + text;
   }
 

@@ -1,18 +1,19 @@
-// Dates, durations and UUIDs of literal.h.
+#include "core/convert/time_text.h"
 
 #include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "core/convert/number_text.h"
 #include "core/text.h"
-#include "parser/literal.h"
 
-namespace koios::parser {
+namespace koios {
 namespace {
 
 constexpr int64_t kSecondsPerDay = 86'400;
 constexpr int32_t kNanosPerSecond = 1'000'000'000;
+constexpr size_t kMaxYearDigits = 9;
 // java.time.Duration holds any int64 of seconds; we stop far below any overflow of sums.
 constexpr int64_t kMaxDurationSeconds = int64_t{1} << 53;
 
@@ -71,32 +72,28 @@ int DaysInMonth(int year, int month) {
   return month == 2 && IsLeapYear(year) ? 29 : kDays[month - 1];
 }
 
-// Days from 1970-01-01 in the proleptic Gregorian calendar: a year begins in March here, so that
-// the leap day is its last, and 153 days pass in every five months.
-int64_t DaysSinceEpoch(int year, int month, int day) {
-  const int64_t shifted_year = month <= 2 ? year - 1 : year;
-  const int64_t era = (shifted_year >= 0 ? shifted_year : shifted_year - 399) / 400;
-  const int64_t year_of_era = shifted_year - era * 400;
-  const int64_t day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-  const int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-  constexpr int64_t kDaysPerEra = 146'097;
-  constexpr int64_t kDaysTo1970 = 719'468;
-  return era * kDaysPerEra + day_of_era - kDaysTo1970;
-}
-
-// "2023-08" or "2023-08-02".
+// "2023-08" or "2023-08-02"; "+12023-08-02" and "-0044-03-15".
 bool TakeDate(Cursor* cursor, DateTime* out) {
-  const auto year = cursor->TakeDigits(4);
-  if (!year || !cursor->Take('-')) return false;
+  const bool negative = cursor->Take('-');
+  const bool plus = !negative && cursor->Take('+');
+  size_t digits = 0;
+  while (digits < cursor->rest.size() && IsDigit(cursor->rest[digits])) ++digits;
+  // A plus is for the years that need it, and for those only.
+  if (digits < 4 || digits > kMaxYearDigits || (negative ? false : plus != (digits > 4))) {
+    return false;
+  }
+  const int magnitude = *cursor->TakeDigits(digits);
+  const int year = negative ? -magnitude : magnitude;
+  if (!cursor->Take('-')) return false;
   const auto month = cursor->TakeDigits(2);
   if (!month || *month < 1 || *month > 12) return false;
   int day = 1;
   if (cursor->Take('-')) {
-    const auto digits = cursor->TakeDigits(2);
-    if (!digits || *digits < 1 || *digits > DaysInMonth(*year, *month)) return false;
-    day = *digits;
+    const auto of_month = cursor->TakeDigits(2);
+    if (!of_month || *of_month < 1 || *of_month > DaysInMonth(year, *month)) return false;
+    day = *of_month;
   }
-  out->seconds = DaysSinceEpoch(*year, *month, day) * kSecondsPerDay;
+  out->seconds = DaysSinceEpoch(year, *month, day) * kSecondsPerDay;
   return true;
 }
 
@@ -121,21 +118,22 @@ bool TakeTime(Cursor* cursor, DateTime* out) {
   return true;
 }
 
-// Nothing, "Z", "+01:00", "+0100" or "+01".
+// Nothing, "Z", "+01:00", "+0100" or "+01"; seconds may follow minutes.
 bool TakeOffset(Cursor* cursor, DateTime* out) {
   if (cursor->rest.empty() || cursor->Take('Z') || cursor->Take('z')) return true;
   const bool negative = cursor->Take('-');
   if (!negative && !cursor->Take('+')) return false;
   const auto hours = cursor->TakeDigits(2);
   if (!hours || *hours > 18) return false;
-  int minutes = 0;
-  cursor->Take(':');
-  if (!cursor->rest.empty()) {
+  int sixtieths[2] = {0, 0};  // minutes, seconds
+  const bool colon = cursor->rest.starts_with(':');
+  for (int& part : sixtieths) {
+    if (cursor->rest.empty() || (colon && !cursor->Take(':'))) break;
     const auto digits = cursor->TakeDigits(2);
     if (!digits || *digits > 59) return false;
-    minutes = *digits;
+    part = *digits;
   }
-  const int32_t offset = *hours * 3600 + minutes * 60;
+  const int32_t offset = *hours * 3600 + sixtieths[0] * 60 + sixtieths[1];
   if (offset > 18 * 3600) return false;
   out->offset_seconds = negative ? -offset : offset;
   out->seconds -= out->offset_seconds;
@@ -195,6 +193,19 @@ std::optional<Duration> TakeDuration(std::string_view text) {
 
 }  // namespace
 
+// A year begins in March here, so that the leap day is its last, and 153 days pass in every five
+// months.
+int64_t DaysSinceEpoch(int year, int month, int day) {
+  const int64_t shifted_year = month <= 2 ? year - 1 : year;
+  const int64_t era = (shifted_year >= 0 ? shifted_year : shifted_year - 399) / 400;
+  const int64_t year_of_era = shifted_year - era * 400;
+  const int64_t day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+  const int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+  constexpr int64_t kDaysPerEra = 146'097;
+  constexpr int64_t kDaysTo1970 = 719'468;
+  return era * kDaysPerEra + day_of_era - kDaysTo1970;
+}
+
 StatusOr<DateTime> ParseDateTime(std::string_view text) {
   Cursor cursor{text};
   DateTime result;
@@ -215,24 +226,4 @@ StatusOr<Duration> ParseDuration(std::string_view text) {
                    "durations are like P2D, PT3H, PT4M5.5S, P2DT3H");
 }
 
-StatusOr<Uuid> ParseUuid(std::string_view text) {
-  constexpr size_t kSize = 36;
-  Uuid result;
-  bool ok = text.size() == kSize;
-  size_t digits = 0;
-  for (size_t i = 0; ok && i < kSize; ++i) {
-    if (i == 8 || i == 13 || i == 18 || i == 23) {
-      ok = text[i] == '-';
-      continue;
-    }
-    uint64_t digit = 0;
-    ok = std::from_chars(text.data() + i, text.data() + i + 1, digit, 16).ec == std::errc();
-    uint64_t& half = digits++ < 16 ? result.high : result.low;
-    half = half << 4 | digit;
-  }
-  if (ok) return result;
-  return TextError("BAD_UUID", text, "a UUID",
-                   "UUIDs are like f47af10b-58cc-4372-a567-0f02b2f3d479");
-}
-
-}  // namespace koios::parser
+}  // namespace koios

@@ -10,6 +10,7 @@ repeat times until emit loops union choose option coalesce optional local map fl
 barrier aggregate cap none with
 concat asString length toUpper toLower trim lTrim rTrim substring replace split reverse format
 all any combine conjoin difference disjunct intersect merge product math index element discard fail
+sack withSack withSideEffect withBulk withPath
 """.split())
 PREDICATES = set("""
 eq neq gt gte lt lte inside outside between within without negate startingWith notStartingWith

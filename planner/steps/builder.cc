@@ -145,7 +145,7 @@ Status Builder::TakeConfiguration(const parser::Traversal& root, Calls* calls) {
   FindSacks(root, &sacks);
   if (!sacks.meetings_show()) return OkStatus();
   sacks.written = true;
-  return CheckMeetings(root);
+  return CheckMeetings(root, sacks);
 }
 
 void Builder::EmitMeeting(bool normalise) {
@@ -319,7 +319,7 @@ Status Builder::AppendPlain(Calls calls, bool root) {
   RETURN_IF_ERROR(StoreEnd(calls));
   size_t at = starts ? NumLeadingAs(calls) : 0;
   if (at > 0) RETURN_IF_ERROR(TakeStart(calls.subspan(0, at)));
-  Meetings meetings(sacks().meetings_show(), !keeps_paths(), calls);
+  Meetings meetings(sacks(), !keeps_paths(), calls);
   while (at < calls.size()) {
     const bool first = at == 0;
     ASSIGN_OR_RETURN(StepCall step, TakeStep(calls, &at));

@@ -51,8 +51,8 @@ class Generator:
         text += self.pick(".V()", ".V()", ".V().hasLabel('person')", ".V(1)", ".V(1,2,3,4,5,6)")
         for _ in range(self.chance.randint(1, 5)):
             text += self.pick(
-                ".out()", ".in()", ".both()", ".outE().inV()", ".bothE().otherV()", ".barrier()",
-                ".barrier()", ".sack(sum).by(__.constant(1))", ".sack(sum).by(__.out().count())",
+                ".out()", ".in()", ".both()", ".outE().inV()", ".barrier()", ".barrier()",
+                ".sack(sum).by(__.constant(1))", ".sack(sum).by(__.out().count())",
                 ".has('age',gt(25))", ".flatMap(__.both())", ".where(__.out())",
                 ".outE().sack(sum).by(__.constant(2)).inV()",
                 ".repeat(__.both().barrier()).times(2)",

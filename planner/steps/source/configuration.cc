@@ -34,7 +34,8 @@ void FindSacks(const parser::Traversal& traversal, SackSettings* sacks) {
     const bool barrier = call.name == "barrier" && !call.arguments.empty() &&
                          call.arguments[0].qualifier == "Barrier";
     sacks->read = sacks->read || sack || barrier;
-    sacks->written = sacks->written || barrier || (sack && !call.arguments.empty());
+    sacks->by_steps = sacks->by_steps || barrier || (sack && !call.arguments.empty());
+    sacks->written = sacks->by_steps;
     for (const parser::Argument& argument : call.arguments) FindInArgument(argument, sacks);
   }
 }

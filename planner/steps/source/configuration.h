@@ -15,7 +15,8 @@ struct SackSettings {
   std::string operator_;  // puts the sacks of traversers together that become one; empty: none do
   bool bulks = true;      // withBulk(false): traversers that become one count as one
   bool read = false;      // a step reads sacks,
-  bool written = false;   // or changes them
+  bool written = false;   // or changes them,
+  bool by_steps = false;  // by itself, where none meet
   bool met = false;       // a step before this one in the text made bulks
 
   // Where TinkerPop makes one of several traversers can be seen in the answer.

@@ -47,25 +47,9 @@ Status Refuse(const parser::Call& call, const std::string& what) {
                             "withBulk(false) or an operator of withSack()");
 }
 
-bool HoldsBarrier(const parser::Traversal& traversal);
-
-bool HoldsBarrier(const parser::Argument& argument) {
-  return (argument.traversal != nullptr && HoldsBarrier(*argument.traversal)) ||
-         std::any_of(argument.items.begin(), argument.items.end(),
-                     [](const parser::Argument& item) { return HoldsBarrier(item); });
-}
-
-bool HoldsBarrier(const parser::Traversal& traversal) {
-  return std::any_of(traversal.calls.begin(), traversal.calls.end(), [](const parser::Call& call) {
-    return IsBarrierCall(call) ||
-           std::any_of(call.arguments.begin(), call.arguments.end(),
-                       [](const parser::Argument& argument) { return HoldsBarrier(argument); });
-  });
-}
-
-Status CheckArgument(const parser::Argument& argument) {
-  if (argument.traversal != nullptr) RETURN_IF_ERROR(CheckMeetings(*argument.traversal));
-  for (const parser::Argument& item : argument.items) RETURN_IF_ERROR(CheckArgument(item));
+Status CheckArgument(const parser::Argument& argument, const SackSettings& sacks) {
+  if (argument.traversal != nullptr) RETURN_IF_ERROR(CheckMeetings(*argument.traversal, sacks));
+  for (const parser::Argument& item : argument.items) RETURN_IF_ERROR(CheckArgument(item, sacks));
   return OkStatus();
 }
 
@@ -79,6 +63,38 @@ bool MeetsAtEnd(const parser::Traversal& body) {
   const parser::Call& last = body.calls.back();
   return last.name == "barrier" && last.arguments.empty() &&
          std::count_if(body.calls.begin(), body.calls.end(), spreads) <= 1;
+}
+
+bool HoldsCall(const parser::Traversal& traversal, bool (*test)(const parser::Call&));
+
+bool HoldsCall(const parser::Argument& argument, bool (*test)(const parser::Call&)) {
+  return (argument.traversal != nullptr && HoldsCall(*argument.traversal, test)) ||
+         std::any_of(argument.items.begin(), argument.items.end(),
+                     [test](const parser::Argument& item) { return HoldsCall(item, test); });
+}
+
+bool HoldsCall(const parser::Traversal& traversal, bool (*test)(const parser::Call&)) {
+  return std::any_of(
+      traversal.calls.begin(), traversal.calls.end(), [test](const parser::Call& call) {
+        return test(call) || std::any_of(call.arguments.begin(), call.arguments.end(),
+                                         [test](const parser::Argument& argument) {
+                                           return HoldsCall(argument, test);
+                                         });
+      });
+}
+
+// The loop is its body so many times, for TinkerPop.
+bool IsUnrolled(const StepCall& repeat) {
+  const size_t num_tests = repeat.tests_before.size() + repeat.tests_behind.size();
+  if (num_tests != 1) return false;
+  const Modulator& test =
+      repeat.tests_before.empty() ? repeat.tests_behind[0] : repeat.tests_before[0];
+  return test.call->name == "times" &&
+         !HoldsCall(*repeat.args.back().traversal, [](const parser::Call& call) {
+           return call.name == "dedup" || call.name == "loops" ||
+                  (call.name == "sack" && !call.arguments.empty()) ||
+                  (call.name == "barrier" && !call.arguments.empty());
+         });
 }
 
 // A filter between a source and its has() may change places with it.
@@ -96,9 +112,17 @@ Status CheckSource(Calls calls) {
 
 }  // namespace
 
-Status CheckMeetings(const parser::Traversal& traversal) {
+Status CheckMeetings(const parser::Traversal& traversal, const SackSettings& sacks) {
+  bool behind_loop = false;
+  bool behind_both = false;
   for (const parser::Call& call : traversal.calls) {
     if (call.name == "as") return Refuse(call, "as()");
+    // TinkerPop needs the path for it, unless it makes both() of the two steps.
+    if (call.name == "otherV" && (!behind_both || sacks.by_steps)) return Refuse(call, "otherV()");
+    behind_both = call.name == "bothE";
+    const bool tests = call.name == "emit" || call.name == "until";
+    if (tests && !behind_loop) return Refuse(call, call.name + "() in front of repeat()");
+    behind_loop = call.name == "repeat" || (behind_loop && (tests || call.name == "times"));
     const parser::Traversal* body =
         call.arguments.empty() ? nullptr : call.arguments.back().traversal.get();
     if (call.name == "repeat" && body != nullptr && !MeetsAtEnd(*body)) {
@@ -111,29 +135,34 @@ Status CheckMeetings(const parser::Traversal& traversal) {
     }
     const bool branches = call.name == "union" || call.name == "choose" || call.name == "option";
     if (branches && std::any_of(call.arguments.begin(), call.arguments.end(),
-                                [](const parser::Argument& each) { return HoldsBarrier(each); })) {
+                                [](const parser::Argument& each) {
+                                  return HoldsCall(each, IsBarrierCall);
+                                })) {
       return Refuse(call, "a barrier in " + call.name + "()");
     }
     if ((call.name == "and" || call.name == "or") && call.arguments.empty()) {
       return Refuse(call, "infix " + call.name + "()");
     }
     for (const parser::Argument& argument : call.arguments) {
-      RETURN_IF_ERROR(CheckArgument(argument));
+      RETURN_IF_ERROR(CheckArgument(argument, sacks));
     }
   }
   return CheckSource(traversal.calls);
 }
 
-Meetings::Meetings(bool show, bool lazy, Calls calls) : show_(show), lazy_(lazy) {
+Meetings::Meetings(const SackSettings& sacks, bool lazy, Calls calls)
+    : show_(sacks.meetings_show()), lazy_(lazy) {
   for (const parser::Call& call : calls) {
     if (call.name == "drop" || call.name == "element") lazy_ = false;
   }
 }
 
 bool Meetings::Before(const StepCall& step) const {
+  if (!show_) return false;
+  if (step.name() == "repeat") return !IsUnrolled(step);
   const bool collects =
       step.name() == "order" || step.name() == "sample" || step.name() == "aggregate";
-  return show_ && collects && !IsLocalScope(*step.call);
+  return collects && !IsLocalScope(*step.call);
 }
 
 bool Meetings::Behind(const StepCall& step, bool first, const parser::Call* next) {

@@ -16,15 +16,15 @@ namespace koios::planner {
 struct StepCall;
 
 // UNIMPLEMENTED for what may meet in other places than these. REQUIRES: meetings show.
-Status CheckMeetings(const parser::Traversal& root);
+Status CheckMeetings(const parser::Traversal& root, const SackSettings& sacks);
 
 // Follows the steps of one traversal.
 class Meetings {
  public:
   // `lazy`: as TinkerPop, which puts no barriers of its own into traversals that read paths.
-  Meetings(bool show, bool lazy, std::span<const parser::Call> calls);
+  Meetings(const SackSettings& sacks, bool lazy, std::span<const parser::Call> calls);
 
-  // The step is a barrier, but for barrier() itself.
+  // The step is a barrier, but for barrier() itself, or a loop, which begins with all traversers.
   bool Before(const StepCall& step) const;
   // `first`: nothing stands before the step. `next`: null at the end.
   bool Behind(const StepCall& step, bool first, const parser::Call* next);

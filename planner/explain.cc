@@ -131,6 +131,17 @@ std::string ReduceText(const plan::Reduce& reduce) {
   return text + ")";
 }
 
+std::string BarrierText(const plan::Barrier& barrier, const plan::Plan& plan) {
+  if (!barrier.has_sacks()) return barrier.merge() ? "Barrier(merge)" : "Barrier()";
+  const plan::Sacks& sacks = barrier.sacks();
+  std::string text = SlotText(sacks.slot(), plan) + " from " + BytesText(sacks.initial());
+  if (!sacks.operator_().empty()) text += ", " + sacks.operator_();
+  if (sacks.one_bulk()) text += ", one bulk";
+  if (sacks.normalise()) text += ", normalised";
+  if (sacks.path_slot() != 0) text += ", by " + SlotText(sacks.path_slot(), plan);
+  return "Barrier(" + text + ")";
+}
+
 std::string EnterText(const plan::ScopeEnter& enter) {
   if (enter.in_place()) return "ScopeEnter(in place)";
   if (enter.serial()) return "ScopeEnter(serial)";
@@ -296,6 +307,8 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
       return ReduceText(op.reduce());
     case Operator::kOrder:
       return OrderText(op.order(), plan);
+    case Operator::kBarrier:
+      return BarrierText(op.barrier(), plan);
     case Operator::kGroup:
       return GroupText(op.group(), plan);
     case Operator::kSplit:
@@ -368,6 +381,10 @@ std::string ExprText(const plan::Expr& expr, const plan::Plan& plan) {
 std::string PhysicalText(const plan::Plan& plan) {
   std::string text;
   if (plan.one_worker()) text += "on one worker\n";
+  for (const plan::InitialEffect& initial : plan.initial_effects()) {
+    text += initial.name() + " begins with " + BytesText(initial.value()) +
+            (initial.operator_().empty() ? "" : ", " + initial.operator_()) + "\n";
+  }
   for (const Operator& op : plan.operators()) {
     text += "#" + std::to_string(op.id()) + " " + OperatorText(op, plan);
     if (op.next_size() > 0) {

@@ -76,6 +76,16 @@ std::string DedupText(const Dedup& op) {
   return text + ")";
 }
 
+std::string BarrierText(const Barrier& op) {
+  if (!op.sacks) return "Barrier()";
+  std::string text = op.sacks->name + " from " + ConstantText(op.sacks->initial);
+  if (!op.sacks->operator_.empty()) text += ", " + op.sacks->operator_;
+  if (op.sacks->one_bulk) text += ", one bulk";
+  if (op.sacks->normalise) text += ", normalised";
+  if (op.sacks->by_path) text += ", by path";
+  return "Barrier(" + text + ")";
+}
+
 std::string ScopeText(const Scope& op) {
   std::string text = "Scope(" + plan::ScopeExit::Policy_Name(op.policy);
   if (!op.carried.empty()) {
@@ -181,7 +191,7 @@ std::string OperationText(const Operation& operation) {
                    (op.weight.empty() ? "" : ", " + op.weight) + ")";
           },
           [](const Order& op) { return OrderText(op); },
-          [](const Barrier&) { return std::string("Barrier()"); },
+          [](const Barrier& op) { return BarrierText(op); },
           [](const Coin& op) {
             return "Coin(" + ConstantText(Value::Double(op.probability)) + ")";
           },
@@ -288,6 +298,10 @@ void CollectReads(const Op& op, std::set<std::string>* names) {
     add(group->value);
   }
   if (const Aggregate* aggregate = As<Aggregate>(op)) add(aggregate->value);
+  if (const Barrier* barrier = As<Barrier>(op); barrier && barrier->sacks) {
+    add(barrier->sacks->name);
+    if (barrier->sacks->by_path) CollectNames(*CarriedPath(), names);
+  }
   if (const Expand* expand = As<Expand>(op)) add(expand->other_than);
   if (const Reach* reach = As<Reach>(op)) add(reach->ends.name);
   if (const ShortestPath* path = As<ShortestPath>(op)) {
@@ -303,6 +317,8 @@ const std::string& StoredName(const Op& op) {
   if (const Project* project = As<Project>(op)) return project->target;
   if (const Scope* scope = As<Scope>(op)) return scope->target;
   if (const Reach* reach = As<Reach>(op)) return reach->target;
+  const Barrier* barrier = As<Barrier>(op);
+  if (barrier != nullptr && barrier->sacks) return barrier->sacks->name;
   return kNothingStored;
 }
 

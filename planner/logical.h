@@ -88,9 +88,20 @@ struct Order {
   std::vector<OrderKey> keys;
   int64_t limit = 0;  // 0: all
 };
+// What a barrier does with sacks, stored under `name`. With an `operator_` rows that are equal but
+// for these become one; see plan.proto.
+struct Sacks {
+  std::string name;
+  PlanValue initial;
+  std::string operator_ = {};
+  bool one_bulk = false;
+  bool normalise = false;
+  bool by_path = false;  // rows of different paths are different, also where nobody reads them
+};
 // Rows wait for all others of their instance and iteration.
 struct Barrier {
   bool planned = false;  // no step of the traversal: put between branches that change the graph
+  std::optional<Sacks> sacks = {};
 };
 struct Coin {
   double probability = 0;
@@ -120,6 +131,7 @@ struct Aggregate {
 struct Cap {
   std::vector<std::string> names;
   bool is_map = false;  // of one: it is a map itself
+  bool began = false;   // with a value of withSideEffect(), and may be anything
 };
 // Changes to the graph. A null expression is none.
 struct Mutate {

@@ -122,6 +122,9 @@ OpTraits RowOf(const Order& op) {
 }
 
 OpTraits RowOf(const Barrier& op) {
+  if (op.sacks) {  // the sacks tell how many rows there were, and in which order
+    return {.order = OrderSeen::kShown, .remembers = true, .waits = true, .holds = true};
+  }
   return {.at_most_one = true,
           .takes_bulk = true,
           .repeats = RepeatsSeen::kAsBehind,

@@ -35,6 +35,7 @@ std::vector<Op> Samples() {
                          OpOf(Order{{{"", plan::SortKey::SHUFFLE}}}),
                          OpOf(Barrier{}),
                          OpOf(Barrier{true}),
+                         OpOf(Barrier{false, Sacks{"~sack", Value()}}),
                          OpOf(Coin{}),
                          OpOf(Dedup{}),
                          OpOf(Reduce{}),

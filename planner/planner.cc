@@ -1,5 +1,6 @@
 #include "planner/planner.h"
 
+#include "core/value_codec.h"
 #include "planner/cost/estimated_text.h"
 #include "planner/explain.h"
 #include "planner/physical/lowering.h"
@@ -71,6 +72,16 @@ struct KnownParameters {
   Parameters parameters;
 };
 
+void AddInitialEffects(const SideEffectTable& effects, plan::Plan* plan) {
+  for (const auto& [name, effect] : effects) {
+    if (!effect.initial || !effect.used) continue;
+    plan::InitialEffect* initial = plan->add_initial_effects();
+    initial->set_name(name);
+    initial->set_value(EncodeValue(*effect.initial));
+    initial->set_operator_(effect.operator_);
+  }
+}
+
 }  // namespace
 
 StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& context) {
@@ -101,6 +112,7 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
     planned.explain += "\nestimated\n" + EstimatedText(chain, 2);
   }
   ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain));
+  AddInitialEffects(state.side_effects, &planned.plan);
   planned.changes_graph = planned.plan.mutates();
   planned.plan.set_graph(query.root.source);
   if (explains) {

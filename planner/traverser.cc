@@ -7,12 +7,15 @@ namespace {
 
 constexpr char kPathName[] = "~path";
 constexpr char kFromName[] = "~from";
+constexpr char kSackName[] = "~sack";
 
 constexpr CarriedThing kThings[] = {
     // Grows by what the child as a whole gives: the builder stores that behind the scope.
     {.name = kPathName, .grows = true},
     // An edge that the child gives was come to from the vertex that entered.
     {.name = kFromName, .behind_closed = Current},
+    // What map() or by() put into it stays inside: the traverser that entered goes on.
+    {.name = kSackName, .grows = true, .changes = true},
 };
 
 const CarriedThing* Find(std::string_view name) {
@@ -30,7 +33,16 @@ bool IsLabel(std::string_view name) { return !name.starts_with('~'); }
 
 bool IsOfHistory(std::string_view name) { return IsLabel(name) || Find(name) != nullptr; }
 
-bool StoresCarried(const Op& op) { return Find(StoredName(op)) != nullptr; }
+bool StoresCarried(const Op& op) {
+  const Project* project = As<Project>(op);
+  return project != nullptr && Find(project->target) != nullptr &&
+         (project->absent != plan::Project::DROP_ROW || IsAlwaysThere(*project->value, {}));
+}
+
+bool Changes(std::string_view name) {
+  const CarriedThing* thing = Find(name);
+  return thing != nullptr && thing->changes;
+}
 
 bool GrowsInChild(std::string_view name) {
   const CarriedThing* thing = Find(name);
@@ -72,6 +84,20 @@ Project StoreFrom() { return Project{Current(), kFromName, plan::Project::DROP_R
 
 const std::string& FromName() {
   static const std::string kName = kFromName;
+  return kName;
+}
+
+ExpressionPtr CarriedSack(const PlanValue& initial, const TypeEnv& env) {
+  ExpressionPtr sack = Named(kSackName);
+  return IsAlwaysThere(*sack, env) ? sack : CallOf("sack_or", {std::move(sack), Constant(initial)});
+}
+
+Project StoreSack(ExpressionPtr value) {
+  return Project{std::move(value), kSackName, plan::Project::DROP_ROW};
+}
+
+const std::string& SackName() {
+  static const std::string kName = kSackName;
   return kName;
 }
 

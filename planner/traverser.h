@@ -1,6 +1,7 @@
-// What a traverser carries beside its value and its labels: each thing is a row of the table in
-// traverser.cc and lives in a slot of its own name. The table says who stores it, what scopes,
-// reducers and merging do with it. To add one (a sack): its row, and the function that stores it.
+// What a traverser carries beside its value and its labels: its path, where it came from, its sack.
+// Each thing is a row of the table in traverser.cc and lives in a slot of its own name. The table
+// says who stores it, what scopes, reducers and merging do with it. To add one: its row, and the
+// function that stores it.
 // Rule: nobody else knows these names. Like labels, such things are of the traverser's history: a
 // reducer begins a new one, and rows that differ in what is read behind are never merged.
 #pragma once
@@ -20,6 +21,8 @@ struct CarriedThing {
   std::string_view name;  // begins with "~", as no label does
   // What is stored is made of what was there: a child that stores it reads the one from before.
   bool grows = false;
+  // Any step may store another one: a later store does not follow from an earlier one.
+  bool changes = false;
   // What has it behind a child that lets nothing out, as map(), flatMap() and coalesce() do, when
   // it was stored inside; null: the traverser that entered, as it was.
   ExpressionPtr (*behind_closed)() = nullptr;
@@ -32,8 +35,10 @@ bool IsLabel(std::string_view name);
 // child, what flatMap() keeps inside, what a reducer ends. Other names are the planner's own, of
 // one step.
 bool IsOfHistory(std::string_view name);
-// The store of such a thing, which nobody has read when it ends a child.
+// The store of such a thing, which nobody has read when it ends a child, and which drops no row.
 bool StoresCarried(const Op& op);
+// What is stored under the name may be something else behind the next store.
+bool Changes(std::string_view name);
 // A child that stores the name reads what was there before.
 bool GrowsInChild(std::string_view name);
 // Rows that differ in what is stored under these names may become one: nobody reads any behind.
@@ -54,5 +59,10 @@ std::optional<Project> GrownPath(bool new_value, const std::vector<std::string>&
 Project StoreFrom();
 const std::string& FromName();
 bool HasFrom(const TypeEnv& env);
+
+// The sack: what was stored, or else the initial one. A reducer begins with the initial one again.
+ExpressionPtr CarriedSack(const PlanValue& initial, const TypeEnv& env);
+Project StoreSack(ExpressionPtr value);
+const std::string& SackName();
 
 }  // namespace koios::planner

@@ -53,5 +53,20 @@ TEST(TraverserTest, APathGrowsByValuesAndLabels) {
   EXPECT_TRUE(MayMerge({}));
 }
 
+TEST(TraverserTest, ASackIsTheInitialOneUntilAnotherIsStored) {
+  TypeEnv env;
+  const PlanValue initial(Value::Int(1));
+  EXPECT_EQ(ExpressionText(*CarriedSack(initial, env)), "sack_or(~sack, 1)");
+  env.names[SackName()].always = true;
+  EXPECT_EQ(ExpressionText(*CarriedSack(initial, env)), "~sack");
+  EXPECT_TRUE(GrowsInChild(SackName()));
+  EXPECT_TRUE(Changes(SackName()));
+  EXPECT_FALSE(Changes(NewPath().target));
+  EXPECT_FALSE(MayMerge({SackName()}));
+  EXPECT_TRUE(StoresCarried(Op{StoreSack(Current()), {}, ""}));
+  // A row without the property goes no further.
+  EXPECT_FALSE(StoresCarried(Op{StoreSack(PropertyOf(Current(), "age")), {}, ""}));
+}
+
 }  // namespace
 }  // namespace koios::planner

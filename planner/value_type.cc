@@ -253,7 +253,9 @@ void Advance(const Op& op, TypeEnv* env) {
                  [](const Tail&) {},
                  [](const Sample&) {},
                  [](const Order&) {},
-                 [](const Barrier&) {},
+                 [env](const Barrier& barrier) {
+                   if (barrier.sacks) Store(barrier.sacks->name, ValueType::kAny, true, env);
+                 },
                  [](const Coin&) {},
                  [](const Dedup&) {},
                  [env](const Reduce& reduce) { AdvanceReduce(reduce, env); },
@@ -261,7 +263,9 @@ void Advance(const Op& op, TypeEnv* env) {
                  [](const Aggregate&) {},
                  [env](const Cap& cap) {
                    env->names.clear();
-                   env->current = cap.is_map ? ValueType::kMap : ValueType::kBag;
+                   env->current = cap.is_map  ? ValueType::kMap
+                                  : cap.began ? ValueType::kAny
+                                              : ValueType::kBag;
                  },
                  [env](const Mutate& mutate) {
                    if (mutate.kind == Mutate::Kind::kAddVertex) env->current = ValueType::kVertex;

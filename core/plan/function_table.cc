@@ -44,8 +44,14 @@ ValueType TypeOfProperty(std::span<const KnownArgument> args) {
                                                                   : ValueType::kAny;
 }
 
+// The second argument says whether it is a map or a bag; of what began with a value it is a text
+// for a collection, and null for what may be anything.
 ValueType TypeOfSideEffect(std::span<const KnownArgument> args) {
   const Value* is_map = args.back().constant;
+  if (args.size() > 1 && is_map != nullptr && is_map->is_null()) return ValueType::kAny;
+  if (args.size() > 1 && is_map != nullptr && is_map->kind() == ValueKind::kString) {
+    return ValueType::kList;
+  }
   return is_map != nullptr && is_map->kind() == ValueKind::kBool && is_map->AsBool()
              ? ValueType::kMap
              : ValueType::kBag;
@@ -65,6 +71,22 @@ ValueType TypeOfTextStep(std::span<const KnownArgument> args) {
   const Value* local = args[1].constant;
   const bool global = local != nullptr && local->kind() == ValueKind::kBool && !local->AsBool();
   return global ? ValueType::kScalar : ValueType::kAny;
+}
+
+ValueType TypeOfEither(std::span<const KnownArgument> args) {
+  if (args[0].type == args[1].type) return args[0].type;
+  const auto may_be_entry = [](const KnownArgument& arg) {
+    return arg.type == ValueType::kEntry || arg.type == ValueType::kMember;
+  };
+  return may_be_entry(args[0]) || may_be_entry(args[1]) ? ValueType::kMember : ValueType::kAny;
+}
+
+// Only addAll gives no scalar; assign never comes here.
+ValueType TypeOfOperated(std::span<const KnownArgument> args) {
+  const Value* name = args[0].constant;
+  const bool adds =
+      name == nullptr || name->kind() != ValueKind::kString || name->AsString() == "addAll";
+  return adds ? ValueType::kList : ValueType::kScalar;
 }
 
 const FunctionTraits* FindFunction(std::string_view name) {

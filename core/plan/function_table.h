@@ -57,6 +57,8 @@ ValueType TypeOfProperty(std::span<const KnownArgument> args);
 ValueType TypeOfSideEffect(std::span<const KnownArgument> args);
 ValueType TypeOfFirstOf(std::span<const KnownArgument> args);
 ValueType TypeOfTextStep(std::span<const KnownArgument> args);
+ValueType TypeOfEither(std::span<const KnownArgument> args);
+ValueType TypeOfOperated(std::span<const KnownArgument> args);
 
 struct FunctionTraits {
   std::string_view name;
@@ -129,6 +131,10 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"entry_key", 1, 1, "", kStrict, ValueType::kAny},
     {"entry_value", 1, 1, "", kStrict, ValueType::kAny},
     {"first_of", 2, 2, "", kThereWithLast, ValueType::kAny, TypeOfFirstOf},
+    // Sacks: the one that is there or else the initial one, and an operator with what it puts
+    // together.
+    {"sack_or", 2, 2, "", kThereWithLast, ValueType::kAny, TypeOfEither},
+    {"operated", 3, 3, "s__", kRaises, ValueType::kAny, TypeOfOperated},
     // What is inside one value.
     {"list_count", 1, 1, "", kStrict},
     {"list_sum", 1, 1, "", kStrict | kRaises},

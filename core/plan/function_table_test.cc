@@ -72,6 +72,14 @@ TEST(FunctionTableTest, TypesThatDependOnArguments) {
             ValueType::kMap);
   EXPECT_EQ(type("first_of", {{}, {ValueType::kMap}}), ValueType::kMap);
   EXPECT_EQ(type("first_of", {{}, {ValueType::kVertex}}), ValueType::kAny);
+  const Value null, sum = Value::String("sum"), add = Value::String("addAll");
+  EXPECT_EQ(type("side_effect", {{ValueType::kScalar, &name}, {ValueType::kScalar, &null}}),
+            ValueType::kAny);
+  EXPECT_EQ(type("sack_or", {{ValueType::kList}, {ValueType::kList}}), ValueType::kList);
+  EXPECT_EQ(type("sack_or", {{ValueType::kVertex}, {ValueType::kScalar}}), ValueType::kAny);
+  EXPECT_EQ(type("sack_or", {{ValueType::kEntry}, {ValueType::kScalar}}), ValueType::kMember);
+  EXPECT_EQ(type("operated", {{ValueType::kScalar, &sum}, {}, {}}), ValueType::kScalar);
+  EXPECT_EQ(type("operated", {{ValueType::kScalar, &add}, {}, {}}), ValueType::kList);
 }
 
 }  // namespace

@@ -159,7 +159,14 @@ constexpr Row kRows[] = {
          }},
     {.kind = Operator::kLoopEnter, .ordinals = true},
     {.kind = Operator::kLoopBack, .ordinals = true},
-    {.kind = Operator::kBarrier, .barrier = Yes},
+    {.kind = Operator::kBarrier,
+     .barrier = Yes,
+     .slots =
+         [](const Operator& op, SlotUse* use) {
+           if (!op.barrier().has_sacks()) return;
+           use->read = {op.barrier().sacks().slot(), op.barrier().sacks().path_slot()};
+           use->written = op.barrier().sacks().slot();
+         }},
     {.kind = Operator::kAggregate,
      .barrier = IsAll,
      .effect = Yes,

@@ -1,7 +1,8 @@
 #include "engine/effect/side_effects.h"
 
-#include <algorithm>
+#include <utility>
 
+#include "core/value_codec.h"
 #include "engine/account/charge_ahead.h"
 
 namespace koios::engine {
@@ -26,17 +27,89 @@ Status SideEffects::DeclareGroup(const std::string& name, plan::Group::Value kin
   return effect.group.has_value() && effect.group->kind() == kind ? OkStatus() : Conflict(name);
 }
 
+Status SideEffects::Begin(const plan::InitialEffect& initial) {
+  Effect& effect = effects_[initial.name()];
+  ASSIGN_OR_RETURN(Value value, DecodeWholeValue(initial.value()));
+  const std::string& name = initial.operator_();
+  if (name.empty() || name == "addAll") {
+    effect.way = value.kind() == ValueKind::kSet ? Way::kOnce : Way::kMember;
+    if (value.is_collection()) {
+      for (const Value& member : value.AsList()) AddToBag(member, 1, &effect);
+      return OkStatus();
+    }
+    effect.way = Way::kNone;
+  } else {
+    effect.way = name == "assign" ? Way::kAssign : Way::kFold;
+    effect.fold = FindFoldOperator(name);
+    if (effect.fold == nullptr) return Internal("The plan gathers with an unknown operator.");
+  }
+  effect.value = std::move(value);
+  return OkStatus();
+}
+
 int64_t SideEffects::BagBytes(const Value& value, int64_t bulk) {
   // In the list, in the list that is read, and in the index.
   return BytesOfMany(bulk, 2 * sizeof(Value)) + MemberSet::kEntryBytes +
          2 * static_cast<int64_t>(sizeof(Value) + value.ByteSize());
 }
 
-void SideEffects::AddToBag(const std::string& name, const Value& value, int64_t bulk) {
+int64_t SideEffects::BytesToAdd(const std::string& name, const Value& value, int64_t bulk) const {
+  const auto found = effects_.find(name);
+  if (found == effects_.end()) return BagBytes(value, bulk);
+  const Effect& effect = found->second;
+  if (effect.way == Way::kFold || effect.way == Way::kNone) return 0;
+  if (effect.way == Way::kOnce) return effect.once.contains(value) ? 0 : 2 * BagBytes(value, 1);
+  return BagBytes(value, bulk);
+}
+
+void SideEffects::AddToBag(const Value& value, int64_t bulk, Effect* effect) {
+  effect->list.reset();
+  if (effect->way == Way::kOnce) {
+    if (!effect->once.insert(value).second) return;
+    bulk = 1;
+  }
+  effect->bag.insert(effect->bag.end(), static_cast<size_t>(bulk), value);
+  effect->members.Add(value);
+}
+
+Status SideEffects::Add(const std::string& name, const Value& value, int64_t bulk) {
   Effect& effect = effects_[name];
+  switch (effect.way) {
+    case Way::kNone:
+      return InvalidArgument("The side-effect \"" + name + "\" is no collection but " +
+                             std::string(KindName(effect.value->kind())) +
+                             ", to which nothing can be added: withSideEffect() takes an operator "
+                             "that puts values together.");
+    case Way::kFold: {
+      std::optional<StatusOr<Value>> whole = FoldMany(effect.fold, *effect.value, value, bulk);
+      if (whole.has_value()) {
+        ASSIGN_OR_RETURN(effect.value, *std::move(whole));
+        return OkStatus();
+      }
+      for (int64_t i = 0; i < bulk; ++i) {
+        ASSIGN_OR_RETURN(effect.value, effect.fold(*effect.value, value));
+      }
+      return OkStatus();
+    }
+    case Way::kAssign:
+      effect.assigned_bytes += BagBytes(value, bulk);
+      break;
+    case Way::kMember:
+    case Way::kOnce:
+      break;
+  }
+  AddToBag(value, bulk, &effect);
+  return OkStatus();
+}
+
+int64_t SideEffects::StartBarrier(const std::string& name) {
+  Effect& effect = effects_[name];
+  if (effect.way != Way::kAssign) return 0;
+  effect.value.reset();
   effect.list.reset();
-  effect.bag.insert(effect.bag.end(), static_cast<size_t>(bulk), value);
-  effect.members.Add(value);
+  effect.bag.clear();
+  effect.members = {};
+  return std::exchange(effect.assigned_bytes, 0);
 }
 
 GroupTable* SideEffects::Group(const std::string& name) { return &*effects_.at(name).group; }
@@ -48,8 +121,10 @@ StatusOr<Value> SideEffects::Read(const std::string& name) {
   }
   Effect& effect = found->second;
   if (effect.group.has_value()) return effect.group->Map();
+  if (effect.value.has_value()) return *effect.value;
   if (!effect.list.has_value()) {
-    ASSIGN_OR_RETURN(effect.list, Value::List(effect.bag));
+    ASSIGN_OR_RETURN(effect.list, effect.way == Way::kOnce ? MakeSet(ValueList(effect.bag))
+                                                           : Value::List(effect.bag));
   }
   return *effect.list;
 }
@@ -62,7 +137,8 @@ int64_t SideEffects::ReadBytes(const std::string& name) const {
 
 StatusOr<bool> SideEffects::Contains(const std::string& name, const Value& value) const {
   const auto found = effects_.find(name);
-  if (found == effects_.end() || found->second.group.has_value()) {
+  if (found == effects_.end() || found->second.group.has_value() ||
+      found->second.value.has_value()) {
     return InvalidArgument("There is no side-effect \"" + name + "\" with members.");
   }
   return found->second.members.Contains(value);

@@ -8,22 +8,33 @@
 #include <set>
 #include <string>
 
+#include "absl/container/flat_hash_set.h"
 #include "core/value.h"
+#include "core/value_compare.h"
+#include "engine/effect/fold_operator.h"
 #include "engine/effect/group_table.h"
 #include "engine/effect/member_set.h"
+#include "proto/plan.pb.h"
 
 namespace koios::engine {
 
 class SideEffects {
  public:
+  // Before any row: what the side-effect is until something is gathered, and how that is put to it.
+  // INTERNAL for a damaged plan.
+  Status Begin(const plan::InitialEffect& initial);
   // A side-effect is there, empty, before the first row comes to the step that fills it.
   // INVALID_ARGUMENT when two steps fill one name in different ways.
   Status DeclareBag(const std::string& name);
   Status DeclareGroup(const std::string& name, plan::Group::Value kind);
 
-  // REQUIRES: declared. The bytes that `bulk` copies of the value take.
-  static int64_t BagBytes(const Value& value, int64_t bulk);
-  void AddToBag(const std::string& name, const Value& value, int64_t bulk);
+  // REQUIRES for these: declared. The bytes that `bulk` copies of the value will take.
+  int64_t BytesToAdd(const std::string& name, const Value& value, int64_t bulk) const;
+  // INVALID_ARGUMENT where the side-effect began with a value that nothing can be put to.
+  Status Add(const std::string& name, const Value& value, int64_t bulk);
+  // A barrier is about to add what it has: with Operator.assign only that will be there. Returns
+  // the bytes that this frees.
+  int64_t StartBarrier(const std::string& name);
   GroupTable* Group(const std::string& name);
 
   // The bag as a list, the groups as a map. INVALID_ARGUMENT for a name that is not declared.
@@ -32,16 +43,32 @@ class SideEffects {
   int64_t ReadBytes(const std::string& name) const;
   // True for the first who asks with this name.
   bool Once(const std::string& name) { return asked_.insert(name).second; }
-  // Whether a bag has a value that Equals this one.
+  // Whether a bag has a value that Equals this one. INVALID_ARGUMENT for what is no bag.
   StatusOr<bool> Contains(const std::string& name, const Value& value) const;
 
  private:
+  // How values are put to a bag.
+  enum class Way : uint8_t {
+    kMember,  // as one more
+    kOnce,    // as one more, when it was not there: the bag is a set
+    kFold,    // by the operator, and there is no bag
+    kAssign,  // each barrier's are a new bag
+    kNone,    // not at all: what it began with is no collection
+  };
   struct Effect {
-    std::optional<GroupTable> group;  // else a bag
+    std::optional<GroupTable> group;  // else a bag, or one value
+    Way way = Way::kMember;
+    std::optional<Value> value;  // kFold; kAssign, kNone: what it began with
+    FoldOperator fold = nullptr;
+    absl::flat_hash_set<Value, ValueHash, ValueEquivalent> once;  // kOnce: those of the bag
+    int64_t assigned_bytes = 0;                                   // kAssign: of the bag
     ValueList bag;
     std::optional<Value> list;  // the bag as a value, until the next is added
     MemberSet members;          // of the bag
   };
+
+  static int64_t BagBytes(const Value& value, int64_t bulk);
+  static void AddToBag(const Value& value, int64_t bulk, Effect* effect);
 
   std::map<std::string, Effect> effects_;
   std::set<std::string> asked_;

@@ -4,7 +4,9 @@
 #include <random>
 
 #include "core/random.h"
+#include "engine/effect/fold_operator.h"
 #include "engine/effect/side_effects.h"
+#include "engine/expr/each_row.h"
 
 namespace koios::engine {
 namespace {
@@ -67,6 +69,16 @@ Status CoinFunction(const EvalContext& context, const Args& args, Operand* out) 
   return OkStatus();
 }
 
+// operated("sum", sack, value): the sack with the value put to it.
+Status OperatedFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const FoldOperator put = FindSackOperator(args[0]->constant.AsString());
+  if (put == nullptr) return Internal("The plan has an unknown operator for sacks.");
+  return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
+    if (!args[1]->Present(row) || !args[2]->Present(row)) return std::nullopt;
+    return put(args[1]->Get(row), args[2]->Get(row));
+  });
+}
+
 }  // namespace
 
 const std::vector<ScalarKernel>& EffectFunctions() {
@@ -75,6 +87,7 @@ const std::vector<ScalarKernel>& EffectFunctions() {
       {"in_side_effect", InSideEffectFunction},
       {"coin", CoinFunction},
       {"once", OnceFunction},
+      {"operated", OperatedFunction},
   };
   return kFunctions;
 }

@@ -305,6 +305,7 @@ const std::vector<ScalarKernel>& MapFunctions() {
       {"property_map", PropertyMapFunction},
       {"map_get", MapGetFunction},
       {"first_of", FirstOfFunction},
+      {"sack_or", FirstOfFunction},
       {"map_keys", MapPartsFunction<true>},
       {"map_values", MapPartsFunction<false>},
       {"entry_key", EntryPartFunction<true>},

@@ -15,6 +15,9 @@ class AggregateOp : public CollectOp {
 
  protected:
   StatusOr<bool> Arrange(State* state) override {
+    if (state->progress == nullptr) {
+      RETURN_IF_ERROR(host_->ChargeState(-host_->side_effects().StartBarrier(name_)));
+    }
     return EachInSlices(state, [this](State* kept, const Position& at) { return Add(kept, at); });
   }
 
@@ -26,9 +29,9 @@ class AggregateOp : public CollectOp {
     const Value value = state->rows.Get(at, value_slot_);
     const int64_t bulk = state->rows.BulkAt(at);
     RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
-    RETURN_IF_ERROR(host_->ChargeState(SideEffects::BagBytes(value, bulk)));
-    host_->side_effects().AddToBag(name_, value, bulk);
-    return OkStatus();
+    SideEffects& effects = host_->side_effects();
+    RETURN_IF_ERROR(host_->ChargeState(effects.BytesToAdd(name_, value, bulk)));
+    return effects.Add(name_, value, bulk);
   }
 
   const std::string name_;
@@ -51,8 +54,8 @@ class VisitOp : public StreamOperator {
       ASSIGN_OR_RETURN(const bool visited, effects.Contains(name_, value));
       if (visited) continue;
       RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
-      RETURN_IF_ERROR(host_->ChargeState(SideEffects::BagBytes(value, 1)));
-      effects.AddToBag(name_, value, 1);
+      RETURN_IF_ERROR(host_->ChargeState(effects.BytesToAdd(name_, value, 1)));
+      RETURN_IF_ERROR(effects.Add(name_, value, 1));
       output->origin.push_back(static_cast<uint32_t>(row));
     }
     output->has_bulk = true;

@@ -4,7 +4,7 @@
 
 #include "core/testing/make_value.h"
 #include "core/value_codec.h"
-#include "engine/op/fold_operator.h"
+#include "engine/effect/fold_operator.h"
 #include "engine/op/group_op.h"
 #include "engine/op/op_test_support.h"
 #include "engine/op/reduce_op.h"
@@ -111,14 +111,66 @@ TEST(AggregateTest, ManyRowsAreGatheredInSlices) {
 TEST(SideEffectsTest, MembersEqualAcrossNumberTypes) {
   SideEffects effects;
   ASSERT_TRUE(effects.DeclareBag("x").ok());
-  effects.AddToBag("x", Value::Int(2), 1);
-  effects.AddToBag("x", Text("a"), 1);
-  effects.AddToBag("x", Value::Double(std::numeric_limits<double>::quiet_NaN()), 1);
+  ASSERT_TRUE(effects.Add("x", Value::Int(2), 1).ok());
+  ASSERT_TRUE(effects.Add("x", Text("a"), 1).ok());
+  ASSERT_TRUE(effects.Add("x", Value::Double(std::numeric_limits<double>::quiet_NaN()), 1).ok());
   EXPECT_TRUE(*effects.Contains("x", Value::Double(2.0)));
   EXPECT_TRUE(*effects.Contains("x", Text("a")));
   EXPECT_FALSE(*effects.Contains("x", Text("2")));
   EXPECT_FALSE(*effects.Contains("x", Value::Double(std::numeric_limits<double>::quiet_NaN())));
   EXPECT_FALSE(effects.Contains("y", Text("a")).ok());
+}
+
+// What is gathered of 3, 5 and 5 where it begins with `value`; nothing: an error.
+std::optional<Value> Gathered(const Value& value, const std::string& name) {
+  SideEffects effects;
+  plan::InitialEffect initial;
+  initial.set_name("x");
+  initial.set_value(EncodeValue(value));
+  initial.set_operator_(name);
+  EXPECT_TRUE(effects.Begin(initial).ok());
+  EXPECT_TRUE(Equivalent(*effects.Read("x"), value));
+  EXPECT_TRUE(effects.DeclareBag("x").ok());
+  effects.StartBarrier("x");
+  if (!effects.Add("x", Value::Int(3), 1).ok()) return std::nullopt;
+  EXPECT_GE(effects.BytesToAdd("x", Value::Int(5), 2), 0);
+  EXPECT_TRUE(effects.Add("x", Value::Int(5), 2).ok());
+  return *effects.Read("x");
+}
+
+TEST(SideEffectsTest, BeginWithAValue) {
+  const Value one = Value::Int(1), three = Value::Int(3), five = Value::Int(5);
+  const auto list = [](ValueList members) { return *Value::List(std::move(members)); };
+  const auto is = [](const std::optional<Value>& value, const Value& wanted) {
+    return value.has_value() && Equivalent(*value, wanted);
+  };
+  EXPECT_TRUE(is(Gathered(one, "sum"), Value::Int(14)));
+  EXPECT_TRUE(is(Gathered(one, "minus"), Value::Int(-12)));
+  EXPECT_TRUE(is(Gathered(one, "max"), five));
+  EXPECT_TRUE(is(Gathered(one, "assign"), list({three, five, five})));
+  EXPECT_TRUE(is(Gathered(list({one}), ""), list({one, three, five, five})));
+  EXPECT_TRUE(is(Gathered(list({one}), "addAll"), list({one, three, five, five})));
+  EXPECT_TRUE(is(Gathered(list({one}), "assign"), list({three, five, five})));
+  EXPECT_TRUE(is(Gathered(*MakeSet({three}), ""), *MakeSet({three, five})));
+  EXPECT_FALSE(Gathered(one, "").has_value());
+  EXPECT_FALSE(Gathered(one, "and").has_value());
+}
+
+TEST(SideEffectsTest, AnAssignedBagIsThatOfTheLastBarrier) {
+  SideEffects effects;
+  plan::InitialEffect initial;
+  initial.set_name("x");
+  initial.set_value(EncodeValue(Value::Int(1)));
+  initial.set_operator_("assign");
+  ASSERT_TRUE(effects.Begin(initial).ok());
+  EXPECT_FALSE(effects.Contains("x", Value::Int(1)).ok());
+  EXPECT_EQ(effects.StartBarrier("x"), 0);
+  const int64_t bytes = effects.BytesToAdd("x", Value::Int(2), 1);
+  EXPECT_GT(bytes, 0);
+  ASSERT_TRUE(effects.Add("x", Value::Int(2), 1).ok());
+  EXPECT_TRUE(*effects.Contains("x", Value::Int(2)));
+  EXPECT_EQ(effects.StartBarrier("x"), bytes);
+  EXPECT_EQ(effects.Read("x")->AsList().size(), 0u);
 }
 
 TEST(SideEffectsTest, ANameIsFilledInOneWay) {
@@ -367,7 +419,7 @@ TEST(InSideEffectTest, FiltersByWhatIsThereByNow) {
   const Batch rows = Rows({Value::Int(1), Value::Int(2)});
   ASSERT_TRUE(within->stream->Process(rows, &before, &done).ok());
   EXPECT_TRUE(before.origin.empty());
-  host.side_effects().AddToBag("x", Value::Long(2), 1);
+  ASSERT_TRUE(host.side_effects().Add("x", Value::Long(2), 1).ok());
   ASSERT_TRUE(within->stream->Process(rows, &behind, &done).ok());
   EXPECT_EQ(behind.origin, std::vector<uint32_t>{1});
 }

@@ -9,7 +9,7 @@
 #include "engine/batch/by_iteration.h"
 #include "engine/batch/fifo.h"
 #include "engine/batch/instance_map.h"
-#include "engine/op/fold_operator.h"
+#include "engine/effect/fold_operator.h"
 #include "engine/op/state/state_table.h"
 
 namespace koios::engine {

@@ -10,6 +10,7 @@
 #include "engine/op/operator.h"
 #include "engine/op/reduce_op.h"
 #include "engine/op/row_ops.h"
+#include "engine/op/sack_barrier.h"
 #include "engine/op/source_ops.h"
 #include "engine/op/waiting_ops.h"
 #include "engine/op/walk/reach_op.h"
@@ -71,6 +72,7 @@ StatusOr<OperatorBundle> Make(const plan::Operator& op, uint32_t num_slots, Oper
     case plan::Operator::kSample:
       return MakeSample(op.sample(), host);
     case plan::Operator::kBarrier:
+      if (op.barrier().has_sacks()) return MakeSackBarrier(op.barrier().sacks(), num_slots, host);
       return op.barrier().merge() ? MakeMergingBarrier(host) : MakeBarrier(host);
     case plan::Operator::kGroup:
       return op.group().side_effect().empty() ? MakeGroup(op.group(), num_slots, host)

@@ -41,6 +41,9 @@ Status QueryRun::Open() {
   if (spec_->options.transaction != nullptr) spec_->options.transaction->ChargeTo(spec_->account);
   const size_t size = spec_->plan.operators_size();
   in_place_host_ = std::make_unique<InPlaceHost>(this);
+  for (const plan::InitialEffect& initial : spec_->plan.initial_effects()) {
+    RETURN_IF_ERROR(side_effects_.Begin(initial));
+  }
   nodes_.resize(size);
   stats_.resize(size);
   for (size_t id = 0; id < size; ++id) {

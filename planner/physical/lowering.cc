@@ -383,9 +383,22 @@ void Lowering::Lower(const Order& op) {
   set_keys(added->mutable_order());
 }
 
-void Lowering::Lower(const Barrier&) {
-  ToHome();
-  Add()->mutable_barrier();
+void Lowering::Lower(const Barrier& op) {
+  if (!op.sacks) {
+    ToHome();
+    Add()->mutable_barrier();
+    return;
+  }
+  ToHomeInOrder();
+  plan::Sacks* sacks = Add()->mutable_barrier()->mutable_sacks();
+  sacks->set_slot(SlotOf(op.sacks->name));
+  sacks->set_initial(EncodeValue(op.sacks->initial));
+  sacks->set_operator_(op.sacks->operator_);
+  sacks->set_one_bulk(op.sacks->one_bulk);
+  sacks->set_normalise(op.sacks->normalise);
+  if (flow_.ordered) sacks->set_ordinal_slot(SlotOf(kOrdinalName));
+  if (op.sacks->by_path) sacks->set_path_slot(SlotOf(CarriedPath()->name));
+  flow_.here.erase(sacks->slot());
 }
 
 void Lowering::Lower(const Coin& op) {

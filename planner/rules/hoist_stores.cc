@@ -28,8 +28,9 @@ std::string Hoistable(const Op& op) {
   if (scope == nullptr || !GivesBodyRows(scope->policy)) return "";
   const std::string name = StoredAtEntry(scope->bodies[0]);
   if (name.empty() || !scope->keeps_labels) return "";
-  // The row that optional() passes as it is has no label of the child.
-  if (scope->policy == plan::ScopeExit::OPTIONAL && IsLabel(name)) return "";
+  // The row that optional() passes as it is has no label of the child, and the sack that it had.
+  const bool shows = IsLabel(name) || Changes(name);
+  if (scope->policy == plan::ScopeExit::OPTIONAL && shows) return "";
   const bool all =
       std::all_of(scope->bodies.begin(), scope->bodies.end(), [&name](const Chain& body) {
         return StoredAtEntry(body) == name && !WritesAgain(body, name);

@@ -57,7 +57,7 @@ bool ReplaceIn(Op* op, const std::string& name, const ExpressionPtr& value) {
 }
 
 bool IsMergeable(const Project& project) {
-  return !project.target.empty() && !IsLabel(project.target) &&
+  return !project.target.empty() && !IsLabel(project.target) && !Changes(project.target) &&
          (project.absent == plan::Project::LEAVE_ABSENT || IsAlwaysThere(*project.value, {}));
 }
 

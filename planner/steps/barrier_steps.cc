@@ -141,11 +141,12 @@ Status BuildOrder(const StepCall& step, Builder* builder) {
 }
 
 Status BuildBarrier(const StepCall& step, Builder* builder) {
-  if (!step.args.empty() && step.args[0].IsEnum("Barrier")) {
-    return NotThereYet(step.args[0].span, step.name(),
-                       "barrier() that merges sacks is not there yet");
+  const bool normalise = !step.args.empty() && step.args[0].IsEnum("Barrier");
+  if (normalise || builder->sacks().meetings_show()) {
+    builder->EmitMeeting(normalise);
+  } else {
+    builder->Emit(Barrier{});
   }
-  builder->Emit(Barrier{});
   return OkStatus();
 }
 

@@ -206,6 +206,11 @@ class BranchOrder {
 }  // namespace
 
 Status BuildLocal(const StepCall& step, Builder* builder) {
+  if (step.name() == "local" && builder->sacks().met) {
+    return NotThereYet(step.span(), step.name(),
+                       "local() behind a barrier at which sacks were put together, which would "
+                       "part the traversers again, is not there yet");
+  }
   ASSIGN_OR_RETURN(Chain body, builder->Child(step.args[0]));
   const bool optional = step.name() == "optional";
   Chain child;

@@ -10,6 +10,7 @@
 #include "planner/steps/expressions/path.h"
 #include "planner/steps/expressions/predicate.h"
 #include "planner/steps/expressions/running_flag.h"
+#include "planner/steps/source/meetings.h"
 #include "planner/traverser.h"
 
 namespace koios::planner {
@@ -120,7 +121,37 @@ Status Builder::AppendRoot(const parser::Traversal& traversal) {
   is_child_ = false;
   query_->keeps_paths = ReadsPaths(traversal);
   query_->side_effects = FindSideEffects(traversal, *query_->parameters);
-  return AppendCalls(traversal.calls, true);
+  Calls calls = traversal.calls;
+  RETURN_IF_ERROR(TakeConfiguration(traversal, &calls));
+  return AppendCalls(calls, true);
+}
+
+Status Builder::TakeConfiguration(const parser::Traversal& root, Calls* calls) {
+  Configuration configuration;
+  for (; !calls->empty(); *calls = calls->subspan(1)) {
+    const parser::Call& call = calls->front();
+    const StepSpec* spec = FindStep(call.name);
+    if (spec == nullptr || !spec->Has(kConfigures) || !spec->IsThere()) break;
+    ASSIGN_OR_RETURN(const std::vector<Bound> args, BindAll(call, *query_->parameters));
+    RETURN_IF_ERROR(CheckArguments(*spec, call, args));
+    RETURN_IF_ERROR(Configure(call.name, args, &configuration, &query_->side_effects));
+  }
+  if (calls->empty()) {
+    return StepError("EMPTY_TRAVERSAL", root.span, "",
+                     "a traversal begins with V(), E(), inject() or union()");
+  }
+  query_->sacks = std::move(configuration.sacks);
+  query_->keeps_paths = query_->keeps_paths || configuration.keeps_paths;
+  SackSettings& sacks = query_->sacks;
+  FindSacks(root, &sacks);
+  if (!sacks.meetings_show()) return OkStatus();
+  sacks.written = true;
+  return CheckMeetings(root, sacks);
+}
+
+void Builder::EmitMeeting(bool normalise) {
+  Emit(MeetingOf(query_->sacks, normalise, keeps_paths()));
+  query_->sacks.met = query_->sacks.met || (sacks().bulks && !sacks().operator_.empty());
 }
 
 Status Builder::AppendChild(const parser::Traversal& traversal) {
@@ -294,15 +325,19 @@ Status Builder::AppendPlain(Calls calls, bool root) {
   RETURN_IF_ERROR(StoreEnd(calls));
   size_t at = starts ? NumLeadingAs(calls) : 0;
   if (at > 0) RETURN_IF_ERROR(TakeStart(calls.subspan(0, at)));
+  Meetings meetings(sacks(), !keeps_paths(), calls);
   while (at < calls.size()) {
     const bool first = at == 0;
     ASSIGN_OR_RETURN(StepCall step, TakeStep(calls, &at));
     span_ = step.span();
     step_ = step.text;
+    if (meetings.Before(step)) EmitMeeting(/*normalise=*/false);
     const size_t begin = chain_.ops.size();
     RETURN_IF_ERROR(BuildStep(step, root && first));
     StoreLabels(at == calls.size(), &step.labels);
     KeepPath(std::min(begin, chain_.ops.size()), step.labels);
+    const parser::Call* next = at < calls.size() ? &calls[at] : nullptr;
+    if (meetings.Behind(step, first, next)) EmitMeeting(/*normalise=*/false);
     std::erase_if(env_.names, [](const auto& entry) {  // only the step itself read those
       return !IsOfHistory(entry.first);
     });

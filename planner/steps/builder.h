@@ -14,6 +14,7 @@
 #include "planner/logical.h"
 #include "planner/steps/catalogue.h"
 #include "planner/steps/side_effect_table.h"
+#include "planner/steps/source/configuration.h"
 #include "planner/value_type.h"
 
 namespace koios::planner {
@@ -55,6 +56,7 @@ struct QueryState {
   uint32_t next_name = 1;
   bool keeps_paths = false;  // a step of the query reads paths
   SideEffectTable side_effects;
+  SackSettings sacks;
 };
 
 // How the labels at both ends of a traversal are meant.
@@ -82,6 +84,9 @@ class Builder {
   bool is_child() const { return is_child_; }  // not the root, nor a branch at its start
   bool keeps_paths() const { return query_->keeps_paths; }
   const GraphLook& graph() const { return query_->graph; }
+  const SackSettings& sacks() const { return query_->sacks; }
+  // Traversers that are equal become one here, where that shows, and sacks their shares of all.
+  void EmitMeeting(bool normalise);
   void Emit(Operation operation);
   // An operation of the step being built, for a chain that is made by hand.
   Op Place(Operation operation) const { return {std::move(operation), span_, step_}; }
@@ -122,6 +127,8 @@ class Builder {
 
  private:
   using Calls = std::span<const parser::Call>;
+  // Takes the calls between g and the first step.
+  Status TakeConfiguration(const parser::Traversal& root, Calls* calls);
   Status AppendCalls(Calls calls, bool root);
   Status AppendPlain(Calls calls, bool root);
   Status AppendConjunction(Calls left, Calls calls, bool root);

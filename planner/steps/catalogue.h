@@ -38,6 +38,8 @@ enum StepFlag : uint32_t {
   kTakesLoopTests = 128,  // times(), until(), emit()
   kTakesProperties = 256,
   kReadsPath = 512,
+  kSpreads = 1024,  // leads from a traverser to several, as TinkerPop's FlatMapStep
+  kGathers = 2048,  // TinkerPop's Barrier, unless with Scope.local
 };
 
 struct StepSpec {

@@ -55,7 +55,13 @@ bool IsSideEffect(const std::string& name, const Builder& builder) {
 
 StatusOr<ExpressionPtr> SideEffectValue(const std::string& name, const SourceSpan& span,
                                         std::string_view step, const Builder& builder) {
-  const SideEffect& effect = builder.side_effects()->at(name);
+  SideEffect& effect = builder.side_effects()->at(name);
+  if (effect.initial && !effect.gathered) return Constant(*effect.initial);
+  effect.used = true;
+  if (effect.initial) {  // what it is by now: a list or set, or anything
+    const Value kind = Collects(effect) ? Value::String("collection") : Value();
+    return CallOf("side_effect", {StringConstant(name), Constant(kind)});
+  }
   if (effect.is_group && (!effect.built || effect.tail)) {
     return NotThereYet(span, step,
                        "reading the groups of \"" + name +
@@ -94,7 +100,7 @@ Status BuildAggregate(const StepCall& step, Builder* builder) {
     return StepError("WRONG_ARGUMENTS", step.args[0].span, step.name(),
                      "the side-effect \"" + name + "\" is one of group() or groupCount()");
   }
-  effect.built = true;
+  effect.built = effect.used = true;
   Aggregate aggregate{name, ""};
   ASSIGN_OR_RETURN(ExpressionPtr value,
                    BuildBy(ByAt(step, 0), Current(), plan::Project::LEAVE_ABSENT, step, builder));
@@ -117,7 +123,9 @@ Status BuildCap(const StepCall& step, Builder* builder) {
       return StepError("UNKNOWN_LABEL", argument.span, step.name(),
                        "no step gathers a side-effect \"" + name + "\"");
     }
-    const SideEffect& effect = builder->side_effects()->at(name);
+    SideEffect& effect = builder->side_effects()->at(name);
+    effect.used = true;
+    cap.began = cap.began || effect.initial;
     if (effect.is_group && !effect.built) {
       return NotThereYet(argument.span, step.name(),
                          "cap() before the group() of \"" + name + "\" is not there yet");

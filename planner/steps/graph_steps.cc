@@ -46,6 +46,10 @@ Status BuildInject(const StepCall& step, Builder* builder) {
   }
   values.ops.push_back(Op{std::move(inject), step.span(), step.text});
   if (builder->keeps_paths()) values.ops.push_back(Op{NewPath(), step.span(), step.text});
+  if (builder->is_child() && builder->sacks().written) {
+    const ExpressionPtr initial = Constant(builder->sacks().initial);
+    values.ops.push_back(Op{StoreSack(initial), step.span(), step.text});
+  }
   return builder->UnionWith(std::move(values));
 }
 

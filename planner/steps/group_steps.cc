@@ -167,6 +167,10 @@ StatusOr<std::string> DeclareEffect(const StepCall& step, const Group& group,
   if (step.args.empty()) return std::string();
   const std::string& name = step.args[0].value.AsString();
   SideEffect& effect = (*builder->side_effects())[name];
+  if (effect.initial) {
+    return NotThereYet(step.args[0].span, step.name(),
+                       "groups that are added to a map of withSideEffect() are not there yet");
+  }
   const bool other = effect.built && (!effect.is_group || effect.kind != group.kind ||
                                       effect.tail.has_value() || tail.has_value());
   if (other || !effect.is_group) {

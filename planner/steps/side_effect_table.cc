@@ -18,7 +18,11 @@ void Collect(const parser::Traversal& traversal, const Parameters& parameters,
     const bool group = call.name == "group" || call.name == "groupCount";
     if ((group || call.name == "aggregate") && call.arguments.size() == 1) {
       const StatusOr<Bound> name = Bind(call.arguments[0], parameters, call.name);
-      if (name.ok() && name->IsString()) (*table)[name->value.AsString()].is_group = group;
+      if (name.ok() && name->IsString()) {
+        SideEffect& effect = (*table)[name->value.AsString()];
+        effect.is_group = group;
+        effect.gathered = true;
+      }
     }
     for (const parser::Argument& argument : call.arguments) {
       CollectFrom(argument, parameters, table);
@@ -27,6 +31,12 @@ void Collect(const parser::Traversal& traversal, const Parameters& parameters,
 }
 
 }  // namespace
+
+bool Collects(const SideEffect& effect) {
+  if (!effect.initial) return !effect.is_group;
+  return effect.initial->is_collection() &&
+         (effect.operator_.empty() || effect.operator_ == "addAll");
+}
 
 SideEffectTable FindSideEffects(const parser::Traversal& root, const Parameters& parameters) {
   SideEffectTable table;

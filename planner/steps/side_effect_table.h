@@ -1,6 +1,6 @@
-// The side-effects of one query: which names its steps gather under, found before anything is
-// built, because a name may be read before the step that fills it (in a loop: without('x') ...
-// aggregate('x')).
+// The side-effects of one query: what withSideEffect() begins with, and which names its steps
+// gather under, found before anything is built, because a name may be read before the step that
+// fills it (in a loop: without('x') ... aggregate('x')).
 #pragma once
 
 #include <map>
@@ -22,11 +22,18 @@ struct GroupTail {
 };
 
 struct SideEffect {
+  std::optional<PlanValue> initial;  // of withSideEffect(),
+  std::string operator_;             // and how what is gathered is put to it; empty: as members
+  bool used = false;                 // the plan gathers it or reads it while it runs
+  bool gathered = false;             // a step fills it
   bool is_group = false;  // of group() or groupCount(): a map; else of aggregate(): a list
   bool built = false;     // a step that fills it came before in the text
   plan::Group::Value kind = plan::Group::LIST;
   std::optional<GroupTail> tail;
 };
+
+// Whether it is a collection, to which members are added.
+bool Collects(const SideEffect& effect);
 
 using SideEffectTable = std::map<std::string, SideEffect>;
 

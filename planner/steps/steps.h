@@ -63,6 +63,10 @@ Status BuildFormat(const StepCall& step, Builder* builder);
 Status BuildConjoin(const StepCall& step, Builder* builder);
 Status BuildOfBoth(const StepCall& step, Builder* builder);  // combine difference intersect ...
 
+// source/sack_steps.cc
+Status BuildSack(const StepCall& step, Builder* builder);
+Status BuildConfiguration(const StepCall& step, Builder* builder);  // withSack withBulk ...
+
 // math_steps.cc
 Status BuildMath(const StepCall& step, Builder* builder);
 

@@ -81,7 +81,7 @@ def of_reference(x):
         return "D." + {"from_": "OUT", "to": "IN"}.get(x.name, x.name)
     if hasattr(x, "items"):
         return _map([(of_reference(k), of_reference(y)) for k, y in x.items()])
-    if isinstance(x, (set, frozenset)):
+    if isinstance(x, (set, frozenset)) or type(x).__name__ == "GSet":
         return _many("{", [of_reference(item) for item in x], "}")
     if isinstance(x, (list, tuple)):
         return _many("[", [of_reference(item) for item in x], "]")

@@ -14,14 +14,17 @@ class Generator:
         self.chance = chance
         self.labels = []        # as() labels, at the top level only
         self.ambiguous = False  # which of several equal objects is there depends on the order
+        self.sacks = False      # traversers have one, a number
 
     def pick(self, *items):
         return self.chance.choice(items)
 
     def query(self):
-        if self.chance.random() < 0.08:
-            return self.pick(self.early_stop, self.early_stop, self.visited)()
-        self.labels, self.ambiguous = [], False
+        self.labels, self.ambiguous, self.sacks = [], False, False
+        if self.chance.random() < 0.12:
+            return self.pick(self.early_stop, self.early_stop, self.visited, self.meetings,
+                             self.begun)()
+        self.sacks = self.chance.random() < 0.15
         first = self.chance.randint(1, 4)
         text, kind = self.pick(
             ("g.V()", "v"), ("g.V()", "v"), ("g.V(%d)" % self.chance.randint(1, 6), "v"),
@@ -30,7 +33,48 @@ class Generator:
         for _ in range(self.chance.randint(1, 5)):
             step, kind = self.step(kind, 0, top=True)
             text += step
+        if self.sacks:
+            text = text.replace("g.", self.pick("g.withSack(1).", "g.withSack(0.5d)."), 1)
         return text + self.end(kind)
+
+    def sack_step(self, kind):
+        """What changes the sacks of this kind of traverser."""
+        operator = self.pick("sum", "sum", "minus", "mult", "min", "max", "assign")
+        by = {"v": [".by('age')", ".by(__.out().count())", ".by(__.constant(2))"],
+              "e": [".by('weight')", ".by(__.sack())"], "n": ["", ".by(__.constant(3))"]}
+        return ".sack(%s)%s" % (operator, self.pick(*by.get(kind, [".by(__.constant(3))"])))
+
+    def meetings(self):
+        """Sacks that are put together where traversers meet, as many places as there are."""
+        text = self.pick("g.", "g.withBulk(false).") + "withSack(1,%s)" % \
+            self.pick("sum", "sum", "max", "min", "mult")
+        text += self.pick(".V()", ".V()", ".V().hasLabel('person')", ".V(1)", ".V(1,2,3,4,5,6)")
+        for _ in range(self.chance.randint(1, 5)):
+            text += self.pick(
+                ".out()", ".in()", ".both()", ".outE().inV()", ".barrier()", ".barrier()",
+                ".sack(sum).by(__.constant(1))", ".sack(sum).by(__.out().count())",
+                ".has('age',gt(25))", ".flatMap(__.both())", ".where(__.out())",
+                ".outE().sack(sum).by(__.constant(2)).inV()",
+                ".repeat(__.both().barrier()).times(2)",
+                ".repeat(__.out().sack(sum).by(__.constant(1)).barrier()).emit().times(2)")
+        return text + self.pick(".sack()", ".sack().sum()", ".count()", ".order().by(T.id).sack()",
+                                ".project('p','q').by(T.id).by(__.sack())", ".id()",
+                                ".barrier(normSack).sack()", ".aggregate('x').sack()")
+
+    def begun(self):
+        """Side-effects that begin with a value."""
+        operator = self.pick("sum", "minus", "max", "min", "assign", "addAll")
+        value = "[1,29]" if operator == "addAll" else self.pick("1", "30", "2.5d")
+        text = "g.withSideEffect('x',%s,%s)" % (value, operator)
+        if self.chance.random() < 0.4:
+            text = "g.withSideEffect('x',%s)" % self.pick("[]", "[27,29]", "{}", "{27,29}", "5")
+        text += ".V()%s.values('age')" % self.pick("", ".out()", ".both()", ".both().both()")
+        read = self.pick("", "", ".select('x')", ".math('_ + x')", ".where(eq('x'))")
+        if read and self.chance.random() < 0.5:
+            return text + read
+        gather = self.pick(".aggregate('x')", ".aggregate('x').by(__.constant(1))",
+                           ".aggregate('x')%s" % read)
+        return text + gather + self.pick(".cap('x')", ".cap('x').unfold()", "", ".count()")
 
     def hops(self):
         """A loop's body that makes the path longer by as much in each iteration."""
@@ -97,6 +141,8 @@ class Generator:
         return "__" + self.filter_of(kind, MAX_DEPTH), kind
 
     def step(self, kind, depth, top):
+        if self.sacks and self.chance.random() < 0.25:
+            return self.sack_step(kind), kind
         table = {"v": self.vertex_step, "e": self.edge_step, "n": self.value_step,
                  "s": self.value_step}
         return table[kind](kind, depth, top)
@@ -286,7 +332,12 @@ class Generator:
         if kind == "e":
             ends += [".groupCount().by(T.label)", ".elementMap('weight')",
                      ".group().by(T.label).by(__.values('weight').sum())"]
-        if not self.ambiguous:
+        if self.sacks and not self.ambiguous:
+            ends = [".sack()", ".sack()", ".sack().sum()", ".project('p','q').by().by(__.sack())",
+                    ".group().by().by(__.sack().sum())", ".order().by(__.sack()).count()",
+                    ".dedup().by(__.sack()).count()", ".sack().path()", ".math('_').by(__.sack())",
+                    ".local(__.sack()).max()", ".where(__.sack().is(gt(2))).count()"]
+        elif not self.ambiguous:
             ends += [".path()", ".path()", ".path().count(Scope.local)"]
             if kind == "v":
                 ends += [".path().by(T.id)"]

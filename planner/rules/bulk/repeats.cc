@@ -69,6 +69,10 @@ bool CountsIterations(const Op& loop) {
 }
 
 bool MayComeAsBulk(const Chain& chain, size_t from) {
+  // Where sacks are put together a row counts once, whatever its bulk is.
+  if (AnyOp(chain, [](const Op& op) { return As<Barrier>(op) && As<Barrier>(op)->sacks; })) {
+    return false;
+  }
   for (size_t i = from; i < chain.ops.size(); ++i) {
     const Op& op = chain.ops[i];
     if (!TakesAsItComes(op)) return false;

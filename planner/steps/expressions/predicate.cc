@@ -5,6 +5,12 @@
 namespace koios::planner {
 namespace {
 
+// Of the second argument of side_effect(): whether it gathers members.
+bool IsBag(const Expression& kind) {
+  return kind.constant.kind() == ValueKind::kString ||
+         (kind.constant.kind() == ValueKind::kBool && !IsTrue(kind));
+}
+
 class PredicateBuilder {
  public:
   PredicateBuilder(std::string_view step, const ExpressionPtr& subject,
@@ -72,7 +78,7 @@ class PredicateBuilder {
     for (const Bound& item : predicate.items) {
       ASSIGN_OR_RETURN(ExpressionPtr member, operand_(item));
       if (predicate.items.size() == 1 && IsCall(*member, "side_effect") &&
-          !IsTrue(*member->args.back())) {
+          IsBag(*member->args.back())) {
         return InSideEffect(predicate, *member);
       }
       if (predicate.items.size() == 1 && member->kind != Expression::Kind::kConstant) {

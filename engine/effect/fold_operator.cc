@@ -1,4 +1,4 @@
-#include "engine/op/fold_operator.h"
+#include "engine/effect/fold_operator.h"
 
 #include <map>
 
@@ -53,6 +53,15 @@ StatusOr<Value> AddAll(const Value& a, const Value& b) {
   return a.kind() == ValueKind::kSet ? MakeSet(std::move(all)) : Value::List(std::move(all));
 }
 
+StatusOr<Value> AddMembers(const Value& a, const Value& b) {
+  if (!a.is_collection() || !b.is_collection()) {
+    return InvalidArgument("The operator addAll adds the members of a collection to another one.");
+  }
+  ValueList all = a.AsList();
+  all.insert(all.end(), b.AsList().begin(), b.AsList().end());
+  return a.kind() == ValueKind::kSet ? MakeSet(std::move(all)) : Value::List(std::move(all));
+}
+
 bool IsLongOrLess(const Value& value) {
   return value.is_integer() && value.kind() != ValueKind::kBigInt;
 }
@@ -94,6 +103,10 @@ FoldOperator FindFoldOperator(const std::string& name) {
       {"or", Connect<false>}, {"addAll", AddAll},  {"sumLong", SumLong}};
   const auto found = kOperators.find(name);
   return found == kOperators.end() ? nullptr : found->second;
+}
+
+FoldOperator FindSackOperator(const std::string& name) {
+  return name == "addAll" ? AddMembers : FindFoldOperator(name);
 }
 
 std::optional<StatusOr<Value>> FoldMany(FoldOperator fold, const Value& folded, const Value& next,

@@ -1,5 +1,5 @@
-// The operators of fold(seed, operator): sum, minus, mult, div, min, max, assign, and, or, addAll,
-// sumLong. Pure, any thread.
+// Gremlin's operators: sum, minus, mult, div, min, max, assign, and, or, addAll, sumLong, as
+// fold(seed, operator), sacks and side-effects put values together. Pure, any thread.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,11 @@ namespace koios::engine {
 // INVALID_ARGUMENT for operands that the operator does not know.
 using FoldOperator = StatusOr<Value> (*)(const Value& folded, const Value& next);
 
-// nullptr: there is no such operator.
+// As fold() and aggregate() take them: addAll adds each value as one member. nullptr: there is no
+// such operator.
 FoldOperator FindFoldOperator(const std::string& name);
+// As sack() takes them: addAll adds the members of a collection.
+FoldOperator FindSackOperator(const std::string& name);
 
 // `folded` after `next` was folded into it `times` times, where that needs no loop: sums of
 // integers, members of a list (REQUIRES: there is room for so many). nullopt where it does.

@@ -18,7 +18,7 @@ constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Value Letters(const char* text) { return Value::String(text); }
-Value Integer(int64_t v) { return Value::Of(BigNumber::FromInteger(v)); }
+Value BigIntegerOf(int64_t v) { return Value::Of(BigNumber::FromInteger(v)); }
 Value DecimalValue(const char* text) { return Value::Of(*BigNumber::ParseDecimal(text)); }
 
 Value VertexData(Value id) {
@@ -30,7 +30,7 @@ Value VertexData(Value id) {
 
 std::vector<Value> Ones() {
   return {Value::Byte(1),    Value::Short(1),    Value::Int(1), Value::Long(1),
-          Value::Float(1.0), Value::Double(1.0), Integer(1),    DecimalValue("1")};
+          Value::Float(1.0), Value::Double(1.0), BigIntegerOf(1),    DecimalValue("1")};
 }
 
 // Both ways, and the mirror image.
@@ -72,7 +72,7 @@ TEST(EqualsTest, NaNAndTypes) {
   EXPECT_TRUE(Equals(Value::Double(0.0), Value::Double(-0.0)));
   EXPECT_FALSE(Equals(Value::Float(0.1f), Value::Double(0.1)));
   EXPECT_TRUE(Equals(DecimalValue("0.1"), Value::Double(0.1)));
-  EXPECT_FALSE(Equals(Integer(1), Value::Double(kInfinity)));
+  EXPECT_FALSE(Equals(BigIntegerOf(1), Value::Double(kInfinity)));
 }
 
 TEST(EqualsTest, CollectionsByMembers) {
@@ -109,7 +109,7 @@ TEST(EqualsTest, ElementsByIdPropertiesByKeyAndValue) {
 TEST(CompareTest, WithinATypeAndAcross) {
   ExpectLess(Value::Int(1), Value::Double(1.5));
   ExpectLess(Value::Double(-kInfinity), Value::Double(kInfinity));
-  ExpectLess(Integer(INT64_MAX), Value::Double(kInfinity));
+  ExpectLess(BigIntegerOf(INT64_MAX), Value::Double(kInfinity));
   ExpectLess(Letters("a"), Letters("b"));
   ExpectLess(Letters("z"), Letters("é"));  // UTF-8 bytes, unsigned
   ExpectLess(Value::Bool(false), Value::Bool(true));
@@ -196,7 +196,7 @@ TEST(RelationsTest, NegativeZero) {
   const std::vector<Value> negative = {Value::Float(-0.0f), Value::Double(-0.0)};
   std::vector<Value> zeros = {Value::Byte(0),       Value::Short(0),  Value::Int(0),
                               Value::Long(0),       Value::Float(0),  Value::Double(0),
-                              DecimalValue("0.00"), Integer(0)};
+                              DecimalValue("0.00"), BigIntegerOf(0)};
   for (const Value& a : negative) {
     for (const Value& b : negative) EXPECT_TRUE(TotalOrder(a, b) == 0);
     for (const Value& b : zeros) {

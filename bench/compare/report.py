@@ -23,7 +23,7 @@ DISK = 1.5  # times the CSV
 TOPOLOGY = 1.5  # times the limit's lists
 WITHIN = {"snb-sf1": {"ic2": 0.030, "ic6": 0.030, "ic9": 0.350, **{
     "is%d" % i: 0.001 for i in range(1, 8)}}}  # seconds for the client
-ENGINE_WITHIN = {"hop-4-limit": 0.0003}
+ENGINE_WITHIN = {"four-hop-limit": 0.0003}
 GROWTH = 1.0  # times the rows touched
 PEERS = ("kuzu", "duckdb", "neo4j", "tinkergraph")
 TITLES = {"koios": "Koios", "koios1": "Koios, 1 worker", "kuzu": "Kuzu", "duckdb": "DuckDB",

@@ -93,6 +93,115 @@ StatusOr<ExpressionPtr> BuildChoice(const Bound& choice, bool as_test, const Ste
   return Named(name);
 }
 
+// Whether the chain gives something for whatever enters it. `env`: where it begins.
+bool AlwaysGives(const Chain& chain, TypeEnv env) {
+  bool gives = true;
+  for (const Op& op : chain.ops) {
+    if (const Project* project = As<Project>(op)) {
+      gives = gives && (project->absent != plan::Project::DROP_ROW ||
+                        IsAlwaysThere(*project->value, env));
+    } else if (const Scope* scope = As<Scope>(op); scope != nullptr && !scope->bodies.empty()) {
+      const bool one_of_bodies = scope->policy == plan::ScopeExit::ALL;
+      gives = gives && one_of_bodies && AlwaysGives(scope->bodies.back(), env);
+    } else {
+      gives = TraitsOf(op).of_nothing;
+    }
+    Advance(op, &env);
+  }
+  return gives;
+}
+
+// The options of branch(): every one that fits takes the traverser, Pick.none's when none fits.
+class BranchOptions {
+ public:
+  BranchOptions(ExpressionPtr choice, const StepCall& step) : choice_(choice), step_(step) {}
+
+  // Before the branches are built: what the options ask is stored in front of all of them.
+  Status AddTests(Builder* builder) {
+    for (const Modulator& option : step_.options) {
+      if (option.args.size() == 1 || option.args[0].IsEnum("Pick")) continue;
+      ASSIGN_OR_RETURN(ExpressionPtr test, TestOf(option.args[0], builder));
+      tests_.push_back(std::move(test));
+    }
+    return OkStatus();
+  }
+
+  StatusOr<Split> Branches(Builder* builder) {
+    Split all;
+    size_t next_test = 0;
+    for (const Modulator& option : step_.options) {
+      ASSIGN_OR_RETURN(Chain branch, builder->Child(option.args.back()));
+      const Bound& token = option.args[0];
+      const bool any = option.args.size() == 1;
+      if (!any && !token.IsEnum("Pick")) {
+        branch = Chosen({tests_[next_test++]}, true, std::move(branch), *builder);
+      } else if (!any && token.name == "none") {
+        branch = Chosen(tests_, false, std::move(branch), *builder);
+      } else if (!any && token.name != "any") {
+        return StepError("WRONG_ARGUMENTS", token.span, "option",
+                         "branch() knows Pick.any and Pick.none, not Pick." + token.name);
+      }
+      all.branches.push_back(std::move(branch));
+    }
+    // A traverser that nothing takes is dropped; and a barrier of the only branch waits for a
+    // first traverser.
+    if (all.branches.size() == 1) all.branches.push_back(Nothing(*builder));
+    return all;
+  }
+
+ private:
+  StatusOr<ExpressionPtr> TestOf(const Bound& token, Builder* builder) {
+    if (token.IsPredicate()) return BuildPredicate(token, choice_, step_.name());
+    if (token.IsTraversal()) return TestOfTraversal(token, builder);
+    if (token.kind == Bound::Kind::kValue) {
+      return CallOf("eq", {choice_, Constant(token.value)});
+    }
+    return StepError("WRONG_ARGUMENTS", token.span, "option",
+                     "an option of branch() is chosen by a value, a predicate, a traversal or a "
+                     "Pick, not by " + DescribeBound(token));
+  }
+
+  // The traversal begins at the choice, with a traverser that knows no labels.
+  StatusOr<ExpressionPtr> TestOfTraversal(const Bound& token, Builder* builder) {
+    TypeEnv env = builder->env();
+    env.current = TypeOf(*choice_, env);
+    std::erase_if(env.names, [](const auto& entry) {
+      return IsLabel(entry.first) || entry.first == FromName();
+    });
+    ASSIGN_OR_RETURN(Chain body, builder->ChildFrom(token, env, LabelMode::kPlain));
+    if (builder->keeps_paths()) body.ops.insert(body.ops.begin(), builder->Place(NewPath()));
+    body.ops.insert(body.ops.begin(),
+                    builder->Place(Project{choice_, "", plan::Project::DROP_ROW}));
+    return builder->EmitFlag(std::move(body));
+  }
+
+  static Chain Nothing(const Builder& builder) {
+    Chain nothing;
+    nothing.ops.push_back(builder.Place(Filter{Constant(Value::Bool(false))}));
+    return nothing;
+  }
+
+  // The branch for those for whom one of the tests holds, or for whom none does. What counts them
+  // gives nothing when nobody takes it, so that this is no filter.
+  static Chain Chosen(const std::vector<ExpressionPtr>& tests, bool holds, Chain branch,
+                      const Builder& builder) {
+    Split split;
+    for (const ExpressionPtr& test : tests) {
+      split.tests.push_back(test);
+      split.branches.push_back(holds ? std::move(branch) : Nothing(builder));
+    }
+    split.tests.push_back(Constant(Value::Bool(true)));
+    split.branches.push_back(holds ? Nothing(builder) : std::move(branch));
+    Chain chain;
+    chain.ops.push_back(builder.Place(std::move(split)));
+    return chain;
+  }
+
+  ExpressionPtr choice_;
+  const StepCall& step_;
+  std::vector<ExpressionPtr> tests_;
+};
+
 void EmitScope(Scope scope, Builder* builder) {
   for (Project& store : StoresBefore(scope)) builder->Emit(std::move(store));
   builder->Emit(std::move(scope));
@@ -279,6 +388,29 @@ Status BuildChoose(const StepCall& step, Builder* builder) {
   }
   split.branches.push_back(std::move(then));
   split.branches.push_back(std::move(otherwise));
+  order.Emit(std::move(split));
+  return OkStatus();
+}
+
+Status BuildBranch(const StepCall& step, Builder* builder) {
+  if (step.options.empty()) {
+    return StepError("WRONG_ARGUMENTS", step.span(), step.name(),
+                     "branch() takes a choice, and option() modulators behind it");
+  }
+  const Bound& asked = step.args[0];
+  const TypeEnv before = builder->env();
+  const size_t begin = builder->num_ops();
+  BranchOrder order(builder);
+  ASSIGN_OR_RETURN(ExpressionPtr choice, BuildChoice(asked, false, step, builder));
+  const Scope* scope = As<Scope>(builder->OpsFrom(begin).back());
+  if (scope != nullptr && !AlwaysGives(scope->bodies[0], before)) {
+    return NotThereYet(asked.span, step.name(),
+                       "branch() fails where its choice gives nothing: a choice that may give "
+                       "nothing is not there yet; coalesce(..., constant(...)) always gives");
+  }
+  BranchOptions options(choice, step);
+  RETURN_IF_ERROR(options.AddTests(builder));
+  ASSIGN_OR_RETURN(Split split, options.Branches(builder));
   order.Emit(std::move(split));
   return OkStatus();
 }

@@ -154,7 +154,7 @@ constexpr StepSpec kRows[] = {
      "choice:traversal/T | test:traversal/P, then:traversal | "
      "test:traversal/P, then:traversal, else:traversal",
      "one of several branches", kTakesOption, kGlobal, BuildChoose},
-    {"branch", "choice:traversal/T", "all options that fit", kTakesOption, kGlobal},
+    {"branch", "choice:traversal/T", "all options that fit", kTakesOption, kGlobal, BuildBranch},
     {"repeat", "body:traversal | name:string, body:traversal", "runs the body again and again",
      kTakesLoopTests, kGlobal, BuildRepeat},
     // Modulators.

@@ -97,6 +97,7 @@ Status BuildLocal(const StepCall& step, Builder* builder);  // local flatMap map
 Status BuildCoalesce(const StepCall& step, Builder* builder);
 Status BuildUnion(const StepCall& step, Builder* builder);
 Status BuildChoose(const StepCall& step, Builder* builder);
+Status BuildBranch(const StepCall& step, Builder* builder);
 
 // change_steps.cc: changes to the graph
 Status BuildAddVertex(const StepCall& step, Builder* builder);

@@ -6,8 +6,8 @@ V E inject addV addE property drop from to out in both outE inE bothE outV inV b
 values valueMap elementMap properties propertyMap key value constant identity has hasLabel hasId
 hasKey hasValue hasNot is where filter and or not dedup limit range skip tail coin sample order by
 count sum min max mean fold unfold group groupCount as select project path simplePath cyclicPath
-repeat times until emit loops union choose option coalesce optional local map flatMap sideEffect
-barrier aggregate cap none with
+repeat times until emit loops union choose branch option coalesce optional local map flatMap
+sideEffect barrier aggregate cap none with
 concat asString length toUpper toLower trim lTrim rTrim substring replace split reverse format
 asBool asDate asNumber dateAdd dateDiff
 all any combine conjoin difference disjunct intersect merge product math index element discard fail

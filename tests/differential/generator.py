@@ -191,7 +191,12 @@ class Generator:
         test = self.child(kind, depth)[0]
         choices = [".union(%s,%s)" % (first, second), ".coalesce(%s,%s)" % (first, second),
                    ".choose(%s,%s,%s)" % (test, first, second), ".local(%s)" % first,
-                   ".flatMap(%s)" % first]
+                   ".flatMap(%s)" % first,
+                   ".branch(%s.count()).option(0,%s).option(gt(%d),%s)" %
+                   (test, first, self.chance.randint(0, 1), second),
+                   ".branch(%s.count()).option(%s,%s).option(Pick.%s,%s)" %
+                   (test, self.pick("1", "__.is(gt(1))"), first, self.pick("any", "none"),
+                    second)]
         if to == kind and not _REDUCES.search(first):
             choices += [".optional(%s)" % first, ".choose(%s,%s)" % (test, first)]
         return self.pick(*choices), to

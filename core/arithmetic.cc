@@ -309,9 +309,7 @@ Status NumberSum::Merge(const NumberSum& other) {
   return OkStatus();
 }
 
-double NumberSum::RealTotal() const {
-  return reals_ + floats_ + static_cast<double>(integers_);
-}
+double NumberSum::RealTotal() const { return reals_ + floats_ + static_cast<double>(integers_); }
 
 StatusOr<Value> NumberSum::BigTotal() const {
   ASSIGN_OR_RETURN(BigNumber sum,

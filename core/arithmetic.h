@@ -71,7 +71,7 @@ class NumberSum {
   __int128 integers_ = 0;
   double reals_ = 0;   // the sum of doubles,
   double floats_ = 0;  // and of floats, which a decimal sees as the decimals that they print
-  Value big_;  // the sum of bigints and decimals; null when there was none
+  Value big_;          // the sum of bigints and decimals; null when there was none
 };
 
 }  // namespace koios

@@ -29,8 +29,8 @@ Value VertexData(Value id) {
 }
 
 std::vector<Value> Ones() {
-  return {Value::Byte(1),    Value::Short(1),    Value::Int(1), Value::Long(1),
-          Value::Float(1.0), Value::Double(1.0), BigIntegerOf(1),    DecimalValue("1")};
+  return {Value::Byte(1),    Value::Short(1),    Value::Int(1),   Value::Long(1),
+          Value::Float(1.0), Value::Double(1.0), BigIntegerOf(1), DecimalValue("1")};
 }
 
 // Both ways, and the mirror image.
@@ -194,8 +194,8 @@ TEST(TotalOrderTest, NumbersByExactValue) {
 // Zeros of all kinds: one value for P, and for order() the negative ones come first.
 TEST(RelationsTest, NegativeZero) {
   const std::vector<Value> negative = {Value::Float(-0.0f), Value::Double(-0.0)};
-  std::vector<Value> zeros = {Value::Byte(0),       Value::Short(0),  Value::Int(0),
-                              Value::Long(0),       Value::Float(0),  Value::Double(0),
+  std::vector<Value> zeros = {Value::Byte(0),       Value::Short(0), Value::Int(0),
+                              Value::Long(0),       Value::Float(0), Value::Double(0),
                               DecimalValue("0.00"), BigIntegerOf(0)};
   for (const Value& a : negative) {
     for (const Value& b : negative) EXPECT_TRUE(TotalOrder(a, b) == 0);

@@ -29,8 +29,8 @@ std::string Cast(const Value& number, ValueKind kind) {
 }
 
 TEST(NumberCastTest, OneIsOneOfEveryKind) {
-  const Value ones[] = {Value::Byte(1),   Value::Short(1),  Value::Int(1), Value::Long(1),
-                        Value::Float(1),  Value::Double(1), Big("1"),      Exact("1")};
+  const Value ones[] = {Value::Byte(1),  Value::Short(1),  Value::Int(1), Value::Long(1),
+                        Value::Float(1), Value::Double(1), Big("1"),      Exact("1")};
   for (const Value& from : ones) {
     for (const Value& to : ones) {
       const StatusOr<Value> cast = CastNumber(from, to.kind());

@@ -57,9 +57,9 @@ TEST(NumberTextTest, TheSmallestKindThatHoldsItOrTheLetters) {
 }
 
 TEST(NumberTextTest, WhatIsNoNumber) {
-  for (std::string_view text :
-       {"", " ", "abc", "08", "1,000", "NaN", "Infinity", "5n", "5b", "#5", "1e", "1e+", "1e5L",
-        "1.5L", "+5L", "1.0.0", "--5", "0x", "0x1.8", "017L", ".", "e5", "5 5", "5ff"}) {
+  for (std::string_view text : {"",    " ",  "abc",   "08",   "1,000", "NaN",  "Infinity", "5n",
+                                "5b",  "#5", "1e",    "1e+",  "1e5L",  "1.5L", "+5L",      "1.0.0",
+                                "--5", "0x", "0x1.8", "017L", ".",     "e5",   "5 5",      "5ff"}) {
     const Status status = NumberOfText(text).status();
     ASSERT_FALSE(status.ok()) << text;
     EXPECT_EQ(MessageOf(status), "Can't parse string '" + std::string(text) + "' as number.");

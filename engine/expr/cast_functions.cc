@@ -43,8 +43,9 @@ std::string Shown(const std::string& text) {
 Status LongOverflow(const char* step) {
   ErrorDetail detail;
   detail.reason = "LONG_OVERFLOW";
-  return InvalidArgument(std::string(step) + " has a result that does not fit 64 bits "
-                                             "(long overflow).",
+  return InvalidArgument(std::string(step) +
+                             " has a result that does not fit 64 bits "
+                             "(long overflow).",
                          detail);
 }
 
@@ -191,7 +192,7 @@ Status DateDiffFunction(const EvalContext& context, const Args& args, Operand* o
 
 const std::vector<ScalarKernel>& CastFunctions() {
   static const std::vector<ScalarKernel> kFunctions = {
-      {"asNumber", AsNumberFunction}, {"asBool", AsBoolFunction},   {"asDate", AsDateFunction},
+      {"asNumber", AsNumberFunction}, {"asBool", AsBoolFunction},     {"asDate", AsDateFunction},
       {"dateAdd", DateAddFunction},   {"dateDiff", DateDiffFunction},
   };
   return kFunctions;

@@ -19,10 +19,10 @@ namespace koios::engine {
 const std::vector<const ScalarKernel*>& ScalarKernels() {
   static const std::vector<const ScalarKernel*> kAll = [] {
     std::vector<const ScalarKernel*> kernels;
-    for (const auto* family : {&CompareFunctions(), &ElementFunctions(), &MapFunctions(),
-                               &ListFunctions(), &CollectionFunctions(), &TextFunctions(),
-                               &CastFunctions(), &MathFunctions(), &PathFunctions(),
-                               &EffectFunctions()}) {
+    for (const auto* family :
+         {&CompareFunctions(), &ElementFunctions(), &MapFunctions(), &ListFunctions(),
+          &CollectionFunctions(), &TextFunctions(), &CastFunctions(), &MathFunctions(),
+          &PathFunctions(), &EffectFunctions()}) {
       for (const ScalarKernel& kernel : *family) kernels.push_back(&kernel);
     }
     return kernels;

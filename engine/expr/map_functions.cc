@@ -300,16 +300,11 @@ Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out
 
 const std::vector<ScalarKernel>& MapFunctions() {
   static const std::vector<ScalarKernel> kFunctions = {
-      {"value_map", ValueMapFunction},
-      {"element_map", ElementMapFunction},
-      {"property_map", PropertyMapFunction},
-      {"map_get", MapGetFunction},
-      {"first_of", FirstOfFunction},
-      {"sack_or", FirstOfFunction},
-      {"map_keys", MapPartsFunction<true>},
-      {"map_values", MapPartsFunction<false>},
-      {"entry_key", EntryPartFunction<true>},
-      {"entry_value", EntryPartFunction<false>},
+      {"value_map", ValueMapFunction},         {"element_map", ElementMapFunction},
+      {"property_map", PropertyMapFunction},   {"map_get", MapGetFunction},
+      {"first_of", FirstOfFunction},           {"sack_or", FirstOfFunction},
+      {"map_keys", MapPartsFunction<true>},    {"map_values", MapPartsFunction<false>},
+      {"entry_key", EntryPartFunction<true>},  {"entry_value", EntryPartFunction<false>},
       {"typeOf", TypeOfFunction, PrepareType},
   };
   return kFunctions;

@@ -1,8 +1,8 @@
 #include "engine/op/effect_ops.h"
 
+#include "engine/account/charge_ahead.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/group_op.h"
-#include "engine/account/charge_ahead.h"
 
 namespace koios::engine {
 namespace {

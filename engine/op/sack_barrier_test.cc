@@ -46,7 +46,7 @@ const Value kOne = Value::Int(1), kTwo = Value::Int(2), kSix = Value::Int(6);
 TEST(SackBarrierTest, EqualRowsBecomeOneAndTheirSacksAreAdded) {
   const std::vector<Out> rows =
       Through(SacksFrom(kOne, "sum"), {Rows({kOne, kTwo, kOne}, {kTwo, kSix, kSix}, {1, 1, 3}),
-                                   Rows({kOne, kTwo})});  // without sacks: the initial ones
+                                       Rows({kOne, kTwo})});  // without sacks: the initial ones
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_TRUE(Equivalent(rows[0].current, kOne));
   EXPECT_TRUE(Equivalent(rows[0].sack, Value::Int(9)));  // a row of bulk 3 adds its sack once

@@ -98,8 +98,8 @@ bool AlwaysGives(const Chain& chain, TypeEnv env) {
   bool gives = true;
   for (const Op& op : chain.ops) {
     if (const Project* project = As<Project>(op)) {
-      gives = gives && (project->absent != plan::Project::DROP_ROW ||
-                        IsAlwaysThere(*project->value, env));
+      gives = gives &&
+              (project->absent != plan::Project::DROP_ROW || IsAlwaysThere(*project->value, env));
     } else if (const Scope* scope = As<Scope>(op); scope != nullptr && !scope->bodies.empty()) {
       const bool one_of_bodies = scope->policy == plan::ScopeExit::ALL;
       gives = gives && one_of_bodies && AlwaysGives(scope->bodies.back(), env);
@@ -158,7 +158,8 @@ class BranchOptions {
     }
     return StepError("WRONG_ARGUMENTS", token.span, "option",
                      "an option of branch() is chosen by a value, a predicate, a traversal or a "
-                     "Pick, not by " + DescribeBound(token));
+                     "Pick, not by " +
+                         DescribeBound(token));
   }
 
   // The traversal begins at the choice, with a traverser that knows no labels.

@@ -7,10 +7,10 @@ namespace koios::planner {
 namespace {
 
 constexpr std::array<std::string_view, 25> kKinds = {
-    "string",    "integer",     "number", "boolean", "datetime",  "null",     "list",
-    "map",       "value",       "P",      "T",       "traversal", "Scope",    "Order",
-    "Pop",       "Column",      "Pick",   "DT",      "Direction", "Operator", "Cardinality",
-    "Merge",     "WithOptions", "GType",  "Barrier"};
+    "string", "integer",     "number", "boolean", "datetime",  "null",     "list",
+    "map",    "value",       "P",      "T",       "traversal", "Scope",    "Order",
+    "Pop",    "Column",      "Pick",   "DT",      "Direction", "Operator", "Cardinality",
+    "Merge",  "WithOptions", "GType",  "Barrier"};
 
 std::vector<std::string> SplitAt(std::string_view text, std::string_view separator) {
   std::vector<std::string> parts;

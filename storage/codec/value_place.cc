@@ -151,8 +151,8 @@ Places PlacesOf(const Value& sought, ValueKind stored) {
   if (!(wide || IsSmallInteger(sought.kind())) || !(of_any || stored == ValueKind::kFloat)) {
     return places;
   }
-  const double number = wide ? sought.AsBigNumber().ToDouble()
-                             : static_cast<double>(sought.AsInteger());
+  const double number =
+      wide ? sought.AsBigNumber().ToDouble() : static_cast<double>(sought.AsInteger());
   std::string as_float;
   PutNumber(static_cast<double>(static_cast<float>(number)), &as_float);
   if (as_float < places.first) places.first = as_float;

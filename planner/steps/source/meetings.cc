@@ -43,8 +43,9 @@ bool IsOtherFilter(const parser::Call& call) {
 
 Status Refuse(const parser::Call& call, const std::string& what) {
   return NotThereYet(call.span, call.name,
-                     what + " is not there yet where traversers that meet become one, by "
-                            "withBulk(false) or an operator of withSack()");
+                     what +
+                         " is not there yet where traversers that meet become one, by "
+                         "withBulk(false) or an operator of withSack()");
 }
 
 Status CheckArgument(const parser::Argument& argument, const SackSettings& sacks) {
@@ -126,18 +127,18 @@ Status CheckMeetings(const parser::Traversal& traversal, const SackSettings& sac
     const parser::Traversal* body =
         call.arguments.empty() ? nullptr : call.arguments.back().traversal.get();
     if (call.name == "repeat" && body != nullptr && !MeetsAtEnd(*body)) {
-      return Refuse(call, "repeat() that does not end with barrier(), or has several steps along "
-                          "edges in front of it,");
+      return Refuse(call,
+                    "repeat() that does not end with barrier(), or has several steps along "
+                    "edges in front of it,");
     }
     if (call.name == "barrier" && !call.arguments.empty() &&
         call.arguments[0].qualifier != "Barrier") {
       return Refuse(call, "barrier() with a size");
     }
     const bool branches = call.name == "union" || call.name == "choose" || call.name == "option";
-    if (branches && std::any_of(call.arguments.begin(), call.arguments.end(),
-                                [](const parser::Argument& each) {
-                                  return HoldsCall(each, IsBarrierCall);
-                                })) {
+    if (branches &&
+        std::any_of(call.arguments.begin(), call.arguments.end(),
+                    [](const parser::Argument& each) { return HoldsCall(each, IsBarrierCall); })) {
       return Refuse(call, "a barrier in " + call.name + "()");
     }
     if ((call.name == "and" || call.name == "or") && call.arguments.empty()) {

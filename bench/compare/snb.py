@@ -7,7 +7,7 @@ import sys
 from driver import environment
 
 sys.path.insert(0, os.path.join(environment.TESTS, "ldbc"))
-from cases import read_cases, read_query, with_derived  # noqa: E402
+from cases import read_cases, read_query  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAMES = ["is%d" % i for i in range(1, 8)] + ["ic%d" % i for i in range(1, 15)]
@@ -40,8 +40,7 @@ def cases(folder, name, words):
     """[(parameters, expected rows)]"""
     found = []
     for case in read_cases(folder, name):
-        derived = with_derived(case["params"])
-        found.append(({k: v for k, v in derived.items() if k in words},
+        found.append(({k: v for k, v in case["params"].items() if k in words},
                       normal(name, case["result"])))
     return found
 

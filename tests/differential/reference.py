@@ -55,12 +55,8 @@ class Reference:
 
     def load(self, vertices, edges):
         self.ask("g.V().drop()", "random")
-        for number, label, properties in vertices:
-            self.ask("g.addV('%s').property(T.id,%d)%s" % (label, number, _text(properties)),
-                     "random")
-        for number, out, label, into, properties in edges:
-            self.ask("g.addE('%s').from(__.V(%d)).to(__.V(%d)).property(T.id,%d)%s" %
-                     (label, out, into, number, _text(properties)), "random")
+        for text in adding(vertices, edges):
+            self.ask(text, "random")
 
     def ask(self, query, graph, parameters=None):
         return self.transport.submit(query, parameters or {}, graph, 20.0)
@@ -73,6 +69,15 @@ class Reference:
             self.process.wait()
         if self.log is not None:
             self.log.close()
+
+
+def adding(vertices, edges):
+    """The traversals that make them."""
+    return ["g.addV('%s').property(T.id,%d)%s" % (label, number, _text(properties))
+            for number, label, properties in vertices] + [
+        "g.addE('%s').from(__.V(%d)).to(__.V(%d)).property(T.id,%d)%s" %
+        (label, out, into, number, _text(properties))
+        for number, out, label, into, properties in edges]
 
 
 def _text(properties):

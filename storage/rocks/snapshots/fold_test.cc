@@ -301,6 +301,20 @@ TEST_F(FoldTest, WhereThereAreNoSnapshotsTheyAreMade) {
   ExpectTrue();
 }
 
+// The records are the truth: a graph is open where nothing can be done with its snapshots.
+TEST_F(FoldTest, OpensWhereNoSnapshotsCanBe) {
+  Load();
+  store_ = nullptr;
+  fs::remove_all(snapshots());
+  std::ofstream(snapshots()) << "a file";
+  OpenInBackground();
+  ExpectTrue();
+  EXPECT_FALSE(ReadsSnapshots(*store_->View()));
+  EXPECT_FALSE(BuildSnapshots(store_.get(), {}).ok());
+  Commit(1000);
+  ExpectTrue();
+}
+
 // A view that meets damage says so; the next one reads the truth, until there are new snapshots.
 TEST_F(FoldTest, DamageIsMadeGoodInTheBackground) {
   ASSERT_TRUE(BuildSnapshots(store_.get(), {}).ok());

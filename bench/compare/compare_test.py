@@ -131,7 +131,10 @@ class ReportTest(unittest.TestCase):
         graph = types.SimpleNamespace(name="rmat-2", kind="rmat", folder=folder.name, spec=files,
                                       csv_bytes=lambda: 100, num_rows=lambda: 7)
         self.results = types.SimpleNamespace(data=graph, cold={}, left_out={}, touched={}, facts={
-            "koios": {"load_seconds": 2.0, "disk_bytes": 300}}, cells={})
+            "koios": {"load_seconds": 2.0, "disk_bytes": 300}}, cells={}, begin={
+                "open": [7000, 5000], "queries": {
+                    "one": {"first": 300, "parse": 10, "plan": 90, "kept": 5},
+                    "two": {"first": 500, "parse": 10, "plan": 190}}})
 
     def times(self, **seconds):
         self.results.cells = {name: {"triangles": {"median": x, "p95": x, "runs": 20}}
@@ -157,6 +160,9 @@ class ReportTest(unittest.TestCase):
         text = report.markdown([self.results], "command", 1.0)
         self.assertIn("| triangles through a vertex | 3.00 (3.00) |", text)
         self.assertIn("| Koios | 2.0 | 4 |  |  | 0 MB | 3.00 |", text)
+        self.assertIn("- opening Koios' folder, for reading: 7.0, then 5.0 ms", text)
+        self.assertIn("for the first time 400 (500), parsed and planned again 150 (200), "
+                      "taken from those kept 5 (5)", text)
         path = os.path.join(self.results.data.folder, "plot.svg")
         plot.write(path, self.results)
         bars = xml.etree.ElementTree.parse(path).getroot().findall(

@@ -1,6 +1,7 @@
 """Koios: `koios serve` on the loaded folder, asked over gRPC. The time is that of a request from
 C++ (koios_connections), until the last message is there; the answer that is compared is that of the
 same request from Python, with as many rows. What the summary says that it took is told too."""
+import json
 import os
 import shutil
 import subprocess
@@ -83,6 +84,16 @@ class Koios(Peer):
         if done.returncode != 0:
             raise PeerError("the import failed: " + done.stderr[-300:])
         return time.monotonic() - started
+
+    def beginnings(self, cases):
+        """What koios_planning tells of the graph and of each case with its first parameters."""
+        lines = [json.dumps({"name": x.key, "text": x.text, "parameters": x.runs[0][0]})
+                 for x in cases if x.runs]
+        done = subprocess.run([self.options.planning, self.folder], input="\n".join(lines),
+                              capture_output=True, text=True, check=False, timeout=LOAD_SECONDS)
+        if done.returncode != 0:
+            raise PeerError("koios_planning: " + done.stderr[-300:])
+        return json.loads(done.stdout)
 
     def open(self):
         self.close()

@@ -3,6 +3,7 @@ import collections
 import glob
 import os
 import platform
+import statistics
 import struct
 
 import rmat
@@ -241,6 +242,24 @@ def _workers(results):
                 "%s %.2f" % x for x in lines), met, len(lines))]
 
 
+def _begin(results):
+    """How long opening and planning take."""
+    begin = results.begin
+    if not begin:
+        return []
+    lines = ["- opening Koios' folder, for reading: %s ms" % ", then ".join(
+        "%.1f" % (x / 1000) for x in begin["open"])]
+    plans = list((begin.get("queries") or {}).values())
+    if plans:
+        said = ["%s %.0f (%.0f)" % (words, statistics.median(us), max(us)) for words, us in (
+            ("for the first time", [x["first"] for x in plans]),
+            ("parsed and planned again", [x["parse"] + x["plan"] for x in plans]),
+            ("taken from those kept", [x["kept"] for x in plans if "kept" in x])) if us]
+        lines.append("- a plan of each of %d queries, us, the median and the most: %s" % (
+            len(plans), ", ".join(said)))
+    return lines
+
+
 def _median(results, name, kind, key="median"):
     rate = results.facts.get(name, {}).get(kind)
     return rate.get(key) if isinstance(rate, dict) else None
@@ -333,10 +352,12 @@ def markdown(done, command, seconds):
     for results in done:
         spec = results.data.spec
         lines += ["", "## %s: %d vertices, %d edges" % (
-            results.data.name, spec["num_vertices"], spec["num_edges"]), ""]
+            results.data.name, spec["num_vertices"], spec["num_edges"]), "",
+                  "![%s](compare/plots/%s.svg)" % ((results.data.name,) * 2), ""]
         lines += _query_table(results) + _cold_table(results) + _facts_table(results)
         lines += _ratios_table(results) + [""]
-        lines += _summary(results) + _workers(results) + _topology(results) + _work_table(results)
+        lines += _summary(results) + _begin(results) + _workers(results) + _topology(results)
+        lines += _work_table(results)
         lines += ["- %s is left out: %s" % (TITLES[x], " ".join(why.split()))
                   for x, why in results.left_out.items()]
     return "\n".join(lines + _growth(done)) + "\n"

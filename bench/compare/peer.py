@@ -176,15 +176,3 @@ def disk_bytes(path):
         return os.path.getsize(path)
     return sum(os.path.getsize(os.path.join(folder, name))
                for folder, _, names in os.walk(path) for name in names)
-
-
-def forget_files(path):
-    """Takes the files out of the kernel's cache, for a cold run."""
-    for folder, _, names in os.walk(path):
-        for name in names:
-            file = os.open(os.path.join(folder, name), os.O_RDONLY)
-            try:
-                os.fdatasync(file)
-                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
-            finally:
-                os.close(file)

@@ -5,12 +5,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "storage/disk/files.h"
 
 namespace koios::storage {
+namespace {
+
+constexpr uint64_t kPageBytes = 4096;
+
+}  // namespace
 
 Status MappedFile::Damaged() const {
   return DataLoss("The snapshot file " + label_ + " is damaged.");
@@ -41,6 +48,7 @@ StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& 
                     " bytes, not " + std::to_string(name.bytes) + ".");
   }
   if (data == MAP_FAILED) return FileError("Can't map", label, map_error);
+  (void)madvise(data, bytes, MADV_RANDOM);  // else it is slow, not wrong
   std::shared_ptr<MappedFile> mapped(new MappedFile(label, static_cast<const char*>(data), bytes));
   RETURN_IF_ERROR(mapped->ReadDirectory(partition, name));
   return std::shared_ptr<const MappedFile>(std::move(mapped));
@@ -49,6 +57,11 @@ StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& 
 MappedFile::~MappedFile() {
   guard_.reset();
   munmap(const_cast<char*>(data_), bytes_);
+}
+
+void MappedFile::Fetch(uint64_t offset, uint64_t bytes) const {
+  const uint64_t begin = offset / kPageBytes * kPageBytes;
+  (void)madvise(const_cast<char*>(data_) + begin, offset + bytes - begin, MADV_WILLNEED);
 }
 
 Status MappedFile::ReadDirectory(uint32_t partition, const SnapshotFileName& name) {
@@ -84,9 +97,15 @@ MappedSection::MappedSection(std::shared_ptr<const MappedFile> file, const Secti
 
 Status MappedSection::TouchBytes(uint64_t begin, uint64_t end) const {
   if (end > entry_.bytes || begin > end) return file_->NoteDamage();
+  bool fetched = false;
   for (uint64_t block = begin / kSnapshotBlockBytes; block * kSnapshotBlockBytes < end; ++block) {
     const uint64_t bit = uint64_t{1} << (block % 64);
     if ((good_[block / 64].load(std::memory_order_acquire) & bit) == 0) {
+      if (!std::exchange(fetched, true)) {
+        const uint64_t first = block * kSnapshotBlockBytes;
+        const uint64_t last = std::max(end, first + kSnapshotBlockBytes);
+        file_->Fetch(entry_.offset + first, std::min(last, entry_.bytes) - first);
+      }
       RETURN_IF_ERROR(CheckBlock(block));
     }
   }

@@ -1,6 +1,8 @@
 // MappedFile: one snapshot file in memory, and MappedSection: a part of it that is checked before
 // it is believed. Header and directory are checked when the file is opened, a block of a section
 // when it is first touched. Immutable but for what has been checked; any thread.
+// What is read is told to the system before (Fetch), or it fetches single pages: what it would read
+// around each of them takes the memory of what is needed when a graph is larger than memory.
 // Rule: nothing is ever written through the mapping. Disk rot between two reads of a block that was
 // found good is not seen.
 #pragma once
@@ -33,6 +35,8 @@ class MappedFile {
   // Each entry is within the file that it names, as far as that is this one.
   std::span<const SectionEntry> directory() const { return directory_; }
   const char* data() const { return data_; }
+  // These are about to be read: the system fetches them in large pieces.
+  void Fetch(uint64_t offset, uint64_t bytes) const;
 
   // DATA_LOSS once anything of it was found damaged: asked after reading, before the answer is
   // used.

@@ -2,8 +2,12 @@
 // writer that fails or stops anywhere leaves what was there.
 #include "storage/snapshot/snapshot_writer.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 
@@ -79,6 +83,41 @@ TEST(SnapshotWriterTest, ABlockIsCheckedWhenItIsTouched) {
   EXPECT_EQ(section.Touch(49'152, 1).code(), StatusCode::kDataLoss);
   EXPECT_EQ(file->Damage().code(), StatusCode::kDataLoss);
   EXPECT_EQ(section.Touch(100'000, 1).code(), StatusCode::kDataLoss);
+}
+
+// Pages of the file that are in memory.
+uint64_t PagesInMemory(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const size_t bytes = std::filesystem::file_size(path);
+  void* const data = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  std::vector<unsigned char> pages((bytes + 4095) / 4096);
+  EXPECT_EQ(mincore(data, bytes, pages.data()), 0);
+  munmap(data, bytes);
+  close(file);
+  return static_cast<uint64_t>(std::ranges::count_if(pages, [](auto page) { return page & 1; }));
+}
+
+// Graphs may be larger than memory: what lies around what is read stays on disk.
+TEST(SnapshotWriterTest, FetchesWhatIsTouched) {
+  TempFolder folder;
+  constexpr uint64_t kBytes = 16 << 20;
+  auto writer = SnapshotWriter::Create(SnapshotDisk::Real(), folder.path(), HeaderOf(1), 0).value();
+  ASSERT_TRUE(writer->Write(kHeapOf(1), 1, BytesOfSize(kBytes, 'x'), kBytes).ok());
+  const auto name = writer->Finish({}).value();
+  const std::string path = SnapshotPathIn(folder.path(), 2, 1);
+  const int forgotten = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(posix_fadvise(forgotten, 0, 0, POSIX_FADV_DONTNEED), 0);
+  close(forgotten);
+  if (PagesInMemory(path) > 0) GTEST_SKIP() << "the file system here keeps files in memory";
+
+  const auto file = MappedFile::Open(folder.path(), 2, name).value();
+  const MappedSection section(file, file->directory()[0]);
+  for (uint64_t at = 0; at < kBytes; at += 1 << 20) ASSERT_TRUE(section.Touch(at, 1).ok());
+  const uint64_t pages = PagesInMemory(path);
+  EXPECT_GE(pages, 16);
+  EXPECT_LT(pages * 4096, kBytes / 8);
+  ASSERT_TRUE(section.TouchAll().ok());
+  EXPECT_GE(PagesInMemory(path) * 4096, kBytes);
 }
 
 TEST(SnapshotWriterTest, OnlyTheFileThatIsNamed) {

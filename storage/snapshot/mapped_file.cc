@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "storage/disk/files.h"
 
@@ -95,19 +94,25 @@ MappedSection::MappedSection(std::shared_ptr<const MappedFile> file, const Secti
       unchecked_(num_blocks_),
       good_(new std::atomic<uint64_t>[WordsOfBits(num_blocks_)]()) {}
 
+uint64_t MappedSection::FetchUnchecked(ByteRange range, uint64_t last_block) const {
+  range.end = std::min(range.end, entry_.bytes);  // what lies behind is found damaged later
+  if (range.begin >= range.end) return last_block;
+  const uint64_t last = (range.end - 1) / kSnapshotBlockBytes;
+  for (uint64_t block = range.begin / kSnapshotBlockBytes; block <= last; ++block) {
+    if (block == last_block || IsGood(block)) continue;
+    const uint64_t begin = block * kSnapshotBlockBytes;
+    const uint64_t end = std::min((last + 1) * kSnapshotBlockBytes, entry_.bytes);
+    file_->Fetch(entry_.offset + begin, end - begin);
+    break;
+  }
+  return last;
+}
+
 Status MappedSection::TouchBytes(uint64_t begin, uint64_t end) const {
   if (end > entry_.bytes || begin > end) return file_->NoteDamage();
-  bool fetched = false;
+  FetchUnchecked({begin, end}, ~uint64_t{0});
   for (uint64_t block = begin / kSnapshotBlockBytes; block * kSnapshotBlockBytes < end; ++block) {
-    const uint64_t bit = uint64_t{1} << (block % 64);
-    if ((good_[block / 64].load(std::memory_order_acquire) & bit) == 0) {
-      if (!std::exchange(fetched, true)) {
-        const uint64_t first = block * kSnapshotBlockBytes;
-        const uint64_t last = std::max(end, first + kSnapshotBlockBytes);
-        file_->Fetch(entry_.offset + first, std::min(last, entry_.bytes) - first);
-      }
-      RETURN_IF_ERROR(CheckBlock(block));
-    }
+    if (!IsGood(block)) RETURN_IF_ERROR(CheckBlock(block));
   }
   return OkStatus();
 }

@@ -88,8 +88,24 @@ class MappedSection {
   // Entries [first, first + count) may be read; else DATA_LOSS.
   Status Touch(uint64_t first, uint64_t count) const {
     if (checked() || count == 0) return OkStatus();
-    if (entry_.width == 0) return TouchBytes(first / 64 * 8, (first + count - 1) / 64 * 8 + 8);
-    return TouchBytes(first * entry_.width, (first + count) * entry_.width);
+    const ByteRange range = RangeOf(first, count);
+    return TouchBytes(range.begin, range.end);
+  }
+  // As Touch(first, count) of each of `num`; the system fetches them side by side. `entries_of(i)`
+  // gives first and count.
+  template <typename EntriesOf>
+  Status TouchEach(size_t num, const EntriesOf& entries_of) const {
+    if (checked()) return OkStatus();
+    uint64_t last_block = ~uint64_t{0};
+    for (size_t i = 0; i < num; ++i) {
+      const auto [first, count] = entries_of(i);
+      if (count > 0) last_block = FetchUnchecked(RangeOf(first, count), last_block);
+    }
+    for (size_t i = 0; i < num; ++i) {
+      const auto [first, count] = entries_of(i);
+      RETURN_IF_ERROR(Touch(first, count));
+    }
+    return OkStatus();
   }
   Status TouchAll() const { return checked() ? OkStatus() : TouchBytes(0, entry_.bytes); }
   // As checked(), but looks at all of a small one now, as a query soon reads all of its blocks.
@@ -100,6 +116,20 @@ class MappedSection {
  private:
   static constexpr uint64_t kCheckedAtOnce = 4 << 20;  // less than a millisecond
 
+  struct ByteRange {
+    uint64_t begin;
+    uint64_t end;
+  };
+  ByteRange RangeOf(uint64_t first, uint64_t count) const {
+    if (entry_.width == 0) return {first / 64 * 8, (first + count - 1) / 64 * 8 + 8};
+    return {first * entry_.width, (first + count) * entry_.width};
+  }
+  // Fetches the range from its first block that is neither checked nor `last_block`; gives the
+  // range's last block.
+  uint64_t FetchUnchecked(ByteRange range, uint64_t last_block) const;
+  bool IsGood(uint64_t block) const {
+    return (good_[block / 64].load(std::memory_order_acquire) >> (block % 64) & 1) != 0;
+  }
   Status TouchBytes(uint64_t begin, uint64_t end) const;
   Status CheckBlock(uint64_t block) const;
 

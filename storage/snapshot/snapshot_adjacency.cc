@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 namespace koios::storage {
 namespace {
@@ -109,10 +110,13 @@ Status SnapshotAdjacency::Lists(std::span<const uint64_t> rows, ListSlice* out) 
     const bool right = wide ? FillLists<uint64_t>(rows, out) : FillLists<uint32_t>(rows, out);
     return right ? file().Damage() : file().NoteDamage();
   }
-  for (size_t i = 0; i < rows.size(); ++i) {
-    RETURN_IF_ERROR(ListOf(rows[i], &out[i]));
-    RETURN_IF_ERROR(sections_.neighbours->Touch(out[i].begin, out[i].count));
+  if (sections_.presence != nullptr) {
+    RETURN_IF_ERROR(sections_.presence->TouchEach(
+        rows.size(), [&](size_t i) { return std::pair(rows[i] / 64, uint64_t{1}); }));
   }
+  for (size_t i = 0; i < rows.size(); ++i) RETURN_IF_ERROR(ListOf(rows[i], &out[i]));
+  RETURN_IF_ERROR(sections_.neighbours->TouchEach(
+      rows.size(), [&](size_t i) { return std::pair(out[i].begin, out[i].count); }));
   return file().Damage();
 }
 

@@ -94,8 +94,9 @@ Status SnapshotColumn::Texts(std::span<const uint64_t> entries, std::string_view
 Status SnapshotColumn::Touch(std::span<const uint64_t> entries) const {
   for (const MappedSection* section :
        {by_item() ? nullptr : sections_.validity, sections_.values, sections_.codes}) {
-    if (section == nullptr || section->checked()) continue;
-    for (const uint64_t entry : entries) RETURN_IF_ERROR(section->Touch(entry, 1));
+    if (section == nullptr) continue;
+    RETURN_IF_ERROR(section->TouchEach(
+        entries.size(), [&](size_t i) { return std::pair(entries[i], uint64_t{1}); }));
   }
   return OkStatus();
 }

@@ -64,6 +64,8 @@ std::string OrderText(const plan::Order& order, const plan::Plan& plan) {
         return SlotText(key.slot(), plan) + " " + plan::SortKey::Direction_Name(key.direction());
       });
   if (order.limit() > 0) text += ", limit=" + std::to_string(order.limit());
+  if (order.bound() > 0)
+    text += (order.looks() ? ", by bound " : ", sets bound ") + std::to_string(order.bound());
   return text + ", " + StageText(order.stage()) + ")";
 }
 

@@ -29,6 +29,7 @@ class StageHost final : public OperatorHost {
   Rng& random() override { return base_->random(); }
   SideEffects& side_effects() override { return base_->side_effects(); }
   PathLedger& paths() override { return base_->paths(); }
+  TopBounds& top_bounds() override { return base_->top_bounds(); }
   Status ChargeState(int64_t bytes) override { return base_->ChargeState(bytes); }
   int64_t StateRoom() const override { return base_->StateRoom(); }
   void CloseUpstream(const StateKey& key) override { closed_.push_back(key.instance.serial); }

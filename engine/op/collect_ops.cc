@@ -204,31 +204,37 @@ class OrderOp : public CollectOp {
 };
 
 // A worker's share of a top-k: of numbers by which rows are ordered first, those that are worse
-// than so many that came before are no use to anybody. All other rows pass.
+// than so many that came before are no use to anybody. All other rows pass. One that only looks
+// counts none of its rows, as they may lack another key: the bound tells what it drops.
 class TopFilterOp : public StreamOperator {
  public:
-  explicit TopFilterOp(const plan::Order& op)
+  TopFilterOp(const plan::Order& op, OperatorHost* host)
       : slot_(op.keys(0).slot()),
         descending_(op.keys(0).direction() == plan::SortKey::DESC),
-        limit_(static_cast<size_t>(op.limit())) {}
+        looks_(op.looks()),
+        limit_(static_cast<size_t>(op.limit())),
+        bound_(op.bound() == 0 ? &own_bound_ : &host->top_bounds()[op.bound()]) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     *done = true;
     const Column* keys = input.Has(slot_) ? &input.slots[slot_] : nullptr;
-    if (keys != nullptr && !keys->has_absent() && keys->kind() == kind_) {
-      Pass(*keys, output);
-    } else if (keys != nullptr && kind_ == Column::Kind::kEmpty && !keys->has_absent() &&
-               (keys->kind() == Column::Kind::kInt || keys->kind() == Column::Kind::kLong)) {
-      kind_ = keys->kind();
-      Pass(*keys, output);
-    } else {
+    if (keys == nullptr || keys->has_absent() || !IsOfKind(keys->kind())) {
       output->identity = true;
+    } else {
+      Pass(*keys, output);
     }
     return OkStatus();
   }
   bool keeps_cursor() const override { return false; }
 
  private:
+  // Whether keys of this kind are compared: those of the first batch are.
+  bool IsOfKind(Column::Kind kind) {
+    if (looks_) kind_ = bound_->kind;
+    const bool is_number = kind == Column::Kind::kInt || kind == Column::Kind::kLong;
+    if (!looks_ && kind_ == Column::Kind::kEmpty && is_number) kind_ = kind;
+    return is_number && kind == kind_;
+  }
   void Pass(const Column& keys, OpOutput* output) {
     if (kind_ == Column::Kind::kInt) {
       PassNumbers(keys.ints(), output);
@@ -240,12 +246,16 @@ class TopFilterOp : public StreamOperator {
   template <typename Number>
   void PassNumbers(std::span<const Number> keys, OpOutput* output) {
     for (size_t row = 0; row < keys.size(); ++row) {
-      if (best_.size() == limit_) row = NextThatPasses(keys, row);
+      if (looks_ || best_.size() == limit_) row = NextThatPasses(keys, row);
       if (row == keys.size()) return;
-      if (best_.size() == limit_) best_.pop();
-      best_.push(Placed(keys[row]));
+      if (!looks_) Count(Placed(keys[row]));
       output->origin.push_back(static_cast<uint32_t>(row));
     }
+  }
+  void Count(int64_t placed) {
+    if (best_.size() == limit_) best_.pop();
+    best_.push(placed);
+    if (best_.size() == limit_) *bound_ = {kind_, best_.top()};
   }
   // Descending order is the ascending one of the complements, which has no overflow.
   int64_t Placed(int64_t key) const { return descending_ ? ~key : key; }
@@ -253,7 +263,7 @@ class TopFilterOp : public StreamOperator {
   template <typename Number>
   size_t NextThatPasses(std::span<const Number> keys, size_t row) const {
     constexpr size_t kAtOnce = 32;
-    const int64_t worst = best_.top();
+    const int64_t worst = bound_->worst;
     const int64_t flip = descending_ ? -1 : 0;
     for (; row + kAtOnce <= keys.size(); row += kAtOnce) {
       bool any = false;
@@ -266,7 +276,10 @@ class TopFilterOp : public StreamOperator {
 
   const uint32_t slot_;
   const bool descending_;
+  const bool looks_;
   const size_t limit_;
+  TopBound own_bound_;
+  TopBound* const bound_;
   Column::Kind kind_ = Column::Kind::kEmpty;  // of the keys that are compared
   std::priority_queue<int64_t> best_;         // the worst of them on top
 };
@@ -415,7 +428,7 @@ StatusOr<OperatorBundle> MakeOrder(const plan::Order& op, uint32_t num_slots, Op
   if (op.stage() == plan::PARTIAL) {
     if (op.keys_size() == 0 || op.limit() <= 0) return Internal("The plan keeps the first of all.");
     OperatorBundle bundle;
-    bundle.stream = std::make_unique<TopFilterOp>(op);
+    bundle.stream = std::make_unique<TopFilterOp>(op, host);
     return bundle;
   }
   return Bundle<OrderOp>(op, host);

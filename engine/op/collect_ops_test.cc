@@ -96,6 +96,84 @@ TEST(OrderTest, AShareOfATopKDropsWhatIsWorse) {
   }
 }
 
+// What looks at a bound drops what is worse than the rows that were counted, though some of those
+// that it let pass never come to be counted.
+TEST(OrderTest, WhatLooksDropsWhatIsWorseThanTheCounted) {
+  for (const bool descending : {false, true}) {
+    TestHost host;
+    plan::Order counts;
+    counts.set_stage(plan::PARTIAL);
+    counts.set_limit(5);
+    counts.set_bound(1);
+    counts.add_keys()->set_slot(1);
+    if (descending) counts.mutable_keys(0)->set_direction(plan::SortKey::DESC);
+    plan::Order looks = counts;
+    looks.set_looks(true);
+    const StatusOr<OperatorBundle> first = MakeOrder(looks, 2, &host);
+    const StatusOr<OperatorBundle> second = MakeOrder(counts, 2, &host);
+    ASSERT_TRUE(first.ok() && second.ok());
+    const auto pass = [](const OperatorBundle& bundle, const std::vector<Value>& keys) {
+      const Batch input = Rows(keys, keys);
+      OpOutput output;
+      bool done = false;
+      EXPECT_TRUE(bundle.stream->Process(input, &output, &done).ok());
+      EXPECT_TRUE(done);
+      if (output.identity) return keys;
+      std::vector<Value> passed;
+      for (const uint32_t row : output.origin) passed.push_back(keys[row]);
+      return passed;
+    };
+    Rng rng(3);
+    size_t looked_at = 0, read = 0;
+    std::vector<int64_t> right, found;
+    for (int batch = 0; batch < 50; ++batch) {
+      std::vector<Value> keys;
+      for (int i = 0; i < 100; ++i) {
+        keys.push_back(Value::Long(static_cast<int64_t>(rng.Uniform(1'000'000)) - 500'000));
+        if (keys.back().AsInteger() % 3 != 0) right.push_back(keys.back().AsInteger());
+      }
+      looked_at += keys.size();
+      keys = pass(*first, keys);
+      read += keys.size();
+      // As many rows of the best lack the other key as have it.
+      std::erase_if(keys, [](const Value& key) { return key.AsInteger() % 3 == 0; });
+      if (keys.empty()) continue;
+      for (const Value& key : pass(*second, keys)) found.push_back(key.AsInteger());
+    }
+    const auto better = [&](int64_t a, int64_t b) { return descending ? a > b : a < b; };
+    std::ranges::sort(right, better);
+    std::ranges::sort(found, better);
+    right.resize(5);
+    ASSERT_GE(found.size(), 5u);
+    found.resize(5);
+    EXPECT_EQ(found, right);
+    EXPECT_LT(read, looked_at / 10);
+  }
+}
+
+// Of other keys than those that were counted nothing is known.
+TEST(OrderTest, WhatLooksLetsOtherKindsPass) {
+  TestHost host;
+  host.top_bounds()[1] = {Column::Kind::kLong, 0};
+  plan::Order looks;
+  looks.set_stage(plan::PARTIAL);
+  looks.set_limit(1);
+  looks.set_bound(1);
+  looks.set_looks(true);
+  looks.add_keys()->set_slot(1);
+  const StatusOr<OperatorBundle> bundle = MakeOrder(looks, 2, &host);
+  ASSERT_TRUE(bundle.ok());
+  for (const auto& [key, passes] :
+       {std::pair(Value::Long(1), false), std::pair(Value::Long(0), true),
+        std::pair(Value::Int(1), true), std::pair(Value::String("a"), true)}) {
+    OpOutput output;
+    bool done = false;
+    const Batch input = Rows({key}, {key});
+    ASSERT_TRUE(bundle->stream->Process(input, &output, &done).ok());
+    EXPECT_EQ(output.rows(input), passes ? 1u : 0u);
+  }
+}
+
 // Once a top-k has its rows, one that is worse by its first key is not kept for a moment.
 TEST(OrderTest, TopKKeepsNothingOfWorseRows) {
   const double nan = std::numeric_limits<double>::quiet_NaN();

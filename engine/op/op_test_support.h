@@ -17,6 +17,7 @@ class TestHost : public OperatorHost {
   Rng& random() override { return rng_; }
   SideEffects& side_effects() override { return effects_; }
   PathLedger& paths() override { return *paths_; }
+  TopBounds& top_bounds() override { return bounds_; }
   Status ChargeState(int64_t bytes) override {
     if (bytes > 0 && bytes > limit - charged) return ResourceExhausted("over the limit", {});
     charged += bytes;
@@ -33,6 +34,7 @@ class TestHost : public OperatorHost {
   storage::MemoryGraph graph_;
   Rng rng_{7};
   SideEffects effects_;
+  TopBounds bounds_;
   const PathLedger::Owner paths_ = PathLedger::ForLabels();
 };
 

@@ -12,6 +12,7 @@
 #include "engine/batch/batch.h"
 #include "engine/effect/side_effects.h"
 #include "engine/expr/expression.h"
+#include "engine/op/state/top_bound.h"
 #include "proto/plan.pb.h"
 #include "storage/graph_view.h"
 #include "storage/transaction.h"
@@ -35,6 +36,7 @@ class OperatorHost : public StateAccount {
   virtual SideEffects& side_effects() = 0;
   // Of this worker, for the query.
   virtual PathLedger& paths() = 0;
+  virtual TopBounds& top_bounds() = 0;
   EvalSources sources() { return {&view(), &side_effects(), &random(), &paths()}; }
   ChargeFunction charge() {
     return [this](int64_t bytes) { return ChargeState(bytes); };

@@ -236,6 +236,7 @@ class QueryRun {
   WorkerContext worker_;
   std::shared_ptr<const PlanShape> shape_;
   const PathLedger::Owner paths_;
+  TopBounds top_bounds_;
   SideEffects side_effects_;
   std::vector<OperatorStats> stats_;  // operators write into it until they are gone
   std::unique_ptr<InPlaceHost> in_place_host_;

@@ -26,6 +26,7 @@ struct QueryRun::Host : public OperatorHost {
   Rng& random() override { return rng; }
   SideEffects& side_effects() override { return run->side_effects_; }
   PathLedger& paths() override { return *run->paths_; }
+  TopBounds& top_bounds() override { return run->top_bounds_; }
 
   Status ChargeState(int64_t bytes) override {
     if (bytes <= 0) {

@@ -11,13 +11,8 @@
 namespace koios::planner {
 namespace {
 
-constexpr char kOrdinalName[] = "~ordinal";
-
 // Distinct rows that a worker holds back to merge others into: some megabytes.
 constexpr uint32_t kMergedRows = 64 * 1024;
-
-// So many of the first rows a worker knows to be better than others.
-constexpr int64_t kFewFirst = 1024;
 
 void SetPosition(const SourceSpan& span, plan::Position* out) {
   out->set_line(span.line);
@@ -86,7 +81,10 @@ void Lowering::LowerRoot(const Chain& root) {
 }
 
 void Lowering::LowerChain(const Chain& chain) {
-  for (const Op& op : chain.ops) LowerOp(op);
+  for (size_t i = 0; i < chain.ops.size(); ++i) {
+    LowerOp(chain.ops[i]);
+    if (const Order* const order = OrderFedFrom(chain.ops, i)) LookAtBound(chain.ops[i], *order);
+  }
 }
 
 void Lowering::LowerOp(const Op& op) {
@@ -358,29 +356,6 @@ void Lowering::Lower(const Sample& op) {
   plan::Sample* sample = Add()->mutable_sample();
   sample->set_count(op.count);
   sample->set_weight_slot(SlotOf(op.weight));
-}
-
-void Lowering::Lower(const Order& op) {
-  const auto set_keys = [&](plan::Order* order) {
-    for (const OrderKey& key : op.keys) {
-      plan::SortKey* sort_key = order->add_keys();
-      sort_key->set_slot(SlotOf(key.name));
-      sort_key->set_direction(key.direction);
-    }
-    order->set_limit(op.limit);
-  };
-  if (op.limit > 0 && op.limit <= kFewFirst && !op.keys.empty() && !Shuffles(op) &&
-      !flow_.at_home && !flow_.in_place && flow_.scope == 0 && flow_.loop == 0) {
-    plan::Order* partial = Add()->mutable_order();
-    set_keys(partial);
-    partial->set_stage(plan::PARTIAL);
-  }
-  ToHome();
-  plan::Operator* added = Add();
-  added->set_ordinal_slot(SlotOf(kOrdinalName));
-  flow_.ordered = true;
-  flow_.mixed = false;
-  set_keys(added->mutable_order());
 }
 
 void Lowering::Lower(const Barrier& op) {

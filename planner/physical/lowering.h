@@ -18,6 +18,8 @@ inline constexpr uint32_t kMaxSlots = 1000;
 // The whole plan, from the seed to the sink. RESOURCE_EXHAUSTED past kMaxSlots.
 StatusOr<plan::Plan> LowerToPlan(const Chain& root);
 
+inline constexpr char kOrdinalName[] = "~ordinal";
+
 class Lowering {
  public:
   explicit Lowering(plan::Plan* plan);
@@ -82,6 +84,12 @@ class Lowering {
   void AddLoopTests(const LoopTests& tests, std::vector<Flow>* exits);
   void FinishScope(const Scope& op, const Flow& outside);
 
+  // The order() whose first key `ops[at]` makes, when others are made behind it; null: none.
+  static const Order* OrderFedFrom(const std::vector<Op>& ops, size_t at);
+  bool DropsWorse(const Order& op) const;
+  void EncodeOrder(const Order& op, plan::Order* out);
+  void LookAtBound(const Op& first_key, const Order& op);
+
   // The slot of a name; a new one when it is not known yet. "" is slot 0.
   uint32_t SlotOf(const std::string& name);
   std::string FreshName();
@@ -105,7 +113,9 @@ class Lowering {
   std::map<std::string, uint32_t> slots_;
   std::vector<bool> ordered_;  // by operator: its rows have ordinals
   uint32_t next_fresh_ = 1;
-  const Op* op_ = nullptr;  // being lowered: for positions
+  const Op* op_ = nullptr;      // being lowered: for positions
+  uint32_t bound_ = 0;          // the last bound of a top-k
+  bool bound_is_open_ = false;  // its order() is still to come
 };
 
 }  // namespace koios::planner

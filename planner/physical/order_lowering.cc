@@ -1,0 +1,71 @@
+// Lowering of order(): rows of a top-k that can't be among the first are dropped by each worker, as
+// early as their first key is known.
+#include <utility>
+
+#include "planner/op_table.h"
+#include "planner/physical/lowering.h"
+
+namespace koios::planner {
+namespace {
+
+// So many of the first rows a worker knows to be better than others.
+constexpr int64_t kFewFirst = 1024;
+
+}  // namespace
+
+const Order* Lowering::OrderFedFrom(const std::vector<Op>& ops, size_t at) {
+  const auto* const first = As<Project>(ops[at]);
+  size_t behind = at + 1;
+  while (first != nullptr && behind < ops.size() && As<Project>(ops[behind])) ++behind;
+  if (first == nullptr || behind == at + 1 || behind == ops.size()) return nullptr;
+  const auto* const order = As<Order>(ops[behind]);
+  const bool feeds =
+      order != nullptr && !order->keys.empty() && order->keys.front().name == first->target;
+  return feeds ? order : nullptr;
+}
+
+bool Lowering::DropsWorse(const Order& op) const {
+  return op.limit > 0 && op.limit <= kFewFirst && !op.keys.empty() && !Shuffles(op) &&
+         !flow_.at_home && !flow_.in_place && flow_.scope == 0 && flow_.loop == 0;
+}
+
+void Lowering::EncodeOrder(const Order& op, plan::Order* out) {
+  for (const OrderKey& key : op.keys) {
+    plan::SortKey* sort_key = out->add_keys();
+    sort_key->set_slot(SlotOf(key.name));
+    sort_key->set_direction(key.direction);
+  }
+  out->set_limit(op.limit);
+}
+
+// In front of what reads the later keys: a row that is worse by the first one is dropped there.
+void Lowering::LookAtBound(const Op& first_key, const Order& op) {
+  if (!DropsWorse(op)) return;
+  const Op* const outer = std::exchange(op_, &first_key);
+  plan::Order* const looks = Add()->mutable_order();
+  op_ = outer;
+  EncodeOrder(op, looks);
+  looks->mutable_keys()->DeleteSubrange(1, looks->keys_size() - 1);
+  looks->set_stage(plan::PARTIAL);
+  looks->set_looks(true);
+  looks->set_bound(++bound_);
+  bound_is_open_ = true;
+}
+
+void Lowering::Lower(const Order& op) {
+  if (DropsWorse(op)) {
+    plan::Order* partial = Add()->mutable_order();
+    EncodeOrder(op, partial);
+    partial->set_stage(plan::PARTIAL);
+    if (bound_is_open_) partial->set_bound(bound_);
+  }
+  bound_is_open_ = false;
+  ToHome();
+  plan::Operator* added = Add();
+  added->set_ordinal_slot(SlotOf(kOrdinalName));
+  flow_.ordered = true;
+  flow_.mixed = false;
+  EncodeOrder(op, added->mutable_order());
+}
+
+}  // namespace koios::planner

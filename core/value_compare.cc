@@ -370,11 +370,6 @@ bool EqualMaps(const ValueMap& a, const ValueMap& b) {
   return a.size() == b.size() && EqualLists(SortedEntries(a), SortedEntries(b));
 }
 
-// Bits of a real with one NaN. Java's Double.equals tells 0.0 from -0.0, and so does this.
-uint64_t RealBits(double v) {
-  return std::bit_cast<uint64_t>(std::isnan(v) ? std::numeric_limits<double>::quiet_NaN() : v);
-}
-
 using ValueSet = absl::flat_hash_set<Value, ValueHash, ValueEquivalent>;
 
 bool EquivalentLists(const ValueList& a, const ValueList& b) {
@@ -570,6 +565,10 @@ std::strong_ordering TotalOrder(const Value& a, const Value& b) {
   return Order::equal;
 }
 
+uint64_t EquivalenceBits(double v) {
+  return std::bit_cast<uint64_t>(std::isnan(v) ? std::numeric_limits<double>::quiet_NaN() : v);
+}
+
 bool Equivalent(const Value& a, const Value& b) {
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {
@@ -586,7 +585,7 @@ bool Equivalent(const Value& a, const Value& b) {
       return a.AsInteger() == b.AsInteger();
     case ValueKind::kFloat:
     case ValueKind::kDouble:
-      return RealBits(a.AsDouble()) == RealBits(b.AsDouble());
+      return EquivalenceBits(a.AsDouble()) == EquivalenceBits(b.AsDouble());
     case ValueKind::kBigInt:
     case ValueKind::kBigDecimal:
       return a.AsBigNumber() == b.AsBigNumber();
@@ -641,7 +640,7 @@ uint64_t EquivalenceHash(const Value& v) {
       return Mix(seed, static_cast<uint64_t>(v.AsInteger()));
     case ValueKind::kFloat:
     case ValueKind::kDouble:
-      return Mix(seed, RealBits(v.AsDouble()));
+      return Mix(seed, EquivalenceBits(v.AsDouble()));
     case ValueKind::kBigInt:
     case ValueKind::kBigDecimal:
       return HashBytes(Mix(seed, static_cast<uint64_t>(v.AsBigNumber().scale)),

@@ -20,6 +20,9 @@ bool Equals(const Value& a, const Value& b);
 std::optional<std::partial_ordering> Compare(const Value& a, const Value& b);
 std::strong_ordering TotalOrder(const Value& a, const Value& b);
 bool Equivalent(const Value& a, const Value& b);
+// Reals of one kind are Equivalent when these are equal: there is one NaN, and as in Java's
+// Double.equals 0.0 is not -0.0.
+uint64_t EquivalenceBits(double v);
 // Agrees with Equivalent; stable across processes (XXH3-64 over the codec's canonical bytes).
 uint64_t EquivalenceHash(const Value& v);
 

@@ -14,6 +14,7 @@
 #include "core/arithmetic.h"
 #include "core/value_compare.h"
 #include "engine/batch/batch.h"
+#include "engine/effect/text_hash.h"
 #include "proto/plan.pb.h"
 
 namespace koios::engine {
@@ -58,11 +59,6 @@ class GroupTable {
   static constexpr size_t kIndexBytes = 64;  // of one key
   static constexpr size_t kSmall = 1024;
   static constexpr size_t kRowsOfSmall = 256;
-
-  struct TextHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
 
   // The number of the entry of a key, which is made when there is none. A key comes as what its
   // index has, `as_value` makes a Value of it.

@@ -71,10 +71,8 @@ class WaitingDedup : public CollectOp {
     const size_t end = std::min(passing->all.size(), passing->next + kSliceWork);
     for (; passing->next < end; ++passing->next) {
       const Position at = passing->all[passing->next];
-      Value key;
-      ASSIGN_OR_RETURN(const bool has_key, keys_.KeyAt(state->rows.ChunkAt(at), at.row, &key));
-      if (!has_key) continue;
-      ASSIGN_OR_RETURN(const bool fresh, firing_->Add(std::move(key), &charge));
+      ASSIGN_OR_RETURN(const bool fresh,
+                       firing_->AddRow(keys_, state->rows.ChunkAt(at), at.row, &charge));
       if (fresh) state->order.push_back(at);
     }
     if (passing->next < passing->all.size()) return false;

@@ -1,45 +1,35 @@
-// DistinctKeys: the keys that dedup() has met. Vertices have a set of their own, as most keys are
-// some. Grows with its operator's charge.
+// DistinctKeys: the keys that dedup() has met. What equal keys become is told by the key alone: a
+// vertex is in a set of its own, what one number tells (integers, reals, edges) is that number with
+// its kind, text is text, several of these are packed into bytes, and only what is none of it is a
+// Value. A key that was met before allocates nothing. Grows with its operator's charge.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "core/value_compare.h"
 #include "engine/account/charge_ahead.h"
 #include "engine/batch/batch.h"
+#include "engine/effect/text_hash.h"
 #include "engine/op/state/vertex_set.h"
 
 namespace koios::engine {
 
-// Where a row's key is.
+// Where a row's key is: in one slot, or several.
 class KeyReader {
  public:
   explicit KeyReader(std::vector<uint32_t> slots) : slots_(std::move(slots)) {}
 
+  const std::vector<uint32_t>& slots() const { return slots_; }
   // All keys of the batch are these vertices; none: not so.
-  std::span<const VertexRef> Vertices(const Batch& batch) const {
-    if (slots_.size() != 1 || !batch.Has(slots_[0])) return {};
-    const Column& column = batch.slots[slots_[0]];
-    if (column.kind() != Column::Kind::kVertex || column.has_absent()) return {};
-    return column.vertices();
-  }
-
+  std::span<const VertexRef> Vertices(const Batch& batch) const;
   // False: the row lacks one of them, as an unproductive by() does.
-  StatusOr<bool> KeyAt(const Batch& batch, size_t row, Value* key) const {
-    for (uint32_t slot : slots_) {
-      if (!batch.Has(slot) || batch.slots[slot].IsAbsent(row)) return false;
-    }
-    if (slots_.size() == 1) {
-      *key = batch.slots[slots_[0]].Get(row);
-      return true;
-    }
-    ValueList parts;
-    for (uint32_t slot : slots_) parts.push_back(batch.slots[slot].Get(row));
-    ASSIGN_OR_RETURN(*key, Value::List(std::move(parts)));
-    return true;
-  }
+  bool HasKey(const Batch& batch, size_t row) const;
 
  private:
   const std::vector<uint32_t> slots_;
@@ -52,42 +42,55 @@ class DistinctKeys {
   // Of the root instance, before the first key.
   void ExpectMany() { vertices_.ExpectMany(); }
 
-  // Whether the key was not there. `charge` is one for mutable_bytes().
-  StatusOr<bool> Add(Value key, ChargeAhead* charge) {
-    if (key.kind() == ValueKind::kVertex) return vertices_.Insert(key.AsVertex(), charge);
-    const int64_t bytes = 2 * static_cast<int64_t>(sizeof(Value) + key.ByteSize());
-    RETURN_IF_ERROR(charge->Take(bytes));
-    const bool fresh = values_.insert(std::move(key)).second;
-    if (!fresh) charge->Return(bytes);
-    return fresh;
+  // Whether the row has a key, and it was not there. `charge` is one for mutable_bytes().
+  StatusOr<bool> AddRow(const KeyReader& reader, const Batch& batch, size_t row,
+                        ChargeAhead* charge) {
+    return AddRow(reader, batch, row, nullptr, charge);
   }
-
-  bool Contains(const Value& key) const {
-    return key.kind() == ValueKind::kVertex ? vertices_.Contains(key.AsVertex())
-                                            : values_.contains(key);
-  }
-
   // Adds the keys of rows [begin, end) that `passed` (nullptr: nothing) has not; appends the rows
   // whose key is new to both.
   Status AddRows(const KeyReader& reader, const Batch& batch, size_t begin, size_t end,
-                 const DistinctKeys* passed, ChargeAhead* charge, std::vector<uint32_t>* fresh) {
-    if (const auto vertices = reader.Vertices(batch); !vertices.empty()) {
-      return vertices_.InsertAll(vertices, begin, end,
-                                 passed == nullptr ? nullptr : &passed->vertices_, charge, fresh);
-    }
-    for (size_t row = begin; row < end; ++row) {
-      Value key;
-      ASSIGN_OR_RETURN(const bool has_key, reader.KeyAt(batch, row, &key));
-      if (!has_key || (passed != nullptr && passed->Contains(key))) continue;
-      ASSIGN_OR_RETURN(const bool is_new, Add(std::move(key), charge));
-      if (is_new) fresh->push_back(static_cast<uint32_t>(row));
-    }
-    return OkStatus();
-  }
+                 const DistinctKeys* passed, ChargeAhead* charge, std::vector<uint32_t>* fresh);
 
  private:
+  // Of a kind whose values are equal when their bits are.
+  struct Word {
+    uint64_t bits;
+    ValueKind kind;
+    bool operator==(const Word&) const = default;
+    template <typename H>
+    friend H AbslHashValue(H state, const Word& word) {
+      return H::combine(std::move(state), word.bits, word.kind);
+    }
+  };
+  enum class Form : uint8_t { kWord, kText, kOther };
+  struct Part {
+    Form form;
+    Word word;
+    std::string_view text;
+  };
+
+  static Part PartOf(const Value& value);
+  static Part PartAt(const Column& column, size_t row);
+  // The row's parts one behind the other. False: one of them is kOther.
+  bool Pack(const KeyReader& reader, const Batch& batch, size_t row);
+
+  StatusOr<bool> AddRow(const KeyReader& reader, const Batch& batch, size_t row,
+                        const DistinctKeys* passed, ChargeAhead* charge);
+  StatusOr<bool> AddSeveral(const KeyReader& reader, const Batch& batch, size_t row,
+                            const DistinctKeys* passed, ChargeAhead* charge);
+  StatusOr<bool> AddVertex(VertexRef vertex, const DistinctKeys* passed, ChargeAhead* charge);
+  // `key` in the set, which is the same one of this and of `passed`.
+  template <typename Set, typename Key>
+  StatusOr<bool> AddTo(Set DistinctKeys::*set, const Key& key, size_t bytes,
+                       const DistinctKeys* passed, ChargeAhead* charge);
+
   VertexSet vertices_;
+  absl::flat_hash_set<Word> words_;
+  absl::flat_hash_set<std::string, TextHash, std::equal_to<>> texts_;
+  absl::flat_hash_set<std::string, TextHash, std::equal_to<>> packed_;
   absl::flat_hash_set<Value, ValueHash, ValueEquivalent> values_;
+  std::string scratch_;  // of the row that is looked at
   int64_t bytes_ = 0;
 };
 

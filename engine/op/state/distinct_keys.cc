@@ -1,0 +1,169 @@
+#include "engine/op/state/distinct_keys.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace koios::engine {
+namespace {
+
+// What a hash table takes for an entry of so many bytes, when it has just grown.
+constexpr int64_t InTable(size_t bytes) { return 2 * static_cast<int64_t>(bytes + 1); }
+
+// What a text takes: short ones are in the string.
+int64_t TextBytes(size_t size) {
+  constexpr size_t kShort = 15, kRounded = 32;
+  const size_t outside = size > kShort ? size + kRounded : 0;
+  return InTable(sizeof(std::string)) + static_cast<int64_t>(outside);
+}
+
+void AppendBytes(const void* start, size_t bytes, std::string* out) {
+  out->append(static_cast<const char*>(start), bytes);
+}
+
+}  // namespace
+
+std::span<const VertexRef> KeyReader::Vertices(const Batch& batch) const {
+  if (slots_.size() != 1 || !batch.Has(slots_[0])) return {};
+  const Column& column = batch.slots[slots_[0]];
+  if (column.kind() != Column::Kind::kVertex || column.has_absent()) return {};
+  return column.vertices();
+}
+
+bool KeyReader::HasKey(const Batch& batch, size_t row) const {
+  return std::all_of(slots_.begin(), slots_.end(), [&](uint32_t slot) {
+    return batch.Has(slot) && !batch.slots[slot].IsAbsent(row);
+  });
+}
+
+DistinctKeys::Part DistinctKeys::PartOf(const Value& value) {
+  switch (value.kind()) {
+    case ValueKind::kBool:
+    case ValueKind::kByte:
+    case ValueKind::kShort:
+    case ValueKind::kInt:
+    case ValueKind::kLong:
+    case ValueKind::kChar:
+    case ValueKind::kToken:
+    case ValueKind::kDirection:
+      return {Form::kWord, {static_cast<uint64_t>(value.AsInteger()), value.kind()}, {}};
+    case ValueKind::kFloat:
+    case ValueKind::kDouble:
+      return {Form::kWord, {EquivalenceBits(value.AsDouble()), value.kind()}, {}};
+    case ValueKind::kVertex:
+      return {Form::kWord, {value.AsVertex().bits, value.kind()}, {}};
+    case ValueKind::kEdge:
+      return {Form::kWord, {value.AsEdge().id, value.kind()}, {}};
+    case ValueKind::kString:
+      return {Form::kText, {}, value.AsString()};
+    default:
+      return {Form::kOther, {}, {}};
+  }
+}
+
+DistinctKeys::Part DistinctKeys::PartAt(const Column& column, size_t row) {
+  const auto word = [](uint64_t bits, ValueKind kind) {
+    return Part{Form::kWord, {bits, kind}, {}};
+  };
+  switch (column.kind()) {
+    case Column::Kind::kEmpty:
+      return {Form::kOther, {}, {}};
+    case Column::Kind::kBool:
+      return word(column.bools()[row], ValueKind::kBool);
+    case Column::Kind::kInt:
+      return word(static_cast<uint64_t>(int64_t{column.ints()[row]}), ValueKind::kInt);
+    case Column::Kind::kLong:
+      return word(static_cast<uint64_t>(column.longs()[row]), ValueKind::kLong);
+    case Column::Kind::kDouble:
+      return word(EquivalenceBits(column.doubles()[row]), ValueKind::kDouble);
+    case Column::Kind::kString:
+      return {Form::kText, {}, column.StringAt(row)};
+    case Column::Kind::kVertex:
+      return word(column.vertices()[row].bits, ValueKind::kVertex);
+    case Column::Kind::kEdge:
+      return word(column.edges()[row].id, ValueKind::kEdge);
+    case Column::Kind::kValue:
+      return PartOf(column.ValueAt(row));
+  }
+  return {Form::kOther, {}, {}};
+}
+
+bool DistinctKeys::Pack(const KeyReader& reader, const Batch& batch, size_t row) {
+  scratch_.clear();
+  for (const uint32_t slot : reader.slots()) {
+    const Part part = PartAt(batch.slots[slot], row);
+    if (part.form == Form::kOther) return false;
+    const ValueKind kind = part.form == Form::kText ? ValueKind::kString : part.word.kind;
+    const uint64_t bits = part.form == Form::kText ? part.text.size() : part.word.bits;
+    AppendBytes(&kind, sizeof(kind), &scratch_);
+    AppendBytes(&bits, sizeof(bits), &scratch_);
+    scratch_ += part.text;
+  }
+  return true;
+}
+
+template <typename Set, typename Key>
+StatusOr<bool> DistinctKeys::AddTo(Set DistinctKeys::*set, const Key& key, size_t bytes,
+                                   const DistinctKeys* passed, ChargeAhead* charge) {
+  if (passed != nullptr && (passed->*set).contains(key)) return false;
+  if ((this->*set).contains(key)) return false;
+  RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(bytes)));
+  (this->*set).emplace(key);
+  return true;
+}
+
+StatusOr<bool> DistinctKeys::AddVertex(VertexRef vertex, const DistinctKeys* passed,
+                                       ChargeAhead* charge) {
+  if (passed != nullptr && passed->vertices_.Contains(vertex)) return false;
+  return vertices_.Insert(vertex, charge);
+}
+
+StatusOr<bool> DistinctKeys::AddSeveral(const KeyReader& reader, const Batch& batch, size_t row,
+                                        const DistinctKeys* passed, ChargeAhead* charge) {
+  if (Pack(reader, batch, row)) {
+    const std::string_view packed = scratch_;
+    return AddTo(&DistinctKeys::packed_, packed, TextBytes(packed.size()), passed, charge);
+  }
+  ValueList parts;
+  for (const uint32_t slot : reader.slots()) parts.push_back(batch.slots[slot].Get(row));
+  ASSIGN_OR_RETURN(const Value key, Value::List(std::move(parts)));
+  return AddTo(&DistinctKeys::values_, key, InTable(sizeof(Value) + key.ByteSize()), passed,
+               charge);
+}
+
+StatusOr<bool> DistinctKeys::AddRow(const KeyReader& reader, const Batch& batch, size_t row,
+                                    const DistinctKeys* passed, ChargeAhead* charge) {
+  if (!reader.HasKey(batch, row)) return false;
+  if (reader.slots().size() != 1) return AddSeveral(reader, batch, row, passed, charge);
+  const Column& column = batch.slots[reader.slots()[0]];
+  const Part part = PartAt(column, row);
+  switch (part.form) {
+    case Form::kWord:
+      if (part.word.kind == ValueKind::kVertex) {
+        return AddVertex(VertexRef{part.word.bits}, passed, charge);
+      }
+      return AddTo(&DistinctKeys::words_, part.word, InTable(sizeof(Word)), passed, charge);
+    case Form::kText:
+      return AddTo(&DistinctKeys::texts_, part.text, TextBytes(part.text.size()), passed, charge);
+    case Form::kOther:
+      break;
+  }
+  const Value key = column.Get(row);
+  return AddTo(&DistinctKeys::values_, key, InTable(sizeof(Value) + key.ByteSize()), passed,
+               charge);
+}
+
+Status DistinctKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t begin, size_t end,
+                             const DistinctKeys* passed, ChargeAhead* charge,
+                             std::vector<uint32_t>* fresh) {
+  if (const auto vertices = reader.Vertices(batch); !vertices.empty()) {
+    return vertices_.InsertAll(vertices, begin, end,
+                               passed == nullptr ? nullptr : &passed->vertices_, charge, fresh);
+  }
+  for (size_t row = begin; row < end; ++row) {
+    ASSIGN_OR_RETURN(const bool is_new, AddRow(reader, batch, row, passed, charge));
+    if (is_new) fresh->push_back(static_cast<uint32_t>(row));
+  }
+  return OkStatus();
+}
+
+}  // namespace koios::engine

@@ -22,7 +22,6 @@ using SnapshotWatch = std::function<Status(const SnapshotProgress&)>;
 
 struct SnapshotOptions {
   size_t memory_bytes = size_t{256} << 20;  // beyond it data waits in a temporary file
-  SnapshotDisk* disk = SnapshotDisk::Real();
   // Also those whose snapshot says what they are now.
   bool all_partitions = true;
 };

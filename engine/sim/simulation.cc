@@ -185,6 +185,7 @@ class Driver {
       if (result.turns + 1 == options_.cancel_after_turns) {
         ToCoordinator(FrameKind::kCancel, Cancelled("by the simulation"));
       }
+      if (options_.beside) options_.beside();
       if (!Turn()) broken = "the query hangs: nobody can move";
     }
     if (broken.empty()) broken = CheckNothingLeft();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ struct SimulationOptions {
   uint64_t max_turns = 20'000'000;  // past it the query counts as never ending
   uint32_t sink_window = 4;         // batches the client takes before it pauses for a while
   uint64_t cancel_after_turns = 0;  // 0: never
+  std::function<void()> beside;     // called before each turn: what else happens to the graph
   uint64_t first_turn_slices = 0;   // so many run before a worker has the query (first_turn.h)
   bool profile = false;
   NetworkFault fault = NetworkFault::kNone;

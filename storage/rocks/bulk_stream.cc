@@ -75,7 +75,7 @@ Status FileStream::OpenFile(std::string_view key) {
     file_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(), options_);
     return FromRocks(file_->Open(current_.path), kCreating);
   }
-  auto table = TableFile::Create(SnapshotDisk::Real(), current_.path, BlockBytesOf(family_));
+  auto table = TableFile::Create(disk_, current_.path, BlockBytesOf(family_));
   RETURN_IF_ERROR(WithoutFolder(table.status(), current_.path));
   table_ = *std::move(table);
   return OkStatus();

@@ -43,10 +43,11 @@ class FileStream final : public BulkStream {
  public:
   // `new_path` names the next file; `is_assigned` tells whether the load took an edge number;
   // `close` gets the facts, or nothing when the stream is destroyed without Close.
-  FileStream(const Database& database, Family family, VertexIndexes indexes,
+  FileStream(const Database& database, SnapshotDisk* disk, Family family, VertexIndexes indexes,
              std::function<std::string()> new_path, std::function<bool(uint64_t)> is_assigned,
              std::function<void(LoadFacts*)> close)
-      : family_(family),
+      : disk_(disk),
+        family_(family),
         options_(database.FileOptions(family)),
         indexes_(std::move(indexes)),
         new_path_(std::move(new_path)),
@@ -78,6 +79,7 @@ class FileStream final : public BulkStream {
   Status Put(std::string_view key, std::string_view value);
   Status FinishFile();
 
+  SnapshotDisk* const disk_;
   Family family_;
   rocksdb::Options options_;
   VertexIndexes indexes_;

@@ -178,7 +178,8 @@ StatusOr<std::unique_ptr<BulkStream>> RocksBulkWriter::OpenStream(Family family)
   MutexLock lock(&mutex_);
   ++open_streams_;
   return std::unique_ptr<BulkStream>(new FileStream(
-      *state().CurrentDatabase(), family, meta_.schema().vertex_indexes,
+      *state().CurrentDatabase(), state().options.disk->files, family,
+      meta_.schema().vertex_indexes,
       [this] { return NewFile(); }, [this](uint64_t number) { return IsAssigned(number); },
       [this](LoadFacts* facts) { StreamClosed(facts); }));
 }
@@ -343,6 +344,7 @@ StatusOr<std::unique_ptr<SnapshotBuilder>> RocksBulkWriter::OpenSnapshot(uint32_
   options.partition = partition;
   options.num_partitions = num_partitions_;
   options.budget_bytes = budget_bytes;
+  options.disk = state().options.disk->files;
   {
     MutexLock lock(&mutex_);
     options.labels_with_properties.assign(closed_.edges_with_properties.begin(),

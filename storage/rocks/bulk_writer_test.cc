@@ -11,87 +11,18 @@
 #include "storage/data_folder.h"
 #include "storage/disk/files.h"
 #include "storage/graph_view_contract.h"
+#include "storage/rocks/testing/batch_loader.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
 
 namespace koios::storage {
 namespace {
 
-// Gathers the records of a batch and sorts them, as an import does with files.
-class Loader {
- public:
-  explicit Loader(BulkWriter* writer) : writer_(*writer) {}
-
-  KeyedProperties Properties(const PropertyList& properties) {
-    KeyedProperties keyed;
-    for (const auto& [name, value] : properties) {
-      if (!value.is_null()) keyed.emplace_back(writer_.InternKey(name).value(), value);
-    }
-    SortProperties(&keyed);
-    return keyed;
-  }
-  void AddVertices(const WriteBatch& batch) {
-    refs.resize(batch.vertices.size());
-    ids.resize(batch.vertices.size());
-    for (const bool given : {true, false}) {
-      for (size_t i = 0; i < batch.vertices.size(); ++i) {
-        const AddedVertex& vertex = batch.vertices[i];
-        if (vertex.id.has_value() != given) continue;
-        ids[i] = given ? NormaliseId(*vertex.id).value() : writer_.AssignVertexId();
-        refs[i] = writer_.AssignVertex(ids[i]);
-        EncodeVertex(refs[i], writer_.InternLabel(vertex.label).value(), ids[i],
-                     Properties(vertex.properties), writer_.vertex_indexes(),
-                     writer_.num_partitions(), &records);
-      }
-    }
-  }
-  void AddEdges(const WriteBatch& batch) {
-    for (const AddedEdge& added : batch.edges) {
-      EdgeRef edge;
-      edge.out = added.out.added ? refs[*added.out.added] : added.out.existing;
-      edge.in = added.in.added ? refs[*added.in.added] : added.in.existing;
-      edge.label = writer_.InternLabel(added.label).value();
-      std::optional<Value> id;
-      if (added.id) id = NormaliseId(*added.id).value();
-      edge.id = writer_.AssignEdge(edge.out, id.has_value());
-      edges.push_back(edge);
-      edge_ids.push_back(id ? *id : Value::Long(static_cast<int64_t>(edge.id)));
-      EncodeEdge(edge, id, Properties(added.properties), writer_.num_partitions(), &records);
-    }
-  }
-  Status Write() {
-    std::sort(records.begin(), records.end(), [](const FamilyRecord& a, const FamilyRecord& b) {
-      return std::pair(a.family, a.key) < std::pair(b.family, b.key);
-    });
-    for (size_t i = 0; i < records.size();) {
-      const Family family = records[i].family;
-      ASSIGN_OR_RETURN(std::unique_ptr<BulkStream> stream, writer_.OpenStream(family));
-      for (; i < records.size() && records[i].family == family; ++i) {
-        RETURN_IF_ERROR(stream->Add(records[i].key, records[i].value));
-      }
-      RETURN_IF_ERROR(stream->Close());
-    }
-    return OkStatus();
-  }
-  StatusOr<BulkSummary> Load(const WriteBatch& batch) {
-    AddVertices(batch);
-    AddEdges(batch);
-    RETURN_IF_ERROR(Write());
-    return writer_.Finish();
-  }
-
-  BulkWriter& writer_;
-  std::vector<FamilyRecord> records;
-  std::vector<VertexRef> refs;
-  std::vector<Value> ids, edge_ids;
-  std::vector<EdgeRef> edges;
-};
-
 // The contract holds for a graph that was loaded...
 struct BulkBackend {
   BuiltGraph Build(const WriteBatch& batch) {
     auto writer = BulkWriter::Create(folder / "g", TestOptions()).value();
-    Loader loader(writer.get());
+    BatchLoader loader(writer.get());
     CHECK(loader.Load(batch).ok());
     writer = nullptr;
     store = GraphStore::Open(folder / "g", TestOptions()).value();
@@ -110,7 +41,7 @@ struct AppendBackend {
     vertices.vertices = batch.vertices;
     const CommitResult first = store->Commit(vertices).value();
     auto writer = BulkWriter::Append(store.get()).value();
-    Loader loader(writer.get());
+    BatchLoader loader(writer.get());
     loader.refs = first.vertices;
     loader.AddEdges(batch);
     CHECK(loader.Write().ok());
@@ -135,7 +66,7 @@ class BulkWriterTest : public testing::Test {
 
 TEST_F(BulkWriterTest, SummarisesAndCountsUpVersions) {
   auto writer = Create();
-  Loader loader(writer.get());
+  BatchLoader loader(writer.get());
   const BulkSummary summary = loader.Load(ContractBatch()).value();
   EXPECT_EQ(summary.version, 1u);
   EXPECT_EQ(summary.vertices.at("person"), 4u);
@@ -159,7 +90,7 @@ TEST_F(BulkWriterTest, NothingIsSeenOfALoadThatEndsBefore) {
   ASSERT_TRUE(store->Commit(AddVertexBatch(0, Value::Long(1000))).ok());
   {
     auto writer = BulkWriter::Append(store.get()).value();
-    Loader loader(writer.get());
+    BatchLoader loader(writer.get());
     loader.AddVertices(ContractBatch());
     ASSERT_TRUE(loader.Write().ok());
     EXPECT_TRUE(PathExists(folder_ / "g/ingest"));
@@ -188,7 +119,7 @@ TEST_F(BulkWriterTest, AppendIsAloneAndOldViewsStay) {
   EXPECT_EQ(BulkWriter::Append(store.get()).status().code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(store->Commit(AddVertexBatch(2, Value::Long(2))).status().code(),
             StatusCode::kFailedPrecondition);
-  Loader loader(writer.get());
+  BatchLoader loader(writer.get());
   WriteBatch batch = AddEdgeBatch(0, base.vertices[0], base.vertices[0]);
   batch.vertices.push_back({Value::Long(3), "person", {{"name", Value::Long(1)}}});
   batch.edges.push_back({std::nullopt, "likes", Existing(base.vertices[0]), Added(0), {}});
@@ -209,7 +140,7 @@ TEST_F(BulkWriterTest, AppendIsAloneAndOldViewsStay) {
 
 TEST_F(BulkWriterTest, RefusesIdsThatComeTwice) {
   auto writer = Create();
-  Loader loader(writer.get());
+  BatchLoader loader(writer.get());
   WriteBatch batch = AddVertexBatch(0, Value::Long(5));
   batch.vertices.push_back({Value::Int(5), "other", {}});
   const Status twice = loader.Load(batch).status();
@@ -224,13 +155,13 @@ TEST_F(BulkWriterTest, RefusesAnAssignedEdgeIdThatIsGivenAsWell) {
   uint64_t number = 0;
   {
     auto writer = BulkWriter::Create(folder_ / "first", TestOptions()).value();
-    Loader loader(writer.get());
+    BatchLoader loader(writer.get());
     ASSERT_TRUE(loader.Load(batch).ok());
     number = loader.edges[0].id;
   }
   {
     auto writer = Create();
-    Loader loader(writer.get());
+    BatchLoader loader(writer.get());
     WriteBatch both = batch;
     both.edges.push_back({Value::Long(static_cast<int64_t>(number)), "a", Added(0), Added(0), {}});
     EXPECT_EQ(loader.Load(both).status().code(), StatusCode::kAlreadyExists);
@@ -244,7 +175,7 @@ TEST_F(BulkWriterTest, RefusesAnAssignedEdgeIdThatIsGivenAsWell) {
   given.edges.push_back({Value::Long(17), "a", Added(1), Added(1), {}});
   const CommitResult base = store->Commit(given).value();
   auto writer = BulkWriter::Append(store.get()).value();
-  Loader loader(writer.get());
+  BatchLoader loader(writer.get());
   WriteBatch more;
   for (int i = 0; i < 3; ++i) {
     more.edges.push_back(
@@ -265,7 +196,7 @@ TEST_F(BulkWriterTest, RefusesWhatIsNotSortedOrNotWhole) {
   EXPECT_EQ(writer->OpenStream(Family::kMeta).status().code(), StatusCode::kInvalidArgument);
 
   writer = BulkWriter::Create(folder_ / "other", TestOptions()).value();
-  Loader loader(writer.get());
+  BatchLoader loader(writer.get());
   loader.AddVertices(ContractBatch());
   std::erase_if(loader.records,
                 [](const FamilyRecord& record) { return record.family == Family::kVertexIds; });
@@ -295,7 +226,7 @@ TEST_F(BulkWriterTest, AFreshLoadAppearsByPublishing) {
   auto folder = DataFolder::Open(folder_ / "data", options).value();
   const std::string staged = folder->StageGraph("g").value();
   auto writer = BulkWriter::Create(staged, options.store).value();
-  Loader loader(writer.get());
+  BatchLoader loader(writer.get());
   ASSERT_TRUE(loader.Load(ContractBatch()).ok());
   EXPECT_FALSE(folder->HasGraph("g"));
   ASSERT_TRUE(folder->PublishGraph("g", staged, false).ok());

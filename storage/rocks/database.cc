@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "core/log.h"
+#include "storage/rocks/disk/store_disk.h"
+#include "storage/rocks/disk/watched_files.h"
 #include "storage/rocks/memory/store_memory.h"
 #include "storage/rocks/tables/table_file.h"
-#include "storage/rocks/watched_files.h"
 #include "storage/store_errors.h"
 
 namespace koios::storage {
@@ -114,7 +115,7 @@ StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path, Open
   const auto memory = options.memory != nullptr ? options.memory : MakeStoreMemory(options);
   database->options_ = MakeDbOptions(mode, options, *memory);
   if (mark != nullptr) {
-    database->env_ = NewWatchedEnv(std::move(mark));
+    database->env_ = NewWatchedEnv(options.disk->database, std::move(mark));
     database->options_.env = database->env_.get();
   }
   std::vector<rocksdb::ColumnFamilyDescriptor> families;

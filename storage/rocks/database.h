@@ -38,7 +38,7 @@ enum class OpenMode : uint8_t { kCreate, kAddFamilies, kAsItIs };
 class Database {
  public:
   // `path`: RocksDB's own folder. With `create` it must not exist yet; without it must. `mark` is
-  // told what is written; null when options.read_only.
+  // told what is written; null when options.read_only. REQUIRES: options.disk, unless that is set.
   static StatusOr<std::shared_ptr<Database>> Open(const std::string& path, OpenMode mode,
                                                   const StoreOptions& options,
                                                   std::shared_ptr<HighWaterMark> mark);

@@ -21,6 +21,7 @@
 
 namespace koios::storage {
 
+struct StoreDisk;    // storage/rocks/disk/store_disk.h
 struct StoreMemory;  // storage/rocks/memory/store_memory.h
 
 struct StoreOptions {
@@ -30,6 +31,8 @@ struct StoreOptions {
   uint32_t num_partitions = 16;  // at creation; afterwards the graph's own number counts
   // Shared with other stores; null: one of the store's own, with these bytes.
   std::shared_ptr<StoreMemory> memory;
+  // What the files are written through; null: the system's own. Tests put theirs in its place.
+  std::shared_ptr<const StoreDisk> disk;
   size_t block_cache_bytes = size_t{256} << 20;  // with the write buffers
   size_t write_buffer_bytes = size_t{64} << 20;  // memtables of all families
   // What was committed since the snapshots, in memory. Commits wait for a fold when it is full.

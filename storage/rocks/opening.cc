@@ -102,7 +102,8 @@ Status OpenForWriting(uint32_t format, StoreState* state) {
     if (state->building_snapshots) return OkStatus();
   }
   // They take room but no answer rests on them: the next fold or open tries again.
-  const Status removed = RemoveUnnamedSnapshots(state->snapshot_folder(), state->meta.snapshots());
+  const Status removed = RemoveUnnamedSnapshots(state->snapshot_folder(), state->meta.snapshots(),
+                                                state->options.disk->files);
   if (!removed.ok()) KLOG_WARNING("{}: old snapshots stay: {}", state->path, MessageOf(removed));
   return OkStatus();
 }

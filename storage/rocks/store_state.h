@@ -20,6 +20,7 @@
 #include "storage/meta_state.h"
 #include "storage/numbers.h"
 #include "storage/rocks/database.h"
+#include "storage/rocks/disk/store_disk.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/rocks/memory/store_memory.h"
 #include "storage/rocks/rocks_view.h"
@@ -80,6 +81,7 @@ struct PendingCommit {
 struct GraphStore::State {
   State(std::string p, const StoreOptions& o) : path(std::move(p)), options(o) {
     if (options.memory == nullptr) options.memory = MakeStoreMemory(options);
+    if (options.disk == nullptr) options.disk = std::make_shared<const StoreDisk>();
   }
 
   std::string path;

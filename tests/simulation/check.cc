@@ -85,15 +85,16 @@ Case MakeCase(uint64_t seed) {
   return drawn;
 }
 
-std::string Check(const Case& drawn, bool verbose) {
+std::string Check(const Case& drawn, bool verbose, std::shared_ptr<const storage::GraphView> view) {
   const RandomQuery& query = drawn.query;
   const engine::SimulationOptions& options = drawn.options;
   const auto graph = BuildGraph(drawn.graph);
+  if (view == nullptr) view = graph;
   if (verbose) std::fprintf(stderr, "%s\n", ToText(query).c_str());
   std::optional<Answer> answer = Evaluate(query, *graph);
   if (!answer.has_value()) return "";
   std::vector<Value>* expected = &answer->rows;
-  engine::SimulationResult result = engine::Simulate(drawn.plan, graph, options);
+  engine::SimulationResult result = engine::Simulate(drawn.plan, view, options);
   const std::string where =
       "\n  traversal: " + ToText(query) + "\n  workers:   " + std::to_string(options.num_workers);
   const bool cancelled =

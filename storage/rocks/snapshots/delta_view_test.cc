@@ -2,16 +2,23 @@
 // is what the truth has at their version, also of views that are held while the graph goes on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "core/mutex.h"
 #include "core/random.h"
 #include "storage/check.h"
 #include "storage/rocks/store_state.h"
+#include "storage/rocks/testing/random_changes.h"
 #include "storage/snapshot_build.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
 #include "storage/view/snapshot_view.h"
+#include "storage/view/testing/graph_text.h"
 #include "storage/view/testing/same_views.h"
 
 namespace koios::storage {
@@ -23,126 +30,30 @@ const GraphView& TruthOf(const GraphView& view) {
   return read->truth();
 }
 
-// Changes a graph at random; keeps all that ever was.
-class Changes {
- public:
-  Changes(GraphStore* store, uint64_t seed) : store_(*store), random_(seed) {}
-
-  void Commit() {
-    WriteBatch batch;
-    batch.read_version = store_.View()->version();
-    for (uint64_t i = random_.Uniform(3); i > 0; --i) AddVertex(&batch);
-    for (uint64_t i = vertices_.empty() ? 0 : random_.Uniform(6); i > 0; --i) AddEdge(&batch);
-    if (!vertices_.empty() && random_.Chance(0.5)) {
-      batch.vertex_properties.push_back({Vertex(), Key(), Text()});
-      if (random_.Chance(0.3)) batch.vertex_properties.back().value = std::nullopt;
-    }
-    if (!edges_.empty() && random_.Chance(0.5)) {
-      batch.edge_properties.push_back({Edge(), Key(), Text()});
-      if (random_.Chance(0.3)) batch.edge_properties.back().value = std::nullopt;
-    }
-    if (vertices_.size() > 15 && random_.Chance(0.25)) DropVertex(&batch);
-    if (edges_.size() > 10 && random_.Chance(0.4)) DropEdge(&batch);
-    const auto result = store_.Commit(batch);
-    ASSERT_TRUE(result.ok()) << result.status();
-    for (size_t i = 0; i < batch.vertices.size(); ++i) {
-      vertices_.push_back(result->vertices[i]);
-      known_.vertices.push_back(result->vertices[i]);
-      known_.ids.push_back(result->vertex_ids[i]);
-    }
-    for (size_t i = 0; i < batch.edges.size(); ++i) {
-      if (result->edge_ids[i].is_null()) continue;
-      edges_.push_back(result->edges[i]);
-      known_.edges.push_back(result->edges[i]);
-    }
-  }
-
-  const testing::Known& known() const { return known_; }
-
- private:
-  VertexRef Vertex() { return vertices_[random_.Uniform(vertices_.size())]; }
-  EdgeRef Edge() { return edges_[random_.Uniform(edges_.size())]; }
-  std::string Key() { return "k" + std::to_string(random_.Uniform(4)); }
-  Value Text() {
-    if (random_.Chance(0.3)) return Value::Int(static_cast<int32_t>(random_.Uniform(100)));
-    return Value::String("t" + std::to_string(random_.Uniform(1000)));
-  }
-  PropertyList Properties() {
-    PropertyList properties;
-    for (uint64_t i = random_.Uniform(3); i > 0; --i) properties.emplace_back(Key(), Text());
-    return properties;
-  }
-  void AddVertex(WriteBatch* batch) {
-    AddedVertex vertex{std::nullopt, "v" + std::to_string(random_.Uniform(3)), Properties()};
-    // An id that was dropped may come again.
-    if (!free_ids_.empty() && random_.Chance(0.5)) {
-      vertex.id = free_ids_.back();
-      free_ids_.pop_back();
-    } else if (random_.Chance(0.5)) {
-      vertex.id = Value::String("id" + std::to_string(next_id_++));
-    }
-    batch->vertices.push_back(std::move(vertex));
-  }
-  void AddEdge(WriteBatch* batch) {
-    AddedEdge edge;
-    edge.label = "e" + std::to_string(random_.Uniform(4));
-    // Some vertices have many edges; some edges are loops, and some parallel.
-    edge.out = Existing(random_.Chance(0.3) ? vertices_[0] : Vertex());
-    edge.in = random_.Chance(0.1) ? edge.out : Existing(Vertex());
-    edge.properties = Properties();
-    if (random_.Chance(0.2)) edge.id = Value::String("e" + std::to_string(next_id_++));
-    batch->edges.push_back(edge);
-    edge.id = std::nullopt;
-    while (random_.Chance(0.3)) batch->edges.push_back(edge);
-  }
-  void DropVertex(WriteBatch* batch) {
-    const size_t at = random_.Uniform(vertices_.size());
-    const VertexRef dropped = vertices_[at];
-    batch->dropped_vertices.push_back(dropped);
-    Column id;
-    ASSERT_TRUE(TruthOf(*store_.View()).VertexIds({&dropped, 1}, &id).ok());
-    if (id.Get(0).kind() == ValueKind::kString) free_ids_.push_back(id.Get(0));
-    vertices_.erase(vertices_.begin() + static_cast<std::ptrdiff_t>(at));
-    std::erase_if(edges_, [&](const EdgeRef& e) { return e.out == dropped || e.in == dropped; });
-    std::erase_if(batch->vertex_properties, [&](const auto& set) { return set.vertex == dropped; });
-    std::erase_if(batch->edge_properties, [&](const auto& set) {
-      return set.edge.out == dropped || set.edge.in == dropped;
-    });
-  }
-  void DropEdge(WriteBatch* batch) {
-    const size_t at = random_.Uniform(edges_.size());
-    batch->dropped_edges.push_back(edges_[at]);
-    std::erase_if(batch->edge_properties, [&](const auto& set) { return set.edge == edges_[at]; });
-    edges_.erase(edges_.begin() + static_cast<std::ptrdiff_t>(at));
-  }
-
-  GraphStore& store_;
-  Rng random_;
-  std::vector<VertexRef> vertices_;  // that are there
-  std::vector<EdgeRef> edges_;
-  std::vector<Value> free_ids_;
-  uint64_t next_id_ = 0;
-  testing::Known known_;
-};
-
 class DeltaViewTest : public ::testing::TestWithParam<uint64_t> {
  protected:
   void Open() {
     store_ = nullptr;
     store_ = GraphStore::Open(folder_ / "g", TestOptions(3)).value();
   }
+  void Commit() {
+    const auto committed = changes_.Commit(store_.get());
+    ASSERT_TRUE(committed.ok()) << committed.status();
+  }
+
   TempFolder folder_;
   std::unique_ptr<GraphStore> store_;
+  testing::RandomChanges changes_{GetParam()};
 };
 
 TEST_P(DeltaViewTest, HeldViewsAreWhatTheTruthWas) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));
   Open();
   Rng random(GetParam());
-  Changes changes(store_.get(), GetParam() + 100);
+  changes_ = testing::RandomChanges(GetParam() + 100);
   std::vector<std::shared_ptr<const GraphView>> held;
   for (int step = 0; step < 50 && !HasFailure(); ++step) {
-    changes.Commit();
+    Commit();
     if (random.Chance(0.2)) held.push_back(store_->View());
     if (random.Chance(0.1)) {
       SnapshotOptions options;
@@ -152,22 +63,21 @@ TEST_P(DeltaViewTest, HeldViewsAreWhatTheTruthWas) {
     if (step % 10 != 9) continue;
     held.push_back(store_->View());
     for (const auto& view : held) {
-      testing::ExpectSame(*view, TruthOf(*view), changes.known());
+      testing::ExpectSame(*view, TruthOf(*view), changes_.known());
     }
     if (held.size() > 4) held.clear();
   }
   held.clear();
   Open();
-  testing::ExpectSame(*store_->View(), TruthOf(*store_->View()), changes.known());
+  testing::ExpectSame(*store_->View(), TruthOf(*store_->View()), changes_.known());
   EXPECT_TRUE(Check(*store_)->ok());
 }
 
 // One thread commits and folds; others read, each the version that it got.
 TEST_P(DeltaViewTest, ReadersBesideCommits) {
   Open();
-  Changes changes(store_.get(), GetParam());
-  for (int i = 0; i < 30; ++i) changes.Commit();
-  const testing::Known known = changes.known();
+  for (int i = 0; i < 30; ++i) Commit();
+  const testing::Known known = changes_.known();
   std::atomic<bool> done{false};
   std::vector<std::thread> readers;
   for (int i = 0; i < 2; ++i) {
@@ -179,7 +89,7 @@ TEST_P(DeltaViewTest, ReadersBesideCommits) {
     });
   }
   for (int i = 0; i < 80 && !HasFailure(); ++i) {
-    changes.Commit();
+    Commit();
     SnapshotOptions options;
     options.all_partitions = false;
     if (i % 20 != 7) continue;
@@ -187,29 +97,96 @@ TEST_P(DeltaViewTest, ReadersBesideCommits) {
   }
   done = true;
   for (std::thread& reader : readers) reader.join();
-  testing::ExpectSame(*store_->View(), TruthOf(*store_->View()), changes.known());
+  testing::ExpectSame(*store_->View(), TruthOf(*store_->View()), changes_.known());
+}
+
+// Views of several versions, the first from before there was a snapshot, are read while the graph
+// is folded under them again and again, whole and in part, with commits beside it: each says what
+// the graph was at its version, then written down, and what the truth says of that.
+TEST_P(DeltaViewTest, OldViewsDuringFolds) {
+  struct Held {
+    std::shared_ptr<const GraphView> view;
+    testing::Known known;
+    std::string text;
+    int reads_during_folds = 0;
+  };
+  Open();
+  for (int i = 0; i < 25; ++i) Commit();
+  Mutex mutex;
+  std::vector<std::shared_ptr<Held>> held;
+  const auto hold = [&] {
+    auto one = std::make_shared<Held>();
+    one->view = store_->View();
+    one->known = changes_.known();
+    one->text = testing::TextOf(TruthOf(*one->view));
+    MutexLock lock(&mutex);
+    held.push_back(std::move(one));
+  };
+  hold();
+  std::atomic<bool> done{false}, folding{false};
+  std::vector<std::thread> readers;
+  for (uint64_t i = 0; i < 3; ++i) {
+    readers.emplace_back([&, i] {
+      Rng random(GetParam() * 10 + i);
+      while (!done && !HasFailure()) {
+        std::shared_ptr<Held> one;
+        {
+          MutexLock lock(&mutex);
+          one = held[random.Uniform(held.size())];
+          if (folding) ++one->reads_during_folds;
+        }
+        if (random.Chance(0.8)) {
+          EXPECT_EQ(testing::TextOf(*one->view), one->text) << one->view->version();
+        } else {
+          testing::ExpectSame(*one->view, TruthOf(*one->view), one->known);
+        }
+      }
+    });
+  }
+  const auto all_were_read = [&] {
+    MutexLock lock(&mutex);
+    return std::all_of(held.begin(), held.end(),
+                       [](const auto& one) { return one->reads_during_folds >= 5; });
+  };
+  constexpr int kFolds = 12, kMostFolds = 1000;
+  for (int i = 0; i < kMostFolds && !HasFailure() && (i < kFolds || !all_were_read()); ++i) {
+    Commit();
+    if (i < kFolds && i % 3 != 2) hold();
+    SnapshotOptions options;
+    options.all_partitions = i % 2 == 0;
+    folding = true;
+    const auto report = BuildSnapshots(store_.get(), options, [&](const SnapshotProgress&) {
+      Commit();
+      return OkStatus();
+    });
+    folding = false;
+    EXPECT_TRUE(report.ok()) << report.status();
+  }
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_TRUE(all_were_read());
+  for (const auto& one : held) EXPECT_EQ(testing::TextOf(*one->view), one->text);
 }
 
 // While snapshots are built commits go on: what they changed is in the delta on top of them.
 TEST_P(DeltaViewTest, CommitsDuringAFold) {
   Open();
-  Changes changes(store_.get(), GetParam());
-  for (int i = 0; i < 30; ++i) changes.Commit();
+  for (int i = 0; i < 30; ++i) Commit();
   auto before = store_->View();
   const uint64_t folded = before->version();
   const auto commit = [&](const SnapshotProgress&) {
-    changes.Commit();
+    Commit();
     return OkStatus();
   };
   const auto report = BuildSnapshots(store_.get(), {}, commit);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->version, folded);
   EXPECT_GT(store_->View()->version(), folded);
-  testing::ExpectSame(*store_->View(), TruthOf(*store_->View()), changes.known());
-  testing::ExpectSame(*before, TruthOf(*before), changes.known());
+  testing::ExpectSame(*store_->View(), TruthOf(*store_->View()), changes_.known());
+  testing::ExpectSame(*before, TruthOf(*before), changes_.known());
   before = nullptr;
   Open();
-  testing::ExpectSame(*store_->View(), TruthOf(*store_->View()), changes.known());
+  testing::ExpectSame(*store_->View(), TruthOf(*store_->View()), changes_.known());
   EXPECT_EQ(StoreAccess::Of(*store_).CurrentReadable().base->version(), folded);
 }
 

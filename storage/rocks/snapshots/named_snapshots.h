@@ -14,7 +14,7 @@ namespace koios::storage {
 
 // What crashes, failures and newer snapshots have left there.
 Status RemoveUnnamedSnapshots(const std::string& folder, const NamedSnapshots& named,
-                              SnapshotDisk* disk = SnapshotDisk::Real());
+                              SnapshotDisk* disk);
 // Above that of every file that is there or named.
 StatusOr<uint64_t> NextSnapshotNumber(const std::string& folder, const NamedSnapshots& named);
 // What the graph was when its log of commits began: the snapshots that `meta` names, or nothing of

@@ -198,7 +198,7 @@ Status BuildFiles(const FoldStart& start, const SnapshotOptions& options,
   build.num_partitions = start.view->num_partitions();
   build.budget_bytes = options.memory_bytes;
   build.labels_with_properties = LabelsWithProperties(start.view->schema());
-  build.disk = options.disk;
+  build.disk = state->options.disk->files;
   ASSIGN_OR_RETURN(build.number, NextSnapshotNumber(folder, start.named));
   const uint64_t partition_bytes =
       start.view->snapshot().database().DiskBytes() / build.num_partitions;
@@ -263,7 +263,7 @@ StatusOr<SnapshotReport> Fold(const SnapshotOptions& options, const SnapshotWatc
   const Status named = files.ok() ? NameBuilt(start, std::move(built), state) : OkStatus();
   if (named.ok()) {
     // What can't be removed now goes when the graph is opened.
-    RemoveUnnamedSnapshots(state->snapshot_folder(), state->Snapshots(), options.disk)
+    RemoveUnnamedSnapshots(state->snapshot_folder(), state->Snapshots(), state->options.disk->files)
         .IgnoreError();
   }
   for (const Status& status : {files, named}) {

@@ -330,10 +330,12 @@ class NamedSnapshotsTest : public ::testing::Test {
     options.store = TestOptions(2);
     return options;
   }
-  void Reopen() {
+  void Reopen(SnapshotDisk* disk = SnapshotDisk::Real()) {
     store_ = nullptr;
     folder_ = nullptr;
-    folder_ = DataFolder::Open(path_, Options(false)).value();
+    DataFolderOptions options = Options(false);
+    options.store.disk = std::make_shared<const StoreDisk>(StoreDisk{.files = disk});
+    folder_ = DataFolder::Open(path_, options).value();
     store_ = folder_->OpenGraph("g").value();
   }
   std::string snapshots() const { return path_ + "/graphs/g/data-1/snapshots"; }
@@ -422,9 +424,8 @@ TEST_F(NamedSnapshotsTest, AStopLeavesTheOldOrTheNew) {
   ASSERT_TRUE(store_->Commit(AddVertexBatch(1, Value::Long(77))).ok());
   for (int renames = 0; renames <= 2; ++renames) {
     StoppingDisk disk(renames);
-    SnapshotOptions options;
-    options.disk = &disk;
-    EXPECT_EQ(BuildSnapshots(store_.get(), options).ok(), renames == 2);
+    Reopen(&disk);
+    EXPECT_EQ(BuildSnapshots(store_.get(), {}).ok(), renames == 2);
     Reopen();
     for (const auto& [partition, named] : StoreAccess::Of(*store_).Snapshots()) {
       EXPECT_EQ(named.version, renames == 2 ? 2 : 1);

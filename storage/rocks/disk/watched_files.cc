@@ -1,11 +1,13 @@
-#include "storage/rocks/watched_files.h"
+#include "storage/rocks/disk/watched_files.h"
 
 #include <rocksdb/file_system.h>
 
 #include <charconv>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,6 +80,74 @@ class Manifests {
   uint64_t current_ KOIOS_GUARDED_BY(mutex_) = 0;
 };
 
+// What the mark needs to know of logs: how much of each is synced, once its name is, too.
+class Logs {
+ public:
+  explicit Logs(std::shared_ptr<HighWaterMark> mark) : mark_(std::move(mark)) {}
+
+  void Created(uint64_t number) {
+    MutexLock lock(&mutex_);
+    unnamed_[number] = {};
+  }
+  void Synced(const MarkedFile& log) {
+    MutexLock lock(&mutex_);
+    const auto unnamed = unnamed_.find(log.number);
+    if (unnamed == unnamed_.end()) return mark_->NoteLog(log);
+    unnamed->second = log;
+  }
+  Status Deleted(uint64_t number) {
+    MutexLock lock(&mutex_);
+    unnamed_.erase(number);
+    return mark_->ForgetLog(number);
+  }
+  // Those that were there when a sync of their folder began have their names when it succeeded.
+  std::set<uint64_t> Unnamed() const {
+    MutexLock lock(&mutex_);
+    std::set<uint64_t> numbers;
+    for (const auto& [number, log] : unnamed_) numbers.insert(number);
+    return numbers;
+  }
+  void Named(const std::set<uint64_t>& numbers) {
+    MutexLock lock(&mutex_);
+    for (const uint64_t number : numbers) {
+      const auto unnamed = unnamed_.find(number);
+      if (unnamed == unnamed_.end()) continue;
+      if (unnamed->second.bytes > 0) mark_->NoteLog(unnamed->second);
+      unnamed_.erase(unnamed);
+    }
+  }
+
+ private:
+  const std::shared_ptr<HighWaterMark> mark_;
+  mutable Mutex mutex_;
+  std::map<uint64_t, MarkedFile> unnamed_ KOIOS_GUARDED_BY(mutex_);  // bytes 0: nothing is synced
+};
+
+// A folder with logs in it.
+class WatchedFolder final : public rocksdb::FSDirectoryWrapper {
+ public:
+  WatchedFolder(std::unique_ptr<rocksdb::FSDirectory> folder, std::shared_ptr<Logs> logs)
+      : FSDirectoryWrapper(std::move(folder)), logs_(std::move(logs)) {}
+
+  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
+    const std::set<uint64_t> unnamed = logs_->Unnamed();
+    return Tell(unnamed, FSDirectoryWrapper::Fsync(options, debug));
+  }
+  IOStatus FsyncWithDirOptions(const IOOptions& options, IODebugContext* debug,
+                               const rocksdb::DirFsyncOptions& how) override {
+    const std::set<uint64_t> unnamed = logs_->Unnamed();
+    return Tell(unnamed, FSDirectoryWrapper::FsyncWithDirOptions(options, debug, how));
+  }
+
+ private:
+  IOStatus Tell(const std::set<uint64_t>& unnamed, IOStatus status) {
+    if (status.ok()) logs_->Named(unnamed);
+    return status;
+  }
+
+  const std::shared_ptr<Logs> logs_;
+};
+
 // A manifest or a log that is being written. RocksDB appends and syncs it one call at a time.
 class WatchedFile final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
@@ -128,9 +198,9 @@ class WatchedFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 class WatchedFileSystem final : public rocksdb::FileSystemWrapper {
  public:
-  explicit WatchedFileSystem(std::shared_ptr<HighWaterMark> mark)
-      : FileSystemWrapper(rocksdb::FileSystem::Default()),
-        mark_(mark),
+  WatchedFileSystem(std::shared_ptr<rocksdb::FileSystem> below, std::shared_ptr<HighWaterMark> mark)
+      : FileSystemWrapper(std::move(below)),
+        logs_(std::make_shared<Logs>(mark)),
         manifests_(std::make_shared<Manifests>(std::move(mark))) {}
 
   const char* Name() const override { return "WatchedFileSystem"; }
@@ -140,9 +210,9 @@ class WatchedFileSystem final : public rocksdb::FileSystemWrapper {
     IOStatus status = FileSystemWrapper::NewWritableFile(path, options, file, debug);
     if (!status.ok()) return status;
     if (const auto log = LogNumber(path)) {
+      logs_->Created(*log);
       *file = std::make_unique<WatchedFile>(
-          std::move(*file), *log,
-          [mark = mark_](const MarkedFile& so_far) { mark->NoteLog(so_far); });
+          std::move(*file), *log, [to = logs_](const MarkedFile& so_far) { to->Synced(so_far); });
     } else if (const auto manifest = ManifestNumber(path)) {
       *file = std::make_unique<WatchedFile>(
           std::move(*file), *manifest,
@@ -151,35 +221,47 @@ class WatchedFileSystem final : public rocksdb::FileSystemWrapper {
     return status;
   }
 
+  IOStatus NewDirectory(const std::string& path, const IOOptions& options,
+                        std::unique_ptr<rocksdb::FSDirectory>* folder,
+                        IODebugContext* debug) override {
+    IOStatus status = FileSystemWrapper::NewDirectory(path, options, folder, debug);
+    if (status.ok()) *folder = std::make_unique<WatchedFolder>(std::move(*folder), logs_);
+    return status;
+  }
+
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* debug) override {
     IOStatus status = FileSystemWrapper::RenameFile(from, to, options, debug);
     if (!status.ok() || NameOf(to) != "CURRENT") return status;
     // The mark must not know of it before the disk does.
-    const Status synced = SyncFolder(std::filesystem::path(to).parent_path().string());
-    if (!synced.ok()) return IOStatus::IOError(MessageOf(synced));
-    manifests_->MadeCurrent();
+    std::unique_ptr<rocksdb::FSDirectory> folder;
+    status =
+        NewDirectory(std::filesystem::path(to).parent_path().string(), options, &folder, debug);
+    if (status.ok()) status = folder->Fsync(options, debug);
+    if (status.ok()) manifests_->MadeCurrent();
     return status;
   }
 
   IOStatus DeleteFile(const std::string& path, const IOOptions& options,
                       IODebugContext* debug) override {
     if (const auto log = LogNumber(path)) {
-      const Status forgotten = mark_->ForgetLog(*log);
+      const Status forgotten = logs_->Deleted(*log);
       if (!forgotten.ok()) return IOStatus::IOError(MessageOf(forgotten));
     }
     return FileSystemWrapper::DeleteFile(path, options, debug);
   }
 
  private:
-  const std::shared_ptr<HighWaterMark> mark_;
+  const std::shared_ptr<Logs> logs_;
   const std::shared_ptr<Manifests> manifests_;
 };
 
 }  // namespace
 
-std::unique_ptr<rocksdb::Env> NewWatchedEnv(std::shared_ptr<HighWaterMark> mark) {
-  return rocksdb::NewCompositeEnv(std::make_shared<WatchedFileSystem>(std::move(mark)));
+std::unique_ptr<rocksdb::Env> NewWatchedEnv(std::shared_ptr<rocksdb::FileSystem> below,
+                                            std::shared_ptr<HighWaterMark> mark) {
+  return rocksdb::NewCompositeEnv(
+      std::make_shared<WatchedFileSystem>(std::move(below), std::move(mark)));
 }
 
 }  // namespace koios::storage

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "storage/disk/files.h"
@@ -103,11 +104,17 @@ class WrittenFiles {
     const std::string folder = std::filesystem::path(path).parent_path().filename().string();
     return folder == "db" || folder == "snapshots" || folder == "ingest";
   }
+  // What goes meanwhile, past us, is gone already.
   static void CopyPart(const std::string& from, const std::string& to, uint64_t bytes) {
+    std::error_code gone;
     std::filesystem::create_directories(FolderOf(to));
-    std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
-    if (std::filesystem::file_size(to) > bytes) std::filesystem::resize_file(to, bytes);
+    std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, gone);
+    if (!gone && std::filesystem::file_size(to) > bytes) std::filesystem::resize_file(to, bytes);
   }
+  std::string PathIn(Remains remains, const std::string& path) const {
+    return ImageOf(remains) + path.substr(folder_.size());
+  }
+  void TakeImageOf(const std::string& folder, Remains remains) const;
 
   const std::string folder_, aside_;
   uint64_t next_kept_ = 0;
@@ -116,29 +123,38 @@ class WrittenFiles {
 };
 
 inline void WrittenFiles::TakeImage(Remains remains) const {
-  namespace fs = std::filesystem;
-  const std::string image = ImageOf(remains);
-  const auto to = [&](const std::string& path) { return image + path.substr(folder_.size()); };
-  fs::create_directories(image);
   if (remains == Remains::kSynced) {
-    for (const auto& [path, node] : durable_) CopyPart(node->kept, to(path), node->synced);
+    for (const auto& [path, node] : durable_) {
+      CopyPart(node->kept, PathIn(remains, path), node->synced);
+    }
   }
-  for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
-    const std::string path = entry.path().string();
-    if (entry.is_directory()) {
-      fs::create_directories(to(path));
-    } else if (!IsTracked(path)) {
-      CopyPart(path, to(path), entry.file_size());
+  TakeImageOf(folder_, remains);
+}
+
+inline void WrittenFiles::TakeImageOf(const std::string& folder, Remains remains) const {
+  std::filesystem::create_directories(PathIn(remains, folder));
+  const auto names = ListFolder(folder);
+  if (!names.ok()) return;  // gone meanwhile
+  for (const std::string& name : *names) {
+    const std::string path = folder + "/" + name;
+    std::error_code gone;
+    if (std::filesystem::is_directory(path, gone)) {
+      TakeImageOf(path, remains);
+      continue;
+    }
+    uint64_t bytes = std::filesystem::file_size(path, gone);
+    if (gone) continue;
+    if (!IsTracked(path)) {
+      CopyPart(path, PathIn(remains, path), bytes);
       const auto mark = synced_marks_.find(path);
       if (remains != Remains::kHalf || mark == synced_marks_.end()) continue;
-      std::ofstream(to(path), std::ios::binary) << mark->second;
+      std::ofstream(PathIn(remains, path), std::ios::binary) << mark->second;
     } else if (remains != Remains::kSynced) {
-      uint64_t bytes = entry.file_size();
       const auto node = now_.find(path);
       if (remains == Remains::kHalf && node != now_.end() && node->second->synced < bytes) {
         bytes = (node->second->synced + bytes) / 2;
       }
-      CopyPart(path, to(path), bytes);
+      CopyPart(path, PathIn(remains, path), bytes);
     }
   }
 }

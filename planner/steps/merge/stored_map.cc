@@ -29,20 +29,31 @@ void EmitEffect(Builder each, Builder* builder) {
   builder->Emit(ScopeOf(plan::ScopeExit::EFFECT, "", plan::Project::DROP_ROW, each.Take()));
 }
 
+// Rows with a key for which a condition does not hold are an error: the others pass, as nothing is
+// left of the keys.
+void EmitCheck(std::vector<ExpressionPtr> musts, Builder each, Builder* builder) {
+  each.Emit(Filter{CallOf("not", {CallOf("and", std::move(musts))})});
+  builder->Emit(ScopeOf(plan::ScopeExit::NONE, "", plan::Project::DROP_ROW, each.Take()));
+}
+
+ExpressionPtr MustOf(ExpressionPtr condition, std::string message) {
+  return CallOf("must", {std::move(condition), StringConstant(std::move(message))});
+}
+
 void EmitNoOverride(const std::string& map, const std::string& more, Builder* builder) {
   Builder each = builder->Inner(builder->env());
   const std::string key = EmitKeys(more, &each);
   const ExpressionPtr searched = EntryOf(map, Named(key));
-  EmitMust(CallOf("or", {CallOf("not", {CallOf("present", {searched})}),
-                         CallOf("eq", {searched, EntryOf(more, Named(key))})}),
-           "option(onCreate) cannot override values from merge() argument", &each);
-  EmitEffect(std::move(each), builder);
+  EmitCheck({MustOf(CallOf("or", {CallOf("not", {CallOf("present", {searched})}),
+                                  CallOf("eq", {searched, EntryOf(more, Named(key))})}),
+                    "option(onCreate) cannot override values from merge() argument")},
+            std::move(each), builder);
 }
 
 }  // namespace
 
 void EmitMust(ExpressionPtr condition, std::string message, Builder* builder) {
-  builder->Emit(Filter{CallOf("must", {std::move(condition), StringConstant(std::move(message))})});
+  builder->Emit(Filter{MustOf(std::move(condition), std::move(message))});
 }
 
 std::string EmitStoredMap(Chain child, const std::string& reader, Builder* builder) {
@@ -58,15 +69,12 @@ std::string EmitStoredMap(Chain child, const std::string& reader, Builder* build
 void EmitVertexMapCheck(const std::string& map, Builder* builder) {
   Builder each = builder->Inner(builder->env());
   const ExpressionPtr key = Named(EmitKeys(map, &each));
-  EmitMust(CallOf("not", {CallOf("eq", {EntryOf(map, key), Constant(Value::Null())})}),
-           "mergeV() does not allow null Map values", &each);
-  EmitMust(
-      CallOf("or", {CallOf("startingWith", {key, StringConstant("")}), IsToken(key)}),
-      "mergeV() and option(onCreate) args expect keys in Map to be either String or [id, label]",
-      &each);
-  EmitMust(CallOf("not", {CallOf("startingWith", {key, StringConstant("~")})}),
-           "Property key can not be a hidden key", &each);
-  EmitEffect(std::move(each), builder);
+  EmitCheck({MustOf(CallOf("or", {CallOf("startingWith", {key, StringConstant("")}), IsToken(key)}),
+                    "mergeV() and option(onCreate) args expect keys in Map to be either String or "
+                    "[id, label]"),
+             MustOf(CallOf("not", {CallOf("startingWith", {key, StringConstant("~")})}),
+                    "Property key can not be a hidden key")},
+            std::move(each), builder);
 }
 
 void EmitVerticesOf(const std::string& map, Builder* builder) {

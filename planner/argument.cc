@@ -44,6 +44,10 @@ StatusOr<Value> BindMember(const parser::Argument& argument, const Parameters& p
                      : bound.name == "IN" ? Direction::kIn
                                           : Direction::kBoth);
   }
+  if (bound.IsEnum("Merge") && (bound.name == "outV" || bound.name == "inV") &&
+      (step == "mergeE" || step == "option")) {
+    return Value::Of(bound.name == "outV" ? Direction::kOut : Direction::kIn);
+  }
   return StepError("WRONG_ARGUMENTS", bound.span, step,
                    "a collection holds constants, not " + DescribeBound(bound));
 }

@@ -1,5 +1,6 @@
 // A call's arguments with parameters substituted: constants are values, T tokens inside collections
 // are token values, nested traversals stay syntax until they are built.
+// In a map of mergeE() and its options Merge.outV is the value Direction.OUT, Merge.inV is IN.
 // Rule: a parameter becomes a typed constant here and is never text again.
 #pragma once
 

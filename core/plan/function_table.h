@@ -123,6 +123,7 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"require", 3, 3, "_ss", kRaises},
     {"require_label", 2, 2, "_s", kRaises},
     {"fail", 2, 2, "_s", kRaises},
+    {"must", 2, 2, "_s", kRaises},
     // Maps and entries.
     {"map_of", 0, kMany, "", kAlwaysThere, ValueType::kMap},
     {"map_get", 2, 2, "", kStrict, ValueType::kAny},

@@ -432,6 +432,18 @@ Status FailFunction(const EvalContext& context, const Args& args, Operand* out) 
   return OkStatus();
 }
 
+// must(condition, message): true, or an error when it does not hold for a row.
+Status MustFunction(const EvalContext& context, const Args& args, Operand* out) {
+  for (size_t row = 0; row < context.rows; ++row) {
+    const Value holds = args[0]->Present(row) ? args[0]->Get(row) : Value();
+    if (holds.kind() == ValueKind::kBool && holds.AsBool()) continue;
+    return InvalidArgument(args[1]->constant.AsString());
+  }
+  out->is_constant = true;
+  out->constant = Value::Bool(true);
+  return OkStatus();
+}
+
 // element(property): whose it is.
 Status ElementFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) -> StatusOr<std::optional<Value>> {
@@ -530,6 +542,7 @@ const std::vector<ScalarKernel>& ElementFunctions() {
       {"require", RequireFunction},
       {"require_label", RequireLabelFunction},
       {"fail", FailFunction},
+      {"must", MustFunction},
       {"element", ElementFunction},
       {"loops", LoopsFunction},
       {"map_of", MapOfFunction},

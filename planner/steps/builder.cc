@@ -490,6 +490,13 @@ Status Builder::TakeModulators(Calls calls, size_t* at, StepCall* step) {
       return StepError("MISPLACED_STEP", call.span, call.name,
                        call.name + "() cannot follow " + step->call->name + "()");
     }
+    const bool merges = step->call->name == "mergeV" || step->call->name == "mergeE";
+    if (option && merges != arguments[0].IsEnum("Merge")) {
+      return StepError("WRONG_ARGUMENTS", call.span, call.name,
+                       merges ? "option() behind " + step->call->name +
+                                    "() takes a Merge and a map or a traversal"
+                              : "option() with a Merge stands behind mergeV() and mergeE()");
+    }
     auto& modulators = by ? step->bys : option ? step->options : step->withs;
     modulators.push_back({&call, std::move(arguments)});
   }

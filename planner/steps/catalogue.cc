@@ -163,8 +163,10 @@ constexpr StepSpec kRows[] = {
      "() | value:string/T/Column/Order/traversal/P | value:string/T/Column/traversal, "
      "order:Order",
      "how the step before looks at its values", kModulates, kLocal},
-    {"option", "token:value/P/Pick/T/traversal, branch:traversal | branch:traversal",
-     "a branch of choose()", kModulates, kGlobal},
+    {"option",
+     "token:value/P/Pick/T/traversal, branch:traversal | branch:traversal | "
+     "when:Merge, map:map/null/traversal, cardinality:Cardinality?",
+     "a branch of choose(); what mergeV() and mergeE() set", kModulates, kGlobal},
     {"with", "key:string/WithOptions, value:value/WithOptions?", "configures the step before",
      kModulates},
     {"from", "value:string/value/traversal", "where an edge or a path begins"},
@@ -179,8 +181,10 @@ constexpr StepSpec kRows[] = {
     {"property", "arguments:value/T/Cardinality/traversal+", "sets a property", 0, kLocal,
      BuildProperty},
     {"drop", "()", "removes elements or properties", 0, kNoChildren, BuildDrop},
-    {"mergeV", "() | match:map/null/traversal", "finds or adds a vertex", kStarts | kTakesOption},
-    {"mergeE", "() | match:map/null/traversal", "finds or adds an edge", kStarts | kTakesOption},
+    {"mergeV", "() | match:map/null/traversal", "finds or adds a vertex",
+     kStarts | kTakesOption | kSpreads, kLocal, BuildMergeVertex},
+    {"mergeE", "() | match:map/null/traversal", "finds or adds an edge",
+     kStarts | kTakesOption | kSpreads, kLocal, BuildMergeEdge},
     // Text, numbers, dates, collections.
     {"asBool", "()", "the value as a boolean", 0, kNoChildren, BuildCast},
     {"asDate", "()", "the value as a date", 0, kNoChildren, BuildCast},

@@ -105,4 +105,8 @@ Status BuildAddEdge(const StepCall& step, Builder* builder);
 Status BuildProperty(const StepCall& step, Builder* builder);
 Status BuildDrop(const StepCall& step, Builder* builder);
 
+// merge/merge_steps.cc: finds or adds
+Status BuildMergeVertex(const StepCall& step, Builder* builder);
+Status BuildMergeEdge(const StepCall& step, Builder* builder);
+
 }  // namespace koios::planner

@@ -3,6 +3,7 @@ graph goes into SubmitRequest.graph; values keep the type that they have on the 
 import datetime
 import decimal
 import os
+import re
 import sys
 import uuid
 
@@ -13,7 +14,7 @@ environment.make_stubs(os.environ["KOIOS_STUBS"])
 from aenum import Enum as AliasEnum  # noqa: E402
 from driver.client import Client, QueryError  # noqa: E402
 from gremlin_python import statics  # noqa: E402
-from gremlin_python.process.traversal import Direction, T  # noqa: E402
+from gremlin_python.process.traversal import Direction, Merge, T  # noqa: E402
 from gremlin_python.structure.graph import (  # noqa: E402
     Edge, Path, Property, Vertex, VertexProperty)
 from harness.transport import ServerError  # noqa: E402
@@ -161,6 +162,32 @@ def to_value(x):
     return scalar
 
 
+def _holds_merge(x):
+    return isinstance(x, dict) and any(isinstance(item, Merge) for item in x.values())
+
+
+def _literal(x):
+    """What stands in a map with a Merge, which is a word of the language and no value."""
+    if isinstance(x, AliasEnum):
+        word = {"out_v": "outV", "in_v": "inV"}.get(x.name, x.name.rstrip("_"))
+        return "(%s.%s)" % (type(x).__name__, word)
+    if isinstance(x, str):
+        return "'%s'" % x.replace("\\", "\\\\").replace("'", "\\'")
+    if isinstance(x, int) and not isinstance(x, bool):
+        return str(int(x))
+    raise TypeError("no literal for " + repr(x))
+
+
+def _with_literals(gremlin, bindings):
+    """The traversal with the maps that hold a Merge written out, and the other parameters."""
+    written = {name: x for name, x in bindings.items() if _holds_merge(x)}
+    for name, x in written.items():
+        entries = ", ".join("%s: %s" % (_literal(key), _literal(item).strip("()"))
+                            for key, item in x.items())
+        gremlin = re.sub(r"\b%s\b" % re.escape(name), lambda _, t=entries: "[%s]" % t, gremlin)
+    return gremlin, {name: x for name, x in bindings.items() if name not in written}
+
+
 class KoiosTransport:
     """url: host:port of a koios server."""
 
@@ -169,6 +196,7 @@ class KoiosTransport:
 
     def submit(self, gremlin, bindings, graph, timeout):
         self.client = self.client or Client(self.url, wait_for_ready=True)
+        gremlin, bindings = _with_literals(gremlin, bindings)
         parameters = {name: to_value(x) for name, x in bindings.items()}
         try:
             rows, _ = self.client.submit(gremlin, parameters, self.sources[graph], timeout)

@@ -124,6 +124,16 @@ class Generator:
             "g.V(%(x)d).outE('%(l)s').where(__.inV().hasId(%(y)d)).fold().coalesce(__.unfold(),"
             "__.V(%(x)d).addE('%(l)s').to(__.V(%(y)d))).count()",
             "g.V(%(x)d).not(__.out('%(l)s').hasId(%(y)d)).addE('%(l)s').to(__.V(%(y)d)).count()",
+            "g.mergeE([(T.label):'%(l)s',(OUT):%(x)d,(IN):%(y)d]).inV().id()",
+            "g.mergeE([(T.label):'%(l)s',(OUT):%(x)d,(IN):%(y)d,w:%(y)d])"
+            ".option(Merge.onMatch,[m:%(x)d]).values('w','m')",
+            "g.V(%(x)d).out().mergeE([(T.label):'%(l)s',(OUT):%(x)d,(IN):%(y)d])"
+            ".option(Merge.onCreate,[m:0]).option(Merge.onMatch,[m:1]).values('m')",
+            "g.V(%(x)d).as('a').V(%(y)d).as('b')"
+            ".mergeE([(T.label):'%(l)s',(OUT):Merge.outV,(IN):Merge.inV])"
+            ".option(Merge.outV,__.select('a')).option(Merge.inV,__.select('b')).outV().id()",
+            "g.mergeE([(T.label):'%(l)s',(IN):%(y)d]).option(Merge.onCreate,[(OUT):%(x)d])"
+            ".inV().id()",
             "g.V(%(x)d).outE('%(l)s').inV().id()",
             "g.V(%(x)d).outE('%(l)s').where(__.inV().hasId(%(y)d)).drop()",
             "g.E().hasLabel('one','two').count()") % names

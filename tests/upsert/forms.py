@@ -28,6 +28,13 @@ EDGES = [
     "g.inject(1).coalesce(V(x).outE(LABEL).where(inV().hasId(y)), V(x).addE(LABEL).to(V(y)))",
     "g.E().hasLabel(LABEL).where(outV().hasId(x)).where(inV().hasId(y)).fold()"
     ".coalesce(unfold(), addE(LABEL).from(V(x)).to(V(y)))",
+    "g.mergeE([T.label: LABEL, (OUT): x, (IN): y])",
+    "g.mergeE([T.label: LABEL, (OUT): x, (IN): y]).option(onCreate, [w: 1])"
+    ".option(onMatch, [m: 1])",
+    "g.V(x).as('a').V(y).as('b').mergeE([T.label: LABEL, (OUT): Merge.outV, (IN): Merge.inV])"
+    ".option(outV, select('a')).option(inV, select('b'))",
+    "g.mergeE([T.label: LABEL, (OUT): Merge.outV, (IN): y]).option(outV, [T.id: x])",
+    "g.inject(1).mergeE([T.label: LABEL, (OUT): x, (IN): y, k: 1])",
     "g.V(x).out(LABEL).aggregate('found').fold().V(y).where(without('found'))"
     ".addE(LABEL).from(V(x))",
 ]
@@ -43,6 +50,11 @@ VERTICES = [
     "g.V(mine).fold().coalesce(unfold(), addV(LABEL).property(T.id, mine).property('name', name))",
     "g.V().hasLabel(LABEL).values('name').fold().where(__.not(unfold().is(name)))"
     ".addV(LABEL).property('name', name)",
+    "g.mergeV([T.label: LABEL, name: name])",
+    "g.inject(1).mergeV([T.label: LABEL, name: name]).option(onCreate, [k: 1])",
+    "g.mergeV([name: name, T.label: LABEL]).option(onMatch, [m: 1])",
+    "g.inject([T.label: LABEL, name: name]).mergeV()",
+    "g.mergeV([T.id: mine]).option(onCreate, [T.label: LABEL, name: name])",
     "g.V(x).out(LABEL).has('name', name).fold().coalesce(unfold(),"
     " addV(LABEL).property('name', name).as('new').addE(LABEL).from(V(x)).select('new'))",
 ]

@@ -100,7 +100,7 @@ StatusOr<nlohmann::json> Measure(const nlohmann::json& question, const storage::
   return found;
 }
 
-Status Run(const std::string& path) {
+Status RunPlanning(const std::string& path) {
   nlohmann::json all;
   storage::DataFolderOptions options;
   options.read_only = true;
@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "koios_planning DATA < QUESTIONS\n");
     return 2;
   }
-  const koios::Status status = koios::bench::Run(argv[1]);
+  const koios::Status status = koios::bench::RunPlanning(argv[1]);
   if (!status.ok()) std::fprintf(stderr, "%s\n", koios::MessageOf(status).c_str());
   return status.ok() ? 0 : 1;
 }

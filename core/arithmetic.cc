@@ -114,7 +114,7 @@ StatusOr<BigNumber> ApplyBig(Operation operation, const BigNumber& a, const BigN
 }
 
 // nullopt: not finite. REQUIRES: a number.
-std::optional<BigNumber> ToBig(const Value& v) {
+std::optional<BigNumber> BigOf(const Value& v) {
   if (IsBig(v)) return v.AsBigNumber();
   if (v.kind() == ValueKind::kFloat) return BigNumber::FromFloat(static_cast<float>(v.AsDouble()));
   if (IsReal(v)) return BigNumber::FromDouble(v.AsDouble());
@@ -122,7 +122,7 @@ std::optional<BigNumber> ToBig(const Value& v) {
 }
 
 StatusOr<Value> CalculateBig(Operation operation, const Value& a, const Value& b, bool decimal) {
-  std::optional<BigNumber> x = ToBig(a), y = ToBig(b);
+  std::optional<BigNumber> x = BigOf(a), y = BigOf(b);
   if (!x.has_value() || !y.has_value()) {  // infinite or NaN: no decimal can say that
     return Value::Double(Apply(operation, NumberAsDouble(a), NumberAsDouble(b)));
   }
@@ -165,7 +165,7 @@ StatusOr<Value> Calculate(Operation operation, const Value& a, const Value& b,
 Value Promote(const Value& v, ValueKind kind) {
   if (v.kind() == kind) return v;
   if (kind == ValueKind::kBigInt || kind == ValueKind::kBigDecimal) {
-    std::optional<BigNumber> number = ToBig(v);
+    std::optional<BigNumber> number = BigOf(v);
     if (!number.has_value()) return v;
     number->decimal = kind == ValueKind::kBigDecimal;
     return Value::Of(*std::move(number));
@@ -316,7 +316,7 @@ StatusOr<Value> NumberSum::BigTotal() const {
                    AddNumbers(big_.AsBigNumber(), BigNumber::FromInteger(integers_)));
   if (!real_) return Value::Of(std::move(sum));
   const Value floats = FitReal(floats_, 32);
-  for (const std::optional<BigNumber>& reals : {BigNumber::FromDouble(reals_), ToBig(floats)}) {
+  for (const std::optional<BigNumber>& reals : {BigNumber::FromDouble(reals_), BigOf(floats)}) {
     if (!reals.has_value()) return Value::Double(reals_ + floats_);
     if (reals->unscaled == 0) continue;
     ASSIGN_OR_RETURN(sum, AddNumbers(sum, *reals));

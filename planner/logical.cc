@@ -15,7 +15,7 @@ namespace {
 
 const std::string kNothingStored;
 
-std::string NamesText(const std::vector<std::string>& names) {
+std::string BracketedNames(const std::vector<std::string>& names) {
   std::string text = "[";
   for (size_t i = 0; i < names.size(); ++i) {
     if (i > 0) text += ", ";
@@ -26,14 +26,14 @@ std::string NamesText(const std::vector<std::string>& names) {
 
 std::string TargetText(const std::string& name) { return name.empty() ? "_" : name; }
 
-std::string SourceText(const Source& op) {
+std::string SourceOpText(const Source& op) {
   std::string text = op.element == plan::VERTEX ? "Source(vertex" : "Source(edge";
-  if (!op.labels.empty()) text += ", labels=" + NamesText(op.labels);
+  if (!op.labels.empty()) text += ", labels=" + BracketedNames(op.labels);
   if (op.ids) text += ", ids=" + ConstantsText(*op.ids);
   if (op.seek) text += ", seek " + SeekText(op.labels, *op.seek);
   if (op.counted) {
     text += ", counting " + plan::Direction_Name(op.counted->direction) + " " +
-            NamesText(op.counted->labels);
+            BracketedNames(op.counted->labels);
   }
   if (!op.value_key.empty()) text += ", values of " + op.value_key;
   return text + ")";
@@ -58,7 +58,7 @@ std::string BoundText(const std::string& key, const plan::KeyBound& bound) {
   }
 }
 
-std::string OrderText(const Order& op) {
+std::string OrderOpText(const Order& op) {
   std::string text = "Order(";
   for (size_t i = 0; i < op.keys.size(); ++i) {
     if (i > 0) text += ", ";
@@ -68,7 +68,7 @@ std::string OrderText(const Order& op) {
   return text + ")";
 }
 
-std::string DedupText(const Dedup& op) {
+std::string DedupOpText(const Dedup& op) {
   std::string text = "Dedup(";
   for (size_t i = 0; i < op.keys.size(); ++i) {
     text += (i > 0 ? ", " : "") + TargetText(op.keys[i]);
@@ -76,7 +76,7 @@ std::string DedupText(const Dedup& op) {
   return text + ")";
 }
 
-std::string BarrierText(const Barrier& op) {
+std::string BarrierOpText(const Barrier& op) {
   if (!op.sacks) return "Barrier()";
   std::string text = op.sacks->name + " from " + ConstantText(op.sacks->initial);
   if (!op.sacks->operator_.empty()) text += ", " + op.sacks->operator_;
@@ -86,10 +86,10 @@ std::string BarrierText(const Barrier& op) {
   return "Barrier(" + text + ")";
 }
 
-std::string ScopeText(const Scope& op) {
+std::string ScopeOpText(const Scope& op) {
   std::string text = "Scope(" + plan::ScopeExit::Policy_Name(op.policy);
   if (!op.carried.empty()) {
-    text += ", carry " + NamesText({op.carried.begin(), op.carried.end()});
+    text += ", carry " + BracketedNames({op.carried.begin(), op.carried.end()});
   }
   if (op.policy == plan::ScopeExit::FIRST || op.policy == plan::ScopeExit::EXISTS_FLAG) {
     text += ", " + TargetText(op.target) + AbsentText(op.absent);
@@ -98,7 +98,7 @@ std::string ScopeText(const Scope& op) {
   return text + ")";
 }
 
-std::string SplitText(const Split& op) {
+std::string SplitOpText(const Split& op) {
   if (op.tests.empty()) return "Split(copy)";
   std::string text = "Split(";
   for (size_t i = 0; i < op.tests.size(); ++i) {
@@ -111,7 +111,7 @@ void AppendTest(const char* name, const ExpressionPtr& test, std::string* text) 
   if (test != nullptr) *text += std::string(name) + ExpressionText(*test);
 }
 
-std::string LoopText(const Loop& op) {
+std::string LoopOpText(const Loop& op) {
   std::string text;
   AppendTest(", before until ", op.before.until, &text);
   AppendTest(", before emit ", op.before.emit, &text);
@@ -134,24 +134,24 @@ void ForEachPart(const Mutate& op,
   }
 }
 
-std::string MutateText(const Mutate& op) {
+std::string MutateOpText(const Mutate& op) {
   static constexpr const char* kNames[] = {"AddVertex", "AddEdge", "SetProperty", "Drop", "Guard"};
   std::string text;
   if (op.look != plan::Guard::VALUE) text = plan::Guard::Look_Name(op.look);
   if (op.look == plan::Guard::ADJACENCY) text += ", " + plan::Direction_Name(op.direction);
-  if (op.look != plan::Guard::VALUE) text += ", " + NamesText(op.labels);
+  if (op.look != plan::Guard::VALUE) text += ", " + BracketedNames(op.labels);
   ForEachPart(op, [&text](const char* what, const Expression& value) {
     text += (text.empty() ? "" : ", ") + std::string(what) + "=" + ExpressionText(value);
   });
   return std::string(kNames[static_cast<size_t>(op.kind)]) + "(" + text + ")";
 }
 
-std::string ReachText(const Reach& op) {
+std::string ReachOpText(const Reach& op) {
   return "Reach(" + plan::Reach::Result_Name(op.result) +
          (op.target.empty() ? "" : ", " + op.target) + ", " + WalkText(op.hops, op.ends) + ")";
 }
 
-std::string ShortestPathText(const ShortestPath& op) {
+std::string ShortestPathOpText(const ShortestPath& op) {
   return "ShortestPath(" + WalkText({op.hop}, op.ends) + (op.may_stay ? ", may stay" : "") +
          (op.simple ? ", simple" : "") + (op.gives_path ? ", path" : "") + ")";
 }
@@ -159,18 +159,19 @@ std::string ShortestPathText(const ShortestPath& op) {
 std::string OperationText(const Operation& operation) {
   return std::visit(
       Overloaded{
-          [](const Source& op) { return SourceText(op); },
+          [](const Source& op) { return SourceOpText(op); },
           [](const Inject& op) { return "Inject(" + ConstantsText(op.values) + ")"; },
           [](const Expand& op) {
-            return "Expand(" + plan::Direction_Name(op.direction) + ", " + NamesText(op.labels) +
-                   ", " + plan::Expand::To_Name(op.to) +
+            return "Expand(" + plan::Direction_Name(op.direction) + ", " +
+                   BracketedNames(op.labels) + ", " + plan::Expand::To_Name(op.to) +
                    (op.other_than.empty() ? "" : ", not to " + op.other_than) +
-                   (op.neighbour_labels.empty() ? "" : " of " + NamesText(op.neighbour_labels)) +
+                   (op.neighbour_labels.empty() ? ""
+                                                : " of " + BracketedNames(op.neighbour_labels)) +
                    ")";
           },
           [](const EdgeEnd& op) { return "EdgeEnd(" + plan::EdgeEnd::End_Name(op.end) + ")"; },
           [](const Fetch& op) {
-            return "Fetch(" + NamesText(op.keys) + (op.as_properties ? ", properties)" : ")");
+            return "Fetch(" + BracketedNames(op.keys) + (op.as_properties ? ", properties)" : ")");
           },
           [](const Filter& op) { return "Filter(" + ExpressionText(*op.predicate) + ")"; },
           [](const Project& op) {
@@ -190,12 +191,12 @@ std::string OperationText(const Operation& operation) {
             return "Sample(" + std::to_string(op.count) +
                    (op.weight.empty() ? "" : ", " + op.weight) + ")";
           },
-          [](const Order& op) { return OrderText(op); },
-          [](const Barrier& op) { return BarrierText(op); },
+          [](const Order& op) { return OrderOpText(op); },
+          [](const Barrier& op) { return BarrierOpText(op); },
           [](const Coin& op) {
             return "Coin(" + ConstantText(Value::Double(op.probability)) + ")";
           },
-          [](const Dedup& op) { return DedupText(op); },
+          [](const Dedup& op) { return DedupOpText(op); },
           [](const Reduce& op) {
             return "Reduce(" + plan::Reduce::Function_Name(op.function) +
                    (op.operator_.empty() ? ""
@@ -211,13 +212,13 @@ std::string OperationText(const Operation& operation) {
             return "Aggregate(" + op.name + ", " + TargetText(op.value) +
                    (op.distinct ? ", distinct)" : ")");
           },
-          [](const Cap& op) { return "Cap(" + NamesText(op.names) + ")"; },
-          [](const Mutate& op) { return MutateText(op); },
-          [](const Scope& op) { return ScopeText(op); },
-          [](const Split& op) { return SplitText(op); },
-          [](const Loop& op) { return LoopText(op); },
-          [](const Reach& op) { return ReachText(op); },
-          [](const ShortestPath& op) { return ShortestPathText(op); },
+          [](const Cap& op) { return "Cap(" + BracketedNames(op.names) + ")"; },
+          [](const Mutate& op) { return MutateOpText(op); },
+          [](const Scope& op) { return ScopeOpText(op); },
+          [](const Split& op) { return SplitOpText(op); },
+          [](const Loop& op) { return LoopOpText(op); },
+          [](const Reach& op) { return ReachOpText(op); },
+          [](const ShortestPath& op) { return ShortestPathOpText(op); },
       },
       operation);
 }
@@ -343,7 +344,7 @@ void CollectAllReads(const Op& op, std::set<std::string>* names) {
 std::string WalkText(const std::vector<Hop>& hops, const WalkEnds& ends) {
   std::string text;
   for (const Hop& hop : hops) {
-    text += plan::Direction_Name(hop.direction) + " " + NamesText(hop.labels);
+    text += plan::Direction_Name(hop.direction) + " " + BracketedNames(hop.labels);
     if (hop.repeats) text += "*";
     if (hop.filter != nullptr) text += " where " + ExpressionText(*hop.filter);
     text += ", ";
@@ -354,8 +355,8 @@ std::string WalkText(const std::vector<Hop>& hops, const WalkEnds& ends) {
   } else if (!ends.name.empty()) {
     text += ends.name;
   } else {
-    text += NamesText(ends.scan.labels);
-    if (!ends.keys.empty()) text += " with " + NamesText(ends.keys);
+    text += BracketedNames(ends.scan.labels);
+    if (!ends.keys.empty()) text += " with " + BracketedNames(ends.keys);
     if (ends.scan.seek) text += " by seek " + SeekText(ends.scan.labels, *ends.scan.seek);
   }
   if (ends.filter != nullptr) text += " where " + ExpressionText(*ends.filter);

@@ -341,7 +341,7 @@ namespace {
 
 // What `own` knows of an id: as it is, or the integer that a string spells.
 template <typename Map>
-auto FindId(const Map& own, const Value& id, bool* exact) {
+auto FindOwnId(const Map& own, const Value& id, bool* exact) {
   const std::optional<Value> normal = TryNormaliseId(id);
   auto found = normal ? own.find(IdBytes(*normal)) : own.end();
   *exact = found != own.end();
@@ -378,7 +378,7 @@ Status Transaction::LookupVertices(std::span<const Value> ids, std::vector<uint3
     const size_t at = has_stored ? next++ : next;
     const bool alive = has_stored && !dropped_vertices_.contains(stored[at].bits);
     bool exact = false;
-    const auto own = FindId(own_vertex_ids_, ids[row], &exact);
+    const auto own = FindOwnId(own_vertex_ids_, ids[row], &exact);
     const bool own_alive =
         own != own_vertex_ids_.end() && !dropped_vertices_.contains(own->second.bits);
     if (!alive && !own_alive) continue;
@@ -402,7 +402,7 @@ Status Transaction::LookupEdges(std::span<const Value> ids, std::vector<uint32_t
     const size_t at = has_stored ? next++ : next;
     const bool alive = has_stored && !dropped_edges_.contains(stored[at].id);
     bool exact = false;
-    const auto own = FindId(own_edge_ids_, ids[row], &exact);
+    const auto own = FindOwnId(own_edge_ids_, ids[row], &exact);
     const bool own_alive =
         own != own_edge_ids_.end() && !dropped_edges_.contains(own_edges_[own->second].ref.id);
     if (!alive && !own_alive) continue;

@@ -1,9 +1,7 @@
 #include "engine/effect/member_set.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "core/big_number.h"
 #include "core/path/path.h"
 #include "core/value_compare.h"
 #include "storage/codec/equality_hash.h"
@@ -12,6 +10,8 @@ namespace koios::engine {
 namespace {
 
 constexpr size_t kMostLookedAt = 8;
+// Integers that are rounded to one float hash alike: 129 of each kind of numbers.
+constexpr size_t kMostNumbers = 512;
 constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u;
 
 uint64_t HashOf(const Value& value);
@@ -23,8 +23,8 @@ uint64_t HashOfAll(const List& members) {
   return hash;
 }
 
-// The same for all values that are equal, but for a float and a decimal; of sets and maps whatever
-// their order. Recursion is bounded by the depth of values.
+// The same for all values that are equal; of sets and maps whatever their order. Recursion is
+// bounded by the depth of values.
 uint64_t HashOf(const Value& value) {
   uint64_t sum = 1;
   switch (value.kind()) {
@@ -69,28 +69,14 @@ void MemberSet::Add(const Value& value) {
   ValueList& alike = others_[HashOf(value)];
   // Where many hash alike it is cheaper to keep one twice than to look. Equal ones that differ are
   // both kept: 2^53 + 1 equals the double 2^53, and not the long.
-  if (alike.size() >= kMostLookedAt || !IsKept(alike, value)) alike.push_back(value);
+  const size_t most = value.is_number() ? kMostNumbers : kMostLookedAt;
+  if (alike.size() >= most || !IsKept(alike, value)) alike.push_back(value);
 }
 
 bool MemberSet::Contains(const Value& value) const {
   if (value.kind() == ValueKind::kVertex) return vertices_.contains(value.AsVertex().bits);
-  return HasAt(HashOf(value), value) || HasAsDecimal(value);
-}
-
-bool MemberSet::HasAt(uint64_t hash, const Value& value) const {
-  const auto found = others_.find(hash);
+  const auto found = others_.find(HashOf(value));
   return found != others_.end() && IsAmong(found->second, value);
-}
-
-// A float equals the decimal that it prints, which hashes as another double.
-bool MemberSet::HasAsDecimal(const Value& value) const {
-  if (value.kind() == ValueKind::kFloat && std::isfinite(value.AsDouble())) {
-    const auto decimal = BigNumber::FromFloat(static_cast<float>(value.AsDouble()));
-    return HasAt(HashOf(Value::Of(*decimal)), value);
-  }
-  if (value.kind() != ValueKind::kBigInt && value.kind() != ValueKind::kBigDecimal) return false;
-  const auto nearest = static_cast<float>(value.AsBigNumber().ToDouble());
-  return HasAt(HashOf(Value::Float(nearest)), value);
 }
 
 }  // namespace koios::engine

@@ -17,9 +17,6 @@ class MemberSet {
   bool Contains(const Value& value) const;
 
  private:
-  bool HasAt(uint64_t hash, const Value& value) const;
-  bool HasAsDecimal(const Value& value) const;
-
   absl::flat_hash_set<uint64_t> vertices_;           // by their bits: nothing else equals them
   absl::flat_hash_map<uint64_t, ValueList> others_;  // by a hash that equal values share
 };

@@ -31,7 +31,7 @@ const PathNode* LastOf(const Value& path) {
   return path.is_null() || path.AsPath().length() == 0 ? nullptr : &path.AsPath();
 }
 
-size_t LengthOf(const Value& path) { return path.is_null() ? 0 : path.AsPath().length(); }
+size_t PathLength(const Value& path) { return path.is_null() ? 0 : path.AsPath().length(); }
 
 bool HasLabel(const PathNode& node, const std::string& label) {
   const auto labels = node.labels();
@@ -187,7 +187,7 @@ Status ByFunction(const EvalContext& context, const Args& args, Operand* out) {
     const Value& path = PathAt(args[0], row);
     if (!args[1]->Present(row)) return std::optional<Value>();
     const Value values = args[1]->Get(row);
-    if (values.AsMap().size() != LengthOf(path)) return std::optional<Value>();
+    if (values.AsMap().size() != PathLength(path)) return std::optional<Value>();
     if (LastOf(path) == nullptr) return std::optional<Value>(PathMaker::Empty());
     ValueList objects = ObjectsOf(path);
     for (const auto& [number, value] : values.AsMap()) {

@@ -55,7 +55,7 @@ StatusOr<Dialect> DetectDialect(const std::vector<std::string>& fields) {
       ":END_ID). Is the delimiter right? Otherwise describe the columns with --mapping.");
 }
 
-void Trim(std::string* field) {
+void TrimField(std::string* field) {
   constexpr const char* kBlanks = " \t";
   field->erase(field->find_last_not_of(kBlanks) + 1);
   field->erase(0, field->find_first_not_of(kBlanks));
@@ -117,7 +117,7 @@ StatusOr<ColumnPlan> Neo4jColumn(const std::string& field, TableKind kind) {
 
 StatusOr<TablePlan> ParseHeader(std::vector<std::string> fields, Dialect dialect, TableKind kind,
                                 std::string_view label) {
-  for (std::string& field : fields) Trim(&field);
+  for (std::string& field : fields) TrimField(&field);
   if (dialect == Dialect::kAuto) {
     ASSIGN_OR_RETURN(dialect, DetectDialect(fields));
   }

@@ -21,7 +21,7 @@ std::optional<ValueList> WantedOf(const Expression& test, plan::FunctionRef func
   return std::nullopt;
 }
 
-std::optional<std::vector<std::string>> LabelsOf(const Expression& test) {
+std::optional<std::vector<std::string>> LabelsOfTest(const Expression& test) {
   std::vector<std::string> labels;
   if (IsCall(test, "label_in") && IsCurrent(*test.args[0])) {
     for (size_t i = 1; i < test.args.size(); ++i) {
@@ -59,7 +59,7 @@ bool Fold(const Filter& filter, Source* source) {
     source->ids.emplace(ids->begin(), ids->end());
     return true;
   }
-  std::optional<std::vector<std::string>> labels = LabelsOf(*filter.predicate);
+  std::optional<std::vector<std::string>> labels = LabelsOfTest(*filter.predicate);
   if (!labels) return false;
   if (source->labels.empty()) {
     source->labels = std::move(*labels);
@@ -76,7 +76,7 @@ bool Fold(const Filter& filter, Source* source) {
 }  // namespace
 
 bool IsSourceFilter(const Filter& filter) {
-  return IdsOf(*filter.predicate).has_value() || LabelsOf(*filter.predicate).has_value();
+  return IdsOf(*filter.predicate).has_value() || LabelsOfTest(*filter.predicate).has_value();
 }
 
 bool FoldSource(Chain* root) {

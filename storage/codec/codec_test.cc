@@ -7,7 +7,6 @@
 #include "core/testing/make_value.h"
 #include "core/value_compare.h"
 #include "storage/codec/element_id.h"
-#include "storage/codec/equality_hash.h"
 #include "storage/codec/keys.h"
 #include "storage/codec/meta_codec.h"
 #include "storage/codec/records.h"

@@ -31,7 +31,7 @@ T Get(const char* p) {
   return ToBigEndian(v);
 }
 
-Status Damaged(Family family) {
+Status DamagedKey(Family family) {
   return DataLoss("A key of the family '" + std::string(FamilyName(family)) + "' is damaged.");
 }
 
@@ -152,27 +152,27 @@ std::string VertexIndexKey(VertexRef vertex, uint32_t index, std::string_view pl
 }
 
 StatusOr<VertexRef> DecodeVertexKey(std::string_view key) {
-  if (key.size() != kVertexKeySize) return Damaged(Family::kVertices);
+  if (key.size() != kVertexKeySize) return DamagedKey(Family::kVertices);
   return VertexRef{GetBigEndian64(key.data())};
 }
 
 Status DecodeVertexLabelKey(std::string_view key, VertexRef* vertex, LabelId* label) {
-  if (key.size() != kVertexLabelKeySize) return Damaged(Family::kVertexLabels);
+  if (key.size() != kVertexLabelKeySize) return DamagedKey(Family::kVertexLabels);
   *label = GetBigEndian32(key.data() + 2);
   *vertex = VertexRef::Make(GetBigEndian16(key.data()), GetBigEndian48(key.data() + 6));
-  return *label == kNoName ? Damaged(Family::kVertexLabels) : OkStatus();
+  return *label == kNoName ? DamagedKey(Family::kVertexLabels) : OkStatus();
 }
 
 StatusOr<uint64_t> DecodeEdgeKey(std::string_view key) {
-  if (key.size() != kEdgeKeySize) return Damaged(Family::kEdges);
+  if (key.size() != kEdgeKeySize) return DamagedKey(Family::kEdges);
   return GetBigEndian64(key.data());
 }
 
 Status DecodeEdgeEndKey(std::string_view key, EdgeEnd* end) {
-  if (key.size() != kEdgeEndKeySize) return Damaged(Family::kEdgeEnds);
+  if (key.size() != kEdgeEndKeySize) return DamagedKey(Family::kEdgeEnds);
   const char* p = key.data();
   const auto direction = static_cast<uint8_t>(p[8]);
-  if (direction > static_cast<uint8_t>(Direction::kIn)) return Damaged(Family::kEdgeEnds);
+  if (direction > static_cast<uint8_t>(Direction::kIn)) return DamagedKey(Family::kEdgeEnds);
   end->vertex.bits = GetBigEndian64(p);
   end->direction = static_cast<Direction>(direction);
   end->label = GetBigEndian32(p + 9);
@@ -183,7 +183,7 @@ Status DecodeEdgeEndKey(std::string_view key, EdgeEnd* end) {
 
 Status DecodeVertexIndexKey(std::string_view key, IndexEntry* entry) {
   constexpr size_t kBefore = 6, kBehind = 6;
-  if (key.size() <= kBefore + kBehind) return Damaged(Family::kVertexIndex);
+  if (key.size() <= kBefore + kBehind) return DamagedKey(Family::kVertexIndex);
   const char* p = key.data();
   entry->vertex = VertexRef::Make(GetBigEndian16(p), GetBigEndian48(p + key.size() - kBehind));
   entry->index = GetBigEndian32(p + 2);
@@ -192,7 +192,7 @@ Status DecodeVertexIndexKey(std::string_view key, IndexEntry* entry) {
 }
 
 Status SplitIdKey(std::string_view key, uint32_t* partition, std::string_view* id_bytes) {
-  if (key.size() < 3) return Damaged(Family::kVertexIds);
+  if (key.size() < 3) return DamagedKey(Family::kVertexIds);
   *partition = GetBigEndian16(key.data());
   *id_bytes = key.substr(2);
   return OkStatus();

@@ -49,8 +49,13 @@ uint64_t ConflictKeyOfVertexId(std::string_view id_bytes) {
   return Hash(Unit::kVertexId, 0, id_bytes);
 }
 uint64_t ConflictKeyOfEdgeId(std::string_view id_bytes) { return Hash(Unit::kEdgeId, 0, id_bytes); }
-uint64_t ConflictKeyOfLookup(std::string_view label, std::string_view key, const Value& value) {
-  return Hash(Unit::kLookup, Hash(Unit::kLookup, EqualityHash(value), label), key);
+void AppendConflictKeysOfLookup(std::string_view label, std::string_view key, const Value& value,
+                                std::vector<uint64_t>* out) {
+  const size_t before = out->size();
+  AppendEqualityHashes(value, out);
+  for (size_t i = before; i < out->size(); ++i) {
+    (*out)[i] = Hash(Unit::kLookup, Hash(Unit::kLookup, (*out)[i], label), key);
+  }
 }
 uint64_t ConflictKeyOfAdjacency(VertexRef vertex, Direction end, std::string_view label) {
   return Hash(end == Direction::kOut ? Unit::kOutEdges : Unit::kInEdges, vertex.bits, label);

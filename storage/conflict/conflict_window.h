@@ -25,9 +25,11 @@ uint64_t ConflictKeyOfVertexProperty(VertexRef vertex, std::string_view key);
 uint64_t ConflictKeyOfEdgeProperty(uint64_t edge_id, std::string_view key);
 uint64_t ConflictKeyOfVertexId(std::string_view id_bytes);
 uint64_t ConflictKeyOfEdgeId(std::string_view id_bytes);
-// (label, key, value) that a look-up asked for; an empty label means every label. Values that are
-// equal have one hash: 1, 1L and 1.0.
-uint64_t ConflictKeyOfLookup(std::string_view label, std::string_view key, const Value& value);
+// Appends those of (label, key, value) that a look-up asked for; an empty label means every label.
+// Values that are equal have one in common: 1, 1L and 1.0, but also 0.1m and 0.1f. One, but for
+// floats.
+void AppendConflictKeysOfLookup(std::string_view label, std::string_view key, const Value& value,
+                                std::vector<uint64_t>* out);
 // What a look at edges asked for; an empty label means every label. `end`: kOut or kIn.
 uint64_t ConflictKeyOfAdjacency(VertexRef vertex, Direction end, std::string_view label);
 uint64_t ConflictKeyOfEdgesBetween(VertexRef out, VertexRef in, std::string_view label);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/big_number.h"
+
 namespace koios::storage {
 namespace {
 
@@ -109,16 +111,46 @@ TEST(ConflictWindow, LooksAtEdges) {
   EXPECT_NE(ConflictKeyOfVertexScan("l"), ConflictKeyOfEdgeScan("l"));
 }
 
+std::vector<uint64_t> KeysOfLookup(std::string_view label, std::string_view key,
+                                   const Value& value) {
+  std::vector<uint64_t> keys;
+  AppendConflictKeysOfLookup(label, key, value, &keys);
+  return keys;
+}
+
 TEST(ConflictWindow, EqualValuesAreOneLookup) {
-  const uint64_t one = ConflictKeyOfLookup("l", "k", Value::Int(1));
-  EXPECT_EQ(one, ConflictKeyOfLookup("l", "k", Value::Long(1)));
-  EXPECT_EQ(one, ConflictKeyOfLookup("l", "k", Value::Double(1.0)));
-  EXPECT_NE(one, ConflictKeyOfLookup("l", "k", Value::String("1")));
-  EXPECT_NE(one, ConflictKeyOfLookup("", "k", Value::Int(1)));
-  EXPECT_NE(one, ConflictKeyOfLookup("l", "j", Value::Int(1)));
-  EXPECT_EQ(ConflictKeyOfLookup("l", "k", Value::Double(0.0)),
-            ConflictKeyOfLookup("l", "k", Value::Double(-0.0)));
+  const std::vector<uint64_t> one = KeysOfLookup("l", "k", Value::Int(1));
+  EXPECT_EQ(one.size(), 1);
+  EXPECT_EQ(one, KeysOfLookup("l", "k", Value::Long(1)));
+  EXPECT_EQ(one, KeysOfLookup("l", "k", Value::Double(1.0)));
+  EXPECT_NE(one, KeysOfLookup("l", "k", Value::String("1")));
+  EXPECT_NE(one, KeysOfLookup("", "k", Value::Int(1)));
+  EXPECT_NE(one, KeysOfLookup("l", "j", Value::Int(1)));
+  EXPECT_EQ(KeysOfLookup("l", "k", Value::Double(0.0)),
+            KeysOfLookup("l", "k", Value::Double(-0.0)));
   EXPECT_NE(ConflictKeyOfVertex(VertexRef{1}), ConflictKeyOfEdge(1));
+}
+
+// Whoever looked for one of them and found nothing is told when the other one comes.
+TEST(ConflictWindow, FloatsAreLookedUpAsWhatTheyEqual) {
+  const Value tenth = Value::Of(BigNumber::ParseDecimal("0.1").value());
+  for (const auto& [set, sought] : {std::pair(tenth, Value::Float(0.1f)),
+                                    std::pair(Value::Int(16'777'217), Value::Float(0x1p24f)),
+                                    std::pair(Value::Double(0.1f), Value::Float(0.1f))}) {
+    for (const bool swapped : {false, true}) {
+      ConflictWindow window(0, 1000);
+      ConflictKeys keys;
+      keys.sets = KeysOfLookup("l", "k", swapped ? sought : set);
+      window.Record(keys, 5);
+      ConflictKeys guards;
+      guards.guards = KeysOfLookup("l", "k", swapped ? set : sought);
+      EXPECT_FALSE(window.Validate(guards, 4).ok());
+      EXPECT_TRUE(window.Validate(guards, 5).ok());
+    }
+  }
+  // Numbers next to each other are set by two at once.
+  EXPECT_NE(KeysOfLookup("l", "k", Value::Int(16'777'216)),
+            KeysOfLookup("l", "k", Value::Int(16'777'217)));
 }
 
 }  // namespace

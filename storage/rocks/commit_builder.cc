@@ -157,8 +157,8 @@ void CommitBuilder::CollectKeys() {
   }
   keys_.guards.insert(keys_.guards.end(), batch_.guard_keys.begin(), batch_.guard_keys.end());
   for (const LookupGuard& guard : batch_.lookup_guards) {
-    keys_.guards.push_back(
-        ConflictKeyOfLookup(guard.label.value_or(std::string()), guard.key, guard.value));
+    AppendConflictKeysOfLookup(guard.label.value_or(std::string()), guard.key, guard.value,
+                               &keys_.guards);
   }
   for (const Value& id : batch_.id_guards) {
     const std::optional<Value> normal = TryNormaliseId(id);
@@ -187,8 +187,8 @@ void CommitBuilder::CollectEdge(const VertexRef* out, const VertexRef* in, std::
 }
 
 void CommitBuilder::CollectSet(std::string_view label, std::string_view key, const Value& value) {
-  keys_.sets.push_back(ConflictKeyOfLookup(label, key, value));
-  keys_.sets.push_back(ConflictKeyOfLookup({}, key, value));
+  AppendConflictKeysOfLookup(label, key, value, &keys_.sets);
+  AppendConflictKeysOfLookup({}, key, value, &keys_.sets);
 }
 
 void CommitBuilder::CollectSets(const std::string& label, const PropertyList& properties) {

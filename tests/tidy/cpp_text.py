@@ -102,14 +102,13 @@ _TYPE = re.compile(r'(?:template <.*> )?(?:class|struct|enum class|enum|union) '
 _ALIAS = re.compile(r'using (\w+) = (.*)')
 _CONSTANT = re.compile(r'(?:inline |static )?(?:constexpr|const|thread_local)\b[^;={(]*?(\w+)'
                        r'(?:\[.*?\])? *[={;]')
-_FUNCTION = re.compile(r'[\w:<>,*&\[\] ]+?[ *&](\w+)\((.*)')
+_FUNCTION = re.compile(r'[\w:<>,*&\[\] ]+?[ *&](\w+)\(')
 
 
 class UnnamedName(NamedTuple):
-    """What an unnamed namespace defines. Two collide that have one key, but for aliases of one
-    text."""
+    """What an unnamed namespace defines. `alias`: what it stands for; empty when it is none."""
     line: int
-    key: str
+    name: str
     alias: str
 
 
@@ -130,5 +129,5 @@ def unnamed_names(lines) -> Iterator[UnnamedName]:
             elif alias:
                 yield UnnamedName(first, *alias.groups())
             elif function and not line.startswith('TEST'):
-                yield UnnamedName(first, '('.join(function.groups()).partition(') ')[0], '')
+                yield UnnamedName(first, function.group(1), '')
         number += 1

@@ -273,16 +273,19 @@ def check_nouns(tree: SourceTree) -> Iterator[Finding]:
 
 
 def check_unnamed(tree: SourceTree) -> Iterator[Finding]:
-    """Builds with KOIOS_UNITY compile the sources of a folder as one, its tests as another."""
+    """Builds with KOIOS_UNITY compile the sources of a folder as one, its tests as another.
+
+    Two files may have an alias of one text. Functions must differ by name, not only by what they
+    take: overloads that were written for two files can make a call ambiguous, or take it over.
+    """
     known = {}
     for file in tree.files:
         if not file.path.endswith('.cc'):
             continue
         room = file.folder, file.path.endswith('_test.cc')
-        for line, key, alias in unnamed_names(file.lines):
-            other, same = known.setdefault((room, key), (file.path, alias))
+        for line, name, alias in unnamed_names(file.lines):
+            other, same = known.setdefault((room, name), (file.path, alias))
             if other != file.path and not (alias and alias == same):
-                name = key.partition('(')[0]
                 yield Finding(file.path, line, f'{name} is in {other}, too: builds from nothing '
                                                'compile these as one')
 

@@ -177,8 +177,14 @@ class RuleTest(unittest.TestCase):
                      'int Count(int x) {\n  return x;\n}', 'using List = int;'):
             self.assert_found(rule, 'is in core/x.cc, too', core__x_dot_cc=source(text),
                               core__y_dot_cc=source(text.replace('int;', 'long;')))
+        overloads = {'core__x_dot_cc': source('int Count(int x) {\n}\nint Count(char x) {\n}')}
+        for text in ('int Count(long x,\n          long y) {', 'struct Count {', 'int Count() {',
+                     'template <typename T>\nT Count(T x) {'):
+            self.assert_found(rule, 'Count is in core/x.cc, too', core__y_dot_cc=source(text),
+                              **overloads)
+        self.assert_clean(rule, **overloads)
         self.assert_clean(rule, core__x_dot_cc=source('using List = int;\nint Count(int x) {'),
-                          core__y_dot_cc=source('using List = int;\nint Count(long x) {'),
+                          core__y_dot_cc=source('using List = int;\nint Counted(long x) {'),
                           core__y_test_dot_cc=source('int Count(int x) {'),
                           core__z__z_dot_cc=source('int Count(int x) {'))
 

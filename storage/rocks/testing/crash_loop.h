@@ -172,7 +172,7 @@ class CrashLoop {
     run.store = nullptr;
     if (!run.disk->crashed()) {
       // Behind the last point, or so few as there are when threads of RocksDB meet otherwise.
-      ended_ = ended_ || all;
+      if (all && at >= points_) ended_ = true;
       return;
     }
     ++tried_;

@@ -21,12 +21,19 @@ struct ConsoleFlags {
   QueryFlags query;
 };
 
-std::vector<std::string> StepNames() {
-  std::vector<std::string> names;
-  for (const planner::StepSpec& step : planner::StepCatalogue()) {
-    if (step.IsThere()) names.emplace_back(step.name);
+std::vector<client::StepHelp> HelpOfSteps() {
+  std::vector<client::StepHelp> steps;
+  for (const planner::StepSpec& spec : planner::StepCatalogue()) {
+    client::StepHelp& step = steps.emplace_back();
+    step.name = spec.name;
+    step.help = spec.help;
+    step.example = spec.example;
+    step.is_there = spec.IsThere();
+    for (const planner::Signature& form : planner::SignaturesOf(spec)) {
+      step.forms.push_back(planner::SignatureText(spec.name, form));
+    }
   }
-  return names;
+  return steps;
 }
 
 int RunConsole(CLI::App* command, const ConsoleFlags& flags) {
@@ -46,7 +53,12 @@ int RunConsole(CLI::App* command, const ConsoleFlags& flags) {
   client::QuerySession session(connection->client.get(), &interrupts, std::cout, std::cerr, style);
   session.settings() = *std::move(settings);
 
-  client::Completer completer(StepNames(), client::Console::CommandWords());
+  std::vector<client::StepHelp> steps = HelpOfSteps();
+  std::vector<std::string> names;
+  for (const client::StepHelp& step : steps) {
+    if (step.is_there) names.push_back(step.name);
+  }
+  client::Completer completer(std::move(names), client::Console::CommandWords());
   std::unique_ptr<client::LineReader> lines;
   if (interactive) {
     std::cout << "Koios " << KOIOS_VERSION << " on "
@@ -60,7 +72,7 @@ int RunConsole(CLI::App* command, const ConsoleFlags& flags) {
   } else {
     lines = client::MakeStreamReader(std::cin);
   }
-  return client::Console(&session, lines.get(), &completer).Run();
+  return client::Console(&session, lines.get(), &completer, std::move(steps)).Run();
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "client/console/query_session.h"
+#include "planner/steps/catalogue.h"
 #include "storage/temp_folder.h"
 
 namespace koios::app {
@@ -94,6 +95,23 @@ TEST(UsageTest, ScriptsThatFailSayWhere) {
   EXPECT_NE(failed.text.find("That was the statement from line 4 on."), std::string::npos)
       << failed.text;
   EXPECT_EQ(Koios("query " + data + " -f " + temp / "data").code, client::kExitUsage);
+}
+
+TEST(UsageTest, TheConsoleTellsOfEveryStep) {
+  const storage::TempFolder temp;
+  const std::string script = temp / "help.txt";
+  std::ofstream file(script);
+  for (const planner::StepSpec& step : planner::StepCatalogue()) {
+    file << ":help " << step.name << "\n";
+  }
+  file.close();
+  const Outcome told = Koios("console --data " + temp / "data" + " < " + script);
+  ASSERT_EQ(told.code, client::kExitOk) << told.text;
+  for (const planner::StepSpec& step : planner::StepCatalogue()) {
+    std::string text = std::string(step.name) + "(";
+    if (step.IsThere()) text = "  " + std::string(step.example) + "\n";
+    EXPECT_NE(told.text.find(text), std::string::npos) << step.name << ": " << text;
+  }
 }
 
 // What was lost is told and accepted only when it is asked for.

@@ -37,13 +37,7 @@ StatusOr<Value> BindMember(const parser::Argument& argument, const Parameters& p
                            std::string_view step) {
   ASSIGN_OR_RETURN(Bound bound, Bind(argument, parameters, step));
   if (bound.kind == Bound::Kind::kValue) return bound.value.Look();
-  Token token;
-  if (bound.IsEnum("T") && TokenOf(bound.name, &token)) return Value::Of(token);
-  if (bound.IsEnum("Direction")) {
-    return Value::Of(bound.name == "OUT"  ? Direction::kOut
-                     : bound.name == "IN" ? Direction::kIn
-                                          : Direction::kBoth);
-  }
+  if (std::optional<Value> word = ValueOfWord(bound)) return *std::move(word);
   if (bound.IsEnum("Merge") && (bound.name == "outV" || bound.name == "inV") &&
       (step == "mergeE" || step == "option")) {
     return Value::Of(bound.name == "outV" ? Direction::kOut : Direction::kIn);
@@ -104,6 +98,15 @@ Uuid RandomUuid() {
 
 }  // namespace
 
+std::optional<Value> ValueOfWord(const Bound& bound) {
+  Token token;
+  if (bound.IsEnum("T") && TokenOf(bound.name, &token)) return Value::Of(token);
+  if (!bound.IsEnum("Direction")) return std::nullopt;
+  return Value::Of(bound.name == "OUT"  ? Direction::kOut
+                   : bound.name == "IN" ? Direction::kIn
+                                        : Direction::kBoth);
+}
+
 bool Bound::IsInteger() const {
   return kind == Kind::kValue && value.kind() >= ValueKind::kByte &&
          value.kind() <= ValueKind::kLong;
@@ -151,6 +154,10 @@ StatusOr<Bound> Bind(const parser::Argument& argument, const Parameters& paramet
   }
   for (const parser::Argument& item : argument.items) {
     ASSIGN_OR_RETURN(Bound member, Bind(item, parameters, step));
+    if (std::optional<Value> word = ValueOfWord(member)) {
+      member.kind = Bound::Kind::kValue;
+      member.value = *std::move(word);
+    }
     bound.items.push_back(std::move(member));
   }
   return bound;

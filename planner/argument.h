@@ -4,6 +4,7 @@
 // Rule: a parameter becomes a typed constant here and is never text again.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,10 @@ struct Bound {
 // `step` is for messages. Unknown parameter: INVALID_ARGUMENT.
 StatusOr<Bound> Bind(const parser::Argument& argument, const Parameters& parameters,
                      std::string_view step);
+
+// T.id and its like, Direction.OUT and its like, where a value is wanted: the value. nullopt: no
+// such word.
+std::optional<Value> ValueOfWord(const Bound& bound);
 
 // "an integer", "a traversal", "P", "Order": for messages.
 std::string DescribeBound(const Bound& bound);

@@ -156,10 +156,19 @@ std::string ShortestPathOpText(const ShortestPath& op) {
          (op.simple ? ", simple" : "") + (op.gives_path ? ", path" : "") + ")";
 }
 
+std::string GroupOpText(const Group& op) {
+  return "Group(" + TargetText(op.key) + ", " + TargetText(op.value) + ", " +
+         plan::Group::Value_Name(op.kind) + (op.rows ? ", rows" : "") +
+         (op.side_effect.empty() ? "" : ", in " + op.side_effect) + ")";
+}
+
 std::string OperationText(const Operation& operation) {
   return std::visit(
       Overloaded{
           [](const Source& op) { return SourceOpText(op); },
+          [](const Lookup& op) {
+            return std::string(op.element == plan::VERTEX ? "Lookup(vertex)" : "Lookup(edge)");
+          },
           [](const Inject& op) { return "Inject(" + ConstantsText(op.values) + ")"; },
           [](const Expand& op) {
             return "Expand(" + plan::Direction_Name(op.direction) + ", " +
@@ -193,6 +202,9 @@ std::string OperationText(const Operation& operation) {
           },
           [](const Order& op) { return OrderOpText(op); },
           [](const Barrier& op) { return BarrierOpText(op); },
+          [](const TimeLimit& op) {
+            return "TimeLimit(" + std::to_string(op.milliseconds) + " ms)";
+          },
           [](const Coin& op) {
             return "Coin(" + ConstantText(Value::Double(op.probability)) + ")";
           },
@@ -203,11 +215,7 @@ std::string OperationText(const Operation& operation) {
                                          : ", " + ConstantText(op.seed) + ", " + op.operator_) +
                    ")";
           },
-          [](const Group& op) {
-            return "Group(" + TargetText(op.key) + ", " + TargetText(op.value) + ", " +
-                   plan::Group::Value_Name(op.kind) + (op.rows ? ", rows" : "") +
-                   (op.side_effect.empty() ? "" : ", in " + op.side_effect) + ")";
-          },
+          [](const Group& op) { return GroupOpText(op); },
           [](const Aggregate& op) {
             return "Aggregate(" + op.name + ", " + TargetText(op.value) +
                    (op.distinct ? ", distinct)" : ")");

@@ -43,6 +43,10 @@ struct Source {
   std::string value_key;            // what vertices have of it, equal values with a bulk
   GraphLook graph;                  // as of the view
 };
+// The current value is a user's id, and becomes the element of that id; or the row goes.
+struct Lookup {
+  plan::ElementKind element = plan::VERTEX;
+};
 struct Inject {
   PlanValues values;
 };
@@ -72,6 +76,10 @@ struct Merge {
 struct Limit {
   int64_t low = 0;
   int64_t high = -1;  // exclusive; -1: no end
+};
+// Passes what comes before so much time is over, from the first row on.
+struct TimeLimit {
+  int64_t milliseconds = 0;
 };
 struct Tail {
   int64_t count = 1;
@@ -212,9 +220,9 @@ struct ShortestPath {
 };
 
 using Operation =
-    std::variant<Source, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold, Merge, Limit,
-                 Tail, Sample, Order, Barrier, Coin, Dedup, Reduce, Group, Aggregate, Cap, Mutate,
-                 Scope, Split, Loop, Reach, ShortestPath>;
+    std::variant<Source, Lookup, Inject, Expand, EdgeEnd, Fetch, Filter, Project, Unfold, Merge,
+                 Limit, TimeLimit, Tail, Sample, Order, Barrier, Coin, Dedup, Reduce, Group,
+                 Aggregate, Cap, Mutate, Scope, Split, Loop, Reach, ShortestPath>;
 
 struct Op {
   Operation body;

@@ -23,6 +23,15 @@ OpTraits RowOf(const Source&) {
           .reads_graph = true};
 }
 
+OpTraits RowOf(const Lookup&) {
+  return {.at_most_one = true,
+          .takes_bulk = true,
+          .repeats = RepeatsSeen::kAsBehind,
+          .meeting = Meeting::kMeets,
+          .new_value = true,
+          .reads_graph = true};
+}
+
 OpTraits RowOf(const Inject&) { return {.remembers = true, .new_value = true}; }
 
 OpTraits RowOf(const Expand& op) {
@@ -92,6 +101,10 @@ OpTraits RowOf(const Limit&) {
           .remembers = true,
           .holds = true,
           .in_place = true};
+}
+
+OpTraits RowOf(const TimeLimit&) {
+  return {.at_most_one = true, .takes_bulk = true, .remembers = true, .races = true};
 }
 
 OpTraits RowOf(const Tail&) {

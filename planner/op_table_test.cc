@@ -18,6 +18,7 @@ Aggregate Visited() { return {"x", "", true}; }
 std::vector<Op> Samples() {
   std::vector<Op> all = {OpOf(Source{}),
                          OpOf(Inject{}),
+                         OpOf(Lookup{}),
                          OpOf(Expand{}),
                          OpOf(EdgeEnd{}),
                          OpOf(Fetch{}),
@@ -29,6 +30,7 @@ std::vector<Op> Samples() {
                          OpOf(Merge{}),
                          OpOf(Merge{true}),
                          OpOf(Limit{}),
+                         OpOf(TimeLimit{}),
                          OpOf(Tail{}),
                          OpOf(Sample{}),
                          OpOf(Order{}),

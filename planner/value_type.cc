@@ -232,6 +232,10 @@ void Advance(const Op& op, TypeEnv* env) {
                                   : source.element == plan::VERTEX ? ValueType::kVertex
                                                                    : ValueType::kEdge;
                  },
+                 [env](const Lookup& lookup) {
+                   env->current =
+                       lookup.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
+                 },
                  [env](const Inject& inject) { env->current = InjectedType(inject); },
                  [env](const Expand& expand) {
                    env->current = expand.to == plan::Expand::INCIDENT ? ValueType::kEdge
@@ -250,6 +254,7 @@ void Advance(const Op& op, TypeEnv* env) {
                  [env](const Unfold&) { env->current = UnfoldedType(env->current); },
                  [](const Merge&) {},
                  [](const Limit&) {},
+                 [](const TimeLimit&) {},
                  [](const Tail&) {},
                  [](const Sample&) {},
                  [](const Order&) {},

@@ -18,6 +18,14 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(start, text.find_last_not_of(" \t") - start + 1);
 }
 
+void PrintRow(std::string left, std::string_view right, std::ostream& out) {
+  constexpr size_t kWidth = 24;
+  left.resize(std::max(left.size(), kWidth), ' ');
+  out << left << " " << right << "\n";
+}
+
+constexpr std::string_view kSteps = "steps";
+
 }  // namespace
 
 struct Console::Command {
@@ -30,7 +38,7 @@ struct Console::Command {
 // A new command is one row here and one member.
 const std::vector<Console::Command>& Console::Commands() {
   static const std::vector<Command> kCommands = {
-      {":help", "", "shows this", &Console::Help},
+      {":help", "[STEP]", "shows this, or what a step does; steps: lists them", &Console::Help},
       {":explain", "[QUERY]", "shows the plan of a query, or of the last one", &Console::Explain},
       {":profile", "[QUERY]", "runs a query, or the last one, and shows what its operators did",
        &Console::Profile},
@@ -61,6 +69,13 @@ std::vector<std::string> Console::CommandWords() {
 // Graphs are asked for when they are wanted, and without an answer there are none.
 void Console::OfferArguments() {
   if (completer_ == nullptr) return;
+  completer_->SetArguments(":help", [this] {
+    std::vector<std::string> words = {std::string(kSteps)};
+    for (const StepHelp& step : steps_) {
+      if (step.is_there) words.push_back(step.name);
+    }
+    return words;
+  });
   completer_->SetArguments(":format", &FormatNames);
   completer_->SetArguments(":use", [client = &session_->client()] {
     std::vector<std::string> names;
@@ -132,15 +147,45 @@ void Console::RefreshSchemaWords() {
   completer_->SetSchemaWords(schema.ok() ? SchemaWords(*schema) : std::vector<std::string>());
 }
 
-Status Console::Help(std::string_view) {
+Status Console::Help(std::string_view arguments) {
+  if (arguments == kSteps) {
+    ListSteps();
+    return OkStatus();
+  }
+  if (!arguments.empty()) return HelpOfStep(arguments);
   for (const Command& command : Commands()) {
-    std::string left = std::string(command.name) + " " + std::string(command.arguments);
-    left.resize(std::max<size_t>(left.size(), 24), ' ');
-    session_->out() << left << " " << command.help << "\n";
+    PrintRow(std::string(command.name) + " " + std::string(command.arguments), command.help,
+             session_->out());
   }
   session_->out() << "Anything else is Gremlin: g.V().count(). A statement may take several lines; "
                      "it ends when its brackets are closed.\n";
   return OkStatus();
+}
+
+void Console::ListSteps() {
+  for (const StepHelp& step : steps_) {
+    if (step.is_there) PrintRow(step.name, step.help, session_->out());
+  }
+}
+
+// Also for "out()" and ".out", as one copies them.
+Status Console::HelpOfStep(std::string_view name) {
+  if (name.starts_with('.')) name.remove_prefix(1);
+  name = name.substr(0, name.find('('));
+  std::vector<std::string> names;
+  for (const StepHelp& step : steps_) {
+    names.push_back(step.name);
+    if (step.name != name) continue;
+    std::ostream& out = session_->out();
+    for (const std::string& form : step.forms) out << form << "\n";
+    out << "  " << step.help << (step.is_there ? "" : "; it is not there yet") << "\n";
+    if (!step.example.empty()) out << "  " << step.example << "\n";
+    return OkStatus();
+  }
+  std::string message = "Gremlin has no step '" + std::string(name.substr(0, 50)) + "'";
+  const auto nearest = NearestName(name, names);
+  message += nearest ? "; did you mean " + *nearest + "?" : ".";
+  return InvalidArgument(message + " :help steps lists them, :help alone the commands.");
 }
 
 Status Console::RunLast(std::string_view arguments, v1::Mode mode) {

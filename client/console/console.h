@@ -4,20 +4,27 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "client/console/completer.h"
 #include "client/console/line_reader.h"
 #include "client/console/query_session.h"
 #include "client/console/statement_reader.h"
+#include "client/console/step_help.h"
 
 namespace koios::client {
 
 class Console {
  public:
-  // All outlive the console; `completer` may be null.
-  Console(QuerySession* session, LineReader* lines, Completer* completer)
-      : session_(session), lines_(lines), statements_(lines), completer_(completer) {}
+  // All outlive the console; `completer` may be null. `steps`: in the order of their names.
+  Console(QuerySession* session, LineReader* lines, Completer* completer,
+          std::vector<StepHelp> steps)
+      : session_(session),
+        lines_(lines),
+        statements_(lines),
+        completer_(completer),
+        steps_(std::move(steps)) {}
 
   // The exit code: of the first error in a script; on a terminal 0, or 130 when left by Ctrl-C.
   int Run();
@@ -34,6 +41,8 @@ class Console {
   void RefreshSchemaWords();
 
   Status Help(std::string_view arguments);
+  Status HelpOfStep(std::string_view name);
+  void ListSteps();
   Status Explain(std::string_view arguments);
   Status Profile(std::string_view arguments);
   Status Schema(std::string_view arguments);
@@ -54,6 +63,7 @@ class Console {
   LineReader* const lines_;
   StatementReader statements_;
   Completer* const completer_;
+  const std::vector<StepHelp> steps_;
   std::string last_query_;
   bool printed_ = false;  // the error of the statement
   bool quit_ = false;

@@ -110,7 +110,10 @@ class ConsoleTest : public testing::Test {
     std::istringstream in(script);
     auto lines = MakeStreamReader(in);
     QuerySession session(&client_, nullptr, out_, err_, SessionStyle());
-    return Console(&session, lines.get(), nullptr).Run();
+    const std::vector<StepHelp> steps = {
+        {"match", {"match(patterns: traversal...)"}, "binds variables", "", false},
+        {"out", {"out(labels: string...)"}, "the vertices behind", "g.V(1).out()", true}};
+    return Console(&session, lines.get(), nullptr, steps).Run();
   }
 
   FakeClient client_;
@@ -151,6 +154,19 @@ TEST_F(ConsoleTest, CommandsChangeWhatIsSent) {
   EXPECT_EQ(request.timeout_ms, 500u);
   ASSERT_EQ(request.parameters.size(), 1u);
   EXPECT_EQ(request.parameters.at("x").kind(), ValueKind::kLong);
+}
+
+TEST_F(ConsoleTest, HelpTellsOfSteps) {
+  EXPECT_EQ(Run(":help out\n:help .out()\n"), kExitOk);
+  const std::string out = "out(labels: string...)\n  the vertices behind\n  g.V(1).out()\n";
+  EXPECT_EQ(out_.str(), out + out);
+  EXPECT_EQ(Run(":help match\n"), kExitOk);
+  EXPECT_NE(out_.str().find("binds variables; it is not there yet\n"), std::string::npos);
+  out_.str("");
+  EXPECT_EQ(Run(":help steps\n"), kExitOk);
+  EXPECT_EQ(out_.str(), "out                      the vertices behind\n");
+  EXPECT_EQ(Run(":help outt\n"), kExitFailed);
+  EXPECT_NE(err_.str().find("no step 'outt'; did you mean out?"), std::string::npos) << err_.str();
 }
 
 TEST_F(ConsoleTest, FormatChangesTheOutput) {

@@ -209,6 +209,7 @@ constexpr Row kRows[] = {
            }
            Read(op.shortest_path().path_slot(), use);
          }},
+    {.kind = Operator::kTimeLimit, .state = Yes, .early = Yes},
 };
 
 constexpr int kFirst = Operator::kInject;

@@ -26,6 +26,7 @@ class StageHost final : public OperatorHost {
 
   const storage::GraphView& view() const override { return base_->view(); }
   storage::Transaction* transaction() const override { return base_->transaction(); }
+  const Clock& clock() const override { return base_->clock(); }
   Rng& random() override { return base_->random(); }
   SideEffects& side_effects() override { return base_->side_effects(); }
   PathLedger& paths() override { return base_->paths(); }

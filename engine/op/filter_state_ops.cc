@@ -64,6 +64,54 @@ class LimitOp : public StreamOperator {
   StateTable<int64_t> seen_;
 };
 
+// An instance's time begins with its first row here, and is that of all its iterations. When it is
+// over, what leads here is closed.
+class TimeLimitOp : public StreamOperator {
+ public:
+  TimeLimitOp(int64_t milliseconds, OperatorHost* host)
+      : nanos_(milliseconds > INT64_MAX / kNanos ? INT64_MAX : milliseconds * kNanos),
+        host_(host) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    *done = true;
+    const int64_t now = host_->clock().NowNanos();
+    size_t row = 0;
+    for (const Run& run : input.runs) {
+      const auto [began, fresh] = began_.FindOrMake(run.instance, now);
+      if (fresh) {
+        if (Status status = host_->ChargeState(kStateBytes); !status.ok()) {
+          began_.Erase(run.instance);
+          return status;
+        }
+      }
+      const size_t end = row + run.count;
+      if (now - *began >= nanos_) {
+        host_->CloseUpstream({run.instance, run.loops});
+      } else {
+        for (; row < end; ++row) output->origin.push_back(static_cast<uint32_t>(row));
+      }
+      row = end;
+    }
+    return OkStatus();
+  }
+
+  void Release(const InstanceId& instance) override {
+    if (began_.Find(instance) == nullptr) return;
+    began_.Erase(instance);
+    (void)host_->ChargeState(-kStateBytes);
+  }
+
+  bool keeps_cursor() const override { return false; }  // state of its own per instance
+
+ private:
+  static constexpr int64_t kNanos = 1'000'000;
+  static constexpr int64_t kStateBytes = 64;
+
+  const int64_t nanos_;
+  OperatorHost* const host_;
+  InstanceMap<int64_t> began_;
+};
+
 // The first row of each distinct key passes, with bulk 1.
 class DedupOp : public StreamOperator {
  public:
@@ -190,6 +238,12 @@ StatusOr<OperatorBundle> MakeLimit(const plan::Limit& op, OperatorHost* host) {
   // A worker's share cannot know which traversers come first over all workers: it only caps.
   const int64_t low = op.stage() == plan::PARTIAL ? 0 : op.low();
   bundle.stream = std::make_unique<LimitOp>(low, op.high(), host);
+  return bundle;
+}
+
+StatusOr<OperatorBundle> MakeTimeLimit(const plan::TimeLimit& op, OperatorHost* host) {
+  OperatorBundle bundle;
+  bundle.stream = std::make_unique<TimeLimitOp>(op.milliseconds(), host);
   return bundle;
 }
 

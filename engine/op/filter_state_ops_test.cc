@@ -1,4 +1,4 @@
-// Dedup before a dedup(): what it drops, what it lets pass, what it keeps.
+// Dedup before a dedup(): what it drops, what it lets pass, what it keeps. TimeLimit.
 #include "engine/op/filter_state_ops.h"
 
 #include "engine/op/op_test_support.h"
@@ -75,6 +75,60 @@ TEST(EarlyDedupTest, InstancesAreToldApart) {
   op->Release({0, 1});
   op->Release({0, 2});
   EXPECT_EQ(host.charged, 0);
+}
+
+std::unique_ptr<StreamOperator> MakeTimed(int64_t milliseconds, OperatorHost* host) {
+  plan::TimeLimit op;
+  op.set_milliseconds(milliseconds);
+  StatusOr<OperatorBundle> bundle = MakeTimeLimit(op, host);
+  EXPECT_TRUE(bundle.ok());
+  return std::move(bundle->stream);
+}
+
+size_t NumPassing(StreamOperator* op, const Batch& input) {
+  OpOutput output;
+  bool done = false;
+  EXPECT_TRUE(op->Process(input, &output, &done).ok());
+  EXPECT_TRUE(done);
+  return output.rows(input);
+}
+
+TEST(TimeLimitTest, BeginsWithTheFirstRowOfAnInstance) {
+  constexpr int64_t kMilli = 1'000'000;
+  TestHost host;
+  const auto op = MakeTimed(10, &host);
+  Batch one = Rows({Value::Int(1)}), other = Rows({Value::Int(1), Value::Int(2)});
+  one.runs[0].instance = {0, 1};
+  other.runs[0].instance = {0, 2};
+  host.time.Advance(50 * kMilli);
+  EXPECT_EQ(NumPassing(op.get(), one), 1u);
+  host.time.Advance(9 * kMilli);
+  EXPECT_EQ(NumPassing(op.get(), one), 1u);
+  EXPECT_EQ(NumPassing(op.get(), other), 2u);
+  EXPECT_EQ(host.closed, 0);
+  host.time.Advance(kMilli);
+  EXPECT_EQ(NumPassing(op.get(), one), 0u);
+  EXPECT_EQ(host.closed, 1);
+  EXPECT_EQ(NumPassing(op.get(), other), 2u);
+  op->Release({0, 1});
+  op->Release({0, 2});
+  EXPECT_EQ(host.charged, 0);
+  EXPECT_EQ(NumPassing(op.get(), one), 1u);
+}
+
+TEST(TimeLimitTest, IterationsHaveOneTime) {
+  TestHost host;
+  const auto op = MakeTimed(1, &host);
+  EXPECT_EQ(NumPassing(op.get(), Rows({Value::Int(1)}, {}, {}, {1})), 1u);
+  host.time.Advance(1'000'000);
+  EXPECT_EQ(NumPassing(op.get(), Rows({Value::Int(1)}, {}, {}, {2})), 0u);
+}
+
+TEST(TimeLimitTest, TimesThatNeverEndAndThatNeverBegin) {
+  TestHost host;
+  EXPECT_EQ(NumPassing(MakeTimed(INT64_MAX, &host).get(), Rows({Value::Int(1)})), 1u);
+  EXPECT_EQ(NumPassing(MakeTimed(0, &host).get(), Rows({Value::Int(1)})), 0u);
+  EXPECT_EQ(NumPassing(MakeTimed(-5, &host).get(), Rows({Value::Int(1)})), 0u);
 }
 
 // No query fails for it, and no row is lost.

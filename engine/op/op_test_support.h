@@ -14,6 +14,7 @@ class TestHost : public OperatorHost {
  public:
   const storage::GraphView& view() const override { return graph_; }
   storage::Transaction* transaction() const override { return changes.get(); }
+  const Clock& clock() const override { return time; }
   Rng& random() override { return rng_; }
   SideEffects& side_effects() override { return effects_; }
   PathLedger& paths() override { return *paths_; }
@@ -24,8 +25,10 @@ class TestHost : public OperatorHost {
     return OkStatus();
   }
   int64_t StateRoom() const override { return limit - charged; }
-  void CloseUpstream(const StateKey&) override {}
+  void CloseUpstream(const StateKey&) override { ++closed; }
 
+  ManualClock time;
+  int closed = 0;
   int64_t charged = 0;
   int64_t limit = INT64_MAX;
   std::shared_ptr<storage::Transaction> changes;

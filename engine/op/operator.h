@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/status.h"
 #include "engine/account/state_account.h"
 #include "engine/batch/batch.h"
@@ -31,6 +32,7 @@ class OperatorHost : public StateAccount {
   virtual const storage::GraphView& view() const = 0;
   // The view, when the query may change it; nullptr else.
   virtual storage::Transaction* transaction() const = 0;
+  virtual const Clock& clock() const = 0;
   // Of this operator alone; the same for the same seed of the query.
   virtual Rng& random() = 0;
   virtual SideEffects& side_effects() = 0;

@@ -37,6 +37,18 @@ StatusOr<OperatorBundle> MakeChange(const plan::Operator& op, uint32_t num_slots
   }
 }
 
+StatusOr<OperatorBundle> MakeAnyBarrier(const plan::Barrier& op, uint32_t num_slots,
+                                        OperatorHost* host) {
+  if (op.has_sacks()) return MakeSackBarrier(op.sacks(), num_slots, host);
+  return op.merge() ? MakeMergingBarrier(host) : MakeBarrier(host);
+}
+
+StatusOr<OperatorBundle> MakeAnyGroup(const plan::Group& op, uint32_t num_slots,
+                                      OperatorHost* host) {
+  return op.side_effect().empty() ? MakeGroup(op, num_slots, host)
+                                  : MakeGroupEffect(op, num_slots, host);
+}
+
 StatusOr<OperatorBundle> Make(const plan::Operator& op, uint32_t num_slots, OperatorHost* host) {
   switch (op.kind_case()) {
     case plan::Operator::kInject:
@@ -61,6 +73,8 @@ StatusOr<OperatorBundle> Make(const plan::Operator& op, uint32_t num_slots, Oper
       return MakeUnfold();
     case plan::Operator::kLimit:
       return MakeLimit(op.limit(), host);
+    case plan::Operator::kTimeLimit:
+      return MakeTimeLimit(op.time_limit(), host);
     case plan::Operator::kDedup:
       return MakeDedup(op.dedup(), num_slots, host);
     case plan::Operator::kReduce:
@@ -72,11 +86,9 @@ StatusOr<OperatorBundle> Make(const plan::Operator& op, uint32_t num_slots, Oper
     case plan::Operator::kSample:
       return MakeSample(op.sample(), host);
     case plan::Operator::kBarrier:
-      if (op.barrier().has_sacks()) return MakeSackBarrier(op.barrier().sacks(), num_slots, host);
-      return op.barrier().merge() ? MakeMergingBarrier(host) : MakeBarrier(host);
+      return MakeAnyBarrier(op.barrier(), num_slots, host);
     case plan::Operator::kGroup:
-      return op.group().side_effect().empty() ? MakeGroup(op.group(), num_slots, host)
-                                              : MakeGroupEffect(op.group(), num_slots, host);
+      return MakeAnyGroup(op.group(), num_slots, host);
     case plan::Operator::kMerge:
       return MakeMerge(op.merge(), host);
     case plan::Operator::kAggregate:

@@ -23,6 +23,7 @@ struct QueryRun::Host : public OperatorHost {
   storage::Transaction* transaction() const override {
     return run->spec_->options.transaction.get();
   }
+  const Clock& clock() const override { return *run->worker_.clock; }
   Rng& random() override { return rng; }
   SideEffects& side_effects() override { return run->side_effects_; }
   PathLedger& paths() override { return *run->paths_; }

@@ -89,10 +89,16 @@ class Passing {
     Become(Stream::Kind::kOther, stream_.rows * kMembers);
     return stream_.rows;
   }
+  double operator()(const Lookup& op) {
+    const double rows = stream_.rows;
+    Become(op.element == plan::VERTEX ? Stream::Kind::kVertices : Stream::Kind::kOther, rows);
+    return rows * kLookup;
+  }
   double operator()(const Merge&) { return stream_.rows; }
   double operator()(const Limit& op) {
     return op.high < 0 ? stream_.rows : Keep(static_cast<double>(op.high - op.low));
   }
+  double operator()(const TimeLimit&) { return stream_.rows; }
   double operator()(const Tail& op) { return Keep(static_cast<double>(op.count)); }
   double operator()(const Sample& op) { return Keep(static_cast<double>(op.count)); }
   double operator()(const Order& op) {

@@ -249,12 +249,16 @@ void Lowering::Lower(const Source& op) {
   }
   plan::Inject* inject = Add()->mutable_inject();
   for (const PlanValue& id : *op.ids) inject->add_values(Encoded(id, /*as_id=*/true));
+  Lower(Lookup{op.element});
+  flow_.types.current = op.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
+  if (!op.labels.empty()) Lower(Filter{HasLabel(op.labels)});
+}
+
+void Lowering::Lower(const Lookup& op) {
   AddExchange(plan::Exchange::ID);
   Add()->mutable_lookup()->set_element(op.element);
-  flow_.types.current = op.element == plan::VERTEX ? ValueType::kVertex : ValueType::kEdge;
   // An edge's properties are at its out vertex, which its id need not tell.
   if (op.element == plan::VERTEX) flow_.here.insert(0);
-  if (!op.labels.empty()) Lower(Filter{HasLabel(op.labels)});
 }
 
 void Lowering::Lower(const Inject& op) {
@@ -344,6 +348,10 @@ void Lowering::Lower(const Limit& op) {
   limit->set_low(op.low);
   limit->set_high(op.high);
   limit->set_stage(plan::FINAL);
+}
+
+void Lowering::Lower(const TimeLimit& op) {
+  Add()->mutable_time_limit()->set_milliseconds(op.milliseconds);
 }
 
 void Lowering::Lower(const Tail& op) {

@@ -31,6 +31,7 @@ class Lowering {
   void LowerChain(const Chain& chain);
   void LowerOp(const Op& op);
   void Lower(const Source& op);
+  void Lower(const Lookup& op);
   void Lower(const Inject& op);
   void Lower(const Expand& op);
   void Lower(const EdgeEnd& op);
@@ -44,6 +45,7 @@ class Lowering {
   void Lower(const Sample& op);
   void Lower(const Order& op);
   void Lower(const Barrier& op);
+  void Lower(const TimeLimit& op);
   void Lower(const Coin& op);
   void Lower(const Dedup& op);
   void Lower(const Reduce& op);

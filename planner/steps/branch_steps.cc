@@ -31,9 +31,7 @@ class OptionTable {
       Put(std::move(test), std::move(branch), &split_);
       return OkStatus();
     }
-    Value value = token.value;
-    if (token.IsEnum("T")) value = Value::String(token.name);
-    Put(CallOf("eq", {choice_, Constant(std::move(value))}), std::move(branch), &split_);
+    Put(CallOf("eq", {choice_, Constant(token.value)}), std::move(branch), &split_);
     return OkStatus();
   }
 

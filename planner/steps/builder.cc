@@ -32,11 +32,31 @@ StatusOr<const StepSpec*> SpecOf(const parser::Call& call) {
                    nearest.empty() ? "" : nearest + "()");
 }
 
-Status CheckArguments(const StepSpec& spec, const parser::Call& call,
-                      const std::vector<Bound>& arguments) {
+// T.id and Direction.OUT are values where no such word but a value is wanted.
+bool MatchesWithValues(const StepSpec& spec, std::vector<Bound>* arguments) {
+  std::vector<Bound> values = *arguments;
+  for (Bound& argument : values) {
+    std::optional<Value> word = ValueOfWord(argument);
+    if (!word) continue;
+    argument.kind = Bound::Kind::kValue;
+    argument.value = *std::move(word);
+    for (const Signature& signature : SignaturesOf(spec)) {
+      if (!MatchesSignature(signature, values)) continue;
+      *arguments = std::move(values);
+      return true;
+    }
+  }
+  return false;
+}
+
+Status CheckArguments(const StepSpec& spec, const parser::Call& call, std::vector<Bound>* checked) {
+  const std::vector<Bound>& arguments = *checked;
   std::string expected;
   for (const Signature& signature : SignaturesOf(spec)) {
     if (MatchesSignature(signature, arguments)) return OkStatus();
+  }
+  if (MatchesWithValues(spec, checked)) return OkStatus();
+  for (const Signature& signature : SignaturesOf(spec)) {
     if (!expected.empty()) expected += " or ";
     expected += SignatureText(spec.name, signature);
   }
@@ -48,17 +68,19 @@ Status CheckArguments(const StepSpec& spec, const parser::Call& call,
   }
   return StepError("WRONG_ARGUMENTS", call.span, spec.name,
                    "step \"" + std::string(spec.name) + "\" takes " + expected + ", not " +
-                       (given.empty() ? "no arguments" : given),
-                   expected);
+                       (given.empty() ? "no arguments" : given));
 }
 
-StatusOr<std::vector<Bound>> BindAll(const parser::Call& call, const Parameters& parameters) {
+// As a signature of the step wants them.
+StatusOr<std::vector<Bound>> BindAll(const StepSpec& spec, const parser::Call& call,
+                                     const Parameters& parameters) {
   std::vector<Bound> arguments;
   arguments.reserve(call.arguments.size());
   for (const parser::Argument& argument : call.arguments) {
     ASSIGN_OR_RETURN(Bound bound, Bind(argument, parameters, call.name));
     arguments.push_back(std::move(bound));
   }
+  RETURN_IF_ERROR(CheckArguments(spec, call, &arguments));
   return arguments;
 }
 
@@ -132,8 +154,7 @@ Status Builder::TakeConfiguration(const parser::Traversal& root, Calls* calls) {
     const parser::Call& call = calls->front();
     const StepSpec* spec = FindStep(call.name);
     if (spec == nullptr || !spec->Has(kConfigures) || !spec->IsThere()) break;
-    ASSIGN_OR_RETURN(const std::vector<Bound> args, BindAll(call, *query_->parameters));
-    RETURN_IF_ERROR(CheckArguments(*spec, call, args));
+    ASSIGN_OR_RETURN(const std::vector<Bound> args, BindAll(*spec, call, *query_->parameters));
     RETURN_IF_ERROR(Configure(call.name, args, &configuration, &query_->side_effects));
   }
   if (calls->empty()) {
@@ -364,8 +385,7 @@ Status Builder::StoreEnd(Calls calls) {
 }
 
 StatusOr<std::vector<Bound>> Builder::BindLabels(const parser::Call& as) {
-  ASSIGN_OR_RETURN(std::vector<Bound> labels, BindAll(as, *query_->parameters));
-  RETURN_IF_ERROR(CheckArguments(*FindStep("as"), as, labels));
+  ASSIGN_OR_RETURN(std::vector<Bound> labels, BindAll(*FindStep("as"), as, *query_->parameters));
   span_ = as.span;
   step_ = CallText(as);
   return labels;
@@ -427,7 +447,7 @@ StatusOr<StepCall> Builder::TakeStep(Calls calls, size_t* at) {
   RETURN_IF_ERROR(TakeLoopTests(calls, at, &step.tests_before));
   const parser::Call& call = calls[*at];
   ASSIGN_OR_RETURN(const StepSpec* spec, SpecOf(call));
-  if (spec->Has(kModulates)) {
+  if (spec->IsThere() && spec->build == nullptr) {
     return StepError("MISPLACED_STEP", call.span, call.name,
                      call.name + "() changes the step before it, and there is none that takes it");
   }
@@ -437,8 +457,7 @@ StatusOr<StepCall> Builder::TakeStep(Calls calls, size_t* at) {
   step.spec = spec;
   step.call = &call;
   step.text = CallText(call);
-  ASSIGN_OR_RETURN(step.args, BindAll(call, *query_->parameters));
-  RETURN_IF_ERROR(CheckArguments(*spec, call, step.args));
+  ASSIGN_OR_RETURN(step.args, BindAll(*spec, call, *query_->parameters));
   ++*at;
   RETURN_IF_ERROR(TakeModulators(calls, at, &step));
   return step;
@@ -448,8 +467,8 @@ StatusOr<StepCall> Builder::TakeStep(Calls calls, size_t* at) {
 Status Builder::TakeLoopTests(Calls calls, size_t* at, std::vector<Modulator>* tests) {
   for (; *at < calls.size() && IsLoopTest(calls[*at]); ++*at) {
     const parser::Call& call = calls[*at];
-    ASSIGN_OR_RETURN(std::vector<Bound> arguments, BindAll(call, *query_->parameters));
-    RETURN_IF_ERROR(CheckArguments(*FindStep(call.name), call, arguments));
+    ASSIGN_OR_RETURN(std::vector<Bound> arguments,
+                     BindAll(*FindStep(call.name), call, *query_->parameters));
     tests->push_back({&call, std::move(arguments)});
   }
   if (tests->empty() || (*at < calls.size() && calls[*at].name == "repeat")) return OkStatus();
@@ -466,8 +485,7 @@ Status Builder::TakeModulators(Calls calls, size_t* at, StepCall* step) {
         (call.name == "from" || call.name == "to") && step->spec->Has(kTakesFromTo);
     const bool property = call.name == "property" && step->spec->Has(kTakesProperties);
     if (!spec->Has(kModulates) && !from_to && !property) return OkStatus();
-    ASSIGN_OR_RETURN(std::vector<Bound> arguments, BindAll(call, *query_->parameters));
-    RETURN_IF_ERROR(CheckArguments(*spec, call, arguments));
+    ASSIGN_OR_RETURN(std::vector<Bound> arguments, BindAll(*spec, call, *query_->parameters));
     if (property && !SetAtAddition(arguments)) return OkStatus();
     if (from_to || property) {
       auto& modulators = from_to ? step->from_tos : step->properties;

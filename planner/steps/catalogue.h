@@ -1,7 +1,8 @@
 // The step catalogue: one row per Gremlin step of TinkerPop 3.8. Argument checks, "did you mean",
 // completion in the console and the list of steps in the docs read this table.
-// Rule: a row without `build` is Gremlin that is not there yet (UNIMPLEMENTED); a name without a
-// row is no Gremlin (INVALID_ARGUMENT with the nearest name).
+// Rule: a row without an example is Gremlin that is not there yet (UNIMPLEMENTED); a name without a
+// row is no Gremlin (INVALID_ARGUMENT with the nearest name). tests/golden/money/examples.test has
+// what each example gives.
 #pragma once
 
 #include <cstdint>
@@ -46,12 +47,13 @@ struct StepSpec {
   std::string_view name;
   std::string_view signatures;  // see signature.h
   std::string_view help;
+  std::string_view example = {};  // on the graphs of `koios generate money`; empty: not there yet
   uint32_t flags = 0;
   ChildScoping children = ChildScoping::kNone;
   BuildFunction build = nullptr;
 
   bool Has(StepFlag flag) const { return (flags & flag) != 0; }
-  bool IsThere() const { return build != nullptr || Has(kModulates); }
+  bool IsThere() const { return !example.empty(); }
 };
 
 // Sorted by name, upper case first.

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+
+#include "parser/parser.h"
 
 namespace koios::planner {
 namespace {
@@ -169,6 +172,16 @@ TEST(CatalogueTest, RowsAreSortedDistinctAndHelpful) {
     }
     EXPECT_FALSE(rows[i].help.empty()) << rows[i].name;
     EXPECT_EQ(FindStep(rows[i].name), &rows[i]);
+  }
+}
+
+TEST(CatalogueTest, WhatIsThereHasAnExampleOfItself) {
+  for (const StepSpec& row : StepCatalogue()) {
+    EXPECT_TRUE(row.IsThere() || (row.build == nullptr && !row.Has(kModulates))) << row.name;
+    if (!row.IsThere()) continue;
+    EXPECT_NE(row.example.find("." + std::string(row.name) + "("), std::string_view::npos)
+        << row.name << ": " << row.example;
+    EXPECT_TRUE(parser::Parse(std::string(row.example)).ok()) << row.example;
   }
 }
 

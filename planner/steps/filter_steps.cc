@@ -234,6 +234,11 @@ Status BuildLimit(const StepCall& step, Builder* builder) {
   return OkStatus();
 }
 
+Status BuildTimeLimit(const StepCall& step, Builder* builder) {
+  builder->Emit(TimeLimit{step.args[0].value.AsInteger()});
+  return OkStatus();
+}
+
 Status BuildTail(const StepCall& step, Builder* builder) {
   const size_t at = !step.args.empty() && step.args[0].IsEnum("Scope") ? 1 : 0;
   Tail tail;

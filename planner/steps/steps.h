@@ -18,6 +18,7 @@ Status BuildHas(const StepCall& step, Builder* builder);
 Status BuildHasLabel(const StepCall& step, Builder* builder);
 Status BuildHasId(const StepCall& step, Builder* builder);
 Status BuildHasKeyOrValue(const StepCall& step, Builder* builder);
+Status BuildTimeLimit(const StepCall& step, Builder* builder);
 Status BuildCoin(const StepCall& step, Builder* builder);
 Status BuildMembers(const StepCall& step, Builder* builder);  // none any all
 Status BuildDiscard(const StepCall& step, Builder* builder);

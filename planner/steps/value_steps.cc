@@ -18,17 +18,39 @@ std::vector<std::string> KeysOf(const StepCall& step, size_t from) {
 
 // Where select() finds `label`. A stored value is the last one with its label; only what needs
 // others asks the path.
-StatusOr<ExpressionPtr> SelectSource(const Bound& argument, const std::string& pop,
-                                     const StepCall& step, const Builder& builder) {
-  const std::string& label = argument.value.AsString();
+StatusOr<ExpressionPtr> SelectSource(const std::string& label, const SourceSpan& span,
+                                     const std::string& pop, const StepCall& step,
+                                     const Builder& builder) {
   const auto found = builder.env().names.find(label);
   if (found == builder.env().names.end() || IsSideEffect(label, builder) || pop == "last" ||
       (pop != "all" && !found->second.many)) {
-    return ValueOfLabel(label, argument.span, step.name(), builder);
+    return ValueOfLabel(label, span, step.name(), builder);
   }
   return EntryOr(label,
                  CallOf("path_select", {CarriedPath(), StringConstant(label), StringConstant(pop)}),
                  builder);
+}
+
+// What a key stands for that is not known before the row comes: an entry of the current map, or any
+// side-effect or label.
+StatusOr<ExpressionPtr> SourceOfKey(const ExpressionPtr& key, const SourceSpan& span,
+                                    const std::string& pop, const StepCall& step,
+                                    const Builder& builder) {
+  std::vector<ExpressionPtr> known;
+  const auto add = [&](const std::string& name) -> Status {
+    ASSIGN_OR_RETURN(ExpressionPtr value, SelectSource(name, span, pop, step, builder));
+    known.push_back(StringConstant(name));
+    known.push_back(std::move(value));
+    return OkStatus();
+  };
+  for (const auto& [name, effect] : *builder.side_effects()) RETURN_IF_ERROR(add(name));
+  for (const auto& [name, stored] : builder.env().names) {
+    if (IsLabel(name) && !IsSideEffect(name, builder)) RETURN_IF_ERROR(add(name));
+  }
+  ExpressionPtr entry = CallOf("map_get", {Current(), key});
+  if (known.empty()) return entry;
+  ExpressionPtr stored = CallOf("map_get", {CallOf("map_of", std::move(known)), key});
+  return CallOf("first_of", {std::move(entry), std::move(stored)});
 }
 
 // A label that is not there drops the row, also where its by() would give something of nothing.
@@ -137,12 +159,15 @@ Status BuildPropertyMap(const StepCall& step, Builder* builder) {
 }
 
 Status BuildSelect(const StepCall& step, Builder* builder) {
-  if (step.args[0].IsTraversal()) {
-    ASSIGN_OR_RETURN(ExpressionPtr key, BuildByArgument(step.args[0], Current(),
-                                                        plan::Project::DROP_ROW, step, builder));
-    const ExpressionPtr entry = CallOf("map_get", {Current(), std::move(key)});
+  const std::string pop = step.args[0].IsEnum("Pop") ? step.args[0].name : "last";
+  if (const Bound& asked = step.args.back(); asked.IsTraversal()) {
+    RETURN_IF_ERROR(CheckByCount(step, 1));
+    ASSIGN_OR_RETURN(const ExpressionPtr key,
+                     BuildByArgument(asked, Current(), plan::Project::DROP_ROW, step, builder));
+    ASSIGN_OR_RETURN(const ExpressionPtr source, SourceOfKey(key, asked.span, pop, step, *builder));
+    if (!step.bys.empty()) RequirePresent(source, ByAt(step, 0), builder);
     ASSIGN_OR_RETURN(ExpressionPtr value,
-                     BuildBy(ByAt(step, 0), entry, plan::Project::DROP_ROW, step, builder));
+                     BuildBy(ByAt(step, 0), source, plan::Project::DROP_ROW, step, builder));
     builder->Emit(Project{std::move(value), "", plan::Project::DROP_ROW});
     return OkStatus();
   }
@@ -153,11 +178,10 @@ Status BuildSelect(const StepCall& step, Builder* builder) {
     builder->Emit(Project{std::move(part), "", plan::Project::DROP_ROW});
     return OkStatus();
   }
-  const std::string pop = step.args[0].IsEnum("Pop") ? step.args[0].name : "last";
   const std::vector<std::string> labels = KeysOf(step, 0);
   if (labels.size() == 1) {
     ASSIGN_OR_RETURN(const ExpressionPtr source,
-                     SelectSource(step.args.back(), pop, step, *builder));
+                     SelectSource(labels[0], step.args.back().span, pop, step, *builder));
     if (!step.bys.empty()) RequirePresent(source, ByAt(step, 0), builder);
     ASSIGN_OR_RETURN(ExpressionPtr value,
                      BuildBy(ByAt(step, 0), source, plan::Project::DROP_ROW, step, builder));
@@ -166,9 +190,9 @@ Status BuildSelect(const StepCall& step, Builder* builder) {
   }
   std::vector<ExpressionPtr> pairs;
   for (size_t i = 0; i < labels.size(); ++i) {
-    ASSIGN_OR_RETURN(
-        const ExpressionPtr source,
-        SelectSource(step.args[step.args.size() - labels.size() + i], pop, step, *builder));
+    const SourceSpan& span = step.args[step.args.size() - labels.size() + i].span;
+    ASSIGN_OR_RETURN(const ExpressionPtr source,
+                     SelectSource(labels[i], span, pop, step, *builder));
     RequirePresent(source, ByAt(step, i), builder);
     ASSIGN_OR_RETURN(ExpressionPtr value,
                      BuildBy(ByAt(step, i), source, plan::Project::DROP_ROW, step, builder));

@@ -11,7 +11,7 @@ sideEffect barrier aggregate cap none with
 concat asString length toUpper toLower trim lTrim rTrim substring replace split reverse format
 asBool asDate asNumber dateAdd dateDiff
 all any combine conjoin difference disjunct intersect merge product math index element discard fail
-mergeV mergeE sack withSack withSideEffect withBulk withPath
+mergeV mergeE timeLimit sack withSack withSideEffect withBulk withPath
 """.split())
 PREDICATES = set("""
 eq neq gt gte lt lte inside outside between within without negate startingWith notStartingWith

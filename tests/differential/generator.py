@@ -134,6 +134,12 @@ class Generator:
             ".option(Merge.outV,__.select('a')).option(Merge.inV,__.select('b')).outV().id()",
             "g.mergeE([(T.label):'%(l)s',(IN):%(y)d]).option(Merge.onCreate,[(OUT):%(x)d])"
             ".inV().id()",
+            "g.inject([(T.label):'%(l)s',(OUT):%(x)d,(IN):%(y)d],"
+            "[(T.label):'%(l)s',(OUT):%(y)d,(IN):%(x)d,w:1]).as('m').mergeE(select('m'))"
+            ".project('o','i').by(__.outV().id()).by(__.inV().id())",
+            "g.V(%(x)d).out().as('v').constant([(T.label):'%(l)s',(IN):%(y)d]).as('m').V(%(x)d)"
+            ".as('a').mergeE(select('m')).option(Merge.onCreate,[(OUT):%(y)d])"
+            ".option(Merge.onMatch,__.select('a').project('m').by(T.id)).inV().id()",
             "g.V(%(x)d).outE('%(l)s').inV().id()",
             "g.V(%(x)d).outE('%(l)s').where(__.inV().hasId(%(y)d)).drop()",
             "g.E().hasLabel('one','two').count()") % names
@@ -202,6 +208,9 @@ class Generator:
         choices = [".union(%s,%s)" % (first, second), ".coalesce(%s,%s)" % (first, second),
                    ".choose(%s,%s,%s)" % (test, first, second), ".local(%s)" % first,
                    ".flatMap(%s)" % first,
+                   ".choose(%s.count()).option(0,%s).option(Pick.none,%s)" % (test, first, second),
+                   ".choose(%s.count()).option(gt(1),%s).option(1,%s).option(Pick.none,%s)" %
+                   (test, first, second, first),
                    ".branch(%s.count()).option(0,%s).option(gt(%d),%s)" %
                    (test, first, self.chance.randint(0, 1), second),
                    ".branch(%s.count()).option(%s,%s).option(Pick.%s,%s)" %
@@ -360,6 +369,9 @@ class Generator:
                 names = ",".join("'%s'" % label for label in self.labels)
                 ends += [".select(%s)" % names] * 3
                 ends += [".where(neq('a'))", ".select(%s).fold()" % names]
+                ends += [".select(%s__.constant('%s'))" %
+                         (self.pick("", "Pop.first,", "Pop.last,", "Pop.mixed,", "Pop.all,"),
+                          self.pick(*self.labels))]
         return self.pick(*ends)
 
 

@@ -84,13 +84,13 @@ class MergeStep {
                              "() without a map takes the one that comes in: at the start of a "
                              "traversal there is none");
       }
-      return StoreSearch(Chain{}, step_.span());
+      return StoreSearch(Chain{});
     }
     ASSIGN_OR_RETURN(std::optional<ValueMap> search,
                      MapOfArgument(step_.args[0], *step_.call, 0, MergeUse::kFind));
     if (!search) {
       ASSIGN_OR_RETURN(Chain child, builder_->Child(step_.args[0]));
-      return StoreSearch(std::move(child), step_.args[0].span);
+      return StoreSearch(std::move(child));
     }
     search_ = *std::move(search);
     create_ = search_;
@@ -98,7 +98,7 @@ class MergeStep {
     ASSIGN_OR_RETURN(std::optional<ValueMap> more,
                      MapOfArgument(on_create_->args[1], *on_create_->call, 1, MergeUse::kFind));
     depends_ = !more;
-    if (depends_) return CheckDepends(on_create_->args[1].span);
+    if (depends_) return OkStatus();
     ASSIGN_OR_RETURN(create_, JoinMergeMaps(search_, *more, on_create_->args[1].span));
     return OkStatus();
   }
@@ -118,24 +118,28 @@ class MergeStep {
       added->Emit(AdditionOf(Mutate::Kind::kAddVertex, create_, "vertex"));
       return OkStatus();
     }
-    std::string searched = stored_;
-    if (searched.empty()) {
-      ASSIGN_OR_RETURN(searched, StoreConstant(search_, added));
+    ASSIGN_OR_RETURN(const Maps maps, StoreMaps(added));
+    EmitVertexAddition(maps.searched, maps.more, added);
+    return OkStatus();
+  }
+
+  // mergeE(): the edge that is added. `ends`: what options of the step give.
+  Status EmitAddedEdge(const StoredEnds& ends, Builder* added) {
+    if (depends_) {
+      ASSIGN_OR_RETURN(const Maps maps, StoreMaps(added));
+      EmitEdgeAddition(maps.searched, maps.more, ends, added);
+      return OkStatus();
     }
-    std::string more;
-    if (on_create_ != nullptr) {
-      const Bound& argument = on_create_->args[1];
-      ASSIGN_OR_RETURN(const std::optional<ValueMap> map,
-                       MapOfArgument(argument, *on_create_->call, 1, MergeUse::kFind));
-      if (map) {
-        ASSIGN_OR_RETURN(more, StoreConstant(*map, added));
-      } else {
-        ASSIGN_OR_RETURN(Chain child, added->Child(argument));
-        more = EmitStoredMap(std::move(child), "option(onCreate)", added);
-        EmitVertexMapCheck(more, added);
-      }
+    Mutate addition = AdditionOf(Mutate::Kind::kAddEdge, create_, "edge");
+    addition.out = ends.out;
+    addition.in = ends.in;
+    if (addition.out == nullptr) {
+      ASSIGN_OR_RETURN(addition.out, EmitEnd(create_, Direction::kOut, true, added));
     }
-    EmitVertexAddition(searched, more, added);
+    if (addition.in == nullptr) {
+      ASSIGN_OR_RETURN(addition.in, EmitEnd(create_, Direction::kIn, true, added));
+    }
+    if (addition.out != nullptr && addition.in != nullptr) added->Emit(std::move(addition));
     return OkStatus();
   }
 
@@ -208,7 +212,8 @@ class MergeStep {
   }
 
   const ValueMap& search() const { return search_; }
-  const ValueMap& create() const { return create_; }
+  // mergeE(): what is looked for is stored under this name; empty: it is search().
+  const std::string& stored() const { return stored_; }
 
  private:
   Status ReadOptions() {
@@ -236,19 +241,37 @@ class MergeStep {
 
   bool AtSeed() const { return builder_->at_start() && !builder_->is_child(); }
 
-  Status CheckDepends(const SourceSpan& span) const {
-    if (step_.name() == "mergeV") return OkStatus();
-    return NotThereYet(span, step_.name(),
-                       "a map of mergeE() that depends on the traverser is not there yet; the ends "
-                       "may: [(OUT): Merge.outV].option(Merge.outV, select('v'))");
+  plan::ElementKind Kind() const { return step_.name() == "mergeV" ? plan::VERTEX : plan::EDGE; }
+
+  Status StoreSearch(Chain child) {
+    depends_ = true;
+    stored_ = EmitStoredMap(std::move(child), std::string(step_.name()) + "()", builder_);
+    EmitMapCheck(Kind(), stored_, builder_);
+    return OkStatus();
   }
 
-  Status StoreSearch(Chain child, const SourceSpan& span) {
-    RETURN_IF_ERROR(CheckDepends(span));
-    depends_ = true;
-    stored_ = EmitStoredMap(std::move(child), "mergeV()", builder_);
-    EmitVertexMapCheck(stored_, builder_);
-    return OkStatus();
+  struct Maps {
+    std::string searched, more;
+  };
+  // What is looked for and what onCreate says, stored.
+  StatusOr<Maps> StoreMaps(Builder* added) {
+    Maps maps;
+    maps.searched = stored_;
+    if (stored_.empty()) {
+      ASSIGN_OR_RETURN(maps.searched, StoreConstant(search_, added));
+    }
+    if (on_create_ == nullptr) return maps;
+    const Bound& argument = on_create_->args[1];
+    ASSIGN_OR_RETURN(const std::optional<ValueMap> map,
+                     MapOfArgument(argument, *on_create_->call, 1, MergeUse::kFind));
+    if (map) {
+      ASSIGN_OR_RETURN(maps.more, StoreConstant(*map, added));
+    } else {
+      ASSIGN_OR_RETURN(Chain child, added->Child(argument));
+      maps.more = EmitStoredMap(std::move(child), "option(onCreate)", added);
+      EmitMapCheck(Kind(), maps.more, added);
+    }
+    return maps;
   }
 
   static StatusOr<std::string> StoreConstant(const ValueMap& map, Builder* builder) {
@@ -408,22 +431,22 @@ Status BuildMergeVertex(const StepCall& step, Builder* builder) {
 Status BuildMergeEdge(const StepCall& step, Builder* builder) {
   MergeStep merge(step, builder);
   RETURN_IF_ERROR(merge.Read());
-  ASSIGN_OR_RETURN(const SoughtEnd out, SoughtEndOf(Direction::kOut, &merge, builder));
-  ASSIGN_OR_RETURN(const SoughtEnd in, SoughtEndOf(Direction::kIn, &merge, builder));
+  StoredEnds ends;
+  SoughtEnd out, in;
+  if (merge.stored().empty()) {
+    ASSIGN_OR_RETURN(out, SoughtEndOf(Direction::kOut, &merge, builder));
+    ASSIGN_OR_RETURN(in, SoughtEndOf(Direction::kIn, &merge, builder));
+    ends = {out.stored, in.stored};
+  }
   Builder found = builder->Inner(builder->env());
-  RETURN_IF_ERROR(EmitEdges(merge.search(), out, in, &found));
+  if (merge.stored().empty()) {
+    RETURN_IF_ERROR(EmitEdges(merge.search(), out, in, &found));
+  } else {
+    EmitEdgesOf(merge.stored(), EmitStoredEnds(merge.stored(), &found), &found);
+  }
   RETURN_IF_ERROR(merge.EmitOnMatch(&found));
   Builder added = builder->Inner(builder->env());
-  Mutate addition = AdditionOf(Mutate::Kind::kAddEdge, merge.create(), "edge");
-  addition.out = out.stored;
-  addition.in = in.stored;
-  if (addition.out == nullptr) {
-    ASSIGN_OR_RETURN(addition.out, merge.EmitEnd(merge.create(), Direction::kOut, true, &added));
-  }
-  if (addition.in == nullptr) {
-    ASSIGN_OR_RETURN(addition.in, merge.EmitEnd(merge.create(), Direction::kIn, true, &added));
-  }
-  if (addition.out != nullptr && addition.in != nullptr) added.Emit(std::move(addition));
+  RETURN_IF_ERROR(merge.EmitAddedEdge(ends, &added));
   merge.EmitFirstOf(found.Take(), added.Take());
   return OkStatus();
 }

@@ -65,13 +65,10 @@ Covered CoveredBy(const std::vector<std::string>& folders) {
   return covered;
 }
 
-// What the catalogue calls there; from() is read by the steps it stands behind.
-bool IsThere(const planner::StepSpec& step) { return step.IsThere() || step.name == "from"; }
-
 void ExpectSteps(const std::vector<std::string>& folders) {
   const Covered covered = CoveredBy(folders);
   for (const planner::StepSpec& step : planner::StepCatalogue()) {
-    if (!IsThere(step)) continue;
+    if (!step.IsThere()) continue;
     EXPECT_TRUE(covered.steps.contains(step.name))
         << "no case with rows for " << step.name << "() in tests/golden/" << folders[0];
   }
@@ -84,7 +81,7 @@ TEST(GoldenCoverageTest, EveryStepOnTheGeneratedGraph) { ExpectSteps({"money"});
 TEST(GoldenCoverageTest, EveryByAndEveryScope) {
   const Covered covered = CoveredBy({"modern", "writes", "money"});
   for (const planner::StepSpec& step : planner::StepCatalogue()) {
-    if (!IsThere(step)) continue;
+    if (!step.IsThere()) continue;
     if (step.Has(planner::kTakesBy)) {
       EXPECT_TRUE(covered.with_by.contains(step.name)) << "no case for by() at " << step.name;
     }
@@ -93,6 +90,17 @@ TEST(GoldenCoverageTest, EveryByAndEveryScope) {
       EXPECT_TRUE(covered.with_scope.contains(step.name))
           << "no case for " << step.name << "(local)";
     }
+  }
+}
+
+TEST(GoldenCoverageTest, EveryExampleOfTheCatalogue) {
+  const StatusOr<File> file = ReadFile("tests/golden/money/examples.test");
+  ASSERT_TRUE(file.ok()) << file.status();
+  Names statements;
+  for (const Case& golden : file->cases) statements.insert(golden.statements.back());
+  for (const planner::StepSpec& step : planner::StepCatalogue()) {
+    if (!step.IsThere()) continue;
+    EXPECT_TRUE(statements.contains(step.example)) << step.name << ": " << step.example;
   }
 }
 

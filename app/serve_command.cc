@@ -26,6 +26,7 @@ struct ServeFlags {
   std::string listen = "127.0.0.1";
   uint16_t grpc_port = 8183;
   uint32_t workers = 0;
+  bool isolated = false;
   std::string config;
   bool insecure = false;
   std::string query_timeout = "30s";
@@ -57,6 +58,7 @@ StatusOr<server::ServerOptions> ToServerOptions(const ServeFlags& flags) {
   options.grpc_port = flags.grpc_port;
   options.max_queries = flags.max_queries;
   options.engine.num_workers = flags.workers > 0 ? flags.workers : DefaultNumWorkers();
+  options.engine.isolated = flags.isolated;
   options.max_connection_fd = MaxConnectionFd(server::RaiseOpenFileLimit());
   flags.limits.ApplyTo(&options);
   ASSIGN_OR_RETURN(options.query_timeout_ms, client::ParseMilliseconds(flags.query_timeout));
@@ -141,6 +143,10 @@ RunCommand AddServeCommand(CLI::App* command) {
       ->capture_default_str();
   command->add_option("--workers", flags->workers, "Worker threads; 0: one per processor")
       ->check(CLI::Range(0, 1024));
+  command->add_flag(
+      "--isolate-partitions", flags->isolated,
+      "A worker reads no partition but its own, as in a cluster: slower; to test that "
+      "queries could run there");
   command->add_option("--config", flags->config, "A YAML file with settings named as these flags");
   command->add_flag("--insecure", flags->insecure,
                     "Allows --listen beyond this machine, without TLS or authentication");

@@ -115,6 +115,8 @@ class ThreadedEngine : public Engine {
     context.transport = &transport_;
     context.clock = SteadyClock::Get();
     context.spread_after_rows = options_.spread_after_rows;
+    context.shared_view = !options_.isolated;
+    context.isolated = options_.isolated;
     return context;
   }
 

@@ -85,6 +85,7 @@ struct EngineOptions {
   uint64_t query_memory_bytes = uint64_t{512} << 20;
   uint64_t process_memory_bytes = uint64_t{8} << 30;
   uint64_t spread_after_rows = 10'000;  // a query stays on one worker until then
+  bool isolated = false;  // workers read their own partitions only; plans must be made for it
   // Of a query that begins where it is submitted: how far it goes there, looked at between slices.
   uint64_t first_turn_slices = 64;
   uint64_t first_turn_nanos = 500'000;

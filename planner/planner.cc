@@ -102,7 +102,7 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   Chain chain = builder.Take();
 
   if (explains) planned.explain = "logical\n" + ChainText(chain, 2);
-  RunRules(&chain, [&planned, explains](const Rule& rule, const Chain& after) {
+  RunRules(&chain, context.isolated, [&planned, explains](const Rule& rule, const Chain& after) {
     if (!explains) return;
     planned.explain += "\nafter " + std::string(rule.name) + ": " + std::string(rule.help) + "\n" +
                        ChainText(after, 2);
@@ -111,7 +111,7 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   if (explains && context.statistics != nullptr) {
     planned.explain += "\nestimated\n" + EstimatedText(chain, 2);
   }
-  ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain));
+  ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain, context.isolated));
   AddInitialEffects(state.side_effects, &planned.plan);
   planned.changes_graph = planned.plan.mutates();
   planned.plan.set_graph(query.root.source);

@@ -23,6 +23,7 @@ struct PlanContext {
   const GraphStatistics* statistics = nullptr;  // about; null: not known
   std::map<std::string, Value> parameters;
   bool explains = false;  // the text is asked for, whatever the terminal step
+  bool isolated = false;  // workers read no partition but their own
 };
 
 // How results are handed out; from the terminal method at the end of the text.

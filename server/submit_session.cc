@@ -175,6 +175,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch() {
   }
   view_ = nullptr;
   planner::PlanContext context;
+  context.isolated = environment_.engine->options().isolated;
   const Status told = ReadParameters(*request_, &context.parameters);
   PlanCache* plans = request_->mode() == v1::EXPLAIN || !told.ok() ? nullptr : environment_.plans;
   const std::string key =

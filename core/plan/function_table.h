@@ -33,6 +33,7 @@ enum FunctionTrait : uint32_t {
   kReadsProperties = 1 << 10,
   kReadsEdges = 1 << 11,
   kKnownOfEdges = 1 << 12,  // what it reads of an edge travels with the reference
+  kReadsInside = 1 << 18,   // and of all elements in it, and of the ends of edges
   // What forbids to evaluate it elsewhere in the traversal, or for other rows.
   kDraws = 1 << 13,           // at random
   kReadsEffect = 1 << 14,     // a side-effect, whose name is the argument of letter s
@@ -117,8 +118,14 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"element", 1, 1, "", kStrict, ValueType::kAny},
     {"degree", 2, kMany, "_is*", kStrict | kThereWithFirst | kReadsEdges},
     {"value_map", 2, kMany, "_c*", kStrict | kReadsProperties, ValueType::kMap},
-    {"element_map", 1, kMany, "_c*", kStrict | kReadsProperties, ValueType::kMap},
+    {"element_map", 1, kMany, "_c*", kStrict | kReadsProperties | kReadsInside, ValueType::kMap},
+    {"element_map_seen", 2, kMany, "__c*", kStrict | kReadsProperties, ValueType::kMap},
     {"property_map", 1, kMany, "_c*", kStrict | kReadsProperties, ValueType::kMap},
+    // Elements in values, read where they are; what a result shows of them, or what orders them.
+    {"elements_in", 1, 1, "", kStrict, ValueType::kList},
+    {"detached", 1, 1, "", kStrict | kReadsElement, ValueType::kList},
+    {"as_seen", 2, 2, "", kStrict, ValueType::kAny},
+    {"as_ordered", 2, 2, "", kStrict, ValueType::kAny},
     // What a row must be like.
     {"require", 3, 3, "_ss", kRaises},
     {"require_label", 2, 2, "_s", kRaises},
@@ -153,7 +160,8 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"member_of", 2, 2, "", kStrict | kRaises},
     // Steps over texts. A b behind the value: whether the members of a list are meant
     // (Scope.local).
-    {"asString", 3, 3, "_bs", kStrict | kReadsElement | kRaises, ValueType::kAny, TypeOfTextStep},
+    {"asString", 3, 3, "_bs", kStrict | kReadsElement | kReadsInside | kRaises, ValueType::kAny,
+     TypeOfTextStep},
     {"length", 2, 2, "_b", kStrict | kRaises, ValueType::kAny, TypeOfTextStep},
     {"toUpper", 2, 2, "_b", kStrict | kRaises, ValueType::kAny, TypeOfTextStep},
     {"toLower", 2, 2, "_b", kStrict | kRaises, ValueType::kAny, TypeOfTextStep},
@@ -165,7 +173,7 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"split", 3, 3, "_bn", kStrict | kRaises, ValueType::kAny},
     {"reverse", 1, 1, "", kStrict, ValueType::kAny},
     {"concat", 1, kMany, "", kRaises},
-    {"text_part", 1, 1, "", kStrict | kReadsElement},
+    {"text_part", 1, 1, "", kStrict | kReadsElement | kReadsInside},
     {"format", 1, kMany, "", kStrict},
     // Steps that make numbers, booleans and dates: of which GType, null: of any; and so many times
     // so many seconds.
@@ -181,7 +189,7 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"intersect", 3, 3, "__b", kRaises, ValueType::kList},
     {"merge", 3, 3, "__b", kRaises, ValueType::kAny},
     {"product", 3, 3, "__b", kRaises, ValueType::kList},
-    {"conjoin", 2, 2, "_s", kStrict | kReadsElement | kRaises},
+    {"conjoin", 2, 2, "_s", kStrict | kReadsElement | kReadsInside | kRaises},
     // math(): numbers as doubles, its operators, and its functions, which are called as behind
     // math_.
     {"as_double", 1, 1, "", kStrict | kRaises},

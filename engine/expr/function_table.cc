@@ -6,6 +6,7 @@
 #include "engine/expr/cast_functions.h"
 #include "engine/expr/collection_functions.h"
 #include "engine/expr/compare_functions.h"
+#include "engine/expr/detached_functions.h"
 #include "engine/expr/effect_functions.h"
 #include "engine/expr/element_functions.h"
 #include "engine/expr/list_functions.h"
@@ -22,7 +23,7 @@ const std::vector<const ScalarKernel*>& ScalarKernels() {
     for (const auto* family :
          {&CompareFunctions(), &ElementFunctions(), &MapFunctions(), &ListFunctions(),
           &CollectionFunctions(), &TextFunctions(), &CastFunctions(), &MathFunctions(),
-          &PathFunctions(), &EffectFunctions()}) {
+          &PathFunctions(), &EffectFunctions(), &DetachedFunctions()}) {
       for (const ScalarKernel& kernel : *family) kernels.push_back(&kernel);
     }
     return kernels;

@@ -96,9 +96,9 @@ class PresenceTest : public testing::Test {
     const Value map = MapOf({{one, one}}), path = PathOf({{vertex_}, {{"INT"}}});
     const Value property = Made(Value::Of(PropertyData{EdgeRef(), "k", one}));
     const Value date = Value::Of(DateTime{});
-    for (const Given& given :
-         {Given{one, one}, Given{vertex_, vertex_}, Given{list, list}, Given{map, one},
-          Given{path, path}, Given{property, property}, Given{text, text}, Given{date, date}}) {
+    for (const Given& given : {Given{one, one}, Given{one, ListOf({})}, Given{vertex_, vertex_},
+                               Given{list, list}, Given{map, one}, Given{path, path},
+                               Given{property, property}, Given{text, text}, Given{date, date}}) {
       const StatusOr<std::string> present = Evaluate(row, given, SIZE_MAX);
       if (present.ok() && present->find('1') != std::string::npos) return given;
     }

@@ -65,7 +65,18 @@ class ElementMaps {
     return OkStatus();
   }
 
-  // The ends of edges, as elementMap() tells them: IN, then OUT.
+  // The ends of edges, as elementMap() tells them: IN, then OUT. `seen`: the edges as they were
+  // read where their ends are.
+  Status AddEndsOf(const Operand& seen) {
+    for (const uint32_t row : elements_.edge_rows) {
+      const Value value = seen.Get(row);
+      if (value.kind() != ValueKind::kElement) return Internal("An edge must be as it was seen.");
+      const ElementData& edge = value.AsElement();
+      RETURN_IF_ERROR(AddEnd(row, Direction::kIn, edge.in_id, Value::String(edge.in_label)));
+      RETURN_IF_ERROR(AddEnd(row, Direction::kOut, edge.out_id, Value::String(edge.out_label)));
+    }
+    return OkStatus();
+  }
   Status AddEnds() {
     for (const Direction direction : {Direction::kIn, Direction::kOut}) {
       std::vector<VertexRef> ends;
@@ -77,11 +88,8 @@ class ElementMaps {
       std::vector<LabelId> labels;
       RETURN_IF_ERROR(view_.VertexLabels(ends, &labels));
       for (size_t i = 0; i < ends.size(); ++i) {
-        ValueMap end;
-        end.emplace_back(Value::Of(Token::kId), ids.Get(i));
-        end.emplace_back(Value::Of(Token::kLabel), LabelName(labels[i]));
-        ASSIGN_OR_RETURN(Value map, Value::Map(std::move(end)));
-        maps_[elements_.edge_rows[i]].emplace_back(Value::Of(direction), std::move(map));
+        RETURN_IF_ERROR(
+            AddEnd(elements_.edge_rows[i], direction, ids.Get(i), LabelName(labels[i])));
       }
     }
     return OkStatus();
@@ -145,6 +153,14 @@ class ElementMaps {
   }
 
  private:
+  Status AddEnd(uint32_t row, Direction direction, Value id, Value label) {
+    ValueMap end;
+    end.emplace_back(Value::Of(Token::kId), std::move(id));
+    end.emplace_back(Value::Of(Token::kLabel), std::move(label));
+    ASSIGN_OR_RETURN(Value map, Value::Map(std::move(end)));
+    maps_[row].emplace_back(Value::Of(direction), std::move(map));
+    return OkStatus();
+  }
   Value LabelName(LabelId label) const {
     return label == kNoName ? Value::Null() : Value::String(view_.schema().labels.Name(label));
   }
@@ -204,12 +220,14 @@ Status PropertyMapFunction(const EvalContext& context, const Args& args, Operand
   return maps.Finish(out);
 }
 
+// element_map(element, keys...), element_map_seen(element, as_seen(element), keys...).
+template <bool kSeen>
 Status ElementMapFunction(const EvalContext& context, const Args& args, Operand* out) {
   ElementMaps maps(context, *args[0]);
   RETURN_IF_ERROR(maps.AddTokens({}));
-  RETURN_IF_ERROR(maps.AddEnds());
+  RETURN_IF_ERROR(kSeen ? maps.AddEndsOf(*args[1]) : maps.AddEnds());
   bool none = false;
-  const std::vector<KeyId> keys = KeyArguments(context, args, 1, &none);
+  const std::vector<KeyId> keys = KeyArguments(context, args, kSeen ? 2 : 1, &none);
   RETURN_IF_ERROR(maps.AddProperties(keys, none, /*listed=*/false));
   return maps.Finish(out);
 }
@@ -300,11 +318,17 @@ Status TypeOfFunction(const EvalContext& context, const Args& args, Operand* out
 
 const std::vector<ScalarKernel>& MapFunctions() {
   static const std::vector<ScalarKernel> kFunctions = {
-      {"value_map", ValueMapFunction},         {"element_map", ElementMapFunction},
-      {"property_map", PropertyMapFunction},   {"map_get", MapGetFunction},
-      {"first_of", FirstOfFunction},           {"sack_or", FirstOfFunction},
-      {"map_keys", MapPartsFunction<true>},    {"map_values", MapPartsFunction<false>},
-      {"entry_key", EntryPartFunction<true>},  {"entry_value", EntryPartFunction<false>},
+      {"value_map", ValueMapFunction},
+      {"element_map", ElementMapFunction<false>},
+      {"element_map_seen", ElementMapFunction<true>},
+      {"property_map", PropertyMapFunction},
+      {"map_get", MapGetFunction},
+      {"first_of", FirstOfFunction},
+      {"sack_or", FirstOfFunction},
+      {"map_keys", MapPartsFunction<true>},
+      {"map_values", MapPartsFunction<false>},
+      {"entry_key", EntryPartFunction<true>},
+      {"entry_value", EntryPartFunction<false>},
       {"typeOf", TypeOfFunction, PrepareType},
   };
   return kFunctions;

@@ -111,7 +111,7 @@ class OrderOp : public CollectOp {
     if (!any) return OkStatus();
     RETURN_IF_ERROR(ids.Load());
     for (Value& key : *keys) {
-      ASSIGN_OR_RETURN(key, ids.Replace(key));
+      ASSIGN_OR_RETURN(key, ids.Resolve(key));
     }
     return OkStatus();
   }

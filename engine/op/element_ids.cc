@@ -1,6 +1,7 @@
 #include "engine/op/element_ids.h"
 
 #include "core/path/path.h"
+#include "engine/result/element_resolver.h"
 
 namespace koios::engine {
 
@@ -38,6 +39,19 @@ Status ElementIds::Load() {
   return OkStatus();
 }
 
+Status ElementIds::LoadFrom(const ValueList& detached) {
+  for (const Value& pair : detached) {
+    ASSIGN_OR_RETURN(const DetachedElement one, DetachedElement::Of(pair));
+    const Value& id = one.element->id;
+    if (one.reference.kind() == ValueKind::kVertex) {
+      vertex_ids_[one.reference.AsVertex().bits] = id;
+    } else {
+      edge_ids_[one.reference.AsEdge().id] = id;
+    }
+  }
+  return OkStatus();
+}
+
 StatusOr<Value> ElementIds::Detached(ElementData::Type type, Value id) const {
   ElementData element;
   element.type = type;
@@ -50,7 +64,7 @@ Value ElementIds::IdOf(VertexRef vertex) const {
   return found == vertex_ids_.end() ? Value() : found->second;
 }
 
-StatusOr<Value> ElementIds::Replace(const Value& value) const {
+StatusOr<Value> ElementIds::Resolve(const Value& value) const {
   switch (value.kind()) {
     case ValueKind::kVertex:
       return Detached(ElementData::Type::kVertex, IdOf(value.AsVertex()));
@@ -69,7 +83,7 @@ StatusOr<Value> ElementIds::Replace(const Value& value) const {
       ValueList members;
       members.reserve(value.AsList().size());
       for (const Value& member : value.AsList()) {
-        ASSIGN_OR_RETURN(Value replaced, Replace(member));
+        ASSIGN_OR_RETURN(Value replaced, Resolve(member));
         members.push_back(std::move(replaced));
       }
       return value.kind() == ValueKind::kList ? Value::List(std::move(members))
@@ -78,7 +92,7 @@ StatusOr<Value> ElementIds::Replace(const Value& value) const {
     case ValueKind::kPath: {
       PathData path = Flattened(value);
       for (Value& object : path.objects) {
-        ASSIGN_OR_RETURN(object, Replace(object));
+        ASSIGN_OR_RETURN(object, Resolve(object));
       }
       return Value::Of(std::move(path));
     }

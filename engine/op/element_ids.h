@@ -1,5 +1,5 @@
 // ElementIds: users' ids in place of references, for comparing values in an order that users see.
-// Collect() what there is, Load() all ids at once, then Replace().
+// Collect() what there is, Load() all ids at once, then Resolve().
 #pragma once
 
 #include <vector>
@@ -19,10 +19,14 @@ class ElementIds {
   // by the depth of values.
   bool Collect(const Value& value);
   Status Load();
+  // Instead: ids that were read where the elements are, as detached(element) gives them.
+  Status LoadFrom(const ValueList& detached);
+  const std::vector<VertexRef>& vertices() const { return vertices_; }
+  const std::vector<EdgeRef>& edges() const { return edges_; }
   // The value with detached elements that have nothing but their ids. A vertex's property has its
   // owner's id and its key's number: the properties of a vertex order as their keys were first
   // used.
-  StatusOr<Value> Replace(const Value& value) const;
+  StatusOr<Value> Resolve(const Value& value) const;
 
  private:
   StatusOr<Value> Detached(ElementData::Type type, Value id) const;

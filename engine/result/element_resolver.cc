@@ -126,19 +126,64 @@ Status ElementResolver::LoadEdges() {
     element.type = ElementData::Type::kEdge;
     element.id = ids.Get(i);
     element.label = LabelName(edges_[i].label);
-    const ElementData& out = Resolve(edges_[i].out);
-    const ElementData& in = Resolve(edges_[i].in);
-    element.out_id = out.id;
-    element.out_label = out.label;
-    element.in_id = in.id;
-    element.in_label = in.label;
     targets.push_back(&element);
   }
+  PutEnds();
   if (!materialize_) return OkStatus();
   storage::PropertyRows found;
   RETURN_IF_ERROR(view_.EdgeProperties(edges_, {}, &found));
   AddProperties(view_.schema(), found, targets);
   return OkStatus();
+}
+
+void ElementResolver::PutEnds() {
+  for (size_t i = 0; i < edges_.size(); ++i) {
+    const ElementData& out = Resolve(edges_[i].out);
+    const ElementData& in = Resolve(edges_[i].in);
+    edge_elements_[i].out_id = out.id;
+    edge_elements_[i].out_label = out.label;
+    edge_elements_[i].in_id = in.id;
+    edge_elements_[i].in_label = in.label;
+  }
+}
+
+Status ElementResolver::LoadFrom(const ValueList& detached) {
+  vertex_elements_.resize(vertices_.size());
+  edge_elements_.resize(edges_.size());
+  size_t found = 0;
+  const auto put = [&found](const auto& rows, uint64_t key, const ElementData& element,
+                            std::vector<ElementData>* elements) {
+    const auto at = rows.find(key);
+    if (at == rows.end()) return;
+    (*elements)[at->second] = element;
+    ++found;
+  };
+  for (const Value& pair : detached) {
+    ASSIGN_OR_RETURN(const DetachedElement one, DetachedElement::Of(pair));
+    if (one.reference.kind() == ValueKind::kVertex) {
+      put(vertex_rows_, one.reference.AsVertex().bits, *one.element, &vertex_elements_);
+    } else {
+      put(edge_rows_, one.reference.AsEdge().id, *one.element, &edge_elements_);
+    }
+  }
+  if (found < vertices_.size() + edges_.size()) {
+    return Internal("An element of a value was not read where it is.");
+  }
+  PutEnds();
+  return OkStatus();
+}
+
+StatusOr<DetachedElement> DetachedElement::Of(const Value& pair) {
+  const bool two = pair.kind() == ValueKind::kList && pair.AsList().size() == 2;
+  DetachedElement one;
+  if (two) one.reference = pair.AsList()[0];
+  const bool refers =
+      one.reference.kind() == ValueKind::kVertex || one.reference.kind() == ValueKind::kEdge;
+  if (!refers || pair.AsList()[1].kind() != ValueKind::kElement) {
+    return Internal("What stands for an element must be its reference and the element.");
+  }
+  one.element = &pair.AsList()[1].AsElement();
+  return one;
 }
 
 Status ElementResolver::Load() {

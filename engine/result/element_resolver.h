@@ -16,15 +16,26 @@ namespace koios::engine {
 // The id of a single vertex property: not stored, but the same each time, from owner and key.
 int64_t VertexPropertyId(const Schema& schema, const VertexPropertyData& property);
 
+// A reference and the element that it stands for, from a list of the two.
+struct DetachedElement {
+  static StatusOr<DetachedElement> Of(const Value& pair);
+  Value reference;                       // a vertex or an edge
+  const ElementData* element = nullptr;  // of `pair`
+};
+
 class ElementResolver {
  public:
-  ElementResolver(const storage::GraphView& view, bool materialize)
+  explicit ElementResolver(const storage::GraphView& view, bool materialize = false)
       : view_(view), materialize_(materialize) {}
 
   void Collect(const Value& value);
   void Collect(VertexRef vertex);
   void Collect(const EdgeRef& edge);
   Status Load();
+  // Instead: what was read where the elements are. INTERNAL where one is missing.
+  Status LoadFrom(const ValueList& detached);
+  const std::vector<VertexRef>& vertices() const { return vertices_; }  // and ends of edges
+  const std::vector<EdgeRef>& edges() const { return edges_; }
 
   // The same value with every reference in it replaced by an element. REQUIRES: collected, loaded.
   // RESOURCE_EXHAUSTED where an element is deeper than a reference may be.
@@ -36,6 +47,7 @@ class ElementResolver {
   Status ResolveAll(const ValueList& values, ValueList* out) const;
   Status LoadVertices();
   Status LoadEdges();
+  void PutEnds();
   std::string LabelName(LabelId label) const;
 
   const storage::GraphView& view_;

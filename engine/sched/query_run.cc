@@ -6,11 +6,23 @@
 #include "core/plan/operator_table.h"
 #include "engine/exchange/batch_check.h"
 #include "engine/sched/query_run_host.h"
+#include "storage/view/owned_view.h"
 
 namespace koios::engine {
+namespace {
+
+// A plan for one worker reads everything there.
+std::shared_ptr<const storage::GraphView> ViewOf(const QuerySpec& spec,
+                                                 const WorkerContext& worker) {
+  if (!worker.isolated || worker.num_workers == 1 || spec.plan.one_worker()) return spec.view;
+  return std::make_shared<storage::OwnedView>(spec.view, worker.index, worker.num_workers);
+}
+
+}  // namespace
 
 QueryRun::QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& worker)
     : spec_(std::move(spec)),
+      view_(ViewOf(*spec_, worker)),
       worker_(worker),
       paths_(PathLedger::Charging(spec_->account)),
       closings_(spec_->plan) {}

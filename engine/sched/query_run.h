@@ -43,6 +43,9 @@ struct WorkerContext {
   const Clock* clock = nullptr;
   // Every worker can read every partition: rows stay until the query has spread.
   bool shared_view = true;
+  // Who reads a partition of another worker ends the query (storage/view/owned_view.h), which could
+  // not run where nothing is shared.
+  bool isolated = false;
   uint64_t spread_after_rows = 10'000;
   WorkerBounds bounds;
 };
@@ -233,6 +236,8 @@ class QueryRun {
   void DropClosedRows(uint32_t op, Batch* batch);
 
   const std::shared_ptr<const QuerySpec> spec_;
+  // What operators read.
+  const std::shared_ptr<const storage::GraphView> view_;
   WorkerContext worker_;
   std::shared_ptr<const PlanShape> shape_;
   const PathLedger::Owner paths_;
@@ -253,7 +258,7 @@ class QueryRun {
   std::vector<std::pair<InstanceId, uint32_t>> to_close_;  // to tell the others of
 
   // When Merges give what they hold, once the query has spread.
-  bool merges_ = false;    // the plan has some
+  bool merges_ = false;  // the plan has some
   FrameCounts counts_;
   bool idle_told_ = false;  // since this worker last had something to do
   std::optional<HeldRows> may_flush_;

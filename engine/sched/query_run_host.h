@@ -19,7 +19,7 @@ struct QueryRun::Host : public OperatorHost {
         rng(MixSeeds(r->spec_->options.seed, (uint64_t{r->worker_.index} << 32) | o->id())) {}
   ~Host() override { run->spec_->account->Release(state_bytes); }
 
-  const storage::GraphView& view() const override { return *run->spec_->view; }
+  const storage::GraphView& view() const override { return *run->view_; }
   storage::Transaction* transaction() const override {
     return run->spec_->options.transaction.get();
   }

@@ -205,6 +205,7 @@ class Driver {
     context.transport = &network_;
     context.clock = &clock_;
     context.shared_view = options_.shared_view;
+    context.isolated = options_.isolated;
     context.spread_after_rows = options_.spread_after_rows;
     context.bounds = options_.bounds;
     return context;

@@ -32,7 +32,8 @@ struct SimulationOptions {
   uint64_t seed = 1;
   uint32_t num_workers = 4;
   bool serialize = true;
-  bool shared_view = false;  // workers may read partitions that they do not own
+  bool shared_view = false;  // rows stay at a worker, which reads what others own
+  bool isolated = false;     // no worker can
   uint64_t spread_after_rows = 0;
   WorkerBounds bounds;
   uint32_t deliver_percent =

@@ -23,7 +23,7 @@ Chain ChainOf(const std::string& text, const Schema* schema, const GraphStatisti
   Builder builder(&state, TypeEnv{});
   CHECK(builder.AppendRoot(query->root).ok());
   Chain chain = builder.Take();
-  RunRules(&chain, [](const Rule&, const Chain&) {});
+  RunRules(&chain, /*isolated=*/false, [](const Rule&, const Chain&) {});
   return chain;
 }
 

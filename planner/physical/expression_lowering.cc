@@ -75,6 +75,51 @@ void Lowering::CollectOwners(const Expression& expression, std::set<uint32_t>* s
   for (const ExpressionPtr& arg : expression.args) CollectOwners(*arg, slots);
 }
 
+// `value` with the elements in it as they were read: each goes to its owner, and what was read
+// there comes back.
+ExpressionPtr Lowering::StoreDetached(ExpressionPtr value, plan::FunctionRef with) {
+  constexpr plan::Project::Absent kLeave = plan::Project::LEAVE_ABSENT;
+  const auto store = [this](const ExpressionPtr& stored) {
+    const std::string name = FreshName();
+    AddProject(stored, SlotOf(name), kLeave);
+    return Named(name);
+  };
+  if (value->kind == Kind::kCall) value = store(Prepare(value, kLeave));
+  const auto op = [this](auto body) { return Op{std::move(body), op_->span, op_->step}; };
+  Chain body;
+  body.ops.push_back(op(Project{CallOf("elements_in", {value}), "", plan::Project::DROP_ROW}));
+  body.ops.push_back(op(Unfold{}));
+  body.ops.push_back(op(Project{CallOf("detached", {Current()}), "", plan::Project::DROP_ROW}));
+  body.ops.push_back(op(Reduce{plan::Reduce::FOLD}));
+  Scope scope;
+  scope.bodies.push_back(std::move(body));
+  scope.policy = plan::ScopeExit::FIRST;
+  scope.target = FreshName();
+  scope.absent = kLeave;
+  const std::string detached = scope.target;
+  LowerOp(op(std::move(scope)));
+  return store(CallOf(with, {value, Named(detached)}));
+}
+
+// Where no worker reads what another one owns: what asString([v, e]) reads is at several owners.
+ExpressionPtr Lowering::StoreSeen(const ExpressionPtr& expression) {
+  if (expression->kind != Kind::kCall) return expression;
+  std::vector<ExpressionPtr> args;
+  for (const ExpressionPtr& arg : expression->args) args.push_back(StoreSeen(arg));
+  if (IsCallWith(*expression, plan::kReadsInside)) {
+    const ValueType type = TypeOf(*args[0], flow_.types);
+    const bool is_one =
+        type == ValueType::kScalar || type == ValueType::kProperty || type == ValueType::kVertex;
+    const ExpressionPtr seen = is_one ? args[0] : StoreDetached(args[0], "as_seen");
+    if (!is_one && IsCall(*expression, "element_map")) {
+      args.insert(args.begin() + 1, seen);
+      return CallOf("element_map_seen", std::move(args));
+    }
+    args[0] = seen;
+  }
+  return args == expression->args ? expression : CallOf(*expression->function, std::move(args));
+}
+
 // property(map_get(_, 'a'), 'name'): the element must be in a slot before rows can go to its owner.
 ExpressionPtr Lowering::StoreComputedOwners(const ExpressionPtr& expression,
                                             plan::Project::Absent absent) {
@@ -122,18 +167,17 @@ ExpressionPtr Lowering::StoreReadsOf(const ExpressionPtr& expression, uint32_t s
 ExpressionPtr Lowering::Prepare(ExpressionPtr expression, plan::Project::Absent absent) {
   // An absent part drops the row at once only when it makes the whole absent.
   if (!IsStrict(*expression)) absent = plan::Project::LEAVE_ABSENT;
+  if (IsIsolated()) expression = StoreSeen(expression);
   expression = StoreComputedOwners(expression, absent);
   std::set<uint32_t> owners;
   CollectOwners(*expression, &owners);
-  std::vector<ExpressionPtr> keep_alive;  // `done` goes by address
-  std::map<const Expression*, ExpressionPtr> done;
   while (owners.size() > 1) {
     uint32_t first = *owners.begin();
     for (uint32_t slot : owners) {
       if (flow_.here.contains(slot)) first = slot;
     }
     ToOwner(first);
-    keep_alive.push_back(expression);
+    std::map<const Expression*, ExpressionPtr> done;  // what reads another owner's is as it was
     expression = StoreReadsOf(expression, first, absent, &done);
     owners.erase(first);
   }

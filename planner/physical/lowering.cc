@@ -46,11 +46,11 @@ void CopyNames(const std::vector<std::string>& names, Names* out) {
 
 }  // namespace
 
-StatusOr<plan::Plan> LowerToPlan(const Chain& root) {
+StatusOr<plan::Plan> LowerToPlan(const Chain& root, bool isolated) {
   plan::Plan plan;
   plan.set_format(1);
   plan.set_mutates(ChangesGraph(root));
-  Lowering lowering(&plan);
+  Lowering lowering(&plan, isolated);
   lowering.LowerRoot(root);
   if (lowering.num_slots() > kMaxSlots) {
     ErrorDetail detail;
@@ -66,7 +66,9 @@ StatusOr<plan::Plan> LowerToPlan(const Chain& root) {
   return plan;
 }
 
-Lowering::Lowering(plan::Plan* plan) : plan_(plan) { plan_->add_slot_names("current"); }
+Lowering::Lowering(plan::Plan* plan, bool isolated) : plan_(plan), isolated_(isolated) {
+  plan_->add_slot_names("current");
+}
 
 void Lowering::LowerRoot(const Chain& root) {
   plan_->set_one_worker(HasEffects(root));
@@ -146,7 +148,10 @@ plan::Operator* Lowering::Add() {
 }
 
 plan::Exchange* Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
-  if (flow_.in_place) return nullptr;
+  if (flow_.in_place) {
+    leaves_owner_ = leaves_owner_ || key != plan::Exchange::HOME;
+    return nullptr;
+  }
   plan::Exchange* exchange = Add()->mutable_exchange();
   exchange->set_key(key);
   exchange->set_slot(slot);
@@ -257,8 +262,9 @@ void Lowering::Lower(const Source& op) {
 void Lowering::Lower(const Lookup& op) {
   AddExchange(plan::Exchange::ID);
   Add()->mutable_lookup()->set_element(op.element);
-  // An edge's properties are at its out vertex, which its id need not tell.
-  if (op.element == plan::VERTEX) flow_.here.insert(0);
+  // An edge's properties are at its out vertex, which its id need not tell; nor where the vertex of
+  // an integer is that was asked for by a string.
+  if (op.element == plan::VERTEX && !IsIsolated()) flow_.here.insert(0);
 }
 
 void Lowering::Lower(const Inject& op) {
@@ -504,17 +510,32 @@ void Lowering::Lower(const Mutate& op) {
   }
 }
 
+// Where nobody reads what others own a body runs in place when no row of it would have to go
+// elsewhere, which lowering it shows.
 void Lowering::Lower(const Scope& op) {
+  if (!op.in_place || !IsIsolated() || flow_.in_place) return LowerScope(op, op.in_place);
+  const Flow before = flow_;
+  const int begin = plan_->operators_size();
+  leaves_owner_ = false;
+  LowerScope(op, /*in_place=*/true);
+  if (!leaves_owner_) return;
+  flow_ = before;
+  plan_->mutable_operators()->DeleteSubrange(begin, plan_->operators_size() - begin);
+  ordered_.resize(static_cast<size_t>(begin));
+  LowerScope(op, /*in_place=*/false);
+}
+
+void Lowering::LowerScope(const Scope& op, bool in_place) {
   const bool serial = std::any_of(op.bodies.begin(), op.bodies.end(),
                                   [](const Chain& body) { return HasEffects(body); });
   // The rows stay where they are.
-  if (op.in_place && StartsAtElement(op.bodies[0])) ToOwner(0);
+  if (in_place && StartsAtElement(op.bodies[0])) ToOwner(0);
   // One after the other in the order that they have: sorting behind would wait for all of them.
   if (serial && flow_.ordered) ToHomeInOrder();
   const Flow before = flow_;
   plan::Operator* enter_operator = Add();
   enter_operator->mutable_scope_enter()->set_serial(serial);
-  enter_operator->mutable_scope_enter()->set_in_place(op.in_place);
+  enter_operator->mutable_scope_enter()->set_in_place(in_place);
   if (!serial && std::any_of(op.bodies.begin(), op.bodies.end(), HasFrontier)) {
     enter_operator->mutable_scope_enter()->set_window(kFrontiers);
   }
@@ -524,7 +545,7 @@ void Lowering::Lower(const Scope& op) {
   std::vector<OpenEnd> ends;
   std::vector<uint32_t> alternatives;
   for (const Chain& body : op.bodies) {
-    outside.in_place = outside.in_place || op.in_place;
+    outside.in_place = outside.in_place || in_place;
     const uint32_t first = LowerBody(body, outside, enter, &ends);
     if (&body != &op.bodies.front()) alternatives.push_back(first);
     outside.ends.clear();  // alternatives are entered from the exit
@@ -538,7 +559,7 @@ void Lowering::Lower(const Scope& op) {
   exit->set_absent(op.absent);
   for (uint32_t alternative : alternatives) exit->add_alternatives(alternative);
   for (const std::string& name : op.carried) exit->add_carry_slots(SlotOf(name));
-  flow_.mixed = flow_.mixed || !(serial || op.in_place);  // instances are done in any order
+  flow_.mixed = flow_.mixed || !(serial || in_place);  // instances are done in any order
   FinishScope(op, before);
 }
 

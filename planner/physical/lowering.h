@@ -15,19 +15,22 @@ namespace koios::planner {
 
 inline constexpr uint32_t kMaxSlots = 1000;
 
-// The whole plan, from the seed to the sink. RESOURCE_EXHAUSTED past kMaxSlots.
-StatusOr<plan::Plan> LowerToPlan(const Chain& root);
+// The whole plan, from the seed to the sink. `isolated`: no worker reads another's partitions.
+// RESOURCE_EXHAUSTED past kMaxSlots.
+StatusOr<plan::Plan> LowerToPlan(const Chain& root, bool isolated);
 
 inline constexpr char kOrdinalName[] = "~ordinal";
 
 class Lowering {
  public:
-  explicit Lowering(plan::Plan* plan);
+  Lowering(plan::Plan* plan, bool isolated);
 
   void LowerRoot(const Chain& root);
   uint32_t num_slots() const { return static_cast<uint32_t>(plan_->slot_names_size()); }
 
  private:
+  // No worker reads what another one owns. A plan for one worker may.
+  bool IsIsolated() const { return isolated_ && !plan_->one_worker(); }
   void LowerChain(const Chain& chain);
   void LowerOp(const Op& op);
   void Lower(const Source& op);
@@ -80,6 +83,7 @@ class Lowering {
   void DropMet(bool each_iteration);
   // The end of a scope or of the plan.
   void EndAtHome();
+  void LowerScope(const Scope& op, bool in_place);
   uint32_t LowerBody(const Chain& body, const Flow& outside, uint32_t enter,
                      std::vector<OpenEnd>* ends);
   // Lets rows leave the loop as the tests say: adds where they stand to `exits`.
@@ -88,6 +92,7 @@ class Lowering {
 
   // The order() whose first key `ops[at]` makes, when others are made behind it; null: none.
   static const Order* OrderFedFrom(const std::vector<Op>& ops, size_t at);
+  bool HoldsElements(const OrderKey& key) const;
   bool DropsWorse(const Order& op) const;
   void EncodeOrder(const Order& op, plan::Order* out);
   void LookAtBound(const Op& first_key, const Order& op);
@@ -100,6 +105,8 @@ class Lowering {
   // evaluated: parts that need another owner were stored in slots on the way. `absent`: what the
   // reader does with an absent result.
   ExpressionPtr Prepare(ExpressionPtr expression, plan::Project::Absent absent);
+  ExpressionPtr StoreDetached(ExpressionPtr value, plan::FunctionRef with);
+  ExpressionPtr StoreSeen(const ExpressionPtr& expression);
   ExpressionPtr StoreComputedOwners(const ExpressionPtr& expression, plan::Project::Absent absent);
   ExpressionPtr StoreReadsOf(const ExpressionPtr& expression, uint32_t slot,
                              plan::Project::Absent absent,
@@ -110,7 +117,9 @@ class Lowering {
   void EncodeHop(const Hop& hop, plan::Hop* out);
   void EncodeEnds(const WalkEnds& ends, plan::WalkEnds* out);
 
-  plan::Plan* plan_;
+  plan::Plan* const plan_;
+  const bool isolated_;
+  bool leaves_owner_ = false;  // in place, something was asked of a place where no row goes
   Flow flow_;
   std::map<std::string, uint32_t> slots_;
   std::vector<bool> ordered_;  // by operator: its rows have ordinals

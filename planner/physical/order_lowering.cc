@@ -1,5 +1,6 @@
 // Lowering of order(): rows of a top-k that can't be among the first are dropped by each worker, as
 // early as their first key is known.
+#include <algorithm>
 #include <utility>
 
 #include "planner/op_table.h"
@@ -24,9 +25,18 @@ const Order* Lowering::OrderFedFrom(const std::vector<Op>& ops, size_t at) {
   return feeds ? order : nullptr;
 }
 
+// Whether it orders by elements, whose ids may have to be read elsewhere.
+bool Lowering::HoldsElements(const OrderKey& key) const {
+  if (!IsIsolated()) return false;
+  const ExpressionPtr value = key.name.empty() ? Current() : Named(key.name);
+  return TypeOf(*value, flow_.types) != ValueType::kScalar;
+}
+
 bool Lowering::DropsWorse(const Order& op) const {
-  return op.limit > 0 && op.limit <= kFewFirst && !op.keys.empty() && !Shuffles(op) &&
-         !flow_.at_home && !flow_.in_place && flow_.scope == 0 && flow_.loop == 0;
+  const auto orders_alone = [this](const OrderKey& key) { return !HoldsElements(key); };
+  return std::all_of(op.keys.begin(), op.keys.end(), orders_alone) && op.limit > 0 &&
+         op.limit <= kFewFirst && !op.keys.empty() && !Shuffles(op) && !flow_.at_home &&
+         !flow_.in_place && flow_.scope == 0 && flow_.loop == 0;
 }
 
 void Lowering::EncodeOrder(const Order& op, plan::Order* out) {
@@ -52,7 +62,13 @@ void Lowering::LookAtBound(const Op& first_key, const Order& op) {
   bound_is_open_ = true;
 }
 
-void Lowering::Lower(const Order& op) {
+void Lowering::Lower(const Order& given) {
+  Order op = given;
+  for (OrderKey& key : op.keys) {
+    if (!HoldsElements(key) || Shuffles(op)) continue;
+    const ExpressionPtr value = key.name.empty() ? Current() : Named(key.name);
+    key.name = StoreDetached(value, "as_ordered")->name;
+  }
   if (DropsWorse(op)) {
     plan::Order* partial = Add()->mutable_order();
     EncodeOrder(op, partial);

@@ -31,10 +31,13 @@ const std::vector<Rule>& Rules() {
        AddGuards},
       {"project_before_order", "values are read where the rows are, before they are sorted",
        ProjectBeforeOrder},
-      {"reach_ends", "where walks end is looked up, not walked to from every row", ReachEnds},
-      {"count_walks", "walks to a vertex that is known are counted from both sides", CountWalks},
+      {"reach_ends", "where walks end is looked up, not walked to from every row", ReachEnds,
+       /*reads_all=*/true},
+      {"count_walks", "walks to a vertex that is known are counted from both sides", CountWalks,
+       /*reads_all=*/true},
       {"shortest_path", "the first that a search finds is searched from both sides",
-       FindShortestPath},
+       FindShortestPath,
+       /*reads_all=*/true},
       {"top_k", "order and limit keep only the first", TopK},
       {"order_filters", "what lets few rows pass at little cost is asked first", OrderFilters},
       {"count_ends", "ends that are only counted are counted where they stand", CountEnds},
@@ -52,8 +55,10 @@ const std::vector<Rule>& Rules() {
   return kRules;
 }
 
-void RunRules(Chain* root, const std::function<void(const Rule&, const Chain&)>& fired) {
+void RunRules(Chain* root, bool isolated,
+              const std::function<void(const Rule&, const Chain&)>& fired) {
   for (const Rule& rule : Rules()) {
+    if (isolated && rule.reads_all) continue;
     if (rule.apply(root)) fired(rule, *root);
   }
 }

@@ -16,12 +16,15 @@ struct Rule {
   std::string_view name;
   std::string_view help;
   bool (*apply)(Chain* root) = nullptr;  // whether it changed anything
+  bool reads_all = false;                // for workers that may read each other's partitions
 };
 
 const std::vector<Rule>& Rules();
 
-// Runs them all; `fired` is told after each that changed something.
-void RunRules(Chain* root, const std::function<void(const Rule&, const Chain&)>& fired);
+// Runs them all, `isolated`: but those for workers that read each other's partitions. `fired` is
+// told after each that changed something.
+void RunRules(Chain* root, bool isolated,
+              const std::function<void(const Rule&, const Chain&)>& fired);
 
 // The chain and every chain below it, innermost first.
 template <typename Function>

@@ -12,6 +12,8 @@ import sys
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROJECT = os.path.dirname(TESTS)
 VENV = os.path.join(PROJECT, ".venv")
+# Servers whose workers read their own partitions only.
+ISOLATED = os.environ.get("KOIOS_ISOLATE") == "1"
 REQUIREMENTS = os.path.join(TESTS, "driver", "requirements.txt")
 
 

@@ -8,6 +8,8 @@ import tempfile
 import threading
 import time
 
+from driver import environment
+
 READY = re.compile(r"^koios ready grpc=(\S+)")
 START_SECONDS = 60
 
@@ -59,6 +61,7 @@ class Server:
 
     keep_alive: a server that dies is started again on the same port, and `deaths` says how often,
     so that one crash does not hide what the other tests would have told. flags: more of `serve`'s.
+    KOIOS_ISOLATE=1 in the environment adds --isolate-partitions to all of them.
     prefix: a command that ends in running the one behind it, as ["sh", "-c", 'exec "$0" "$@"'].
     """
 
@@ -75,6 +78,8 @@ class Server:
         arguments = self.prefix + [self.data.binary, "serve", "--data", self.data.path,
                                    "--grpc-port", port, "--workers", str(self.workers)]
         arguments += self.flags
+        if environment.ISOLATED:
+            arguments.append("--isolate-partitions")
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(  # pylint: disable=consider-using-with
                 arguments, stdout=subprocess.PIPE, stderr=log)

@@ -70,6 +70,7 @@ engine::SimulationOptions RandomOptions(uint64_t seed, Rng* rng) {
     options.bounds.open_instances = 1 + rng->Uniform(8);
   }
   if (rng->Uniform(2) == 0) options.first_turn_slices = 1 + rng->Uniform(20);
+  options.isolated = !options.shared_view && rng->Uniform(2) == 0;
   return options;
 }
 
@@ -80,8 +81,8 @@ Case MakeCase(uint64_t seed) {
   Case drawn;
   drawn.graph = MakeGraphData(&rng);
   drawn.query = MakeQuery(&rng, seed % kSeedsPerPath == 0);
-  drawn.plan = ToPlan(drawn.query);
   drawn.options = RandomOptions(seed, &rng);
+  drawn.plan = ToPlan(drawn.query, drawn.options.isolated);
   return drawn;
 }
 

@@ -65,6 +65,7 @@ void PutOptions(const engine::SimulationOptions& options, saved::Schedule* out) 
   out->set_num_workers(options.num_workers);
   out->set_serialize(options.serialize);
   out->set_shared_view(options.shared_view);
+  out->set_isolated(options.isolated);
   out->set_spread_after_rows(options.spread_after_rows);
   out->set_batch_rows(options.bounds.batch_rows);
   out->set_queue_batches(options.bounds.queue_batches);
@@ -82,6 +83,7 @@ engine::SimulationOptions GetOptions(const saved::Schedule& in) {
   options.num_workers = in.num_workers();
   options.serialize = in.serialize();
   options.shared_view = in.shared_view();
+  options.isolated = in.isolated();
   options.spread_after_rows = in.spread_after_rows();
   options.bounds.batch_rows = in.batch_rows();
   options.bounds.queue_batches = in.queue_batches();

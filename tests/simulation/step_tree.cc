@@ -90,6 +90,8 @@ constexpr char kPathLabel[] = "a";
 
 class PlanBuilder {
  public:
+  explicit PlanBuilder(bool isolated) : isolated_(isolated) {}
+
   plan::Plan Build(const RandomQuery& query) {
     plan_.set_format(1);
     paths_ = query.paths;
@@ -219,11 +221,23 @@ class PlanBuilder {
            });
   }
 
+  // And stay at the owner of the vertex that enters: only the first step reads anything.
+  static bool StaysThere(const Step& scope) {
+    const Traversal& child = scope.children[0];
+    return std::all_of(child.begin(), child.end(), [&](const Step& step) {
+      const bool reads = step.kind <= Kind::kHasOver || step.kind == Kind::kValues;
+      return step.children.empty() && (!reads || &step == &child.front());
+    });
+  }
+
   void AddScope(const Step& step, plan::ScopeExit::Policy policy) {
     const uint32_t outer = scope_;
     const bool outer_in_place = in_place_;
+    const bool in_place_here =
+        step.number % 2 == 1 && IsChain(step) && (!isolated_ || StaysThere(step));
+    if (isolated_ && in_place_here) AddExchange(plan::Exchange::OWNER);
     plan::Operator* op = Add("enter");
-    in_place_ = in_place_ || (step.number % 2 == 1 && IsChain(step));
+    in_place_ = in_place_ || in_place_here;
     const bool in_place = in_place_;
     op->mutable_scope_enter()->set_in_place(in_place);
     // Few instances at once, or as many as there is room for.
@@ -373,6 +387,7 @@ class PlanBuilder {
     for (const Step& step : steps) AddStep(step);
   }
 
+  const bool isolated_;
   plan::Plan plan_;
   bool paths_ = false;
   uint32_t scope_ = 0;
@@ -596,7 +611,9 @@ RandomQuery MakeQuery(Rng* rng, bool paths) {
   return query;
 }
 
-plan::Plan ToPlan(const RandomQuery& query) { return PlanBuilder().Build(query); }
+plan::Plan ToPlan(const RandomQuery& query, bool isolated) {
+  return PlanBuilder(isolated).Build(query);
+}
 
 std::shared_ptr<const storage::MemoryGraph> BuildGraph(const GraphData& data) {
   auto graph = std::make_shared<storage::MemoryGraph>(data.partitions);

@@ -61,7 +61,8 @@ struct RandomQuery {
 };
 RandomQuery MakeQuery(Rng* rng, bool paths);
 std::string ToText(const RandomQuery& query);
-plan::Plan ToPlan(const RandomQuery& query);
+// `isolated`: no worker reads a partition of another one.
+plan::Plan ToPlan(const RandomQuery& query, bool isolated = false);
 
 // A graph of vertices 'v', some with a number 'n', and edges 'e' between them.
 struct GraphData {

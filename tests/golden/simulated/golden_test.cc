@@ -59,6 +59,7 @@ class Session {
     options_.seed = seed;
     options_.num_workers = workers;
     options_.shared_view = seed % 4 == 0;
+    options_.isolated = seed % 2 == 1;
     options_.deliver_percent = static_cast<uint32_t>(5 + seed * 37 % 90);
     options_.sink_window = static_cast<uint32_t>(1 + seed % 4);
     options_.memory_limit_bytes = kMemoryLimit;
@@ -80,6 +81,7 @@ class Session {
       context.statistics = &statistics;
     }
     context.parameters = parameters;
+    context.isolated = options_.isolated;
     ASSIGN_OR_RETURN(const planner::PlannedQuery planned, planner::PlanQuery(query, context));
     options_.transaction = nullptr;
     std::shared_ptr<const storage::GraphView> view = view_;

@@ -90,7 +90,9 @@ const Schema& IndexedSchema() {
 
 PlanContext ContextOf(const parser::Query& query) {
   if (query.root.source == "big") return {&testing::BigSchema(), &testing::BigStatistics(), {}};
-  return {&IndexedSchema(), nullptr, {}};
+  PlanContext context{&IndexedSchema(), nullptr, {}};
+  context.isolated = query.root.source == "isolated";
+  return context;
 }
 
 std::string PlanText(const std::string& text) {

@@ -111,7 +111,7 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   if (explains && context.statistics != nullptr) {
     planned.explain += "\nestimated\n" + EstimatedText(chain, 2);
   }
-  ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain, context.isolated));
+  ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain, {context.isolated, context.whole_results}));
   AddInitialEffects(state.side_effects, &planned.plan);
   planned.changes_graph = planned.plan.mutates();
   planned.plan.set_graph(query.root.source);

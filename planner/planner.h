@@ -22,8 +22,9 @@ struct PlanContext {
   const Schema* schema = nullptr;  // as of the view that the query will read; null: not known
   const GraphStatistics* statistics = nullptr;  // about; null: not known
   std::map<std::string, Value> parameters;
-  bool explains = false;  // the text is asked for, whatever the terminal step
-  bool isolated = false;  // workers read no partition but their own
+  bool explains = false;       // the text is asked for, whatever the terminal step
+  bool isolated = false;       // workers read no partition but their own
+  bool whole_results = false;  // isolated: elements of results come with their properties
 };
 
 // How results are handed out; from the terminal method at the end of the text.

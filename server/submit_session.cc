@@ -8,6 +8,7 @@
 #include "core/random.h"
 #include "core/value_proto.h"
 #include "server/profile.h"
+#include "storage/view/owned_view.h"
 #include "storage/view/snapshot_statistics.h"
 
 namespace koios::server {
@@ -176,8 +177,12 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch() {
   view_ = nullptr;
   planner::PlanContext context;
   context.isolated = environment_.engine->options().isolated;
+  context.whole_results = request_->materialize();
   const Status told = ReadParameters(*request_, &context.parameters);
-  PlanCache* plans = request_->mode() == v1::EXPLAIN || !told.ok() ? nullptr : environment_.plans;
+  // A kept plan does not say whether it has whole results.
+  const bool keeps =
+      request_->mode() != v1::EXPLAIN && told.ok() && !(context.isolated && context.whole_results);
+  PlanCache* plans = keeps ? environment_.plans : nullptr;
   const std::string key =
       plans == nullptr ? ""
                        : plans->KeyOf(request_->graph(), request_->query(), context.parameters);
@@ -244,8 +249,16 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
   planned.plan.set_graph(graph_);
   RETURN_IF_ERROR(ChargeRequest(plan_bytes));
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
-  encoder_.emplace(view_, request_->materialize());
+  encoder_.emplace(ViewOfResults(planned.plan), request_->materialize());
   return environment_.engine->Submit(std::move(planned.plan), view_, Options(), shared_from_this());
+}
+
+// Of isolated workers the results come as clients see them: nothing is read for them here.
+std::shared_ptr<const storage::GraphView> SubmitSession::ViewOfResults(
+    const plan::Plan& plan) const {
+  if (!environment_.engine->options().isolated || plan.one_worker()) return view_;
+  constexpr uint32_t kNobody = 1;  // of one worker, which owns all
+  return std::make_shared<storage::OwnedView>(view_, kNobody, /*num_workers=*/1);
 }
 
 engine::QueryOptions SubmitSession::Options() {

@@ -123,7 +123,7 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"property_map", 1, kMany, "_c*", kStrict | kReadsProperties, ValueType::kMap},
     // Elements in values, read where they are; what a result shows of them, or what orders them.
     {"elements_in", 1, 1, "", kStrict, ValueType::kList},
-    {"detached", 1, 1, "", kStrict | kReadsElement, ValueType::kList},
+    {"detached", 2, 2, "_b", kStrict | kReadsProperties, ValueType::kList},
     {"as_seen", 2, 2, "", kStrict, ValueType::kAny},
     {"as_ordered", 2, 2, "", kStrict, ValueType::kAny},
     // What a row must be like.

@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "engine/expr/each_row.h"
 #include "engine/expr/element_functions.h"
-#include "engine/op/element_ids.h"
+#include "engine/result/element_ids.h"
 #include "engine/result/element_resolver.h"
 
 namespace koios::engine {
@@ -40,7 +40,17 @@ Status ElementsInFunction(const EvalContext& context, const Args& args, Operand*
   });
 }
 
-// detached(element): the reference, and the element with its id and label.
+// Properties of the elements in some rows, put into `found` of these.
+void PutProperties(const Schema& schema, const storage::PropertyRows& properties,
+                   std::span<const uint32_t> rows, std::vector<ElementData>* found) {
+  for (size_t i = 0; i < properties.rows.size(); ++i) {
+    (*found)[rows[properties.rows[i]]].properties.emplace_back(
+        Value::String(schema.keys.Name(properties.keys[i])), properties.values.Get(i));
+  }
+}
+
+// detached(element, whole): the reference, and the element with its id and label; whole: with its
+// properties.
 Status DetachedFunction(const EvalContext& context, const Args& args, Operand* out) {
   const ElementRows elements = ElementRows::Of(*args[0], context.rows);
   const Schema& schema = context.view->schema();
@@ -60,6 +70,13 @@ Status DetachedFunction(const EvalContext& context, const Args& args, Operand* o
     element.type = ElementData::Type::kEdge;
     element.id = edge_ids.Get(i);
     element.label = schema.labels.Name(elements.edges[i].label);
+  }
+  if (args[1]->constant.AsBool()) {
+    storage::PropertyRows of_vertices, of_edges;
+    RETURN_IF_ERROR(context.view->VertexProperties(elements.vertices, {}, &of_vertices));
+    RETURN_IF_ERROR(context.view->EdgeProperties(elements.edges, {}, &of_edges));
+    PutProperties(schema, of_vertices, elements.vertex_rows, &found);
+    PutProperties(schema, of_edges, elements.edge_rows, &found);
   }
   return EachRow(context, out, [&](size_t row) -> Maybe {
     ASSIGN_OR_RETURN(Value element, Value::Of(std::move(found[row])));

@@ -13,7 +13,7 @@
 #include "engine/expr/slice_sort.h"
 #include "engine/expr/typed_compare.h"
 #include "engine/op/collect_op.h"
-#include "engine/op/element_ids.h"
+#include "engine/result/element_ids.h"
 
 namespace koios::engine {
 namespace {

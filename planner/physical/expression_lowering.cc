@@ -77,7 +77,7 @@ void Lowering::CollectOwners(const Expression& expression, std::set<uint32_t>* s
 
 // `value` with the elements in it as they were read: each goes to its owner, and what was read
 // there comes back.
-ExpressionPtr Lowering::StoreDetached(ExpressionPtr value, plan::FunctionRef with) {
+ExpressionPtr Lowering::StoreDetached(ExpressionPtr value, plan::FunctionRef with, bool whole) {
   constexpr plan::Project::Absent kLeave = plan::Project::LEAVE_ABSENT;
   const auto store = [this](const ExpressionPtr& stored) {
     const std::string name = FreshName();
@@ -89,7 +89,8 @@ ExpressionPtr Lowering::StoreDetached(ExpressionPtr value, plan::FunctionRef wit
   Chain body;
   body.ops.push_back(op(Project{CallOf("elements_in", {value}), "", plan::Project::DROP_ROW}));
   body.ops.push_back(op(Unfold{}));
-  body.ops.push_back(op(Project{CallOf("detached", {Current()}), "", plan::Project::DROP_ROW}));
+  body.ops.push_back(op(Project{CallOf("detached", {Current(), Constant(Value::Bool(whole))}), "",
+                                plan::Project::DROP_ROW}));
   body.ops.push_back(op(Reduce{plan::Reduce::FOLD}));
   Scope scope;
   scope.bodies.push_back(std::move(body));

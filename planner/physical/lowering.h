@@ -15,22 +15,29 @@ namespace koios::planner {
 
 inline constexpr uint32_t kMaxSlots = 1000;
 
-// The whole plan, from the seed to the sink. `isolated`: no worker reads another's partitions.
-// RESOURCE_EXHAUSTED past kMaxSlots.
-StatusOr<plan::Plan> LowerToPlan(const Chain& root, bool isolated);
+// For workers that read no partition but their own.
+struct Isolation {
+  bool isolated = false;
+  bool whole_results = false;  // elements of results come with their properties
+};
+
+// The whole plan, from the seed to the sink. RESOURCE_EXHAUSTED past kMaxSlots.
+StatusOr<plan::Plan> LowerToPlan(const Chain& root, const Isolation& isolation);
 
 inline constexpr char kOrdinalName[] = "~ordinal";
 
 class Lowering {
  public:
-  Lowering(plan::Plan* plan, bool isolated);
+  Lowering(plan::Plan* plan, const Isolation& isolation);
 
   void LowerRoot(const Chain& root);
   uint32_t num_slots() const { return static_cast<uint32_t>(plan_->slot_names_size()); }
 
  private:
   // No worker reads what another one owns. A plan for one worker may.
-  bool IsIsolated() const { return isolated_ && !plan_->one_worker(); }
+  bool IsIsolated() const { return isolation_.isolated && !plan_->one_worker(); }
+  // The results as clients see them, where their elements are.
+  void ShowResults();
   void LowerChain(const Chain& chain);
   void LowerOp(const Op& op);
   void Lower(const Source& op);
@@ -105,7 +112,7 @@ class Lowering {
   // evaluated: parts that need another owner were stored in slots on the way. `absent`: what the
   // reader does with an absent result.
   ExpressionPtr Prepare(ExpressionPtr expression, plan::Project::Absent absent);
-  ExpressionPtr StoreDetached(ExpressionPtr value, plan::FunctionRef with);
+  ExpressionPtr StoreDetached(ExpressionPtr value, plan::FunctionRef with, bool whole = false);
   ExpressionPtr StoreSeen(const ExpressionPtr& expression);
   ExpressionPtr StoreComputedOwners(const ExpressionPtr& expression, plan::Project::Absent absent);
   ExpressionPtr StoreReadsOf(const ExpressionPtr& expression, uint32_t slot,
@@ -118,7 +125,7 @@ class Lowering {
   void EncodeEnds(const WalkEnds& ends, plan::WalkEnds* out);
 
   plan::Plan* const plan_;
-  const bool isolated_;
+  const Isolation isolation_;
   bool leaves_owner_ = false;  // in place, something was asked of a place where no row goes
   Flow flow_;
   std::map<std::string, uint32_t> slots_;

@@ -1,4 +1,4 @@
-#include "engine/op/element_ids.h"
+#include "engine/result/element_ids.h"
 
 #include "core/path/path.h"
 #include "engine/result/element_resolver.h"

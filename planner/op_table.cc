@@ -303,6 +303,14 @@ bool HasEffects(const Chain& chain) {
   return AnyOp(chain, [](const Op& each) { return TraitsOf(each).effect; });
 }
 
+bool ReadsEffects(const Op& op) {
+  bool reads = false;
+  ForEachExpression(op, [&reads](const Expression& part) {
+    reads = reads || HasCallWith(part, plan::kReadsEffect);
+  });
+  return reads;
+}
+
 bool Raises(const Chain& chain) {
   return AnyOp(chain, [](const Op& each) {
     bool raises = false;

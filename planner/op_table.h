@@ -81,6 +81,7 @@ bool GivesTheSame(const Op& op);
 bool HasEffects(const Op& op);
 bool HasEffects(const Chain& chain);
 // Calls a function that is an error for some rows, by itself or in a child.
+bool ReadsEffects(const Op& op);  // in expressions of its own
 bool Raises(const Chain& chain);
 // As TinkerPop's barriers and limits do, by itself or in a child.
 bool HoldsTraversers(const Chain& chain);

@@ -172,7 +172,9 @@ ExpressionPtr Lowering::Prepare(ExpressionPtr expression, plan::Project::Absent 
   expression = StoreComputedOwners(expression, absent);
   std::set<uint32_t> owners;
   CollectOwners(*expression, &owners);
-  while (owners.size() > 1) {
+  const bool at_home =
+      effects_at_home_ && HasCallWith(*expression, plan::kReadsEffect | plan::kTakesTurn);
+  while (owners.size() > (at_home ? 0 : 1)) {
     uint32_t first = *owners.begin();
     for (uint32_t slot : owners) {
       if (flow_.here.contains(slot)) first = slot;
@@ -182,6 +184,7 @@ ExpressionPtr Lowering::Prepare(ExpressionPtr expression, plan::Project::Absent 
     expression = StoreReadsOf(expression, first, absent, &done);
     owners.erase(first);
   }
+  if (at_home) ToHome();
   if (!owners.empty()) ToOwner(*owners.begin());
   return expression;
 }

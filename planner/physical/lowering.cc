@@ -20,6 +20,17 @@ void SetPosition(const SourceSpan& span, plan::Position* out) {
   out->set_length(span.length);
 }
 
+// Whether only traversers of the whole traversal write and read side-effects, none in a local
+// child: it can all be done at their home.
+bool EffectsAreAtHome(const Chain& chain) {
+  const auto touches = [](const Op& op) { return TraitsOf(op).effect || ReadsEffects(op); };
+  return std::all_of(chain.ops.begin(), chain.ops.end(), [&touches](const Op& op) {
+    if (As<Scope>(op)) return !AnyOp(op, touches);
+    const std::vector<Chain>* children = ChildrenOf(op);
+    return children == nullptr || std::all_of(children->begin(), children->end(), EffectsAreAtHome);
+  });
+}
+
 template <typename Names>
 void CopyNames(const std::vector<std::string>& names, Names* out) {
   for (const std::string& name : names) out->Add(std::string(name));
@@ -53,7 +64,9 @@ Lowering::Lowering(plan::Plan* plan, const Isolation& isolation)
 }
 
 void Lowering::LowerRoot(const Chain& root) {
-  plan_->set_one_worker(HasEffects(root));
+  effects_at_home_ = isolation_.isolated && !ChangesGraph(root) && EffectsAreAtHome(root);
+  plan_->set_one_worker(HasEffects(root) && !effects_at_home_);
+  effects_at_home_ = effects_at_home_ && HasEffects(root);
   LowerChain(root);
   static const Op kEnd{Unfold{}, {}, ""};
   op_ = &kEnd;

@@ -126,7 +126,8 @@ class Lowering {
 
   plan::Plan* const plan_;
   const Isolation isolation_;
-  bool leaves_owner_ = false;  // in place, something was asked of a place where no row goes
+  bool effects_at_home_ = false;  // there are side-effects, at the home of the whole traversal
+  bool leaves_owner_ = false;     // in place, something was asked of a place where no row goes
   Flow flow_;
   std::map<std::string, uint32_t> slots_;
   std::vector<bool> ordered_;  // by operator: its rows have ordinals

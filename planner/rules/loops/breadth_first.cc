@@ -11,14 +11,6 @@
 namespace koios::planner {
 namespace {
 
-bool ReadsEffects(const Op& op) {
-  bool reads = false;
-  ForEachExpression(op, [&reads](const Expression& part) {
-    reads = reads || HasCallWith(part, plan::kReadsEffect);
-  });
-  return reads;
-}
-
 // What is known of the operations behind.
 struct Behind {
   bool shows = false;  // somebody can tell the order in which rows come

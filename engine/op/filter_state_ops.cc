@@ -206,7 +206,7 @@ class DropMetOp : public StreamOperator {
     }
     const int64_t before = met->bytes();
     ChargeAhead charge(host_, met->mutable_bytes());
-    const Status status = met->AddRows(keys_, input, begin, end, nullptr, &charge, passing);
+    Status status = met->AddRows(keys_, input, begin, end, nullptr, &charge, passing);
     bytes_ += met->bytes() - before;
     return status;
   }

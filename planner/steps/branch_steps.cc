@@ -132,9 +132,9 @@ class BranchOptions {
       const Bound& token = option.args[0];
       const bool any = option.args.size() == 1;
       if (!any && !token.IsEnum("Pick")) {
-        branch = Chosen({tests_[next_test++]}, true, std::move(branch), *builder);
+        branch = Chosen({tests_[next_test++]}, true, branch, *builder);
       } else if (!any && token.name == "none") {
-        branch = Chosen(tests_, false, std::move(branch), *builder);
+        branch = Chosen(tests_, false, branch, *builder);
       } else if (!any && token.name != "any") {
         return StepError("WRONG_ARGUMENTS", token.span, "option",
                          "branch() knows Pick.any and Pick.none, not Pick." + token.name);
@@ -182,15 +182,15 @@ class BranchOptions {
 
   // The branch for those for whom one of the tests holds, or for whom none does. What counts them
   // gives nothing when nobody takes it, so that this is no filter.
-  static Chain Chosen(const std::vector<ExpressionPtr>& tests, bool holds, Chain branch,
+  static Chain Chosen(const std::vector<ExpressionPtr>& tests, bool holds, const Chain& branch,
                       const Builder& builder) {
     Split split;
     for (const ExpressionPtr& test : tests) {
       split.tests.push_back(test);
-      split.branches.push_back(holds ? std::move(branch) : Nothing(builder));
+      split.branches.push_back(holds ? branch : Nothing(builder));
     }
     split.tests.push_back(Constant(Value::Bool(true)));
-    split.branches.push_back(holds ? Nothing(builder) : std::move(branch));
+    split.branches.push_back(holds ? Nothing(builder) : branch);
     Chain chain;
     chain.ops.push_back(builder.Place(std::move(split)));
     return chain;

@@ -29,7 +29,7 @@ ExpressionPtr IsNot(ExpressionPtr value) { return CallOf("not", {std::move(value
 
 // Current is each key of the map in turn, also stored under the returned name.
 std::string EmitKeys(const std::string& map, Builder* builder) {
-  const std::string key = builder->FreshName('k');
+  std::string key = builder->FreshName('k');
   builder->Emit(Project{CallOf("map_keys", {Named(map)}), "", plan::Project::DROP_ROW});
   builder->Emit(Unfold{});
   builder->Emit(Project{Current(), key, plan::Project::DROP_ROW});
@@ -68,7 +68,7 @@ void EmitMust(ExpressionPtr condition, std::string message, Builder* builder) {
 }
 
 std::string EmitStoredMap(Chain child, const std::string& reader, Builder* builder) {
-  const std::string name = builder->FreshName('m');
+  std::string name = builder->FreshName('m');
   builder->Emit(
       ScopeOf(plan::ScopeExit::FIRST, name, plan::Project::LEAVE_ABSENT, std::move(child)));
   EmitMust(IsThere(Named(name)), "The provided traverser does not map to a value: " + reader,

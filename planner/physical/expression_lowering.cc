@@ -189,4 +189,18 @@ ExpressionPtr Lowering::Prepare(ExpressionPtr expression, plan::Project::Absent 
   return expression;
 }
 
+// Tests that are asked in one place: where each could be asked in another, the answers are stored.
+std::vector<ExpressionPtr> Lowering::PrepareTests(const std::vector<ExpressionPtr>& tests) {
+  constexpr uint32_t kReads = plan::kReadsStored | plan::kReadsEffect | plan::kTakesTurn;
+  std::vector<ExpressionPtr> prepared;
+  for (const ExpressionPtr& test : tests) {
+    prepared.push_back(Prepare(test, plan::Project::LEAVE_ABSENT));
+    if (!IsIsolated() || tests.size() == 1 || !HasCallWith(*prepared.back(), kReads)) continue;
+    const std::string name = FreshName();
+    AddProject(prepared.back(), SlotOf(name), plan::Project::LEAVE_ABSENT);
+    prepared.back() = Named(name);
+  }
+  return prepared;
+}
+
 }  // namespace koios::planner

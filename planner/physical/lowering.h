@@ -112,6 +112,7 @@ class Lowering {
   // evaluated: parts that need another owner were stored in slots on the way. `absent`: what the
   // reader does with an absent result.
   ExpressionPtr Prepare(ExpressionPtr expression, plan::Project::Absent absent);
+  std::vector<ExpressionPtr> PrepareTests(const std::vector<ExpressionPtr>& tests);
   ExpressionPtr StoreDetached(ExpressionPtr value, plan::FunctionRef with, bool whole = false);
   ExpressionPtr StoreSeen(const ExpressionPtr& expression);
   ExpressionPtr StoreComputedOwners(const ExpressionPtr& expression, plan::Project::Absent absent);

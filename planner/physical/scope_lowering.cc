@@ -115,10 +115,7 @@ void Lowering::FinishScope(const Scope& op, const Flow& outside) {
 }
 
 void Lowering::Lower(const Split& op) {
-  std::vector<ExpressionPtr> tests;
-  for (const ExpressionPtr& test : op.tests) {
-    tests.push_back(Prepare(test, plan::Project::LEAVE_ABSENT));
-  }
+  const std::vector<ExpressionPtr> tests = PrepareTests(op.tests);
   plan::Operator* added = Add();
   const uint32_t id = added->id();
   plan::Split* split = added->mutable_split();
@@ -150,8 +147,9 @@ void Lowering::AddLoopTests(const LoopTests& tests, std::vector<Flow>* exits) {
   if (tests.until != nullptr || !IsTrue(*tests.emit)) {
     std::vector<ExpressionPtr> options;
     for (const ExpressionPtr& test : {tests.until, tests.emit}) {
-      if (test != nullptr) options.push_back(Prepare(test, plan::Project::LEAVE_ABSENT));
+      if (test != nullptr) options.push_back(test);
     }
+    options = PrepareTests(options);
     const bool always = tests.emit != nullptr && IsTrue(*tests.emit);
     if (!always) options.push_back(Constant(Value::Bool(true)));
     plan::Operator* added = Add();

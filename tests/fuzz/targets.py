@@ -3,6 +3,7 @@ import glob
 import gzip
 import os
 import random
+import re
 import socket
 import subprocess
 
@@ -30,11 +31,11 @@ class Text:
     """Mutated queries: the scanner, the parser, the planner and the engine behind them."""
     name = "text"
 
-    def __init__(self, data, server, seed):
+    def __init__(self, data, server, a):
         from driver.client import Client
-        self.seed, self.server = seed, server
+        self.seed, self.server = a.seed, server
         self.client = Client(server.address, wait_for_ready=True)
-        self.queries = golden_queries()
+        self.queries = [text for text in golden_queries() if re.search(a.match, text)]
 
     def round(self, number):
         import grpc
@@ -59,9 +60,9 @@ class Request:
                "Nope"]
     PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-    def __init__(self, data, server, seed):
+    def __init__(self, data, server, a):
         from driver.client import Client
-        self.seed, self.server = seed, server
+        self.seed, self.server = a.seed, server
         self.client = Client(server.address, wait_for_ready=True)
 
     def _sample(self, chance):
@@ -130,8 +131,8 @@ class Import:
              "8,2,3,made,,\n",
              ":START_ID,:END_ID,:TYPE,w:double\na,b,KNOWS,1.5\nb,a,KNOWS,\n"]
 
-    def __init__(self, data, server, seed):
-        self.data, self.seed = data, seed
+    def __init__(self, data, server, a):
+        self.data, self.seed = data, a.seed
         self.folder = data.file("fuzz-import", "data")
         self._koios("import", "--data", self.folder, "--graph", "kept",
                     "--nodes", self._write("kept.csv", self.NODES[0].encode()))

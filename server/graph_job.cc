@@ -39,7 +39,7 @@ Status GraphJob::Admit(std::string_view kind, std::string_view about) {
 }
 
 Status GraphJob::Run() {
-  const Status status = work_(graph_, [this](uint64_t entries) {
+  Status status = work_(graph_, [this](uint64_t entries) {
     entries_ = entries;
     return Stopped();
   });

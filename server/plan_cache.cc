@@ -113,14 +113,14 @@ void PlanCache::Keep(const std::string& key, std::string_view source,
 std::shared_ptr<const planner::GraphFacts> PlanCache::FactsOf(const planner::PlanContext& context) {
   constexpr size_t kMostKnown = 16;
   for (const auto& known : facts_) {
-    const auto facts = known.lock();
+    auto facts = known.lock();
     if (facts != nullptr && facts->AreOf(context.schema, context.statistics)) return facts;
   }
   auto made = planner::FactsOf(context.schema, context.statistics);
   if (made == nullptr) return nullptr;
   const auto bytes = static_cast<int64_t>(made->ByteSize());
   if (!MakeRoom(bytes)) return nullptr;
-  const std::shared_ptr<const planner::GraphFacts> facts(
+  std::shared_ptr<const planner::GraphFacts> facts(
       made.get(), [made, bytes, account = account_](const planner::GraphFacts*) mutable {
         account->Release(bytes);
         made.reset();

@@ -140,7 +140,7 @@ template <Mixture kMixture>
 struct MixedBackend {
   Indexes indexes;
   BuiltGraph Build(const WriteBatch& batch) {
-    store_ = GraphStore::Open(folder / "graph", TestOptions(4)).value();
+    store_ = GraphStore::Open(folder_ / "graph", TestOptions(4)).value();
     for (const auto& [label, keys] : indexes) {
       CHECK(CreateIndex(store_.get(), {label, keys}).ok());
     }
@@ -271,7 +271,7 @@ struct MixedBackend {
     CHECK(store_->Commit(change).ok());
   }
 
-  TempFolder folder;
+  TempFolder folder_;
   std::unique_ptr<GraphStore> store_;
   WriteBatch batch_;
   BuiltGraph built_;

@@ -18,12 +18,16 @@ class BinTurns {
  public:
   // Calls work(bin) for each. A bin that is not begun when another one fails is left out.
   Status Run(size_t num_threads, size_t num_bins, const std::function<Status(size_t bin)>& work) {
-    done_.assign(num_bins, false);
+    {
+      MutexLock lock(&mutex_);
+      done_.assign(num_bins, false);
+    }
     std::vector<std::thread> threads;
     const size_t others = std::min(num_threads, num_bins);
     for (size_t i = 1; i < others; ++i) threads.emplace_back([&] { Work(work); });
     Work(work);
     for (std::thread& thread : threads) thread.join();
+    MutexLock lock(&mutex_);
     return failed_;
   }
 

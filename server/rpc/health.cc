@@ -25,18 +25,18 @@ class Health::Watcher final : public RpcHandler {
   void Start() override {
     MutexLock lock(&health_->mutex_);
     health_->watchers_.insert(this);
-    Tell();
+    Tell(health_);
   }
   void OnWriteDone(bool ok) override {
     MutexLock lock(&health_->mutex_);
     is_writing_ = false;
     is_gone_ = is_gone_ || !ok;
-    Tell();
+    Tell(health_);
   }
   void OnCancel() override {
     MutexLock lock(&health_->mutex_);
     is_gone_ = true;
-    Tell();
+    Tell(health_);
   }
   void OnDone() override {
     MutexLock lock(&health_->mutex_);
@@ -44,10 +44,10 @@ class Health::Watcher final : public RpcHandler {
   }
 
   // What the client does not know yet, as soon as it can be written.
-  void Tell() KOIOS_REQUIRES(health_->mutex_) {
+  void Tell(Health* health) KOIOS_REQUIRES(health->mutex_) {
     if (is_writing_ || has_ended_) return;
     const ServingStatus status =
-        health_->StatusOf(request.service()).value_or(HealthCheckResponse::SERVICE_UNKNOWN);
+        health->StatusOf(request.service()).value_or(HealthCheckResponse::SERVICE_UNKNOWN);
     if (is_gone_) {
       has_ended_ = true;
       call_->Finish(grpc::Status::CANCELLED);
@@ -94,7 +94,7 @@ std::optional<ServingStatus> Health::StatusOf(const std::string& service) const 
 void Health::Shutdown() {
   MutexLock lock(&mutex_);
   serving_ = false;
-  for (Watcher* watcher : watchers_) watcher->Tell();
+  for (Watcher* watcher : watchers_) watcher->Tell(this);
 }
 
 }  // namespace koios::server

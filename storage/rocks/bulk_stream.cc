@@ -83,7 +83,7 @@ Status FileStream::OpenFile(std::string_view key) {
 
 Status FileStream::Put(std::string_view key, std::string_view value) {
   if (table_ == nullptr) return FromRocks(file_->Put(AsSlice(key), AsSlice(value)), kWriting);
-  const Status added = table_->Add(key, value);
+  Status added = table_->Add(key, value);
   if (added.ok()) return added;
   return absl::IsFailedPrecondition(added) ? WrongOrder(key) : WithoutFolder(added, current_.path);
 }

@@ -32,7 +32,7 @@ Status BackwardWalk::Begin(VertexRef end) {
   over_ = false;
   has_ends_ = true;
   const std::vector<int64_t> times(ends.size(), 1);
-  const Status status = AddNext(std::move(ends), times, &next_frontier_);
+  Status status = AddNext(std::move(ends), times, &next_frontier_);
   if (GivesUp(status)) return OkStatus();
   std::swap(known_, next_);
   frontier_ = std::exchange(next_frontier_, {});

@@ -198,8 +198,9 @@ class WatchedFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 class WatchedFileSystem final : public rocksdb::FileSystemWrapper {
  public:
-  WatchedFileSystem(std::shared_ptr<rocksdb::FileSystem> below, std::shared_ptr<HighWaterMark> mark)
-      : FileSystemWrapper(std::move(below)),
+  WatchedFileSystem(const std::shared_ptr<rocksdb::FileSystem>& below,
+                    std::shared_ptr<HighWaterMark> mark)
+      : FileSystemWrapper(below),
         logs_(std::make_shared<Logs>(mark)),
         manifests_(std::make_shared<Manifests>(std::move(mark))) {}
 

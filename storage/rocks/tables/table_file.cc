@@ -162,7 +162,7 @@ StatusOr<TableFile::Handle> TableFile::WriteBlock(std::string_view block, bool m
 }
 
 Status TableFile::Flush() {
-  const Status written = output_->Write(offset_ - buffer_.size(), buffer_);
+  Status written = output_->Write(offset_ - buffer_.size(), buffer_);
   buffer_.clear();
   return written;
 }

@@ -103,7 +103,7 @@ TEST_F(EdgePlacesTest, WhereEdgesStandAsTheyAreNumberedIdsTellIt) {
   for (uint32_t i = 0; i < kVertices; ++i) batch_.vertices.push_back({std::nullopt, "v", {}});
   for (uint32_t i = 0; i < kVertices; ++i) {
     for (uint32_t k = 0; k < kVertices; ++k) {
-      const auto weight = static_cast<int64_t>(i * kVertices + k);
+      const auto weight = int64_t{i} * kVertices + k;
       batch_.edges.push_back(
           {std::nullopt, "to", Added(i), Added(k), {{"weight", Value::Long(weight)}}});
     }

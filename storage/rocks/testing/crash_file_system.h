@@ -72,7 +72,7 @@ class CrashFile final : public rocksdb::FSWritableFileOwnerWrapper {
                  [&](WrittenFiles*) { return Below::RangeSync(offset, size, options, debug); });
   }
   IOStatus Close(const IOOptions& options, Debug* debug) override {
-    const IOStatus closed =
+    IOStatus closed =
         Write({"close " + path_}, [&](WrittenFiles*) { return Below::Close(options, debug); });
     // The file is closed in any case.
     if (!closed.ok()) Below::Close(options, debug).PermitUncheckedError();

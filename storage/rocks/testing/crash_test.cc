@@ -33,7 +33,7 @@ class CrashTest : public ::testing::Test {
   static void CrashAll(CrashLoop* loop, const CrashLoop::Work& work, bool reads_snapshots = true) {
     loop->Run(
         [&](CrashRun* run) {
-          const Status worked = work(run);
+          Status worked = work(run);
           ExpectStillRight(*run, loop->texts());
           return worked;
         },

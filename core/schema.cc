@@ -5,22 +5,23 @@
 namespace koios {
 
 uint32_t NameTable::Find(std::string_view name) const {
-  const auto it = ids_.find(name);
-  return it == ids_.end() ? kNoName : it->second;
+  const auto it = names_->ids.find(name);
+  return it == names_->ids.end() ? kNoName : it->second;
 }
 
 uint32_t NameTable::Intern(std::string_view name) {
   const uint32_t known = Find(name);
   if (known != kNoName) return known;
-  names_.emplace_back(name);
+  Names* const names = names_.Mutable();
+  names->names.push_back(std::make_shared<const std::string>(name));
   const uint32_t id = size();
-  ids_.emplace(names_.back(), id);
+  names->ids.emplace(*names->names.back(), id);
   return id;
 }
 
 const std::string& NameTable::Name(uint32_t id) const {
-  CHECK(id != kNoName && id <= names_.size());
-  return names_[id - 1];
+  CHECK(id != kNoName && id <= size());
+  return *names_->names[id - 1];
 }
 
 std::optional<IndexId> Schema::FindIndex(LabelId label, std::span<const KeyId> index_keys) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,28 @@
 
 namespace koios {
 
+// A value that copies share until one of them changes it: a copy costs a pointer. Each copy belongs
+// to one thread at a time.
+template <typename T>
+class CopyOnWrite {
+ public:
+  CopyOnWrite() : value_(std::make_shared<T>()) {}
+  explicit CopyOnWrite(T value) : value_(std::make_shared<T>(std::move(value))) {}
+
+  const T& operator*() const { return *value_; }
+  const T* operator->() const { return value_.get(); }
+  // To be changed, at once: no copy is made while it is used.
+  T* Mutable() {
+    if (value_.use_count() > 1) value_ = std::make_shared<T>(*value_);
+    return value_.get();
+  }
+  // The same value for certain; false: perhaps not.
+  bool IsShared(const CopyOnWrite& other) const { return value_ == other.value_; }
+
+ private:
+  std::shared_ptr<T> value_;
+};
+
 // Names to dense ids from 1. One table for vertex and edge labels, one for property keys.
 class NameTable {
  public:
@@ -22,12 +45,16 @@ class NameTable {
   uint32_t Find(std::string_view name) const;
   uint32_t Intern(std::string_view name);
   // REQUIRES: 1 <= id <= size().
+  // Stays as long as the table does, whatever is added.
   const std::string& Name(uint32_t id) const;
-  uint32_t size() const { return static_cast<uint32_t>(names_.size()); }
+  uint32_t size() const { return static_cast<uint32_t>(names_->names.size()); }
 
  private:
-  std::vector<std::string> names_;
-  std::map<std::string, uint32_t, std::less<>> ids_;
+  struct Names {
+    std::vector<std::shared_ptr<const std::string>> names;
+    std::map<std::string_view, uint32_t> ids;  // of these strings
+  };
+  CopyOnWrite<Names> names_;
 };
 
 // An index of the vertices of a label that have the first of some properties: by their values, in

@@ -85,6 +85,7 @@ class ThreadedEngine : public Engine {
     spec->options = options;
     spec->sink = std::move(sink);
     spec->id.coordinator = coordinator;
+    if (options_.isolated) spec->Isolate(options_.num_workers);
     Frame start;
     const uint64_t now = static_cast<uint64_t>(SteadyClock::Get()->NowNanos());
     if (options.begins_here && (options.deadline_ns == 0 || now < options.deadline_ns)) {
@@ -116,7 +117,6 @@ class ThreadedEngine : public Engine {
     context.clock = SteadyClock::Get();
     context.spread_after_rows = options_.spread_after_rows;
     context.shared_view = !options_.isolated;
-    context.isolated = options_.isolated;
     return context;
   }
 

@@ -14,7 +14,7 @@
 #include "core/status.h"
 #include "proto/plan.pb.h"
 #include "storage/graph_view.h"
-#include "storage/transaction.h"
+#include "storage/transaction/transaction.h"
 
 namespace koios::engine {
 

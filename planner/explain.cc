@@ -79,7 +79,10 @@ std::string SplitText(const plan::Split& split, const plan::Plan& plan) {
 
 std::string ExchangeText(const plan::Exchange& exchange, const plan::Plan& plan) {
   std::string text = "Exchange(" + plan::Exchange::Key_Name(exchange.key());
-  if (exchange.key() == plan::Exchange::OWNER) text += ", " + SlotText(exchange.slot(), plan);
+  const bool shows_slot = exchange.key() == plan::Exchange::OWNER ||
+                          exchange.key() == plan::Exchange::IN_OWNER ||
+                          (exchange.key() == plan::Exchange::ID && exchange.slot() != 0);
+  if (shows_slot) text += ", " + SlotText(exchange.slot(), plan);
   if (exchange.key() == plan::Exchange::HASH) {
     text += ", " + SlotsText(exchange.hash_slots(), plan);
   }
@@ -174,6 +177,12 @@ std::string MutateText(const Operator& op, const plan::Plan& plan) {
     return "Guard(" + op.guard().label() + ", " + op.guard().key() + ", " +
            ExprText(op.guard().value(), plan) + ")";
   }
+  const plan::AddEdge::Part part = op.add_edge().part();
+  if (op.has_add_edge() && (part == plan::AddEdge::AT_IN || part == plan::AddEdge::AT_ID)) {
+    const bool at_id = part == plan::AddEdge::AT_ID;
+    return "AddEdge(" + plan::AddEdge::Part_Name(part) +
+           (at_id ? ", " + ExprText(op.add_edge().id(), plan) : "") + ")";
+  }
   const plan::Expr& label = op.has_add_vertex() ? op.add_vertex().label() : op.add_edge().label();
   const plan::Expr& id = op.has_add_vertex() ? op.add_vertex().id() : op.add_edge().id();
   std::string text = ExprText(label, plan);
@@ -185,6 +194,7 @@ std::string MutateText(const Operator& op, const plan::Plan& plan) {
   const auto& properties =
       op.has_add_vertex() ? op.add_vertex().properties() : op.add_edge().properties();
   for (const plan::PropertyExpr& property : properties) text += ", " + PropertyText(property, plan);
+  if (part != plan::AddEdge::WHOLE) text += ", " + plan::AddEdge::Part_Name(part);
   return (op.has_add_vertex() ? "AddVertex(" : "AddEdge(") + text + ")";
 }
 
@@ -274,6 +284,9 @@ std::string PlainText(const Operator& op, const plan::Plan& plan) {
       std::vector<int> all(message.GetReflection()->FieldSize(message, &field));
       std::iota(all.begin(), all.end(), 0);
       part = "[" + Joined(all, [&](int at) { return ValueText(message, field, at, plan); }) + "]";
+    } else if (field.has_optional_keyword() &&
+               !message.GetReflection()->HasField(message, &field)) {
+      continue;
     } else if (field.cpp_type() == Field::CPPTYPE_BOOL) {
       if (!message.GetReflection()->GetBool(message, &field)) continue;
       part = field.name();
@@ -321,7 +334,9 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
     case Operator::kGuard:
       return MutateText(op, plan);
     case Operator::kDrop:
-      return "drop()";
+      return op.drop().part() == plan::Drop::WHOLE
+                 ? "drop()"
+                 : "Drop(" + plan::Drop::Part_Name(op.drop().part()) + ")";
     case Operator::kLoopBack:
       return "LoopBack(#" + std::to_string(op.loop_back().enter()) + ")";
     case Operator::kLoopExit:
@@ -382,7 +397,7 @@ std::string ExprText(const plan::Expr& expr, const plan::Plan& plan) {
 
 std::string PhysicalText(const plan::Plan& plan) {
   std::string text;
-  if (plan.one_worker()) text += "on one worker\n";
+  if (plan.stays_home()) text += "stays at its home\n";
   for (const plan::InitialEffect& initial : plan.initial_effects()) {
     text += initial.name() + " begins with " + BytesText(initial.value()) +
             (initial.operator_().empty() ? "" : ", " + initial.operator_()) + "\n";

@@ -13,7 +13,7 @@
 #include "storage/index_build.h"
 #include "storage/rocks/graph_store.h"
 #include "storage/snapshot_build.h"
-#include "storage/transaction.h"
+#include "storage/transaction/transaction.h"
 
 namespace koios::server {
 

@@ -249,14 +249,13 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
   planned.plan.set_graph(graph_);
   RETURN_IF_ERROR(ChargeRequest(plan_bytes));
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
-  encoder_.emplace(ViewOfResults(planned.plan), request_->materialize());
+  encoder_.emplace(ViewOfResults(), request_->materialize());
   return environment_.engine->Submit(std::move(planned.plan), view_, Options(), shared_from_this());
 }
 
 // Of isolated workers the results come as clients see them: nothing is read for them here.
-std::shared_ptr<const storage::GraphView> SubmitSession::ViewOfResults(
-    const plan::Plan& plan) const {
-  if (!environment_.engine->options().isolated || plan.one_worker()) return view_;
+std::shared_ptr<const storage::GraphView> SubmitSession::ViewOfResults() const {
+  if (!environment_.engine->options().isolated) return view_;
   constexpr uint32_t kNobody = 1;  // of one worker, which owns all
   return std::make_shared<storage::OwnedView>(view_, kNobody, /*num_workers=*/1);
 }

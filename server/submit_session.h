@@ -126,7 +126,7 @@ class SubmitSession final : public engine::ResultSink,
                 size_t* plan_bytes);
   StatusOr<std::shared_ptr<engine::QueryHandle>> Launch(planner::PlannedQuery planned,
                                                         size_t plan_bytes);
-  std::shared_ptr<const storage::GraphView> ViewOfResults(const plan::Plan& plan) const;
+  std::shared_ptr<const storage::GraphView> ViewOfResults() const;
   engine::QueryOptions Options();
   void Stop(const Status& why);
   void Pump();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "storage/codec/element_id.h"
+
 namespace koios::storage {
 namespace {
 
@@ -20,7 +22,104 @@ void SplitByKey(const PropertyRows& found, std::span<const KeyId> keys,
 // Neighbours that are copied to be visited, at once.
 constexpr size_t kCopiedEnds = 1024;
 
+// The rows of `ids` that nothing was found for and that `wanted` turns into something else to look
+// for; `look` does, and says what was found.
+template <typename Key, typename Ref, typename Wanted, typename Look>
+Status LookAgain(std::span<const Value> ids, std::vector<std::optional<Ref>>* found,
+                 const Wanted& wanted, const Look& look) {
+  std::vector<Key> keys;
+  std::vector<uint32_t> of, rows;
+  for (uint32_t row = 0; row < ids.size(); ++row) {
+    if ((*found)[row]) continue;
+    std::optional<Key> key = wanted(ids[row]);
+    if (!key) continue;
+    keys.push_back(*std::move(key));
+    of.push_back(row);
+  }
+  if (keys.empty()) return OkStatus();
+  std::vector<Ref> refs;
+  RETURN_IF_ERROR(look(std::span<const Key>(keys), &rows, &refs));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (refs[i] != Ref()) (*found)[of[rows[i]]] = refs[i];
+  }
+  return OkStatus();
+}
+
+std::optional<Value> SpelledInteger(const Value& id) {
+  if (id.kind() != ValueKind::kString) return std::nullopt;
+  const std::optional<int64_t> number = IntegerOfId(id);
+  return number ? std::optional<Value>(Value::Long(*number)) : std::nullopt;
+}
+
+template <typename Ref>
+void GiveFound(const std::vector<std::optional<Ref>>& found, std::vector<uint32_t>* rows,
+               std::vector<Ref>* out) {
+  for (uint32_t row = 0; row < found.size(); ++row) {
+    if (!found[row]) continue;
+    rows->push_back(row);
+    out->push_back(*found[row]);
+  }
+}
+
 }  // namespace
+
+Status GraphView::LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                 std::vector<VertexRef>* out) const {
+  const size_t begin = out->size();
+  RETURN_IF_ERROR(LookupExactVertices(ids, rows, out));
+  if (out->size() - begin == ids.size()) return OkStatus();
+  std::vector<std::optional<VertexRef>> found(ids.size());
+  for (size_t i = begin; i < out->size(); ++i) {
+    found[(*rows)[rows->size() - out->size() + i]] = (*out)[i];
+  }
+  const auto look = [this](std::span<const Value> keys, std::vector<uint32_t>* of,
+                           std::vector<VertexRef>* refs) {
+    return LookupExactVertices(keys, of, refs);
+  };
+  RETURN_IF_ERROR((LookAgain<Value, VertexRef>(ids, &found, SpelledInteger, look)));
+  rows->resize(rows->size() - (out->size() - begin));
+  out->resize(begin);
+  GiveFound(found, rows, out);
+  return OkStatus();
+}
+
+// By ids that were given, then by those that strings spell, then by numbers.
+Status GraphView::LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                              std::vector<EdgeRef>* out) const {
+  std::vector<std::optional<EdgeRef>> found(ids.size());
+  const auto of_numbers = [this](std::span<const uint64_t> numbers, bool assigned,
+                                 std::vector<uint32_t>* of, std::vector<EdgeRef>* edges) -> Status {
+    std::vector<bool> given;
+    RETURN_IF_ERROR(EdgesOfNumbers(numbers, of, edges, &given));
+    for (size_t i = 0; i < edges->size(); ++i) {
+      if (assigned && given[i]) (*edges)[i] = EdgeRef();
+    }
+    return OkStatus();
+  };
+  const auto by_id = [&](std::span<const Value> keys, std::vector<uint32_t>* of,
+                         std::vector<EdgeRef>* edges) -> Status {
+    std::vector<uint32_t> known, there;
+    std::vector<uint64_t> numbers;
+    RETURN_IF_ERROR(LookupEdgeNumbers(keys, &known, &numbers));
+    RETURN_IF_ERROR(of_numbers(numbers, /*assigned=*/false, &there, edges));
+    for (const uint32_t i : there) of->push_back(known[i]);
+    return OkStatus();
+  };
+  const auto by_number = [&](std::span<const uint64_t> numbers, std::vector<uint32_t>* of,
+                             std::vector<EdgeRef>* edges) {
+    return of_numbers(numbers, /*assigned=*/true, of, edges);
+  };
+  const auto as_given = [](const Value& id) { return TryNormaliseId(id); };
+  const auto as_number = [](const Value& id) -> std::optional<uint64_t> {
+    const std::optional<int64_t> number = IntegerOfId(id);
+    return number ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
+  };
+  RETURN_IF_ERROR((LookAgain<Value, EdgeRef>(ids, &found, as_given, by_id)));
+  RETURN_IF_ERROR((LookAgain<Value, EdgeRef>(ids, &found, SpelledInteger, by_id)));
+  RETURN_IF_ERROR((LookAgain<uint64_t, EdgeRef>(ids, &found, as_number, by_number)));
+  GiveFound(found, rows, out);
+  return OkStatus();
+}
 
 Status GraphView::VisitEnds(std::span<const VertexRef> vertices, Direction direction,
                             std::span<const LabelId> labels, ExpandCursor* cursor, size_t limit,

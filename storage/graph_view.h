@@ -157,11 +157,22 @@ class GraphView {
                               size_t limit, std::vector<VertexRef>* out) const = 0;
 
   // User ids to references; rows[i] is the input row found. A string that is a canonical decimal
-  // finds the integer id when no such string id exists.
-  virtual Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                                std::vector<VertexRef>* out) const = 0;
-  virtual Status LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                             std::vector<EdgeRef>* out) const = 0;
+  // finds the integer id when no such string id exists. Made of the following steps, each of which
+  // reads one place.
+  Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                        std::vector<VertexRef>* out) const;
+  Status LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                     std::vector<EdgeRef>* out) const;
+  // In the partition of the id: vertices whose id it is, where a string is no integer; the numbers
+  // (EdgeRef::id) of edges to which it was given.
+  virtual Status LookupExactVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                     std::vector<VertexRef>* out) const = 0;
+  virtual Status LookupEdgeNumbers(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                   std::vector<uint64_t>* numbers) const = 0;
+  // In that of the number: the edges. `given` (null: nobody asks): whether it has another id than
+  // its number, by which it is not found.
+  virtual Status EdgesOfNumbers(std::span<const uint64_t> numbers, std::vector<uint32_t>* rows,
+                                std::vector<EdgeRef>* out, std::vector<bool>* given) const = 0;
 
   // Edge ends of a column of vertices, at most `limit` more of them, in order of row, direction
   // (out before in), label, neighbour, edge id. A self-loop appears twice for kBoth, as in

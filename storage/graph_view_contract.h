@@ -150,62 +150,6 @@ TYPED_TEST_P(GraphViewContract, ScansEachEdgeOnceAtAnyLimit) {
   }
 }
 
-TYPED_TEST_P(GraphViewContract, LooksUpVertices) {
-  const auto& vertices = this->graph_.vertices;
-  const std::vector<Value> ids = {Value::Byte(1),
-                                  Value::Long(1),
-                                  Value::String("1"),
-                                  Value::String("01"),
-                                  Value::String("lop"),
-                                  Value::Long(404),
-                                  Value::String("17"),
-                                  Value::Int(17),
-                                  Value::Double(1.0),
-                                  Value::Null(),
-                                  Value::Long(-2),
-                                  Value::String("-2"),
-                                  Value::Long(8),
-                                  Value::String("8"),
-                                  Value::String("lop"),
-                                  Value::String("+1"),
-                                  this->graph_.vertex_ids[5]};
-  std::vector<uint32_t> rows = {99};
-  std::vector<VertexRef> found = {VertexRef{99}};
-  ASSERT_TRUE(this->view().LookupVertices(ids, &rows, &found).ok());
-  const std::vector<uint32_t> expected_rows = {99, 0, 1, 2, 4, 6, 7, 10, 11, 13, 14, 16};
-  EXPECT_EQ(rows, expected_rows);
-  const std::vector<VertexRef> expected = {VertexRef{99}, vertices[0], vertices[0], vertices[0],
-                                           vertices[2],   vertices[3], vertices[4], vertices[1],
-                                           vertices[1],   vertices[6], vertices[2], vertices[5]};
-  EXPECT_EQ(found, expected);
-  for (size_t i = 0; i < vertices.size(); ++i) {
-    EXPECT_EQ(this->view().PartitionOfId(this->graph_.vertex_ids[i]), vertices[i].partition());
-  }
-  EXPECT_EQ(this->view().PartitionOfId(Value::Byte(17)), vertices[4].partition());
-}
-
-TYPED_TEST_P(GraphViewContract, LooksUpEdges) {
-  const auto& edges = this->graph_.edges;
-  const std::vector<Value> ids = {Value::Int(7),
-                                  Value::String("7"),
-                                  Value::String("e8"),
-                                  Value::Long(static_cast<int64_t>(edges[0].id)),
-                                  Value::Long(static_cast<int64_t>(edges[2].id)),
-                                  Value::String(std::to_string(edges[2].id)),
-                                  Value::Long(404),
-                                  Value::Double(7.0),
-                                  this->graph_.edge_ids[5]};
-  std::vector<uint32_t> rows;
-  std::vector<EdgeRef> found;
-  ASSERT_TRUE(this->view().LookupEdges(ids, &rows, &found).ok());
-  EXPECT_EQ(rows, (std::vector<uint32_t>{0, 1, 2, 4, 5, 8}));
-  EXPECT_EQ(found,
-            (std::vector<EdgeRef>{edges[0], edges[0], edges[1], edges[2], edges[2], edges[5]}));
-  ASSERT_EQ(found.size(), 6u);
-  EXPECT_EQ(found[2].in, this->graph_.vertices[4]);
-  EXPECT_EQ(found[2].label, this->Label("knows"));
-}
-
 TYPED_TEST_P(GraphViewContract, ExpandsInOrderAndResumesAtEveryLimit) {
   std::vector<VertexRef> vertices = this->graph_.vertices;
   vertices.insert(vertices.begin() + 2, this->Missing());
@@ -380,8 +324,8 @@ TYPED_TEST_P(GraphViewContract, KnowsItsSchema) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(GraphViewContract, ScansEachVertexOnceAtAnyLimit,
-                            ScansEachEdgeOnceAtAnyLimit, LooksUpVertices, LooksUpEdges,
-                            ExpandsInOrderAndResumesAtEveryLimit, GivesASelfLoopTwiceForBoth,
-                            CountsDegrees, TellsLabelsAndIds, FetchesProperties, KnowsItsSchema);
+                            ScansEachEdgeOnceAtAnyLimit, ExpandsInOrderAndResumesAtEveryLimit,
+                            GivesASelfLoopTwiceForBoth, CountsDegrees, TellsLabelsAndIds,
+                            FetchesProperties, KnowsItsSchema);
 
 }  // namespace koios::storage

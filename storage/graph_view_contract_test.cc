@@ -1,6 +1,7 @@
 // The contract, on every implementation of GraphView.
 #include "storage/graph_view_contract.h"
 
+#include "storage/index/lookup_contract.h"
 #include "storage/index/seek_contract.h"
 #include "storage/index_build.h"
 #include "storage/memory_graph.h"
@@ -8,7 +9,7 @@
 #include "storage/snapshot_build.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
-#include "storage/transaction.h"
+#include "storage/transaction/transaction.h"
 #include "storage/view/snapshot_view.h"
 #include "storage/view/testing/batch_contract.h"
 
@@ -312,6 +313,7 @@ using Backends = testing::Types<
     MixedBackend<Mixture::kOld>, ChangedBackend<StoreBackend>, ChangedBackend<SnapshotBackend>,
     ChangedBackend<MixedBackend<Mixture::kHalves>>, ChangedBackend<MixedBackend<Mixture::kAgain>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Views, GraphViewContract, Backends);
+INSTANTIATE_TYPED_TEST_SUITE_P(Views, LookupContract, Backends);
 INSTANTIATE_TYPED_TEST_SUITE_P(Views, BatchContract, Backends);
 using SeekBackends =
     testing::Types<MemoryBackend, TruthBackend, StoreBackend, OwnBackend, SnapshotBackend,

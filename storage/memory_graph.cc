@@ -40,17 +40,9 @@ void AppendRows(uint32_t row, const KeyedProperties& properties, std::span<const
   }
 }
 
-// The value of `ids` at the id, or at the integer that a string spells.
-template <typename Map>
-const typename Map::mapped_type* FindId(const Map& ids, const Value& id) {
-  const std::optional<Value> normal = TryNormaliseId(id);
-  if (!normal) return nullptr;
-  if (auto found = ids.find(IdBytes(*normal)); found != ids.end()) return &found->second;
-  if (normal->kind() != ValueKind::kString) return nullptr;
-  const std::optional<int64_t> number = CanonicalDecimal(normal->AsString());
-  if (!number) return nullptr;
-  auto found = ids.find(IdBytes(Value::Long(*number)));
-  return found == ids.end() ? nullptr : &found->second;
+// An edge's id that was assigned is its number.
+bool IsAssigned(const Value& id, uint64_t number) {
+  return id.kind() == ValueKind::kLong && static_cast<uint64_t>(id.AsInteger()) == number;
 }
 
 }  // namespace
@@ -223,24 +215,39 @@ Status MemoryGraph::ScanEdges(uint32_t partition, std::span<const LabelId> label
   return OkStatus();
 }
 
-Status MemoryGraph::LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                                   std::vector<VertexRef>* out) const {
+Status MemoryGraph::LookupExactVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                        std::vector<VertexRef>* out) const {
   for (size_t row = 0; row < ids.size(); ++row) {
-    const VertexRef* found = FindId(vertex_ids_, ids[row]);
-    if (found == nullptr) continue;
+    const std::optional<Value> id = TryNormaliseId(ids[row]);
+    const auto found = id ? vertex_ids_.find(IdBytes(*id)) : vertex_ids_.end();
+    if (found == vertex_ids_.end()) continue;
     rows->push_back(static_cast<uint32_t>(row));
-    out->push_back(*found);
+    out->push_back(found->second);
   }
   return OkStatus();
 }
 
-Status MemoryGraph::LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                                std::vector<EdgeRef>* out) const {
+Status MemoryGraph::LookupEdgeNumbers(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                      std::vector<uint64_t>* numbers) const {
   for (size_t row = 0; row < ids.size(); ++row) {
-    const uint64_t* found = FindId(edge_ids_, ids[row]);
+    const std::optional<Value> id = TryNormaliseId(ids[row]);
+    const auto found = id ? edge_ids_.find(IdBytes(*id)) : edge_ids_.end();
+    if (found == edge_ids_.end()) continue;
+    if (IsAssigned(*id, found->second)) continue;
+    rows->push_back(static_cast<uint32_t>(row));
+    numbers->push_back(found->second);
+  }
+  return OkStatus();
+}
+
+Status MemoryGraph::EdgesOfNumbers(std::span<const uint64_t> numbers, std::vector<uint32_t>* rows,
+                                   std::vector<EdgeRef>* out, std::vector<bool>* given) const {
+  for (size_t row = 0; row < numbers.size(); ++row) {
+    const Edge* found = Find(numbers[row]);
     if (found == nullptr) continue;
     rows->push_back(static_cast<uint32_t>(row));
-    out->push_back(Find(*found)->edge);
+    out->push_back(found->edge);
+    if (given != nullptr) given->push_back(!IsAssigned(found->id, numbers[row]));
   }
   return OkStatus();
 }

@@ -34,7 +34,9 @@ class Numbers {
   }
   uint64_t TakeVertexLocal(uint32_t partition) { return vertex_locals_[partition].fetch_add(1); }
   uint64_t TakeEdgeLocal(uint32_t partition) { return edge_locals_[partition].fetch_add(1); }
-  int64_t TakeVertexId() { return vertex_id_.fetch_add(1); }
+  int64_t TakeVertexId() { return TakeVertexIds(1); }
+  // The first of so many that follow each other.
+  int64_t TakeVertexIds(int64_t count) { return vertex_id_.fetch_add(count); }
   // A user gave this id: it will not be assigned. As in MetaState, large ones are left aside, so
   // far below its bound that the ids assigned from here on stay below it, too.
   void NoteVertexId(int64_t id) {

@@ -111,6 +111,7 @@ inline constexpr FunctionTraits kFunctions[] = {
     {"id", 1, 1, "", kStrict | kThereWithFirst | kReadsElement},
     {"with_id", 1, 1, "", kStrict | kReadsElement, ValueType::kAny},
     {"has_id", 2, 2, "_l", kStrict | kReadsElement},
+    {"has_exact_id", 2, 2, "_l", kStrict | kReadsElement},  // where a string is no integer
     {"label", 1, 1, "", kStrict | kThereWithFirst | kReadsElement | kKnownOfEdges},
     {"label_in", 1, kMany, "_c*", kStrict | kReadsElement | kKnownOfEdges},
     {"key", 1, 1, "", kStrict},

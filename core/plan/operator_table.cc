@@ -38,6 +38,9 @@ void SlotsOfAddVertex(const Operator& op, SlotUse* use) {
 }
 
 void SlotsOfAddEdge(const Operator& op, SlotUse* use) {
+  if (op.add_edge().part() == AddEdge::AT_IN || op.add_edge().part() == AddEdge::AT_ID) {
+    use->needed.push_back(0);
+  }
   Read(op.add_edge().label(), use);
   Read(op.add_edge().id(), use);
   Read(op.add_edge().out_vertex(), use);
@@ -47,9 +50,8 @@ void SlotsOfAddEdge(const Operator& op, SlotUse* use) {
 
 void SlotsOfExchange(const Operator& op, SlotUse* use) {
   const Exchange& exchange = op.exchange();
-  if (exchange.key() == Exchange::PARTITION || exchange.key() == Exchange::ID) {
-    use->needed.push_back(0);
-  }
+  if (exchange.key() == Exchange::PARTITION) use->needed.push_back(0);
+  if (exchange.key() == Exchange::ID) use->needed.push_back(exchange.slot());
   Read(exchange.slot(), use);
   ReadAll(exchange.hash_slots(), use);
 }
@@ -185,7 +187,13 @@ constexpr Row kRows[] = {
            use->needed.push_back(0);
            Read(op.set_property().property(), use);
          }},
-    {.kind = Operator::kDrop, .effect = Yes, .slots = NeedsCurrent},
+    {.kind = Operator::kDrop,
+     .effect = Yes,
+     .slots =
+         [](const Operator& op, SlotUse* use) {
+           use->needed.push_back(0);
+           if (op.drop().part() == Drop::AT_OUT) Read(op.drop().of_slot(), use);
+         }},
     {.kind = Operator::kGuard,
      .slots =
          [](const Operator& op, SlotUse* use) {

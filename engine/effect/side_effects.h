@@ -1,5 +1,5 @@
 // SideEffects: what aggregate('x'), group('x') and groupCount('x') gather under a name. One per
-// query, on the one worker that runs it (Plan.one_worker): no synchronisation. The operators that
+// query, at its home: no synchronisation. The operators that
 // add to it charge for it; it goes with the query.
 #pragma once
 

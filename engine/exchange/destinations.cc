@@ -35,6 +35,15 @@ void ToOwners(const Column& column, const ExchangePlace& place, std::vector<uint
   }
 }
 
+void ToInOwners(const Column& column, const ExchangePlace& place, std::vector<uint32_t>* to) {
+  for (size_t row = 0; row < to->size(); ++row) {
+    const Value edge = column.Get(row);
+    if (edge.kind() == ValueKind::kEdge) {
+      (*to)[row] = OwnerOf(edge.AsEdge().in.partition(), place);
+    }
+  }
+}
+
 double CountOf(const std::map<LabelId, uint64_t>& counts, const Schema& schema,
                const plan::Scan* scan) {
   double all = 0, of_labels = 0;
@@ -79,6 +88,7 @@ Status ToPartitions(const plan::Exchange& exchange, const Column& column,
 void ToIds(const Column& column, const ExchangePlace& place, std::vector<uint32_t>* to) {
   for (size_t row = 0; row < to->size(); ++row) {
     Value id = column.Get(row);
+    if (id.kind() == ValueKind::kVertex || id.kind() == ValueKind::kEdge) continue;
     if (id.kind() == ValueKind::kElement) id = id.AsElement().id;
     (*to)[row] = OwnerOf(place.view->PartitionOfId(id), place);
   }
@@ -112,7 +122,10 @@ StatusOr<std::vector<uint32_t>> Destinations(const plan::Exchange& exchange, con
       RETURN_IF_ERROR(ToPartitions(exchange, batch.slots[0], place, &to));
       return to;
     case plan::Exchange::ID:
-      if (!place.stay) ToIds(batch.slots[0], place, &to);
+      if (!place.stay) ToIds(batch.slots[exchange.slot()], place, &to);
+      return to;
+    case plan::Exchange::IN_OWNER:
+      if (!place.stay) ToInOwners(batch.slots[exchange.slot()], place, &to);
       return to;
     case plan::Exchange::HOME: {
       size_t row = 0;

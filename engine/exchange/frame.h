@@ -14,6 +14,7 @@
 #include "engine/scope/report.h"
 #include "proto/plan.pb.h"
 #include "storage/graph_view.h"
+#include "storage/transaction/transaction.h"
 
 namespace koios::engine {
 
@@ -32,6 +33,24 @@ struct QuerySpec {
   QueryOptions options;
   std::shared_ptr<MemoryAccount> account;
   std::shared_ptr<ResultSink> sink;  // used by the coordinator only
+  // Where no worker reads another one's partitions: what each of them reads, and, of a plan that
+  // changes the graph, its part of the transaction, which is the same. Else empty.
+  std::vector<std::shared_ptr<const storage::GraphView>> views;
+  std::vector<std::shared_ptr<storage::Transaction>> parts;
+
+  // Before the query begins. One worker alone reads everything.
+  void Isolate(uint32_t num_workers);
+  const std::shared_ptr<const storage::GraphView>& ViewOf(uint32_t worker) const {
+    return views.empty() ? view : views[worker];
+  }
+  // Null: the query changes nothing.
+  storage::Transaction* ChangesOf(uint32_t worker) const {
+    return parts.empty() ? options.transaction.get() : parts[worker].get();
+  }
+  // The query is complete: all parts become one again.
+  void GatherChanges() const {
+    if (!parts.empty()) options.transaction->Absorb(parts);
+  }
 };
 
 struct BegunQuery;  // sched/first_turn.h
@@ -98,6 +117,8 @@ class ViewProvider {
   virtual ~ViewProvider() = default;
   virtual StatusOr<std::shared_ptr<const storage::GraphView>> View(const std::string& graph,
                                                                    uint64_t version) = 0;
+  // What workers have of a query that changes the graph, or that none may read all of.
+  virtual void AddParts(QuerySpec*) {}
 };
 
 // Wire form. `with_start`: the frame also carries the plan, for a receiver that may not know it.

@@ -305,6 +305,7 @@ StatusOr<std::shared_ptr<const void>> PrepareIds(const Value& ids) {
 
 // has_id(element, [ids]): whether the element has one of these ids. A string that is a canonical
 // decimal finds the integer id when no such string id exists, as V("1") does.
+template <bool kExact>
 Status HasIdFunction(const EvalContext& context, const Args& args, Operand* out) {
   Operand ids;
   RETURN_IF_ERROR(IdFunction(context, {args[0]}, &ids));
@@ -315,7 +316,7 @@ Status HasIdFunction(const EvalContext& context, const Args& args, Operand* out)
     if (ids.Present(row)) {
       const Value id = ids.Get(row);
       has = wanted.ids.Contains(id);
-      if (!has && wanted.has_strings && id.is_integer()) {
+      if (!kExact && !has && wanted.has_strings && id.is_integer()) {
         const Value decimal = Value::String(std::to_string(id.AsInteger()));
         if (wanted.ids.Contains(decimal)) {
           ASSIGN_OR_RETURN(has, Finds(context, args[0]->Get(row), decimal));
@@ -533,7 +534,8 @@ const std::vector<ScalarKernel>& ElementFunctions() {
       {"by_key", PropertyFunction<true>, nullptr, PropertiesTogether<true>},
       {"id", IdFunction},
       {"with_id", WithIdFunction},
-      {"has_id", HasIdFunction, PrepareIds},
+      {"has_id", HasIdFunction<false>, PrepareIds},
+      {"has_exact_id", HasIdFunction<true>, PrepareIds},
       {"label", LabelFunction},
       {"label_in", LabelInFunction},
       {"key", PropertyPartFunction<true>},

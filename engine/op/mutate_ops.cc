@@ -160,6 +160,7 @@ class AddEdgeOp : public AddOp {
  public:
   using AddOp::AddOp;
   Status Open(const plan::AddEdge& op, uint32_t num_slots) {
+    whole_ = op.part() == plan::AddEdge::WHOLE;
     RETURN_IF_ERROR(BindAll(op, num_slots));
     ASSIGN_OR_RETURN(out_, Input::Bind(op.out_vertex(), num_slots, host_));
     ASSIGN_OR_RETURN(in_, Input::Bind(op.in_vertex(), num_slots, host_));
@@ -175,8 +176,9 @@ class AddEdgeOp : public AddOp {
              const storage::PropertyList& properties, Column* column) override {
     ASSIGN_OR_RETURN(const VertexRef out, EndAt(out_, row, label, "from"));
     ASSIGN_OR_RETURN(const VertexRef in, EndAt(in_, row, label, "to"));
-    ASSIGN_OR_RETURN(const EdgeRef edge,
-                     host_->transaction()->AddEdge(out, in, label, id, properties));
+    storage::Transaction* const to = host_->transaction();
+    ASSIGN_OR_RETURN(const EdgeRef edge, whole_ ? to->AddEdge(out, in, label, id, properties)
+                                                : to->AddEdgeAtOut(out, in, label, id, properties));
     column->AppendEdge(edge);
     return OkStatus();
   }
@@ -192,7 +194,35 @@ class AddEdgeOp : public AddOp {
                            " was specified instead.");
   }
 
+  bool whole_ = true;
   Input out_, in_;
+};
+
+// What is left to do of an added edge, at its in vertex and where its id is.
+class EdgePartOp : public StreamOperator {
+ public:
+  EdgePartOp(bool at_in, Input id, OperatorHost* host)
+      : at_in_(at_in), id_(std::move(id)), host_(host) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    *done = true;
+    output->identity = true;
+    if (!at_in_) RETURN_IF_ERROR(id_.Evaluate(input, host_->sources()));
+    for (size_t row = 0; row < input.rows; ++row) {
+      const Value edge = input.slots[0].Get(row);
+      if (edge.kind() != ValueKind::kEdge) return Internal("A part of an edge has no edge.");
+      RETURN_IF_ERROR(at_in_ ? host_->transaction()->AddEdgeAtIn(edge.AsEdge())
+                             : host_->transaction()->NoteEdgeId(edge.AsEdge(), id_.Get(row)));
+    }
+    return OkStatus();
+  }
+
+  bool keeps_cursor() const override { return false; }
+
+ private:
+  const bool at_in_;
+  Input id_;
+  OperatorHost* const host_;
 };
 
 class SetPropertyOp : public StreamOperator {
@@ -233,6 +263,27 @@ class SetPropertyOp : public StreamOperator {
   OperatorHost* const host_;
 };
 
+// An edge or a property.
+Status DropOne(const Value& value, storage::Transaction* transaction) {
+  Status status;
+  switch (value.kind()) {
+    case ValueKind::kEdge:
+      return transaction->DropEdge(value.AsEdge());
+    case ValueKind::kVertexProperty:
+      status = transaction->SetProperty(value.AsVertexProperty().owner,
+                                        value.AsVertexProperty().key, Value::Null());
+      break;
+    case ValueKind::kProperty:
+      status = transaction->SetProperty(value.AsProperty().owner, value.AsProperty().key, Value());
+      break;
+    default:
+      return InvalidArgument("drop() removes vertices, edges and properties, not a " +
+                             std::string(KindName(value.kind())) + ".");
+  }
+  // A property of what is dropped already is dropped.
+  return status.code() == StatusCode::kFailedPrecondition ? OkStatus() : status;
+}
+
 // A vertex with many edges takes many calls.
 class DropOp : public StreamOperator {
  public:
@@ -258,32 +309,90 @@ class DropOp : public StreamOperator {
   }
 
  private:
-  static Status DropOne(const Value& value, storage::Transaction* transaction) {
-    Status status;
-    switch (value.kind()) {
-      case ValueKind::kEdge:
-        return transaction->DropEdge(value.AsEdge());
-      case ValueKind::kVertexProperty:
-        status = transaction->SetProperty(value.AsVertexProperty().owner,
-                                          value.AsVertexProperty().key, Value::Null());
-        break;
-      case ValueKind::kProperty:
-        status =
-            transaction->SetProperty(value.AsProperty().owner, value.AsProperty().key, Value());
-        break;
-      default:
-        return InvalidArgument("drop() removes vertices, edges and properties, not a " +
-                               std::string(KindName(value.kind())) + ".");
-    }
-    // A property of what is dropped already is dropped.
-    return status.code() == StatusCode::kFailedPrecondition ? OkStatus() : status;
-  }
-
   static constexpr int kPiecesPerCall = 16;  // vertices, or parts of those with many edges
 
   OperatorHost* const host_;
   size_t row_ = 0;                           // of the input
   storage::Transaction::DropCursor vertex_;  // of that row, when it is a vertex
+};
+
+// At the element's owner: gives the edges that are removed, which is an edge itself, or all of a
+// vertex, some per call.
+class DropHereOp : public StreamOperator {
+ public:
+  explicit DropHereOp(OperatorHost* host) : host_(host) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    storage::Transaction* transaction = host_->transaction();
+    output->slot = 0;
+    for (int pieces = 0; row_ < input.rows && output->origin.size() < output->limit;) {
+      const Value value = input.slots[0].Get(row_);
+      if (value.kind() == ValueKind::kVertex) {
+        Give(output);
+        if (next_ < edges_.size() || pieces++ == kPiecesPerCall) break;
+        if (!vertex_.done) {
+          edges_.clear();
+          next_ = 0;
+          RETURN_IF_ERROR(transaction->DropVertexHere(value.AsVertex(), &vertex_, &edges_));
+          continue;
+        }
+        vertex_ = {};
+      } else if (value.kind() == ValueKind::kEdge) {
+        output->origin.push_back(static_cast<uint32_t>(row_));
+        output->column.Append(value);
+      } else {
+        RETURN_IF_ERROR(DropOne(value, transaction));
+      }
+      ++row_;
+    }
+    *done = row_ == input.rows;
+    if (*done) row_ = 0;
+    return OkStatus();
+  }
+
+ private:
+  static constexpr int kPiecesPerCall = 16;
+
+  void Give(OpOutput* output) {
+    for (; next_ < edges_.size() && output->origin.size() < output->limit; ++next_) {
+      output->origin.push_back(static_cast<uint32_t>(row_));
+      output->column.AppendEdge(edges_[next_]);
+    }
+  }
+
+  OperatorHost* const host_;
+  size_t row_ = 0;                           // of the input
+  storage::Transaction::DropCursor vertex_;  // of that row, when it is a vertex
+  std::vector<EdgeRef> edges_;               // of it
+  size_t next_ = 0;                          // of edges_
+};
+
+// At an edge's ends. Only at its out vertex it is removed, unless that goes with a vertex.
+class DropEndOp : public StreamOperator {
+ public:
+  DropEndOp(const plan::Drop& op, OperatorHost* host)
+      : at_out_(op.part() == plan::Drop::AT_OUT), of_slot_(op.of_slot()), host_(host) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    *done = true;
+    output->identity = at_out_;
+    for (size_t row = 0; row < input.rows; ++row) {
+      const Value edge = input.slots[0].Get(row);
+      if (edge.kind() != ValueKind::kEdge) return Internal("A part of a drop has no edge.");
+      const bool itself = at_out_ && input.slots[of_slot_].Get(row).kind() == ValueKind::kEdge;
+      storage::Transaction* const transaction = host_->transaction();
+      RETURN_IF_ERROR(itself ? transaction->DropEdge(edge.AsEdge())
+                             : transaction->HideEdge(edge.AsEdge()));
+    }
+    return OkStatus();
+  }
+
+  bool keeps_cursor() const override { return false; }
+
+ private:
+  const bool at_out_;
+  const uint32_t of_slot_;
+  OperatorHost* const host_;
 };
 
 class GuardOp : public StreamOperator {
@@ -350,9 +459,7 @@ class GuardAdjacencyOp : public StreamOperator {
           RETURN_IF_ERROR(Guard(vertex, neighbour.AsVertex()));
         } else if (neighbour.is_collection()) {
           if (!of_ids || !neighbour_.is_constant()) {
-            std::vector<uint32_t> found;
-            RETURN_IF_ERROR(host_->transaction()->LookupVertices(neighbour.AsList(), &found,
-                                                                 &of_ids.emplace()));
+            RETURN_IF_ERROR(FindAll(neighbour.AsList(), &of_ids.emplace()));
           }
           for (const VertexRef one : *of_ids) RETURN_IF_ERROR(Guard(vertex, one));
         } else {
@@ -366,6 +473,20 @@ class GuardAdjacencyOp : public StreamOperator {
   bool keeps_cursor() const override { return false; }
 
  private:
+  // Vertices, or ids to look up.
+  Status FindAll(const ValueList& neighbours, std::vector<VertexRef>* all) {
+    std::vector<Value> ids;
+    for (const Value& one : neighbours) {
+      if (one.kind() == ValueKind::kVertex) {
+        all->push_back(one.AsVertex());
+      } else {
+        ids.push_back(one);
+      }
+    }
+    std::vector<uint32_t> found;
+    return ids.empty() ? OkStatus() : host_->transaction()->LookupVertices(ids, &found, all);
+  }
+
   Status Guard(VertexRef vertex, std::optional<VertexRef> neighbour) {
     return host_->transaction()->GuardAdjacency(vertex, direction_, labels_, neighbour);
   }
@@ -429,6 +550,15 @@ StatusOr<OperatorBundle> MakeAddVertex(const plan::AddVertex& op, uint32_t num_s
 
 StatusOr<OperatorBundle> MakeAddEdge(const plan::AddEdge& op, uint32_t num_slots,
                                      OperatorHost* host) {
+  if (op.part() == plan::AddEdge::AT_IN || op.part() == plan::AddEdge::AT_ID) {
+    RETURN_IF_ERROR(CheckHost(host));
+    const bool at_in = op.part() == plan::AddEdge::AT_IN;
+    Input id;
+    if (!at_in) {
+      ASSIGN_OR_RETURN(id, Input::Bind(op.id(), num_slots, host));
+    }
+    return StreamOf(std::make_unique<EdgePartOp>(at_in, std::move(id), host));
+  }
   return MakeAdd<AddEdgeOp>(op, num_slots, host);
 }
 
@@ -439,8 +569,10 @@ StatusOr<OperatorBundle> MakeSetProperty(const plan::SetProperty& op, uint32_t n
   return StreamOf(std::make_unique<SetPropertyOp>(std::move(property), host));
 }
 
-StatusOr<OperatorBundle> MakeDrop(OperatorHost* host) {
+StatusOr<OperatorBundle> MakeDrop(const plan::Drop& op, OperatorHost* host) {
   RETURN_IF_ERROR(CheckHost(host));
+  if (op.part() == plan::Drop::AT_ELEMENT) return StreamOf(std::make_unique<DropHereOp>(host));
+  if (op.part() != plan::Drop::WHOLE) return StreamOf(std::make_unique<DropEndOp>(op, host));
   return StreamOf(std::make_unique<DropOp>(host));
 }
 

@@ -13,7 +13,7 @@ StatusOr<OperatorBundle> MakeAddEdge(const plan::AddEdge& op, uint32_t num_slots
                                      OperatorHost* host);
 StatusOr<OperatorBundle> MakeSetProperty(const plan::SetProperty& op, uint32_t num_slots,
                                          OperatorHost* host);
-StatusOr<OperatorBundle> MakeDrop(OperatorHost* host);
+StatusOr<OperatorBundle> MakeDrop(const plan::Drop& op, OperatorHost* host);
 StatusOr<OperatorBundle> MakeGuard(const plan::Guard& op, uint32_t num_slots, OperatorHost* host);
 
 }  // namespace koios::engine

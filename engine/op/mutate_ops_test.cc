@@ -27,7 +27,7 @@ TEST(MutateOpsTest, ASupernodeIsDroppedInManyCalls) {
   VertexRef hub;
   TestHost host;
   host.changes = HubAndSpokes(&hub);
-  const OperatorBundle drop = MakeDrop(&host).value();
+  const OperatorBundle drop = MakeDrop(plan::Drop(), &host).value();
   const Batch rows = Rows({Value::Of(hub), Value::Of(hub)});
   bool done = false;
   int calls = 0;
@@ -50,7 +50,7 @@ TEST(MutateOpsTest, ASupernodeThatDoesNotFitTheAccountIsRefused) {
   host.changes = HubAndSpokes(&hub);
   const auto account = MakeQueryAccount(1 << 20);
   host.changes->ChargeTo(account);
-  const OperatorBundle drop = MakeDrop(&host).value();
+  const OperatorBundle drop = MakeDrop(plan::Drop(), &host).value();
   const Batch rows = Rows({Value::Of(hub)});
   Status status;
   for (bool done = false; status.ok() && !done;) {

@@ -16,7 +16,7 @@
 #include "engine/op/state/top_bound.h"
 #include "proto/plan.pb.h"
 #include "storage/graph_view.h"
-#include "storage/transaction.h"
+#include "storage/transaction/transaction.h"
 
 namespace koios::engine {
 

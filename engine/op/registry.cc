@@ -29,7 +29,7 @@ StatusOr<OperatorBundle> MakeChange(const plan::Operator& op, uint32_t num_slots
     case plan::Operator::kSetProperty:
       return MakeSetProperty(op.set_property(), num_slots, host);
     case plan::Operator::kDrop:
-      return MakeDrop(host);
+      return MakeDrop(op.drop(), host);
     case plan::Operator::kGuard:
       return MakeGuard(op.guard(), num_slots, host);
     default:

@@ -7,6 +7,7 @@
 
 #include "core/value_codec.h"
 #include "engine/expr/element_functions.h"
+#include "storage/codec/element_id.h"
 
 namespace koios::engine {
 namespace {
@@ -315,15 +316,19 @@ class LookupOp : public StreamOperator {
  public:
   LookupOp(const plan::Lookup& op, OperatorHost* host) : host_(host), element_(op.element()) {}
 
+  // Of an element (a parameter) the id.
+  static Value IdAt(const Batch& input, size_t row) {
+    Value id = input.slots[0].Get(row);
+    return id.kind() == ValueKind::kElement ? id.AsElement().id : id;
+  }
+
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
     *done = true;
     std::vector<Value> ids;
     ids.reserve(input.rows);
     for (size_t row = 0; row < input.rows; ++row) {
-      Value id = input.slots[0].Get(row);
-      if (id.kind() == ValueKind::kElement) id = id.AsElement().id;
-      ids.push_back(std::move(id));
+      ids.push_back(IdAt(input, row));
     }
     if (element_ == plan::VERTEX) {
       std::vector<VertexRef> vertices;
@@ -340,6 +345,94 @@ class LookupOp : public StreamOperator {
  private:
   OperatorHost* const host_;
   const plan::ElementKind element_;
+};
+
+// One step of a look-up that reads each place where it is.
+class LookupStepOp : public StreamOperator {
+ public:
+  LookupStepOp(const plan::Lookup& op, OperatorHost* host)
+      : host_(host), of_vertices_(op.element() == plan::VERTEX), step_(op.step()) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    output->slot = 0;
+    *done = true;
+    std::vector<std::optional<Value>> next(input.rows);
+    RETURN_IF_ERROR(step_ == 3 ? Resolve(input, &next) : Look(input, &next));
+    for (uint32_t row = 0; row < next.size(); ++row) {
+      if (!next[row]) continue;
+      output->origin.push_back(row);
+      output->column.Append(*next[row]);
+    }
+    return OkStatus();
+  }
+
+  bool keeps_cursor() const override { return false; }
+
+ private:
+  // An edge of which only the number is known yet; `by_id`: it was found by an id that it was
+  // given. Nothing, where no edge has the number.
+  std::optional<Value> EdgeOfNumber(uint64_t number, bool by_id) const {
+    const uint32_t partition = VertexRef{number}.partition();
+    if (partition >= host_->view().num_partitions()) return std::nullopt;
+    if (host_->view().schema().labels.size() == 0) return std::nullopt;
+    constexpr LabelId kAnyLabel = 1;
+    return Value::Of(
+        EdgeRef{number, VertexRef::Make(partition, 0), {by_id ? uint64_t{1} : 0}, kAnyLabel});
+  }
+
+  // What a look-up has still to do, or has done: elements stay.
+  Status Look(const Batch& input, std::vector<std::optional<Value>>* next) {
+    std::vector<Value> ids;
+    std::vector<uint32_t> of;
+    for (uint32_t row = 0; row < input.rows; ++row) {
+      Value id = LookupOp::IdAt(input, row);
+      if (id.kind() == ValueKind::kVertex || id.kind() == ValueKind::kEdge) {
+        (*next)[row] = std::move(id);
+        continue;
+      }
+      const std::optional<int64_t> number = storage::IntegerOfId(id);
+      if (number && (step_ == 1 || !of_vertices_)) {
+        (*next)[row] = step_ == 1 ? std::optional<Value>(Value::Long(*number))
+                                  : EdgeOfNumber(static_cast<uint64_t>(*number), false);
+      }
+      ids.push_back(std::move(id));
+      of.push_back(row);
+    }
+    std::vector<uint32_t> rows;
+    if (of_vertices_) {
+      std::vector<VertexRef> found;
+      RETURN_IF_ERROR(host_->view().LookupExactVertices(ids, &rows, &found));
+      for (size_t i = 0; i < rows.size(); ++i) (*next)[of[rows[i]]] = Value::Of(found[i]);
+      return OkStatus();
+    }
+    std::vector<uint64_t> found;
+    RETURN_IF_ERROR(host_->view().LookupEdgeNumbers(ids, &rows, &found));
+    for (size_t i = 0; i < rows.size(); ++i) (*next)[of[rows[i]]] = EdgeOfNumber(found[i], true);
+    return OkStatus();
+  }
+
+  Status Resolve(const Batch& input, std::vector<std::optional<Value>>* next) {
+    std::vector<uint64_t> numbers;
+    std::vector<bool> by_id;
+    for (size_t row = 0; row < input.rows; ++row) {
+      const Value edge = input.slots[0].Get(row);
+      if (edge.kind() != ValueKind::kEdge) return Internal("Lookup has an edge without a number.");
+      numbers.push_back(edge.AsEdge().id);
+      by_id.push_back(edge.AsEdge().in.bits != 0);
+    }
+    std::vector<uint32_t> rows;
+    std::vector<EdgeRef> found;
+    std::vector<bool> given;
+    RETURN_IF_ERROR(host_->view().EdgesOfNumbers(numbers, &rows, &found, &given));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (by_id[rows[i]] || !given[i]) (*next)[rows[i]] = Value::Of(found[i]);
+    }
+    return OkStatus();
+  }
+
+  OperatorHost* const host_;
+  const bool of_vertices_;
+  const uint32_t step_;
 };
 
 StatusOr<storage::KeyBound::Op> BoundOf(plan::KeyBound::Op op) {
@@ -419,6 +512,7 @@ StatusOr<OperatorBundle> MakeScan(const plan::Scan& op, OperatorHost* host) {
 }
 
 OperatorBundle MakeLookup(const plan::Lookup& op, OperatorHost* host) {
+  if (op.step() > 0) return Stream(std::make_unique<LookupStepOp>(op, host));
   return Stream(std::make_unique<LookupOp>(op, host));
 }
 

@@ -6,6 +6,7 @@ namespace koios::engine {
 namespace {
 
 void End(const QuerySpec& spec, QueryResult result) {
+  if (result.status.ok()) spec.GatherChanges();
   result.peak_bytes = static_cast<uint64_t>(spec.account->peak());
   spec.sink->Done(std::move(result));
 }

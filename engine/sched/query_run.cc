@@ -6,23 +6,12 @@
 #include "core/plan/operator_table.h"
 #include "engine/exchange/batch_check.h"
 #include "engine/sched/query_run_host.h"
-#include "storage/view/owned_view.h"
 
 namespace koios::engine {
-namespace {
-
-// A plan for one worker reads everything there.
-std::shared_ptr<const storage::GraphView> ViewOf(const QuerySpec& spec,
-                                                 const WorkerContext& worker) {
-  if (!worker.isolated || worker.num_workers == 1 || spec.plan.one_worker()) return spec.view;
-  return std::make_shared<storage::OwnedView>(spec.view, worker.index, worker.num_workers);
-}
-
-}  // namespace
-
 QueryRun::QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& worker)
     : spec_(std::move(spec)),
-      view_(ViewOf(*spec_, worker)),
+      view_(spec_->ViewOf(worker.index)),
+      changes_(spec_->ChangesOf(worker.index)),
       worker_(worker),
       paths_(PathLedger::Charging(spec_->account)),
       closings_(spec_->plan) {}
@@ -50,7 +39,8 @@ StatusOr<std::unique_ptr<QueryRun>> QueryRun::Create(std::shared_ptr<const Query
 
 Status QueryRun::Open() {
   ASSIGN_OR_RETURN(shape_, PlanShape::Make(spec_->plan));
-  if (spec_->options.transaction != nullptr) spec_->options.transaction->ChargeTo(spec_->account);
+  if (changes_ != nullptr) changes_->ChargeTo(spec_->account);
+  if (changes_ != nullptr && is_coordinator()) spec_->options.transaction->ChargeTo(spec_->account);
   const size_t size = spec_->plan.operators_size();
   in_place_host_ = std::make_unique<InPlaceHost>(this);
   for (const plan::InitialEffect& initial : spec_->plan.initial_effects()) {
@@ -154,7 +144,7 @@ Status QueryRun::CheckFits(const Frame& frame) const {
     }
   }
   if (!fits) return DataLoss("A frame does not fit the plan of its query.");
-  return CheckReferences(frame.batch, *spec_->view);
+  return CheckReferences(frame.batch, *view_);
 }
 
 // The batch that the node takes next, before anybody trusts it. The ordinals of rows that enter a
@@ -275,8 +265,7 @@ void QueryRun::FinishInput(Node* node) {
 void QueryRun::RunNode(uint32_t id) {
   Node& node = nodes_[id];
   const uint64_t begin = worker_.clock->NowNanos();
-  const storage::Transaction* changes = spec_->options.transaction.get();
-  const size_t changed = changes == nullptr ? 0 : changes->ByteSize();
+  const size_t changed = changes_ == nullptr ? 0 : changes_->ByteSize();
   const uint64_t counted = in_place_host_->counted_nanos;
   const Status status = Dispatch(&node);
   if (!status.ok()) Fail(WithDetail(status, DetailFor(*node.op)));
@@ -290,7 +279,7 @@ void QueryRun::RunNode(uint32_t id) {
   ++stats.batches;
   const uint64_t took = worker_.clock->NowNanos() - begin;
   stats.time_ns += took - std::min(took, in_place_host_->counted_nanos - counted);
-  if (changes != nullptr) stats.peak_bytes += changes->ByteSize() - changed;
+  if (changes_ != nullptr) stats.peak_bytes += changes_->ByteSize() - changed;
 }
 
 Status QueryRun::Dispatch(Node* node) {

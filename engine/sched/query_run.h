@@ -43,9 +43,6 @@ struct WorkerContext {
   const Clock* clock = nullptr;
   // Every worker can read every partition: rows stay until the query has spread.
   bool shared_view = true;
-  // Who reads a partition of another worker ends the query (storage/view/owned_view.h), which could
-  // not run where nothing is shared.
-  bool isolated = false;
   uint64_t spread_after_rows = 10'000;
   WorkerBounds bounds;
 };
@@ -238,6 +235,7 @@ class QueryRun {
   const std::shared_ptr<const QuerySpec> spec_;
   // What operators read.
   const std::shared_ptr<const storage::GraphView> view_;
+  storage::Transaction* const changes_;  // null: there are none
   WorkerContext worker_;
   std::shared_ptr<const PlanShape> shape_;
   const PathLedger::Owner paths_;

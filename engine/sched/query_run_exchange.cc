@@ -19,7 +19,7 @@ Status QueryRun::RunExchange(Node* node) {
   const Batch& batch = node->lane->active->batch;
   CountOut(node, batch);
   std::vector<uint32_t> to;
-  bool all_stay = worker_.num_workers == 1 || spec_->plan.one_worker();
+  bool all_stay = worker_.num_workers == 1 || spec_->plan.stays_home();
   if (!all_stay && MayStay(*node)) {
     if (spread_ && GiveAway(node)) return OkStatus();
     all_stay = true;

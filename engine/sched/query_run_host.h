@@ -20,9 +20,7 @@ struct QueryRun::Host : public OperatorHost {
   ~Host() override { run->spec_->account->Release(state_bytes); }
 
   const storage::GraphView& view() const override { return *run->view_; }
-  storage::Transaction* transaction() const override {
-    return run->spec_->options.transaction.get();
-  }
+  storage::Transaction* transaction() const override { return run->changes_; }
   const Clock& clock() const override { return *run->worker_.clock; }
   Rng& random() override { return rng; }
   SideEffects& side_effects() override { return run->side_effects_; }

@@ -170,6 +170,7 @@ void Worker::Finish(const QueryId& id, const Status& status) {
   QueryResult result = ResultOf(*found->second.run, status, found->second.started_ns,
                                 static_cast<uint64_t>(context_.clock->NowNanos()));
   const bool others_know = found->second.failed_elsewhere || found->second.run->has_sent();
+  if (status.ok()) spec->GatherChanges();
   End(id);
   if (others_know) TellEnd(id, spec->options.profile);
   result.peak_bytes = static_cast<uint64_t>(spec->account->peak());

@@ -114,9 +114,16 @@ class OneView : public ViewProvider {
     if (version != view_->version()) return NotFound("There is no such version of the graph.");
     return view_;
   }
+  void AddParts(QuerySpec* spec) override {
+    spec->view = spec_->view;
+    spec->views = spec_->views;
+    spec->parts = spec_->parts;
+  }
+  void SetSpec(const QuerySpec* spec) { spec_ = spec; }
 
  private:
   const std::shared_ptr<const storage::GraphView> view_;
+  const QuerySpec* spec_ = nullptr;
 };
 
 class CollectingSink : public ResultSink {
@@ -172,6 +179,8 @@ class Driver {
     spec->options.memory_limit_bytes = options.memory_limit_bytes;
     spec->account = account_;
     spec->sink = sink_;
+    if (options.isolated) spec->Isolate(options.num_workers);
+    views_.SetSpec(spec.get());
     spec_ = std::move(spec);
   }
 
@@ -205,7 +214,6 @@ class Driver {
     context.transport = &network_;
     context.clock = &clock_;
     context.shared_view = options_.shared_view;
-    context.isolated = options_.isolated;
     context.spread_after_rows = options_.spread_after_rows;
     context.bounds = options_.bounds;
     return context;
@@ -275,6 +283,8 @@ class Driver {
   }
 
   std::string CheckNothingLeft() const {
+    // Of a query that failed they end with it.
+    for (const auto& part : spec_->parts) part->ChargeTo(nullptr);
     if (sink_->broken()) return "the sink was used past its window or its end";
     for (const auto& worker : workers_) {
       if (worker->num_queries() > 0) return "a worker keeps the query after its end";

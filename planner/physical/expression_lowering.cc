@@ -118,7 +118,9 @@ ExpressionPtr Lowering::StoreSeen(const ExpressionPtr& expression) {
     }
     args[0] = seen;
   }
-  return args == expression->args ? expression : CallOf(*expression->function, std::move(args));
+  const ExpressionPtr seen =
+      args == expression->args ? expression : CallOf(*expression->function, std::move(args));
+  return IsCall(*seen, "has_id") ? WithIdsLookedUp(seen) : seen;
 }
 
 // property(map_get(_, 'a'), 'name'): the element must be in a slot before rows can go to its owner.

@@ -20,17 +20,6 @@ void SetPosition(const SourceSpan& span, plan::Position* out) {
   out->set_length(span.length);
 }
 
-// Whether only traversers of the whole traversal write and read side-effects, none in a local
-// child: it can all be done at their home.
-bool EffectsAreAtHome(const Chain& chain) {
-  const auto touches = [](const Op& op) { return TraitsOf(op).effect || ReadsEffects(op); };
-  return std::all_of(chain.ops.begin(), chain.ops.end(), [&touches](const Op& op) {
-    if (As<Scope>(op)) return !AnyOp(op, touches);
-    const std::vector<Chain>* children = ChildrenOf(op);
-    return children == nullptr || std::all_of(children->begin(), children->end(), EffectsAreAtHome);
-  });
-}
-
 template <typename Names>
 void CopyNames(const std::vector<std::string>& names, Names* out) {
   for (const std::string& name : names) out->Add(std::string(name));
@@ -64,9 +53,8 @@ Lowering::Lowering(plan::Plan* plan, const Isolation& isolation)
 }
 
 void Lowering::LowerRoot(const Chain& root) {
-  effects_at_home_ = isolation_.isolated && !ChangesGraph(root) && EffectsAreAtHome(root);
-  plan_->set_one_worker(HasEffects(root) && !effects_at_home_);
-  effects_at_home_ = effects_at_home_ && HasEffects(root);
+  plan_->set_stays_home(HasEffects(root) && !isolation_.isolated);
+  effects_at_home_ = HasEffects(root) && isolation_.isolated;
   LowerChain(root);
   static const Op kEnd{Unfold{}, {}, ""};
   op_ = &kEnd;
@@ -159,7 +147,7 @@ plan::Exchange* Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
   exchange->set_slot(slot);
   flow_.here.clear();
   flow_.at_home = key == plan::Exchange::HOME;
-  flow_.mixed = flow_.mixed || (key != plan::Exchange::HOME && !plan_->one_worker());
+  flow_.mixed = flow_.mixed || (key != plan::Exchange::HOME && !plan_->stays_home());
   if (key == plan::Exchange::OWNER) flow_.here.insert(slot);
   return exchange;
 }
@@ -262,11 +250,25 @@ void Lowering::Lower(const Source& op) {
 }
 
 void Lowering::Lower(const Lookup& op) {
+  if (IsIsolated()) return LowerLookupSteps(op);
   AddExchange(plan::Exchange::ID);
   Add()->mutable_lookup()->set_element(op.element);
-  // An edge's properties are at its out vertex, which its id need not tell; nor where the vertex of
-  // an integer is that was asked for by a string.
-  if (op.element == plan::VERTEX && !IsIsolated()) flow_.here.insert(0);
+  // An edge's properties are at its out vertex, which its id need not tell.
+  if (op.element == plan::VERTEX) flow_.here.insert(0);
+}
+
+// Each place is read where it is: that of the id, of the integer that a string spells, of the edge.
+void Lowering::LowerLookupSteps(const Lookup& op) {
+  const auto look = [&](plan::Exchange::Key key, uint32_t step) {
+    AddExchange(key);
+    plan::Lookup* lookup = Add()->mutable_lookup();
+    lookup->set_element(op.element);
+    lookup->set_step(step);
+  };
+  look(plan::Exchange::ID, 1);
+  look(plan::Exchange::ID, 2);
+  if (op.element == plan::EDGE) look(plan::Exchange::OWNER, 3);
+  flow_.here = {0};
 }
 
 void Lowering::Lower(const Inject& op) {
@@ -471,6 +473,14 @@ void Lowering::Lower(const Cap& op) {
 }
 
 void Lowering::Lower(const Mutate& op) {
+  if (IsIsolated()) {
+    LowerAtOwners(op);
+  } else {
+    LowerChange(op);
+  }
+}
+
+void Lowering::LowerChange(const Mutate& op) {
   switch (op.kind) {
     case Mutate::Kind::kAddVertex: {
       plan::AddVertex* add = Add()->mutable_add_vertex();

@@ -34,8 +34,8 @@ class Lowering {
   uint32_t num_slots() const { return static_cast<uint32_t>(plan_->slot_names_size()); }
 
  private:
-  // No worker reads what another one owns. A plan for one worker may.
-  bool IsIsolated() const { return isolation_.isolated && !plan_->one_worker(); }
+  // No worker reads what another one owns.
+  bool IsIsolated() const { return isolation_.isolated; }
   // The results as clients see them, where their elements are.
   void ShowResults();
   void LowerChain(const Chain& chain);
@@ -69,6 +69,17 @@ class Lowering {
   void Lower(const Reach& op);
   void Lower(const ShortestPath& op);
 
+  void LowerLookupSteps(const Lookup& op);
+  // A change where the rows are, and each part of it where it belongs (change_lowering.cc).
+  void LowerChange(const Mutate& op);
+  void LowerAtOwners(Mutate op);
+  void AddVertexAtOwner(const Mutate& op);
+  void AddEdgeAtOwners(Mutate op);
+  void DropAtOwners(const Mutate& op);
+  void StoreReads(ExpressionPtr* expression);
+  uint32_t StoreIn(ExpressionPtr* expression);
+  ExpressionPtr WithIdsLookedUp(const ExpressionPtr& has_id);
+  ExpressionPtr FindById(const ExpressionPtr& ids, plan::ElementKind element);
   // A change and a read that could see it, or miss it, must not run side by side.
   void SeparateChanges(const Op& op);
   void EncodeProperty(const std::pair<ExpressionPtr, ExpressionPtr>& property,
@@ -91,6 +102,7 @@ class Lowering {
   // The end of a scope or of the plan.
   void EndAtHome();
   void LowerScope(const Scope& op, bool in_place);
+  bool IsDoneAtHome(const Scope& op) const;
   uint32_t LowerBody(const Chain& body, const Flow& outside, uint32_t enter,
                      std::vector<OpenEnd>* ends);
   // Lets rows leave the loop as the tests say: adds where they stand to `exits`.
@@ -127,7 +139,7 @@ class Lowering {
 
   plan::Plan* const plan_;
   const Isolation isolation_;
-  bool effects_at_home_ = false;  // there are side-effects, at the home of the whole traversal
+  bool effects_at_home_ = false;  // side-effects are at the home of the whole traversal
   bool leaves_owner_ = false;     // in place, something was asked of a place where no row goes
   Flow flow_;
   std::map<std::string, uint32_t> slots_;

@@ -32,6 +32,7 @@ bool StartsAtElement(const Chain& chain) {
 // elsewhere, which lowering it shows.
 void Lowering::Lower(const Scope& op) {
   if (!op.in_place || !IsIsolated() || flow_.in_place) return LowerScope(op, op.in_place);
+  if (IsDoneAtHome(op)) return LowerScope(op, /*in_place=*/false);
   const Flow before = flow_;
   const int begin = plan_->operators_size();
   leaves_owner_ = false;
@@ -43,13 +44,21 @@ void Lowering::Lower(const Scope& op) {
   LowerScope(op, /*in_place=*/false);
 }
 
+// One traverser after the other, wherever the rows are: only at one place somebody knows. So home
+// is the same for all that is nested.
+bool Lowering::IsDoneAtHome(const Scope& op) const {
+  return effects_at_home_ && AnyOp(Op{op, {}, ""}, [](const Op& inner) {
+           return TraitsOf(inner).effect || ReadsEffects(inner);
+         });
+}
+
 void Lowering::LowerScope(const Scope& op, bool in_place) {
   const bool serial = std::any_of(op.bodies.begin(), op.bodies.end(),
                                   [](const Chain& body) { return HasEffects(body); });
   // The rows stay where they are.
   if (in_place && StartsAtElement(op.bodies[0])) ToOwner(0);
   // One after the other in the order that they have: sorting behind would wait for all of them.
-  if (serial && flow_.ordered) ToHomeInOrder();
+  if ((serial && flow_.ordered) || IsDoneAtHome(op)) ToHomeInOrder();
   const Flow before = flow_;
   plan::Operator* enter_operator = Add();
   enter_operator->mutable_scope_enter()->set_serial(serial);

@@ -49,6 +49,13 @@ StatusOr<Value> NormaliseId(const Value& id) {
                          std::string(KindName(id.kind())) + ".");
 }
 
+std::optional<int64_t> IntegerOfId(const Value& id) {
+  const std::optional<Value> normal = TryNormaliseId(id);
+  if (!normal) return std::nullopt;
+  return normal->kind() == ValueKind::kLong ? normal->AsInteger()
+                                            : CanonicalDecimal(normal->AsString());
+}
+
 std::optional<int64_t> CanonicalDecimal(std::string_view text) {
   std::string_view digits = text;
   if (digits.starts_with('-')) digits.remove_prefix(1);

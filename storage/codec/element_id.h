@@ -27,6 +27,9 @@ StatusOr<Value> NormaliseId(const Value& id);
 // The integer that a string is the canonical spelling of: "0", "-7", not "+1", "01", "-0".
 std::optional<int64_t> CanonicalDecimal(std::string_view text);
 
+// The integer that an id is, or that a string spells.
+std::optional<int64_t> IntegerOfId(const Value& id);
+
 // Appends type tag and id bytes. REQUIRES: `id` is normalised.
 void AppendIdBytes(const Value& id, std::string* out);
 std::string IdBytes(const Value& id);

@@ -16,7 +16,7 @@
 #include "core/value.h"
 #include "storage/conflict/conflict_turns.h"
 #include "storage/graph_view.h"
-#include "storage/transaction.h"
+#include "storage/transaction/transaction.h"
 #include "storage/write_batch.h"
 
 namespace koios::storage {

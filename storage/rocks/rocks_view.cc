@@ -161,43 +161,25 @@ Status RocksView::ScanEdges(uint32_t partition, std::span<const LabelId> labels,
 namespace {
 
 // The rows of `ids` that one of the id families knows, with what it says: values[row].
-// First by the ids as they are, then by the integers that strings not found spell.
 Status LookupIds(const Snapshot& snapshot, Family family, uint32_t num_partitions,
                  std::span<const Value> ids, std::vector<std::optional<std::string>>* values) {
   values->assign(ids.size(), std::nullopt);
-  auto keep = [&](size_t row, std::string_view value) {
-    (*values)[row] = std::string(value);
-    return OkStatus();
-  };
-  auto key_of = [&](const Value& id, std::string* key) {
-    *key = VertexIdKey(IdBytes(id), num_partitions);
-    return true;
-  };
-  auto as_given = [&](size_t row, std::string* key) {
+  const auto key_of = [&](size_t row, std::string* key) {
     const std::optional<Value> id = TryNormaliseId(ids[row]);
-    return id && key_of(*id, key);
+    if (id) *key = VertexIdKey(IdBytes(*id), num_partitions);
+    return id.has_value();
   };
-  auto as_integer = [&](size_t row, std::string* key) {
-    if ((*values)[row] || ids[row].kind() != ValueKind::kString) return false;
-    const std::optional<int64_t> number = CanonicalDecimal(ids[row].AsString());
-    return number && key_of(Value::Long(*number), key);
-  };
-  RETURN_IF_ERROR(ForEachFound(snapshot, family, ids.size(), as_given, keep));
-  return ForEachFound(snapshot, family, ids.size(), as_integer, keep);
-}
-
-// The edge number that an id is when the id was assigned.
-std::optional<int64_t> AssignedEdgeId(const Value& id) {
-  const std::optional<Value> normal = TryNormaliseId(id);
-  if (!normal) return std::nullopt;
-  if (normal->kind() == ValueKind::kLong) return normal->AsInteger();
-  return CanonicalDecimal(normal->AsString());
+  return ForEachFound(snapshot, family, ids.size(), key_of,
+                      [&](size_t row, std::string_view value) {
+                        (*values)[row] = std::string(value);
+                        return OkStatus();
+                      });
 }
 
 }  // namespace
 
-Status RocksView::LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                                 std::vector<VertexRef>* out) const {
+Status RocksView::LookupExactVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                      std::vector<VertexRef>* out) const {
   std::vector<std::optional<std::string>> found;
   RETURN_IF_ERROR(LookupIds(snapshot_, Family::kVertexIds, num_partitions_, ids, &found));
   for (size_t row = 0; row < ids.size(); ++row) {
@@ -209,30 +191,32 @@ Status RocksView::LookupVertices(std::span<const Value> ids, std::vector<uint32_
   return OkStatus();
 }
 
-Status RocksView::LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                              std::vector<EdgeRef>* out) const {
-  std::vector<std::optional<std::string>> given;
-  RETURN_IF_ERROR(LookupIds(snapshot_, Family::kEdgeIds, num_partitions_, ids, &given));
-  auto edge_key = [&](size_t row, std::string* key) {
-    if (given[row]) {
-      *key = *given[row];
-      return true;
-    }
-    const std::optional<int64_t> number = AssignedEdgeId(ids[row]);
-    if (number) *key = EdgeKey(static_cast<uint64_t>(*number));
-    return number.has_value();
+Status RocksView::LookupEdgeNumbers(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                    std::vector<uint64_t>* numbers) const {
+  std::vector<std::optional<std::string>> found;
+  RETURN_IF_ERROR(LookupIds(snapshot_, Family::kEdgeIds, num_partitions_, ids, &found));
+  for (size_t row = 0; row < ids.size(); ++row) {
+    if (!found[row]) continue;
+    ASSIGN_OR_RETURN(const uint64_t number, DecodeEdgeKey(*found[row]));
+    rows->push_back(static_cast<uint32_t>(row));
+    numbers->push_back(number);
+  }
+  return OkStatus();
+}
+
+Status RocksView::EdgesOfNumbers(std::span<const uint64_t> numbers, std::vector<uint32_t>* rows,
+                                 std::vector<EdgeRef>* out, std::vector<bool>* given) const {
+  const auto key_of = [&](size_t row, std::string* key) {
+    *key = EdgeKey(numbers[row]);
+    return true;
   };
-  return ForEachFound(snapshot_, Family::kEdges, ids.size(), edge_key,
+  return ForEachFound(snapshot_, Family::kEdges, numbers.size(), key_of,
                       [&](size_t row, std::string_view value) -> Status {
                         EdgeRecord record;
-                        std::string key;
-                        edge_key(row, &key);
-                        ASSIGN_OR_RETURN(const uint64_t id, DecodeEdgeKey(key));
-                        RETURN_IF_ERROR(ParseEdgeRecord(id, value, &record));
-                        // An edge whose id was given is not found by its number.
-                        if (!given[row] && !record.id_bytes.empty()) return OkStatus();
+                        RETURN_IF_ERROR(ParseEdgeRecord(numbers[row], value, &record));
                         rows->push_back(static_cast<uint32_t>(row));
                         out->push_back(record.edge);
+                        if (given != nullptr) given->push_back(!record.id_bytes.empty());
                         return OkStatus();
                       });
 }

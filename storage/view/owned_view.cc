@@ -41,22 +41,27 @@ Status OwnedView::SeekVertices(uint32_t partition, const VertexSeek& seek, SeekC
   return whole_->SeekVertices(partition, seek, cursor, limit, out);
 }
 
-// A string that may be an integer's spelling is sought in two places, and an edge's record is with
-// its out vertex, which its id need not tell: that the other place is read is let pass.
-Status OwnedView::LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                                 std::vector<VertexRef>* out) const {
-  for (const Value& id : ids) {
-    const bool may_be_number =
-        id.kind() == ValueKind::kString && CanonicalDecimal(id.AsString()).has_value();
-    if (!may_be_number) RETURN_IF_ERROR(Check(PartitionOfId(id)));
-  }
-  return whole_->LookupVertices(ids, rows, out);
+Status OwnedView::CheckIds(std::span<const Value> ids) const {
+  for (const Value& id : ids) RETURN_IF_ERROR(Check(PartitionOfId(id)));
+  return OkStatus();
 }
 
-Status OwnedView::LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                              std::vector<EdgeRef>* out) const {
-  for (const Value& id : ids) RETURN_IF_ERROR(Check(PartitionOfId(id)));
-  return whole_->LookupEdges(ids, rows, out);
+Status OwnedView::LookupExactVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                      std::vector<VertexRef>* out) const {
+  RETURN_IF_ERROR(CheckIds(ids));
+  return whole_->LookupExactVertices(ids, rows, out);
+}
+
+Status OwnedView::LookupEdgeNumbers(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                    std::vector<uint64_t>* numbers) const {
+  RETURN_IF_ERROR(CheckIds(ids));
+  return whole_->LookupEdgeNumbers(ids, rows, numbers);
+}
+
+Status OwnedView::EdgesOfNumbers(std::span<const uint64_t> numbers, std::vector<uint32_t>* rows,
+                                 std::vector<EdgeRef>* out, std::vector<bool>* given) const {
+  for (const uint64_t number : numbers) RETURN_IF_ERROR(Check(VertexRef{number}.partition()));
+  return whole_->EdgesOfNumbers(numbers, rows, out, given);
 }
 
 std::optional<int64_t> OwnedView::TotalEnds(uint32_t partition,

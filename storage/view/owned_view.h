@@ -28,10 +28,12 @@ class OwnedView final : public GraphView {
                    size_t limit, std::vector<EdgeRef>* out) const override;
   Status SeekVertices(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor, size_t limit,
                       std::vector<VertexRef>* out) const override;
-  Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                        std::vector<VertexRef>* out) const override;
-  Status LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                     std::vector<EdgeRef>* out) const override;
+  Status LookupExactVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                             std::vector<VertexRef>* out) const override;
+  Status LookupEdgeNumbers(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                           std::vector<uint64_t>* numbers) const override;
+  Status EdgesOfNumbers(std::span<const uint64_t> numbers, std::vector<uint32_t>* rows,
+                        std::vector<EdgeRef>* out, std::vector<bool>* given) const override;
   Status Expand(std::span<const VertexRef> vertices, Direction direction,
                 std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
                 size_t limit, Expansion* out) const override;
@@ -67,6 +69,7 @@ class OwnedView final : public GraphView {
 
  private:
   Status Check(uint32_t partition) const;
+  Status CheckIds(std::span<const Value> ids) const;
   Status CheckVertices(std::span<const VertexRef> vertices) const;
   // By their out vertex, with which their properties are.
   Status CheckEdges(std::span<const EdgeRef> edges) const;

@@ -198,19 +198,12 @@ Status SnapshotView::ScanEdges(uint32_t partition, std::span<const LabelId> labe
   return OkStatus();
 }
 
-// First the ids as they are, then the integers that strings not found spell.
-Status SnapshotView::LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                                    std::vector<VertexRef>* out) const {
+Status SnapshotView::LookupExactVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                         std::vector<VertexRef>* out) const {
   IdLookup lookup(*snapshots_, at_, ids.size());
   for (size_t row = 0; row < ids.size(); ++row) {
     const std::optional<Value> id = TryNormaliseId(ids[row]);
     if (id) lookup.Ask(row, *id);
-  }
-  RETURN_IF_ERROR(lookup.Run());
-  for (size_t row = 0; row < ids.size(); ++row) {
-    if (lookup.found()[row] || ids[row].kind() != ValueKind::kString) continue;
-    const std::optional<int64_t> number = CanonicalDecimal(ids[row].AsString());
-    if (number) lookup.Ask(row, Value::Long(*number));
   }
   RETURN_IF_ERROR(lookup.Run());
   for (size_t row = 0; row < ids.size(); ++row) {

@@ -45,11 +45,15 @@ class SnapshotView final : public GraphView {
                       std::vector<VertexRef>* out) const override {
     return truth_->SeekVertices(partition, seek, cursor, limit, out);
   }
-  Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                        std::vector<VertexRef>* out) const override;
-  Status LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                     std::vector<EdgeRef>* out) const override {
-    return truth_->LookupEdges(ids, rows, out);
+  Status LookupExactVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                             std::vector<VertexRef>* out) const override;
+  Status LookupEdgeNumbers(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                           std::vector<uint64_t>* numbers) const override {
+    return truth_->LookupEdgeNumbers(ids, rows, numbers);
+  }
+  Status EdgesOfNumbers(std::span<const uint64_t> numbers, std::vector<uint32_t>* rows,
+                        std::vector<EdgeRef>* out, std::vector<bool>* given) const override {
+    return truth_->EdgesOfNumbers(numbers, rows, out, given);
   }
   Status Expand(std::span<const VertexRef> vertices, Direction direction,
                 std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,

@@ -8,7 +8,7 @@
 #include "storage/snapshot_build.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
-#include "storage/transaction.h"
+#include "storage/transaction/transaction.h"
 #include "storage/view/snapshot_view.h"
 
 namespace koios::storage {

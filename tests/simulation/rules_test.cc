@@ -8,7 +8,7 @@
 #include "engine/sim/simulation.h"
 #include "gtest/gtest.h"
 #include "storage/numbers.h"
-#include "storage/transaction.h"
+#include "storage/transaction/transaction.h"
 #include "tests/simulation/step_tree.h"
 
 namespace koios::simulation {
@@ -135,7 +135,7 @@ plan::Operator* Append(plan::Plan* plan, int enter = -1) {
 plan::Plan EffectPlan() {
   plan::Plan plan;
   plan.set_num_slots(1);
-  plan.set_one_worker(true);
+  plan.set_stays_home(true);
   Append(&plan)->mutable_partitions();
   Append(&plan)->mutable_exchange()->set_key(plan::Exchange::PARTITION);
   Append(&plan)->mutable_scan();

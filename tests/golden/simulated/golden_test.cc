@@ -12,7 +12,7 @@
 #include "parser/parser.h"
 #include "planner/planner.h"
 #include "storage/numbers.h"
-#include "storage/transaction.h"
+#include "storage/transaction/transaction.h"
 #include "tests/golden/simulated/golden_file.h"
 #include "tests/golden/simulated/golden_graphs.h"
 #include "tests/golden/simulated/golden_text.h"

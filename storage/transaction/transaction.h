@@ -2,6 +2,8 @@
 // changes on top, so that the request sees what it wrote. Elements get their final references and
 // ids when they are added; nothing of it is in the graph until the batch is committed.
 // Belongs to one thread at a time. A scan or expansion must not be under way while it changes.
+// Where workers read their own partitions only, each has a part of it, with the changes to those:
+// an edge has its two ends in two parts.
 // It differs from other views in two points: the edge ends that it added come behind a vertex's
 // stored ones, and ids and labels of elements that it dropped can still be read.
 #pragma once
@@ -25,6 +27,7 @@
 #include "storage/graph_view.h"
 #include "storage/index/own_index.h"
 #include "storage/numbers.h"
+#include "storage/transaction/shared_names.h"
 #include "storage/write_batch.h"
 
 namespace koios::storage {
@@ -70,8 +73,26 @@ class Transaction final : public GraphView {
   Status GuardEdgeScan(std::span<const std::string> labels);
 
   // A name that may yet be written gets its number now.
-  LabelId KnowLabel(std::string_view name) { return schema_.labels.Intern(name); }
-  KeyId KnowKey(std::string_view name) { return schema_.keys.Intern(name); }
+  LabelId KnowLabel(std::string_view name) { return InternLabel(name); }
+  KeyId KnowKey(std::string_view name) { return InternKey(name); }
+
+  // ---- Parts. One for each base, worker by worker: what reads the partitions of that number
+  // modulo how many there are. Nothing is changed here before they are absorbed.
+  const std::shared_ptr<const GraphView>& base() const { return base_; }
+  std::vector<std::shared_ptr<Transaction>> Split(
+      std::span<const std::shared_ptr<const GraphView>> bases);
+  // Takes what the parts have, with what was charged for it. REQUIRES: nobody uses them any more.
+  void Absorb(std::span<const std::shared_ptr<Transaction>> parts);
+  // What AddEdge does, in the part of the out vertex (who has an id to give has it noted then), of
+  // the in vertex, and where the given id is.
+  StatusOr<EdgeRef> AddEdgeAtOut(VertexRef out, VertexRef in, std::string_view label,
+                                 const std::optional<Value>& id, const PropertyList& properties);
+  Status AddEdgeAtIn(const EdgeRef& edge);
+  Status NoteEdgeId(const EdgeRef& edge, const Value& id);
+  // As DropVertex, in its part: `edges` gets its edges, which are hidden here, and are to be hidden
+  // in the parts of their ends.
+  Status DropVertexHere(VertexRef vertex, DropCursor* cursor, std::vector<EdgeRef>* edges);
+  Status HideEdge(const EdgeRef& edge);
 
   bool has_changes() const { return has_changes_; }
   // Bytes kept; never shrinks.
@@ -82,7 +103,10 @@ class Transaction final : public GraphView {
   // ---- Reading.
   uint64_t version() const override { return base_->version(); }
   uint32_t num_partitions() const override { return base_->num_partitions(); }
-  const Schema& schema() const override { return schema_; }
+  const Schema& schema() const override {
+    if (names_ != nullptr) names_->CatchUp(&schema_);
+    return schema_;
+  }
   uint32_t PartitionOfId(const Value& id) const override { return base_->PartitionOfId(id); }
   Status ScanVertices(uint32_t partition, std::span<const LabelId> labels, ScanCursor* cursor,
                       size_t limit, std::vector<VertexRef>* out) const override;
@@ -90,10 +114,12 @@ class Transaction final : public GraphView {
                    size_t limit, std::vector<EdgeRef>* out) const override;
   Status SeekVertices(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor, size_t limit,
                       std::vector<VertexRef>* out) const override;
-  Status LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                        std::vector<VertexRef>* out) const override;
-  Status LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                     std::vector<EdgeRef>* out) const override;
+  Status LookupExactVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                             std::vector<VertexRef>* out) const override;
+  Status LookupEdgeNumbers(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                           std::vector<uint64_t>* numbers) const override;
+  Status EdgesOfNumbers(std::span<const uint64_t> numbers, std::vector<uint32_t>* rows,
+                        std::vector<EdgeRef>* out, std::vector<bool>* given) const override;
   Status Expand(std::span<const VertexRef> vertices, Direction direction,
                 std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
                 size_t limit, Expansion* out) const override;
@@ -131,6 +157,13 @@ class Transaction final : public GraphView {
     bool sorted = false;
   };
 
+  LabelId InternLabel(std::string_view name);
+  KeyId InternKey(std::string_view name);
+  bool OwnsPartition(uint32_t partition) const { return partition % num_parts_ == part_; }
+  int64_t TakeVertexId();
+  Status NoteLookedUp(std::span<const Value> ids) const;
+  void AbsorbSchema(Transaction* part);
+  void AbsorbOne(Transaction* part);
   bool IsOwn(VertexRef vertex) const { return own_vertex_of_.contains(vertex.bits); }
   StatusOr<Value> NewVertexId(const std::optional<Value>& given);
   StatusOr<KeyId> KeyOf(std::string_view key, const Value& value);
@@ -139,7 +172,6 @@ class Transaction final : public GraphView {
   // Whether this transaction set or removed one of the properties of a vertex.
   bool IsChanged(VertexRef vertex, std::span<const KeyId> keys) const;
   Status SetAll(LabelId label, const PropertyList& properties, Changes* changes);
-  Status HideEdge(const EdgeRef& edge);
   Status AddGuardKey(uint64_t key);
   Status Charge(size_t bytes) const;
   const std::vector<std::pair<Direction, EdgeRef>>* EndsOf(VertexRef vertex) const;
@@ -162,7 +194,11 @@ class Transaction final : public GraphView {
   const std::shared_ptr<Numbers> numbers_;
   const size_t max_value_bytes_;
   std::shared_ptr<MemoryAccount> account_;
-  Schema schema_;             // the base's, with the names that are new
+  uint32_t part_ = 0, num_parts_ = 1;
+  std::shared_ptr<SharedNames> names_;    // of parts
+  int64_t next_id_ = 0, end_of_ids_ = 0;  // taken and not used yet
+  int64_t ids_at_once_ = 1;
+  mutable Schema schema_;     // the base's, with the names that are new
   mutable size_t bytes_ = 0;  // look-ups are remembered too
   bool has_changes_ = false;
 
@@ -172,7 +208,7 @@ class Transaction final : public GraphView {
   std::vector<std::vector<VertexRef>> own_by_partition_;
   std::vector<std::vector<EdgeRef>> own_edges_by_partition_;
   std::unordered_map<std::string, VertexRef> own_vertex_ids_;  // id bytes
-  std::unordered_map<std::string, size_t> own_edge_ids_;
+  std::unordered_map<std::string, EdgeRef> own_edge_ids_;
   mutable absl::flat_hash_map<uint64_t, OwnEnds> own_ends_;  // sorted when read
   std::map<VertexRef, Changes> vertex_changes_;
   std::map<uint64_t, Changes> edge_changes_;

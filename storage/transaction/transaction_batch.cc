@@ -1,7 +1,7 @@
 // What a transaction commits: its changes as a batch, and what its additions rest on.
 #include "storage/codec/element_id.h"
 #include "storage/conflict/conflict_window.h"
-#include "storage/transaction.h"
+#include "storage/transaction/transaction.h"
 
 namespace koios::storage {
 namespace {

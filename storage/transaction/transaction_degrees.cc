@@ -3,7 +3,7 @@
 #include <tuple>
 #include <utility>
 
-#include "storage/transaction.h"
+#include "storage/transaction/transaction.h"
 
 namespace koios::storage {
 namespace {

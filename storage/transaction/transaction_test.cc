@@ -1,5 +1,5 @@
 // A transaction reads as the graph does once it is committed.
-#include "storage/transaction.h"
+#include "storage/transaction/transaction.h"
 
 #include <gtest/gtest.h>
 

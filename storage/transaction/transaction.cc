@@ -1,4 +1,4 @@
-#include "storage/transaction.h"
+#include "storage/transaction/transaction.h"
 
 #include <algorithm>
 #include <tuple>
@@ -73,7 +73,7 @@ StatusOr<KeyId> Transaction::KeyOf(std::string_view key, const Value& value) {
   RETURN_IF_ERROR(CheckName(key, "property key"));
   RETURN_IF_ERROR(CheckPropertyValue(value, max_value_bytes_));
   RETURN_IF_ERROR(Charge(kChangeBytes + key.size() + value.ByteSize()));
-  return schema_.keys.Intern(key);
+  return InternKey(key);
 }
 
 Status Transaction::NoteIndexed(VertexRef vertex, KeyId key) {
@@ -94,24 +94,46 @@ Status Transaction::SetAll(LabelId label, const PropertyList& properties, Change
   return OkStatus();
 }
 
+LabelId Transaction::InternLabel(std::string_view name) {
+  if (names_ == nullptr) return schema_.labels.Intern(name);
+  const LabelId known = schema_.labels.Find(name);
+  return known != kNoName ? known : names_->InternLabel(name, &schema_);
+}
+
+KeyId Transaction::InternKey(std::string_view name) {
+  if (names_ == nullptr) return schema_.keys.Intern(name);
+  const KeyId known = schema_.keys.Find(name);
+  return known != kNoName ? known : names_->InternKey(name, &schema_);
+}
+
+// One that belongs here, of ranges that grow: others get none of them.
+int64_t Transaction::TakeVertexId() {
+  if (num_parts_ == 1) return numbers_->TakeVertexId();
+  constexpr int64_t kMostIds = 1024;
+  while (true) {
+    for (; next_id_ < end_of_ids_; ++next_id_) {
+      if (OwnsPartition(PartitionOfId(Value::Long(next_id_)))) return next_id_++;
+    }
+    next_id_ = numbers_->TakeVertexIds(ids_at_once_);
+    end_of_ids_ = next_id_ + ids_at_once_;
+    ids_at_once_ = std::min(2 * ids_at_once_, kMostIds);
+  }
+}
+
 StatusOr<Value> Transaction::NewVertexId(const std::optional<Value>& given) {
   std::vector<uint32_t> rows;
   std::vector<VertexRef> found;
   if (!given.has_value()) {
     while (true) {
-      const Value id = Value::Long(numbers_->TakeVertexId());
+      const Value id = Value::Long(TakeVertexId());
       rows.clear();
-      RETURN_IF_ERROR(LookupVertices(std::span(&id, 1), &rows, &found));
+      RETURN_IF_ERROR(LookupExactVertices(std::span(&id, 1), &rows, &found));
       if (rows.empty()) return id;
     }
   }
   ASSIGN_OR_RETURN(const Value id, NormaliseId(*given));
-  RETURN_IF_ERROR(LookupVertices(std::span(&id, 1), &rows, &found));
-  if (!rows.empty()) {  // a string may have found the integer that it spells
-    Column holder;
-    RETURN_IF_ERROR(VertexIds(found, &holder));
-    if (holder.Get(0).kind() == id.kind()) return IdTaken("a vertex", id);
-  }
+  RETURN_IF_ERROR(LookupExactVertices(std::span(&id, 1), &rows, &found));
+  if (!rows.empty()) return IdTaken("a vertex", id);
   if (id.kind() == ValueKind::kLong) numbers_->NoteVertexId(id.AsInteger());
   return id;
 }
@@ -125,7 +147,7 @@ StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::op
   RETURN_IF_ERROR(Charge(kElementBytes + vertex.id.ByteSize()));
   const uint32_t partition = PartitionOfId(vertex.id);
   vertex.ref = VertexRef::Make(partition, numbers_->TakeVertexLocal(partition));
-  vertex.label = schema_.labels.Intern(label);
+  vertex.label = InternLabel(label);
   Changes& changes = vertex_changes_[vertex.ref];
   RETURN_IF_ERROR(SetAll(vertex.label, properties, &changes));
   for (const auto& [key, value] : changes) {
@@ -146,37 +168,70 @@ StatusOr<EdgeRef> Transaction::AddEdge(VertexRef out, VertexRef in, std::string_
   RETURN_IF_ERROR(CheckName(label, "label"));
   RETURN_IF_ERROR(CheckAlive(out));
   RETURN_IF_ERROR(CheckAlive(in));
+  if (id.has_value()) {
+    std::vector<uint32_t> rows;
+    std::vector<EdgeRef> found;
+    RETURN_IF_ERROR(LookupEdges({&*id, 1}, &rows, &found));
+    Column holder;
+    if (!rows.empty()) RETURN_IF_ERROR(EdgeIds(found, &holder));
+    // A string may have found the integer that it spells.
+    if (!rows.empty() &&
+        (holder.Get(0).kind() == ValueKind::kString) == (id->kind() == ValueKind::kString))
+      return IdTaken("an edge", *id);
+  }
+  ASSIGN_OR_RETURN(const EdgeRef edge, AddEdgeAtOut(out, in, label, id, properties));
+  RETURN_IF_ERROR(AddEdgeAtIn(edge));
+  if (id.has_value()) RETURN_IF_ERROR(NoteEdgeId(edge, *id));
+  return edge;
+}
+
+StatusOr<EdgeRef> Transaction::AddEdgeAtOut(VertexRef out, VertexRef in, std::string_view label,
+                                            const std::optional<Value>& id,
+                                            const PropertyList& properties) {
+  RETURN_IF_ERROR(CheckName(label, "label"));
+  RETURN_IF_ERROR(CheckAlive(out));
   OwnEdge edge;
   edge.assigned = !id.has_value();
   const uint32_t partition = out.partition();
   edge.ref = {VertexRef::Make(partition, numbers_->TakeEdgeLocal(partition)).bits, out, in};
   if (id.has_value()) {
     ASSIGN_OR_RETURN(edge.id, NormaliseId(*id));
-    std::vector<uint32_t> rows;
-    std::vector<EdgeRef> found;
-    RETURN_IF_ERROR(LookupEdges(std::span(&edge.id, 1), &rows, &found));
-    Column holder;
-    if (!rows.empty()) RETURN_IF_ERROR(EdgeIds(found, &holder));
-    if (!rows.empty() && holder.Get(0).kind() == edge.id.kind()) return IdTaken("an edge", edge.id);
   } else {
     edge.id = Value::Long(static_cast<int64_t>(edge.ref.id));
   }
   RETURN_IF_ERROR(Charge(2 * kElementBytes + edge.id.ByteSize()));
-  edge.ref.label = schema_.labels.Intern(label);
+  edge.ref.label = InternLabel(label);
   RETURN_IF_ERROR(SetAll(edge.ref.label, properties, &edge_changes_[edge.ref.id]));
   ++schema_.edge_counts[edge.ref.label];
   own_edge_of_[edge.ref.id] = own_edges_.size();
   own_edges_by_partition_[partition].push_back(edge.ref);
-  own_edge_ids_[IdBytes(edge.id)] = own_edges_.size();
-  for (const auto& [vertex, direction] :
-       {std::pair(out, Direction::kOut), std::pair(in, Direction::kIn)}) {
-    OwnEnds& ends = own_ends_[vertex.bits];
-    ends.ends.emplace_back(direction, edge.ref);
-    ends.sorted = false;
-  }
+  OwnEnds& ends = own_ends_[out.bits];
+  ends.ends.emplace_back(Direction::kOut, edge.ref);
+  ends.sorted = false;
   own_edges_.push_back(edge);
   has_changes_ = true;
   return edge.ref;
+}
+
+Status Transaction::AddEdgeAtIn(const EdgeRef& edge) {
+  RETURN_IF_ERROR(CheckAlive(edge.in));
+  RETURN_IF_ERROR(Charge(kChangeBytes));
+  OwnEnds& ends = own_ends_[edge.in.bits];
+  ends.ends.emplace_back(Direction::kIn, edge);
+  ends.sorted = false;
+  return OkStatus();
+}
+
+// An id may be taken by who has it, or by who was assigned it as a number.
+Status Transaction::NoteEdgeId(const EdgeRef& edge, const Value& given) {
+  ASSIGN_OR_RETURN(const Value id, NormaliseId(given));
+  std::vector<uint32_t> rows;
+  std::vector<uint64_t> numbers;
+  RETURN_IF_ERROR(LookupEdgeNumbers(std::span(&id, 1), &rows, &numbers));
+  if (!rows.empty()) return IdTaken("an edge", id);
+  RETURN_IF_ERROR(Charge(kChangeBytes + id.ByteSize()));
+  own_edge_ids_[IdBytes(id)] = edge;
+  return OkStatus();
 }
 
 Status Transaction::SetProperty(VertexRef vertex, std::string_view key, const Value& value) {
@@ -201,11 +256,17 @@ Status Transaction::HideEdge(const EdgeRef& edge) {
   if (dropped_edges_.contains(edge.id)) return OkStatus();
   RETURN_IF_ERROR(Charge(kDropBytes));
   dropped_edges_.insert(edge.id);
-  CountDown(edge.label, &schema_.edge_counts);
+  if (OwnsPartition(edge.out.partition())) CountDown(edge.label, &schema_.edge_counts);
   return OkStatus();
 }
 
 Status Transaction::DropVertex(VertexRef vertex, DropCursor* cursor) {
+  std::vector<EdgeRef> edges;
+  return DropVertexHere(vertex, cursor, &edges);
+}
+
+Status Transaction::DropVertexHere(VertexRef vertex, DropCursor* cursor,
+                                   std::vector<EdgeRef>* edges) {
   if (!cursor->begun) {
     cursor->begun = true;
     cursor->done = dropped_vertices_.contains(vertex.bits);
@@ -223,7 +284,8 @@ Status Transaction::DropVertex(VertexRef vertex, DropCursor* cursor) {
   if (own != nullptr && cursor->next_own < own->size()) {
     const size_t end = std::min(own->size(), cursor->next_own + kChunk);
     for (; cursor->next_own < end; ++cursor->next_own) {
-      RETURN_IF_ERROR(HideEdge((*own)[cursor->next_own].second));
+      edges->push_back((*own)[cursor->next_own].second);
+      RETURN_IF_ERROR(HideEdge(edges->back()));
     }
     cursor->done = end == own->size() && IsOwn(vertex);
     return OkStatus();
@@ -234,6 +296,7 @@ Status Transaction::DropVertex(VertexRef vertex, DropCursor* cursor) {
   RETURN_IF_ERROR(base_->Expand(std::span(&vertex, 1), Direction::kBoth, {}, true, &cursor->stored,
                                 kChunk, &ends));
   for (const EdgeRef& edge : ends.edges) RETURN_IF_ERROR(HideEdge(edge));
+  edges->insert(edges->end(), ends.edges.begin(), ends.edges.end());
   cursor->done = cursor->stored.done;
   return OkStatus();
 }
@@ -337,28 +400,7 @@ Status Transaction::ScanEdges(uint32_t partition, std::span<const LabelId> label
   return OkStatus();
 }
 
-namespace {
-
-// What `own` knows of an id: as it is, or the integer that a string spells.
-template <typename Map>
-auto FindOwnId(const Map& own, const Value& id, bool* exact) {
-  const std::optional<Value> normal = TryNormaliseId(id);
-  auto found = normal ? own.find(IdBytes(*normal)) : own.end();
-  *exact = found != own.end();
-  if (*exact || !normal || normal->kind() != ValueKind::kString) return found;
-  const std::optional<int64_t> number = CanonicalDecimal(normal->AsString());
-  return number ? own.find(IdBytes(Value::Long(*number))) : own.end();
-}
-
-bool SpelledOut(const Value& id, const Value& holder) {
-  const std::optional<Value> normal = TryNormaliseId(id);
-  return normal && normal->kind() == holder.kind();
-}
-
-}  // namespace
-
-Status Transaction::LookupVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                                   std::vector<VertexRef>* out) const {
+Status Transaction::NoteLookedUp(std::span<const Value> ids) const {
   for (const Value& id : ids) {
     if (const std::optional<Value> normal = TryNormaliseId(id)) {
       std::string bytes = IdBytes(*normal);
@@ -367,48 +409,76 @@ Status Transaction::LookupVertices(std::span<const Value> ids, std::vector<uint3
       looked_up_.insert(std::move(bytes));
     }
   }
+  return OkStatus();
+}
+
+Status Transaction::LookupExactVertices(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                        std::vector<VertexRef>* out) const {
+  RETURN_IF_ERROR(NoteLookedUp(ids));
   std::vector<uint32_t> stored_rows;
   std::vector<VertexRef> stored;
-  RETURN_IF_ERROR(base_->LookupVertices(ids, &stored_rows, &stored));
-  Column holders;
-  if (!own_vertex_ids_.empty()) RETURN_IF_ERROR(base_->VertexIds(stored, &holders));
+  RETURN_IF_ERROR(base_->LookupExactVertices(ids, &stored_rows, &stored));
   size_t next = 0;
   for (uint32_t row = 0; row < ids.size(); ++row) {
-    const bool has_stored = next < stored_rows.size() && stored_rows[next] == row;
-    const size_t at = has_stored ? next++ : next;
-    const bool alive = has_stored && !dropped_vertices_.contains(stored[at].bits);
-    bool exact = false;
-    const auto own = FindOwnId(own_vertex_ids_, ids[row], &exact);
-    const bool own_alive =
-        own != own_vertex_ids_.end() && !dropped_vertices_.contains(own->second.bits);
-    if (!alive && !own_alive) continue;
-    const bool take_own = own_alive && (!alive || !SpelledOut(ids[row], holders.Get(at)));
+    std::optional<VertexRef> found;
+    if (next < stored_rows.size() && stored_rows[next] == row) found = stored[next++];
+    if (found && dropped_vertices_.contains(found->bits)) found.reset();
+    if (!found && !own_vertex_ids_.empty()) {
+      const std::optional<Value> id = TryNormaliseId(ids[row]);
+      const auto own = id ? own_vertex_ids_.find(IdBytes(*id)) : own_vertex_ids_.end();
+      if (own != own_vertex_ids_.end() && !dropped_vertices_.contains(own->second.bits)) {
+        found = own->second;
+      }
+    }
+    if (!found) continue;
     rows->push_back(row);
-    out->push_back(take_own ? own->second : stored[at]);
+    out->push_back(*found);
   }
   return OkStatus();
 }
 
-Status Transaction::LookupEdges(std::span<const Value> ids, std::vector<uint32_t>* rows,
-                                std::vector<EdgeRef>* out) const {
+// Of a part: whether the edge was dropped is known where it is.
+Status Transaction::LookupEdgeNumbers(std::span<const Value> ids, std::vector<uint32_t>* rows,
+                                      std::vector<uint64_t>* numbers) const {
   std::vector<uint32_t> stored_rows;
-  std::vector<EdgeRef> stored;
-  RETURN_IF_ERROR(base_->LookupEdges(ids, &stored_rows, &stored));
-  Column holders;
-  if (!own_edge_ids_.empty()) RETURN_IF_ERROR(base_->EdgeIds(stored, &holders));
+  std::vector<uint64_t> stored;
+  RETURN_IF_ERROR(base_->LookupEdgeNumbers(ids, &stored_rows, &stored));
   size_t next = 0;
   for (uint32_t row = 0; row < ids.size(); ++row) {
+    std::optional<uint64_t> found;
+    if (next < stored_rows.size() && stored_rows[next] == row) found = stored[next++];
+    if (found && dropped_edges_.contains(*found)) found.reset();
+    if (!found && !own_edge_ids_.empty()) {
+      const std::optional<Value> id = TryNormaliseId(ids[row]);
+      const auto own = id ? own_edge_ids_.find(IdBytes(*id)) : own_edge_ids_.end();
+      if (own != own_edge_ids_.end() && !dropped_edges_.contains(own->second.id)) {
+        found = own->second.id;
+      }
+    }
+    if (!found) continue;
+    rows->push_back(row);
+    numbers->push_back(*found);
+  }
+  return OkStatus();
+}
+
+Status Transaction::EdgesOfNumbers(std::span<const uint64_t> numbers, std::vector<uint32_t>* rows,
+                                   std::vector<EdgeRef>* out, std::vector<bool>* given) const {
+  std::vector<uint32_t> stored_rows;
+  std::vector<EdgeRef> stored;
+  std::vector<bool> stored_given;
+  RETURN_IF_ERROR(base_->EdgesOfNumbers(numbers, &stored_rows, &stored, &stored_given));
+  size_t next = 0;
+  for (uint32_t row = 0; row < numbers.size(); ++row) {
     const bool has_stored = next < stored_rows.size() && stored_rows[next] == row;
     const size_t at = has_stored ? next++ : next;
-    const bool alive = has_stored && !dropped_edges_.contains(stored[at].id);
-    bool exact = false;
-    const auto own = FindOwnId(own_edge_ids_, ids[row], &exact);
-    const bool own_alive =
-        own != own_edge_ids_.end() && !dropped_edges_.contains(own_edges_[own->second].ref.id);
-    if (!alive && !own_alive) continue;
-    const bool take_own = own_alive && (!alive || !SpelledOut(ids[row], holders.Get(at)));
+    const auto own = own_edge_of_.find(numbers[row]);
+    if (dropped_edges_.contains(numbers[row])) continue;
+    if (!has_stored && own == own_edge_of_.end()) continue;
     rows->push_back(row);
-    out->push_back(take_own ? own_edges_[own->second].ref : stored[at]);
+    out->push_back(has_stored ? stored[at] : own_edges_[own->second].ref);
+    if (given == nullptr) continue;
+    given->push_back(has_stored ? stored_given[at] : !own_edges_[own->second].assigned);
   }
   return OkStatus();
 }

@@ -1,0 +1,107 @@
+// The parts of a transaction where no worker reads another one's partitions, and how they become
+// one again.
+#include <utility>
+
+#include "storage/transaction/transaction.h"
+
+namespace koios::storage {
+namespace {
+
+void AddGrowth(const std::map<LabelId, uint64_t>& now, const std::map<LabelId, uint64_t>& before,
+               std::map<LabelId, uint64_t>* counts) {
+  const auto count_in = [](const std::map<LabelId, uint64_t>& in, LabelId label) {
+    const auto found = in.find(label);
+    return found == in.end() ? 0 : found->second;
+  };
+  const auto add = [&](LabelId label) {
+    uint64_t& count = (*counts)[label];
+    count += count_in(now, label) - count_in(before, label);
+    if (count == 0) counts->erase(label);
+  };
+  for (const auto& [label, count] : now) add(label);
+  for (const auto& [label, count] : before) {
+    if (!now.contains(label)) add(label);
+  }
+}
+
+template <typename T>
+void Append(std::vector<T>* from, std::vector<T>* to) {
+  to->insert(to->end(), std::make_move_iterator(from->begin()),
+             std::make_move_iterator(from->end()));
+  from->clear();
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<Transaction>> Transaction::Split(
+    std::span<const std::shared_ptr<const GraphView>> bases) {
+  CHECK(!has_changes_);
+  names_ = std::make_shared<SharedNames>(schema_);
+  std::vector<std::shared_ptr<Transaction>> parts;
+  for (uint32_t i = 0; i < bases.size(); ++i) {
+    auto part = std::make_shared<Transaction>(bases[i], numbers_, max_value_bytes_);
+    part->part_ = i;
+    part->num_parts_ = static_cast<uint32_t>(bases.size());
+    part->names_ = names_;
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+void Transaction::Absorb(std::span<const std::shared_ptr<Transaction>> parts) {
+  for (const std::shared_ptr<Transaction>& part : parts) {
+    AbsorbSchema(part.get());
+    AbsorbOne(part.get());
+  }
+  names_ = nullptr;
+}
+
+void Transaction::AbsorbSchema(Transaction* part) {
+  names_->CatchUp(&schema_);
+  const Schema& before = base_->schema();
+  AddGrowth(part->schema_.vertex_counts, before.vertex_counts, &schema_.vertex_counts);
+  AddGrowth(part->schema_.edge_counts, before.edge_counts, &schema_.edge_counts);
+  for (const auto& [name, kind] : part->schema_.property_kinds) {
+    ValueKind& known = schema_.property_kinds.try_emplace(name, kind).first->second;
+    if (known != kind) known = ValueKind::kNull;  // mixed
+  }
+}
+
+// Of an element all but an edge's in-end is in one part, so that tables have no key in common.
+void Transaction::AbsorbOne(Transaction* part) {
+  has_changes_ = has_changes_ || part->has_changes_;
+  // What was allowed there is charged here, whatever the limit.
+  if (account_ != nullptr) account_->Charge(static_cast<int64_t>(part->bytes_));
+  if (part->account_ != nullptr) part->account_->Release(static_cast<int64_t>(part->bytes_));
+  bytes_ += std::exchange(part->bytes_, 0);
+  for (const OwnVertex& vertex : part->own_vertices_) {
+    own_vertex_of_[vertex.ref.bits] = own_vertices_.size();
+    own_by_partition_[vertex.ref.partition()].push_back(vertex.ref);
+    own_vertices_.push_back(vertex);
+  }
+  for (const OwnEdge& edge : part->own_edges_) {
+    own_edge_of_[edge.ref.id] = own_edges_.size();
+    own_edges_by_partition_[edge.ref.out.partition()].push_back(edge.ref);
+    own_edges_.push_back(edge);
+  }
+  own_vertex_ids_.merge(part->own_vertex_ids_);
+  own_edge_ids_.merge(part->own_edge_ids_);
+  for (auto& [vertex, ends] : part->own_ends_) own_ends_[vertex] = std::move(ends);
+  for (const auto& [vertex, changes] : part->vertex_changes_) {
+    for (const auto& [key, value] : changes) {
+      if (own_index_.Has(key)) own_index_.Touch(vertex);
+    }
+  }
+  vertex_changes_.merge(part->vertex_changes_);
+  edge_changes_.merge(part->edge_changes_);
+  changed_edges_.insert(part->changed_edges_.begin(), part->changed_edges_.end());
+  dropped_vertices_.insert(part->dropped_vertices_.begin(), part->dropped_vertices_.end());
+  dropped_edges_.insert(part->dropped_edges_.begin(), part->dropped_edges_.end());
+  Append(&part->stored_drops_, &stored_drops_);
+  Append(&part->stored_edge_drops_, &stored_edge_drops_);
+  Append(&part->lookup_guards_, &lookup_guards_);
+  guard_keys_.insert(part->guard_keys_.begin(), part->guard_keys_.end());
+  looked_up_.merge(part->looked_up_);
+}
+
+}  // namespace koios::storage

@@ -360,6 +360,7 @@ std::string NoteText(const Operator& op, const plan::Plan& plan) {
   std::string note;
   if (op.scope() != 0) note += "scope " + std::to_string(op.scope());
   if (op.loop() != 0) note += (note.empty() ? "loop " : ", loop ") + std::to_string(op.loop());
+  if (op.spread()) note += note.empty() ? "where rows are" : ", where rows are";
   if (op.drop_slots_size() > 0) {
     note += (note.empty() ? "drop " : ", drop ") +
             Joined(op.drop_slots(), [&](uint32_t slot) { return SlotText(slot, plan); });

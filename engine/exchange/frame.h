@@ -67,6 +67,7 @@ enum class FrameKind : uint8_t {
   kRelease = 7,
   kStats = 8,
   kIdle = 9,
+  kFire = 10,
   // Only inside a process, from the engine to a coordinator.
   kStart = 20,
   kCancel = 21,

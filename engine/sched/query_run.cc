@@ -165,7 +165,7 @@ void QueryRun::Receive(Frame frame) {
     case FrameKind::kData:
       return ReceiveData(std::move(frame));
     case FrameKind::kReport:
-      for (const Report& report : frame.reports) Apply(report);
+      for (const Report& report : frame.reports) Apply(report, frame.from);
       Settle();
       return;
     case FrameKind::kAck:
@@ -192,6 +192,8 @@ void QueryRun::Receive(Frame frame) {
       may_flush_ = HeldRows{frame.op, std::move(frame.loops)};
       idle_told_ = false;
       return;
+    case FrameKind::kFire:
+      return ReceiveFire(frame);
     case FrameKind::kEnd:
     case FrameKind::kFail:
     case FrameKind::kStats:

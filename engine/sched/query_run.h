@@ -216,10 +216,14 @@ class QueryRun {
   void ReturnRuns(const std::vector<Run>& runs);
   void AddPending(const InstanceId& instance, const BarrierKey& key);
   void ArmFirst(const InstanceId& instance, uint32_t op, const Loops& loops);
-  void Apply(const Report& report);
+  void Apply(const Report& report, uint32_t from);
   void Settle();  // acts on the instances that have become quiescent
   void FireReady(Home* home);
   void Fire(const BarrierKey& key, Home* home, uint32_t k);
+  void NoteResting(const BarrierKey& key, uint32_t worker);
+  void FireResting(const BarrierKey& key, uint32_t k);
+  void BeginFiring(const BarrierKey& key, const InstanceId& instance, uint32_t k);
+  void ReceiveFire(const Frame& frame);
   void CompleteInstance(Home* home);
   void EndInstance(Home* home);
 
@@ -251,7 +255,13 @@ class QueryRun {
   InstanceMap<absl::InlinedVector<Range, 1>> nested_;
   bool has_nested_scopes_ = false;
   std::vector<uint64_t> whole_;  // serials that became quiescent, to settle
-  InstanceMap<Report> ledger_;   // on its way home
+  // At the coordinator: where rows of barriers rest that are not all here.
+  struct Resting {
+    BarrierKey key;
+    std::vector<uint32_t> workers;
+  };
+  std::vector<Resting> resting_;
+  InstanceMap<Report> ledger_;  // on its way home
   Closings closings_;
   std::vector<std::pair<InstanceId, uint32_t>> to_close_;  // to tell the others of
 

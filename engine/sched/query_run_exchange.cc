@@ -53,7 +53,8 @@ Status QueryRun::RunExchange(Node* node) {
 bool QueryRun::MayStay(const Node& node) const {
   if (!worker_.shared_view || node.op->exchange().key() != plan::Exchange::OWNER) return false;
   const plan::Operator& next = *nodes_[node.op->next(0)].op;
-  return !next.has_merge() && !(next.has_dedup() && next.dedup().stage() == plan::PARTIAL);
+  return !next.has_merge() && !next.barrier().merge() &&
+         !(next.has_dedup() && next.dedup().stage() == plan::PARTIAL);
 }
 
 // The whole batch to a worker that is through with what it got: work is shared by batches, which

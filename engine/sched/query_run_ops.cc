@@ -194,6 +194,8 @@ Status QueryRun::RunBarrier(Node* node) {
     }
     for (const Run& run : input.batch.runs) {
       AddPending(run.instance, {node->op->id(), run.loops});
+      if (run.instance.home == worker_.index)
+        NoteResting({node->op->id(), run.loops}, worker_.index);
     }
     ReturnRuns(input.batch.runs);
   }

@@ -45,8 +45,11 @@ void QueryRun::AddPending(const InstanceId& instance, const BarrierKey& key) {
   if (std::find(pending->begin(), pending->end(), key) == pending->end()) pending->push_back(key);
 }
 
-void QueryRun::Apply(const Report& report) {
-  for (const BarrierKey& key : report.pending) AddPending(report.instance, key);
+void QueryRun::Apply(const Report& report, uint32_t from) {
+  for (const BarrierKey& key : report.pending) {
+    AddPending(report.instance, key);
+    NoteResting(key, from);
+  }
   for (uint32_t k : report.weight.Pieces()) ReturnWeight(report.instance, k);
 }
 
@@ -92,10 +95,64 @@ void QueryRun::FireReady(Home* home) {
 // `has('x').count().is(gt(5)).count()` is 0 though nothing comes to it.
 void QueryRun::Fire(const BarrierKey& key, Home* home, uint32_t k) {
   const InstanceId instance = InstanceOf(*home);
-  nodes_[key.op].firings[key.loops].push_back({{instance, key.loops}, WeightPool(k)});
-  busy_.insert(shape_->RankOf(key.op));
+  if (nodes_[key.op].op->spread()) {
+    FireResting(key, k);
+  } else {
+    BeginFiring(key, instance, k);
+  }
   const std::optional<uint32_t> next = shape_->NextBarrier(key.op);
   if (next.has_value()) AddPending(instance, {*next, key.loops});
+}
+
+void QueryRun::BeginFiring(const BarrierKey& key, const InstanceId& instance, uint32_t k) {
+  nodes_[key.op].firings[key.loops].push_back({{instance, key.loops}, WeightPool(k)});
+  busy_.insert(shape_->RankOf(key.op));
+}
+
+// Rows of a spread barrier rest at this worker, or may.
+void QueryRun::NoteResting(const BarrierKey& key, uint32_t worker) {
+  if (!nodes_[key.op].op->spread()) return;
+  auto known = std::find_if(resting_.begin(), resting_.end(),
+                            [&key](const Resting& one) { return one.key == key; });
+  if (known == resting_.end()) known = resting_.insert(known, {key, {}});
+  std::vector<uint32_t>& at = known->workers;
+  if (std::find(at.begin(), at.end(), worker) == at.end()) at.push_back(worker);
+}
+
+// The workers where its rows rest share the weight, each for its own; where none do it fires here.
+void QueryRun::FireResting(const BarrierKey& key, uint32_t k) {
+  const InstanceId root{worker_.index, 0};
+  const auto known = std::find_if(resting_.begin(), resting_.end(),
+                                  [&key](const Resting& one) { return one.key == key; });
+  if (known == resting_.end()) return BeginFiring(key, root, k);
+  const std::vector<uint32_t> workers = std::move(known->workers);
+  resting_.erase(known);
+  const ExactSplit split = SplitWeight(k, static_cast<uint32_t>(workers.size()));
+  for (uint32_t i = 0; i < workers.size(); ++i) {
+    const uint32_t part = split.low_k + (i < split.num_low ? 0 : 1);
+    if (workers[i] == worker_.index) {
+      BeginFiring(key, root, part);
+      continue;
+    }
+    Report go;
+    go.instance = root;
+    go.weight.Add(part);
+    go.pending.push_back(key);
+    Frame frame;
+    frame.kind = FrameKind::kFire;
+    frame.reports.push_back(std::move(go));
+    SendControl(workers[i], std::move(frame));
+  }
+}
+
+void QueryRun::ReceiveFire(const Frame& frame) {
+  for (const Report& go : frame.reports) {
+    const bool fits = go.pending.size() == 1 && nodes_[go.pending[0].op].op->spread() &&
+                      go.instance == InstanceId{spec_->id.coordinator, 0};
+    if (!fits) return Fail(DataLoss("A frame lets a barrier go on that does not rest here."));
+    for (const uint32_t k : go.weight.Pieces()) BeginFiring(go.pending[0], go.instance, k);
+  }
+  idle_told_ = false;
 }
 
 void QueryRun::CompleteInstance(Home* home) {

@@ -102,8 +102,7 @@ void Lowering::SeparateChanges(const Op& op) {
   const bool changes = ChangesGraph(op);
   const bool reads = ReadsGraph(op);
   if ((reads && flow_.changes) || (changes && flow_.reads)) {
-    ToHome();
-    Add()->mutable_barrier();
+    AddBarrier(/*merge=*/false);
     flow_.reads = flow_.changes = false;
   }
   // In a loop every iteration comes behind the one before it; branches see to themselves.
@@ -376,10 +375,22 @@ void Lowering::Lower(const Sample& op) {
   sample->set_weight_slot(SlotOf(op.weight));
 }
 
+// Rows of the whole traversal stay where they are; to be merged equal ones must meet, which they do
+// not have to for what is read at their owner where every worker reads everything. Those of an
+// instance are few, and what is kept of it must be let go with it: at its home.
+void Lowering::AddBarrier(bool merge) {
+  const bool spread = flow_.scope == 0;
+  if (!spread) ToHome();
+  if (spread && merge && !IsIsolated()) flow_.here.erase(0);
+  if (spread && merge) ToOwner(0);
+  plan::Operator* const added = Add();
+  added->mutable_barrier()->set_merge(merge);
+  added->set_spread(spread);
+}
+
 void Lowering::Lower(const Barrier& op) {
   if (!op.sacks) {
-    ToHome();
-    Add()->mutable_barrier();
+    AddBarrier(/*merge=*/false);
     return;
   }
   ToHomeInOrder();

@@ -97,6 +97,7 @@ class Lowering {
   // Gives the slot of the ordinals to the operators that append to them.
   void NumberRows();
   void ToHomeAlways();
+  void AddBarrier(bool merge);
   // What this worker has seen pass goes no further.
   void DropMet(bool each_iteration);
   // The end of a scope or of the plan.

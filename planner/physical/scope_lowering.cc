@@ -209,8 +209,7 @@ void Lowering::Lower(const Loop& op) {
   if (!leaves) behind.until = Constant(Value::Bool(false));
   AddLoopTests(behind, &exits);
   if (op.breadth_first && std::none_of(op.parts.begin(), op.parts.end(), IsInLockStep)) {
-    ToHome();
-    Add()->mutable_barrier()->set_merge(op.merges && !flow_.ordered);
+    AddBarrier(op.merges && !flow_.ordered);
   }
   plan::Operator* back = Add();
   back->mutable_loop_back()->set_enter(enter);

@@ -11,6 +11,7 @@
 #include "storage/data_folder.h"
 #include "storage/disk/files.h"
 #include "storage/graph_view_contract.h"
+#include "storage/index/lookup_contract.h"
 #include "storage/rocks/testing/batch_loader.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
@@ -55,6 +56,7 @@ struct AppendBackend {
 
 using BulkBackends = testing::Types<BulkBackend, AppendBackend>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Loaded, GraphViewContract, BulkBackends);
+INSTANTIATE_TYPED_TEST_SUITE_P(Loaded, LookupContract, BulkBackends);
 
 class BulkWriterTest : public testing::Test {
  protected:

@@ -297,8 +297,11 @@ class PlanBuilder {
     ends_.clear();
     const auto back_id = static_cast<uint32_t>(plan_.operators_size());
     if (step.lock_step != LockStep::kNone) {
-      AddExchange(plan::Exchange::HOME);
-      Add("barrier()")->mutable_barrier()->set_merge(step.lock_step == LockStep::kMerging);
+      const bool spread = scope_ == 0 && step.number % 2 == 0;
+      if (!spread) AddExchange(plan::Exchange::HOME);
+      plan::Operator* const barrier = Add("barrier()");
+      barrier->mutable_barrier()->set_merge(step.lock_step == LockStep::kMerging);
+      barrier->set_spread(spread);
     }
     plan::Operator* back = Add("repeat()");
     back->mutable_loop_back()->set_enter(enter);

@@ -40,7 +40,7 @@ class MemoryGraphs final : public Graphs {
     ASSIGN_OR_RETURN(auto view, View(name));
     return std::make_shared<storage::Transaction>(view, std::make_shared<storage::Numbers>(4));
   }
-  StatusOr<storage::CommitResult> Commit(std::string_view, const storage::WriteBatch&,
+  StatusOr<storage::CommitResult> Commit(std::string_view, storage::WriteBatch,
                                          const storage::CommitWatch& watch,
                                          storage::CommitTurn* turn) const override {
     {

@@ -361,13 +361,17 @@ Status SubmitSession::WhyStop(std::string_view meanwhile) {
   return stopped_;
 }
 
+StatusOr<storage::CommitResult> SubmitSession::Commit(storage::CommitTurn* turn) {
+  const auto watch = [this] { return WhyStop("it was being committed"); };
+  ASSIGN_OR_RETURN(storage::WriteBatch batch, transaction_->TakeCommit(watch));
+  return environment_.graphs->Commit(graph_, std::move(batch), watch, turn);
+}
+
 // The query is complete: commits what it changed, then lets its results go.
 void SubmitSession::Decide() {
   storage::CommitTurn turn;
   turn.ticket = place_;
-  const StatusOr<storage::CommitResult> committed = environment_.graphs->Commit(
-      graph_, transaction_->TakeBatch(), [this] { return WhyStop("it was being committed"); },
-      &turn);
+  const StatusOr<storage::CommitResult> committed = Commit(&turn);
   bool again = false;
   {
     MutexLock lock(&mutex_);

@@ -112,6 +112,7 @@ class SubmitSession final : public engine::ResultSink,
   Status CheckRequest();
   Status ChargeRequest(size_t plan_bytes);
   void Begin();
+  StatusOr<storage::CommitResult> Commit(storage::CommitTurn* turn);
   void Decide();
   // It conflicted: takes its turn among those that did.
   void WaitForTurn(const storage::CommitTurn& refused);

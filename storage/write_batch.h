@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,8 +10,12 @@
 
 #include "core/types.h"
 #include "core/value.h"
+#include "storage/conflict/conflict_window.h"
 
 namespace koios::storage {
+
+// Asked now and then during a commit; an error ends it, and nothing is changed. Any thread.
+using CommitWatch = std::function<Status()>;
 
 // A vertex of this commit is named by its index in WriteBatch::vertices, a stored one by its ref.
 struct VertexHandle {
@@ -70,6 +75,10 @@ struct WriteBatch {
   std::vector<Value> id_guards;
   // What else it looked at, as keys of conflict_window.h: adjacency, scans.
   std::vector<uint64_t> guard_keys;
+  // All that decides the commit (transaction/commit_keys.h), and the numbers of all edges that go.
+  // Not there: made when it is committed.
+  std::optional<ConflictKeys> keys;
+  std::vector<uint64_t> gone_edges;
 };
 
 }  // namespace koios::storage

@@ -179,8 +179,8 @@ StatusOr<std::unique_ptr<BulkStream>> RocksBulkWriter::OpenStream(Family family)
   ++open_streams_;
   return std::unique_ptr<BulkStream>(new FileStream(
       *state().CurrentDatabase(), state().options.disk->files, family,
-      meta_.schema().vertex_indexes,
-      [this] { return NewFile(); }, [this](uint64_t number) { return IsAssigned(number); },
+      meta_.schema().vertex_indexes, [this] { return NewFile(); },
+      [this](uint64_t number) { return IsAssigned(number); },
       [this](LoadFacts* facts) { StreamClosed(facts); }));
 }
 

@@ -34,16 +34,14 @@ StatusOr<CommitResult> CommitBuilder::Run() {
   }
   RETURN_IF_ERROR(CheckLimits());
   RETURN_IF_ERROR(NormaliseIds());
-  CollectKeys();
-  // Before the elements are looked at: what is gone because of a conflict is a conflict.
-  RETURN_IF_ERROR(Validate());
+  // By keys alone, which say all that the batch rests on: what follows finds what it read.
+  RETURN_IF_ERROR(group_.window->Validate(*batch_.keys, batch_.read_version, group_.turns, turn_));
+  RETURN_IF_ERROR(refused_);
+  GatherChanges();
   RETURN_IF_ERROR(LoadDropped());
   RETURN_IF_ERROR(LoadChanged());
-  RETURN_IF_ERROR(CheckEndpoints());
-  RETURN_IF_ERROR(CheckVertexIds());
-  RETURN_IF_ERROR(CheckEdgeIds());
+  RETURN_IF_ERROR(CheckNumbers());
   RETURN_IF_ERROR(CheckNames());
-  RETURN_IF_ERROR(Validate());
   RETURN_IF_ERROR(AssignVertexIds());
   AssignReferences();
   RETURN_IF_ERROR(AssignEdgeIds());
@@ -55,12 +53,8 @@ StatusOr<CommitResult> CommitBuilder::Run() {
   ApplyDrops();
   ApplyChanges();
   ApplyAdded();
-  group_.window->Record(std::move(keys_), result_.version);
+  group_.window->Record(*batch_.keys, result_.version);
   return std::move(result_);
-}
-
-Status CommitBuilder::Validate() const {
-  return group_.window->Validate(keys_, batch_.read_version, group_.turns, turn_);
 }
 
 Status CommitBuilder::Watch() {
@@ -120,108 +114,19 @@ Status CommitBuilder::NormaliseIds() {
   return OkStatus();
 }
 
-// The keys that are known without reading. LoadDropped and LoadChanged add those of what they find.
-void CommitBuilder::CollectKeys() {
-  for (size_t i = 0; i < batch_.vertices.size(); ++i) {
-    CollectSets(batch_.vertices[i].label, batch_.vertices[i].properties);
-    keys_.sets.push_back(ConflictKeyOfVertexScan(batch_.vertices[i].label));
-    keys_.sets.push_back(ConflictKeyOfVertexScan({}));
-  }
-  for (const std::string& id : added_vertex_ids_) {
-    keys_.writes.push_back(ConflictKeyOfVertexId(id));
-  }
-  for (const std::string& id : added_edge_ids_) keys_.writes.push_back(ConflictKeyOfEdgeId(id));
-  for (const AddedEdge& edge : batch_.edges) {
-    CollectSets(edge.label, edge.properties);
-    CollectEdge(edge.out.added ? nullptr : &edge.out.existing,
-                edge.in.added ? nullptr : &edge.in.existing, edge.label);
-    for (const VertexHandle* end : {&edge.out, &edge.in}) {
-      if (!end->added) keys_.guards.push_back(ConflictKeyOfVertex(end->existing));
-    }
-  }
+void CommitBuilder::GatherChanges() {
   for (const SetVertexProperty& set : batch_.vertex_properties) {
-    keys_.guards.push_back(ConflictKeyOfVertex(set.vertex));
-    keys_.writes.push_back(ConflictKeyOfVertexProperty(set.vertex, set.key));
     vertex_changes_[set.vertex][set.key] = set.value;
   }
   for (const SetEdgeProperty& set : batch_.edge_properties) {
-    keys_.guards.push_back(ConflictKeyOfEdge(set.edge.id));
-    keys_.writes.push_back(ConflictKeyOfEdgeProperty(set.edge.id, set.key));
     edge_changes_[set.edge.id][set.key] = set.value;
-  }
-  for (const VertexRef vertex : batch_.dropped_vertices) {
-    keys_.writes.push_back(ConflictKeyOfVertex(vertex));
-  }
-  for (const EdgeRef& edge : batch_.dropped_edges) {
-    keys_.writes.push_back(ConflictKeyOfEdge(edge.id));
-  }
-  keys_.guards.insert(keys_.guards.end(), batch_.guard_keys.begin(), batch_.guard_keys.end());
-  for (const LookupGuard& guard : batch_.lookup_guards) {
-    AppendConflictKeysOfLookup(guard.label.value_or(std::string()), guard.key, guard.value,
-                               &keys_.guards);
-  }
-  for (const Value& id : batch_.id_guards) {
-    const std::optional<Value> normal = TryNormaliseId(id);
-    if (!normal) continue;
-    keys_.guards.push_back(ConflictKeyOfVertexId(IdBytes(*normal)));
-    if (normal->kind() != ValueKind::kString) continue;
-    // The look-up would have found the integer too.
-    const std::optional<int64_t> number = CanonicalDecimal(normal->AsString());
-    if (number) keys_.guards.push_back(ConflictKeyOfVertexId(IdBytes(Value::Long(*number))));
-  }
-}
-
-// An edge that comes or goes, with those of its ends that are in the graph already: nobody can have
-// looked at the others.
-void CommitBuilder::CollectEdge(const VertexRef* out, const VertexRef* in, std::string_view label) {
-  for (const std::string_view seen_as : {label, std::string_view()}) {
-    keys_.sets.push_back(ConflictKeyOfEdgeScan(seen_as));
-    if (out != nullptr) {
-      keys_.sets.push_back(ConflictKeyOfAdjacency(*out, Direction::kOut, seen_as));
-    }
-    if (in != nullptr) keys_.sets.push_back(ConflictKeyOfAdjacency(*in, Direction::kIn, seen_as));
-    if (out != nullptr && in != nullptr) {
-      keys_.sets.push_back(ConflictKeyOfEdgesBetween(*out, *in, seen_as));
-    }
-  }
-}
-
-void CommitBuilder::CollectSet(std::string_view label, std::string_view key, const Value& value) {
-  AppendConflictKeysOfLookup(label, key, value, &keys_.sets);
-  AppendConflictKeysOfLookup({}, key, value, &keys_.sets);
-}
-
-void CommitBuilder::CollectSets(const std::string& label, const PropertyList& properties) {
-  for (const auto& [key, value] : properties) CollectSet(label, key, value);
-}
-
-void CommitBuilder::CollectSets(LabelId label, const KeyedProperties& properties) {
-  const Schema& schema = group_.meta->schema();
-  for (const auto& [key, value] : properties) {
-    CollectSet(schema.labels.Name(label), schema.keys.Name(key), value);
   }
 }
 
 // Batch after batch and in the order of keys, so that a mass drop costs what it drops.
 Status CommitBuilder::LoadDropped() {
-  if (batch_.dropped_vertices.empty() && batch_.dropped_edges.empty()) return OkStatus();
   RETURN_IF_ERROR(LoadDroppedVertices());
-  std::vector<uint64_t> edges;
-  RETURN_IF_ERROR(FindEdgesOfDropped(&edges));
-  std::sort(edges.begin(), edges.end());
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  RETURN_IF_ERROR(LoadDroppedEdges(edges));
-  if (dropped_edges_.size() != edges.size()) {
-    return DataLoss("An edge has an end at a vertex but no record.");
-  }
-  for (const uint64_t edge : edges) keys_.writes.push_back(ConflictKeyOfEdge(edge));
-  edges.clear();
-  for (const EdgeRef& edge : batch_.dropped_edges) {
-    if (!dropped_edges_.contains(edge.id)) edges.push_back(edge.id);
-  }
-  std::sort(edges.begin(), edges.end());
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  return LoadDroppedEdges(edges);
+  return LoadDroppedEdges(batch_.gone_edges);
 }
 
 Status CommitBuilder::LoadDroppedVertices() {
@@ -234,46 +139,9 @@ Status CommitBuilder::LoadDroppedVertices() {
   // What is not found was dropped before: nothing to do.
   return ForEachStored(Family::kVertices, keys, [&](size_t i, std::string_view bytes) -> Status {
     ASSIGN_OR_RETURN(StoredVertex stored, DecodeVertex(bytes));
-    keys_.writes.push_back(ConflictKeyOfVertexId(stored.id_bytes));
-    keys_.sets.push_back(ConflictKeyOfVertexScan({}));
-    const std::string& label = group_.meta->schema().labels.Name(stored.label);
-    keys_.sets.push_back(ConflictKeyOfVertexScan(label));
-    CollectSets(stored.label, stored.properties);
     dropped_vertices_.emplace_hint(dropped_vertices_.end(), vertices[i], std::move(stored));
     return OkStatus();
   });
-}
-
-Status CommitBuilder::FindEdgesOfDropped(std::vector<uint64_t>* edges) {
-  if (dropped_vertices_.empty()) return OkStatus();
-  rocksdb::ColumnFamilyHandle* family = group_.database->family(Family::kEdgeEnds);
-  std::string upper_bytes;
-  rocksdb::Slice upper;
-  rocksdb::ReadOptions options;
-  options.iterate_upper_bound = &upper;
-  std::unique_ptr<rocksdb::Iterator> ends;
-  for (const auto& [vertex, stored] : dropped_vertices_) {
-    const std::string prefix = VertexKey(vertex);
-    upper_bytes = PrefixEnd(prefix);
-    upper = upper_bytes;
-    if (ends == nullptr) {
-      ends.reset(group_.effects->NewIteratorWithBase(
-          family, group_.database->db()->NewIterator(options, family), &options));
-    }
-    for (ends->Seek(prefix); ends->Valid(); ends->Next()) {
-      RETURN_IF_ERROR(Watch());
-      EdgeEnd end;
-      RETURN_IF_ERROR(DecodeEdgeEndKey(AsView(ends->key()), &end));
-      edges->push_back(end.edge_id);
-      // Each edge has two ends, which may both be here.
-      const size_t least_bytes = edges->size() / 2 * kBytesPerDroppedEdge;
-      if (least_bytes > group_.options->max_commit_bytes) {
-        return CommitTooLarge(least_bytes, group_.options->max_commit_bytes);
-      }
-    }
-    RETURN_IF_ERROR(FromRocks(ends->status(), "Reading edges"));
-  }
-  return OkStatus();
 }
 
 Status CommitBuilder::LoadDroppedEdges(const std::vector<uint64_t>& edges) {
@@ -287,10 +155,6 @@ Status CommitBuilder::LoadDroppedEdges(const std::vector<uint64_t>& edges) {
 
 Status CommitBuilder::NoteDroppedEdge(uint64_t id, std::string_view bytes) {
   ASSIGN_OR_RETURN(StoredEdge stored, DecodeEdge(id, bytes));
-  if (!stored.id_bytes.empty()) keys_.writes.push_back(ConflictKeyOfEdgeId(stored.id_bytes));
-  CollectSets(stored.edge.label, stored.properties);
-  CollectEdge(&stored.edge.out, &stored.edge.in,
-              group_.meta->schema().labels.Name(stored.edge.label));
   dropped_bytes_ += kBytesPerDroppedEdge;
   for (const auto& [key, value] : stored.properties) dropped_bytes_ += value.ByteSize();
   if (dropped_bytes_ > group_.options->max_commit_bytes) {
@@ -302,23 +166,12 @@ Status CommitBuilder::NoteDroppedEdge(uint64_t id, std::string_view bytes) {
 }
 
 Status CommitBuilder::LoadChanged() {
-  const Schema& schema = group_.meta->schema();
-  auto collect_old = [&](LabelId label, const KeyedProperties& properties, const Changes& changes) {
-    for (const auto& [key, value] : properties) {
-      const std::string& name = schema.keys.Name(key);
-      if (changes.contains(name)) CollectSet(schema.labels.Name(label), name, value);
-    }
-    for (const auto& [name, value] : changes) {
-      if (!IsRemoval(value)) CollectSet(schema.labels.Name(label), name, *value);
-    }
-  };
   std::erase_if(vertex_changes_,
                 [this](const auto& change) { return dropped_vertices_.contains(change.first); });
   for (const auto& [vertex, changes] : vertex_changes_) {
     RETURN_IF_ERROR(Watch());
     ASSIGN_OR_RETURN(std::optional<StoredVertex> stored, GetVertex(vertex));
     if (!stored) return Missing("vertex whose property is set");
-    collect_old(stored->label, stored->properties, changes);
     changed_vertices_.emplace(vertex, *std::move(stored));
   }
   std::erase_if(edge_changes_,
@@ -326,72 +179,19 @@ Status CommitBuilder::LoadChanged() {
   for (const auto& [edge_id, changes] : edge_changes_) {
     ASSIGN_OR_RETURN(std::optional<StoredEdge> stored, GetEdge(edge_id));
     if (!stored) return Missing("edge whose property is set");
-    collect_old(stored->edge.label, stored->properties, changes);
     changed_edges_.emplace(edge_id, *std::move(stored));
   }
   return OkStatus();
 }
 
-Status CommitBuilder::CheckEndpoints() {
-  std::set<VertexRef> known;
-  std::string record;
-  for (const AddedEdge& edge : batch_.edges) {
-    for (const VertexHandle* end : {&edge.out, &edge.in}) {
-      if (end->added) {
-        if (*end->added < batch_.vertices.size()) continue;
-        return InvalidArgument("An edge names a vertex that the batch does not add.");
-      }
-      if (dropped_vertices_.contains(end->existing) || known.contains(end->existing)) continue;
-      ASSIGN_OR_RETURN(const bool exists,
-                       Get(Family::kVertices, VertexKey(end->existing), &record));
-      if (!exists) return Missing("vertex at one end of an added edge");
-      known.insert(end->existing);
-    }
-  }
-  return OkStatus();
-}
-
-Status CommitBuilder::CheckVertexIds() {
-  std::string value;
-  for (const std::string& id_bytes : added_vertex_ids_) {
-    ASSIGN_OR_RETURN(
-        const bool taken,
-        Get(Family::kVertexIds, VertexIdKey(id_bytes, group_.meta->num_partitions()), &value));
-    if (!taken) continue;
-    ASSIGN_OR_RETURN(const VertexRef holder, DecodeVertexKey(value));
-    if (dropped_vertices_.contains(holder)) continue;
-    ASSIGN_OR_RETURN(const Value id, DecodeIdBytes(id_bytes));
-    return VertexIdTaken(id);
-  }
-  return OkStatus();
-}
-
-// An id that the user gave is taken for good; of one that was assigned there is another.
-Status CommitBuilder::VertexIdTaken(const Value& id) const {
-  for (size_t i = 0; i < batch_.vertices.size(); ++i) {
-    if (batch_.vertices[i].assigned && ValueEquivalent()(result_.vertex_ids[i], id)) {
-      return Aborted("An id that was assigned was given to another vertex meanwhile; try again.");
-    }
-  }
-  return IdTaken("a vertex", id);
-}
-
-Status CommitBuilder::CheckEdgeIds() {
-  std::string value;
-  for (const std::string& id_bytes : added_edge_ids_) {
-    ASSIGN_OR_RETURN(const Value id, DecodeIdBytes(id_bytes));
-    ASSIGN_OR_RETURN(
-        const bool taken,
-        Get(Family::kEdgeIds, EdgeIdKey(id_bytes, group_.meta->num_partitions()), &value));
-    if (taken) {
-      ASSIGN_OR_RETURN(const uint64_t holder, DecodeEdgeKey(value));
-      if (!dropped_edges_.contains(holder)) return IdTaken("an edge", id);
-    }
-    if (id.kind() != ValueKind::kLong) continue;
-    const auto number = static_cast<uint64_t>(id.AsInteger());
+// A given id that is a number which an edge was assigned.
+Status CommitBuilder::CheckNumbers() {
+  for (const std::optional<Value>& id : edge_ids_) {
+    if (!id || id->kind() != ValueKind::kLong) continue;
+    const auto number = static_cast<uint64_t>(id->AsInteger());
     ASSIGN_OR_RETURN(const std::optional<StoredEdge> assigned, GetEdge(number));
     if (assigned && assigned->id_bytes.empty() && !dropped_edges_.contains(number)) {
-      return IdTaken("an edge", id);
+      return IdTaken("an edge", *id);
     }
   }
   return OkStatus();

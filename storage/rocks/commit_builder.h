@@ -1,7 +1,7 @@
-// CommitBuilder: turns one WriteBatch into effects. Decides first (limits, conflicts, existence,
-// duplicate ids), reading the graph and what earlier commits of the same group wrote; then applies,
-// which can't fail. So a batch that is refused leaves no trace but numbers that stay unused.
-// Belongs to the thread that leads a group of commits.
+// CommitBuilder: turns one WriteBatch into effects. Decides first (limits, and conflicts by the
+// keys that the batch brings); then reads what it changes and drops, with what earlier commits of
+// the same group wrote, and applies, which can't fail. So a batch that is refused leaves no trace
+// but numbers that stay unused. Belongs to the thread that leads a group of commits.
 #pragma once
 
 #include <rocksdb/utilities/write_batch_with_index.h>
@@ -44,9 +44,10 @@ struct CommitGroup {
 
 class CommitBuilder {
  public:
-  CommitBuilder(CommitGroup* group, const WriteBatch& batch, const CommitWatch& watch,
-                CommitTurn* turn)
-      : group_(*group), batch_(batch), watch_(watch), turn_(turn) {}
+  // `refused`: what ends the commit unless a conflict does.
+  CommitBuilder(CommitGroup* group, const WriteBatch& batch, const Status& refused,
+                const CommitWatch& watch, CommitTurn* turn)
+      : group_(*group), batch_(batch), refused_(refused), watch_(watch), turn_(turn) {}
 
   // Once. On success the group's meta is at the commit's version.
   StatusOr<CommitResult> Run();
@@ -71,28 +72,18 @@ class CommitBuilder {
   Status CheckLimits() const;
   Status CheckNames() const;
   Status NormaliseIds();
-  void CollectKeys();
-  Status Validate() const;
+  void GatherChanges();
   Status LoadDropped();
   Status LoadDroppedVertices();
-  // The numbers of their edges, some more than once.
-  Status FindEdgesOfDropped(std::vector<uint64_t>* edges);
   Status LoadDroppedEdges(const std::vector<uint64_t>& edges);
   Status NoteDroppedEdge(uint64_t id, std::string_view bytes);
   Status LoadChanged();
-  Status CheckEndpoints();
   VertexRef Resolve(const VertexHandle& handle) const;
-  Status CheckVertexIds();
-  Status VertexIdTaken(const Value& id) const;
-  Status CheckEdgeIds();
+  Status CheckNumbers();
   void AssignReferences();
   void NoteLocals(uint32_t partition);
   Status AssignVertexIds();
   Status AssignEdgeIds();
-  void CollectSets(LabelId label, const KeyedProperties& properties);
-  void CollectSets(const std::string& label, const PropertyList& properties);
-  void CollectEdge(const VertexRef* out, const VertexRef* in, std::string_view label);
-  void CollectSet(std::string_view label, std::string_view key, const Value& value);
 
   // Applying.
   bool IsLarge() const;
@@ -119,10 +110,10 @@ class CommitBuilder {
 
   CommitGroup& group_;
   const WriteBatch& batch_;
+  const Status& refused_;
   const CommitWatch& watch_;
   CommitTurn* const turn_;
   CommitResult result_;
-  ConflictKeys keys_;
   std::vector<std::optional<Value>> edge_ids_;               // given ones, normalised
   std::set<std::string> added_vertex_ids_, added_edge_ids_;  // id bytes
   std::map<VertexRef, StoredVertex> dropped_vertices_, changed_vertices_;

@@ -16,6 +16,7 @@
 #include "storage/rocks/snapshots/named_snapshots.h"
 #include "storage/rocks/store_state.h"
 #include "storage/store_errors.h"
+#include "storage/transaction/commit_keys.h"
 #include "storage/view/snapshot_view.h"
 
 namespace koios::storage {
@@ -246,9 +247,10 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
     }
     if (GrowthOf(*commit->batch) == Growth::kGrows) growth = Growth::kGrows;
     const Status room = low ? CheckRoom(path, growth, 0, options.disk_reserve_bytes) : OkStatus();
-    commit->result =
-        room.ok() ? CommitBuilder(&shared, *commit->batch, *commit->watch, commit->turn).Run()
-                  : StatusOr<CommitResult>(WithoutPath(room, path));
+    commit->result = room.ok() ? CommitBuilder(&shared, *commit->batch, commit->refused,
+                                               *commit->watch, commit->turn)
+                                     .Run()
+                               : StatusOr<CommitResult>(WithoutPath(room, path));
     const bool full = shared.is_full || effects.GetWriteBatch()->GetDataSize() > kMaxGroupBytes;
     if (low || full) break;
   }
@@ -330,7 +332,7 @@ GraphStore::~GraphStore() {
   if (state_->folds != nullptr) state_->folds->Stop();
 }
 
-StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch, const CommitWatch& watch,
+StatusOr<CommitResult> GraphStore::Commit(WriteBatch batch, const CommitWatch& watch,
                                           CommitTurn* turn) {
   State& state = *state_;
   if (state.options.read_only) {
@@ -338,12 +340,25 @@ StatusOr<CommitResult> GraphStore::Commit(const WriteBatch& batch, const CommitW
   }
   RETURN_IF_ERROR(state.WaitForRoom(watch));
   PendingCommit self;
+  RETURN_IF_ERROR(state.MakeKeys(watch, &batch, &self.refused));
   self.batch = &batch;
   self.watch = &watch;
   self.turn = turn;
   if (turn != nullptr) turn->turns = state.turns;
   state.RunInTurn(&self);
   return std::move(self.result);
+}
+
+// What is gone, or there, of the newest version may be so because of a conflict: the keys tell.
+Status GraphStore::State::MakeKeys(const CommitWatch& watch, WriteBatch* batch,
+                                   Status* refused) const {
+  if (batch->keys || !HasEffects(*batch)) return OkStatus();
+  RETURN_IF_ERROR(CheckBatch(*batch, options.max_commit_bytes, options.max_value_bytes));
+  const Status made = CollectKeys(*QueryView(), options.max_commit_bytes, watch, batch);
+  const bool decided =
+      made.code() == StatusCode::kNotFound || made.code() == StatusCode::kAlreadyExists;
+  if (decided) *refused = made;
+  return decided ? OkStatus() : made;
 }
 
 void GraphStore::State::RunInTurn(PendingCommit* self) {
@@ -389,7 +404,8 @@ void GraphStore::State::EndGroup(const std::vector<PendingCommit*>& group) {
 }
 
 std::unique_ptr<Transaction> GraphStore::Begin() const {
-  return std::make_unique<Transaction>(View(), state_->numbers, state_->options.max_value_bytes);
+  return std::make_unique<Transaction>(View(), state_->numbers, state_->options.max_value_bytes,
+                                       state_->options.max_commit_bytes);
 }
 
 std::shared_ptr<const GraphView> GraphStore::View() const { return state_->QueryView(); }

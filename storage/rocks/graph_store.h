@@ -66,8 +66,6 @@ struct CommitResult {
   std::vector<Value> edge_ids;
 };
 
-using CommitWatch = std::function<Status()>;
-
 class GraphStore {
  public:
   // NOT_FOUND: no graph at `path` and not options.create. FAILED_PRECONDITION: open elsewhere, or
@@ -86,11 +84,12 @@ class GraphStore {
   // or value. RESOURCE_EXHAUSTED: a limit, or the disk is full. FAILED_PRECONDITION: read only.
   // An edge added to a vertex that the same batch drops is not stored; nor is a property set on an
   // element that it drops. A batch without changes answers the current version.
+  // A batch without keys gets them here, of the newest version.
   // `watch` is asked now and then until the batch is applied; an error ends the commit, and nothing
   // is changed. Any thread may be the one that asks.
   // `turn` is of a request that runs again when it was refused.
   // Waits for a fold when the delta is full; `watch` is asked meanwhile.
-  StatusOr<CommitResult> Commit(const WriteBatch& batch, const CommitWatch& watch = nullptr,
+  StatusOr<CommitResult> Commit(WriteBatch batch, const CommitWatch& watch = nullptr,
                                 CommitTurn* turn = nullptr);
 
   // What a mutating request reads and writes: on the newest version, with nothing changed yet.

@@ -65,6 +65,7 @@ struct Naming {
 // A caller of Commit who waits.
 struct PendingCommit {
   const WriteBatch* batch = nullptr;
+  Status refused;  // by what the batch's keys were made of
   const CommitWatch* watch = nullptr;
   CommitTurn* turn = nullptr;  // null: nobody's
   // Instead of a batch: names snapshots; lets go of the delta, so that the truth is read;
@@ -160,6 +161,7 @@ struct GraphStore::State {
   void PublishCommits(MetaState next_meta, const CommitRecord& record);
   // Until the delta has room, or nobody makes any.
   Status WaitForRoom(const CommitWatch& watch);
+  Status MakeKeys(const CommitWatch& watch, WriteBatch* batch, Status* refused) const;
   // `sync`: they are on disk, with all that was written before.
   Status WriteEffects(Growth growth, rocksdb::WriteBatch* effects, bool sync = true);
   // The graph's facts are those of `version`, which is on disk: tells the mark.

@@ -39,10 +39,11 @@ bool Leads(Direction end, Direction direction) {
 }  // namespace
 
 Transaction::Transaction(std::shared_ptr<const GraphView> base, std::shared_ptr<Numbers> numbers,
-                         size_t max_value_bytes)
+                         size_t max_value_bytes, size_t max_commit_bytes)
     : base_(std::move(base)),
       numbers_(std::move(numbers)),
       max_value_bytes_(max_value_bytes),
+      max_commit_bytes_(max_commit_bytes),
       schema_(base_->schema()),
       own_by_partition_(base_->num_partitions()),
       own_edges_by_partition_(base_->num_partitions()),

@@ -8,6 +8,7 @@
 // stored ones, and ids and labels of elements that it dropped can still be read.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,9 +35,11 @@ namespace koios::storage {
 
 class Transaction final : public GraphView {
  public:
-  // `max_value_bytes`: of one property, as the store that it will be committed to has it.
+  // `max_value_bytes`: of one property, and of all, as the store that it will be committed to has
+  // them.
   Transaction(std::shared_ptr<const GraphView> base, std::shared_ptr<Numbers> numbers,
-              size_t max_value_bytes = kMaxValueBytes);
+              size_t max_value_bytes = kMaxValueBytes,
+              size_t max_commit_bytes = std::numeric_limits<size_t>::max());
   ~Transaction() override { ChargeTo(nullptr); }
 
   // What it keeps is charged here, before it is kept, and given back at its end; null: nowhere. All
@@ -97,8 +100,9 @@ class Transaction final : public GraphView {
   bool has_changes() const { return has_changes_; }
   // Bytes kept; never shrinks.
   size_t ByteSize() const { return bytes_; }
-  // What to commit.
+  // What to commit; with the keys that decide it, which takes reading what was changed.
   WriteBatch TakeBatch();
+  StatusOr<WriteBatch> TakeCommit(const CommitWatch& watch);
 
   // ---- Reading.
   uint64_t version() const override { return base_->version(); }
@@ -192,7 +196,7 @@ class Transaction final : public GraphView {
 
   const std::shared_ptr<const GraphView> base_;
   const std::shared_ptr<Numbers> numbers_;
-  const size_t max_value_bytes_;
+  const size_t max_value_bytes_, max_commit_bytes_;
   std::shared_ptr<MemoryAccount> account_;
   uint32_t part_ = 0, num_parts_ = 1;
   std::shared_ptr<SharedNames> names_;    // of parts

@@ -1,6 +1,7 @@
 // What a transaction commits: its changes as a batch, and what its additions rest on.
 #include "storage/codec/element_id.h"
 #include "storage/conflict/conflict_window.h"
+#include "storage/transaction/commit_keys.h"
 #include "storage/transaction/transaction.h"
 
 namespace koios::storage {
@@ -117,6 +118,13 @@ WriteBatch Transaction::TakeBatch() {
   batch.lookup_guards = lookup_guards_;
   batch.guard_keys.assign(guard_keys_.begin(), guard_keys_.end());
   for (const std::string& id : looked_up_) batch.id_guards.push_back(DecodeIdBytes(id).value());
+  return batch;
+}
+
+StatusOr<WriteBatch> Transaction::TakeCommit(const CommitWatch& watch) {
+  WriteBatch batch = TakeBatch();
+  RETURN_IF_ERROR(CollectKeys(*base_, max_commit_bytes_, watch, &batch));
+  RETURN_IF_ERROR(Charge(batch.keys->size() * sizeof(uint64_t)));
   return batch;
 }
 

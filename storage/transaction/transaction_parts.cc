@@ -39,7 +39,8 @@ std::vector<std::shared_ptr<Transaction>> Transaction::Split(
   names_ = std::make_shared<SharedNames>(schema_);
   std::vector<std::shared_ptr<Transaction>> parts;
   for (uint32_t i = 0; i < bases.size(); ++i) {
-    auto part = std::make_shared<Transaction>(bases[i], numbers_, max_value_bytes_);
+    auto part =
+        std::make_shared<Transaction>(bases[i], numbers_, max_value_bytes_, max_commit_bytes_);
     part->part_ = i;
     part->num_parts_ = static_cast<uint32_t>(bases.size());
     part->names_ = names_;

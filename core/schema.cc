@@ -24,6 +24,53 @@ const std::string& NameTable::Name(uint32_t id) const {
   return *names_->names[id - 1];
 }
 
+void LabelCounts::Iterator::Skip() {
+  while (at_ < counts_->capacity() && counts_->Get(at_) == 0) {
+    at_ += counts_->pages_[at_ / kPage] == nullptr ? kPage - at_ % kPage : 1;
+  }
+}
+
+uint64_t& LabelCounts::operator[](LabelId label) {
+  if (label >= capacity()) pages_.resize(label / kPage + 1);
+  std::shared_ptr<Page>& page = pages_[label / kPage];
+  if (page == nullptr) {
+    page = std::make_shared<Page>();
+  } else if (page.use_count() > 1) {
+    page = std::make_shared<Page>(*page);
+  }
+  return (*page)[label % kPage];
+}
+
+size_t LabelCounts::size() const {
+  size_t size = 0;
+  for (auto it = begin(); !(it == end()); ++it) ++size;
+  return size;
+}
+
+bool LabelCounts::operator==(const LabelCounts& other) const {
+  const size_t pages = std::max(pages_.size(), other.pages_.size());
+  for (size_t p = 0; p < pages; ++p) {
+    const Page* mine = p < pages_.size() ? pages_[p].get() : nullptr;
+    const Page* theirs = p < other.pages_.size() ? other.pages_[p].get() : nullptr;
+    if (mine == theirs) continue;
+    for (size_t label = p * kPage; label < (p + 1) * kPage; ++label) {
+      if (Get(label) != other.Get(label)) return false;
+    }
+  }
+  return true;
+}
+
+bool PropertyKinds::Note(LabelId label, KeyId key, ValueKind kind) {
+  const auto known = map_->find({label, key});
+  if (known == map_->end()) {
+    Set(label, key, kind);
+    return true;
+  }
+  if (known->second == kind || known->second == ValueKind::kNull) return false;
+  Set(label, key, ValueKind::kNull);
+  return true;
+}
+
 std::optional<IndexId> Schema::FindIndex(LabelId label, std::span<const KeyId> index_keys) const {
   for (const auto& [id, index] : vertex_indexes) {
     if (index.label == label && std::ranges::equal(index.keys, index_keys)) return id;

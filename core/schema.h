@@ -2,6 +2,8 @@
 // Schema-free: names appear when first used. Immutable once published in a view; any thread.
 #pragma once
 
+#include <array>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -70,15 +72,95 @@ struct VertexIndex {
 using IndexId = uint32_t;
 using VertexIndexes = std::map<IndexId, VertexIndex>;
 
+// How many elements have each label; a label that none has is not there. A copy shares its pages
+// until one of the two changes, so that a commit costs the same however many labels there are.
+class LabelCounts {
+  static constexpr size_t kPage = 512;
+  using Page = std::array<uint64_t, kPage>;
+
+ public:
+  using value_type = std::pair<LabelId, uint64_t>;
+  // In order of the labels. Gives pairs, not references.
+  class Iterator {
+   public:
+    struct Arrow {
+      value_type value;
+      const value_type* operator->() const { return &value; }
+    };
+    Iterator(const LabelCounts* counts, size_t at) : counts_(counts), at_(at) { Skip(); }
+    value_type operator*() const { return {static_cast<LabelId>(at_), counts_->Get(at_)}; }
+    Arrow operator->() const { return {**this}; }
+    Iterator& operator++() {
+      ++at_;
+      Skip();
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    void Skip();
+    const LabelCounts* counts_;
+    size_t at_;
+  };
+
+  LabelCounts() = default;
+  LabelCounts(std::initializer_list<value_type> counts) {
+    for (const auto& [label, count] : counts) (*this)[label] = count;
+  }
+  // To be set or added to at once; 0: it goes.
+  uint64_t& operator[](LabelId label);
+  uint64_t Count(LabelId label) const { return Get(label); }
+  bool contains(LabelId label) const { return Get(label) != 0; }
+  Iterator begin() const { return Iterator(this, 0); }
+  Iterator end() const { return Iterator(this, capacity()); }
+  bool empty() const { return begin() == end(); }
+  size_t size() const;
+  bool operator==(const LabelCounts& other) const;
+
+ private:
+  size_t capacity() const { return pages_.size() * kPage; }
+  uint64_t Get(size_t label) const {
+    return label < capacity() && pages_[label / kPage] != nullptr
+               ? (*pages_[label / kPage])[label % kPage]
+               : 0;
+  }
+
+  std::vector<std::shared_ptr<Page>> pages_;  // null: all are 0
+};
+
+// (label, key) -> the one kind its values had so far; absent: never used; kNull: mixed.
+class PropertyKinds {
+ public:
+  using Map = std::map<std::pair<LabelId, KeyId>, ValueKind>;
+  // A value of this kind was stored. Whether that was news.
+  bool Note(LabelId label, KeyId key, ValueKind kind);
+  void Set(LabelId label, KeyId key, ValueKind kind) { (*map_.Mutable())[{label, key}] = kind; }
+  bool contains(const Map::key_type& name) const { return map_->contains(name); }
+  ValueKind at(const Map::key_type& name) const { return map_->at(name); }
+  Map::const_iterator find(const Map::key_type& name) const { return map_->find(name); }
+  Map::const_iterator lower_bound(const Map::key_type& name) const {
+    return map_->lower_bound(name);
+  }
+  Map::const_iterator begin() const { return map_->begin(); }
+  Map::const_iterator end() const { return map_->end(); }
+  size_t size() const { return map_->size(); }
+  bool operator==(const PropertyKinds& other) const {
+    return map_.IsShared(other.map_) || *map_ == *other.map_;
+  }
+
+ private:
+  CopyOnWrite<Map> map_;
+};
+
+// A copy costs little, whatever the number of names.
 struct Schema {
   NameTable labels;
   NameTable keys;
-  // (label, key) -> the one kind its values had so far; absent: never used; kNull: mixed.
-  std::map<std::pair<LabelId, KeyId>, ValueKind> property_kinds;
+  PropertyKinds property_kinds;
   VertexIndexes vertex_indexes;
   // Labels in use by vertices and by edges, with counts as of the view.
-  std::map<LabelId, uint64_t> vertex_counts;
-  std::map<LabelId, uint64_t> edge_counts;
+  LabelCounts vertex_counts;
+  LabelCounts edge_counts;
 
   // The index of just these keys, ready or not; nullopt: there is none.
   std::optional<IndexId> FindIndex(LabelId label, std::span<const KeyId> index_keys) const;

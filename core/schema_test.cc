@@ -18,6 +18,39 @@ TEST(NameTableTest, InternsDenselyFromOne) {
   EXPECT_EQ(copy.Find("person"), 1u);
 }
 
+TEST(NameTableTest, ACopyIsOnItsOwn) {
+  NameTable table;
+  table.Intern("a");
+  const std::string& name = table.Name(1);
+  NameTable copy = table;
+  copy.Intern("b");
+  EXPECT_EQ(table.size(), 1u);
+  EXPECT_EQ(table.Find("b"), kNoName);
+  for (int i = 0; i < 1000; ++i) table.Intern(std::to_string(i));
+  EXPECT_EQ(copy.size(), 2u);
+  EXPECT_EQ(name, "a");  // where it was
+}
+
+TEST(LabelCountsTest, AreAMapOfWhatThereIs) {
+  LabelCounts counts = {{3, 5}, {2000, 7}};
+  const LabelCounts before = counts;
+  EXPECT_TRUE(counts == before);
+  counts[2000] -= 7;
+  counts[700] = 1;
+  std::vector<LabelCounts::value_type> seen;
+  for (const auto& [label, count] : counts) seen.emplace_back(label, count);
+  EXPECT_EQ(seen, (std::vector<LabelCounts::value_type>{{3, 5}, {700, 1}}));
+  EXPECT_EQ(counts.size(), 2u);
+  EXPECT_FALSE(counts.contains(2000));
+  EXPECT_EQ(counts.Count(100'000), 0u);
+  EXPECT_EQ(before.Count(2000), 7u);
+  EXPECT_FALSE(counts == before);
+  counts[700] = 0;
+  counts[2000] = 7;
+  EXPECT_TRUE(counts == before);
+  EXPECT_TRUE(LabelCounts().empty());
+}
+
 TEST(SchemaTest, IndexesOfAllLabelsThatHaveThePropertyOrNone) {
   Schema schema;
   const LabelId person = 1, city = 2, knows = 3;
@@ -28,9 +61,9 @@ TEST(SchemaTest, IndexesOfAllLabelsThatHaveThePropertyOrNone) {
                            {9, {person, by_both, true, 0}},
                            {10, {person, by_age, false, 0}}};
   schema.vertex_counts = {{person, 3}, {city, 3}};
-  schema.property_kinds = {{{person, name}, ValueKind::kString},
-                           {{city, name}, ValueKind::kString},
-                           {{knows, name}, ValueKind::kString}};
+  schema.property_kinds.Set(person, name, ValueKind::kString);
+  schema.property_kinds.Set(city, name, ValueKind::kString);
+  schema.property_kinds.Set(knows, name, ValueKind::kString);
   using Ids = std::vector<IndexId>;
   const std::vector<LabelId> both = {city, person, city}, one = {person}, none = {};
   EXPECT_EQ(schema.ReadyIndexes(both, by_name), (Ids{7, 8}));

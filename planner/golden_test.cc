@@ -66,7 +66,7 @@ void AddIndex(const std::string& label, const std::vector<std::string>& keys, bo
   VertexIndex index{schema->labels.Intern(label), {}, ready, distinct};
   for (const std::string& key : keys) {
     index.keys.push_back(schema->keys.Intern(key));
-    schema->property_kinds[{index.label, index.keys.back()}] = ValueKind::kNull;
+    schema->property_kinds.Set(index.label, index.keys.back(), ValueKind::kNull);
   }
   schema->vertex_counts[index.label] = 1000;
   schema->vertex_indexes[static_cast<IndexId>(schema->vertex_indexes.size() + 1)] = index;

@@ -32,7 +32,8 @@ bool Same(const NameTable& a, const NameTable& b) {
 }
 
 // A member that came and is not compared below would be overlooked: these say so.
-static_assert(sizeof(Schema) == 2 * sizeof(NameTable) + 4 * sizeof(std::map<LabelId, uint64_t>));
+static_assert(sizeof(Schema) == 2 * sizeof(NameTable) + 2 * sizeof(LabelCounts) +
+                                    sizeof(PropertyKinds) + sizeof(VertexIndexes));
 static_assert(sizeof(DegreeStatistics) == (5 + kNumDegreeClasses) * 8);
 static_assert(sizeof(PropertyStatistics) == 6 * 8);
 static_assert(sizeof(GraphStatistics) == 8 + 5 * sizeof(std::map<LabelId, uint64_t>));

@@ -113,10 +113,10 @@ void Change(Graph* graph, Rng* rng) {
   Schema& schema = graph->schema;
   switch (rng->Uniform(6)) {
     case 0:
-      schema.vertex_counts.begin()->second += 1 + rng->Uniform(1'000'000);
+      schema.vertex_counts[(*schema.vertex_counts.begin()).first] += 1 + rng->Uniform(1'000'000);
       break;
     case 1:
-      schema.edge_counts.rbegin()->second /= 2;
+      schema.edge_counts[(*schema.edge_counts.begin()).first] /= 2;
       break;
     case 2:
       if (!schema.vertex_indexes.empty())
@@ -125,7 +125,7 @@ void Change(Graph* graph, Rng* rng) {
     case 3: {
       VertexIndex index{schema.labels.Intern("Place"), {schema.keys.Intern("id")}, true, 1000};
       if (rng->Uniform(2) == 0) index.keys.push_back(schema.keys.Intern("name"));
-      schema.vertex_counts.try_emplace(index.label, 1000);
+      if (!schema.vertex_counts.contains(index.label)) schema.vertex_counts[index.label] = 1000;
       schema.vertex_indexes[schema.vertex_indexes.empty()
                                 ? 1
                                 : schema.vertex_indexes.rbegin()->first + 1] = index;
@@ -262,7 +262,7 @@ TEST_F(KeptPlanTest, WhatIsDrawnIsDrawnAgainAndWhatIsExplainedIsPlanned) {
 
 TEST_F(KeptPlanTest, WhatAsksNothingOfTheGraphIsKeptThroughCommits) {
   const PlannedQuery looks_up = PlanText("g.V(1).out().values('name')");
-  graph_.schema.vertex_counts.begin()->second += 5;
+  graph_.schema.vertex_counts[1] += 5;
   graph_.schema.labels.Intern("another");
   graph_.statistics->version = 7;
   EXPECT_TRUE(Holds(looks_up));
@@ -272,11 +272,11 @@ TEST_F(KeptPlanTest, WhatAsksNothingOfTheGraphIsKeptThroughCommits) {
 
 TEST_F(KeptPlanTest, OfTwoIndexesCountsTell) {
   const PlannedQuery seeks = PlanText("g.addV('new').V().has('Person', 'id', 7)");
-  graph_.schema.vertex_counts.begin()->second += 5;
+  graph_.schema.vertex_counts[1] += 5;
   EXPECT_TRUE(Holds(seeks));  // one index, and a change of the graph goes by no statistics
   const PlannedQuery estimated = PlanText("g.V().has('Person', 'id', 7)");
   EXPECT_TRUE(Holds(estimated));
-  graph_.schema.vertex_counts.begin()->second += 5;
+  graph_.schema.vertex_counts[1] += 5;
   EXPECT_FALSE(Holds(estimated));
   graph_.schema.vertex_indexes.erase(1);
   EXPECT_FALSE(Holds(seeks));
@@ -287,12 +287,12 @@ TEST_F(KeptPlanTest, EachPartOfSchemaAndStatisticsCounts) {
   const std::vector<std::function<void(Graph*)>> changes = {
       [](Graph* graph) { graph->schema.labels.Intern("new"); },
       [](Graph* graph) { graph->schema.keys.Intern("new"); },
-      [](Graph* graph) {
-        graph->schema.property_kinds[{1, 7}] = ValueKind::kLong;
-      },
+      [](Graph* graph) { graph->schema.property_kinds.Set(1, 7, ValueKind::kLong); },
       [](Graph* graph) { graph->schema.vertex_indexes[1].ready = false; },
       [](Graph* graph) { graph->schema.vertex_counts[1] += 1; },
-      [](Graph* graph) { graph->schema.edge_counts.erase(graph->schema.edge_counts.begin()); },
+      [](Graph* graph) {
+        graph->schema.edge_counts[(*graph->schema.edge_counts.begin()).first] = 0;
+      },
       [](Graph* graph) { graph->statistics.reset(); },
       [](Graph* graph) { graph->statistics->version += 1; },
       [](Graph* graph) { graph->statistics->vertices[1] += 1; },

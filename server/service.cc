@@ -20,7 +20,7 @@ namespace {
 // As many Submits are received at once; more wait in gRPC for the next thread.
 constexpr size_t kSubmitsArriving = 64;
 
-uint64_t Total(const std::map<LabelId, uint64_t>& counts) {
+uint64_t Total(const LabelCounts& counts) {
   uint64_t total = 0;
   for (const auto& [label, count] : counts) total += count;
   return total;
@@ -72,8 +72,7 @@ Status FillIndexes(const SessionEnvironment& environment, const v1::ListIndexesR
     info->set_label(schema.labels.Name(index.label));
     for (const KeyId key : index.keys) info->add_keys(schema.keys.Name(key));
     info->set_ready(index.ready);
-    const auto count = schema.vertex_counts.find(index.label);
-    info->set_vertices(count == schema.vertex_counts.end() ? 0 : count->second);
+    info->set_vertices(schema.vertex_counts.Count(index.label));
     info->set_distinct(index.distinct);
     ASSIGN_OR_RETURN(const uint64_t bytes, environment.graphs->IndexBytes(graph, id));
     info->set_bytes(bytes);

@@ -316,10 +316,10 @@ TYPED_TEST_P(GraphViewContract, KnowsItsSchema) {
   EXPECT_EQ(kind("person", "age"), ValueKind::kNull);  // an int and a long
   EXPECT_EQ(kind("knows", "weight"), ValueKind::kDouble);
   EXPECT_EQ(kind("software", "name"), std::nullopt);
-  EXPECT_EQ(schema.vertex_counts.at(this->Label("person")), 4u);
+  EXPECT_EQ(schema.vertex_counts.Count(this->Label("person")), 4u);
   EXPECT_EQ(schema.vertex_counts.size(), 4u);
-  EXPECT_EQ(schema.edge_counts.at(this->Label("created")), 3u);
-  EXPECT_EQ(schema.edge_counts.at(this->Label("knows")), 11u);
+  EXPECT_EQ(schema.edge_counts.Count(this->Label("created")), 3u);
+  EXPECT_EQ(schema.edge_counts.Count(this->Label("knows")), 11u);
   EXPECT_EQ(schema.edge_counts.size(), 3u);
 }
 

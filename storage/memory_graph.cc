@@ -24,12 +24,6 @@ bool Selected(const EdgeEnd& end, Direction direction, std::span<const LabelId> 
          Selected(end.label, labels);
 }
 
-void NoteKind(std::map<std::pair<LabelId, KeyId>, ValueKind>* kinds, LabelId label, KeyId key,
-              ValueKind kind) {
-  auto [known, added] = kinds->try_emplace({label, key}, kind);
-  if (!added && known->second != kind) known->second = ValueKind::kNull;
-}
-
 void AppendRows(uint32_t row, const KeyedProperties& properties, std::span<const KeyId> keys,
                 PropertyRows* out) {
   for (const auto& [key, value] : properties) {
@@ -143,7 +137,7 @@ StatusOr<KeyedProperties> MemoryGraph::Intern(LabelId label, const PropertyList&
     RETURN_IF_ERROR(CheckPropertyValue(value, kMaxValueBytes));
     if (value.is_null()) continue;
     const KeyId key = schema_.keys.Intern(name);
-    NoteKind(&schema_.property_kinds, label, key, value.kind());
+    schema_.property_kinds.Note(label, key, value.kind());
     out.emplace_back(key, value);
   }
   SortProperties(&out);

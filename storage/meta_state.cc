@@ -11,6 +11,9 @@
 namespace koios::storage {
 namespace {
 
+// More than a graph may have (StoreOptions::max_names), by far.
+constexpr LabelId kMostLabels = LabelId{1} << 24;
+
 Status Damaged() { return DataLoss("The meta records of the graph contradict each other."); }
 
 StatusOr<uint32_t> Intern(NameTable* names, std::string_view name, std::string_view what,
@@ -19,12 +22,6 @@ StatusOr<uint32_t> Intern(NameTable* names, std::string_view name, std::string_v
   RETURN_IF_ERROR(CheckName(name, what));
   RETURN_IF_ERROR(CheckNewNames(*names, {name}, what, max_names));
   return names->Intern(name);
-}
-
-void AddCount(std::map<LabelId, uint64_t>* counts, LabelId label, int64_t delta) {
-  uint64_t& count = (*counts)[label];
-  count += static_cast<uint64_t>(delta);
-  if (count == 0) counts->erase(label);
 }
 
 }  // namespace
@@ -69,7 +66,7 @@ Status MetaState::Load(std::string_view key_bytes, std::string_view value) {
       return schema_.keys.Intern(value) == key.first ? OkStatus() : Damaged();
     case MetaKind::kPropertyKind:
       if (value.size() != 1) return Damaged();
-      schema_.property_kinds[{key.first, key.second}] = static_cast<ValueKind>(value[0]);
+      schema_.property_kinds.Set(key.first, key.second, static_cast<ValueKind>(value[0]));
       return OkStatus();
     case MetaKind::kVertexIndex:
       return LoadVertexIndex(key.first, value);
@@ -81,6 +78,7 @@ Status MetaState::Load(std::string_view key_bytes, std::string_view value) {
       ASSIGN_OR_RETURN(const uint64_t count, DecodeMetaNumber(value));
       auto& counts =
           key.kind == MetaKind::kVertexCount ? schema_.vertex_counts : schema_.edge_counts;
+      if (key.first > kMostLabels) return Damaged();
       if (count > 0) counts[key.first] = count;
       return OkStatus();
     }
@@ -177,11 +175,7 @@ StatusOr<KeyId> MetaState::InternKey(std::string_view name, uint32_t max_names) 
 }
 
 void MetaState::NoteProperty(LabelId label, KeyId key, ValueKind kind) {
-  auto [known, added] = schema_.property_kinds.try_emplace({label, key}, kind);
-  if (!added) {
-    if (known->second == kind || known->second == ValueKind::kNull) return;
-    known->second = ValueKind::kNull;
-  }
+  if (!schema_.property_kinds.Note(label, key, kind)) return;
   Changed(MetaKind::kPropertyKind, label, key);
 }
 
@@ -210,12 +204,12 @@ void MetaState::DropVertexIndex(IndexId id) {
 }
 
 void MetaState::AddVertices(LabelId label, int64_t delta) {
-  AddCount(&schema_.vertex_counts, label, delta);
+  schema_.vertex_counts[label] += static_cast<uint64_t>(delta);
   Changed(MetaKind::kVertexCount, label);
 }
 
 void MetaState::AddEdges(LabelId label, int64_t delta) {
-  AddCount(&schema_.edge_counts, label, delta);
+  schema_.edge_counts[label] += static_cast<uint64_t>(delta);
   Changed(MetaKind::kEdgeCount, label);
 }
 
@@ -257,9 +251,8 @@ void MetaState::Changed(MetaKind kind, uint32_t first, uint32_t second) {
 }
 
 std::string MetaState::ValueOf(const MetaKey& key) const {
-  auto count_in = [&key](const std::map<LabelId, uint64_t>& counts) {
-    auto found = counts.find(key.first);
-    return EncodeMetaNumber(found == counts.end() ? 0 : found->second);
+  auto count_in = [&key](const LabelCounts& counts) {
+    return EncodeMetaNumber(counts.Count(key.first));
   };
   switch (key.kind) {
     case MetaKind::kFormat:

@@ -53,7 +53,7 @@ TEST(MetaState, IsWhatItsChangesSay) {
   EXPECT_EQ(back.num_partitions(), 4u);
   EXPECT_EQ(back.schema().labels.Find("person"), person);
   EXPECT_EQ(back.schema().property_kinds.at({person, name}), ValueKind::kString);
-  EXPECT_EQ(back.schema().vertex_counts.at(person), 5u);
+  EXPECT_EQ(back.schema().vertex_counts.Count(person), 5u);
   EXPECT_EQ(back.next_vertex_local(3), kFirstVertexLocal + 1);
   EXPECT_EQ(back.next_edge_local(3), kFirstEdgeLocal + 1);
   EXPECT_EQ(back.next_edge_local(0), kFirstEdgeLocal);

@@ -44,14 +44,13 @@ void ToInOwners(const Column& column, const ExchangePlace& place, std::vector<ui
   }
 }
 
-double CountOf(const std::map<LabelId, uint64_t>& counts, const Schema& schema,
+double CountOf(const LabelCounts& counts, const Schema& schema,
                const plan::Scan* scan) {
   double all = 0, of_labels = 0;
   for (const auto& [label, count] : counts) all += static_cast<double>(count);
   if (scan == nullptr || scan->labels().empty()) return all;
   for (const std::string& name : scan->labels()) {
-    const auto count = counts.find(schema.labels.Find(name));
-    if (count != counts.end()) of_labels += static_cast<double>(count->second);
+    of_labels += static_cast<double>(counts.Count(schema.labels.Find(name)));
   }
   return of_labels;
 }

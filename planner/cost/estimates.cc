@@ -144,8 +144,8 @@ Stream Estimates::Scan(bool of_vertices, const std::vector<std::string>& labels,
     for (const auto& [label, count] : counts) add(label, count);
   }
   for (const LabelId label : LabelsOf(labels)) {
-    const auto found = counts.find(label);
-    if (found != counts.end() && !out.by_label.contains(label)) add(label, found->second);
+    const uint64_t count = counts.Count(label);
+    if (count > 0 && !out.by_label.contains(label)) add(label, count);
   }
   out.Limit(Stream::kMostLabels);
   return out;
@@ -161,7 +161,7 @@ double Estimates::DegreeOf(LabelId vertex_label, Direction direction, LabelId ed
   const double mean = crossed == edge_label ? degrees.sum_of_squares / edges : degrees.Mean();
   // Edges that came or went since are thought to be where the others are.
   const double then = CountOf(statistics_->edges, edge_label);
-  const double now = CountOf(schema_->edge_counts, edge_label);
+  const double now = static_cast<double>(schema_->edge_counts.Count(edge_label));
   return then > 0 ? mean * now / then : mean;
 }
 
@@ -176,7 +176,8 @@ double Estimates::DegreeOfAny(LabelId edge_label, Direction direction) const {
       vertices += static_cast<double>(it->second.vertices);
     }
   }
-  return CountOf(schema_->edge_counts, edge_label) / (vertices > 0 ? vertices : all_vertices_);
+  return static_cast<double>(schema_->edge_counts.Count(edge_label)) /
+         (vertices > 0 ? vertices : all_vertices_);
 }
 
 // `direction`: at which end of the edges the neighbours are.

@@ -23,7 +23,7 @@ inline const Schema& BigSchema() {
       VertexIndex one{label(of), {}, /*ready=*/true, 0};
       for (const std::string& name : names) {
         one.keys.push_back(schema.keys.Intern(name));
-        schema.property_kinds[{one.label, one.keys.back()}] = ValueKind::kNull;
+        schema.property_kinds.Set(one.label, one.keys.back(), ValueKind::kNull);
       }
       schema.vertex_indexes[static_cast<IndexId>(schema.vertex_indexes.size() + 1)] = one;
     };
@@ -43,8 +43,8 @@ inline const GraphStatistics& BigStatistics() {
     const Schema& schema = BigSchema();
     GraphStatistics out;
     out.version = 1;
-    out.vertices = schema.vertex_counts;
-    out.edges = schema.edge_counts;
+    for (const auto& [of, count] : schema.vertex_counts) out.vertices[of] = count;
+    for (const auto& [of, count] : schema.edge_counts) out.edges[of] = count;
     const auto label = [&](const std::string& name) { return schema.labels.Find(name); };
     const auto key = [&](const char* of, const char* name, uint64_t elements, double distinct,
                          double largest) {
@@ -61,10 +61,10 @@ inline const GraphStatistics& BigStatistics() {
     key("Tag", "name", 1000, 1000, 0);
     // All at one end have as many.
     const auto ends = [&](const char* of, Direction direction, const char* edges) {
-      const uint64_t vertices = schema.vertex_counts.at(label(of));
+      const uint64_t vertices = schema.vertex_counts.Count(label(of));
       DegreeStatistics& degrees = out.degrees[{label(edges), direction, label(of)}];
       degrees.vertices = degrees.with_any = vertices;
-      degrees.edges = schema.edge_counts.at(label(edges));
+      degrees.edges = schema.edge_counts.Count(label(edges));
       degrees.largest = degrees.edges / vertices + 1;
       degrees.classes[static_cast<size_t>(std::bit_width(degrees.edges / vertices))] = vertices;
       degrees.sum_of_squares = degrees.Mean() * static_cast<double>(degrees.edges);

@@ -320,7 +320,7 @@ class Checker {
   }
 
   void CheckCounts(const std::string& what, const std::map<LabelId, uint64_t>& actual,
-                   const std::map<LabelId, uint64_t>& recorded,
+                   const LabelCounts& recorded,
                    std::map<LabelId, int64_t>* deltas) {
     std::map<LabelId, std::pair<uint64_t, uint64_t>> both;
     for (const auto& [label, count] : actual) both[label].first = count;

@@ -27,9 +27,8 @@ bool Wanted(LabelId label, std::span<const LabelId> labels) {
   return labels.empty() || std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-void CountDown(LabelId label, std::map<LabelId, uint64_t>* counts) {
-  const auto found = counts->find(label);
-  if (found != counts->end() && --found->second == 0) counts->erase(found);
+void CountDown(LabelId label, LabelCounts* counts) {
+  if (counts->contains(label)) --(*counts)[label];
 }
 
 bool Leads(Direction end, Direction direction) {
@@ -89,8 +88,7 @@ Status Transaction::SetAll(LabelId label, const PropertyList& properties, Change
     if (value.is_null()) continue;
     ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
     (*changes)[id] = value;
-    ValueKind& kind = schema_.property_kinds.try_emplace({label, id}, value.kind()).first->second;
-    if (kind != value.kind()) kind = ValueKind::kNull;  // mixed
+    schema_.property_kinds.Note(label, id, value.kind());
   }
   return OkStatus();
 }

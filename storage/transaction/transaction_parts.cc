@@ -7,16 +7,11 @@
 namespace koios::storage {
 namespace {
 
-void AddGrowth(const std::map<LabelId, uint64_t>& now, const std::map<LabelId, uint64_t>& before,
-               std::map<LabelId, uint64_t>* counts) {
-  const auto count_in = [](const std::map<LabelId, uint64_t>& in, LabelId label) {
-    const auto found = in.find(label);
-    return found == in.end() ? 0 : found->second;
-  };
+// What the part has more, or fewer, than it began with.
+void AddGrowth(const LabelCounts& now, const LabelCounts& before, LabelCounts* counts) {
+  if (now == before) return;
   const auto add = [&](LabelId label) {
-    uint64_t& count = (*counts)[label];
-    count += count_in(now, label) - count_in(before, label);
-    if (count == 0) counts->erase(label);
+    (*counts)[label] += now.Count(label) - before.Count(label);
   };
   for (const auto& [label, count] : now) add(label);
   for (const auto& [label, count] : before) {
@@ -62,9 +57,9 @@ void Transaction::AbsorbSchema(Transaction* part) {
   const Schema& before = base_->schema();
   AddGrowth(part->schema_.vertex_counts, before.vertex_counts, &schema_.vertex_counts);
   AddGrowth(part->schema_.edge_counts, before.edge_counts, &schema_.edge_counts);
+  if (part->schema_.property_kinds == before.property_kinds) return;
   for (const auto& [name, kind] : part->schema_.property_kinds) {
-    ValueKind& known = schema_.property_kinds.try_emplace(name, kind).first->second;
-    if (known != kind) known = ValueKind::kNull;  // mixed
+    schema_.property_kinds.Note(name.first, name.second, kind);
   }
 }
 

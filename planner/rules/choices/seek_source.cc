@@ -196,9 +196,8 @@ std::optional<SeekChoice> SeekOf(const Schema& schema, const GraphStatistics* st
   for (const KeyId key : keys) choice.seek.add_keys(schema.keys.Name(key));
   for (const IndexId id : *indexes) {
     const VertexIndex& index = schema.vertex_indexes.at(id);
-    const auto count = schema.vertex_counts.find(index.label);
-    const double vertices =
-        count == schema.vertex_counts.end() ? 1 : static_cast<double>(count->second);
+    const uint64_t count = schema.vertex_counts.Count(index.label);
+    const double vertices = count == 0 ? 1 : static_cast<double>(count);
     choice.rows += vertices * ShareOf(statistics, index, of_keys, vertices);
   }
   return choice;

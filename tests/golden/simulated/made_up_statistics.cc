@@ -13,7 +13,8 @@ uint64_t AnyCount(Rng* random) { return random->Uniform(uint64_t{1} << random->U
 Schema MadeUpCounts(Schema schema, uint64_t seed) {
   Rng random(seed);
   for (auto* counts : {&schema.vertex_counts, &schema.edge_counts}) {
-    for (auto& [label, count] : *counts) count = AnyCount(&random);
+    const LabelCounts before = *counts;
+    for (const auto& [label, count] : before) (*counts)[label] = AnyCount(&random);
   }
   for (auto& [id, index] : schema.vertex_indexes) index.distinct = AnyCount(&random);
   return schema;

@@ -49,7 +49,7 @@ StatusOr<double> CommitCost(const std::string& folder, int names) {
   return *std::min_element(rounds.begin(), rounds.end());
 }
 
-Status Run(const std::string& folder) {
+Status PrintTable(const std::string& folder) {
   std::printf("| names | us per commit | to ten names |\n| ---: | ---: | ---: |\n");
   double of_ten = 0;
   for (const int names : {10, 100, 1000, 10'000, 50'000}) {
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: koios_commits DIR, which is empty or not there\n");
     return 1;
   }
-  const koios::Status status = koios::bench::Run(argv[1]);
+  const koios::Status status = koios::bench::PrintTable(argv[1]);
   if (!status.ok()) std::fprintf(stderr, "%s\n", koios::MessageOf(status).c_str());
   return status.ok() ? 0 : 1;
 }

@@ -415,12 +415,15 @@ void Lowering::Lower(const Dedup& op) {
   for (const std::string& key : op.keys) slots.push_back(SlotOf(key));
   // In a loop the set spans the iterations: an earlier one must be through before a later one asks.
   const bool waits = flow_.loop != 0 && flow_.loop > flow_.scope;
-  if (flow_.scope == 0 && !waits) {
+  const bool spread = flow_.scope == 0 && (!waits || IsIsolated());
+  if (spread) {
     AddHashExchange(slots);
   } else {
     ToHome();  // an instance's set is kept where it can be let go with the instance
   }
-  plan::Dedup* dedup = Add()->mutable_dedup();
+  plan::Operator* const added = Add();
+  added->set_spread(spread && waits);
+  plan::Dedup* dedup = added->mutable_dedup();
   for (uint32_t slot : slots) dedup->add_key_slots(slot);
   dedup->set_waits(waits);
 }
@@ -457,6 +460,9 @@ void Lowering::Lower(const Group& op) {
     partial->set_value(op.kind);
     partial->set_stage(plan::PARTIAL);
   }
+  if (IsIsolated() && !effect && !flow_.ordered && flow_.scope == 0 && flow_.loop == 0) {
+    return GroupAtOwners(op);
+  }
   ToHomeInOrder();
   flow_.ordered = flow_.ordered && effect;
   plan::Group* group = Add()->mutable_group();
@@ -466,6 +472,31 @@ void Lowering::Lower(const Group& op) {
   group->set_rows(op.rows);
   group->set_side_effect(op.side_effect);
   if (!effect) flow_.here.clear();
+}
+
+// Each group at the owner of its key; home puts the map of all together, where somebody asks for
+// it.
+void Lowering::GroupAtOwners(const Group& op) {
+  std::string key_name = op.key;
+  if (key_name.empty()) {  // what the group gives takes its place
+    key_name = FreshName();
+    AddProject(Current(), SlotOf(key_name), plan::Project::LEAVE_ABSENT);
+  }
+  const uint32_t key = SlotOf(key_name);
+  AddHashExchange({key});
+  plan::Operator* const added = Add();
+  added->set_spread(true);
+  plan::Group* const group = added->mutable_group();
+  group->set_key_slot(key);
+  group->set_value_slot(SlotOf(op.value));
+  group->set_value(op.kind);
+  group->set_rows(true);
+  flow_.here.clear();
+  if (op.rows) return;
+  ToHomeAlways();
+  plan::Group* const all = Add()->mutable_group();
+  all->set_key_slot(key);
+  all->set_value(plan::Group::LAST);
 }
 
 void Lowering::Lower(const Aggregate& op) {

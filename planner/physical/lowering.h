@@ -98,6 +98,7 @@ class Lowering {
   void NumberRows();
   void ToHomeAlways();
   void AddBarrier(bool merge);
+  void GroupAtOwners(const Group& op);
   // What this worker has seen pass goes no further.
   void DropMet(bool each_iteration);
   // The end of a scope or of the plan.

@@ -158,7 +158,7 @@ std::vector<EdgeRef> AllEdges(const GraphView& view) {
   return all;
 }
 
-class TransactionTest : public testing::Test {
+class TransactionTest : public ::testing::Test {
  protected:
   TransactionTest() {
     StoreOptions options;

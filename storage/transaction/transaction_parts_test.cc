@@ -1,0 +1,225 @@
+// Changes made part by part, each where it belongs, are those made at once.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "core/random.h"
+#include "storage/memory_graph.h"
+#include "storage/transaction/transaction.h"
+#include "storage/view/owned_view.h"
+#include "storage/view/testing/same_views.h"
+
+namespace koios::storage {
+namespace {
+
+constexpr uint32_t kPartitions = 5;
+constexpr uint32_t kWorkers = 3;
+
+std::shared_ptr<MemoryGraph> Graph(std::vector<VertexRef>* vertices, std::vector<EdgeRef>* edges) {
+  auto graph = std::make_shared<MemoryGraph>(kPartitions);
+  for (int64_t id = 0; id < 12; ++id) {
+    vertices->push_back(
+        graph->AddVertex(Value::Long(id), "v", {{"n", Value::Long(id % 3)}}).value());
+  }
+  for (size_t i = 0; i < 20; ++i) {
+    edges->push_back(
+        graph->AddEdge((*vertices)[i % 12], (*vertices)[i * 7 % 12], "e", {{"w", Value::Int(1)}})
+            .value());
+  }
+  return graph;
+}
+
+// The same request in one piece and in parts.
+class PartsTest : public ::testing::TestWithParam<uint64_t> {
+ protected:
+  PartsTest()
+      : graph_(Graph(&vertices_, &edges_)),
+        numbers_(std::make_shared<Numbers>(kPartitions)),
+        whole_(graph_, std::make_shared<Numbers>(kPartitions)),
+        split_(graph_, numbers_) {
+    std::vector<std::shared_ptr<const GraphView>> bases;
+    for (uint32_t i = 0; i < kWorkers; ++i) {
+      bases.push_back(std::make_shared<OwnedView>(graph_, i, kWorkers));
+    }
+    parts_ = split_.Split(bases);
+  }
+
+  Transaction* PartOf(uint32_t partition) { return parts_[partition % kWorkers].get(); }
+
+  void AddVertex(const Value& id, const std::string& label) {
+    const PropertyList properties = {{"n", Value::Int(7)}, {label + "-key", Value::Bool(true)}};
+    const StatusOr<VertexRef> once = whole_.AddVertex(label, id, properties);
+    const StatusOr<VertexRef> there =
+        PartOf(graph_->PartitionOfId(id))->AddVertex(label, id, properties);
+    ASSERT_EQ(once.status().code(), there.status().code()) << once.status() << there.status();
+    if (!once.ok()) return;
+    ASSERT_EQ(*once, *there);
+    vertices_.push_back(*once);
+  }
+
+  void AddEdge(VertexRef out, VertexRef in, const std::string& label,
+               const std::optional<Value>& id) {
+    const StatusOr<EdgeRef> once = whole_.AddEdge(out, in, label, id, {{"w", Value::Int(2)}});
+    StatusOr<EdgeRef> there =
+        PartOf(out.partition())->AddEdgeAtOut(out, in, label, id, {{"w", Value::Int(2)}});
+    Status status = there.status();
+    if (status.ok()) status = PartOf(in.partition())->AddEdgeAtIn(*there);
+    if (status.ok() && id) status = PartOf(graph_->PartitionOfId(*id))->NoteEdgeId(*there, *id);
+    ASSERT_EQ(once.status().code(), status.code()) << once.status() << status;
+    failed_ = !status.ok();
+    if (!failed_) edges_.push_back(*once);
+  }
+
+  void DropVertex(VertexRef vertex) {
+    Transaction::DropCursor cursor, here;
+    while (!cursor.done) ASSERT_TRUE(whole_.DropVertex(vertex, &cursor).ok());
+    while (!here.done) {
+      std::vector<EdgeRef> edges;
+      ASSERT_TRUE(PartOf(vertex.partition())->DropVertexHere(vertex, &here, &edges).ok());
+      for (const EdgeRef& edge : edges) {
+        ASSERT_TRUE(PartOf(edge.out.partition())->HideEdge(edge).ok());
+        ASSERT_TRUE(PartOf(edge.in.partition())->HideEdge(edge).ok());
+      }
+    }
+  }
+
+  void DropEdge(const EdgeRef& edge) {
+    ASSERT_TRUE(whole_.DropEdge(edge).ok());
+    ASSERT_TRUE(PartOf(edge.out.partition())->DropEdge(edge).ok());
+    ASSERT_TRUE(PartOf(edge.in.partition())->HideEdge(edge).ok());
+  }
+
+  void SetProperty(Rng* rng) {
+    const std::string key = rng->Uniform(2) == 0 ? "n" : "new";
+    const Value value = rng->Uniform(3) == 0 ? Value::Null() : Value::Int(9);
+    if (rng->Uniform(2) == 0) {
+      const VertexRef vertex = vertices_[rng->Uniform(vertices_.size())];
+      EXPECT_EQ(whole_.SetProperty(vertex, key, value),
+                PartOf(vertex.partition())->SetProperty(vertex, key, value));
+    } else {
+      const EdgeRef edge = edges_[rng->Uniform(edges_.size())];
+      EXPECT_EQ(whole_.SetProperty(edge, key, value),
+                PartOf(edge.out.partition())->SetProperty(edge, key, value));
+    }
+  }
+
+  std::vector<VertexRef> vertices_;
+  std::vector<EdgeRef> edges_;
+  const std::shared_ptr<MemoryGraph> graph_;
+  const std::shared_ptr<Numbers> numbers_;
+  Transaction whole_, split_;
+  std::vector<std::shared_ptr<Transaction>> parts_;
+  bool failed_ = false;  // a request ends there
+};
+
+TEST_P(PartsTest, AreTheSameAsTheWhole) {
+  Rng rng(GetParam());
+  testing::Known known;
+  for (int i = 0; i < 60 && !failed_ && !HasFatalFailure(); ++i) {
+    const VertexRef vertex = vertices_[rng.Uniform(vertices_.size())];
+    const Value id = Value::Long(static_cast<int64_t>(100 + rng.Uniform(40)));
+    const std::string label = "l" + std::to_string(rng.Uniform(6));
+    known.ids.push_back(id);
+    switch (rng.Uniform(6)) {
+      case 0:
+        AddVertex(id, label);
+        break;
+      case 1:
+      case 2:
+        AddEdge(vertex, vertices_[rng.Uniform(vertices_.size())], label,
+                rng.Uniform(3) == 0 ? std::optional(Value::String("e" + std::to_string(i)))
+                                    : std::nullopt);
+        break;
+      case 3:
+        if (rng.Uniform(3) == 0) DropVertex(vertex);
+        break;
+      case 4:
+        DropEdge(edges_[rng.Uniform(edges_.size())]);
+        break;
+      default:
+        SetProperty(&rng);
+    }
+  }
+  split_.Absorb(parts_);
+  known.vertices = vertices_;
+  known.edges = edges_;
+  // Names have their numbers in another order.
+  const WriteBatch a = whole_.TakeBatch(), b = split_.TakeBatch();
+  const auto ids = [](const WriteBatch& batch) {
+    std::map<uint64_t, std::pair<std::string, PropertyList>> all;
+    for (const AddedVertex& one : batch.vertices) {
+      all[one.ref->bits] = {one.label, one.properties};
+    }
+    for (const AddedEdge& one : batch.edges) all[~one.number] = {one.label, one.properties};
+    return all;
+  };
+  if (failed_) return;
+  EXPECT_EQ(ids(a).size(), ids(b).size());
+  for (const auto& [number, added] : ids(a)) {
+    ASSERT_TRUE(ids(b).contains(number));
+    EXPECT_EQ(added.first, ids(b)[number].first);
+    EXPECT_EQ(added.second.size(), ids(b)[number].second.size());
+  }
+  const auto sorted = [](auto all) {
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  const auto numbers = [](const std::vector<EdgeRef>& edges) {
+    std::vector<uint64_t> out;
+    for (const EdgeRef& edge : edges) out.push_back(edge.id);
+    return out;
+  };
+  EXPECT_EQ(sorted(a.dropped_vertices), sorted(b.dropped_vertices));
+  EXPECT_EQ(sorted(numbers(a.dropped_edges)), sorted(numbers(b.dropped_edges)));
+  EXPECT_EQ(a.vertex_properties.size(), b.vertex_properties.size());
+  EXPECT_EQ(a.edge_properties.size(), b.edge_properties.size());
+  EXPECT_EQ(whole_.schema().labels.size(), split_.schema().labels.size());
+  const auto counts = [](const Schema& schema) {
+    std::map<std::string, uint64_t> all;
+    for (const auto& [label, count] : schema.vertex_counts) all[schema.labels.Name(label)] = count;
+    for (const auto& [label, count] : schema.edge_counts) {
+      all["edges " + schema.labels.Name(label)] = count;
+    }
+    return all;
+  };
+  EXPECT_EQ(counts(whole_.schema()), counts(split_.schema()));
+  EXPECT_EQ(testing::AllVertices(whole_, {}, 3), testing::AllVertices(split_, {}, 3));
+  EXPECT_EQ(testing::AllEdges(whole_, {}, 3), testing::AllEdges(split_, {}, 3));
+  for (const Direction direction : {Direction::kOut, Direction::kIn}) {
+    const auto ends = [&](const GraphView& view) {
+      std::multiset<std::pair<uint32_t, uint64_t>> all;
+      const Expansion expansion =
+          testing::WholeExpansion(view, vertices_, direction, {}, /*want_edges=*/true, 5);
+      for (size_t i = 0; i < expansion.rows.size(); ++i) {
+        all.emplace(expansion.rows[i], expansion.edges[i].id);
+      }
+      return all;
+    };
+    EXPECT_EQ(ends(whole_), ends(split_));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, PartsTest, ::testing::Range<uint64_t>(1, 61));
+
+// Ids that are assigned belong to whoever assigns them, and none is assigned twice.
+TEST(TransactionPartsTest, AssignedIdsAreTheOwners) {
+  const auto graph = std::make_shared<MemoryGraph>(kPartitions);
+  Transaction split(graph, std::make_shared<Numbers>(kPartitions));
+  std::vector<std::shared_ptr<const GraphView>> bases;
+  for (uint32_t i = 0; i < kWorkers; ++i) {
+    bases.push_back(std::make_shared<OwnedView>(graph, i, kWorkers));
+  }
+  const auto parts = split.Split(bases);
+  std::set<VertexRef> all;
+  for (int i = 0; i < 300; ++i) {
+    const uint32_t worker = static_cast<uint32_t>(i) % kWorkers;
+    const VertexRef vertex = parts[worker]->AddVertex("v", std::nullopt, {}).value();
+    EXPECT_EQ(vertex.partition() % kWorkers, worker);
+    EXPECT_TRUE(all.insert(vertex).second);
+  }
+  split.Absorb(parts);
+  EXPECT_EQ(split.TakeBatch().vertices.size(), 300u);
+}
+
+}  // namespace
+}  // namespace koios::storage

@@ -103,6 +103,43 @@ class PartsTest : public ::testing::TestWithParam<uint64_t> {
     }
   }
 
+  void Change(int i, Rng* rng) {
+    const VertexRef vertex = vertices_[rng->Uniform(vertices_.size())];
+    const Value id = Value::Long(static_cast<int64_t>(100 + rng->Uniform(40)));
+    const std::string label = "l" + std::to_string(rng->Uniform(6));
+    switch (rng->Uniform(6)) {
+      case 0:
+        AddVertex(id, label);
+        break;
+      case 1:
+      case 2:
+        AddEdge(vertex, vertices_[rng->Uniform(vertices_.size())], label,
+                rng->Uniform(3) == 0 ? std::optional(Value::String("e" + std::to_string(i)))
+                                     : std::nullopt);
+        break;
+      case 3:
+        if (rng->Uniform(3) == 0) DropVertex(vertex);
+        break;
+      case 4:
+        DropEdge(edges_[rng->Uniform(edges_.size())]);
+        break;
+      default:
+        SetProperty(rng);
+    }
+  }
+
+  // The edges at the ends of all vertices.
+  std::multiset<std::pair<uint32_t, uint64_t>> Ends(const GraphView& view,
+                                                    Direction direction) const {
+    std::multiset<std::pair<uint32_t, uint64_t>> all;
+    const Expansion expansion =
+        testing::WholeExpansion(view, vertices_, direction, {}, /*want_edges=*/true, 5);
+    for (size_t i = 0; i < expansion.rows.size(); ++i) {
+      all.emplace(expansion.rows[i], expansion.edges[i].id);
+    }
+    return all;
+  }
+
   std::vector<VertexRef> vertices_;
   std::vector<EdgeRef> edges_;
   const std::shared_ptr<MemoryGraph> graph_;
@@ -112,90 +149,63 @@ class PartsTest : public ::testing::TestWithParam<uint64_t> {
   bool failed_ = false;  // a request ends there
 };
 
-TEST_P(PartsTest, AreTheSameAsTheWhole) {
-  Rng rng(GetParam());
-  testing::Known known;
-  for (int i = 0; i < 60 && !failed_ && !HasFatalFailure(); ++i) {
-    const VertexRef vertex = vertices_[rng.Uniform(vertices_.size())];
-    const Value id = Value::Long(static_cast<int64_t>(100 + rng.Uniform(40)));
-    const std::string label = "l" + std::to_string(rng.Uniform(6));
-    known.ids.push_back(id);
-    switch (rng.Uniform(6)) {
-      case 0:
-        AddVertex(id, label);
-        break;
-      case 1:
-      case 2:
-        AddEdge(vertex, vertices_[rng.Uniform(vertices_.size())], label,
-                rng.Uniform(3) == 0 ? std::optional(Value::String("e" + std::to_string(i)))
-                                    : std::nullopt);
-        break;
-      case 3:
-        if (rng.Uniform(3) == 0) DropVertex(vertex);
-        break;
-      case 4:
-        DropEdge(edges_[rng.Uniform(edges_.size())]);
-        break;
-      default:
-        SetProperty(&rng);
-    }
+// What is added, by its number: names have their numbers in another order in each.
+std::map<uint64_t, std::pair<std::string, PropertyList>> Added(const WriteBatch& batch) {
+  std::map<uint64_t, std::pair<std::string, PropertyList>> all;
+  for (const AddedVertex& one : batch.vertices) all[one.ref->bits] = {one.label, one.properties};
+  for (const AddedEdge& one : batch.edges) all[~one.number] = {one.label, one.properties};
+  return all;
+}
+
+template <typename T>
+std::vector<T> Sorted(std::vector<T> all) {
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::vector<uint64_t> NumbersOf(const std::vector<EdgeRef>& edges) {
+  std::vector<uint64_t> out;
+  for (const EdgeRef& edge : edges) out.push_back(edge.id);
+  return out;
+}
+
+void ExpectSameBatches(const WriteBatch& a, const WriteBatch& b) {
+  const auto ours = Added(a), theirs = Added(b);
+  EXPECT_EQ(ours.size(), theirs.size());
+  for (const auto& [number, added] : ours) {
+    const auto there = theirs.find(number);
+    ASSERT_NE(there, theirs.end());
+    EXPECT_EQ(added.first, there->second.first);
+    EXPECT_EQ(added.second.size(), there->second.second.size());
   }
-  split_.Absorb(parts_);
-  known.vertices = vertices_;
-  known.edges = edges_;
-  // Names have their numbers in another order.
-  const WriteBatch a = whole_.TakeBatch(), b = split_.TakeBatch();
-  const auto ids = [](const WriteBatch& batch) {
-    std::map<uint64_t, std::pair<std::string, PropertyList>> all;
-    for (const AddedVertex& one : batch.vertices) {
-      all[one.ref->bits] = {one.label, one.properties};
-    }
-    for (const AddedEdge& one : batch.edges) all[~one.number] = {one.label, one.properties};
-    return all;
-  };
-  if (failed_) return;
-  EXPECT_EQ(ids(a).size(), ids(b).size());
-  for (const auto& [number, added] : ids(a)) {
-    ASSERT_TRUE(ids(b).contains(number));
-    EXPECT_EQ(added.first, ids(b)[number].first);
-    EXPECT_EQ(added.second.size(), ids(b)[number].second.size());
-  }
-  const auto sorted = [](auto all) {
-    std::sort(all.begin(), all.end());
-    return all;
-  };
-  const auto numbers = [](const std::vector<EdgeRef>& edges) {
-    std::vector<uint64_t> out;
-    for (const EdgeRef& edge : edges) out.push_back(edge.id);
-    return out;
-  };
-  EXPECT_EQ(sorted(a.dropped_vertices), sorted(b.dropped_vertices));
-  EXPECT_EQ(sorted(numbers(a.dropped_edges)), sorted(numbers(b.dropped_edges)));
+  EXPECT_EQ(Sorted(a.dropped_vertices), Sorted(b.dropped_vertices));
+  EXPECT_EQ(Sorted(NumbersOf(a.dropped_edges)), Sorted(NumbersOf(b.dropped_edges)));
   EXPECT_EQ(a.vertex_properties.size(), b.vertex_properties.size());
   EXPECT_EQ(a.edge_properties.size(), b.edge_properties.size());
+}
+
+std::map<std::string, uint64_t> Counts(const Schema& schema) {
+  std::map<std::string, uint64_t> all;
+  for (const auto& [label, count] : schema.vertex_counts) all[schema.labels.Name(label)] = count;
+  for (const auto& [label, count] : schema.edge_counts) {
+    all["edges " + schema.labels.Name(label)] = count;
+  }
+  return all;
+}
+
+TEST_P(PartsTest, AreTheSameAsTheWhole) {
+  Rng rng(GetParam());
+  for (int i = 0; i < 60 && !failed_ && !HasFatalFailure(); ++i) Change(i, &rng);
+  split_.Absorb(parts_);
+  const WriteBatch a = whole_.TakeBatch(), b = split_.TakeBatch();
+  if (failed_) return;
+  ExpectSameBatches(a, b);
   EXPECT_EQ(whole_.schema().labels.size(), split_.schema().labels.size());
-  const auto counts = [](const Schema& schema) {
-    std::map<std::string, uint64_t> all;
-    for (const auto& [label, count] : schema.vertex_counts) all[schema.labels.Name(label)] = count;
-    for (const auto& [label, count] : schema.edge_counts) {
-      all["edges " + schema.labels.Name(label)] = count;
-    }
-    return all;
-  };
-  EXPECT_EQ(counts(whole_.schema()), counts(split_.schema()));
+  EXPECT_EQ(Counts(whole_.schema()), Counts(split_.schema()));
   EXPECT_EQ(testing::AllVertices(whole_, {}, 3), testing::AllVertices(split_, {}, 3));
   EXPECT_EQ(testing::AllEdges(whole_, {}, 3), testing::AllEdges(split_, {}, 3));
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
-    const auto ends = [&](const GraphView& view) {
-      std::multiset<std::pair<uint32_t, uint64_t>> all;
-      const Expansion expansion =
-          testing::WholeExpansion(view, vertices_, direction, {}, /*want_edges=*/true, 5);
-      for (size_t i = 0; i < expansion.rows.size(); ++i) {
-        all.emplace(expansion.rows[i], expansion.edges[i].id);
-      }
-      return all;
-    };
-    EXPECT_EQ(ends(whole_), ends(split_));
+    EXPECT_EQ(Ends(whole_, direction), Ends(split_, direction));
   }
 }
 

@@ -1,6 +1,6 @@
-// Operators that change the graph: they write to the query's transaction. A query that has one runs
-// on one worker; the planner puts barriers between them and what reads. The transaction charges
-// what it keeps to the query's account.
+// Operators that change the graph: they write to their worker's part of the query's transaction,
+// which is all of it where views are shared and the query stays at one worker. The planner puts
+// barriers between them and what reads; the transaction charges what it keeps to the query.
 #pragma once
 
 #include "engine/op/operator.h"

@@ -338,7 +338,7 @@ class KeyCollector {
 Status CollectKeys(const GraphView& view, size_t max_bytes, const CommitWatch& watch,
                    WriteBatch* batch) {
   KeyCollector collector(view, *batch, max_bytes, watch);
-  const Status collected = collector.Run();
+  Status collected = collector.Run();
   batch->gone_edges = collector.GoneEdges();
   batch->keys = collector.TakeKeys();
   return collected;

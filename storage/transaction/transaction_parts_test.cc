@@ -31,12 +31,18 @@ std::shared_ptr<MemoryGraph> Graph(std::vector<VertexRef>* vertices, std::vector
 
 // The same request in one piece and in parts.
 class PartsTest : public ::testing::TestWithParam<uint64_t> {
+ public:
+  static void TearDownTestSuite() {
+    EXPECT_GE(compared_ * 2, ran_) << "most requests fail before they can be compared";
+  }
+
  protected:
   PartsTest()
       : graph_(Graph(&vertices_, &edges_)),
         numbers_(std::make_shared<Numbers>(kPartitions)),
         whole_(graph_, std::make_shared<Numbers>(kPartitions)),
-        split_(graph_, numbers_) {
+        split_(graph_, numbers_),
+        living_(vertices_) {
     std::vector<std::shared_ptr<const GraphView>> bases;
     for (uint32_t i = 0; i < kWorkers; ++i) {
       bases.push_back(std::make_shared<OwnedView>(graph_, i, kWorkers));
@@ -55,6 +61,7 @@ class PartsTest : public ::testing::TestWithParam<uint64_t> {
     if (!once.ok()) return;
     ASSERT_EQ(*once, *there);
     vertices_.push_back(*once);
+    living_.push_back(*once);
   }
 
   void AddEdge(VertexRef out, VertexRef in, const std::string& label,
@@ -71,6 +78,7 @@ class PartsTest : public ::testing::TestWithParam<uint64_t> {
   }
 
   void DropVertex(VertexRef vertex) {
+    std::erase(living_, vertex);
     Transaction::DropCursor cursor, here;
     while (!cursor.done) ASSERT_TRUE(whole_.DropVertex(vertex, &cursor).ok());
     while (!here.done) {
@@ -93,7 +101,7 @@ class PartsTest : public ::testing::TestWithParam<uint64_t> {
     const std::string key = rng->Uniform(2) == 0 ? "n" : "new";
     const Value value = rng->Uniform(3) == 0 ? Value::Null() : Value::Int(9);
     if (rng->Uniform(2) == 0) {
-      const VertexRef vertex = vertices_[rng->Uniform(vertices_.size())];
+      const VertexRef vertex = AnyVertex(rng);
       EXPECT_EQ(whole_.SetProperty(vertex, key, value),
                 PartOf(vertex.partition())->SetProperty(vertex, key, value));
     } else {
@@ -103,8 +111,14 @@ class PartsTest : public ::testing::TestWithParam<uint64_t> {
     }
   }
 
+  // Now and then one that may be dropped.
+  VertexRef AnyVertex(Rng* rng) const {
+    const std::vector<VertexRef>& from = rng->Uniform(40) == 0 ? vertices_ : living_;
+    return from[rng->Uniform(from.size())];
+  }
+
   void Change(int i, Rng* rng) {
-    const VertexRef vertex = vertices_[rng->Uniform(vertices_.size())];
+    const VertexRef vertex = AnyVertex(rng);
     const Value id = Value::Long(static_cast<int64_t>(100 + rng->Uniform(40)));
     const std::string label = "l" + std::to_string(rng->Uniform(6));
     switch (rng->Uniform(6)) {
@@ -113,7 +127,7 @@ class PartsTest : public ::testing::TestWithParam<uint64_t> {
         break;
       case 1:
       case 2:
-        AddEdge(vertex, vertices_[rng->Uniform(vertices_.size())], label,
+        AddEdge(vertex, AnyVertex(rng), label,
                 rng->Uniform(3) == 0 ? std::optional(Value::String("e" + std::to_string(i)))
                                      : std::nullopt);
         break;
@@ -146,7 +160,9 @@ class PartsTest : public ::testing::TestWithParam<uint64_t> {
   const std::shared_ptr<Numbers> numbers_;
   Transaction whole_, split_;
   std::vector<std::shared_ptr<Transaction>> parts_;
+  std::vector<VertexRef> living_;
   bool failed_ = false;  // a request ends there
+  static inline int ran_ = 0, compared_ = 0;  // requests; those that went to their end
 };
 
 // What is added, by its number: names have their numbers in another order in each.
@@ -194,11 +210,13 @@ std::map<std::string, uint64_t> Counts(const Schema& schema) {
 }
 
 TEST_P(PartsTest, AreTheSameAsTheWhole) {
+  ++ran_;
   Rng rng(GetParam());
   for (int i = 0; i < 60 && !failed_ && !HasFatalFailure(); ++i) Change(i, &rng);
   split_.Absorb(parts_);
   const WriteBatch a = whole_.TakeBatch(), b = split_.TakeBatch();
   if (failed_) return;
+  ++compared_;
   ExpectSameBatches(a, b);
   EXPECT_EQ(whole_.schema().labels.size(), split_.schema().labels.size());
   EXPECT_EQ(Counts(whole_.schema()), Counts(split_.schema()));

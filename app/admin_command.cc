@@ -15,7 +15,7 @@
 #include "app/query_flags.h"
 #include "app/settings.h"
 #include "client/print/reports.h"
-#include "core/name_distance.h"
+#include "core/text/name_distance.h"
 #include "server/data_folder_graphs.h"
 #include "server/query_registry.h"
 #include "storage/repair.h"

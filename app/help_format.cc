@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/name_distance.h"
+#include "core/text/name_distance.h"
 
 namespace koios::app {
 namespace {

@@ -12,7 +12,7 @@
 #include "app/command.h"
 #include "app/help_format.h"
 #include "client/console/query_session.h"
-#include "core/name_distance.h"
+#include "core/text/name_distance.h"
 
 // Read by jemalloc when the program starts. Freed memory goes back to the machine within seconds,
 // also when nothing is done any more.

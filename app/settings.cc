@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/name_distance.h"
+#include "core/text/name_distance.h"
 
 namespace koios::app {
 namespace {

@@ -5,23 +5,24 @@
 namespace koios {
 
 uint32_t NameTable::Find(std::string_view name) const {
-  const auto it = names_->ids.find(name);
-  return it == names_->ids.end() ? kNoName : it->second;
+  const auto it = ids_.find(name);
+  return it == ids_.end() ? kNoName : it->second;
 }
 
 uint32_t NameTable::Intern(std::string_view name) {
   const uint32_t known = Find(name);
   if (known != kNoName) return known;
-  Names* const names = names_.Mutable();
-  names->names.push_back(std::make_shared<const std::string>(name));
-  const uint32_t id = size();
-  names->ids.emplace(*names->names.back(), id);
+  auto kept = std::make_shared<const std::string>(name);
+  const uint32_t id = size() + 1;
+  ids_.Set(*kept, id);
+  names_.Set(id, std::move(kept));
   return id;
 }
 
 const std::string& NameTable::Name(uint32_t id) const {
-  CHECK(id != kNoName && id <= size());
-  return *names_->names[id - 1];
+  const auto it = names_.find(id);
+  CHECK(!(it == names_.end()));
+  return *it->second;
 }
 
 void LabelCounts::Iterator::Skip() {
@@ -61,8 +62,8 @@ bool LabelCounts::operator==(const LabelCounts& other) const {
 }
 
 bool PropertyKinds::Note(LabelId label, KeyId key, ValueKind kind) {
-  const auto known = map_->find({label, key});
-  if (known == map_->end()) {
+  const auto known = map_.find({label, key});
+  if (known == map_.end()) {
     Set(label, key, kind);
     return true;
   }

@@ -13,32 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/shared_map.h"
 #include "core/types.h"
 #include "core/value.h"
 
 namespace koios {
-
-// A value that copies share until one of them changes it: a copy costs a pointer. Each copy belongs
-// to one thread at a time.
-template <typename T>
-class CopyOnWrite {
- public:
-  CopyOnWrite() : value_(std::make_shared<T>()) {}
-  explicit CopyOnWrite(T value) : value_(std::make_shared<T>(std::move(value))) {}
-
-  const T& operator*() const { return *value_; }
-  const T* operator->() const { return value_.get(); }
-  // To be changed, at once: no copy is made while it is used.
-  T* Mutable() {
-    if (value_.use_count() > 1) value_ = std::make_shared<T>(*value_);
-    return value_.get();
-  }
-  // The same value for certain; false: perhaps not.
-  bool IsShared(const CopyOnWrite& other) const { return value_ == other.value_; }
-
- private:
-  std::shared_ptr<T> value_;
-};
 
 // Names to dense ids from 1. One table for vertex and edge labels, one for property keys.
 class NameTable {
@@ -46,17 +25,13 @@ class NameTable {
   // kNoName when absent.
   uint32_t Find(std::string_view name) const;
   uint32_t Intern(std::string_view name);
-  // REQUIRES: 1 <= id <= size().
-  // Stays as long as the table does, whatever is added.
+  // Stays as long as the table does, whatever is added. REQUIRES: 1 <= id <= size().
   const std::string& Name(uint32_t id) const;
-  uint32_t size() const { return static_cast<uint32_t>(names_->names.size()); }
+  uint32_t size() const { return static_cast<uint32_t>(names_.size()); }
 
  private:
-  struct Names {
-    std::vector<std::shared_ptr<const std::string>> names;
-    std::map<std::string_view, uint32_t> ids;  // of these strings
-  };
-  CopyOnWrite<Names> names_;
+  SharedMap<uint32_t, std::shared_ptr<const std::string>> names_;
+  SharedMap<std::string_view, uint32_t> ids_;  // of these strings
 };
 
 // An index of the vertices of a label that have the first of some properties: by their values, in
@@ -131,28 +106,26 @@ class LabelCounts {
 // (label, key) -> the one kind its values had so far; absent: never used; kNull: mixed.
 class PropertyKinds {
  public:
-  using Map = std::map<std::pair<LabelId, KeyId>, ValueKind>;
+  using Name = std::pair<LabelId, KeyId>;
+  using Map = SharedMap<Name, ValueKind>;
   // A value of this kind was stored. Whether that was news.
   bool Note(LabelId label, KeyId key, ValueKind kind);
-  void Set(LabelId label, KeyId key, ValueKind kind) { (*map_.Mutable())[{label, key}] = kind; }
-  bool contains(const Map::key_type& name) const { return map_->contains(name); }
-  ValueKind at(const Map::key_type& name) const { return map_->at(name); }
-  Map::const_iterator find(const Map::key_type& name) const { return map_->find(name); }
-  Map::const_iterator lower_bound(const Map::key_type& name) const {
-    return map_->lower_bound(name);
-  }
-  Map::const_iterator begin() const { return map_->begin(); }
-  Map::const_iterator end() const { return map_->end(); }
-  size_t size() const { return map_->size(); }
-  bool operator==(const PropertyKinds& other) const {
-    return map_.IsShared(other.map_) || *map_ == *other.map_;
-  }
+  void Set(LabelId label, KeyId key, ValueKind kind) { map_.Set({label, key}, kind); }
+  bool contains(const Name& name) const { return !(find(name) == end()); }
+  // REQUIRES: contains(name).
+  ValueKind at(const Name& name) const { return find(name)->second; }
+  Map::Iterator find(const Name& name) const { return map_.find(name); }
+  Map::Iterator lower_bound(const Name& name) const { return map_.lower_bound(name); }
+  Map::Iterator begin() const { return map_.begin(); }
+  Map::Iterator end() const { return map_.end(); }
+  size_t size() const { return map_.size(); }
+  bool operator==(const PropertyKinds& other) const { return map_ == other.map_; }
 
  private:
-  CopyOnWrite<Map> map_;
+  Map map_;
 };
 
-// A copy costs little, whatever the number of names.
+// A copy costs little, whatever the number of names; so does a new name.
 struct Schema {
   NameTable labels;
   NameTable keys;

@@ -9,7 +9,7 @@
 #include "core/path/path.h"
 #include "core/print/number_print.h"
 #include "core/print/time_print.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace koios {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/big_number.h"
 #include "core/testing/make_value.h"
 #include "core/testing/random_value.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace koios {
 namespace {

@@ -5,7 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "core/big_number.h"
 #include "core/path/path.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "core/value_compare.h"
 #include "proto/value.pb.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "Gremlin.h"
-#include "core/name_distance.h"
-#include "core/text.h"
+#include "core/text/name_distance.h"
+#include "core/text/text.h"
 #include "core/value_compare.h"
 #include "parser/fold.h"
 #include "parser/literal.h"

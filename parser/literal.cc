@@ -6,7 +6,7 @@
 
 #include "core/big_number.h"
 #include "core/convert/number_text.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace koios::parser {
 namespace {

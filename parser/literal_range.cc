@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace koios::parser {
 namespace {

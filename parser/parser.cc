@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "Gremlin.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "parser/builder.h"
 #include "parser/scan.h"
 

@@ -6,8 +6,8 @@
 
 #include "core/big_number.h"
 #include "core/print/number_print.h"
-#include "core/text.h"
 #include "core/print/time_print.h"
+#include "core/text/text.h"
 
 namespace koios::parser {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/name_distance.h"
+#include "core/text/name_distance.h"
 #include "core/value_compare.h"
 #include "parser/fold.h"
 #include "parser/printer.h"

@@ -6,7 +6,7 @@
 #include "client/duration.h"
 #include "client/parameter.h"
 #include "client/print/reports.h"
-#include "core/name_distance.h"
+#include "core/text/name_distance.h"
 #include "core/value_print.h"
 
 namespace koios::client {

@@ -2,7 +2,7 @@
 
 #include "client/print/column_printer.h"
 #include "client/print/text_width.h"
-#include "core/name_distance.h"
+#include "core/text/name_distance.h"
 #include "core/value_print.h"
 
 namespace koios::client {

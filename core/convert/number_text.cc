@@ -7,7 +7,7 @@
 
 #include "core/big_number.h"
 #include "core/print/number_print.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace koios {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/convert/number_text.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace koios {
 namespace {

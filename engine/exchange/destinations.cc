@@ -44,8 +44,7 @@ void ToInOwners(const Column& column, const ExchangePlace& place, std::vector<ui
   }
 }
 
-double CountOf(const LabelCounts& counts, const Schema& schema,
-               const plan::Scan* scan) {
+double CountOf(const LabelCounts& counts, const Schema& schema, const plan::Scan* scan) {
   double all = 0, of_labels = 0;
   for (const auto& [label, count] : counts) all += static_cast<double>(count);
   if (scan == nullptr || scan->labels().empty()) return all;

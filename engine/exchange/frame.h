@@ -68,6 +68,7 @@ enum class FrameKind : uint8_t {
   kStats = 8,
   kIdle = 9,
   kFire = 10,
+  kSorted = 11,
   // Only inside a process, from the engine to a coordinator.
   kStart = 20,
   kCancel = 21,
@@ -95,9 +96,10 @@ struct Frame {
   FrameKind kind = FrameKind::kData;
   uint32_t from = 0;                      // worker
   uint32_t op = 0;                        // kData: the operator it is for; kAck, kClose: of which;
-                                          // kGo, kIdle: the Merge
+                                          // kGo, kIdle: the Merge; kSorted: who merges
   InstanceId instance;                    // kClose
-  Loops loops;                            // kClose, kGo, kIdle
+  Loops loops;                            // kClose, kGo, kIdle, kSorted
+  uint64_t sorted_rows = 0;               // kSorted
   FrameCounts counts;                     // kIdle
   Batch batch;                            // kData
   std::shared_ptr<PathLedger> paths;      // of its paths' nodes, where they have been decoded

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <set>
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "core/value_codec.h"
 #include "engine/exchange/frame.h"
 #include "engine/exchange/path_table.h"
@@ -222,6 +222,7 @@ std::string EncodeFrame(const Frame& in, bool with_start) {
   for (const Report& report : in.reports) PutReport(report, header.add_reports());
   header.set_wants_stats(in.wants_stats);
   header.set_over_before(in.over_before);
+  header.set_sorted_rows(in.sorted_rows);
   header.mutable_sent_to()->Assign(in.counts.sent_to.begin(), in.counts.sent_to.end());
   header.mutable_received_from()->Assign(in.counts.received_from.begin(),
                                          in.counts.received_from.end());
@@ -254,7 +255,7 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
       !header.ParseFromArray(head.data(), static_cast<int>(head.size()))) {
     return DataLoss("A frame's header can't be read.");
   }
-  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::FIRE) {
+  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::SORTED) {
     return DataLoss("A frame is of an unknown kind.");
   }
   Frame out;
@@ -271,6 +272,7 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
   }
   out.wants_stats = header.wants_stats();
   out.over_before = header.over_before();
+  out.sorted_rows = header.sorted_rows();
   out.counts.sent_to.assign(header.sent_to().begin(), header.sent_to().end());
   out.counts.received_from.assign(header.received_from().begin(), header.received_from().end());
   out.stats = GetStats(header);

@@ -14,7 +14,7 @@
 #include "core/convert/number_text.h"
 #include "core/convert/time_text.h"
 #include "core/convert/type_name.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "engine/expr/each_row.h"
 
 namespace koios::engine {

@@ -8,12 +8,10 @@
 #include <span>
 #include <utility>
 
-#include "core/value_compare.h"
-#include "engine/batch/ordinal.h"
 #include "engine/expr/slice_sort.h"
 #include "engine/expr/typed_compare.h"
 #include "engine/op/collect_op.h"
-#include "engine/result/element_ids.h"
+#include "engine/op/state/sort_keys.h"
 
 namespace koios::engine {
 namespace {
@@ -21,9 +19,7 @@ namespace {
 class OrderOp : public CollectOp {
  public:
   OrderOp(const plan::Order& op, OperatorHost* host)
-      : CollectOp(host), keys_(op.keys().begin(), op.keys().end()), limit_(op.limit()) {
-    if (keys_.empty()) keys_.emplace_back();
-  }
+      : CollectOp(host), keys_(SortKeysOf(op)), limit_(op.limit()) {}
 
  protected:
   // A row that is worse than all that are kept, by its first key alone, is not even copied.
@@ -103,19 +99,6 @@ class OrderOp : public CollectOp {
     size_t kept = 0;    // and how many rows of it there are
   };
 
-  // Elements order by their users' ids, not by where they are kept, also inside paths and lists.
-  Status ElementsToIds(std::vector<Value>* keys) const {
-    ElementIds ids(host_->view());
-    bool any = false;
-    for (const Value& key : *keys) any = ids.Collect(key) || any;
-    if (!any) return OkStatus();
-    RETURN_IF_ERROR(ids.Load());
-    for (Value& key : *keys) {
-      ASSIGN_OR_RETURN(key, ids.Resolve(key));
-    }
-    return OkStatus();
-  }
-
   // Charged while it lasts: positions twice, numbers to sort, and the keys.
   Status BeginSorting(State* state) const {
     auto sorting = std::make_unique<Sorting>();
@@ -141,13 +124,12 @@ class OrderOp : public CollectOp {
         if (key.direction() == plan::SortKey::SHUFFLE) {
           keys.push_back(Value::Long(static_cast<int64_t>(host_->random().Next() >> 1)));
         } else {
-          keys.push_back(state->rows.Has(at, key.slot()) ? state->rows.Get(at, key.slot())
-                                                         : Value());
+          keys.push_back(SortKeyAt(state->rows.ChunkAt(at), at.row, key));
         }
         bytes += keys.back().FlatBytes();
       }
     }
-    RETURN_IF_ERROR(ElementsToIds(&keys));
+    RETURN_IF_ERROR(ElementsToIds(host_->view(), &keys));
     bytes = 0;
     for (const Value& key : keys) bytes += key.ByteSize() - sizeof(Value);
     RETURN_IF_ERROR(Charge(static_cast<int64_t>(bytes), state));
@@ -180,11 +162,9 @@ class OrderOp : public CollectOp {
           const size_t bytes = std::min(left.FlatBytes(), right.FlatBytes());
           work -= std::min(work, bytes / kBytesPerWork);
         }
-        const auto order =
-            keys_[k].ordinal() ? CompareOrdinals(left, right) : TotalOrder(left, right);
+        const std::strong_ordering order = CompareSortKeys(keys_[k], left, right);
         if (order == std::strong_ordering::equal) continue;
-        return (order == std::strong_ordering::less) !=
-               (keys_[k].direction() == plan::SortKey::DESC);
+        return order == std::strong_ordering::less;
       }
       return false;
     };
@@ -425,6 +405,7 @@ StatusOr<OperatorBundle> MakeOrder(const plan::Order& op, uint32_t num_slots, Op
   for (const plan::SortKey& key : op.keys()) {
     if (key.slot() >= num_slots) return Internal("The plan sorts by a slot that does not exist.");
   }
+  if (op.stage() == plan::MERGED) return OperatorBundle();  // the driver's
   if (op.stage() == plan::PARTIAL) {
     if (op.keys_size() == 0 || op.limit() <= 0) return Internal("The plan keeps the first of all.");
     OperatorBundle bundle;

@@ -24,6 +24,9 @@ QueryRun::~QueryRun() {
       if (lane.active.has_value()) charged += lane.active->charged;
       lane.stream.reset();
     });
+    node.merging.ForEach([&charged](const Loops&, const SortedStreams& streams) {
+      streams.ForEachInput([&charged](const Input& input) { charged += input.charged; });
+    });
     // While the hosts are there of the operators behind it, which a scope in place has made.
     node.code = {};
   }
@@ -55,7 +58,7 @@ Status QueryRun::Open() {
   for (uint32_t id = 0; id < size; ++id) {
     if (!shape_->IsInPlace(id)) RETURN_IF_ERROR(OpenNode(id));
   }
-  return OkStatus();
+  return OpenMerging();
 }
 
 Status QueryRun::OpenNode(uint32_t id) {
@@ -194,6 +197,8 @@ void QueryRun::Receive(Frame frame) {
       return;
     case FrameKind::kFire:
       return ReceiveFire(frame);
+    case FrameKind::kSorted:
+      return ReceiveSorted(frame);
     case FrameKind::kEnd:
     case FrameKind::kFail:
     case FrameKind::kStats:
@@ -217,7 +222,11 @@ void QueryRun::EnqueueInput(uint32_t op, Input input) {
   }
   stats_[op].rows_in += input.batch.rows;
   const Loops iteration = input.batch.runs.empty() ? Loops() : input.batch.runs.front().loops;
-  nodes_[op].lanes[iteration].queue.push_back(std::move(input));
+  if (IsMerging(nodes_[op])) {
+    EnqueueSorted(&nodes_[op], iteration, std::move(input));
+  } else {
+    nodes_[op].lanes[iteration].queue.push_back(std::move(input));
+  }
   busy_.insert(shape_->RankOf(op));
 }
 
@@ -244,21 +253,24 @@ void QueryRun::ReceiveData(Frame frame) {
 Input QueryRun::TakeInput(Node* node) {
   Input input = std::move(node->lane->queue.front());
   node->lane->queue.pop_front();
-  if (closings_.any()) DropClosedRows(node->op->id(), &input.batch);
+  // Who merges waits for as many rows as its worker has told.
+  if (closings_.any() && node->merged_at == 0) DropClosedRows(node->op->id(), &input.batch);
   return input;
 }
 
 // The batch is used up: its memory and, for a frame, its place in the sender's window are free.
+void QueryRun::FinishInput(Input* input) {
+  spec_->account->Release(input->charged);
+  if (!input->remote) return;
+  Frame ack;
+  ack.kind = FrameKind::kAck;
+  ack.op = input->exchange;
+  ack.loops = std::move(input->iteration);
+  SendControl(input->from, std::move(ack));
+}
+
 void QueryRun::FinishInput(Node* node) {
-  Input& input = *node->lane->active;
-  spec_->account->Release(input.charged);
-  if (input.remote) {
-    Frame ack;
-    ack.kind = FrameKind::kAck;
-    ack.op = input.exchange;
-    ack.loops = std::move(input.iteration);
-    SendControl(input.from, std::move(ack));
-  }
+  FinishInput(&*node->lane->active);
   node->lane->active.reset();
   node->lane->cursor.reset();
   node->lane->ordinal_row = UINT32_MAX;
@@ -289,7 +301,7 @@ Status QueryRun::Dispatch(Node* node) {
   if (node->lane != nullptr && !node->lane->active.has_value()) RETURN_IF_ERROR(CheckNext(*node));
   if (op.has_scope_enter() && node->code.stream == nullptr) return RunScopeEnter(node);
   if (op.has_scope_exit()) return RunScopeExit(node);
-  if (node->lane == nullptr) return RunFiring(node);
+  if (node->lane == nullptr) return IsMerging(*node) ? RunMerging(node) : RunFiring(node);
   if (node->code.stream != nullptr) return RunStream(node);
   if (node->code.barrier != nullptr) return RunBarrier(node);
   if (node->code.partial != nullptr) return RunPartial(node);

@@ -24,6 +24,7 @@
 #include "engine/sched/lane.h"
 #include "engine/sched/outbox.h"
 #include "engine/sched/plan_shape.h"
+#include "engine/sched/sorted_streams.h"
 #include "engine/scope/homes.h"
 
 namespace koios::engine {
@@ -85,6 +86,7 @@ class QueryRun {
   struct Firing {
     StateKey key;
     WeightPool pool;
+    uint64_t rows = 0;  // that it has given
   };
   // Instances of a scope that are open, in one iteration of the loops around it.
   struct OpenInstances {
@@ -108,10 +110,12 @@ class QueryRun {
     Lane* lane = nullptr;  // being run
     Loops iteration;       // of `lane`, or of the firing
     ByIteration<Fifo<Firing>> firings;
-    std::optional<Loops> absorbing;  // a barrier: the lane whose batch it is not done with
-    std::unique_ptr<Outbox> outbox;  // Exchange
-    JoinedBatch exits;               // ScopeExit: rows on their way out
-    uint64_t ordinal_fired = 0;      // rows that a barrier has given with ordinals
+    ByIteration<SortedStreams> merging;  // an Order that merges
+    uint32_t merged_at = 0;              // a spread Order and its Exchange: by which one; 0: none
+    std::optional<Loops> absorbing;      // a barrier: the lane whose batch it is not done with
+    std::unique_ptr<Outbox> outbox;      // Exchange
+    JoinedBatch exits;                   // ScopeExit: rows on their way out
+    uint64_t ordinal_fired = 0;          // rows that a barrier has given with ordinals
     ByIteration<OpenInstances> open_instances;  // ScopeEnter
     std::vector<uint32_t> stateful;             // ScopeEnter: operators of its body that keep state
     std::vector<JoinedBatch> restarts;  // ScopeEnter: rows on their way into an alternative body
@@ -135,6 +139,7 @@ class QueryRun {
   void Enqueue(uint32_t op, Batch batch);
   void EnqueueInput(uint32_t op, Input input);
   void FinishInput(Node* node);
+  void FinishInput(Input* input);
   Input TakeInput(Node* node);
   void RunNode(uint32_t id);
   Status Dispatch(Node* node);
@@ -162,6 +167,7 @@ class QueryRun {
   Status RunPartial(Node* node);
   Status RunFiring(Node* node);
   Status FireNext(Node* node, Firing* firing, Batch* batch, bool* done);
+  Status GiveFired(Node* node, Batch batch);
   Status RunSplit(Node* node);
   Status RunLoop(Node* node);
   Status RunSink(Node* node);
@@ -174,6 +180,16 @@ class QueryRun {
   void CountOut(Node* node, const Batch& batch);
   StatusOr<StreamOperator*> CodeOf(Node* node);
   StatusOr<OperatorBundle> MakeCode(const Node& node);
+
+  // What workers have sorted (query_run_merge.cc).
+  Status OpenMerging();
+  static bool IsMerging(const Node& node);
+  void ExpectSorted(const BarrierKey& key, std::vector<uint32_t> workers);
+  void TellSorted(const Node& node, const Firing& firing);
+  void ReceiveSorted(const Frame& frame);
+  void EnqueueSorted(Node* node, const Loops& iteration, Input input);
+  bool PickMerging(Node* node) const;
+  Status RunMerging(Node* node);
 
   // Between workers (query_run_exchange.cc).
   Status RunExchange(Node* node);

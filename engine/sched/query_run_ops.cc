@@ -236,11 +236,18 @@ Status QueryRun::RunFiring(Node* node) {
   bool done = true;
   do {
     RETURN_IF_ERROR(FireNext(node, &firings->front(), &batch, &done));
-    if (done) firings->pop_front();
+    if (!done) continue;
+    TellSorted(*node, firings->front());
+    firings->pop_front();
   } while (done && !firings->empty() && batch.rows < worker_.bounds.batch_rows && !IsCrowded() &&
            kept - node->host->state_bytes < static_cast<int64_t>(kBatchBytes) &&
            worker_.clock->NowNanos() - begin < kFiringNanos);
   node->firings.Trim(node->iteration);
+  return GiveFired(node, std::move(batch));
+}
+
+// Rows that a barrier gives are in order, and numbered where somebody asks for it.
+Status QueryRun::GiveFired(Node* node, Batch batch) {
   if (batch.rows == 0) return OkStatus();
   if (node->op->ordinal_slot() != 0) {
     std::vector<uint64_t> numbers(batch.rows);
@@ -265,6 +272,7 @@ Status QueryRun::FireNext(Node* node, Firing* firing, Batch* batch, bool* done) 
     RETURN_IF_ERROR(node->code.barrier->Fire(firing->key, batch, done));
   }
   const auto count = static_cast<uint32_t>(batch->rows - rows_before);
+  firing->rows += count;
   if (count > 0) {
     const uint32_t k = *done ? firing->pool.k() : firing->pool.Take();
     batch->runs.push_back({instance, firing->key.loops, count, k});

@@ -46,14 +46,19 @@ bool QueryRun::IsCrowded() const {
 
 bool QueryRun::HasRoom(uint32_t op, const Loops& iteration) const {
   const Lane* lane = nodes_[op].lanes.Find(iteration);
-  if (lane == nullptr) return true;
+  const SortedStreams* streams = nodes_[op].merging.Find(iteration);
+  if (lane == nullptr && streams == nullptr) return true;
+  const size_t waiting = streams == nullptr ? lane->queue.size() : streams->Waiting(worker_.index);
   // In `repeat(out()).emit()` each iteration has a queue: they become short before they fill the
   // account.
-  return lane->queue.size() < (IsCrowded() ? 1 : worker_.bounds.queue_batches);
+  return waiting < (IsCrowded() ? 1 : worker_.bounds.queue_batches);
 }
 
 bool QueryRun::HasWork(const Node& node) const {
-  if (!node.lanes.empty() || !node.firings.empty() || node.exits.batch.rows > 0) return true;
+  if (!node.lanes.empty() || !node.firings.empty() || !node.merging.empty() ||
+      node.exits.batch.rows > 0) {
+    return true;
+  }
   return std::any_of(node.restarts.begin(), node.restarts.end(),
                      [](const JoinedBatch& joined) { return joined.batch.rows > 0; });
 }
@@ -63,6 +68,7 @@ bool QueryRun::HasWork(const Node& node) const {
 bool QueryRun::PickOwn(Node* node, bool may_fire) const {
   node->lane = nullptr;
   if (may_fire && PickFiring(node)) return true;
+  if (!node->merging.empty() && PickMerging(node)) return true;
   if (node->exits.batch.rows > 0) {
     return HasRoom(node->op->next(0), node->exits.batch.runs.front().loops);
   }

@@ -105,7 +105,7 @@ void QueryRun::Fire(const BarrierKey& key, Home* home, uint32_t k) {
 }
 
 void QueryRun::BeginFiring(const BarrierKey& key, const InstanceId& instance, uint32_t k) {
-  nodes_[key.op].firings[key.loops].push_back({{instance, key.loops}, WeightPool(k)});
+  nodes_[key.op].firings[key.loops].push_back({{instance, key.loops}, WeightPool(k), 0});
   busy_.insert(shape_->RankOf(key.op));
 }
 
@@ -124,9 +124,13 @@ void QueryRun::FireResting(const BarrierKey& key, uint32_t k) {
   const InstanceId root{worker_.index, 0};
   const auto known = std::find_if(resting_.begin(), resting_.end(),
                                   [&key](const Resting& one) { return one.key == key; });
-  if (known == resting_.end()) return BeginFiring(key, root, k);
+  if (known == resting_.end()) {
+    ExpectSorted(key, {worker_.index});
+    return BeginFiring(key, root, k);
+  }
   const std::vector<uint32_t> workers = std::move(known->workers);
   resting_.erase(known);
+  ExpectSorted(key, workers);
   const ExactSplit split = SplitWeight(k, static_cast<uint32_t>(workers.size()));
   for (uint32_t i = 0; i < workers.size(); ++i) {
     const uint32_t part = split.low_k + (i < split.num_low ? 0 : 1);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/big_number.h"
-#include "core/name_distance.h"
-#include "core/text.h"
+#include "core/text/name_distance.h"
+#include "core/text/text.h"
 #include "import/header/time_text.h"
 
 namespace koios::import {

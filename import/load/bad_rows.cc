@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "import/io_error.h"
 #include "import/load/import_options.h"
 

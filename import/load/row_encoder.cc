@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "core/value_codec.h"
 #include "import/load/vertex_map.h"
 #include "storage/codec/element_id.h"

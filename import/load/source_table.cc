@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "import/csv/byte_source.h"
 #include "import/csv/chunk_reader.h"
 #include "import/csv/row_parser.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "core/value.h"
 #include "storage/codec/element_id.h"
 #include "storage/codec/keys.h"

@@ -188,14 +188,10 @@ void Lowering::ToHome() {
 }
 
 void Lowering::ToHomeInOrder() {
-  ToHome();
-  if (!flow_.ordered || !flow_.mixed) return;
-  plan::Operator* added = Add();
-  plan::SortKey* key = added->mutable_order()->add_keys();
-  key->set_slot(SlotOf(kOrdinalName));
-  key->set_ordinal(true);
-  added->set_ordinal_slot(SlotOf(kOrdinalName));
-  flow_.mixed = false;
+  if (!flow_.ordered || !flow_.mixed) return ToHome();
+  plan::Order order;
+  AddOrdinalKey(&order);
+  AddSorted(order);
 }
 
 void Lowering::NumberRows() {

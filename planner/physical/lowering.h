@@ -116,6 +116,8 @@ class Lowering {
   bool HoldsElements(const OrderKey& key) const;
   bool DropsWorse(const Order& op) const;
   void EncodeOrder(const Order& op, plan::Order* out);
+  void AddOrdinalKey(plan::Order* order);
+  void AddSorted(const plan::Order& order);
   void LookAtBound(const Op& first_key, const Order& op);
 
   // The slot of a name; a new one when it is not known yet. "" is slot 0.

@@ -76,12 +76,34 @@ void Lowering::Lower(const Order& given) {
     if (bound_is_open_) partial->set_bound(bound_);
   }
   bound_is_open_ = false;
+  plan::Order order;
+  EncodeOrder(op, &order);
+  if (Shuffles(op)) ToHome();
+  if (flow_.ordered && flow_.mixed) AddOrdinalKey(&order);  // equal rows stay as they were
+  AddSorted(order);
+}
+
+void Lowering::AddOrdinalKey(plan::Order* order) {
+  plan::SortKey* const key = order->add_keys();
+  key->set_slot(SlotOf(kOrdinalName));
+  key->set_ordinal(true);
+}
+
+// Rows of the whole traversal are sorted where they are, and merged as they come home.
+void Lowering::AddSorted(const plan::Order& order) {
+  const bool spread = !flow_.at_home && !flow_.in_place && flow_.scope == 0 && !plan_->stays_home();
+  if (spread) {
+    plan::Operator* const sorts = Add();
+    *sorts->mutable_order() = order;
+    sorts->set_spread(true);
+  }
   ToHome();
-  plan::Operator* added = Add();
+  plan::Operator* const added = Add();
+  *added->mutable_order() = order;
+  if (spread) added->mutable_order()->set_stage(plan::MERGED);
   added->set_ordinal_slot(SlotOf(kOrdinalName));
   flow_.ordered = true;
   flow_.mixed = false;
-  EncodeOrder(op, added->mutable_order());
 }
 
 }  // namespace koios::planner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/name_distance.h"
+#include "core/text/name_distance.h"
 #include "parser/words.h"
 #include "planner/op_table.h"
 #include "planner/plan_error.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/name_distance.h"
+#include "core/text/name_distance.h"
 #include "planner/steps/steps.h"
 
 namespace koios::planner {

@@ -1,6 +1,6 @@
 #include "server/rpc/text_bounds.h"
 
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace koios::server {
 

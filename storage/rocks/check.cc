@@ -320,8 +320,7 @@ class Checker {
   }
 
   void CheckCounts(const std::string& what, const std::map<LabelId, uint64_t>& actual,
-                   const LabelCounts& recorded,
-                   std::map<LabelId, int64_t>* deltas) {
+                   const LabelCounts& recorded, std::map<LabelId, int64_t>* deltas) {
     std::map<LabelId, std::pair<uint64_t, uint64_t>> both;
     for (const auto& [label, count] : actual) both[label].first = count;
     for (const auto& [label, count] : recorded) both[label].second = count;

@@ -161,7 +161,7 @@ class PartsTest : public ::testing::TestWithParam<uint64_t> {
   Transaction whole_, split_;
   std::vector<std::shared_ptr<Transaction>> parts_;
   std::vector<VertexRef> living_;
-  bool failed_ = false;  // a request ends there
+  bool failed_ = false;                       // a request ends there
   static inline int ran_ = 0, compared_ = 0;  // requests; those that went to their end
 };
 

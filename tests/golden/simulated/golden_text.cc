@@ -10,7 +10,7 @@
 #include "core/big_number.h"
 #include "core/path/path.h"
 #include "core/print/time_print.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace koios::golden {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/name_distance.h"
+#include "core/text/name_distance.h"
 
 #include <gtest/gtest.h>
 

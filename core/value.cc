@@ -42,10 +42,13 @@ struct ValueReps {
       bytes = Sum(bytes, sizeof(std::string) + s.capacity());
       flat_bytes = Sum(flat_bytes, sizeof(std::string) + s.capacity());
     }
+    // Room that is not used counts, too.
     void Add(const ValueList& list) {
+      bytes = Sum(bytes, (list.capacity() - list.size()) * sizeof(Value));
       for (const Value& v : list) Add(v);
     }
     void Add(const ValueMap& map) {
+      bytes = Sum(bytes, (map.capacity() - map.size()) * sizeof(ValueMap::value_type));
       for (const auto& [key, value] : map) {
         Add(key);
         Add(value);
@@ -144,6 +147,12 @@ void Value::Release() {
 Value Value::String(std::string v) {
   const size_t bytes = v.capacity();
   return ValueReps::Make(ValueKind::kString, std::move(v), bytes);
+}
+
+Value Value::SharedString(std::string v) {
+  Value shared = String(std::move(v));
+  shared.payload_.rep->charged = true;
+  return shared;
 }
 
 Value Value::Binary(std::string v) {

@@ -121,6 +121,9 @@ class Value {
     return Value(ValueKind::kChar, int64_t{static_cast<int64_t>(v)});
   }
   static Value String(std::string v);
+  // A text that many values have and whoever made it answers for, as a constant: what it takes is
+  // not counted in what they take.
+  static Value SharedString(std::string v);
   static Value Binary(std::string v);
   static Value Of(DateTime v);
   static Value Of(Duration v);
@@ -183,14 +186,17 @@ class Value {
   }
   // Bytes of what a reader of the whole value meets: of paths all objects, whoever is charged for
   // them. For those who bound work; stored, too.
-  size_t FlatBytes() const { return depth() == 0 ? ByteSize() : NestedFlatBytes(); }
+  size_t FlatBytes() const {
+    if (depth() > 0) return NestedFlatBytes();
+    return has_rep() ? sizeof(Value) + static_cast<size_t>(payload_.rep->bytes) : sizeof(Value);
+  }
 
  private:
   // What every shared payload starts with; the payload itself follows (value.cc).
   struct Rep {
     std::atomic<uint32_t> refs{1};
     uint16_t depth = 0;
-    bool charged = false;  // a path whose objects are charged by themselves
+    bool charged = false;  // somebody answers for it: a path's objects, a shared text
     uint64_t bytes = 0;  // of the payload, saturated at half of the range; of a path its flat ones
   };
   friend struct ValueReps;  // value.cc

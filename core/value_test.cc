@@ -18,6 +18,13 @@ Value Nest(int levels) {
   return v;
 }
 
+TEST(ValueTest, ASharedTextCountsForWhoeverMadeIt) {
+  const std::string text(100, 'x');
+  EXPECT_EQ(Value::SharedString(text).ByteSize(), sizeof(Value));
+  EXPECT_EQ(Value::SharedString(text).FlatBytes(), Value::String(text).FlatBytes());
+  EXPECT_EQ(Value::SharedString(text).AsString(), text);
+}
+
 TEST(ValueTest, ScalarsKeepKindAndPayload) {
   EXPECT_TRUE(Value().is_null());
   EXPECT_TRUE(Value::Bool(true).AsBool());

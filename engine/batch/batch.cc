@@ -24,7 +24,7 @@ size_t EntryBytes(const Column& column, size_t row) {
 }  // namespace
 
 size_t Batch::ByteSize() const {
-  size_t bytes = sizeof(Batch) + bulk.size() * sizeof(int64_t) + runs.size() * sizeof(Run);
+  size_t bytes = sizeof(Batch) + bulk.capacity() * sizeof(int64_t) + runs.capacity() * sizeof(Run);
   for (const Column& column : slots) bytes += column.ByteSize();
   return bytes;
 }

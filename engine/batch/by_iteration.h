@@ -68,6 +68,11 @@ class ByIteration {
   }
   // use(loops, kept) for each.
   template <typename Use>
+  void ForEach(const Use& use) const {
+    if (!outside_.empty()) use(kOutside, outside_);
+    for (const auto& [loops, kept] : inside_) use(loops, kept);
+  }
+  template <typename Use>
   void ForEach(const Use& use) {
     if (!outside_.empty()) use(kOutside, outside_);
     for (auto& [loops, kept] : inside_) use(loops, kept);

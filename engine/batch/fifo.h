@@ -13,6 +13,8 @@ class Fifo {
  public:
   bool empty() const { return first_ == items_.size(); }
   size_t size() const { return items_.size() - first_; }
+  // Of the array; what items point to is theirs.
+  size_t ByteSize() const { return items_.capacity() * sizeof(T); }
   T& front() { return items_[first_]; }
   const T& front() const { return items_[first_]; }
   T& back() { return items_.back(); }

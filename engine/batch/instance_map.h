@@ -57,6 +57,8 @@ class InstanceMap {
     spare_ = std::move(found->second);
     pages_.erase(found);
   }
+  // Of the map; what values point to is theirs.
+  size_t ByteSize() const { return pages_.size() * (sizeof(Page) + kTreeBytes); }
   void Clear() {
     last_ = nullptr;
     pages_.clear();
@@ -73,6 +75,7 @@ class InstanceMap {
 
  private:
   static constexpr uint64_t kPageSize = 64;
+  static constexpr size_t kTreeBytes = 32;  // of a page, about
 
   struct Page {
     ~Page() {

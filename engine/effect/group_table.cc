@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/account/charge_ahead.h"
+#include "engine/account/charged_growth.h"
 
 namespace koios::engine {
 
@@ -14,12 +14,21 @@ StatusOr<size_t> GroupTable::EntryOf(Index* index, const Key& key, const AsValue
   Value value = as_value();
   // In a list, in a map.
   RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
-  RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(sizeof(Entry) + sizeof(counts_[0]) +
-                                                    2 * value.ByteSize() + kIndexBytes)));
-  index->emplace(key, entries_.size());
+  RETURN_IF_ERROR(MakeRoom(index, charge));
+  RETURN_IF_ERROR(MakeRoom(&keys_, 1, charge));
+  RETURN_IF_ERROR(MakeRoom(&counts_, 1, charge));
+  if (kind_ != plan::Group::COUNT) RETURN_IF_ERROR(MakeRoom(&entries_, 1, charge));
+  RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
+  const size_t number = keys_.size();
+  keys_.push_back(std::move(value));
   counts_.push_back(0);
-  entries_.emplace_back().key = std::move(value);
-  return entries_.size() - 1;
+  if (kind_ != plan::Group::COUNT) entries_.emplace_back();
+  if constexpr (std::is_same_v<Key, std::string_view>) {
+    index->emplace(keys_.back().AsString(), number);
+  } else {
+    index->emplace(key, number);
+  }
+  return number;
 }
 
 StatusOr<size_t> GroupTable::EntryOf(const Value& key, ChargeAhead* charge) {
@@ -135,13 +144,12 @@ Status GroupTable::AddRows(const Batch& input, size_t begin, size_t end, uint32_
 
 Status GroupTable::AddValue(size_t number, const Value& value, int64_t bulk, ChargeAhead* charge) {
   RETURN_IF_ERROR(CheckDepth(value.depth() + 2));  // in a list, in a map
+  if (kind_ == plan::Group::COUNT) return OkStatus();
   Entry& entry = entries_[number];
   switch (kind_) {
-    case plan::Group::COUNT:
-      return OkStatus();
     case plan::Group::LIST:
-      RETURN_IF_ERROR(
-          charge->Take(BytesOfMany(bulk, sizeof(Value)) + static_cast<int64_t>(value.ByteSize())));
+      RETURN_IF_ERROR(MakeRoom(&entry.list, static_cast<size_t>(bulk), charge));
+      RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
       entry.list.insert(entry.list.end(), static_cast<size_t>(bulk), value);
       listed_ += bulk;
       return OkStatus();
@@ -171,10 +179,9 @@ Status GroupTable::Extreme(const Value& value, Entry* entry) const {
 }
 
 StatusOr<std::optional<Value>> GroupTable::ValueAt(size_t i) const {
+  if (kind_ == plan::Group::COUNT) return std::optional<Value>(Value::Long(counts_[i]));
   const Entry& entry = entries_[i];
   switch (kind_) {
-    case plan::Group::COUNT:
-      return std::optional<Value>(Value::Long(counts_[i]));
     case plan::Group::LIST:
       return Value::List(entry.list);
     case plan::Group::SUM:
@@ -191,7 +198,7 @@ StatusOr<std::optional<Value>> GroupTable::ValueAt(size_t i) const {
 }
 
 int64_t GroupTable::MapBytes() const {
-  return static_cast<int64_t>(entries_.size() * sizeof(ValueMap::value_type));
+  return static_cast<int64_t>(keys_.size() * sizeof(ValueMap::value_type));
 }
 
 int64_t GroupTable::CopyBytes() const {
@@ -206,10 +213,10 @@ StatusOr<std::optional<Value>> GroupTable::TakeValueAt(size_t i) {
 template <typename ValueOf>
 StatusOr<Value> GroupTable::MapOf(const ValueOf& value_of) const {
   ValueMap map;
-  map.reserve(entries_.size());
-  for (size_t i = 0; i < entries_.size(); ++i) {
+  map.reserve(keys_.size());
+  for (size_t i = 0; i < keys_.size(); ++i) {
     ASSIGN_OR_RETURN(std::optional<Value> value, value_of(i));
-    if (value.has_value()) map.emplace_back(entries_[i].key, std::move(*value));
+    if (value.has_value()) map.emplace_back(keys_[i], std::move(*value));
   }
   return Value::Map(std::move(map));
 }

@@ -14,7 +14,6 @@
 #include "core/arithmetic.h"
 #include "core/value_compare.h"
 #include "engine/batch/batch.h"
-#include "engine/effect/text_hash.h"
 #include "proto/plan.pb.h"
 
 namespace koios::engine {
@@ -32,8 +31,8 @@ class GroupTable {
   Status Add(const Value& key, const std::optional<Value>& value, int64_t bulk,
              ChargeAhead* charge);
 
-  size_t size() const { return entries_.size(); }
-  const Value& KeyAt(size_t i) const { return entries_[i].key; }
+  size_t size() const { return keys_.size(); }
+  const Value& KeyAt(size_t i) const { return keys_[i]; }
   int64_t CountAt(size_t i) const { return counts_[i]; }
   // nullopt: a group whose value gives nothing has no entry.
   StatusOr<std::optional<Value>> ValueAt(size_t i) const;
@@ -49,14 +48,12 @@ class GroupTable {
 
  private:
   struct Entry {
-    Value key;
     bool any = false;
     Value one;       // FIRST, MIN, MAX
     NumberSum sum;   // SUM, MEAN
     ValueList list;  // LIST
   };
 
-  static constexpr size_t kIndexBytes = 64;  // of one key
   static constexpr size_t kSmall = 1024;
   static constexpr size_t kRowsOfSmall = 256;
 
@@ -78,14 +75,15 @@ class GroupTable {
   Status Extreme(const Value& value, Entry* entry) const;
 
   plan::Group::Value kind_;
-  std::vector<Entry> entries_;
-  std::vector<int64_t> counts_;  // rows with their bulks, by entry
+  std::vector<Value> keys_;
+  std::vector<Entry> entries_;   // by key; COUNT has none
+  std::vector<int64_t> counts_;  // rows with their bulks, by key
   int64_t listed_ = 0;           // members of all lists
   // By kind of key, as keys of different kinds are different.
   absl::flat_hash_map<int32_t, size_t> ints_;
   std::vector<uint32_t> small_;  // COUNT: 1 + the number of that of ints 0, 1, ...; 0: none yet
   absl::flat_hash_map<int64_t, size_t> longs_;
-  absl::flat_hash_map<std::string, size_t, TextHash, std::equal_to<>> strings_;
+  absl::flat_hash_map<std::string_view, size_t> strings_;  // what they are of stands in keys_
   absl::flat_hash_map<uint64_t, size_t> vertices_;
   absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent> others_;
 };

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/value_codec.h"
-#include "engine/account/charge_ahead.h"
+#include "engine/account/charged_growth.h"
 
 namespace koios::engine {
 namespace {
@@ -34,7 +34,11 @@ Status SideEffects::Begin(const plan::InitialEffect& initial) {
   if (name.empty() || name == "addAll") {
     effect.way = value.kind() == ValueKind::kSet ? Way::kOnce : Way::kMember;
     if (value.is_collection()) {
-      for (const Value& member : value.AsList()) AddToBag(member, 1, &effect);
+      // Part of the plan, and as large.
+      for (const Value& member : value.AsList()) {
+        if (effect.way == Way::kOnce && !effect.once.insert(member).second) continue;
+        effect.bag.push_back(member);
+      }
       return OkStatus();
     }
     effect.way = Way::kNone;
@@ -47,32 +51,29 @@ Status SideEffects::Begin(const plan::InitialEffect& initial) {
   return OkStatus();
 }
 
-int64_t SideEffects::BagBytes(const Value& value, int64_t bulk) {
-  // In the list, in the list that is read, and in the index.
-  return BytesOfMany(bulk, 2 * sizeof(Value)) + MemberSet::kEntryBytes +
-         2 * static_cast<int64_t>(sizeof(Value) + value.ByteSize());
-}
-
-int64_t SideEffects::BytesToAdd(const std::string& name, const Value& value, int64_t bulk) const {
-  const auto found = effects_.find(name);
-  if (found == effects_.end()) return BagBytes(value, bulk);
-  const Effect& effect = found->second;
-  if (effect.way == Way::kFold || effect.way == Way::kNone) return 0;
-  if (effect.way == Way::kOnce) return effect.once.contains(value) ? 0 : 2 * BagBytes(value, 1);
-  return BagBytes(value, bulk);
-}
-
-void SideEffects::AddToBag(const Value& value, int64_t bulk, Effect* effect) {
-  effect->list.reset();
+Status SideEffects::AddToBag(const Value& value, int64_t bulk, Effect* effect,
+                             ChargeAhead* charge) {
+  if (effect->list.has_value()) {  // somebody has it: a bag of its own
+    const ValueList& shared = effect->list->AsList();
+    RETURN_IF_ERROR(MakeRoom(&effect->bag, shared.size(), charge));
+    effect->bag = shared;
+    charge->Return(BytesOfMany(static_cast<int64_t>(shared.capacity()), sizeof(Value)));
+    effect->list.reset();
+  }
   if (effect->way == Way::kOnce) {
-    if (!effect->once.insert(value).second) return;
+    if (effect->once.contains(value)) return OkStatus();
+    RETURN_IF_ERROR(MakeRoom(&effect->once, charge));
+    effect->once.insert(value);
     bulk = 1;
   }
+  RETURN_IF_ERROR(MakeRoom(&effect->bag, static_cast<size_t>(bulk), charge));
+  RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
   effect->bag.insert(effect->bag.end(), static_cast<size_t>(bulk), value);
-  effect->members.Add(value);
+  return OkStatus();
 }
 
-Status SideEffects::Add(const std::string& name, const Value& value, int64_t bulk) {
+Status SideEffects::Add(const std::string& name, const Value& value, int64_t bulk,
+                        ChargeAhead* charge) {
   Effect& effect = effects_[name];
   switch (effect.way) {
     case Way::kNone:
@@ -92,14 +93,11 @@ Status SideEffects::Add(const std::string& name, const Value& value, int64_t bul
       return OkStatus();
     }
     case Way::kAssign:
-      effect.assigned_bytes += BagBytes(value, bulk);
-      break;
     case Way::kMember:
     case Way::kOnce:
       break;
   }
-  AddToBag(value, bulk, &effect);
-  return OkStatus();
+  return AddToBag(value, bulk, &effect, charge);
 }
 
 int64_t SideEffects::StartBarrier(const std::string& name) {
@@ -107,9 +105,10 @@ int64_t SideEffects::StartBarrier(const std::string& name) {
   if (effect.way != Way::kAssign) return 0;
   effect.value.reset();
   effect.list.reset();
-  effect.bag.clear();
+  effect.bag = {};
   effect.members = {};
-  return std::exchange(effect.assigned_bytes, 0);
+  effect.num_members = 0;
+  return std::exchange(effect.bytes, 0);
 }
 
 GroupTable* SideEffects::Group(const std::string& name) { return &*effects_.at(name).group; }
@@ -123,8 +122,9 @@ StatusOr<Value> SideEffects::Read(const std::string& name) {
   if (effect.group.has_value()) return effect.group->Map();
   if (effect.value.has_value()) return *effect.value;
   if (!effect.list.has_value()) {
-    ASSIGN_OR_RETURN(effect.list, effect.way == Way::kOnce ? MakeSet(ValueList(effect.bag))
-                                                           : Value::List(effect.bag));
+    ASSIGN_OR_RETURN(effect.list, effect.way == Way::kOnce ? MakeSet(std::move(effect.bag))
+                                                           : Value::List(std::move(effect.bag)));
+    effect.bag = {};
   }
   return *effect.list;
 }
@@ -135,13 +135,21 @@ int64_t SideEffects::ReadBytes(const std::string& name) const {
   return is_group ? found->second.group->CopyBytes() : 0;
 }
 
-StatusOr<bool> SideEffects::Contains(const std::string& name, const Value& value) const {
+StatusOr<bool> SideEffects::Contains(const std::string& name, const Value& value) {
   const auto found = effects_.find(name);
   if (found == effects_.end() || found->second.group.has_value() ||
       found->second.value.has_value()) {
     return InvalidArgument("There is no side-effect \"" + name + "\" with members.");
   }
-  return found->second.members.Contains(value);
+  Effect& effect = found->second;
+  const ValueList& bag = effect.list.has_value() ? effect.list->AsList() : effect.bag;
+  if (effect.num_members < bag.size() && account_ != nullptr) {
+    ChargeAhead charge(account_, &member_bytes_);
+    const auto more = static_cast<int64_t>(bag.size() - effect.num_members);
+    RETURN_IF_ERROR(charge.Take(BytesOfMany(more, MemberSet::kEntryBytes)));
+  }
+  while (effect.num_members < bag.size()) effect.members.Add(bag[effect.num_members++]);
+  return effect.members.Contains(value);
 }
 
 }  // namespace koios::engine

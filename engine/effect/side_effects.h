@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "core/value.h"
 #include "core/value_compare.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/effect/fold_operator.h"
 #include "engine/effect/group_table.h"
 #include "engine/effect/member_set.h"
@@ -28,23 +29,28 @@ class SideEffects {
   Status DeclareBag(const std::string& name);
   Status DeclareGroup(const std::string& name, plan::Group::Value kind);
 
-  // REQUIRES for these: declared. The bytes that `bulk` copies of the value will take.
-  int64_t BytesToAdd(const std::string& name, const Value& value, int64_t bulk) const;
-  // INVALID_ARGUMENT where the side-effect began with a value that nothing can be put to.
-  Status Add(const std::string& name, const Value& value, int64_t bulk);
+  // REQUIRES for these: declared. What is charged for the bag; stays where it is.
+  int64_t* ChargedFor(const std::string& name) { return &effects_.at(name).bytes; }
+  // `charge` is one for ChargedFor(name). INVALID_ARGUMENT where the side-effect began with a value
+  // that nothing can be put to.
+  Status Add(const std::string& name, const Value& value, int64_t bulk, ChargeAhead* charge);
   // A barrier is about to add what it has: with Operator.assign only that will be there. Returns
   // the bytes that this frees.
   int64_t StartBarrier(const std::string& name);
   GroupTable* Group(const std::string& name);
 
-  // The bag as a list, the groups as a map. INVALID_ARGUMENT for a name that is not declared.
+  // The bag as a list, which it shares; the groups as a map. INVALID_ARGUMENT for a name that is
+  // not declared.
   StatusOr<Value> Read(const std::string& name);
   // What that allocates, and was not charged when it was added.
   int64_t ReadBytes(const std::string& name) const;
   // True for the first who asks with this name.
   bool Once(const std::string& name) { return asked_.insert(name).second; }
-  // Whether a bag has a value that Equals this one. INVALID_ARGUMENT for what is no bag.
-  StatusOr<bool> Contains(const std::string& name, const Value& value) const;
+  // Whether a bag has a value that Equals this one. INVALID_ARGUMENT for what is no bag. What is
+  // needed to tell is made for the first who asks, and charged to `account`.
+  StatusOr<bool> Contains(const std::string& name, const Value& value);
+  // Whom Contains() charges; outlives this.
+  void ChargeTo(StateAccount* account) { account_ = account; }
 
  private:
   // How values are put to a bag.
@@ -61,15 +67,17 @@ class SideEffects {
     std::optional<Value> value;  // kFold; kAssign, kNone: what it began with
     FoldOperator fold = nullptr;
     absl::flat_hash_set<Value, ValueHash, ValueEquivalent> once;  // kOnce: those of the bag
-    int64_t assigned_bytes = 0;                                   // kAssign: of the bag
-    ValueList bag;
+    int64_t bytes = 0;                                            // charged for the bag
+    ValueList bag;                                                // empty while `list` is there
     std::optional<Value> list;  // the bag as a value, until the next is added
-    MemberSet members;          // of the bag
+    MemberSet members;          // of the first `num_members` of the bag
+    size_t num_members = 0;
   };
 
-  static int64_t BagBytes(const Value& value, int64_t bulk);
-  static void AddToBag(const Value& value, int64_t bulk, Effect* effect);
+  static Status AddToBag(const Value& value, int64_t bulk, Effect* effect, ChargeAhead* charge);
 
+  StateAccount* account_ = nullptr;
+  int64_t member_bytes_ = 0;
   std::map<std::string, Effect> effects_;
   std::set<std::string> asked_;
 };

@@ -102,6 +102,7 @@ struct Frame {
   uint64_t sorted_rows = 0;               // kSorted
   FrameCounts counts;                     // kIdle
   Batch batch;                            // kData
+  std::shared_ptr<const void> charge;     // kData: of the batch, inside a process
   std::shared_ptr<PathLedger> paths;      // of its paths' nodes, where they have been decoded
   std::vector<Report> reports;            // kReport
   bool wants_stats = false;               // kEnd: answer with kStats

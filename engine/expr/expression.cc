@@ -73,6 +73,9 @@ StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots
     switch (source.kind_case()) {
       case plan::Expr::Node::kConstant: {
         ASSIGN_OR_RETURN(node.constant, DecodeWholeValue(source.constant()));
+        if (node.constant.kind() == ValueKind::kString) {
+          node.constant = Value::SharedString(node.constant.AsString());
+        }
         break;
       }
       case plan::Expr::Node::kSlot:

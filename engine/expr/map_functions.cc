@@ -169,7 +169,10 @@ class ElementMaps {
     if (want_labels) maps_[row].emplace_back(Value::Of(Token::kLabel), LabelName(label));
   }
   void Put(uint32_t row, KeyId key, Value value) {
-    maps_[row].emplace_back(Value::String(view_.schema().keys.Name(key)), std::move(value));
+    if (key >= key_names_.size()) key_names_.resize(key + 1);
+    Value& name = key_names_[key];
+    if (name.is_null()) name = Value::SharedString(view_.schema().keys.Name(key));
+    maps_[row].emplace_back(name, std::move(value));
   }
 
   const storage::GraphView& view_;
@@ -177,6 +180,7 @@ class ElementMaps {
   const ElementRows elements_;
   std::vector<std::pair<uint32_t, Value>> properties_;  // of vertices, by row; they have none
   std::vector<uint32_t> others_;  // rows of other values: properties of edges are no elements
+  std::vector<Value> key_names_;  // by key; null: not met yet
   std::vector<ValueMap> maps_;
 };
 

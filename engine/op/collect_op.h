@@ -57,11 +57,6 @@ class CollectOp : public BarrierOperator {
     State* found = states_.Find(key);
     if (found == nullptr) return OkStatus();
     State& state = *found;
-    if (!state.firing) {
-      state.firing = true;
-      RETURN_IF_ERROR(
-          Charge(BytesOfMany(static_cast<int64_t>(state.rows.size()), kArrangedBytes), &state));
-    }
     if (!state.arranged) {
       ASSIGN_OR_RETURN(state.arranged, Arrange(&state));
       *done = false;
@@ -82,6 +77,7 @@ class CollectOp : public BarrierOperator {
     states_.Release(instance,
                     [this](const State& state) { (void)host_->ChargeState(-state.bytes); });
   }
+  size_t HeldBytes() const override { return states_.ByteSize(); }
 
  protected:
   using Position = KeptRows::Position;
@@ -92,7 +88,6 @@ class CollectOp : public BarrierOperator {
   struct State {
     KeptRows rows;
     int64_t bytes = 0;
-    bool firing = false;
     bool arranged = false;
     std::unique_ptr<Progress> progress;
     std::vector<Position> order;  // what comes out, once firing
@@ -101,9 +96,6 @@ class CollectOp : public BarrierOperator {
     // A top-k: the first key of the worst row that was kept, once there are enough rows.
     Value worst;
   };
-
-  // A position and a bulk for each row that comes out.
-  static constexpr int64_t kArrangedBytes = sizeof(Position) + sizeof(int64_t);
 
   // Rows to look at, or comparisons, in one call of what follows.
   static constexpr size_t kSliceRows = kBatchRows;
@@ -123,12 +115,12 @@ class CollectOp : public BarrierOperator {
   // list: rows that could look come out after the last call, and of two barriers that fire at once
   // the driver goes on with the one that it has begun.
   template <typename Use>
-  static StatusOr<bool> EachInSlices(State* state, const Use& use) {
+  StatusOr<bool> EachInSlices(State* state, const Use& use) {
     struct Walk : Progress {
       size_t next = 0;
     };
     if (state->progress == nullptr) {
-      state->order = state->rows.All();
+      RETURN_IF_ERROR(TakeAll(state));
       state->progress = std::make_unique<Walk>();
     }
     size_t* next = &static_cast<Walk*>(state->progress.get())->next;
@@ -146,12 +138,25 @@ class CollectOp : public BarrierOperator {
     return OkStatus();
   }
 
+  // All rows come out, as they came.
+  Status TakeAll(State* state) const {
+    RETURN_IF_ERROR(
+        Charge(BytesOfMany(static_cast<int64_t>(state->rows.size()), sizeof(Position)), state));
+    state->order = state->rows.All();
+    return OkStatus();
+  }
+
   // Cuts `state->order` so that its bulk adds up to `count`, from the front or from the back.
-  static void Cut(State* state, int64_t count, bool from_front) {
+  StatusOr<bool> Cut(State* state, int64_t count, bool from_front) const {
+    const size_t size = state->order.size();
+    const auto most = std::min(static_cast<int64_t>(size), count);
+    constexpr int64_t kRowBytes = sizeof(Position) + sizeof(int64_t);
+    RETURN_IF_ERROR(Charge(BytesOfMany(std::max<int64_t>(most, 0), kRowBytes), state));
     std::vector<Position> order;
     std::vector<int64_t> bulk;
+    order.reserve(static_cast<size_t>(most));
+    bulk.reserve(static_cast<size_t>(most));
     int64_t left = count;
-    const size_t size = state->order.size();
     for (size_t i = 0; i < size && left > 0; ++i) {
       const Position at = state->order[from_front ? i : size - 1 - i];
       const int64_t part = std::min(left, state->rows.BulkAt(at));
@@ -163,8 +168,10 @@ class CollectOp : public BarrierOperator {
       std::reverse(order.begin(), order.end());
       std::reverse(bulk.begin(), bulk.end());
     }
+    RETURN_IF_ERROR(Charge(-BytesOfMany(static_cast<int64_t>(size), sizeof(Position)), state));
     state->order = std::move(order);
     state->bulk = std::move(bulk);
+    return true;
   }
 
   OperatorHost* const host_;

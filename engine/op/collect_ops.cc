@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/account/charged_growth.h"
 #include "engine/expr/slice_sort.h"
 #include "engine/expr/typed_compare.h"
 #include "engine/op/collect_op.h"
@@ -78,10 +79,10 @@ class OrderOp : public CollectOp {
     if (!sorted) return false;
     auto* sorting = static_cast<Sorting*>(state->progress.get());
     state->order = std::move(sorting->sorted);
-    RETURN_IF_ERROR(Charge(-sorting->bytes, state));
+    const int64_t kept = BytesOfMany(static_cast<int64_t>(state->order.size()), sizeof(Position));
+    RETURN_IF_ERROR(Charge(kept - sorting->bytes, state));
     state->progress.reset();
-    if (limit_ > 0) Cut(state, limit_, /*from_front=*/true);
-    return true;
+    return limit_ > 0 ? Cut(state, limit_, /*from_front=*/true) : StatusOr<bool>(true);
   }
 
  private:
@@ -99,13 +100,18 @@ class OrderOp : public CollectOp {
     size_t kept = 0;    // and how many rows of it there are
   };
 
-  // Charged while it lasts: positions twice, numbers to sort, and the keys.
+  // For each row, as long as it is sorted.
+  Status ChargeRows(int64_t bytes, Sorting* sorting, State* state) const {
+    const int64_t all = BytesOfMany(static_cast<int64_t>(state->rows.size()), bytes);
+    RETURN_IF_ERROR(Charge(all, state));
+    sorting->bytes += all;
+    return OkStatus();
+  }
+
   Status BeginSorting(State* state) const {
     auto sorting = std::make_unique<Sorting>();
-    const auto per_row = static_cast<int64_t>(2 * sizeof(Position) + SliceSort::kBytes +
-                                              keys_.size() * sizeof(Value));
-    sorting->bytes = BytesOfMany(static_cast<int64_t>(state->rows.size()), per_row);
-    RETURN_IF_ERROR(Charge(sorting->bytes, state));
+    const size_t per_row = sizeof(Position) + keys_.size() * sizeof(Value);
+    RETURN_IF_ERROR(ChargeRows(static_cast<int64_t>(per_row), sorting.get(), state));
     sorting->all = state->rows.All();
     sorting->keys.reserve(sorting->all.size() * keys_.size());
     state->progress = std::move(sorting);
@@ -147,7 +153,9 @@ class OrderOp : public CollectOp {
     if (sorting->keys.size() < num_keys) RETURN_IF_ERROR(AddKeys(state, sorting));
     if (sorting->keys.size() < num_keys) return false;
     const std::vector<Value>& keys = sorting->keys;
-    if (!std::exchange(sorting->has_begun, true)) {
+    if (!sorting->has_begun) {
+      RETURN_IF_ERROR(ChargeRows(SliceSort::kBytes, sorting, state));
+      sorting->has_begun = true;
       size_t bytes = 0;
       for (const Value& key : keys) bytes += key.FlatBytes();
       sorting->wide = bytes > kWideBytes * keys.size();
@@ -169,6 +177,7 @@ class OrderOp : public CollectOp {
       return false;
     };
     if (!sorting->sort.Step(less, &work)) return false;
+    RETURN_IF_ERROR(ChargeRows(sizeof(Position), sorting, state));
     sorting->sorted.reserve(sorting->all.size());
     for (uint32_t i : sorting->sort.order()) sorting->sorted.push_back(sorting->all[i]);
     sorting->is_sorted = true;
@@ -276,9 +285,8 @@ class TailOp : public CollectOp {
   }
 
   StatusOr<bool> Arrange(State* state) override {
-    state->order = state->rows.All();
-    Cut(state, count_, /*from_front=*/false);
-    return true;
+    RETURN_IF_ERROR(TakeAll(state));
+    return Cut(state, count_, /*from_front=*/false);
   }
 
  private:
@@ -299,25 +307,27 @@ class SampleOp : public CollectOp {
  protected:
   StatusOr<bool> Arrange(State* state) override {
     if (state->progress == nullptr) {
-      RETURN_IF_ERROR(
-          Charge(BytesOfMany(static_cast<int64_t>(state->rows.size()), kRowBytes), state));
-      auto drawing = std::make_unique<Drawing>();
-      drawing->all = state->rows.All();
-      state->progress = std::move(drawing);
+      RETURN_IF_ERROR(TakeAll(state));
+      state->progress = std::make_unique<Drawing>();
     }
     auto* drawing = static_cast<Drawing*>(state->progress.get());
     ChargeAhead charge(host_, &state->bytes);
-    for (size_t work = kSliceWork; count_ > 0 && drawing->row < drawing->all.size(); --work) {
+    for (size_t work = kSliceWork; count_ > 0 && drawing->row < state->order.size(); --work) {
       if (work == 0) return false;
       RETURN_IF_ERROR(DrawNext(*state, drawing, &charge));
     }
-    std::vector<int64_t> drawn(drawing->all.size(), 0);
-    for (; !drawing->best.empty(); drawing->best.pop()) ++drawn[drawing->best.top().row];
-    for (size_t i = 0; i < drawn.size(); ++i) {
-      if (drawn[i] == 0) continue;
-      state->order.push_back(drawing->all[i]);
-      state->bulk.push_back(drawn[i]);
+    RETURN_IF_ERROR(
+        charge.Take(BytesOfMany(static_cast<int64_t>(state->order.size()), sizeof(int64_t))));
+    state->bulk.resize(state->order.size());
+    for (const Draw& draw : drawing->best) ++state->bulk[draw.row];
+    size_t kept = 0;
+    for (size_t row = 0; row < state->order.size(); ++row) {
+      if (state->bulk[row] == 0) continue;
+      state->order[kept] = state->order[row];
+      state->bulk[kept++] = state->bulk[row];
     }
+    state->order.resize(kept);
+    state->bulk.resize(kept);
     state->progress.reset();
     return true;
   }
@@ -329,29 +339,29 @@ class SampleOp : public CollectOp {
     bool operator<(const Draw& other) const { return key < other.key; }
   };
   struct Drawing : Progress {
-    std::vector<Position> all;
-    std::priority_queue<Draw> best;  // the worst of them on top
+    std::vector<Draw> best;  // a heap, the worst of them first
     size_t row = 0;
     int64_t copy = 0;  // of the row's bulk
     double key = 0;    // of its last one
   };
-  // A position and how often it is drawn.
-  static constexpr int64_t kRowBytes = sizeof(Position) + sizeof(int64_t);
-
   // One traverser more of the row, or on to the next row.
   Status DrawNext(const State& state, Drawing* drawing, ChargeAhead* charge) {
-    const Position at = drawing->all[drawing->row];
+    const Position at = state.order[drawing->row];
     ASSIGN_OR_RETURN(const double weight, WeightAt(state, at));
     const int64_t left = state.rows.BulkAt(at) - drawing->copy;
     drawing->key = weight > 0 ? drawing->key - std::log(host_->random().Double()) /
                                                    (weight * static_cast<double>(left))
                               : std::numeric_limits<double>::infinity();
     const bool full = drawing->best.size() == count_;
-    const bool wins = !full || drawing->key < drawing->best.top().key;
+    const bool wins = !full || drawing->key < drawing->best.front().key;
     if (wins) {
-      if (full) drawing->best.pop();
-      if (!full) RETURN_IF_ERROR(charge->Take(2 * sizeof(Draw)));
-      drawing->best.push({drawing->key, drawing->row});
+      if (full) {
+        std::pop_heap(drawing->best.begin(), drawing->best.end());
+        drawing->best.pop_back();
+      }
+      RETURN_IF_ERROR(MakeRoom(&drawing->best, 1, charge));
+      drawing->best.push_back({drawing->key, drawing->row});
+      std::push_heap(drawing->best.begin(), drawing->best.end());
     }
     if (wins && left > 1) {
       ++drawing->copy;
@@ -387,7 +397,7 @@ class BarrierOp : public CollectOp {
 
  protected:
   StatusOr<bool> Arrange(State* state) override {
-    state->order = state->rows.All();
+    RETURN_IF_ERROR(TakeAll(state));
     return true;
   }
 };

@@ -18,20 +18,20 @@ class AggregateOp : public CollectOp {
     if (state->progress == nullptr) {
       RETURN_IF_ERROR(host_->ChargeState(-host_->side_effects().StartBarrier(name_)));
     }
-    return EachInSlices(state, [this](State* kept, const Position& at) { return Add(kept, at); });
+    ChargeAhead charge(host_, host_->side_effects().ChargedFor(name_));
+    return EachInSlices(state,
+                        [&](State* kept, const Position& at) { return Add(kept, at, &charge); });
   }
 
  private:
-  Status Add(State* state, const Position& at) const {
+  Status Add(State* state, const Position& at, ChargeAhead* charge) const {
     if (!state->rows.Has(at, value_slot_) || state->rows.IsAbsent(at, value_slot_)) {
       return OkStatus();
     }
     const Value value = state->rows.Get(at, value_slot_);
     const int64_t bulk = state->rows.BulkAt(at);
     RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
-    SideEffects& effects = host_->side_effects();
-    RETURN_IF_ERROR(host_->ChargeState(effects.BytesToAdd(name_, value, bulk)));
-    return effects.Add(name_, value, bulk);
+    return host_->side_effects().Add(name_, value, bulk, charge);
   }
 
   const std::string name_;
@@ -48,14 +48,14 @@ class VisitOp : public StreamOperator {
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     *done = true;
     SideEffects& effects = host_->side_effects();
+    ChargeAhead charge(host_, effects.ChargedFor(name_));
     for (size_t row = 0; row < input.rows; ++row) {
       if (!input.Has(value_slot_) || input.slots[value_slot_].IsAbsent(row)) continue;
       const Value value = input.slots[value_slot_].Get(row);
       ASSIGN_OR_RETURN(const bool visited, effects.Contains(name_, value));
       if (visited) continue;
       RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
-      RETURN_IF_ERROR(host_->ChargeState(effects.BytesToAdd(name_, value, 1)));
-      RETURN_IF_ERROR(effects.Add(name_, value, 1));
+      RETURN_IF_ERROR(effects.Add(name_, value, 1, &charge));
       output->origin.push_back(static_cast<uint32_t>(row));
     }
     output->has_bulk = true;

@@ -20,15 +20,7 @@ class LimitOp : public StreamOperator {
     *done = true;
     size_t row = 0;
     for (const Run& run : input.runs) {
-      const auto [found, fresh] = seen_.FindOrMake(run, 0);
-      if (fresh) {
-        // What was not taken is not given back by Release().
-        if (Status status = host_->ChargeState(kStateBytes); !status.ok()) {
-          seen_.Erase({run.instance, run.loops});
-          return status;
-        }
-      }
-      int64_t& seen = *found;
+      int64_t& seen = *seen_.FindOrMake(run, 0).first;
       const size_t end = row + run.count;
       for (; row < end && !Full(seen); ++row) {
         const int64_t from = seen;
@@ -47,14 +39,13 @@ class LimitOp : public StreamOperator {
   }
 
   void Release(const InstanceId& instance) override {
-    seen_.Release(instance, [this](int64_t) { (void)host_->ChargeState(-kStateBytes); });
+    seen_.Release(instance, [](int64_t) {});
   }
+  size_t HeldBytes() const override { return seen_.ByteSize(); }
 
   bool keeps_cursor() const override { return false; }  // state of its own per instance
 
  private:
-  static constexpr int64_t kStateBytes = 192;
-
   bool Full(int64_t seen) const { return high_ >= 0 && seen >= high_; }
   static int64_t Bounded(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
 
@@ -77,15 +68,9 @@ class TimeLimitOp : public StreamOperator {
     const int64_t now = host_->clock().NowNanos();
     size_t row = 0;
     for (const Run& run : input.runs) {
-      const auto [began, fresh] = began_.FindOrMake(run.instance, now);
-      if (fresh) {
-        if (Status status = host_->ChargeState(kStateBytes); !status.ok()) {
-          began_.Erase(run.instance);
-          return status;
-        }
-      }
+      const int64_t began = *began_.FindOrMake(run.instance, now).first;
       const size_t end = row + run.count;
-      if (now - *began >= nanos_) {
+      if (now - began >= nanos_) {
         host_->CloseUpstream({run.instance, run.loops});
       } else {
         for (; row < end; ++row) output->origin.push_back(static_cast<uint32_t>(row));
@@ -95,17 +80,13 @@ class TimeLimitOp : public StreamOperator {
     return OkStatus();
   }
 
-  void Release(const InstanceId& instance) override {
-    if (began_.Find(instance) == nullptr) return;
-    began_.Erase(instance);
-    (void)host_->ChargeState(-kStateBytes);
-  }
+  void Release(const InstanceId& instance) override { began_.Erase(instance); }
+  size_t HeldBytes() const override { return began_.ByteSize(); }
 
   bool keeps_cursor() const override { return false; }  // state of its own per instance
 
  private:
   static constexpr int64_t kNanos = 1'000'000;
-  static constexpr int64_t kStateBytes = 64;
 
   const int64_t nanos_;
   OperatorHost* const host_;
@@ -139,6 +120,7 @@ class DedupOp : public StreamOperator {
     (void)host_->ChargeState(-met->bytes());
     met_.Erase(instance);
   }
+  size_t HeldBytes() const override { return met_.ByteSize(); }
 
   bool keeps_cursor() const override { return false; }  // state of its own per instance
 

@@ -54,6 +54,7 @@ class GroupOp : public BarrierOperator {
     states_.Release(instance,
                     [this](const State& state) { (void)host_->ChargeState(-state.bytes); });
   }
+  size_t HeldBytes() const override { return states_.ByteSize(); }
 
  private:
   struct State {

@@ -106,6 +106,8 @@ class StreamOperator {
   virtual bool keeps_cursor() const { return true; }
   // The instance is over (complete or closed): its state may go.
   virtual void Release(const InstanceId& instance) { (void)instance; }
+  // Bytes that it keeps and has not charged itself: its tables of instances.
+  virtual size_t HeldBytes() const { return 0; }
 };
 
 // Keeps rows until its instance is quiescent, at the instance's home.
@@ -125,6 +127,7 @@ class BarrierOperator {
   // absorbed nothing.
   virtual Status Fire(const StateKey& key, Batch* output, bool* done) = 0;
   virtual void Release(const InstanceId& instance) { (void)instance; }
+  virtual size_t HeldBytes() const { return 0; }
 };
 
 // Holds rows back to make fewer of them: a share of a barrier's work (Reduce), distinct rows
@@ -143,12 +146,19 @@ class PartialOperator {
   // When nothing else can run it goes before operators of which this is not true, and those nearer
   // to the source go first: what they lead to may be held back again further on.
   virtual bool flushes_first() const { return false; }
+  virtual size_t HeldBytes() const { return 0; }
 };
 
 struct OperatorBundle {
   std::unique_ptr<StreamOperator> stream;
   std::unique_ptr<BarrierOperator> barrier;
   std::unique_ptr<PartialOperator> partial;
+
+  size_t HeldBytes() const {
+    return (stream == nullptr ? 0 : stream->HeldBytes()) +
+           (barrier == nullptr ? 0 : barrier->HeldBytes()) +
+           (partial == nullptr ? 0 : partial->HeldBytes());
+  }
 };
 
 // Makes the operator of one plan entry; all empty for those that the driver itself is (Exchange,

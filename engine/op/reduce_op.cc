@@ -5,7 +5,7 @@
 
 #include "core/arithmetic.h"
 #include "core/value_codec.h"
-#include "engine/account/charge_ahead.h"
+#include "engine/account/charged_growth.h"
 #include "engine/batch/by_iteration.h"
 #include "engine/batch/fifo.h"
 #include "engine/batch/instance_map.h"
@@ -161,8 +161,8 @@ class Reducer {
 
   static Status Fold(const Value& value, int64_t bulk, Accumulator* acc, ChargeAhead* charge) {
     RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
-    RETURN_IF_ERROR(
-        charge->Take(BytesOfMany(bulk, sizeof(Value)) + static_cast<int64_t>(value.ByteSize())));
+    RETURN_IF_ERROR(MakeRoom(&acc->list, static_cast<size_t>(bulk), charge));
+    RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
     acc->any = true;
     acc->list.insert(acc->list.end(), static_cast<size_t>(bulk), value);
     return OkStatus();
@@ -255,6 +255,7 @@ class ReduceFinalOp : public BarrierOperator {
     states_.Release(instance,
                     [this](const Accumulator& acc) { (void)host_->ChargeState(-acc.bytes); });
   }
+  size_t HeldBytes() const override { return states_.ByteSize(); }
 
  private:
   static constexpr size_t kSliceWork = 4096;
@@ -272,10 +273,8 @@ class ReduceFinalOp : public BarrierOperator {
     size_t left = kSliceWork;
     for (; at_.run < input.runs.size(); ++at_.run, at_.in_run = 0) {
       const Run& run = input.runs[at_.run];
-      const auto [found, fresh] = states_.FindOrMake(run);
-      Accumulator& acc = *found;
+      Accumulator& acc = *states_.FindOrMake(run).first;
       ChargeAhead charge(host_, &acc.bytes);
-      if (fresh) RETURN_IF_ERROR(charge.Take(sizeof(Accumulator)));
       if (at_.in_run == 0) {
         ASSIGN_OR_RETURN(const bool all,
                          reducer_.AddRun(input, at_.row, at_.row + run.count, &acc));
@@ -370,6 +369,14 @@ class ReducePartialOp : public PartialOperator {
     }
     iterations_.Trim(loops);
     return OkStatus();
+  }
+
+  size_t HeldBytes() const override {
+    size_t bytes = 0;
+    iterations_.ForEach([&bytes](const Loops&, const Iteration& iteration) {
+      bytes += iteration.shares.ByteSize() + iteration.index.ByteSize();
+    });
+    return bytes;
   }
 
  private:

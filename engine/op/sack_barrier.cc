@@ -8,7 +8,7 @@
 #include "core/arithmetic.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
-#include "engine/account/charge_ahead.h"
+#include "engine/account/charged_growth.h"
 #include "engine/effect/fold_operator.h"
 #include "engine/op/state/kept_rows.h"
 #include "engine/op/state/state_table.h"
@@ -92,6 +92,7 @@ class SackBarrier : public BarrierOperator {
     states_.Release(instance,
                     [this](const State& state) { (void)host_->ChargeState(-state.bytes); });
   }
+  size_t HeldBytes() const override { return states_.ByteSize(); }
 
  private:
   struct State {
@@ -104,10 +105,8 @@ class SackBarrier : public BarrierOperator {
     std::vector<KeptRows::Position> order;  // once firing
     size_t next = 0;
   };
-  // What a row takes beside what is in it.
-  static constexpr int64_t kRowBytes =
-      static_cast<int64_t>(sizeof(Value) + sizeof(int64_t) + sizeof(KeptRows::Position));
-  static constexpr int64_t kPlaceBytes = static_cast<int64_t>(2 * sizeof(RowKey));
+  // What a row takes once it is given.
+  static constexpr int64_t kRowBytes = static_cast<int64_t>(sizeof(KeptRows::Position));
 
   // `rows`: the input without sacks.
   Status AddRow(const Batch& input, const Batch& rows, size_t row, State* state,
@@ -120,10 +119,11 @@ class SackBarrier : public BarrierOperator {
     // As TinkerPop's traversers: without an operator those become one that have no sack.
     if (fold_ != nullptr || (op_.one_bulk() && sack.is_null())) {
       RowKey key = KeyOf(rows, row);
-      int64_t bytes = kPlaceBytes;
+      auto bytes = static_cast<int64_t>(key.capacity() * sizeof(key[0]));
       for (const std::optional<Value>& part : key) {
-        bytes += static_cast<int64_t>(2 * sizeof(part) + (part ? part->ByteSize() : 0));
+        if (part) bytes += static_cast<int64_t>(part->ByteSize() - sizeof(Value));
       }
+      RETURN_IF_ERROR(MakeRoom(&state->places, charge));
       RETURN_IF_ERROR(charge->Take(bytes));
       const auto [place, fresh] = state->places.try_emplace(std::move(key), state->sacks.size());
       if (!fresh) {
@@ -131,7 +131,9 @@ class SackBarrier : public BarrierOperator {
         return Join(place->second, sack, bulk, state, charge);
       }
     }
-    RETURN_IF_ERROR(charge->Take(kRowBytes + static_cast<int64_t>(sack.ByteSize()) +
+    RETURN_IF_ERROR(MakeRoom(&state->sacks, 1, charge));
+    RETURN_IF_ERROR(MakeRoom(&state->bulks, 1, charge));
+    RETURN_IF_ERROR(charge->Take(kRowBytes + static_cast<int64_t>(sack.ByteSize() - sizeof(Value)) +
                                  static_cast<int64_t>(rows.RowBytes(row))));
     state->rows.Add(rows, row, row + 1);
     state->sacks.push_back(std::move(sack));
@@ -141,6 +143,7 @@ class SackBarrier : public BarrierOperator {
 
   RowKey KeyOf(const Batch& rows, size_t row) const {
     RowKey key;
+    key.reserve(rows.slots.size() - 1);  // without the sack
     for (size_t slot = 0; slot < rows.slots.size(); ++slot) {
       if (slot == op_.slot() || (slot != 0 && slot == op_.ordinal_slot())) continue;
       const bool there = rows.Has(slot) && !rows.slots[slot].IsAbsent(row);

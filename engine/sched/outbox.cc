@@ -21,7 +21,10 @@ void Outbox::Add(uint32_t to, const Loops& iteration, const Batch& source,
   JoinedBatch& last = lane.batches.back();
   last.batch.AppendRows(source, picked);
   last.bytes += bytes;
+  bytes_ += bytes;
+  const size_t num_runs = last.batch.runs.size();
   for (const Run& run : runs) last.batch.AppendRun(run);
+  bytes_ += (last.batch.runs.size() - num_runs) * sizeof(Run);
 }
 
 std::vector<Loops> Outbox::Waiting(uint32_t to) {
@@ -36,6 +39,8 @@ bool Outbox::Take(uint32_t to, const Loops& iteration, bool flush, bool local, B
   Lane* lane = lanes_[to].Find(iteration);
   if (lane == nullptr || lane->batches.empty() || (!flush && !lane->IsFull())) return false;
   if (!local && lane->in_flight >= kWindow) return false;
+  const JoinedBatch& first = lane->batches.front();
+  bytes_ -= first.bytes + first.batch.runs.size() * sizeof(Run);
   *batch = std::move(lane->batches.front().batch);
   lane->batches.pop_front();
   --num_batches_;

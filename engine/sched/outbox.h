@@ -36,6 +36,8 @@ class Outbox {
   // has left.
   bool Blocked(const Loops& iteration) const;
   bool Empty() const { return num_batches_ == 0; }
+  // Of the rows that wait, about.
+  size_t bytes() const { return bytes_; }
 
  private:
   struct Lane {
@@ -49,6 +51,7 @@ class Outbox {
 
   std::vector<ByIteration<Lane>> lanes_;  // by worker
   size_t num_batches_ = 0;
+  size_t bytes_ = 0;
 };
 
 }  // namespace koios::engine

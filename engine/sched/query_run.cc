@@ -14,6 +14,7 @@ QueryRun::QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& w
       changes_(spec_->ChangesOf(worker.index)),
       worker_(worker),
       paths_(PathLedger::Charging(spec_->account)),
+      tables_(spec_->account.get()),
       closings_(spec_->plan) {}
 
 QueryRun::~QueryRun() {
@@ -175,6 +176,7 @@ void QueryRun::Receive(Frame frame) {
       if (frame.op < nodes_.size() && nodes_[frame.op].outbox != nullptr) {
         nodes_[frame.op].outbox->Acknowledge(frame.from, frame.loops);
         Pump(&nodes_[frame.op], /*flush=*/false);
+        ChargeHeld(&nodes_[frame.op]);
       }
       return;
     case FrameKind::kClose:
@@ -241,6 +243,7 @@ void QueryRun::ReceiveData(Frame frame) {
   if (frame.paths != nullptr) {
     if (const Status bound = frame.paths->Bind(spec_->account); !bound.ok()) return Fail(bound);
   }
+  frame.charge.reset();  // the queue's from now on
   input.batch = std::move(frame.batch);
   input.batch.slots.resize(spec_->plan.num_slots());
   input.remote = true;
@@ -281,12 +284,14 @@ void QueryRun::RunNode(uint32_t id) {
   const uint64_t begin = worker_.clock->NowNanos();
   const size_t changed = changes_ == nullptr ? 0 : changes_->ByteSize();
   const uint64_t counted = in_place_host_->counted_nanos;
+  side_effects_.ChargeTo(node.host.get());
   const Status status = Dispatch(&node);
   if (!status.ok()) Fail(WithDetail(status, DetailFor(*node.op)));
   std::vector<StateKey> closings;
   closings.swap(node.host->closings);
   for (const StateKey& key : closings) CloseUpstream(id, key);
   Settle();
+  ChargeHeld(&node);
   if (node.lane != nullptr) node.lanes.Trim(node.iteration);
   node.lane = nullptr;
   OperatorStats& stats = stats_[id];
@@ -294,6 +299,25 @@ void QueryRun::RunNode(uint32_t id) {
   const uint64_t took = worker_.clock->NowNanos() - begin;
   stats.time_ns += took - std::min(took, in_place_host_->counted_nanos - counted);
   if (changes_ != nullptr) stats.peak_bytes += changes_->ByteSize() - changed;
+}
+
+// What a node holds between two calls, bounded by a batch for each place where rows go, but for
+// tables; and the tables of the driver itself.
+void QueryRun::ChargeHeld(Node* node) {
+  const auto bytes_of = [](const JoinedBatch& joined) {
+    return joined.bytes + joined.batch.runs.capacity() * sizeof(Run);
+  };
+  size_t held = node->code.HeldBytes() + bytes_of(node->exits);
+  for (const JoinedBatch& joined : node->restarts) held += bytes_of(joined);
+  if (node->outbox != nullptr) held += node->outbox->bytes();
+  const auto before = static_cast<int64_t>(std::exchange(node->held, held));
+  const Status more = node->host->ChargeState(static_cast<int64_t>(held) - before);
+  if (!more.ok()) Fail(WithDetail(more, DetailFor(*node->op)));
+  if (!ChargeTables()) Fail(OverLimit(*node->op, 0));
+}
+
+bool QueryRun::ChargeTables() {
+  return tables_.TryResize(static_cast<int64_t>(ledger_.ByteSize() + nested_.ByteSize()));
 }
 
 Status QueryRun::Dispatch(Node* node) {

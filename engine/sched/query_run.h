@@ -119,6 +119,7 @@ class QueryRun {
     ByIteration<OpenInstances> open_instances;  // ScopeEnter
     std::vector<uint32_t> stateful;             // ScopeEnter: operators of its body that keep state
     std::vector<JoinedBatch> restarts;  // ScopeEnter: rows on their way into an alternative body
+    size_t held = 0;                    // charged for all that ChargeHeld counts
   };
 
   // How a parked row leaves its scope: with `value` (null: absent) in `slot` (-1: none is written).
@@ -143,6 +144,8 @@ class QueryRun {
   Input TakeInput(Node* node);
   void RunNode(uint32_t id);
   Status Dispatch(Node* node);
+  void ChargeHeld(Node* node);
+  bool ChargeTables();
   Status CheckFits(const Frame& frame) const;
   Status CheckNext(const Node& node) const;
   void ReceiveData(Frame frame);
@@ -215,7 +218,7 @@ class QueryRun {
 
   // Local scopes (query_run_scope.cc).
   Status RunScopeEnter(Node* node);
-  void EnterRows(Node* node, Batch batch, int64_t charged);
+  Status EnterRows(Node* node, Batch batch, int64_t charged);
   Status EnterSome(Node* node);
   Status RunScopeExit(Node* node);
   StatusOr<Home*> LeavingHome(const Node& node, const Run& run);
@@ -259,6 +262,7 @@ class QueryRun {
   WorkerContext worker_;
   std::shared_ptr<const PlanShape> shape_;
   const PathLedger::Owner paths_;
+  MemoryCharge tables_;  // of what the driver keeps by instance
   TopBounds top_bounds_;
   SideEffects side_effects_;
   std::vector<OperatorStats> stats_;  // operators write into it until they are gone

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/exchange/destinations.h"
+#include "engine/query_account.h"
 #include "engine/sched/query_run.h"
 #include "engine/sched/query_run_host.h"
 
@@ -40,11 +41,13 @@ Status QueryRun::RunExchange(Node* node) {
   }
   if (!all_stay) {
     Route(node, batch, to);
-  } else if (batch.rows > 0) {
-    Enqueue(node->op->next(0), std::move(node->lane->active->batch));
+    FinishInput(node);
+    Pump(node, /*flush=*/false);
+    return OkStatus();
   }
+  Batch staying = std::move(node->lane->active->batch);
   FinishInput(node);
-  if (!all_stay) Pump(node, /*flush=*/false);
+  if (staying.rows > 0) Enqueue(node->op->next(0), std::move(staying));
   return OkStatus();
 }
 
@@ -121,8 +124,13 @@ bool QueryRun::Pump(Node* node, bool flush) {
 }
 
 void QueryRun::SendData(Node* node, uint32_t to, const Loops& iteration, Batch batch) {
-  stats_[node->op->id()].bytes_sent += batch.ByteSize();
+  const size_t bytes = batch.ByteSize();
+  if (!spec_->account->TryCharge(static_cast<int64_t>(bytes))) {
+    return Fail(OverLimit(*node->op, static_cast<int64_t>(bytes)));
+  }
+  stats_[node->op->id()].bytes_sent += bytes;
   Frame frame;
+  frame.charge = std::make_shared<HeldCharge>(spec_->account, bytes);
   frame.query = spec_->id;
   frame.kind = FrameKind::kData;
   frame.from = worker_.index;
@@ -150,6 +158,7 @@ void QueryRun::SendReports() {
   ledger_.ForEach(
       [&by_home](Report& report) { by_home[report.instance.home].push_back(std::move(report)); });
   ledger_.Clear();
+  (void)ChargeTables();  // before somebody hears that the query is complete
   for (uint32_t home = 0; home < worker_.num_workers; ++home) {
     if (by_home[home].empty()) continue;
     Frame frame;

@@ -28,6 +28,7 @@ bool QueryRun::Flush() {
       }
       if (node.outbox != nullptr && !node.outbox->Empty()) {
         moved = Pump(&node, /*flush=*/true) || moved;
+        ChargeHeld(&node);
       }
     }
   }
@@ -131,7 +132,9 @@ void QueryRun::EndSlice() {
   if (!failure_.ok() || complete_) return;
   if (++num_slices_ % kSlicesToWait == 0) {
     for (Node& node : nodes_) {
-      if (node.outbox != nullptr && !node.outbox->Empty()) Pump(&node, /*flush=*/true);
+      if (node.outbox == nullptr || node.outbox->Empty()) continue;
+      Pump(&node, /*flush=*/true);
+      ChargeHeld(&node);
     }
   }
   SendReports();
@@ -143,6 +146,7 @@ Status QueryRun::FlushPartial(Node* node, const Loops& iteration) {
   Batch batch;
   std::vector<Run> returned;
   RETURN_IF_ERROR(node->code.partial->Flush(iteration, &batch, &returned));
+  ChargeHeld(node);
   ReturnRuns(returned);
   if (batch.rows == 0) return OkStatus();
   batch.slots.resize(spec_->plan.num_slots());

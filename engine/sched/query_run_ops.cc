@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/batch/ordinal.h"
+#include "engine/query_account.h"
 #include "engine/sched/query_run.h"
 #include "engine/sched/query_run_host.h"
 
@@ -12,20 +13,6 @@ namespace {
 
 // How long one call goes on to the next firing.
 constexpr uint64_t kFiringNanos = 200'000;
-
-// Bytes of a result that has left the query, charged as long as somebody holds it.
-class ResultCharge {
- public:
-  ResultCharge(std::shared_ptr<MemoryAccount> account, int64_t bytes)
-      : account_(std::move(account)), bytes_(bytes) {}
-  ~ResultCharge() { account_->Release(bytes_); }
-  ResultCharge(const ResultCharge&) = delete;
-  ResultCharge& operator=(const ResultCharge&) = delete;
-
- private:
-  const std::shared_ptr<MemoryAccount> account_;
-  const int64_t bytes_;
-};
 
 }  // namespace
 
@@ -174,9 +161,12 @@ Status QueryRun::RunStream(Node* node) {
     batch.runs = std::move(weights.runs);
     CountOut(node, batch);
     if (node->out != node->op) CountOut(&nodes_[node->out->id()], batch);
+    // What the rows share with the input is charged once.
+    if (done) FinishInput(node);
     Enqueue(node->out->next(0), std::move(batch));
+  } else if (done) {
+    FinishInput(node);
   }
-  if (done) FinishInput(node);
   return OkStatus();
 }
 
@@ -388,9 +378,10 @@ Status QueryRun::RunLoop(Node* node) {
     CountOrdinals(*node->op, &batch);
     for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
     stats_[node->op->id()].rows_out += batch.rows;
-    Enqueue(node->op->next(0), std::move(batch));
   }
+  Batch moved = std::move(batch);
   FinishInput(node);
+  if (moved.rows > 0) Enqueue(node->op->next(0), std::move(moved));
   return OkStatus();
 }
 
@@ -413,10 +404,9 @@ Status QueryRun::RunSink(Node* node) {
     ReturnRuns(batch.runs);
     result.column = std::move(batch.slots[0]);
     result.bulk = std::move(batch.bulk);
-    const auto bytes =
-        static_cast<int64_t>(result.column.ByteSize() + result.bulk.size() * sizeof(int64_t));
-    node->lane->active->charged -= bytes;
-    result.charge = std::make_shared<ResultCharge>(spec_->account, bytes);
+    const size_t bytes = result.column.ByteSize() + result.bulk.size() * sizeof(int64_t);
+    node->lane->active->charged -= static_cast<int64_t>(bytes);
+    result.charge = std::make_shared<HeldCharge>(spec_->account, bytes);
     spec_->sink->Push(std::move(result));
   }
   FinishInput(node);

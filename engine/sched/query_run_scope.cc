@@ -26,7 +26,8 @@ Status QueryRun::RunScopeEnter(Node* node) {
   if (some) return EnterSome(node);
   Input& input = *node->lane->active;
   if (input.batch.rows > 0) {
-    EnterRows(node, std::move(input.batch), std::exchange(input.charged, int64_t{0}));
+    RETURN_IF_ERROR(
+        EnterRows(node, std::move(input.batch), std::exchange(input.charged, int64_t{0})));
   }
   FinishInput(node);
   return OkStatus();
@@ -34,8 +35,13 @@ Status QueryRun::RunScopeEnter(Node* node) {
 
 // Parks the rows and begins an instance of the body for each: of `where(out())` one per vertex. The
 // rows stay charged until the last of them is through.
-void QueryRun::EnterRows(Node* node, Batch batch, int64_t charged) {
+Status QueryRun::EnterRows(Node* node, Batch batch, int64_t charged) {
   const uint32_t enter = node->op->id();
+  const int64_t table = Homes::BytesOf(batch.rows, batch.runs.size());
+  if (!spec_->account->TryCharge(table)) {
+    spec_->account->Release(charged);
+    return OverLimit(*node->op, table);
+  }
   Batch body;
   body.rows = batch.rows;
   body.slots = batch.slots;
@@ -59,9 +65,10 @@ void QueryRun::EnterRows(Node* node, Batch batch, int64_t charged) {
     }
   }
   parked->batch = std::move(batch);
-  parked->charged = charged;
+  parked->charged = charged + table;
   stats_[enter].rows_out += body.rows;
   Enqueue(node->op->next(0), std::move(body));
+  return OkStatus();
 }
 
 void QueryRun::ForgetNested(const Parked::OuterRun& outer) {
@@ -114,7 +121,7 @@ Status QueryRun::EnterSome(Node* node) {
     if (serial) some.bulk.clear();
     const auto bytes = static_cast<int64_t>(some.ByteSize());
     if (!spec_->account->TryCharge(bytes)) return OverLimit(*node->op, bytes);
-    EnterRows(node, std::move(some), bytes);
+    RETURN_IF_ERROR(EnterRows(node, std::move(some), bytes));
   }
   if (at.run == runs.size()) FinishInput(node);
   return OkStatus();

@@ -66,6 +66,11 @@ class Homes {
   // last of them: they are gone.
   int64_t End(Home* home);
 
+  // What the instances of so many rows, which came in so many runs, take beside the rows.
+  static int64_t BytesOf(size_t rows, size_t runs) {
+    return static_cast<int64_t>(sizeof(Parked) + rows * sizeof(Home) +
+                                runs * sizeof(Parked::OuterRun));
+  }
   // What all parked rows have charged.
   int64_t Charged() const;
 

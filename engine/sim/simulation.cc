@@ -195,6 +195,7 @@ class Driver {
         ToCoordinator(FrameKind::kCancel, Cancelled("by the simulation"));
       }
       if (options_.beside) options_.beside();
+      if (options_.watch) options_.watch(account_->used());
       if (!Turn()) broken = "the query hangs: nobody can move";
     }
     if (broken.empty()) broken = CheckNothingLeft();

@@ -43,7 +43,8 @@ struct SimulationOptions {
   uint32_t sink_window = 4;         // batches the client takes before it pauses for a while
   uint64_t cancel_after_turns = 0;  // 0: never
   std::function<void()> beside;     // called before each turn: what else happens to the graph
-  uint64_t first_turn_slices = 0;   // so many run before a worker has the query (first_turn.h)
+  std::function<void(int64_t charged)> watch;  // likewise, with what the query has charged
+  uint64_t first_turn_slices = 0;  // so many run before a worker has the query (first_turn.h)
   bool profile = false;
   NetworkFault fault = NetworkFault::kNone;
   uint64_t fault_at = 1;

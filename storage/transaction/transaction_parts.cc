@@ -98,6 +98,16 @@ void Transaction::AbsorbOne(Transaction* part) {
   Append(&part->lookup_guards_, &lookup_guards_);
   guard_keys_.insert(part->guard_keys_.begin(), part->guard_keys_.end());
   looked_up_.merge(part->looked_up_);
+  // What was copied goes now, not when the query does.
+  part->own_vertices_ = {};
+  part->own_edges_ = {};
+  part->own_vertex_of_ = {};
+  part->own_edge_of_ = {};
+  part->own_ends_ = {};
+  part->changed_edges_ = {};
+  part->dropped_vertices_ = {};
+  part->dropped_edges_ = {};
+  part->guard_keys_ = {};
 }
 
 }  // namespace koios::storage

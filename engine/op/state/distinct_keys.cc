@@ -6,14 +6,10 @@
 namespace koios::engine {
 namespace {
 
-// What a hash table takes for an entry of so many bytes, when it has just grown.
-constexpr int64_t InTable(size_t bytes) { return 2 * static_cast<int64_t>(bytes + 1); }
-
-// What a text takes: short ones are in the string.
-int64_t TextBytes(size_t size) {
-  constexpr size_t kShort = 15, kRounded = 32;
-  const size_t outside = size > kShort ? size + kRounded : 0;
-  return InTable(sizeof(std::string)) + static_cast<int64_t>(outside);
+// What a text takes outside its string: short ones nothing.
+size_t TextBytes(size_t size) {
+  constexpr size_t kShort = 15, kRounded = 16;
+  return size > kShort ? size / kRounded * kRounded + kRounded : 0;
 }
 
 void AppendBytes(const void* start, size_t bytes, std::string* out) {
@@ -106,6 +102,7 @@ StatusOr<bool> DistinctKeys::AddTo(Set DistinctKeys::*set, const Key& key, size_
                                    const DistinctKeys* passed, ChargeAhead* charge) {
   if (passed != nullptr && (passed->*set).contains(key)) return false;
   if ((this->*set).contains(key)) return false;
+  RETURN_IF_ERROR(MakeRoom(&(this->*set), charge));
   RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(bytes)));
   (this->*set).emplace(key);
   return true;
@@ -126,8 +123,7 @@ StatusOr<bool> DistinctKeys::AddSeveral(const KeyReader& reader, const Batch& ba
   ValueList parts;
   for (const uint32_t slot : reader.slots()) parts.push_back(batch.slots[slot].Get(row));
   ASSIGN_OR_RETURN(const Value key, Value::List(std::move(parts)));
-  return AddTo(&DistinctKeys::values_, key, InTable(sizeof(Value) + key.ByteSize()), passed,
-               charge);
+  return AddTo(&DistinctKeys::values_, key, key.ByteSize() - sizeof(Value), passed, charge);
 }
 
 StatusOr<bool> DistinctKeys::AddRow(const KeyReader& reader, const Batch& batch, size_t row,
@@ -141,15 +137,14 @@ StatusOr<bool> DistinctKeys::AddRow(const KeyReader& reader, const Batch& batch,
       if (part.word.kind == ValueKind::kVertex) {
         return AddVertex(VertexRef{part.word.bits}, passed, charge);
       }
-      return AddTo(&DistinctKeys::words_, part.word, InTable(sizeof(Word)), passed, charge);
+      return AddTo(&DistinctKeys::words_, part.word, 0, passed, charge);
     case Form::kText:
       return AddTo(&DistinctKeys::texts_, part.text, TextBytes(part.text.size()), passed, charge);
     case Form::kOther:
       break;
   }
   const Value key = column.Get(row);
-  return AddTo(&DistinctKeys::values_, key, InTable(sizeof(Value) + key.ByteSize()), passed,
-               charge);
+  return AddTo(&DistinctKeys::values_, key, key.ByteSize() - sizeof(Value), passed, charge);
 }
 
 Status DistinctKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t begin, size_t end,

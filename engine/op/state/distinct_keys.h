@@ -13,7 +13,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/value_compare.h"
-#include "engine/account/charge_ahead.h"
+#include "engine/account/charged_growth.h"
 #include "engine/batch/batch.h"
 #include "engine/effect/text_hash.h"
 #include "engine/op/state/vertex_set.h"
@@ -80,7 +80,7 @@ class DistinctKeys {
   StatusOr<bool> AddSeveral(const KeyReader& reader, const Batch& batch, size_t row,
                             const DistinctKeys* passed, ChargeAhead* charge);
   StatusOr<bool> AddVertex(VertexRef vertex, const DistinctKeys* passed, ChargeAhead* charge);
-  // `key` in the set, which is the same one of this and of `passed`.
+  // `key` in the set, which is the same one of this and of `passed`. `bytes`: beside its place.
   template <typename Set, typename Key>
   StatusOr<bool> AddTo(Set DistinctKeys::*set, const Key& key, size_t bytes,
                        const DistinctKeys* passed, ChargeAhead* charge);

@@ -149,7 +149,7 @@ TEST(DistinctKeysChargeTest, OfNewKeysAlone) {
   DistinctKeys none;
   ChargeAhead charge(&full, none.mutable_bytes());
   EXPECT_EQ(none.AddRow(reader, batch, 0, &charge).status().code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(none.bytes(), 0);
+  EXPECT_LT(none.bytes(), 500);  // room for it in the table, but not the key
 }
 
 }  // namespace

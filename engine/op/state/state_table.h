@@ -44,6 +44,8 @@ class StateTable {
     }
     if (states->empty()) states_.Erase(key.instance);
   }
+  // Of the table; what states point to is theirs.
+  size_t ByteSize() const { return states_.ByteSize(); }
   // Calls use(state) for each state of the instance and erases them.
   template <typename Use>
   void Release(const InstanceId& instance, const Use& use) {

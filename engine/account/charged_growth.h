@@ -1,0 +1,51 @@
+// Room for more in lists and hash tables that double: charged before it is allocated, and what they
+// had is given back when it is freed, so that the account has both while the entries move.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "engine/account/charge_ahead.h"
+
+namespace koios::engine {
+
+// Of a table of absl's (swiss tables: a control byte for each place, and a group of them behind).
+template <typename Table>
+int64_t TableBytes(size_t capacity) {
+  constexpr size_t kGroup = 16;
+  if (capacity == 0) return 0;
+  return static_cast<int64_t>(capacity * (sizeof(typename Table::value_type) + 1) + kGroup);
+}
+
+// For one more entry. What entries hold outside the table is the caller's to charge.
+template <typename Table>
+Status MakeRoom(Table* table, ChargeAhead* charge) {
+  const size_t capacity = table->capacity();
+  if (table->size() < capacity - capacity / 8 && capacity > 7) return OkStatus();
+  const size_t wanted = std::max<size_t>(7, 2 * table->size() + 1);
+  const int64_t had = TableBytes<Table>(capacity);
+  // The capacity is 2^n - 1, an eighth of it stays free.
+  size_t next = 7;
+  while (next - next / 8 < wanted) next = 2 * next + 1;
+  if (next <= capacity) return OkStatus();
+  RETURN_IF_ERROR(charge->Take(TableBytes<Table>(next)));
+  table->reserve(wanted);
+  charge->Return(TableBytes<Table>(next) - TableBytes<Table>(table->capacity()) + had);
+  return OkStatus();
+}
+
+// For `more` entries.
+template <typename T>
+Status MakeRoom(std::vector<T>* list, size_t more, ChargeAhead* charge) {
+  const size_t needed = list->size() + more;
+  if (needed <= list->capacity()) return OkStatus();
+  const size_t next = std::max(needed, 2 * list->capacity());
+  const int64_t had = BytesOfMany(static_cast<int64_t>(list->capacity()), sizeof(T));
+  RETURN_IF_ERROR(charge->Take(BytesOfMany(static_cast<int64_t>(next), sizeof(T))));
+  list->reserve(next);
+  charge->Return(had);
+  return OkStatus();
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,179 @@
+// What a query has charged beside what it has allocated, turn by turn: with every operator that
+// keeps something, on one worker and on several. All of the simulation is in one thread, so the
+// allocator's counters of the thread say what is live, to the byte.
+#include <gtest/gtest.h>
+#include <jemalloc/jemalloc.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/random.h"
+#include "engine/sim/simulation.h"
+#include "parser/parser.h"
+#include "planner/planner.h"
+#include "storage/memory_graph.h"
+#include "storage/transaction/transaction.h"
+
+namespace koios {
+namespace {
+
+constexpr int64_t kVertices = 60'000;
+constexpr int64_t kEdges = 150'000;
+// Below it a difference says little: the workers themselves, and of each what it makes of the batch
+// that it works on, before that is queued.
+constexpr int64_t kSlack = int64_t{512} << 10;
+constexpr int64_t kSlackOfWorker = int64_t{640} << 10;
+constexpr int64_t kEnough = int64_t{2} << 20;  // that a query keeps, else it says nothing
+
+// Bytes that this thread has allocated and not freed.
+int64_t LiveBytes() {
+  const auto counter = [](const char* name) {
+    uint64_t* place = nullptr;
+    size_t size = sizeof(place);
+    return mallctl(name, &place, &size, nullptr, 0) == 0 ? place : nullptr;
+  };
+  static const uint64_t* const allocated = counter("thread.allocatedp");
+  static const uint64_t* const freed = counter("thread.deallocatedp");
+  return static_cast<int64_t>(*allocated - *freed);
+}
+
+std::shared_ptr<storage::MemoryGraph> MakeGraph() {
+  auto graph = std::make_shared<storage::MemoryGraph>();
+  Rng rng(11);
+  std::vector<VertexRef> vertices;
+  for (int64_t i = 0; i < kVertices; ++i) {
+    const auto number = static_cast<int64_t>(rng.Uniform(1'000'000'000));
+    vertices.push_back(
+        *graph->AddVertex(Value::Long(i), i % 3 == 0 ? "city" : "person",
+                          {{"name", Value::String("somebody called " + std::to_string(number))},
+                           {"number", Value::Long(number)},
+                           {"some", Value::Long(number % 100)}}));
+  }
+  for (int64_t i = 0; i < kEdges; ++i) {
+    const VertexRef out = vertices[rng.Uniform(vertices.size())];
+    const VertexRef in = vertices[rng.Uniform(vertices.size())];
+    CHECK(graph->AddEdge(out, in, i % 2 == 0 ? "knows" : "likes", {{"at", Value::Long(i)}}).ok());
+  }
+  return graph;
+}
+
+// At the turn where charges and live bytes differ most, beside what may differ there.
+struct Worst {
+  int64_t live = 0, charged = 0;
+  int64_t excess = INT64_MIN;
+  int64_t peak = 0;
+};
+
+// A tenth of what is live may be missing, or too much.
+int64_t ExcessOf(int64_t live, int64_t charged, uint32_t workers) {
+  return std::abs(live - charged) - live / 10 - kSlack - workers * kSlackOfWorker;
+}
+
+class AccountingTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { graph_ = new std::shared_ptr<storage::MemoryGraph>(MakeGraph()); }
+  static void TearDownTestSuite() { delete graph_; }
+
+  Worst Run(const std::string& text, uint32_t workers, bool isolated) {
+    const auto query = parser::Parse(text);
+    CHECK(query.ok());
+    planner::PlanContext context;
+    context.schema = &(*graph_)->schema();
+    context.isolated = isolated;
+    const auto planned = planner::PlanQuery(*query, context);
+    EXPECT_TRUE(planned.ok()) << text << planned.status();
+    engine::SimulationOptions options;
+    options.num_workers = workers;
+    options.serialize = false;
+    options.shared_view = !isolated;
+    options.isolated = isolated;
+    std::shared_ptr<const storage::GraphView> view = *graph_;
+    if (planned->changes_graph) {
+      options.transaction =
+          std::make_shared<storage::Transaction>(*graph_, (*graph_)->NewNumbers());
+      view = options.transaction;
+    }
+    Worst worst;
+    const int64_t before = LiveBytes();
+    options.watch = [&](int64_t charged) {
+      const int64_t live = LiveBytes() - before;
+      worst.peak = std::max(worst.peak, live);
+      const int64_t excess = ExcessOf(live, charged, workers);
+      if (excess <= worst.excess) return;
+      worst = {live, charged, excess, worst.peak};
+    };
+    const engine::SimulationResult result = engine::Simulate(planned->plan, view, options);
+    EXPECT_TRUE(result.status.ok()) << text << ": " << result.status;
+    return worst;
+  }
+
+  static std::shared_ptr<storage::MemoryGraph>* graph_;
+};
+
+std::shared_ptr<storage::MemoryGraph>* AccountingTest::graph_ = nullptr;
+
+const char* const kQueries[] = {
+    "g.V().order().by('name').skip(1000000000)",
+    "g.V().both().both().order().by('number').by('name').skip(1000000000)",
+    "g.V().out().as('a').out().as('b').order().by(select('a').values('name')).skip(1000000000)",
+    "g.V().group().by('name').by('number').count(local)",
+    "g.V().out().group().by('name').by(fold()).count(local)",
+    "g.V().groupCount().by('name').count(local)",
+    "g.V().out().groupCount().by(path()).count(local)",
+    "g.V().out().out().dedup().by('name').count()",
+    "g.V().both().both().dedup().by('number').count()",
+    "g.V().out().path().dedup().count()",
+    "g.V().values('name').fold().count(local)",
+    "g.V().both().both().values('number').fold().count(local)",
+    "g.V().valueMap('name').fold().count(local)",
+    "g.V().out().out().path().fold().count(local)",
+    "g.V().both().aggregate('x').cap('x').count(local)",
+    "g.V().values('name').aggregate('x').cap('x').count(local)",
+    "g.V().out().out().tail(100000).values('name').skip(1000000000)",
+    "g.V().out().out().sample(100000).values('name').skip(1000000000)",
+    "g.V().values('name').barrier().skip(1000000000)",
+    "g.V().limit(20000).as('a').out().as('b').out().as('c').select('a', 'b', "
+    "'c').by('name').barrier()"
+    ".skip(1000000000)",
+    "g.V().limit(5000).repeat(both()).times(3).path().barrier().skip(1000000000).limit(1)",
+    "g.V().repeat(out()).emit().times(3).path().skip(1000000000)",
+    "g.V().local(out().out().order().by('name').fold()).fold().count(local)",
+    "g.V().where(out().out().count().is(gt(100000))).count()",
+    "g.V().as('a').out().where(out().out().where(eq('a')).count().is(gt(0))).barrier()"
+    ".skip(1000000000)",
+    "g.V().coalesce(out().has('name', 'nobody').order(), both()).barrier().skip(1000000000)",
+    "g.V().union(values('name'), out().values('name'), label()).barrier().skip(1000000000)",
+    "g.withSack(0L).V().both().both().sack(sum).by('number').barrier().sack().skip(1000000000)",
+    "g.V().map(values('name').fold()).fold().count(local)",
+    "g.V().project('a', 'b').by('name').by(out().count()).fold().count(local)",
+    "g.V().hasLabel('person').as('p').addE('met').to(V(1)).property('x', 7).count()",
+    "g.V().addV('thing').property('called', 'so').count()",
+    "g.V().property('other', 'a text that is not so short').count()",
+};
+
+TEST_F(AccountingTest, WhatIsChargedIsWhatIsLive) {
+  std::printf("%12s %12s %12s  workers\n", "live", "charged", "peak");
+  const char* const only = std::getenv("KOIOS_ONLY");  // queries that begin so
+  for (const char* const text : kQueries) {
+    if (only != nullptr && !std::string_view(text).starts_with(only)) continue;
+    SCOPED_TRACE(text);
+    int64_t peak = 0;
+    for (const auto& [workers, isolated] : {std::pair(1u, false), {4u, false}, {4u, true}}) {
+      const Worst worst = Run(text, workers, isolated);
+      std::printf("%12ld %12ld %12ld  %u%s %s\n", static_cast<long>(worst.live),
+                  static_cast<long>(worst.charged), static_cast<long>(worst.peak), workers,
+                  isolated ? " isolated" : "", text);
+      EXPECT_LE(worst.excess, 0) << worst.live << " live, " << worst.charged << " charged, "
+                                 << workers << " workers";
+      peak = std::max(peak, worst.peak);
+    }
+    EXPECT_GE(peak, kEnough);
+  }
+}
+
+}  // namespace
+}  // namespace koios

@@ -10,8 +10,9 @@ namespace koios::engine {
 
 // False: the query can't go on until something comes from outside.
 inline bool RunSlice(QueryRun* run, const Clock& clock) {
-  constexpr int kSteps = 8;                    // operator invocations: well under a millisecond
-  constexpr int64_t kSliceNanos = 10'000'000;  // fewer steps when these take longer
+  constexpr int kSteps = 8;  // operator invocations
+  constexpr int64_t kSliceNanos =
+      250'000;  // fewer when they take longer; one ends in about as much
   int steps = 0;
   bool idle = false;
   const int64_t begin = clock.NowNanos();

@@ -65,7 +65,8 @@ void Worker::Begin(std::shared_ptr<const QuerySpec> spec) {
   Running& running = queries_[id];
   running.run = std::move(run).value();
   running.started_ns = context_.clock->NowNanos();
-  turns_.push_back(id);
+  turns_.Add(id);
+  next_deadline_.reset();
 }
 
 void Worker::Adopt(const QueryId& id, BegunQuery* begun) {
@@ -73,7 +74,8 @@ void Worker::Adopt(const QueryId& id, BegunQuery* begun) {
   Running& running = queries_[id];
   running.run = std::move(begun->run);
   running.started_ns = begun->started_ns;
-  turns_.push_back(id);
+  turns_.Add(id);
+  next_deadline_.reset();
   for (auto& [to, frame] : begun->said) {
     frame.query = id;
     context_.transport->Send(to, std::move(frame));
@@ -126,8 +128,10 @@ void Worker::Deliver(Frame frame) {
       Finish(id, frame.status);
       return;
     case FrameKind::kResume:
-      return;  // the next Step finds the sink's room
+      turns_.Wake(id);  // the sink has room
+      return;
     default:
+      turns_.Wake(id);
       found->second.run->Receive(std::move(frame));
       SettleOutcome(id);
   }
@@ -135,7 +139,8 @@ void Worker::Deliver(Frame frame) {
 
 void Worker::End(const QueryId& id) {
   queries_.erase(id);
-  turns_.erase(std::remove(turns_.begin(), turns_.end(), id), turns_.end());
+  turns_.Remove(id);
+  next_deadline_.reset();
   Ended& ended = ended_[id.coordinator];
   // A query that failed here ends once more when its coordinator says so.
   if (id.serial >= ended.watermark) ended.above.insert(id.serial);
@@ -223,6 +228,8 @@ void Worker::SettleOutcome(const QueryId& id) {
 }
 
 void Worker::CheckDeadlines(uint64_t now_ns) {
+  const uint64_t nearest = NextDeadline();
+  if (nearest == 0 || now_ns < nearest) return;
   std::vector<QueryId> late;
   for (const auto& [id, running] : queries_) {
     const uint64_t deadline = running.run->spec().options.deadline_ns;
@@ -247,26 +254,25 @@ void Worker::CancelAll(const Status& why) {
 }
 
 uint64_t Worker::NextDeadline() const {
+  if (next_deadline_.has_value()) return *next_deadline_;
   uint64_t nearest = 0;
   for (const auto& [id, running] : queries_) {
     const uint64_t deadline = running.run->spec().options.deadline_ns;
     if (!running.run->is_coordinator() || deadline == 0) continue;
     if (nearest == 0 || deadline < nearest) nearest = deadline;
   }
+  next_deadline_ = nearest;
   return nearest;
 }
 
 bool Worker::Step(uint64_t now_ns) {
   CheckDeadlines(now_ns);
-  for (size_t turn = turns_.size(); turn > 0; --turn) {
-    const QueryId id = turns_.front();
-    turns_.pop_front();
-    turns_.push_back(id);
-    const bool more = RunSlice(queries_.find(id)->second.run.get(), *context_.clock);
-    SettleOutcome(id);
+  while (const std::optional<QueryId> next = turns_.Next()) {
+    const int64_t begin = context_.clock->NowNanos();
+    const bool more = RunSlice(queries_.find(*next)->second.run.get(), *context_.clock);
+    turns_.Ran(*next, static_cast<uint64_t>(context_.clock->NowNanos() - begin), more);
+    SettleOutcome(*next);
     if (more) return true;
-    if (turns_.empty()) break;
-    turn = std::min(turn, turns_.size() + 1);
   }
   return false;
 }

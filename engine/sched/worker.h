@@ -3,13 +3,14 @@
 // on a thread and in the simulation.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "engine/exchange/frame.h"
+#include "engine/sched/fair_turns.h"
 #include "engine/sched/query_run.h"
 
 namespace koios::engine {
@@ -67,7 +68,10 @@ class Worker {
   const WorkerContext context_;
   std::map<QueryId, Running> queries_;
   std::map<QueryId, Finishing> finishing_;
-  std::deque<QueryId> turns_;  // round robin
+  FairTurns turns_;
+  // Of the queries that this worker coordinates; 0: none. Nullopt: not known since one came or
+  // went.
+  mutable std::optional<uint64_t> next_deadline_ = 0;
   std::map<uint32_t, Ended> ended_;
 };
 

@@ -257,7 +257,8 @@ Input QueryRun::TakeInput(Node* node) {
   Input input = std::move(node->lane->queue.front());
   node->lane->queue.pop_front();
   // Who merges waits for as many rows as its worker has told.
-  if (closings_.any() && node->merged_at == 0) DropClosedRows(node->op->id(), &input.batch);
+  const bool is_told = node->merged_at != 0 && node->op->has_exchange();
+  if (closings_.any() && !is_told) DropClosedRows(node->op->id(), &input.batch);
   return input;
 }
 

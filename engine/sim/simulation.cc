@@ -194,10 +194,15 @@ class Driver {
       if (result.turns + 1 == options_.cancel_after_turns) {
         ToCoordinator(FrameKind::kCancel, Cancelled("by the simulation"));
       }
+      if (result.turns + 1 == options_.refuse_from_turn) {
+        refused_ = std::max<int64_t>(account_->limit() - account_->used(), 0);
+        account_->Charge(refused_);
+      }
       if (options_.beside) options_.beside();
       if (options_.watch) options_.watch(account_->used());
       if (!Turn()) broken = "the query hangs: nobody can move";
     }
+    account_->Release(refused_);
     if (broken.empty()) broken = CheckNothingLeft();
     result.status = broken.empty() ? sink_->result().status : Internal(broken);
     result.rows = std::move(sink_->rows());
@@ -269,7 +274,7 @@ class Driver {
   // Something happens. False when nothing can.
   bool Turn() {
     clock_.Advance(1000);
-    if (sink_->Room() == 0 && rng_.Uniform(8) == 0) sink_->Read();
+    if (sink_->Room() == 0 && rng_.Uniform(8) == 0) Read();
     if (rng_.Uniform(100) < options_.deliver_percent && DeliverOne()) return true;
     const uint32_t first = static_cast<uint32_t>(rng_.Uniform(options_.num_workers));
     for (uint32_t i = 0; i < options_.num_workers; ++i) {
@@ -277,10 +282,16 @@ class Driver {
     }
     if (DeliverOne()) return true;
     if (sink_->Room() == 0) {
-      sink_->Read();
+      Read();
       return true;
     }
     return Over();
+  }
+
+  // The client takes what there is, and the query goes on.
+  void Read() {
+    sink_->Read();
+    ToCoordinator(FrameKind::kResume, OkStatus());
   }
 
   std::string CheckNothingLeft() const {
@@ -305,6 +316,7 @@ class Driver {
   SimulatedNetwork network_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::shared_ptr<MemoryAccount> account_;
+  int64_t refused_ = 0;  // charged by the simulation itself
   std::shared_ptr<CollectingSink> sink_;
   std::shared_ptr<QuerySpec> spec_;
 };

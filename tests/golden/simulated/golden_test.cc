@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "engine/result/element_resolver.h"
@@ -66,6 +67,9 @@ class Session {
     options_.max_turns = kMaxTurns;
     options_.first_turn_slices = seed / 2 % 4;
   }
+
+  // Nothing more may be charged from this turn of each request on.
+  void RefuseFrom(uint64_t turn) { options_.refuse_from_turn = turn; }
 
   StatusOr<std::vector<Value>> Submit(const std::string& text,
                                       const std::map<std::string, Value>& parameters) {
@@ -145,11 +149,11 @@ std::string CheckCase(const File& file, const Case& golden,
   return "";
 }
 
-// Returns how many of the exceptions were met.
-size_t CheckFolder(const std::string& folder, uint64_t seeds) {
-  size_t num_exceptions = 0;
-  size_t num_cases = 0;
-  size_t num_plans = 0;
+// use(file, its path, its graph, a case), but for plans and exceptions. Returns how many of these
+// were met.
+template <typename Use>
+size_t ForEachCase(const std::string& folder, const Use& use) {
+  size_t num_exceptions = 0, num_cases = 0, num_plans = 0;
   for (const auto& entry : std::filesystem::directory_iterator("tests/golden/" + folder)) {
     if (entry.path().extension() != ".test") continue;
     const StatusOr<File> file = ReadFile(entry.path().string());
@@ -158,9 +162,6 @@ size_t CheckFolder(const std::string& folder, uint64_t seeds) {
     const auto graph = MakeGraph(file->graph, "tests/data");
     EXPECT_TRUE(graph.ok()) << graph.status();
     if (!graph.ok()) continue;
-    // Once more with indexes, which change no answer.
-    const auto indexed = MakeGraph(file->graph, "tests/data").value();
-    IndexAll(indexed.get());
     for (const Case& golden : file->cases) {
       const auto known = std::find_if(Exceptions().begin(), Exceptions().end(),
                                       [&](const auto& e) { return golden.query == e.query; });
@@ -173,10 +174,7 @@ size_t CheckFolder(const std::string& folder, uint64_t seeds) {
         continue;
       }
       ++num_cases;
-      std::string problem = CheckCase(*file, golden, *graph, seeds);
-      if (problem.empty()) problem = CheckCase(*file, golden, indexed, /*seeds=*/1);
-      // And with statistics, which change none either.
-      if (problem.empty()) problem = CheckCase(*file, golden, indexed, /*seeds=*/2, true);
+      const std::string problem = use(*file, *graph, golden);
       if (!problem.empty()) {
         ADD_FAILURE() << entry.path().string() << ":" << golden.line << ", " << problem;
       }
@@ -188,9 +186,57 @@ size_t CheckFolder(const std::string& folder, uint64_t seeds) {
   return num_exceptions;
 }
 
+using Graph = std::shared_ptr<storage::MemoryGraph>;
+
+// Returns how many of the exceptions were met.
+size_t CheckFolder(const std::string& folder, uint64_t seeds) {
+  std::map<std::string, Graph> indexed_ones;
+  return ForEachCase(folder, [&](const File& file, const Graph& graph, const Case& golden) {
+    // Once more with indexes, which change no answer.
+    Graph& indexed = indexed_ones[file.graph];
+    if (indexed == nullptr) {
+      indexed = MakeGraph(file.graph, "tests/data").value();
+      IndexAll(indexed.get());
+    }
+    std::string problem = CheckCase(file, golden, graph, seeds);
+    if (problem.empty()) problem = CheckCase(file, golden, indexed, /*seeds=*/1);
+    // And with statistics, which change none either.
+    if (problem.empty()) problem = CheckCase(file, golden, indexed, /*seeds=*/2, true);
+    return problem;
+  });
+}
+
 TEST(GoldenTest, EveryCaseOnOneToFiveWorkers) {
   const size_t met = CheckFolder("modern", 6) + CheckFolder("money", 2) + CheckFolder("writes", 4);
   EXPECT_EQ(met, Exceptions().size()) << "an exception names no case any more";
+}
+
+// Whichever charge is refused, the query ends with that or with its answer, and nothing stays
+// charged (the simulation sees to it).
+TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
+  uint64_t number = 0, refused = 0, asked = 0;
+  for (const std::string folder : {"modern", "writes"}) {
+    ForEachCase(folder, [&](const File& file, const Graph& graph, const Case& golden) {
+      ++number;
+      for (const uint64_t turn : {1 + number % 7, 8 + number % 31, 40 + number % 160}) {
+        const uint32_t workers = 1 + static_cast<uint32_t>(number % kMaxWorkers);
+        Session session(graph, workers, number + turn, /*makes_up=*/false);
+        session.RefuseFrom(turn);
+        const std::vector<std::string> found = Ask(file, golden, &session);
+        const bool is_refused =
+            found.size() == 1 && found[0].starts_with("error: RESOURCE_EXHAUSTED");
+        ++asked;
+        refused += is_refused ? 1 : 0;
+        if (is_refused || Agrees(golden, found)) continue;
+        return "refused from turn " + std::to_string(turn) + " on, " + std::to_string(workers) +
+               " workers\n  " + golden.query + "\n  expected" + Lines(golden.expected) +
+               "\n  found" + Lines(found);
+      }
+      return std::string();
+    });
+  }
+  std::printf("%lu of %lu were refused something\n", refused, asked);
+  EXPECT_GT(refused, asked / 5);
 }
 
 }  // namespace

@@ -176,7 +176,6 @@ void QueryRun::Receive(Frame frame) {
       if (frame.op < nodes_.size() && nodes_[frame.op].outbox != nullptr) {
         nodes_[frame.op].outbox->Acknowledge(frame.from, frame.loops);
         Pump(&nodes_[frame.op], /*flush=*/false);
-        ChargeHeld(&nodes_[frame.op]);
       }
       return;
     case FrameKind::kClose:

@@ -110,6 +110,7 @@ bool QueryRun::Pump(Node* node, bool flush) {
       Batch batch;
       while ((!local || HasRoom(node->op->next(0), iteration)) &&
              node->outbox->Take(to, iteration, flush, local, &batch)) {
+        ChargeHeld(node);  // before somebody hears that the query is complete
         if (local) {
           Enqueue(node->op->next(0), std::move(batch));
           moved_here = true;

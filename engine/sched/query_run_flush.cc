@@ -28,7 +28,6 @@ bool QueryRun::Flush() {
       }
       if (node.outbox != nullptr && !node.outbox->Empty()) {
         moved = Pump(&node, /*flush=*/true) || moved;
-        ChargeHeld(&node);
       }
     }
   }
@@ -132,9 +131,7 @@ void QueryRun::EndSlice() {
   if (!failure_.ok() || complete_) return;
   if (++num_slices_ % kSlicesToWait == 0) {
     for (Node& node : nodes_) {
-      if (node.outbox == nullptr || node.outbox->Empty()) continue;
-      Pump(&node, /*flush=*/true);
-      ChargeHeld(&node);
+      if (node.outbox != nullptr && !node.outbox->Empty()) Pump(&node, /*flush=*/true);
     }
   }
   SendReports();

@@ -310,14 +310,17 @@ void QueryRun::ChargeHeld(Node* node) {
   size_t held = node->code.HeldBytes() + bytes_of(node->exits);
   for (const JoinedBatch& joined : node->restarts) held += bytes_of(joined);
   if (node->outbox != nullptr) held += node->outbox->bytes();
-  const auto before = static_cast<int64_t>(std::exchange(node->held, held));
-  const Status more = node->host->ChargeState(static_cast<int64_t>(held) - before);
-  if (!more.ok()) Fail(WithDetail(more, DetailFor(*node->op)));
+  if (held != node->held) {
+    const auto before = static_cast<int64_t>(std::exchange(node->held, held));
+    const Status more = node->host->ChargeState(static_cast<int64_t>(held) - before);
+    if (!more.ok()) Fail(WithDetail(more, DetailFor(*node->op)));
+  }
   if (!ChargeTables()) Fail(OverLimit(*node->op, 0));
 }
 
 bool QueryRun::ChargeTables() {
-  return tables_.TryResize(static_cast<int64_t>(ledger_.ByteSize() + nested_.ByteSize()));
+  const auto bytes = static_cast<int64_t>(ledger_.ByteSize() + nested_.ByteSize());
+  return bytes == tables_.bytes() || tables_.TryResize(bytes);
 }
 
 Status QueryRun::Dispatch(Node* node) {

@@ -21,14 +21,13 @@ int64_t TableBytes(size_t capacity) {
 // For one more entry. What entries hold outside the table is the caller's to charge.
 template <typename Table>
 Status MakeRoom(Table* table, ChargeAhead* charge) {
+  // The capacity is 2^n - 1, an eighth of it stays free.
   const size_t capacity = table->capacity();
-  if (table->size() < capacity - capacity / 8 && capacity > 7) return OkStatus();
+  if (table->size() < capacity - capacity / 8) return OkStatus();
   const size_t wanted = std::max<size_t>(7, 2 * table->size() + 1);
   const int64_t had = TableBytes<Table>(capacity);
-  // The capacity is 2^n - 1, an eighth of it stays free.
   size_t next = 7;
   while (next - next / 8 < wanted) next = 2 * next + 1;
-  if (next <= capacity) return OkStatus();
   RETURN_IF_ERROR(charge->Take(TableBytes<Table>(next)));
   table->reserve(wanted);
   charge->Return(TableBytes<Table>(next) - TableBytes<Table>(table->capacity()) + had);
@@ -38,9 +37,9 @@ Status MakeRoom(Table* table, ChargeAhead* charge) {
 // For `more` entries.
 template <typename T>
 Status MakeRoom(std::vector<T>* list, size_t more, ChargeAhead* charge) {
-  const size_t needed = list->size() + more;
-  if (needed <= list->capacity()) return OkStatus();
-  const size_t next = std::max(needed, 2 * list->capacity());
+  if (more <= list->capacity() - list->size()) return OkStatus();
+  constexpr size_t kMost = size_t{1} << 60;  // far above every limit
+  const size_t next = std::max(list->size() + std::min(more, kMost), 2 * list->capacity());
   const int64_t had = BytesOfMany(static_cast<int64_t>(list->capacity()), sizeof(T));
   RETURN_IF_ERROR(charge->Take(BytesOfMany(static_cast<int64_t>(next), sizeof(T))));
   list->reserve(next);

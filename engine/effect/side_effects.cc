@@ -108,7 +108,7 @@ int64_t SideEffects::StartBarrier(const std::string& name) {
   effect.bag = {};
   effect.members = {};
   effect.num_members = 0;
-  return std::exchange(effect.bytes, 0);
+  return std::exchange(effect.bytes, 0) + std::exchange(effect.member_bytes, 0);
 }
 
 GroupTable* SideEffects::Group(const std::string& name) { return &*effects_.at(name).group; }
@@ -144,7 +144,7 @@ StatusOr<bool> SideEffects::Contains(const std::string& name, const Value& value
   Effect& effect = found->second;
   const ValueList& bag = effect.list.has_value() ? effect.list->AsList() : effect.bag;
   if (effect.num_members < bag.size() && account_ != nullptr) {
-    ChargeAhead charge(account_, &member_bytes_);
+    ChargeAhead charge(account_, &effect.member_bytes);
     const auto more = static_cast<int64_t>(bag.size() - effect.num_members);
     RETURN_IF_ERROR(charge.Take(BytesOfMany(more, MemberSet::kEntryBytes)));
   }

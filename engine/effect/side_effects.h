@@ -47,7 +47,7 @@ class SideEffects {
   // True for the first who asks with this name.
   bool Once(const std::string& name) { return asked_.insert(name).second; }
   // Whether a bag has a value that Equals this one. INVALID_ARGUMENT for what is no bag. What is
-  // needed to tell is made for the first who asks, and charged to `account`.
+  // needed to tell is made for the first who asks, and charged to the account below.
   StatusOr<bool> Contains(const std::string& name, const Value& value);
   // Whom Contains() charges; outlives this.
   void ChargeTo(StateAccount* account) { account_ = account; }
@@ -72,12 +72,12 @@ class SideEffects {
     std::optional<Value> list;  // the bag as a value, until the next is added
     MemberSet members;          // of the first `num_members` of the bag
     size_t num_members = 0;
+    int64_t member_bytes = 0;  // charged for them
   };
 
   static Status AddToBag(const Value& value, int64_t bulk, Effect* effect, ChargeAhead* charge);
 
   StateAccount* account_ = nullptr;
-  int64_t member_bytes_ = 0;
   std::map<std::string, Effect> effects_;
   std::set<std::string> asked_;
 };

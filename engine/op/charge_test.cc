@@ -37,6 +37,10 @@ TEST(ChargeTest, ABulkTooLargeIsRefusedBeforeAListGrows) {
     ASSERT_TRUE(fold.ok());
     EXPECT_EQ(fold->barrier->Absorb(Rows({Value::Int(1)}, {}, {bulk})).code(),
               StatusCode::kResourceExhausted);
+    // Behind one that is there, so that the two are more than a long can count.
+    EXPECT_TRUE(fold->barrier->Absorb(Rows({Value::Int(1)})).ok());
+    EXPECT_EQ(fold->barrier->Absorb(Rows({Value::Int(1)}, {}, {bulk})).code(),
+              StatusCode::kResourceExhausted);
     const auto group = MakeGroup(ListGroup(), 2, &host);
     ASSERT_TRUE(group.ok());
     EXPECT_EQ(group->barrier->Absorb(Rows({Value::Int(1)}, {Value::Int(2)}, {bulk})).code(),

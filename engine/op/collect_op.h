@@ -147,11 +147,12 @@ class CollectOp : public BarrierOperator {
   }
 
   // Cuts `state->order` so that its bulk adds up to `count`, from the front or from the back.
-  StatusOr<bool> Cut(State* state, int64_t count, bool from_front) const {
+  // REQUIRES: count >= 0.
+  Status Cut(State* state, int64_t count, bool from_front) const {
     const size_t size = state->order.size();
     const auto most = std::min(static_cast<int64_t>(size), count);
     constexpr int64_t kRowBytes = sizeof(Position) + sizeof(int64_t);
-    RETURN_IF_ERROR(Charge(BytesOfMany(std::max<int64_t>(most, 0), kRowBytes), state));
+    RETURN_IF_ERROR(Charge(BytesOfMany(most, kRowBytes), state));
     std::vector<Position> order;
     std::vector<int64_t> bulk;
     order.reserve(static_cast<size_t>(most));
@@ -171,7 +172,7 @@ class CollectOp : public BarrierOperator {
     RETURN_IF_ERROR(Charge(-BytesOfMany(static_cast<int64_t>(size), sizeof(Position)), state));
     state->order = std::move(order);
     state->bulk = std::move(bulk);
-    return true;
+    return OkStatus();
   }
 
   OperatorHost* const host_;

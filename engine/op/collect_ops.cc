@@ -82,7 +82,8 @@ class OrderOp : public CollectOp {
     const int64_t kept = BytesOfMany(static_cast<int64_t>(state->order.size()), sizeof(Position));
     RETURN_IF_ERROR(Charge(kept - sorting->bytes, state));
     state->progress.reset();
-    return limit_ > 0 ? Cut(state, limit_, /*from_front=*/true) : StatusOr<bool>(true);
+    if (limit_ > 0) RETURN_IF_ERROR(Cut(state, limit_, /*from_front=*/true));
+    return true;
   }
 
  private:
@@ -286,7 +287,8 @@ class TailOp : public CollectOp {
 
   StatusOr<bool> Arrange(State* state) override {
     RETURN_IF_ERROR(TakeAll(state));
-    return Cut(state, count_, /*from_front=*/false);
+    RETURN_IF_ERROR(Cut(state, count_, /*from_front=*/false));
+    return true;
   }
 
  private:

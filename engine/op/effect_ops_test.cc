@@ -177,6 +177,13 @@ TEST(SideEffectsTest, AnAssignedBagIsThatOfTheLastBarrier) {
   EXPECT_TRUE(*effects.Contains("x", Value::Int(2)));
   EXPECT_EQ(effects.StartBarrier("x"), bytes);
   EXPECT_EQ(effects.Read("x")->AsList().size(), 0u);
+  // What was made to tell members goes with them.
+  TestHost host;
+  effects.ChargeTo(&host);
+  ASSERT_TRUE(Put(&effects, Value::Int(3)).ok());
+  EXPECT_TRUE(*effects.Contains("x", Value::Int(3)));
+  const int64_t bag = *effects.ChargedFor("x");
+  EXPECT_EQ(effects.StartBarrier("x"), bag + host.charged);
 }
 
 TEST(SideEffectsTest, ANameIsFilledInOneWay) {

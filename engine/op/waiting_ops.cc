@@ -57,6 +57,9 @@ class WaitingDedup : public CollectOp {
     Discharge(*passed);
     passed_.Erase(instance);
   }
+  size_t HeldBytes() const override {
+    return CollectOp::HeldBytes() + passed_.ByteSize() + waiting_.ByteSize();
+  }
 
  protected:
   // In nested loops a key may have passed since its row came.

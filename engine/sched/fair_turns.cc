@@ -4,36 +4,45 @@
 
 namespace koios::engine {
 
-void FairTurns::Add(const QueryId& id) { MakeReady(id, &turns_[id]); }
+void FairTurns::Add(const QueryId& id) {
+  turns_.try_emplace(id);
+  Wake(id);
+}
 
 void FairTurns::Remove(const QueryId& id) {
   const auto found = turns_.find(id);
   if (found == turns_.end()) return;
   const Turn& turn = found->second;
-  if (turn.ready) classes_[ClassOf(turn)].ready.erase({turn.virtual_, id});
+  if (turn.ready) classes_[ClassOf(turn)].ready.erase({turn.virtual_nanos, id});
   turns_.erase(found);
 }
 
 void FairTurns::Wake(const QueryId& id) {
   const auto found = turns_.find(id);
-  if (found != turns_.end() && !found->second.ready) MakeReady(id, &found->second);
+  if (found == turns_.end() || found->second.ready) return;
+  CatchUp(ClassOf(found->second));
+  MakeReady(id, &found->second);
+}
+
+// A class that had nothing to do has no claim to that time, either.
+void FairTurns::CatchUp(size_t number) {
+  Class& own = classes_[number];
+  const Class& other = classes_[1 - number];
+  if (!own.ready.empty() || other.ready.empty()) return;
+  own.virtual_nanos = std::max(own.virtual_nanos, other.virtual_nanos);
 }
 
 void FairTurns::MakeReady(const QueryId& id, Turn* turn) {
   Class& own = classes_[ClassOf(*turn)];
-  const Class& other = classes_[1 - ClassOf(*turn)];
-  if (own.ready.empty() && !other.ready.empty()) {
-    own.virtual_ = std::max(own.virtual_, other.virtual_);
-  }
-  turn->virtual_ = std::max(turn->virtual_, own.now);
+  turn->virtual_nanos = std::max(turn->virtual_nanos, own.now);
   turn->ready = true;
-  own.ready.emplace(turn->virtual_, id);
+  own.ready.emplace(turn->virtual_nanos, id);
 }
 
 size_t FairTurns::NextClass() const {
   if (classes_[0].ready.empty()) return 1;
   if (classes_[1].ready.empty()) return 0;
-  return classes_[1].virtual_ < classes_[0].virtual_ ? 1 : 0;
+  return classes_[1].virtual_nanos < classes_[0].virtual_nanos ? 1 : 0;
 }
 
 std::optional<QueryId> FairTurns::Next() const {
@@ -49,13 +58,15 @@ void FairTurns::Ran(const QueryId& id, uint64_t nanos, bool ready) {
   const size_t number = ClassOf(turn);
   Class& own = classes_[number];
   nanos = std::max(nanos, kLeastNanos);
-  own.ready.erase({turn.virtual_, id});
-  own.now = std::max(own.now, turn.virtual_);
-  own.virtual_ += nanos / kWeights[number];
-  turn.virtual_ += nanos;
+  own.ready.erase({turn.virtual_nanos, id});
+  own.now = std::max(own.now, turn.virtual_nanos);
+  own.virtual_nanos += nanos / kWeights[number];
+  turn.virtual_nanos += nanos;
   turn.had += nanos;
   turn.ready = false;
-  if (ready) MakeReady(id, &turn);
+  if (!ready) return;
+  if (ClassOf(turn) != number) CatchUp(ClassOf(turn));
+  MakeReady(id, &turn);
 }
 
 }  // namespace koios::engine

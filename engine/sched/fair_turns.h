@@ -35,13 +35,13 @@ class FairTurns {
  private:
   struct Turn {
     uint64_t had = 0;  // nanoseconds
-    uint64_t virtual_ = 0;
+    uint64_t virtual_nanos = 0;
     bool ready = false;
   };
   struct Class {
     std::set<std::pair<uint64_t, QueryId>> ready;  // by virtual time
     uint64_t now = 0;                              // virtual time of the last that ran
-    uint64_t virtual_ = 0;                         // of the class
+    uint64_t virtual_nanos = 0;                    // of the class
   };
   static constexpr std::array<uint64_t, 2> kWeights = {3, 1};
   // A slice counts for so much at least: those that a clock can't tell apart take turns.
@@ -49,6 +49,7 @@ class FairTurns {
 
   static size_t ClassOf(const Turn& turn) { return turn.had < kShortNanos ? 0 : 1; }
   size_t NextClass() const;
+  void CatchUp(size_t number);
   void MakeReady(const QueryId& id, Turn* turn);
 
   std::map<QueryId, Turn> turns_;

@@ -315,12 +315,14 @@ void QueryRun::ChargeHeld(Node* node) {
     const Status more = node->host->ChargeState(static_cast<int64_t>(held) - before);
     if (!more.ok()) Fail(WithDetail(more, DetailFor(*node->op)));
   }
-  if (!ChargeTables()) Fail(OverLimit(*node->op, 0));
+  const int64_t tables = TableBytes();
+  if (tables != tables_.bytes() && !tables_.TryResize(tables)) {
+    Fail(OverLimit(*node->op, tables - tables_.bytes()));
+  }
 }
 
-bool QueryRun::ChargeTables() {
-  const auto bytes = static_cast<int64_t>(ledger_.ByteSize() + nested_.ByteSize());
-  return bytes == tables_.bytes() || tables_.TryResize(bytes);
+int64_t QueryRun::TableBytes() const {
+  return static_cast<int64_t>(ledger_.ByteSize() + nested_.ByteSize());
 }
 
 Status QueryRun::Dispatch(Node* node) {

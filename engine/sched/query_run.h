@@ -145,7 +145,7 @@ class QueryRun {
   void RunNode(uint32_t id);
   Status Dispatch(Node* node);
   void ChargeHeld(Node* node);
-  bool ChargeTables();
+  int64_t TableBytes() const;
   Status CheckFits(const Frame& frame) const;
   Status CheckNext(const Node& node) const;
   void ReceiveData(Frame frame);
@@ -191,6 +191,7 @@ class QueryRun {
   void TellSorted(const Node& node, const Firing& firing);
   void ReceiveSorted(const Frame& frame);
   void EnqueueSorted(Node* node, const Loops& iteration, Input input);
+  bool DropsMerged(const Node& node) const;
   bool PickMerging(Node* node) const;
   Status RunMerging(Node* node);
 

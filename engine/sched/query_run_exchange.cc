@@ -159,7 +159,7 @@ void QueryRun::SendReports() {
   ledger_.ForEach(
       [&by_home](Report& report) { by_home[report.instance.home].push_back(std::move(report)); });
   ledger_.Clear();
-  (void)ChargeTables();  // before somebody hears that the query is complete
+  tables_.Resize(TableBytes());  // before somebody hears that the query is complete
   for (uint32_t home = 0; home < worker_.num_workers; ++home) {
     if (by_home[home].empty()) continue;
     Frame frame;

@@ -35,7 +35,9 @@ struct QueryRun::Host : public OperatorHost {
     }
     state_bytes += bytes;
     OperatorStats& stats = run->stats_[op->id()];
-    stats.peak_bytes = std::max<uint64_t>(stats.peak_bytes, static_cast<uint64_t>(state_bytes));
+    // It may give back what another operator has charged, of a side-effect.
+    const auto held = static_cast<uint64_t>(std::max<int64_t>(state_bytes, 0));
+    stats.peak_bytes = std::max(stats.peak_bytes, held);
     return OkStatus();
   }
 

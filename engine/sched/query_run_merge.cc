@@ -75,9 +75,13 @@ void QueryRun::EnqueueSorted(Node* node, const Loops& iteration, Input input) {
   Fail(WithDetail(fits, DetailFor(*node->op)));
 }
 
+// What is merged is the query's own, and is not needed any more.
+bool QueryRun::DropsMerged(const Node& node) const {
+  return closings_.any() && closings_.Drops(node.op->id());
+}
+
 bool QueryRun::PickMerging(Node* node) const {
-  const Run root{{worker_.index, 0}, {}, 0, 0};
-  const bool drops = closings_.any() && closings_.Drops(node->op->id(), root);
+  const bool drops = DropsMerged(*node);
   const auto can_merge = [&](const Loops& iteration, const SortedStreams& streams) {
     return drops ? streams.HasInput() : streams.CanMerge() && HasRoom(node->op->next(0), iteration);
   };
@@ -90,12 +94,10 @@ bool QueryRun::PickMerging(Node* node) const {
 Status QueryRun::RunMerging(Node* node) {
   SortedStreams* const streams = node->merging.Find(node->iteration);
   const InstanceId root{worker_.index, 0};
-  const bool drops =
-      closings_.any() && closings_.Drops(node->op->id(), {root, node->iteration, 0, 0});
   const ChargeFunction charge = node->host->charge();
-  ASSIGN_OR_RETURN(
-      SortedStreams::Merged merged,
-      drops ? streams->Drop(charge) : streams->Merge(*view_, worker_.bounds.batch_rows, charge));
+  ASSIGN_OR_RETURN(SortedStreams::Merged merged,
+                   DropsMerged(*node) ? streams->Drop(charge)
+                                      : streams->Merge(*view_, worker_.bounds.batch_rows, charge));
   for (Input& input : merged.through) FinishInput(&input);
   for (const SortedStreams::Weight& weight : merged.returned) {
     ReturnWeight(root, weight.k, weight.count);

@@ -226,9 +226,10 @@ Status QueryRun::RunFiring(Node* node) {
   bool done = true;
   do {
     RETURN_IF_ERROR(FireNext(node, &firings->front(), &batch, &done));
-    if (!done) continue;
-    TellSorted(*node, firings->front());
-    firings->pop_front();
+    if (done) {
+      TellSorted(*node, firings->front());
+      firings->pop_front();
+    }
   } while (done && !firings->empty() && batch.rows < worker_.bounds.batch_rows && !IsCrowded() &&
            kept - node->host->state_bytes < static_cast<int64_t>(kBatchBytes) &&
            worker_.clock->NowNanos() - begin < kFiringNanos);

@@ -10,9 +10,9 @@ namespace koios::engine {
 
 // False: the query can't go on until something comes from outside.
 inline bool RunSlice(QueryRun* run, const Clock& clock) {
-  constexpr int kSteps = 8;  // operator invocations
-  constexpr int64_t kSliceNanos =
-      250'000;  // fewer when they take longer; one ends in about as much
+  // Operator invocations, fewer when they take longer: one ends in about as much.
+  constexpr int kSteps = 8;
+  constexpr int64_t kSliceNanos = 250'000;
   int steps = 0;
   bool idle = false;
   const int64_t begin = clock.NowNanos();

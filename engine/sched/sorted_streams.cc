@@ -16,7 +16,7 @@ SortedStreams::SortedStreams(const plan::Order& order, const std::vector<uint32_
   }
 }
 
-SortedStreams::Stream* SortedStreams::Find(uint32_t worker) {
+const SortedStreams::Stream* SortedStreams::Find(uint32_t worker) const {
   const auto found = std::find_if(streams_.begin(), streams_.end(),
                                   [&](const Stream& one) { return one.worker == worker; });
   return found == streams_.end() ? nullptr : &*found;
@@ -47,9 +47,8 @@ bool SortedStreams::End(uint32_t worker, uint64_t rows) {
 }
 
 size_t SortedStreams::Waiting(uint32_t worker) const {
-  const auto found = std::find_if(streams_.begin(), streams_.end(),
-                                  [&](const Stream& one) { return one.worker == worker; });
-  return found == streams_.end() ? 0 : found->inputs.size();
+  const Stream* const stream = Find(worker);
+  return stream == nullptr ? 0 : stream->inputs.size();
 }
 
 bool SortedStreams::HasInput() const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/op/state/sort_keys.h"
@@ -69,7 +70,8 @@ class SortedStreams {
     bool has_ended() const { return total.has_value() && *total == received; }
   };
 
-  Stream* Find(uint32_t worker);
+  const Stream* Find(uint32_t worker) const;
+  Stream* Find(uint32_t worker) { return const_cast<Stream*>(std::as_const(*this).Find(worker)); }
   Status LoadKeys(const storage::GraphView& view, Stream* stream, const ChargeFunction& charge);
   bool Precedes(const Stream& a, const Stream& b) const;
   StatusOr<bool> PassWhole(Stream* only, Merged* merged, const ChargeFunction& charge);

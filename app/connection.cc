@@ -80,7 +80,7 @@ StatusOr<Connection> Connect(const ConnectionFlags& flags) {
   server::ServerOptions options;
   options.embedded = true;
   options.query_timeout_ms = 0;
-  flags.limits.ApplyTo(&options);
+  flags.limits.ApplyTo(flags.data, &options);
   options.engine.num_workers = flags.workers > 0 ? flags.workers : DefaultNumWorkers();
   ASSIGN_OR_RETURN(connection.embedded, server::Server::Start(std::move(graphs), options));
   connection.client = client::Client::Over(connection.embedded->InProcessChannel());

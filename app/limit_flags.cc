@@ -56,6 +56,18 @@ void LimitFlags::AddTo(CLI::App* command) {
   Add(command, "--value-mb", &value_mb, kMaxValueMegabytes, "The value of one property");
   Add(command, "--disk-reserve-mb", &disk_reserve_mb, kMaxMegabytes,
       "Of the disk, stays free when something is added; drops may use most of it");
+  command
+      ->add_option("--spill-mb", spill_mb,
+                   "Disk for rows that do not fit into the memory of queries, compressed; 0: such "
+                   "queries fail")
+      ->check(CLI::Range(uint64_t{0}, kMaxMegabytes))
+      ->capture_default_str()
+      ->group(kGroup);
+  command
+      ->add_option("--spill-dir", spill_dir,
+                   "Where these rows go; nothing stays there (default: the data folder)")
+      ->check(CLI::ExistingDirectory)
+      ->group(kGroup);
   Add(command, "--query-max-text", &text.max_text_bytes, kMaxTextBytes, "Bytes of a query's text");
   Add(command, "--query-max-nesting", &text.max_nesting, parser::kMaxNesting,
       "Brackets within brackets");
@@ -75,12 +87,15 @@ void LimitFlags::ApplyTo(storage::StoreOptions* options) const {
   Memory().ApplyTo(options);
 }
 
-void LimitFlags::ApplyTo(server::ServerOptions* options) const {
+void LimitFlags::ApplyTo(const std::string& data_folder, server::ServerOptions* options) const {
   Memory().ApplyTo(options);
   options->held_bytes = held_results_mb << 20;
   options->max_attempts = max_attempts;
   options->max_request_bytes = request_mb << 20;
   options->plan_cache_bytes = plan_cache_mb << 20;
+  options->engine.spill_folder = spill_dir.empty() ? data_folder : spill_dir;
+  options->engine.spill_bytes = spill_mb << 20;
+  options->engine.spill_reserve_bytes = disk_reserve_mb << 20;
   options->parser = text;
 }
 

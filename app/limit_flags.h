@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <string>
 
 #include "app/memory_plan.h"
 #include "server/server.h"
@@ -20,11 +21,13 @@ struct LimitFlags {
   uint64_t request_mb = 10;
   uint64_t value_mb = 16;
   uint64_t disk_reserve_mb = 64;
+  uint64_t spill_mb = 10240;
+  std::string spill_dir;  // empty: the data folder
   int max_attempts = 8;
   parser::Limits text;
 
   void AddTo(CLI::App* command);
-  void ApplyTo(server::ServerOptions* options) const;
+  void ApplyTo(const std::string& data_folder, server::ServerOptions* options) const;
   void ApplyTo(storage::StoreOptions* options) const;
   MemoryPlan Memory() const;
 };

@@ -60,7 +60,7 @@ StatusOr<server::ServerOptions> ToServerOptions(const ServeFlags& flags) {
   options.engine.num_workers = flags.workers > 0 ? flags.workers : DefaultNumWorkers();
   options.engine.isolated = flags.isolated;
   options.max_connection_fd = MaxConnectionFd(server::RaiseOpenFileLimit());
-  flags.limits.ApplyTo(&options);
+  flags.limits.ApplyTo(flags.data, &options);
   ASSIGN_OR_RETURN(options.query_timeout_ms, client::ParseMilliseconds(flags.query_timeout));
   return options;
 }

@@ -87,12 +87,14 @@ TEST(LimitSettingsTest, AFileSetsEachLimit) {
                                .string();
   std::ofstream(path) << "query-memory-mb: 1\nmemory-mb: 100\nheld-results-mb: 3\nmax-attempts: 4\n"
                          "query-max-text: 5\nquery-max-nesting: 6\nquery-max-steps: 7\n"
-                         "query-max-list: 8\n";
+                         "query-max-list: 8\nspill-mb: 9\n";
   command.parse("");
   const Status applied = ApplySettings(&command, path);
   ASSERT_TRUE(applied.ok()) << MessageOf(applied);
   server::ServerOptions options;
-  flags.ApplyTo(&options);
+  flags.ApplyTo("data", &options);
+  EXPECT_EQ(options.engine.spill_folder, "data");
+  EXPECT_EQ(options.engine.spill_bytes, 9u << 20);
   EXPECT_EQ(options.engine.query_memory_bytes, 1u << 20);
   EXPECT_EQ(options.engine.process_memory_bytes, PlanMemory(100u << 20, 0).queries_bytes);
   EXPECT_EQ(options.held_bytes, 3u << 20);
@@ -113,10 +115,12 @@ TEST(LimitSettingsTest, AFileSetsEachLimit) {
 // What is set nowhere is what the server and the parser say by themselves.
 TEST(LimitSettingsTest, TheDefaultsAreTheServers) {
   server::ServerOptions applied;
-  LimitFlags().ApplyTo(&applied);
+  LimitFlags().ApplyTo("data", &applied);
   const server::ServerOptions own;
   EXPECT_EQ(applied.held_bytes, own.held_bytes);
   EXPECT_EQ(applied.max_attempts, own.max_attempts);
+  EXPECT_EQ(applied.engine.spill_bytes, own.engine.spill_bytes);
+  EXPECT_EQ(applied.engine.spill_reserve_bytes, own.engine.spill_reserve_bytes);
   EXPECT_EQ(applied.parser.max_text_bytes, own.parser.max_text_bytes);
 }
 

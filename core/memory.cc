@@ -57,6 +57,14 @@ void MemoryAccount::Release(int64_t bytes) {
   }
 }
 
+bool MemoryAccount::IsTight() const {
+  if (used() > limit_ / 2) return true;
+  for (const MemoryAccount* above = parent_; above != nullptr; above = above->parent_) {
+    if (above->used() > (above->limit_ - above->kept_for_small_) / 4 * 3) return true;
+  }
+  return false;
+}
+
 Status MemoryAccount::OverLimit(int64_t bytes, std::string_view step) const {
   // Others may have released since the charge was refused. They share the top of the chain, so that
   // is what refused when nobody does any more.

@@ -46,6 +46,9 @@ class MemoryAccount {
   // Of this account's limit. REQUIRES: before anybody charges; 0 <= bytes <= limit.
   void KeepForSmall(int64_t bytes) { kept_for_small_ = bytes; }
 
+  // It is time to need less: more than half of the limit is used, or three quarters of a parent's.
+  bool IsTight() const;
+
   int64_t used() const { return used_.load(std::memory_order_relaxed); }
   int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
   int64_t limit() const { return limit_; }

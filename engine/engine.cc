@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include "core/clock.h"
@@ -9,6 +10,7 @@
 #include "engine/query_account.h"
 #include "engine/sched/first_turn.h"
 #include "engine/sched/worker.h"
+#include "engine/spill/spill_space.h"
 
 namespace koios::engine {
 namespace {
@@ -59,6 +61,9 @@ class ThreadedEngine : public Engine {
         transport_(options.num_workers),
         incarnation_(static_cast<uint64_t>(SteadyClock::Get()->NowNanos())),
         serials_(options.num_workers) {
+    if (!options.spill_folder.empty() && options.spill_bytes > 0) {
+      spill_.emplace(options.spill_folder, options.spill_bytes, options.spill_reserve_bytes);
+    }
     for (uint32_t index = 0; index < options.num_workers; ++index) {
       threads_.emplace_back([this, index] { Run(index); });
     }
@@ -116,6 +121,7 @@ class ThreadedEngine : public Engine {
     context.transport = &transport_;
     context.clock = SteadyClock::Get();
     context.spread_after_rows = options_.spread_after_rows;
+    context.spill = spill_.has_value() ? &*spill_ : nullptr;
     context.shared_view = !options_.isolated;
     return context;
   }
@@ -141,6 +147,7 @@ class ThreadedEngine : public Engine {
 
   const EngineOptions options_;
   const std::unique_ptr<MemoryAccount> memory_;
+  std::optional<SpillSpace> spill_;
   InProcessTransport transport_;
   const uint64_t incarnation_;
   std::vector<std::atomic<uint64_t>> serials_;

@@ -35,7 +35,8 @@ struct OperatorStats {
   uint64_t time_ns = 0;
   uint64_t bytes_sent = 0;
   uint64_t peak_bytes = 0;
-  uint64_t rows_dropped = 0;  // after an early stop
+  uint64_t rows_dropped = 0;   // after an early stop
+  uint64_t spilled_bytes = 0;  // put on disk, compressed
 };
 
 struct QueryResult {
@@ -86,6 +87,11 @@ struct EngineOptions {
   uint64_t process_memory_bytes = uint64_t{8} << 30;
   uint64_t spread_after_rows = 10'000;  // a query stays on one worker until then
   bool isolated = false;  // workers read their own partitions only; plans must be made for it
+  // Where rows go that do not fit into a query's memory, and how much of them on all; of the disk so
+  // much stays free. An empty folder: they stay, and the query fails.
+  std::string spill_folder;
+  uint64_t spill_bytes = uint64_t{10} << 30;
+  uint64_t spill_reserve_bytes = uint64_t{64} << 20;
   // Of a query that begins where it is submitted: how far it goes there, looked at between slices.
   uint64_t first_turn_slices = 64;
   uint64_t first_turn_nanos = 500'000;

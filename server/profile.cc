@@ -64,6 +64,7 @@ void FillProfile(const plan::Plan& plan, const engine::QueryResult& result, v1::
     profile->set_bytes_sent(stats.bytes_sent);
     profile->set_peak_bytes(stats.peak_bytes);
     profile->set_rows_dropped(stats.rows_dropped);
+    profile->set_spilled_bytes(stats.spilled_bytes);
     profile->set_line(op.position().line());
     profile->set_column(op.position().column());
     if (total_ns > 0) {
@@ -75,7 +76,7 @@ void FillProfile(const plan::Plan& plan, const engine::QueryResult& result, v1::
 std::string ProfileText(const v1::Summary& summary) {
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"operator", "rows in", "rows out", "bulk out", "batches", "time ms", "share",
-                  "bytes sent", "peak bytes", "dropped"});
+                  "bytes sent", "peak bytes", "spilled", "dropped"});
   uint64_t total_ns = 0;
   for (const v1::OperatorProfile& op : summary.profile()) {
     total_ns += op.time_ns();
@@ -83,7 +84,7 @@ std::string ProfileText(const v1::Summary& summary) {
                     std::to_string(op.rows_out()), std::to_string(op.bulk_out()),
                     std::to_string(op.batches()), Milliseconds(op.time_ns()), Percent(op.share()),
                     std::to_string(op.bytes_sent()), std::to_string(op.peak_bytes()),
-                    std::to_string(op.rows_dropped())});
+                    std::to_string(op.spilled_bytes()), std::to_string(op.rows_dropped())});
   }
   return AlignedTable(rows) + "total: " + std::to_string(summary.rows()) + " results, " +
          Milliseconds(total_ns) + " ms in operators, " + Milliseconds(summary.elapsed_us() * 1000) +

@@ -1,14 +1,17 @@
-// CollectOp: what barriers that keep whole rows have in common: keeping and charging them, and
-// giving them again in an order that the subclass decides when the barrier fires.
+// CollectOp: what barriers that keep whole rows have in common: keeping and charging them, putting
+// them on disk when memory is short, where the subclass allows that, and giving them again in an
+// order that the subclass decides when the barrier fires.
 #pragma once
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/account/charge_ahead.h"
 #include "engine/op/operator.h"
 #include "engine/op/state/kept_rows.h"
+#include "engine/op/state/spilled_runs.h"
 #include "engine/op/state/state_table.h"
 
 namespace koios::engine {
@@ -37,6 +40,9 @@ class CollectOp : public BarrierOperator {
         state->rows.Add(some, 0, count);
       }
       RETURN_IF_ERROR(Charge(state->rows.ByteSize() - before - share, state));
+      if (spills_ && state->rows.ByteSize() >= host_->least_spill_bytes()) {
+        large_ = {run.instance, run.loops};
+      }
       row += run.count;
     }
     return OkStatus();
@@ -57,6 +63,7 @@ class CollectOp : public BarrierOperator {
     State* found = states_.Find(key);
     if (found == nullptr) return OkStatus();
     State& state = *found;
+    if (state.spilled != nullptr) return FireSpilled(key, &state, output, done);
     if (!state.arranged) {
       ASSIGN_OR_RETURN(state.arranged, Arrange(&state));
       *done = false;
@@ -74,10 +81,23 @@ class CollectOp : public BarrierOperator {
   }
 
   void Release(const InstanceId& instance) override {
+    if (piece_ != nullptr && piece_->key.instance == instance) {
+      (void)host_->ChargeState(-piece_->state.bytes);
+      piece_.reset();
+    }
     states_.Release(instance,
                     [this](const State& state) { (void)host_->ChargeState(-state.bytes); });
   }
   size_t HeldBytes() const override { return states_.ByteSize(); }
+
+  // Rows that came last are of what grows.
+  int64_t SpillableBytes() const override {
+    if (piece_ != nullptr) return piece_->state.bytes;
+    const State* state = spills_ ? states_.Find(large_) : nullptr;
+    if (state == nullptr || state->arranged || state->progress != nullptr) return 0;
+    return state->rows.ByteSize();
+  }
+  StatusOr<bool> Spill() override;
 
  protected:
   using Position = KeptRows::Position;
@@ -93,6 +113,8 @@ class CollectOp : public BarrierOperator {
     std::vector<Position> order;  // what comes out, once firing
     std::vector<int64_t> bulk;    // of `order`; empty: as kept
     size_t next = 0;
+    std::unique_ptr<SpilledRuns> spilled;  // the rows that came before `rows`
+    int64_t given = 0;                     // of these, with their bulk
     // A top-k: the first key of the worst row that was kept, once there are enough rows.
     Value worst;
   };
@@ -109,6 +131,25 @@ class CollectOp : public BarrierOperator {
   virtual StatusOr<bool> Prune(State*) { return false; }
   // Fills `order`, and `bulk` where it differs from what was kept. False: not done yet.
   virtual StatusOr<bool> Arrange(State* state) = 0;
+
+  // Rows go to disk when memory is short: sorted by `keys`, which outlive this, each behind its
+  // slots; as they came when there are none.
+  void SpillBy(const std::vector<plan::SortKey>* keys, uint32_t num_slots) {
+    spills_ = true;
+    spill_keys_ = keys;
+    num_slots_ = num_slots;
+  }
+  // Fills the `order` in which rows of a piece go to disk. False: not done yet.
+  virtual StatusOr<bool> SortPiece(State* piece) {
+    RETURN_IF_ERROR(TakeAll(piece));
+    return true;
+  }
+  // The keys of rows [begin, piece.next) of `order`, behind the slots of `rows`.
+  virtual void AppendKeys(const State& piece, size_t begin, Batch* rows) const {
+    (void)piece, (void)begin, (void)rows;
+  }
+  // Of rows from disk, with their bulk; the rest is not asked for.
+  virtual int64_t most() const { return INT64_MAX; }
 
   // Calls use(state, position) for all rows, in their order, a slice of them in each call. True:
   // they are through. Nobody sees half of what `use` makes of them, in `aggregate('x')` half of a
@@ -178,6 +219,13 @@ class CollectOp : public BarrierOperator {
   OperatorHost* const host_;
 
  private:
+  // Rows of one state on their way to disk.
+  struct Piece {
+    StateKey key;
+    State state;
+  };
+  Status FireSpilled(const StateKey& key, State* state, Batch* output, bool* done);
+
   // Of the rows from `begin` on.
   static void SetBulk(const State& state, size_t begin, Batch* output) {
     if (state.bulk.empty()) return;
@@ -187,7 +235,12 @@ class CollectOp : public BarrierOperator {
                         end);
   }
 
+  bool spills_ = false;
+  const std::vector<plan::SortKey>* spill_keys_ = nullptr;
+  uint32_t num_slots_ = 0;
   StateTable<State> states_;
+  StateKey large_;  // a state that is worth to be put on disk: the one that grew last
+  std::unique_ptr<Piece> piece_;
 };
 
 }  // namespace koios::engine

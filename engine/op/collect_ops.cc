@@ -19,8 +19,10 @@ namespace {
 
 class OrderOp : public CollectOp {
  public:
-  OrderOp(const plan::Order& op, OperatorHost* host)
-      : CollectOp(host), keys_(SortKeysOf(op)), limit_(op.limit()) {}
+  OrderOp(const plan::Order& op, uint32_t num_slots, OperatorHost* host)
+      : CollectOp(host), keys_(SortKeysOf(op)), num_slots_(num_slots), limit_(op.limit()) {
+    SpillBy(&keys_, num_slots);
+  }
 
  protected:
   // A row that is worse than all that are kept, by its first key alone, is not even copied.
@@ -85,6 +87,24 @@ class OrderOp : public CollectOp {
     if (limit_ > 0) RETURN_IF_ERROR(Cut(state, limit_, /*from_front=*/true));
     return true;
   }
+
+  // Its keys are still there when it is written.
+  StatusOr<bool> SortPiece(State* piece) override {
+    ASSIGN_OR_RETURN(const bool sorted, SortSome(piece));
+    if (sorted) piece->order = std::move(static_cast<Sorting*>(piece->progress.get())->sorted);
+    return sorted;
+  }
+  void AppendKeys(const State& piece, size_t begin, Batch* rows) const override {
+    const auto& sorting = static_cast<const Sorting&>(*piece.progress);
+    rows->slots.resize(num_slots_ + keys_.size());
+    for (size_t i = begin; i < piece.next; ++i) {
+      const size_t row = sorting.sort.order()[i];
+      for (size_t k = 0; k < keys_.size(); ++k) {
+        rows->slots[num_slots_ + k].Append(sorting.keys[row * keys_.size() + k]);
+      }
+    }
+  }
+  int64_t most() const override { return limit_ > 0 ? limit_ : INT64_MAX; }
 
  private:
   // Rows being sorted: first their keys are gathered, then compared.
@@ -189,7 +209,8 @@ class OrderOp : public CollectOp {
   static constexpr size_t kWideBytes = 512;               // of a key, on average
   static constexpr size_t kBytesPerWork = 256;            // compared for as much as one comparison
 
-  std::vector<plan::SortKey> keys_;
+  const std::vector<plan::SortKey> keys_;
+  const uint32_t num_slots_;
   const int64_t limit_;
 };
 
@@ -395,13 +416,16 @@ class SampleOp : public CollectOp {
 
 class BarrierOp : public CollectOp {
  public:
-  using CollectOp::CollectOp;
+  explicit BarrierOp(OperatorHost* host) : CollectOp(host) { SpillBy(&no_keys_, 0); }
 
  protected:
   StatusOr<bool> Arrange(State* state) override {
     RETURN_IF_ERROR(TakeAll(state));
     return true;
   }
+
+ private:
+  const std::vector<plan::SortKey> no_keys_;
 };
 
 template <typename Op, typename... Args>
@@ -424,7 +448,7 @@ StatusOr<OperatorBundle> MakeOrder(const plan::Order& op, uint32_t num_slots, Op
     bundle.stream = std::make_unique<TopFilterOp>(op, host);
     return bundle;
   }
-  return Bundle<OrderOp>(op, host);
+  return Bundle<OrderOp>(op, num_slots, host);
 }
 
 OperatorBundle MakeTail(const plan::Tail& op, OperatorHost* host) {

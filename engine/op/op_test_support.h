@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/op/operator.h"
+#include "engine/spill/spill_space.h"
 #include "storage/memory_graph.h"
 
 namespace koios::engine {
@@ -26,12 +27,21 @@ class TestHost : public OperatorHost {
   }
   int64_t StateRoom() const override { return limit - charged; }
   void CloseUpstream(const StateKey&) override { ++closed; }
+  const std::shared_ptr<MemoryAccount>& account() const override { return account_; }
+  StatusOr<SpillFile*> spill_file() override {
+    if (file_ == nullptr) {
+      ASSIGN_OR_RETURN(file_, space.Open());
+    }
+    return file_.get();
+  }
+  int64_t least_spill_bytes() const override { return 1; }
 
   ManualClock time;
   int closed = 0;
   int64_t charged = 0;
   int64_t limit = INT64_MAX;
   std::shared_ptr<storage::Transaction> changes;
+  SpillSpace space{"/tmp"};
 
  private:
   storage::MemoryGraph graph_;
@@ -39,6 +49,9 @@ class TestHost : public OperatorHost {
   SideEffects effects_;
   TopBounds bounds_;
   const PathLedger::Owner paths_ = PathLedger::ForLabels();
+  std::shared_ptr<MemoryAccount> account_ =
+      std::make_shared<MemoryAccount>("query", int64_t{1} << 20);
+  std::unique_ptr<SpillFile> file_;
 };
 
 // Rows of the root with slot 1 as a second column where it is given.

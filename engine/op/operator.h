@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "core/memory.h"
 #include "core/status.h"
 #include "engine/account/state_account.h"
 #include "engine/batch/batch.h"
@@ -19,6 +20,8 @@
 #include "storage/transaction/transaction.h"
 
 namespace koios::engine {
+
+class SpillFile;  // engine/spill/spill_space.h
 
 // State is kept per instance and iteration.
 struct StateKey {
@@ -45,6 +48,12 @@ class OperatorHost : public StateAccount {
   }
   // Rows of this instance and iteration need not come any more: what leads only here may stop.
   virtual void CloseUpstream(const StateKey& key) = 0;
+  // What the query has charged, on all workers.
+  virtual const std::shared_ptr<MemoryAccount>& account() const = 0;
+  // For rows that go to disk, of this operator alone. REQUIRES: the driver has asked it to spill.
+  virtual StatusOr<SpillFile*> spill_file() = 0;
+  // What is less is not worth it.
+  virtual int64_t least_spill_bytes() const = 0;
 };
 
 // Where a stream operator stands in a batch that takes it more than one call.
@@ -128,6 +137,11 @@ class BarrierOperator {
   virtual Status Fire(const StateKey& key, Batch* output, bool* done) = 0;
   virtual void Release(const InstanceId& instance) { (void)instance; }
   virtual size_t HeldBytes() const { return 0; }
+  // Of what it keeps: could go to disk now.
+  virtual int64_t SpillableBytes() const { return 0; }
+  // A slice of putting some of that there. True: some has gone, and its memory is free, or there is
+  // nothing left to go. Called until then, before anything else but Release.
+  virtual StatusOr<bool> Spill() { return true; }
 };
 
 // Holds rows back to make fewer of them: a share of a barrier's work (Reduce), distinct rows

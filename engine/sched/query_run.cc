@@ -93,6 +93,7 @@ Status QueryRun::OpenNode(uint32_t id) {
   has_nested_scopes_ =
       has_nested_scopes_ || (node.op->has_scope_enter() && !in_place && node.op->scope() > 0);
   merges_ = merges_ || IsMerge(id);
+  if (node.code.barrier != nullptr) barriers_.push_back(id);
   if (node.op->has_exchange()) node.outbox = std::make_unique<Outbox>(worker_.num_workers);
   return OkStatus();
 }
@@ -299,6 +300,7 @@ void QueryRun::RunNode(uint32_t id) {
   const uint64_t took = worker_.clock->NowNanos() - begin;
   stats.time_ns += took - std::min(took, in_place_host_->counted_nanos - counted);
   if (changes_ != nullptr) stats.peak_bytes += changes_->ByteSize() - changed;
+  if (worker_.spill != nullptr) PickSpill();
 }
 
 // What a node holds between two calls, bounded by a batch for each place where rows go, but for

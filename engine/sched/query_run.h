@@ -29,11 +29,15 @@
 
 namespace koios::engine {
 
+class SpillSpace;  // engine/spill/spill_space.h
+
 // What may wait at a worker. A simulation makes them small, as its graphs would not reach them.
 struct WorkerBounds {
-  size_t batch_rows = kBatchRows;  // that an operator gives in a call
-  size_t queue_batches = 4;        // between two operators, per iteration
-  size_t open_instances = 4096;    // of one scope at one home, per iteration
+  size_t batch_rows = kBatchRows;    // that an operator gives in a call
+  size_t queue_batches = 4;          // between two operators, per iteration
+  size_t open_instances = 4096;      // of one scope at one home, per iteration
+  size_t spill_bytes = kBatchBytes;  // less of a barrier's rows is not put on disk
+  bool spills_early = false;         // and all else is, as soon as it is there
 };
 
 // What a query's part knows of the worker it runs on.
@@ -46,6 +50,7 @@ struct WorkerContext {
   bool shared_view = true;
   uint64_t spread_after_rows = 10'000;
   WorkerBounds bounds;
+  SpillSpace* spill = nullptr;  // null: nothing is put on disk
 };
 
 class QueryRun {
@@ -162,6 +167,10 @@ class QueryRun {
   bool CanTake(const Node& node, const Loops& iteration) const;
   bool MayOpen(const Node& enter, const Loops& iteration) const;
   size_t OpenRoom(const Node& enter, const Loops& iteration) const;
+
+  // What goes to disk (query_run_spill.cc).
+  void PickSpill();
+  void RunSpill();
 
   // One kind of operator each (query_run_ops.cc).
   Status RunStream(Node* node);
@@ -292,6 +301,9 @@ class QueryRun {
   bool idle_told_ = false;  // since this worker last had something to do
   std::optional<HeldRows> may_flush_;
   IdleWatch idle_;  // at the coordinator
+
+  std::vector<uint32_t> barriers_;    // nodes
+  std::optional<uint32_t> spilling_;  // one of them
 
   uint64_t num_steps_ = 0;
   uint64_t num_slices_ = 0;

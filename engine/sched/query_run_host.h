@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "core/random.h"
 #include "engine/sched/query_run.h"
+#include "engine/spill/spill_space.h"
 
 namespace koios::engine {
 
@@ -46,6 +47,17 @@ struct QueryRun::Host : public OperatorHost {
     return std::max<int64_t>(account.limit() - account.used(), 0);
   }
 
+  const std::shared_ptr<MemoryAccount>& account() const override { return run->spec_->account; }
+  StatusOr<SpillFile*> spill_file() override {
+    if (spilled == nullptr) {
+      ASSIGN_OR_RETURN(spilled, run->worker_.spill->Open());
+    }
+    return spilled.get();
+  }
+  int64_t least_spill_bytes() const override {
+    return static_cast<int64_t>(run->worker_.bounds.spill_bytes);
+  }
+
   // Acted on when the operator has returned.
   void CloseUpstream(const StateKey& key) override { closings.push_back(key); }
 
@@ -54,6 +66,7 @@ struct QueryRun::Host : public OperatorHost {
   Rng rng;
   int64_t state_bytes = 0;
   std::vector<StateKey> closings;
+  std::unique_ptr<SpillFile> spilled;
 };
 
 // What the bodies of scopes in place ask.

@@ -17,6 +17,10 @@ constexpr int64_t kCrowdedShare = 4;
 // two hops away, also where the graph has circles.
 bool QueryRun::Step() {
   if (!failure_.ok() || complete_) return false;
+  if (spilling_.has_value()) {
+    RunSpill();
+    return true;
+  }
   const bool shallowest = ++num_steps_ % 8 == 0;
   const bool crowded = IsCrowded();
   return (crowded && StepOnce(shallowest, /*widen=*/false)) || StepOnce(shallowest, true);

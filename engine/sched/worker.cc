@@ -200,6 +200,7 @@ void Worker::AddStats(const Frame& frame) {
     sum[id].bytes_sent += other.bytes_sent;
     sum[id].peak_bytes += other.peak_bytes;
     sum[id].rows_dropped += other.rows_dropped;
+    sum[id].spilled_bytes += other.spilled_bytes;
   }
   if (--found->second.waiting > 0) return;
   const std::shared_ptr<ResultSink> sink = std::move(found->second.sink);

@@ -8,6 +8,7 @@
 #include "core/value_codec.h"
 #include "engine/query_account.h"
 #include "engine/sched/first_turn.h"
+#include "engine/spill/spill_space.h"
 
 namespace koios::engine {
 namespace {
@@ -222,6 +223,12 @@ class Driver {
     context.shared_view = options_.shared_view;
     context.spread_after_rows = options_.spread_after_rows;
     context.bounds = options_.bounds;
+    if (options_.spills) {
+      context.bounds.spills_early = true;
+      context.bounds.spill_bytes = 1;
+      context.spill = &spill_;
+      if (options_.fail_from_spill > 0) spill_.FailFromWrite(options_.fail_from_spill);
+    }
     return context;
   }
 
@@ -301,6 +308,7 @@ class Driver {
     for (const auto& worker : workers_) {
       if (worker->num_queries() > 0) return "a worker keeps the query after its end";
     }
+    if (spill_.used() > 0) return "rows stay on disk after the end";
     const storage::Transaction* changes = options_.transaction.get();
     const size_t kept = changes == nullptr ? 0 : changes->ByteSize();
     if (account_->used() != static_cast<int64_t>(kept)) {
@@ -314,6 +322,7 @@ class Driver {
   ManualClock clock_;
   OneView views_;
   SimulatedNetwork network_;
+  SpillSpace spill_{"/tmp"};
   std::vector<std::unique_ptr<Worker>> workers_;
   std::shared_ptr<MemoryAccount> account_;
   int64_t refused_ = 0;  // charged by the simulation itself

@@ -71,6 +71,7 @@ engine::SimulationOptions RandomOptions(uint64_t seed, Rng* rng) {
   }
   if (rng->Uniform(2) == 0) options.first_turn_slices = 1 + rng->Uniform(20);
   options.isolated = !options.shared_view && rng->Uniform(2) == 0;
+  options.spills = rng->Uniform(2) == 0;
   return options;
 }
 

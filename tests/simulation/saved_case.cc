@@ -75,6 +75,7 @@ void PutOptions(const engine::SimulationOptions& options, saved::Schedule* out) 
   out->set_profile(options.profile);
   out->set_cancel_after_turns(options.cancel_after_turns);
   out->set_first_turn_slices(options.first_turn_slices);
+  out->set_spills(options.spills);
 }
 
 engine::SimulationOptions GetOptions(const saved::Schedule& in) {
@@ -93,6 +94,7 @@ engine::SimulationOptions GetOptions(const saved::Schedule& in) {
   options.profile = in.profile();
   options.cancel_after_turns = in.cancel_after_turns();
   options.first_turn_slices = in.first_turn_slices();
+  options.spills = in.spills();
   return options;
 }
 

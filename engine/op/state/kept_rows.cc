@@ -59,16 +59,34 @@ std::vector<KeptRows::Position> KeptRows::All() const {
   return all;
 }
 
-void KeptRows::Take(const std::vector<Position>& order, size_t* next, Batch* out) const {
+KeptRows KeptRows::TakeOldest(int64_t bytes) {
+  KeptRows taken;
+  while (!chunks_.empty() && taken.ByteSize() < bytes) {
+    taken.full_bytes_ = taken.ByteSize();
+    taken.size_ += chunks_.front().rows;
+    taken.chunks_.push_back(std::move(chunks_.front()));
+    chunks_.pop_front();
+    size_ -= taken.chunks_.back().rows;
+    if (chunks_.empty()) {
+      full_bytes_ = 0;
+    } else {
+      full_bytes_ -= static_cast<int64_t>(taken.chunks_.back().ByteSize());
+    }
+  }
+  return taken;
+}
+
+void KeptRows::Take(const std::vector<Position>& order, size_t* next, Batch* out,
+                    size_t most_bytes) const {
   size_t bytes = 0;
-  while (*next < order.size() && out->rows < kBatchRows && bytes < kBatchBytes) {
+  while (*next < order.size() && out->rows < kBatchRows && bytes < most_bytes) {
     const Batch& first = chunks_[order[*next].chunk];
     if (out->rows > 0 && !out->SameShape(first)) return;
     // Neighbours in one chunk are copied together.
     std::vector<uint32_t> rows;
     const uint32_t chunk = order[*next].chunk;
     while (*next < order.size() && order[*next].chunk == chunk &&
-           out->rows + rows.size() < kBatchRows && bytes < kBatchBytes) {
+           out->rows + rows.size() < kBatchRows && bytes < most_bytes) {
       bytes += first.RowBytes(order[*next].row);
       rows.push_back(order[(*next)++].row);
     }

@@ -37,9 +37,12 @@ class KeptRows {
   // Forgets whole chunks of the oldest rows, as long as at least `rows` rows stay. Returns the
   // bytes that this frees. Positions change.
   int64_t DropOldest(size_t rows);
+  // The oldest rows, whole chunks of them: about `bytes`, or all. Positions change.
+  KeptRows TakeOldest(int64_t bytes);
   // Appends rows at positions [*next, ...), while their shape is that of `out`'s rows and a batch
-  // has room; advances *next.
-  void Take(const std::vector<Position>& order, size_t* next, Batch* out) const;
+  // has room for so many bytes more; advances *next.
+  void Take(const std::vector<Position>& order, size_t* next, Batch* out,
+            size_t most_bytes = kBatchBytes) const;
 
  private:
   Batch* ChunkFor(const Batch& source);

@@ -21,6 +21,9 @@ class StateTable {
     States* states = states_.Find(key.instance);
     return states == nullptr ? nullptr : states->Find(key.loops);
   }
+  const State* Find(const StateKey& key) const {
+    return const_cast<StateTable*>(this)->Find(key);  // which changes nothing
+  }
   // The state of a run, made from `args` when there was none; whether it is new.
   template <typename... Args>
   std::pair<State*, bool> FindOrMake(const Run& run, Args&&... args) {

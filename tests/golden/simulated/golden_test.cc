@@ -72,8 +72,14 @@ class Session {
     options_.memory_limit_bytes = kMemoryLimit;
     options_.max_turns = kMaxTurns;
     options_.first_turn_slices = seed / 2 % 4;
+    options_.spills = seed / 3 % 2 == 1;
   }
 
+  // All that can goes to disk, which is full from this write on.
+  void FillDiskFrom(uint64_t write) {
+    options_.spills = true;
+    options_.fail_from_spill = write;
+  }
   // Nothing more may be charged from this turn of each request on.
   void RefuseFrom(uint64_t turn) { options_.refuse_from_turn = turn; }
 
@@ -218,33 +224,47 @@ TEST(GoldenTest, EveryCaseOnOneToFiveWorkers) {
   EXPECT_EQ(met, Exceptions().size()) << "an exception names no case any more";
 }
 
-// Whichever charge is refused, the query ends with that or with its answer, and nothing stays
-// charged (the simulation sees to it).
-TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
+// Asks each case `times` times, once `prepare`(session, number of the case, time) has been called:
+// either it gives its answer, or RESOURCE_EXHAUSTED, and nothing stays charged or on disk (the
+// simulation sees to it).
+template <typename Prepare>
+void ExpectAnswersOrRefusals(uint64_t times, uint64_t one_of_refused, const Prepare& prepare) {
   uint64_t number = 0, refused = 0, asked = 0;
   for (const std::string folder : {"modern", "writes"}) {
     ForEachCase(folder, [&](const File& file, const Graph& graph, const Case& golden) {
       ++number;
-      for (const uint64_t turn : {1 + number % 7, 8 + number % 31, 40 + number % 160}) {
-        if ((turn + number) % kOneOf != 0) continue;
+      for (uint64_t time = 0; time < times; ++time) {
+        if ((time + number) % kOneOf != 0) continue;
         const uint32_t workers = 1 + static_cast<uint32_t>(number % kMaxWorkers);
-        Session session(graph, workers, number + turn, /*makes_up=*/false);
-        session.RefuseFrom(turn);
+        Session session(graph, workers, number + time, /*makes_up=*/false);
+        prepare(&session, number, time);
         const std::vector<std::string> found = Ask(file, golden, &session);
         const bool is_refused =
             found.size() == 1 && found[0].starts_with("error: RESOURCE_EXHAUSTED");
         ++asked;
         refused += is_refused ? 1 : 0;
         if (is_refused || Agrees(golden, found)) continue;
-        return "refused from turn " + std::to_string(turn) + " on, " + std::to_string(workers) +
-               " workers\n  " + golden.query + "\n  expected" + Lines(golden.expected) +
-               "\n  found" + Lines(found);
+        return "time " + std::to_string(time) + ", " + std::to_string(workers) + " workers\n  " +
+               golden.query + "\n  expected" + Lines(golden.expected) + "\n  found" + Lines(found);
       }
       return std::string();
     });
   }
   std::printf("%lu of %lu were refused something\n", refused, asked);
-  EXPECT_GT(refused, asked / 5);
+  EXPECT_GT(refused, asked / one_of_refused);
+}
+
+TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
+  ExpectAnswersOrRefusals(3, 5, [](Session* session, uint64_t number, uint64_t time) {
+    const uint64_t turns[] = {1 + number % 7, 8 + number % 31, 40 + number % 160};
+    session->RefuseFrom(turns[time]);
+  });
+}
+
+TEST(GoldenTest, AFullDiskEndsTheQueryAndNothingElse) {
+  ExpectAnswersOrRefusals(2, 50, [](Session* session, uint64_t, uint64_t time) {
+    session->FillDiskFrom(1 + 2 * time);
+  });
 }
 
 }  // namespace

@@ -1,0 +1,79 @@
+// Rows that go to disk, and come again.
+#include "engine/op/collect_op.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace koios::engine {
+namespace {
+
+// Of a query's memory: a piece has room beside the others while it is sorted, which takes several
+// times of what narrow rows do.
+constexpr int64_t kPieceShare = 32;
+
+int64_t PieceBytes(const OperatorHost& host) {
+  constexpr int64_t kMost = int64_t{64} << 20;
+  const int64_t share = host.account()->limit() / kPieceShare;
+  return std::clamp(share, static_cast<int64_t>(kBatchBytes) / 4, kMost);
+}
+
+}  // namespace
+
+StatusOr<bool> CollectOp::Spill() {
+  if (piece_ == nullptr) {
+    State* state = states_.Find(large_);
+    if (SpillableBytes() == 0) return true;
+    piece_ = std::make_unique<Piece>();
+    piece_->key = large_;
+    const int64_t before = state->rows.ByteSize();
+    piece_->state.rows = state->rows.TakeOldest(PieceBytes(*host_));
+    piece_->state.bytes = before - state->rows.ByteSize();
+    state->bytes -= piece_->state.bytes;
+    if (state->spilled == nullptr) {
+      state->spilled = std::make_unique<SpilledRuns>(spill_keys_, num_slots_, host_);
+    }
+    return false;
+  }
+  State& piece = piece_->state;
+  if (!piece.arranged) {
+    ASSIGN_OR_RETURN(piece.arranged, SortPiece(&piece));
+    return false;
+  }
+  SpilledRuns& spilled = *states_.Find(piece_->key)->spilled;
+  Batch rows;
+  const size_t begin = piece.next;
+  piece.rows.Take(piece.order, &piece.next, &rows, SpilledRuns::BlockBytes(*host_));
+  AppendKeys(piece, begin, &rows);
+  RETURN_IF_ERROR(spilled.Append(rows));
+  if (piece.next < piece.order.size()) return false;
+  if (!spill_keys_->empty()) spilled.EndRun();
+  RETURN_IF_ERROR(host_->ChargeState(-piece.bytes));
+  piece_.reset();
+  return true;
+}
+
+// What is still in memory goes to disk as well, so that there is one way to merge.
+Status CollectOp::FireSpilled(const StateKey& key, State* state, Batch* output, bool* done) {
+  *done = false;
+  if (output->rows > 0) return OkStatus();  // a batch of its own
+  if (piece_ != nullptr || state->rows.size() > 0) {
+    if (piece_ == nullptr) large_ = key;
+    return Spill().status();
+  }
+  RETURN_IF_ERROR(state->spilled->Merge(output, done));
+  size_t rows = 0;
+  for (; rows < output->rows && state->given < most(); ++rows) {
+    const int64_t bulk = std::min(output->BulkAt(rows), most() - state->given);
+    if (bulk < output->BulkAt(rows)) output->bulk[rows] = bulk;
+    state->given += bulk;
+  }
+  if (rows < output->rows) *output = output->Slice(0, rows);
+  *done = *done || state->given == most();
+  if (*done) {
+    RETURN_IF_ERROR(host_->ChargeState(-state->bytes));
+    states_.Erase(key);
+  }
+  return OkStatus();
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,160 @@
+#include "engine/op/state/spilled_runs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/memory.h"
+#include "engine/exchange/frame.h"
+#include "engine/op/state/sort_keys.h"
+#include "engine/spill/spill_space.h"
+
+namespace koios::engine {
+
+SpilledRuns::~SpilledRuns() {
+  for (const Cursor& cursor : cursors_) {
+    (void)host_->ChargeState(-cursor.charged);
+    DropBlocks(cursor.blocks, cursor.next_block);
+  }
+  for (size_t i = next_run_; i < runs_.size(); ++i) DropBlocks(runs_[i], 0);
+  for (const Run& run : merged_) DropBlocks(run, 0);
+  DropBlocks(writing_, 0);
+}
+
+void SpilledRuns::DropBlocks(const Run& run, size_t from) {
+  const StatusOr<SpillFile*> file = host_->spill_file();
+  for (size_t i = from; file.ok() && i < run.size(); ++i) (*file)->Drop(run[i]);
+}
+
+size_t SpilledRuns::BlockBytes(const OperatorHost& host) {
+  constexpr int64_t kLeast = 4096;
+  const int64_t share = host.account()->limit() / (4 * static_cast<int64_t>(kFanIn));
+  return static_cast<size_t>(std::clamp(share, kLeast, static_cast<int64_t>(kBatchBytes)));
+}
+
+Status SpilledRuns::Append(const Batch& rows) {
+  Frame frame;
+  frame.batch = rows;
+  frame.batch.runs = {{{}, {}, static_cast<uint32_t>(rows.rows), 0}};  // all rows are of some run
+  ASSIGN_OR_RETURN(SpillFile * file, host_->spill_file());
+  ASSIGN_OR_RETURN(const uint64_t at, file->Append(EncodeFrame(frame, /*with_start=*/false)));
+  writing_.push_back(at);
+  return OkStatus();
+}
+
+void SpilledRuns::EndRun() {
+  if (writing_.empty()) return;
+  runs_.push_back(std::exchange(writing_, {}));
+}
+
+StatusOr<bool> SpilledRuns::Load(Cursor* cursor) {
+  (void)host_->ChargeState(-std::exchange(cursor->charged, 0));
+  cursor->batch = {};
+  cursor->row = 0;
+  if (cursor->next_block == cursor->blocks.size()) return false;
+  ASSIGN_OR_RETURN(SpillFile * file, host_->spill_file());
+  ASSIGN_OR_RETURN(const std::string block, file->Take(cursor->blocks[cursor->next_block++]));
+  ASSIGN_OR_RETURN(Frame frame, DecodeFrame(block, /*views=*/nullptr));
+  if (frame.paths != nullptr) RETURN_IF_ERROR(frame.paths->Bind(host_->account()));
+  const auto bytes = static_cast<int64_t>(frame.batch.ByteSize());
+  RETURN_IF_ERROR(host_->ChargeState(bytes));
+  cursor->charged = bytes;
+  cursor->batch = std::move(frame.batch);
+  cursor->batch.runs.clear();
+  ReadKeys(cursor);
+  return true;
+}
+
+void SpilledRuns::ReadKeys(Cursor* cursor) const {
+  cursor->keys.resize(keys_->size());
+  for (size_t k = 0; k < keys_->size(); ++k) {
+    cursor->keys[k] = cursor->batch.slots[num_slots_ + k].Get(cursor->row);
+  }
+}
+
+bool SpilledRuns::ComesBefore(uint32_t a, uint32_t b) const {
+  for (size_t k = 0; k < keys_->size(); ++k) {
+    const std::strong_ordering order =
+        CompareSortKeys((*keys_)[k], cursors_[a].keys[k], cursors_[b].keys[k]);
+    if (order != std::strong_ordering::equal) return order == std::strong_ordering::less;
+  }
+  return a < b;
+}
+
+// The next runs of this pass, or all runs when they are few enough.
+Status SpilledRuns::OpenNext() {
+  if (next_run_ == runs_.size() && !merged_.empty()) {
+    runs_ = std::exchange(merged_, {});
+    next_run_ = 0;
+  }
+  is_last_ = merged_.empty() && runs_.size() - next_run_ <= kFanIn;
+  const size_t end = std::min(runs_.size(), next_run_ + kFanIn);
+  cursors_.clear();
+  while (next_run_ < end) {
+    Cursor& cursor = cursors_.emplace_back();
+    cursor.blocks = std::move(runs_[next_run_++]);
+    ASSIGN_OR_RETURN(const bool has_rows, Load(&cursor));
+    if (has_rows) heap_.push_back(static_cast<uint32_t>(cursors_.size() - 1));
+  }
+  const auto later = [this](uint32_t a, uint32_t b) { return ComesBefore(b, a); };
+  std::make_heap(heap_.begin(), heap_.end(), later);
+  return OkStatus();
+}
+
+Status SpilledRuns::MergeSome(Batch* output) {
+  const auto later = [this](uint32_t a, uint32_t b) { return ComesBefore(b, a); };
+  const size_t most_bytes = BlockBytes(*host_);
+  size_t bytes = 0;
+  std::vector<uint32_t> picked;  // of the cursor on top
+  const auto is_full = [&] {
+    return output->rows + picked.size() >= kBatchRows || bytes >= most_bytes;
+  };
+  while (!heap_.empty() && !is_full()) {
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    const uint32_t top = heap_.back();
+    Cursor& cursor = cursors_[top];
+    heap_.pop_back();
+    const bool fits = output->rows == 0 || output->SameShape(cursor.batch);
+    bool more = true;
+    while (fits && more && !is_full()) {
+      bytes += cursor.batch.RowBytes(cursor.row);
+      picked.push_back(static_cast<uint32_t>(cursor.row));
+      if (++cursor.row == cursor.batch.rows) {
+        output->AppendRows(cursor.batch, picked);
+        picked.clear();
+        ASSIGN_OR_RETURN(more, Load(&cursor));
+        break;  // it may be of another shape
+      }
+      ReadKeys(&cursor);
+      if (!heap_.empty() && !ComesBefore(top, heap_.front())) break;
+    }
+    if (!picked.empty()) output->AppendRows(cursor.batch, picked);
+    picked.clear();
+    if (more) {
+      heap_.push_back(top);
+      std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+    if (!fits) return OkStatus();
+  }
+  return OkStatus();
+}
+
+Status SpilledRuns::Merge(Batch* output, bool* done) {
+  *done = false;
+  if (heap_.empty()) {
+    EndRun();
+    RETURN_IF_ERROR(OpenNext());
+  }
+  if (is_last_) {
+    RETURN_IF_ERROR(MergeSome(output));
+    if (!keys_->empty() && output->rows > 0) output->slots.resize(num_slots_);
+    *done = heap_.empty();
+    return OkStatus();
+  }
+  Batch rows;
+  RETURN_IF_ERROR(MergeSome(&rows));
+  if (rows.rows > 0) RETURN_IF_ERROR(Append(rows));
+  if (heap_.empty()) merged_.push_back(std::exchange(writing_, {}));
+  return OkStatus();
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,65 @@
+// SpilledRuns: rows of a barrier that have gone to disk, in sorted runs, and their merge: at most
+// kFanIn runs at once, pass by pass (balanced merge, Knuth 5.4.1). Rows carry their keys behind the
+// plan's slots. Rows of equal keys come as their runs came; without keys there is one run, in the
+// order of arrival. What has been read of the runs is charged. Belongs to one operator.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/op/operator.h"
+
+namespace koios::engine {
+
+class SpilledRuns {
+ public:
+  static constexpr size_t kFanIn = 64;
+
+  // `keys` outlives this.
+  SpilledRuns(const std::vector<plan::SortKey>* keys, uint32_t num_slots, OperatorHost* host)
+      : keys_(keys), num_slots_(num_slots), host_(host) {}
+  ~SpilledRuns();
+  SpilledRuns(const SpilledRuns&) = delete;
+  SpilledRuns& operator=(const SpilledRuns&) = delete;
+
+  // About as much as one Append should have, so that kFanIn blocks are a quarter of the memory.
+  static size_t BlockBytes(const OperatorHost& host);
+  // The next rows of the run that is being written, with their keys.
+  Status Append(const Batch& rows);
+  void EndRun();
+  // A slice of the work; may give nothing. REQUIRES: `output` is empty; nothing is appended any
+  // more.
+  Status Merge(Batch* output, bool* done);
+
+ private:
+  using Run = std::vector<uint64_t>;  // where its blocks are
+  // A run that is being read.
+  struct Cursor {
+    Run blocks;
+    size_t next_block = 0;
+    Batch batch;
+    size_t row = 0;
+    std::vector<Value> keys;  // of `row`
+    int64_t charged = 0;
+  };
+
+  Status OpenNext();
+  StatusOr<bool> Load(Cursor* cursor);  // false: there is no other block
+  void ReadKeys(Cursor* cursor) const;
+  Status MergeSome(Batch* output);
+  bool ComesBefore(uint32_t a, uint32_t b) const;
+  void DropBlocks(const Run& run, size_t from);
+
+  const std::vector<plan::SortKey>* const keys_;
+  const uint32_t num_slots_;
+  OperatorHost* const host_;
+  Run writing_;
+  std::vector<Run> runs_;  // of this pass; those before next_run_ are being merged, or have been
+  size_t next_run_ = 0;
+  std::vector<Run> merged_;  // of the next pass
+  std::vector<Cursor> cursors_;
+  std::vector<uint32_t> heap_;  // of cursors, the first one on top
+  bool is_last_ = false;        // the merge that is open gives the rows
+};
+
+}  // namespace koios::engine

@@ -1,0 +1,163 @@
+#include "engine/spill/spill_space.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "storage/disk/files.h"
+
+namespace koios::engine {
+namespace {
+
+constexpr int kLevel = 1;  // of zstd: what is read soon is to be written fast
+
+ErrorDetail DetailOf(const char* reason, const char* setting, const char* hint) {
+  ErrorDetail detail;
+  detail.reason = reason;
+  detail.setting = setting;
+  detail.hint = hint;
+  return detail;
+}
+
+Status DiskIsFull(const std::string& folder) {
+  return ResourceExhausted(
+      "There is no room on the disk for rows that do not fit into memory, in " + folder + ".",
+      DetailOf("SPILL_DISK", "spill-dir", "Free room there, or name a folder on another disk."));
+}
+
+bool ReadAll(int fd, char* to, size_t bytes, uint64_t at) {
+  while (bytes > 0) {
+    const ssize_t got = ::pread(fd, to, bytes, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    to += got;
+    at += static_cast<uint64_t>(got);
+    bytes -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+bool WriteAll(int fd, const char* from, size_t bytes, uint64_t at) {
+  while (bytes > 0) {
+    const ssize_t put = ::pwrite(fd, from, bytes, static_cast<off_t>(at));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    from += put;
+    at += static_cast<uint64_t>(put);
+    bytes -= static_cast<size_t>(put);
+  }
+  return true;
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<SpillFile>> SpillSpace::Open() {
+  int fd = ::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
+    // A file system that has none without a name: it loses its name at once.
+    std::string name = folder_ + "/koios-spill-XXXXXX";
+    fd = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd >= 0) ::unlink(name.c_str());
+  }
+  if (fd >= 0) return std::make_unique<SpillFile>(this, fd);
+  const int error = errno;
+  if (error == ENOSPC) return DiskIsFull(folder_);
+  return WithDetail(
+      storage::FileError("Can't put rows that do not fit into memory in", folder_, error),
+      DetailOf("SPILL_DISK", "spill-dir", "Name a folder that can be written."));
+}
+
+Status SpillSpace::Take(uint64_t bytes) {
+  if (writes_.fetch_add(1, std::memory_order_relaxed) + 1 >= fail_from_) return DiskIsFull(folder_);
+  if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes > limit_) {
+    Return(bytes);
+    ErrorDetail detail = DetailOf("SPILL_LIMIT", "spill-mb",
+                                  "Ask for less, or give what does not fit into memory more room.");
+    detail.limit = std::to_string(limit_) + " bytes";
+    return ResourceExhausted("Rows that do not fit into memory take all the disk that they may.",
+                             detail);
+  }
+  if (reserve_ == 0) return OkStatus();
+  const StatusOr<uint64_t> free = storage::FreeBytes(folder_);
+  if (!free.ok() || *free >= reserve_ + bytes) return OkStatus();
+  Return(bytes);
+  return DiskIsFull(folder_);
+}
+
+SpillFile::~SpillFile() {
+  ::close(fd_);
+  space_->Return(live_);
+}
+
+StatusOr<uint64_t> SpillFile::Append(std::string_view block) {
+  if (block.size() > std::numeric_limits<uint32_t>::max() / 2) {
+    return ResourceExhausted("A row is too large to be put on disk.",
+                             DetailOf("SPILL_LIMIT", "query-memory-mb", "Ask for less."));
+  }
+  Head head;
+  std::string stored(sizeof(head) + ZSTD_compressBound(block.size()), '\0');
+  const size_t size = ZSTD_compress(stored.data() + sizeof(head), stored.size() - sizeof(head),
+                                    block.data(), block.size(), kLevel);
+  if (ZSTD_isError(size) != 0) return Internal("Rows can't be compressed.");
+  head.stored = static_cast<uint32_t>(size);
+  head.raw = static_cast<uint32_t>(block.size());
+  head.check = XXH3_64bits(stored.data() + sizeof(head), size);
+  std::copy_n(reinterpret_cast<const char*>(&head), sizeof(head), stored.data());
+  const uint64_t bytes = sizeof(head) + size;
+  RETURN_IF_ERROR(space_->Take(bytes));
+  if (!WriteAll(fd_, stored.data(), bytes, end_)) {
+    space_->Return(bytes);
+    return DiskIsFull(space_->folder_);
+  }
+  live_ += bytes;
+  written_ += bytes;
+  return std::exchange(end_, end_ + bytes);
+}
+
+StatusOr<SpillFile::Head> SpillFile::HeadAt(uint64_t at) const {
+  Head head;
+  if (at + sizeof(head) > end_ || !ReadAll(fd_, reinterpret_cast<char*>(&head), sizeof(head), at) ||
+      head.stored > end_ - at - sizeof(head)) {
+    return DataLoss("Rows that were put on disk can't be read again.");
+  }
+  return head;
+}
+
+StatusOr<std::string> SpillFile::Take(uint64_t at) {
+  ASSIGN_OR_RETURN(const Head head, HeadAt(at));
+  std::string stored(head.stored, '\0');
+  std::string block(head.raw, '\0');
+  if (!ReadAll(fd_, stored.data(), stored.size(), at + sizeof(head)) ||
+      XXH3_64bits(stored.data(), stored.size()) != head.check ||
+      ZSTD_decompress(block.data(), block.size(), stored.data(), stored.size()) != head.raw) {
+    return DataLoss("Rows that were put on disk are not what was written.");
+  }
+  Free(at, head);
+  return block;
+}
+
+void SpillFile::Drop(uint64_t at) {
+  const StatusOr<Head> head = HeadAt(at);
+  if (head.ok()) Free(at, *head);
+}
+
+void SpillFile::Free(uint64_t at, const Head& head) {
+  const uint64_t bytes = sizeof(head) + head.stored;
+  live_ -= bytes;
+  space_->Return(bytes);
+  if (live_ == 0) {
+    end_ = 0;
+    if (::ftruncate(fd_, 0) == 0) return;
+  }
+  // Where the file system can't the room comes back with the others'.
+  (void)::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
+                    static_cast<off_t>(bytes));
+}
+
+}  // namespace koios::engine

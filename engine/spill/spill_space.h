@@ -1,0 +1,75 @@
+// SpillSpace: where queries put rows that do not fit into their memory. Its files have no names, so
+// that they are gone with the query or with the process, whatever happens. Thread-safe; a file
+// belongs to one query on one worker.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/status.h"
+
+namespace koios::engine {
+
+class SpillFile;
+
+class SpillSpace {
+ public:
+  // `limit_bytes`: of all files together. `reserve_bytes`: of the disk, stays free.
+  explicit SpillSpace(std::string folder, uint64_t limit_bytes = UINT64_MAX,
+                      uint64_t reserve_bytes = 0)
+      : folder_(std::move(folder)), limit_(limit_bytes), reserve_(reserve_bytes) {}
+
+  // RESOURCE_EXHAUSTED or UNAVAILABLE, naming the folder and the setting.
+  StatusOr<std::unique_ptr<SpillFile>> Open();
+  uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+  // For tests: from the k-th write on all fail, as on a full disk.
+  void FailFromWrite(uint64_t k) { fail_from_ = k; }
+
+ private:
+  friend class SpillFile;
+  Status Take(uint64_t bytes);
+  void Return(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+  const std::string folder_;
+  const uint64_t limit_, reserve_;
+  std::atomic<uint64_t> used_{0};
+  std::atomic<uint64_t> writes_{0};
+  uint64_t fail_from_ = UINT64_MAX;
+};
+
+// Blocks of bytes, compressed and checked, each read once. Outlived by its space.
+class SpillFile {
+ public:
+  SpillFile(SpillSpace* space, int fd) : space_(space), fd_(fd) {}
+  ~SpillFile();
+  SpillFile(const SpillFile&) = delete;
+  SpillFile& operator=(const SpillFile&) = delete;
+
+  // Where the block stands. RESOURCE_EXHAUSTED when the space or the disk is full.
+  StatusOr<uint64_t> Append(std::string_view block);
+  // The block, whose room is free from now on. DATA_LOSS when it is not what was written.
+  StatusOr<std::string> Take(uint64_t at);
+  // A block that nobody will take.
+  void Drop(uint64_t at);
+  uint64_t written() const { return written_; }  // bytes, since the beginning
+
+ private:
+  struct Head {
+    uint32_t stored = 0;
+    uint32_t raw = 0;
+    uint64_t check = 0;  // XXH3 of what is stored
+  };
+  StatusOr<Head> HeadAt(uint64_t at) const;
+  void Free(uint64_t at, const Head& head);
+
+  SpillSpace* const space_;
+  const int fd_;
+  uint64_t end_ = 0;   // where the next block goes
+  uint64_t live_ = 0;  // bytes of blocks that are still to be taken
+  uint64_t written_ = 0;
+};
+
+}  // namespace koios::engine

@@ -1,0 +1,64 @@
+#include "engine/spill/spill_space.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace koios::engine {
+namespace {
+
+const char kFolder[] = "/tmp";
+
+TEST(SpillSpaceTest, BlocksComeBackOnceAndTheirRoomIsFree) {
+  SpillSpace space(kFolder);
+  const std::string first(100'000, 'a'), second = "b", empty;
+  {
+    auto file = *space.Open();
+    const uint64_t at[] = {*file->Append(first), *file->Append(second), *file->Append(empty)};
+    EXPECT_GT(space.used(), 0u);
+    EXPECT_LT(space.used(), 2000u);  // compressed
+    EXPECT_EQ(*file->Take(at[1]), second);
+    EXPECT_EQ(*file->Take(at[0]), first);
+    EXPECT_EQ(*file->Take(at[2]), empty);
+    EXPECT_EQ(space.used(), 0u);
+    file->Drop(*file->Append(first));
+    EXPECT_EQ(space.used(), 0u);
+    ASSERT_TRUE(file->Append(first).ok());
+  }
+  EXPECT_EQ(space.used(), 0u);  // with the file
+}
+
+TEST(SpillSpaceTest, ItsLimitAndAFullDiskAreErrors) {
+  SpillSpace small(kFolder, 100);
+  auto file = *small.Open();
+  ASSERT_TRUE(file->Append("x").ok());
+  std::string noise;
+  for (uint32_t i = 0; i < 1000; ++i) noise.push_back(static_cast<char>(i * i * 2654435761u >> 13));
+  const auto refused = file->Append(noise);
+  EXPECT_EQ(refused.status().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(refused.status())->setting, "spill-mb");
+  SpillSpace full(kFolder, UINT64_MAX, /*reserve_bytes=*/UINT64_MAX / 2);
+  const auto none = (*full.Open())->Append("x");
+  EXPECT_EQ(none.status().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(none.status())->setting, "spill-dir");
+  EXPECT_EQ(full.used(), 0u);
+  SpillSpace failing(kFolder);
+  failing.FailFromWrite(2);
+  auto other = *failing.Open();
+  EXPECT_TRUE(other->Append("x").ok());
+  EXPECT_EQ(other->Append("x").status().code(), StatusCode::kResourceExhausted);
+}
+
+TEST(SpillSpaceTest, WhatIsNotThereIsAnError) {
+  SpillSpace nowhere("/tmp/there/is/no/such/folder");
+  EXPECT_FALSE(nowhere.Open().ok());
+  SpillSpace space(kFolder);
+  auto file = *space.Open();
+  EXPECT_EQ(file->Take(0).status().code(), StatusCode::kDataLoss);
+  ASSERT_TRUE(file->Append("abc").ok());
+  EXPECT_EQ(file->Take(5).status().code(), StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace koios::engine

@@ -87,8 +87,8 @@ struct EngineOptions {
   uint64_t process_memory_bytes = uint64_t{8} << 30;
   uint64_t spread_after_rows = 10'000;  // a query stays on one worker until then
   bool isolated = false;  // workers read their own partitions only; plans must be made for it
-  // Where rows go that do not fit into a query's memory, and how much of them on all; of the disk so
-  // much stays free. An empty folder: they stay, and the query fails.
+  // Where rows go that do not fit into a query's memory, how much all queries may put there, and
+  // what of the disk stays free. An empty folder: they stay, and the query fails.
   std::string spill_folder;
   uint64_t spill_bytes = uint64_t{10} << 30;
   uint64_t spill_reserve_bytes = uint64_t{64} << 20;

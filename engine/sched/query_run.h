@@ -167,10 +167,7 @@ class QueryRun {
   bool CanTake(const Node& node, const Loops& iteration) const;
   bool MayOpen(const Node& enter, const Loops& iteration) const;
   size_t OpenRoom(const Node& enter, const Loops& iteration) const;
-
-  // What goes to disk (query_run_spill.cc).
   void PickSpill();
-  void RunSpill();
 
   // One kind of operator each (query_run_ops.cc).
   Status RunStream(Node* node);
@@ -183,6 +180,7 @@ class QueryRun {
   Status RunSplit(Node* node);
   Status RunLoop(Node* node);
   Status RunSink(Node* node);
+  void RunSpill();
   static void CountOrdinals(const plan::Operator& op, Batch* batch);
   size_t OutputLimit(const Node& node, const Batch& input) const;
   Batch MakeOutput(Node* node, const Input& input, OpOutput output);

@@ -414,4 +414,17 @@ Status QueryRun::RunSink(Node* node) {
   return OkStatus();
 }
 
+void QueryRun::RunSpill() {
+  Node& node = nodes_[*spilling_];
+  OperatorStats& stats = stats_[*spilling_];
+  const uint64_t begin = worker_.clock->NowNanos();
+  const StatusOr<bool> done = node.code.barrier->Spill();
+  if (!done.ok()) Fail(WithDetail(done.status(), DetailFor(*node.op)));
+  if (!done.ok() || *done) spilling_.reset();
+  ChargeHeld(&node);
+  if (node.host->spilled != nullptr) stats.spilled_bytes = node.host->spilled->written();
+  stats.time_ns += worker_.clock->NowNanos() - begin;
+  PickSpill();
+}
+
 }  // namespace koios::engine

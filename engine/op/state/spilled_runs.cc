@@ -27,7 +27,7 @@ void SpilledRuns::DropBlocks(const Run& run, size_t from) {
 
 size_t SpilledRuns::BlockBytes(const OperatorHost& host) {
   constexpr int64_t kLeast = 4096;
-  const int64_t share = host.account()->limit() / (4 * static_cast<int64_t>(kFanIn));
+  const int64_t share = host.account()->limit() / (16 * static_cast<int64_t>(kFanIn));
   return static_cast<size_t>(std::clamp(share, kLeast, static_cast<int64_t>(kBatchBytes)));
 }
 

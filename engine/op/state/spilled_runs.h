@@ -22,7 +22,8 @@ class SpilledRuns {
   SpilledRuns(const SpilledRuns&) = delete;
   SpilledRuns& operator=(const SpilledRuns&) = delete;
 
-  // About as much as one Append should have, so that kFanIn blocks are a quarter of the memory.
+  // About as much as one Append should have: kFanIn blocks are a sixteenth of the query's memory,
+  // as each worker has them, and paths take more when they are read than when they were written.
   static size_t BlockBytes(const OperatorHost& host);
   // The next rows of the run that is being written, with their keys.
   Status Append(const Batch& rows);

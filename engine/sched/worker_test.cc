@@ -63,6 +63,15 @@ class Running {
     worker_->Deliver(std::move(frame));
   }
 
+  void ReceiveSorted(uint32_t op, uint64_t rows) {
+    Frame frame;
+    frame.kind = FrameKind::kSorted;
+    frame.from = 1;
+    frame.op = op;
+    frame.sorted_rows = rows;
+    worker_->Deliver(std::move(frame));
+  }
+
   // How often the worker can be called before the query is over, at most `most` times.
   int Turns(int most = INT_MAX) {
     int turns = 0;
@@ -271,6 +280,46 @@ TEST(WorkerTest, WhatAnOperatorReadsMustBeThere) {
   EXPECT_EQ(status(3, {TwoOf(ListOf({far.Get(0)}))}), StatusCode::kDataLoss);
   EXPECT_EQ(status(17, {ones}), StatusCode::kDataLoss);            // sample
   EXPECT_EQ(status(22, {Column(), ones}), StatusCode::kDataLoss);  // sink
+}
+
+// inject(1, 2).order(), sorted at workers and merged at home; or half of that.
+plan::Plan SortedPlan(bool spread, bool merged) {
+  plan::Plan plan;
+  plan.set_num_slots(1);
+  plan::Inject* inject = Add(&plan, "inject()")->mutable_inject();
+  for (const int value : {1, 2}) inject->add_values(EncodeValue(Value::Int(value)));
+  plan::Operator* order = Add(&plan, "order()");
+  order->mutable_order()->set_stage(plan::FINAL);
+  order->set_spread(spread);
+  Add(&plan, "order()")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "order()")->mutable_order()->set_stage(merged ? plan::MERGED : plan::FINAL);
+  Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "sink")->mutable_sink();
+  return plan;
+}
+
+TEST(WorkerTest, SortedRowsThatNobodyWaitsForAreNoCrash) {
+  Running rows(SortedPlan(true, true), 2);
+  rows.Receive(2, {TwoOf(Value::Int(1))});
+  ASSERT_TRUE(rows.sink().result.has_value());
+  EXPECT_EQ(rows.sink().result->status.code(), StatusCode::kDataLoss);
+  EXPECT_EQ(rows.charged(), 0);
+  for (const uint32_t op : {0u, 1u, 3u, 99u}) {
+    Running words(SortedPlan(true, true), 2);
+    words.ReceiveSorted(op, 2);
+    ASSERT_TRUE(words.sink().result.has_value()) << op;
+    EXPECT_EQ(words.sink().result->status.code(), StatusCode::kDataLoss) << op;
+  }
+  for (const bool spread : {false, true}) {
+    Running half(SortedPlan(spread, !spread), 2);
+    ASSERT_TRUE(half.sink().result.has_value());
+    EXPECT_EQ(half.sink().result->status.code(), StatusCode::kInternal);
+  }
+  Running whole(SortedPlan(true, true), 1);
+  whole.Turns(1000);
+  ASSERT_TRUE(whole.sink().result.has_value());
+  EXPECT_TRUE(whole.sink().result->status.ok()) << MessageOf(whole.sink().result->status);
+  EXPECT_EQ(whole.sink().rows, 2u);
 }
 
 // What is sent waits until the test hands it on.

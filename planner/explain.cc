@@ -80,6 +80,7 @@ std::string SplitText(const plan::Split& split, const plan::Plan& plan) {
 std::string ExchangeText(const plan::Exchange& exchange, const plan::Plan& plan) {
   std::string text = "Exchange(" + plan::Exchange::Key_Name(exchange.key());
   const bool shows_slot = exchange.key() == plan::Exchange::OWNER ||
+                          exchange.key() == plan::Exchange::VALUE ||
                           exchange.key() == plan::Exchange::IN_OWNER ||
                           (exchange.key() == plan::Exchange::ID && exchange.slot() != 0);
   if (shows_slot) text += ", " + SlotText(exchange.slot(), plan);
@@ -95,6 +96,12 @@ std::string GroupText(const plan::Group& group, const plan::Plan& plan) {
          ", " + plan::Group::Value_Name(group.value()) + ", " + StageText(group.stage()) +
          (group.rows() ? ", rows" : "") +
          (group.side_effect().empty() ? "" : ", in " + group.side_effect()) + ")";
+}
+
+std::string CapText(const plan::Cap& cap, const plan::Plan& plan) {
+  return "Cap(" + NamesText(cap.names()) +
+         (cap.key_slot() == 0 ? "" : ", " + SlotText(cap.key_slot(), plan)) +
+         (cap.stage() == plan::PARTIAL ? ", PARTIAL)" : ")");
 }
 
 std::string EdgeEndText(const plan::EdgeEnd& end, const plan::Plan& plan) {
@@ -326,6 +333,8 @@ std::string OperatorText(const Operator& op, const plan::Plan& plan) {
       return BarrierText(op.barrier(), plan);
     case Operator::kGroup:
       return GroupText(op.group(), plan);
+    case Operator::kCap:
+      return CapText(op.cap(), plan);
     case Operator::kSplit:
       return SplitText(op.split(), plan);
     case Operator::kAddVertex:

@@ -218,7 +218,9 @@ std::string OperationText(const Operation& operation) {
           [](const Group& op) { return GroupOpText(op); },
           [](const Aggregate& op) {
             return "Aggregate(" + op.name + ", " + TargetText(op.value) +
-                   (op.distinct ? ", distinct)" : ")");
+                   (op.distinct ? ", distinct)"
+                    : op.each   ? ", each)"
+                                : ")");
           },
           [](const Cap& op) { return "Cap(" + BracketedNames(op.names) + ")"; },
           [](const Mutate& op) { return MutateOpText(op); },

@@ -134,6 +134,7 @@ struct Aggregate {
   std::string name;
   std::string value;
   bool distinct = false;  // no barrier: a row goes on only when its value was not there
+  bool each = false;      // no barrier: each row adds its value and goes on
 };
 // One row: the side-effect, or a map of several.
 struct Cap {

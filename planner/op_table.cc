@@ -192,7 +192,7 @@ OpTraits RowOf(const Group& op) {
 
 OpTraits RowOf(const Aggregate& op) {
   return {.remembers = true,
-          .waits = !op.distinct,
+          .waits = !op.distinct && !op.each,
           .holds = true,
           .gathers = true,
           .races = op.distinct,

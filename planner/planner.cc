@@ -111,7 +111,11 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   if (explains && context.statistics != nullptr) {
     planned.explain += "\nestimated\n" + EstimatedText(chain, 2);
   }
-  ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain, {context.isolated, context.whole_results}));
+  Isolation isolation{context.isolated, context.whole_results};
+  for (const auto& [name, effect] : state.side_effects) {
+    if (effect.initial) isolation.begun.insert(name);
+  }
+  ASSIGN_OR_RETURN(planned.plan, LowerToPlan(chain, isolation));
   AddInitialEffects(state.side_effects, &planned.plan);
   planned.changes_graph = planned.plan.mutates();
   planned.plan.set_graph(query.root.source);

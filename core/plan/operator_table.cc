@@ -57,7 +57,7 @@ void SlotsOfExchange(const Operator& op, SlotUse* use) {
 }
 
 bool IsGroupEffect(const Operator& op) { return !op.group().side_effect().empty(); }
-bool IsAll(const Operator& op) { return !op.aggregate().distinct(); }
+bool IsAll(const Operator& op) { return !op.aggregate().distinct() && !op.aggregate().each(); }
 
 // Rows are counted, not looked at; what comes to the final stage are counts.
 bool CountsRows(const Reduce& reduce) {
@@ -173,7 +173,10 @@ constexpr Row kRows[] = {
      .barrier = IsAll,
      .effect = Yes,
      .slots = [](const Operator& op, SlotUse* use) { Read(op.aggregate().value_slot(), use); }},
-    {.kind = Operator::kCap, .barrier = Yes, .new_rows = Yes},
+    {.kind = Operator::kCap,
+     .barrier = Yes,
+     .new_rows = Yes,
+     .slots = [](const Operator& op, SlotUse* use) { use->kept = op.cap().key_slot(); }},
     {.kind = Operator::kExchange, .slots = SlotsOfExchange},
     {.kind = Operator::kSink, .slots = NeedsCurrent},
     {.kind = Operator::kLoopExit, .ordinals = true},

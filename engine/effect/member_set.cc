@@ -14,38 +14,11 @@ constexpr size_t kMostLookedAt = 8;
 constexpr size_t kMostNumbers = 512;
 constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u;
 
-uint64_t HashOf(const Value& value);
-
 template <typename List>
 uint64_t HashOfAll(const List& members) {
   uint64_t hash = members.size();
-  for (const Value& member : members) hash = hash * kFactor + HashOf(member);
+  for (const Value& member : members) hash = hash * kFactor + MemberHash(member);
   return hash;
-}
-
-// The same for all values that are equal; of sets and maps whatever their order. Recursion is
-// bounded by the depth of values.
-uint64_t HashOf(const Value& value) {
-  uint64_t sum = 1;
-  switch (value.kind()) {
-    case ValueKind::kVertex:
-    case ValueKind::kEdge:
-      return EquivalenceHash(value);
-    case ValueKind::kList:
-      return HashOfAll(value.AsList());
-    case ValueKind::kPath:
-      return HashOfAll(PathObjects(value.AsPath()));
-    case ValueKind::kSet:
-      for (const Value& member : value.AsList()) sum += HashOf(member) * kFactor;
-      return sum;
-    case ValueKind::kMap:
-      for (const auto& [key, member] : value.AsMap()) {
-        sum += (HashOf(key) * kFactor + HashOf(member)) * kFactor;
-      }
-      return sum;
-    default:
-      return storage::EqualityHash(value);
-  }
 }
 
 bool IsKept(const ValueList& members, const Value& value) {
@@ -60,13 +33,37 @@ bool IsAmong(const ValueList& members, const Value& value) {
 
 }  // namespace
 
+// Recursion is bounded by the depth of values.
+uint64_t MemberHash(const Value& value) {
+  uint64_t sum = 1;
+  switch (value.kind()) {
+    case ValueKind::kVertex:
+    case ValueKind::kEdge:
+      return EquivalenceHash(value);
+    case ValueKind::kList:
+      return HashOfAll(value.AsList());
+    case ValueKind::kPath:
+      return HashOfAll(PathObjects(value.AsPath()));
+    case ValueKind::kSet:
+      for (const Value& member : value.AsList()) sum += MemberHash(member) * kFactor;
+      return sum;
+    case ValueKind::kMap:
+      for (const auto& [key, member] : value.AsMap()) {
+        sum += (MemberHash(key) * kFactor + MemberHash(member)) * kFactor;
+      }
+      return sum;
+    default:
+      return storage::EqualityHash(value);
+  }
+}
+
 void MemberSet::Add(const Value& value) {
   if (value.is_number() && !Equals(value, value)) return;  // NaN equals nothing
   if (value.kind() == ValueKind::kVertex) {
     vertices_.insert(value.AsVertex().bits);
     return;
   }
-  ValueList& alike = others_[HashOf(value)];
+  ValueList& alike = others_[MemberHash(value)];
   // Where many hash alike it is cheaper to keep one twice than to look. Equal ones that differ are
   // both kept: 2^53 + 1 equals the double 2^53, and not the long.
   const size_t most = value.is_number() ? kMostNumbers : kMostLookedAt;
@@ -75,7 +72,7 @@ void MemberSet::Add(const Value& value) {
 
 bool MemberSet::Contains(const Value& value) const {
   if (value.kind() == ValueKind::kVertex) return vertices_.contains(value.AsVertex().bits);
-  const auto found = others_.find(HashOf(value));
+  const auto found = others_.find(MemberHash(value));
   return found != others_.end() && IsAmong(found->second, value);
 }
 

@@ -8,6 +8,10 @@
 
 namespace koios::engine {
 
+// The same for all values that are equal, whatever their kinds; of sets and maps whatever their
+// order.
+uint64_t MemberHash(const Value& value);
+
 class MemberSet {
  public:
   // What a value costs beside itself, roughly.

@@ -113,6 +113,16 @@ int64_t SideEffects::StartBarrier(const std::string& name) {
 
 GroupTable* SideEffects::Group(const std::string& name) { return &*effects_.at(name).group; }
 
+const GroupTable* SideEffects::FindGroup(const std::string& name) const {
+  const std::optional<GroupTable>& group = effects_.at(name).group;
+  return group.has_value() ? &*group : nullptr;
+}
+
+const ValueList& SideEffects::Members(const std::string& name) const {
+  const Effect& effect = effects_.at(name);
+  return effect.list.has_value() ? effect.list->AsList() : effect.bag;
+}
+
 StatusOr<Value> SideEffects::Read(const std::string& name) {
   const auto found = effects_.find(name);
   if (found == effects_.end()) {

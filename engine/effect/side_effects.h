@@ -1,6 +1,6 @@
-// SideEffects: what aggregate('x'), group('x') and groupCount('x') gather under a name. One per
-// query, at its home: no synchronisation. The operators that
-// add to it charge for it; it goes with the query.
+// SideEffects: what aggregate('x'), group('x') and groupCount('x') gather under a name, as far as
+// that is at this worker. One per query and worker: no synchronisation. The operators that add to
+// it charge for it; it goes with the query.
 #pragma once
 
 #include <map>
@@ -38,6 +38,11 @@ class SideEffects {
   // the bytes that this frees.
   int64_t StartBarrier(const std::string& name);
   GroupTable* Group(const std::string& name);
+  bool Has(const std::string& name) const { return effects_.contains(name); }
+  // REQUIRES for these: Has(name). Null for a bag.
+  const GroupTable* FindGroup(const std::string& name) const;
+  // What this worker has of a bag.
+  const ValueList& Members(const std::string& name) const;
 
   // The bag as a list, which it shares; the groups as a map. INVALID_ARGUMENT for a name that is
   // not declared.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/value_compare.h"
+#include "engine/effect/member_set.h"
 #include "engine/expr/element_functions.h"
 
 namespace koios::engine {
@@ -92,6 +93,23 @@ void ToIds(const Column& column, const ExchangePlace& place, std::vector<uint32_
   }
 }
 
+// Elements to their owners, others to where all that are equal to them go.
+void ToPlaces(const Column& column, const ExchangePlace& place, std::vector<uint32_t>* to) {
+  Operand operand;
+  operand.column = &column;
+  const ElementRows elements = ElementRows::Of(operand, column.size());
+  for (size_t i = 0; i < elements.vertices.size(); ++i) {
+    (*to)[elements.vertex_rows[i]] = OwnerOf(elements.vertices[i].partition(), place);
+  }
+  for (size_t i = 0; i < elements.edges.size(); ++i) {
+    (*to)[elements.edge_rows[i]] = OwnerOf(elements.edges[i].out.partition(), place);
+  }
+  for (uint32_t row : elements.other_rows) {
+    if (column.IsAbsent(row)) continue;
+    (*to)[row] = static_cast<uint32_t>((MemberHash(operand.Get(row)) >> 16) % place.num_workers);
+  }
+}
+
 void ToHashes(const plan::Exchange& exchange, const Batch& batch, const ExchangePlace& place,
               std::vector<uint32_t>* to) {
   for (size_t row = 0; row < batch.rows; ++row) {
@@ -132,6 +150,9 @@ StatusOr<std::vector<uint32_t>> Destinations(const plan::Exchange& exchange, con
       }
       return to;
     }
+    case plan::Exchange::VALUE:
+      if (batch.Has(exchange.slot())) ToPlaces(batch.slots[exchange.slot()], place, &to);
+      return to;
     case plan::Exchange::HASH:
       ToHashes(exchange, batch, place, &to);
       return to;

@@ -71,6 +71,34 @@ class VisitOp : public StreamOperator {
   OperatorHost* const host_;
 };
 
+// Row by row: `local(aggregate('x'))` where nobody can tell which rows came before.
+class AddOp : public StreamOperator {
+ public:
+  AddOp(const plan::Aggregate& op, OperatorHost* host)
+      : name_(op.name()), value_slot_(op.value_slot()), host_(host) {}
+
+  Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    *done = true;
+    output->identity = true;
+    if (!input.Has(value_slot_)) return OkStatus();
+    ChargeAhead charge(host_, host_->side_effects().ChargedFor(name_));
+    for (size_t row = 0; row < input.rows; ++row) {
+      if (input.slots[value_slot_].IsAbsent(row)) continue;
+      const Value value = input.slots[value_slot_].Get(row);
+      RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
+      RETURN_IF_ERROR(host_->side_effects().Add(name_, value, input.BulkAt(row), &charge));
+    }
+    return OkStatus();
+  }
+
+  bool keeps_cursor() const override { return false; }
+
+ private:
+  const std::string name_;
+  const uint32_t value_slot_;
+  OperatorHost* const host_;
+};
+
 class GroupEffectOp : public CollectOp {
  public:
   GroupEffectOp(const plan::Group& op, OperatorHost* host) : CollectOp(host), op_(op) {}
@@ -130,6 +158,57 @@ class CapOp : public BarrierOperator {
   OperatorHost* const host_;
 };
 
+// What this worker has of a side-effect, as rows. Of the whole traversal, once.
+class CapShareOp : public BarrierOperator {
+ public:
+  CapShareOp(const plan::Cap& op, OperatorHost* host) : op_(op), host_(host) {}
+
+  Status Absorb(const Batch&) override { return OkStatus(); }
+
+  Status Fire(const StateKey&, Batch* output, bool* done) override {
+    if (!host_->side_effects().Has(op_.names(0))) {
+      return Internal("The plan gives shares of a side-effect that nothing gathers.");
+    }
+    const GroupTable* groups = host_->side_effects().FindGroup(op_.names(0));
+    if (groups != nullptr) {
+      RETURN_IF_ERROR(GiveGroups(*groups, output));
+      *done = next_ == groups->size();
+    } else {
+      const ValueList& members = host_->side_effects().Members(op_.names(0));
+      size_t bytes = 0;
+      while (HasRoom(*output, bytes) && next_ < members.size()) {
+        bytes += members[next_].ByteSize();
+        output->AppendCurrent(members[next_++]);
+      }
+      *done = next_ == members.size();
+    }
+    return OkStatus();
+  }
+
+ private:
+  static bool HasRoom(const Batch& output, size_t bytes) {
+    return output.rows < kBatchRows && bytes < kBatchBytes;
+  }
+
+  Status GiveGroups(const GroupTable& groups, Batch* output) {
+    output->slots.resize(std::max<size_t>(output->slots.size(), op_.key_slot() + 1));
+    size_t bytes = 0;
+    while (HasRoom(*output, bytes) && next_ < groups.size()) {
+      const size_t i = next_++;
+      ASSIGN_OR_RETURN(const std::optional<Value> value, groups.ValueAt(i));
+      if (!value.has_value()) continue;
+      bytes += value->ByteSize() + groups.KeyAt(i).ByteSize();
+      output->slots[op_.key_slot()].Append(groups.KeyAt(i));
+      output->AppendCurrent(*value);
+    }
+    return OkStatus();
+  }
+
+  const plan::Cap op_;
+  OperatorHost* const host_;
+  size_t next_ = 0;  // of the members or groups
+};
+
 }  // namespace
 
 StatusOr<OperatorBundle> MakeAggregate(const plan::Aggregate& op, uint32_t num_slots,
@@ -141,6 +220,8 @@ StatusOr<OperatorBundle> MakeAggregate(const plan::Aggregate& op, uint32_t num_s
   OperatorBundle bundle;
   if (op.distinct()) {
     bundle.stream = std::make_unique<VisitOp>(op, host);
+  } else if (op.each()) {
+    bundle.stream = std::make_unique<AddOp>(op, host);
   } else {
     bundle.barrier = std::make_unique<AggregateOp>(op, host);
   }
@@ -156,9 +237,16 @@ StatusOr<OperatorBundle> MakeGroupEffect(const plan::Group& op, uint32_t num_slo
   return bundle;
 }
 
-OperatorBundle MakeCap(const plan::Cap& op, OperatorHost* host) {
+StatusOr<OperatorBundle> MakeCap(const plan::Cap& op, uint32_t num_slots, OperatorHost* host) {
   OperatorBundle bundle;
-  bundle.barrier = std::make_unique<CapOp>(op, host);
+  if (op.stage() != plan::PARTIAL) {
+    bundle.barrier = std::make_unique<CapOp>(op, host);
+    return bundle;
+  }
+  if (op.names_size() != 1 || op.key_slot() >= num_slots) {
+    return Internal("The plan gives shares of something else than one side-effect.");
+  }
+  bundle.barrier = std::make_unique<CapShareOp>(op, host);
   return bundle;
 }
 

@@ -11,6 +11,6 @@ StatusOr<OperatorBundle> MakeAggregate(const plan::Aggregate& op, uint32_t num_s
                                        OperatorHost* host);
 StatusOr<OperatorBundle> MakeGroupEffect(const plan::Group& op, uint32_t num_slots,
                                          OperatorHost* host);
-OperatorBundle MakeCap(const plan::Cap& op, OperatorHost* host);
+StatusOr<OperatorBundle> MakeCap(const plan::Cap& op, uint32_t num_slots, OperatorHost* host);
 
 }  // namespace koios::engine

@@ -94,7 +94,7 @@ StatusOr<OperatorBundle> Make(const plan::Operator& op, uint32_t num_slots, Oper
     case plan::Operator::kAggregate:
       return MakeAggregate(op.aggregate(), num_slots, host);
     case plan::Operator::kCap:
-      return MakeCap(op.cap(), host);
+      return MakeCap(op.cap(), num_slots, host);
     case plan::Operator::kReach:
       return MakeReach(op.reach(), num_slots, host);
     case plan::Operator::kShortestPath:

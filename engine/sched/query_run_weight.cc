@@ -1,5 +1,6 @@
 // Weights, and what happens when an instance's is whole: the protocol of DESIGN 5.3.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "engine/sched/query_run.h"
@@ -120,16 +121,25 @@ void QueryRun::NoteResting(const BarrierKey& key, uint32_t worker) {
 }
 
 // The workers where its rows rest share the weight, each for its own; where none do it fires here.
+// A cap() gives what workers have of a side-effect, which needs no rows: all of them.
 void QueryRun::FireResting(const BarrierKey& key, uint32_t k) {
   const InstanceId root{worker_.index, 0};
   const auto known = std::find_if(resting_.begin(), resting_.end(),
                                   [&key](const Resting& one) { return one.key == key; });
-  if (known == resting_.end()) {
+  const bool is_everywhere = nodes_[key.op].op->has_cap();
+  if (known == resting_.end() && !is_everywhere) {
     ExpectSorted(key, {worker_.index});
     return BeginFiring(key, root, k);
   }
-  const std::vector<uint32_t> workers = std::move(known->workers);
-  resting_.erase(known);
+  std::vector<uint32_t> workers;
+  if (known != resting_.end()) {
+    workers = std::move(known->workers);
+    resting_.erase(known);
+  }
+  if (is_everywhere) {
+    workers.resize(worker_.num_workers);
+    std::iota(workers.begin(), workers.end(), 0);
+  }
   ExpectSorted(key, workers);
   const ExactSplit split = SplitWeight(k, static_cast<uint32_t>(workers.size()));
   for (uint32_t i = 0; i < workers.size(); ++i) {

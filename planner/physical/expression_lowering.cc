@@ -171,6 +171,7 @@ ExpressionPtr Lowering::Prepare(ExpressionPtr expression, plan::Project::Absent 
   // An absent part drops the row at once only when it makes the whole absent.
   if (!IsStrict(*expression)) absent = plan::Project::LEAVE_ABSENT;
   if (IsIsolated()) expression = StoreSeen(expression);
+  if (effects_at_home_) expression = StoreMemberTests(expression);
   expression = StoreComputedOwners(expression, absent);
   std::set<uint32_t> owners;
   CollectOwners(*expression, &owners);

@@ -55,6 +55,8 @@ Lowering::Lowering(plan::Plan* plan, const Isolation& isolation)
 void Lowering::LowerRoot(const Chain& root) {
   plan_->set_stays_home(HasEffects(root) && !isolation_.isolated);
   effects_at_home_ = HasEffects(root) && isolation_.isolated;
+  if (effects_at_home_) effect_places_ = PlaceEffects(root);
+  for (const std::string& name : isolation_.begun) effect_places_[name] = EffectPlace::kHome;
   LowerChain(root);
   static const Op kEnd{Unfold{}, {}, ""};
   op_ = &kEnd;
@@ -448,6 +450,7 @@ void Lowering::Lower(const Reduce& op) {
 
 void Lowering::Lower(const Group& op) {
   const bool effect = !op.side_effect.empty();
+  if (effect && PlaceOf(op.side_effect) != EffectPlace::kHome) return GroupInShares(op);
   // Of keys that are counted a worker's share is put together before it goes home.
   if (op.kind == plan::Group::COUNT && !effect && !flow_.at_home && !flow_.ordered &&
       !flow_.in_place && flow_.scope == 0 && flow_.loop == 0) {
@@ -496,14 +499,26 @@ void Lowering::GroupAtOwners(const Group& op) {
 }
 
 void Lowering::Lower(const Aggregate& op) {
-  ToHomeInOrder();
-  plan::Aggregate* aggregate = Add()->mutable_aggregate();
+  const bool shares = PlaceOf(op.name) != EffectPlace::kHome;
+  if (shares) {
+    ToShareOf(op);
+  } else {
+    ToHomeInOrder();
+  }
+  plan::Operator* const added = Add();
+  plan::Aggregate* aggregate = added->mutable_aggregate();
   aggregate->set_name(op.name);
   aggregate->set_value_slot(SlotOf(op.value));
   aggregate->set_distinct(op.distinct);
+  aggregate->set_each(op.each);
+  if (!shares || op.distinct || op.each) return;
+  added->set_spread(true);
+  // Who asks behind it asks when all workers have added what they have.
+  if (PlaceOf(op.name) == EffectPlace::kByValue) AddBarrier(/*merge=*/false);
 }
 
 void Lowering::Lower(const Cap& op) {
+  if (op.names.size() == 1 && PlaceOf(op.names[0]) != EffectPlace::kHome) return CapShares(op);
   ToHome();
   flow_.ordered = false;
   CopyNames(op.names, Add()->mutable_cap()->mutable_names());

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "planner/logical.h"
+#include "planner/physical/effect_places.h"
 #include "planner/physical/flow.h"
 #include "proto/plan.pb.h"
 
@@ -18,7 +20,8 @@ inline constexpr uint32_t kMaxSlots = 1000;
 // For workers that read no partition but their own.
 struct Isolation {
   bool isolated = false;
-  bool whole_results = false;  // elements of results come with their properties
+  bool whole_results = false;        // elements of results come with their properties
+  std::set<std::string> begun = {};  // side-effects that begin with a value
 };
 
 // The whole plan, from the seed to the sink. RESOURCE_EXHAUSTED past kMaxSlots.
@@ -99,6 +102,14 @@ class Lowering {
   void ToHomeAlways();
   void AddBarrier(bool merge);
   void GroupAtOwners(const Group& op);
+  // Side-effects where nothing is shared (effect_lowering.cc).
+  EffectPlace PlaceOf(const std::string& name) const;
+  void ToShareOf(const Aggregate& op);
+  void GroupInShares(const Group& op);
+  void CapShares(const Cap& op);
+  // Where the value in the slot has its place among side-effects, and its element its owner.
+  void ToPlaceOf(uint32_t slot);
+  ExpressionPtr StoreMemberTests(const ExpressionPtr& expression);
   // What this worker has seen pass goes no further.
   void DropMet(bool each_iteration);
   // The end of a scope or of the plan.
@@ -143,8 +154,9 @@ class Lowering {
 
   plan::Plan* const plan_;
   const Isolation isolation_;
-  bool effects_at_home_ = false;  // side-effects are at the home of the whole traversal
-  bool leaves_owner_ = false;     // in place, something was asked of a place where no row goes
+  bool effects_at_home_ = false;  // side-effects are at the home of the whole traversal, but for
+  std::map<std::string, EffectPlace> effect_places_;  // those with another place here
+  bool leaves_owner_ = false;  // in place, something was asked of a place where no row goes
   Flow flow_;
   std::map<std::string, uint32_t> slots_;
   std::vector<bool> ordered_;  // by operator: its rows have ordinals

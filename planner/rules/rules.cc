@@ -45,6 +45,8 @@ const std::vector<Rule>& Rules() {
        CountValues},
       {"visit_in_turn", "what reads a side-effect sees what the traversers before it added",
        VisitInTurn},
+      {"add_in_passing", "local(aggregate()) adds values as rows pass, where nothing stops early",
+       AddInPassing},
       {"drop_unread_again", "values that nobody reads any more", DropUnread},
       {"breadth_first", "where the order shows, iterations of a loop come one after the other",
        BreadthFirst},

@@ -9,6 +9,7 @@ namespace koios::simulation {
 namespace {
 
 constexpr uint64_t kSeedsPerPath = 4;
+constexpr uint64_t kSeedsPerEffect = 8;
 
 void SortRows(std::vector<Value>* rows) {
   std::sort(rows->begin(), rows->end(), [](const Value& a, const Value& b) {
@@ -82,6 +83,7 @@ Case MakeCase(uint64_t seed) {
   Case drawn;
   drawn.graph = MakeGraphData(&rng);
   drawn.query = MakeQuery(&rng, seed % kSeedsPerPath == 0);
+  if (seed % kSeedsPerEffect == 1) AddEffects(&rng, &drawn.query);
   drawn.options = RandomOptions(seed, &rng);
   drawn.plan = ToPlan(drawn.query, drawn.options.isolated);
   return drawn;

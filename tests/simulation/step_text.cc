@@ -59,6 +59,12 @@ std::string StepText(const Step& step) {
       return "repeat(" + inner + ").times(" + number + ")";
     case Kind::kRepeatEmit:
       return "repeat(" + inner + ").emit().times(" + number + ")";
+    case Kind::kAggregate:
+      return "aggregate('x" + number + "')";
+    case Kind::kWithout:
+      return "where(without('x" + number + "'))";
+    case Kind::kCapUnfold:
+      return "cap('x" + number + "').unfold()";
   }
   return "?";
 }

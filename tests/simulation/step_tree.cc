@@ -1,20 +1,16 @@
 #include "tests/simulation/step_tree.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
-#include <map>
 
-#include "core/path/path.h"
-#include "core/testing/make_value.h"
 #include "core/value_codec.h"
-#include "core/value_compare.h"
 
 namespace koios::simulation {
 namespace {
 
 using Kind = Step::Kind;
 
-constexpr size_t kMaxRows = 20'000;
 constexpr int kMaxDepth = 3;
 
 // ---- generation
@@ -383,7 +379,50 @@ class PlanBuilder {
       case Kind::kLocal:
       case Kind::kCoalesce:
         return AddScope(step, plan::ScopeExit::ALL);
+      case Kind::kAggregate:
+        return AddAggregate(step.number);
+      case Kind::kWithout:
+        return AddWithout(step.number);
+      case Kind::kCapUnfold:
+        return AddCap(step.number);
     }
+  }
+
+  static std::string BagName(int64_t number) { return "x" + std::to_string(number); }
+
+  // Each value at its place. Who asks behind it asks when all workers have added theirs.
+  void AddAggregate(int64_t number) {
+    AddExchange(plan::Exchange::VALUE);
+    plan::Operator* const aggregate = Add("aggregate()");
+    aggregate->mutable_aggregate()->set_name(BagName(number));
+    aggregate->set_spread(true);
+    plan::Operator* const barrier = Add("aggregate()");
+    barrier->mutable_barrier();
+    barrier->set_spread(true);
+  }
+
+  void AddWithout(int64_t number) {
+    AddExchange(plan::Exchange::VALUE);
+    plan::Expr* expr = Add("without()")->mutable_filter()->mutable_predicate();
+    expr->add_nodes()->set_slot(0);
+    expr->add_nodes()->set_constant(EncodeValue(Value::String(BagName(number))));
+    plan::Expr::Call* in = expr->add_nodes()->mutable_call();
+    in->set_function("in_side_effect");
+    in->add_args(0);
+    in->add_args(1);
+    plan::Expr::Call* no = expr->add_nodes()->mutable_call();
+    no->set_function("not");
+    no->add_args(2);
+  }
+
+  void AddCap(int64_t number) {
+    plan::Operator* const share = Add("cap()");
+    share->mutable_cap()->add_names(BagName(number));
+    share->mutable_cap()->set_stage(plan::PARTIAL);
+    share->set_spread(true);
+    AddExchange(plan::Exchange::HOME);
+    Add("cap()")->mutable_reduce()->set_function(plan::Reduce::FOLD);
+    Add("unfold()")->mutable_unfold();
   }
 
   void AddSteps(const Traversal& steps) {
@@ -399,211 +438,38 @@ class PlanBuilder {
   std::vector<uint32_t> ends_;
 };
 
-// ---- evaluation
-// ----------------------------------------------------------------------------------
-
-// With paths each row is its path, and its value the last object.
-using Rows = std::vector<Value>;
-
-Value CurrentOf(const Value& row) {
-  return row.kind() == ValueKind::kPath ? row.AsPath().object() : row;
-}
-
-Value PathTo(PathData path, Value object) {
-  path.objects.push_back(std::move(object));
-  path.labels.push_back({kPathLabel});
-  return Made(Value::Of(std::move(path)));
-}
-
-bool IsSimple(const Value& path) {
-  const ValueList objects = ObjectsOf(path);
-  for (size_t a = 0; a < objects.size(); ++a) {
-    for (size_t b = 0; b < a; ++b) {
-      if (Equivalent(objects[a], objects[b])) return false;
-    }
-  }
-  return true;
-}
-
-class Evaluator {
- public:
-  explicit Evaluator(const storage::GraphView& graph) : graph_(graph) {}
-
-  Rows Run(const Traversal& steps, Rows rows) {
-    for (const Step& step : steps) {
-      rows = RunStep(step, rows);
-      work_ += rows.size();
-      if (work_ > kMaxRows) {
-        too_large_ = true;
-        return {};
-      }
-    }
-    return rows;
-  }
-
-  bool too_large() const { return too_large_; }
-  // Notes when the iterations of this loop are through.
-  void Watch(const Step* loop) { watched_ = loop; }
-  const std::vector<size_t>& iterations() const { return iterations_; }
-
- private:
-  Rows RunStep(const Step& step, const Rows& rows) {
-    Rows out;
-    switch (step.kind) {
-      case Kind::kOut:
-        return Neighbours(rows, Direction::kOut);
-      case Kind::kIn:
-        return Neighbours(rows, Direction::kIn);
-      case Kind::kBoth:
-        return Neighbours(rows, Direction::kBoth);
-      case Kind::kHasOver:
-        for (const Value& row : rows) {
-          for (const Value& n : Numbers({row})) {
-            if (n.AsInteger() > step.number) out.push_back(row);
-          }
-        }
-        return out;
-      case Kind::kOver:
-        for (const Value& row : rows) {
-          if (row.AsInteger() > step.number) out.push_back(row);
-        }
-        return out;
-      case Kind::kMerge:
-        return rows;
-      case Kind::kSimplePath:
-        std::copy_if(rows.begin(), rows.end(), std::back_inserter(out), IsSimple);
-        return out;
-      case Kind::kDedup:
-        return Distinct(rows, &seen_[&step]);
-      case Kind::kValues:
-        return Numbers(rows);
-      case Kind::kCount:
-        return {Value::Long(static_cast<int64_t>(rows.size()))};
-      case Kind::kSum:
-      case Kind::kMin:
-      case Kind::kMax:
-        return Reduce(step.kind, rows);
-      case Kind::kLimitCount:
-        return {Value::Long(std::min<int64_t>(step.number, static_cast<int64_t>(rows.size())))};
-      case Kind::kUnion:
-        for (const Traversal& child : step.children) {
-          if (rows.empty()) break;  // a branch that nobody enters is silent
-          for (Value& value : Run(child, rows)) out.push_back(std::move(value));
-        }
-        return out;
-      case Kind::kWhere:
-      case Kind::kNot:
-        for (const Value& row : rows) {
-          const bool empty = RunInstance(step.children[0], row).empty();
-          if (empty == (step.kind == Kind::kNot)) out.push_back(row);
-        }
-        return out;
-      case Kind::kOptional:
-      case Kind::kLocal:
-      case Kind::kCoalesce:
-        for (const Value& row : rows) {
-          Rows results;
-          for (const Traversal& child : step.children) {
-            results = RunInstance(child, row);
-            if (!results.empty()) break;
-          }
-          if (results.empty() && step.kind == Kind::kOptional) results = {row};
-          for (Value& value : results) out.push_back(std::move(value));
-        }
-        return out;
-      case Kind::kRepeat:
-      case Kind::kRepeatEmit:
-        return Repeat(step, rows);
-    }
-    return out;
-  }
-
-  // A local child has state of its own.
-  Rows RunInstance(const Traversal& child, const Value& row) {
-    Seen outer;
-    outer.swap(seen_);
-    Rows results = Run(child, {row});
-    outer.swap(seen_);
-    return results;
-  }
-
-  // All rows of an iteration together; an iteration that nobody enters is silent.
-  Rows Repeat(const Step& step, Rows rows) {
-    Rows out;
-    for (int64_t i = 0; i < step.number && !rows.empty(); ++i) {
-      rows = Run(step.children[0], std::move(rows));
-      if (step.kind == Kind::kRepeatEmit) out.insert(out.end(), rows.begin(), rows.end());
-      if (&step == watched_) iterations_.push_back(out.size());
-    }
-    return step.kind == Kind::kRepeatEmit ? out : rows;
-  }
-
-  // dedup() remembers over the iterations of a loop.
-  static Rows Distinct(const Rows& rows, Rows* seen) {
-    Rows out;
-    for (const Value& row : rows) {
-      if (std::any_of(seen->begin(), seen->end(),
-                      [&](const Value& other) { return Equivalent(other, row); })) {
-        continue;
-      }
-      seen->push_back(row);
-      out.push_back(row);
-    }
-    return out;
-  }
-
-  Rows Neighbours(const Rows& rows, Direction direction) {
-    Rows out;
-    for (const Value& row : rows) {
-      const VertexRef vertex = CurrentOf(row).AsVertex();
-      storage::ExpandCursor cursor;
-      while (!cursor.done) {
-        storage::Expansion expansion;
-        CHECK(graph_.Expand({&vertex, 1}, direction, {}, false, &cursor, 100, &expansion).ok());
-        for (VertexRef other : expansion.neighbours) {
-          const Value next = Value::Of(other);
-          out.push_back(row.kind() == ValueKind::kPath ? PathTo(Flattened(row), next) : next);
-        }
-      }
-    }
-    return out;
-  }
-
-  Rows Numbers(const Rows& rows) {
-    Rows out;
-    const KeyId key = graph_.schema().keys.Find("n");
-    for (const Value& row : rows) {
-      const VertexRef vertex = CurrentOf(row).AsVertex();
-      storage::PropertyRows found;
-      CHECK(graph_.VertexProperties({&vertex, 1}, {&key, 1}, &found).ok());
-      for (size_t i = 0; i < found.rows.size(); ++i) out.push_back(found.values.Get(i));
-    }
-    return out;
-  }
-
-  // In plain 64-bit arithmetic: the numbers are small.
-  static Rows Reduce(Kind kind, const Rows& rows) {
-    if (rows.empty()) return {};
-    int64_t result = kind == Kind::kSum ? 0 : rows[0].AsInteger();
-    for (const Value& row : rows) {
-      const int64_t n = row.AsInteger();
-      if (kind == Kind::kSum) result += n;
-      if (kind == Kind::kMin) result = std::min(result, n);
-      if (kind == Kind::kMax) result = std::max(result, n);
-    }
-    return {Value::Long(result)};
-  }
-
-  using Seen = std::map<const Step*, Rows>;
-  const Step* watched_ = nullptr;
-  std::vector<size_t> iterations_;
-  Seen seen_;
-  const storage::GraphView& graph_;
-  size_t work_ = 0;
-  bool too_large_ = false;
-};
-
 }  // namespace
+
+void AddEffects(Rng* rng, RandomQuery* query) {
+  query->limit.reset();
+  // What a limit would have spared may be added or not.
+  const std::function<void(Traversal*)> lift = [&lift](Traversal* steps) {
+    for (Step& step : *steps) {
+      if (step.kind == Kind::kLimitCount) step.kind = Kind::kCount;
+      for (Traversal& child : step.children) lift(&child);
+    }
+  };
+  lift(&query->steps);
+  const int64_t bags = static_cast<int64_t>(1 + rng->Uniform(2));
+  const auto put = [&](Traversal* steps, Kind kind, int64_t bag) {
+    const auto at = static_cast<std::ptrdiff_t>(rng->Uniform(steps->size() + 1));
+    steps->insert(steps->begin() + at, Step{kind, bag, {}});
+  };
+  for (int64_t bag = 0; bag < bags; ++bag) {
+    Traversal* steps = &query->steps;
+    for (Step& step : query->steps) {
+      const bool loops = step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit;
+      if (loops && rng->Uniform(2) == 0) steps = &step.children[0];
+    }
+    put(steps, Kind::kAggregate, bag);
+    if (rng->Uniform(3) != 0) put(steps, Kind::kWithout, bag);
+    if (rng->Uniform(3) == 0) put(&query->steps, Kind::kWithout, bag);
+  }
+  if (rng->Uniform(2) == 0) {
+    const auto bag = static_cast<int64_t>(rng->Uniform(static_cast<uint64_t>(bags)));
+    query->steps.push_back({Kind::kCapUnfold, bag, {}});
+  }
+}
 
 RandomQuery MakeQuery(Rng* rng, bool paths) {
   RandomQuery query;
@@ -659,31 +525,6 @@ GraphData MakeGraphData(Rng* rng) {
 
 std::shared_ptr<const storage::MemoryGraph> MakeGraph(Rng* rng) {
   return BuildGraph(MakeGraphData(rng));
-}
-
-std::optional<Answer> Evaluate(const RandomQuery& query, const storage::GraphView& graph) {
-  Rows vertices;
-  for (uint32_t partition = 0; partition < graph.num_partitions(); ++partition) {
-    storage::ScanCursor cursor;
-    while (!cursor.done) {
-      std::vector<VertexRef> found;
-      CHECK(graph.ScanVertices(partition, {}, &cursor, 100, &found).ok());
-      for (VertexRef vertex : found) {
-        const Value value = Value::Of(vertex);
-        vertices.push_back(query.paths ? PathTo({}, value) : value);
-      }
-    }
-  }
-  Evaluator evaluator(graph);
-  if (!query.steps.empty()) {
-    const Step& last = query.steps.back();
-    if (last.kind == Kind::kRepeatEmit && last.lock_step != LockStep::kNone) evaluator.Watch(&last);
-  }
-  Answer answer;
-  answer.rows = evaluator.Run(query.steps, std::move(vertices));
-  if (evaluator.too_large()) return std::nullopt;
-  answer.iterations = evaluator.iterations();
-  return answer;
 }
 
 }  // namespace koios::simulation

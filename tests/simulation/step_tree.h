@@ -43,6 +43,9 @@ struct Step {
     kRepeat,      // repeat(child).times(number)
     kRepeatEmit,  // repeat(child).emit().times(number)
     kSimplePath,
+    kAggregate,  // aggregate('x' + number), of the whole traversal
+    kWithout,    // where(without('x' + number))
+    kCapUnfold,  // cap('x' + number).unfold()
   };
   Kind kind = Kind::kOut;
   int64_t number = 0;
@@ -60,6 +63,8 @@ struct RandomQuery {
   bool paths = false;
 };
 RandomQuery MakeQuery(Rng* rng, bool paths);
+// Puts steps into it that add to side-effects and ask them, and takes its limits out.
+void AddEffects(Rng* rng, RandomQuery* query);
 std::string ToText(const RandomQuery& query);
 // `isolated`: no worker reads a partition of another one.
 plan::Plan ToPlan(const RandomQuery& query, bool isolated = false);

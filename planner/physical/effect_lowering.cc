@@ -1,0 +1,88 @@
+// Lowering of side-effects where workers share nothing: each worker has a share of them.
+#include "planner/physical/lowering.h"
+
+namespace koios::planner {
+
+EffectPlace Lowering::PlaceOf(const std::string& name) const {
+  const auto found = effect_places_.find(name);
+  return found == effect_places_.end() ? EffectPlace::kHome : found->second;
+}
+
+void Lowering::ToPlaceOf(uint32_t slot) {
+  const ExpressionPtr value =
+      slot == 0 ? Current() : Named(plan_->slot_names(static_cast<int>(slot)));
+  const ValueType type = TypeOf(*value, flow_.types);
+  if (type == ValueType::kVertex || type == ValueType::kEdge) return ToOwner(slot);
+  AddExchange(plan::Exchange::VALUE, slot);
+  flow_.here.insert(slot);  // should it be an element
+}
+
+// Rows with an order give the bag theirs, all at one place.
+void Lowering::ToShareOf(const Aggregate& op) {
+  if (PlaceOf(op.name) == EffectPlace::kByValue) {
+    ToPlaceOf(SlotOf(op.value));
+  } else if (flow_.ordered) {
+    ToHomeInOrder();
+  }
+}
+
+// Each group is at one worker.
+void Lowering::GroupInShares(const Group& op) {
+  if (flow_.ordered) {
+    ToHomeInOrder();
+  } else {
+    AddHashExchange({SlotOf(op.key)});
+  }
+  plan::Operator* const added = Add();
+  added->set_spread(true);
+  plan::Group* const group = added->mutable_group();
+  group->set_key_slot(SlotOf(op.key));
+  group->set_value_slot(SlotOf(op.value));
+  group->set_value(op.kind);
+  group->set_side_effect(op.side_effect);
+}
+
+// All workers give what they have, and home makes one value of it.
+void Lowering::CapShares(const Cap& op) {
+  plan::Operator* const added = Add();
+  added->set_spread(true);
+  plan::Cap* const cap = added->mutable_cap();
+  cap->add_names(op.names[0]);
+  cap->set_stage(plan::PARTIAL);
+  if (op.is_map) cap->set_key_slot(SlotOf(FreshName()));
+  const uint32_t key = cap->key_slot();
+  flow_.ordered = false;
+  flow_.here.clear();
+  ToHomeAlways();
+  if (op.is_map) {
+    plan::Group* const all = Add()->mutable_group();
+    all->set_key_slot(key);
+    all->set_value(plan::Group::LAST);
+  } else {
+    Add()->mutable_reduce()->set_function(plan::Reduce::FOLD);
+  }
+}
+
+// in_side_effect(value, "x") where values have places: the row goes to that of the value to ask.
+ExpressionPtr Lowering::StoreMemberTests(const ExpressionPtr& expression) {
+  if (expression->kind != Expression::Kind::kCall) return expression;
+  constexpr plan::Project::Absent kLeave = plan::Project::LEAVE_ABSENT;
+  std::vector<ExpressionPtr> args;
+  for (const ExpressionPtr& arg : expression->args) args.push_back(StoreMemberTests(arg));
+  const bool asks = IsCall(*expression, "in_side_effect") &&
+                    PlaceOf(args[1]->constant.AsString()) == EffectPlace::kByValue;
+  if (!asks) {
+    return args == expression->args ? expression : CallOf(*expression->function, std::move(args));
+  }
+  if (args[0]->kind == Expression::Kind::kCall || args[0]->kind == Expression::Kind::kConstant) {
+    const std::string value = FreshName();
+    AddProject(Prepare(args[0], kLeave), SlotOf(value), kLeave);
+    args[0] = Named(value);
+  }
+  ToPlaceOf(args[0]->kind == Expression::Kind::kCurrent ? 0 : SlotOf(args[0]->name));
+  const std::string found = FreshName();
+  AddProject(CallOf(*expression->function, std::move(args)), SlotOf(found), kLeave);
+  return Named(found);
+}
+
+}  // namespace koios::planner

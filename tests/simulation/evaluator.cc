@@ -1,0 +1,265 @@
+// The independent answer: a random traversal, step by step over all of its rows.
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "core/path/path.h"
+#include "core/testing/make_value.h"
+#include "core/value_compare.h"
+#include "tests/simulation/step_tree.h"
+
+namespace koios::simulation {
+namespace {
+
+using Kind = Step::Kind;
+
+constexpr size_t kMaxRows = 20'000;
+constexpr char kPathLabel[] = "a";
+
+// With paths each row is its path, and its value the last object.
+using Rows = std::vector<Value>;
+
+Value CurrentOf(const Value& row) {
+  return row.kind() == ValueKind::kPath ? row.AsPath().object() : row;
+}
+
+Value PathTo(PathData path, Value object) {
+  path.objects.push_back(std::move(object));
+  path.labels.push_back({kPathLabel});
+  return Made(Value::Of(std::move(path)));
+}
+
+bool IsSimple(const Value& path) {
+  const ValueList objects = ObjectsOf(path);
+  for (size_t a = 0; a < objects.size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      if (Equivalent(objects[a], objects[b])) return false;
+    }
+  }
+  return true;
+}
+
+class Evaluator {
+ public:
+  explicit Evaluator(const storage::GraphView& graph) : graph_(graph) {}
+
+  Rows Run(const Traversal& steps, Rows rows) {
+    for (const Step& step : steps) {
+      rows = RunStep(step, rows);
+      work_ += rows.size();
+      if (work_ > kMaxRows) {
+        too_large_ = true;
+        return {};
+      }
+    }
+    return rows;
+  }
+
+  bool too_large() const { return too_large_; }
+  // Notes when the iterations of this loop are through.
+  void Watch(const Step* loop) { watched_ = loop; }
+  const std::vector<size_t>& iterations() const { return iterations_; }
+
+ private:
+  Rows RunStep(const Step& step, const Rows& rows) {
+    Rows out;
+    switch (step.kind) {
+      case Kind::kOut:
+        return Neighbours(rows, Direction::kOut);
+      case Kind::kIn:
+        return Neighbours(rows, Direction::kIn);
+      case Kind::kBoth:
+        return Neighbours(rows, Direction::kBoth);
+      case Kind::kHasOver:
+        for (const Value& row : rows) {
+          for (const Value& n : Numbers({row})) {
+            if (n.AsInteger() > step.number) out.push_back(row);
+          }
+        }
+        return out;
+      case Kind::kOver:
+        for (const Value& row : rows) {
+          if (row.AsInteger() > step.number) out.push_back(row);
+        }
+        return out;
+      case Kind::kMerge:
+        return rows;
+      case Kind::kSimplePath:
+        std::copy_if(rows.begin(), rows.end(), std::back_inserter(out), IsSimple);
+        return out;
+      case Kind::kDedup:
+        return Distinct(rows, &seen_[&step]);
+      case Kind::kValues:
+        return Numbers(rows);
+      case Kind::kCount:
+        return {Value::Long(static_cast<int64_t>(rows.size()))};
+      case Kind::kSum:
+      case Kind::kMin:
+      case Kind::kMax:
+        return Reduce(step.kind, rows);
+      case Kind::kLimitCount:
+        return {Value::Long(std::min<int64_t>(step.number, static_cast<int64_t>(rows.size())))};
+      case Kind::kUnion:
+        for (const Traversal& child : step.children) {
+          if (rows.empty()) break;  // a branch that nobody enters is silent
+          for (Value& value : Run(child, rows)) out.push_back(std::move(value));
+        }
+        return out;
+      case Kind::kWhere:
+      case Kind::kNot:
+        for (const Value& row : rows) {
+          const bool empty = RunInstance(step.children[0], row).empty();
+          if (empty == (step.kind == Kind::kNot)) out.push_back(row);
+        }
+        return out;
+      case Kind::kOptional:
+      case Kind::kLocal:
+      case Kind::kCoalesce:
+        for (const Value& row : rows) {
+          Rows results;
+          for (const Traversal& child : step.children) {
+            results = RunInstance(child, row);
+            if (!results.empty()) break;
+          }
+          if (results.empty() && step.kind == Kind::kOptional) results = {row};
+          for (Value& value : results) out.push_back(std::move(value));
+        }
+        return out;
+      case Kind::kRepeat:
+      case Kind::kRepeatEmit:
+        return Repeat(step, rows);
+      case Kind::kAggregate: {
+        Rows& bag = bags_[step.number];
+        bag.insert(bag.end(), rows.begin(), rows.end());
+        return rows;
+      }
+      case Kind::kWithout:
+        for (const Value& row : rows) {
+          if (!IsIn(bags_[step.number], row)) out.push_back(row);
+        }
+        return out;
+      case Kind::kCapUnfold:
+        return bags_[step.number];
+    }
+    return out;
+  }
+
+  static bool IsIn(const Rows& bag, const Value& row) {
+    return std::any_of(bag.begin(), bag.end(),
+                       [&row](const Value& member) { return Equals(member, row); });
+  }
+
+  // A local child has state of its own.
+  Rows RunInstance(const Traversal& child, const Value& row) {
+    Seen outer;
+    outer.swap(seen_);
+    Rows results = Run(child, {row});
+    outer.swap(seen_);
+    return results;
+  }
+
+  // All rows of an iteration together; an iteration that nobody enters is silent.
+  Rows Repeat(const Step& step, Rows rows) {
+    Rows out;
+    for (int64_t i = 0; i < step.number && !rows.empty(); ++i) {
+      rows = Run(step.children[0], std::move(rows));
+      if (step.kind == Kind::kRepeatEmit) out.insert(out.end(), rows.begin(), rows.end());
+      if (&step == watched_) iterations_.push_back(out.size());
+    }
+    return step.kind == Kind::kRepeatEmit ? out : rows;
+  }
+
+  // dedup() remembers over the iterations of a loop.
+  static Rows Distinct(const Rows& rows, Rows* seen) {
+    Rows out;
+    for (const Value& row : rows) {
+      if (std::any_of(seen->begin(), seen->end(),
+                      [&](const Value& other) { return Equivalent(other, row); })) {
+        continue;
+      }
+      seen->push_back(row);
+      out.push_back(row);
+    }
+    return out;
+  }
+
+  Rows Neighbours(const Rows& rows, Direction direction) {
+    Rows out;
+    for (const Value& row : rows) {
+      const VertexRef vertex = CurrentOf(row).AsVertex();
+      storage::ExpandCursor cursor;
+      while (!cursor.done) {
+        storage::Expansion expansion;
+        CHECK(graph_.Expand({&vertex, 1}, direction, {}, false, &cursor, 100, &expansion).ok());
+        for (VertexRef other : expansion.neighbours) {
+          const Value next = Value::Of(other);
+          out.push_back(row.kind() == ValueKind::kPath ? PathTo(Flattened(row), next) : next);
+        }
+      }
+    }
+    return out;
+  }
+
+  Rows Numbers(const Rows& rows) {
+    Rows out;
+    const KeyId key = graph_.schema().keys.Find("n");
+    for (const Value& row : rows) {
+      const VertexRef vertex = CurrentOf(row).AsVertex();
+      storage::PropertyRows found;
+      CHECK(graph_.VertexProperties({&vertex, 1}, {&key, 1}, &found).ok());
+      for (size_t i = 0; i < found.rows.size(); ++i) out.push_back(found.values.Get(i));
+    }
+    return out;
+  }
+
+  // In plain 64-bit arithmetic: the numbers are small.
+  static Rows Reduce(Kind kind, const Rows& rows) {
+    if (rows.empty()) return {};
+    int64_t result = kind == Kind::kSum ? 0 : rows[0].AsInteger();
+    for (const Value& row : rows) {
+      const int64_t n = row.AsInteger();
+      if (kind == Kind::kSum) result += n;
+      if (kind == Kind::kMin) result = std::min(result, n);
+      if (kind == Kind::kMax) result = std::max(result, n);
+    }
+    return {Value::Long(result)};
+  }
+
+  using Seen = std::map<const Step*, Rows>;
+  const Step* watched_ = nullptr;
+  std::vector<size_t> iterations_;
+  Seen seen_;
+  std::map<int64_t, Rows> bags_;  // side-effects
+  const storage::GraphView& graph_;
+  size_t work_ = 0;
+  bool too_large_ = false;
+};
+
+}  // namespace
+
+std::optional<Answer> Evaluate(const RandomQuery& query, const storage::GraphView& graph) {
+  Rows vertices;
+  for (uint32_t partition = 0; partition < graph.num_partitions(); ++partition) {
+    storage::ScanCursor cursor;
+    while (!cursor.done) {
+      std::vector<VertexRef> found;
+      CHECK(graph.ScanVertices(partition, {}, &cursor, 100, &found).ok());
+      for (VertexRef vertex : found) {
+        const Value value = Value::Of(vertex);
+        vertices.push_back(query.paths ? PathTo({}, value) : value);
+      }
+    }
+  }
+  Evaluator evaluator(graph);
+  if (!query.steps.empty()) {
+    const Step& last = query.steps.back();
+    if (last.kind == Kind::kRepeatEmit && last.lock_step != LockStep::kNone) evaluator.Watch(&last);
+  }
+  Answer answer;
+  answer.rows = evaluator.Run(query.steps, std::move(vertices));
+  if (evaluator.too_large()) return std::nullopt;
+  answer.iterations = evaluator.iterations();
+  return answer;
+}
+
+}  // namespace koios::simulation

@@ -72,9 +72,9 @@ class VisitOp : public StreamOperator {
 };
 
 // Row by row: `local(aggregate('x'))` where nobody can tell which rows came before.
-class AddOp : public StreamOperator {
+class AddEachOp : public StreamOperator {
  public:
-  AddOp(const plan::Aggregate& op, OperatorHost* host)
+  AddEachOp(const plan::Aggregate& op, OperatorHost* host)
       : name_(op.name()), value_slot_(op.value_slot()), host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
@@ -221,7 +221,7 @@ StatusOr<OperatorBundle> MakeAggregate(const plan::Aggregate& op, uint32_t num_s
   if (op.distinct()) {
     bundle.stream = std::make_unique<VisitOp>(op, host);
   } else if (op.each()) {
-    bundle.stream = std::make_unique<AddOp>(op, host);
+    bundle.stream = std::make_unique<AddEachOp>(op, host);
   } else {
     bundle.barrier = std::make_unique<AggregateOp>(op, host);
   }

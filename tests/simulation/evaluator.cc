@@ -14,7 +14,6 @@ namespace {
 using Kind = Step::Kind;
 
 constexpr size_t kMaxRows = 20'000;
-constexpr char kPathLabel[] = "a";
 
 // With paths each row is its path, and its value the last object.
 using Rows = std::vector<Value>;
@@ -128,18 +127,24 @@ class Evaluator {
       case Kind::kRepeat:
       case Kind::kRepeatEmit:
         return Repeat(step, rows);
-      case Kind::kAggregate: {
-        Rows& bag = bags_[step.number];
-        bag.insert(bag.end(), rows.begin(), rows.end());
-        return rows;
-      }
+      case Kind::kAggregate:
       case Kind::kWithout:
-        for (const Value& row : rows) {
-          if (!IsIn(bags_[step.number], row)) out.push_back(row);
-        }
-        return out;
       case Kind::kCapUnfold:
-        return bags_[step.number];
+        return RunEffect(step, rows);
+    }
+    return out;
+  }
+
+  Rows RunEffect(const Step& step, const Rows& rows) {
+    Rows& bag = bags_[step.number];
+    if (step.kind == Kind::kCapUnfold) return bag;
+    if (step.kind == Kind::kAggregate) {
+      bag.insert(bag.end(), rows.begin(), rows.end());
+      return rows;
+    }
+    Rows out;
+    for (const Value& row : rows) {
+      if (!IsIn(bag, row)) out.push_back(row);
     }
     return out;
   }

@@ -82,7 +82,6 @@ Traversal MakeSteps(Rng* rng, bool paths, int depth, int length, bool* vertices)
 // ----------------------------------------------------------------------------------------
 
 constexpr uint32_t kPathSlot = 1;
-constexpr char kPathLabel[] = "a";
 
 class PlanBuilder {
  public:
@@ -328,25 +327,8 @@ class PlanBuilder {
         return AddOver(step.number, false);
       case Kind::kSimplePath:
         return AddSimplePath();
-      case Kind::kDedup: {
-        if (loop_ > scope_) {  // the set spans the iterations, which must come in order
-          AddExchange(plan::Exchange::HOME);
-          plan::Dedup* dedup = Add("dedup()")->mutable_dedup();
-          dedup->add_key_slots(0);
-          dedup->set_waits(true);
-          return;
-        }
-        if (step.number % 2 != 0) {  // each worker drops what it can before
-          plan::Dedup* early = Add("dedup()")->mutable_dedup();
-          early->add_key_slots(0);
-          early->set_stage(plan::PARTIAL);
-        }
-        AddExchange(scope_ == 0 ? plan::Exchange::HASH : plan::Exchange::HOME);
-        plan::Operator* exchange = plan_.mutable_operators(plan_.operators_size() - 1);
-        if (scope_ == 0) exchange->mutable_exchange()->add_hash_slots(0);
-        Add("dedup()")->mutable_dedup()->add_key_slots(0);
-        return;
-      }
+      case Kind::kDedup:
+        return AddDedup(step.number);
       case Kind::kMerge: {
         plan::Merge* merge = Add("barrier()")->mutable_merge();
         merge->set_capacity(static_cast<uint32_t>(step.number) + 1);
@@ -386,6 +368,25 @@ class PlanBuilder {
       case Kind::kCapUnfold:
         return AddCap(step.number);
     }
+  }
+
+  void AddDedup(int64_t number) {
+    if (loop_ > scope_) {  // the set spans the iterations, which must come in order
+      AddExchange(plan::Exchange::HOME);
+      plan::Dedup* dedup = Add("dedup()")->mutable_dedup();
+      dedup->add_key_slots(0);
+      dedup->set_waits(true);
+      return;
+    }
+    if (number % 2 != 0) {  // each worker drops what it can before
+      plan::Dedup* early = Add("dedup()")->mutable_dedup();
+      early->add_key_slots(0);
+      early->set_stage(plan::PARTIAL);
+    }
+    AddExchange(scope_ == 0 ? plan::Exchange::HASH : plan::Exchange::HOME);
+    plan::Operator* exchange = plan_.mutable_operators(plan_.operators_size() - 1);
+    if (scope_ == 0) exchange->mutable_exchange()->add_hash_slots(0);
+    Add("dedup()")->mutable_dedup()->add_key_slots(0);
   }
 
   static std::string BagName(int64_t number) { return "x" + std::to_string(number); }

@@ -55,6 +55,8 @@ struct Step {
 
 using Traversal = std::vector<Step>;
 
+inline constexpr char kPathLabel[] = "a";  // of all that a path has
+
 // V() followed by random steps; `limit`: the whole is cut by limit(limit). `paths`: by path(), and
 // all steps keep the path of each row.
 struct RandomQuery {

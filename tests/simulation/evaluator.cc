@@ -115,13 +115,7 @@ class Evaluator {
       case Kind::kLocal:
       case Kind::kCoalesce:
         for (const Value& row : rows) {
-          Rows results;
-          for (const Traversal& child : step.children) {
-            results = RunInstance(child, row);
-            if (!results.empty()) break;
-          }
-          if (results.empty() && step.kind == Kind::kOptional) results = {row};
-          for (Value& value : results) out.push_back(std::move(value));
+          for (Value& value : FirstResults(step, row)) out.push_back(std::move(value));
         }
         return out;
       case Kind::kRepeat:
@@ -133,6 +127,15 @@ class Evaluator {
         return RunEffect(step, rows);
     }
     return out;
+  }
+
+  // Of the first child that gives any.
+  Rows FirstResults(const Step& step, const Value& row) {
+    for (const Traversal& child : step.children) {
+      Rows results = RunInstance(child, row);
+      if (!results.empty()) return results;
+    }
+    return step.kind == Kind::kOptional ? Rows{row} : Rows{};
   }
 
   Rows RunEffect(const Step& step, const Rows& rows) {

@@ -72,5 +72,31 @@ TEST(CreditTest, PeakInFlightDoesNotGrowWithTheWorkers) {
   }
 }
 
+// Nothing leaves without asking, and there are fewer slots than iterations. Without overdrafts all
+// wait for a slot that frames of an earlier iteration have.
+TEST(CreditTest, OneSlotIsEnough) {
+  const RandomQuery query{{{Kind::kRepeatEmit, 9, {{Only(Kind::kBoth)}}}}, std::nullopt};
+  GraphData data;
+  data.partitions = 8;
+  data.vertices.resize(6);
+  for (uint32_t i = 0; i < 6; ++i) data.edges.push_back({i, (i + 1) % 6});
+  const auto graph = BuildGraph(data);
+  const auto expected = Evaluate(query, *graph);
+  ASSERT_TRUE(expected.has_value());
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    engine::SimulationOptions options;
+    options.seed = seed;
+    options.num_workers = static_cast<uint32_t>(2 + seed % 7);
+    options.bounds = {.batch_rows = 1 + seed % 3,
+                      .queue_batches = 1,
+                      .credit_bytes = 1,
+                      .depth_slots = 1 + seed % 2};
+    options.deliver_percent = static_cast<uint32_t>(5 + seed * 37 % 90);
+    const engine::SimulationResult result = engine::Simulate(ToPlan(query), graph, options);
+    ASSERT_TRUE(result.status.ok()) << result.status << ", seed " << seed;
+    ASSERT_EQ(result.rows.size(), expected->rows.size()) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace koios::simulation

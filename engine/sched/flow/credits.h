@@ -11,7 +11,8 @@
 // Why nobody waits for ever: a lane waits only for deeper ones. Its operator waits for room in the
 // lane that it gives to, an instance of a scope for rows of its body, an Exchange for rows that
 // have left it: all of them deeper. Of all that waits anywhere, look at the deepest. If it is in a
-// lane, nothing is where it goes, and it can move. If it is behind an Exchange, no frame of its
+// lane, nothing is where it goes, and it can move; sorted rows that wait to be merged wait for a
+// sender that has none there, and whose slot is free. If it is behind an Exchange, no frame of its
 // depth is at the receiver, as that would wait deeper: so its slot is free, or a grant is on its
 // way, and control waits for nothing. Only when frames of shallower depths have all the slots, in a
 // loop without a bound, is there none; then the receiver too comes to where it can move nothing,

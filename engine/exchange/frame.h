@@ -69,6 +69,9 @@ enum class FrameKind : uint8_t {
   kIdle = 9,
   kFire = 10,
   kSorted = 11,
+  kAsk = 12,
+  kGrant = 13,
+  kReturn = 14,
   // Only inside a process, from the engine to a coordinator.
   kStart = 20,
   kCancel = 21,
@@ -91,17 +94,25 @@ struct FrameCounts {
   bool empty() const { return sent_to.empty() && received_from.empty(); }
 };
 
+// What rows leave by (sched/flow/credits.h).
+struct FrameCredit {
+  uint64_t bytes = 0;
+  bool granted = false;  // by the receiver, who was asked; else within the sender's allotment
+};
+
 struct Frame {
   QueryId query;
   FrameKind kind = FrameKind::kData;
   uint32_t from = 0;                      // worker
   uint32_t op = 0;                        // kData: the operator it is for; kAck, kClose: of which;
-                                          // kGo, kIdle: the Merge; kSorted: who merges
+                                          // kGo, kIdle: the Merge; kSorted: who merges; kAsk,
+                                          // kGrant, kReturn: the Exchange whose lane it is
   InstanceId instance;                    // kClose
-  Loops loops;                            // kClose, kGo, kIdle, kSorted
+  Loops loops;                            // of the lane, or of what is held back or merged
   uint64_t sorted_rows = 0;               // kSorted
   FrameCounts counts;                     // kIdle
   Batch batch;                            // kData
+  FrameCredit credit;                     // kData
   std::shared_ptr<const void> charge;     // kData: of the batch, inside a process
   std::shared_ptr<PathLedger> paths;      // of its paths' nodes, where they have been decoded
   std::vector<Report> reports;            // kReport

@@ -223,6 +223,8 @@ std::string EncodeFrame(const Frame& in, bool with_start) {
   header.set_wants_stats(in.wants_stats);
   header.set_over_before(in.over_before);
   header.set_sorted_rows(in.sorted_rows);
+  header.set_credit_bytes(in.credit.bytes);
+  header.set_granted(in.credit.granted);
   header.mutable_sent_to()->Assign(in.counts.sent_to.begin(), in.counts.sent_to.end());
   header.mutable_received_from()->Assign(in.counts.received_from.begin(),
                                          in.counts.received_from.end());
@@ -255,7 +257,7 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
       !header.ParseFromArray(head.data(), static_cast<int>(head.size()))) {
     return DataLoss("A frame's header can't be read.");
   }
-  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::SORTED) {
+  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::RETURN) {
     return DataLoss("A frame is of an unknown kind.");
   }
   Frame out;
@@ -273,6 +275,7 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
   out.wants_stats = header.wants_stats();
   out.over_before = header.over_before();
   out.sorted_rows = header.sorted_rows();
+  out.credit = {header.credit_bytes(), header.granted()};
   out.counts.sent_to.assign(header.sent_to().begin(), header.sent_to().end());
   out.counts.received_from.assign(header.received_from().begin(), header.received_from().end());
   out.stats = GetStats(header);

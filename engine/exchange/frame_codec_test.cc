@@ -54,6 +54,34 @@ TEST(FrameCodecTest, DataSurvives) {
   EXPECT_EQ(decoded->batch.runs[1].k, 70u);
 }
 
+TEST(FrameCodecTest, CreditSurvives) {
+  NoViews views;
+  Frame data = DataFrame();
+  data.credit = {uint64_t{1} << 40, true};
+  auto decoded = DecodeFrame(EncodeFrame(data, false), &views);
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ(decoded->credit.bytes, uint64_t{1} << 40);
+  EXPECT_TRUE(decoded->credit.granted);
+  for (const FrameKind kind :
+       {FrameKind::kAck, FrameKind::kAsk, FrameKind::kGrant, FrameKind::kReturn}) {
+    Frame word;
+    word.kind = kind;
+    word.from = 2;
+    word.op = 7;
+    word.loops = {3, 1};
+    decoded = DecodeFrame(EncodeFrame(word, false), &views);
+    ASSERT_TRUE(decoded.ok()) << decoded.status();
+    EXPECT_EQ(decoded->kind, kind);
+    EXPECT_EQ(decoded->from, 2u);
+    EXPECT_EQ(decoded->op, 7u);
+    EXPECT_EQ(decoded->loops, (Loops{3, 1}));
+    EXPECT_TRUE(decoded->is_control());
+  }
+  Frame none;
+  none.kind = static_cast<FrameKind>(15);
+  EXPECT_EQ(DecodeFrame(EncodeFrame(none, false), &views).status().code(), StatusCode::kDataLoss);
+}
+
 TEST(FrameCodecTest, ReportsAndErrorsSurvive) {
   NoViews views;
   Frame frame;

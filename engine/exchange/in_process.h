@@ -1,7 +1,8 @@
 // The transport inside one process: a mailbox per worker, frames travel as objects. Control frames
 // have a channel of their own and overtake data (engine rule 18).
-// Bound: data frames in a mailbox are limited by the senders' windows (sched/outbox.h), control
-// frames by one report per flush and one acknowledgement per data frame.
+// Bound: data frames in a mailbox are limited by the receiver's credits (sched/flow/credits.h),
+// control frames by one report per flush, one acknowledgement per data frame, and one ask or answer
+// per lane. A push never waits.
 #pragma once
 
 #include <memory>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/batch/fifo.h"
+#include "engine/exchange/frame.h"
 #include "engine/op/operator.h"
 #include "engine/scope/weight.h"
 
@@ -21,7 +22,8 @@ struct Input {
   bool remote = false;
   uint32_t from = 0;  // remote: the sender, its Exchange,
   uint32_t exchange = 0;
-  Loops iteration;               // and the iteration whose window it is in
+  Loops iteration;               // the iteration whose window it is in,
+  FrameCredit credit;            // and what it came by
   std::vector<WeightPool> left;  // per run, once worked on by an operator that gives them piece
                                  // by piece
   size_t run = 0;                // the first that may still give rows: those before gave all,

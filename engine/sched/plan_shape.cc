@@ -241,6 +241,23 @@ bool PlanShape::Reaches(const BarrierKey& from, const BarrierKey& to) const {
   return (reach_[barrier_index_[from.op]][index / 64] >> (index % 64)) & 1;
 }
 
+// Rows come to the exit of a loop with the counter of that loop, too: it stands behind the place.
+Depth PlanShape::DepthOf(uint32_t op, const Loops& loops) const {
+  std::vector<uint32_t> around;
+  for (uint32_t loop = loop_[op]; loop > 0; loop = loop_[loop - 1]) around.push_back(loop - 1);
+  std::reverse(around.begin(), around.end());
+  Depth depth;
+  depth.reserve(2 * around.size() + loops.size() + 1);
+  const size_t known = std::min(around.size(), loops.size());
+  for (size_t i = 0; i < known; ++i) {
+    depth.push_back(rank_[around[i]]);
+    depth.push_back(loops[i]);
+  }
+  depth.push_back(rank_[op]);
+  depth.insert(depth.end(), loops.begin() + known, loops.end());
+  return depth;
+}
+
 std::vector<uint8_t> PlanShape::LeadsOnlyTo(const plan::Plan& plan, uint32_t op) {
   std::vector<uint8_t> leads(plan.operators_size(), 0);
   std::set<uint32_t> exits;  // loops whose exit leads only to `op`

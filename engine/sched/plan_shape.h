@@ -14,6 +14,11 @@
 
 namespace koios::engine {
 
+// Where rows wait: the greater one is nearer to the end. The loops around the place, outermost
+// first, each with its counter, then the place. In `repeat(out().in())` all of iteration 5 is
+// deeper than iteration 4, and what follows the loop is deeper than both.
+using Depth = std::vector<uint32_t>;
+
 class PlanShape {
  public:
   // INTERNAL when the plan is not well formed (ids, edges, scopes).
@@ -42,6 +47,8 @@ class PlanShape {
   // come first, as users expect where a union is all there is.
   uint32_t RankOf(uint32_t op) const { return rank_[op]; }
   uint32_t AtRank(uint32_t rank) const { return at_rank_[rank]; }
+  // Of rows that wait for `op` in the iteration `loops`.
+  Depth DepthOf(uint32_t op, const Loops& loops) const;
   // The ScopeExit of a ScopeEnter.
   uint32_t ExitOf(uint32_t enter) const { return exit_of_[enter]; }
   // Whether the operator is in a scope in place, or its exit: the scope's operator runs it.

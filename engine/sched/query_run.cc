@@ -15,7 +15,9 @@ QueryRun::QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& w
       worker_(worker),
       paths_(PathLedger::Charging(spec_->account)),
       tables_(spec_->account.get()),
-      closings_(spec_->plan) {}
+      closings_(spec_->plan),
+      send_credits_(worker.num_workers, worker.bounds.credit_bytes),
+      receive_credits_(worker.num_workers, worker.bounds.credit_bytes, worker.bounds.depth_slots) {}
 
 QueryRun::~QueryRun() {
   int64_t charged = homes_.Charged();
@@ -94,7 +96,9 @@ Status QueryRun::OpenNode(uint32_t id) {
       has_nested_scopes_ || (node.op->has_scope_enter() && !in_place && node.op->scope() > 0);
   merges_ = merges_ || IsMerge(id);
   if (node.code.barrier != nullptr) barriers_.push_back(id);
-  if (node.op->has_exchange()) node.outbox = std::make_unique<Outbox>(worker_.num_workers);
+  if (node.op->has_exchange()) {
+    node.outbox = std::make_unique<Outbox>(worker_.num_workers, send_credits_.frame_bytes());
+  }
   return OkStatus();
 }
 
@@ -174,10 +178,10 @@ void QueryRun::Receive(Frame frame) {
       Settle();
       return;
     case FrameKind::kAck:
-      if (frame.op < nodes_.size() && nodes_[frame.op].outbox != nullptr) {
-        nodes_[frame.op].outbox->Acknowledge(frame.from, frame.loops);
-        Pump(&nodes_[frame.op], /*flush=*/false);
-      }
+    case FrameKind::kAsk:
+    case FrameKind::kGrant:
+    case FrameKind::kReturn:
+      if (Status fits = ReceiveCredit(frame); !fits.ok()) Fail(fits);
       return;
     case FrameKind::kClose:
       if (frame.op >= nodes_.size()) return;
@@ -236,6 +240,7 @@ void QueryRun::ReceiveData(Frame frame) {
   if (frame.op >= nodes_.size() || nodes_[frame.op].outbox == nullptr) {
     return Fail(Internal("A frame names an exchange that does not exist."));
   }
+  if (Status fits = TakeFrameCredit(frame); !fits.ok()) return Fail(fits);
   spread_ = true;
   FrameCounts::Add(&counts_.received_from, frame.from);
   idle_told_ = false;
@@ -250,6 +255,7 @@ void QueryRun::ReceiveData(Frame frame) {
   input.from = frame.from;
   input.exchange = frame.op;
   input.iteration = std::move(frame.loops);
+  input.credit = frame.credit;
   EnqueueInput(nodes_[frame.op].op->next(0), std::move(input));
 }
 
@@ -262,15 +268,13 @@ Input QueryRun::TakeInput(Node* node) {
   return input;
 }
 
-// The batch is used up: its memory and, for a frame, its place in the sender's window are free.
+// The batch is used up: its memory and, for a frame, its credit and its place in the sender's
+// window are free.
 void QueryRun::FinishInput(Input* input) {
   spec_->account->Release(input->charged);
   if (!input->remote) return;
-  Frame ack;
-  ack.kind = FrameKind::kAck;
-  ack.op = input->exchange;
-  ack.loops = std::move(input->iteration);
-  SendControl(input->from, std::move(ack));
+  SendLaneWord(FrameKind::kAck, input->from, input->exchange, input->iteration);
+  ReturnFrameCredit(*input);
 }
 
 void QueryRun::FinishInput(Node* node) {

@@ -20,9 +20,10 @@
 #include "engine/op/operator.h"
 #include "engine/op/split_tests.h"
 #include "engine/sched/closings.h"
+#include "engine/sched/flow/credits.h"
+#include "engine/sched/flow/outbox.h"
 #include "engine/sched/idle_watch.h"
 #include "engine/sched/lane.h"
-#include "engine/sched/outbox.h"
 #include "engine/sched/plan_shape.h"
 #include "engine/sched/sorted_streams.h"
 #include "engine/scope/homes.h"
@@ -36,6 +37,8 @@ struct WorkerBounds {
   size_t batch_rows = kBatchRows;    // that an operator gives in a call
   size_t queue_batches = 4;          // between two operators, per iteration
   size_t open_instances = 4096;      // of one scope at one home, per iteration
+  size_t credit_bytes = 2 << 20;     // of one query, on its way to here (credits.h)
+  size_t depth_slots = 64;           // for frames beyond them
   size_t spill_bytes = kBatchBytes;  // less of a barrier's rows is not put on disk
   bool spills_early = false;         // and all else is, as soon as it is there
 };
@@ -63,7 +66,7 @@ class QueryRun {
   void Start();
   // It goes on as the same worker's, in its place. REQUIRES: nothing was received yet.
   void MoveTo(const WorkerContext& worker) { worker_ = worker; }
-  // kData, kReport, kAck, kClose of this query.
+  // Frames of this query, but for those of its beginning and end.
   void Receive(Frame frame);
   // One operator invocation. False: nothing can run now.
   bool Step();
@@ -208,10 +211,25 @@ class QueryRun {
   bool GiveAway(Node* node);
   void Route(Node* node, const Batch& batch, const std::vector<uint32_t>& to);
   bool Pump(Node* node, bool flush);
-  void SendData(Node* node, uint32_t to, const Loops& iteration, Batch batch);
+  bool PumpHere(Node* node, bool flush);
+  void PumpTo(Node* node, uint32_t to, bool flush);
+  void SendNext(Node* node, uint32_t to, const Loops& iteration, const FrameCredit& credit);
+  void SendData(Node* node, uint32_t to, const Loops& iteration, Batch batch,
+                const FrameCredit& credit);
   void SendControl(uint32_t to, Frame frame);
   void SendReports();
   void Broadcast(FrameKind kind, const InstanceId& instance, uint32_t op);
+
+  // Credits: what may be on its way (query_run_credit.cc).
+  Status ReceiveCredit(const Frame& frame);
+  Status TakeFrameCredit(const Frame& frame);
+  void ReturnFrameCredit(const Input& input);
+  Status ReceiveAck(const Frame& frame);
+  Status ReceiveGrant(const Frame& frame);
+  void SendLaneWord(FrameKind kind, uint32_t to, uint32_t op, const Loops& loops);
+  void Grant();
+  bool GrantOverdraft();
+  bool IsDeepest(const ReceiveCredits::Ask& ask) const;
 
   // What is held back, and when it goes (query_run_flush.cc).
   Status FlushPartial(Node* node, const Loops& iteration);
@@ -292,6 +310,9 @@ class QueryRun {
   InstanceMap<Report> ledger_;  // on its way home
   Closings closings_;
   std::vector<std::pair<InstanceId, uint32_t>> to_close_;  // to tell the others of
+
+  SendCredits send_credits_;
+  ReceiveCredits receive_credits_;
 
   // When Merges give what they hold, once the query has spread.
   bool merges_ = false;  // the plan has some

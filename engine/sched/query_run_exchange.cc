@@ -67,8 +67,10 @@ bool QueryRun::GiveAway(Node* node) {
   if (batch.rows < std::min(kRowsToShare, worker_.bounds.batch_rows)) return false;
   for (uint32_t i = 1; i < worker_.num_workers; ++i) {
     const uint32_t to = (worker_.index + i) % worker_.num_workers;
-    if (!node->outbox->Reserve(to, node->iteration)) continue;
-    SendData(node, to, node->iteration, std::move(batch));
+    if (!node->outbox->MayPass(to, node->iteration)) continue;
+    const FrameCredit credit{batch.ByteSize(), false};
+    if (!send_credits_.TryTake(to, credit.bytes)) continue;
+    SendData(node, to, node->iteration, std::move(batch), credit);
     FinishInput(node);
     return true;
   }
@@ -105,41 +107,71 @@ void QueryRun::Route(Node* node, const Batch& batch, const std::vector<uint32_t>
 bool QueryRun::Pump(Node* node, bool flush) {
   bool moved_here = false;
   for (uint32_t to = 0; to < worker_.num_workers; ++to) {
-    const bool local = to == worker_.index;
-    for (const Loops& iteration : node->outbox->Waiting(to)) {
-      Batch batch;
-      while ((!local || HasRoom(node->op->next(0), iteration)) &&
-             node->outbox->Take(to, iteration, flush, local, &batch)) {
-        ChargeHeld(node);  // before somebody hears that the query is complete
-        if (local) {
-          Enqueue(node->op->next(0), std::move(batch));
-          moved_here = true;
-        } else {
-          SendData(node, to, iteration, std::move(batch));
-        }
-        batch = {};
-      }
+    if (to == worker_.index) {
+      moved_here = PumpHere(node, flush);
+    } else {
+      PumpTo(node, to, flush);
     }
   }
   return moved_here;
 }
 
-void QueryRun::SendData(Node* node, uint32_t to, const Loops& iteration, Batch batch) {
-  const size_t bytes = batch.ByteSize();
-  if (!spec_->account->TryCharge(static_cast<int64_t>(bytes))) {
-    return Fail(OverLimit(*node->op, static_cast<int64_t>(bytes)));
+// What stays has no window and needs no credit.
+bool QueryRun::PumpHere(Node* node, bool flush) {
+  const uint32_t here = worker_.index;
+  const uint32_t next = node->op->next(0);
+  bool moved = false;
+  for (const Loops& iteration : node->outbox->Waiting(here)) {
+    while (HasRoom(next, iteration) && node->outbox->IsReady(here, iteration, flush)) {
+      Batch batch = node->outbox->Take(here, iteration);
+      ChargeHeld(node);
+      Enqueue(next, std::move(batch));
+      moved = true;
+    }
   }
-  stats_[node->op->id()].bytes_sent += bytes;
+  return moved;
+}
+
+void QueryRun::PumpTo(Node* node, uint32_t to, bool flush) {
+  Outbox* const outbox = node->outbox.get();
+  for (const Loops& iteration : outbox->Waiting(to)) {
+    while (outbox->IsReady(to, iteration, flush) && outbox->IsOpen(to, iteration)) {
+      const FrameCredit credit{outbox->NextBytes(to, iteration), false};
+      if (!send_credits_.TryTake(to, credit.bytes)) {
+        if (!outbox->Ask(to, iteration)) break;
+        SendLaneWord(FrameKind::kAsk, to, node->op->id(), iteration);
+        break;
+      }
+      SendNext(node, to, iteration, credit);
+    }
+  }
+}
+
+void QueryRun::SendNext(Node* node, uint32_t to, const Loops& iteration,
+                        const FrameCredit& credit) {
+  Batch batch = node->outbox->Take(to, iteration);
+  ChargeHeld(node);  // before somebody hears that the query is complete
+  SendData(node, to, iteration, std::move(batch), credit);
+}
+
+void QueryRun::SendData(Node* node, uint32_t to, const Loops& iteration, Batch batch,
+                        const FrameCredit& credit) {
+  if (!spec_->account->TryCharge(static_cast<int64_t>(credit.bytes))) {
+    return Fail(OverLimit(*node->op, static_cast<int64_t>(credit.bytes)));
+  }
+  stats_[node->op->id()].bytes_sent += credit.bytes;
   Frame frame;
-  frame.charge = std::make_shared<HeldCharge>(spec_->account, bytes);
+  frame.charge = std::make_shared<HeldCharge>(spec_->account, credit.bytes);
   frame.query = spec_->id;
   frame.kind = FrameKind::kData;
   frame.from = worker_.index;
   frame.op = node->op->id();
   frame.loops = iteration;
   frame.batch = std::move(batch);
+  frame.credit = credit;
   frame.spec = spec_;
   has_sent_ = true;
+  node->outbox->Sent(to, iteration, credit);
   FrameCounts::Add(&counts_.sent_to, to);
   idle_told_ = false;
   worker_.transport->Send(to, std::move(frame));

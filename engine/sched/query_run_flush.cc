@@ -36,6 +36,7 @@ bool QueryRun::Flush() {
     TellIdle();
     moved = !idle_told_;  // decided at once
   }
+  if (!moved) GrantOverdraft();
   return moved || complete_;
 }
 

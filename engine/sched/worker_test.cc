@@ -4,6 +4,7 @@
 #include "engine/sched/worker.h"
 
 #include <deque>
+#include <functional>
 
 #include "core/testing/make_value.h"
 #include "core/value_codec.h"
@@ -53,13 +54,24 @@ class Running {
   }
 
   // Rows from another worker, behind the exchange `op`, that nobody has made sense of yet.
-  void Receive(uint32_t op, std::vector<Column> slots) {
+  void Receive(uint32_t op, std::vector<Column> slots, FrameCredit credit = {}) {
     Frame frame;
+    frame.credit = credit;
     frame.from = 1;
     frame.op = op;
     frame.batch.rows = 2;
     frame.batch.runs.push_back({{}, {}, 2, 3});
     frame.batch.slots = std::move(slots);
+    worker_->Deliver(std::move(frame));
+  }
+
+  // A word about the lane behind the exchange `op`.
+  void ReceiveWord(FrameKind kind, uint32_t op, Loops loops = {}, uint32_t from = 1) {
+    Frame frame;
+    frame.kind = kind;
+    frame.from = from;
+    frame.op = op;
+    frame.loops = std::move(loops);
     worker_->Deliver(std::move(frame));
   }
 
@@ -280,6 +292,59 @@ TEST(WorkerTest, WhatAnOperatorReadsMustBeThere) {
   EXPECT_EQ(status(3, {TwoOf(ListOf({far.Get(0)}))}), StatusCode::kDataLoss);
   EXPECT_EQ(status(17, {ones}), StatusCode::kDataLoss);            // sample
   EXPECT_EQ(status(22, {Column(), ones}), StatusCode::kDataLoss);  // sink
+}
+
+// What another worker says of credit that it does not have, or we never asked for, ends the query
+// with an error; nothing stays charged.
+TEST(WorkerTest, CreditThatCantBeIsNoCrash) {
+  const auto code = [](const std::function<void(Running*)>& say) {
+    Running running(WidePlan(), 2);
+    say(&running);
+    running.Turns(100);
+    EXPECT_TRUE(running.sink().result.has_value());
+    EXPECT_EQ(running.charged(), 0);
+    return running.sink().result.has_value() ? running.sink().result->status.code()
+                                             : StatusCode::kOk;
+  };
+  constexpr uint32_t kExchange = 5;
+  const auto word = [&](FrameKind kind, uint32_t op, Loops loops, uint32_t from) {
+    return code([&](Running* running) { running->ReceiveWord(kind, op, std::move(loops), from); });
+  };
+  // Not sent, not asked for, not granted: of a lane of the plan or of another one.
+  for (const FrameKind kind : {FrameKind::kAck, FrameKind::kGrant, FrameKind::kReturn}) {
+    EXPECT_EQ(word(kind, kExchange, {}, 1), StatusCode::kDataLoss);
+    EXPECT_EQ(word(kind, kExchange, {1, 2, 3, 4, 5}, 1), StatusCode::kDataLoss);
+    EXPECT_EQ(word(kind, kExchange, {}, 0), StatusCode::kDataLoss);
+  }
+  for (const FrameKind kind :
+       {FrameKind::kAck, FrameKind::kAsk, FrameKind::kGrant, FrameKind::kReturn}) {
+    EXPECT_EQ(word(kind, 0, {}, 1), StatusCode::kDataLoss);  // no exchange
+    EXPECT_EQ(word(kind, 9999, {}, 1), StatusCode::kDataLoss);
+    EXPECT_EQ(word(kind, kExchange, {}, 2), StatusCode::kDataLoss);  // no such worker
+  }
+  // Twice for a lane whose slot is in use.
+  EXPECT_EQ(code([&](Running* running) {
+              for (int i = 0; i < 3; ++i) running->ReceiveWord(FrameKind::kAsk, kExchange);
+            }),
+            StatusCode::kDataLoss);
+  // Rows by a grant that nobody gave, and more of them than the allotment.
+  const Column ones = TwoOf(Value::Int(1));
+  for (const FrameCredit credit :
+       {FrameCredit{8, true}, FrameCredit{uint64_t{1} << 40, false}, FrameCredit{~0ull, false}}) {
+    EXPECT_EQ(code([&](Running* running) { running->Receive(kExchange, {ones}, credit); }),
+              StatusCode::kDataLoss);
+  }
+  // By the grant of another lane, and twice by the same.
+  EXPECT_EQ(code([&](Running* running) {
+              running->ReceiveWord(FrameKind::kAsk, kExchange);
+              running->Receive(kExchange + 2, {ones, ones, ones}, {8, true});
+            }),
+            StatusCode::kDataLoss);
+  EXPECT_EQ(code([&](Running* running) {
+              running->ReceiveWord(FrameKind::kAsk, kExchange);
+              for (int i = 0; i < 2; ++i) running->Receive(kExchange, {ones}, {8, true});
+            }),
+            StatusCode::kDataLoss);
 }
 
 // inject(1, 2).order(), sorted at workers and merged at home; or half of that.

@@ -1,6 +1,7 @@
 #include "engine/sim/simulation.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -23,6 +24,7 @@ class SimulatedNetwork : public Transport {
   void SetSender(uint32_t from) { from_ = from; }
 
   void Send(uint32_t to, Frame frame) override {
+    CountInFlight(to, frame);
     if (TakesFault(frame)) {
       switch (options_.fault) {
         case NetworkFault::kDoubleReport:
@@ -60,6 +62,7 @@ class SimulatedNetwork : public Transport {
   }
 
   uint64_t num_frames() const { return num_frames_; }
+  uint64_t peak_in_flight() const { return peak_in_flight_; }
 
  private:
   struct Parcel {
@@ -67,6 +70,20 @@ class SimulatedNetwork : public Transport {
     std::string bytes;  // empty: the frame itself
     Frame frame;
   };
+
+  // What a worker acknowledges of a lane is the first that it has got of it.
+  void CountInFlight(uint32_t to, const Frame& frame) {
+    if (frame.kind == FrameKind::kData) {
+      const size_t bytes = frame.batch.ByteSize();
+      unacknowledged_[{from_, to, frame.op, frame.loops}].push_back(bytes);
+      peak_in_flight_ = std::max(peak_in_flight_, in_flight_[to] += bytes);
+    } else if (frame.kind == FrameKind::kAck) {
+      std::deque<size_t>& sent = unacknowledged_[{to, from_, frame.op, frame.loops}];
+      if (sent.empty()) return;
+      in_flight_[from_] -= sent.front();
+      sent.pop_front();
+    }
+  }
 
   // Whether this is the frame that the fault is for.
   bool TakesFault(const Frame& frame) {
@@ -105,6 +122,9 @@ class SimulatedNetwork : public Transport {
   std::set<std::tuple<uint32_t, uint32_t, bool, QueryId>> started_;
   uint64_t num_frames_ = 0;
   uint64_t fault_frames_ = 0;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, Loops>, std::deque<size_t>> unacknowledged_;
+  std::map<uint32_t, uint64_t> in_flight_;  // by receiver
+  uint64_t peak_in_flight_ = 0;
 };
 
 class OneView : public ViewProvider {
@@ -209,6 +229,7 @@ class Driver {
     result.rows = std::move(sink_->rows());
     result.frames = network_.num_frames();
     result.peak_bytes = static_cast<uint64_t>(account_->peak());
+    result.peak_in_flight = network_.peak_in_flight();
     result.operators = sink_->result().operators;
     return result;
   }

@@ -61,6 +61,7 @@ struct SimulationResult {
   uint64_t turns = 0;
   uint64_t frames = 0;
   uint64_t peak_bytes = 0;
+  uint64_t peak_in_flight = 0;  // of frames of rows, sent to one worker, that it was not done with
   std::vector<OperatorStats> operators;
 };
 

@@ -73,6 +73,11 @@ engine::SimulationOptions RandomOptions(uint64_t seed, Rng* rng) {
   if (rng->Uniform(2) == 0) options.first_turn_slices = 1 + rng->Uniform(20);
   options.isolated = !options.shared_view && rng->Uniform(2) == 0;
   options.spills = rng->Uniform(2) == 0;
+  if (rng->Uniform(4) != 0) {
+    options.bounds.credit_bytes = 200 << rng->Uniform(10);
+    options.bounds.depth_slots = 1 + rng->Uniform(4);
+  }
+  if (rng->Uniform(4) == 0) options.num_workers = static_cast<uint32_t>(1 + rng->Uniform(16));
   return options;
 }
 

@@ -76,6 +76,8 @@ void PutOptions(const engine::SimulationOptions& options, saved::Schedule* out) 
   out->set_cancel_after_turns(options.cancel_after_turns);
   out->set_first_turn_slices(options.first_turn_slices);
   out->set_spills(options.spills);
+  out->set_credit_bytes(options.bounds.credit_bytes);
+  out->set_depth_slots(options.bounds.depth_slots);
 }
 
 engine::SimulationOptions GetOptions(const saved::Schedule& in) {
@@ -95,6 +97,8 @@ engine::SimulationOptions GetOptions(const saved::Schedule& in) {
   options.cancel_after_turns = in.cancel_after_turns();
   options.first_turn_slices = in.first_turn_slices();
   options.spills = in.spills();
+  if (in.credit_bytes() > 0) options.bounds.credit_bytes = in.credit_bytes();
+  if (in.depth_slots() > 0) options.bounds.depth_slots = in.depth_slots();
   return options;
 }
 

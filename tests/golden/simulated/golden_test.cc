@@ -73,6 +73,10 @@ class Session {
     options_.max_turns = kMaxTurns;
     options_.first_turn_slices = seed / 2 % 4;
     options_.spills = seed / 3 % 2 == 1;
+    if (seed / 5 % 2 == 1) {
+      options_.bounds.credit_bytes = size_t{300} << (seed % 8);
+      options_.bounds.depth_slots = 1 + seed % 3;
+    }
   }
 
   // All that can goes to disk, which is full from this write on.

@@ -1,0 +1,102 @@
+// What is on its way to a worker is bounded whatever the number of workers, exchanges and
+// iterations.
+#include <algorithm>
+#include <cstdio>
+
+#include "engine/sim/simulation.h"
+#include "gtest/gtest.h"
+#include "tests/simulation/step_tree.h"
+
+namespace koios::simulation {
+namespace {
+
+using Kind = Step::Kind;
+
+Step Only(Kind kind, int64_t number = 0) { return {kind, number, {}}; }
+
+// 200 vertices with 6 edges each, so that rows explode.
+std::shared_ptr<const storage::MemoryGraph> DenseGraph() {
+  constexpr uint32_t kVertices = 200;
+  GraphData data;
+  data.partitions = 64;
+  Rng rng(7);
+  for (uint32_t i = 0; i < kVertices; ++i) data.vertices.emplace_back(i % 10);
+  for (uint32_t i = 0; i < 6 * kVertices; ++i) {
+    data.edges.push_back({i % kVertices, static_cast<uint32_t>(rng.Uniform(kVertices))});
+  }
+  return BuildGraph(data);
+}
+
+struct Exploding {
+  const char* name;
+  RandomQuery query;
+  size_t depths;  // exchanges that rows cross, times iterations
+};
+
+std::vector<Exploding> AllExploding() {
+  const Step out = Only(Kind::kOut);
+  const Step pairs{Kind::kUnion, 0, {{out, out}, {Only(Kind::kIn), Only(Kind::kIn)}, {out}}};
+  const Step loop{Kind::kRepeatEmit, 4, {{out}}};
+  return {{"out().out().out().count()", {{out, out, out, Only(Kind::kCount)}, std::nullopt}, 6},
+          {"union(..).union(..).count()", {{pairs, pairs, Only(Kind::kCount)}, std::nullopt}, 13},
+          {"repeat(out()).emit().times(4)", {{loop, Only(Kind::kCount)}, std::nullopt}, 7},
+          {"out().out().out().path()", {{out, out, out}, std::nullopt, true}, 6}};
+}
+
+engine::SimulationResult RunOn(const Exploding& of, uint32_t workers, size_t credit_bytes) {
+  engine::SimulationOptions options;
+  options.num_workers = workers;
+  options.bounds.credit_bytes = credit_bytes;
+  options.isolated = true;
+  options.deliver_percent = 60;
+  return engine::Simulate(ToPlan(of.query, true), DenseGraph(), options);
+}
+
+// Of each depth one frame, and of vertices that a frame of several rows is cut to. What a vector
+// has room for and what a batch is by itself comes on top.
+constexpr size_t kMostFrameBytes = 4096;
+
+TEST(CreditTest, PeakInFlightDoesNotGrowWithTheWorkers) {
+  for (const Exploding& one : AllExploding()) {
+    std::string figures;
+    for (const uint32_t workers : {1, 2, 4, 8, 16}) {
+      constexpr size_t kCredit = 16 << 10;
+      const engine::SimulationResult result = RunOn(one, workers, kCredit);
+      ASSERT_TRUE(result.status.ok()) << one.name << ": " << result.status;
+      EXPECT_LE(result.peak_in_flight, kCredit + one.depths * kMostFrameBytes)
+          << one.name << " on " << workers;
+      EXPECT_TRUE(workers == 1 || result.peak_in_flight > kCredit / 4) << one.name;
+      figures += " " + std::to_string(result.peak_in_flight);
+    }
+    std::printf("%s, peak bytes on 1, 2, 4, 8, 16 workers:%s\n", one.name, figures.c_str());
+  }
+}
+
+// Nothing leaves without asking, and there are fewer slots than iterations. Without overdrafts all
+// wait for a slot that frames of an earlier iteration have.
+TEST(CreditTest, OneSlotIsEnough) {
+  const RandomQuery query{{{Kind::kRepeatEmit, 9, {{Only(Kind::kBoth)}}}}, std::nullopt};
+  GraphData data;
+  data.partitions = 8;
+  data.vertices.resize(6);
+  for (uint32_t i = 0; i < 6; ++i) data.edges.push_back({i, (i + 1) % 6});
+  const auto graph = BuildGraph(data);
+  const auto expected = Evaluate(query, *graph);
+  ASSERT_TRUE(expected.has_value());
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    engine::SimulationOptions options;
+    options.seed = seed;
+    options.num_workers = static_cast<uint32_t>(2 + seed % 7);
+    options.bounds = {.batch_rows = 1 + seed % 3,
+                      .queue_batches = 1,
+                      .credit_bytes = 1,
+                      .depth_slots = 1 + seed % 2};
+    options.deliver_percent = static_cast<uint32_t>(5 + seed * 37 % 90);
+    const engine::SimulationResult result = engine::Simulate(ToPlan(query), graph, options);
+    ASSERT_TRUE(result.status.ok()) << result.status << ", seed " << seed;
+    ASSERT_EQ(result.rows.size(), expected->rows.size()) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace koios::simulation

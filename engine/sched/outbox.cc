@@ -63,6 +63,11 @@ void Outbox::Acknowledge(uint32_t to, const Loops& iteration) {
   lanes_[to].Trim(iteration);
 }
 
+bool Outbox::IsStalled(uint32_t to, const Loops& iteration) const {
+  const Lane* lane = lanes_[to].Find(iteration);
+  return lane != nullptr && lane->IsFull() && lane->in_flight >= kWindow;
+}
+
 bool Outbox::Blocked(const Loops& iteration) const {
   return std::any_of(lanes_.begin(), lanes_.end(), [&](const ByIteration<Lane>& lanes) {
     const Lane* lane = lanes.Find(iteration);

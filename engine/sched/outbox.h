@@ -35,6 +35,8 @@ class Outbox {
   // A lane of this iteration holds a full batch: the Exchange takes no more of its input until that
   // has left.
   bool Blocked(const Loops& iteration) const;
+  // A full batch waits for a window that is closed.
+  bool IsStalled(uint32_t to, const Loops& iteration) const;
   bool Empty() const { return num_batches_ == 0; }
   // Of the rows that wait, about.
   size_t bytes() const { return bytes_; }

@@ -72,6 +72,9 @@ class QueryRun {
   // Sends on what was held back to make batches and reports full. True: something can run again.
   bool Flush();
 
+  // At the end of a slice: adds to the query's live numbers what is new.
+  void Publish();
+
   // The query is over here: complete (root quiescent, coordinator only) or failed.
   bool complete() const { return complete_; }
   const Status& failure() const { return failure_; }
@@ -302,6 +305,8 @@ class QueryRun {
 
   std::vector<uint32_t> barriers_;    // nodes
   std::optional<uint32_t> spilling_;  // one of them
+
+  QueryNumbers published_;
 
   uint64_t num_steps_ = 0;
   uint64_t num_slices_ = 0;

@@ -119,6 +119,9 @@ bool QueryRun::Pump(Node* node, bool flush) {
         }
         batch = {};
       }
+      if (!local && node->outbox->IsStalled(to, iteration)) {
+        ++stats_[node->op->id()].credit_waits;
+      }
     }
   }
   return moved_here;

@@ -178,7 +178,7 @@ void Worker::Finish(const QueryId& id, const Status& status) {
   if (status.ok()) spec->GatherChanges();
   End(id);
   if (others_know) TellEnd(id, spec->options.profile);
-  result.peak_bytes = static_cast<uint64_t>(spec->account->peak());
+  result.numbers = spec->Numbers();
   if (spec->options.profile && others_know) {
     finishing_[id] = {spec->sink, std::move(result), context_.num_workers - 1};
     return;
@@ -201,6 +201,7 @@ void Worker::AddStats(const Frame& frame) {
     sum[id].peak_bytes += other.peak_bytes;
     sum[id].rows_dropped += other.rows_dropped;
     sum[id].spilled_bytes += other.spilled_bytes;
+    sum[id].credit_waits += other.credit_waits;
   }
   if (--found->second.waiting > 0) return;
   const std::shared_ptr<ResultSink> sink = std::move(found->second.sink);

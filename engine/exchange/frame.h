@@ -81,6 +81,7 @@ enum class FrameKind : uint8_t {
   kIdle = 9,
   kFire = 10,
   kSorted = 11,
+  kRenew = 12,  // the coordinator is there: nothing else to say
   // Only inside a process, from the engine to a coordinator.
   kStart = 20,
   kCancel = 21,

@@ -256,7 +256,7 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
       !header.ParseFromArray(head.data(), static_cast<int>(head.size()))) {
     return DataLoss("A frame's header can't be read.");
   }
-  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::SORTED) {
+  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::RENEW) {
     return DataLoss("A frame is of an unknown kind.");
   }
   Frame out;

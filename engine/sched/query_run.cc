@@ -207,6 +207,7 @@ void QueryRun::Receive(Frame frame) {
     case FrameKind::kStart:
     case FrameKind::kCancel:
     case FrameKind::kResume:
+    case FrameKind::kRenew:
       return;  // the worker's own
   }
 }

@@ -51,6 +51,9 @@ struct WorkerContext {
   uint64_t spread_after_rows = 10'000;
   WorkerBounds bounds;
   SpillSpace* spill = nullptr;  // null: nothing is put on disk
+  // How long a part of a query goes on without a word from its coordinator; 0: coordinators are
+  // never lost, as in one process.
+  uint64_t lease_ns = 0;
 };
 
 class QueryRun {
@@ -72,6 +75,9 @@ class QueryRun {
   // Sends on what was held back to make batches and reports full. True: something can run again.
   bool Flush();
 
+  // Nothing can run, and has not for a while: all that can go to disk does.
+  void GiveBack();
+  bool CanGiveBack() const;
   // At the end of a slice: adds to the query's live numbers what is new.
   void Publish();
 
@@ -305,6 +311,7 @@ class QueryRun {
 
   std::vector<uint32_t> barriers_;    // nodes
   std::optional<uint32_t> spilling_;  // one of them
+  bool gives_back_ = false;           // whatever memory there is
 
   QueryNumbers published_;
 

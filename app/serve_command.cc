@@ -31,6 +31,8 @@ struct ServeFlags {
   bool insecure = false;
   std::string query_timeout = "30s";
   size_t max_queries = 256;
+  size_t max_queued = 4096;
+  std::string queue_timeout = "20s";
   LimitFlags limits;
   std::string drain = "5s";
 };
@@ -57,11 +59,13 @@ StatusOr<server::ServerOptions> ToServerOptions(const ServeFlags& flags) {
   options.listen = flags.listen;
   options.grpc_port = flags.grpc_port;
   options.max_queries = flags.max_queries;
+  options.max_queued = flags.max_queued;
   options.engine.num_workers = flags.workers > 0 ? flags.workers : DefaultNumWorkers();
   options.engine.isolated = flags.isolated;
   options.max_connection_fd = MaxConnectionFd(server::RaiseOpenFileLimit());
   flags.limits.ApplyTo(flags.data, &options);
   ASSIGN_OR_RETURN(options.query_timeout_ms, client::ParseMilliseconds(flags.query_timeout));
+  ASSIGN_OR_RETURN(options.queue_timeout_ms, client::ParseMilliseconds(flags.queue_timeout));
   return options;
 }
 
@@ -154,8 +158,18 @@ RunCommand AddServeCommand(CLI::App* command) {
       ->add_option("--query-timeout", flags->query_timeout,
                    "For queries that name none; 0: no limit")
       ->capture_default_str();
-  command->add_option("--max-queries", flags->max_queries, "How many run at once")
+  command
+      ->add_option("--max-queries", flags->max_queries,
+                   "How many run at once, as far as there is memory; an eighth is for look-ups")
       ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command
+      ->add_option("--max-queued", flags->max_queued,
+                   "How many more wait to be run, clients in turn and short queries first; others "
+                   "are refused")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--queue-timeout", flags->queue_timeout, "How long one waits to be run")
       ->capture_default_str();
   flags->limits.AddTo(command);
   command->add_option("--drain", flags->drain, "How long running queries may take at the end")

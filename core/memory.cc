@@ -11,14 +11,24 @@ MemoryAccount::MemoryAccount(std::string name, int64_t limit_bytes, MemoryAccoun
 }
 
 MemoryAccount::~MemoryAccount() {
-  if (parent_ != nullptr && used() != 0) parent_->Release(used());
+  if (parent_ != nullptr && AtParent(used()) != 0) parent_->Release(AtParent(used()));
 }
 
-void MemoryAccount::AddUsed(int64_t bytes) {
+bool MemoryAccount::TryReserve(int64_t bytes) {
+  CHECK(bytes >= 0 && bytes <= limit_ && reserved_ == 0 && used() == 0);
+  if (parent_ != nullptr && !parent_->TryChargeWithin(bytes, parent_->LimitFor(bytes))) {
+    return false;
+  }
+  reserved_ = bytes;
+  return true;
+}
+
+int64_t MemoryAccount::AddUsed(int64_t bytes) {
   const int64_t now = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   int64_t peak = peak_.load(std::memory_order_relaxed);
   while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
   }
+  return now;
 }
 
 bool MemoryAccount::TryCharge(int64_t bytes) { return TryChargeWithin(bytes, limit_); }
@@ -30,8 +40,15 @@ bool MemoryAccount::TryChargeWithin(int64_t bytes, int64_t limit) {
   do {
     if (bytes > limit - now) return false;
   } while (!used_.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
-  if (parent_ != nullptr && !parent_->TryChargeWithin(bytes, parent_->LimitFor(now + bytes))) {
-    used_.fetch_sub(bytes, std::memory_order_relaxed);
+  const int64_t above = AtParent(now + bytes) - AtParent(now);
+  if (above > 0 && parent_ != nullptr &&
+      !parent_->TryChargeWithin(above, parent_->LimitFor(now + bytes))) {
+    const int64_t before = used_.fetch_sub(bytes, std::memory_order_relaxed);
+    // Others have charged and released meanwhile, and told the parent what their bytes were above
+    // the reserve: with these ones below.
+    const int64_t told = AtParent(before) - AtParent(before - bytes) - above;
+    if (told > 0) parent_->Release(told);
+    if (told < 0) parent_->Charge(-told);
     return false;
   }
   int64_t peak = peak_.load(std::memory_order_relaxed);
@@ -43,22 +60,24 @@ bool MemoryAccount::TryChargeWithin(int64_t bytes, int64_t limit) {
 
 void MemoryAccount::Charge(int64_t bytes) {
   DCHECK(bytes >= 0);
-  for (MemoryAccount* account = this; account != nullptr; account = account->parent_) {
-    account->AddUsed(bytes);
+  for (MemoryAccount* account = this; account != nullptr && bytes > 0; account = account->parent_) {
+    const int64_t now = account->AddUsed(bytes);
+    bytes = account->AtParent(now) - account->AtParent(now - bytes);
   }
 }
 
 void MemoryAccount::Release(int64_t bytes) {
   DCHECK(bytes >= 0);
-  for (MemoryAccount* account = this; account != nullptr; account = account->parent_) {
+  for (MemoryAccount* account = this; account != nullptr && bytes > 0; account = account->parent_) {
     const int64_t before = account->used_.fetch_sub(bytes, std::memory_order_relaxed);
     DCHECK(before >= bytes);
-    (void)before;
+    bytes = account->AtParent(before) - account->AtParent(before - bytes);
   }
 }
 
 bool MemoryAccount::IsTight() const {
   if (used() > limit_ / 2) return true;
+  if (reserved_ > 0 && used() <= reserved_) return false;
   for (const MemoryAccount* above = parent_; above != nullptr; above = above->parent_) {
     if (above->used() > (above->limit_ - above->kept_for_small_) / 4 * 3) return true;
   }
@@ -74,8 +93,10 @@ Status MemoryAccount::OverLimit(int64_t bytes, std::string_view step) const {
   for (const MemoryAccount* account = this; account != nullptr; account = account->parent_) {
     refuses = account;
     limit = account->LimitFor(child_used);
-    if (bytes > limit - account->used()) break;
-    child_used = account->used() + bytes;
+    const int64_t now = account->used();
+    if (bytes > limit - now) break;
+    child_used = now + bytes;
+    bytes = account->AtParent(child_used) - account->AtParent(now);
   }
   ErrorDetail detail;
   detail.reason = refuses->words_.reason;

@@ -1,6 +1,9 @@
 // Accounts of memory: operator -> query -> process. A charge goes up the chain of parents; a limit
 // anywhere on the chain refuses it, and then nothing has been charged.
 // Rule: charge before allocating; what was charged is released by whoever charged it.
+// An account may have a reserve: bytes of its parent that are its own from the start until it is
+// gone, whether it uses them or not. What it charges is drawn from them first, and is never refused
+// by a parent.
 // Any thread may charge and release; a parent outlives its children.
 #pragma once
 
@@ -37,6 +40,9 @@ class MemoryAccount {
   MemoryAccount(const MemoryAccount&) = delete;
   MemoryAccount& operator=(const MemoryAccount&) = delete;
 
+  // Takes a reserve. False, with nothing taken, when a parent has no room for it.
+  // REQUIRES: nobody charges yet, and there is none yet; 0 <= bytes <= limit.
+  [[nodiscard]] bool TryReserve(int64_t bytes);
   // False, with nothing charged, when this or a parent's limit would be passed.
   [[nodiscard]] bool TryCharge(int64_t bytes);
   // Past the limit if need be: for what exists already and can't be refused.
@@ -46,12 +52,14 @@ class MemoryAccount {
   // Of this account's limit. REQUIRES: before anybody charges; 0 <= bytes <= limit.
   void KeepForSmall(int64_t bytes) { kept_for_small_ = bytes; }
 
-  // It is time to need less: more than half of the limit is used, or three quarters of a parent's.
+  // It is time to need less: more than half of the limit is used, or more than the reserve and
+  // three quarters of a parent's.
   bool IsTight() const;
 
   int64_t used() const { return used_.load(std::memory_order_relaxed); }
   int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
   int64_t limit() const { return limit_; }
+  int64_t reserved() const { return reserved_; }
   const std::string& name() const { return name_; }
 
   // RESOURCE_EXHAUSTED for a refused charge: names the account of the chain that refuses `bytes`,
@@ -59,8 +67,10 @@ class MemoryAccount {
   Status OverLimit(int64_t bytes, std::string_view step = {}) const;
 
  private:
-  void AddUsed(int64_t bytes);
+  int64_t AddUsed(int64_t bytes);  // what is used then
   bool TryChargeWithin(int64_t bytes, int64_t limit);
+  // What a parent has of an account that uses so much.
+  int64_t AtParent(int64_t used) const { return used > reserved_ ? used : reserved_; }
   // The limit for an account below that would have `child_used`.
   int64_t LimitFor(int64_t child_used) const {
     return child_used <= kSmallBytes ? limit_ : limit_ - kept_for_small_;
@@ -70,6 +80,7 @@ class MemoryAccount {
   const LimitWords words_;
   const int64_t limit_;
   int64_t kept_for_small_ = 0;
+  int64_t reserved_ = 0;
   MemoryAccount* const parent_;
   std::atomic<int64_t> used_{0};
   std::atomic<int64_t> peak_{0};

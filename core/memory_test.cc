@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -99,6 +100,81 @@ TEST(MemoryAccountTest, ThreadsNeverPassTheLimitAndLoseNothing) {
   EXPECT_EQ(process.used(), 0);
   EXPECT_LE(process.peak(), 1'000);
   EXPECT_GT(process.peak(), 0);
+}
+
+TEST(MemoryAccountTest, AReserveIsItsOwnWhateverOthersUse) {
+  MemoryAccount process("process", 1'000);
+  MemoryAccount other("other", 1'000, &process);
+  {
+    MemoryAccount query("query", 600, &process);
+    ASSERT_TRUE(query.TryReserve(200));
+    EXPECT_EQ(query.reserved(), 200);
+    EXPECT_EQ(query.used(), 0);
+    EXPECT_EQ(process.used(), 200);
+    ASSERT_TRUE(other.TryCharge(800));
+    EXPECT_FALSE(other.TryCharge(1));
+    EXPECT_TRUE(query.TryCharge(200));
+    EXPECT_FALSE(query.IsTight());  // others have nearly all, but not of what is its own
+    EXPECT_FALSE(query.TryCharge(1));
+    const Status refused = query.OverLimit(1);
+    EXPECT_NE(MessageOf(refused).find("process, 1000 bytes"), std::string::npos) << refused;
+    EXPECT_EQ(process.used(), 1'000);
+    other.Release(800);
+
+    EXPECT_TRUE(query.TryCharge(150));  // above the reserve
+    EXPECT_EQ(process.used(), 350);
+    EXPECT_FALSE(query.TryCharge(251));
+    query.Release(300);
+    EXPECT_EQ(process.used(), 200);
+    query.Charge(500);  // across the border, by force
+    EXPECT_EQ(process.used(), 550);
+    query.Release(550);
+    EXPECT_EQ(query.used(), 0);
+    EXPECT_EQ(process.used(), 200);
+    EXPECT_EQ(query.peak(), 550);
+  }
+  EXPECT_EQ(process.used(), 0);
+}
+
+TEST(MemoryAccountTest, AReserveThatDoesNotFitIsNotTaken) {
+  MemoryAccount process("process", 1'000);
+  MemoryAccount query("query", 600, &process);
+  ASSERT_TRUE(process.TryCharge(500));
+  EXPECT_FALSE(query.TryReserve(501));
+  EXPECT_EQ(query.reserved(), 0);
+  EXPECT_EQ(process.used(), 500);
+  EXPECT_TRUE(query.TryReserve(500));
+  process.Release(500);
+}
+
+// Charges across the border of the reserve, some refused, by many threads: the parent has what is
+// above it, to the byte.
+TEST(MemoryAccountTest, AReserveIsKeptUnderConcurrency) {
+  MemoryAccount process("process", 1'000);
+  {
+    MemoryAccount query("query", 2'000, &process);
+    ASSERT_TRUE(query.TryReserve(300));
+    std::vector<std::thread> threads;
+    std::atomic<int> refused{0};
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&query, &refused] {
+        for (int i = 0; i < 20'000; ++i) {
+          if (query.TryCharge(1 + i % 500)) {
+            query.Release(1 + i % 500);
+          } else {
+            ++refused;
+          }
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(query.used(), 0);
+    EXPECT_EQ(process.used(), 300);
+    EXPECT_TRUE(query.TryCharge(1'000));
+    EXPECT_FALSE(query.TryCharge(1));
+    query.Release(1'000);
+  }
+  EXPECT_EQ(process.used(), 0);
 }
 
 TEST(MemoryChargeTest, OwnsAndMoves) {

@@ -32,7 +32,7 @@ class Handle : public QueryHandle {
     frame.kind = FrameKind::kResume;
     Send(std::move(frame));
   }
-  uint64_t memory_bytes() const override { return static_cast<uint64_t>(spec_->account->used()); }
+  QueryNumbers numbers() const override { return spec_->Numbers(); }
 
  private:
   void Send(Frame frame) {
@@ -50,7 +50,7 @@ class EndedHandle : public QueryHandle {
  public:
   void Cancel(const Status&) override {}
   void Resume() override {}
-  uint64_t memory_bytes() const override { return 0; }
+  QueryNumbers numbers() const override { return {}; }
 };
 
 class ThreadedEngine : public Engine {
@@ -84,7 +84,8 @@ class ThreadedEngine : public Engine {
     const uint32_t coordinator = next_coordinator_.fetch_add(1) % options_.num_workers;
     const uint64_t limit =
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : options_.query_memory_bytes;
-    spec->account = MakeQueryAccount(limit, memory_.get());
+    spec->account = options.account != nullptr ? std::move(options.account)
+                                               : MakeQueryAccount(limit, memory_.get());
     spec->plan = std::move(plan);
     spec->view = std::move(view);
     spec->options = options;

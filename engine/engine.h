@@ -37,13 +37,24 @@ struct OperatorStats {
   uint64_t peak_bytes = 0;
   uint64_t rows_dropped = 0;   // after an early stop
   uint64_t spilled_bytes = 0;  // put on disk, compressed
+  uint64_t credit_waits = 0;   // full batches that found their receiver's window closed
+};
+
+// What a query has taken so far, over all workers of this process.
+struct QueryNumbers {
+  uint64_t memory_bytes = 0;  // now
+  uint64_t peak_bytes = 0;
+  uint64_t slices = 0;  // of workers' time
+  uint64_t credit_waits = 0;
+  uint64_t spilled_bytes = 0;
+  uint64_t rows_dropped = 0;
 };
 
 struct QueryResult {
   Status status;
   uint64_t rows = 0;  // with bulk
   uint64_t elapsed_ns = 0;
-  uint64_t peak_bytes = 0;
+  QueryNumbers numbers;
   std::vector<OperatorStats> operators;  // by operator id; see QueryOptions::profile
 };
 
@@ -62,7 +73,10 @@ class ResultSink {
 struct QueryOptions {
   uint64_t deadline_ns = 0;         // on the engine's clock; 0: none
   uint64_t memory_limit_bytes = 0;  // for the query, over all workers; 0: the engine's default
-  uint64_t seed = 1;                // for coin, sample, shuffle
+  // Where it was admitted with a reserve: its account, which then has the limit. Null: the engine
+  // makes one.
+  std::shared_ptr<MemoryAccount> account;
+  uint64_t seed = 1;  // for coin, sample, shuffle
   // Of a plan that changes the graph: where its changes go. It must be the query's view, too, and
   // is whoever submitted the query's again with Done.
   std::shared_ptr<storage::Transaction> transaction;
@@ -78,7 +92,7 @@ class QueryHandle {
   virtual ~QueryHandle() = default;
   virtual void Cancel(const Status& why) = 0;  // idempotent; Done follows soon
   virtual void Resume() = 0;                   // the sink has room again
-  virtual uint64_t memory_bytes() const = 0;
+  virtual QueryNumbers numbers() const = 0;    // any thread, without waiting for anybody
 };
 
 struct EngineOptions {

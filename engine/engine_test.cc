@@ -66,7 +66,7 @@ TEST(EngineTest, EnumerationStaysFlat) {
       const QueryResult result = sink->Wait();
       EXPECT_TRUE(result.status.ok());
       EXPECT_EQ(sink->rows(), 200 * (hops == 3 ? 512 : 32768));
-      EXPECT_LT(result.peak_bytes, 6u << 20);
+      EXPECT_LT(result.numbers.peak_bytes, 6u << 20);
     }
   }
 }
@@ -219,7 +219,7 @@ TEST(EngineTest, LongPathsTakeBoundedMemory) {
     EXPECT_TRUE(result.status.ok()) << result.status;
     EXPECT_EQ(sink->rows(), rows);
     EXPECT_EQ(sink->last().AsPath().length(), times + 1);
-    EXPECT_LT(result.peak_bytes, bound);
+    EXPECT_LT(result.numbers.peak_bytes, bound);
     // A result that somebody has stays charged.
     EXPECT_GE(engine->memory().used(), static_cast<int64_t>((times + 1) * sizeof(PathNode)));
     sink->ForgetKept();
@@ -250,7 +250,7 @@ TEST(EngineTest, ManyIterationsHaveShortQueues) {
   const QueryResult result = sink->Wait();
   EXPECT_TRUE(result.status.ok()) << result.status;
   EXPECT_EQ(sink->rows(), 2000);
-  EXPECT_LT(result.peak_bytes, 128u << 20);
+  EXPECT_LT(result.numbers.peak_bytes, 128u << 20);
 }
 
 // Rows that leave a scope when it is complete don't pile up behind it while nobody reads.

@@ -58,7 +58,7 @@ class FakeQuery final : public engine::QueryHandle {
     ++num_resumes_;
     changed_.NotifyAll();
   }
-  uint64_t memory_bytes() const override { return 4711; }
+  engine::QueryNumbers numbers() const override { return {.memory_bytes = 4711}; }
 
   // Waits for what another thread brings about; a test that never gets it hangs until its timeout.
   Status WaitForCancel() {
@@ -118,6 +118,12 @@ class FakeEngine final : public engine::Engine {
     MutexLock lock(&mutex_);
     while (queries_.size() <= index) changed_.Wait(&mutex_);
     return queries_[index];
+  }
+  // Ended queries keep their accounts as long as they are known.
+  void Forget() {
+    std::vector<std::shared_ptr<FakeQuery>> queries;
+    MutexLock lock(&mutex_);
+    queries.swap(queries_);
   }
   size_t num_queries() {
     MutexLock lock(&mutex_);

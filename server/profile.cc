@@ -65,6 +65,7 @@ void FillProfile(const plan::Plan& plan, const engine::QueryResult& result, v1::
     profile->set_peak_bytes(stats.peak_bytes);
     profile->set_rows_dropped(stats.rows_dropped);
     profile->set_spilled_bytes(stats.spilled_bytes);
+    profile->set_credit_waits(stats.credit_waits);
     profile->set_line(op.position().line());
     profile->set_column(op.position().column());
     if (total_ns > 0) {
@@ -76,19 +77,22 @@ void FillProfile(const plan::Plan& plan, const engine::QueryResult& result, v1::
 std::string ProfileText(const v1::Summary& summary) {
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"operator", "rows in", "rows out", "bulk out", "batches", "time ms", "share",
-                  "bytes sent", "peak bytes", "spilled", "dropped"});
+                  "bytes sent", "waits", "peak bytes", "spilled", "dropped"});
   uint64_t total_ns = 0;
   for (const v1::OperatorProfile& op : summary.profile()) {
     total_ns += op.time_ns();
     rows.push_back({std::to_string(op.id()) + " " + op.name(), std::to_string(op.rows_in()),
                     std::to_string(op.rows_out()), std::to_string(op.bulk_out()),
                     std::to_string(op.batches()), Milliseconds(op.time_ns()), Percent(op.share()),
-                    std::to_string(op.bytes_sent()), std::to_string(op.peak_bytes()),
-                    std::to_string(op.spilled_bytes()), std::to_string(op.rows_dropped())});
+                    std::to_string(op.bytes_sent()), std::to_string(op.credit_waits()),
+                    std::to_string(op.peak_bytes()), std::to_string(op.spilled_bytes()),
+                    std::to_string(op.rows_dropped())});
   }
   return AlignedTable(rows) + "total: " + std::to_string(summary.rows()) + " results, " +
          Milliseconds(total_ns) + " ms in operators, " + Milliseconds(summary.elapsed_us() * 1000) +
-         " ms elapsed, peak " + std::to_string(summary.peak_bytes()) + " bytes\n";
+         " ms elapsed in " + std::to_string(summary.slices()) + " slices, " +
+         Milliseconds(summary.queued_us() * 1000) + " ms queued before, peak " +
+         std::to_string(summary.peak_bytes()) + " bytes\n";
 }
 
 }  // namespace koios::server

@@ -20,9 +20,12 @@ TEST(ProfileTest, NamesOperatorsAndSharesTheTime) {
   result.operators[0].rows_out = 6;
   result.operators[0].time_ns = 3'000'000;
   result.operators[1].time_ns = 1'000'000;
+  result.operators[1].credit_waits = 4711;
 
   v1::Summary summary;
   summary.set_rows(result.rows);
+  summary.set_slices(12);
+  summary.set_queued_us(7'000);
   FillProfile(plan, result, &summary);
   ASSERT_EQ(summary.profile_size(), 2);
   EXPECT_EQ(summary.profile(0).name(), "Scan V()");
@@ -33,6 +36,9 @@ TEST(ProfileTest, NamesOperatorsAndSharesTheTime) {
   EXPECT_NE(text.find("0 Scan V()"), std::string::npos) << text;
   EXPECT_NE(text.find("75.0%"), std::string::npos) << text;
   EXPECT_NE(text.find("total: 5 results, 4.000 ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("in 12 slices, 7.000 ms queued before"), std::string::npos) << text;
+  EXPECT_EQ(summary.profile(1).credit_waits(), 4711u);
+  EXPECT_NE(text.find("4711"), std::string::npos) << text;
 }
 
 }  // namespace

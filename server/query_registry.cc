@@ -39,20 +39,21 @@ void QueryRegistry::Ticket::Release() {
   registry_ = nullptr;
 }
 
-StatusOr<QueryRegistry::Ticket> QueryRegistry::Admit(std::string_view text, std::string_view graph,
-                                                     QueryControl control) {
+StatusOr<QueryRegistry::Ticket> QueryRegistry::Add(std::string_view text, std::string_view graph,
+                                                   QueryControl control) {
   MutexLock lock(&mutex_);
   if (closed_) return Unavailable("The server is shutting down.");
-  if (entries_.size() >= max_queries_) {
+  if (entries_.size() >= most_) {
     ErrorDetail detail;
     detail.reason = "TOO_MANY_QUERIES";
-    detail.limit = std::to_string(max_queries_) + " running queries";
+    detail.limit = std::to_string(most_) + " queries";
     detail.used = std::to_string(entries_.size());
-    detail.setting = "max-queries";
-    detail.hint = "Try again when one has ended, or raise max-queries.";
-    return ResourceExhausted("The server already runs " + std::to_string(max_queries_) +
-                                 " queries, its limit (max-queries).",
-                             detail);
+    detail.setting = "max-queued";
+    detail.hint = "Try again in 1000 ms, or raise max-queued or max-queries.";
+    return ResourceExhausted(
+        "The server has " + std::to_string(most_) +
+            " queries that run, wait or are being planned: what max-queries and max-queued allow.",
+        detail);
   }
   Entry entry;
   const uint64_t number = next_number_++;

@@ -1,5 +1,6 @@
-// QueryRegistry: the queries that run on this server, for ListQueries, CancelQuery, the bound on
-// how many run at once, and shutdown. Any thread. An entry lives until its ticket ends it or goes.
+// QueryRegistry: the queries that this server has, for ListQueries, CancelQuery, and shutdown:
+// those that run, those that wait for it (admission/admission.h), those that are being planned. Any
+// thread. An entry lives until its ticket ends it or goes.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "core/mutex.h"
 #include "core/status.h"
+#include "engine/engine.h"
 
 namespace koios::server {
 
@@ -28,13 +30,15 @@ struct RunningQuery {
   std::string graph;
   uint64_t elapsed_us = 0;
   uint64_t rows = 0;
-  uint64_t memory_bytes = 0;
+  bool waits = false;  // to be let run
+  uint64_t queued_us = 0;
+  engine::QueryNumbers numbers;
 };
 
 // What the registry asks of a running query. Called without the registry's lock, by any thread.
 struct QueryControl {
   std::function<void(const Status& why)> cancel;
-  // Fills rows and memory_bytes.
+  // Fills what is below `elapsed_us`.
   std::function<void(RunningQuery*)> measure;
 };
 
@@ -42,7 +46,11 @@ class QueryRegistry {
  public:
   static constexpr size_t kMaxListedText = 1000;
 
-  explicit QueryRegistry(size_t max_queries) : max_queries_(max_queries) {}
+  // So many may be being planned beside those that run and wait.
+  static constexpr size_t kBeingPlanned = 256;
+
+  QueryRegistry(size_t max_queries, size_t max_queued)
+      : most_(max_queries + max_queued + kBeingPlanned) {}
   QueryRegistry(const QueryRegistry&) = delete;
   QueryRegistry& operator=(const QueryRegistry&) = delete;
 
@@ -64,13 +72,13 @@ class QueryRegistry {
     std::string id_;
   };
 
-  // RESOURCE_EXHAUSTED when `max_queries` run already; UNAVAILABLE after Close().
-  StatusOr<Ticket> Admit(std::string_view text, std::string_view graph, QueryControl control);
+  // RESOURCE_EXHAUSTED when there are too many already; UNAVAILABLE after Close().
+  StatusOr<Ticket> Add(std::string_view text, std::string_view graph, QueryControl control);
   std::vector<RunningQuery> List() const;
   // NOT_FOUND when no such query runs.
   Status Cancel(std::string_view id, const Status& why);
 
-  void Close();  // admits no more
+  void Close();  // adds no more
   void CancelAll(const Status& why);
   size_t num_tickets() const;
 
@@ -81,7 +89,7 @@ class QueryRegistry {
     std::shared_ptr<const QueryControl> control;
   };
 
-  const size_t max_queries_;
+  const size_t most_;
   mutable Mutex mutex_;
   bool closed_ KOIOS_GUARDED_BY(mutex_) = false;
   uint64_t next_number_ KOIOS_GUARDED_BY(mutex_) = 1;

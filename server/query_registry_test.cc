@@ -10,29 +10,32 @@ namespace {
 QueryControl NoControl() { return {}; }
 
 TEST(QueryRegistryTest, RefusesWhatIsBeyondItsLimitAndNamesTheSetting) {
-  QueryRegistry registry(2);
-  auto first = registry.Admit("g.V()", "g", NoControl());
-  auto second = registry.Admit("g.E()", "g", NoControl());
-  ASSERT_TRUE(first.ok() && second.ok());
-  const auto third = registry.Admit("g.V()", "g", NoControl());
-  ASSERT_EQ(third.status().code(), StatusCode::kResourceExhausted);
-  const auto detail = DetailOf(third.status());
+  QueryRegistry registry(2, 3);
+  std::vector<QueryRegistry::Ticket> tickets;
+  for (size_t i = 0; i < 2 + 3 + QueryRegistry::kBeingPlanned; ++i) {
+    auto ticket = registry.Add("g.V()", "g", NoControl());
+    ASSERT_TRUE(ticket.ok());
+    tickets.push_back(*std::move(ticket));
+  }
+  const auto refused = registry.Add("g.V()", "g", NoControl());
+  ASSERT_EQ(refused.status().code(), StatusCode::kResourceExhausted);
+  const auto detail = DetailOf(refused.status());
   ASSERT_TRUE(detail.has_value());
-  EXPECT_EQ(detail->setting, "max-queries");
+  EXPECT_EQ(detail->setting, "max-queued");
 
-  first->Release();
-  EXPECT_TRUE(registry.Admit("g.V()", "g", NoControl()).ok());
+  tickets.pop_back();
+  EXPECT_TRUE(registry.Add("g.V()", "g", NoControl()).ok());
 }
 
 TEST(QueryRegistryTest, ListsWhatRunsUntilItsTicketIsGone) {
-  QueryRegistry registry(10);
+  QueryRegistry registry(10, 10);
   QueryControl control;
   control.measure = [](RunningQuery* query) {
     query->rows = 7;
-    query->memory_bytes = 9;
+    query->numbers.memory_bytes = 9;
   };
   {
-    const auto ticket = registry.Admit(std::string(5000, 'x'), "money", control);
+    const auto ticket = registry.Add(std::string(5000, 'x'), "money", control);
     ASSERT_TRUE(ticket.ok());
     const std::vector<RunningQuery> list = registry.List();
     ASSERT_EQ(list.size(), 1u);
@@ -40,11 +43,11 @@ TEST(QueryRegistryTest, ListsWhatRunsUntilItsTicketIsGone) {
     EXPECT_EQ(list[0].graph, "money");
     EXPECT_EQ(list[0].text.size(), QueryRegistry::kMaxListedText);
     EXPECT_EQ(list[0].rows, 7u);
-    EXPECT_EQ(list[0].memory_bytes, 9u);
+    EXPECT_EQ(list[0].numbers.memory_bytes, 9u);
   }
   EXPECT_EQ(registry.num_tickets(), 0u);
   {
-    auto ticket = registry.Admit("g.V()", "g", control);
+    auto ticket = registry.Add("g.V()", "g", control);
     ASSERT_TRUE(ticket.ok());
     ticket->End();  // runs no more; a shutdown still waits for its ticket
     EXPECT_TRUE(registry.List().empty());
@@ -54,7 +57,7 @@ TEST(QueryRegistryTest, ListsWhatRunsUntilItsTicketIsGone) {
 }
 
 TEST(QueryRegistryTest, CancelReachesTheOneQuery) {
-  QueryRegistry registry(10);
+  QueryRegistry registry(10, 10);
   int cancelled_a = 0;
   int cancelled_b = 0;
   QueryControl a, b;
@@ -63,8 +66,8 @@ TEST(QueryRegistryTest, CancelReachesTheOneQuery) {
     ++cancelled_b;
     EXPECT_EQ(why.code(), StatusCode::kCancelled);
   };
-  const auto ticket_a = registry.Admit("a", "g", a);
-  const auto ticket_b = registry.Admit("b", "g", b);
+  const auto ticket_a = registry.Add("a", "g", a);
+  const auto ticket_b = registry.Add("b", "g", b);
   EXPECT_TRUE(registry.Cancel(ticket_b->id(), Cancelled("why")).ok());
   EXPECT_EQ(cancelled_a, 0);
   EXPECT_EQ(cancelled_b, 1);
@@ -72,9 +75,9 @@ TEST(QueryRegistryTest, CancelReachesTheOneQuery) {
 }
 
 TEST(QueryRegistryTest, AdmitsNothingOnceClosed) {
-  QueryRegistry registry(10);
+  QueryRegistry registry(10, 10);
   registry.Close();
-  EXPECT_EQ(registry.Admit("g.V()", "g", NoControl()).status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(registry.Add("g.V()", "g", NoControl()).status().code(), StatusCode::kUnavailable);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "absl/synchronization/mutex.h"
 #include "core/log.h"
 #include "server/acceptor.h"
+#include "server/admission/admission.h"
 #include "server/machine.h"
 #include "server/memory_guard.h"
 #include "server/query_registry.h"
@@ -81,6 +82,15 @@ int64_t MaxPlanBytes(size_t wanted, int64_t queries_bytes) {
   return static_cast<int64_t>(std::min<uint64_t>(wanted, queries_bytes / kShare));
 }
 
+AdmissionLimits LimitsOf(const ServerOptions& options, const engine::EngineOptions& engine) {
+  AdmissionLimits limits;
+  limits.max_queries = std::max<size_t>(1, options.max_queries);
+  limits.max_queued = options.max_queued;
+  limits.queue_timeout_ms = options.queue_timeout_ms;
+  limits.query_bytes = engine.query_memory_bytes;
+  return limits;
+}
+
 size_t NumSessionThreads() { return std::max<size_t>(2, std::thread::hardware_concurrency()); }
 
 // Who reads from connections and writes to them.
@@ -101,12 +111,14 @@ struct Server::State {
         const ServerOptions& the_options)
       : options(the_options),
         graphs(std::move(the_graphs)),
-        registry(the_options.max_queries),
+        registry(the_options.max_queries, the_options.max_queued),
         engine(std::move(the_engine)),
         plans_account("all plans",
                       MaxPlanBytes(the_options.plan_cache_bytes, engine->memory().limit()),
                       &engine->memory()),
         requests("all requests", engine->memory().limit() / 2, &engine->memory(), RequestWords()),
+        admission(LimitsOf(the_options, engine->options()), &engine->memory(), &engine->clock(),
+                  &pool),
         pool(NumSessionThreads()) {}
 
   const ServerOptions options;
@@ -117,6 +129,7 @@ struct Server::State {
   PlanCache plans{&plans_account};
   MemoryAccount requests;
   BeginSlots begin_slots{NumRpcThreads() - 1};
+  Admission admission;
   TaskPool pool;
   TaskPool commits{kCommitThreads};
   std::unique_ptr<MemoryGuard> guard;
@@ -152,6 +165,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
   environment.engine = state->engine.get();
   environment.requests = &state->requests;
   environment.registry = &state->registry;
+  environment.admission = &state->admission;
   environment.plans = options.plan_cache_bytes > 0 ? &state->plans : nullptr;
   environment.begin_slots = &state->begin_slots;
   environment.pool = &state->pool;

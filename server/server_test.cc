@@ -362,6 +362,7 @@ TEST_F(ServerTest, ProfileCountsResultsAndSendsNone) {
 TEST_F(ServerTest, MoreQueriesThanAllowedAreRefused) {
   ServerOptions options;
   options.max_queries = 1;
+  options.max_queued = 0;
   Start(options);
   Call first(stub_.get(), "g.V()");
   auto query = engine_->Query(0);

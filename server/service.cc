@@ -20,6 +20,13 @@ namespace {
 // As many Submits are received at once; more wait in gRPC for the next thread.
 constexpr size_t kSubmitsArriving = 64;
 
+// How a client names itself, which may be one of many behind an address.
+constexpr char kClientKey[] = "koios-client";
+constexpr size_t kMaxClientBytes = 64;
+
+// "ipv4:10.0.0.7:4711" without the port: many connections are one client.
+std::string HostOf(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
+
 uint64_t Total(const LabelCounts& counts) {
   uint64_t total = 0;
   for (const auto& [label, count] : counts) total += count;
@@ -132,7 +139,14 @@ Status FillQueries(const SessionEnvironment& environment, v1::ListQueriesRespons
     out->set_graph(query.graph);
     out->set_elapsed_us(query.elapsed_us);
     out->set_rows(query.rows);
-    out->set_memory_bytes(query.memory_bytes);
+    out->set_memory_bytes(query.numbers.memory_bytes);
+    out->set_peak_bytes(query.numbers.peak_bytes);
+    out->set_waits(query.waits);
+    out->set_queued_us(query.queued_us);
+    out->set_slices(query.numbers.slices);
+    out->set_credit_waits(query.numbers.credit_waits);
+    out->set_spilled_bytes(query.numbers.spilled_bytes);
+    out->set_rows_dropped(query.numbers.rows_dropped);
   }
   return OkStatus();
 }
@@ -154,6 +168,12 @@ class SubmitHandler final : public RpcHandler, public SubmitStream {
     call_->context()->AddInitialMetadata("koios-query-id", id);
   }
   void SendQueryId() override { call_->SendInitialMetadata(); }
+  std::string Client() const override {
+    const auto& metadata = call_->context()->client_metadata();
+    const auto named = metadata.find(kClientKey);
+    if (named == metadata.end()) return HostOf(call_->context()->peer());
+    return BoundedText({named->second.data(), named->second.size()}, kMaxClientBytes);
+  }
   std::optional<uint64_t> RemainingNs() const override {
     const auto deadline = call_->context()->deadline();
     if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
@@ -165,6 +185,7 @@ class SubmitHandler final : public RpcHandler, public SubmitStream {
   void Write(const v1::SubmitResponse* message) override { call_->Write(*message); }
   void WriteLast(const v1::SubmitResponse* message) override { call_->WriteLast(*message); }
   void Fail(const Status& status) override { call_->Finish(ToGrpcStatus(status)); }
+  void Abort() override { call_->context()->TryCancel(); }
 
   v1::SubmitRequest request;
 

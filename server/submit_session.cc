@@ -77,14 +77,14 @@ std::shared_ptr<SubmitSession> SubmitSession::Create(const SessionEnvironment& e
 }
 
 void SubmitSession::Start() {
-  Status admitted = Admit();
+  Status listed = Register();
   {
     MutexLock lock(&mutex_);
-    finished_ = !admitted.ok();
-    beginning_ = admitted.ok() ? 1 : 0;
+    finished_ = !listed.ok();
+    beginning_ = listed.ok() ? 1 : 0;
   }
-  if (!admitted.ok()) {
-    stream_->Fail(admitted);
+  if (!listed.ok()) {
+    stream_->Fail(listed);
     return;
   }
   // The way to another thread is a large part of a short query.
@@ -117,7 +117,7 @@ Status SubmitSession::ChargeRequest(size_t plan_bytes) {
   return requests()->OverLimit(bytes - request_charge_.bytes());
 }
 
-Status SubmitSession::Admit() {
+Status SubmitSession::Register() {
   RETURN_IF_ERROR(CheckRequest());
   std::weak_ptr<SubmitSession> weak = weak_from_this();
   QueryControl control;
@@ -125,20 +125,11 @@ Status SubmitSession::Admit() {
     if (auto session = weak.lock()) session->Stop(why);
   };
   control.measure = [weak](RunningQuery* query) {
-    auto session = weak.lock();
-    if (session == nullptr) return;
-    std::shared_ptr<engine::QueryHandle> handle;
-    {
-      MutexLock lock(&session->mutex_);
-      handle = session->handle_;
-    }
-    if (handle == nullptr) return;
-    query->rows = session->rows_.load(std::memory_order_relaxed);
-    query->memory_bytes = handle->memory_bytes();
+    if (auto session = weak.lock()) session->Measure(query);
   };
   const std::string graph = GraphOfSource(kDefaultGraph, request_->graph());
   ASSIGN_OR_RETURN(ticket_,
-                   environment_.registry->Admit(request_->query(), graph, std::move(control)));
+                   environment_.registry->Add(request_->query(), graph, std::move(control)));
   stream_->SetQueryId(ticket_.id());
   return OkStatus();
 }
@@ -149,7 +140,9 @@ void SubmitSession::Begin() {
     MutexLock lock(&mutex_);
     attempt = ++attempt_;
   }
-  StatusOr<std::shared_ptr<engine::QueryHandle>> handle = PlanAndLaunch();
+  bool waits = false;
+  StatusOr<std::shared_ptr<engine::QueryHandle>> handle = PlanAndLaunch(&waits);
+  if (waits) return;  // another thread may have begun it again by now
   Status stopped;
   {
     MutexLock lock(&mutex_);
@@ -169,11 +162,8 @@ void SubmitSession::Begin() {
   Advance(/*on_pool=*/true);
 }
 
-StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch() {
-  {
-    MutexLock lock(&mutex_);
-    if (!stopped_.ok()) return stopped_;
-  }
+StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch(bool* waits) {
+  RETURN_IF_ERROR(MayGoOn());
   view_ = nullptr;
   planner::PlanContext context;
   context.isolated = environment_.engine->options().isolated;
@@ -189,7 +179,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch() {
   planner::PlannedQuery planned;
   size_t plan_bytes = 0;
   if (!key.empty() && TakeKept(plans, key, context.parameters, &planned, &plan_bytes)) {
-    return Launch(std::move(planned), plan_bytes);
+    return Launch(std::move(planned), plan_bytes, waits);
   }
   ASSIGN_OR_RETURN(const parser::Query query,
                    parser::Parse(request_->query(), environment_.limits.parser));
@@ -203,7 +193,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch() {
   ASSIGN_OR_RETURN(planned, planner::PlanQuery(query, context));
   if (!key.empty()) plans->Keep(key, query.root.source, context, planned);
   plan_bytes = planned.plan.SpaceUsedLong();
-  return Launch(std::move(planned), plan_bytes);
+  return Launch(std::move(planned), plan_bytes, waits);
 }
 
 // The newest view of the graph that the first word of the traversal means.
@@ -232,7 +222,8 @@ bool SubmitSession::TakeKept(PlanCache* plans, const std::string& key,
 }
 
 StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::PlannedQuery planned,
-                                                                     size_t plan_bytes) {
+                                                                     size_t plan_bytes,
+                                                                     bool* waits) {
   mode_ = request_->mode();
   if (planned.outcome == planner::Outcome::kExplain) mode_ = v1::EXPLAIN;
   if (planned.outcome == planner::Outcome::kProfile && mode_ == v1::RUN) mode_ = v1::PROFILE;
@@ -240,6 +231,9 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
     explain_ = std::move(planned.explain);
     return std::shared_ptr<engine::QueryHandle>();
   }
+  SetDeadline();
+  RETURN_IF_ERROR(AskToRun(planned.plan, waits));
+  if (*waits) return std::shared_ptr<engine::QueryHandle>();
   if (planned.changes_graph) {
     ASSIGN_OR_RETURN(transaction_, environment_.graphs->Begin(graph_));
     view_ = transaction_;
@@ -261,23 +255,14 @@ std::shared_ptr<const storage::GraphView> SubmitSession::ViewOfResults() const {
 }
 
 engine::QueryOptions SubmitSession::Options() {
-  uint64_t timeout_ms = request_->timeout_ms();
-  if (timeout_ms == 0) timeout_ms = environment_.limits.default_timeout_ms;
-  std::optional<uint64_t> left_ns = stream_->RemainingNs();
-  constexpr uint64_t kMaxTimeoutMs = uint64_t{1} << 40;
-  if (timeout_ms > 0) {
-    const uint64_t timeout_ns = std::min(timeout_ms, kMaxTimeoutMs) * 1'000'000;
-    left_ns = std::min(left_ns.value_or(timeout_ns), timeout_ns);
-  }
   engine::QueryOptions options;
   options.seed = NextSeed();
   options.profile = mode_ == v1::PROFILE;
   options.transaction = transaction_;
   options.begins_here = transaction_ == nullptr;
-  if (left_ns.has_value() && !deadline_ns_.has_value()) {
-    deadline_ns_ = static_cast<uint64_t>(environment_.engine->clock().NowNanos()) + *left_ns;
-  }
   options.deadline_ns = deadline_ns_.value_or(0);
+  MutexLock lock(&mutex_);
+  if (account_.ok()) options.account = *account_;
   return options;
 }
 
@@ -327,6 +312,8 @@ void SubmitSession::Push(engine::ResultBatch batch) {
 
 void SubmitSession::Done(engine::QueryResult result) {
   bool decide = false;
+  const bool failed = !result.status.ok();
+  if (failed) LetOthersRun();  // nobody ends the call before there is a result
   {
     MutexLock lock(&mutex_);
     decide = transaction_ != nullptr && result.status.ok() && stopped_.ok();
@@ -335,7 +322,7 @@ void SubmitSession::Done(engine::QueryResult result) {
       undecided_ = std::move(result);
     } else {
       result_ = std::move(result);
-      if (!result_->status.ok()) batches_.clear();
+      if (failed) EndUnread();
     }
   }
   if (decide) {
@@ -552,10 +539,18 @@ void SubmitSession::OnWriteDone(bool ok) {
 
 void SubmitSession::OnCancel() { Stop(Cancelled("The client cancelled the query.")); }
 
-void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* summary) const {
+void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* summary) {
   summary->set_rows(result.rows);
   summary->set_elapsed_us(result.elapsed_ns / 1000);
-  summary->set_peak_bytes(result.peak_bytes);
+  summary->set_peak_bytes(result.numbers.peak_bytes);
+  {
+    MutexLock lock(&mutex_);
+    summary->set_queued_us(queued_ns_ / 1000);
+  }
+  summary->set_slices(result.numbers.slices);
+  summary->set_credit_waits(result.numbers.credit_waits);
+  summary->set_spilled_bytes(result.numbers.spilled_bytes);
+  summary->set_rows_dropped(result.numbers.rows_dropped);
   summary->set_query_id(ticket_.id());
   summary->set_mode(mode_);
   if (view_ != nullptr) summary->set_version(view_->version());
@@ -570,7 +565,7 @@ void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* 
 void SubmitSession::End(const engine::QueryResult& result) {
   LeaveTurns();
   if (!result.status.ok()) {
-    ticket_.End();
+    LetOthersRun();
     stream_->Fail(result.status);
     return;
   }
@@ -583,15 +578,21 @@ void SubmitSession::End(const engine::QueryResult& result) {
   } else {
     FillSummary(result, message->mutable_summary());
   }
-  ticket_.End();
+  LetOthersRun();
   stream_->WriteLast(message);
 }
 
 void SubmitSession::OnDone() {
-  MutexLock lock(&mutex_);
-  handle_ = nullptr;
-  current_ = Outgoing();
-  request_charge_.Reset();
+  {
+    MutexLock lock(&mutex_);
+    environment_.pool->Forget(std::exchange(alarm_, 0));
+    handle_ = nullptr;
+    account_ = nullptr;
+    current_ = Outgoing();
+    request_charge_.Reset();
+  }
+  run_place_.Leave();
+  if (environment_.admission != nullptr) environment_.admission->Look();  // its reserve is back
   ticket_.Release();
 }
 

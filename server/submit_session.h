@@ -1,11 +1,13 @@
 // SubmitSession: one Submit call from its text to its last message.
-//   gRPC thread: admits and queues Begin() -> pool: parse and plan (or take a kept plan), view,
+//   gRPC thread: lists it and queues Begin() -> pool: parse and plan (or take a kept plan), view,
 //   engine Submit; the gRPC thread does this itself while another one is there to read
-//   a request that changes the graph: its results are held until it is committed; on a conflict it
-//   runs again on a new view when it has its turn (storage/conflict/conflict_turns.h), a few times,
-//   then it is ABORTED; while it waits, it has no thread, and its deadline is an alarm of the
-//   pool's engine worker: Push() a batch into a window of a few -> pool: Pump() encodes one batch
-//   gRPC thread: one write outstanding per stream; OnWriteDone() sends the next message
+//   a query that may not run yet (admission/admission.h) waits without a plan, a view or a thread;
+//   once it may, it begins again a request that changes the graph: its results are held until it is
+//   committed; on a conflict it runs again on a new view when it has its turn
+//   (storage/conflict/conflict_turns.h), a few times, then it is ABORTED; while it waits, it has no
+//   thread, and its deadline is an alarm of the pool's engine worker: Push() a batch into a window
+//   of a few -> pool: Pump() encodes one batch gRPC thread: one write outstanding per stream;
+//   OnWriteDone() sends the next message
 // A short query runs where it was planned, in Begin(); its rows, summary and status are one write.
 // Rules: at most `window_batches` batches wait; a full window pauses the query, never a thread. The
 // call is finished exactly once, after the engine's Done. It names no gRPC: SubmitStream is all it
@@ -25,6 +27,7 @@
 #include "engine/engine.h"
 #include "parser/parser.h"
 #include "proto/service.pb.h"
+#include "server/admission/admission.h"
 #include "server/begin_slots.h"
 #include "server/graphs.h"
 #include "server/plan_cache.h"
@@ -43,6 +46,8 @@ struct SessionLimits {
   // is run when it conflicts with others.
   size_t held_bytes = 0;
   int max_attempts = 1;
+  // How long a client may leave what is being written unread when its query has failed.
+  uint64_t unread_ms = 5'000;
 };
 
 // What all sessions of a server share; outlives them.
@@ -53,6 +58,7 @@ struct SessionEnvironment {
   // queries, and less, so that those that were let in can run. Null: that account itself.
   MemoryAccount* requests = nullptr;
   QueryRegistry* registry = nullptr;
+  Admission* admission = nullptr;     // null: what is planned runs
   PlanCache* plans = nullptr;         // null: none are kept
   BeginSlots* begin_slots = nullptr;  // null: the pool begins all
   TaskPool* pool = nullptr;
@@ -67,11 +73,16 @@ class SubmitStream {
   virtual ~SubmitStream() = default;
   virtual void SetQueryId(const std::string& id) = 0;  // goes with the first message
   virtual void SendQueryId() = 0;                      // goes now; at most once
+  // Whose it is: clients take turns where they wait. Not looked at before Start().
+  virtual std::string Client() const = 0;
   // What is left of the client's deadline; nullopt when it set none.
   virtual std::optional<uint64_t> RemainingNs() const = 0;
   virtual void Write(const v1::SubmitResponse* message) = 0;
   virtual void WriteLast(const v1::SubmitResponse* message) = 0;
   virtual void Fail(const Status& status) = 0;
+  // The client takes nothing any more: what is being written is given up, and OnWriteDone(false)
+  // follows. Calls nobody back.
+  virtual void Abort() = 0;
 };
 
 class SubmitSession final : public engine::ResultSink,
@@ -108,7 +119,7 @@ class SubmitSession final : public engine::ResultSink,
     return environment_.requests != nullptr ? environment_.requests
                                             : &environment_.engine->memory();
   }
-  Status Admit();
+  Status Register();
   Status CheckRequest();
   Status ChargeRequest(size_t plan_bytes);
   void Begin();
@@ -119,15 +130,23 @@ class SubmitSession final : public engine::ResultSink,
   void GoOn();
   void LeaveTurns();
   Status WhyStop(std::string_view meanwhile);
-  StatusOr<std::shared_ptr<engine::QueryHandle>> PlanAndLaunch();
+  // `waits`: nothing was launched, as the query is not let run yet; Begin() comes again.
+  StatusOr<std::shared_ptr<engine::QueryHandle>> PlanAndLaunch(bool* waits);
+  Status MayGoOn();
+  Status AskToRun(const plan::Plan& plan, bool* waits);
+  void OnGranted(StatusOr<std::shared_ptr<MemoryAccount>> account);
+  void LetOthersRun();
+  void EndUnread() KOIOS_REQUIRES(mutex_);
+  void Measure(RunningQuery* query);
   Status LookAt(const std::string& source);
   // False: no plan is kept that would be this request's.
   bool TakeKept(PlanCache* plans, const std::string& key,
                 const std::map<std::string, Value>& parameters, planner::PlannedQuery* planned,
                 size_t* plan_bytes);
   StatusOr<std::shared_ptr<engine::QueryHandle>> Launch(planner::PlannedQuery planned,
-                                                        size_t plan_bytes);
+                                                        size_t plan_bytes, bool* waits);
   std::shared_ptr<const storage::GraphView> ViewOfResults() const;
+  void SetDeadline();
   engine::QueryOptions Options();
   void Stop(const Status& why);
   void Pump();
@@ -137,7 +156,7 @@ class SubmitSession final : public engine::ResultSink,
   void Advance(bool on_pool = false);
   bool IsLastBatch() const KOIOS_REQUIRES(mutex_);
   void End(const engine::QueryResult& result);
-  void FillSummary(const engine::QueryResult& result, v1::Summary* summary) const;
+  void FillSummary(const engine::QueryResult& result, v1::Summary* summary);
 
   const SessionEnvironment environment_;
   SubmitStream* const stream_;
@@ -159,7 +178,8 @@ class SubmitSession final : public engine::ResultSink,
   std::shared_ptr<storage::ConflictTurns> turns_;
   storage::ConflictTurns::Ticket place_ = 0;
   bool is_announced_ = false;
-  plan::Plan plan_;  // kept for the profile only
+  Admission::Place run_place_;  // among those that run or wait to run
+  plan::Plan plan_;             // kept for the profile only
   v1::Mode mode_ = v1::RUN;
   std::string explain_;
   std::atomic<uint64_t> rows_{0};
@@ -181,7 +201,11 @@ class SubmitSession final : public engine::ResultSink,
   bool writing_ KOIOS_GUARDED_BY(mutex_) = false;
   bool pumping_ KOIOS_GUARDED_BY(mutex_) = false;  // a task is queued or runs
   int beginning_ KOIOS_GUARDED_BY(mutex_) = 0;     // Begin() is queued or runs, or waits its turn
-  bool waiting_ KOIOS_GUARDED_BY(mutex_) = false;  // for its turn
+  bool waiting_ KOIOS_GUARDED_BY(mutex_) = false;  // for its turn, or to be let run
+  // Of the query, once it may run; or why it never will.
+  StatusOr<std::shared_ptr<MemoryAccount>> account_ KOIOS_GUARDED_BY(mutex_) = nullptr;
+  int64_t queued_since_ KOIOS_GUARDED_BY(mutex_) = 0;   // 0: it has not waited
+  uint64_t queued_ns_ KOIOS_GUARDED_BY(mutex_) = 0;     // when that was over
   TaskPool::Alarm alarm_ KOIOS_GUARDED_BY(mutex_) = 0;  // its deadline while it waits
   bool paused_ KOIOS_GUARDED_BY(mutex_) = false;        // the engine saw no room
   bool finished_ KOIOS_GUARDED_BY(mutex_) = false;

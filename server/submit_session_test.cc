@@ -12,85 +12,13 @@
 #include "core/value_proto.h"
 #include "server/fake_engine.h"
 #include "server/fake_graphs.h"
+#include "server/fake_stream.h"
 
 namespace koios::server {
 namespace {
 
 constexpr int kMaxAttempts = 8;
 constexpr size_t kWindow = 4;
-
-// The client: reads a message when the test says so.
-class FakeStream final : public SubmitStream {
- public:
-  void SetQueryId(const std::string& id) override { query_id = id; }
-  void SendQueryId() override { ++announced; }
-  std::optional<uint64_t> RemainingNs() const override { return remaining_ns; }
-  void Write(const v1::SubmitResponse* message) override {
-    MutexLock lock(&mutex_);
-    CHECK(!writing_ && !ended_);  // one at a time, none behind the end
-    writing_ = true;
-    messages_.push_back(*message);
-    changed_.NotifyAll();
-  }
-  void WriteLast(const v1::SubmitResponse* message) override { EndWith(OkStatus(), *message); }
-  void Fail(const Status& status) override { EndWith(status, {}); }
-
-  // The next message, as soon as there is one; its write is outstanding until Written().
-  v1::SubmitResponse WaitForWrite() {
-    MutexLock lock(&mutex_);
-    while (!writing_) changed_.Wait(&mutex_);
-    return messages_.back();
-  }
-  void Written(SubmitSession* session, bool ok = true) {
-    {
-      MutexLock lock(&mutex_);
-      writing_ = false;
-    }
-    session->OnWriteDone(ok);
-  }
-  // Reads whatever comes until the call ends.
-  Status ReadAll(SubmitSession* session) {
-    while (true) {
-      {
-        MutexLock lock(&mutex_);
-        while (!writing_ && !ended_) changed_.Wait(&mutex_);
-        if (ended_) return status_;
-      }
-      Written(session);
-    }
-  }
-  size_t num_messages() {
-    MutexLock lock(&mutex_);
-    return messages_.size();
-  }
-  v1::Summary summary() { return last().summary(); }
-  v1::SubmitResponse last() {
-    MutexLock lock(&mutex_);
-    return last_;
-  }
-
-  std::string query_id;
-  std::atomic<int> announced{0};
-  std::optional<uint64_t> remaining_ns;
-
- private:
-  void EndWith(const Status& status, const v1::SubmitResponse& last) {
-    MutexLock lock(&mutex_);
-    CHECK(!writing_ && !ended_);  // once, and not during a write
-    ended_ = true;
-    status_ = status;
-    last_ = last;
-    changed_.NotifyAll();
-  }
-
-  Mutex mutex_;
-  CondVar changed_;
-  std::vector<v1::SubmitResponse> messages_ KOIOS_GUARDED_BY(mutex_);
-  v1::SubmitResponse last_ KOIOS_GUARDED_BY(mutex_);
-  Status status_ KOIOS_GUARDED_BY(mutex_);
-  bool writing_ KOIOS_GUARDED_BY(mutex_) = false;
-  bool ended_ KOIOS_GUARDED_BY(mutex_) = false;
-};
 
 class SubmitSessionTest : public testing::Test {
  protected:
@@ -132,7 +60,7 @@ class SubmitSessionTest : public testing::Test {
   FakeEngine engine_{kMemoryBytes};
   MemoryAccount requests_{
       "all requests", kMemoryBytes / 2, &engine_.memory(), {"REQUEST_MEMORY", "memory-mb", ""}};
-  QueryRegistry registry_{1};
+  QueryRegistry registry_{1, 1};
   PlanCache* plans_ = nullptr;
   BeginSlots* begin_slots_ = nullptr;
   FakeStream stream_;
@@ -537,15 +465,6 @@ TEST_F(SubmitSessionTest, AWriteThatFailsStopsTheQuery) {
   stream_.Written(session_.get(), false);
   EXPECT_EQ(query->WaitForCancel().code(), StatusCode::kCancelled);
   EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kCancelled);
-}
-
-TEST_F(SubmitSessionTest, OneMoreThanAllowedIsRefusedAtOnce) {
-  QueryControl control;
-  const auto ticket = registry_.Admit("another", "g", std::move(control));
-  ASSERT_TRUE(ticket.ok());
-  Start("g.V()");
-  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(engine_.num_queries(), 0u);
 }
 
 // Whatever comes first of the client's cancel, the results and the end: the call ends once, and no

@@ -19,6 +19,8 @@ Value MapOf(Row row) {
   return Value::Map(std::move(map)).value_or(Value());  // a map of scalars
 }
 
+Value Seconds(uint64_t us) { return Value::Double(static_cast<double>(us / 1000) / 1e3); }
+
 Value Count(uint64_t count) { return Value::Long(static_cast<int64_t>(count)); }
 
 void AddLabels(const char* kind, const google::protobuf::RepeatedPtrField<v1::LabelSchema>& labels,
@@ -174,13 +176,19 @@ void PrintQueries(const v1::ListQueriesResponse& queries, std::ostream& out) {
   }
   auto table = MakeTablePrinter(out);
   for (const v1::RunningQuery& query : queries.queries()) {
-    table->Row(
-        MapOf({{"id", Value::String(query.id())},
-               {"seconds", Value::Double(static_cast<double>(query.elapsed_us() / 1000) / 1e3)},
-               {"results", Count(query.rows())},
-               {"memory bytes", Count(query.memory_bytes())},
-               {"graph", Value::String(query.graph())},
-               {"query", Value::String(query.query())}}));
+    table->Row(MapOf({{"id", Value::String(query.id())},
+                      {"state", Value::String(query.waits() ? "waits" : "runs")},
+                      {"seconds", Seconds(query.elapsed_us())},
+                      {"queued", Seconds(query.queued_us())},
+                      {"results", Count(query.rows())},
+                      {"memory", Count(query.memory_bytes())},
+                      {"peak", Count(query.peak_bytes())},
+                      {"spilled", Count(query.spilled_bytes())},
+                      {"slices", Count(query.slices())},
+                      {"credit waits", Count(query.credit_waits())},
+                      {"dropped", Count(query.rows_dropped())},
+                      {"graph", Value::String(query.graph())},
+                      {"query", Value::String(query.query())}}));
   }
   table->Finish();
 }

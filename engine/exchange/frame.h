@@ -2,6 +2,7 @@
 // that leaves the process (or tests that it could) encodes it as header + raw column buffers.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,7 +26,16 @@ struct QueryId {
   auto operator<=>(const QueryId&) const = default;
 };
 
-// What every worker that takes part in a query knows of it. Immutable, shared.
+// What a query has taken so far: its workers add to it at the ends of their slices, any thread
+// reads it.
+struct LiveNumbers {
+  std::atomic<uint64_t> slices{0};
+  std::atomic<uint64_t> credit_waits{0};
+  std::atomic<uint64_t> spilled_bytes{0};
+  std::atomic<uint64_t> rows_dropped{0};
+};
+
+// What every worker that takes part in a query knows of it. Immutable, but for `live`; shared.
 struct QuerySpec {
   QueryId id;
   plan::Plan plan;
@@ -37,7 +47,9 @@ struct QuerySpec {
   // changes the graph, its part of the transaction, which is the same. Else empty.
   std::vector<std::shared_ptr<const storage::GraphView>> views;
   std::vector<std::shared_ptr<storage::Transaction>> parts;
+  mutable LiveNumbers live;
 
+  QueryNumbers Numbers() const;
   // Before the query begins. One worker alone reads everything.
   void Isolate(uint32_t num_workers);
   const std::shared_ptr<const storage::GraphView>& ViewOf(uint32_t worker) const {
@@ -72,6 +84,7 @@ enum class FrameKind : uint8_t {
   kAsk = 12,
   kGrant = 13,
   kReturn = 14,
+  kRenew = 15,  // the coordinator is there: nothing else to say
   // Only inside a process, from the engine to a coordinator.
   kStart = 20,
   kCancel = 21,

@@ -186,9 +186,10 @@ Status GetBatch(const frame::Header& header, std::string_view buffers, Batch* ba
 
 // The order is the wire's: append only.
 constexpr uint64_t OperatorStats::*kStatFields[] = {
-    &OperatorStats::rows_in,    &OperatorStats::rows_out,     &OperatorStats::bulk_out,
-    &OperatorStats::batches,    &OperatorStats::time_ns,      &OperatorStats::bytes_sent,
-    &OperatorStats::peak_bytes, &OperatorStats::rows_dropped, &OperatorStats::spilled_bytes,
+    &OperatorStats::rows_in,      &OperatorStats::rows_out,     &OperatorStats::bulk_out,
+    &OperatorStats::batches,      &OperatorStats::time_ns,      &OperatorStats::bytes_sent,
+    &OperatorStats::peak_bytes,   &OperatorStats::rows_dropped, &OperatorStats::spilled_bytes,
+    &OperatorStats::credit_waits,
 };
 
 void PutStats(const std::vector<OperatorStats>& stats, frame::Header* header) {
@@ -257,7 +258,7 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
       !header.ParseFromArray(head.data(), static_cast<int>(head.size()))) {
     return DataLoss("A frame's header can't be read.");
   }
-  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::RETURN) {
+  if (header.kind() < frame::Header::DATA || header.kind() > frame::Header::RENEW) {
     return DataLoss("A frame is of an unknown kind.");
   }
   Frame out;

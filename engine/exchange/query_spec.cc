@@ -1,7 +1,20 @@
+#include <algorithm>
+
 #include "engine/exchange/frame.h"
 #include "storage/view/owned_view.h"
 
 namespace koios::engine {
+
+QueryNumbers QuerySpec::Numbers() const {
+  QueryNumbers numbers;
+  numbers.memory_bytes = static_cast<uint64_t>(std::max<int64_t>(account->used(), 0));
+  numbers.peak_bytes = static_cast<uint64_t>(account->peak());
+  numbers.slices = live.slices.load(std::memory_order_relaxed);
+  numbers.credit_waits = live.credit_waits.load(std::memory_order_relaxed);
+  numbers.spilled_bytes = live.spilled_bytes.load(std::memory_order_relaxed);
+  numbers.rows_dropped = live.rows_dropped.load(std::memory_order_relaxed);
+  return numbers;
+}
 
 void QuerySpec::Isolate(uint32_t num_workers) {
   if (num_workers == 1) return;

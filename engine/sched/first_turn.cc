@@ -7,7 +7,7 @@ namespace {
 
 void End(const QuerySpec& spec, QueryResult result) {
   if (result.status.ok()) spec.GatherChanges();
-  result.peak_bytes = static_cast<uint64_t>(spec.account->peak());
+  result.numbers = spec.Numbers();
   spec.sink->Done(std::move(result));
 }
 

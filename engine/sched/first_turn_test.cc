@@ -45,7 +45,7 @@ TEST(FirstTurnTest, AShortQueryIsOverWhenItIsSubmitted) {
     EXPECT_EQ(engine->memory().used(), 0);
     handle->Cancel(Cancelled("too late"));
     handle->Resume();
-    EXPECT_EQ(handle->memory_bytes(), 0u);
+    EXPECT_EQ(handle->numbers().memory_bytes, 0u);
   }
 }
 

@@ -211,6 +211,7 @@ void QueryRun::Receive(Frame frame) {
     case FrameKind::kStart:
     case FrameKind::kCancel:
     case FrameKind::kResume:
+    case FrameKind::kRenew:
       return;  // the worker's own
   }
 }

@@ -54,6 +54,9 @@ struct WorkerContext {
   uint64_t spread_after_rows = 10'000;
   WorkerBounds bounds;
   SpillSpace* spill = nullptr;  // null: nothing is put on disk
+  // How long a part of a query goes on without a word from its coordinator; 0: coordinators are
+  // never lost, as in one process.
+  uint64_t lease_ns = 0;
 };
 
 class QueryRun {
@@ -74,6 +77,12 @@ class QueryRun {
   void EndSlice();
   // Sends on what was held back to make batches and reports full. True: something can run again.
   bool Flush();
+
+  // Nothing can run, and has not for a while: all that can go to disk does.
+  void GiveBack();
+  bool CanGiveBack() const;
+  // At the end of a slice: adds to the query's live numbers what is new.
+  void Publish();
 
   // The query is over here: complete (root quiescent, coordinator only) or failed.
   bool complete() const { return complete_; }
@@ -323,6 +332,9 @@ class QueryRun {
 
   std::vector<uint32_t> barriers_;    // nodes
   std::optional<uint32_t> spilling_;  // one of them
+  bool gives_back_ = false;           // whatever memory there is
+
+  QueryNumbers published_;
 
   uint64_t num_steps_ = 0;
   uint64_t num_slices_ = 0;

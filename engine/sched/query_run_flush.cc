@@ -140,6 +140,25 @@ void QueryRun::EndSlice() {
   SendCloses();
 }
 
+void QueryRun::Publish() {
+  QueryNumbers now;
+  for (const OperatorStats& stats : stats_) {
+    now.credit_waits += stats.credit_waits;
+    now.spilled_bytes += stats.spilled_bytes;
+    now.rows_dropped += stats.rows_dropped;
+  }
+  const auto add = [this, &now](std::atomic<uint64_t> LiveNumbers::*live,
+                                uint64_t QueryNumbers::*number) {
+    const uint64_t more = now.*number - published_.*number;
+    if (more > 0) (spec_->live.*live).fetch_add(more, std::memory_order_relaxed);
+  };
+  spec_->live.slices.fetch_add(1, std::memory_order_relaxed);
+  add(&LiveNumbers::credit_waits, &QueryNumbers::credit_waits);
+  add(&LiveNumbers::spilled_bytes, &QueryNumbers::spilled_bytes);
+  add(&LiveNumbers::rows_dropped, &QueryNumbers::rows_dropped);
+  published_ = now;
+}
+
 Status QueryRun::FlushPartial(Node* node, const Loops& iteration) {
   Batch batch;
   std::vector<Run> returned;

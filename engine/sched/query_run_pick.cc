@@ -164,7 +164,7 @@ size_t QueryRun::OpenRoom(const Node& enter, const Loops& iteration) const {
 // time, before anything else of the query goes on here.
 void QueryRun::PickSpill() {
   if (spilling_.has_value() || !failure_.ok()) return;
-  if (!worker_.bounds.spills_early && !spec_->account->IsTight()) return;
+  if (!gives_back_ && !worker_.bounds.spills_early && !spec_->account->IsTight()) return;
   int64_t most = static_cast<int64_t>(worker_.bounds.spill_bytes) - 1;
   for (const uint32_t id : barriers_) {
     const int64_t bytes = nodes_[id].code.barrier->SpillableBytes();
@@ -172,6 +172,20 @@ void QueryRun::PickSpill() {
     most = bytes;
     spilling_ = id;
   }
+  if (!spilling_.has_value()) gives_back_ = false;
+}
+
+bool QueryRun::CanGiveBack() const {
+  if (worker_.spill == nullptr || !failure_.ok() || complete_) return false;
+  return std::any_of(barriers_.begin(), barriers_.end(), [this](uint32_t id) {
+    const int64_t bytes = nodes_[id].code.barrier->SpillableBytes();
+    return bytes >= static_cast<int64_t>(worker_.bounds.spill_bytes);
+  });
+}
+
+void QueryRun::GiveBack() {
+  gives_back_ = true;
+  PickSpill();
 }
 
 }  // namespace koios::engine

@@ -26,6 +26,7 @@ inline bool RunSlice(QueryRun* run, const Clock& clock) {
   } else {
     run->EndSlice();
   }
+  run->Publish();
   return steps > 0 || more;
 }
 

@@ -9,6 +9,11 @@
 namespace koios::engine {
 namespace {
 
+// How often a coordinator says that it is there while others wait as long for a word.
+constexpr uint64_t kRenewals = 3;
+
+constexpr uint64_t kGiveBackNanos = 1'000'000'000;
+
 // What is left of a request's time when its query starts is the limit of the query.
 Status RanIntoDeadline(uint64_t started_ns, uint64_t deadline_ns, uint64_t now_ns) {
   const auto since_start = [started_ns](uint64_t ns) {
@@ -65,6 +70,7 @@ void Worker::Begin(std::shared_ptr<const QuerySpec> spec) {
   Running& running = queries_[id];
   running.run = std::move(run).value();
   running.started_ns = context_.clock->NowNanos();
+  running.heard_ns = running.started_ns;
   turns_.Add(id);
   next_deadline_.reset();
 }
@@ -74,6 +80,7 @@ void Worker::Adopt(const QueryId& id, BegunQuery* begun) {
   Running& running = queries_[id];
   running.run = std::move(begun->run);
   running.started_ns = begun->started_ns;
+  running.heard_ns = running.started_ns;
   turns_.Add(id);
   next_deadline_.reset();
   for (auto& [to, frame] : begun->said) {
@@ -119,7 +126,12 @@ void Worker::Deliver(Frame frame) {
     found = queries_.find(id);
     if (found == queries_.end()) return;
   }
+  if (context_.lease_ns > 0 && frame.from == id.coordinator && id.coordinator != context_.index) {
+    found->second.heard_ns = context_.clock->NowNanos();
+  }
   switch (frame.kind) {
+    case FrameKind::kRenew:
+      return;
     case FrameKind::kFail:
       found->second.failed_elsewhere = true;
       Finish(id, frame.status);
@@ -178,7 +190,7 @@ void Worker::Finish(const QueryId& id, const Status& status) {
   if (status.ok()) spec->GatherChanges();
   End(id);
   if (others_know) TellEnd(id, spec->options.profile);
-  result.peak_bytes = static_cast<uint64_t>(spec->account->peak());
+  result.numbers = spec->Numbers();
   if (spec->options.profile && others_know) {
     finishing_[id] = {spec->sink, std::move(result), context_.num_workers - 1};
     return;
@@ -201,6 +213,7 @@ void Worker::AddStats(const Frame& frame) {
     sum[id].peak_bytes += other.peak_bytes;
     sum[id].rows_dropped += other.rows_dropped;
     sum[id].spilled_bytes += other.spilled_bytes;
+    sum[id].credit_waits += other.credit_waits;
   }
   if (--found->second.waiting > 0) return;
   const std::shared_ptr<ResultSink> sink = std::move(found->second.sink);
@@ -228,19 +241,87 @@ void Worker::SettleOutcome(const QueryId& id) {
   if (run.complete()) Finish(id, OkStatus());
 }
 
-void Worker::CheckDeadlines(uint64_t now_ns) {
+bool Worker::HasLeases() const { return context_.lease_ns > 0 && context_.num_workers > 1; }
+
+// When this worker has to look after the query by itself; 0: never.
+uint64_t Worker::NextTime(const Running& running) const {
+  uint64_t nearest = 0;
+  const auto add = [&nearest](uint64_t time) {
+    if (time != 0 && (nearest == 0 || time < nearest)) nearest = time;
+  };
+  add(running.run->spec().options.deadline_ns);
+  add(running.gives_back_ns);
+  if (HasLeases()) {
+    const bool renews = running.run->is_coordinator();
+    add(running.heard_ns + (renews ? context_.lease_ns / kRenewals : context_.lease_ns));
+  }
+  return nearest;
+}
+
+// Every worker sees to the ends of its parts, as nobody else may be there to tell it. The
+// coordinator has the same deadline, and answers.
+void Worker::CheckTimes(uint64_t now_ns) {
   const uint64_t nearest = NextDeadline();
   if (nearest == 0 || now_ns < nearest) return;
-  std::vector<QueryId> late;
+  std::vector<QueryId> due;
   for (const auto& [id, running] : queries_) {
-    const uint64_t deadline = running.run->spec().options.deadline_ns;
-    if (running.run->is_coordinator() && deadline != 0 && now_ns >= deadline) late.push_back(id);
+    const uint64_t next = NextTime(running);
+    if (next != 0 && now_ns >= next) due.push_back(id);
   }
-  for (const QueryId& id : late) {
-    const Running& running = queries_.at(id);
+  next_deadline_.reset();
+  for (const QueryId& id : due) {
+    Running& running = queries_.at(id);
+    const bool mine = running.run->is_coordinator();
     const uint64_t deadline = running.run->spec().options.deadline_ns;
-    Finish(id, RanIntoDeadline(running.started_ns, deadline, now_ns));
+    if (deadline != 0 && now_ns >= deadline) {
+      if (!mine) {
+        End(id);
+      } else {
+        Finish(id, RanIntoDeadline(running.started_ns, deadline, now_ns));
+      }
+      continue;
+    }
+    if (running.gives_back_ns != 0 && now_ns >= running.gives_back_ns) {
+      running.gives_back_ns = 0;
+      running.run->GiveBack();
+      turns_.Wake(id);
+    }
+    if (HasLeases()) Renew(id, &running, now_ns);
   }
+}
+
+// At the coordinator: says that it is there. At the others: ends what nobody has said that of.
+void Worker::Renew(const QueryId& id, Running* running, uint64_t now_ns) {
+  const uint64_t since = now_ns - std::min(now_ns, running->heard_ns);
+  if (!running->run->is_coordinator()) {
+    if (since >= context_.lease_ns) LoseCoordinator(id);
+    return;
+  }
+  if (since < context_.lease_ns / kRenewals) return;
+  running->heard_ns = now_ns;
+  if (!running->run->has_sent()) return;  // nobody knows of it
+  for (uint32_t to = 0; to < context_.num_workers; ++to) {
+    if (to == context_.index) continue;
+    Frame renew;
+    renew.query = id;
+    renew.kind = FrameKind::kRenew;
+    renew.from = context_.index;
+    context_.transport->Send(to, std::move(renew));
+  }
+}
+
+// If it is there all the same, it waits for rows that are gone now: it is told.
+void Worker::LoseCoordinator(const QueryId& id) {
+  Frame fail;
+  fail.query = id;
+  fail.kind = FrameKind::kFail;
+  fail.from = context_.index;
+  fail.status = Unavailable("Worker " + std::to_string(context_.index) +
+                            " has not heard of the query's coordinator for " +
+                            std::to_string(context_.lease_ns / 1'000'000) +
+                            " ms and has ended its part. Run the query again.");
+  End(id);
+  context_.transport->Send(id.coordinator, std::move(fail));
 }
 
 void Worker::CancelAll(const Status& why) {
@@ -258,24 +339,34 @@ uint64_t Worker::NextDeadline() const {
   if (next_deadline_.has_value()) return *next_deadline_;
   uint64_t nearest = 0;
   for (const auto& [id, running] : queries_) {
-    const uint64_t deadline = running.run->spec().options.deadline_ns;
-    if (!running.run->is_coordinator() || deadline == 0) continue;
-    if (nearest == 0 || deadline < nearest) nearest = deadline;
+    const uint64_t next = NextTime(running);
+    if (next != 0 && (nearest == 0 || next < nearest)) nearest = next;
   }
   next_deadline_ = nearest;
   return nearest;
 }
 
 bool Worker::Step(uint64_t now_ns) {
-  CheckDeadlines(now_ns);
+  CheckTimes(now_ns);
   while (const std::optional<QueryId> next = turns_.Next()) {
     const int64_t begin = context_.clock->NowNanos();
-    const bool more = RunSlice(queries_.find(*next)->second.run.get(), *context_.clock);
+    Running& running = queries_.find(*next)->second;
+    const bool more = RunSlice(running.run.get(), *context_.clock);
     turns_.Ran(*next, static_cast<uint64_t>(context_.clock->NowNanos() - begin), more);
+    NoteIdle(&running, more, now_ns);
     SettleOutcome(*next);
     if (more) return true;
   }
   return false;
+}
+
+// A part that waits for long, as its client does not read or others are held up, keeps no rows in
+// memory that can be elsewhere.
+void Worker::NoteIdle(Running* running, bool runs, uint64_t now_ns) {
+  const bool can = !runs && running->run->CanGiveBack();
+  if (can == (running->gives_back_ns != 0)) return;
+  running->gives_back_ns = can ? now_ns + kGiveBackNanos : 0;
+  next_deadline_.reset();
 }
 
 }  // namespace koios::engine

@@ -23,7 +23,8 @@ class Worker {
   void Deliver(Frame frame);
   // One slice of one query. False: nothing can run until a frame arrives or a deadline passes.
   bool Step(uint64_t now_ns);
-  // The nearest deadline of the queries that this worker coordinates; 0: none.
+  // When the worker has to look again, whatever comes: a deadline, a lease, a part that waits for
+  // long. 0: never.
   uint64_t NextDeadline() const;
 
   // Ends every query that this worker coordinates.
@@ -39,6 +40,8 @@ class Worker {
     std::unique_ptr<QueryRun> run;
     uint64_t started_ns = 0;
     bool failed_elsewhere = false;
+    uint64_t heard_ns = 0;       // of its coordinator; at the coordinator: told the others
+    uint64_t gives_back_ns = 0;  // when it has been idle for long; 0: it is not, or has nothing
   };
   // Which queries of one coordinator are over: all below the watermark, and some above.
   struct Ended {
@@ -63,13 +66,18 @@ class Worker {
   void Finish(const QueryId& id, const Status& status);
   void AddStats(const Frame& frame);
   void SettleOutcome(const QueryId& id);
-  void CheckDeadlines(uint64_t now_ns);
+  void CheckTimes(uint64_t now_ns);
+  uint64_t NextTime(const Running& running) const;
+  bool HasLeases() const;
+  void Renew(const QueryId& id, Running* running, uint64_t now_ns);
+  void LoseCoordinator(const QueryId& id);
+  void NoteIdle(Running* running, bool runs, uint64_t now_ns);
 
   const WorkerContext context_;
   std::map<QueryId, Running> queries_;
   std::map<QueryId, Finishing> finishing_;
   FairTurns turns_;
-  // Of the queries that this worker coordinates; 0: none. Nullopt: not known since one came or
+  // 0: none. It may be too early, as leases are renewed. Nullopt: not known since a query came or
   // went.
   mutable std::optional<uint64_t> next_deadline_ = 0;
   std::map<uint32_t, Ended> ended_;

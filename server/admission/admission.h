@@ -1,0 +1,136 @@
+// Admission: which queries run, and which wait until they may. One that is let run is granted its
+// whole reserve at once (admission/query_cost.h), as part of its account, and keeps it to its end;
+// so whoever waits for memory holds none. Those that wait have an order: the short before the long,
+// and within a class the clients in turn, however many queries each of them has. Of four turns one
+// is the oldest query's, so that the long are not passed over for ever. An eighth of the places is
+// for short queries only: they do not wait for long ones to end. No thread waits. Any thread; who
+// is let run is told outside the lock, by who leaves.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/clock.h"
+#include "core/memory.h"
+#include "core/mutex.h"
+#include "core/status.h"
+#include "server/admission/query_cost.h"
+#include "server/task_pool.h"
+
+namespace koios::server {
+
+struct AdmissionLimits {
+  size_t max_queries = 256;  // that run
+  size_t max_queued = 4096;  // that wait
+  uint64_t queue_timeout_ms = 20'000;
+  uint64_t query_bytes = 0;  // one query's memory; 0: no limit
+};
+
+class Admission {
+ public:
+  // Its account, as soon as it may run, or why it never will.
+  using Granted = std::function<void(StatusOr<std::shared_ptr<MemoryAccount>> account)>;
+
+  // What is granted is reserved of `all`. They and the pool outlive it, but for alarms of the pool.
+  Admission(const AdmissionLimits& limits, MemoryAccount* all, const Clock* clock, TaskPool* pool);
+  ~Admission();
+  Admission(const Admission&) = delete;
+  Admission& operator=(const Admission&) = delete;
+
+  // A query that runs or waits. Leaves when dropped.
+  class Place {
+   public:
+    Place() = default;
+    Place(Place&& other) noexcept { *this = std::move(other); }
+    Place& operator=(Place&& other) noexcept;
+    ~Place() { Leave(); }
+    bool taken() const { return admission_ != nullptr; }
+    void Leave();
+
+   private:
+    friend class Admission;
+    Admission* admission_ = nullptr;
+    uint64_t number_ = 0;
+    CostClass cost_ = CostClass::kShort;
+  };
+
+  // Takes a place for a query. `account` is set when it may run now; else it waits, and `granted`
+  // is called once, by another thread, unless it leaves before; it may be called as late as that.
+  // RESOURCE_EXHAUSTED when too many wait already: but a client that has more of them than this one
+  // has to give way, with its last. Calls nobody back: the caller may hold its lock.
+  Status Enter(const QueryCost& cost, const std::string& client, Granted granted, Place* place,
+               std::shared_ptr<MemoryAccount>* account);
+  // Memory has been given back: looks whether somebody may run now.
+  void Look();
+
+  // RESOURCE_EXHAUSTED for one that has waited for as long as it may.
+  Status WaitedTooLong() const;
+  const AdmissionLimits& limits() const { return limits_; }
+  size_t num_running() const;
+  size_t num_waiting() const { return num_waiting_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Waiting {
+    QueryCost cost;
+    std::string client;
+    Granted granted;
+  };
+  // Those of one class, by client; numbers are in the order of arrival.
+  struct Queue {
+    std::map<std::string, std::set<uint64_t>> by_client;
+    std::string last_client;  // that had its turn
+  };
+  struct Told {
+    Granted granted;
+    StatusOr<std::shared_ptr<MemoryAccount>> account;
+  };
+
+  void Leave(uint64_t number, CostClass cost);
+  void CountEnd() KOIOS_REQUIRES(mutex_);
+  Queue& QueueOf(CostClass cost) KOIOS_REQUIRES(mutex_) {
+    return queues_[static_cast<size_t>(cost)];
+  }
+  bool HasPlace(CostClass cost) const KOIOS_REQUIRES(mutex_);
+  bool MustWait(CostClass cost) const KOIOS_REQUIRES(mutex_);
+  std::shared_ptr<MemoryAccount> TryGrant(const QueryCost& cost) KOIOS_REQUIRES(mutex_);
+  uint64_t NextOf(CostClass cost) KOIOS_REQUIRES(mutex_);
+  uint64_t Next() KOIOS_REQUIRES(mutex_);
+  void GrantAll(std::vector<Told>* told) KOIOS_REQUIRES(mutex_);
+  Waiting Take(uint64_t number) KOIOS_REQUIRES(mutex_);
+  Status MakeRoom(const std::string& client) KOIOS_REQUIRES(mutex_);
+  void LookAgain() KOIOS_REQUIRES(mutex_);
+  Status QueueIsFull() const KOIOS_REQUIRES(mutex_);
+  std::string WhenToTryAgain() const KOIOS_REQUIRES(mutex_);
+  static void Tell(std::vector<Told>* told);
+
+  const AdmissionLimits limits_;
+  const size_t kept_for_short_;
+  MemoryAccount* const all_;
+  const Clock* const clock_;
+  TaskPool* const pool_;
+
+  mutable Mutex mutex_;
+  uint64_t last_number_ KOIOS_GUARDED_BY(mutex_) = 0;
+  std::array<size_t, kNumCostClasses> running_ KOIOS_GUARDED_BY(mutex_){};
+  std::map<uint64_t, Waiting> waiting_ KOIOS_GUARDED_BY(mutex_);
+  std::array<Queue, kNumCostClasses> queues_ KOIOS_GUARDED_BY(mutex_);
+  std::map<std::string, size_t> waiting_of_ KOIOS_GUARDED_BY(mutex_);  // by client
+  std::set<uint64_t> refused_ KOIOS_GUARDED_BY(mutex_);  // that waited and had to give way
+  uint64_t num_turns_ KOIOS_GUARDED_BY(mutex_) = 0;
+  std::shared_ptr<const bool> alive_;  // what alarms ask, as they may come late
+  bool is_waiting_for_memory_ KOIOS_GUARDED_BY(mutex_) = false;  // an alarm is set
+  // Of the ends of queries lately: how long between two, on average.
+  int64_t last_end_ KOIOS_GUARDED_BY(mutex_) = 0;
+  int64_t between_ends_ KOIOS_GUARDED_BY(mutex_) = 0;  // 0: not known
+  std::atomic<size_t> num_waiting_{0};
+};
+
+}  // namespace koios::server

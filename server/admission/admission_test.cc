@@ -1,0 +1,299 @@
+// Who runs and who waits, without sessions: a query is a place and a word when it is let run.
+#include "server/admission/admission.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "core/random.h"
+
+namespace koios::server {
+namespace {
+
+constexpr int64_t kAllBytes = 1 << 20;
+constexpr QueryCost kShort{CostClass::kShort, 1'000};
+constexpr QueryCost kMedium{CostClass::kMedium, 10'000};
+constexpr QueryCost kLong{CostClass::kLong, 100'000};
+
+// Queries of a test by name, in the order in which they were let run.
+class AdmissionTest : public testing::Test {
+ protected:
+  struct Query {
+    std::string name;
+    Admission::Place place;
+    Mutex mutex;
+    StatusOr<std::shared_ptr<MemoryAccount>> account = std::shared_ptr<MemoryAccount>();
+  };
+
+  void Open(size_t max_queries, size_t max_queued) {
+    AdmissionLimits limits;
+    limits.max_queries = max_queries;
+    limits.max_queued = max_queued;
+    limits.query_bytes = kAllBytes / 2;
+    admission_ = std::make_unique<Admission>(limits, &all_, &clock_, &pool_);
+  }
+  // Null: refused at once.
+  Query* Enter(const std::string& name, const QueryCost& cost, const std::string& client = "c") {
+    Query& query = queries_.emplace_back();
+    query.name = name;
+    std::shared_ptr<MemoryAccount> account;
+    last_ = admission_->Enter(
+        cost, client,
+        [this, &query](StatusOr<std::shared_ptr<MemoryAccount>> granted) {
+          Note(&query, std::move(granted));
+        },
+        &query.place, &account);
+    if (!last_.ok()) return nullptr;
+    if (account != nullptr) Note(&query, std::move(account));
+    return &query;
+  }
+  void Note(Query* query, StatusOr<std::shared_ptr<MemoryAccount>> account) {
+    MutexLock lock(&mutex_);
+    if (account.ok()) order_ += (order_.empty() ? "" : " ") + query->name;
+    query->account = std::move(account);
+    changed_.NotifyAll();
+  }
+  void End(Query* query) {
+    {
+      MutexLock lock(&mutex_);
+      query->account = nullptr;
+    }
+    query->place.Leave();
+    admission_->Look();
+  }
+  std::string order() {
+    MutexLock lock(&mutex_);
+    return order_;
+  }
+  // Refusals, and what waits for memory, come from the pool.
+  void WaitUntil(const std::function<bool()>& done) {
+    MutexLock lock(&mutex_);
+    while (!done()) changed_.Wait(&mutex_);
+  }
+  void TearDown() override {
+    for (auto query = queries_.rbegin(); query != queries_.rend(); ++query) query->place.Leave();
+    for (Query& query : queries_) {
+      MutexLock lock(&mutex_);
+      query.account = nullptr;
+    }
+    EXPECT_EQ(admission_->num_running(), 0u);
+    EXPECT_EQ(admission_->num_waiting(), 0u);
+    EXPECT_EQ(all_.used(), 0);
+  }
+
+  ManualClock clock_;
+  MemoryAccount all_{"all queries", kAllBytes};
+  Mutex mutex_;
+  CondVar changed_;
+  std::string order_;
+  std::deque<Query> queries_;
+  Status last_;
+  std::unique_ptr<Admission> admission_;
+  TaskPool pool_{1};  // gone first
+};
+
+TEST_F(AdmissionTest, WhatFitsRunsAtOnceWithItsReserve) {
+  Open(4, 4);
+  Query* query = Enter("a", kLong);
+  ASSERT_NE(query, nullptr);
+  EXPECT_EQ(order(), "a");
+  EXPECT_EQ((*query->account)->reserved(), kLong.reserve_bytes);
+  EXPECT_EQ((*query->account)->limit(), kAllBytes / 2);
+  EXPECT_EQ(all_.used(), kLong.reserve_bytes);
+  EXPECT_EQ(admission_->num_running(), 1u);
+  End(query);
+  EXPECT_EQ(all_.used(), 0);
+  EXPECT_EQ(admission_->num_running(), 0u);
+}
+
+TEST_F(AdmissionTest, TheShortAreBeforeTheLong) {
+  Open(1, 10);
+  Query* first = Enter("first", kLong);
+  Enter("long", kLong);
+  Enter("medium", kMedium);
+  Query* brief = Enter("short", kShort);
+  EXPECT_EQ(order(), "first");
+  End(first);
+  EXPECT_EQ(order(), "first short");
+  End(brief);
+  EXPECT_EQ(order(), "first short medium");
+}
+
+// A client with many queries does not keep out another one with few.
+TEST_F(AdmissionTest, ClientsTakeTurns) {
+  Open(1, 3000);
+  Query* running = Enter("a", kLong, "many");
+  for (int i = 0; i < 2000; ++i) Enter("a", kLong, "many");
+  Enter("b", kLong, "few");
+  Enter("c", kLong, "other");
+  for (int i = 0; i < 4; ++i) {
+    const size_t next = order().size() / 2 + 1;
+    End(running);
+    ASSERT_EQ(order().size() / 2 + 1, next + 1);
+    for (Query& query : queries_) {
+      MutexLock lock(&mutex_);
+      if (query.account.ok() && *query.account != nullptr) running = &query;
+    }
+  }
+  EXPECT_EQ(order().substr(0, 2), "a ");
+  EXPECT_NE(order().find('b'), std::string::npos) << order();
+  EXPECT_NE(order().find('c'), std::string::npos) << order();
+}
+
+// Of four turns one is the oldest's, however many shorter ones there are.
+TEST_F(AdmissionTest, TheLongAreNotPassedOverForEver) {
+  Open(1, 100);
+  Query* running = Enter("m", kMedium);
+  Enter("L", kLong);
+  for (int i = 0; i < 20; ++i) Enter("m", kMedium);
+  for (int i = 0; i < 5 && order().find('L') == std::string::npos; ++i) {
+    End(running);
+    for (Query& query : queries_) {
+      MutexLock lock(&mutex_);
+      if (query.account.ok() && *query.account != nullptr) running = &query;
+    }
+  }
+  EXPECT_NE(order().find('L'), std::string::npos) << order();
+}
+
+TEST_F(AdmissionTest, AnEighthOfThePlacesIsForShortQueries) {
+  Open(8, 10);
+  for (int i = 0; i < 8; ++i) Enter("L", kLong);
+  EXPECT_EQ(admission_->num_running(), 7u);
+  Enter("s", kShort);
+  EXPECT_EQ(order(), "L L L L L L L s");
+  EXPECT_EQ(admission_->num_waiting(), 1u);
+}
+
+TEST_F(AdmissionTest, AFullQueueRefusesAndSaysWhenToTryAgain) {
+  Open(1, 2);
+  Query* running = Enter("a", kLong);
+  for (int i = 0; i < 8; ++i) {
+    clock_.Advance(50'000'000);  // a query ends each 50 ms
+    End(running);
+    running = Enter("a", kLong);
+  }
+  Enter("b", kLong);
+  Enter("c", kLong);
+  EXPECT_EQ(Enter("d", kLong), nullptr);
+  ASSERT_EQ(last_.code(), StatusCode::kResourceExhausted);
+  const auto detail = DetailOf(last_);
+  ASSERT_TRUE(detail.has_value());
+  EXPECT_EQ(detail->reason, "TOO_MANY_QUERIES");
+  EXPECT_EQ(detail->limit, "1 running and 2 waiting queries");
+  EXPECT_EQ(detail->setting, "max-queued");
+  EXPECT_EQ(detail->hint, "Try again in 150 ms, or raise max-queries or max-queued.");
+  EXPECT_EQ(admission_->num_waiting(), 2u);
+}
+
+TEST_F(AdmissionTest, InAFullQueueWhoHasMostGivesWay) {
+  Open(1, 3);
+  Enter("a", kLong, "many");
+  Query* first = Enter("a", kMedium, "many");
+  Query* last = Enter("a", kLong, "many");
+  Query* second = Enter("a", kMedium, "many");
+  Query* other = Enter("b", kLong, "few");
+  ASSERT_NE(other, nullptr);
+  WaitUntil([last] { return !last->account.ok(); });  // of the long the last
+  EXPECT_EQ(last->account.status().code(), StatusCode::kResourceExhausted);
+  EXPECT_TRUE(first->account.ok() && second->account.ok());
+  EXPECT_EQ(Enter("b", kLong, "few"), nullptr);  // two each would be no gain
+  EXPECT_EQ(admission_->num_waiting(), 3u);
+  last->place.Leave();
+  EXPECT_EQ(admission_->num_running(), 1u);
+  EXPECT_EQ(admission_->num_waiting(), 3u);
+}
+
+TEST_F(AdmissionTest, WhoLeavesWaitsNoMore) {
+  Open(1, 10);
+  Query* running = Enter("a", kLong);
+  Query* gone = Enter("b", kLong);
+  Enter("c", kLong);
+  End(gone);
+  EXPECT_EQ(admission_->num_waiting(), 1u);
+  EXPECT_EQ(admission_->num_running(), 1u);
+  End(running);
+  EXPECT_EQ(order(), "a c");
+}
+
+// Nobody overtakes one that waits for memory, but for short queries that have room all the same.
+TEST_F(AdmissionTest, AReserveIsWaitedFor) {
+  Open(100, 10);
+  MemoryAccount loan("loan", kAllBytes, &all_);
+  ASSERT_TRUE(loan.TryCharge(kAllBytes - kLong.reserve_bytes + 1));
+  Enter("long", kLong);
+  Enter("also", kLong);
+  EXPECT_EQ(order(), "");
+  Enter("short", kShort);
+  EXPECT_EQ(order(), "short");
+  loan.Release(kAllBytes - kLong.reserve_bytes + 1);
+  // Nobody says so: it is looked at now and then.
+  WaitUntil([this] { return order_ == "short long also"; });
+}
+
+TEST_F(AdmissionTest, WithoutAQueueWhatCantRunIsRefused) {
+  Open(1, 0);
+  Enter("a", kLong);
+  EXPECT_EQ(Enter("b", kShort), nullptr);
+  EXPECT_EQ(DetailOf(last_)->setting, "max-queries");
+  EXPECT_EQ(DetailOf(admission_->WaitedTooLong())->setting, "queue-timeout");
+}
+
+// Many threads whose queries come, run or leave at random: no more run than may, and in the end
+// nobody runs or waits, and no byte is reserved.
+TEST_F(AdmissionTest, NothingIsLeftWhateverTheOrder) {
+  Open(4, 16);
+  std::vector<std::thread> threads;
+  std::atomic<int> ran{0};
+  std::atomic<int> refused{0};
+  for (uint64_t t = 0; t < 6; ++t) {
+    threads.emplace_back([&, t] {
+      Rng rng(t + 1);
+      for (int i = 0; i < 2000; ++i) {
+        struct Slot {
+          Mutex mutex;
+          CondVar changed;
+          std::optional<StatusOr<std::shared_ptr<MemoryAccount>>> account;
+        };
+        auto slot = std::make_shared<Slot>();
+        Admission::Place place;
+        std::shared_ptr<MemoryAccount> account;
+        const QueryCost costs[] = {kShort, kMedium, kLong};
+        const Status entered = admission_->Enter(
+            costs[rng.Uniform(3)], std::to_string(t % 3),
+            [slot](StatusOr<std::shared_ptr<MemoryAccount>> granted) {
+              MutexLock lock(&slot->mutex);
+              slot->account = std::move(granted);
+              slot->changed.NotifyAll();
+            },
+            &place, &account);
+        if (!entered.ok()) {
+          ++refused;
+          continue;
+        }
+        if (account == nullptr && rng.Uniform(2) == 0) continue;  // leaves, whatever comes
+        if (account == nullptr) {
+          MutexLock lock(&slot->mutex);
+          while (!slot->account.has_value()) slot->changed.Wait(&slot->mutex);
+          if (!slot->account->ok()) continue;
+          account = **slot->account;
+        }
+        ++ran;
+        EXPECT_LE(admission_->num_running(), 4u);
+        if (account->TryCharge(500)) account->Release(500);
+        slot->account.reset();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(ran, 1000);
+  EXPECT_EQ(admission_->num_running(), 0u);
+  EXPECT_EQ(admission_->num_waiting(), 0u);
+}
+
+}  // namespace
+}  // namespace koios::server

@@ -22,10 +22,10 @@
 #include "engine/sched/closings.h"
 #include "engine/sched/flow/credits.h"
 #include "engine/sched/flow/outbox.h"
+#include "engine/sched/flow/sorted_streams.h"
 #include "engine/sched/idle_watch.h"
 #include "engine/sched/lane.h"
 #include "engine/sched/plan_shape.h"
-#include "engine/sched/sorted_streams.h"
 #include "engine/scope/homes.h"
 
 namespace koios::engine {

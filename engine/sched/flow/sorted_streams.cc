@@ -1,4 +1,4 @@
-#include "engine/sched/sorted_streams.h"
+#include "engine/sched/flow/sorted_streams.h"
 
 #include <algorithm>
 #include <utility>

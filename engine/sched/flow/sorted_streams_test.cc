@@ -1,5 +1,5 @@
 // Streams merged in any arrival, against a stable sort of all; no row, weight or charge is lost.
-#include "engine/sched/sorted_streams.h"
+#include "engine/sched/flow/sorted_streams.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,0 +1,317 @@
+// How queries end at workers: forgotten by all, at their deadlines, when their coordinator is lost;
+// and what a part that has nothing to do keeps.
+#include "engine/engine.h"
+#include "engine/spill/spill_space.h"
+#include "engine/testing/fan_queries.h"
+#include "engine/testing/worker_queries.h"
+#include "gtest/gtest.h"
+
+namespace koios::engine {
+namespace {
+
+// When a part that has had nothing to do since the beginning gives back what it can.
+constexpr uint64_t kGiveBack = 1'000'000'001;
+
+// Queries that can't begin, or fail at a worker that does not coordinate them, are forgotten by
+// all.
+TEST(WorkerEndsTest, EndedQueriesAreForgotten) {
+  ManualClock clock;
+  HeldTransport transport;
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (uint32_t index = 0; index < 2; ++index) {
+    WorkerContext context;
+    context.index = index;
+    context.num_workers = 2;
+    context.transport = &transport;
+    context.clock = &clock;
+    workers.push_back(std::make_unique<Worker>(context));
+  }
+  plan::Plan good = PlanOf({Value::Long(1)}, {});
+  good.mutable_operators(kOperator)->mutable_dedup();
+  for (uint64_t serial = 0; serial < 30; ++serial) {
+    auto spec = std::make_shared<QuerySpec>();
+    spec->id = {0, 1, serial};
+    // Of three one has a plan that is none, and one fails at the other worker.
+    if (serial % 3 != 0) spec->plan = good;
+    spec->view = std::make_shared<storage::MemoryGraph>();
+    spec->account = std::make_shared<MemoryAccount>("query");
+    auto sink = std::make_shared<CountingSink>();
+    spec->sink = sink;
+    Frame start;
+    start.kind = FrameKind::kStart;
+    start.query = spec->id;
+    start.spec = spec;
+    workers[0]->Deliver(std::move(start));
+    if (serial % 3 == 1) {
+      Frame wrong;
+      wrong.query = spec->id;
+      wrong.from = 7;
+      wrong.spec = spec;
+      workers[1]->Deliver(std::move(wrong));
+    }
+    for (int turn = 0; turn < 1000 && !sink->result.has_value(); ++turn) {
+      while (!transport.frames.empty()) {
+        auto [to, frame] = std::move(transport.frames.front());
+        transport.frames.pop_front();
+        workers[to]->Deliver(std::move(frame));
+      }
+      for (const auto& worker : workers) worker->Step(1);
+    }
+    ASSERT_TRUE(sink->result.has_value()) << serial;
+    EXPECT_EQ(sink->result->status.ok(), serial % 3 == 2) << sink->result->status;
+  }
+  while (!transport.frames.empty()) {
+    auto [to, frame] = std::move(transport.frames.front());
+    transport.frames.pop_front();
+    workers[to]->Deliver(std::move(frame));
+  }
+  for (const auto& worker : workers) {
+    EXPECT_EQ(worker->num_queries(), 0u);
+    EXPECT_EQ(worker->num_remembered(), 0u);
+  }
+}
+
+// Of a query that sent nothing nobody hears; what is over all the same comes with the next end.
+TEST(WorkerEndsTest, AQueryThatStayedEndsInSilence) {
+  ManualClock clock;
+  HeldTransport transport;
+  WorkerContext context;
+  context.num_workers = 2;
+  context.transport = &transport;
+  context.clock = &clock;
+  Worker here(context);
+  context.index = 1;
+  Worker there(context);
+  plan::Plan good = PlanOf({Value::Long(1)}, {});
+  good.mutable_operators(kOperator)->mutable_dedup();
+  constexpr uint64_t kQueries = 5;
+  for (uint64_t serial = 0; serial <= kQueries; ++serial) {
+    auto spec = std::make_shared<QuerySpec>();
+    spec->id = {0, 1, serial};
+    spec->plan = good;
+    spec->view = std::make_shared<storage::MemoryGraph>();
+    spec->account = std::make_shared<MemoryAccount>("query");
+    auto sink = std::make_shared<CountingSink>();
+    spec->sink = sink;
+    Frame start;
+    start.kind = FrameKind::kStart;
+    start.query = spec->id;
+    start.spec = spec;
+    here.Deliver(std::move(start));
+    if (serial == kQueries) {
+      Frame fail;
+      fail.query = spec->id;
+      fail.kind = FrameKind::kFail;
+      fail.from = 1;
+      fail.status = Internal("there");
+      here.Deliver(std::move(fail));
+    }
+    for (int turn = 0; turn < 100 && !sink->result.has_value(); ++turn) here.Step(1);
+    ASSERT_TRUE(sink->result.has_value());
+    ASSERT_EQ(transport.frames.size(), serial == kQueries ? 1u : 0u);
+  }
+  const Frame end = std::move(transport.frames.front().second);
+  EXPECT_EQ(end.kind, FrameKind::kEnd);
+  EXPECT_EQ(end.over_before, kQueries + 1);
+  there.Deliver(end);
+  EXPECT_EQ(there.num_remembered(), 0u);
+}
+
+// Workers of one query, whose frames wait until the test hands them on.
+class Workers {
+ public:
+  Workers(uint32_t num_workers, uint64_t lease_ns, uint64_t deadline_ns = 0) {
+    for (uint32_t index = 0; index < num_workers; ++index) {
+      WorkerContext context;
+      context.index = index;
+      context.num_workers = num_workers;
+      context.transport = &transport;
+      context.clock = &clock;
+      context.spread_after_rows = 0;
+      context.lease_ns = lease_ns;
+      workers.push_back(std::make_unique<Worker>(context));
+    }
+    auto spec = std::make_shared<QuerySpec>();
+    spec->id = {0, 1, 0};
+    spec->plan = testing::Hops(3, false);
+    spec->view = testing::FanGraph(40, 3);
+    spec->options.deadline_ns = deadline_ns;
+    spec->account = account;
+    spec->sink = sink;
+    Frame start;
+    start.kind = FrameKind::kStart;
+    start.query = spec->id;
+    start.spec = std::move(spec);
+    workers[0]->Deliver(std::move(start));
+  }
+
+  // Those that are there take `turns` turns.
+  void Run(int turns, int64_t nanos = 1000) {
+    for (int turn = 0; turn < turns; ++turn) {
+      clock.Advance(nanos);
+      for (size_t count = transport.frames.size(); count > 0; --count) {
+        auto [to, frame] = std::move(transport.frames.front());
+        transport.frames.pop_front();
+        if (workers[to] != nullptr) workers[to]->Deliver(std::move(frame));
+      }
+      for (const auto& worker : workers) {
+        if (worker != nullptr) worker->Step(static_cast<uint64_t>(clock.NowNanos()));
+      }
+    }
+  }
+  size_t num_parts() const {
+    size_t parts = 0;
+    for (const auto& worker : workers) parts += worker == nullptr ? 0 : worker->num_queries();
+    return parts;
+  }
+
+  ManualClock clock{1};
+  HeldTransport transport;
+  std::shared_ptr<MemoryAccount> account = std::make_shared<MemoryAccount>("query");
+  std::shared_ptr<CountingSink> sink = std::make_shared<CountingSink>();
+  std::vector<std::unique_ptr<Worker>> workers;
+};
+
+constexpr uint64_t kLease = 3'000'000;
+
+// A coordinator that is lost at any moment leaves nothing at the other workers but for a lease.
+TEST(WorkerEndsTest, PartsOfALostCoordinatorEnd) {
+  int with_parts = 0;
+  for (int moment = 1; moment < 60; ++moment) {
+    Workers all(3, kLease);
+    all.sink->room = 0;
+    all.Run(moment);
+    all.workers[0] = nullptr;
+    all.Run(2);
+    with_parts += all.num_parts() > 0 ? 1 : 0;
+    all.Run(3, kLease);
+    EXPECT_EQ(all.num_parts(), 0u) << moment;
+    EXPECT_EQ(all.account->used(), 0) << moment;
+    for (const auto& worker : all.workers) {
+      EXPECT_TRUE(worker == nullptr || worker->NextDeadline() == 0);
+    }
+  }
+  EXPECT_GT(with_parts, 3);
+}
+
+// A coordinator that is there, but has nothing to say as its client does not read, keeps the parts.
+TEST(WorkerEndsTest, ACoordinatorThatIsPausedRenewsTheLease) {
+  Workers all(3, kLease);
+  all.sink->room = 0;
+  all.Run(200);
+  ASSERT_EQ(all.num_parts(), 3u);
+  all.Run(100, kLease / 6);
+  EXPECT_EQ(all.num_parts(), 3u);
+  EXPECT_FALSE(all.sink->result.has_value());
+  all.sink->room = 1;
+  Frame resume;
+  resume.kind = FrameKind::kResume;
+  resume.query = {0, 1, 0};
+  all.workers[0]->Deliver(std::move(resume));
+  all.Run(2000);
+  ASSERT_TRUE(all.sink->result.has_value());
+  EXPECT_TRUE(all.sink->result->status.ok()) << all.sink->result->status;
+  EXPECT_EQ(all.sink->rows, 40u * 27);
+  EXPECT_EQ(all.num_parts(), 0u);
+}
+
+// A coordinator that was away for too long is told that parts have ended, and does not wait for
+// their rows.
+TEST(WorkerEndsTest, ACoordinatorThatComesBackTooLateEndsItsQuery) {
+  Workers all(3, kLease);
+  all.sink->room = 0;
+  all.Run(200);
+  std::unique_ptr<Worker> away = std::move(all.workers[0]);
+  all.Run(1);
+  all.clock.Advance(kLease);
+  for (const uint32_t index : {1u, 2u}) {
+    all.workers[index]->Step(static_cast<uint64_t>(all.clock.NowNanos()));
+  }
+  all.workers[0] = std::move(away);
+  all.Run(10);
+  ASSERT_TRUE(all.sink->result.has_value());
+  EXPECT_EQ(all.sink->result->status.code(), StatusCode::kUnavailable);
+  EXPECT_EQ(all.num_parts(), 0u);
+  EXPECT_EQ(all.account->used(), 0);
+}
+
+// Each worker ends its part at the deadline, whether the coordinator says so or not.
+TEST(WorkerEndsTest, EveryWorkerKnowsTheDeadline) {
+  constexpr uint64_t kSoon = 1'000'000;
+  Workers all(3, 0, kSoon);
+  all.sink->room = 0;
+  all.Run(200);
+  ASSERT_EQ(all.num_parts(), 3u);
+  EXPECT_EQ(all.workers[1]->NextDeadline(), kSoon);
+  all.workers[0] = nullptr;
+  all.Run(2, kSoon);
+  EXPECT_EQ(all.num_parts(), 0u);
+  EXPECT_EQ(all.account->used(), 0);
+}
+
+// While a client does not read, its query ends at its deadline.
+TEST(WorkerEndsTest, APausedQueryEndsAtItsDeadline) {
+  Workers all(3, 0, 1'000'000);
+  all.sink->room = 0;
+  all.Run(200);
+  ASSERT_EQ(all.num_parts(), 3u);
+  all.Run(2, 1'000'000);
+  ASSERT_TRUE(all.sink->result.has_value());
+  EXPECT_EQ(all.sink->result->status.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(all.num_parts(), 0u);
+  EXPECT_EQ(all.account->used(), 0);
+}
+
+// A part with nothing to do for a second keeps no rows in memory that can be on disk.
+TEST(WorkerEndsTest, APartThatWaitsForLongGivesItsRowsBack) {
+  plan::Operator order;
+  order.mutable_order()->add_keys();
+  ManualClock clock;
+  NoTransport transport;
+  SpillSpace disk("/tmp");
+  WorkerContext context;
+  context.index = 1;
+  context.num_workers = 2;
+  context.transport = &transport;
+  context.clock = &clock;
+  context.spill = &disk;
+  context.bounds.spill_bytes = 1;
+  Worker worker(context);
+  auto spec = std::make_shared<QuerySpec>();
+  spec->id = {0, 1, 0};
+  spec->plan = PlanOf({}, order);
+  spec->view = std::make_shared<storage::MemoryGraph>();
+  spec->account = std::make_shared<MemoryAccount>("query");
+  Frame rows;  // whoever coordinates it has nothing else to say
+  rows.query = spec->id;
+  rows.spec = spec;
+  rows.op = 1;
+  Column column;
+  for (const Value& value : Shuffled(1000)) column.Append(value);
+  rows.batch.rows = column.size();
+  rows.batch.runs.push_back({{}, {}, static_cast<uint32_t>(column.size()), 3});
+  rows.batch.slots = {column};
+  worker.Deliver(std::move(rows));
+  while (worker.Step(1)) {
+  }
+  const int64_t before = spec->account->used();
+  EXPECT_GT(before, 8000);
+  EXPECT_EQ(worker.NextDeadline(), kGiveBack);
+  worker.Step(kGiveBack - 1);
+  EXPECT_EQ(disk.used(), 0u);
+  while (worker.Step(kGiveBack)) {
+  }
+  EXPECT_GT(disk.used(), 0u);
+  EXPECT_LT(spec->account->used(), before - 8000);
+  EXPECT_EQ(spec->live.spilled_bytes, disk.used());
+  EXPECT_EQ(worker.NextDeadline(), 0u);
+  Frame end;
+  end.query = spec->id;
+  end.kind = FrameKind::kEnd;
+  worker.Deliver(std::move(end));
+  EXPECT_EQ(disk.used(), 0u);
+  EXPECT_EQ(spec->account->used(), 0);
+}
+
+}  // namespace
+}  // namespace koios::engine

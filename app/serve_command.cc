@@ -169,7 +169,9 @@ RunCommand AddServeCommand(CLI::App* command) {
                    "are refused")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
-  command->add_option("--queue-timeout", flags->queue_timeout, "How long one waits to be run")
+  command
+      ->add_option("--queue-timeout", flags->queue_timeout,
+                   "How long one waits to be run; 0: until its own deadline")
       ->capture_default_str();
   flags->limits.AddTo(command);
   command->add_option("--drain", flags->drain, "How long running queries may take at the end")

@@ -6,6 +6,11 @@
 #include "server/submit_session.h"
 
 namespace koios::server {
+namespace {
+
+constexpr uint64_t kMaxTimeoutMs = uint64_t{1} << 40;
+
+}  // namespace
 
 // The time of all attempts together, with the waiting.
 void SubmitSession::SetDeadline() {
@@ -13,7 +18,6 @@ void SubmitSession::SetDeadline() {
   uint64_t timeout_ms = request_->timeout_ms();
   if (timeout_ms == 0) timeout_ms = environment_.limits.default_timeout_ms;
   std::optional<uint64_t> left_ns = stream_->RemainingNs();
-  constexpr uint64_t kMaxTimeoutMs = uint64_t{1} << 40;
   if (timeout_ms > 0) {
     const uint64_t timeout_ns = std::min(timeout_ms, kMaxTimeoutMs) * 1'000'000;
     left_ns = std::min(left_ns.value_or(timeout_ns), timeout_ns);
@@ -65,7 +69,9 @@ Status SubmitSession::AskToRun(const plan::Plan& plan, bool* waits) {
   --attempt_;
   const int64_t now = environment_.engine->clock().NowNanos();
   queued_since_ = now;
-  auto most = static_cast<int64_t>(admission->limits().queue_timeout_ms * 1'000'000);
+  const uint64_t queue_ms = admission->limits().queue_timeout_ms;
+  auto most = static_cast<int64_t>(
+      (queue_ms == 0 ? kMaxTimeoutMs : std::min(queue_ms, kMaxTimeoutMs)) * 1'000'000);
   if (deadline_ns_.has_value()) most = std::min(most, static_cast<int64_t>(*deadline_ns_) - now);
   alarm_ = environment_.pool->RunAfter(most, [self = shared_from_this()] { self->GoOn(); });
   return OkStatus();

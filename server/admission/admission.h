@@ -28,10 +28,10 @@
 namespace koios::server {
 
 struct AdmissionLimits {
-  size_t max_queries = 256;  // that run
-  size_t max_queued = 4096;  // that wait
-  uint64_t queue_timeout_ms = 20'000;
-  uint64_t query_bytes = 0;  // one query's memory; 0: no limit
+  size_t max_queries = 256;            // that run
+  size_t max_queued = 4096;            // that wait
+  uint64_t queue_timeout_ms = 20'000;  // 0: none but the query's own
+  uint64_t query_bytes = 0;            // one query's memory; 0: no limit
 };
 
 class Admission {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "storage/rocks/graph_store.h"
@@ -37,7 +38,8 @@ StatusOr<double> CommitCost(storage::GraphStore* store, int* new_names) {
       RETURN_IF_ERROR(
           transaction->AddVertex("label" + name, std::nullopt, {{"key" + name, Value::Long(i)}})
               .status());
-      RETURN_IF_ERROR(store->Commit(transaction->TakeBatch()).status());
+      ASSIGN_OR_RETURN(storage::CommitRecord record, transaction->TakeCommit(nullptr));
+      RETURN_IF_ERROR(store->Commit(std::move(record)).status());
     }
     rounds.push_back((ProcessorSeconds() - begin) / kCommits * 1e6);
   }

@@ -25,11 +25,11 @@ StatusOr<std::shared_ptr<storage::Transaction>> DataFolderGraphs::Begin(
 }
 
 StatusOr<storage::CommitResult> DataFolderGraphs::Commit(std::string_view name,
-                                                         storage::WriteBatch batch,
+                                                         storage::CommitRecord record,
                                                          const storage::CommitWatch& watch,
                                                          storage::CommitTurn* turn) const {
   ASSIGN_OR_RETURN(auto store, Find(name));
-  return store->Commit(std::move(batch), watch, turn);
+  return store->Commit(std::move(record), watch, turn);
 }
 
 StatusOr<uint64_t> DataFolderGraphs::DiskBytes(std::string_view name) const {

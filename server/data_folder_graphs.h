@@ -17,7 +17,7 @@ class DataFolderGraphs final : public Graphs {
   std::vector<std::string> Names() const override;
   StatusOr<std::shared_ptr<const storage::GraphView>> View(std::string_view name) const override;
   StatusOr<std::shared_ptr<storage::Transaction>> Begin(std::string_view name) const override;
-  StatusOr<storage::CommitResult> Commit(std::string_view name, storage::WriteBatch batch,
+  StatusOr<storage::CommitResult> Commit(std::string_view name, storage::CommitRecord record,
                                          const storage::CommitWatch& watch,
                                          storage::CommitTurn* turn) const override;
   StatusOr<uint64_t> DiskBytes(std::string_view name) const override;

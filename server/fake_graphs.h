@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/mutex.h"
@@ -40,12 +41,13 @@ class MemoryGraphs final : public Graphs {
     ASSIGN_OR_RETURN(auto view, View(name));
     return std::make_shared<storage::Transaction>(view, std::make_shared<storage::Numbers>(4));
   }
-  StatusOr<storage::CommitResult> Commit(std::string_view, storage::WriteBatch,
+  StatusOr<storage::CommitResult> Commit(std::string_view, storage::CommitRecord record,
                                          const storage::CommitWatch& watch,
                                          storage::CommitTurn* turn) const override {
     {
       MutexLock lock(&mutex_);
       ++commits_begun_;
+      requests_.emplace_back(record.request, record.attempt);
       changed_.NotifyAll();
       while (held_) changed_.Wait(&mutex_);
     }
@@ -110,6 +112,11 @@ class MemoryGraphs final : public Graphs {
   std::atomic<bool> endless_check{false}, endless_snapshots{false};
   std::atomic<bool> commits_fail{false};
   std::atomic<bool> commits_watch{false};  // they ask their watch behind the wait
+  // Who asked for commits, and for the how many-eth time.
+  std::vector<std::pair<storage::RequestId, uint32_t>> requests() const {
+    MutexLock lock(&mutex_);
+    return requests_;
+  }
   // What a commit that conflicts is told.
   const std::shared_ptr<storage::ConflictTurns> turns = std::make_shared<storage::ConflictTurns>();
   std::vector<storage::ClaimedKey> conflict_keys;
@@ -122,6 +129,7 @@ class MemoryGraphs final : public Graphs {
   mutable CondVar changed_;
   bool held_ KOIOS_GUARDED_BY(mutex_) = false;
   mutable int commits_begun_ KOIOS_GUARDED_BY(mutex_) = 0;
+  mutable std::vector<std::pair<storage::RequestId, uint32_t>> requests_ KOIOS_GUARDED_BY(mutex_);
 };
 
 }  // namespace koios::server

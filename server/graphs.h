@@ -29,7 +29,8 @@ class Graphs {
   // For a request that changes the graph: it reads and writes the transaction, then commits it.
   virtual StatusOr<std::shared_ptr<storage::Transaction>> Begin(std::string_view name) const = 0;
   // As GraphStore::Commit.
-  virtual StatusOr<storage::CommitResult> Commit(std::string_view name, storage::WriteBatch batch,
+  virtual StatusOr<storage::CommitResult> Commit(std::string_view name,
+                                                 storage::CommitRecord record,
                                                  const storage::CommitWatch& watch,
                                                  storage::CommitTurn* turn) const = 0;
   virtual StatusOr<uint64_t> DiskBytes(std::string_view name) const = 0;

@@ -236,6 +236,8 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
   if (*waits) return std::shared_ptr<engine::QueryHandle>();
   if (planned.changes_graph) {
     ASSIGN_OR_RETURN(transaction_, environment_.graphs->Begin(graph_));
+    if (request_id_.is_null()) request_id_ = storage::NewRequestId();
+    transaction_->SetRequest(request_id_, ++num_transactions_);
     view_ = transaction_;
     // Its results come behind the commit: whoever wants to cancel it must know its id before.
     if (!std::exchange(is_announced_, true)) stream_->SendQueryId();
@@ -350,8 +352,8 @@ Status SubmitSession::WhyStop(std::string_view meanwhile) {
 
 StatusOr<storage::CommitResult> SubmitSession::Commit(storage::CommitTurn* turn) {
   const auto watch = [this] { return WhyStop("it was being committed"); };
-  ASSIGN_OR_RETURN(storage::WriteBatch batch, transaction_->TakeCommit(watch));
-  return environment_.graphs->Commit(graph_, std::move(batch), watch, turn);
+  ASSIGN_OR_RETURN(storage::CommitRecord record, transaction_->TakeCommit(watch));
+  return environment_.graphs->Commit(graph_, std::move(record), watch, turn);
 }
 
 // The query is complete: commits what it changed, then lets its results go.

@@ -169,6 +169,8 @@ class SubmitSession final : public engine::ResultSink,
   QueryRegistry::Ticket ticket_;
   std::shared_ptr<const storage::GraphView> view_;
   std::shared_ptr<storage::Transaction> transaction_;  // of the current attempt; null: none
+  storage::RequestId request_id_;                      // of all of them
+  uint32_t num_transactions_ = 0;
   std::string graph_;
   uint64_t committed_version_ = 0;
   std::optional<uint64_t> deadline_ns_;  // of all attempts together; on the engine's clock

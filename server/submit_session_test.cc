@@ -291,6 +291,13 @@ TEST_F(SubmitSessionTest, AConflictRunsTheRequestAgainAndOnlyTheLastResultsCount
   EXPECT_EQ(stream_.num_messages(), 1u);
   EXPECT_EQ(stream_.summary().rows(), 1u);
   EXPECT_EQ(graphs_.begun, kMaxAttempts);  // each on a view of its own
+  const auto requests = graphs_.requests();
+  ASSERT_EQ(requests.size(), static_cast<size_t>(kMaxAttempts));
+  for (size_t i = 0; i < requests.size(); ++i) {
+    EXPECT_FALSE(requests[i].first.is_null());
+    EXPECT_EQ(requests[i].first, requests[0].first);  // of one request, whose attempts differ
+    EXPECT_EQ(requests[i].second, i + 1);
+  }
 }
 
 TEST_F(SubmitSessionTest, TheLastConflictAborts) {

@@ -1,8 +1,10 @@
 #include "storage/commit_limits.h"
 
+#include <algorithm>
 #include <string>
 
 #include "core/value_proto.h"
+#include "storage/codec/element_id.h"
 #include "storage/meta_state.h"
 
 namespace koios::storage {
@@ -12,6 +14,11 @@ constexpr size_t kBytesPerElement = 64;
 
 Status NotStorable(const Value& value) {
   return InvalidArgument("A property can't hold a " + std::string(KindName(value.kind())) + ".");
+}
+
+Status OutOfPlace(std::string_view what) {
+  return InvalidArgument("A commit's record names " + std::string(what) +
+                         " that can't be in the graph.");
 }
 
 // Recursion is bounded by the depth of values (kMaxValueDepth).
@@ -72,6 +79,25 @@ class BatchSize {
     for (const auto& [key, value] : properties) RETURN_IF_ERROR(Add(key, value));
     return Add(kBytesPerElement);
   }
+  // Of a WriteBatch or a CommitRecord.
+  template <typename Batch>
+  Status AddChanges(const Batch& batch) {
+    for (const AddedVertex& vertex : batch.vertices) {
+      RETURN_IF_ERROR(CheckName(vertex.label, "label"));
+      RETURN_IF_ERROR(Add(vertex.properties));
+    }
+    for (const AddedEdge& edge : batch.edges) {
+      RETURN_IF_ERROR(CheckName(edge.label, "label"));
+      RETURN_IF_ERROR(Add(edge.properties));
+    }
+    for (const auto& set : batch.vertex_properties) {
+      RETURN_IF_ERROR(Add(set.key, set.value.value_or(Value::Null())));
+    }
+    for (const auto& set : batch.edge_properties) {
+      RETURN_IF_ERROR(Add(set.key, set.value.value_or(Value::Null())));
+    }
+    return OkStatus();
+  }
   Status Add(size_t bytes) {
     used_ += bytes;
     return used_ > max_bytes_ ? CommitTooLarge(used_, max_bytes_) : OkStatus();
@@ -103,23 +129,40 @@ Status CheckPropertyValue(const Value& value, size_t max_bytes) {
 
 Status CheckBatch(const WriteBatch& batch, size_t max_bytes, size_t max_value_bytes) {
   BatchSize size(max_bytes, max_value_bytes);
-  for (const AddedVertex& vertex : batch.vertices) {
-    RETURN_IF_ERROR(CheckName(vertex.label, "label"));
-    RETURN_IF_ERROR(size.Add(vertex.properties));
-  }
-  for (const AddedEdge& edge : batch.edges) {
-    RETURN_IF_ERROR(CheckName(edge.label, "label"));
-    RETURN_IF_ERROR(size.Add(edge.properties));
-  }
-  for (const SetVertexProperty& set : batch.vertex_properties) {
-    RETURN_IF_ERROR(size.Add(set.key, set.value.value_or(Value::Null())));
-  }
-  for (const SetEdgeProperty& set : batch.edge_properties) {
-    RETURN_IF_ERROR(size.Add(set.key, set.value.value_or(Value::Null())));
-  }
+  RETURN_IF_ERROR(size.AddChanges(batch));
   return size.Add(kBytesPerElement * (batch.dropped_vertices.size() + batch.dropped_edges.size() +
                                       batch.lookup_guards.size() + batch.id_guards.size()) +
                   sizeof(uint64_t) * batch.guard_keys.size());
+}
+
+Status CheckRecord(const CommitRecord& record, uint32_t num_partitions, size_t max_bytes,
+                   size_t max_value_bytes) {
+  // What is dropped was counted with its properties when it was gathered.
+  BatchSize size(max_bytes, max_value_bytes);
+  RETURN_IF_ERROR(size.AddChanges(record));
+  if (!std::is_sorted(record.dropped_vertices.begin(), record.dropped_vertices.end()) ||
+      !std::is_sorted(record.dropped_edges.begin(), record.dropped_edges.end())) {
+    return InvalidArgument("A commit's record has what it drops in disorder.");
+  }
+  for (const AddedVertex& vertex : record.vertices) {
+    if (!vertex.id || !vertex.ref) return OutOfPlace("an added vertex");
+    if (vertex.ref->partition() != PartitionOfId(*vertex.id, num_partitions)) {
+      return OutOfPlace("an added vertex");
+    }
+  }
+  for (const AddedEdge& edge : record.edges) {
+    for (const VertexHandle* end : {&edge.out, &edge.in}) {
+      const bool there = end->added ? *end->added < record.vertices.size()
+                                    : end->existing.partition() < num_partitions;
+      if (!there) return OutOfPlace("an end of an added edge");
+    }
+    const VertexRef out =
+        edge.out.added ? *record.vertices[*edge.out.added].ref : edge.out.existing;
+    if (edge.number != 0 && VertexRef{edge.number}.partition() != out.partition()) {
+      return OutOfPlace("an added edge");
+    }
+  }
+  return OkStatus();
 }
 
 Status IdTaken(std::string_view what, const Value& id) {

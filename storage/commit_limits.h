@@ -10,6 +10,7 @@
 #include "core/schema.h"
 #include "core/status.h"
 #include "core/value.h"
+#include "storage/commit_record.h"
 #include "storage/write_batch.h"
 
 namespace koios::storage {
@@ -22,6 +23,10 @@ inline constexpr size_t kMaxValueBytes = size_t{16} << 20;
 Status CheckPropertyValue(const Value& value, size_t max_bytes);
 // All values and names of a batch, and its size. INVALID_ARGUMENT or RESOURCE_EXHAUSTED.
 Status CheckBatch(const WriteBatch& batch, size_t max_bytes, size_t max_value_bytes);
+// The same of a record; and INVALID_ARGUMENT where ids, references or numbers are not there, or are
+// of other places than those of a graph of so many partitions.
+Status CheckRecord(const CommitRecord& record, uint32_t num_partitions, size_t max_bytes,
+                   size_t max_value_bytes);
 // ALREADY_EXISTS. `what`: "a vertex", "an edge".
 Status IdTaken(std::string_view what, const Value& id);
 Status CommitTooLarge(size_t used_bytes, size_t max_bytes);

@@ -1,4 +1,5 @@
-// What one commit changes, gathered by a mutating request and applied whole or not at all.
+// What one commit changes, gathered by a mutating request and applied whole or not at all: what
+// becomes a CommitRecord (transaction/commit_keys.h).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,6 @@
 
 #include "core/types.h"
 #include "core/value.h"
-#include "storage/conflict/conflict_window.h"
 
 namespace koios::storage {
 
@@ -75,10 +75,6 @@ struct WriteBatch {
   std::vector<Value> id_guards;
   // What else it looked at, as keys of conflict_window.h: adjacency, scans.
   std::vector<uint64_t> guard_keys;
-  // All that decides the commit (transaction/commit_keys.h), and the numbers of all edges that go.
-  // Not there: made when it is committed.
-  std::optional<ConflictKeys> keys;
-  std::vector<uint64_t> gone_edges;
 };
 
 }  // namespace koios::storage

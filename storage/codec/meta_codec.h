@@ -16,7 +16,7 @@
 //                           snapshots say what the graph was at it
 //   'c' label 4 key 4, 'P'  kept for what properties with several values need: their cardinality,
 //                           the next value id; refused as a newer version's (FAILED_PRECONDITION)
-//   '~' version 8           the log of commits: delta/commit_record.h, of the commits up to it;
+//   '~' version 8           the log of commits: delta/delta_record.h, of the commits up to it;
 //                           behind all facts
 #pragma once
 

@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
 #include <utility>
 
@@ -106,26 +107,56 @@ Status ConflictWindow::Validate(const ConflictKeys& keys, uint64_t read_version,
   return Conflict();
 }
 
-void ConflictWindow::Record(ConflictKeys keys, uint64_t version) {
-  if (keys.size() <= 4 * max_keys_) {                // else they will not fit whatever is the same
-    for (auto* some : {&keys.guards, &keys.sets}) {  // many edges of one vertex have few
-      std::sort(some->begin(), some->end());
-      some->erase(std::unique(some->begin(), some->end()), some->end());
+void ConflictKeys::MakeDistinct() {
+  for (std::vector<uint64_t>* keys : {&writes, &guards, &sets}) {
+    // Mostly they are made so long before.
+    if (std::adjacent_find(keys->begin(), keys->end(), std::greater_equal<>()) == keys->end()) {
+      continue;
     }
+    std::sort(keys->begin(), keys->end());
+    keys->erase(std::unique(keys->begin(), keys->end()), keys->end());
   }
+}
+
+void ConflictWindow::Record(ConflictKeys keys, uint64_t version, const RequestId& request,
+                            uint32_t attempt) {
+  keys.MakeDistinct();
   if (keys.size() > max_keys_) {  // what is older can't be decided any more
-    entries_.clear();
-    commits_.clear();
-    recorded_keys_ = 0;
+    ForgetKeys();
     floor_ = version;
-    return;
+    keys = {};
   }
   for (const uint64_t key : keys.writes) entries_[key].written = version;
   for (const uint64_t key : keys.sets) entries_[key].written = version;
   for (const uint64_t key : keys.guards) entries_[key].guarded = version;
-  recorded_keys_ += keys.size();
-  commits_.push_back({version, std::move(keys)});
-  while (recorded_keys_ > max_keys_ && !commits_.empty()) Forget();
+  if (!request.is_null()) requests_[request] = {attempt, version};
+  commits_.push_back({version, std::move(keys), request});
+  used_ += commits_.back().cost();
+  while (used_ > max_keys_ && !commits_.empty()) Forget();
+}
+
+std::optional<CommittedRequest> ConflictWindow::Find(const RequestId& request) const {
+  const auto found = requests_.find(request);
+  return found == requests_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void ConflictWindow::GoBackTo(uint64_t version) {
+  while (!commits_.empty() && commits_.back().version > version) {
+    requests_.erase(commits_.back().request);
+    commits_.pop_back();
+  }
+  ForgetKeys();
+  floor_ = version;
+}
+
+void ConflictWindow::ForgetKeys() {
+  entries_.clear();
+  std::erase_if(commits_, [](const Commit& commit) { return commit.request.is_null(); });
+  used_ = 0;
+  for (Commit& commit : commits_) {
+    commit.keys = {};
+    used_ += commit.cost();
+  }
 }
 
 void ConflictWindow::Forget() {
@@ -139,8 +170,9 @@ void ConflictWindow::Forget() {
       }
     }
   }
-  recorded_keys_ -= oldest.keys.size();
-  floor_ = oldest.version;
+  requests_.erase(oldest.request);
+  used_ -= oldest.cost();
+  floor_ = std::max(floor_, oldest.version);
   commits_.pop_front();
 }
 

@@ -1,11 +1,13 @@
 // ConflictWindow: decides whether a commit conflicts with those since the version it read. A table
 // of hashed keys: the version of the last writer and of the last guard of each, over a bounded
-// number of keys; a read version older than the table reaches back is a conflict. Two keys of one
-// hash can make a false conflict, never a missed one. Not thread-safe: the committer's.
+// number of keys, and the requests of those commits; a read version older than the table reaches
+// back is a conflict. Two keys of one hash can make a false conflict, never a missed one. Not
+// thread-safe: the committer's.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "core/types.h"
 #include "core/value.h"
 #include "storage/conflict/conflict_turns.h"
+#include "storage/conflict/request_id.h"
 
 namespace koios::storage {
 
@@ -37,7 +40,7 @@ uint64_t ConflictKeyOfEdgesBetween(VertexRef out, VertexRef in, std::string_view
 uint64_t ConflictKeyOfVertexScan(std::string_view label);
 uint64_t ConflictKeyOfEdgeScan(std::string_view label);
 
-// What one commit writes and guards (DESIGN 7).
+// What one commit writes and guards (DESIGN 7): ascending and distinct where it decides.
 struct ConflictKeys {
   std::vector<uint64_t> writes;  // conflict with later writes and guards
   std::vector<uint64_t> guards;  // conflict with later writes and sets
@@ -46,6 +49,14 @@ struct ConflictKeys {
   std::vector<uint64_t> sets;
 
   size_t size() const { return writes.size() + guards.size() + sets.size(); }
+  void MakeDistinct();
+  bool operator==(const ConflictKeys&) const = default;
+};
+
+// The attempt of a request that was committed, and as which version.
+struct CommittedRequest {
+  uint32_t attempt = 0;
+  uint64_t version = 0;
 };
 
 class ConflictWindow {
@@ -58,8 +69,14 @@ class ConflictWindow {
   // before this one in `turns` claim; `turn` gets some of the keys that do. Null: it is nobody's.
   Status Validate(const ConflictKeys& keys, uint64_t read_version,
                   const ConflictTurns* turns = nullptr, CommitTurn* turn = nullptr) const;
-  // A commit became `version`. REQUIRES: ascending versions.
-  void Record(ConflictKeys keys, uint64_t version);
+  // A commit became `version`. REQUIRES: ascending versions. Its request, unless null, is
+  // remembered as long as its keys would be.
+  void Record(ConflictKeys keys, uint64_t version, const RequestId& request = {},
+              uint32_t attempt = 0);
+  std::optional<CommittedRequest> Find(const RequestId& request) const;
+  // What was recorded behind `version` never was. What came before can't be decided any more, but
+  // its requests are known.
+  void GoBackTo(uint64_t version);
 
   // The oldest read version that can still be decided.
   uint64_t floor() const { return floor_; }
@@ -73,14 +90,19 @@ class ConflictWindow {
   struct Commit {
     uint64_t version = 0;
     ConflictKeys keys;
+    RequestId request;
+    size_t cost() const { return keys.size() + (request.is_null() ? 0 : kKeysPerRequest); }
   };
+  static constexpr size_t kKeysPerRequest = 2;  // that take as much memory
   void Forget();
+  void ForgetKeys();
 
   uint64_t floor_;
   size_t max_keys_;
-  size_t recorded_keys_ = 0;
+  size_t used_ = 0;  // of max_keys_
   absl::flat_hash_map<uint64_t, Entry> entries_;
   std::deque<Commit> commits_;
+  absl::flat_hash_map<RequestId, CommittedRequest> requests_;  // of those commits
 };
 
 }  // namespace koios::storage

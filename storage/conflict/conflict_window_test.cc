@@ -153,5 +153,39 @@ TEST(ConflictWindow, FloatsAreLookedUpAsWhatTheyEqual) {
             KeysOfLookup("l", "k", Value::Int(16'777'217)));
 }
 
+TEST(ConflictWindow, RemembersRequestsAsLongAsTheirKeys) {
+  ConflictWindow window(0, 12);
+  for (uint64_t version = 1; version <= 50; ++version) {
+    window.Record({{version}, {}, {}}, version, {1, version}, 2);
+    EXPECT_EQ(window.Find({1, version})->version, version);
+    EXPECT_EQ(window.Find({1, version})->attempt, 2u);
+  }
+  EXPECT_EQ(window.floor(), 46u);  // three keys' worth each
+  EXPECT_FALSE(window.Find({1, 46}).has_value());
+  EXPECT_TRUE(window.Find({1, 47}).has_value());
+  EXPECT_FALSE(window.Find({2, 50}).has_value());
+  // One that has more keys than are remembered is known all the same, as are those before it.
+  ConflictKeys many;
+  for (uint64_t key = 0; key < 20; ++key) many.writes.push_back(key);
+  window.Record(many, 51, {1, 51}, 1);
+  EXPECT_EQ(window.floor(), 51u);
+  EXPECT_EQ(window.size(), 0u);
+  EXPECT_TRUE(window.Find({1, 51}).has_value());
+  EXPECT_TRUE(window.Find({1, 47}).has_value());
+}
+
+TEST(ConflictWindow, WhatNeverWasIsForgotten) {
+  ConflictWindow window(0, 100);
+  window.Record({{1}, {}, {}}, 1, {1, 1}, 1);
+  window.Record({{2}, {}, {}}, 2, {1, 2}, 1);
+  window.GoBackTo(1);
+  EXPECT_TRUE(window.Find({1, 1}).has_value());
+  EXPECT_FALSE(window.Find({1, 2}).has_value());
+  EXPECT_TRUE(window.Validate({{2}, {}, {}}, 1).ok());
+  EXPECT_EQ(window.Validate({{3}, {}, {}}, 0).code(), StatusCode::kAborted);
+  window.Record({{2}, {}, {}}, 2, {1, 3}, 1);
+  EXPECT_EQ(window.Validate({{2}, {}, {}}, 1).code(), StatusCode::kAborted);
+}
+
 }  // namespace
 }  // namespace koios::storage

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "storage/codec/records.h"
-#include "storage/delta/commit_record.h"
+#include "storage/delta/delta_record.h"
 
 namespace koios::storage {
 
@@ -11,7 +11,7 @@ Delta::Delta(uint32_t num_partitions, std::shared_ptr<DeltaBudget> budget)
     : arena_(std::move(budget)), partitions_(num_partitions) {}
 
 Status Delta::Apply(uint64_t version, std::string_view record) {
-  CommitRecordReader change(record);
+  DeltaRecordReader change(record);
   while (change.Next()) {
     switch (change.kind()) {
       case ChangeKind::kAddVertex:
@@ -30,7 +30,7 @@ Status Delta::Apply(uint64_t version, std::string_view record) {
   return change.status();
 }
 
-Status Delta::ApplyVertex(uint64_t version, CommitRecordReader& change) {
+Status Delta::ApplyVertex(uint64_t version, DeltaRecordReader& change) {
   const VertexRef vertex{change.element()};
   if (vertex.partition() >= partitions_.size()) {
     return DataLoss("The log of commits names a vertex of no partition.");
@@ -52,7 +52,7 @@ Status Delta::ApplyVertex(uint64_t version, CommitRecordReader& change) {
   return OkStatus();
 }
 
-Status Delta::ApplyEdge(uint64_t version, CommitRecordReader& change) {
+Status Delta::ApplyEdge(uint64_t version, DeltaRecordReader& change) {
   EdgeRecord record;
   RETURN_IF_ERROR(ParseEdgeRecord(change.element(), change.rest(), &record));
   const EdgeRef& edge = record.edge;

@@ -1,7 +1,7 @@
 // Delta: what was committed to a graph since its snapshots, in memory, by version. A view is a
 // version, the snapshots and the delta: what is younger than the version it does not see. One
 // thread at a time applies commits; it publishes the version (through a mutex) afterwards. Any
-// thread reads at a version that was published. The log of commits (commit_record.h) has it all on
+// thread reads at a version that was published. The log of commits (delta_record.h) has it all on
 // disk.
 #pragma once
 
@@ -27,13 +27,13 @@ class Delta {
   // Of the log that it was made of.
   uint64_t record_bytes() const { return record_bytes_.load(std::memory_order_relaxed); }
 
-  // The changes of a CommitRecord, which become visible at `version`. After an error (DATA_LOSS) it
+  // The changes of a DeltaRecord, which become visible at `version`. After an error (DATA_LOSS) it
   // must not be read from. REQUIRES: versions ascend.
   Status Apply(uint64_t version, std::string_view record);
 
  private:
-  Status ApplyVertex(uint64_t version, class CommitRecordReader& change);
-  Status ApplyEdge(uint64_t version, class CommitRecordReader& change);
+  Status ApplyVertex(uint64_t version, class DeltaRecordReader& change);
+  Status ApplyEdge(uint64_t version, class DeltaRecordReader& change);
 
   DeltaArena arena_;
   std::vector<PartitionDelta> partitions_;

@@ -13,7 +13,7 @@
 
 #include "core/random.h"
 #include "storage/codec/records.h"
-#include "storage/delta/commit_record.h"
+#include "storage/delta/delta_record.h"
 
 namespace koios::storage {
 namespace {
@@ -182,14 +182,14 @@ TEST(SortedChangesTest, ReadersBesideTheWriter) {
 
 std::string VertexBytes(const Value& id) { return EncodeVertexRecord(1, id, {}); }
 
-TEST(CommitRecordTest, ComesBackAndDamageIsTold) {
-  CommitRecord record(17);
+TEST(DeltaRecordTest, ComesBackAndDamageIsTold) {
+  DeltaRecord record(17);
   const EdgeRef edge{VertexRef::Make(1, 9).bits, VertexRef::Make(1, 2), VertexRef::Make(0, 3), 4};
   record.AddVertex(VertexRef::Make(1, 2), VertexBytes(Value::Long(5)));
   record.DropVertex(VertexRef::Make(1, 2), 1, "\1id");
   record.AddEdge(edge.id, EncodeEdgeRecord(edge, std::nullopt, {}));
   record.DropEdge(edge);
-  CommitRecordReader reader(record.bytes());
+  DeltaRecordReader reader(record.bytes());
   EXPECT_EQ(reader.version_before(), 17);
   std::vector<ChangeKind> kinds;
   while (reader.Next()) kinds.push_back(reader.kind());
@@ -210,7 +210,7 @@ TEST(DeltaTest, TellsWhatAVersionHas) {
   Delta delta(2, Budget());
   EXPECT_TRUE(delta.empty());
   const VertexRef vertex = VertexRef::Make(1, 7);
-  CommitRecord add(0), set(1), drop(2);
+  DeltaRecord add(0), set(1), drop(2);
   add.AddVertex(vertex, VertexBytes(Value::Long(5)));
   set.SetVertex(vertex, "changed");
   drop.DropVertex(vertex, 1, "x");

@@ -8,11 +8,11 @@
 #include "storage/codec/element_id.h"
 #include "storage/codec/index_entry.h"
 #include "storage/commit_limits.h"
+#include "storage/conflict/commit_decision.h"
 
 namespace koios::storage {
 namespace {
 
-constexpr size_t kBytesPerDroppedEdge = 128;
 constexpr size_t kElementsPerWatch = 256;
 constexpr size_t kKeysPerRead = 256;
 constexpr size_t kMaxIndexedElements = 10'000;
@@ -28,41 +28,34 @@ bool IsRemoval(const std::optional<Value>& value) { return !value || value->is_n
 
 StatusOr<CommitResult> CommitBuilder::Run() {
   const uint64_t current = group_.meta->version();
-  if (batch_.read_version > current) {
-    return InvalidArgument("The request read version " + std::to_string(batch_.read_version) +
-                           ", but the graph is at " + std::to_string(current) + ".");
+  ASSIGN_OR_RETURN(const Decision decision,
+                   Decide(batch_, current, *group_.window, group_.turns, turn_));
+  if (decision.committed_as != 0) {
+    Answer(decision.committed_as);
+    return std::move(result_);
   }
-  RETURN_IF_ERROR(CheckLimits());
-  RETURN_IF_ERROR(NormaliseIds());
-  // By keys alone, which say all that the batch rests on: what follows finds what it read.
-  RETURN_IF_ERROR(group_.window->Validate(*batch_.keys, batch_.read_version, group_.turns, turn_));
+  // The keys say all that the record rests on: what follows finds what it read.
   RETURN_IF_ERROR(refused_);
+  RETURN_IF_ERROR(CheckNumbers());
   GatherChanges();
   RETURN_IF_ERROR(LoadDropped());
   RETURN_IF_ERROR(LoadChanged());
-  RETURN_IF_ERROR(CheckNumbers());
   RETURN_IF_ERROR(CheckNames());
-  RETURN_IF_ERROR(AssignVertexIds());
-  AssignReferences();
-  RETURN_IF_ERROR(AssignEdgeIds());
   if (watch_) RETURN_IF_ERROR(watch_());
 
-  result_.version = current + 1;
+  Answer(current + 1);
   group_.meta->SetVersion(result_.version);
+  NoteNumbers();
   group_.is_full = IsLarge();
   ApplyDrops();
   ApplyChanges();
   ApplyAdded();
-  group_.window->Record(*batch_.keys, result_.version);
+  group_.window->Record(std::move(batch_.keys), result_.version, batch_.request, batch_.attempt);
   return std::move(result_);
 }
 
 Status CommitBuilder::Watch() {
   return watch_ && asked_++ % kElementsPerWatch == 0 ? watch_() : OkStatus();
-}
-
-Status CommitBuilder::CheckLimits() const {
-  return CheckBatch(batch_, group_.options->max_commit_bytes, group_.options->max_value_bytes);
 }
 
 Status CommitBuilder::CheckNames() const {
@@ -94,45 +87,39 @@ Status CommitBuilder::CheckNames() const {
   return CheckNewNames(schema.keys, keys, "property key", group_.options->max_names);
 }
 
-Status CommitBuilder::NormaliseIds() {
+void CommitBuilder::Answer(uint64_t version) {
+  result_.version = version;
   for (const AddedVertex& vertex : batch_.vertices) {
-    Value id;
-    if (vertex.id) {
-      ASSIGN_OR_RETURN(id, NormaliseId(*vertex.id));
-      if (!added_vertex_ids_.insert(IdBytes(id)).second) return IdTaken("a vertex", id);
-    }
-    result_.vertex_ids.push_back(std::move(id));
+    result_.vertices.push_back(*vertex.ref);
+    result_.vertex_ids.push_back(*vertex.id);
   }
-  for (const AddedEdge& edge : batch_.edges) {
-    std::optional<Value> id;
-    if (edge.id) {
-      ASSIGN_OR_RETURN(id, NormaliseId(*edge.id));
-      if (!added_edge_ids_.insert(IdBytes(*id)).second) return IdTaken("an edge", *id);
-    }
-    edge_ids_.push_back(std::move(id));
+  for (const AddedEdge& added : batch_.edges) {
+    EdgeRef& edge = result_.edges.emplace_back();
+    Value& id = result_.edge_ids.emplace_back();
+    const VertexRef out = Resolve(added.out), in = Resolve(added.in);
+    if (IsDropped(out) || IsDropped(in)) continue;  // null: it is not stored
+    edge = {added.number, out, in, group_.meta->schema().labels.Find(added.label)};
+    id = added.id ? *added.id : Value::Long(static_cast<int64_t>(added.number));
   }
-  return OkStatus();
 }
 
 void CommitBuilder::GatherChanges() {
   for (const SetVertexProperty& set : batch_.vertex_properties) {
     vertex_changes_[set.vertex][set.key] = set.value;
   }
-  for (const SetEdgeProperty& set : batch_.edge_properties) {
-    edge_changes_[set.edge.id][set.key] = set.value;
+  for (const ChangeEdgeProperty& set : batch_.edge_properties) {
+    edge_changes_[set.number][set.key] = set.value;
   }
 }
 
 // Batch after batch and in the order of keys, so that a mass drop costs what it drops.
 Status CommitBuilder::LoadDropped() {
   RETURN_IF_ERROR(LoadDroppedVertices());
-  return LoadDroppedEdges(batch_.gone_edges);
+  return LoadDroppedEdges(batch_.dropped_edges);
 }
 
 Status CommitBuilder::LoadDroppedVertices() {
-  std::vector<VertexRef> vertices = batch_.dropped_vertices;
-  std::sort(vertices.begin(), vertices.end());
-  vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
+  const std::vector<VertexRef>& vertices = batch_.dropped_vertices;
   std::vector<std::string> keys;
   keys.reserve(vertices.size());
   for (const VertexRef vertex : vertices) keys.push_back(VertexKey(vertex));
@@ -155,11 +142,6 @@ Status CommitBuilder::LoadDroppedEdges(const std::vector<uint64_t>& edges) {
 
 Status CommitBuilder::NoteDroppedEdge(uint64_t id, std::string_view bytes) {
   ASSIGN_OR_RETURN(StoredEdge stored, DecodeEdge(id, bytes));
-  dropped_bytes_ += kBytesPerDroppedEdge;
-  for (const auto& [key, value] : stored.properties) dropped_bytes_ += value.ByteSize();
-  if (dropped_bytes_ > group_.options->max_commit_bytes) {
-    return CommitTooLarge(dropped_bytes_, group_.options->max_commit_bytes);
-  }
   stored.properties.clear();
   dropped_edges_.emplace(id, std::move(stored));
   return OkStatus();
@@ -184,94 +166,40 @@ Status CommitBuilder::LoadChanged() {
   return OkStatus();
 }
 
-// A given id that is a number which an edge was assigned.
-Status CommitBuilder::CheckNumbers() {
-  for (const std::optional<Value>& id : edge_ids_) {
-    if (!id || id->kind() != ValueKind::kLong) continue;
-    const auto number = static_cast<uint64_t>(id->AsInteger());
-    ASSIGN_OR_RETURN(const std::optional<StoredEdge> assigned, GetEdge(number));
-    if (assigned && assigned->id_bytes.empty() && !dropped_edges_.contains(number)) {
-      return IdTaken("an edge", *id);
+// Of edges that are stored; no number is two edges'.
+Status CommitBuilder::CheckNumbers() const {
+  for (const AddedEdge& added : batch_.edges) {
+    if (added.number != 0 || IsDropped(Resolve(added.out)) || IsDropped(Resolve(added.in))) {
+      continue;
     }
+    return InvalidArgument("A commit's record has an edge without a number.");
   }
   return OkStatus();
-}
-
-Status CommitBuilder::AssignVertexIds() {
-  for (const Value& id : result_.vertex_ids) {
-    if (id.kind() == ValueKind::kLong) group_.meta->NoteVertexId(id.AsInteger());
-  }
-  std::string value;
-  for (Value& id : result_.vertex_ids) {
-    if (!id.is_null()) continue;
-    bool taken = true;
-    while (taken) {
-      id = Value::Long(group_.numbers->TakeVertexId());
-      const std::string bytes = IdBytes(id);
-      ASSIGN_OR_RETURN(taken, Get(Family::kVertexIds,
-                                  VertexIdKey(bytes, group_.meta->num_partitions()), &value));
-      taken = taken || added_vertex_ids_.contains(bytes);
-    }
-  }
-  return OkStatus();
-}
-
-// The numbers taken so far are stored with the commit, those of requests under way included.
-void CommitBuilder::NoteLocals(uint32_t partition) {
-  group_.meta->SetNextLocals(partition, group_.numbers->next_vertex_local(partition),
-                             group_.numbers->next_edge_local(partition));
-}
-
-void CommitBuilder::AssignReferences() {
-  for (size_t i = 0; i < batch_.vertices.size(); ++i) {
-    const uint32_t partition = PartitionOfId(result_.vertex_ids[i], group_.meta->num_partitions());
-    result_.vertices.push_back(batch_.vertices[i].ref.value_or(VertexRef()));
-    if (!batch_.vertices[i].ref.has_value()) {
-      result_.vertices[i] = VertexRef::Make(partition, group_.numbers->TakeVertexLocal(partition));
-    }
-    NoteLocals(partition);
-  }
-  if (!batch_.vertices.empty()) group_.meta->NoteVertexId(group_.numbers->next_vertex_id() - 1);
 }
 
 VertexRef CommitBuilder::Resolve(const VertexHandle& handle) const {
-  return handle.added ? result_.vertices[*handle.added] : handle.existing;
+  return handle.added ? *batch_.vertices[*handle.added].ref : handle.existing;
 }
 
-Status CommitBuilder::AssignEdgeIds() {
-  std::string value;
-  for (size_t i = 0; i < batch_.edges.size(); ++i) {
-    EdgeRef edge;
-    edge.out = Resolve(batch_.edges[i].out);
-    edge.in = Resolve(batch_.edges[i].in);
-    if (dropped_vertices_.contains(edge.out) || dropped_vertices_.contains(edge.in)) {
-      result_.edges.emplace_back();
-      result_.edge_ids.emplace_back();
-      continue;
-    }
-    const uint32_t partition = edge.out.partition();
-    const auto take = [&] {
-      return VertexRef::Make(partition, group_.numbers->TakeEdgeLocal(partition)).bits;
-    };
-    edge.id = batch_.edges[i].number != 0 ? batch_.edges[i].number : take();
-    bool taken = !edge_ids_[i].has_value();
-    while (taken) {
-      const std::string bytes = IdBytes(Value::Long(static_cast<int64_t>(edge.id)));
-      ASSIGN_OR_RETURN(
-          taken, Get(Family::kEdgeIds, EdgeIdKey(bytes, group_.meta->num_partitions()), &value));
-      taken = taken || added_edge_ids_.contains(bytes);
-      if (!taken) continue;
-      if (batch_.edges[i].number != 0) {
-        return Aborted("An id that was assigned was given to another edge meanwhile; try again.");
-      }
-      edge.id = take();
-    }
-    NoteLocals(partition);
-    result_.edges.push_back(edge);
-    result_.edge_ids.push_back(edge_ids_[i] ? *edge_ids_[i]
-                                            : Value::Long(static_cast<int64_t>(edge.id)));
+bool CommitBuilder::IsDropped(VertexRef vertex) const {
+  return std::binary_search(batch_.dropped_vertices.begin(), batch_.dropped_vertices.end(), vertex);
+}
+
+// The numbers taken so far are stored with the commit, those of requests under way included.
+void CommitBuilder::NoteNumbers() {
+  std::set<uint32_t> partitions;
+  for (const AddedVertex& vertex : batch_.vertices) {
+    partitions.insert(vertex.ref->partition());
+    if (vertex.id->kind() == ValueKind::kLong) group_.meta->NoteVertexId(vertex.id->AsInteger());
   }
-  return OkStatus();
+  for (const EdgeRef& edge : result_.edges) {
+    if (edge.id != 0) partitions.insert(edge.out.partition());
+  }
+  for (const uint32_t partition : partitions) {
+    group_.meta->SetNextLocals(partition, group_.numbers->next_vertex_local(partition),
+                               group_.numbers->next_edge_local(partition));
+  }
+  if (!batch_.vertices.empty()) group_.meta->NoteVertexId(group_.numbers->next_vertex_id() - 1);
 }
 
 void CommitBuilder::ApplyDrops() {
@@ -312,7 +240,7 @@ void CommitBuilder::ApplyAdded() {
   for (size_t i = 0; i < batch_.vertices.size(); ++i) {
     const AddedVertex& added = batch_.vertices[i];
     const LabelId label = group_.meta->InternLabel(added.label, max_names).value();
-    EncodeVertex(result_.vertices[i], label, result_.vertex_ids[i], Intern(label, added.properties),
+    EncodeVertex(*added.ref, label, *added.id, Intern(label, added.properties),
                  group_.meta->schema().vertex_indexes, num_partitions, &records);
     group_.meta->AddVertices(label, 1);
   }
@@ -321,7 +249,7 @@ void CommitBuilder::ApplyAdded() {
     EdgeRef& edge = result_.edges[i];
     if (result_.edge_ids[i].is_null()) continue;  // its vertex is dropped
     edge.label = group_.meta->InternLabel(added.label, max_names).value();
-    EncodeEdge(edge, edge_ids_[i], Intern(edge.label, added.properties), num_partitions, &records);
+    EncodeEdge(edge, added.id, Intern(edge.label, added.properties), num_partitions, &records);
     group_.meta->AddEdges(edge.label, 1);
   }
   for (const FamilyRecord& record : records) {

@@ -1,7 +1,7 @@
-// CommitBuilder: turns one WriteBatch into effects. Decides first (limits, and conflicts by the
-// keys that the batch brings); then reads what it changes and drops, with what earlier commits of
-// the same group wrote, and applies, which can't fail. So a batch that is refused leaves no trace
-// but numbers that stay unused. Belongs to the thread that leads a group of commits.
+// CommitBuilder: turns one CommitRecord into effects. Decides first (conflict/commit_decision.h);
+// then reads what it changes and drops, with what earlier commits of the same group wrote, and
+// applies, which can't fail. So a record that is refused leaves no trace but numbers that stay
+// unused. Belongs to the thread that leads a group of commits.
 #pragma once
 
 #include <rocksdb/utilities/write_batch_with_index.h>
@@ -18,13 +18,13 @@
 
 #include "core/status.h"
 #include "storage/codec/records.h"
+#include "storage/commit_record.h"
 #include "storage/conflict/conflict_window.h"
-#include "storage/delta/commit_record.h"
+#include "storage/delta/delta_record.h"
 #include "storage/meta_state.h"
 #include "storage/numbers.h"
 #include "storage/rocks/database.h"
 #include "storage/rocks/graph_store.h"
-#include "storage/write_batch.h"
 
 namespace koios::storage {
 
@@ -37,7 +37,7 @@ struct CommitGroup {
   Numbers* numbers = nullptr;
   MetaState* meta = nullptr;  // the state after the commits so far
   rocksdb::WriteBatchWithIndex* effects = nullptr;
-  CommitRecord* record = nullptr;  // what they changed
+  DeltaRecord* record = nullptr;  // what they changed
   // The last one was so large that its effects are not indexed: none can follow in this group.
   bool is_full = false;
 };
@@ -45,9 +45,9 @@ struct CommitGroup {
 class CommitBuilder {
  public:
   // `refused`: what ends the commit unless a conflict does.
-  CommitBuilder(CommitGroup* group, const WriteBatch& batch, const Status& refused,
+  CommitBuilder(CommitGroup* group, CommitRecord* record, const Status& refused,
                 const CommitWatch& watch, CommitTurn* turn)
-      : group_(*group), batch_(batch), refused_(refused), watch_(watch), turn_(turn) {}
+      : group_(*group), batch_(*record), refused_(refused), watch_(watch), turn_(turn) {}
 
   // Once. On success the group's meta is at the commit's version.
   StatusOr<CommitResult> Run();
@@ -69,9 +69,9 @@ class CommitBuilder {
   // Deciding.
   // What the request's watch says, asked for one in so many calls.
   Status Watch();
-  Status CheckLimits() const;
   Status CheckNames() const;
-  Status NormaliseIds();
+  // The answer: as which version. Labels of edges are as far as the graph knows them.
+  void Answer(uint64_t version);
   void GatherChanges();
   Status LoadDropped();
   Status LoadDroppedVertices();
@@ -79,11 +79,9 @@ class CommitBuilder {
   Status NoteDroppedEdge(uint64_t id, std::string_view bytes);
   Status LoadChanged();
   VertexRef Resolve(const VertexHandle& handle) const;
-  Status CheckNumbers();
-  void AssignReferences();
-  void NoteLocals(uint32_t partition);
-  Status AssignVertexIds();
-  Status AssignEdgeIds();
+  bool IsDropped(VertexRef vertex) const;
+  Status CheckNumbers() const;
+  void NoteNumbers();
 
   // Applying.
   bool IsLarge() const;
@@ -109,18 +107,15 @@ class CommitBuilder {
   StatusOr<std::optional<StoredEdge>> GetEdge(uint64_t edge_id) const;
 
   CommitGroup& group_;
-  const WriteBatch& batch_;
+  CommitRecord& batch_;
   const Status& refused_;
   const CommitWatch& watch_;
   CommitTurn* const turn_;
   CommitResult result_;
-  std::vector<std::optional<Value>> edge_ids_;               // given ones, normalised
-  std::set<std::string> added_vertex_ids_, added_edge_ids_;  // id bytes
   std::map<VertexRef, StoredVertex> dropped_vertices_, changed_vertices_;
   std::map<uint64_t, StoredEdge> dropped_edges_, changed_edges_;
   std::map<VertexRef, Changes> vertex_changes_;
   std::map<uint64_t, Changes> edge_changes_;
-  size_t dropped_bytes_ = 0;
   size_t asked_ = 0;  // calls of Watch()
 };
 

@@ -192,6 +192,100 @@ TEST_F(CommitTest, AssignedIdsStepOverGivenOnes) {
   EXPECT_TRUE(Equivalent(added.vertex_ids[2], Value::Long(6)));
 }
 
+// The record as it would come twice, from a sender who has not heard.
+TEST_F(CommitTest, ARecordThatComesAgainIsNotAppliedAgain) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  const VertexRef v = transaction->AddVertex("person", std::nullopt, {}).value();
+  const EdgeRef edge = transaction->AddEdge(v1_, v, "likes", std::nullopt, {}).value();
+  const CommitRecord record = transaction->TakeCommit(nullptr).value();
+  const CommitResult first = store_->Commit(record).value();
+  ASSERT_TRUE(Commit(AddVertexBatch(base_, std::nullopt)).ok());
+  const CommitResult second = store_->Commit(record).value();
+  EXPECT_EQ(second.version, first.version);
+  EXPECT_EQ(second.vertices, std::vector<VertexRef>{v});
+  EXPECT_EQ(second.edges, std::vector<EdgeRef>{edge});
+  EXPECT_EQ(second.edges[0].label, first.edges[0].label);
+  EXPECT_TRUE(Equivalent(second.vertex_ids[0], first.vertex_ids[0]));
+  EXPECT_TRUE(Equivalent(second.edge_ids[0], first.edge_ids[0]));
+  EXPECT_EQ(store_->View()->version(), first.version + 1);
+  EXPECT_EQ(Neighbours(*store_->View(), v1_, Direction::kOut).size(), 2u);
+  // Another attempt of it is not the same.
+  CommitRecord other = record;
+  ++other.attempt;
+  EXPECT_EQ(store_->Commit(other).status().code(), StatusCode::kFailedPrecondition);
+}
+
+// An id that is given may be the number of another request's edge: whoever commits last has lost,
+// although neither found the other one when it looked.
+TEST_F(CommitTest, AGivenEdgeIdConflictsWithANumberThatIsAssignedMeanwhile) {
+  for (const bool number_first : {true, false}) {
+    std::unique_ptr<Transaction> assigns = store_->Begin(), gives = store_->Begin();
+    const EdgeRef edge = assigns->AddEdge(v1_, v2_, "knows", std::nullopt, {}).value();
+    const Value id = Value::Long(static_cast<int64_t>(edge.id));
+    ASSERT_TRUE(gives->AddEdge(v2_, v3_, "knows", id, {}).ok());
+    const CommitRecord a = assigns->TakeCommit(nullptr).value();
+    const CommitRecord b = gives->TakeCommit(nullptr).value();
+    EXPECT_TRUE(store_->Commit(number_first ? a : b).ok());
+    EXPECT_EQ(store_->Commit(number_first ? b : a).status().code(), StatusCode::kAborted);
+    // What it can see, a request says before it commits.
+    std::unique_ptr<Transaction> late = store_->Begin();
+    EXPECT_EQ(late->AddEdge(v1_, v3_, "knows", id, {}).status().code(), StatusCode::kAlreadyExists);
+    EXPECT_EQ(CodeOf(AddEdgeBatch(store_->View()->version(), v1_, v3_, id)),
+              StatusCode::kAlreadyExists);
+  }
+}
+
+TEST_F(CommitTest, ANumberIsFreeForWhoDropsItsEdge) {
+  const CommitResult added = Commit(AddEdgeBatch(base_, v1_, v2_)).value();
+  WriteBatch batch = AddEdgeBatch(added.version, v2_, v3_, added.edge_ids[0]);
+  batch.dropped_edges = {added.edges[0]};
+  EXPECT_TRUE(Commit(batch).ok());
+  const std::optional<EdgeRef> found = FindEdge(*store_->View(), added.edge_ids[0]);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->out, v2_);
+}
+
+TEST_F(CommitTest, ARecordThatCannotBeOfTheGraphIsRefused) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  const VertexRef v = transaction->AddVertex("person", std::nullopt, {}).value();
+  ASSERT_TRUE(transaction->AddEdge(v, v1_, "likes", std::nullopt, {}).ok());
+  const CommitRecord record = transaction->TakeCommit(nullptr).value();
+  const auto code_of = [this](const CommitRecord& other) {
+    return store_->Commit(other).status().code();
+  };
+  CommitRecord wrong = record;
+  wrong.vertices[0].ref = VertexRef::Make((v.partition() + 1) % 4, 77);
+  EXPECT_EQ(code_of(wrong), StatusCode::kInvalidArgument);
+  wrong = record;
+  wrong.vertices[0].id.reset();
+  EXPECT_EQ(code_of(wrong), StatusCode::kInvalidArgument);
+  wrong = record;
+  wrong.edges[0].in.existing = VertexRef::Make(4, 1);
+  EXPECT_EQ(code_of(wrong), StatusCode::kInvalidArgument);
+  wrong = record;
+  wrong.edges[0].out.added = 1;
+  EXPECT_EQ(code_of(wrong), StatusCode::kInvalidArgument);
+  wrong = record;
+  wrong.edges[0].number = 0;
+  EXPECT_EQ(code_of(wrong), StatusCode::kInvalidArgument);
+  wrong = record;
+  wrong.dropped_edges = {2, 1};
+  EXPECT_EQ(code_of(wrong), StatusCode::kInvalidArgument);
+  wrong = record;
+  wrong.request = {};
+  EXPECT_NE(code_of(wrong), StatusCode::kOk);
+  EXPECT_EQ(store_->View()->version(), base_);
+  EXPECT_TRUE(store_->Commit(record).ok());
+}
+
+// A dropped vertex that was not there is no end either.
+TEST_F(CommitTest, AnEdgeToAVertexThatWasNeverThereIsNotStored) {
+  WriteBatch batch = DropVertex(VertexRef::Make(0, 999));
+  batch.edges.push_back(
+      {std::nullopt, "knows", Existing(v1_), Existing(VertexRef::Make(0, 999)), {}});
+  EXPECT_TRUE(Commit(batch)->edge_ids[0].is_null());
+}
+
 TEST_F(CommitTest, AnEdgeNeedsBothVertices) {
   EXPECT_EQ(CodeOf(AddEdgeBatch(base_, v1_, VertexRef::Make(0, 999))), StatusCode::kNotFound);
   EXPECT_EQ(CodeOf(AddEdgeBatch(base_, VertexRef::Make(3, 999), v1_)), StatusCode::kNotFound);
@@ -278,7 +372,9 @@ TEST_F(CommitTest, AScanThatAnInsertRestsOnIsGuarded) {
     const CommitResult added = Commit(first).value();
     EXPECT_EQ(CodeOf(first), StatusCode::kAborted);
     first.read_version = added.version;
-    ASSERT_TRUE(Commit(DropVertex(added.vertices[0])).ok());
+    WriteBatch drop = DropVertex(added.vertices[0]);
+    drop.read_version = added.version;
+    ASSERT_TRUE(Commit(drop).ok());
     EXPECT_EQ(CodeOf(first), StatusCode::kAborted);
   }
 }

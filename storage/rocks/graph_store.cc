@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/log.h"
+#include "storage/commit_limits.h"
 #include "storage/rocks/commit_builder.h"
 #include "storage/rocks/index/index_turns.h"
 #include "storage/rocks/opening.h"
@@ -28,13 +29,7 @@ constexpr size_t kMaxGroupBytes = size_t{64} << 20;
 constexpr uint64_t kMaxLogBytes = uint64_t{256} << 20;
 constexpr int64_t kRoomWaitNs = 5'000'000;
 
-bool HasEffects(const WriteBatch& batch) {
-  return !batch.vertices.empty() || !batch.edges.empty() || !batch.vertex_properties.empty() ||
-         !batch.edge_properties.empty() || !batch.dropped_vertices.empty() ||
-         !batch.dropped_edges.empty();
-}
-
-Growth GrowthOf(const WriteBatch& batch) {
+Growth GrowthOf(const CommitRecord& batch) {
   const auto sets = [](const auto& change) { return change.value.has_value(); };
   const bool grows =
       !batch.vertices.empty() || !batch.edges.empty() ||
@@ -147,7 +142,7 @@ void GraphStore::State::AnswerAll(std::span<PendingCommit* const> group, const S
   for (PendingCommit* commit : group) commit->result = status;
 }
 
-void GraphStore::State::Log(const CommitRecord& record, MetaState* next_meta,
+void GraphStore::State::Log(const DeltaRecord& record, MetaState* next_meta,
                             rocksdb::WriteBatch* effects) {
   const size_t limit = deltas().limit_bytes();
   const bool read = CurrentReadable().base != nullptr;
@@ -163,7 +158,7 @@ void GraphStore::State::Log(const CommitRecord& record, MetaState* next_meta,
   next_meta->RestartLog(next_meta->version());
 }
 
-void GraphStore::State::PublishCommits(MetaState next_meta, const CommitRecord& record) {
+void GraphStore::State::PublishCommits(MetaState next_meta, const DeltaRecord& record) {
   Readable next = CurrentReadable();
   log_bytes += record.bytes().size();
   if (next_meta.log_start() == next_meta.version()) {
@@ -234,20 +229,20 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
   MetaState next_meta = meta;
   const std::shared_ptr<Database> to = CurrentDatabase();
   rocksdb::WriteBatchWithIndex effects(rocksdb::BytewiseComparator(), 0, /*overwrite_key=*/true);
-  CommitRecord record(meta.version());
+  DeltaRecord record(meta.version());
   CommitGroup shared{to.get(),   &options, &window, turns.get(), numbers.get(),
                      &next_meta, &effects, &record, false};
   size_t taken = 0;
   while (taken < group.size() && group[taken]->naming == nullptr && !group[taken]->forgets &&
          group[taken]->work == nullptr) {
     PendingCommit* commit = group[taken++];
-    if (!HasEffects(*commit->batch)) {
+    if (!commit->record->HasChanges()) {
       commit->result = CommitResult{next_meta.version(), {}, {}, {}, {}};
       continue;
     }
-    if (GrowthOf(*commit->batch) == Growth::kGrows) growth = Growth::kGrows;
+    if (GrowthOf(*commit->record) == Growth::kGrows) growth = Growth::kGrows;
     const Status room = low ? CheckRoom(path, growth, 0, options.disk_reserve_bytes) : OkStatus();
-    commit->result = room.ok() ? CommitBuilder(&shared, *commit->batch, commit->refused,
+    commit->result = room.ok() ? CommitBuilder(&shared, commit->record, commit->refused,
                                                *commit->watch, commit->turn)
                                      .Run()
                                : StatusOr<CommitResult>(WithoutPath(room, path));
@@ -270,7 +265,7 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
     if (commit->result.ok()) commit->result = WithoutPath(written, path);
   }
   // It knows of commits that never were.
-  window = ConflictWindow(meta.version(), options.conflict_window_keys);
+  window.GoBackTo(meta.version());
   return taken;
 }
 
@@ -332,33 +327,46 @@ GraphStore::~GraphStore() {
   if (state_->folds != nullptr) state_->folds->Stop();
 }
 
-StatusOr<CommitResult> GraphStore::Commit(WriteBatch batch, const CommitWatch& watch,
+StatusOr<CommitResult> GraphStore::Commit(CommitRecord record, const CommitWatch& watch,
                                           CommitTurn* turn) {
-  State& state = *state_;
-  if (state.options.read_only) {
-    return OpenForReadingOnly();
-  }
-  RETURN_IF_ERROR(state.WaitForRoom(watch));
-  PendingCommit self;
-  RETURN_IF_ERROR(state.MakeKeys(watch, &batch, &self.refused));
-  self.batch = &batch;
-  self.watch = &watch;
-  self.turn = turn;
-  if (turn != nullptr) turn->turns = state.turns;
-  state.RunInTurn(&self);
-  return std::move(self.result);
+  return state_->CommitOne(std::move(record), OkStatus(), watch, turn);
 }
 
 // What is gone, or there, of the newest version may be so because of a conflict: the keys tell.
-Status GraphStore::State::MakeKeys(const CommitWatch& watch, WriteBatch* batch,
-                                   Status* refused) const {
-  if (batch->keys || !HasEffects(*batch)) return OkStatus();
-  RETURN_IF_ERROR(CheckBatch(*batch, options.max_commit_bytes, options.max_value_bytes));
-  const Status made = CollectKeys(*QueryView(), options.max_commit_bytes, watch, batch);
-  const bool decided =
-      made.code() == StatusCode::kNotFound || made.code() == StatusCode::kAlreadyExists;
-  if (decided) *refused = made;
-  return decided ? OkStatus() : made;
+StatusOr<CommitResult> GraphStore::Commit(WriteBatch batch, const CommitWatch& watch,
+                                          CommitTurn* turn) {
+  State& state = *state_;
+  if (state.options.read_only) return OpenForReadingOnly();
+  const StoreOptions& limits = state.options;
+  RETURN_IF_ERROR(CheckBatch(batch, limits.max_commit_bytes, limits.max_value_bytes));
+  const std::shared_ptr<const GraphView> view = state.QueryView();
+  RETURN_IF_ERROR(AssignNumbers(*view, state.numbers.get(), &batch));
+  CommitRecord record;
+  record.request = NewRequestId();
+  Status made = MakeRecord(*view, limits.max_commit_bytes, watch, std::move(batch), &record);
+  const bool decides = made.ok() || made.code() == StatusCode::kNotFound ||
+                       made.code() == StatusCode::kAlreadyExists;
+  if (!decides) return made;
+  return state.CommitOne(std::move(record), std::move(made), watch, turn);
+}
+
+StatusOr<CommitResult> GraphStore::State::CommitOne(CommitRecord record, Status refused,
+                                                    const CommitWatch& watch, CommitTurn* turn) {
+  if (options.read_only) return OpenForReadingOnly();
+  if (turn != nullptr) turn->turns = turns;
+  RETURN_IF_ERROR(CheckRecord(record, NewestView()->num_partitions(), options.max_commit_bytes,
+                              options.max_value_bytes));
+  if (options.encodes_commits && refused.ok()) {
+    ASSIGN_OR_RETURN(record, DecodeCommitRecord(EncodeCommitRecord(record)));
+  }
+  RETURN_IF_ERROR(WaitForRoom(watch));
+  PendingCommit self;
+  self.record = &record;
+  self.refused = std::move(refused);
+  self.watch = &watch;
+  self.turn = turn;
+  RunInTurn(&self);
+  return std::move(self.result);
 }
 
 void GraphStore::State::RunInTurn(PendingCommit* self) {

@@ -14,6 +14,7 @@
 #include "core/status.h"
 #include "core/types.h"
 #include "core/value.h"
+#include "storage/commit_record.h"
 #include "storage/conflict/conflict_turns.h"
 #include "storage/graph_view.h"
 #include "storage/transaction/transaction.h"
@@ -23,6 +24,13 @@ namespace koios::storage {
 
 struct StoreDisk;    // storage/rocks/disk/store_disk.h
 struct StoreMemory;  // storage/rocks/memory/store_memory.h
+
+// Where assertions are on.
+#ifdef NDEBUG
+inline constexpr bool kEncodesCommits = false;
+#else
+inline constexpr bool kEncodesCommits = true;
+#endif
 
 struct StoreOptions {
   bool create = false;           // when there is none
@@ -53,13 +61,16 @@ struct StoreOptions {
   uint32_t max_names = 100'000;  // labels, and property keys
   // Keys remembered to decide conflicts. A commit whose read version is older: ABORTED.
   size_t conflict_window_keys = 1024 * 1024;
+  // Each commit goes through its record's bytes before it is decided: whatever is not in them is
+  // lost, so that tests see that they have all.
+  bool encodes_commits = kEncodesCommits;
 };
 
 std::shared_ptr<StoreMemory> MakeStoreMemory(const StoreOptions& options);
 
 struct CommitResult {
   uint64_t version = 0;  // the first version that shows the commit
-  // As WriteBatch::vertices and ::edges.
+  // As CommitRecord::vertices and ::edges; an edge that is not stored is null.
   std::vector<VertexRef> vertices;
   std::vector<Value> vertex_ids;
   std::vector<EdgeRef> edges;
@@ -78,17 +89,21 @@ class GraphStore {
   GraphStore(const GraphStore&) = delete;
   GraphStore& operator=(const GraphStore&) = delete;
 
-  // Applies the batch whole or not at all. Blocks until it is durable and decided.
-  // ABORTED: conflict with a commit after batch.read_version. ALREADY_EXISTS: id is taken.
-  // NOT_FOUND: an element that it refers to does not exist. INVALID_ARGUMENT: a bad id, label, key
-  // or value. RESOURCE_EXHAUSTED: a limit, or the disk is full. FAILED_PRECONDITION: read only.
+  // Applies the record whole or not at all. Blocks until it is durable and decided, by its keys
+  // alone (conflict/commit_decision.h). A record that comes again is not applied again: it gets the
+  // answer that its first one got, as long as the window of conflicts knows that.
+  // ABORTED: conflict with a commit after record.read_version. INVALID_ARGUMENT: a bad id, label,
+  // key or value. RESOURCE_EXHAUSTED: a limit, or the disk is full. FAILED_PRECONDITION: read only.
   // An edge added to a vertex that the same batch drops is not stored; nor is a property set on an
   // element that it drops. A batch without changes answers the current version.
-  // A batch without keys gets them here, of the newest version.
   // `watch` is asked now and then until the batch is applied; an error ends the commit, and nothing
   // is changed. Any thread may be the one that asks.
   // `turn` is of a request that runs again when it was refused.
   // Waits for a fold when the delta is full; `watch` is asked meanwhile.
+  StatusOr<CommitResult> Commit(CommitRecord record, const CommitWatch& watch = nullptr,
+                                CommitTurn* turn = nullptr);
+  // A request by itself, whose record is made here, of the newest version; without changes there is
+  // none. ALREADY_EXISTS: an id is taken. NOT_FOUND: an element that it refers to does not exist.
   StatusOr<CommitResult> Commit(WriteBatch batch, const CommitWatch& watch = nullptr,
                                 CommitTurn* turn = nullptr);
 

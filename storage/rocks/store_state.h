@@ -12,8 +12,8 @@
 #include "core/mutex.h"
 #include "storage/conflict/conflict_turns.h"
 #include "storage/conflict/conflict_window.h"
-#include "storage/delta/commit_record.h"
 #include "storage/delta/delta.h"
+#include "storage/delta/delta_record.h"
 #include "storage/disk/disk_room.h"
 #include "storage/disk/files.h"
 #include "storage/disk/high_water_mark.h"
@@ -64,11 +64,11 @@ struct Naming {
 
 // A caller of Commit who waits.
 struct PendingCommit {
-  const WriteBatch* batch = nullptr;
-  Status refused;  // by what the batch's keys were made of
+  CommitRecord* record = nullptr;  // its keys go when it is committed
+  Status refused;                  // by what it was made of
   const CommitWatch* watch = nullptr;
   CommitTurn* turn = nullptr;  // null: nobody's
-  // Instead of a batch: names snapshots; lets go of the delta, so that the truth is read;
+  // Instead of a record: names snapshots; lets go of the delta, so that the truth is read;
   // does some work.
   Naming* naming = nullptr;
   bool forgets = false;
@@ -156,12 +156,14 @@ struct GraphStore::State {
   Status Name(Naming* naming);
   Status Forget();
   // Adds the record of the commits up to next_meta->version() to the log, or begins a new one.
-  void Log(const CommitRecord& record, MetaState* next_meta, rocksdb::WriteBatch* effects);
+  void Log(const DeltaRecord& record, MetaState* next_meta, rocksdb::WriteBatch* effects);
   // Applies what was logged, and publishes it.
-  void PublishCommits(MetaState next_meta, const CommitRecord& record);
+  void PublishCommits(MetaState next_meta, const DeltaRecord& record);
   // Until the delta has room, or nobody makes any.
   Status WaitForRoom(const CommitWatch& watch);
-  Status MakeKeys(const CommitWatch& watch, WriteBatch* batch, Status* refused) const;
+  // ... and the rest of Commit. `refused`: what ends it unless a conflict does.
+  StatusOr<CommitResult> CommitOne(CommitRecord record, Status refused, const CommitWatch& watch,
+                                   CommitTurn* turn);
   // `sync`: they are on disk, with all that was written before.
   Status WriteEffects(Growth growth, rocksdb::WriteBatch* effects, bool sync = true);
   // The graph's facts are those of `version`, which is on disk: tells the mark.

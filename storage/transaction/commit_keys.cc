@@ -48,7 +48,10 @@ class KeyCollector {
     CollectGuards();
     return OkStatus();
   }
-  ConflictKeys TakeKeys() { return std::move(keys_); }
+  ConflictKeys TakeKeys() {
+    keys_.MakeDistinct();
+    return std::move(keys_);
+  }
   std::vector<uint64_t> GoneEdges() const {
     std::vector<uint64_t> edges(dropped_edges_.begin(), dropped_edges_.end());
     std::sort(edges.begin(), edges.end());
@@ -103,13 +106,22 @@ class KeyCollector {
       for (const VertexHandle* end : {&edge.out, &edge.in}) {
         if (!end->added) keys_.guards.push_back(ConflictKeyOfVertex(end->existing));
       }
-      if (!edge.id) continue;
+      if (!edge.id) {
+        if (edge.number != 0) NoteAssigned(edge.number);
+        continue;
+      }
       ASSIGN_OR_RETURN(const Value id, NormaliseId(*edge.id));
       std::string bytes = IdBytes(id);
       keys_.writes.push_back(ConflictKeyOfEdgeId(bytes));
       if (!edge_ids_.insert(std::move(bytes)).second) return IdTaken("an edge", id);
     }
     return OkStatus();
+  }
+
+  // An edge's number is its id: who gives it as an id writes this key.
+  void NoteAssigned(uint64_t number) {
+    assigned_.push_back(Value::Long(static_cast<int64_t>(number)));
+    keys_.guards.push_back(ConflictKeyOfEdgeId(IdBytes(assigned_.back())));
   }
 
   Status CheckEnds() const {
@@ -147,6 +159,48 @@ class KeyCollector {
     RETURN_IF_ERROR(view_.LookupEdgeNumbers(ids, &rows, &numbers));
     for (size_t i = 0; i < rows.size(); ++i) {
       if (!dropped_edges_.contains(numbers[i])) return IdTaken("an edge", ids[rows[i]]);
+    }
+    RETURN_IF_ERROR(CheckGivenNumbers(ids));
+    return CheckAssigned();
+  }
+
+  // Given ids that are numbers which edges were assigned.
+  Status CheckGivenNumbers(const std::vector<Value>& ids) const {
+    std::vector<uint64_t> numbers;
+    for (const Value& id : ids) {
+      if (id.kind() != ValueKind::kLong) continue;
+      const auto number = static_cast<uint64_t>(id.AsInteger());
+      if (VertexRef{number}.partition() < view_.num_partitions()) numbers.push_back(number);
+    }
+    std::vector<uint32_t> rows;
+    std::vector<EdgeRef> edges;
+    std::vector<bool> given;
+    RETURN_IF_ERROR(view_.EdgesOfNumbers(numbers, &rows, &edges, &given));
+    for (size_t i = 0; i < edges.size(); ++i) {
+      if (given[i] || dropped_edges_.contains(edges[i].id)) continue;
+      return IdTaken("an edge", Value::Long(static_cast<int64_t>(edges[i].id)));
+    }
+    return OkStatus();
+  }
+
+  // Numbers that are ids: whether somebody gave one of them to another edge.
+  Status CheckAssigned() const {
+    const std::span<const Value> all = assigned_;
+    for (size_t begin = 0; begin < all.size(); begin += kAtOnce) {
+      RETURN_IF_ERROR(Watch());
+      const auto some = all.subspan(begin, std::min(kAtOnce, all.size() - begin));
+      std::vector<uint32_t> rows;
+      std::vector<uint64_t> numbers;
+      RETURN_IF_ERROR(view_.LookupEdgeNumbers(some, &rows, &numbers));
+      bool taken = std::any_of(numbers.begin(), numbers.end(), [this](uint64_t number) {
+        return !dropped_edges_.contains(number);
+      });
+      for (size_t i = 0; !edge_ids_.empty() && i < some.size(); ++i) {
+        taken = taken || edge_ids_.contains(IdBytes(some[i]));
+      }
+      if (taken) {
+        return Aborted("An id that was assigned was given to another edge meanwhile; try again.");
+      }
     }
     return OkStatus();
   }
@@ -328,19 +382,97 @@ class KeyCollector {
   const CommitWatch& watch_;
   ConflictKeys keys_;
   std::set<std::string> vertex_ids_, edge_ids_;  // id bytes, of what is added
+  std::vector<Value> assigned_;                  // edges' numbers that are their ids
   std::set<VertexRef> dropped_;
   absl::flat_hash_set<uint64_t> dropped_edges_;  // those of dropped vertices, too
   size_t value_bytes_ = 0;                       // of dropped edges
 };
 
+// Ids as they are stored, all different.
+template <typename Added>
+Status NormaliseIds(std::vector<Added>* all, std::set<std::string>* ids) {
+  for (Added& added : *all) {
+    if (!added.id) continue;
+    ASSIGN_OR_RETURN(added.id, NormaliseId(*added.id));
+    ids->insert(IdBytes(*added.id));
+  }
+  return OkStatus();
+}
+
+Status AssignToVertices(const GraphView& view, const std::set<std::string>& given, Numbers* numbers,
+                        WriteBatch* batch) {
+  for (AddedVertex& vertex : batch->vertices) {
+    while (!vertex.id) {
+      const Value id = Value::Long(numbers->TakeVertexId());
+      std::vector<uint32_t> rows;
+      std::vector<VertexRef> found;
+      RETURN_IF_ERROR(view.LookupExactVertices(std::span(&id, 1), &rows, &found));
+      if (!rows.empty() || given.contains(IdBytes(id))) continue;
+      vertex.id = id;
+      vertex.assigned = true;
+    }
+    if (vertex.ref) continue;
+    const uint32_t partition = PartitionOfId(*vertex.id, view.num_partitions());
+    vertex.ref = VertexRef::Make(partition, numbers->TakeVertexLocal(partition));
+  }
+  return OkStatus();
+}
+
+// A number of the partition that is nobody's id.
+StatusOr<uint64_t> FreeEdgeNumber(const GraphView& view, const std::set<std::string>& given,
+                                  uint32_t partition, Numbers* numbers) {
+  while (true) {
+    const uint64_t number = VertexRef::Make(partition, numbers->TakeEdgeLocal(partition)).bits;
+    const Value id = Value::Long(static_cast<int64_t>(number));
+    std::vector<uint32_t> rows;
+    std::vector<uint64_t> found;
+    RETURN_IF_ERROR(view.LookupEdgeNumbers(std::span(&id, 1), &rows, &found));
+    if (rows.empty() && !given.contains(IdBytes(id))) return number;
+  }
+}
+
 }  // namespace
 
-Status CollectKeys(const GraphView& view, size_t max_bytes, const CommitWatch& watch,
-                   WriteBatch* batch) {
-  KeyCollector collector(view, *batch, max_bytes, watch);
-  Status collected = collector.Run();
-  batch->gone_edges = collector.GoneEdges();
-  batch->keys = collector.TakeKeys();
+Status AssignNumbers(const GraphView& view, Numbers* numbers, WriteBatch* batch) {
+  std::set<std::string> vertex_ids, edge_ids;
+  RETURN_IF_ERROR(NormaliseIds(&batch->vertices, &vertex_ids));
+  RETURN_IF_ERROR(NormaliseIds(&batch->edges, &edge_ids));
+  RETURN_IF_ERROR(AssignToVertices(view, vertex_ids, numbers, batch));
+  const std::set<VertexRef> dropped(batch->dropped_vertices.begin(), batch->dropped_vertices.end());
+  for (AddedEdge& edge : batch->edges) {
+    bool goes = false;  // with a vertex
+    for (const VertexHandle* end : {&edge.out, &edge.in}) {
+      if (end->added && *end->added >= batch->vertices.size()) {
+        return InvalidArgument("An edge names a vertex that the batch does not add.");
+      }
+      const bool stored = !end->added;
+      if (stored && end->existing.partition() >= view.num_partitions()) {
+        return Missing("vertex at one end of an added edge");
+      }
+      goes = goes || (stored && dropped.contains(end->existing));
+    }
+    if (edge.number != 0 || goes) continue;
+    const VertexRef out =
+        edge.out.added ? *batch->vertices[*edge.out.added].ref : edge.out.existing;
+    ASSIGN_OR_RETURN(edge.number, FreeEdgeNumber(view, edge_ids, out.partition(), numbers));
+  }
+  return OkStatus();
+}
+
+Status MakeRecord(const GraphView& view, size_t max_bytes, const CommitWatch& watch,
+                  WriteBatch batch, CommitRecord* record) {
+  KeyCollector collector(view, batch, max_bytes, watch);
+  const Status collected = collector.Run();
+  record->keys = collector.TakeKeys();
+  record->dropped_edges = collector.GoneEdges();
+  record->read_version = batch.read_version;
+  record->vertices = std::move(batch.vertices);
+  record->edges = std::move(batch.edges);
+  record->vertex_properties = std::move(batch.vertex_properties);
+  for (SetEdgeProperty& set : batch.edge_properties) {
+    record->edge_properties.push_back({set.edge.id, std::move(set.key), std::move(set.value)});
+  }
+  record->dropped_vertices = Unique(std::move(batch.dropped_vertices));
   return collected;
 }
 

@@ -25,6 +25,7 @@
 #include "core/memory.h"
 #include "core/schema.h"
 #include "storage/commit_limits.h"
+#include "storage/commit_record.h"
 #include "storage/graph_view.h"
 #include "storage/index/own_index.h"
 #include "storage/numbers.h"
@@ -100,9 +101,14 @@ class Transaction final : public GraphView {
   bool has_changes() const { return has_changes_; }
   // Bytes kept; never shrinks.
   size_t ByteSize() const { return bytes_; }
-  // What to commit; with the keys that decide it, which takes reading what was changed.
+  // What to commit. As a record, which takes reading what was changed, it is this attempt of the
+  // request: one by itself unless SetRequest says which.
+  void SetRequest(const RequestId& request, uint32_t attempt) {
+    request_ = request;
+    attempt_ = attempt;
+  }
   WriteBatch TakeBatch();
-  StatusOr<WriteBatch> TakeCommit(const CommitWatch& watch);
+  StatusOr<CommitRecord> TakeCommit(const CommitWatch& watch);
 
   // ---- Reading.
   uint64_t version() const override { return base_->version(); }
@@ -198,6 +204,8 @@ class Transaction final : public GraphView {
   const std::shared_ptr<Numbers> numbers_;
   const size_t max_value_bytes_, max_commit_bytes_;
   std::shared_ptr<MemoryAccount> account_;
+  RequestId request_;
+  uint32_t attempt_ = 0;
   uint32_t part_ = 0, num_parts_ = 1;
   std::shared_ptr<SharedNames> names_;    // of parts
   int64_t next_id_ = 0, end_of_ids_ = 0;  // taken and not used yet

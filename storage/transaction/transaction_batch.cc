@@ -121,11 +121,13 @@ WriteBatch Transaction::TakeBatch() {
   return batch;
 }
 
-StatusOr<WriteBatch> Transaction::TakeCommit(const CommitWatch& watch) {
-  WriteBatch batch = TakeBatch();
-  RETURN_IF_ERROR(CollectKeys(*base_, max_commit_bytes_, watch, &batch));
-  RETURN_IF_ERROR(Charge(batch.keys->size() * sizeof(uint64_t)));
-  return batch;
+StatusOr<CommitRecord> Transaction::TakeCommit(const CommitWatch& watch) {
+  CommitRecord record;
+  record.request = request_.is_null() ? NewRequestId() : request_;
+  record.attempt = attempt_;
+  RETURN_IF_ERROR(MakeRecord(*base_, max_commit_bytes_, watch, TakeBatch(), &record));
+  RETURN_IF_ERROR(Charge(record.keys.size() * sizeof(uint64_t)));
+  return record;
 }
 
 }  // namespace koios::storage

@@ -228,7 +228,9 @@ TEST_F(TransactionTest, ReadsAsTheGraphDoesOnceCommitted) {
     for (uint64_t i = 0; i < changes; ++i) ChangeAtRandom(&rng, transaction.get());
     const size_t limit = 1 + rng.Uniform(9);
     const std::vector<std::string> before = Reader(*transaction, limit).Lines();
-    StatusOr<CommitResult> result = store_->Commit(transaction->TakeBatch());
+    StatusOr<CommitResult> result = round % 2 == 0
+                                        ? store_->Commit(transaction->TakeBatch())
+                                        : store_->Commit(transaction->TakeCommit(nullptr).value());
     ASSERT_TRUE(result.ok()) << result.status();
     ASSERT_EQ(before, Reader(*store_->View(), 1000).Lines()) << "round " << round;
   }

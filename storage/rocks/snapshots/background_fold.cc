@@ -143,9 +143,7 @@ void BackgroundFold::NoteOutcome(const Status& status) {
   }
   if (state_->deltas().used_bytes() < state_->deltas().limit_bytes()) return;
   // Who commits must not wait for what does not come: the truth is read until it does.
-  const WriteBatch nothing;
   PendingCommit forgetting;
-  forgetting.batch = &nothing;
   forgetting.forgets = true;
   state_->RunInTurn(&forgetting);
 }

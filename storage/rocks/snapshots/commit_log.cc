@@ -4,7 +4,7 @@
 #include <string>
 
 #include "storage/codec/meta_codec.h"
-#include "storage/delta/commit_record.h"
+#include "storage/delta/delta_record.h"
 
 namespace koios::storage {
 
@@ -19,7 +19,7 @@ Status ReplayLog(const Database& database, uint64_t after, uint64_t upto, Delta*
   // From the first that is wanted on: those before may be many, and gone.
   for (records->Seek(LogKey(after + 1)); reached < upto && records->Valid(); records->Next()) {
     ASSIGN_OR_RETURN(const uint64_t version, DecodeLogKey(AsView(records->key())));
-    if (CommitRecordReader(AsView(records->value())).version_before() != reached) break;
+    if (DeltaRecordReader(AsView(records->value())).version_before() != reached) break;
     RETURN_IF_ERROR(delta->Apply(version, AsView(records->value())));
     reached = version;
   }

@@ -1,5 +1,5 @@
 // The log of commits that no snapshot has: in the meta family behind the facts, one record per
-// group of commits (delta/commit_record.h), written with its effects and trimmed when a fold names
+// group of commits (delta/delta_record.h), written with its effects and trimmed when a fold names
 // its snapshots.
 #pragma once
 

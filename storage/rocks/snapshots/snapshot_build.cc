@@ -240,9 +240,7 @@ Status NameBuilt(const FoldStart& start, NamedSnapshots built, StoreState* state
     RETURN_IF_ERROR(replayed);
     naming.applied = newest;
   }
-  const WriteBatch nothing;
   PendingCommit pending;
-  pending.batch = &nothing;
   pending.naming = &naming;
   state->RunInTurn(&pending);
   return pending.result.status();

@@ -1,4 +1,4 @@
-#include "storage/delta/commit_record.h"
+#include "storage/delta/delta_record.h"
 
 #include <limits>
 #include <optional>
@@ -14,47 +14,47 @@ Status Damaged() { return DataLoss("A record of the log of commits is damaged.")
 
 }  // namespace
 
-CommitRecord::CommitRecord(uint64_t version) { PutVarint(version, &bytes_); }
+DeltaRecord::DeltaRecord(uint64_t version) { PutVarint(version, &bytes_); }
 
-void CommitRecord::Append(ChangeKind kind, uint64_t element, std::string_view rest) {
+void DeltaRecord::Append(ChangeKind kind, uint64_t element, std::string_view rest) {
   ++num_changes_;
   bytes_.push_back(static_cast<char>(kind));
   PutBigEndian64(element, &bytes_);
   PutBytes(rest, &bytes_);
 }
 
-void CommitRecord::AddVertex(VertexRef vertex, std::string_view record) {
+void DeltaRecord::AddVertex(VertexRef vertex, std::string_view record) {
   Append(ChangeKind::kAddVertex, vertex.bits, record);
 }
 
-void CommitRecord::SetVertex(VertexRef vertex, std::string_view record) {
+void DeltaRecord::SetVertex(VertexRef vertex, std::string_view record) {
   Append(ChangeKind::kSetVertex, vertex.bits, record);
 }
 
-void CommitRecord::DropVertex(VertexRef vertex, LabelId label, std::string_view id_bytes) {
+void DeltaRecord::DropVertex(VertexRef vertex, LabelId label, std::string_view id_bytes) {
   std::string rest;
   PutVarint(label, &rest);
   rest += id_bytes;
   Append(ChangeKind::kDropVertex, vertex.bits, rest);
 }
 
-void CommitRecord::AddEdge(uint64_t edge_id, std::string_view record) {
+void DeltaRecord::AddEdge(uint64_t edge_id, std::string_view record) {
   Append(ChangeKind::kAddEdge, edge_id, record);
 }
 
-void CommitRecord::SetEdge(uint64_t edge_id, std::string_view record) {
+void DeltaRecord::SetEdge(uint64_t edge_id, std::string_view record) {
   Append(ChangeKind::kSetEdge, edge_id, record);
 }
 
-void CommitRecord::DropEdge(const EdgeRef& edge) {
+void DeltaRecord::DropEdge(const EdgeRef& edge) {
   Append(ChangeKind::kDropEdge, edge.id, EncodeEdgeRecord(edge, std::nullopt, {}));
 }
 
-CommitRecordReader::CommitRecordReader(std::string_view bytes) : left_(bytes) {
+DeltaRecordReader::DeltaRecordReader(std::string_view bytes) : left_(bytes) {
   if (!GetVarint(&left_, &version_before_)) status_ = Damaged();
 }
 
-bool CommitRecordReader::Next() {
+bool DeltaRecordReader::Next() {
   if (!status_.ok() || left_.empty()) return false;
   const auto kind = static_cast<uint8_t>(left_[0]);
   left_.remove_prefix(1);

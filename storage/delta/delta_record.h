@@ -1,4 +1,4 @@
-// CommitRecord: what a group of commits changed, in the order in which it did: the log of what
+// DeltaRecord: what a group of commits changed, in the order in which it did: the log of what
 // snapshots do not have yet, and what a delta is made of. On disk: never renumber.
 //   before varint           the version that the group began at
 //   (kind 1 | element 8 | rest, length first)*
@@ -24,10 +24,10 @@ enum class ChangeKind : uint8_t {
   kDropEdge = 6,
 };
 
-class CommitRecord {
+class DeltaRecord {
  public:
   // `version`: the graph's before the changes.
-  explicit CommitRecord(uint64_t version);
+  explicit DeltaRecord(uint64_t version);
 
   void AddVertex(VertexRef vertex, std::string_view record);
   void SetVertex(VertexRef vertex, std::string_view record);
@@ -49,12 +49,12 @@ class CommitRecord {
 };
 
 // Walks the changes of a record:
-//   CommitRecordReader reader(bytes);
+//   DeltaRecordReader reader(bytes);
 //   while (reader.Next()) use(reader.kind(), reader.element(), reader.rest());
 //   RETURN_IF_ERROR(reader.status());
-class CommitRecordReader {
+class DeltaRecordReader {
  public:
-  explicit CommitRecordReader(std::string_view bytes);
+  explicit DeltaRecordReader(std::string_view bytes);
   uint64_t version_before() const { return version_before_; }
   bool Next();
   ChangeKind kind() const { return kind_; }

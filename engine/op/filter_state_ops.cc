@@ -268,7 +268,7 @@ StatusOr<OperatorBundle> MakeDedup(const plan::Dedup& op, uint32_t num_slots, Op
     slots.push_back(slot);
   }
   if (slots.empty()) slots = {0};
-  if (op.waits()) return MakeWaitingDedup(std::move(slots), host);
+  if (op.waits()) return MakeWaitingDedup(std::move(slots), num_slots, host);
   OperatorBundle bundle;
   if (op.stage() == plan::PARTIAL) {
     if (slots != std::vector<uint32_t>{0})

@@ -11,6 +11,7 @@
 #include "core/arithmetic.h"
 #include "core/big_number.h"
 #include "core/path/path.h"
+#include "core/value_salt.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -417,28 +418,28 @@ uint64_t HashBytes(uint64_t seed, std::string_view bytes) {
 }
 
 template <typename List>
-uint64_t HashList(uint64_t seed, const List& list) {
+uint64_t HashList(uint64_t seed, const List& list, uint64_t salt) {
   uint64_t hash = Mix(seed, list.size());
-  for (const Value& v : list) hash = Mix(hash, EquivalenceHash(v));
+  for (const Value& v : list) hash = Mix(hash, SaltedHash(v, salt));
   return hash;
 }
 
 // The order of members does not matter.
-uint64_t HashSet(uint64_t seed, const ValueList& list) {
+uint64_t HashSet(uint64_t seed, const ValueList& list, uint64_t salt) {
   uint64_t sum = 0;
-  for (const Value& v : list) sum += EquivalenceHash(v);
+  for (const Value& v : list) sum += SaltedHash(v, salt);
   return Mix(seed, sum);
 }
 
-uint64_t HashMap(uint64_t seed, const ValueMap& map) {
+uint64_t HashMap(uint64_t seed, const ValueMap& map, uint64_t salt) {
   uint64_t sum = 0;
-  for (const auto& [key, value] : map) sum += Mix(EquivalenceHash(key), EquivalenceHash(value));
+  for (const auto& [k, value] : map) sum += Mix(SaltedHash(k, salt), SaltedHash(value, salt));
   return Mix(seed, sum);
 }
 
-uint64_t HashPath(uint64_t seed, const PathNode& path) {
+uint64_t HashPath(uint64_t seed, const PathNode& path, uint64_t salt) {
   const PathObjects objects(path);
-  uint64_t hash = HashList(seed, objects);
+  uint64_t hash = HashList(seed, objects, salt);
   size_t labelled = objects.size();  // up to the last one with labels
   while (labelled > 0 && objects.LabelsOf(labelled - 1).empty()) --labelled;
   for (size_t i = 0; i < labelled; ++i) {
@@ -448,10 +449,10 @@ uint64_t HashPath(uint64_t seed, const PathNode& path) {
   return hash;
 }
 
-uint64_t HashElement(uint64_t seed, const ElementData& e) {
+uint64_t HashElement(uint64_t seed, const ElementData& e, uint64_t salt) {
   const uint64_t hash = Mix(seed, static_cast<uint64_t>(e.type));
-  if (e.type != ElementData::Type::kProperty) return Mix(hash, EquivalenceHash(e.id));
-  return Mix(HashBytes(hash, e.label), EquivalenceHash(e.value));
+  if (e.type != ElementData::Type::kProperty) return Mix(hash, SaltedHash(e.id, salt));
+  return Mix(HashBytes(hash, e.label), SaltedHash(e.value, salt));
 }
 
 }  // namespace
@@ -624,8 +625,11 @@ bool Equivalent(const Value& a, const Value& b) {
   return false;
 }
 
-uint64_t EquivalenceHash(const Value& v) {
-  const auto seed = static_cast<uint64_t>(v.kind());
+uint64_t EquivalenceHash(const Value& v) { return SaltedHash(v, 0); }
+
+uint64_t SaltedHash(const Value& v, uint64_t salt) {
+  const auto kind = static_cast<uint64_t>(v.kind());
+  const uint64_t seed = salt == 0 ? kind : Mix(salt, kind);
   switch (v.kind()) {
     case ValueKind::kNull:
       return Mix(seed, 0);
@@ -659,25 +663,25 @@ uint64_t EquivalenceHash(const Value& v) {
     case ValueKind::kUuid:
       return Mix(Mix(seed, v.AsUuid().high), v.AsUuid().low);
     case ValueKind::kList:
-      return HashList(seed, v.AsList());
+      return HashList(seed, v.AsList(), salt);
     case ValueKind::kSet:
-      return HashSet(seed, v.AsList());
+      return HashSet(seed, v.AsList(), salt);
     case ValueKind::kMap:
-      return HashMap(seed, v.AsMap());
+      return HashMap(seed, v.AsMap(), salt);
     case ValueKind::kVertex:
       return Mix(seed, v.AsVertex().bits);
     case ValueKind::kEdge:
       return Mix(seed, v.AsEdge().id);
     case ValueKind::kVertexProperty:
       return HashBytes(Mix(Mix(seed, v.AsVertexProperty().owner.bits),
-                           EquivalenceHash(v.AsVertexProperty().value)),
+                           SaltedHash(v.AsVertexProperty().value, salt)),
                        v.AsVertexProperty().key);
     case ValueKind::kProperty:
-      return HashBytes(Mix(seed, EquivalenceHash(v.AsProperty().value)), v.AsProperty().key);
+      return HashBytes(Mix(seed, SaltedHash(v.AsProperty().value, salt)), v.AsProperty().key);
     case ValueKind::kPath:
-      return HashPath(seed, v.AsPath());
+      return HashPath(seed, v.AsPath(), salt);
     case ValueKind::kElement:
-      return HashElement(seed, v.AsElement());
+      return HashElement(seed, v.AsElement(), salt);
   }
   return seed;
 }

@@ -34,6 +34,7 @@ class StageHost final : public OperatorHost {
   Status ChargeState(int64_t bytes) override { return base_->ChargeState(bytes); }
   int64_t StateRoom() const override { return base_->StateRoom(); }
   const std::shared_ptr<MemoryAccount>& account() const override { return base_->account(); }
+  bool may_spill() const override { return false; }  // nobody asks for it
   StatusOr<SpillFile*> spill_file() override { return base_->spill_file(); }
   int64_t least_spill_bytes() const override { return base_->least_spill_bytes(); }
   void CloseUpstream(const StateKey& key) override { closed_.push_back(key.instance.serial); }

@@ -210,6 +210,33 @@ StatusOr<std::optional<Value>> GroupTable::TakeValueAt(size_t i) {
   return Value::List(std::move(entries_[i].list));
 }
 
+StatusOr<std::optional<Value>> GroupTable::SaveAt(size_t i) {
+  if (kind_ == plan::Group::COUNT) return std::optional<Value>();
+  if (kind_ == plan::Group::LIST) return TakeValueAt(i);
+  const Entry& entry = entries_[i];
+  if (!entry.any) return std::optional<Value>();
+  if (kind_ == plan::Group::SUM || kind_ == plan::Group::MEAN) return entry.sum.Save();
+  return std::optional<Value>(entry.one);
+}
+
+Status GroupTable::Restore(const Value& key, const std::optional<Value>& saved, int64_t count,
+                           ChargeAhead* charge) {
+  ASSIGN_OR_RETURN(const size_t number, EntryOf(key, charge));
+  RETURN_IF_ERROR(CountUp(number, count));
+  if (!saved.has_value()) return OkStatus();
+  if (kind_ == plan::Group::SUM || kind_ == plan::Group::MEAN) {
+    ASSIGN_OR_RETURN(const NumberSum sum, NumberSum::Load(*saved));
+    entries_[number].any = true;
+    return entries_[number].sum.Merge(sum);
+  }
+  if (kind_ != plan::Group::LIST) return AddValue(number, *saved, 1, charge);
+  if (saved->kind() != ValueKind::kList) return DataLoss("A group's list is not one any more.");
+  const ValueList& list = saved->AsList();
+  RETURN_IF_ERROR(MakeRoom(&entries_[number].list, list.size(), charge));
+  for (const Value& value : list) RETURN_IF_ERROR(AddValue(number, value, 1, charge));
+  return OkStatus();
+}
+
 template <typename ValueOf>
 StatusOr<Value> GroupTable::MapOf(const ValueOf& value_of) const {
   ValueMap map;

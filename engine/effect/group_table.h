@@ -40,6 +40,12 @@ class GroupTable {
   // As these, but lists are moved out, not copied: each group's once, last.
   StatusOr<std::optional<Value>> TakeValueAt(size_t i);
   StatusOr<Value> TakeMap();
+  // What a group has gathered, for spilled files, moved out where it is a list; nullopt: nothing
+  // but its count. Restore adds that to the group of the key: of one group's in the order of
+  // SaveAt.
+  StatusOr<std::optional<Value>> SaveAt(size_t i);
+  Status Restore(const Value& key, const std::optional<Value>& saved, int64_t count,
+                 ChargeAhead* charge);
   // What TakeMap() and what Map() allocates, to be charged before.
   int64_t MapBytes() const;
   int64_t CopyBytes() const;

@@ -122,7 +122,7 @@ TEST(ChargeTest, WhatWasRefusedIsNotGivenBack) {
   TestHost host;
   host.limit = 8;
   const Batch rows = Rows({Value::Int(1), Value::Int(2)}, {}, {}, {7});
-  const OperatorBundle barrier = MakeMergingBarrier(&host);
+  const OperatorBundle barrier = MakeMergingBarrier(2, &host);
   EXPECT_FALSE(barrier.barrier->Absorb(rows).ok());
   barrier.barrier->Release({});
   EXPECT_EQ(host.charged, 0);

@@ -22,7 +22,7 @@ int64_t PieceBytes(const OperatorHost& host) {
 StatusOr<bool> CollectOp::Spill() {
   if (piece_ == nullptr) {
     State* state = states_.Find(large_);
-    if (SpillableBytes() == 0) return true;
+    if (CollectOp::SpillableBytes() == 0) return true;
     piece_ = std::make_unique<Piece>();
     piece_->key = large_;
     const int64_t before = state->rows.ByteSize();
@@ -58,7 +58,7 @@ Status CollectOp::FireSpilled(const StateKey& key, State* state, Batch* output, 
   if (output->rows > 0) return OkStatus();  // a batch of its own
   if (piece_ != nullptr || state->rows.size() > 0) {
     if (piece_ == nullptr) large_ = key;
-    return Spill().status();
+    return CollectOp::Spill().status();
   }
   RETURN_IF_ERROR(state->spilled->Merge(output, done));
   size_t rows = 0;

@@ -148,6 +148,12 @@ class CollectOp : public BarrierOperator {
   virtual void AppendKeys(const State& piece, size_t begin, Batch* rows) const {
     (void)piece, (void)begin, (void)rows;
   }
+  // Of whose state rows would go to disk next.
+  const StateKey& spilling() const { return piece_ != nullptr ? piece_->key : large_; }
+  bool HasSpilled(const StateKey& key) const {
+    const State* state = states_.Find(key);
+    return state != nullptr && state->spilled != nullptr;
+  }
   // Of rows from disk, with their bulk; the rest is not asked for.
   virtual int64_t most() const { return INT64_MAX; }
 

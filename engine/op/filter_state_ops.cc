@@ -1,9 +1,12 @@
 #include "engine/op/filter_state_ops.h"
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "engine/batch/instance_map.h"
 #include "engine/op/state/distinct_keys.h"
+#include "engine/op/state/met_keys.h"
 #include "engine/op/state/state_table.h"
 #include "engine/op/waiting_ops.h"
 
@@ -99,35 +102,64 @@ class DedupOp : public StreamOperator {
   DedupOp(std::vector<uint32_t> slots, OperatorHost* host) : keys_(std::move(slots)), host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
+    const auto* cursor = static_cast<const Cursor*>(output->cursor.get());
+    size_t row = cursor == nullptr ? 0 : cursor->row;
+    size_t end = 0;
+    size_t looks = MetKeys::kLooks;
     *done = true;
-    size_t row = 0;
     for (const Run& run : input.runs) {
-      const size_t end = row + run.count;
-      const auto [met, made] = met_.FindOrMake(run.instance);
+      end += run.count;
+      if (row >= end) continue;
+      const auto [met, made] = met_.FindOrMake(run.instance, host_);
       if (made && run.instance.serial == 0) met->ExpectMany();
-      ChargeAhead charge(host_, met->mutable_bytes());
-      RETURN_IF_ERROR(met->AddRows(keys_, input, row, end, nullptr, &charge, &output->origin));
-      row = end;
+      RETURN_IF_ERROR(met->AddRows(keys_, input, &row, end, &looks, &output->origin));
+      if (met->SpillableBytes() >= host_->least_spill_bytes()) large_ = run.instance;
+      if (row == end && looks > 0) continue;
+      *done = row == input.rows;
+      break;
     }
+    if (!*done) output->cursor = std::make_unique<Cursor>(row);
     output->has_bulk = true;
     output->bulk.assign(output->origin.size(), 1);
     return OkStatus();
   }
 
-  void Release(const InstanceId& instance) override {
-    const DistinctKeys* met = met_.Find(instance);
-    if (met == nullptr) return;
-    (void)host_->ChargeState(-met->bytes());
-    met_.Erase(instance);
+  bool SkipTo(size_t row, StreamCursor* cursor) override {
+    if (cursor == nullptr) return false;
+    size_t* at = &static_cast<Cursor*>(cursor)->row;
+    *at = std::max(*at, row);
+    return true;
   }
+
+  void Release(const InstanceId& instance) override { met_.Erase(instance); }
   size_t HeldBytes() const override { return met_.ByteSize(); }
 
   bool keeps_cursor() const override { return false; }  // state of its own per instance
 
+  int64_t SpillableBytes() const override {
+    const MetKeys* met = met_.Find(large_);
+    return met == nullptr ? 0 : met->SpillableBytes();
+  }
+  bool must_spill() const override {
+    const MetKeys* met = met_.Find(large_);
+    return met != nullptr && met->must_spill();
+  }
+  StatusOr<bool> Spill() override {
+    MetKeys* met = met_.Find(large_);
+    if (met == nullptr) return true;
+    return met->Spill();
+  }
+
  private:
+  struct Cursor : StreamCursor {
+    explicit Cursor(size_t r) : row(r) {}
+    size_t row;
+  };
+
   const KeyReader keys_;
   OperatorHost* const host_;
-  InstanceMap<DistinctKeys> met_;
+  InstanceMap<MetKeys> met_;
+  InstanceId large_;  // whose keys are worth to be put on disk: those that grew last
 };
 
 // Before hops to a dedup(): what has passed here need not come again. It is no more than that: rows
@@ -236,7 +268,7 @@ StatusOr<OperatorBundle> MakeDedup(const plan::Dedup& op, uint32_t num_slots, Op
     slots.push_back(slot);
   }
   if (slots.empty()) slots = {0};
-  if (op.waits()) return MakeWaitingDedup(std::move(slots), host);
+  if (op.waits()) return MakeWaitingDedup(std::move(slots), num_slots, host);
   OperatorBundle bundle;
   if (op.stage() == plan::PARTIAL) {
     if (slots != std::vector<uint32_t>{0})

@@ -1,10 +1,13 @@
 #include "engine/op/group_op.h"
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "engine/account/charge_ahead.h"
 #include "engine/effect/group_table.h"
+#include "engine/op/state/spilled_groups.h"
 #include "engine/op/state/state_table.h"
 #include "engine/scope/weight.h"
 
@@ -18,10 +21,13 @@ class GroupOp : public BarrierOperator {
   Status Absorb(const Batch& input) override {
     size_t row = 0;
     for (const Run& run : input.runs) {
-      State& state = *states_.FindOrMake(run, op_.value()).first;
+      State& state = *states_.FindOrMake(run, op_.value(), host_).first;
       ChargeAhead charge(host_, &state.bytes);
-      RETURN_IF_ERROR(state.table.AddRows(input, row, row + run.count, op_.key_slot(),
-                                          op_.value_slot(), &charge));
+      RETURN_IF_ERROR(state.table->AddRows(input, row, row + run.count, op_.key_slot(),
+                                           op_.value_slot(), &charge));
+      if (op_.rows() && state.bytes >= host_->least_spill_bytes()) {
+        large_ = {run.instance, run.loops};
+      }
       row += run.count;
     }
     return OkStatus();
@@ -32,48 +38,121 @@ class GroupOp : public BarrierOperator {
     State* state = states_.Find(key);
     if (op_.rows()) {
       if (state == nullptr) return OkStatus();
-      RETURN_IF_ERROR(FireRows(state, output));
-      *done = state->next == state->table.size();
+      state->fires = true;
+      if (state->spilled != nullptr) {
+        RETURN_IF_ERROR(FireSpilled(state, output, done));
+      } else {
+        RETURN_IF_ERROR(FireRows(state, output));
+        *done = state->next == state->table->size();
+      }
     } else {
       Value map = Value::EmptyMap();
       if (state != nullptr) {
-        const int64_t bytes = state->table.MapBytes();
+        const int64_t bytes = state->table->MapBytes();
         RETURN_IF_ERROR(host_->ChargeState(bytes));
         state->bytes += bytes;
-        ASSIGN_OR_RETURN(map, state->table.TakeMap());
+        ASSIGN_OR_RETURN(map, state->table->TakeMap());
       }
       output->AppendCurrent(map);
     }
-    if (!*done || state == nullptr) return OkStatus();
-    RETURN_IF_ERROR(host_->ChargeState(-state->bytes));
-    states_.Erase(key);
+    if (*done && state != nullptr) states_.Erase(key);
     return OkStatus();
   }
 
   void Release(const InstanceId& instance) override {
-    states_.Release(instance,
-                    [this](const State& state) { (void)host_->ChargeState(-state.bytes); });
+    states_.Release(instance, [](const State&) {});
   }
   size_t HeldBytes() const override { return states_.ByteSize(); }
 
+  // What becomes one map can't go to disk.
+  int64_t SpillableBytes() const override {
+    const State* state = op_.rows() ? states_.Find(large_) : nullptr;
+    return state == nullptr || state->fires ? 0 : state->bytes;
+  }
+  StatusOr<bool> Spill() override {
+    State* state = states_.Find(large_);
+    if (SpillableBytes() == 0) return true;
+    if (state->spilled == nullptr) {
+      state->spilled = std::make_unique<SpilledGroups>(op_.value(), host_);
+    }
+    return Write(state);
+  }
+
  private:
   struct State {
-    explicit State(plan::Group::Value kind) : table(kind) {}
-    GroupTable table;
+    State(plan::Group::Value k, OperatorHost* h) : kind(k), host(h) { table.emplace(kind); }
+    ~State() { (void)host->ChargeState(-bytes); }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    void Clear() {
+      table.emplace(kind);
+      next = 0;
+      (void)host->ChargeState(-std::exchange(bytes, 0));
+    }
+
+    const plan::Group::Value kind;
+    OperatorHost* const host;
+    std::optional<GroupTable> table;
     int64_t bytes = 0;
-    size_t next = 0;  // group to give next (rows)
+    size_t next = 0;  // group to give, or to put on disk next (rows)
+    bool fires = false;
+    std::unique_ptr<SpilledGroups> spilled;  // what came before `table`
+    bool reads = false;                      // parts of that
+    bool is_whole = false;                   // `table` is all of a part
   };
+  // Of what is left of a query's memory, for a part that is read from disk.
+  static constexpr int64_t kPartShare = 4;
+
+  // True: all of the table has gone.
+  static StatusOr<bool> Write(State* state) {
+    ASSIGN_OR_RETURN(const bool gone, state->spilled->Write(&*state->table, &state->next));
+    if (gone) state->Clear();
+    return gone;
+  }
+
+  // What is still in memory goes to disk as well, so that there is one way to go on: part by part.
+  Status FireSpilled(State* state, Batch* output, bool* done) const {
+    SpilledGroups& spilled = *state->spilled;
+    *done = false;
+    if (state->is_whole) {
+      RETURN_IF_ERROR(FireRows(state, output));
+      if (state->next < state->table->size()) return OkStatus();
+      state->Clear();
+      state->is_whole = false;
+      return NextPart(state, done);
+    }
+    const bool is_large = state->bytes > host_->StateRoom() / kPartShare;
+    const bool writes = !state->reads || state->next > 0 || (is_large && spilled.may_divide()) ||
+                        (spilled.is_divided() && !spilled.has_more());
+    if (writes && state->table->size() > 0) return Write(state).status();
+    if (!state->reads) {
+      state->reads = true;
+      return NextPart(state, done);
+    }
+    if (spilled.has_more()) {
+      ChargeAhead charge(host_, &state->bytes);
+      return spilled.ReadSome(&*state->table, &charge);
+    }
+    if (spilled.is_divided()) return NextPart(state, done);
+    state->is_whole = true;
+    return OkStatus();
+  }
+  static Status NextPart(State* state, bool* done) {
+    ASSIGN_OR_RETURN(const bool is_one, state->spilled->NextPart());
+    *done = !is_one;
+    return OkStatus();
+  }
 
   Status FireRows(State* state, Batch* output) const {
     output->slots.resize(std::max<size_t>(output->slots.size(), op_.key_slot() + 1));
     size_t bytes = 0;
-    while (state->next < state->table.size() && output->rows < kBatchRows && bytes < kBatchBytes) {
+    while (state->next < state->table->size() && output->rows < kBatchRows && bytes < kBatchBytes) {
       const size_t i = state->next++;
-      ASSIGN_OR_RETURN(const std::optional<Value> value, state->table.TakeValueAt(i));
+      ASSIGN_OR_RETURN(const std::optional<Value> value, state->table->TakeValueAt(i));
       if (!value.has_value()) continue;
       bytes += value->ByteSize();
       output->slots[0].Append(*value);
-      output->slots[op_.key_slot()].Append(state->table.KeyAt(i));
+      output->slots[op_.key_slot()].Append(state->table->KeyAt(i));
       ++output->rows;
     }
     return OkStatus();
@@ -82,6 +161,7 @@ class GroupOp : public BarrierOperator {
   const plan::Group op_;
   OperatorHost* const host_;
   StateTable<State> states_;
+  StateKey large_;  // whose groups are worth to be put on disk: those that grew last
 };
 
 // A worker's share of keys that are counted, of the root instance: a row for each key, in the order

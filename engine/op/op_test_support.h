@@ -28,6 +28,7 @@ class TestHost : public OperatorHost {
   int64_t StateRoom() const override { return limit - charged; }
   void CloseUpstream(const StateKey&) override { ++closed; }
   const std::shared_ptr<MemoryAccount>& account() const override { return account_; }
+  bool may_spill() const override { return spills; }
   StatusOr<SpillFile*> spill_file() override {
     if (file_ == nullptr) {
       ASSIGN_OR_RETURN(file_, space.Open());
@@ -42,6 +43,7 @@ class TestHost : public OperatorHost {
   int64_t limit = INT64_MAX;
   std::shared_ptr<storage::Transaction> changes;
   SpillSpace space{"/tmp"};
+  bool spills = true;
 
  private:
   storage::MemoryGraph graph_;

@@ -50,6 +50,8 @@ class OperatorHost : public StateAccount {
   virtual void CloseUpstream(const StateKey& key) = 0;
   // What the query has charged, on all workers.
   virtual const std::shared_ptr<MemoryAccount>& account() const = 0;
+  // Whether there is a place on disk for what does not fit into memory.
+  virtual bool may_spill() const = 0;
   // For rows that go to disk, of this operator alone. REQUIRES: the driver has asked it to spill.
   virtual StatusOr<SpillFile*> spill_file() = 0;
   // What is less is not worth it.
@@ -96,11 +98,23 @@ size_t OutputRoom(const Batch& input, const std::vector<bool>& drops);
 // The error's step and position, for a limit hit or a value that does not fit.
 ErrorDetail DetailFor(const plan::Operator& op);
 
+// What an operator keeps and could put on disk. The driver decides who does, and when.
+class Spiller {
+ public:
+  virtual ~Spiller() = default;
+  // Of what it keeps: could go to disk now.
+  virtual int64_t SpillableBytes() const { return 0; }
+  // It has no room for what comes next, and goes on when some of that is there.
+  virtual bool must_spill() const { return false; }
+  // A slice of putting some there. True: some has gone, and its memory is free, or there is nothing
+  // left to go. Called until then, before anything else but Release.
+  virtual StatusOr<bool> Spill() { return true; }
+};
+
 // Rows in, rows out, batch by batch. Resumable: Process is called with the same batch until it says
 // done; each call gives at most output->limit rows and about kBatchBytes, or a row per input row.
-class StreamOperator {
+class StreamOperator : public Spiller {
  public:
-  virtual ~StreamOperator() = default;
   virtual Status Process(const Batch& input, OpOutput* output, bool* done) = 0;
   // In the middle of a batch: its rows before `row` need give nothing more. In `where(out().out())`
   // they are of instances that have had their answer. `cursor`: what the last call left in its
@@ -120,9 +134,8 @@ class StreamOperator {
 };
 
 // Keeps rows until its instance is quiescent, at the instance's home.
-class BarrierOperator {
+class BarrierOperator : public Spiller {
  public:
-  virtual ~BarrierOperator() = default;
   virtual Status Absorb(const Batch& input) = 0;
   // Some of the work that the batch absorbed last has left to do; false: there is none. Called
   // until then, before another batch comes.
@@ -137,11 +150,6 @@ class BarrierOperator {
   virtual Status Fire(const StateKey& key, Batch* output, bool* done) = 0;
   virtual void Release(const InstanceId& instance) { (void)instance; }
   virtual size_t HeldBytes() const { return 0; }
-  // Of what it keeps: could go to disk now.
-  virtual int64_t SpillableBytes() const { return 0; }
-  // A slice of putting some of that there. True: some has gone, and its memory is free, or there is
-  // nothing left to go. Called until then, before anything else but Release.
-  virtual StatusOr<bool> Spill() { return true; }
 };
 
 // Holds rows back to make fewer of them: a share of a barrier's work (Reduce), distinct rows
@@ -168,6 +176,11 @@ struct OperatorBundle {
   std::unique_ptr<BarrierOperator> barrier;
   std::unique_ptr<PartialOperator> partial;
 
+  // nullptr: it keeps nothing that could go to disk.
+  Spiller* spiller() const {
+    if (stream != nullptr) return stream.get();
+    return barrier.get();
+  }
   size_t HeldBytes() const {
     return (stream == nullptr ? 0 : stream->HeldBytes()) +
            (barrier == nullptr ? 0 : barrier->HeldBytes()) +

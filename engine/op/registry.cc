@@ -40,7 +40,7 @@ StatusOr<OperatorBundle> MakeChange(const plan::Operator& op, uint32_t num_slots
 StatusOr<OperatorBundle> MakeAnyBarrier(const plan::Barrier& op, uint32_t num_slots,
                                         OperatorHost* host) {
   if (op.has_sacks()) return MakeSackBarrier(op.sacks(), num_slots, host);
-  return op.merge() ? MakeMergingBarrier(host) : MakeBarrier(host);
+  return op.merge() ? MakeMergingBarrier(num_slots, host) : MakeBarrier(host);
 }
 
 StatusOr<OperatorBundle> MakeAnyGroup(const plan::Group& op, uint32_t num_slots,

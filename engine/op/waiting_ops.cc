@@ -1,22 +1,31 @@
 #include "engine/op/waiting_ops.h"
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "engine/batch/instance_map.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/state/distinct_keys.h"
 #include "engine/op/state/merged_rows.h"
+#include "engine/op/state/met_keys.h"
+#include "engine/op/state/spilled_runs.h"
 
 namespace koios::engine {
 namespace {
 
+const std::vector<plan::SortKey> kAsTheyCame;
+
 // `repeat(out().dedup())`: the keys that have passed are those of all iterations that have fired;
-// an iteration that waits keeps the first row of each other key (engine rule 39). Iterations fire
-// in their order, so that the earlier one's row passes.
+// an iteration that waits keeps the first row of each other key (engine rule 39), and of those that
+// have gone to disk some more, which do not pass. Iterations fire in their order, so that the
+// earlier one's row passes.
 class WaitingDedup : public CollectOp {
  public:
-  WaitingDedup(std::vector<uint32_t> slots, OperatorHost* host)
-      : CollectOp(host), keys_(std::move(slots)) {}
+  WaitingDedup(std::vector<uint32_t> slots, uint32_t num_slots, OperatorHost* host)
+      : CollectOp(host), keys_(std::move(slots)) {
+    SpillBy(&kAsTheyCame, num_slots);
+  }
 
   Status Absorb(const Batch& input) override {
     std::vector<uint32_t> fresh;
@@ -25,12 +34,15 @@ class WaitingDedup : public CollectOp {
     for (const Run& run : input.runs) {
       const size_t end = row + run.count;
       DistinctKeys* waiting = waiting_.FindOrMake(run).first;
+      const MetKeys* passed = passed_.Find(run.instance);
       const size_t before = fresh.size();
       ChargeAhead charge(host_, waiting->mutable_bytes());
-      RETURN_IF_ERROR(
-          waiting->AddRows(keys_, input, row, end, passed_.Find(run.instance), &charge, &fresh));
-      runs.push_back({run.instance, run.loops, static_cast<uint32_t>(fresh.size() - before), 0});
+      RETURN_IF_ERROR(waiting->AddRows(keys_, input, row, end,
+                                       passed == nullptr ? nullptr : &passed->in_memory(), &charge,
+                                       &fresh));
       row = end;
+      if (fresh.size() == before) continue;
+      runs.push_back({run.instance, run.loops, static_cast<uint32_t>(fresh.size() - before), 0});
     }
     if (fresh.empty()) return OkStatus();
     Batch kept;
@@ -41,24 +53,48 @@ class WaitingDedup : public CollectOp {
   }
 
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
-    if (DistinctKeys* waiting = waiting_.Find(key)) {
-      RETURN_IF_ERROR(host_->ChargeState(-waiting->bytes()));
-      waiting_.Erase(key);
-    }
-    firing_ = passed_.FindOrMake(key.instance).first;
-    return CollectOp::Fire(key, output, done);
+    Forget(key);
+    firing_ = passed_.FindOrMake(key.instance, host_).first;
+    const bool sifts = sifted_.Find(key) != nullptr || HasSpilled(key);
+    RETURN_IF_ERROR(sifts ? FireSifted(key, output, done) : CollectOp::Fire(key, output, done));
+    if (firing_->SpillableBytes() >= host_->least_spill_bytes()) large_ = key.instance;
+    return OkStatus();
   }
 
   void Release(const InstanceId& instance) override {
     CollectOp::Release(instance);
-    waiting_.Release(instance, [this](const DistinctKeys& keys) { Discharge(keys); });
-    const DistinctKeys* passed = passed_.Find(instance);
-    if (passed == nullptr) return;
-    Discharge(*passed);
+    waiting_.Release(instance,
+                     [this](const DistinctKeys& keys) { (void)host_->ChargeState(-keys.bytes()); });
+    sifted_.Release(instance, [](const Sifted&) {});
     passed_.Erase(instance);
   }
   size_t HeldBytes() const override {
-    return CollectOp::HeldBytes() + passed_.ByteSize() + waiting_.ByteSize();
+    return CollectOp::HeldBytes() + passed_.ByteSize() + waiting_.ByteSize() + sifted_.ByteSize();
+  }
+
+  int64_t SpillableBytes() const override {
+    return std::max(CollectOp::SpillableBytes(), KeyBytes());
+  }
+  bool must_spill() const override {
+    const MetKeys* passed = passed_.Find(large_);
+    return passed != nullptr && passed->must_spill();
+  }
+  // The keys that have passed, or rows; then who waits there forgets its keys, too.
+  StatusOr<bool> Spill() override {
+    if (!spills_keys_ && !spills_rows_) {
+      spills_keys_ = must_spill() || KeyBytes() > CollectOp::SpillableBytes();
+      spills_rows_ = !spills_keys_;
+      if (spills_rows_) Forget(spilling());
+    }
+    MetKeys* passed = spills_keys_ ? passed_.Find(large_) : nullptr;
+    bool done = true;
+    if (spills_rows_) {
+      ASSIGN_OR_RETURN(done, CollectOp::Spill());
+    } else if (passed != nullptr) {
+      ASSIGN_OR_RETURN(done, passed->Spill());
+    }
+    if (done) spills_keys_ = spills_rows_ = false;
+    return done;
   }
 
  protected:
@@ -70,15 +106,25 @@ class WaitingDedup : public CollectOp {
       state->progress = std::move(passing);
     }
     auto* passing = static_cast<Passing*>(state->progress.get());
-    ChargeAhead charge(host_, firing_->mutable_bytes());
-    const size_t end = std::min(passing->all.size(), passing->next + kSliceWork);
-    for (; passing->next < end; ++passing->next) {
-      const Position at = passing->all[passing->next];
-      ASSIGN_OR_RETURN(const bool fresh,
-                       firing_->AddRow(keys_, state->rows.ChunkAt(at), at.row, &charge));
-      if (fresh) state->order.push_back(at);
+    const std::vector<Position>& all = passing->all;
+    size_t looks = MetKeys::kLooks;
+    for (size_t left = kSliceWork; passing->next < all.size() && left > 0 && looks > 0;) {
+      // Rows that stand together.
+      const Position at = all[passing->next];
+      size_t count = 1;
+      while (count < left && passing->next + count < all.size() &&
+             all[passing->next + count].chunk == at.chunk) {
+        ++count;
+      }
+      size_t row = at.row;
+      std::vector<uint32_t> fresh;
+      RETURN_IF_ERROR(
+          firing_->AddRows(keys_, state->rows.ChunkAt(at), &row, at.row + count, &looks, &fresh));
+      for (const uint32_t passes : fresh) state->order.push_back({at.chunk, passes});
+      passing->next += row - at.row;
+      left -= count;
     }
-    if (passing->next < passing->all.size()) return false;
+    if (passing->next < all.size()) return false;
     state->progress.reset();
     return true;
   }
@@ -88,19 +134,58 @@ class WaitingDedup : public CollectOp {
     std::vector<Position> all;
     size_t next = 0;
   };
+  // Rows that have come from disk.
+  struct Sifted {
+    Batch rows;
+    size_t next = 0;
+    bool is_last = false;
+  };
 
-  void Discharge(const DistinctKeys& keys) { (void)host_->ChargeState(-keys.bytes()); }
+  Status FireSifted(const StateKey& key, Batch* output, bool* done) {
+    *done = false;
+    if (output->rows > 0) return OkStatus();  // a batch of its own
+    Sifted* sifted = sifted_.FindOrMake({key.instance, key.loops, 0, 0}).first;
+    if (sifted->next == sifted->rows.rows && !sifted->is_last) {
+      sifted->rows = {};
+      sifted->next = 0;
+      return CollectOp::Fire(key, &sifted->rows, &sifted->is_last);
+    }
+    size_t looks = MetKeys::kLooks;
+    std::vector<uint32_t> fresh;
+    RETURN_IF_ERROR(
+        firing_->AddRows(keys_, sifted->rows, &sifted->next, sifted->rows.rows, &looks, &fresh));
+    if (!fresh.empty()) output->AppendRows(sifted->rows, fresh);
+    *done = sifted->is_last && sifted->next == sifted->rows.rows;
+    if (*done) sifted_.Erase(key);
+    return OkStatus();
+  }
+
+  void Forget(const StateKey& key) {
+    const DistinctKeys* waiting = waiting_.Find(key);
+    if (waiting == nullptr) return;
+    (void)host_->ChargeState(-waiting->bytes());
+    waiting_.Erase(key);
+  }
+  int64_t KeyBytes() const {
+    const MetKeys* passed = passed_.Find(large_);
+    return passed == nullptr ? 0 : passed->SpillableBytes();
+  }
 
   const KeyReader keys_;
-  InstanceMap<DistinctKeys> passed_;
+  InstanceMap<MetKeys> passed_;
   StateTable<DistinctKeys> waiting_;
-  DistinctKeys* firing_ = nullptr;  // of `passed_`, during Fire
+  StateTable<Sifted> sifted_;  // by what fires from disk
+  MetKeys* firing_ = nullptr;  // of `passed_`, during Fire
+  InstanceId large_;           // whose passed keys are worth to be put on disk
+  bool spills_keys_ = false;   // what is under way to disk
+  bool spills_rows_ = false;
 };
 
-// Rows of equal value wait as one (DESIGN 5.4).
+// Rows of equal value wait as one (DESIGN 5.4), but for those of which one has gone to disk.
 class MergingBarrier : public BarrierOperator {
  public:
-  explicit MergingBarrier(OperatorHost* host) : host_(host), dense_(*host, SIZE_MAX) {}
+  MergingBarrier(uint32_t num_slots, OperatorHost* host)
+      : num_slots_(num_slots), host_(host), dense_(*host, SIZE_MAX) {}
 
   Status Absorb(const Batch& input) override {
     size_t row = 0;
@@ -113,6 +198,7 @@ class MergingBarrier : public BarrierOperator {
       }
       RETURN_IF_ERROR(host_->ChargeState(bytes));
       state->bytes += bytes;
+      if (state->bytes >= host_->least_spill_bytes()) large_ = {run.instance, run.loops};
       row += run.count;
     }
     return OkStatus();
@@ -122,12 +208,18 @@ class MergingBarrier : public BarrierOperator {
     *done = true;
     State* state = states_.Find(key);
     if (state == nullptr) return OkStatus();
-    std::vector<uint32_t> groups;
-    ASSIGN_OR_RETURN(const int64_t freed, state->rows.Take(output, &groups));
-    state->bytes -= freed;
-    *done = state->rows.size() == 0;
+    state->fires = true;
+    if (state->spilled != nullptr) {
+      *done = false;
+      if (output->rows > 0) return OkStatus();  // a batch of its own
+      if (state->rows.size() > 0) return SpillSome(state);
+      RETURN_IF_ERROR(state->spilled->Merge(output, done));
+    } else {
+      RETURN_IF_ERROR(Take(state, output));
+      *done = state->rows.size() == 0;
+    }
     if (*done) states_.Erase(key);
-    return host_->ChargeState(-freed);
+    return OkStatus();
   }
 
   void Release(const InstanceId& instance) override {
@@ -136,28 +228,59 @@ class MergingBarrier : public BarrierOperator {
   }
   size_t HeldBytes() const override { return states_.ByteSize(); }
 
+  int64_t SpillableBytes() const override {
+    const State* state = states_.Find(large_);
+    return state == nullptr || state->fires || state->rows.size() == 0 ? 0 : state->bytes;
+  }
+  StatusOr<bool> Spill() override {
+    State* state = states_.Find(large_);
+    if (SpillableBytes() == 0) return true;
+    if (state->spilled == nullptr) {
+      state->spilled = std::make_unique<SpilledRuns>(&kAsTheyCame, num_slots_, host_);
+    }
+    RETURN_IF_ERROR(SpillSome(state));
+    return state->rows.size() == 0;
+  }
+
  private:
   struct State {
     MergedRows rows;
     int64_t bytes = 0;
+    bool fires = false;
+    std::unique_ptr<SpilledRuns> spilled;  // the rows that came before `rows`
   };
 
+  Status Take(State* state, Batch* output) const {
+    std::vector<uint32_t> groups;
+    ASSIGN_OR_RETURN(const int64_t freed, state->rows.Take(output, &groups));
+    state->bytes -= freed;
+    return host_->ChargeState(-freed);
+  }
+  Status SpillSome(State* state) const {
+    Batch some;
+    RETURN_IF_ERROR(Take(state, &some));
+    return state->spilled->Append(some);
+  }
+
+  const uint32_t num_slots_;
   OperatorHost* const host_;
   const DenseChoice dense_;
   StateTable<State> states_;
+  StateKey large_;  // whose rows are worth to be put on disk: those that grew last
 };
 
 }  // namespace
 
-OperatorBundle MakeWaitingDedup(std::vector<uint32_t> slots, OperatorHost* host) {
+OperatorBundle MakeWaitingDedup(std::vector<uint32_t> slots, uint32_t num_slots,
+                                OperatorHost* host) {
   OperatorBundle bundle;
-  bundle.barrier = std::make_unique<WaitingDedup>(std::move(slots), host);
+  bundle.barrier = std::make_unique<WaitingDedup>(std::move(slots), num_slots, host);
   return bundle;
 }
 
-OperatorBundle MakeMergingBarrier(OperatorHost* host) {
+OperatorBundle MakeMergingBarrier(uint32_t num_slots, OperatorHost* host) {
   OperatorBundle bundle;
-  bundle.barrier = std::make_unique<MergingBarrier>(host);
+  bundle.barrier = std::make_unique<MergingBarrier>(num_slots, host);
   return bundle;
 }
 

@@ -10,7 +10,8 @@
 namespace koios::engine {
 
 // REQUIRES: slots of the plan, at least one.
-OperatorBundle MakeWaitingDedup(std::vector<uint32_t> slots, OperatorHost* host);
-OperatorBundle MakeMergingBarrier(OperatorHost* host);
+OperatorBundle MakeWaitingDedup(std::vector<uint32_t> slots, uint32_t num_slots,
+                                OperatorHost* host);
+OperatorBundle MakeMergingBarrier(uint32_t num_slots, OperatorHost* host);
 
 }  // namespace koios::engine

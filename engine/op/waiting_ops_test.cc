@@ -1,6 +1,9 @@
 // What waits in a loop, by itself: distinct keys over iterations, merged rows, what they charge.
 #include "engine/op/waiting_ops.h"
 
+#include <map>
+
+#include "core/random.h"
 #include "engine/op/op_test_support.h"
 #include "gtest/gtest.h"
 
@@ -25,7 +28,7 @@ size_t RowsOf(BarrierOperator* barrier, const Loops& loops) {
 
 TEST(WaitingDedupTest, KeepsTheFirstRowOfEachKey) {
   TestHost host;
-  const OperatorBundle bundle = MakeWaitingDedup({0}, &host);
+  const OperatorBundle bundle = MakeWaitingDedup({0}, 2, &host);
   ASSERT_TRUE(
       bundle.barrier->Absorb(Rows(NumberList(3, 2), NumberList(3, 3), {5, 1, 1}, {0})).ok());
   Batch out;
@@ -37,10 +40,99 @@ TEST(WaitingDedupTest, KeepsTheFirstRowOfEachKey) {
   EXPECT_EQ(out.slots[1].Get(1).AsInteger(), 1);
 }
 
+// Iterations of drawn keys, some of which come before the one before has fired. What can goes to
+// disk after each so many batches; 0: never. The second slots of the rows, as they came out.
+Status FireDrawn(uint64_t seed, uint64_t spill_every, BarrierOperator* barrier,
+                 std::vector<int64_t>* given) {
+  Rng rng(seed);
+  int64_t number = 0;
+  uint64_t batches = 0;
+  const auto spill = [&] {
+    while (barrier->SpillableBytes() > 0) RETURN_IF_ERROR(barrier->Spill().status());
+    return OkStatus();
+  };
+  for (uint16_t iteration = 0; iteration < 12; ++iteration) {
+    for (int b = 0; b < 12; ++b) {
+      const uint16_t of = iteration + (b % 3 == 0 ? 1 : 0);
+      std::vector<Value> keys, numbers;
+      for (uint64_t i = 1 + rng.Uniform(60); i > 0; --i) {
+        keys.push_back(Value::Long(static_cast<int64_t>(rng.Uniform(300u * (iteration + 1u)))));
+        numbers.push_back(Value::Long(number++));
+      }
+      RETURN_IF_ERROR(barrier->Absorb(Rows(keys, numbers, {}, {of})));
+      if (spill_every > 0 && ++batches % spill_every == 0) RETURN_IF_ERROR(spill());
+    }
+    for (bool done = false; !done;) {
+      Batch out;
+      RETURN_IF_ERROR(barrier->Fire({{}, {iteration}}, &out, &done));
+      for (size_t row = 0; row < out.rows; ++row) {
+        given->push_back(out.slots[1].Get(row).AsInteger());
+      }
+      if (spill_every > 0) RETURN_IF_ERROR(spill());
+    }
+  }
+  return OkStatus();
+}
+
+StatusOr<std::vector<int64_t>> FireDrawn(uint64_t seed, uint64_t spill_every, TestHost* host) {
+  const OperatorBundle bundle = MakeWaitingDedup({0}, 2, host);
+  std::vector<int64_t> given;
+  const Status status = FireDrawn(seed, spill_every, bundle.barrier.get(), &given);
+  bundle.barrier->Release({});
+  RETURN_IF_ERROR(status);
+  return given;
+}
+
+TEST(WaitingDedupTest, FromDiskTheSameRowsPassAsFromMemory) {
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    TestHost plain, host;
+    const std::vector<int64_t> expected = *FireDrawn(seed, 0, &plain);
+    EXPECT_GT(expected.size(), 1000u);
+    const StatusOr<std::vector<int64_t>> given = FireDrawn(seed, 1 + seed % 4, &host);
+    ASSERT_TRUE(given.ok()) << MessageOf(given.status());
+    EXPECT_EQ(*given, expected) << "seed " << seed;
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+}
+
+TEST(WaitingDedupTest, AFullDiskEndsIt) {
+  size_t failed = 0;
+  for (uint64_t write = 1; write < 300; write = write * 3 / 2 + 1) {
+    TestHost host;
+    host.space.FailFromWrite(write);
+    const StatusOr<std::vector<int64_t>> given = FireDrawn(1, 3, &host);
+    failed += given.ok() ? 0 : 1;
+    if (!given.ok()) {
+      EXPECT_EQ(given.status().code(), StatusCode::kResourceExhausted);
+    }
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+  EXPECT_GT(failed, 3u);
+}
+
+TEST(WaitingDedupTest, ARunOfWhichNothingWaitsPutsNothingOnDisk) {
+  TestHost host;
+  const OperatorBundle bundle = MakeWaitingDedup({0}, 2, &host);
+  BarrierOperator* barrier = bundle.barrier.get();
+  ASSERT_TRUE(barrier->Absorb(Rows(NumberList(3, 3), {}, {}, {0})).ok());
+  EXPECT_EQ(RowsOf(barrier, {0}), 3u);
+  Batch batch = Rows(NumberList(6, 6), {}, {}, {1});
+  batch.runs = {{{}, {1}, 3, 0}, {{}, {2}, 3, 0}};  // of the first one all have passed
+  ASSERT_TRUE(barrier->Absorb(batch).ok());
+  while (barrier->SpillableBytes() > 0) ASSERT_TRUE(barrier->Spill().ok());
+  EXPECT_EQ(RowsOf(barrier, {1}), 0u);
+  EXPECT_EQ(RowsOf(barrier, {2}), 3u);
+  barrier->Release({});
+  EXPECT_EQ(host.charged, 0);
+  EXPECT_EQ(host.space.used(), 0u);
+}
+
 // The set spans the iterations; one that waits holds nothing that an earlier one lets pass.
 TEST(WaitingDedupTest, WhatHasPassedPassesNoMore) {
   TestHost host;
-  const OperatorBundle bundle = MakeWaitingDedup({0}, &host);
+  const OperatorBundle bundle = MakeWaitingDedup({0}, 2, &host);
   ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(10, 10), {}, {}, {0})).ok());
   // Came before the first iteration has fired: as in nested loops.
   ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(12, 12), {}, {}, {1})).ok());
@@ -52,7 +144,7 @@ TEST(WaitingDedupTest, WhatHasPassedPassesNoMore) {
 
 TEST(WaitingDedupTest, ChargesDistinctRowsOnly) {
   TestHost host;
-  const OperatorBundle bundle = MakeWaitingDedup({0}, &host);
+  const OperatorBundle bundle = MakeWaitingDedup({0}, 2, &host);
   ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(1000, 10), {}, {}, {0})).ok());
   const int64_t once = host.charged;
   for (int i = 0; i < 100; ++i) {
@@ -66,7 +158,7 @@ TEST(WaitingDedupTest, ChargesDistinctRowsOnly) {
 TEST(WaitingDedupTest, RefusesWhatIsTooMuch) {
   TestHost host;
   host.limit = 10'000;
-  const OperatorBundle bundle = MakeWaitingDedup({0}, &host);
+  const OperatorBundle bundle = MakeWaitingDedup({0}, 2, &host);
   Status status;
   for (int64_t i = 0; i < 100 && status.ok(); ++i) {
     status =
@@ -79,7 +171,7 @@ TEST(WaitingDedupTest, RefusesWhatIsTooMuch) {
 
 TEST(MergingBarrierTest, EqualRowsBecomeOneAndKeepTheirBulk) {
   TestHost host;
-  const OperatorBundle bundle = MakeMergingBarrier(&host);
+  const OperatorBundle bundle = MakeMergingBarrier(2, &host);
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(1000, 4), {}, {}, {3})).ok());
   }
@@ -95,13 +187,50 @@ TEST(MergingBarrierTest, EqualRowsBecomeOneAndKeepTheirBulk) {
 
 TEST(MergingBarrierTest, IterationsAreApartAndMayNeverFire) {
   TestHost host;
-  const OperatorBundle bundle = MakeMergingBarrier(&host);
+  const OperatorBundle bundle = MakeMergingBarrier(2, &host);
   ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(5, 5), {}, {}, {0})).ok());
   ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(5, 1), {}, {}, {1})).ok());
   EXPECT_EQ(RowsOf(bundle.barrier.get(), {1}), 1u);
   EXPECT_EQ(RowsOf(bundle.barrier.get(), {7}), 0u);
   bundle.barrier->Release({});
   EXPECT_EQ(host.charged, 0);
+}
+
+TEST(MergingBarrierTest, FromDiskBulksAddUpToThoseFromMemory) {
+  for (const uint64_t full_from : {0, 1, 2, 5}) {
+    TestHost host;
+    if (full_from > 0) host.space.FailFromWrite(full_from);
+    const OperatorBundle bundle = MakeMergingBarrier(2, &host);
+    BarrierOperator* barrier = bundle.barrier.get();
+    Rng rng(3);
+    std::map<int64_t, int64_t> expected, given;
+    Status status;
+    for (int b = 0; b < 40 && status.ok(); ++b) {
+      std::vector<Value> values;
+      for (uint64_t i = rng.Uniform(200); i > 0; --i) {
+        values.push_back(Value::Long(static_cast<int64_t>(rng.Uniform(500))));
+        ++expected[values.back().AsInteger()];
+      }
+      ASSERT_TRUE(barrier->Absorb(Rows(values, {}, {}, {0})).ok());
+      while (b % 7 == 6 && status.ok() && barrier->SpillableBytes() > 0) {
+        status = barrier->Spill().status();
+      }
+    }
+    for (bool done = false; status.ok() && !done;) {
+      Batch out;
+      status = barrier->Fire({{}, {0}}, &out, &done);
+      for (size_t row = 0; row < out.rows; ++row) {
+        given[out.slots[0].Get(row).AsInteger()] += out.BulkAt(row);
+      }
+    }
+    EXPECT_EQ(status.ok(), full_from == 0);
+    if (full_from == 0) {
+      EXPECT_EQ(given, expected);
+    }
+    barrier->Release({});
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ Status QueryRun::OpenNode(uint32_t id) {
   has_nested_scopes_ =
       has_nested_scopes_ || (node.op->has_scope_enter() && !in_place && node.op->scope() > 0);
   merges_ = merges_ || IsMerge(id);
-  if (node.code.barrier != nullptr) barriers_.push_back(id);
+  if (node.code.spiller() != nullptr) spillers_.push_back(id);
   if (node.op->has_exchange()) {
     node.outbox = std::make_unique<Outbox>(worker_.num_workers, send_credits_.frame_bytes());
   }

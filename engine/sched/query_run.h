@@ -330,7 +330,7 @@ class QueryRun {
   std::optional<HeldRows> may_flush_;
   IdleWatch idle_;  // at the coordinator
 
-  std::vector<uint32_t> barriers_;    // nodes
+  std::vector<uint32_t> spillers_;    // nodes that may keep what could go to disk
   std::optional<uint32_t> spilling_;  // one of them
   bool gives_back_ = false;           // whatever memory there is
 

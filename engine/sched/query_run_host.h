@@ -48,6 +48,7 @@ struct QueryRun::Host : public OperatorHost {
   }
 
   const std::shared_ptr<MemoryAccount>& account() const override { return run->spec_->account; }
+  bool may_spill() const override { return run->worker_.spill != nullptr; }
   StatusOr<SpillFile*> spill_file() override {
     if (spilled == nullptr) {
       ASSIGN_OR_RETURN(spilled, run->worker_.spill->Open());

@@ -418,7 +418,7 @@ void QueryRun::RunSpill() {
   Node& node = nodes_[*spilling_];
   OperatorStats& stats = stats_[*spilling_];
   const uint64_t begin = worker_.clock->NowNanos();
-  const StatusOr<bool> done = node.code.barrier->Spill();
+  const StatusOr<bool> done = node.code.spiller()->Spill();
   if (!done.ok()) Fail(WithDetail(done.status(), DetailFor(*node.op)));
   if (!done.ok() || *done) spilling_.reset();
   ChargeHeld(&node);

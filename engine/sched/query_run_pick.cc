@@ -160,14 +160,16 @@ size_t QueryRun::OpenRoom(const Node& enter, const Loops& iteration) const {
   return open < most ? most - open : 0;
 }
 
-// What goes to disk when memory is short: rows of the barrier that has most of them, a piece at a
-// time, before anything else of the query goes on here.
+// What goes to disk when memory is short: of the operator that keeps most, a piece at a time,
+// before anything else of the query goes on here.
 void QueryRun::PickSpill() {
   if (spilling_.has_value() || !failure_.ok()) return;
-  if (!gives_back_ && !worker_.bounds.spills_early && !spec_->account->IsTight()) return;
+  const bool is_short = gives_back_ || worker_.bounds.spills_early || spec_->account->IsTight();
   int64_t most = static_cast<int64_t>(worker_.bounds.spill_bytes) - 1;
-  for (const uint32_t id : barriers_) {
-    const int64_t bytes = nodes_[id].code.barrier->SpillableBytes();
+  for (const uint32_t id : spillers_) {
+    const Spiller& spiller = *nodes_[id].code.spiller();
+    if (!is_short && !spiller.must_spill()) continue;
+    const int64_t bytes = spiller.SpillableBytes();
     if (bytes <= most) continue;
     most = bytes;
     spilling_ = id;
@@ -177,8 +179,8 @@ void QueryRun::PickSpill() {
 
 bool QueryRun::CanGiveBack() const {
   if (worker_.spill == nullptr || !failure_.ok() || complete_) return false;
-  return std::any_of(barriers_.begin(), barriers_.end(), [this](uint32_t id) {
-    const int64_t bytes = nodes_[id].code.barrier->SpillableBytes();
+  return std::any_of(spillers_.begin(), spillers_.end(), [this](uint32_t id) {
+    const int64_t bytes = nodes_[id].code.spiller()->SpillableBytes();
     return bytes >= static_cast<int64_t>(worker_.bounds.spill_bytes);
   });
 }

@@ -129,7 +129,7 @@ StatusOr<SpillFile::Head> SpillFile::HeadAt(uint64_t at) const {
   return head;
 }
 
-StatusOr<std::string> SpillFile::Take(uint64_t at) {
+StatusOr<std::string> SpillFile::Read(uint64_t at) const {
   ASSIGN_OR_RETURN(const Head head, HeadAt(at));
   std::string stored(head.stored, '\0');
   std::string block(head.raw, '\0');
@@ -138,17 +138,25 @@ StatusOr<std::string> SpillFile::Take(uint64_t at) {
       ZSTD_decompress(block.data(), block.size(), stored.data(), stored.size()) != head.raw) {
     return DataLoss("Rows that were put on disk are not what was written.");
   }
-  Free(at, head);
+  return block;
+}
+
+StatusOr<std::string> SpillFile::Take(uint64_t at) {
+  ASSIGN_OR_RETURN(std::string block, Read(at));
+  Drop(at);
   return block;
 }
 
 void SpillFile::Drop(uint64_t at) {
   const StatusOr<Head> head = HeadAt(at);
-  if (head.ok()) Free(at, *head);
+  if (head.ok()) Free(at, sizeof(Head) + head->stored);
 }
 
-void SpillFile::Free(uint64_t at, const Head& head) {
-  const uint64_t bytes = sizeof(head) + head.stored;
+void SpillFile::DropRange(uint64_t begin, uint64_t end) {
+  if (begin < end) Free(begin, end - begin);
+}
+
+void SpillFile::Free(uint64_t at, uint64_t bytes) {
   live_ -= bytes;
   space_->Return(bytes);
   if (live_ == 0) {

@@ -40,7 +40,8 @@ class SpillSpace {
   uint64_t fail_from_ = UINT64_MAX;
 };
 
-// Blocks of bytes, compressed and checked, each read once. Outlived by its space.
+// Blocks of bytes, compressed and checked, each until it is taken or dropped. Outlived by its
+// space.
 class SpillFile {
  public:
   SpillFile(SpillSpace* space, int fd) : space_(space), fd_(fd) {}
@@ -52,8 +53,14 @@ class SpillFile {
   StatusOr<uint64_t> Append(std::string_view block);
   // The block, whose room is free from now on. DATA_LOSS when it is not what was written.
   StatusOr<std::string> Take(uint64_t at);
+  // As this, but it stays.
+  StatusOr<std::string> Read(uint64_t at) const;
   // A block that nobody will take.
   void Drop(uint64_t at);
+  // All blocks of [begin, end), at once: of small ones more room is free so, as disks give it in
+  // pages. REQUIRES: begin is where a block stands, end the end() behind one, all are still there.
+  void DropRange(uint64_t begin, uint64_t end);
+  uint64_t end() const { return end_; }
   uint64_t written() const { return written_; }  // bytes, since the beginning
 
  private:
@@ -63,7 +70,7 @@ class SpillFile {
     uint64_t check = 0;  // XXH3 of what is stored
   };
   StatusOr<Head> HeadAt(uint64_t at) const;
-  void Free(uint64_t at, const Head& head);
+  void Free(uint64_t at, uint64_t bytes);
 
   SpillSpace* const space_;
   const int fd_;

@@ -29,6 +29,24 @@ TEST(SpillSpaceTest, BlocksComeBackOnceAndTheirRoomIsFree) {
   EXPECT_EQ(space.used(), 0u);  // with the file
 }
 
+TEST(SpillSpaceTest, BlocksAreReadAgainUntilTheyAreDroppedTogether) {
+  SpillSpace space(kFolder);
+  auto file = *space.Open();
+  const uint64_t other = *file->Append("other");
+  std::vector<uint64_t> at;
+  for (int i = 0; i < 100; ++i) at.push_back(*file->Append(std::to_string(i)));
+  const uint64_t used = space.used();
+  for (int time = 0; time < 2; ++time) {
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(*file->Read(at[i]), std::to_string(i));
+  }
+  EXPECT_EQ(space.used(), used);
+  file->DropRange(at[0], file->end());
+  EXPECT_LT(space.used(), used);
+  EXPECT_EQ(*file->Take(other), "other");
+  EXPECT_EQ(space.used(), 0u);
+  EXPECT_EQ(file->end(), 0u);
+}
+
 TEST(SpillSpaceTest, ItsLimitAndAFullDiskAreErrors) {
   SpillSpace small(kFolder, 100);
   auto file = *small.Open();

@@ -62,6 +62,7 @@ bool ReachEnds(Chain* root);
 bool CountWalks(Chain* root);
 bool FindShortestPath(Chain* root);
 bool TopK(Chain* root);
+bool UnfoldGroups(Chain* root);
 bool ExpandToLabels(Chain* root);
 bool VisitInTurn(Chain* root);
 bool AddInPassing(Chain* root);

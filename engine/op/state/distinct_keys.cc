@@ -97,6 +97,12 @@ bool DistinctKeys::Pack(const KeyReader& reader, const Batch& batch, size_t row)
   return true;
 }
 
+StatusOr<Value> DistinctKeys::SeveralAt(const KeyReader& reader, const Batch& batch, size_t row) {
+  ValueList parts;
+  for (const uint32_t slot : reader.slots()) parts.push_back(batch.slots[slot].Get(row));
+  return Value::List(std::move(parts));
+}
+
 template <typename Set, typename Key>
 StatusOr<bool> DistinctKeys::AddTo(Set DistinctKeys::*set, const Key& key, size_t bytes,
                                    const DistinctKeys* passed, ChargeAhead* charge) {
@@ -120,9 +126,7 @@ StatusOr<bool> DistinctKeys::AddSeveral(const KeyReader& reader, const Batch& ba
     const std::string_view packed = scratch_;
     return AddTo(&DistinctKeys::packed_, packed, TextBytes(packed.size()), passed, charge);
   }
-  ValueList parts;
-  for (const uint32_t slot : reader.slots()) parts.push_back(batch.slots[slot].Get(row));
-  ASSIGN_OR_RETURN(const Value key, Value::List(std::move(parts)));
+  ASSIGN_OR_RETURN(const Value key, SeveralAt(reader, batch, row));
   return AddTo(&DistinctKeys::values_, key, key.ByteSize() - sizeof(Value), passed, charge);
 }
 
@@ -159,6 +163,72 @@ Status DistinctKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t
     if (is_new) fresh->push_back(static_cast<uint32_t>(row));
   }
   return OkStatus();
+}
+
+StatusOr<bool> DistinctKeys::Contains(const KeyReader& reader, const Batch& batch, size_t row) {
+  if (reader.slots().size() != 1) {
+    if (Pack(reader, batch, row)) return packed_.contains(std::string_view(scratch_));
+    if (values_.empty()) return false;
+    ASSIGN_OR_RETURN(const Value key, SeveralAt(reader, batch, row));
+    return values_.contains(key);
+  }
+  const Column& column = batch.slots[reader.slots()[0]];
+  const Part part = PartAt(column, row);
+  switch (part.form) {
+    case Form::kWord:
+      if (part.word.kind == ValueKind::kVertex) {
+        return vertices_.Contains(VertexRef{part.word.bits});
+      }
+      return words_.contains(part.word);
+    case Form::kText:
+      return texts_.contains(part.text);
+    case Form::kOther:
+      break;
+  }
+  return !values_.empty() && values_.contains(column.Get(row));
+}
+
+StatusOr<KeyCode> DistinctKeys::CodeOf(const KeyReader& reader, const Batch& batch, size_t row,
+                                       uint64_t seed) {
+  if (reader.slots().size() != 1) {
+    if (Pack(reader, batch, row)) return CodeOfText(scratch_, seed);
+    ASSIGN_OR_RETURN(const Value key, SeveralAt(reader, batch, row));
+    return CodeOfValue(key, seed);
+  }
+  const Column& column = batch.slots[reader.slots()[0]];
+  const Part part = PartAt(column, row);
+  switch (part.form) {
+    case Form::kWord:
+      return CodeOfNumber(part.word.kind, part.word.bits);
+    case Form::kText:
+      return CodeOfText(part.text, seed);
+    case Form::kOther:
+      break;
+  }
+  return CodeOfValue(column.Get(row), seed);
+}
+
+bool DistinctKeys::WalkSome(Walk* walk, uint64_t seed,
+                            const std::function<void(const KeyCode&)>& use) const {
+  const auto some = [&](int number, const auto& set, auto* at, const auto& code_of) {
+    if (walk->set_ > number) return false;
+    if (walk->set_ < number) *at = set.begin();
+    walk->set_ = number;
+    size_t left = kWalkMost;
+    for (; left > 0 && *at != set.end(); --left) use(code_of(*(*at)++));
+    return left < kWalkMost;
+  };
+  const auto of_text = [&](const std::string& text) { return CodeOfText(text, seed); };
+  if (walk->set_ < 0 && vertices_.WalkSome(&walk->vertices_, [&](VertexRef vertex) {
+        use(CodeOfNumber(ValueKind::kVertex, vertex.bits));
+      })) {
+    return true;
+  }
+  return some(0, words_, &walk->word_,
+              [](const Word& word) { return CodeOfNumber(word.kind, word.bits); }) ||
+         some(1, texts_, &walk->text_, of_text) || some(2, packed_, &walk->packed_, of_text) ||
+         some(3, values_, &walk->value_,
+              [&](const Value& value) { return CodeOfValue(value, seed); });
 }
 
 }  // namespace koios::engine

@@ -16,6 +16,7 @@
 #include "engine/account/charged_growth.h"
 #include "engine/batch/batch.h"
 #include "engine/effect/text_hash.h"
+#include "engine/op/state/key_code.h"
 #include "engine/op/state/vertex_set.h"
 
 namespace koios::engine {
@@ -51,6 +52,16 @@ class DistinctKeys {
   // whose key is new to both.
   Status AddRows(const KeyReader& reader, const Batch& batch, size_t begin, size_t end,
                  const DistinctKeys* passed, ChargeAhead* charge, std::vector<uint32_t>* fresh);
+  // Whether the row's key is there. REQUIRES: it has one.
+  StatusOr<bool> Contains(const KeyReader& reader, const Batch& batch, size_t row);
+  // What stands for the row's key on disk. REQUIRES: it has one.
+  StatusOr<KeyCode> CodeOf(const KeyReader& reader, const Batch& batch, size_t row, uint64_t seed);
+
+  class Walk;
+  // Calls use(code) for some of the keys that come next, kWalkMost at most. False: there is none
+  // left. REQUIRES: nothing changes in between.
+  static constexpr size_t kWalkMost = VertexSet::kWalkMost;
+  bool WalkSome(Walk* walk, uint64_t seed, const std::function<void(const KeyCode&)>& use) const;
 
  private:
   // Of a kind whose values are equal when their bits are.
@@ -72,6 +83,7 @@ class DistinctKeys {
 
   static Part PartOf(const Value& value);
   static Part PartAt(const Column& column, size_t row);
+  static StatusOr<Value> SeveralAt(const KeyReader& reader, const Batch& batch, size_t row);
   // The row's parts one behind the other. False: one of them is kOther.
   bool Pack(const KeyReader& reader, const Batch& batch, size_t row);
 
@@ -92,6 +104,18 @@ class DistinctKeys {
   absl::flat_hash_set<Value, ValueHash, ValueEquivalent> values_;
   std::string scratch_;  // of the row that is looked at
   int64_t bytes_ = 0;
+};
+
+// Where somebody is who looks at all keys.
+class DistinctKeys::Walk {
+ private:
+  friend class DistinctKeys;
+  int set_ = -1;  // the last one that was begun
+  VertexSet::Walk vertices_;
+  decltype(DistinctKeys::words_)::const_iterator word_;
+  decltype(DistinctKeys::texts_)::const_iterator text_;
+  decltype(DistinctKeys::packed_)::const_iterator packed_;
+  decltype(DistinctKeys::values_)::const_iterator value_;
 };
 
 }  // namespace koios::engine

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/memory.h"
-#include "engine/exchange/frame.h"
 #include "engine/op/state/sort_keys.h"
+#include "engine/op/state/spilled_batch.h"
 #include "engine/spill/spill_space.h"
 
 namespace koios::engine {
@@ -32,11 +32,7 @@ size_t SpilledRuns::BlockBytes(const OperatorHost& host) {
 }
 
 Status SpilledRuns::Append(const Batch& rows) {
-  Frame frame;
-  frame.batch = rows;
-  frame.batch.runs = {{{}, {}, static_cast<uint32_t>(rows.rows), 0}};  // all rows are of some run
-  ASSIGN_OR_RETURN(SpillFile * file, host_->spill_file());
-  ASSIGN_OR_RETURN(const uint64_t at, file->Append(EncodeFrame(frame, /*with_start=*/false)));
+  ASSIGN_OR_RETURN(const uint64_t at, PutOnDisk(rows, host_));
   writing_.push_back(at);
   return OkStatus();
 }
@@ -51,15 +47,8 @@ StatusOr<bool> SpilledRuns::Load(Cursor* cursor) {
   cursor->batch = {};
   cursor->row = 0;
   if (cursor->next_block == cursor->blocks.size()) return false;
-  ASSIGN_OR_RETURN(SpillFile * file, host_->spill_file());
-  ASSIGN_OR_RETURN(const std::string block, file->Take(cursor->blocks[cursor->next_block++]));
-  ASSIGN_OR_RETURN(Frame frame, DecodeFrame(block, /*views=*/nullptr));
-  if (frame.paths != nullptr) RETURN_IF_ERROR(frame.paths->Bind(host_->account()));
-  const auto bytes = static_cast<int64_t>(frame.batch.ByteSize());
-  RETURN_IF_ERROR(host_->ChargeState(bytes));
-  cursor->charged = bytes;
-  cursor->batch = std::move(frame.batch);
-  cursor->batch.runs.clear();
+  ASSIGN_OR_RETURN(cursor->batch,
+                   TakeFromDisk(cursor->blocks[cursor->next_block++], host_, &cursor->charged));
   ReadKeys(cursor);
   return true;
 }

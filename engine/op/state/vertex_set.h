@@ -4,9 +4,11 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -26,6 +28,19 @@ class VertexSet {
   Status InsertAll(std::span<const VertexRef> vertices, size_t begin, size_t end,
                    const VertexSet* passed, ChargeAhead* charge, std::vector<uint32_t>* fresh);
   bool is_dense() const { return is_dense_; }
+  // Where somebody is who looks at all of them.
+  struct Walk {
+    bool has_begun = false;
+    absl::flat_hash_set<uint64_t>::const_iterator listed;
+    size_t partition = 0;
+    size_t page = 0;
+  };
+  // About `most` vertices come at once.
+  static constexpr size_t kWalkMost = 4096;
+  // Calls use(vertex) for some that come next. False: there is none left. REQUIRES: the set does
+  // not change in between.
+  template <typename Use>
+  bool WalkSome(Walk* walk, const Use& use) const;
   // REQUIRES: it is empty. There are few such sets, and bits of some pages are worth it at once.
   void ExpectMany() {
     next_look_ = kFewOfMany;
@@ -63,5 +78,31 @@ class VertexSet {
   bool is_dense_ = false;          // all are in the pages
   std::vector<std::vector<std::unique_ptr<Page>>> pages_;  // by partition and number
 };
+
+template <typename Use>
+bool VertexSet::WalkSome(Walk* walk, const Use& use) const {
+  if (!is_dense_) {
+    if (!std::exchange(walk->has_begun, true)) walk->listed = listed_.begin();
+    size_t left = kWalkMost;
+    for (; left > 0 && walk->listed != listed_.end(); --left) use(VertexRef{*walk->listed++});
+    return left < kWalkMost;
+  }
+  static_assert(kVertices <= kWalkMost);
+  for (; walk->partition < pages_.size(); ++walk->partition, walk->page = 0) {
+    const auto& pages = pages_[walk->partition];
+    while (walk->page < pages.size() && pages[walk->page] == nullptr) ++walk->page;
+    if (walk->page == pages.size()) continue;
+    const uint64_t first = walk->page * kVertices;
+    const Page& page = *pages[walk->page++];
+    for (size_t w = 0; w < page.size(); ++w) {
+      for (uint64_t bits = page[w]; bits != 0; bits &= bits - 1) {
+        use(VertexRef::Make(static_cast<uint32_t>(walk->partition),
+                            first + w * 64 + static_cast<uint64_t>(std::countr_zero(bits))));
+      }
+    }
+    return true;
+  }
+  return false;
+}
 
 }  // namespace koios::engine

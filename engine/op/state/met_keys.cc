@@ -1,0 +1,220 @@
+#include "engine/op/state/met_keys.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace koios::engine {
+namespace {
+
+constexpr size_t kSliceKeys = 4096;
+// Of a query's memory, for keys that are sorted.
+constexpr int64_t kPieceShare = 32;
+// Of what is left of it, for keys that are known to be on disk.
+constexpr int64_t kKnownShare = 8;
+constexpr size_t kCodeBytes = 8;  // on disk, about
+
+size_t PieceKeys(const OperatorHost& host) {
+  constexpr int64_t kBytes = sizeof(KeyCode) + SliceSort::kBytes;
+  constexpr int64_t kLeast = DistinctKeys::kWalkMost, kMost = int64_t{1} << 18;
+  return static_cast<size_t>(
+      std::clamp(host.account()->limit() / kPieceShare / kBytes, kLeast, kMost));
+}
+
+}  // namespace
+
+MetKeys::~MetKeys() {
+  (void)host_->ChargeState(-met_.bytes());
+  if (disk_ == nullptr) return;
+  (void)host_->ChargeState(-disk_->known.bytes());
+  if (disk_->piece != nullptr) (void)host_->ChargeState(-disk_->piece->charged);
+}
+
+void MetKeys::Forget(DistinctKeys* keys) const {
+  const int64_t bytes = keys->bytes();
+  std::destroy_at(keys);
+  std::construct_at(keys);
+  (void)host_->ChargeState(-bytes);
+}
+
+int64_t MetKeys::SpillableBytes() const {
+  return met_.bytes() + (disk_ == nullptr ? 0 : disk_->known.bytes());
+}
+
+bool MetKeys::CanSpill() const {
+  return host_->may_spill() && SpillableBytes() >= host_->least_spill_bytes();
+}
+
+Status MetKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
+                        size_t* looks, std::vector<uint32_t>* fresh) {
+  if (disk_ == nullptr) return AddInMemory(reader, batch, row, end, looks, fresh);
+  std::vector<Candidate>& candidates = disk_->candidates;
+  candidates.clear();
+  for (; *row<end&& * looks> 0; ++*row) {
+    if (!reader.HasKey(batch, *row)) continue;
+    ASSIGN_OR_RETURN(bool is_there, met_.Contains(reader, batch, *row));
+    if (is_there) continue;
+    ASSIGN_OR_RETURN(is_there, disk_->known.Contains(reader, batch, *row));
+    if (is_there) continue;
+    ASSIGN_OR_RETURN(const KeyCode code, met_.CodeOf(reader, batch, *row, disk_->seed));
+    candidates.push_back({code, static_cast<uint32_t>(*row), false});
+    *looks -= std::min(*looks, disk_->keys.Looks(code));
+  }
+  RETURN_IF_ERROR(FindCandidates());
+  return AddCandidates(reader, batch, row, looks, fresh);
+}
+
+Status MetKeys::AddInMemory(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
+                            size_t* looks, std::vector<uint32_t>* fresh) {
+  const size_t before = fresh->size();
+  ChargeAhead charge(host_, met_.mutable_bytes());
+  const Status added = met_.AddRows(reader, batch, *row, end, nullptr, &charge, fresh);
+  if (added.ok()) {
+    *row = end;
+    return OkStatus();
+  }
+  if (!CanSpill()) return added;
+  // Rows behind the last new one are not new, and will be looked at again.
+  if (fresh->size() > before) *row = fresh->back() + 1;
+  must_spill_ = true;
+  *looks = 0;
+  return OkStatus();
+}
+
+// Block by block, in the order of keys.
+Status MetKeys::FindCandidates() const {
+  std::vector<Candidate>& candidates = disk_->candidates;
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.code < b.code; });
+  std::vector<KeyCode> codes(candidates.size());
+  for (size_t i = 0; i < codes.size(); ++i) codes[i] = candidates[i].code;
+  std::vector<bool> found;
+  RETURN_IF_ERROR(disk_->keys.Find(codes, &found));
+  for (size_t i = 0; i < codes.size(); ++i) candidates[i].is_found = found[i];
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.row < b.row; });
+  return OkStatus();
+}
+
+Status MetKeys::AddCandidates(const KeyReader& reader, const Batch& batch, size_t* row,
+                              size_t* looks, std::vector<uint32_t>* fresh) {
+  ChargeAhead charge(host_, met_.mutable_bytes());
+  for (const Candidate& candidate : disk_->candidates) {
+    if (candidate.is_found) {
+      Remember(reader, batch, candidate.row);
+      continue;
+    }
+    const StatusOr<bool> is_new = met_.AddRow(reader, batch, candidate.row, &charge);
+    if (is_new.ok()) {
+      if (*is_new) fresh->push_back(candidate.row);
+      continue;
+    }
+    if (!CanSpill()) return is_new.status();
+    must_spill_ = true;
+    *row = candidate.row;
+    *looks = 0;
+    break;
+  }
+  return OkStatus();
+}
+
+// What comes often is not looked up on disk each time.
+void MetKeys::Remember(const KeyReader& reader, const Batch& batch, size_t row) {
+  DistinctKeys& known = disk_->known;
+  if (known.bytes() > host_->StateRoom() / kKnownShare) Forget(&known);
+  bool has_room = false;
+  {
+    ChargeAhead charge(host_, known.mutable_bytes());
+    has_room = known.AddRow(reader, batch, row, &charge).ok();
+  }
+  if (!has_room) Forget(&known);
+}
+
+Status MetKeys::BeginPiece() {
+  if (disk_ == nullptr) disk_ = std::make_unique<OnDisk>(host_);
+  disk_->piece = std::make_unique<Piece>();
+  Piece& piece = *disk_->piece;
+  size_t most = PieceKeys(*host_);
+  const auto bytes = [&] {
+    return static_cast<int64_t>(most * (sizeof(KeyCode) + SliceSort::kBytes));
+  };
+  Status charged = host_->ChargeState(bytes());
+  // What is left may be little when somebody has no room to grow.
+  while (!charged.ok() && most >= 2 * DistinctKeys::kWalkMost) {
+    most /= 2;
+    charged = host_->ChargeState(bytes());
+  }
+  RETURN_IF_ERROR(charged);
+  piece.charged = bytes();
+  piece.codes.reserve(most);
+  return OkStatus();
+}
+
+void MetKeys::Gather(Piece* piece) const {
+  piece->is_last = !met_.WalkSome(&piece->walk, disk_->seed,
+                                  [&](const KeyCode& code) { piece->codes.push_back(code); });
+  if (!piece->is_last && piece->codes.size() + DistinctKeys::kWalkMost <= piece->codes.capacity()) {
+    return;
+  }
+  piece->sort.Begin(piece->codes.size());
+  piece->next = 0;
+  piece->stage = Piece::Stage::kSort;
+}
+
+Status MetKeys::Write(Piece* piece) {
+  const std::vector<uint32_t>& order = piece->sort.order();
+  const size_t end = std::min(order.size(), piece->next + kSliceKeys);
+  for (; piece->next < end; ++piece->next) {
+    RETURN_IF_ERROR(disk_->keys.Append({&piece->codes[order[piece->next]], 1}));
+  }
+  if (end < order.size()) return OkStatus();
+  RETURN_IF_ERROR(disk_->keys.EndRun());
+  piece->codes.clear();
+  if (!piece->is_last) {
+    piece->stage = Piece::Stage::kGather;
+    return OkStatus();
+  }
+  piece->codes = {};
+  piece->sort = {};
+  (void)host_->ChargeState(-std::exchange(piece->charged, 0));
+  Forget(&met_);
+  if (expects_many_) met_.ExpectMany();
+  piece->stage = Piece::Stage::kMerge;
+  return OkStatus();
+}
+
+StatusOr<bool> MetKeys::Spill() {
+  if (disk_ == nullptr || disk_->piece == nullptr) {
+    must_spill_ = false;
+    if (disk_ != nullptr) Forget(&disk_->known);
+    if (met_.bytes() < host_->least_spill_bytes()) return true;
+    RETURN_IF_ERROR(BeginPiece());
+    return false;
+  }
+  Piece& piece = *disk_->piece;
+  switch (piece.stage) {
+    case Piece::Stage::kGather:
+      Gather(&piece);
+      return false;
+    case Piece::Stage::kSort: {
+      size_t work = kSliceKeys;
+      const auto less = [&](uint32_t a, uint32_t b) { return piece.codes[a] < piece.codes[b]; };
+      if (!piece.sort.Step(less, &work)) return false;
+      RETURN_IF_ERROR(disk_->keys.BeginRun(piece.codes.size(), piece.codes.size() * kCodeBytes));
+      piece.stage = Piece::Stage::kWrite;
+      return false;
+    }
+    case Piece::Stage::kWrite:
+      RETURN_IF_ERROR(Write(&piece));
+      return false;
+    case Piece::Stage::kMerge: {
+      ASSIGN_OR_RETURN(const bool done, disk_->keys.Merge());
+      if (done) disk_->piece.reset();
+      return done;
+    }
+  }
+  return true;
+}
+
+}  // namespace koios::engine

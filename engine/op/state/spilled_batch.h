@@ -1,0 +1,15 @@
+// Rows on disk, a batch in a block, in the form in which they travel.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/op/operator.h"
+
+namespace koios::engine {
+
+// Where its block is.
+StatusOr<uint64_t> PutOnDisk(const Batch& rows, OperatorHost* host);
+// The rows, without runs; the block is gone. *charged: their bytes, which are charged.
+StatusOr<Batch> TakeFromDisk(uint64_t at, OperatorHost* host, int64_t* charged);
+
+}  // namespace koios::engine

@@ -1,0 +1,171 @@
+// Groups that go to disk give what they would give from memory.
+#include "engine/op/state/spilled_groups.h"
+
+#include <map>
+#include <string>
+
+#include "core/random.h"
+#include "core/value_codec.h"
+#include "engine/op/group_op.h"
+#include "engine/op/op_test_support.h"
+#include "gtest/gtest.h"
+
+namespace koios::engine {
+namespace {
+
+using Groups = std::map<std::string, std::string>;  // by key
+
+plan::Group GroupsAsRows(plan::Group::Value kind) {
+  plan::Group group;
+  group.set_key_slot(1);
+  group.set_value_slot(0);
+  group.set_value(kind);
+  group.set_rows(true);
+  return group;
+}
+
+Value KeyOfGroup(Rng* rng, uint64_t keys) {
+  const auto number = static_cast<int64_t>(rng->Uniform(keys));
+  switch (rng->Uniform(4)) {
+    case 0:
+      return Value::Int(static_cast<int32_t>(number));
+    case 1:
+      return Value::String("key " + std::to_string(number));
+    case 2:
+      return Value::List({Value::Long(number)}).value();
+    default:
+      return Value::Of(VertexRef{static_cast<uint64_t>(number)});
+  }
+}
+
+// Numbers of several types, null, and none at all.
+Batch GroupedBatch(Rng* rng, uint64_t keys) {
+  std::vector<Value> values, by;
+  std::vector<int64_t> bulk;
+  const bool has_values = !rng->Chance(0.2);
+  for (uint64_t i = 1 + rng->Uniform(50); i > 0; --i) {
+    const auto number = static_cast<int32_t>(rng->Uniform(1000));
+    values.push_back(rng->Chance(0.1)   ? Value::Null()
+                     : rng->Chance(0.3) ? Value::Double(number)
+                                        : Value::Int(number));
+    by.push_back(KeyOfGroup(rng, keys));
+    bulk.push_back(static_cast<int64_t>(1 + rng->Uniform(3)));
+  }
+  Batch batch = Rows(values, by, bulk);
+  if (!has_values) batch.slots[0].Clear();
+  return batch;
+}
+
+Status SpillGroups(BarrierOperator* op) {
+  while (op->SpillableBytes() > 0) RETURN_IF_ERROR(op->Spill().status());
+  return OkStatus();
+}
+
+Status Gather(plan::Group::Value kind, bool spills, size_t batches, TestHost* host, Groups* given) {
+  Rng rng(static_cast<uint64_t>(kind) + 11);
+  const OperatorBundle group = *MakeGroup(GroupsAsRows(kind), 2, host);
+  for (size_t b = 0; b < batches; ++b) {
+    RETURN_IF_ERROR(group.barrier->Absorb(GroupedBatch(&rng, 400)));
+    if (spills && b % 9 == 8) RETURN_IF_ERROR(SpillGroups(group.barrier.get()));
+  }
+  for (bool done = false; !done;) {
+    Batch out;
+    RETURN_IF_ERROR(group.barrier->Fire({}, &out, &done));
+    EXPECT_EQ(group.barrier->SpillableBytes(), 0);
+    for (size_t row = 0; row < out.rows; ++row) {
+      const bool is_new =
+          given->emplace(EncodeValue(out.slots[1].Get(row)), EncodeValue(out.slots[0].Get(row)))
+              .second;
+      EXPECT_TRUE(is_new) << "a group comes twice";
+    }
+  }
+  return OkStatus();
+}
+
+constexpr plan::Group::Value kKinds[] = {plan::Group::COUNT, plan::Group::LIST, plan::Group::LAST,
+                                         plan::Group::SUM,   plan::Group::MIN,  plan::Group::MAX,
+                                         plan::Group::MEAN};
+
+TEST(SpilledGroupsTest, FromDiskGroupsAreThoseFromMemory) {
+  for (const plan::Group::Value kind : kKinds) {
+    TestHost plain_host, host;
+    Groups expected, given;
+    ASSERT_TRUE(Gather(kind, false, 120, &plain_host, &expected).ok());
+    const Status status = Gather(kind, true, 120, &host, &given);
+    ASSERT_TRUE(status.ok()) << MessageOf(status);
+    EXPECT_GT(expected.size(), 500u);
+    EXPECT_EQ(given, expected) << plan::Group::Value_Name(kind);
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+}
+
+TEST(SpilledGroupsTest, APartThatDoesNotFitIsDivided) {
+  for (const plan::Group::Value kind : kKinds) {
+    TestHost plain_host, host;
+    Groups expected, given;
+    ASSERT_TRUE(Gather(kind, false, 900, &plain_host, &expected).ok());
+    host.limit = 400'000;
+    const Status status = Gather(kind, true, 900, &host, &given);
+    ASSERT_TRUE(status.ok()) << plan::Group::Value_Name(kind) << ": " << MessageOf(status);
+    EXPECT_EQ(given, expected) << plan::Group::Value_Name(kind);
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+}
+
+TEST(SpilledGroupsTest, OneGroupThatIsLargerThanMemoryEndsIt) {
+  TestHost host;
+  {
+    const OperatorBundle group = *MakeGroup(GroupsAsRows(plan::Group::LIST), 2, &host);
+    const std::vector<Value> values(100, Value::String(std::string(100, 'x')));
+    const std::vector<Value> keys(100, Value::Int(1));
+    for (int b = 0; b < 100; ++b) {
+      ASSERT_TRUE(group.barrier->Absorb(Rows(values, keys)).ok());
+      ASSERT_TRUE(SpillGroups(group.barrier.get()).ok());
+    }
+    host.limit = 500'000;
+    Status status;
+    Batch out;
+    for (bool done = false; status.ok() && !done;) status = group.barrier->Fire({}, &out, &done);
+    EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  }
+  EXPECT_EQ(host.charged, 0);
+  EXPECT_EQ(host.space.used(), 0u);
+}
+
+TEST(SpilledGroupsTest, AFullDiskEndsIt) {
+  size_t failed = 0;
+  for (uint64_t write = 1; write < 400; write = write * 3 / 2 + 1) {
+    TestHost host;
+    host.space.FailFromWrite(write);
+    Groups given;
+    const Status status = Gather(plan::Group::SUM, true, 60, &host, &given);
+    failed += status.ok() ? 0 : 1;
+    if (!status.ok()) {
+      EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+    }
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+  EXPECT_GT(failed, 3u);
+}
+
+TEST(SpilledGroupsTest, WhatIsReleasedLeavesNothing) {
+  TestHost host;
+  const OperatorBundle group = *MakeGroup(GroupsAsRows(plan::Group::COUNT), 2, &host);
+  Rng rng(2);
+  for (int b = 0; b < 20; ++b) {
+    ASSERT_TRUE(group.barrier->Absorb(GroupedBatch(&rng, 50)).ok());
+    if (b % 3 == 2) {
+      ASSERT_TRUE(SpillGroups(group.barrier.get()).ok());
+    }
+  }
+  EXPECT_GT(host.space.used(), 0u);
+  group.barrier->Release({});
+  EXPECT_EQ(host.charged, 0);
+  EXPECT_EQ(host.space.used(), 0u);
+}
+
+}  // namespace
+}  // namespace koios::engine

@@ -217,11 +217,64 @@ TEST(GroupTest, SideEffectKeepsRowsAndCapGivesTheMap) {
   plan::Cap cap;
   cap.add_names("m");
   const Value map = MapOf({{Text("a"), Value::Long(3)}, {Text("b"), Value::Long(1)}});
-  EXPECT_SAME(FireAll(MakeCap(cap, &host).barrier.get()).slots[0].Get(0), map);
+  EXPECT_SAME(FireAll(MakeCap(cap, 2, &host)->barrier.get()).slots[0].Get(0), map);
   ASSERT_TRUE(host.side_effects().DeclareBag("x").ok());
   cap.add_names("x");
-  EXPECT_SAME(FireAll(MakeCap(cap, &host).barrier.get()).slots[0].Get(0),
+  EXPECT_SAME(FireAll(MakeCap(cap, 2, &host)->barrier.get()).slots[0].Get(0),
               MapOf({{Text("m"), map}, {Text("x"), ListOf({})}}));
+}
+
+TEST(AggregateTest, EachAddsAsItPasses) {
+  TestHost host;
+  plan::Aggregate op = AggregateInto("x", 1);
+  op.set_each(true);
+  const auto bundle = MakeAggregate(op, 2, &host);
+  ASSERT_TRUE(bundle.ok());
+  const Batch rows = Rows({Value::Int(1), Value::Int(2)}, {Text("a"), Text("b")}, {2, 1});
+  OpOutput output;
+  bool done = false;
+  ASSERT_TRUE(bundle->stream->Process(rows, &output, &done).ok());
+  EXPECT_TRUE(done && output.identity);
+  EXPECT_SAME(*host.side_effects().Read("x"), ListOf({Text("a"), Text("a"), Text("b")}));
+  const int64_t kept = host.charged;
+  EXPECT_GT(kept, 0);
+  host.limit = kept;
+  EXPECT_FALSE(bundle->stream->Process(rows, &output, &done).ok());
+}
+
+// What a worker has of a bag or of groups, over as many batches as it takes; and nothing of what no
+// row has come to.
+TEST(CapTest, GivesShares) {
+  TestHost host;
+  plan::Cap cap;
+  cap.add_names("x");
+  cap.set_stage(plan::PARTIAL);
+  EXPECT_FALSE(MakeCap(cap, 2, &host)->barrier->Fire({}, nullptr, nullptr).ok());
+  const auto bundle = MakeAggregate(AggregateInto("x", 0), 2, &host);
+  EXPECT_EQ(FireAll(MakeCap(cap, 2, &host)->barrier.get()).rows, 0u);
+  constexpr int kMembers = 3000;
+  for (int i = 0; i < kMembers; ++i) {
+    ASSERT_TRUE(bundle->barrier->Absorb(Rows({Value::Int(i)})).ok());
+  }
+  FireAll(bundle->barrier.get());
+  const Batch members = FireAll(MakeCap(cap, 2, &host)->barrier.get());
+  ASSERT_EQ(members.rows, static_cast<size_t>(kMembers));
+  EXPECT_SAME(members.slots[0].Get(kMembers - 1), Value::Int(kMembers - 1));
+  plan::Group op = GroupOf(plan::Group::COUNT);
+  op.set_side_effect("m");
+  const auto group = MakeGroupEffect(op, 2, &host);
+  ASSERT_TRUE(
+      group->barrier->Absorb(Rows({Value::Int(1), Value::Int(2)}, {Text("a"), Text("b")}, {2, 1}))
+          .ok());
+  FireAll(group->barrier.get());
+  cap.set_names(0, "m");
+  cap.set_key_slot(1);
+  const Batch groups = FireAll(MakeCap(cap, 2, &host)->barrier.get());
+  ASSERT_EQ(groups.rows, 2u);
+  EXPECT_SAME(groups.slots[1].Get(0), Text("a"));
+  EXPECT_SAME(groups.slots[0].Get(0), Value::Long(2));
+  cap.set_key_slot(7);
+  EXPECT_FALSE(MakeCap(cap, 2, &host).ok());
 }
 
 TEST(GroupTest, RowsGiveOneRowPerGroupOverManyCalls) {

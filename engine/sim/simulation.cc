@@ -24,6 +24,7 @@ class SimulatedNetwork : public Transport {
   void SetSender(uint32_t from) { from_ = from; }
 
   void Send(uint32_t to, Frame frame) override {
+    if (frame.kind == FrameKind::kStats) stats_[frame.from] = frame.stats;
     CountInFlight(to, frame);
     if (TakesFault(frame)) {
       switch (options_.fault) {
@@ -62,6 +63,8 @@ class SimulatedNetwork : public Transport {
   }
 
   uint64_t num_frames() const { return num_frames_; }
+  // What workers have told of their operators.
+  const std::map<uint32_t, std::vector<OperatorStats>>& stats() const { return stats_; }
   uint64_t peak_in_flight() const { return peak_in_flight_; }
 
  private:
@@ -121,6 +124,7 @@ class SimulatedNetwork : public Transport {
   std::vector<std::deque<Parcel>> channels_;
   std::set<std::tuple<uint32_t, uint32_t, bool, QueryId>> started_;
   uint64_t num_frames_ = 0;
+  std::map<uint32_t, std::vector<OperatorStats>> stats_;
   uint64_t fault_frames_ = 0;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, Loops>, std::deque<size_t>> unacknowledged_;
   std::map<uint32_t, uint64_t> in_flight_;  // by receiver
@@ -231,6 +235,8 @@ class Driver {
     result.peak_bytes = static_cast<uint64_t>(account_->peak());
     result.peak_in_flight = network_.peak_in_flight();
     result.operators = sink_->result().operators;
+    result.coordinator = spec_->id.coordinator;
+    if (options_.profile) result.workers = ByWorker(result.operators);
     return result;
   }
 
@@ -251,6 +257,22 @@ class Driver {
       if (options_.fail_from_spill > 0) spill_.FailFromWrite(options_.fail_from_spill);
     }
     return context;
+  }
+
+  // The sum of all workers' has the coordinator's own.
+  std::vector<std::vector<OperatorStats>> ByWorker(std::vector<OperatorStats> own) const {
+    std::vector<std::vector<OperatorStats>> workers(options_.num_workers);
+    for (const auto& [from, stats] : network_.stats()) {
+      if (from == spec_->id.coordinator) continue;
+      workers[from] = stats;
+      for (size_t op = 0; op < std::min(own.size(), stats.size()); ++op) {
+        own[op].rows_in -= stats[op].rows_in;
+        own[op].peak_bytes -= stats[op].peak_bytes;
+        own[op].bytes_sent -= stats[op].bytes_sent;
+      }
+    }
+    workers[spec_->id.coordinator] = std::move(own);
+    return workers;
   }
 
   bool Over() const { return sink_->done() && network_.Empty(); }

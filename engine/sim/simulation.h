@@ -63,6 +63,9 @@ struct SimulationResult {
   uint64_t peak_bytes = 0;
   uint64_t peak_in_flight = 0;  // of frames of rows, sent to one worker, that it was not done with
   std::vector<OperatorStats> operators;
+  // With `profile`: the same of each worker, and which one coordinated.
+  std::vector<std::vector<OperatorStats>> workers;
+  uint32_t coordinator = 0;
 };
 
 // Runs one query to its end. Promises checked on the way: Done comes exactly once; afterwards no

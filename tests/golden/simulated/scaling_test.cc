@@ -1,0 +1,170 @@
+// Work and memory on 1 to 16 simulated workers that share nothing: what a worker does falls as
+// their number grows, and what it keeps does not grow. KOIOS_PRINT=1 prints the table.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/random.h"
+#include "engine/sim/simulation.h"
+#include "parser/parser.h"
+#include "planner/planner.h"
+#include "storage/memory_graph.h"
+#include "storage/transaction/transaction.h"
+
+namespace koios::golden {
+namespace {
+
+constexpr uint32_t kEvenPartitions = 64;
+constexpr uint32_t kEvenVertices = 4096;
+constexpr uint32_t kEdgesOfEach = 4;
+constexpr uint32_t kWorkers[] = {1, 2, 4, 8, 16};
+
+struct Scaled {
+  const char* name;
+  const char* query;
+  bool ends_at_home;  // its rows, or one value of them all, come together there
+};
+
+constexpr Scaled kScaled[] = {
+    {"group", "g.V().out().groupCount().by('n').unfold().count()", false},
+    {"dedup", "g.V().out().values('name').dedup().count()", false},
+    {"order", "g.V().out().order().by('name').by(id)", true},
+    {"aggregate", "g.V().hasNot('even').aggregate('x').out().where(within('x')).count()", false},
+    {"aggregate, cap", "g.V().out().aggregate('x').by('name').cap('x').count(local)", true},
+    {"groups by name", "g.V().out().groupCount('m').by('name').count()", false},
+    {"visited", "g.V().out().where(without('x')).local(aggregate('x')).count()", false},
+    {"property", "g.V().property('n', 1).count()", false},
+    {"add edges", "g.V().as('a').out().addE('f').from('a').count()", false},
+    {"drop", "g.V().hasNot('even').drop()", false},
+};
+
+std::shared_ptr<const storage::MemoryGraph> MakeEvenGraph() {
+  auto graph = std::make_shared<storage::MemoryGraph>(kEvenPartitions);
+  Rng rng(7);
+  std::vector<VertexRef> vertices;
+  for (uint32_t i = 0; i < kEvenVertices; ++i) {
+    storage::PropertyList properties = {
+        {"n", Value::Int(static_cast<int32_t>(rng.Uniform(1000)))},
+        {"name", Value::String("vertex " + std::to_string(rng.Uniform(kEvenVertices)))}};
+    if (i % 2 == 0) properties.emplace_back("even", Value::Bool(true));
+    const auto vertex = graph->AddVertex(Value::Long(i), "v", properties);
+    CHECK(vertex.ok());
+    vertices.push_back(*vertex);
+  }
+  for (const VertexRef from : vertices) {
+    for (uint32_t i = 0; i < kEdgesOfEach; ++i) {
+      CHECK(graph->AddEdge(from, vertices[rng.Uniform(kEvenVertices)], "e").ok());
+    }
+  }
+  return graph;
+}
+
+// Of one worker, over all operators.
+struct Work {
+  uint64_t rows = 0;        // that came to operators
+  uint64_t kept_bytes = 0;  // the most that operators kept, added up
+  uint64_t sent_bytes = 0;
+};
+
+struct Figures {
+  Work home;
+  Work other;  // the most that one had
+  uint64_t all_rows = 0;
+  uint64_t all_sent_bytes = 0;
+  std::vector<Value> rows;
+};
+
+Work WorkOf(const std::vector<engine::OperatorStats>& operators) {
+  Work work;
+  for (const engine::OperatorStats& stats : operators) {
+    work.rows += stats.rows_in;
+    work.kept_bytes += stats.peak_bytes;
+    work.sent_bytes += stats.bytes_sent;
+  }
+  return work;
+}
+
+Figures Measure(const Scaled& question, const std::shared_ptr<const storage::MemoryGraph>& graph,
+                uint32_t workers) {
+  Figures figures;
+  const auto query = parser::Parse(question.query);
+  CHECK(query.ok());
+  planner::PlanContext context;
+  context.schema = &graph->schema();
+  context.isolated = true;
+  const auto planned = planner::PlanQuery(*query, context);
+  EXPECT_TRUE(planned.ok()) << planned.status();
+  if (!planned.ok()) return figures;
+  engine::SimulationOptions options;
+  options.num_workers = workers;
+  options.isolated = true;
+  options.profile = true;
+  std::shared_ptr<const storage::GraphView> view = graph;
+  if (planned->changes_graph) {
+    options.transaction = std::make_shared<storage::Transaction>(view, graph->NewNumbers());
+    view = options.transaction;
+  }
+  engine::SimulationResult result = engine::Simulate(planned->plan, view, options);
+  EXPECT_TRUE(result.status.ok()) << question.query << ": " << result.status;
+  figures.rows = std::move(result.rows);
+  for (size_t worker = 0; worker < result.workers.size(); ++worker) {
+    const Work work = WorkOf(result.workers[worker]);
+    figures.all_rows += work.rows;
+    figures.all_sent_bytes += work.sent_bytes;
+    if (worker == result.coordinator) {
+      figures.home = work;
+      continue;
+    }
+    figures.other.rows = std::max(figures.other.rows, work.rows);
+    figures.other.kept_bytes = std::max(figures.other.kept_bytes, work.kept_bytes);
+  }
+  return figures;
+}
+
+void Print(const Scaled& question, uint32_t workers, const Figures& figures) {
+  if (std::getenv("KOIOS_PRINT") == nullptr) return;
+  std::printf("| %s | %u | %llu | %llu | %llu | %llu | %.1f |\n", question.name, workers,
+              static_cast<unsigned long long>(figures.home.rows),
+              static_cast<unsigned long long>(figures.other.rows),
+              static_cast<unsigned long long>(figures.home.kept_bytes / 1024),
+              static_cast<unsigned long long>(figures.other.kept_bytes / 1024),
+              static_cast<double>(figures.all_sent_bytes) /
+                  static_cast<double>(std::max<uint64_t>(figures.all_rows, 1)));
+}
+
+// A worker's share of `alone`, as values fall unevenly, and something for each operator.
+uint64_t Share(uint64_t alone, uint32_t workers, uint64_t beside) {
+  return alone / workers * 3 / 2 + beside;
+}
+
+TEST(ScalingTest, WorkOfAWorkerFallsAndWhatItKeepsDoesNotGrow) {
+  constexpr uint64_t kRows = 500;
+  constexpr uint64_t kBytes = 64 << 10;
+  const auto graph = MakeEvenGraph();
+  for (const Scaled& question : kScaled) {
+    Figures alone;
+    for (const uint32_t workers : kWorkers) {
+      const Figures figures = Measure(question, graph, workers);
+      Print(question, workers, figures);
+      if (workers == 1) {
+        alone = figures;
+        EXPECT_GT(alone.home.rows, 4 * kRows) << question.name;
+        continue;
+      }
+      EXPECT_EQ(figures.rows.size(), alone.rows.size()) << question.name;
+      const std::string where = std::string(question.name) + " on " + std::to_string(workers);
+      const uint64_t rows = Share(alone.home.rows, workers, kRows);
+      const uint64_t bytes = Share(alone.home.kept_bytes, workers, kBytes);
+      EXPECT_LE(figures.other.rows, rows) << where;
+      EXPECT_LE(figures.other.kept_bytes, bytes) << where;
+      if (question.ends_at_home) continue;
+      EXPECT_LE(figures.home.rows, rows) << where;
+      EXPECT_LE(figures.home.kept_bytes, bytes) << where;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace koios::golden

@@ -260,6 +260,14 @@ OpTraits RowOf(const ShortestPath&) {
           .reads_graph = true};
 }
 
+void CollectEffectNames(const Expression& expression, std::set<std::string>* names) {
+  if (IsCallWith(expression, plan::kReadsEffect)) {
+    const size_t name = plan::EffectArgument(*expression.function);
+    names->insert(expression.args[name]->constant.AsString());
+  }
+  for (const ExpressionPtr& arg : expression.args) CollectEffectNames(*arg, names);
+}
+
 }  // namespace
 
 OpTraits TraitsOf(const Op& op) {
@@ -309,6 +317,13 @@ bool ReadsEffects(const Op& op) {
     reads = reads || HasCallWith(part, plan::kReadsEffect);
   });
   return reads;
+}
+
+void CollectEffectReads(const Op& op, std::set<std::string>* names) {
+  AnyOp(op, [names](const Op& each) {
+    ForEachExpression(each, [names](const Expression& part) { CollectEffectNames(part, names); });
+    return false;
+  });
 }
 
 bool Raises(const Chain& chain) {

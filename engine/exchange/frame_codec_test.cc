@@ -78,7 +78,7 @@ TEST(FrameCodecTest, CreditSurvives) {
     EXPECT_TRUE(decoded->is_control());
   }
   Frame none;
-  none.kind = static_cast<FrameKind>(15);
+  none.kind = static_cast<FrameKind>(16);
   EXPECT_EQ(DecodeFrame(EncodeFrame(none, false), &views).status().code(), StatusCode::kDataLoss);
 }
 

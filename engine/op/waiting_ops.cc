@@ -65,7 +65,8 @@ class WaitingDedup : public CollectOp {
     CollectOp::Release(instance);
     waiting_.Release(instance,
                      [this](const DistinctKeys& keys) { (void)host_->ChargeState(-keys.bytes()); });
-    sifted_.Release(instance, [](const Sifted&) {});
+    sifted_.Release(instance,
+                    [this](const Sifted& one) { (void)host_->ChargeState(-one.charged); });
     passed_.Erase(instance);
   }
   size_t HeldBytes() const override {
@@ -137,6 +138,7 @@ class WaitingDedup : public CollectOp {
   // Rows that have come from disk.
   struct Sifted {
     Batch rows;
+    int64_t charged = 0;  // for them
     size_t next = 0;
     bool is_last = false;
   };
@@ -148,7 +150,8 @@ class WaitingDedup : public CollectOp {
     if (sifted->next == sifted->rows.rows && !sifted->is_last) {
       sifted->rows = {};
       sifted->next = 0;
-      return CollectOp::Fire(key, &sifted->rows, &sifted->is_last);
+      RETURN_IF_ERROR(CollectOp::Fire(key, &sifted->rows, &sifted->is_last));
+      return ChargeSifted(sifted);
     }
     size_t looks = MetKeys::kLooks;
     std::vector<uint32_t> fresh;
@@ -156,7 +159,18 @@ class WaitingDedup : public CollectOp {
         firing_->AddRows(keys_, sifted->rows, &sifted->next, sifted->rows.rows, &looks, &fresh));
     if (!fresh.empty()) output->AppendRows(sifted->rows, fresh);
     *done = sifted->is_last && sifted->next == sifted->rows.rows;
-    if (*done) sifted_.Erase(key);
+    if (!*done) return OkStatus();
+    sifted->rows = {};
+    RETURN_IF_ERROR(ChargeSifted(sifted));
+    sifted_.Erase(key);
+    return OkStatus();
+  }
+
+  Status ChargeSifted(Sifted* sifted) {
+    const Batch& rows = sifted->rows;
+    const int64_t bytes = rows.rows == 0 ? 0 : static_cast<int64_t>(rows.ByteSize());
+    RETURN_IF_ERROR(host_->ChargeState(bytes - sifted->charged));
+    sifted->charged = bytes;
     return OkStatus();
   }
 

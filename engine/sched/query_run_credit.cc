@@ -88,6 +88,7 @@ Status QueryRun::ReceiveAck(const Frame& frame) {
     return DataLoss("A frame acknowledges rows that were not sent.");
   }
   if (!credit.granted) send_credits_.GiveBack(frame.from, credit.bytes);
+  PumpHere(&nodes_[frame.op], /*flush=*/false);
   if (!send_credits_.TakeWaiting(frame.from)) {
     PumpTo(&nodes_[frame.op], frame.from, /*flush=*/false);
     return OkStatus();

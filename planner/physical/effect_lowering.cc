@@ -14,7 +14,6 @@ void Lowering::ToPlaceOf(uint32_t slot) {
   const ValueType type = TypeOf(*value, flow_.types);
   if (type == ValueType::kVertex || type == ValueType::kEdge) return ToOwner(slot);
   AddExchange(plan::Exchange::VALUE, slot);
-  flow_.here.insert(slot);  // should it be an element
 }
 
 // Rows with an order give the bag theirs, all at one place.

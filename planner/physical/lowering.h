@@ -107,7 +107,7 @@ class Lowering {
   void ToShareOf(const Aggregate& op);
   void GroupInShares(const Group& op);
   void CapShares(const Cap& op);
-  // Where the value in the slot has its place among side-effects, and its element its owner.
+  // Where the value in the slot has its place among side-effects; an element's is its owner.
   void ToPlaceOf(uint32_t slot);
   ExpressionPtr StoreMemberTests(const ExpressionPtr& expression);
   // What this worker has seen pass goes no further.

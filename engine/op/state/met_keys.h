@@ -17,7 +17,7 @@ namespace koios::engine {
 class MetKeys {
  public:
   // Blocks that one call may read from disk, about.
-  static constexpr size_t kLooks = 64;
+  static constexpr size_t kLooks = 16;
 
   explicit MetKeys(OperatorHost* host) : host_(host) {}
   ~MetKeys();

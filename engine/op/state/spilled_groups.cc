@@ -51,10 +51,13 @@ StatusOr<bool> SpilledGroups::Write(GroupTable* table, size_t* next) {
   if (divided_.empty()) RETURN_IF_ERROR(BeginWriting());
   const size_t end = std::min(table->size(), *next + kSliceGroups);
   size_t written = 0;
-  for (; *next < end && written < kBatchBytes; ++*next) {
+  while (*next < end && written < kBatchBytes) {
     const Value& key = table->KeyAt(*next);
     const uint32_t way = WayOf(key, part_.depth);
-    ASSIGN_OR_RETURN(const std::optional<Value> saved, table->SaveAt(*next));
+    // Who counts has no list.
+    const int64_t count = saved_next_ > 0 ? 1 : table->CountAt(*next);
+    ASSIGN_OR_RETURN(const std::optional<Value> saved, SavePiece(table, *next));
+    if (saved_next_ == 0) ++*next;
     Batch& rows = open_[way];
     rows.slots.resize(2);
     rows.slots[0].Append(key);
@@ -63,7 +66,7 @@ StatusOr<bool> SpilledGroups::Write(GroupTable* table, size_t* next) {
     } else {
       rows.slots[1].AppendAbsent();
     }
-    rows.bulk.push_back(table->CountAt(*next));
+    rows.bulk.push_back(count);
     ++rows.rows;
     const size_t bytes = key.ByteSize() + (saved.has_value() ? saved->ByteSize() : 0);
     written += bytes;
@@ -74,6 +77,26 @@ StatusOr<bool> SpilledGroups::Write(GroupTable* table, size_t* next) {
   // What is in memory is the next table's.
   for (uint32_t way = 0; way < kWays; ++way) RETURN_IF_ERROR(EndBlock(way));
   return true;
+}
+
+// A list goes in pieces of a block or so.
+StatusOr<std::optional<Value>> SpilledGroups::SavePiece(GroupTable* table, size_t group) {
+  if (saved_next_ == 0) {
+    ASSIGN_OR_RETURN(saved_, table->SaveAt(group));
+  }
+  if (kind_ != plan::Group::LIST || !saved_.has_value()) return std::exchange(saved_, std::nullopt);
+  const ValueList& list = saved_->AsList();
+  ValueList piece;
+  for (size_t bytes = 0; saved_next_ < list.size() && bytes < block_bytes_; ++saved_next_) {
+    piece.push_back(list[saved_next_]);
+    bytes += piece.back().ByteSize();
+  }
+  if (saved_next_ == list.size()) {
+    saved_.reset();
+    saved_next_ = 0;
+  }
+  ASSIGN_OR_RETURN(Value value, Value::List(std::move(piece)));
+  return std::optional<Value>(std::move(value));
 }
 
 Status SpilledGroups::EndBlock(uint32_t way) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/effect/group_table.h"
@@ -42,6 +43,7 @@ class SpilledGroups {
   };
 
   Status BeginWriting();
+  StatusOr<std::optional<Value>> SavePiece(GroupTable* table, size_t group);
   Status EndBlock(uint32_t way);
 
   const plan::Group::Value kind_;
@@ -52,6 +54,8 @@ class SpilledGroups {
   std::vector<Part> divided_;  // by what is written now; empty: nothing has been
   std::vector<Batch> open_;    // rows that are to be blocks of these
   std::vector<size_t> open_bytes_;
+  std::optional<Value> saved_;  // of the group that is being written, with a list
+  size_t saved_next_ = 0;       // of it; 0: the group has not begun
   size_t block_bytes_ = 0;
   int64_t charged_ = 0;
 };

@@ -17,7 +17,8 @@
 // way, and control waits for nothing. Only when frames of shallower depths have all the slots, in a
 // loop without a bound, is there none; then the receiver too comes to where it can move nothing,
 // and grants one frame more, an *overdraft*, for what would be deeper than all it holds. Each grant
-// moves rows forward and nothing moves back.
+// moves rows forward and nothing moves back. Only the coordinator knows that its client does not
+// read, and grants none then; what others grant is charged, and goes as far as the query's memory.
 // Both belong to a query on one worker, and to its thread.
 #pragma once
 

@@ -13,24 +13,6 @@
 namespace koios::planner {
 namespace {
 
-// The name of a side-effect that the expression reads.
-void CollectEffectReads(const Expression& expression, std::set<std::string>* names) {
-  if (IsCallWith(expression, plan::kReadsEffect)) {
-    const size_t name = plan::EffectArgument(*expression.function);
-    names->insert(expression.args[name]->constant.AsString());
-  }
-  for (const ExpressionPtr& arg : expression.args) CollectEffectReads(*arg, names);
-}
-
-void CollectEffectReads(const Op& op, std::set<std::string>* names) {
-  ForEachExpression(op, [names](const Expression& part) { CollectEffectReads(part, names); });
-  const std::vector<Chain>* children = ChildrenOf(op);
-  if (children == nullptr) return;
-  for (const Chain& child : *children) {
-    for (const Op& inner : child.ops) CollectEffectReads(inner, names);
-  }
-}
-
 void CollectEffectWrites(const Op& op, std::set<std::string>* names) {
   if (const Aggregate* aggregate = As<Aggregate>(op)) names->insert(aggregate->name);
   if (const Group* group = As<Group>(op)) names->insert(group->side_effect);

@@ -52,6 +52,15 @@ StatusOr<bool> CollectOp::Spill() {
   return true;
 }
 
+// Sorting takes several times what narrow rows do, and what is sorted in pieces takes little: the
+// rows may fit where their order does not.
+Status CollectOp::ArrangeOnDisk(const Status& why, State* state) {
+  const bool is_short = why.code() == StatusCode::kResourceExhausted;
+  if (!is_short || !spills_ || !host_->may_spill() || !Abandon(state)) return why;
+  state->spilled = std::make_unique<SpilledRuns>(spill_keys_, num_slots_, host_);
+  return OkStatus();
+}
+
 // What is still in memory goes to disk as well, so that there is one way to merge.
 Status CollectOp::FireSpilled(const StateKey& key, State* state, Batch* output, bool* done) {
   *done = false;

@@ -65,8 +65,10 @@ class CollectOp : public BarrierOperator {
     State& state = *found;
     if (state.spilled != nullptr) return FireSpilled(key, &state, output, done);
     if (!state.arranged) {
-      ASSIGN_OR_RETURN(state.arranged, Arrange(&state));
       *done = false;
+      const StatusOr<bool> arranged = Arrange(&state);
+      if (!arranged.ok()) return ArrangeOnDisk(arranged.status(), &state);
+      state.arranged = *arranged;
       if (!state.arranged) return OkStatus();
     }
     const size_t rows_before = output->rows;
@@ -138,6 +140,11 @@ class CollectOp : public BarrierOperator {
     spills_ = true;
     spill_keys_ = keys;
     num_slots_ = num_slots;
+  }
+  // Gives up arranging for which there was no memory: the rows are as they came. False: it can't.
+  virtual bool Abandon(State* state) {
+    (void)state;
+    return false;
   }
   // Fills the `order` in which rows of a piece go to disk. False: not done yet.
   virtual StatusOr<bool> SortPiece(State* piece) {
@@ -230,6 +237,7 @@ class CollectOp : public BarrierOperator {
     StateKey key;
     State state;
   };
+  Status ArrangeOnDisk(const Status& why, State* state);
   Status FireSpilled(const StateKey& key, State* state, Batch* output, bool* done);
 
   // Of the rows from `begin` on.

@@ -88,6 +88,15 @@ class OrderOp : public CollectOp {
     return true;
   }
 
+  bool Abandon(State* state) override {
+    state->order = {};
+    if (state->progress == nullptr) return true;
+    const auto* sorting = static_cast<const Sorting*>(state->progress.get());
+    if (!Charge(-sorting->bytes, state).ok()) return false;
+    state->progress.reset();
+    return true;
+  }
+
   // Its keys are still there when it is written.
   StatusOr<bool> SortPiece(State* piece) override {
     ASSIGN_OR_RETURN(const bool sorted, SortSome(piece));

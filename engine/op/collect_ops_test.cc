@@ -42,6 +42,39 @@ TEST(OrderTest, LongKeysAreComparedFewAtATime) {
   EXPECT_EQ(host.charged, 0);
 }
 
+// There is room for the rows and not for their order: they are sorted on disk then.
+TEST(OrderTest, WhatHasNoRoomToBeSortedIsSortedOnDisk) {
+  constexpr int kRows = 100'000;
+  for (const bool may : {true, false}) {
+    TestHost host;
+    host.spills = may;
+    plan::Order order;
+    order.add_keys();
+    StatusOr<OperatorBundle> bundle = MakeOrder(order, 2, &host);
+    ASSERT_TRUE(bundle.ok()) << bundle.status();
+    for (int begin = 0; begin < kRows; begin += 1000) {
+      ValueList rows;
+      for (int i = begin; i < begin + 1000; ++i) rows.push_back(Value::Long(i * 7919L % kRows));
+      ASSERT_TRUE(bundle->barrier->Absorb(Rows(rows)).ok());
+    }
+    host.limit = host.charged + (int64_t{3} << 20) / 2;
+    int64_t next = 0;
+    Status status;
+    for (bool done = false; !done && status.ok();) {
+      Batch output;
+      status = bundle->barrier->Fire({}, &output, &done);
+      for (size_t row = 0; row < output.rows; ++row) {
+        ASSERT_EQ(output.slots[0].Get(row).AsInteger(), next++);
+      }
+    }
+    EXPECT_EQ(status.code(), may ? StatusCode::kOk : StatusCode::kResourceExhausted) << status;
+    EXPECT_EQ(next, may ? kRows : 0);
+    bundle->barrier->Release({});
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+}
+
 // A worker's share of a top-k lets all rows pass that may be among the first, in their order, and
 // of many hardly any other.
 TEST(OrderTest, AShareOfATopKDropsWhatIsWorse) {

@@ -74,7 +74,7 @@ class SubmitStream {
   virtual void SetQueryId(const std::string& id) = 0;  // goes with the first message
   virtual void SendQueryId() = 0;                      // goes now; at most once
   // Whose it is: clients take turns where they wait. Not looked at before Start().
-  virtual std::string Client() const = 0;
+  virtual ClientName Client() const = 0;
   // What is left of the client's deadline; nullopt when it set none.
   virtual std::optional<uint64_t> RemainingNs() const = 0;
   virtual void Write(const v1::SubmitResponse* message) = 0;

@@ -128,8 +128,9 @@ Status SubmitSession::Register() {
     if (auto session = weak.lock()) session->Measure(query);
   };
   const std::string graph = GraphOfSource(kDefaultGraph, request_->graph());
-  ASSIGN_OR_RETURN(ticket_,
-                   environment_.registry->Add(request_->query(), graph, std::move(control)));
+  client_ = stream_->Client();
+  ASSIGN_OR_RETURN(ticket_, environment_.registry->Add(request_->query(), graph, client_.host,
+                                                       std::move(control)));
   stream_->SetQueryId(ticket_.id());
   return OkStatus();
 }

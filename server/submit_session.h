@@ -172,6 +172,7 @@ class SubmitSession final : public engine::ResultSink,
   size_t request_bytes_ = 0;  // since Start()
   // Written by Begin() before the engine or a write can see them.
   QueryRegistry::Ticket ticket_;
+  ClientName client_;
   std::shared_ptr<const storage::GraphView> view_;
   std::shared_ptr<storage::Transaction> transaction_;  // of the current attempt; null: none
   storage::RequestId request_id_;                      // of all of them

@@ -56,11 +56,12 @@ Status SubmitSession::AskToRun(const plan::Plan& plan, bool* waits) {
   // Who waits calls nobody back under its lock, so that it may be entered with this one: whoever
   // stops the query from now on finds it waiting.
   RETURN_IF_ERROR(admission->Enter(
-      cost, stream_->Client(),
+      cost, client_,
       [self = shared_from_this()](StatusOr<std::shared_ptr<MemoryAccount>> granted) {
         self->OnGranted(std::move(granted));
       },
       &run_place_, &account));
+  ticket_.SetHasPlace(true);
   if (account != nullptr) {
     account_ = std::move(account);
     view_ = view;
@@ -99,6 +100,7 @@ void SubmitSession::LetOthersRun() {
     account_ = nullptr;
   }
   run_place_.Leave();
+  ticket_.SetHasPlace(false);
 }
 
 void SubmitSession::ChargeBeside(engine::ResultBatch* batch) const {

@@ -35,21 +35,27 @@ bool MemoryAccount::TryCharge(int64_t bytes) { return TryChargeWithin(bytes, lim
 
 bool MemoryAccount::TryChargeWithin(int64_t bytes, int64_t limit) {
   DCHECK(bytes >= 0);
-  // Reserve by compare-and-swap: an add that is undone could make a concurrent charge fail.
-  int64_t now = used_.load(std::memory_order_relaxed);
-  do {
-    if (bytes > limit - now) return false;
-  } while (!used_.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
-  const int64_t above = AtParent(now + bytes) - AtParent(now);
-  if (above > 0 && parent_ != nullptr &&
-      !parent_->TryChargeWithin(above, parent_->LimitFor(now + bytes))) {
+  int64_t now = 0;
+  while (true) {
+    // Reserve by compare-and-swap: an add that is undone could make a concurrent charge fail.
+    now = used_.load(std::memory_order_relaxed);
+    do {
+      if (bytes > limit - now) return false;
+    } while (!used_.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
+    const int64_t above = AtParent(now + bytes) - AtParent(now);
+    if (above == 0 || parent_ == nullptr ||
+        parent_->TryChargeWithin(above, parent_->LimitFor(now + bytes))) {
+      break;
+    }
     const int64_t before = used_.fetch_sub(bytes, std::memory_order_relaxed);
     // Others have charged and released meanwhile, and told the parent what their bytes were above
-    // the reserve: with these ones below.
+    // the reserve: with these ones below. What they gave back too much is taken again, past the
+    // parent's limit if somebody has it by now.
     const int64_t told = AtParent(before) - AtParent(before - bytes) - above;
     if (told > 0) parent_->Release(told);
     if (told < 0) parent_->Charge(-told);
-    return false;
+    // What fits the reserve by now is never refused.
+    if (before > reserved_) return false;
   }
   int64_t peak = peak_.load(std::memory_order_relaxed);
   while (now + bytes > peak &&

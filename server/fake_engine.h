@@ -8,6 +8,7 @@
 
 #include "core/mutex.h"
 #include "engine/engine.h"
+#include "engine/query_account.h"
 
 namespace koios::server {
 
@@ -20,13 +21,19 @@ class FakeQuery final : public engine::QueryHandle {
   const plan::Plan plan;
   const engine::QueryOptions options;
 
-  // A batch of one value, when the query has not ended and the sink has room for it.
+  // A batch of a value or a few, when the query has not ended and the sink has room for it.
   bool PushOne(int64_t value) { return PushOne(Value::Long(value)); }
-  bool PushOne(const Value& value) {
+  bool PushOne(const Value& value) { return Push({value}); }
+  bool Push(const std::vector<Value>& values) {
     const std::shared_ptr<engine::ResultSink> sink = Sink();
     if (sink == nullptr || sink->Room() == 0) return false;
     engine::ResultBatch batch;
-    batch.column.Append(value);
+    for (const Value& value : values) batch.column.Append(value);
+    if (options.account != nullptr) {
+      const size_t bytes = batch.column.ByteSize();
+      options.account->Charge(static_cast<int64_t>(bytes));
+      batch.charge = std::make_shared<engine::HeldCharge>(options.account, bytes);
+    }
     sink->Push(std::move(batch));
     return true;
   }

@@ -15,7 +15,7 @@ class FakeStream final : public SubmitStream {
  public:
   void SetQueryId(const std::string& id) override { query_id = id; }
   void SendQueryId() override { ++announced; }
-  std::string Client() const override { return client; }
+  ClientName Client() const override { return {client, ""}; }
   void Abort() override { ++aborted; }
   std::optional<uint64_t> RemainingNs() const override { return remaining_ns; }
   void Write(const v1::SubmitResponse* message) override {

@@ -34,7 +34,7 @@ Status GraphJob::Admit(std::string_view kind, std::string_view about) {
     if (auto alive = job.lock()) query->rows = alive->entries_;
   };
   const std::string text = std::string(kind) + (about.empty() ? "" : " ") + std::string(about);
-  ASSIGN_OR_RETURN(ticket_, environment_.registry->Add(text, graph_, control));
+  ASSIGN_OR_RETURN(ticket_, environment_.registry->Add(text, graph_, /*host=*/"", control));
   return OkStatus();
 }
 

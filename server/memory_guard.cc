@@ -31,7 +31,8 @@ int64_t MemoryGuard::charged() const {
 
 int64_t MemoryGuard::Excess() const {
   const auto resident = static_cast<int64_t>(options_.resident());
-  const int64_t counted = account_->used() - charge_.bytes();
+  const int64_t unused = options_.unused ? options_.unused() : 0;
+  const int64_t counted = account_->used() - charge_.bytes() - unused;
   return std::max<int64_t>(0, resident - at_start_ - counted - options_.rest_bytes);
 }
 

@@ -18,6 +18,7 @@ namespace koios::server {
 struct MemoryGuardOptions {
   int64_t rest_bytes = 0;  // that may be resident beside what the account has, from the start on
   std::function<uint64_t()> resident;
+  std::function<int64_t()> unused;  // of what the account has: reserved, not yet drawn; null: none
   std::function<void()> give_back;
   std::chrono::milliseconds period{50};  // 0: only Look() looks
 };

@@ -47,6 +47,17 @@ TEST_F(MemoryGuardTest, WhatNoAccountSeesIsTakenFromTheQueries) {
   account_.Release(650);
 }
 
+TEST_F(MemoryGuardTest, AReserveThatNobodyUsesIsNotResident) {
+  MemoryGuardOptions options = Options();
+  options.unused = [] { return 200; };
+  MemoryGuard guard(&account_, options);
+  ASSERT_TRUE(account_.TryCharge(300));
+  resident_ = 50 + 300 + 150;
+  guard.Look();
+  EXPECT_EQ(guard.charged(), 50);
+  account_.Release(300);
+}
+
 TEST_F(MemoryGuardTest, FreedMemoryIsGivenBackFirst) {
   MemoryGuard guard(&account_, Options());
   resident_ = 1000;

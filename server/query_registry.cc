@@ -25,37 +25,68 @@ QueryRegistry::Ticket& QueryRegistry::Ticket::operator=(Ticket&& other) noexcept
   return *this;
 }
 
+void QueryRegistry::Ticket::SetHasPlace(bool has_place) {
+  if (registry_ == nullptr) return;
+  MutexLock lock(&registry_->mutex_);
+  const auto found = registry_->entries_.find(number_);
+  if (found != registry_->entries_.end()) registry_->SetHasPlace(&found->second, has_place);
+}
+
 void QueryRegistry::Ticket::End() {
   if (registry_ == nullptr) return;
   MutexLock lock(&registry_->mutex_);
-  registry_->entries_.erase(number_);
+  registry_->Erase(number_);
 }
 
 void QueryRegistry::Ticket::Release() {
   if (registry_ == nullptr) return;
   MutexLock lock(&registry_->mutex_);
-  registry_->entries_.erase(number_);
+  registry_->Erase(number_);
   --registry_->num_tickets_;
   registry_ = nullptr;
 }
 
+void QueryRegistry::SetHasPlace(Entry* entry, bool has_place) {
+  if (std::exchange(entry->has_place, has_place) == has_place || entry->host.empty()) return;
+  size_t& beside = beside_[entry->host];
+  beside += has_place ? -1 : 1;
+  if (beside == 0) beside_.erase(entry->host);
+}
+
+void QueryRegistry::Erase(uint64_t number) {
+  const auto found = entries_.find(number);
+  if (found == entries_.end()) return;
+  SetHasPlace(&found->second, true);  // it is beside no more
+  entries_.erase(found);
+}
+
+// Where there are only places left beside those that run and wait, a host has its share of them.
+Status QueryRegistry::HasRoom(const std::string& host) const {
+  const auto found = beside_.find(host);
+  const size_t beside = found == beside_.end() ? 0 : found->second;
+  const bool shares = entries_.size() >= most_ - kBeside;
+  if (entries_.size() < most_ && !(shares && beside >= kBesideOfHost)) return OkStatus();
+  ErrorDetail detail;
+  detail.reason = "TOO_MANY_QUERIES";
+  detail.limit = std::to_string(most_) + " queries";
+  detail.used = std::to_string(entries_.size()) + ", of this client's address " +
+                std::to_string(beside) + " that neither run nor wait";
+  detail.setting = "max-queued";
+  detail.hint = "Try again in 1000 ms, or raise max-queued or max-queries.";
+  return ResourceExhausted("The server has " + std::to_string(entries_.size()) +
+                               " queries that run, wait, are being planned or read: what "
+                               "max-queries and max-queued allow.",
+                           detail);
+}
+
 StatusOr<QueryRegistry::Ticket> QueryRegistry::Add(std::string_view text, std::string_view graph,
-                                                   QueryControl control) {
+                                                   const std::string& host, QueryControl control) {
   MutexLock lock(&mutex_);
   if (closed_) return Unavailable("The server is shutting down.");
-  if (entries_.size() >= most_) {
-    ErrorDetail detail;
-    detail.reason = "TOO_MANY_QUERIES";
-    detail.limit = std::to_string(most_) + " queries";
-    detail.used = std::to_string(entries_.size());
-    detail.setting = "max-queued";
-    detail.hint = "Try again in 1000 ms, or raise max-queued or max-queries.";
-    return ResourceExhausted(
-        "The server has " + std::to_string(most_) +
-            " queries that run, wait or are being planned: what max-queries and max-queued allow.",
-        detail);
-  }
+  RETURN_IF_ERROR(HasRoom(host));
+  if (!host.empty()) ++beside_[host];
   Entry entry;
+  entry.host = host;
   const uint64_t number = next_number_++;
   entry.query.id = "q" + std::to_string(number);
   entry.query.text = BoundedText(text, kMaxListedText);

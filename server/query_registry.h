@@ -46,11 +46,13 @@ class QueryRegistry {
  public:
   static constexpr size_t kMaxListedText = 1000;
 
-  // So many may be being planned beside those that run and wait.
-  static constexpr size_t kBeingPlanned = 256;
+  // So many may be being planned, or through but not read yet, beside those that run and wait; one
+  // host may fill so much of this place. Others are refused only when all is full.
+  static constexpr size_t kBeside = 256;
+  static constexpr size_t kBesideOfHost = 64;
 
   QueryRegistry(size_t max_queries, size_t max_queued)
-      : most_(max_queries + max_queued + kBeingPlanned) {}
+      : most_(max_queries + max_queued + kBeside) {}
   QueryRegistry(const QueryRegistry&) = delete;
   QueryRegistry& operator=(const QueryRegistry&) = delete;
 
@@ -62,6 +64,8 @@ class QueryRegistry {
     Ticket& operator=(Ticket&& other) noexcept;
     ~Ticket() { Release(); }
     const std::string& id() const { return id_; }
+    // Whether it is let run or waits for it: then it counts where that is bounded, else beside.
+    void SetHasPlace(bool has_place);
     void End();  // the query runs no more, but its last words are still on their way
     void Release();
 
@@ -72,8 +76,10 @@ class QueryRegistry {
     std::string id_;
   };
 
-  // RESOURCE_EXHAUSTED when there are too many already; UNAVAILABLE after Close().
-  StatusOr<Ticket> Add(std::string_view text, std::string_view graph, QueryControl control);
+  // RESOURCE_EXHAUSTED when there are too many already, or too many of this host (empty: nobody's);
+  // UNAVAILABLE after Close().
+  StatusOr<Ticket> Add(std::string_view text, std::string_view graph, const std::string& host,
+                       QueryControl control);
   std::vector<RunningQuery> List() const;
   // NOT_FOUND when no such query runs.
   Status Cancel(std::string_view id, const Status& why);
@@ -87,7 +93,13 @@ class QueryRegistry {
     RunningQuery query;
     uint64_t started_ns = 0;
     std::shared_ptr<const QueryControl> control;
+    std::string host;
+    bool has_place = false;
   };
+
+  void Erase(uint64_t number) KOIOS_REQUIRES(mutex_);
+  void SetHasPlace(Entry* entry, bool has_place) KOIOS_REQUIRES(mutex_);
+  Status HasRoom(const std::string& host) const KOIOS_REQUIRES(mutex_);
 
   const size_t most_;
   mutable Mutex mutex_;
@@ -95,6 +107,7 @@ class QueryRegistry {
   uint64_t next_number_ KOIOS_GUARDED_BY(mutex_) = 1;
   size_t num_tickets_ KOIOS_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, Entry> entries_ KOIOS_GUARDED_BY(mutex_);
+  std::map<std::string, size_t> beside_ KOIOS_GUARDED_BY(mutex_);  // by host; none is 0
 };
 
 }  // namespace koios::server

@@ -68,6 +68,9 @@ void InitGrpcOnce() {
 // Commits that can share one synced write.
 constexpr size_t kCommitThreads = 8;
 
+// Of the memory of queries, what is kept for requests: some thousands that wait.
+constexpr int64_t kRequestsReserve = int64_t{8} << 20;
+
 LimitWords RequestWords() {
   LimitWords words;
   words.reason = "REQUEST_MEMORY";
@@ -119,7 +122,11 @@ struct Server::State {
         requests("all requests", engine->memory().limit() / 2, &engine->memory(), RequestWords()),
         admission(LimitsOf(the_options, engine->options()), &engine->memory(), &engine->clock(),
                   &pool),
-        pool(NumSessionThreads()) {}
+        pool(NumSessionThreads()) {
+    // Who waits is not refused for its request, whatever others have.
+    const int64_t reserve = std::min(kRequestsReserve, engine->memory().limit() / 32);
+    CHECK(requests.TryReserve(reserve));
+  }
 
   const ServerOptions options;
   std::unique_ptr<Graphs> graphs;
@@ -181,6 +188,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
     MemoryGuardOptions guard;
     guard.rest_bytes = static_cast<int64_t>(options.rest_bytes);
     guard.resident = &PrivateResidentBytes;
+    guard.unused = [admission = &state->admission] { return admission->UnusedReserves(); };
     guard.give_back = &ReturnFreedMemory;
     state->guard = std::make_unique<MemoryGuard>(&state->engine->memory(), std::move(guard));
   }

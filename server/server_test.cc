@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <deque>
 #include <thread>
 
 #include "proto/rpc_status.pb.h"
@@ -88,12 +89,12 @@ class ServerTest : public testing::Test {
  protected:
   ServerTest() { Start(ServerOptions()); }
 
-  void Start(ServerOptions options) {
+  void Start(ServerOptions options, int64_t memory_bytes = kNoMemoryLimit) {
     stub_.reset();
     server_.reset();
     options.embedded = !has_port_;
     options.grpc_port = 0;
-    auto engine = std::make_unique<FakeEngine>();
+    auto engine = std::make_unique<FakeEngine>(memory_bytes);
     engine_ = engine.get();
     auto graphs = std::make_unique<MemoryGraphs>();
     graphs_ = graphs.get();
@@ -257,6 +258,20 @@ TEST_F(ServerTest, TheEngineGetsTheDeadline) {
   Start(options);
   Call without(stub_.get(), "g.V()");
   EXPECT_EQ(engine_->Query(0)->options.deadline_ns, 0u);
+}
+
+// Whatever queries have, there is room for requests that wait, also for many together.
+TEST_F(ServerTest, WhoWaitsIsNotRefusedForItsRequest) {
+  ServerOptions options;
+  options.max_queries = 1;
+  Start(options, /*memory_bytes=*/64 << 20);
+  engine_->memory().KeepForSmall(8 << 20);
+  std::deque<Call> calls;
+  MemoryAccount others("others", kNoMemoryLimit, &engine_->memory());
+  ASSERT_TRUE(others.TryCharge((56 << 20) - engine_->memory().used()));
+  while (calls.size() < 9) calls.emplace_back(stub_.get(), "g.V()" + std::string(100'000, ' '));
+  for (int i = 0; i < 1000 && Running().size() < 9; ++i) usleep(5'000);
+  EXPECT_EQ(Running().size(), 9u);
 }
 
 TEST_F(ServerTest, AnEnginesErrorReachesTheClientAfterTheBatches) {

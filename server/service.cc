@@ -168,11 +168,14 @@ class SubmitHandler final : public RpcHandler, public SubmitStream {
     call_->context()->AddInitialMetadata("koios-query-id", id);
   }
   void SendQueryId() override { call_->SendInitialMetadata(); }
-  std::string Client() const override {
+  ClientName Client() const override {
+    ClientName client{HostOf(call_->context()->peer()), ""};
     const auto& metadata = call_->context()->client_metadata();
     const auto named = metadata.find(kClientKey);
-    if (named == metadata.end()) return HostOf(call_->context()->peer());
-    return BoundedText({named->second.data(), named->second.size()}, kMaxClientBytes);
+    if (named != metadata.end()) {
+      client.name = BoundedText({named->second.data(), named->second.size()}, kMaxClientBytes);
+    }
+    return client;
   }
   std::optional<uint64_t> RemainingNs() const override {
     const auto deadline = call_->context()->deadline();

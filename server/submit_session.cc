@@ -128,8 +128,9 @@ Status SubmitSession::Register() {
     if (auto session = weak.lock()) session->Measure(query);
   };
   const std::string graph = GraphOfSource(kDefaultGraph, request_->graph());
-  ASSIGN_OR_RETURN(ticket_,
-                   environment_.registry->Add(request_->query(), graph, std::move(control)));
+  client_ = stream_->Client();
+  ASSIGN_OR_RETURN(ticket_, environment_.registry->Add(request_->query(), graph, client_.host,
+                                                       std::move(control)));
   stream_->SetQueryId(ticket_.id());
   return OkStatus();
 }
@@ -153,12 +154,13 @@ void SubmitSession::Begin() {
       result_.emplace().status = handle.status();
     } else if (*handle == nullptr) {
       result_.emplace();  // explain: nothing runs
-    } else {
+    } else if (!is_through_) {
       handle_ = *handle;
       stopped = stopped_;
     }
   }
   if (!stopped.ok()) (*handle)->Cancel(stopped);  // it came while there was no handle
+  handle = nullptr;                               // it holds the query's account
   Advance(/*on_pool=*/true);
 }
 
@@ -275,9 +277,12 @@ void SubmitSession::Stop(const Status& why) {
     // Where nothing was changed there is something to stop as long as results are being sent.
     if (!stopped_.ok() || finished_ || (result_.has_value() && transaction_ != nullptr)) return;
     stopped_ = why;
-    batches_.clear();
-    messages_.clear();
-    if (!result_.has_value()) handle = handle_;
+    DropUnwritten();
+    if (!result_.has_value()) {
+      handle = handle_;
+    } else if (writing_) {
+      WatchReader();
+    }
   }
   if (handle != nullptr) handle->Cancel(why);
   GoOn();
@@ -314,24 +319,28 @@ void SubmitSession::Push(engine::ResultBatch batch) {
 
 void SubmitSession::Done(engine::QueryResult result) {
   bool decide = false;
-  const bool failed = !result.status.ok();
-  if (failed) LetOthersRun();  // nobody ends the call before there is a result
   {
     MutexLock lock(&mutex_);
     decide = transaction_ != nullptr && result.status.ok() && stopped_.ok();
     if (decide) {
       pumping_ = true;
       undecided_ = std::move(result);
-    } else {
-      result_ = std::move(result);
-      if (failed) EndUnread();
     }
   }
   if (decide) {
     environment_.commits->Run([self = shared_from_this()] { self->Decide(); });
-  } else {
-    Advance();
+    return;
   }
+  // Nobody ends the call before there is a result. What failed is listed no more.
+  if (!result.status.ok()) ticket_.End();
+  LetOthersRun();
+  {
+    MutexLock lock(&mutex_);
+    result_ = std::move(result);
+    if (HasFailed()) DropUnwritten();
+    if (writing_) WatchReader();
+  }
+  Advance();
 }
 
 // What ends a commit that is not applied yet, or results that are being written.
@@ -364,36 +373,38 @@ void SubmitSession::Decide() {
   bool again = false;
   {
     MutexLock lock(&mutex_);
-    pumping_ = false;
-    engine::QueryResult result = *std::move(undecided_);
-    undecided_.reset();
     again = committed.status().code() == StatusCode::kAborted && stopped_.ok() &&
             attempt_ < environment_.limits.max_attempts;
     if (again) {
+      pumping_ = false;
+      undecided_.reset();
       held_.clear();
       held_bytes_ = 0;
       handle_ = nullptr;
       rows_.store(0, std::memory_order_relaxed);
       ++beginning_;
-    } else {
-      // A request that was stopped and did not commit ends as what stopped it says.
-      const bool gave_up = committed.status().code() == StatusCode::kAborted && !stopped_.ok();
-      result.status = gave_up ? stopped_ : committed.status();
-      if (committed.ok()) {
-        committed_version_ = committed->version;
-        stopped_ = OkStatus();  // too late: it is done
-        batches_.swap(held_);
-      }
-      held_.clear();
-      result_ = std::move(result);
     }
   }
-  if (again) {
-    WaitForTurn(turn);
-  } else {
-    LeaveTurns();
-    Advance();
+  if (again) return WaitForTurn(turn);
+  LetOthersRun();  // nobody ends the call before there is a result
+  {
+    MutexLock lock(&mutex_);
+    pumping_ = false;
+    engine::QueryResult result = *std::move(undecided_);
+    undecided_.reset();
+    // A request that was stopped and did not commit ends as what stopped it says.
+    const bool gave_up = committed.status().code() == StatusCode::kAborted && !stopped_.ok();
+    result.status = gave_up ? stopped_ : committed.status();
+    if (committed.ok()) {
+      committed_version_ = committed->version;
+      stopped_ = OkStatus();  // too late: it is done
+      batches_.swap(held_);
+    }
+    held_.clear();
+    result_ = std::move(result);
   }
+  LeaveTurns();
+  Advance();
 }
 
 void SubmitSession::WaitForTurn(const storage::CommitTurn& refused) {
@@ -448,6 +459,7 @@ void SubmitSession::Advance(bool on_pool) {
         write = writing_ = !last;
         std::swap(current_, messages_.front());
         messages_.pop_front();
+        if (write && result_.has_value()) WatchReader();
       } else if (!batches_.empty()) {
         pumping_ = true;
       } else if (!result_.has_value()) {
@@ -456,6 +468,7 @@ void SubmitSession::Advance(bool on_pool) {
       if (!pumping_ && !write) {
         finished_ = true;
         if (!last) current_ = Outgoing();
+        WatchReader();
         end = std::move(result_);
         if (end->status.ok()) end->status = stopped_;
       }
@@ -513,11 +526,13 @@ void SubmitSession::EncodeNext(engine::ResultBatch batch) {
   pumping_ = false;
   if (!status.ok() && stopped_.ok()) {  // the query is through: its end is this all the same
     stopped_ = status;
-    batches_.clear();
-    messages_.clear();
+    DropUnwritten();
   }
-  if (!stopped_.ok()) return;
-  if (!whole) batches_.push_front(std::move(batch));
+  if (HasFailed()) return;
+  if (!whole) {
+    if (is_through_) ChargeBeside(&batch);
+    batches_.push_front(std::move(batch));
+  }
   for (EncodedMessage& message : encoded) {
     Outgoing& outgoing = messages_.emplace_back();
     outgoing.charge = MemoryCharge(&environment_.engine->memory());
@@ -531,10 +546,7 @@ void SubmitSession::OnWriteDone(bool ok) {
   {
     MutexLock lock(&mutex_);
     writing_ = false;
-    if (!ok) {
-      messages_.clear();
-      batches_.clear();
-    }
+    if (!ok) DropUnwritten();
   }
   Advance();
 }
@@ -566,8 +578,9 @@ void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* 
 
 void SubmitSession::End(const engine::QueryResult& result) {
   LeaveTurns();
+  ticket_.End();
+  LetOthersRun();
   if (!result.status.ok()) {
-    LetOthersRun();
     stream_->Fail(result.status);
     return;
   }
@@ -580,20 +593,18 @@ void SubmitSession::End(const engine::QueryResult& result) {
   } else {
     FillSummary(result, message->mutable_summary());
   }
-  LetOthersRun();
   stream_->WriteLast(message);
 }
 
 void SubmitSession::OnDone() {
   {
     MutexLock lock(&mutex_);
+    is_over_ = true;
     environment_.pool->Forget(std::exchange(alarm_, 0));
-    handle_ = nullptr;
-    account_ = nullptr;
     current_ = Outgoing();
     request_charge_.Reset();
   }
-  run_place_.Leave();
+  LetOthersRun();
   if (environment_.admission != nullptr) environment_.admission->Look();  // its reserve is back
   ticket_.Release();
 }

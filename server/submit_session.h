@@ -46,7 +46,8 @@ struct SessionLimits {
   // is run when it conflicts with others.
   size_t held_bytes = 0;
   int max_attempts = 1;
-  // How long a client may leave what is being written unread when its query has failed.
+  // How long a client may leave what is being written unread when its query has failed or is past
+  // its deadline.
   uint64_t unread_ms = 5'000;
 };
 
@@ -66,22 +67,22 @@ struct SessionEnvironment {
   SessionLimits limits;
 };
 
-// The client's end of a call. The session calls it from one thread at a time, and not any more
-// after WriteLast() or Fail(). Messages stay as they are until OnWriteDone() or OnDone().
+// The client's end of a call. The session calls it from one thread at a time, and after WriteLast()
+// or Fail() only to Abort(). Messages stay as they are until OnWriteDone() or OnDone().
 class SubmitStream {
  public:
   virtual ~SubmitStream() = default;
   virtual void SetQueryId(const std::string& id) = 0;  // goes with the first message
   virtual void SendQueryId() = 0;                      // goes now; at most once
   // Whose it is: clients take turns where they wait. Not looked at before Start().
-  virtual std::string Client() const = 0;
+  virtual ClientName Client() const = 0;
   // What is left of the client's deadline; nullopt when it set none.
   virtual std::optional<uint64_t> RemainingNs() const = 0;
   virtual void Write(const v1::SubmitResponse* message) = 0;
   virtual void WriteLast(const v1::SubmitResponse* message) = 0;
   virtual void Fail(const Status& status) = 0;
   // The client takes nothing any more: what is being written is given up, and OnWriteDone(false)
-  // follows. Calls nobody back.
+  // follows, or OnDone() behind the last. Calls nobody back; not called after OnDone().
   virtual void Abort() = 0;
 };
 
@@ -136,7 +137,11 @@ class SubmitSession final : public engine::ResultSink,
   Status AskToRun(const plan::Plan& plan, bool* waits);
   void OnGranted(StatusOr<std::shared_ptr<MemoryAccount>> account);
   void LetOthersRun();
-  void EndUnread() KOIOS_REQUIRES(mutex_);
+  void ChargeBeside(engine::ResultBatch* batch) const;
+  bool HasFailed() const KOIOS_REQUIRES(mutex_);
+  void DropUnwritten() KOIOS_REQUIRES(mutex_);
+  void WatchReader() KOIOS_REQUIRES(mutex_);
+  void CutOff();
   void Measure(RunningQuery* query);
   Status LookAt(const std::string& source);
   // False: no plan is kept that would be this request's.
@@ -167,6 +172,7 @@ class SubmitSession final : public engine::ResultSink,
   size_t request_bytes_ = 0;  // since Start()
   // Written by Begin() before the engine or a write can see them.
   QueryRegistry::Ticket ticket_;
+  ClientName client_;
   std::shared_ptr<const storage::GraphView> view_;
   std::shared_ptr<storage::Transaction> transaction_;  // of the current attempt; null: none
   storage::RequestId request_id_;                      // of all of them
@@ -206,11 +212,14 @@ class SubmitSession final : public engine::ResultSink,
   bool waiting_ KOIOS_GUARDED_BY(mutex_) = false;  // for its turn, or to be let run
   // Of the query, once it may run; or why it never will.
   StatusOr<std::shared_ptr<MemoryAccount>> account_ KOIOS_GUARDED_BY(mutex_) = nullptr;
-  int64_t queued_since_ KOIOS_GUARDED_BY(mutex_) = 0;   // 0: it has not waited
-  uint64_t queued_ns_ KOIOS_GUARDED_BY(mutex_) = 0;     // when that was over
-  TaskPool::Alarm alarm_ KOIOS_GUARDED_BY(mutex_) = 0;  // its deadline while it waits
-  bool paused_ KOIOS_GUARDED_BY(mutex_) = false;        // the engine saw no room
+  int64_t queued_since_ KOIOS_GUARDED_BY(mutex_) = 0;  // 0: it has not waited
+  uint64_t queued_ns_ KOIOS_GUARDED_BY(mutex_) = 0;    // when that was over
+  // Its deadline while it waits; then the client's, to read what is being written.
+  TaskPool::Alarm alarm_ KOIOS_GUARDED_BY(mutex_) = 0;
+  bool paused_ KOIOS_GUARDED_BY(mutex_) = false;      // the engine saw no room
+  bool is_through_ KOIOS_GUARDED_BY(mutex_) = false;  // it runs no more, nor will it again
   bool finished_ KOIOS_GUARDED_BY(mutex_) = false;
+  bool is_over_ KOIOS_GUARDED_BY(mutex_) = false;  // and the client has all of it
   // The stream's while writing_ or finished_, else guarded too.
   Outgoing current_;
 };

@@ -9,6 +9,7 @@ namespace koios::server {
 namespace {
 
 constexpr uint64_t kMaxTimeoutMs = uint64_t{1} << 40;
+constexpr size_t kUnwatchedBytes = size_t{16} << 10;
 
 }  // namespace
 
@@ -55,11 +56,12 @@ Status SubmitSession::AskToRun(const plan::Plan& plan, bool* waits) {
   // Who waits calls nobody back under its lock, so that it may be entered with this one: whoever
   // stops the query from now on finds it waiting.
   RETURN_IF_ERROR(admission->Enter(
-      cost, stream_->Client(),
+      cost, client_,
       [self = shared_from_this()](StatusOr<std::shared_ptr<MemoryAccount>> granted) {
         self->OnGranted(std::move(granted));
       },
       &run_place_, &account));
+  ticket_.SetHasPlace(true);
   if (account != nullptr) {
     account_ = std::move(account);
     view_ = view;
@@ -80,30 +82,71 @@ Status SubmitSession::AskToRun(const plan::Plan& plan, bool* waits) {
 void SubmitSession::OnGranted(StatusOr<std::shared_ptr<MemoryAccount>> account) {
   {
     MutexLock lock(&mutex_);
-    account_ = std::move(account);
+    if (!is_through_) account_ = std::move(account);
     queued_ns_ = static_cast<uint64_t>(environment_.engine->clock().NowNanos() - queued_since_);
   }
   GoOn();
 }
 
-// It runs no more, whatever its client still reads.
+// It runs no more, whatever its client still reads: its place and its reserve are others'. What
+// waits for the client is held beside the query from now on, as its account has the reserve.
 void SubmitSession::LetOthersRun() {
-  ticket_.End();
+  {
+    MutexLock lock(&mutex_);
+    if (std::exchange(is_through_, true)) return;
+    for (engine::ResultBatch& batch : batches_) ChargeBeside(&batch);
+    for (engine::ResultBatch& batch : held_) ChargeBeside(&batch);
+    handle_ = nullptr;
+    account_ = nullptr;
+  }
   run_place_.Leave();
+  ticket_.SetHasPlace(false);
 }
 
-// It failed. A client that does not take what is being written does not hear of it, and is cut off
-// after a while.
-void SubmitSession::EndUnread() {
+void SubmitSession::ChargeBeside(engine::ResultBatch* batch) const {
+  batch->charge = nullptr;
+  auto charge = std::make_shared<MemoryCharge>(&environment_.engine->memory());
+  charge->Resize(
+      static_cast<int64_t>(batch->column.ByteSize() + batch->bulk.size() * sizeof(int64_t)));
+  batch->charge = std::move(charge);
+}
+
+bool SubmitSession::HasFailed() const {
+  return !stopped_.ok() || (result_.has_value() && !result_->status.ok());
+}
+
+void SubmitSession::DropUnwritten() {
   batches_.clear();
-  if (!writing_) return;
-  const auto nanos = static_cast<int64_t>(environment_.limits.unread_ms * 1'000'000);
-  alarm_ = environment_.pool->RunAfter(nanos, [self = shared_from_this()] {
-    MutexLock lock(&self->mutex_);
-    if (!self->writing_) return;
-    self->messages_.clear();
-    self->stream_->Abort();
-  });
+  messages_.clear();
+}
+
+// The query is through, and something is being written. A client that does not take it is cut off:
+// at its deadline, or after a while when that is over or the query failed. One without a deadline
+// may take its time, and is cut off when its query is cancelled.
+void SubmitSession::WatchReader() {
+  environment_.pool->Forget(std::exchange(alarm_, 0));
+  const bool failed = HasFailed();
+  if (!failed && !deadline_ns_.has_value()) return;
+  if (finished_) {
+    if (failed) return;  // a status waits for nobody
+    // An alarm costs a short query more than the little that this would hold.
+    const size_t bytes = current_.encoded ? current_.encoded->bytes() : 0;
+    if (bytes + static_cast<size_t>(request_charge_.bytes()) <= kUnwatchedBytes) return;
+  }
+  auto nanos = static_cast<int64_t>(environment_.limits.unread_ms * 1'000'000);
+  if (!failed) {
+    const int64_t now = environment_.engine->clock().NowNanos();
+    nanos = std::max(nanos, static_cast<int64_t>(*deadline_ns_) - now);
+  }
+  alarm_ = environment_.pool->RunAfter(nanos, [self = shared_from_this()] { self->CutOff(); });
+}
+
+void SubmitSession::CutOff() {
+  MutexLock lock(&mutex_);
+  if (is_over_ || (!writing_ && !finished_)) return;
+  if (stopped_.ok()) stopped_ = DeadlineExceeded("The client did not take its results in time.");
+  DropUnwritten();
+  stream_->Abort();
 }
 
 void SubmitSession::Measure(RunningQuery* query) {
@@ -111,6 +154,10 @@ void SubmitSession::Measure(RunningQuery* query) {
   {
     MutexLock lock(&mutex_);
     handle = handle_;
+    if (result_.has_value()) {
+      query->numbers = result_->numbers;
+      query->numbers.memory_bytes = 0;
+    }
     query->waits = waiting_ && queued_since_ != 0 && queued_ns_ == 0;
     query->queued_us = queued_ns_ / 1000;
     if (query->waits) {

@@ -42,6 +42,7 @@ TaskPool::Alarm TaskPool::RunAfter(int64_t nanos, std::function<void()> task) {
 }
 
 void TaskPool::Forget(Alarm alarm) {
+  if (alarm == 0) return;
   MutexLock lock(&mutex_);
   const auto found = alarms_.find(alarm);
   if (found == alarms_.end()) return;

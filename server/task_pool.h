@@ -30,7 +30,7 @@ class TaskPool {
   // end is not run.
   using Alarm = uint64_t;  // never 0
   Alarm RunAfter(int64_t nanos, std::function<void()> task);
-  void Forget(Alarm alarm);
+  void Forget(Alarm alarm);  // 0: none
 
  private:
   void Work();

@@ -15,6 +15,18 @@ constexpr uint64_t kTurnsToOldest = 4;
 constexpr int64_t kLookNanos = 20'000'000;
 constexpr int64_t kNanosPerMs = 1'000'000;
 
+// At least one, as soon as there are two.
+size_t KeptForShort(size_t max_queries) {
+  return max_queries < 2 ? 0 : std::max<size_t>(1, max_queries / kShareForShort);
+}
+
+// The one behind `last`, the first behind the last one. REQUIRES: there are some.
+template <typename T>
+const T& After(const std::map<std::string, T>& by_name, const std::string& last) {
+  const auto next = by_name.upper_bound(last);
+  return next == by_name.end() ? by_name.begin()->second : next->second;
+}
+
 }  // namespace
 
 Admission::Place& Admission::Place::operator=(Place&& other) noexcept {
@@ -33,7 +45,7 @@ void Admission::Place::Leave() {
 Admission::Admission(const AdmissionLimits& limits, MemoryAccount* all, const Clock* clock,
                      TaskPool* pool)
     : limits_(limits),
-      kept_for_short_(limits.max_queries / kShareForShort),
+      kept_for_short_(KeptForShort(limits.max_queries)),
       all_(all),
       clock_(clock),
       pool_(pool),
@@ -49,31 +61,30 @@ bool Admission::HasPlace(CostClass cost) const {
   return cost == CostClass::kShort || others < limits_.max_queries - kept_for_short_;
 }
 
-// Somebody waits who is before it.
+// Somebody waits who is before it: nobody but a short query goes past another one.
 bool Admission::MustWait(CostClass cost) const {
-  for (size_t i = 0; i <= static_cast<size_t>(cost); ++i) {
-    if (!queues_[i].by_client.empty()) return true;
-  }
-  return false;
+  return cost == CostClass::kShort ? !queues_[0].by_host.empty() : !waiting_.empty();
 }
 
 // Null: there is no room for its reserve.
-std::shared_ptr<MemoryAccount> Admission::TryGrant(const QueryCost& cost) {
+std::shared_ptr<MemoryAccount> Admission::TryGrant(uint64_t number, const QueryCost& cost) {
   std::shared_ptr<MemoryAccount> account = engine::MakeQueryAccount(limits_.query_bytes, all_);
   if (!account->TryReserve(cost.reserve_bytes)) return nullptr;
   ++running_[static_cast<size_t>(cost.cost)];
+  accounts_.emplace(number, account);
   return account;
 }
 
-Status Admission::Enter(const QueryCost& cost, const std::string& client, Granted granted,
+Status Admission::Enter(const QueryCost& cost, const ClientName& client, Granted granted,
                         Place* place, std::shared_ptr<MemoryAccount>* account) {
   MutexLock lock(&mutex_);
-  if (HasPlace(cost.cost) && !MustWait(cost.cost)) *account = TryGrant(cost);
   const uint64_t number = ++last_number_;
+  if (HasPlace(cost.cost) && !MustWait(cost.cost)) *account = TryGrant(number, cost);
   if (*account == nullptr) {
     RETURN_IF_ERROR(MakeRoom(client));
-    QueueOf(cost.cost).by_client[client].insert(number);
-    ++waiting_of_[client];
+    QueueOf(cost.cost).by_host[client.host].by_name[client.name].insert(number);
+    if (cost.cost != CostClass::kShort) not_short_.insert(number);
+    waiting_of_.Add(client);
     waiting_.emplace(number, Waiting{cost, client, std::move(granted)});
     num_waiting_ = waiting_.size();
     if (HasPlace(cost.cost)) LookAgain();
@@ -84,20 +95,33 @@ Status Admission::Enter(const QueryCost& cost, const std::string& client, Grante
   return OkStatus();
 }
 
+// The host that has most, and of its clients the one that has most; where no host has more than
+// this one's would, one of the same host. nullopt: there is none either.
+std::optional<ClientName> Admission::WhoGivesWay(const ClientName& client) const {
+  if (waiting_of_.hosts.empty()) return std::nullopt;
+  const std::string& most = waiting_of_.hosts.Most();
+  if (waiting_of_.hosts.Of(most) > waiting_of_.hosts.Of(client.host) + 1) {
+    return ClientName{most, waiting_of_.names.at(most).Most()};
+  }
+  const auto own = waiting_of_.names.find(client.host);
+  if (own == waiting_of_.names.end()) return std::nullopt;
+  const std::string& name = own->second.Most();
+  if (own->second.Of(name) <= own->second.Of(client.name) + 1) return std::nullopt;
+  return ClientName{client.host, name};
+}
+
 // Where the queue is full the client that has most of it loses its last, as long as it is not this
 // one: so nobody's many keep out another one's few.
-Status Admission::MakeRoom(const std::string& client) {
+Status Admission::MakeRoom(const ClientName& client) {
   if (waiting_.size() < limits_.max_queued) return OkStatus();
-  const auto most =
-      std::max_element(waiting_of_.begin(), waiting_of_.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  const auto mine = waiting_of_.find(client);
-  const size_t others = mine == waiting_of_.end() ? 0 : mine->second;
-  if (most == waiting_of_.end() || most->second <= others + 1) return QueueIsFull();
   const Status refused = QueueIsFull();
+  const std::optional<ClientName> most = WhoGivesWay(client);
+  if (!most.has_value()) return refused;
   for (size_t i = kNumCostClasses; i-- > 0;) {
-    const auto found = queues_[i].by_client.find(most->first);
-    if (found == queues_[i].by_client.end()) continue;
+    const auto host = queues_[i].by_host.find(most->host);
+    if (host == queues_[i].by_host.end()) continue;
+    const auto found = host->second.by_name.find(most->name);
+    if (found == host->second.by_name.end()) continue;
     const uint64_t last = *found->second.rbegin();
     refused_.insert(last);
     pool_->Run([granted = Take(last).granted, refused] { granted(refused); });
@@ -111,44 +135,59 @@ Admission::Waiting Admission::Take(uint64_t number) {
   Waiting waiting = std::move(found->second);
   waiting_.erase(found);
   num_waiting_ = waiting_.size();
+  not_short_.erase(number);
+  waiting_of_.Remove(waiting.client);
   Queue& queue = QueueOf(waiting.cost.cost);
-  const auto mine = queue.by_client.find(waiting.client);
+  const auto host = queue.by_host.find(waiting.client.host);
+  const auto mine = host->second.by_name.find(waiting.client.name);
   mine->second.erase(number);
-  if (mine->second.empty()) queue.by_client.erase(mine);
-  const auto count = waiting_of_.find(waiting.client);
-  if (--count->second == 0) waiting_of_.erase(count);
+  if (mine->second.empty()) host->second.by_name.erase(mine);
+  if (host->second.by_name.empty()) queue.by_host.erase(host);
   return waiting;
 }
 
-// The first of the client whose turn it is; 0: nobody waits.
+// The first of the client whose turn it is: hosts take turns, then the clients of each. 0: nobody
+// waits.
 uint64_t Admission::NextOf(CostClass cost) {
   Queue& queue = QueueOf(cost);
-  if (queue.by_client.empty()) return 0;
-  auto next = queue.by_client.upper_bound(queue.last_client);
-  if (next == queue.by_client.end()) next = queue.by_client.begin();
-  return *next->second.begin();
+  if (queue.by_host.empty()) return 0;
+  const Host& host = After(queue.by_host, queue.last_host);
+  return *After(host.by_name, host.last_name).begin();
 }
 
 // Who is let run next, when there is a place for it; 0: nobody.
 uint64_t Admission::Next() {
+  const bool can_be_long = !not_short_.empty() && HasPlace(CostClass::kLong);
+  if (can_be_long && num_turns_ % kTurnsToOldest == kTurnsToOldest - 1) return *not_short_.begin();
   const uint64_t brief = NextOf(CostClass::kShort);
   if (brief != 0) return HasPlace(CostClass::kShort) ? brief : 0;
-  if (waiting_.empty() || !HasPlace(CostClass::kLong)) return 0;
-  if (num_turns_ % kTurnsToOldest == kTurnsToOldest - 1) return waiting_.begin()->first;
+  if (!can_be_long) return 0;
   const uint64_t medium = NextOf(CostClass::kMedium);
   return medium != 0 ? medium : NextOf(CostClass::kLong);
 }
 
+bool Admission::Grant(uint64_t number, std::vector<Told>* told) {
+  const Waiting& next = waiting_.find(number)->second;
+  std::shared_ptr<MemoryAccount> account = TryGrant(number, next.cost);
+  if (account == nullptr) return false;
+  Queue& queue = QueueOf(next.cost.cost);
+  queue.last_host = next.client.host;
+  queue.by_host.find(next.client.host)->second.last_name = next.client.name;
+  told->push_back({Take(number).granted, std::move(account)});
+  return true;
+}
+
 void Admission::GrantAll(std::vector<Told>* told) {
   while (const uint64_t number = Next()) {
-    const Waiting& next = waiting_.find(number)->second;
-    std::shared_ptr<MemoryAccount> account = TryGrant(next.cost);
-    if (account == nullptr) {
-      return LookAgain();  // nobody overtakes it: what others give back becomes its own
+    if (Grant(number, told)) {
+      ++num_turns_;
+      continue;
     }
-    QueueOf(next.cost.cost).last_client = next.client;
-    if (next.cost.cost != CostClass::kShort) ++num_turns_;
-    told->push_back({Take(number).granted, std::move(account)});
+    // Nobody but the short overtakes it, and its turn remains its own: what others give back
+    // becomes its reserve.
+    LookAgain();
+    const uint64_t brief = NextOf(CostClass::kShort);
+    if (brief == 0 || !Grant(brief, told)) return;
   }
 }
 
@@ -187,6 +226,7 @@ void Admission::Leave(uint64_t number, CostClass cost) {
       left = Take(number);
     } else if (refused_.erase(number) == 0) {
       --running_[static_cast<size_t>(cost)];
+      accounts_.erase(number);
       CountEnd();
     }
     if (!waiting_.empty()) GrantAll(&told);
@@ -195,9 +235,11 @@ void Admission::Leave(uint64_t number, CostClass cost) {
 }
 
 void Admission::CountEnd() {
-  constexpr int64_t kWeight = 8;  // of what was before
+  constexpr int64_t kWeight = 8;                // of what was before
+  constexpr int64_t kMostIdle = 1'000'000'000;  // between two that nobody waited for
   const int64_t now = clock_->NowNanos();
-  const int64_t since = std::max<int64_t>(now - std::exchange(last_end_, now), 1);
+  int64_t since = std::max<int64_t>(now - std::exchange(last_end_, now), 1);
+  if (waiting_.empty()) since = std::min(since, kMostIdle);
   between_ends_ = between_ends_ == 0 ? since : (between_ends_ * (kWeight - 1) + since) / kWeight;
 }
 
@@ -240,6 +282,17 @@ Status Admission::WaitedTooLong() const {
   return ResourceExhausted("The query waited for " + std::to_string(limits_.queue_timeout_ms) +
                                " ms (queue-timeout) and could not begin.",
                            detail);
+}
+
+int64_t Admission::UnusedReserves() const {
+  MutexLock lock(&mutex_);
+  int64_t unused = 0;
+  for (const auto& [number, entry] : accounts_) {
+    const std::shared_ptr<MemoryAccount> account = entry.lock();
+    if (account == nullptr) continue;
+    unused += std::max<int64_t>(0, account->reserved() - account->used());
+  }
+  return unused;
 }
 
 size_t Admission::num_running() const {

@@ -2,9 +2,9 @@
 // whole reserve at once (admission/query_cost.h), as part of its account, and keeps it to its end;
 // so whoever waits for memory holds none. Those that wait have an order: the short before the long,
 // and within a class the clients in turn, however many queries each of them has. Of four turns one
-// is the oldest query's, so that the long are not passed over for ever. An eighth of the places is
-// for short queries only: they do not wait for long ones to end. No thread waits. Any thread; who
-// is let run is told outside the lock, by who leaves.
+// is the oldest's of those that are not short, so that they are not passed over for ever. An eighth
+// of the places is for short queries only: they do not wait for long ones to end. No thread waits.
+// Any thread; who is let run is told outside the lock, by who leaves.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "core/memory.h"
 #include "core/mutex.h"
 #include "core/status.h"
+#include "server/admission/client_tally.h"
 #include "server/admission/query_cost.h"
 #include "server/task_pool.h"
 
@@ -66,7 +68,7 @@ class Admission {
   // is called once, by another thread, unless it leaves before; it may be called as late as that.
   // RESOURCE_EXHAUSTED when too many wait already: but a client that has more of them than this one
   // has to give way, with its last. Calls nobody back: the caller may hold its lock.
-  Status Enter(const QueryCost& cost, const std::string& client, Granted granted, Place* place,
+  Status Enter(const QueryCost& cost, const ClientName& client, Granted granted, Place* place,
                std::shared_ptr<MemoryAccount>* account);
   // Memory has been given back: looks whether somebody may run now.
   void Look();
@@ -75,18 +77,25 @@ class Admission {
   Status WaitedTooLong() const;
   const AdmissionLimits& limits() const { return limits_; }
   size_t num_running() const;
+  // What those that run have not drawn of their reserves.
+  int64_t UnusedReserves() const;
   size_t num_waiting() const { return num_waiting_.load(std::memory_order_relaxed); }
 
  private:
   struct Waiting {
     QueryCost cost;
-    std::string client;
+    ClientName client;
     Granted granted;
   };
-  // Those of one class, by client; numbers are in the order of arrival.
+  // Those of a host and one class, by the names of its clients; numbers are in the order of
+  // arrival.
+  struct Host {
+    std::map<std::string, std::set<uint64_t>> by_name;
+    std::string last_name;  // that had its turn
+  };
   struct Queue {
-    std::map<std::string, std::set<uint64_t>> by_client;
-    std::string last_client;  // that had its turn
+    std::map<std::string, Host> by_host;
+    std::string last_host;
   };
   struct Told {
     Granted granted;
@@ -100,12 +109,16 @@ class Admission {
   }
   bool HasPlace(CostClass cost) const KOIOS_REQUIRES(mutex_);
   bool MustWait(CostClass cost) const KOIOS_REQUIRES(mutex_);
-  std::shared_ptr<MemoryAccount> TryGrant(const QueryCost& cost) KOIOS_REQUIRES(mutex_);
+  std::shared_ptr<MemoryAccount> TryGrant(uint64_t number, const QueryCost& cost)
+      KOIOS_REQUIRES(mutex_);
   uint64_t NextOf(CostClass cost) KOIOS_REQUIRES(mutex_);
   uint64_t Next() KOIOS_REQUIRES(mutex_);
+  // False: there is no room for its reserve.
+  bool Grant(uint64_t number, std::vector<Told>* told) KOIOS_REQUIRES(mutex_);
   void GrantAll(std::vector<Told>* told) KOIOS_REQUIRES(mutex_);
   Waiting Take(uint64_t number) KOIOS_REQUIRES(mutex_);
-  Status MakeRoom(const std::string& client) KOIOS_REQUIRES(mutex_);
+  std::optional<ClientName> WhoGivesWay(const ClientName& client) const KOIOS_REQUIRES(mutex_);
+  Status MakeRoom(const ClientName& client) KOIOS_REQUIRES(mutex_);
   void LookAgain() KOIOS_REQUIRES(mutex_);
   Status QueueIsFull() const KOIOS_REQUIRES(mutex_);
   std::string WhenToTryAgain() const KOIOS_REQUIRES(mutex_);
@@ -120,9 +133,11 @@ class Admission {
   mutable Mutex mutex_;
   uint64_t last_number_ KOIOS_GUARDED_BY(mutex_) = 0;
   std::array<size_t, kNumCostClasses> running_ KOIOS_GUARDED_BY(mutex_){};
+  std::map<uint64_t, std::weak_ptr<MemoryAccount>> accounts_ KOIOS_GUARDED_BY(mutex_);  // that run
   std::map<uint64_t, Waiting> waiting_ KOIOS_GUARDED_BY(mutex_);
   std::array<Queue, kNumCostClasses> queues_ KOIOS_GUARDED_BY(mutex_);
-  std::map<std::string, size_t> waiting_of_ KOIOS_GUARDED_BY(mutex_);  // by client
+  std::set<uint64_t> not_short_ KOIOS_GUARDED_BY(mutex_);  // of those that wait
+  ClientTally waiting_of_ KOIOS_GUARDED_BY(mutex_);
   std::set<uint64_t> refused_ KOIOS_GUARDED_BY(mutex_);  // that waited and had to give way
   uint64_t num_turns_ KOIOS_GUARDED_BY(mutex_) = 0;
   std::shared_ptr<const bool> alive_;  // what alarms ask, as they may come late

@@ -37,12 +37,13 @@ class AdmissionTest : public testing::Test {
     admission_ = std::make_unique<Admission>(limits, &all_, &clock_, &pool_);
   }
   // Null: refused at once.
-  Query* Enter(const std::string& name, const QueryCost& cost, const std::string& client = "c") {
+  Query* Enter(const std::string& name, const QueryCost& cost, const std::string& host = "c",
+               const std::string& client = "") {
     Query& query = queries_.emplace_back();
     query.name = name;
     std::shared_ptr<MemoryAccount> account;
     last_ = admission_->Enter(
-        cost, client,
+        cost, {host, client},
         [this, &query](StatusOr<std::shared_ptr<MemoryAccount>> granted) {
           Note(&query, std::move(granted));
         },
@@ -64,6 +65,16 @@ class AdmissionTest : public testing::Test {
     }
     query->place.Leave();
     admission_->Look();
+  }
+  // Ends the one that runs, then the next, and so on.
+  void EndInTurn(Query* running, int count) {
+    for (int i = 0; i < count; ++i) {
+      End(running);
+      for (Query& query : queries_) {
+        MutexLock lock(&mutex_);
+        if (query.account.ok() && *query.account != nullptr) running = &query;
+      }
+    }
   }
   std::string order() {
     MutexLock lock(&mutex_);
@@ -158,6 +169,93 @@ TEST_F(AdmissionTest, TheLongAreNotPassedOverForEver) {
     }
   }
   EXPECT_NE(order().find('L'), std::string::npos) << order();
+}
+
+TEST_F(AdmissionTest, ManyShortQueriesDoNotKeepOutTheLong) {
+  Open(2, 100);
+  Query* running = Enter("s", kShort);
+  Enter("s", kShort);
+  for (int i = 0; i < 8; ++i) Enter("s", kShort, std::to_string(i));
+  Enter("L", kLong);
+  Enter("m", kMedium);
+  EndInTurn(running, 4);
+  EXPECT_EQ(order(), "s s s s s L");
+}
+
+// It has its turn when there is room for it, and look-ups go on meanwhile.
+TEST_F(AdmissionTest, WhoseTurnWaitsForMemoryKeepsItsTurn) {
+  Open(2, 100);
+  MemoryAccount loan("loan", kAllBytes, &all_);
+  ASSERT_TRUE(loan.TryCharge(kAllBytes - kLong.reserve_bytes));
+  Query* running = Enter("s", kShort);
+  Enter("s", kShort);
+  Enter("L", kLong);
+  for (int i = 0; i < 10; ++i) Enter("s", kShort, std::to_string(i));
+  EndInTurn(running, 6);
+  EXPECT_EQ(order(), "s s s s s s s s");
+  loan.Release(kAllBytes - kLong.reserve_bytes);
+  EndInTurn(&queries_[8], 1);
+  EXPECT_EQ(order(), "s s s s s s s s L");
+}
+
+// Invented names take turns with one another, not with other hosts.
+TEST_F(AdmissionTest, HostsTakeTurnsThenTheirClients) {
+  Open(1, 100);
+  Query* running = Enter("x", kMedium, "x", "0");
+  for (int i = 0; i < 20; ++i) Enter("a", kMedium, "a", "name" + std::to_string(i));
+  for (int i = 0; i < 3; ++i) Enter("p", kMedium, "b", "p");
+  Enter("q", kMedium, "b", "q");
+  EndInTurn(running, 10);
+  EXPECT_EQ(
+      std::count(order_.begin(), order_.end(), 'p') + std::count(order_.begin(), order_.end(), 'q'),
+      4)
+      << order();
+  EXPECT_LT(order().find('q'), order().rfind('p')) << order();
+}
+
+TEST_F(AdmissionTest, InAFullQueueTheHostWithMostGivesWay) {
+  Open(1, 6);
+  Enter("x", kLong, "x");
+  std::vector<Query*> many;
+  for (int i = 0; i < 6; ++i) many.push_back(Enter("a", kLong, "a", std::to_string(i)));
+  ASSERT_NE(Enter("b", kLong, "b"), nullptr);
+  ASSERT_NE(Enter("b", kLong, "b"), nullptr);
+  EXPECT_EQ(Enter("a", kLong, "a", "another"), nullptr);  // no name of its host has more
+  ASSERT_NE(Enter("b", kLong, "b"), nullptr);             // three each
+  EXPECT_EQ(Enter("b", kLong, "b"), nullptr);
+  ASSERT_NE(Enter("c", kLong, "b", "c"), nullptr);  // its host's other client has three
+  EXPECT_EQ(admission_->num_waiting(), 6u);
+}
+
+TEST_F(AdmissionTest, AMediumQueryDoesNotOvertakeALongOneThatWaitsForMemory) {
+  Open(100, 10);
+  MemoryAccount loan("loan", kAllBytes, &all_);
+  ASSERT_TRUE(loan.TryCharge(kAllBytes - kLong.reserve_bytes + 1));
+  Enter("long", kLong);
+  Enter("medium", kMedium);
+  EXPECT_EQ(order(), "");
+  loan.Release(kAllBytes - kLong.reserve_bytes + 1);
+  WaitUntil([this] { return order_.size() == std::string("medium long").size(); });
+}
+
+TEST_F(AdmissionTest, TimeWithoutQueriesIsNoReasonToWait) {
+  Open(1, 0);
+  Query* running = Enter("a", kShort);
+  clock_.Advance(int64_t{3600} * 1'000'000'000);
+  End(running);
+  Enter("b", kShort);
+  EXPECT_EQ(Enter("c", kShort), nullptr);
+  EXPECT_EQ(DetailOf(last_)->hint.substr(0, 20), "Try again in 1000 ms");
+}
+
+TEST_F(AdmissionTest, OfFewPlacesOneIsForShortQueriesToo) {
+  Open(2, 10);
+  Enter("L", kLong);
+  Query* waits = Enter("L", kLong);
+  Enter("s", kShort);
+  EXPECT_EQ(order(), "L s");
+  EXPECT_EQ(admission_->UnusedReserves(), kLong.reserve_bytes + kShort.reserve_bytes);
+  waits->place.Leave();
 }
 
 TEST_F(AdmissionTest, AnEighthOfThePlacesIsForShortQueries) {
@@ -264,7 +362,7 @@ TEST_F(AdmissionTest, NothingIsLeftWhateverTheOrder) {
         std::shared_ptr<MemoryAccount> account;
         const QueryCost costs[] = {kShort, kMedium, kLong};
         const Status entered = admission_->Enter(
-            costs[rng.Uniform(3)], std::to_string(t % 3),
+            costs[rng.Uniform(3)], {std::to_string(t % 2), std::to_string(t % 3)},
             [slot](StatusOr<std::shared_ptr<MemoryAccount>> granted) {
               MutexLock lock(&slot->mutex);
               slot->account = std::move(granted);

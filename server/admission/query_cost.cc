@@ -65,8 +65,10 @@ QueryCost CostOf(const plan::Plan& plan, const CostBounds& bounds) {
   const int64_t workers = plan.stays_home() ? 1 : bounds.num_workers;
   const int64_t wanted =
       cost.cost == CostClass::kShort ? kShortReserve : look.places * kFrameBytes * workers;
-  cost.reserve_bytes =
-      std::min({wanted, bounds.query_bytes / kQueryShare, bounds.all_bytes / kAllShare});
+  cost.reserve_bytes = std::min(wanted, bounds.all_bytes / kAllShare);
+  if (bounds.query_bytes > 0) {
+    cost.reserve_bytes = std::min(cost.reserve_bytes, bounds.query_bytes / kQueryShare);
+  }
   return cost;
 }
 

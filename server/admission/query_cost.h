@@ -24,7 +24,7 @@ struct QueryCost {
 // What a server has for its queries.
 struct CostBounds {
   uint32_t num_workers = 1;
-  int64_t query_bytes = 0;  // one query's limit
+  int64_t query_bytes = 0;  // one query's limit; 0: none
   int64_t all_bytes = 0;    // of all queries
 };
 

@@ -91,6 +91,8 @@ TEST(QueryCostTest, TheReserveLeavesRoomForLoansAndForOthers) {
   EXPECT_EQ(CostOf(LookUp(4), bounds).reserve_bytes, bounds.query_bytes / 2);
   bounds.all_bytes = bounds.query_bytes;
   EXPECT_EQ(CostOf(LookUp(4), bounds).reserve_bytes, bounds.all_bytes / 8);
+  bounds.query_bytes = 0;  // no limit
+  EXPECT_EQ(CostOf(LookUp(4), bounds).reserve_bytes, bounds.all_bytes / 8);
   bounds.query_bytes = 1000;
   EXPECT_EQ(CostOf(LookUp(0), bounds).reserve_bytes, 500);
 }

@@ -160,7 +160,8 @@ void SubmitSession::Begin() {
     }
   }
   if (!stopped.ok()) (*handle)->Cancel(stopped);  // it came while there was no handle
-  handle = nullptr;                               // it holds the query's account
+  // It holds the query's account, which is not needed for what is left to do.
+  handle = nullptr;
   Advance(/*on_pool=*/true);
 }
 

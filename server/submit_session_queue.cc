@@ -122,7 +122,7 @@ void SubmitSession::DropUnwritten() {
 
 // The query is through, and something is being written. A client that does not take it is cut off:
 // at its deadline, or after a while when that is over or the query failed. One without a deadline
-// may take its time, and is cut off when its query is cancelled.
+// may take its time, and is cut off when its query is cancelled, unless that has changed the graph.
 void SubmitSession::WatchReader() {
   environment_.pool->Forget(std::exchange(alarm_, 0));
   const bool failed = HasFailed();

@@ -22,6 +22,7 @@
 //   token           1 byte; direction: 1 byte
 #include "core/value_codec.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -33,6 +34,9 @@
 
 namespace koios {
 namespace {
+
+// What a count alone takes memory for: what nests could claim the rest of the input at every depth.
+constexpr size_t kMaxReserved = 1024;
 
 static_assert(std::endian::native == std::endian::little, "buffers are copied as they are");
 
@@ -267,7 +271,7 @@ class Decoder {
     return Value::Of(e);
   }
 
-  // A count of things of at least one byte each, so that no count allocates more than the input.
+  // A count of things of at least one byte each.
   bool ReadCount(size_t* count) {
     uint64_t v = 0;
     if (!GetVarint(&input_, &v) || v > input_.size()) return false;
@@ -278,7 +282,7 @@ class Decoder {
   Status ReadValues(int depth, ValueList* out) {
     size_t count = 0;
     if (!ReadCount(&count)) return Damaged("count");
-    out->reserve(count);
+    out->reserve(std::min(count, kMaxReserved));
     for (size_t i = 0; i < count; ++i) {
       ASSIGN_OR_RETURN(Value v, Read(depth + 1));
       out->push_back(std::move(v));
@@ -301,7 +305,7 @@ class Decoder {
   Status ReadMap(int depth, ValueMap* map) {
     size_t count = 0;
     if (!ReadCount(&count) || count > input_.size() / 2) return Damaged("count");
-    map->reserve(count);
+    map->reserve(std::min(count, kMaxReserved));
     absl::flat_hash_set<Value, ValueHash, ValueEquivalent> seen;
     for (size_t i = 0; i < count; ++i) {
       ASSIGN_OR_RETURN(Value key, Read(depth + 1));
@@ -346,16 +350,17 @@ class Decoder {
     size_t count = 0;
     if (!ReadCount(&count) || count > input_.size() / 2) return Damaged("count");
     PathData path;
-    path.objects.reserve(count);
-    path.labels.resize(count);
+    path.objects.reserve(std::min(count, kMaxReserved));
+    path.labels.reserve(std::min(count, kMaxReserved));
     for (size_t i = 0; i < count; ++i) {
       ASSIGN_OR_RETURN(Value object, Read(depth + 1));
       path.objects.push_back(std::move(object));
       size_t labels = 0;
       if (!ReadCount(&labels)) return Damaged("labels");
-      path.labels[i].resize(labels);
-      for (std::string& label : path.labels[i]) {
-        if (!ReadName(&label)) return Damaged("labels");
+      std::vector<std::string>& names = path.labels.emplace_back();
+      names.reserve(std::min(labels, kMaxReserved));
+      for (size_t j = 0; j < labels; ++j) {
+        if (!ReadName(&names.emplace_back())) return Damaged("labels");
       }
     }
     return Value::Of(std::move(path));

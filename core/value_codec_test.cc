@@ -7,6 +7,7 @@
 #include "core/big_number.h"
 #include "core/testing/make_value.h"
 #include "core/testing/random_value.h"
+#include "core/value_compare.h"
 
 namespace koios {
 namespace {
@@ -124,6 +125,22 @@ TEST(ValueCodecTest, NestingIsBounded) {
   std::string far_deeper;
   for (int i = 0; i < 1'000'000; ++i) far_deeper += Bytes({16, 1});
   ExpectDamaged(far_deeper);
+}
+
+TEST(ValueCodecTest, MoreThanIsReservedComesBack) {
+  ValueList list;
+  ValueMap map;
+  for (int i = 0; i < 3000; ++i) {
+    list.push_back(Value::Int(i));
+    map.emplace_back(Value::Int(i), Value::Int(-i));
+  }
+  for (const Value& value : {Value::List(list).value(), Value::Map(map).value()}) {
+    std::string bytes;
+    EncodeValue(value, &bytes);
+    const StatusOr<Value> decoded = DecodeWholeValue(bytes);
+    ASSERT_TRUE(decoded.ok()) << decoded.status();
+    EXPECT_TRUE(Equivalent(*decoded, value));
+  }
 }
 
 TEST(ValueCodecTest, BigNumbersAreBounded) {

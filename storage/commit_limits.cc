@@ -1,7 +1,10 @@
 #include "storage/commit_limits.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/value_proto.h"
 #include "storage/codec/element_id.h"
@@ -19,6 +22,34 @@ Status NotStorable(const Value& value) {
 Status OutOfPlace(std::string_view what) {
   return InvalidArgument("A commit's record names " + std::string(what) +
                          " that can't be in the graph.");
+}
+
+bool IsNormal(const Value& id) {
+  const std::optional<Value> normal = TryNormaliseId(id);
+  return normal && normal->kind() == id.kind();
+}
+
+size_t BytesOf(const Value& id) { return id.kind() == ValueKind::kString ? id.ByteSize() : 0; }
+
+template <typename T>
+bool AreDistinct(std::vector<T> all) {
+  std::sort(all.begin(), all.end());
+  return std::adjacent_find(all.begin(), all.end()) == all.end();
+}
+
+template <typename Added>
+bool HasDistinctIds(const std::vector<Added>& all) {
+  std::vector<int64_t> numbers;
+  std::vector<std::string_view> texts;
+  for (const Added& added : all) {
+    if (!added.id) continue;
+    if (added.id->kind() == ValueKind::kLong) {
+      numbers.push_back(added.id->AsInteger());
+    } else {
+      texts.push_back(added.id->AsString());
+    }
+  }
+  return AreDistinct(std::move(numbers)) && AreDistinct(std::move(texts));
 }
 
 // Recursion is bounded by the depth of values (kMaxValueDepth).
@@ -137,15 +168,20 @@ Status CheckBatch(const WriteBatch& batch, size_t max_bytes, size_t max_value_by
 
 Status CheckRecord(const CommitRecord& record, uint32_t num_partitions, size_t max_bytes,
                    size_t max_value_bytes) {
-  // What is dropped was counted with its properties when it was gathered.
+  // Writes and sets come with changes, which are counted; guards may come without. The properties
+  // of what is dropped were counted when it was gathered.
   BatchSize size(max_bytes, max_value_bytes);
   RETURN_IF_ERROR(size.AddChanges(record));
+  RETURN_IF_ERROR(
+      size.Add(kBytesPerElement * (record.dropped_vertices.size() + record.dropped_edges.size()) +
+               sizeof(uint64_t) * record.keys.guards.size()));
   if (!std::is_sorted(record.dropped_vertices.begin(), record.dropped_vertices.end()) ||
       !std::is_sorted(record.dropped_edges.begin(), record.dropped_edges.end())) {
     return InvalidArgument("A commit's record has what it drops in disorder.");
   }
   for (const AddedVertex& vertex : record.vertices) {
-    if (!vertex.id || !vertex.ref) return OutOfPlace("an added vertex");
+    if (!vertex.id || !vertex.ref || !IsNormal(*vertex.id)) return OutOfPlace("an added vertex");
+    RETURN_IF_ERROR(size.Add(BytesOf(*vertex.id)));
     if (vertex.ref->partition() != PartitionOfId(*vertex.id, num_partitions)) {
       return OutOfPlace("an added vertex");
     }
@@ -161,8 +197,22 @@ Status CheckRecord(const CommitRecord& record, uint32_t num_partitions, size_t m
     if (edge.number != 0 && VertexRef{edge.number}.partition() != out.partition()) {
       return OutOfPlace("an added edge");
     }
+    if (!edge.id) continue;
+    if (!IsNormal(*edge.id)) return OutOfPlace("an added edge");
+    RETURN_IF_ERROR(size.Add(BytesOf(*edge.id)));
   }
   return OkStatus();
+}
+
+Status CheckDistinct(const CommitRecord& record) {
+  std::vector<uint64_t> vertices, edges;
+  for (const AddedVertex& vertex : record.vertices) vertices.push_back(vertex.ref->bits);
+  for (const AddedEdge& edge : record.edges) {
+    if (edge.number != 0) edges.push_back(edge.number);
+  }
+  const bool distinct = AreDistinct(std::move(vertices)) && AreDistinct(std::move(edges)) &&
+                        HasDistinctIds(record.vertices) && HasDistinctIds(record.edges);
+  return distinct ? OkStatus() : InvalidArgument("A commit's record adds an element twice.");
 }
 
 Status IdTaken(std::string_view what, const Value& id) {

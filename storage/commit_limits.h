@@ -27,6 +27,8 @@ Status CheckBatch(const WriteBatch& batch, size_t max_bytes, size_t max_value_by
 // of other places than those of a graph of so many partitions.
 Status CheckRecord(const CommitRecord& record, uint32_t num_partitions, size_t max_bytes,
                    size_t max_value_bytes);
+// INVALID_ARGUMENT: two added elements with one id, reference or number. REQUIRES: CheckRecord.
+Status CheckDistinct(const CommitRecord& record);
 // ALREADY_EXISTS. `what`: "a vertex", "an edge".
 Status IdTaken(std::string_view what, const Value& id);
 Status CommitTooLarge(size_t used_bytes, size_t max_bytes);

@@ -25,6 +25,8 @@ enum class Unit : uint64_t {
   kEdgesBetween = 10,
   kVertexScan = 11,
   kEdgeScan = 12,
+  kAssignedBlock = 13,
+  kGivenBlock = 14,
 };
 
 uint64_t Hash(Unit unit, uint64_t number, std::string_view text) {
@@ -50,6 +52,10 @@ uint64_t ConflictKeyOfVertexId(std::string_view id_bytes) {
   return Hash(Unit::kVertexId, 0, id_bytes);
 }
 uint64_t ConflictKeyOfEdgeId(std::string_view id_bytes) { return Hash(Unit::kEdgeId, 0, id_bytes); }
+uint64_t ConflictKeyOfAssignedEdges(uint64_t block) {
+  return Hash(Unit::kAssignedBlock, block, "");
+}
+uint64_t ConflictKeyOfGivenEdges(uint64_t block) { return Hash(Unit::kGivenBlock, block, ""); }
 void AppendConflictKeysOfLookup(std::string_view label, std::string_view key, const Value& value,
                                 std::vector<uint64_t>* out) {
   const size_t before = out->size();

@@ -28,6 +28,11 @@ uint64_t ConflictKeyOfVertexProperty(VertexRef vertex, std::string_view key);
 uint64_t ConflictKeyOfEdgeProperty(uint64_t edge_id, std::string_view key);
 uint64_t ConflictKeyOfVertexId(std::string_view id_bytes);
 uint64_t ConflictKeyOfEdgeId(std::string_view id_bytes);
+// Numbers that edges were assigned, and given ids that are such numbers, by blocks of numbers. Who
+// adds one kind sets its key and guards the other's: neither conflicts with its own kind.
+inline constexpr int kEdgeBlockBits = 10;
+uint64_t ConflictKeyOfAssignedEdges(uint64_t block);
+uint64_t ConflictKeyOfGivenEdges(uint64_t block);
 // Appends those of (label, key, value) that a look-up asked for; an empty label means every label.
 // Values that are equal have one in common: 1, 1L and 1.0, but also 0.1m and 0.1f. One, but for
 // floats.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/testing/make_value.h"
 #include "core/value_compare.h"
@@ -9,6 +10,7 @@
 #include "storage/check.h"
 #include "storage/conflict/conflict_window.h"
 #include "storage/rocks/graph_store.h"
+#include "storage/rocks/store_state.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
 
@@ -176,9 +178,10 @@ TEST_F(CommitTest, AssignedIdsStepOverGivenOnes) {
   // The next three edge numbers of v1's partition are given to edges elsewhere.
   const uint64_t next = Commit(AddEdgeBatch(base_, v1_, v2_))->edges[0].id + 1;
   for (uint64_t id = next; id < next + 3; ++id) {
-    ASSERT_TRUE(Commit(AddEdgeBatch(base_, v2_, v3_, Value::Long(static_cast<int64_t>(id)))).ok());
+    const Value given = Value::Long(static_cast<int64_t>(id));
+    ASSERT_TRUE(Commit(AddEdgeBatch(store_->View()->version(), v2_, v3_, given)).ok());
   }
-  WriteBatch batch = AddEdgeBatch(base_, v1_, v2_);
+  WriteBatch batch = AddEdgeBatch(store_->View()->version(), v1_, v2_);
   batch.edges.push_back(
       {Value::Long(static_cast<int64_t>(next + 3)), "knows", Existing(v1_), Existing(v2_), {}});
   const CommitResult result = Commit(batch).value();
@@ -213,6 +216,48 @@ TEST_F(CommitTest, ARecordThatComesAgainIsNotAppliedAgain) {
   CommitRecord other = record;
   ++other.attempt;
   EXPECT_EQ(store_->Commit(other).status().code(), StatusCode::kFailedPrecondition);
+}
+
+TEST_F(CommitTest, ARecordThatComesAgainNeedsNoRoomOnTheDisk) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  ASSERT_TRUE(transaction->AddVertex("person", std::nullopt, {}).ok());
+  const CommitRecord record = transaction->TakeCommit(nullptr).value();
+  const CommitResult first = store_->Commit(record).value();
+  StoreAccess::Of(store_.get()).options.disk_reserve_bytes = std::numeric_limits<uint64_t>::max();
+  EXPECT_EQ(CodeOf(AddVertexBatch(base_, std::nullopt)), StatusCode::kResourceExhausted);
+  EXPECT_EQ(store_->Commit(record)->version, first.version);
+}
+
+TEST_F(CommitTest, GuardsCountAgainstWhatACommitMayHold) {
+  StoreOptions options = TestOptions();
+  options.max_commit_bytes = 1000;
+  Open(options);
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  ASSERT_TRUE(transaction->AddVertex("person", std::nullopt, {}).ok());
+  CommitRecord record = transaction->TakeCommit(nullptr).value();
+  for (uint64_t key = 0; key < 125; ++key) record.keys.guards.push_back(key);
+  EXPECT_EQ(store_->Commit(record).status().code(), StatusCode::kResourceExhausted);
+  record.keys.guards.resize(50);
+  EXPECT_TRUE(store_->Commit(record).ok());
+}
+
+// Keys are of blocks of numbers: as many as there are edges would fill the window of conflicts.
+TEST_F(CommitTest, EdgesAmongNewVerticesTakeFewKeys) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  const VertexRef v = transaction->AddVertex("person", std::nullopt, {}).value();
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_TRUE(transaction->AddEdge(v, v, "likes", std::nullopt, {}).ok());
+  }
+  const CommitRecord record = transaction->TakeCommit(nullptr).value();
+  EXPECT_LT(record.keys.size(), 20u);
+  EXPECT_TRUE(store_->Commit(record).ok());
+}
+
+TEST_F(CommitTest, GivenEdgeIdsOfOneBlockDoNotConflict) {
+  const int64_t number = int64_t{1} << 41;
+  const uint64_t read = store_->View()->version();
+  EXPECT_TRUE(Commit(AddEdgeBatch(read, v1_, v2_, Value::Long(number))).ok());
+  EXPECT_TRUE(Commit(AddEdgeBatch(read, v1_, v2_, Value::Long(number + 1))).ok());
 }
 
 // An id that is given may be the number of another request's edge: whoever commits last has lost,
@@ -274,6 +319,20 @@ TEST_F(CommitTest, ARecordThatCannotBeOfTheGraphIsRefused) {
   wrong = record;
   wrong.request = {};
   EXPECT_NE(code_of(wrong), StatusCode::kOk);
+  wrong = record;
+  wrong.edges[0].id = Value::String(std::string(kMaxIdBytes + 1, 'x'));
+  EXPECT_EQ(code_of(wrong), StatusCode::kInvalidArgument);
+  wrong.edges[0].id = Value::Int(7);  // not as ids are stored
+  EXPECT_EQ(code_of(wrong), StatusCode::kInvalidArgument);
+  wrong = record;
+  wrong.vertices.push_back(record.vertices[0]);
+  EXPECT_EQ(code_of(wrong), StatusCode::kInvalidArgument);
+  wrong = record;
+  wrong.edges.push_back(record.edges[0]);
+  EXPECT_EQ(code_of(wrong), StatusCode::kInvalidArgument);
+  wrong.edges[1].number += 1;
+  wrong.edges[0].id = wrong.edges[1].id = Value::String("e");
+  EXPECT_EQ(code_of(wrong), StatusCode::kInvalidArgument);
   EXPECT_EQ(store_->View()->version(), base_);
   EXPECT_TRUE(store_->Commit(record).ok());
 }

@@ -241,7 +241,9 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
       continue;
     }
     if (GrowthOf(*commit->record) == Growth::kGrows) growth = Growth::kGrows;
-    const Status room = low ? CheckRoom(path, growth, 0, options.disk_reserve_bytes) : OkStatus();
+    // What was committed before needs no room to be answered again.
+    const bool grows = low && !window.Find(commit->record->request);
+    const Status room = grows ? CheckRoom(path, growth, 0, options.disk_reserve_bytes) : OkStatus();
     commit->result = room.ok() ? CommitBuilder(&shared, commit->record, commit->refused,
                                                *commit->watch, commit->turn)
                                      .Run()
@@ -356,6 +358,7 @@ StatusOr<CommitResult> GraphStore::State::CommitOne(CommitRecord record, Status 
   if (turn != nullptr) turn->turns = turns;
   RETURN_IF_ERROR(CheckRecord(record, NewestView()->num_partitions(), options.max_commit_bytes,
                               options.max_value_bytes));
+  if (refused.ok()) RETURN_IF_ERROR(CheckDistinct(record));
   if (options.encodes_commits && refused.ok()) {
     ASSIGN_OR_RETURN(record, DecodeCommitRecord(EncodeCommitRecord(record)));
   }

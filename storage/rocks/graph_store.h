@@ -91,7 +91,8 @@ class GraphStore {
 
   // Applies the record whole or not at all. Blocks until it is durable and decided, by its keys
   // alone (conflict/commit_decision.h). A record that comes again is not applied again: it gets the
-  // answer that its first one got, as long as the window of conflicts knows that.
+  // answer that its first one got, as long as the window of conflicts knows that. The window is
+  // lost when the store is closed: ABORTED then doesn't say that the record was never committed.
   // ABORTED: conflict with a commit after record.read_version. INVALID_ARGUMENT: a bad id, label,
   // key or value. RESOURCE_EXHAUSTED: a limit, or the disk is full. FAILED_PRECONDITION: read only.
   // An edge added to a vertex that the same batch drops is not stored; nor is a property set on an

@@ -113,15 +113,30 @@ class KeyCollector {
       ASSIGN_OR_RETURN(const Value id, NormaliseId(*edge.id));
       std::string bytes = IdBytes(id);
       keys_.writes.push_back(ConflictKeyOfEdgeId(bytes));
+      NoteGiven(id);
       if (!edge_ids_.insert(std::move(bytes)).second) return IdTaken("an edge", id);
     }
     return OkStatus();
   }
 
-  // An edge's number is its id: who gives it as an id writes this key.
+  // An edge's number is its id. Two keys a block, so that many edges don't fill the window.
   void NoteAssigned(uint64_t number) {
     assigned_.push_back(Value::Long(static_cast<int64_t>(number)));
-    keys_.guards.push_back(ConflictKeyOfEdgeId(IdBytes(assigned_.back())));
+    const uint64_t block = number >> kEdgeBlockBits;
+    if (!assigned_blocks_.insert(block).second) return;
+    keys_.guards.push_back(ConflictKeyOfGivenEdges(block));
+    keys_.sets.push_back(ConflictKeyOfAssignedEdges(block));
+  }
+
+  // An id that could be assigned meanwhile.
+  void NoteGiven(const Value& id) {
+    if (id.kind() != ValueKind::kLong) return;
+    const VertexRef number{static_cast<uint64_t>(id.AsInteger())};
+    if (number.partition() >= view_.num_partitions() || number.local() < kFirstEdgeLocal) return;
+    const uint64_t block = number.bits >> kEdgeBlockBits;
+    if (!given_blocks_.insert(block).second) return;
+    keys_.guards.push_back(ConflictKeyOfAssignedEdges(block));
+    keys_.sets.push_back(ConflictKeyOfGivenEdges(block));
   }
 
   Status CheckEnds() const {
@@ -383,6 +398,7 @@ class KeyCollector {
   ConflictKeys keys_;
   std::set<std::string> vertex_ids_, edge_ids_;  // id bytes, of what is added
   std::vector<Value> assigned_;                  // edges' numbers that are their ids
+  absl::flat_hash_set<uint64_t> assigned_blocks_, given_blocks_;
   std::set<VertexRef> dropped_;
   absl::flat_hash_set<uint64_t> dropped_edges_;  // those of dropped vertices, too
   size_t value_bytes_ = 0;                       // of dropped edges

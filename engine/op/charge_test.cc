@@ -72,6 +72,7 @@ TEST(ChargeTest, WhatIsRefusedIsNotKept) {
 
 TEST(ChargeTest, SortingIsChargedToo) {
   TestHost host;
+  host.spills = false;
   const OperatorBundle order = *MakeOrder(plan::Order(), 2, &host);
   ASSERT_TRUE(order.barrier->Absorb(Rows(std::vector<Value>(500, Value::Int(1)))).ok());
   host.limit = host.charged + 500;

@@ -1,9 +1,10 @@
 # What of the server links no gRPC, for the sanitizers; otherwise koios_server_test has all of it.
 if(KOIOS_SANITIZE)
-  set(session graphs plan_cache profile query_registry result_encoder submit_session task_pool
-    rpc/text_bounds)
+  set(session graphs plan_cache profile query_registry result_encoder submit_session
+    submit_session_queue task_pool admission/admission admission/query_cost rpc/text_bounds)
   list(TRANSFORM session PREPEND server/)
-  set(session_tests graphs plan_cache profile query_registry result_encoder submit_session)
+  set(session_tests graphs plan_cache profile query_registry result_encoder submit_session
+    submit_session_queue admission/admission admission/query_cost)
   list(TRANSFORM session_tests PREPEND server/)
   list(TRANSFORM session APPEND .cc)
   list(TRANSFORM session_tests APPEND _test.cc)

@@ -11,7 +11,12 @@
 namespace koios::simulation {
 namespace {
 
+// A sanitizer takes several times as long.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr uint64_t kDefaultSeeds = 700;
+#else
 constexpr uint64_t kDefaultSeeds = 2000;
+#endif
 
 TEST(SimulationTest, RandomPlansAnswerAsTheEvaluator) {
   const auto number = [](const char* name, uint64_t otherwise) {

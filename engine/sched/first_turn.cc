@@ -1,5 +1,7 @@
 #include "engine/sched/first_turn.h"
 
+#include <utility>
+
 #include "engine/sched/slice.h"
 
 namespace koios::engine {
@@ -13,10 +15,9 @@ void End(const QuerySpec& spec, QueryResult result) {
 
 }  // namespace
 
-QueryResult ResultOf(const QueryRun& run, const Status& status, uint64_t started_ns,
-                     uint64_t now_ns) {
+QueryResult ResultOf(const QueryRun& run, Status status, uint64_t started_ns, uint64_t now_ns) {
   QueryResult result;
-  result.status = status;
+  result.status = std::move(status);
   result.rows = run.rows();
   result.elapsed_ns = now_ns - started_ns;
   result.operators = run.stats();

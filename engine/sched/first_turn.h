@@ -36,7 +36,6 @@ std::shared_ptr<BegunQuery> TakeFirstTurn(const std::shared_ptr<const QuerySpec>
                                           const FirstTurnBounds& bounds);
 
 // What Done is told of a run that is over.
-QueryResult ResultOf(const QueryRun& run, const Status& status, uint64_t started_ns,
-                     uint64_t now_ns);
+QueryResult ResultOf(const QueryRun& run, Status status, uint64_t started_ns, uint64_t now_ns);
 
 }  // namespace koios::engine

@@ -134,10 +134,10 @@ void Worker::Deliver(Frame frame) {
       return;
     case FrameKind::kFail:
       found->second.failed_elsewhere = true;
-      Finish(id, frame.status);
+      Finish(id, std::move(frame.status));
       return;
     case FrameKind::kCancel:
-      Finish(id, frame.status);
+      Finish(id, std::move(frame.status));
       return;
     case FrameKind::kResume:
       turns_.Wake(id);  // the sink has room
@@ -180,14 +180,16 @@ size_t Worker::num_remembered() const {
   return count;
 }
 
-void Worker::Finish(const QueryId& id, const Status& status) {
+// The status is the result's alone: whoever takes that is on another thread.
+void Worker::Finish(const QueryId& id, Status status) {
   const auto found = queries_.find(id);
   if (found == queries_.end()) return;
   const std::shared_ptr<const QuerySpec> spec = found->second.run->spec_ptr();
-  QueryResult result = ResultOf(*found->second.run, status, found->second.started_ns,
+  const bool succeeded = status.ok();
+  QueryResult result = ResultOf(*found->second.run, std::move(status), found->second.started_ns,
                                 static_cast<uint64_t>(context_.clock->NowNanos()));
   const bool others_know = found->second.failed_elsewhere || found->second.run->has_sent();
-  if (status.ok()) spec->GatherChanges();
+  if (succeeded) spec->GatherChanges();
   End(id);
   if (others_know) TellEnd(id, spec->options.profile);
   result.numbers = spec->Numbers();

@@ -63,7 +63,7 @@ class Worker {
   void TellEnd(const QueryId& id, bool wants_stats);
   bool HasEnded(const QueryId& id) const;
   // At the coordinator: answers, tells the others, forgets.
-  void Finish(const QueryId& id, const Status& status);
+  void Finish(const QueryId& id, Status status);
   void AddStats(const Frame& frame);
   void SettleOutcome(const QueryId& id);
   void CheckTimes(uint64_t now_ns);

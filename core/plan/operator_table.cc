@@ -70,6 +70,7 @@ struct Row {
   Test state = No;  // other than a barrier's
   Test effect = No;
   Test early = No;
+  Test everywhere = No;
   Test new_rows = No;
   bool ordinals = false;
   void (*slots)(const Operator& op, SlotUse* use) = NoSlots;
@@ -175,6 +176,7 @@ constexpr Row kRows[] = {
      .slots = [](const Operator& op, SlotUse* use) { Read(op.aggregate().value_slot(), use); }},
     {.kind = Operator::kCap,
      .barrier = Yes,
+     .everywhere = [](const Operator& op) { return op.cap().stage() == PARTIAL; },
      .new_rows = Yes,
      .slots = [](const Operator& op, SlotUse* use) { use->kept = op.cap().key_slot(); }},
     {.kind = Operator::kExchange, .slots = SlotsOfExchange},
@@ -245,6 +247,7 @@ bool IsBarrier(const Operator& op) { return RowOf(op).barrier(op); }
 bool KeepsState(const Operator& op) { return IsBarrier(op) || RowOf(op).state(op); }
 bool HasEffect(const Operator& op) { return RowOf(op).effect(op); }
 bool StopsEarly(const Operator& op) { return RowOf(op).early(op); }
+bool FiresEverywhere(const Operator& op) { return RowOf(op).everywhere(op); }
 bool MakesNewRows(const Operator& op) { return RowOf(op).new_rows(op); }
 bool AppendsOrdinals(const Operator& op) { return RowOf(op).ordinals; }
 

@@ -20,6 +20,8 @@ bool KeepsState(const Operator& op);
 bool HasEffect(const Operator& op);
 // Behind it rows may not be needed any more before all have come.
 bool StopsEarly(const Operator& op);
+// A spread barrier that fires at all workers, as what it gives there needs no rows to have come.
+bool FiresEverywhere(const Operator& op);
 // Output rows are new: what an input row had in its slots is gone, but for SlotUse::kept.
 bool MakesNewRows(const Operator& op);
 // May make several rows of one, or let rows overtake each other: where there is an order, it

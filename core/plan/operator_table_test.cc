@@ -47,6 +47,12 @@ TEST(OperatorTableTest, FieldsDecide) {
   EXPECT_TRUE(HasEffect(op));
   EXPECT_EQ(SlotsOf(op).read, std::vector<uint32_t>{3});
 
+  EXPECT_FALSE(FiresEverywhere(op));
+  op.mutable_cap();
+  EXPECT_FALSE(FiresEverywhere(op));
+  op.mutable_cap()->set_stage(PARTIAL);
+  EXPECT_TRUE(FiresEverywhere(op));
+
   op.mutable_group()->set_key_slot(2);
   op.mutable_group()->set_rows(true);
   EXPECT_TRUE(MakesNewRows(op));

@@ -237,6 +237,21 @@ Status GroupTable::Restore(const Value& key, const std::optional<Value>& saved, 
   return OkStatus();
 }
 
+Status GroupTable::GiveRows(uint32_t key_slot, bool takes, size_t* next, Batch* output) {
+  constexpr size_t kMostLookedAt = 8 * kBatchRows;  // some give nothing
+  output->slots.resize(std::max<size_t>(output->slots.size(), key_slot + 1));
+  const size_t end = std::min(size(), *next + kMostLookedAt);
+  for (size_t bytes = 0; *next < end && output->rows < kBatchRows && bytes < kBatchBytes;) {
+    const size_t i = (*next)++;
+    ASSIGN_OR_RETURN(const std::optional<Value> value, takes ? TakeValueAt(i) : ValueAt(i));
+    if (!value.has_value()) continue;
+    bytes += value->ByteSize() + keys_[i].ByteSize();
+    output->slots[key_slot].Append(keys_[i]);
+    output->AppendCurrent(*value);
+  }
+  return OkStatus();
+}
+
 template <typename ValueOf>
 StatusOr<Value> GroupTable::MapOf(const ValueOf& value_of) const {
   ValueMap map;

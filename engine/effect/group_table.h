@@ -46,6 +46,9 @@ class GroupTable {
   StatusOr<std::optional<Value>> SaveAt(size_t i);
   Status Restore(const Value& key, const std::optional<Value>& saved, int64_t count,
                  ChargeAhead* charge);
+  // Groups from `*next` on as rows, as many as a batch takes and one call looks at: the value is
+  // current, the key in `key_slot`. `takes`: as TakeValueAt.
+  Status GiveRows(uint32_t key_slot, bool takes, size_t* next, Batch* output);
   // What TakeMap() and what Map() allocates, to be charged before.
   int64_t MapBytes() const;
   int64_t CopyBytes() const;

@@ -74,6 +74,7 @@ Status SideEffects::AddToBag(const Value& value, int64_t bulk, Effect* effect,
 
 Status SideEffects::Add(const std::string& name, const Value& value, int64_t bulk,
                         ChargeAhead* charge) {
+  RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
   Effect& effect = effects_[name];
   switch (effect.way) {
     case Way::kNone:
@@ -113,8 +114,8 @@ int64_t SideEffects::StartBarrier(const std::string& name) {
 
 GroupTable* SideEffects::Group(const std::string& name) { return &*effects_.at(name).group; }
 
-const GroupTable* SideEffects::FindGroup(const std::string& name) const {
-  const std::optional<GroupTable>& group = effects_.at(name).group;
+GroupTable* SideEffects::FindGroup(const std::string& name) {
+  std::optional<GroupTable>& group = effects_.at(name).group;
   return group.has_value() ? &*group : nullptr;
 }
 

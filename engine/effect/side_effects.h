@@ -40,7 +40,7 @@ class SideEffects {
   GroupTable* Group(const std::string& name);
   bool Has(const std::string& name) const { return effects_.contains(name); }
   // REQUIRES for these: Has(name). Null for a bag.
-  const GroupTable* FindGroup(const std::string& name) const;
+  GroupTable* FindGroup(const std::string& name);
   // What this worker has of a bag.
   const ValueList& Members(const std::string& name) const;
 

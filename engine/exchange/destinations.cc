@@ -15,8 +15,11 @@ uint32_t OwnerOf(uint32_t partition, const ExchangePlace& place) {
   return partition % place.num_workers;
 }
 
-// Where the partitions of the elements in `column` are owned; other values stay.
-void ToOwners(const Column& column, const ExchangePlace& place, std::vector<uint32_t>* to) {
+// Where the partitions of the vertices and edges in `column` are owned; `other(row, value)` says it
+// of the rest.
+template <typename Other>
+void ToOwnersOr(const Column& column, const ExchangePlace& place, std::vector<uint32_t>* to,
+                const Other& other) {
   Operand operand;
   operand.column = &column;
   const ElementRows elements = ElementRows::Of(operand, column.size());
@@ -27,13 +30,21 @@ void ToOwners(const Column& column, const ExchangePlace& place, std::vector<uint
     (*to)[elements.edge_rows[i]] = OwnerOf(elements.edges[i].out.partition(), place);
   }
   for (uint32_t row : elements.other_rows) {
-    const Value value = operand.Get(row);
-    if (value.kind() == ValueKind::kVertexProperty) {
-      (*to)[row] = OwnerOf(value.AsVertexProperty().owner.partition(), place);
-    } else if (value.kind() == ValueKind::kProperty) {
-      (*to)[row] = OwnerOf(value.AsProperty().owner.out.partition(), place);
-    }
+    if (!column.IsAbsent(row)) (*to)[row] = other(row, operand.Get(row));
   }
+}
+
+// Properties to where what they are of is; other values stay.
+void ToOwners(const Column& column, const ExchangePlace& place, std::vector<uint32_t>* to) {
+  ToOwnersOr(column, place, to, [&](uint32_t row, const Value& value) {
+    if (value.kind() == ValueKind::kVertexProperty) {
+      return OwnerOf(value.AsVertexProperty().owner.partition(), place);
+    }
+    if (value.kind() == ValueKind::kProperty) {
+      return OwnerOf(value.AsProperty().owner.out.partition(), place);
+    }
+    return (*to)[row];
+  });
 }
 
 void ToInOwners(const Column& column, const ExchangePlace& place, std::vector<uint32_t>* to) {
@@ -93,21 +104,11 @@ void ToIds(const Column& column, const ExchangePlace& place, std::vector<uint32_
   }
 }
 
-// Elements to their owners, others to where all that are equal to them go.
+// Values to where all that are equal to them go.
 void ToPlaces(const Column& column, const ExchangePlace& place, std::vector<uint32_t>* to) {
-  Operand operand;
-  operand.column = &column;
-  const ElementRows elements = ElementRows::Of(operand, column.size());
-  for (size_t i = 0; i < elements.vertices.size(); ++i) {
-    (*to)[elements.vertex_rows[i]] = OwnerOf(elements.vertices[i].partition(), place);
-  }
-  for (size_t i = 0; i < elements.edges.size(); ++i) {
-    (*to)[elements.edge_rows[i]] = OwnerOf(elements.edges[i].out.partition(), place);
-  }
-  for (uint32_t row : elements.other_rows) {
-    if (column.IsAbsent(row)) continue;
-    (*to)[row] = static_cast<uint32_t>((MemberHash(operand.Get(row)) >> 16) % place.num_workers);
-  }
+  ToOwnersOr(column, place, to, [&](uint32_t, const Value& value) {
+    return static_cast<uint32_t>((MemberHash(value) >> 16) % place.num_workers);
+  });
 }
 
 void ToHashes(const plan::Exchange& exchange, const Batch& batch, const ExchangePlace& place,

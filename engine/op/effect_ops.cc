@@ -30,7 +30,6 @@ class AggregateOp : public CollectOp {
     }
     const Value value = state->rows.Get(at, value_slot_);
     const int64_t bulk = state->rows.BulkAt(at);
-    RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
     return host_->side_effects().Add(name_, value, bulk, charge);
   }
 
@@ -54,7 +53,6 @@ class VisitOp : public StreamOperator {
       const Value value = input.slots[value_slot_].Get(row);
       ASSIGN_OR_RETURN(const bool visited, effects.Contains(name_, value));
       if (visited) continue;
-      RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
       RETURN_IF_ERROR(effects.Add(name_, value, 1, &charge));
       output->origin.push_back(static_cast<uint32_t>(row));
     }
@@ -85,7 +83,6 @@ class AddEachOp : public StreamOperator {
     for (size_t row = 0; row < input.rows; ++row) {
       if (input.slots[value_slot_].IsAbsent(row)) continue;
       const Value value = input.slots[value_slot_].Get(row);
-      RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
       RETURN_IF_ERROR(host_->side_effects().Add(name_, value, input.BulkAt(row), &charge));
     }
     return OkStatus();
@@ -169,14 +166,14 @@ class CapShareOp : public BarrierOperator {
     if (!host_->side_effects().Has(op_.names(0))) {
       return Internal("The plan gives shares of a side-effect that nothing gathers.");
     }
-    const GroupTable* groups = host_->side_effects().FindGroup(op_.names(0));
+    GroupTable* groups = host_->side_effects().FindGroup(op_.names(0));
     if (groups != nullptr) {
-      RETURN_IF_ERROR(GiveGroups(*groups, output));
+      RETURN_IF_ERROR(groups->GiveRows(op_.key_slot(), /*takes=*/false, &next_, output));
       *done = next_ == groups->size();
     } else {
       const ValueList& members = host_->side_effects().Members(op_.names(0));
       size_t bytes = 0;
-      while (HasRoom(*output, bytes) && next_ < members.size()) {
+      while (next_ < members.size() && output->rows < kBatchRows && bytes < kBatchBytes) {
         bytes += members[next_].ByteSize();
         output->AppendCurrent(members[next_++]);
       }
@@ -186,24 +183,6 @@ class CapShareOp : public BarrierOperator {
   }
 
  private:
-  static bool HasRoom(const Batch& output, size_t bytes) {
-    return output.rows < kBatchRows && bytes < kBatchBytes;
-  }
-
-  Status GiveGroups(const GroupTable& groups, Batch* output) {
-    output->slots.resize(std::max<size_t>(output->slots.size(), op_.key_slot() + 1));
-    size_t bytes = 0;
-    while (HasRoom(*output, bytes) && next_ < groups.size()) {
-      const size_t i = next_++;
-      ASSIGN_OR_RETURN(const std::optional<Value> value, groups.ValueAt(i));
-      if (!value.has_value()) continue;
-      bytes += value->ByteSize() + groups.KeyAt(i).ByteSize();
-      output->slots[op_.key_slot()].Append(groups.KeyAt(i));
-      output->AppendCurrent(*value);
-    }
-    return OkStatus();
-  }
-
   const plan::Cap op_;
   OperatorHost* const host_;
   size_t next_ = 0;  // of the members or groups

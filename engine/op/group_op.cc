@@ -42,7 +42,8 @@ class GroupOp : public BarrierOperator {
       if (state->spilled != nullptr) {
         RETURN_IF_ERROR(FireSpilled(state, output, done));
       } else {
-        RETURN_IF_ERROR(FireRows(state, output));
+        RETURN_IF_ERROR(
+            state->table->GiveRows(op_.key_slot(), /*takes=*/true, &state->next, output));
         *done = state->next == state->table->size();
       }
     } else {
@@ -115,7 +116,7 @@ class GroupOp : public BarrierOperator {
     SpilledGroups& spilled = *state->spilled;
     *done = false;
     if (state->is_whole) {
-      RETURN_IF_ERROR(FireRows(state, output));
+      RETURN_IF_ERROR(state->table->GiveRows(op_.key_slot(), /*takes=*/true, &state->next, output));
       if (state->next < state->table->size()) return OkStatus();
       state->Clear();
       state->is_whole = false;
@@ -140,21 +141,6 @@ class GroupOp : public BarrierOperator {
   static Status NextPart(State* state, bool* done) {
     ASSIGN_OR_RETURN(const bool is_one, state->spilled->NextPart());
     *done = !is_one;
-    return OkStatus();
-  }
-
-  Status FireRows(State* state, Batch* output) const {
-    output->slots.resize(std::max<size_t>(output->slots.size(), op_.key_slot() + 1));
-    size_t bytes = 0;
-    while (state->next < state->table->size() && output->rows < kBatchRows && bytes < kBatchBytes) {
-      const size_t i = state->next++;
-      ASSIGN_OR_RETURN(const std::optional<Value> value, state->table->TakeValueAt(i));
-      if (!value.has_value()) continue;
-      bytes += value->ByteSize();
-      output->slots[0].Append(*value);
-      output->slots[op_.key_slot()].Append(state->table->KeyAt(i));
-      ++output->rows;
-    }
     return OkStatus();
   }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/plan/operator_table.h"
 #include "engine/sched/query_run.h"
 #include "engine/sched/query_run_host.h"
 
@@ -121,12 +122,12 @@ void QueryRun::NoteResting(const BarrierKey& key, uint32_t worker) {
 }
 
 // The workers where its rows rest share the weight, each for its own; where none do it fires here.
-// A cap() gives what workers have of a side-effect, which needs no rows: all of them.
+// Some need no rows to have come, as a cap() of side-effects: all workers.
 void QueryRun::FireResting(const BarrierKey& key, uint32_t k) {
   const InstanceId root{worker_.index, 0};
   const auto known = std::find_if(resting_.begin(), resting_.end(),
                                   [&key](const Resting& one) { return one.key == key; });
-  const bool is_everywhere = nodes_[key.op].op->has_cap();
+  const bool is_everywhere = plan::FiresEverywhere(*nodes_[key.op].op);
   if (known == resting_.end() && !is_everywhere) {
     ExpectSorted(key, {worker_.index});
     return BeginFiring(key, root, k);

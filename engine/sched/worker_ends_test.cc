@@ -12,6 +12,27 @@ namespace {
 // When a part that has had nothing to do since the beginning gives back what it can.
 constexpr uint64_t kGiveBack = 1'000'000'001;
 
+struct Started {
+  std::shared_ptr<QuerySpec> spec;
+  std::shared_ptr<CountingSink> sink;
+};
+
+// A query of worker 0.
+Started StartAt(Worker* worker, uint64_t serial, const plan::Plan& plan) {
+  Started started{std::make_shared<QuerySpec>(), std::make_shared<CountingSink>()};
+  started.spec->id = {0, 1, serial};
+  started.spec->plan = plan;
+  started.spec->view = std::make_shared<storage::MemoryGraph>();
+  started.spec->account = std::make_shared<MemoryAccount>("query");
+  started.spec->sink = started.sink;
+  Frame start;
+  start.kind = FrameKind::kStart;
+  start.query = started.spec->id;
+  start.spec = started.spec;
+  worker->Deliver(std::move(start));
+  return started;
+}
+
 // Queries that can't begin, or fail at a worker that does not coordinate them, are forgotten by
 // all.
 TEST(WorkerEndsTest, EndedQueriesAreForgotten) {
@@ -29,19 +50,9 @@ TEST(WorkerEndsTest, EndedQueriesAreForgotten) {
   plan::Plan good = PlanOf({Value::Long(1)}, {});
   good.mutable_operators(kOperator)->mutable_dedup();
   for (uint64_t serial = 0; serial < 30; ++serial) {
-    auto spec = std::make_shared<QuerySpec>();
-    spec->id = {0, 1, serial};
     // Of three one has a plan that is none, and one fails at the other worker.
-    if (serial % 3 != 0) spec->plan = good;
-    spec->view = std::make_shared<storage::MemoryGraph>();
-    spec->account = std::make_shared<MemoryAccount>("query");
-    auto sink = std::make_shared<CountingSink>();
-    spec->sink = sink;
-    Frame start;
-    start.kind = FrameKind::kStart;
-    start.query = spec->id;
-    start.spec = spec;
-    workers[0]->Deliver(std::move(start));
+    const auto [spec, sink] =
+        StartAt(workers[0].get(), serial, serial % 3 != 0 ? good : plan::Plan());
     if (serial % 3 == 1) {
       Frame wrong;
       wrong.query = spec->id;
@@ -86,18 +97,7 @@ TEST(WorkerEndsTest, AQueryThatStayedEndsInSilence) {
   good.mutable_operators(kOperator)->mutable_dedup();
   constexpr uint64_t kQueries = 5;
   for (uint64_t serial = 0; serial <= kQueries; ++serial) {
-    auto spec = std::make_shared<QuerySpec>();
-    spec->id = {0, 1, serial};
-    spec->plan = good;
-    spec->view = std::make_shared<storage::MemoryGraph>();
-    spec->account = std::make_shared<MemoryAccount>("query");
-    auto sink = std::make_shared<CountingSink>();
-    spec->sink = sink;
-    Frame start;
-    start.kind = FrameKind::kStart;
-    start.query = spec->id;
-    start.spec = spec;
-    here.Deliver(std::move(start));
+    const auto [spec, sink] = StartAt(&here, serial, good);
     if (serial == kQueries) {
       Frame fail;
       fail.query = spec->id;

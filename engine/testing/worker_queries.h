@@ -10,6 +10,7 @@
 
 #include "core/value_codec.h"
 #include "engine/sched/worker.h"
+#include "engine/testing/fan_queries.h"
 #include "storage/memory_graph.h"
 
 namespace koios::engine {
@@ -39,14 +40,7 @@ class HeldTransport : public Transport {
 
 inline constexpr uint32_t kOperator = 2;
 
-inline plan::Operator* Add(plan::Plan* plan, const char* step) {
-  const uint32_t id = static_cast<uint32_t>(plan->operators_size());
-  if (id > 0) plan->mutable_operators(static_cast<int>(id) - 1)->add_next(id);
-  plan::Operator* op = plan->add_operators();
-  op->set_id(id);
-  op->set_step(step);
-  return op;
-}
+using testing::Add;
 
 // inject(values), a step at home (kOperator), and its results.
 inline plan::Plan PlanOf(const std::vector<Value>& values, const plan::Operator& step) {

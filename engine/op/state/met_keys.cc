@@ -51,7 +51,7 @@ Status MetKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t* row
   if (disk_ == nullptr) return AddInMemory(reader, batch, row, end, looks, fresh);
   std::vector<Candidate>& candidates = disk_->candidates;
   candidates.clear();
-  for (; *row<end&& * looks> 0; ++*row) {
+  for (; *row != end && *looks != 0; ++*row) {
     if (!reader.HasKey(batch, *row)) continue;
     ASSIGN_OR_RETURN(bool is_there, met_.Contains(reader, batch, *row));
     if (is_there) continue;
@@ -166,7 +166,7 @@ Status MetKeys::Write(Piece* piece) {
   const std::vector<uint32_t>& order = piece->sort.order();
   const size_t end = std::min(order.size(), piece->next + kSliceKeys);
   for (; piece->next < end; ++piece->next) {
-    RETURN_IF_ERROR(disk_->keys.Append({&piece->codes[order[piece->next]], 1}));
+    RETURN_IF_ERROR(disk_->keys.Append(piece->codes[order[piece->next]]));
   }
   if (end < order.size()) return OkStatus();
   RETURN_IF_ERROR(disk_->keys.EndRun());

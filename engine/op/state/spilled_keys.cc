@@ -124,7 +124,7 @@ Status SpilledKeys::BeginRun(size_t most, uint64_t bytes) {
   return OkStatus();
 }
 
-Status SpilledKeys::AppendOne(const KeyCode& key) {
+Status SpilledKeys::Append(const KeyCode& key) {
   if (block_.empty()) {
     block_first_ = key;
     PutKey(key, {}, &block_);
@@ -136,11 +136,6 @@ Status SpilledKeys::AppendOne(const KeyCode& key) {
   ++writing_->keys;
   if (!writing_->filter.empty()) writing_->AddToFilter(key);
   return block_.size() < block_bytes_ ? OkStatus() : EndBlock();
-}
-
-Status SpilledKeys::Append(std::span<const KeyCode> keys) {
-  for (const KeyCode& key : keys) RETURN_IF_ERROR(AppendOne(key));
-  return OkStatus();
 }
 
 Status SpilledKeys::EndBlock() {
@@ -202,8 +197,7 @@ Status SpilledKeys::BeginMerge(size_t count) {
     ASSIGN_OR_RETURN(const bool has_key, Advance(i));
     if (has_key) heap_.push_back(static_cast<uint32_t>(i));
   }
-  const auto later = [this](uint32_t a, uint32_t b) { return sources_[b].key < sources_[a].key; };
-  std::make_heap(heap_.begin(), heap_.end(), later);
+  std::make_heap(heap_.begin(), heap_.end(), Later());
   return OkStatus();
 }
 
@@ -240,14 +234,13 @@ StatusOr<bool> SpilledKeys::Merge() {
     RETURN_IF_ERROR(BeginMerge(count));
     return false;
   }
-  const auto later = [this](uint32_t a, uint32_t b) { return sources_[b].key < sources_[a].key; };
   for (size_t left = kMergeSlice; left > 0 && !heap_.empty(); --left) {
-    std::pop_heap(heap_.begin(), heap_.end(), later);
+    std::pop_heap(heap_.begin(), heap_.end(), Later());
     const uint32_t top = heap_.back();
-    RETURN_IF_ERROR(AppendOne(sources_[top].key));
+    RETURN_IF_ERROR(Append(sources_[top].key));
     ASSIGN_OR_RETURN(const bool more, Advance(top));
     if (more) {
-      std::push_heap(heap_.begin(), heap_.end(), later);
+      std::push_heap(heap_.begin(), heap_.end(), Later());
     } else {
       heap_.pop_back();
     }

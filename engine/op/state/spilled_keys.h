@@ -28,8 +28,8 @@ class SpilledKeys {
 
   // A run of at most `most` keys comes, which takes about so many bytes.
   Status BeginRun(size_t most, uint64_t bytes);
-  // Its next keys, in ascending order, over all calls.
-  Status Append(std::span<const KeyCode> keys);
+  // Its next key: they come in ascending order.
+  Status Append(const KeyCode& key);
   Status EndRun();
   // A slice of merging runs. True: there are few enough. REQUIRES: no run has been begun.
   StatusOr<bool> Merge();
@@ -81,9 +81,12 @@ class SpilledKeys {
     int64_t charged = 0;
   };
 
-  Status AppendOne(const KeyCode& key);
   Status EndBlock();
   int64_t FilterRoom() const;
+  // Of two sources the one whose key comes later.
+  auto Later() const {
+    return [this](uint32_t a, uint32_t b) { return sources_[b].key < sources_[a].key; };
+  }
   // How many of the runs, the smallest first, are merged next; 0: none need to.
   size_t NumToMerge();
   Status BeginMerge(size_t count);

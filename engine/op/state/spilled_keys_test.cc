@@ -24,7 +24,7 @@ KeyCode DrawnCode(Rng* rng) {
 
 Status AddRun(const std::set<KeyCode>& keys, SpilledKeys* to) {
   RETURN_IF_ERROR(to->BeginRun(keys.size(), keys.size() * 8));
-  for (const KeyCode& key : keys) RETURN_IF_ERROR(to->Append({&key, 1}));
+  for (const KeyCode& key : keys) RETURN_IF_ERROR(to->Append(key));
   RETURN_IF_ERROR(to->EndRun());
   for (bool done = false; !done;) {
     ASSIGN_OR_RETURN(done, to->Merge());

@@ -1,13 +1,15 @@
 // SubmitSession: one Submit call from its text to its last message.
-//   gRPC thread: lists it and queues Begin() -> pool: parse and plan (or take a kept plan), view,
-//   engine Submit; the gRPC thread does this itself while another one is there to read
-//   a query that may not run yet (admission/admission.h) waits without a plan, a view or a thread;
-//   once it may, it begins again a request that changes the graph: its results are held until it is
-//   committed; on a conflict it runs again on a new view when it has its turn
-//   (storage/conflict/conflict_turns.h), a few times, then it is ABORTED; while it waits, it has no
-//   thread, and its deadline is an alarm of the pool's engine worker: Push() a batch into a window
-//   of a few -> pool: Pump() encodes one batch gRPC thread: one write outstanding per stream;
-//   OnWriteDone() sends the next message
+// - gRPC thread: lists it and queues Begin().
+// - Pool: parses and plans (or takes a kept plan), takes a view, submits to the engine. The gRPC
+//   thread does this itself while another one is there to read.
+// - A query that may not run yet (admission/admission.h) waits without a plan, a view or a thread;
+//   once it may, it begins again.
+// - A request that changes the graph: its results are held until it is committed. On a conflict it
+//   runs again on a new view when it has its turn (storage/conflict/conflict_turns.h), a few times,
+//   then it is ABORTED. While it waits it has no thread, and its deadline is an alarm of the
+//   pool's.
+// - Engine worker: Push() puts a batch into a window of a few; pool: Pump() encodes one batch.
+// - gRPC thread: one write is outstanding per stream; OnWriteDone() sends the next message.
 // A short query runs where it was planned, in Begin(); its rows, summary and status are one write.
 // Rules: at most `window_batches` batches wait; a full window pauses the query, never a thread. The
 // call is finished exactly once, after the engine's Done. It names no gRPC: SubmitStream is all it

@@ -15,20 +15,25 @@ Status Conflict(const std::string& name) {
 
 }  // namespace
 
+SideEffects::Effect* SideEffects::Declare(const std::string& name) {
+  Effect* const effect = &effects_[name];
+  effect->name = name;
+  return effect;
+}
+
 Status SideEffects::DeclareBag(const std::string& name) {
-  const Effect& effect = effects_[name];
-  return effect.group.has_value() ? Conflict(name) : OkStatus();
+  return Declare(name)->group.has_value() ? Conflict(name) : OkStatus();
 }
 
 Status SideEffects::DeclareGroup(const std::string& name, plan::Group::Value kind) {
-  const auto [found, fresh] = effects_.try_emplace(name);
-  Effect& effect = found->second;
+  const bool fresh = !Has(name);
+  Effect& effect = *Declare(name);
   if (fresh) effect.group.emplace(kind);
   return effect.group.has_value() && effect.group->kind() == kind ? OkStatus() : Conflict(name);
 }
 
 Status SideEffects::Begin(const plan::InitialEffect& initial) {
-  Effect& effect = effects_[initial.name()];
+  Effect& effect = *Declare(initial.name());
   ASSIGN_OR_RETURN(Value value, DecodeWholeValue(initial.value()));
   const std::string& name = initial.operator_();
   if (name.empty() || name == "addAll") {
@@ -72,24 +77,24 @@ Status SideEffects::AddToBag(const Value& value, int64_t bulk, Effect* effect,
   return OkStatus();
 }
 
-Status SideEffects::Add(const std::string& name, const Value& value, int64_t bulk,
-                        ChargeAhead* charge) {
+int64_t* SideEffects::ChargedFor(Effect* effect) { return &effect->bytes; }
+
+Status SideEffects::Add(Effect* effect, const Value& value, int64_t bulk, ChargeAhead* charge) {
   RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
-  Effect& effect = effects_[name];
-  switch (effect.way) {
+  switch (effect->way) {
     case Way::kNone:
-      return InvalidArgument("The side-effect \"" + name + "\" is no collection but " +
-                             std::string(KindName(effect.value->kind())) +
+      return InvalidArgument("The side-effect \"" + effect->name + "\" is no collection but " +
+                             std::string(KindName(effect->value->kind())) +
                              ", to which nothing can be added: withSideEffect() takes an operator "
                              "that puts values together.");
     case Way::kFold: {
-      std::optional<StatusOr<Value>> whole = FoldMany(effect.fold, *effect.value, value, bulk);
+      std::optional<StatusOr<Value>> whole = FoldMany(effect->fold, *effect->value, value, bulk);
       if (whole.has_value()) {
-        ASSIGN_OR_RETURN(effect.value, *std::move(whole));
+        ASSIGN_OR_RETURN(effect->value, *std::move(whole));
         return OkStatus();
       }
       for (int64_t i = 0; i < bulk; ++i) {
-        ASSIGN_OR_RETURN(effect.value, effect.fold(*effect.value, value));
+        ASSIGN_OR_RETURN(effect->value, effect->fold(*effect->value, value));
       }
       return OkStatus();
     }
@@ -98,7 +103,7 @@ Status SideEffects::Add(const std::string& name, const Value& value, int64_t bul
     case Way::kOnce:
       break;
   }
-  return AddToBag(value, bulk, &effect, charge);
+  return AddToBag(value, bulk, effect, charge);
 }
 
 int64_t SideEffects::StartBarrier(const std::string& name) {
@@ -146,21 +151,24 @@ int64_t SideEffects::ReadBytes(const std::string& name) const {
   return is_group ? found->second.group->CopyBytes() : 0;
 }
 
-StatusOr<bool> SideEffects::Contains(const std::string& name, const Value& value) {
+StatusOr<SideEffects::Effect*> SideEffects::FindBag(const std::string& name) {
   const auto found = effects_.find(name);
   if (found == effects_.end() || found->second.group.has_value() ||
       found->second.value.has_value()) {
     return InvalidArgument("There is no side-effect \"" + name + "\" with members.");
   }
-  Effect& effect = found->second;
-  const ValueList& bag = effect.list.has_value() ? effect.list->AsList() : effect.bag;
-  if (effect.num_members < bag.size() && account_ != nullptr) {
-    ChargeAhead charge(account_, &effect.member_bytes);
-    const auto more = static_cast<int64_t>(bag.size() - effect.num_members);
+  return &found->second;
+}
+
+StatusOr<bool> SideEffects::Contains(Effect* bag, const Value& value) const {
+  const ValueList& members = bag->list.has_value() ? bag->list->AsList() : bag->bag;
+  if (bag->num_members < members.size() && account_ != nullptr) {
+    ChargeAhead charge(account_, &bag->member_bytes);
+    const auto more = static_cast<int64_t>(members.size() - bag->num_members);
     RETURN_IF_ERROR(charge.Take(BytesOfMany(more, MemberSet::kEntryBytes)));
   }
-  while (effect.num_members < bag.size()) effect.members.Add(bag[effect.num_members++]);
-  return effect.members.Contains(value);
+  while (bag->num_members < members.size()) bag->members.Add(members[bag->num_members++]);
+  return bag->members.Contains(value);
 }
 
 }  // namespace koios::engine

@@ -20,6 +20,8 @@
 namespace koios::engine {
 
 class SideEffects {
+  struct Effect;
+
  public:
   // Before any row: what the side-effect is until something is gathered, and how that is put to it.
   // INTERNAL for a damaged plan.
@@ -29,11 +31,15 @@ class SideEffects {
   Status DeclareBag(const std::string& name);
   Status DeclareGroup(const std::string& name, plan::Group::Value kind);
 
-  // REQUIRES for these: declared. What is charged for the bag; stays where it is.
-  int64_t* ChargedFor(const std::string& name) { return &effects_.at(name).bytes; }
-  // `charge` is one for ChargedFor(name). INVALID_ARGUMENT where the side-effect began with a value
-  // that nothing can be put to.
-  Status Add(const std::string& name, const Value& value, int64_t bulk, ChargeAhead* charge);
+  // What many values are put to, or asked of, by a call: found once. REQUIRES: declared.
+  Effect* Find(const std::string& name) { return &effects_.at(name); }
+  // INVALID_ARGUMENT for what has no members.
+  StatusOr<Effect*> FindBag(const std::string& name);
+  // What is charged for the bag; stays where it is.
+  static int64_t* ChargedFor(Effect* effect);
+  // `charge` is one for ChargedFor(effect). INVALID_ARGUMENT where the side-effect began with a
+  // value that nothing can be put to.
+  static Status Add(Effect* effect, const Value& value, int64_t bulk, ChargeAhead* charge);
   // A barrier is about to add what it has: with Operator.assign only that will be there. Returns
   // the bytes that this frees.
   int64_t StartBarrier(const std::string& name);
@@ -51,9 +57,9 @@ class SideEffects {
   int64_t ReadBytes(const std::string& name) const;
   // True for the first who asks with this name.
   bool Once(const std::string& name) { return asked_.insert(name).second; }
-  // Whether a bag has a value that Equals this one. INVALID_ARGUMENT for what is no bag. What is
-  // needed to tell is made for the first who asks, and charged to the account below.
-  StatusOr<bool> Contains(const std::string& name, const Value& value);
+  // Whether a bag has a value that Equals this one. What is needed to tell is made for the first
+  // who asks, and charged to the account below.
+  StatusOr<bool> Contains(Effect* bag, const Value& value) const;
   // Whom Contains() charges; outlives this.
   void ChargeTo(StateAccount* account) { account_ = account; }
 
@@ -67,6 +73,7 @@ class SideEffects {
     kNone,    // not at all: what it began with is no collection
   };
   struct Effect {
+    std::string name;
     std::optional<GroupTable> group;  // else a bag, or one value
     Way way = Way::kMember;
     std::optional<Value> value;  // kFold; kAssign, kNone: what it began with
@@ -81,6 +88,8 @@ class SideEffects {
   };
 
   static Status AddToBag(const Value& value, int64_t bulk, Effect* effect, ChargeAhead* charge);
+
+  Effect* Declare(const std::string& name);  // or what was declared before
 
   StateAccount* account_ = nullptr;
   std::map<std::string, Effect> effects_;

@@ -26,12 +26,13 @@ Status SideEffectFunction(const EvalContext& context, const Args& args, Operand*
 // in_side_effect(value, "x"): whether the bag has the value.
 Status InSideEffectFunction(const EvalContext& context, const Args& args, Operand* out) {
   if (context.effects == nullptr) return Missing();
-  const std::string name = args[1]->constant.AsString();
+  const auto bag = context.effects->FindBag(args[1]->constant.AsString());
   Column column(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
     bool found = false;
     if (out->Present(row)) {
-      ASSIGN_OR_RETURN(found, context.effects->Contains(name, args[0]->Get(row)));
+      RETURN_IF_ERROR(bag.status());
+      ASSIGN_OR_RETURN(found, context.effects->Contains(*bag, args[0]->Get(row)));
     }
     column.AppendBool(found);
   }

@@ -18,21 +18,17 @@ class AggregateOp : public CollectOp {
     if (state->progress == nullptr) {
       RETURN_IF_ERROR(host_->ChargeState(-host_->side_effects().StartBarrier(name_)));
     }
-    ChargeAhead charge(host_, host_->side_effects().ChargedFor(name_));
-    return EachInSlices(state,
-                        [&](State* kept, const Position& at) { return Add(kept, at, &charge); });
+    auto* const bag = host_->side_effects().Find(name_);
+    ChargeAhead charge(host_, SideEffects::ChargedFor(bag));
+    return EachInSlices(state, [&](State* kept, const Position& at) -> Status {
+      if (!kept->rows.Has(at, value_slot_) || kept->rows.IsAbsent(at, value_slot_)) {
+        return OkStatus();
+      }
+      return SideEffects::Add(bag, kept->rows.Get(at, value_slot_), kept->rows.BulkAt(at), &charge);
+    });
   }
 
  private:
-  Status Add(State* state, const Position& at, ChargeAhead* charge) const {
-    if (!state->rows.Has(at, value_slot_) || state->rows.IsAbsent(at, value_slot_)) {
-      return OkStatus();
-    }
-    const Value value = state->rows.Get(at, value_slot_);
-    const int64_t bulk = state->rows.BulkAt(at);
-    return host_->side_effects().Add(name_, value, bulk, charge);
-  }
-
   const std::string name_;
   const uint32_t value_slot_;
 };
@@ -47,13 +43,15 @@ class VisitOp : public StreamOperator {
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     *done = true;
     SideEffects& effects = host_->side_effects();
-    ChargeAhead charge(host_, effects.ChargedFor(name_));
+    const auto bag = effects.FindBag(name_);
+    ChargeAhead charge(host_, SideEffects::ChargedFor(effects.Find(name_)));
     for (size_t row = 0; row < input.rows; ++row) {
       if (!input.Has(value_slot_) || input.slots[value_slot_].IsAbsent(row)) continue;
       const Value value = input.slots[value_slot_].Get(row);
-      ASSIGN_OR_RETURN(const bool visited, effects.Contains(name_, value));
+      RETURN_IF_ERROR(bag.status());
+      ASSIGN_OR_RETURN(const bool visited, effects.Contains(*bag, value));
       if (visited) continue;
-      RETURN_IF_ERROR(effects.Add(name_, value, 1, &charge));
+      RETURN_IF_ERROR(SideEffects::Add(*bag, value, 1, &charge));
       output->origin.push_back(static_cast<uint32_t>(row));
     }
     output->has_bulk = true;
@@ -79,11 +77,12 @@ class AddEachOp : public StreamOperator {
     *done = true;
     output->identity = true;
     if (!input.Has(value_slot_)) return OkStatus();
-    ChargeAhead charge(host_, host_->side_effects().ChargedFor(name_));
+    auto* const bag = host_->side_effects().Find(name_);
+    ChargeAhead charge(host_, SideEffects::ChargedFor(bag));
     for (size_t row = 0; row < input.rows; ++row) {
       if (input.slots[value_slot_].IsAbsent(row)) continue;
       const Value value = input.slots[value_slot_].Get(row);
-      RETURN_IF_ERROR(host_->side_effects().Add(name_, value, input.BulkAt(row), &charge));
+      RETURN_IF_ERROR(SideEffects::Add(bag, value, input.BulkAt(row), &charge));
     }
     return OkStatus();
   }

@@ -111,8 +111,9 @@ TEST(AggregateTest, ManyRowsAreGatheredInSlices) {
 // Adds to a bag that nobody looks at the charge of.
 Status Put(SideEffects* effects, const Value& value, int64_t bulk = 1) {
   TestHost host;
-  ChargeAhead charge(&host, effects->ChargedFor("x"));
-  return effects->Add("x", value, bulk, &charge);
+  auto* const bag = effects->Find("x");
+  ChargeAhead charge(&host, SideEffects::ChargedFor(bag));
+  return SideEffects::Add(bag, value, bulk, &charge);
 }
 
 TEST(SideEffectsTest, MembersEqualAcrossNumberTypes) {
@@ -121,11 +122,12 @@ TEST(SideEffectsTest, MembersEqualAcrossNumberTypes) {
   ASSERT_TRUE(Put(&effects, Value::Int(2)).ok());
   ASSERT_TRUE(Put(&effects, Text("a")).ok());
   ASSERT_TRUE(Put(&effects, Value::Double(std::numeric_limits<double>::quiet_NaN())).ok());
-  EXPECT_TRUE(*effects.Contains("x", Value::Double(2.0)));
-  EXPECT_TRUE(*effects.Contains("x", Text("a")));
-  EXPECT_FALSE(*effects.Contains("x", Text("2")));
-  EXPECT_FALSE(*effects.Contains("x", Value::Double(std::numeric_limits<double>::quiet_NaN())));
-  EXPECT_FALSE(effects.Contains("y", Text("a")).ok());
+  EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), Value::Double(2.0)));
+  EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), Text("a")));
+  EXPECT_FALSE(*effects.Contains(*effects.FindBag("x"), Text("2")));
+  EXPECT_FALSE(*effects.Contains(*effects.FindBag("x"),
+                                 Value::Double(std::numeric_limits<double>::quiet_NaN())));
+  EXPECT_FALSE(effects.FindBag("y").ok());
 }
 
 // What is gathered of 3, 5 and 5 where it begins with `value`; nothing: an error.
@@ -169,20 +171,20 @@ TEST(SideEffectsTest, AnAssignedBagIsThatOfTheLastBarrier) {
   initial.set_value(EncodeValue(Value::Int(1)));
   initial.set_operator_("assign");
   ASSERT_TRUE(effects.Begin(initial).ok());
-  EXPECT_FALSE(effects.Contains("x", Value::Int(1)).ok());
+  EXPECT_FALSE(effects.FindBag("x").ok());
   EXPECT_EQ(effects.StartBarrier("x"), 0);
   ASSERT_TRUE(Put(&effects, Value::Int(2)).ok());
-  const int64_t bytes = *effects.ChargedFor("x");
+  const int64_t bytes = *SideEffects::ChargedFor(effects.Find("x"));
   EXPECT_GT(bytes, 0);
-  EXPECT_TRUE(*effects.Contains("x", Value::Int(2)));
+  EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), Value::Int(2)));
   EXPECT_EQ(effects.StartBarrier("x"), bytes);
   EXPECT_EQ(effects.Read("x")->AsList().size(), 0u);
   // What was made to tell members goes with them.
   TestHost host;
   effects.ChargeTo(&host);
   ASSERT_TRUE(Put(&effects, Value::Int(3)).ok());
-  EXPECT_TRUE(*effects.Contains("x", Value::Int(3)));
-  const int64_t bag = *effects.ChargedFor("x");
+  EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), Value::Int(3)));
+  const int64_t bag = *SideEffects::ChargedFor(effects.Find("x"));
   EXPECT_EQ(effects.StartBarrier("x"), bag + host.charged);
 }
 

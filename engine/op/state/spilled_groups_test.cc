@@ -114,6 +114,35 @@ TEST(SpilledGroupsTest, APartThatDoesNotFitIsDivided) {
   }
 }
 
+// However long one group's list is, a call does its share of it, and the list comes again as it
+// was.
+TEST(SpilledGroupsTest, AListGoesInPieces) {
+  constexpr int64_t kMembers = 60'000;
+  TestHost host;
+  {
+    const OperatorBundle group = *MakeGroup(GroupsAsRows(plan::Group::LIST), 2, &host);
+    ValueList expected;
+    for (int64_t begin = 0; begin < kMembers; begin += 1000) {
+      ValueList values;
+      for (int64_t i = begin; i < begin + 1000; ++i) values.push_back(Value::Long(i));
+      expected.insert(expected.end(), values.begin(), values.end());
+      const ValueList keys(values.size(), Value::Int(1));
+      ASSERT_TRUE(group.barrier->Absorb(Rows(values, keys)).ok());
+    }
+    int calls = 0;
+    for (; group.barrier->SpillableBytes() > 0; ++calls) {
+      ASSERT_TRUE(group.barrier->Spill().ok());
+    }
+    EXPECT_GT(calls, 3);
+    Batch out;
+    for (bool done = false; !done;) ASSERT_TRUE(group.barrier->Fire({}, &out, &done).ok());
+    ASSERT_EQ(out.rows, 1u);
+    EXPECT_TRUE(Equivalent(out.slots[0].Get(0), Value::List(std::move(expected)).value()));
+  }
+  EXPECT_EQ(host.charged, 0);
+  EXPECT_EQ(host.space.used(), 0u);
+}
+
 TEST(SpilledGroupsTest, OneGroupThatIsLargerThanMemoryEndsIt) {
   TestHost host;
   {

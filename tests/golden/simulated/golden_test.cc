@@ -27,7 +27,7 @@ constexpr uint64_t kMemoryLimit = uint64_t{512} << 20;  // the engine's own
 constexpr uint64_t kMaxTurns = 2'000'000;
 // Of so many schedules one is run: a sanitizer takes ten times as long.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kOneOf = 5;
+constexpr uint64_t kOneOf = 10;
 #else
 constexpr uint64_t kOneOf = 1;
 #endif
@@ -259,7 +259,7 @@ void ExpectAnswersOrRefusals(uint64_t times, uint64_t one_of_refused, const Prep
 }
 
 TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
-  ExpectAnswersOrRefusals(3, 5, [](Session* session, uint64_t number, uint64_t time) {
+  ExpectAnswersOrRefusals(3, 8, [](Session* session, uint64_t number, uint64_t time) {
     const uint64_t turns[] = {1 + number % 7, 8 + number % 31, 40 + number % 160};
     session->RefuseFrom(turns[time]);
   });

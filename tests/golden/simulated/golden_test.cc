@@ -215,9 +215,15 @@ size_t CheckFolder(const std::string& folder, uint64_t seeds) {
       IndexAll(indexed.get());
     }
     std::string problem = CheckCase(file, golden, graph, seeds);
-    if (problem.empty()) problem = CheckCase(file, golden, indexed, /*seeds=*/1);
+    // A sanitizer looks at one half with indexes and at the other with statistics.
+    const bool is_first_half = std::hash<std::string>()(golden.query) % 2 == 0;
+    if (problem.empty() && (kOneOf == 1 || is_first_half)) {
+      problem = CheckCase(file, golden, indexed, /*seeds=*/1);
+    }
     // And with statistics, which change none either.
-    if (problem.empty()) problem = CheckCase(file, golden, indexed, kOneOf > 1 ? 1 : 2, true);
+    if (problem.empty() && (kOneOf == 1 || !is_first_half)) {
+      problem = CheckCase(file, golden, indexed, kOneOf > 1 ? 1 : 2, true);
+    }
     return problem;
   });
 }
@@ -259,7 +265,7 @@ void ExpectAnswersOrRefusals(uint64_t times, uint64_t one_of_refused, const Prep
 }
 
 TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
-  ExpectAnswersOrRefusals(3, 8, [](Session* session, uint64_t number, uint64_t time) {
+  ExpectAnswersOrRefusals(3, 12, [](Session* session, uint64_t number, uint64_t time) {
     const uint64_t turns[] = {1 + number % 7, 8 + number % 31, 40 + number % 160};
     session->RefuseFrom(turns[time]);
   });

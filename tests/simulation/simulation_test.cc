@@ -13,7 +13,7 @@ namespace {
 
 // A sanitizer takes several times as long.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kDefaultSeeds = 400;
+constexpr uint64_t kDefaultSeeds = 700;
 #else
 constexpr uint64_t kDefaultSeeds = 2000;
 #endif

@@ -243,7 +243,7 @@ bool PlanShape::Reaches(const BarrierKey& from, const BarrierKey& to) const {
 
 // Rows come to the exit of a loop with the counter of that loop, too: it stands behind the place.
 Depth PlanShape::DepthOf(uint32_t op, const Loops& loops) const {
-  std::vector<uint32_t> around;
+  absl::InlinedVector<uint32_t, 4> around;
   for (uint32_t loop = loop_[op]; loop > 0; loop = loop_[loop - 1]) around.push_back(loop - 1);
   std::reverse(around.begin(), around.end());
   Depth depth;

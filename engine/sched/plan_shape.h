@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "core/status.h"
 #include "engine/exchange/frame.h"
 #include "proto/plan.pb.h"
@@ -17,7 +18,7 @@ namespace koios::engine {
 // Where rows wait: the greater one is nearer to the end. The loops around the place, outermost
 // first, each with its counter, then the place. In `repeat(out().in())` all of iteration 5 is
 // deeper than iteration 4, and what follows the loop is deeper than both.
-using Depth = std::vector<uint32_t>;
+using Depth = absl::InlinedVector<uint32_t, 6>;
 
 class PlanShape {
  public:

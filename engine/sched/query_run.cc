@@ -94,6 +94,7 @@ Status QueryRun::OpenNode(uint32_t id) {
   }
   has_nested_scopes_ =
       has_nested_scopes_ || (node.op->has_scope_enter() && !in_place && node.op->scope() > 0);
+  has_loops_ = has_loops_ || node.op->has_loop_enter();
   merges_ = merges_ || IsMerge(id);
   if (node.code.spiller() != nullptr) spillers_.push_back(id);
   if (node.op->has_exchange()) {

@@ -169,7 +169,9 @@ class QueryRun {
 
   // What can move (query_run_pick.cc). Each Pick picks something of the node to run now, if there
   // is any.
-  bool StepOnce(bool shallowest, bool widen);
+  bool StepDeepest(bool widen);
+  bool StepShallowest();
+  void RunPicked(uint32_t rank);
   bool PickOwn(Node* node, bool may_fire) const;
   bool PickFiring(Node* node) const;
   bool PickLane(Node* node, bool shallowest) const;
@@ -309,6 +311,7 @@ class QueryRun {
   // Where scopes are nested: the instances begun here inside another one, by it.
   InstanceMap<absl::InlinedVector<Range, 1>> nested_;
   bool has_nested_scopes_ = false;
+  bool has_loops_ = false;
   std::vector<uint64_t> whole_;  // serials that became quiescent, to settle
   // At the coordinator: where rows of barriers rest that are not all here.
   struct Resting {

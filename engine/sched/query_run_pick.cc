@@ -10,38 +10,61 @@ namespace {
 // its scopes open one instance after the other.
 constexpr int64_t kCrowdedShare = 4;
 
+// Of the calls of a query with loops, the share of the shallowest iteration: one in so many.
+constexpr uint64_t kShallowestTurn = 8;
+
 }  // namespace
 
 // Deepest first: what is nearest to the end moves on before more is made. The shallowest iteration
-// of a loop keeps a share (engine rule 20): `repeat(both()).until(has('x')).limit(1)` finds an x
-// two hops away, also where the graph has circles.
+// of a loop keeps a share (engine rule 20): `repeat(both()).emit(has('x'))` gives an x two hops
+// away, also where the graph has circles.
 bool QueryRun::Step() {
   if (!failure_.ok() || complete_) return false;
   if (spilling_.has_value()) {
     RunSpill();
     return true;
   }
-  const bool shallowest = ++num_steps_ % 8 == 0;
-  const bool crowded = IsCrowded();
-  return (crowded && StepOnce(shallowest, /*widen=*/false)) || StepOnce(shallowest, true);
+  if (has_loops_ && ++num_steps_ % kShallowestTurn == 0 && StepShallowest()) return true;
+  return (IsCrowded() && StepDeepest(/*widen=*/false)) || StepDeepest(true);
 }
 
 // Unless `widen`, no instance begins the next iteration of a loop in lock-step. Of
 // `local(repeat(out().order()).times(3))` what is under way gets through first, and its memory is
 // free.
-bool QueryRun::StepOnce(bool shallowest, bool widen) {
+bool QueryRun::StepDeepest(bool widen) {
   for (auto it = busy_.rbegin(); it != busy_.rend(); ++it) {
-    const uint32_t rank = *it;
-    const uint32_t id = shape_->AtRank(rank);
-    Node& node = nodes_[id];
+    Node& node = nodes_[shape_->AtRank(*it)];
     const bool may_fire = widen || node.op->loop() <= node.op->scope();
-    if (!PickOwn(&node, may_fire) && !PickLane(&node, shallowest)) continue;
-    RunNode(id);
-    idle_told_ = false;
-    if (!HasWork(node)) busy_.erase(rank);
+    if (!PickOwn(&node, may_fire) && !PickLane(&node, /*shallowest=*/false)) continue;
+    RunPicked(*it);
     return true;
   }
   return false;
+}
+
+// What is farthest from the end of all that can move. Its queues have bounds: then it is what
+// stands behind it, and so on through the first iteration.
+bool QueryRun::StepShallowest() {
+  std::optional<uint32_t> first;
+  Depth depth;
+  for (const uint32_t rank : busy_) {
+    const uint32_t id = shape_->AtRank(rank);
+    if (!PickLane(&nodes_[id], /*shallowest=*/true)) continue;
+    Depth here = shape_->DepthOf(id, nodes_[id].iteration);
+    if (first.has_value() && here >= depth) continue;
+    first = rank;
+    depth = std::move(here);
+  }
+  if (!first.has_value()) return false;
+  RunPicked(*first);
+  return true;
+}
+
+void QueryRun::RunPicked(uint32_t rank) {
+  const uint32_t id = shape_->AtRank(rank);
+  RunNode(id);
+  idle_told_ = false;
+  if (!HasWork(nodes_[id])) busy_.erase(rank);
 }
 
 bool QueryRun::IsCrowded() const {

@@ -2,6 +2,7 @@
 #include "engine/sched/query_run.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/plan/operator_table.h"
 #include "engine/exchange/batch_check.h"
@@ -95,6 +96,8 @@ Status QueryRun::OpenNode(uint32_t id) {
   has_nested_scopes_ =
       has_nested_scopes_ || (node.op->has_scope_enter() && !in_place && node.op->scope() > 0);
   has_loops_ = has_loops_ || node.op->has_loop_enter();
+  is_line_ = is_line_ && !node.op->has_loop_enter() && !node.op->has_split() &&
+             (in_place || !node.op->has_scope_enter());
   merges_ = merges_ || IsMerge(id);
   if (node.code.spiller() != nullptr) spillers_.push_back(id);
   if (node.op->has_exchange()) {
@@ -232,10 +235,36 @@ void QueryRun::EnqueueInput(uint32_t op, Input input) {
   const Loops iteration = input.batch.runs.empty() ? Loops() : input.batch.runs.front().loops;
   if (IsMerging(nodes_[op])) {
     EnqueueSorted(&nodes_[op], iteration, std::move(input));
-  } else {
-    nodes_[op].lanes[iteration].queue.push_back(std::move(input));
+  } else if (Lane& lane = nodes_[op].lanes[iteration]; !JoinWaiting(op, &lane, input)) {
+    lane.queue.push_back(std::move(input));
   }
   busy_.insert(shape_->RankOf(op));
+}
+
+// A few rows join those that wait already, and so does their charge. False: they are a batch of
+// their own.
+bool QueryRun::JoinWaiting(uint32_t op, Lane* lane, const Input& input) {
+  if (!is_line_ || input.remote || lane->queue.empty()) return false;
+  Input& last = lane->queue.back();
+  const Batch& more = input.batch;
+  if (last.remote || !last.batch.SameShape(more) || 4 * more.rows > worker_.bounds.batch_rows ||
+      last.batch.rows + more.rows > worker_.bounds.batch_rows ||
+      2 * (last.charged + input.charged) > static_cast<int64_t>(kBatchBytes)) {
+    return false;
+  }
+  std::vector<uint32_t> all(more.rows);
+  std::iota(all.begin(), all.end(), 0);
+  last.batch.AppendRows(more, all);
+  for (const Run& run : more.runs) last.batch.AppendRun(run);
+  const int64_t charged = last.charged + input.charged;
+  last.charged = static_cast<int64_t>(last.batch.ByteSize());
+  if (last.charged <= charged) {
+    spec_->account->Release(charged - last.charged);
+  } else if (!spec_->account->TryCharge(last.charged - charged)) {
+    Fail(OverLimit(*nodes_[op].op, last.charged - charged));
+    last.charged = charged;
+  }
+  return true;
 }
 
 void QueryRun::ReceiveData(Frame frame) {

@@ -156,6 +156,7 @@ class QueryRun {
   // Queues (query_run.cc).
   void Enqueue(uint32_t op, Batch batch);
   void EnqueueInput(uint32_t op, Input input);
+  bool JoinWaiting(uint32_t op, Lane* lane, const Input& input);
   void FinishInput(Node* node);
   void FinishInput(Input* input);
   Input TakeInput(Node* node);
@@ -171,6 +172,7 @@ class QueryRun {
   // is any.
   bool StepDeepest(bool widen);
   bool StepShallowest();
+  bool IsThin(const Node& node) const;
   void RunPicked(uint32_t rank);
   bool PickOwn(Node* node, bool may_fire) const;
   bool PickFiring(Node* node) const;
@@ -312,6 +314,7 @@ class QueryRun {
   InstanceMap<absl::InlinedVector<Range, 1>> nested_;
   bool has_nested_scopes_ = false;
   bool has_loops_ = false;
+  bool is_line_ = true;          // no branches, loops or instances: rows that wait overtake none
   std::vector<uint64_t> whole_;  // serials that became quiescent, to settle
   // At the coordinator: where rows of barriers rest that are not all here.
   struct Resting {

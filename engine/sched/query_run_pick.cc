@@ -13,6 +13,9 @@ constexpr int64_t kCrowdedShare = 4;
 // Of the calls of a query with loops, the share of the shallowest iteration: one in so many.
 constexpr uint64_t kShallowestTurn = 8;
 
+// Of so many calls three quarters let few rows wait for more: a row is late by a slice or two.
+constexpr uint64_t kGatheringTurns = 16;
+
 }  // namespace
 
 // Deepest first: what is nearest to the end moves on before more is made. The shallowest iteration
@@ -24,7 +27,7 @@ bool QueryRun::Step() {
     RunSpill();
     return true;
   }
-  if (has_loops_ && ++num_steps_ % kShallowestTurn == 0 && StepShallowest()) return true;
+  if (++num_steps_ % kShallowestTurn == 0 && has_loops_ && StepShallowest()) return true;
   return (IsCrowded() && StepDeepest(/*widen=*/false)) || StepDeepest(true);
 }
 
@@ -32,14 +35,32 @@ bool QueryRun::Step() {
 // `local(repeat(out().order()).times(3))` what is under way gets through first, and its memory is
 // free.
 bool QueryRun::StepDeepest(bool widen) {
+  const bool gathers = is_line_ && num_steps_ % kGatheringTurns < kGatheringTurns * 3 / 4;
+  std::optional<uint32_t> thin;
   for (auto it = busy_.rbegin(); it != busy_.rend(); ++it) {
     Node& node = nodes_[shape_->AtRank(*it)];
     const bool may_fire = widen || node.op->loop() <= node.op->scope();
     if (!PickOwn(&node, may_fire) && !PickLane(&node, /*shallowest=*/false)) continue;
+    if (gathers && IsThin(node)) {
+      if (!thin.has_value()) thin = *it;
+      continue;
+    }
     RunPicked(*it);
     return true;
   }
-  return false;
+  if (!thin.has_value()) return false;
+  RunPicked(*thin);
+  return true;
+}
+
+// Few rows wait for it, and more may come: behind a filter that hardly anything passes. While there
+// is memory others go first, for some calls, as a call costs as much for a row as for a hundred.
+bool QueryRun::IsThin(const Node& node) const {
+  if (node.lane == nullptr || node.lane->active.has_value()) return false;
+  if (node.lane->queue.size() > 1 || shape_->IsCutShort(node.op->id())) return false;
+  const Input& only = node.lane->queue.front();
+  return !only.remote && 2 * only.batch.rows < worker_.bounds.batch_rows &&
+         2 * only.charged < static_cast<int64_t>(kBatchBytes) && !IsCrowded();
 }
 
 // What is farthest from the end of all that can move. Its queues have bounds: then it is what

@@ -1,6 +1,7 @@
 // The engine on threads: N workers, each with a mailbox, and the doors that other threads use.
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <thread>
@@ -157,6 +158,21 @@ class ThreadedEngine : public Engine {
 };
 
 }  // namespace
+
+void OperatorStats::Add(const OperatorStats& other) {
+  rows_in += other.rows_in;
+  rows_out += other.rows_out;
+  bulk_out += other.bulk_out;
+  batches += other.batches;
+  time_ns += other.time_ns;
+  bytes_sent += other.bytes_sent;
+  peak_bytes += other.peak_bytes;
+  rows_dropped += other.rows_dropped;
+  spilled_bytes += other.spilled_bytes;
+  credit_waits += other.credit_waits;
+  slow_calls += other.slow_calls;
+  longest_ns = std::max(longest_ns, other.longest_ns);
+}
 
 std::unique_ptr<Engine> Engine::Create(const EngineOptions& options) {
   EngineOptions checked = options;

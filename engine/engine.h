@@ -38,7 +38,15 @@ struct OperatorStats {
   uint64_t rows_dropped = 0;   // after an early stop
   uint64_t spilled_bytes = 0;  // put on disk, compressed
   uint64_t credit_waits = 0;   // full batches that found their receiver's window closed
+  uint64_t slow_calls = 0;     // that took longer than kSlowCallNanos
+  uint64_t longest_ns = 0;     // of a call
+
+  // Of the same operator at another worker.
+  void Add(const OperatorStats& other);
 };
+
+// A call of an operator should be over by then: others wait for the worker.
+inline constexpr uint64_t kSlowCallNanos = 500'000;
 
 // What a query has taken so far, over all workers of this process.
 struct QueryNumbers {

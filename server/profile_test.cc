@@ -21,6 +21,8 @@ TEST(ProfileTest, NamesOperatorsAndSharesTheTime) {
   result.operators[0].time_ns = 3'000'000;
   result.operators[1].time_ns = 1'000'000;
   result.operators[1].credit_waits = 4711;
+  result.operators[1].longest_ns = 812'000;
+  result.operators[1].slow_calls = 37;
 
   v1::Summary summary;
   summary.set_rows(result.rows);
@@ -39,6 +41,8 @@ TEST(ProfileTest, NamesOperatorsAndSharesTheTime) {
   EXPECT_NE(text.find("in 12 slices, 7.000 ms queued before"), std::string::npos) << text;
   EXPECT_EQ(summary.profile(1).credit_waits(), 4711u);
   EXPECT_NE(text.find("4711"), std::string::npos) << text;
+  EXPECT_NE(text.find("0.812"), std::string::npos) << text;
+  EXPECT_EQ(summary.profile(1).slow_calls(), 37u);
 }
 
 }  // namespace

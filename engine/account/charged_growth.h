@@ -18,16 +18,22 @@ int64_t TableBytes(size_t capacity) {
   return static_cast<int64_t>(capacity * (sizeof(typename Table::value_type) + 1) + kGroup);
 }
 
+// The places of a table that `entries` fit: 2^n - 1, an eighth of them stays free.
+template <typename Table>
+size_t RoomFor(size_t entries) {
+  size_t places = 7;
+  while (places - places / 8 < entries) places = 2 * places + 1;
+  return places;
+}
+
 // For one more entry. What entries hold outside the table is the caller's to charge.
 template <typename Table>
 Status MakeRoom(Table* table, ChargeAhead* charge) {
-  // The capacity is 2^n - 1, an eighth of it stays free.
   const size_t capacity = table->capacity();
   if (table->size() < capacity - capacity / 8) return OkStatus();
-  const size_t wanted = std::max<size_t>(7, 2 * table->size() + 1);
+  const size_t wanted = std::max<size_t>(7, table->size() + 1);
   const int64_t had = TableBytes<Table>(capacity);
-  size_t next = 7;
-  while (next - next / 8 < wanted) next = 2 * next + 1;
+  const size_t next = RoomFor<Table>(wanted);
   RETURN_IF_ERROR(charge->Take(TableBytes<Table>(next)));
   table->reserve(wanted);
   charge->Return(TableBytes<Table>(next) - TableBytes<Table>(table->capacity()) + had);

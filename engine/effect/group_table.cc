@@ -2,31 +2,28 @@
 
 #include <algorithm>
 
-#include "engine/account/charged_growth.h"
-
 namespace koios::engine {
 
 template <typename Index, typename Key, typename AsValue>
 StatusOr<size_t> GroupTable::EntryOf(Index* index, const Key& key, const AsValue& as_value,
                                      ChargeAhead* charge) {
-  const auto found = index->find(key);
-  if (found != index->end()) return found->second;
+  if (const auto* found = index->Find(key)) return found->second;
   Value value = as_value();
   // In a list, in a map.
   RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
-  RETURN_IF_ERROR(MakeRoom(index, charge));
-  RETURN_IF_ERROR(MakeRoom(&keys_, 1, charge));
-  RETURN_IF_ERROR(MakeRoom(&counts_, 1, charge));
-  if (kind_ != plan::Group::COUNT) RETURN_IF_ERROR(MakeRoom(&entries_, 1, charge));
+  RETURN_IF_ERROR(index->MakeRoom(key, charge));
+  RETURN_IF_ERROR(keys_.MakeRoom(charge));
+  RETURN_IF_ERROR(counts_.MakeRoom(charge));
+  if (kind_ != plan::Group::COUNT) RETURN_IF_ERROR(entries_.MakeRoom(charge));
   RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
   const size_t number = keys_.size();
-  keys_.push_back(std::move(value));
-  counts_.push_back(0);
-  if (kind_ != plan::Group::COUNT) entries_.emplace_back();
+  keys_.EmplaceBack(std::move(value));
+  counts_.EmplaceBack(0);
+  if (kind_ != plan::Group::COUNT) entries_.EmplaceBack();
   if constexpr (std::is_same_v<Key, std::string_view>) {
-    index->emplace(keys_.back().AsString(), number);
+    index->Emplace(std::string_view(keys_.back().AsString()), number);
   } else {
-    index->emplace(key, number);
+    index->Emplace(key, number);
   }
   return number;
 }
@@ -252,23 +249,24 @@ Status GroupTable::GiveRows(uint32_t key_slot, bool takes, size_t* next, Batch* 
   return OkStatus();
 }
 
-template <typename ValueOf>
-StatusOr<Value> GroupTable::MapOf(const ValueOf& value_of) const {
+StatusOr<Value> GroupTable::Map() const {
   ValueMap map;
-  map.reserve(keys_.size());
-  for (size_t i = 0; i < keys_.size(); ++i) {
-    ASSIGN_OR_RETURN(std::optional<Value> value, value_of(i));
+  map.reserve(size());
+  for (size_t i = 0; i < size(); ++i) {
+    ASSIGN_OR_RETURN(std::optional<Value> value, ValueAt(i));
     if (value.has_value()) map.emplace_back(keys_[i], std::move(*value));
   }
   return Value::Map(std::move(map));
 }
 
-StatusOr<Value> GroupTable::Map() const {
-  return MapOf([this](size_t i) { return ValueAt(i); });
-}
-
-StatusOr<Value> GroupTable::TakeMap() {
-  return MapOf([this](size_t i) { return TakeValueAt(i); });
+Status GroupTable::TakeSome(size_t* next, ValueMap* map) {
+  constexpr size_t kMost = 4 * kBatchRows;
+  map->reserve(size());
+  for (const size_t end = std::min(size(), *next + kMost); *next < end; ++*next) {
+    ASSIGN_OR_RETURN(std::optional<Value> value, TakeValueAt(*next));
+    if (value.has_value()) map->emplace_back(keys_[*next], std::move(*value));
+  }
+  return OkStatus();
 }
 
 }  // namespace koios::engine

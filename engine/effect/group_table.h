@@ -13,12 +13,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "core/arithmetic.h"
 #include "core/value_compare.h"
+#include "engine/account/paged_list.h"
+#include "engine/account/parted_table.h"
 #include "engine/batch/batch.h"
 #include "proto/plan.pb.h"
 
 namespace koios::engine {
-
-class ChargeAhead;
 
 class GroupTable {
  public:
@@ -39,7 +39,9 @@ class GroupTable {
   StatusOr<Value> Map() const;
   // As these, but lists are moved out, not copied: each group's once, last.
   StatusOr<std::optional<Value>> TakeValueAt(size_t i);
-  StatusOr<Value> TakeMap();
+  // Appends groups from `*next` on to `map`, as many as one call takes. REQUIRES: MapBytes() is
+  // charged.
+  Status TakeSome(size_t* next, ValueMap* map);
   // What a group has gathered, for spilled files, moved out where it is a list; nullopt: nothing
   // but its count. Restore adds that to the group of the key: of one group's in the order of
   // SaveAt.
@@ -49,7 +51,7 @@ class GroupTable {
   // Groups from `*next` on as rows, as many as a batch takes and one call looks at: the value is
   // current, the key in `key_slot`. `takes`: as TakeValueAt.
   Status GiveRows(uint32_t key_slot, bool takes, size_t* next, Batch* output);
-  // What TakeMap() and what Map() allocates, to be charged before.
+  // What TakeSome() and what Map() allocates, to be charged before.
   int64_t MapBytes() const;
   int64_t CopyBytes() const;
 
@@ -79,22 +81,21 @@ class GroupTable {
                    ChargeAhead* charge);
   Status CountUp(size_t entry, int64_t bulk);
   Status AddValue(size_t entry, const Value& value, int64_t bulk, ChargeAhead* charge);
-  template <typename ValueOf>
-  StatusOr<Value> MapOf(const ValueOf& value_of) const;
   Status Extreme(const Value& value, Entry* entry) const;
 
   plan::Group::Value kind_;
-  std::vector<Value> keys_;
-  std::vector<Entry> entries_;   // by key; COUNT has none
-  std::vector<int64_t> counts_;  // rows with their bulks, by key
-  int64_t listed_ = 0;           // members of all lists
+  PagedList<Value> keys_;
+  PagedList<Entry> entries_;   // by key; COUNT has none
+  PagedList<int64_t> counts_;  // rows with their bulks, by key
+  int64_t listed_ = 0;         // members of all lists
   // By kind of key, as keys of different kinds are different.
-  absl::flat_hash_map<int32_t, size_t> ints_;
+  PartedTable<absl::flat_hash_map<int32_t, size_t>> ints_;
   std::vector<uint32_t> small_;  // COUNT: 1 + the number of that of ints 0, 1, ...; 0: none yet
-  absl::flat_hash_map<int64_t, size_t> longs_;
-  absl::flat_hash_map<std::string_view, size_t> strings_;  // what they are of stands in keys_
-  absl::flat_hash_map<uint64_t, size_t> vertices_;
-  absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent> others_;
+  PartedTable<absl::flat_hash_map<int64_t, size_t>> longs_;
+  PartedTable<absl::flat_hash_map<std::string_view, size_t>>
+      strings_;  // what they are of stands in keys_
+  PartedTable<absl::flat_hash_map<uint64_t, size_t>> vertices_;
+  PartedTable<absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent>> others_;
 };
 
 }  // namespace koios::engine

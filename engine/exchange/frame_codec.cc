@@ -189,7 +189,7 @@ constexpr uint64_t OperatorStats::*kStatFields[] = {
     &OperatorStats::rows_in,      &OperatorStats::rows_out,     &OperatorStats::bulk_out,
     &OperatorStats::batches,      &OperatorStats::time_ns,      &OperatorStats::bytes_sent,
     &OperatorStats::peak_bytes,   &OperatorStats::rows_dropped, &OperatorStats::spilled_bytes,
-    &OperatorStats::credit_waits,
+    &OperatorStats::credit_waits, &OperatorStats::slow_calls,   &OperatorStats::longest_ns,
 };
 
 void PutStats(const std::vector<OperatorStats>& stats, frame::Header* header) {

@@ -46,15 +46,10 @@ class GroupOp : public BarrierOperator {
             state->table->GiveRows(op_.key_slot(), /*takes=*/true, &state->next, output));
         *done = state->next == state->table->size();
       }
+    } else if (state == nullptr) {
+      output->AppendCurrent(Value::EmptyMap());
     } else {
-      Value map = Value::EmptyMap();
-      if (state != nullptr) {
-        const int64_t bytes = state->table->MapBytes();
-        RETURN_IF_ERROR(host_->ChargeState(bytes));
-        state->bytes += bytes;
-        ASSIGN_OR_RETURN(map, state->table->TakeMap());
-      }
-      output->AppendCurrent(map);
+      RETURN_IF_ERROR(FireMap(state, output, done));
     }
     if (*done && state != nullptr) states_.Erase(key);
     return OkStatus();
@@ -96,6 +91,7 @@ class GroupOp : public BarrierOperator {
     std::optional<GroupTable> table;
     int64_t bytes = 0;
     size_t next = 0;  // group to give, or to put on disk next (rows)
+    ValueMap map;     // of the groups before it, else
     bool fires = false;
     std::unique_ptr<SpilledGroups> spilled;  // what came before `table`
     bool reads = false;                      // parts of that
@@ -109,6 +105,21 @@ class GroupOp : public BarrierOperator {
     ASSIGN_OR_RETURN(const bool gone, state->spilled->Write(&*state->table, &state->next));
     if (gone) state->Clear();
     return gone;
+  }
+
+  // A map of a million entries is made in many calls.
+  Status FireMap(State* state, Batch* output, bool* done) const {
+    if (state->next == 0) {
+      const int64_t bytes = state->table->MapBytes();
+      RETURN_IF_ERROR(host_->ChargeState(bytes));
+      state->bytes += bytes;
+    }
+    RETURN_IF_ERROR(state->table->TakeSome(&state->next, &state->map));
+    *done = state->next == state->table->size();
+    if (!*done) return OkStatus();
+    ASSIGN_OR_RETURN(const Value map, Value::Map(std::move(state->map)));
+    output->AppendCurrent(map);
+    return OkStatus();
   }
 
   // What is still in memory goes to disk as well, so that there is one way to go on: part by part.

@@ -205,17 +205,7 @@ void Worker::AddStats(const Frame& frame) {
   if (found == finishing_.end()) return;
   std::vector<OperatorStats>& sum = found->second.result.operators;
   for (size_t id = 0; id < std::min(sum.size(), frame.stats.size()); ++id) {
-    const OperatorStats& other = frame.stats[id];
-    sum[id].rows_in += other.rows_in;
-    sum[id].rows_out += other.rows_out;
-    sum[id].bulk_out += other.bulk_out;
-    sum[id].batches += other.batches;
-    sum[id].time_ns += other.time_ns;
-    sum[id].bytes_sent += other.bytes_sent;
-    sum[id].peak_bytes += other.peak_bytes;
-    sum[id].rows_dropped += other.rows_dropped;
-    sum[id].spilled_bytes += other.spilled_bytes;
-    sum[id].credit_waits += other.credit_waits;
+    sum[id].Add(frame.stats[id]);
   }
   if (--found->second.waiting > 0) return;
   const std::shared_ptr<ResultSink> sink = std::move(found->second.sink);

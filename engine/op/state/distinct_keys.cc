@@ -106,11 +106,11 @@ StatusOr<Value> DistinctKeys::SeveralAt(const KeyReader& reader, const Batch& ba
 template <typename Set, typename Key>
 StatusOr<bool> DistinctKeys::AddTo(Set DistinctKeys::*set, const Key& key, size_t bytes,
                                    const DistinctKeys* passed, ChargeAhead* charge) {
-  if (passed != nullptr && (passed->*set).contains(key)) return false;
-  if ((this->*set).contains(key)) return false;
-  RETURN_IF_ERROR(MakeRoom(&(this->*set), charge));
+  if (passed != nullptr && (passed->*set).Contains(key)) return false;
+  if ((this->*set).Contains(key)) return false;
+  RETURN_IF_ERROR((this->*set).MakeRoom(key, charge));
   RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(bytes)));
-  (this->*set).emplace(key);
+  (this->*set).Emplace(key);
   return true;
 }
 
@@ -167,10 +167,10 @@ Status DistinctKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t
 
 StatusOr<bool> DistinctKeys::Contains(const KeyReader& reader, const Batch& batch, size_t row) {
   if (reader.slots().size() != 1) {
-    if (Pack(reader, batch, row)) return packed_.contains(std::string_view(scratch_));
+    if (Pack(reader, batch, row)) return packed_.Contains(std::string_view(scratch_));
     if (values_.empty()) return false;
     ASSIGN_OR_RETURN(const Value key, SeveralAt(reader, batch, row));
-    return values_.contains(key);
+    return values_.Contains(key);
   }
   const Column& column = batch.slots[reader.slots()[0]];
   const Part part = PartAt(column, row);
@@ -179,13 +179,13 @@ StatusOr<bool> DistinctKeys::Contains(const KeyReader& reader, const Batch& batc
       if (part.word.kind == ValueKind::kVertex) {
         return vertices_.Contains(VertexRef{part.word.bits});
       }
-      return words_.contains(part.word);
+      return words_.Contains(part.word);
     case Form::kText:
-      return texts_.contains(part.text);
+      return texts_.Contains(part.text);
     case Form::kOther:
       break;
   }
-  return !values_.empty() && values_.contains(column.Get(row));
+  return !values_.empty() && values_.Contains(column.Get(row));
 }
 
 StatusOr<KeyCode> DistinctKeys::CodeOf(const KeyReader& reader, const Batch& batch, size_t row,
@@ -212,11 +212,8 @@ bool DistinctKeys::WalkSome(Walk* walk, uint64_t seed,
                             const std::function<void(const KeyCode&)>& use) const {
   const auto some = [&](int number, const auto& set, auto* at, const auto& code_of) {
     if (walk->set_ > number) return false;
-    if (walk->set_ < number) *at = set.begin();
     walk->set_ = number;
-    size_t left = kWalkMost;
-    for (; left > 0 && *at != set.end(); --left) use(code_of(*(*at)++));
-    return left < kWalkMost;
+    return set.WalkSome(at, kWalkMost, [&](const auto& key) { use(code_of(key)); });
   };
   const auto of_text = [&](const std::string& text) { return CodeOfText(text, seed); };
   if (walk->set_ < 0 && vertices_.WalkSome(&walk->vertices_, [&](VertexRef vertex) {

@@ -13,7 +13,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/value_compare.h"
-#include "engine/account/charged_growth.h"
+#include "engine/account/parted_table.h"
 #include "engine/batch/batch.h"
 #include "engine/effect/text_hash.h"
 #include "engine/op/state/key_code.h"
@@ -98,10 +98,10 @@ class DistinctKeys {
                        const DistinctKeys* passed, ChargeAhead* charge);
 
   VertexSet vertices_;
-  absl::flat_hash_set<Word> words_;
-  absl::flat_hash_set<std::string, TextHash, std::equal_to<>> texts_;
-  absl::flat_hash_set<std::string, TextHash, std::equal_to<>> packed_;
-  absl::flat_hash_set<Value, ValueHash, ValueEquivalent> values_;
+  PartedTable<absl::flat_hash_set<Word>> words_;
+  PartedTable<absl::flat_hash_set<std::string, TextHash, std::equal_to<>>> texts_;
+  PartedTable<absl::flat_hash_set<std::string, TextHash, std::equal_to<>>> packed_;
+  PartedTable<absl::flat_hash_set<Value, ValueHash, ValueEquivalent>> values_;
   std::string scratch_;  // of the row that is looked at
   int64_t bytes_ = 0;
 };
@@ -112,10 +112,10 @@ class DistinctKeys::Walk {
   friend class DistinctKeys;
   int set_ = -1;  // the last one that was begun
   VertexSet::Walk vertices_;
-  decltype(DistinctKeys::words_)::const_iterator word_;
-  decltype(DistinctKeys::texts_)::const_iterator text_;
-  decltype(DistinctKeys::packed_)::const_iterator packed_;
-  decltype(DistinctKeys::values_)::const_iterator value_;
+  decltype(DistinctKeys::words_)::Walk word_;
+  decltype(DistinctKeys::texts_)::Walk text_;
+  decltype(DistinctKeys::packed_)::Walk packed_;
+  decltype(DistinctKeys::values_)::Walk value_;
 };
 
 }  // namespace koios::engine

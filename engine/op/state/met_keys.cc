@@ -15,12 +15,32 @@ constexpr int64_t kPieceShare = 32;
 constexpr int64_t kKnownShare = 8;
 constexpr size_t kCodeBytes = 8;  // on disk, about
 
+constexpr int64_t kBytesInPiece = sizeof(KeyCode) + SliceSort::kBytes;
+
 size_t PieceKeys(const OperatorHost& host) {
-  constexpr int64_t kBytes = sizeof(KeyCode) + SliceSort::kBytes;
   constexpr int64_t kLeast = DistinctKeys::kWalkMost, kMost = int64_t{1} << 18;
   return static_cast<size_t>(
-      std::clamp(host.account()->limit() / kPieceShare / kBytes, kLeast, kMost));
+      std::clamp(host.account()->limit() / kPieceShare / kBytesInPiece, kLeast, kMost));
 }
+
+// Keys that can go to disk leave the room that their way there takes.
+class RoomForKeys final : public StateAccount {
+ public:
+  RoomForKeys(OperatorHost* host, bool can_spill)
+      : host_(host), kept_(can_spill ? kLeastPiece : 0) {}
+  Status ChargeState(int64_t bytes) override {
+    if (bytes > 0 && kept_ > 0 && bytes > StateRoom()) return host_->account()->OverLimit(bytes);
+    return host_->ChargeState(bytes);
+  }
+  int64_t StateRoom() const override { return host_->StateRoom() - kept_; }
+
+ private:
+  static constexpr int64_t kBlock = int64_t{32} << 10;
+  static constexpr int64_t kLeastPiece = DistinctKeys::kWalkMost * kBytesInPiece + kBlock;
+
+  OperatorHost* const host_;
+  const int64_t kept_;
+};
 
 }  // namespace
 
@@ -68,7 +88,8 @@ Status MetKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t* row
 Status MetKeys::AddInMemory(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
                             size_t* looks, std::vector<uint32_t>* fresh) {
   const size_t before = fresh->size();
-  ChargeAhead charge(host_, met_.mutable_bytes());
+  RoomForKeys room(host_, CanSpill());
+  ChargeAhead charge(&room, met_.mutable_bytes());
   const Status added = met_.AddRows(reader, batch, *row, end, nullptr, &charge, fresh);
   if (added.ok()) {
     *row = end;
@@ -99,7 +120,8 @@ Status MetKeys::FindCandidates() const {
 
 Status MetKeys::AddCandidates(const KeyReader& reader, const Batch& batch, size_t* row,
                               size_t* looks, std::vector<uint32_t>* fresh) {
-  ChargeAhead charge(host_, met_.mutable_bytes());
+  RoomForKeys room(host_, CanSpill());
+  ChargeAhead charge(&room, met_.mutable_bytes());
   for (const Candidate& candidate : disk_->candidates) {
     if (candidate.is_found) {
       Remember(reader, batch, candidate.row);
@@ -136,9 +158,7 @@ Status MetKeys::BeginPiece() {
   disk_->piece = std::make_unique<Piece>();
   Piece& piece = *disk_->piece;
   size_t most = PieceKeys(*host_);
-  const auto bytes = [&] {
-    return static_cast<int64_t>(most * (sizeof(KeyCode) + SliceSort::kBytes));
-  };
+  const auto bytes = [&] { return static_cast<int64_t>(most) * kBytesInPiece; };
   Status charged = host_->ChargeState(bytes());
   // What is left may be little when somebody has no room to grow.
   while (!charged.ok() && most >= 2 * DistinctKeys::kWalkMost) {

@@ -14,7 +14,7 @@ namespace koios::engine {
 namespace {
 
 // Edges walked along in one call, about.
-constexpr size_t kCallWork = 8 * kBatchRows;
+constexpr size_t kCallWork = 2 * kBatchRows;
 // Rows that are walked from together: first, and at most. As many as come to few edges.
 constexpr size_t kFirstRows = 8;
 constexpr size_t kMostRows = 256;

@@ -1,0 +1,163 @@
+#include "engine/account/parted_table.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "engine/account/paged_list.h"
+#include "engine/effect/text_hash.h"
+#include "gtest/gtest.h"
+
+namespace koios::engine {
+namespace {
+
+class Account final : public StateAccount {
+ public:
+  Status ChargeState(int64_t bytes) override {
+    if (bytes > 0 && used + bytes > limit) return ResourceExhausted("by the test", {});
+    used += bytes;
+    peak = std::max(peak, used);
+    return OkStatus();
+  }
+  int64_t StateRoom() const override { return limit - used; }
+  int64_t used = 0, peak = 0, limit = INT64_MAX;
+};
+
+using Table = PartedTable<absl::flat_hash_map<int64_t, size_t>>;
+
+Status Insert(Table* table, int64_t key, ChargeAhead* charge) {
+  RETURN_IF_ERROR(table->MakeRoom(key, charge));
+  table->Emplace(key, static_cast<size_t>(key) * 2);
+  return OkStatus();
+}
+
+TEST(PartedTableTest, FindsWhatIsThereBeforeAndAfterItIsTakenApart) {
+  Account account;
+  int64_t bytes = 0;
+  ChargeAhead charge(&account, &bytes);
+  Table table;
+  EXPECT_TRUE(table.empty());
+  constexpr int64_t kKeys = 200'000;
+  for (int64_t key = 0; key < kKeys; ++key) {
+    EXPECT_EQ(table.Find(key), nullptr);
+    ASSERT_TRUE(Insert(&table, key, &charge).ok());
+    if (key % 1000 != 0) continue;
+    for (int64_t other = 0; other <= key; other += 997) {
+      const auto* found = table.Find(other);
+      ASSERT_NE(found, nullptr) << other << " of " << key;
+      EXPECT_EQ(found->second, static_cast<size_t>(other) * 2);
+    }
+  }
+  EXPECT_FALSE(table.Contains(kKeys));
+  EXPECT_FALSE(table.empty());
+}
+
+TEST(PartedTableTest, AWalkSeesEachEntryOnce) {
+  for (const int64_t keys : {0, 1, 100, 100'000}) {
+    Account account;
+    int64_t bytes = 0;
+    ChargeAhead charge(&account, &bytes);
+    Table table;
+    for (int64_t key = 0; key < keys; ++key) ASSERT_TRUE(Insert(&table, key, &charge).ok());
+    Table::Walk walk;
+    std::set<int64_t> seen;
+    size_t uses = 0;
+    bool more = true;
+    while (more) {
+      const size_t before = uses;
+      more = table.WalkSome(&walk, 1000, [&](const auto& entry) {
+        seen.insert(entry.first);
+        ++uses;
+      });
+      EXPECT_LE(uses - before, 1000u);
+      EXPECT_EQ(more, uses > before);
+    }
+    EXPECT_EQ(uses, static_cast<size_t>(keys));
+    EXPECT_EQ(seen.size(), static_cast<size_t>(keys));
+  }
+}
+
+// A table that doubles has both on its account for a while: three times what it had. In parts it is
+// one of 64.
+TEST(PartedTableTest, GrowsWithoutTheMemoryOfBoth) {
+  Account account;
+  int64_t bytes = 0;
+  ChargeAhead charge(&account, &bytes);
+  Table table;
+  int64_t key = 0;
+  for (; key < 40'000; ++key) ASSERT_TRUE(Insert(&table, key, &charge).ok());
+  double worst = 1;
+  for (; key < 500'000; ++key) {
+    account.peak = account.used;
+    const int64_t had = account.used;
+    ASSERT_TRUE(Insert(&table, key, &charge).ok());
+    worst = std::max(worst, static_cast<double>(account.peak) / static_cast<double>(had));
+  }
+  EXPECT_LT(worst, 1.1);
+  EXPECT_GE(bytes, key * static_cast<int64_t>(sizeof(std::pair<int64_t, size_t>)));
+  EXPECT_LE(bytes, 3 * key * static_cast<int64_t>(sizeof(std::pair<int64_t, size_t>)));
+}
+
+TEST(PartedTableTest, IsAsItWasWhenAChargeIsRefused) {
+  Account account;
+  int64_t bytes = 0;
+  ChargeAhead charge(&account, &bytes);
+  Table table;
+  int64_t refused = 0;
+  for (int64_t key = 0; key < 120'000;) {
+    account.limit = account.used + (key % 3 == 0 ? 100'000'000 : 0);
+    if (Insert(&table, key, &charge).ok()) {
+      ++key;
+      continue;
+    }
+    ++refused;
+    EXPECT_EQ(table.Find(key), nullptr);
+    EXPECT_TRUE(key == 0 || table.Contains(key / 2));
+    account.limit = INT64_MAX;
+    ASSERT_TRUE(Insert(&table, key, &charge).ok());
+    ++key;
+  }
+  EXPECT_GT(refused, 10);
+  for (int64_t key = 0; key < 120'000; ++key) ASSERT_TRUE(table.Contains(key)) << key;
+}
+
+TEST(PartedTableTest, TextsAreFoundByViews) {
+  Account account;
+  int64_t bytes = 0;
+  ChargeAhead charge(&account, &bytes);
+  PartedTable<absl::flat_hash_set<std::string, TextHash, std::equal_to<>>> table;
+  for (int i = 0; i < 50'000; ++i) {
+    const std::string text = "text " + std::to_string(i);
+    ASSERT_TRUE(table.MakeRoom(std::string_view(text), &charge).ok());
+    table.Emplace(std::string_view(text));
+  }
+  EXPECT_TRUE(table.Contains(std::string_view("text 49999")));
+  EXPECT_FALSE(table.Contains(std::string_view("text 50000")));
+}
+
+TEST(PagedListTest, KeepsWhatItHasWhereItIs) {
+  Account account;
+  int64_t bytes = 0;
+  ChargeAhead charge(&account, &bytes);
+  PagedList<int64_t> list;
+  const int64_t* early = nullptr;
+  constexpr size_t kCount = 3 * PagedList<int64_t>::kPage + 5;
+  for (size_t i = 0; i < kCount; ++i) {
+    ASSERT_TRUE(list.MakeRoom(&charge).ok());
+    list.EmplaceBack(static_cast<int64_t>(i) * 3);
+    EXPECT_EQ(list.back(), static_cast<int64_t>(i) * 3);
+    if (i == PagedList<int64_t>::kPage) early = &list[5];
+  }
+  EXPECT_EQ(early, &list[5]);
+  ASSERT_EQ(list.size(), kCount);
+  for (size_t i = 0; i < kCount; ++i) ASSERT_EQ(list[i], static_cast<int64_t>(i) * 3);
+  EXPECT_GE(bytes, static_cast<int64_t>(kCount * sizeof(int64_t)));
+  EXPECT_LE(bytes,
+            static_cast<int64_t>((kCount + PagedList<int64_t>::kPage) * sizeof(int64_t) + 1024));
+}
+
+}  // namespace
+}  // namespace koios::engine

@@ -426,6 +426,58 @@ TEST(EngineTest, ResultsOverALimitNameTheStepBeforeThemAndTheLimit) {
   }
 }
 
+// V().out().out().path().fold()
+plan::Plan FoldOfPaths() {
+  plan::Plan plan;
+  plan.set_num_slots(2);
+  Add(&plan, "V()")->mutable_partitions();
+  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Add(&plan, "V()")->mutable_scan();
+  AddPath(&plan);
+  for (int hop = 0; hop < 2; ++hop) {
+    Add(&plan, "out()")->mutable_exchange()->set_key(plan::Exchange::OWNER);
+    Add(&plan, "out()")->mutable_expand();
+    AddPath(&plan);
+  }
+  SetSlot(Add(&plan, "path()")->mutable_project(), 1, 0);
+  Add(&plan, "fold()")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  plan::Reduce* fold = Add(&plan, "fold()")->mutable_reduce();
+  fold->set_function(plan::Reduce::FOLD);
+  fold->set_stage(plan::FINAL);
+  Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "sink")->mutable_sink();
+  return plan;
+}
+
+// Many that take what there is from each other: charges are refused wherever, while rows still
+// leave the parts that fail.
+TEST(EngineTest, WhatWasRefusedIsNotGivenBack) {
+  const auto graph = FanGraph(500, 12);
+  EngineOptions options = Workers(4);
+  options.process_memory_bytes = 12 << 20;
+  options.query_memory_bytes = 6 << 20;
+  const auto engine = Engine::Create(options);
+  int refused = 0;
+  for (int round = 0; round < 12; ++round) {
+    std::vector<std::shared_ptr<WaitingSink>> sinks;
+    for (int i = 0; i < 6; ++i) {
+      sinks.push_back(std::make_shared<WaitingSink>());
+      engine->Submit(FoldOfPaths(), graph, {}, sinks.back());
+    }
+    for (const auto& sink : sinks) {
+      const StatusCode code = sink->Wait().status.code();
+      EXPECT_TRUE(code == StatusCode::kOk || code == StatusCode::kResourceExhausted);
+      refused += code == StatusCode::kResourceExhausted;
+      sink->ForgetKept();
+    }
+    for (int waits = 0; engine->memory().used() != 0 && waits < 1000; ++waits) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ASSERT_EQ(engine->memory().used(), 0);
+  }
+  EXPECT_GT(refused, 0);
+}
+
 // A request that changes the graph holds its results until the commit.
 TEST(EngineTest, ResultsThatAreHeldStayCharged) {
   const auto graph = FanGraph(200, 8);

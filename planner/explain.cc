@@ -131,6 +131,7 @@ std::string ExpandText(const plan::Expand& expand, const plan::Plan& plan) {
     text += ", not to " + SlotText(expand.other_than_slot(), plan);
   }
   if (expand.neighbour_labels_size() > 0) text += " of " + NamesText(expand.neighbour_labels());
+  if (expand.most() != 0) text += ", first " + std::to_string(expand.most());
   return text + ")";
 }
 

@@ -176,7 +176,7 @@ std::string OperationText(const Operation& operation) {
                    (op.other_than.empty() ? "" : ", not to " + op.other_than) +
                    (op.neighbour_labels.empty() ? ""
                                                 : " of " + BracketedNames(op.neighbour_labels)) +
-                   ")";
+                   (op.most == 0 ? "" : ", first " + std::to_string(op.most)) + ")";
           },
           [](const EdgeEnd& op) { return "EdgeEnd(" + plan::EdgeEnd::End_Name(op.end) + ")"; },
           [](const Fetch& op) {

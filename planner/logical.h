@@ -31,6 +31,7 @@ struct Expand {
   plan::Expand::To to = plan::Expand::NEIGHBOUR;
   std::string other_than = {};  // DEGREE: of ends that are not the vertex stored there
   std::vector<std::string> neighbour_labels = {};  // NEIGHBOUR: of those that have one; empty: all
+  uint64_t most = 0;  // NEIGHBOUR, INCIDENT: of each so many ends, the first; 0: all
 };
 struct Source {
   plan::ElementKind element = plan::VERTEX;

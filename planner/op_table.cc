@@ -274,6 +274,11 @@ OpTraits TraitsOf(const Op& op) {
   return std::visit([](const auto& body) { return RowOf(body); }, op.body);
 }
 
+bool TakesOne(const Scope& scope) {
+  return scope.policy == plan::ScopeExit::FIRST || scope.policy == plan::ScopeExit::EXISTS ||
+         scope.policy == plan::ScopeExit::EXISTS_FLAG || scope.policy == plan::ScopeExit::NONE;
+}
+
 bool ChangesGraph(const Op& op) {
   return AnyOp(op, [](const Op& each) { return TraitsOf(each).changes_graph; });
 }

@@ -68,6 +68,9 @@ struct OpTraits {
 
 OpTraits TraitsOf(const Op& op);
 
+// The first row that the child gives decides.
+bool TakesOne(const Scope& scope);
+
 // Changes the graph, by itself or in a child.
 bool ChangesGraph(const Op& op);
 bool ChangesGraph(const Chain& chain);

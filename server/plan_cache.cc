@@ -157,6 +157,7 @@ PlanCacheCounts PlanCache::counts() const {
   MutexLock lock(&mutex_);
   PlanCacheCounts counts = counts_;
   counts.texts = entries_.size();
+  counts.bytes = static_cast<uint64_t>(account_->used());
   return counts;
 }
 

@@ -43,6 +43,7 @@ struct PlanCacheCounts {
   uint64_t hits = 0;
   uint64_t misses = 0;
   uint64_t evictions = 0;
+  uint64_t bytes = 0;  // charged
 };
 
 class PlanCache {

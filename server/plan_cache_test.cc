@@ -116,6 +116,7 @@ TEST_F(PlanCacheTest, ItsBytesAreBoundedChargedAndGivenBack) {
       Ask(&cache, "g.V(" + std::to_string(i) + ").out().values('name')");
     EXPECT_GT(plans.used(), 10'000);
     EXPECT_LE(plans.used(), 50'000);
+    EXPECT_EQ(cache.counts().bytes, static_cast<uint64_t>(plans.used()));
     EXPECT_GT(cache.counts().evictions, 0u);
     // What queries take is not there for plans.
     ASSERT_TRUE(queries.TryCharge(100'000 - queries.used()));

@@ -117,6 +117,7 @@ Status FillStats(const SessionEnvironment& environment, const v1::GetStatsReques
   response->mutable_plan_cache()->set_hits(plans.hits);
   response->mutable_plan_cache()->set_misses(plans.misses);
   response->mutable_plan_cache()->set_evictions(plans.evictions);
+  response->mutable_plan_cache()->set_bytes(plans.bytes);
   return OkStatus();
 }
 

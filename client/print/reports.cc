@@ -100,8 +100,9 @@ void PrintStats(const v1::GetStatsResponse& stats, std::ostream& out) {
       << "workers      " << stats.workers() << "\n"
       << "disk bytes   " << stats.disk_bytes() << "\n"
       << "memory bytes " << stats.memory_bytes() << "\n"
-      << "plans kept   " << stats.plan_cache().texts() << " texts; " << stats.plan_cache().hits()
-      << " hits, " << stats.plan_cache().misses() << " misses, " << stats.plan_cache().evictions()
+      << "plans kept   " << stats.plan_cache().texts() << " texts, " << stats.plan_cache().bytes()
+      << " of these bytes; " << stats.plan_cache().hits() << " hits, "
+      << stats.plan_cache().misses() << " misses, " << stats.plan_cache().evictions()
       << " evicted\n";
   if (stats.vertex_labels().empty() && stats.edge_labels().empty()) return;
   out << "\n";

@@ -23,6 +23,7 @@ class ExpandOp : public StreamOperator {
       : host_(host),
         direction_(static_cast<Direction>(op.direction())),
         to_(op.to()),
+        most_(op.most()),
         labels_(FindLabels(host, op.labels(), &none_)),
         neighbour_labels_(FindLabels(host, op.neighbour_labels(), &no_neighbour_)) {}
 
@@ -35,20 +36,14 @@ class ExpandOp : public StreamOperator {
       return OkStatus();
     }
     storage::Expansion expansion;
-    const bool want_edges = to_ == plan::Expand::INCIDENT;
-    if (neighbour_labels_.empty()) {
-      RETURN_IF_ERROR(host_->view().Expand(Vertices(), direction_, labels_, want_edges, &cursor_,
-                                           output->limit, &expansion));
+    if (most_ == 0) {
+      RETURN_IF_ERROR(Read(output->limit, &expansion));
     } else {
-      RETURN_IF_ERROR(host_->view().ExpandTo(Vertices(), direction_, labels_, neighbour_labels_,
-                                             &cursor_, output->limit, &expansion));
+      RETURN_IF_ERROR(ReadFirst(output->limit, &expansion));
     }
     output->origin = std::move(expansion.rows);
-    if (first_ > 0) {
-      for (uint32_t& row : output->origin) row += static_cast<uint32_t>(first_);
-    }
-    output->column = want_edges ? Column::Of(std::move(expansion.edges))
-                                : Column::Of(std::move(expansion.neighbours));
+    output->column = wants_edges() ? Column::Of(std::move(expansion.edges))
+                                   : Column::Of(std::move(expansion.neighbours));
     if (elements_.vertices.size() != input.rows) {
       for (uint32_t& row : output->origin) row = elements_.vertex_rows[row];
     }
@@ -63,7 +58,15 @@ class ExpandOp : public StreamOperator {
   }
 
  private:
+  // Ends that are read at once where of each vertex only the first are wanted: a hub gives no more
+  // for nothing, and few neighbours are not asked for one by one.
+  static constexpr size_t kLooks = 64;
+  static constexpr int kReads = 256;  // in one call
+  // Where each may pass over many of other labels.
+  static constexpr int kReadsByLabel = 8;
+
   bool counts() const { return to_ == plan::Expand::DEGREE || to_ == plan::Expand::ARRIVALS; }
+  bool wants_edges() const { return to_ == plan::Expand::INCIDENT; }
   std::span<const VertexRef> Vertices() const {
     return std::span<const VertexRef>(elements_.vertices).subspan(first_);
   }
@@ -74,6 +77,57 @@ class ExpandOp : public StreamOperator {
     degrees_ = {};
   }
 
+  // At most `limit` ends more, by row of the input's vertices.
+  Status Read(size_t limit, storage::Expansion* out) {
+    const size_t before = out->rows.size();
+    if (neighbour_labels_.empty()) {
+      RETURN_IF_ERROR(host_->view().Expand(Vertices(), direction_, labels_, wants_edges(), &cursor_,
+                                           limit, out));
+    } else {
+      RETURN_IF_ERROR(host_->view().ExpandTo(Vertices(), direction_, labels_, neighbour_labels_,
+                                             &cursor_, limit, out));
+    }
+    for (size_t i = before; first_ > 0 && i < out->rows.size(); ++i) {
+      out->rows[i] += static_cast<uint32_t>(first_);
+    }
+    return OkStatus();
+  }
+
+  // Of the ends from `begin` on those that are not among the first of their vertex.
+  void DropFurther(size_t begin, storage::Expansion* out) {
+    size_t kept = begin;
+    for (size_t i = begin; i < out->rows.size(); ++i) {
+      if (std::exchange(given_row_, out->rows[i]) != out->rows[i]) given_ = 0;
+      if (given_ == most_) continue;
+      ++given_;
+      out->rows[kept] = out->rows[i];
+      out->neighbours[kept] = out->neighbours[i];
+      if (wants_edges()) out->edges[kept] = out->edges[i];
+      ++kept;
+    }
+    out->rows.resize(kept);
+    out->neighbours.resize(kept);
+    if (wants_edges()) out->edges.resize(kept);
+  }
+
+  // Of each vertex the first `most_`; the rest of its ends is passed over.
+  Status ReadFirst(size_t limit, storage::Expansion* out) {
+    const int most_reads = neighbour_labels_.empty() ? kReads : kReadsByLabel;
+    out->rows.reserve(limit);
+    out->neighbours.reserve(limit);
+    if (wants_edges()) out->edges.reserve(limit);
+    for (int reads = 0; reads < most_reads && !cursor_.done && out->rows.size() < limit; ++reads) {
+      const size_t before = out->rows.size();
+      RETURN_IF_ERROR(Read(std::min(kLooks, limit - before), out));
+      DropFurther(before, out);
+      const size_t next = first_ + cursor_.row;
+      if (cursor_.done || next != given_row_ || given_ < most_) continue;
+      Begin(next + 1);
+      cursor_.done = next + 1 == elements_.vertices.size();
+    }
+    return OkStatus();
+  }
+
   Status Open(const Batch& input) {
     elements_ = ElementRows::Of(CurrentOf(input), input.rows);
     if (elements_.vertices.size() != input.rows) {
@@ -82,6 +136,7 @@ class ExpandOp : public StreamOperator {
     }
     open_ = true;
     Begin(0);
+    given_ = 0;
     return OkStatus();
   }
 
@@ -133,6 +188,7 @@ class ExpandOp : public StreamOperator {
   OperatorHost* const host_;
   const Direction direction_;
   const plan::Expand::To to_;
+  const uint64_t most_;  // of each vertex; 0: all
   bool none_ = false, no_neighbour_ = false;
   const std::vector<LabelId> labels_, neighbour_labels_;
   bool open_ = false;
@@ -140,6 +196,8 @@ class ExpandOp : public StreamOperator {
   size_t first_ = 0;  // of them: where the cursors begin
   storage::ExpandCursor cursor_;
   storage::DegreeCursor degrees_;
+  size_t given_row_ = 0;  // the last that ends were read of
+  uint64_t given_ = 0;    // of them
 };
 
 class EdgeEndOp : public StreamOperator {

@@ -125,6 +125,32 @@ TEST(SkipTest, Expand) {
   }
 }
 
+TEST(SkipTest, TheFirstEndsOfEach) {
+  for (const plan::Expand::To to : {plan::Expand::NEIGHBOUR, plan::Expand::INCIDENT}) {
+    for (const uint64_t most : {1, 2, 4, 100}) {
+      plan::Expand op;
+      op.set_direction(plan::BOTH);
+      op.set_to(to);
+      const auto make = [&op](GraphHost* host) { return std::move(MakeExpand(op, host).stream); };
+      GraphHost host;
+      Given all, first, wanted;
+      RunBatch(make, &host, Vertices(host), 0, 0, &all);
+      op.set_most(most);
+      RunBatch(make, &host, Vertices(host), 0, 0, &first);
+      std::vector<uint64_t> given(host.vertices.size(), 0);
+      for (const auto& one : all) {
+        if (given[one.first]++ < most) wanted.push_back(one);
+      }
+      ASSERT_EQ(first.size(), wanted.size());
+      for (size_t i = 0; i < first.size(); ++i) {
+        EXPECT_EQ(first[i].first, wanted[i].first);
+        EXPECT_TRUE(Equivalent(first[i].second, wanted[i].second));
+      }
+      ExpectSkips(make, Vertices);
+    }
+  }
+}
+
 TEST(SkipTest, EdgeEnds) {
   plan::EdgeEnd op;
   op.set_end(plan::EdgeEnd::BOTH_VERTICES);

@@ -26,14 +26,16 @@ QueryRun::~QueryRun() {
     node.lanes.ForEach([&charged](const Loops&, Lane& lane) {
       for (const Input& input : lane.queue) charged += input.charged;
       if (lane.active.has_value()) charged += lane.active->charged;
-      lane.stream.reset();
     });
     node.merging.ForEach([&charged](const Loops&, const SortedStreams& streams) {
       streams.ForEachInput([&charged](const Input& input) { charged += input.charged; });
     });
     // While the hosts are there of the operators behind it, which a scope in place has made.
+    node.lanes = {};
     node.code = {};
   }
+  // Together, as an operator may have given back what another one has charged, of a side-effect.
+  for (const Node& node : nodes_) charged += node.host == nullptr ? 0 : node.host->state_bytes;
   spec_->account->Release(charged);
 }
 
@@ -350,9 +352,14 @@ void QueryRun::ChargeHeld(Node* node) {
   for (const JoinedBatch& joined : node->restarts) held += bytes_of(joined);
   if (node->outbox != nullptr) held += node->outbox->bytes();
   if (held != node->held) {
-    const auto before = static_cast<int64_t>(std::exchange(node->held, held));
-    const Status more = node->host->ChargeState(static_cast<int64_t>(held) - before);
-    if (!more.ok()) Fail(WithDetail(more, DetailFor(*node->op)));
+    // What was refused was not charged, and is not given back when less is held: rows still leave
+    // a part that has failed.
+    const auto more = static_cast<int64_t>(held) - static_cast<int64_t>(node->held);
+    if (Status charged = node->host->ChargeState(more); charged.ok()) {
+      node->held = held;
+    } else {
+      Fail(WithDetail(charged, DetailFor(*node->op)));
+    }
   }
   const int64_t tables = TableBytes();
   if (tables != tables_.bytes() && !tables_.TryResize(tables)) {

@@ -18,7 +18,6 @@ struct QueryRun::Host : public OperatorHost {
       : run(r),
         op(o),
         rng(MixSeeds(r->spec_->options.seed, (uint64_t{r->worker_.index} << 32) | o->id())) {}
-  ~Host() override { run->spec_->account->Release(state_bytes); }
 
   const storage::GraphView& view() const override { return *run->view_; }
   storage::Transaction* transaction() const override { return run->changes_; }
@@ -36,7 +35,7 @@ struct QueryRun::Host : public OperatorHost {
     }
     state_bytes += bytes;
     OperatorStats& stats = run->stats_[op->id()];
-    // It may give back what another operator has charged, of a side-effect.
+    // Less than nothing where it gave back what another operator has charged, of a side-effect.
     const auto held = static_cast<uint64_t>(std::max<int64_t>(state_bytes, 0));
     stats.peak_bytes = std::max(stats.peak_bytes, held);
     return OkStatus();

@@ -282,6 +282,7 @@ void Lowering::Lower(const Expand& op) {
   CopyNames(op.labels, expand->mutable_labels());
   CopyNames(op.neighbour_labels, expand->mutable_neighbour_labels());
   expand->set_other_than_slot(SlotOf(op.other_than));
+  expand->set_most(op.most);
   // An outgoing edge lives with its out vertex, where the row stands.
   const bool stays = op.to == plan::Expand::ARRIVALS ||
                      (op.to == plan::Expand::INCIDENT && op.direction == plan::OUT);

@@ -7,11 +7,6 @@
 namespace koios::planner {
 namespace {
 
-bool TakesOne(const Scope& scope) {
-  return scope.policy == plan::ScopeExit::FIRST || scope.policy == plan::ScopeExit::EXISTS ||
-         scope.policy == plan::ScopeExit::EXISTS_FLAG || scope.policy == plan::ScopeExit::NONE;
-}
-
 bool TakesOne(const Op& op) {
   const Limit* limit = As<Limit>(op);
   return limit != nullptr && limit->low == 0 && limit->high == 1;

@@ -52,6 +52,8 @@ const std::vector<Rule>& Rules() {
       {"breadth_first", "where the order shows, iterations of a loop come one after the other",
        BreadthFirst},
       {"expand_to_labels", "neighbours of other labels are left where they are", ExpandToLabels},
+      {"first_ends", "of a vertex no more ends are read than a child's limit lets through",
+       FirstEnds},
       {"merge_bulk", "rows that came to the same vertex go on as one", MergeBulk},
       {"run_in_place", "a child that is a chain runs for many rows at once", RunInPlace},
   };

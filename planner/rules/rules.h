@@ -64,6 +64,7 @@ bool FindShortestPath(Chain* root);
 bool TopK(Chain* root);
 bool UnfoldGroups(Chain* root);
 bool ExpandToLabels(Chain* root);
+bool FirstEnds(Chain* root);
 bool VisitInTurn(Chain* root);
 bool AddInPassing(Chain* root);
 bool BreadthFirst(Chain* root);

@@ -82,7 +82,6 @@ class ThreadedEngine : public Engine {
                                       QueryOptions options,
                                       std::shared_ptr<ResultSink> sink) override {
     auto spec = std::make_shared<QuerySpec>();
-    const uint32_t coordinator = next_coordinator_.fetch_add(1) % options_.num_workers;
     const uint64_t limit =
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : options_.query_memory_bytes;
     spec->account = options.account != nullptr ? std::move(options.account)
@@ -91,8 +90,10 @@ class ThreadedEngine : public Engine {
     spec->view = std::move(view);
     spec->options = options;
     spec->sink = std::move(sink);
-    spec->id.coordinator = coordinator;
     if (options_.isolated) spec->Isolate(options_.num_workers);
+    const uint32_t coordinator =
+        next_coordinator_.fetch_add(1) % spec->NumOwners(options_.num_workers);
+    spec->id.coordinator = coordinator;
     Frame start;
     const uint64_t now = static_cast<uint64_t>(SteadyClock::Get()->NowNanos());
     if (options.begins_here && (options.deadline_ns == 0 || now < options.deadline_ns)) {

@@ -54,6 +54,38 @@ TEST(EngineTest, ManyQueriesAtOnce) {
   EXPECT_EQ(engine->memory().used(), 0);
 }
 
+// Isolated workers add vertices with ids of their own partitions: one that has none gets no rows
+// and coordinates nothing.
+TEST(EngineTest, MoreIsolatedWorkersThanPartitions) {
+  plan::Plan plan;
+  plan.set_format(1);
+  plan.set_num_slots(1);
+  plan.set_mutates(true);
+  plan::Inject* const inject = Add(&plan, "inject()")->mutable_inject();
+  for (const int64_t value : {1, 2, 3, 3}) inject->add_values(EncodeValue(Value::Long(value)));
+  plan::Exchange* const by_value = Add(&plan, "dedup()")->mutable_exchange();
+  by_value->set_key(plan::Exchange::HASH);
+  by_value->add_hash_slots(0);
+  Add(&plan, "dedup()")->mutable_dedup()->add_key_slots(0);
+  plan::AddVertex* const add = Add(&plan, "addV()")->mutable_add_vertex();
+  add->mutable_label()->add_nodes()->set_constant(EncodeValue(Value::String("v")));
+  Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
+  Add(&plan, "sink")->mutable_sink();
+  EngineOptions options = Workers(8);
+  options.isolated = true;
+  const auto engine = Engine::Create(options);
+  const auto graph = std::make_shared<storage::MemoryGraph>(3);
+  for (int query = 0; query < 16; ++query) {  // each worker's turn to coordinate
+    QueryOptions of_query;
+    of_query.transaction = std::make_shared<storage::Transaction>(graph, graph->NewNumbers());
+    auto sink = std::make_shared<WaitingSink>();
+    engine->Submit(plan, of_query.transaction, of_query, sink);
+    EXPECT_TRUE(sink->Wait().status.ok());
+    EXPECT_EQ(sink->rows(), 3);
+    EXPECT_EQ(of_query.transaction->TakeBatch().vertices.size(), 3u);
+  }
+}
+
 // The memory of an enumeration does not depend on how many paths there are: 3 and 5 hops differ by
 // a factor of 64 in rows, and stay below the same bound.
 TEST(EngineTest, EnumerationStaysFlat) {

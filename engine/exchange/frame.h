@@ -2,6 +2,7 @@
 // that leaves the process (or tests that it could) encodes it as header + raw column buffers.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -52,6 +53,11 @@ struct QuerySpec {
   QueryNumbers Numbers() const;
   // Before the query begins. One worker alone reads everything.
   void Isolate(uint32_t num_workers);
+  // So many, the first ones, own partitions where no worker reads another one's. Rows come to no
+  // other worker, nor does one coordinate: it could not add a vertex.
+  uint32_t NumOwners(uint32_t num_workers) const {
+    return views.empty() ? num_workers : std::min(num_workers, view->num_partitions());
+  }
   const std::shared_ptr<const storage::GraphView>& ViewOf(uint32_t worker) const {
     return views.empty() ? view : views[worker];
   }

@@ -54,8 +54,8 @@ StatusOr<std::shared_ptr<const QuerySpec>> GetStart(const QueryId& id, const fra
   }
   spec->options.profile = profile != 0;
   ASSIGN_OR_RETURN(spec->view, views->View(ToValidUtf8(start.graph()), start.version()));
-  views->AddParts(spec.get());
   spec->account = MakeQueryAccount(spec->options.memory_limit_bytes);
+  views->AddParts(spec.get());
   return std::shared_ptr<const QuerySpec>(std::move(spec));
 }
 

@@ -28,7 +28,7 @@ Status QueryRun::RunExchange(Node* node) {
     ExchangePlace place;
     place.view = spec_->view.get();
     place.worker = worker_.index;
-    place.num_workers = worker_.num_workers;
+    place.num_workers = spec_->NumOwners(worker_.num_workers);
     place.stay = worker_.shared_view && !spread_;
     // Of `V().out().limit(3)` the first partitions may be enough.
     place.spread_after_rows =

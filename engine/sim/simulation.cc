@@ -109,9 +109,10 @@ class SimulatedNetwork : public Transport {
     const size_t channel = (from_ * options_.num_workers + to) * 2 + (frame.is_control() ? 1 : 0);
     // Inside a process the object travels; the local kinds are never serialised.
     if (options_.serialize && frame.kind < FrameKind::kStart) {
-      // Channels overtake each other, so each carries the plan on its first frame.
-      const bool first = started_.emplace(from_, to, frame.is_control(), frame.query).second;
-      parcel.bytes = EncodeFrame(frame, first && frame.spec != nullptr);
+      // Channels overtake each other, so each carries the plan on its first frame that needs it.
+      const bool first = frame.spec != nullptr &&
+                         started_.emplace(from_, to, frame.is_control(), frame.query).second;
+      parcel.bytes = EncodeFrame(frame, first);
     } else {
       parcel.frame = std::move(frame);
     }
@@ -143,13 +144,20 @@ class OneView : public ViewProvider {
     spec->view = spec_->view;
     spec->views = spec_->views;
     spec->parts = spec_->parts;
+    accounts_.push_back(spec->account);
   }
   void SetSpec(const QuerySpec* spec) { spec_ = spec; }
+  // Of workers that heard of the query by an encoded frame: each has one of its own.
+  const std::vector<std::shared_ptr<MemoryAccount>>& accounts() const { return accounts_; }
 
  private:
   const std::shared_ptr<const storage::GraphView> view_;
+  std::vector<std::shared_ptr<MemoryAccount>> accounts_;
   const QuerySpec* spec_ = nullptr;
 };
+
+// How often a slow worker takes its turn: once in so many, and when nobody else can move.
+constexpr uint64_t kSlowness = 16;
 
 class CollectingSink : public ResultSink {
  public:
@@ -159,6 +167,7 @@ class CollectingSink : public ResultSink {
   void Push(ResultBatch batch) override {
     if (done_ > 0 || room_ == 0) broken_ = true;
     if (room_ > 0) --room_;
+    ++batches_;
     for (size_t row = 0; row < batch.column.size(); ++row) {
       const int64_t bulk = batch.bulk.empty() ? 1 : batch.bulk[row];
       // A copy: what the query made of it stays charged as long as somebody has it.
@@ -171,6 +180,7 @@ class CollectingSink : public ResultSink {
     result_ = std::move(result);
   }
   void Read() { room_ = window_; }
+  uint64_t batches() const { return batches_; }
 
   bool done() const { return done_ > 0; }
   bool broken() const { return broken_ || done_ > 1; }
@@ -180,6 +190,7 @@ class CollectingSink : public ResultSink {
  private:
   const uint32_t window_;
   size_t room_;
+  uint64_t batches_ = 0;
   int done_ = 0;
   bool broken_ = false;
   QueryResult result_;
@@ -196,15 +207,17 @@ class Driver {
     account_ = MakeQueryAccount(options.memory_limit_bytes);
     sink_ = std::make_shared<CollectingSink>(options.sink_window);
     auto spec = std::make_shared<QuerySpec>();
-    spec->id = {static_cast<uint32_t>(rng_.Uniform(options.num_workers)), 1, 0};
+    const auto drawn = static_cast<uint32_t>(rng_.Uniform(options.num_workers));
     spec->view = std::move(view);
     spec->options.seed = options.seed;
     spec->options.profile = options.profile;
     spec->options.transaction = options.transaction;
     spec->options.memory_limit_bytes = options.memory_limit_bytes;
+    spec->options.deadline_ns = options.deadline_ns;
     spec->account = account_;
     spec->sink = sink_;
     if (options.isolated) spec->Isolate(options.num_workers);
+    spec->id = {drawn % spec->NumOwners(options.num_workers), 1, 0};
     views_.SetSpec(spec.get());
     spec_ = std::move(spec);
   }
@@ -220,14 +233,14 @@ class Driver {
         ToCoordinator(FrameKind::kCancel, Cancelled("by the simulation"));
       }
       if (result.turns + 1 == options_.refuse_from_turn) {
-        refused_ = std::max<int64_t>(account_->limit() - account_->used(), 0);
-        account_->Charge(refused_);
+        Fill(account_);
+        for (const auto& account : views_.accounts()) Fill(account);
       }
       if (options_.beside) options_.beside();
       if (options_.watch) options_.watch(account_->used());
       if (!Turn()) broken = "the query hangs: nobody can move";
     }
-    account_->Release(refused_);
+    for (const auto& [account, filled] : filled_) account->Release(filled);
     if (broken.empty()) broken = CheckNothingLeft();
     result.status = broken.empty() ? sink_->result().status : Internal(broken);
     result.rows = std::move(sink_->rows());
@@ -250,6 +263,7 @@ class Driver {
     context.shared_view = options_.shared_view;
     context.spread_after_rows = options_.spread_after_rows;
     context.bounds = options_.bounds;
+    context.lease_ns = options_.lease_ns;
     if (options_.spills) {
       context.bounds.spills_early = true;
       context.bounds.spill_bytes = 1;
@@ -273,6 +287,12 @@ class Driver {
     }
     workers[spec_->id.coordinator] = std::move(own);
     return workers;
+  }
+
+  void Fill(const std::shared_ptr<MemoryAccount>& account) {
+    const int64_t left = std::max<int64_t>(account->limit() - account->used(), 0);
+    account->Charge(left);
+    filled_.emplace_back(account, left);
   }
 
   bool Over() const { return sink_->done() && network_.Empty(); }
@@ -323,19 +343,39 @@ class Driver {
 
   // Something happens. False when nothing can.
   bool Turn() {
-    clock_.Advance(1000);
-    if (sink_->Room() == 0 && rng_.Uniform(8) == 0) Read();
+    clock_.Advance(static_cast<int64_t>(options_.turn_ns));
+    const bool stalls = Stalls();
+    if (sink_->Room() == 0 && !stalls && rng_.Uniform(8) == 0) Read();
     if (rng_.Uniform(100) < options_.deliver_percent && DeliverOne()) return true;
+    if (StepSome(/*slow_ones=*/false) || DeliverOne()) return true;
+    // Who can't go on any more may have said something before.
+    if (StepSome(/*slow_ones=*/true) || DeliverOne()) return true;
+    if (sink_->Room() > 0) return Over();
+    if (!stalls) Read();
+    return true;
+  }
+
+  // One of the workers, from a random one on, that can; of the slow ones, mostly those only that
+  // `slow_ones` asks for.
+  bool StepSome(bool slow_ones) {
+    if (slow_ones && options_.slow_workers == 0) return false;
     const uint32_t first = static_cast<uint32_t>(rng_.Uniform(options_.num_workers));
     for (uint32_t i = 0; i < options_.num_workers; ++i) {
-      if (StepOne((first + i) % options_.num_workers)) return true;
+      const uint32_t index = (first + i) % options_.num_workers;
+      const bool is_slow = index < options_.slow_workers;
+      if (!slow_ones && is_slow && rng_.Uniform(kSlowness) != 0) continue;
+      if (slow_ones && !is_slow) continue;
+      if (StepOne(index)) return true;
     }
-    if (DeliverOne()) return true;
-    if (sink_->Room() == 0) {
-      Read();
-      return true;
+    return false;
+  }
+
+  // Whether the client does not read now.
+  bool Stalls() {
+    if (options_.stall_after_batches == 0 || sink_->batches() < options_.stall_after_batches) {
+      return false;
     }
-    return Over();
+    return options_.stall_turns == 0 || stalled_turns_++ < options_.stall_turns;
   }
 
   // The client takes what there is, and the query goes on.
@@ -357,6 +397,10 @@ class Driver {
     if (account_->used() != static_cast<int64_t>(kept)) {
       return "bytes stay charged after the end: " + std::to_string(account_->used());
     }
+    for (const auto& account : views_.accounts()) {
+      if (account->used() == 0) continue;
+      return "bytes stay charged elsewhere: " + std::to_string(account->used());
+    }
     return "";
   }
 
@@ -368,7 +412,9 @@ class Driver {
   SpillSpace spill_{"/tmp"};
   std::vector<std::unique_ptr<Worker>> workers_;
   std::shared_ptr<MemoryAccount> account_;
-  int64_t refused_ = 0;  // charged by the simulation itself
+  // Charged by the simulation itself.
+  std::vector<std::pair<std::shared_ptr<MemoryAccount>, int64_t>> filled_;
+  uint64_t stalled_turns_ = 0;
   std::shared_ptr<CollectingSink> sink_;
   std::shared_ptr<QuerySpec> spec_;
 };

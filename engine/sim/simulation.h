@@ -38,14 +38,20 @@ struct SimulationOptions {
   WorkerBounds bounds;
   uint32_t deliver_percent =
       50;  // how often a turn delivers a frame rather than lets a worker step
-  uint64_t memory_limit_bytes = 0;  // 0: none
-  bool spills = false;              // what can goes to disk as soon as it is there
-  uint64_t fail_from_spill = 0;     // from that write on the disk is full; 0: never
-  uint64_t refuse_from_turn = 0;    // from then on nothing more is charged; 0: never
-  uint64_t max_turns = 20'000'000;  // past it the query counts as never ending
-  uint32_t sink_window = 4;         // batches the client takes before it pauses for a while
-  uint64_t cancel_after_turns = 0;  // 0: never
-  std::function<void()> beside;     // called before each turn: what else happens to the graph
+  uint64_t memory_limit_bytes = 0;   // 0: none
+  bool spills = false;               // what can goes to disk as soon as it is there
+  uint64_t fail_from_spill = 0;      // from that write on the disk is full; 0: never
+  uint64_t refuse_from_turn = 0;     // from then on nothing more is charged; 0: never
+  uint64_t max_turns = 20'000'000;   // past it the query counts as never ending
+  uint32_t sink_window = 4;          // batches the client takes before it pauses for a while
+  uint64_t stall_after_batches = 0;  // then it does not read at all for so many turns; 0: it reads
+  uint64_t stall_turns = 0;          // 0: never again, so that a cancel or a deadline is needed
+  uint64_t turn_ns = 1000;           // what the clock goes on by in a turn
+  uint64_t deadline_ns = 0;          // of the query, on that clock; 0: none
+  uint64_t lease_ns = 0;             // of a part without a word from its coordinator; 0: none
+  uint32_t slow_workers = 0;         // the first so many miss most of their turns
+  uint64_t cancel_after_turns = 0;   // 0: never
+  std::function<void()> beside;      // called before each turn: what else happens to the graph
   std::function<void(int64_t charged)> watch;  // likewise, with what the query has charged
   uint64_t first_turn_slices = 0;  // so many run before a worker has the query (first_turn.h)
   bool profile = false;

@@ -110,6 +110,7 @@ KeyId Transaction::InternKey(std::string_view name) {
 // One that belongs here, of ranges that grow: others get none of them.
 int64_t Transaction::TakeVertexId() {
   if (num_parts_ == 1) return numbers_->TakeVertexId();
+  CHECK(part_ < num_partitions());
   constexpr int64_t kMostIds = 1024;
   while (true) {
     for (; next_id_ < end_of_ids_; ++next_id_) {

@@ -81,7 +81,8 @@ class Transaction final : public GraphView {
   KeyId KnowKey(std::string_view name) { return InternKey(name); }
 
   // ---- Parts. One for each base, worker by worker: what reads the partitions of that number
-  // modulo how many there are. Nothing is changed here before they are absorbed.
+  // modulo how many there are. Nothing is changed here before they are absorbed. A part that has no
+  // partition has no id to give to a vertex.
   const std::shared_ptr<const GraphView>& base() const { return base_; }
   std::vector<std::shared_ptr<Transaction>> Split(
       std::span<const std::shared_ptr<const GraphView>> bases);

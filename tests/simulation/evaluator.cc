@@ -40,7 +40,7 @@ bool IsSimple(const Value& path) {
 
 class Evaluator {
  public:
-  explicit Evaluator(const storage::GraphView& graph) : graph_(graph) {}
+  explicit Evaluator(GraphState graph) : graph_(std::move(graph)) {}
 
   Rows Run(const Traversal& steps, Rows rows) {
     for (const Step& step : steps) {
@@ -58,6 +58,7 @@ class Evaluator {
   // Notes when the iterations of this loop are through.
   void Watch(const Step* loop) { watched_ = loop; }
   const std::vector<size_t>& iterations() const { return iterations_; }
+  GraphState TakeGraph() { return std::move(graph_); }
 
  private:
   Rows RunStep(const Step& step, const Rows& rows) {
@@ -99,25 +100,12 @@ class Evaluator {
       case Kind::kLimitCount:
         return {Value::Long(std::min<int64_t>(step.number, static_cast<int64_t>(rows.size())))};
       case Kind::kUnion:
-        for (const Traversal& child : step.children) {
-          if (rows.empty()) break;  // a branch that nobody enters is silent
-          for (Value& value : Run(child, rows)) out.push_back(std::move(value));
-        }
-        return out;
       case Kind::kWhere:
       case Kind::kNot:
-        for (const Value& row : rows) {
-          const bool empty = RunInstance(step.children[0], row).empty();
-          if (empty == (step.kind == Kind::kNot)) out.push_back(row);
-        }
-        return out;
       case Kind::kOptional:
       case Kind::kLocal:
       case Kind::kCoalesce:
-        for (const Value& row : rows) {
-          for (Value& value : FirstResults(step, row)) out.push_back(std::move(value));
-        }
-        return out;
+        return RunChildren(step, rows);
       case Kind::kRepeat:
       case Kind::kRepeatEmit:
         return Repeat(step, rows);
@@ -125,8 +113,95 @@ class Evaluator {
       case Kind::kWithout:
       case Kind::kCapUnfold:
         return RunEffect(step, rows);
+      case Kind::kSetNumber:
+      case Kind::kAddVertex:
+      case Kind::kAddVertexTo:
+      case Kind::kAddEdge:
+      case Kind::kDrop:
+        return RunChange(step, rows);
+      case Kind::kCountScan:
+        for (const auto& [vertex, is] : graph_.vertices()) out.push_back(Value::Of(vertex));
+        return out;
     }
     return out;
+  }
+
+  Rows RunChildren(const Step& step, const Rows& rows) {
+    Rows out;
+    if (step.kind == Kind::kUnion) {
+      for (const Traversal& child : step.children) {
+        if (rows.empty()) break;  // a branch that nobody enters is silent
+        for (Value& value : Run(child, rows)) out.push_back(std::move(value));
+      }
+      return out;
+    }
+    for (const Value& row : rows) {
+      if (step.kind == Kind::kWhere || step.kind == Kind::kNot) {
+        const bool empty = RunInstance(step.children[0], row).empty();
+        if (empty == (step.kind == Kind::kNot)) out.push_back(row);
+        continue;
+      }
+      for (Value& value : FirstResults(step, row)) out.push_back(std::move(value));
+    }
+    return out;
+  }
+
+  // All that is read is read before anything of it is changed.
+  Rows RunChange(const Step& step, const Rows& rows) {
+    if (step.kind == Kind::kAddEdge) return AddEdges(step.number, rows);
+    if (step.kind == Kind::kDrop && step.number % 3 != 0) CountEdges(rows);
+    Rows out;
+    for (const Value& row : rows) {
+      if (step.kind == Kind::kSetNumber) {
+        const auto number = step.number == 0 ? std::nullopt : std::optional(step.number);
+        graph_.SetNumber(row.AsVertex(), number);
+        out.push_back(row);
+      } else if (step.kind == Kind::kDrop) {
+        Drop(step.number, row.AsVertex());
+      } else {
+        const bool itself = step.number == kRowItself;
+        const VertexRef added = graph_.AddVertex(itself ? row.AsInteger() : step.number);
+        const bool links = step.kind == Kind::kAddVertex && !itself && step.number % 2 == 1;
+        if (links) graph_.AddEdge(row.AsVertex(), added);
+        out.push_back(step.kind == Kind::kAddVertex ? Value::Of(added) : row);
+      }
+    }
+    return out;
+  }
+
+  Rows AddEdges(int64_t number, const Rows& rows) {
+    std::vector<std::pair<VertexRef, VertexRef>> edges;
+    for (const Value& row : rows) {
+      if (edges.size() > kMaxRows) break;
+      const VertexRef from = row.AsVertex();
+      if (number % 3 == 0) {
+        edges.emplace_back(from, from);
+        continue;
+      }
+      const GraphState::Vertex& vertex = graph_.At(from);
+      for (const VertexRef to : number % 3 == 1 ? vertex.out : vertex.in) {
+        edges.emplace_back(from, to);
+      }
+    }
+    Rows out;
+    for (const auto& [from, to] : edges) {
+      graph_.AddEdge(from, to);
+      out.push_back(Value::Of(to));
+    }
+    return out;
+  }
+
+  // The edges of each row are rows before they are dropped.
+  void CountEdges(const Rows& rows) {
+    for (const Value& row : rows) {
+      const GraphState::Vertex& vertex = graph_.At(row.AsVertex());
+      work_ += vertex.out.size() + vertex.in.size();
+    }
+  }
+
+  void Drop(int64_t number, VertexRef vertex) {
+    if (number % 3 == 0) return graph_.DropVertex(vertex);
+    graph_.DropEdges(vertex, number % 3 == 1 ? Direction::kOut : Direction::kBoth);
   }
 
   // Of the first child that gives any.
@@ -191,31 +266,30 @@ class Evaluator {
     return out;
   }
 
-  Rows Neighbours(const Rows& rows, Direction direction) {
+  Rows Neighbours(const Rows& rows, Direction direction) const {
     Rows out;
+    const auto put = [&out](const Value& row, VertexRef other) {
+      const Value next = Value::Of(other);
+      out.push_back(row.kind() == ValueKind::kPath ? PathTo(Flattened(row), next) : next);
+    };
     for (const Value& row : rows) {
-      const VertexRef vertex = CurrentOf(row).AsVertex();
-      storage::ExpandCursor cursor;
-      while (!cursor.done) {
-        storage::Expansion expansion;
-        CHECK(graph_.Expand({&vertex, 1}, direction, {}, false, &cursor, 100, &expansion).ok());
-        for (VertexRef other : expansion.neighbours) {
-          const Value next = Value::Of(other);
-          out.push_back(row.kind() == ValueKind::kPath ? PathTo(Flattened(row), next) : next);
-        }
+      if (out.size() > kMaxRows) break;
+      const GraphState::Vertex& vertex = graph_.At(CurrentOf(row).AsVertex());
+      if (direction != Direction::kIn) {
+        for (const VertexRef other : vertex.out) put(row, other);
+      }
+      if (direction != Direction::kOut) {
+        for (const VertexRef other : vertex.in) put(row, other);
       }
     }
     return out;
   }
 
-  Rows Numbers(const Rows& rows) {
+  Rows Numbers(const Rows& rows) const {
     Rows out;
-    const KeyId key = graph_.schema().keys.Find("n");
     for (const Value& row : rows) {
-      const VertexRef vertex = CurrentOf(row).AsVertex();
-      storage::PropertyRows found;
-      CHECK(graph_.VertexProperties({&vertex, 1}, {&key, 1}, &found).ok());
-      for (size_t i = 0; i < found.rows.size(); ++i) out.push_back(found.values.Get(i));
+      const GraphState::Vertex& vertex = graph_.At(CurrentOf(row).AsVertex());
+      if (vertex.number.has_value()) out.push_back(Value::Long(*vertex.number));
     }
     return out;
   }
@@ -238,27 +312,21 @@ class Evaluator {
   std::vector<size_t> iterations_;
   Seen seen_;
   std::map<int64_t, Rows> bags_;  // side-effects
-  const storage::GraphView& graph_;
+  GraphState graph_;
   size_t work_ = 0;
   bool too_large_ = false;
 };
 
 }  // namespace
 
-std::optional<Answer> Evaluate(const RandomQuery& query, const storage::GraphView& graph) {
+std::optional<Answer> Evaluate(const RandomQuery& query, const storage::GraphView& view) {
+  GraphState graph = GraphState::Read(view);
   Rows vertices;
-  for (uint32_t partition = 0; partition < graph.num_partitions(); ++partition) {
-    storage::ScanCursor cursor;
-    while (!cursor.done) {
-      std::vector<VertexRef> found;
-      CHECK(graph.ScanVertices(partition, {}, &cursor, 100, &found).ok());
-      for (VertexRef vertex : found) {
-        const Value value = Value::Of(vertex);
-        vertices.push_back(query.paths ? PathTo({}, value) : value);
-      }
-    }
+  for (const auto& [vertex, is] : graph.vertices()) {
+    const Value value = Value::Of(vertex);
+    vertices.push_back(query.paths ? PathTo({}, value) : value);
   }
-  Evaluator evaluator(graph);
+  Evaluator evaluator(std::move(graph));
   if (!query.steps.empty()) {
     const Step& last = query.steps.back();
     if (last.kind == Kind::kRepeatEmit && last.lock_step != LockStep::kNone) evaluator.Watch(&last);
@@ -267,6 +335,7 @@ std::optional<Answer> Evaluate(const RandomQuery& query, const storage::GraphVie
   answer.rows = evaluator.Run(query.steps, std::move(vertices));
   if (evaluator.too_large()) return std::nullopt;
   answer.iterations = evaluator.iterations();
+  answer.graph = evaluator.TakeGraph();
   return answer;
 }
 

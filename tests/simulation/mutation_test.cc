@@ -64,6 +64,21 @@ TEST(MutationTest, LostRowsAreSeen) {
   EXPECT_GE(seen, 10);
 }
 
+// What else goes wrong, or stands still by right, does not hide it.
+TEST(MutationTest, FaultsAreSeenBesideAllOthers) {
+  for (const NetworkFault fault : {NetworkFault::kDropReport, NetworkFault::kDoubleReport,
+                                   NetworkFault::kDropData, NetworkFault::kDropAck}) {
+    int seen = 0;
+    for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      Case drawn = MakeHardCase(seed);
+      drawn.options.fault = fault;
+      drawn.options.fault_at = 1 + seed % 4;
+      if (!Check(drawn).empty()) ++seen;
+    }
+    EXPECT_GE(seen, 10) << static_cast<int>(fault);
+  }
+}
+
 TEST(MutationTest, LostAcknowledgementsAreSeen) { EXPECT_GE(SeenIn(NetworkFault::kDropAck), 5); }
 
 }  // namespace

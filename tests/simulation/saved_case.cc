@@ -78,6 +78,16 @@ void PutOptions(const engine::SimulationOptions& options, saved::Schedule* out) 
   out->set_spills(options.spills);
   out->set_credit_bytes(options.bounds.credit_bytes);
   out->set_depth_slots(options.bounds.depth_slots);
+  out->set_memory_limit_bytes(options.memory_limit_bytes);
+  out->set_fail_from_spill(options.fail_from_spill);
+  out->set_stall_after_batches(options.stall_after_batches);
+  out->set_stall_turns(options.stall_turns);
+  out->set_turn_ns(options.turn_ns);
+  out->set_deadline_ns(options.deadline_ns);
+  out->set_slow_workers(options.slow_workers);
+  out->set_max_turns(options.max_turns);
+  out->set_refuse_from_turn(options.refuse_from_turn);
+  out->set_lease_ns(options.lease_ns);
 }
 
 engine::SimulationOptions GetOptions(const saved::Schedule& in) {
@@ -99,6 +109,16 @@ engine::SimulationOptions GetOptions(const saved::Schedule& in) {
   options.spills = in.spills();
   if (in.credit_bytes() > 0) options.bounds.credit_bytes = in.credit_bytes();
   if (in.depth_slots() > 0) options.bounds.depth_slots = in.depth_slots();
+  options.memory_limit_bytes = in.memory_limit_bytes();
+  options.fail_from_spill = in.fail_from_spill();
+  options.stall_after_batches = in.stall_after_batches();
+  options.stall_turns = in.stall_turns();
+  if (in.turn_ns() > 0) options.turn_ns = in.turn_ns();
+  options.deadline_ns = in.deadline_ns();
+  options.slow_workers = in.slow_workers();
+  if (in.max_turns() > 0) options.max_turns = in.max_turns();
+  options.refuse_from_turn = in.refuse_from_turn();
+  options.lease_ns = in.lease_ns();
   return options;
 }
 

@@ -1,11 +1,15 @@
 // koios_sim --seed N: one seed of the simulation again, with what it does on stderr; --save FILE
-// writes the case that it makes. koios_sim --case FILE: a case that was saved.
+// writes the case that it makes. --from N --seeds COUNT: many, with how they ended. With --hard
+// those with all faults at once. koios_sim --case FILE: a case that was saved.
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/simulation/saved_case.h"
 
@@ -13,7 +17,10 @@ namespace {
 
 using koios::simulation::Case;
 
-constexpr char kUsage[] = "usage: koios_sim --seed N [--save FILE] | --case FILE\n";
+constexpr char kUsage[] =
+    "usage: koios_sim [--hard] --seed N [--save FILE]\n"
+    "       koios_sim [--hard] --from N --seeds COUNT\n"
+    "       koios_sim --case FILE\n";
 
 std::optional<Case> Read(const std::string& path) {
   std::ifstream file(path);
@@ -34,16 +41,46 @@ bool Save(const Case& drawn, const std::string& path) {
   return file.good();
 }
 
+Case Make(bool hard, uint64_t seed) {
+  return hard ? koios::simulation::MakeHardCase(seed) : koios::simulation::MakeCase(seed);
+}
+
+// Each that fails, and in the end how many ended how.
+int RunMany(bool hard, uint64_t from, uint64_t seeds) {
+  std::map<std::string, uint64_t> ends;
+  uint64_t failures = 0, most_turns = 0;
+  for (uint64_t seed = from; seed < from + seeds; ++seed) {
+    const koios::simulation::Checked checked = koios::simulation::CheckCase(Make(hard, seed));
+    ++ends[checked.turns == 0 ? "too large" : std::string(absl::StatusCodeToString(checked.ended))];
+    most_turns = std::max(most_turns, checked.turns);
+    if (checked.problem.empty()) continue;
+    ++failures;
+    std::cout << "seed " << seed << ": " << checked.problem << std::endl;
+  }
+  for (const auto& [end, count] : ends) std::cout << end << " " << count << "\n";
+  std::cout << "at most " << most_turns << " turns; " << failures << " failures" << std::endl;
+  return failures == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string what = argc >= 3 ? argv[1] : "";
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const bool hard = !words.empty() && words[0] == "--hard";
+  if (hard) words.erase(words.begin());
+  const auto number = [&words](size_t i) { return std::strtoull(words[i].c_str(), nullptr, 10); };
+  const auto is = [&words](size_t i, const char* word) {
+    return i + 1 < words.size() && words[i] == word;
+  };
   std::optional<Case> drawn;
-  if (what == "--seed" && (argc == 3 || (argc == 5 && std::string(argv[3]) == "--save"))) {
-    drawn = koios::simulation::MakeCase(std::strtoull(argv[2], nullptr, 10));
-    if (argc == 5 && !Save(*drawn, argv[4])) return 2;
-  } else if (what == "--case" && argc == 3) {
-    drawn = Read(argv[2]);
+  if (words.size() == 4 && is(0, "--from") && is(2, "--seeds")) {
+    return RunMany(hard, number(1), number(3));
+  }
+  if (is(0, "--seed") && (words.size() == 2 || (words.size() == 4 && is(2, "--save")))) {
+    drawn = Make(hard, number(1));
+    if (words.size() == 4 && !Save(*drawn, words[3])) return 2;
+  } else if (!hard && words.size() == 2 && is(0, "--case")) {
+    drawn = Read(words[1]);
     if (!drawn.has_value()) return 2;
   } else {
     std::cerr << kUsage;

@@ -1,8 +1,9 @@
 // Thousands of seeds of random plans under random schedules. KOIOS_SIM_SEEDS sets how many,
-// KOIOS_SIM_FIRST the first.
+// KOIOS_SIM_FIRST the first; KOIOS_SIM_HARD_SEEDS how many with all faults at once.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "gtest/gtest.h"
@@ -14,17 +15,20 @@ namespace {
 // A sanitizer takes several times as long.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr uint64_t kDefaultSeeds = 700;
+constexpr uint64_t kDefaultHardSeeds = 700;
 #else
 constexpr uint64_t kDefaultSeeds = 2000;
+constexpr uint64_t kDefaultHardSeeds = 4000;
 #endif
 
+uint64_t NumberOf(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
 TEST(SimulationTest, RandomPlansAnswerAsTheEvaluator) {
-  const auto number = [](const char* name, uint64_t otherwise) {
-    const char* text = std::getenv(name);
-    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-  };
-  const uint64_t first = number("KOIOS_SIM_FIRST", 1);
-  const uint64_t end = first + number("KOIOS_SIM_SEEDS", kDefaultSeeds);
+  const uint64_t first = NumberOf("KOIOS_SIM_FIRST", 1);
+  const uint64_t end = first + NumberOf("KOIOS_SIM_SEEDS", kDefaultSeeds);
   int failures = 0;
   for (uint64_t seed = first; seed < end && failures < 5; ++seed) {
     const std::string problem = CheckSeed(seed);
@@ -32,6 +36,28 @@ TEST(SimulationTest, RandomPlansAnswerAsTheEvaluator) {
     ++failures;
     ADD_FAILURE() << "seed " << seed << ": " << problem;
   }
+}
+
+// All faults at once: a query gives its answer, or ends as it may, and leaves nothing. Shares of
+// the ends are asked for, so that the faults go on to matter.
+TEST(SimulationTest, AllFaultsAtOnce) {
+  const uint64_t first = NumberOf("KOIOS_SIM_FIRST", 1);
+  const uint64_t seeds = NumberOf("KOIOS_SIM_HARD_SEEDS", kDefaultHardSeeds);
+  int failures = 0;
+  std::map<StatusCode, uint64_t> ends;
+  for (uint64_t seed = first; seed < first + seeds && failures < 5; ++seed) {
+    const Checked checked = CheckCase(MakeHardCase(seed));
+    if (checked.turns > 0) ++ends[checked.ended];
+    if (checked.problem.empty()) continue;
+    ++failures;
+    ADD_FAILURE() << "seed " << seed << ": " << checked.problem
+                  << "\n  again:     koios_sim --hard --seed " << seed;
+  }
+  if (failures > 0) return;
+  EXPECT_GE(ends[StatusCode::kOk], seeds / 2);
+  EXPECT_GE(ends[StatusCode::kResourceExhausted], seeds / 10);
+  EXPECT_GE(ends[StatusCode::kCancelled], seeds / 100);
+  EXPECT_GE(ends[StatusCode::kDeadlineExceeded], seeds / 250);
 }
 
 // Cases that once failed, or fail when a rule of the engine is broken: on their schedule, and on
@@ -59,8 +85,8 @@ TEST(SimulationTest, CasesThatOnceFailed) {
 }
 
 TEST(SimulationTest, ASavedCaseIsTheSameAgain) {
-  for (uint64_t seed = 1; seed <= 50; ++seed) {
-    const std::string text = SaveCase(MakeCase(seed));
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    const std::string text = SaveCase(seed % 2 == 0 ? MakeCase(seed / 2) : MakeHardCase(seed));
     const StatusOr<Case> read = ReadCase(text);
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(SaveCase(*read), text);

@@ -8,6 +8,25 @@ using Kind = Step::Kind;
 
 std::string StepsText(const Traversal& steps);
 
+// What has changed is read, and what was read is changed, behind a barrier that is not written.
+std::string ChangeText(const Step& step) {
+  static constexpr const char* kWalks[] = {"", ".out()", ".in()"};
+  static constexpr const char* kDropped[] = {"", "outE().", "bothE()."};
+  const std::string number = std::to_string(step.number);
+  if (step.kind == Kind::kSetNumber) {
+    return "property('n', " + (step.number == 0 ? "null" : number) + ")";
+  }
+  if (step.kind == Kind::kAddVertexTo) return "sideEffect(addV('v').property('n', " + number + "))";
+  if (step.kind == Kind::kAddEdge) {
+    return std::string("as('a')") + kWalks[step.number % 3] + ".addE('e').from('a').inV()";
+  }
+  if (step.kind == Kind::kDrop) return std::string(kDropped[step.number % 3]) + "drop()";
+  if (step.kind == Kind::kCountScan) return "count().V()";
+  if (step.number == kRowItself) return "addV('v').property('n', identity())";
+  const std::string added = "addV('v').property('n', " + number + ")";
+  return step.number % 2 == 0 ? added : "as('a')." + added + ".addE('e').from('a').inV()";
+}
+
 std::string StepText(const Step& step) {
   const std::string number = std::to_string(step.number);
   std::string inner;
@@ -65,6 +84,13 @@ std::string StepText(const Step& step) {
       return "where(without('x" + number + "'))";
     case Kind::kCapUnfold:
       return "cap('x" + number + "').unfold()";
+    case Kind::kSetNumber:
+    case Kind::kAddVertex:
+    case Kind::kAddVertexTo:
+    case Kind::kAddEdge:
+    case Kind::kDrop:
+    case Kind::kCountScan:
+      return ChangeText(step);
   }
   return "?";
 }

@@ -4,17 +4,12 @@
 #include <functional>
 #include <iterator>
 
-#include "core/value_codec.h"
-
 namespace koios::simulation {
 namespace {
 
 using Kind = Step::Kind;
 
 constexpr int kMaxDepth = 3;
-
-// ---- generation
-// ----------------------------------------------------------------------------------
 
 // `vertices`: whether rows are vertices (else numbers); updated to what comes out.
 Traversal MakeSteps(Rng* rng, bool paths, int depth, int length, bool* vertices);
@@ -78,372 +73,9 @@ Traversal MakeSteps(Rng* rng, bool paths, int depth, int length, bool* vertices)
   return steps;
 }
 
-// ---- plan
-// ----------------------------------------------------------------------------------------
-
-constexpr uint32_t kPathSlot = 1;
-
-class PlanBuilder {
- public:
-  explicit PlanBuilder(bool isolated) : isolated_(isolated) {}
-
-  plan::Plan Build(const RandomQuery& query) {
-    plan_.set_format(1);
-    paths_ = query.paths;
-    plan_.set_num_slots(paths_ ? kPathSlot + 1 : 1);
-    Add("V()")->mutable_partitions();
-    AddExchange(plan::Exchange::PARTITION);
-    Add("V()")->mutable_scan()->set_element(plan::VERTEX);
-    if (paths_) AddAppend();
-    AddSteps(query.steps);
-    if (paths_) {
-      plan::Project* project = Add("path()")->mutable_project();
-      project->mutable_expr()->add_nodes()->set_slot(kPathSlot);
-      project->set_slot(0);
-    }
-    if (query.limit.has_value()) AddLimit(*query.limit);
-    AddExchange(plan::Exchange::HOME);
-    Add("sink")->mutable_sink();
-    return plan_;
-  }
-
- private:
-  // A new operator behind all loose ends.
-  plan::Operator* Add(const std::string& text) {
-    const uint32_t id = static_cast<uint32_t>(plan_.operators_size());
-    plan::Operator* op = plan_.add_operators();
-    op->set_id(id);
-    op->set_step(text);
-    op->set_scope(scope_);
-    op->set_loop(loop_);
-    for (uint32_t end : ends_) plan_.mutable_operators(static_cast<int>(end))->add_next(id);
-    ends_ = {id};
-    return op;
-  }
-
-  void AddExchange(plan::Exchange::Key key) {
-    if (!in_place_) Add("exchange")->mutable_exchange()->set_key(key);
-  }
-
-  // The current value goes on in the path, with a label.
-  void AddAppend() {
-    plan::Project* project = Add("path")->mutable_project();
-    project->set_slot(kPathSlot);
-    plan::Expr* expr = project->mutable_expr();
-    expr->add_nodes()->set_slot(kPathSlot);
-    expr->add_nodes()->set_slot(0);
-    expr->add_nodes()->set_constant(EncodeValue(Value::String(kPathLabel)));
-    plan::Expr::Call* append = expr->add_nodes()->mutable_call();
-    append->set_function("path_append");
-    for (uint32_t arg = 0; arg < 3; ++arg) append->add_args(arg);
-  }
-
-  void AddSimplePath() {
-    plan::Expr* expr = Add("simplePath()")->mutable_filter()->mutable_predicate();
-    expr->add_nodes()->set_slot(kPathSlot);
-    plan::Expr::Call* call = expr->add_nodes()->mutable_call();
-    call->set_function("is_simple");
-    call->add_args(0);
-  }
-
-  void AddLimit(int64_t high) {
-    if (scope_ == 0) {
-      plan::Limit* partial = Add("limit()")->mutable_limit();
-      partial->set_high(high);
-      partial->set_stage(plan::PARTIAL);
-    }
-    AddExchange(plan::Exchange::HOME);
-    Add("limit()")->mutable_limit()->set_high(high);
-  }
-
-  void AddReduce(plan::Reduce::Function function) {
-    if (!in_place_) {
-      plan::Reduce* partial = Add("reduce()")->mutable_reduce();
-      partial->set_function(function);
-      partial->set_stage(plan::PARTIAL);
-    }
-    AddExchange(plan::Exchange::HOME);
-    plan::Reduce* reduce = Add("reduce()")->mutable_reduce();
-    reduce->set_function(function);
-    reduce->set_stage(in_place_ ? plan::WHOLE : plan::FINAL);
-  }
-
-  void AddOver(int64_t number, bool property) {
-    if (property) AddExchange(plan::Exchange::OWNER);
-    plan::Expr* expr = Add("filter")->mutable_filter()->mutable_predicate();
-    expr->add_nodes()->set_slot(0);
-    if (property) {
-      expr->add_nodes()->set_constant(EncodeValue(Value::String("n")));
-      plan::Expr::Call* call = expr->add_nodes()->mutable_call();
-      call->set_function("property");
-      call->add_args(0);
-      call->add_args(1);
-    }
-    const uint32_t left = static_cast<uint32_t>(expr->nodes_size() - 1);
-    expr->add_nodes()->set_constant(EncodeValue(Value::Int(static_cast<int32_t>(number))));
-    plan::Expr::Call* gt = expr->add_nodes()->mutable_call();
-    gt->set_function("gt");
-    gt->add_args(left);
-    gt->add_args(left + 1);
-  }
-
-  void AddExpand(plan::Direction direction) {
-    AddExchange(plan::Exchange::OWNER);
-    Add("expand")->mutable_expand()->set_direction(direction);
-    if (paths_) AddAppend();
-  }
-
-  void AddUnion(const Step& step) {
-    Add("union()")->mutable_split()->set_copy(true);
-    const std::vector<uint32_t> split = ends_;
-    std::vector<uint32_t> ends;
-    for (const Traversal& child : step.children) {
-      ends_ = split;
-      AddSteps(child);
-      ends.insert(ends.end(), ends_.begin(), ends_.end());
-    }
-    ends_ = ends;
-  }
-
-  // Whether a scope with this child may run in place. There it can't carry paths out.
-  bool IsChain(const Step& scope) const {
-    if (paths_ && scope.kind != Kind::kWhere && scope.kind != Kind::kNot) return false;
-    return scope.children.size() == 1 &&
-           std::all_of(scope.children[0].begin(), scope.children[0].end(), [&](const Step& step) {
-             return step.kind != Kind::kMerge && step.kind != Kind::kUnion &&
-                    step.kind != Kind::kRepeat && step.kind != Kind::kRepeatEmit &&
-                    (step.children.empty() || IsChain(step));
-           });
-  }
-
-  // And stay at the owner of the vertex that enters: only the first step reads anything.
-  static bool StaysThere(const Step& scope) {
-    const Traversal& child = scope.children[0];
-    return std::all_of(child.begin(), child.end(), [&](const Step& step) {
-      const bool reads = step.kind <= Kind::kHasOver || step.kind == Kind::kValues;
-      return step.children.empty() && (!reads || &step == &child.front());
-    });
-  }
-
-  void AddScope(const Step& step, plan::ScopeExit::Policy policy) {
-    const uint32_t outer = scope_;
-    const bool outer_in_place = in_place_;
-    const bool in_place_here =
-        step.number % 2 == 1 && IsChain(step) && (!isolated_ || StaysThere(step));
-    if (isolated_ && in_place_here) AddExchange(plan::Exchange::OWNER);
-    plan::Operator* op = Add("enter");
-    in_place_ = in_place_ || in_place_here;
-    const bool in_place = in_place_;
-    op->mutable_scope_enter()->set_in_place(in_place);
-    // Few instances at once, or as many as there is room for.
-    op->mutable_scope_enter()->set_window(static_cast<uint32_t>(step.number % 4));
-    const uint32_t enter = op->id();
-    scope_ = enter + 1;
-    std::vector<uint32_t> ends, alternatives;
-    for (const Traversal& child : step.children) {
-      ends_.clear();
-      if (&child == &step.children.front()) {
-        ends_ = {enter};
-      } else {
-        alternatives.push_back(static_cast<uint32_t>(plan_.operators_size()));
-      }
-      AddSteps(child);
-      AddExchange(plan::Exchange::HOME);
-      ends.insert(ends.end(), ends_.begin(), ends_.end());
-    }
-    ends_ = ends;
-    scope_ = outer;
-    in_place_ = outer_in_place;
-    plan::ScopeExit* exit = Add("exit")->mutable_scope_exit();
-    exit->set_enter(enter);
-    exit->set_policy(policy);
-    if (paths_ && !in_place) exit->add_carry_slots(kPathSlot);
-    for (uint32_t first : alternatives) exit->add_alternatives(first);
-  }
-
-  // loops(1) >= times, or its opposite.
-  static void SetTimesTest(plan::Expr* expr, int64_t times, bool reached) {
-    expr->add_nodes()->set_constant(EncodeValue(Value::Int(1)));
-    plan::Expr::Call* loops = expr->add_nodes()->mutable_call();
-    loops->set_function("loops");
-    loops->add_args(0);
-    expr->add_nodes()->set_constant(EncodeValue(Value::Long(times)));
-    plan::Expr::Call* test = expr->add_nodes()->mutable_call();
-    test->set_function(reached ? "gte" : "lt");
-    test->add_args(1);
-    test->add_args(2);
-  }
-
-  void AddRepeat(const Step& step) {
-    const uint32_t outer = loop_;
-    plan::Operator* op = Add("repeat()");
-    op->mutable_loop_enter();
-    const uint32_t enter = op->id();
-    loop_ = enter + 1;
-    AddSteps(step.children[0]);
-    plan::Operator* tests = Add("times()");
-    const int split = static_cast<int>(tests->id());
-    tests->mutable_split()->set_copy(true);
-    const bool emit = step.kind == Kind::kRepeatEmit;
-    SetTimesTest(tests->mutable_split()->add_options()->mutable_test(), step.number, true);
-    if (emit)
-      SetTimesTest(tests->mutable_split()->add_options()->mutable_test(), step.number, false);
-    SetTimesTest(tests->mutable_split()->add_options()->mutable_test(), step.number, false);
-    ends_.clear();
-    const auto back_id = static_cast<uint32_t>(plan_.operators_size());
-    if (step.lock_step != LockStep::kNone) {
-      const bool spread = scope_ == 0 && step.number % 2 == 0;
-      if (!spread) AddExchange(plan::Exchange::HOME);
-      plan::Operator* const barrier = Add("barrier()");
-      barrier->mutable_barrier()->set_merge(step.lock_step == LockStep::kMerging);
-      barrier->set_spread(spread);
-    }
-    plan::Operator* back = Add("repeat()");
-    back->mutable_loop_back()->set_enter(enter);
-    back->add_next(enter + 1);
-    loop_ = outer;
-    ends_.clear();
-    plan::Operator* exit = Add("repeat()");
-    exit->mutable_loop_exit()->set_enter(enter);
-    plan_.mutable_operators(split)->add_next(exit->id());
-    if (emit) plan_.mutable_operators(split)->add_next(exit->id());
-    plan_.mutable_operators(split)->add_next(back_id);
-  }
-
-  void AddStep(const Step& step) {
-    switch (step.kind) {
-      case Kind::kRepeat:
-      case Kind::kRepeatEmit:
-        return AddRepeat(step);
-      case Kind::kOut:
-        return AddExpand(plan::OUT);
-      case Kind::kIn:
-        return AddExpand(plan::IN);
-      case Kind::kBoth:
-        return AddExpand(plan::BOTH);
-      case Kind::kHasOver:
-        return AddOver(step.number, true);
-      case Kind::kOver:
-        return AddOver(step.number, false);
-      case Kind::kSimplePath:
-        return AddSimplePath();
-      case Kind::kDedup:
-        return AddDedup(step.number);
-      case Kind::kMerge: {
-        plan::Merge* merge = Add("barrier()")->mutable_merge();
-        merge->set_capacity(static_cast<uint32_t>(step.number) + 1);
-        return;
-      }
-      case Kind::kValues: {
-        AddExchange(plan::Exchange::OWNER);
-        Add("values()")->mutable_fetch()->add_keys("n");
-        return;
-      }
-      case Kind::kCount:
-        return AddReduce(plan::Reduce::COUNT);
-      case Kind::kSum:
-        return AddReduce(plan::Reduce::SUM);
-      case Kind::kMin:
-        return AddReduce(plan::Reduce::MIN);
-      case Kind::kMax:
-        return AddReduce(plan::Reduce::MAX);
-      case Kind::kLimitCount:
-        AddLimit(step.number);
-        return AddReduce(plan::Reduce::COUNT);
-      case Kind::kUnion:
-        return AddUnion(step);
-      case Kind::kWhere:
-        return AddScope(step, plan::ScopeExit::EXISTS);
-      case Kind::kNot:
-        return AddScope(step, plan::ScopeExit::NONE);
-      case Kind::kOptional:
-        return AddScope(step, plan::ScopeExit::OPTIONAL);
-      case Kind::kLocal:
-      case Kind::kCoalesce:
-        return AddScope(step, plan::ScopeExit::ALL);
-      case Kind::kAggregate:
-        return AddAggregate(step.number);
-      case Kind::kWithout:
-        return AddWithout(step.number);
-      case Kind::kCapUnfold:
-        return AddCap(step.number);
-    }
-  }
-
-  void AddDedup(int64_t number) {
-    if (loop_ > scope_) {  // the set spans the iterations, which must come in order
-      AddExchange(plan::Exchange::HOME);
-      plan::Dedup* dedup = Add("dedup()")->mutable_dedup();
-      dedup->add_key_slots(0);
-      dedup->set_waits(true);
-      return;
-    }
-    if (number % 2 != 0) {  // each worker drops what it can before
-      plan::Dedup* early = Add("dedup()")->mutable_dedup();
-      early->add_key_slots(0);
-      early->set_stage(plan::PARTIAL);
-    }
-    AddExchange(scope_ == 0 ? plan::Exchange::HASH : plan::Exchange::HOME);
-    plan::Operator* exchange = plan_.mutable_operators(plan_.operators_size() - 1);
-    if (scope_ == 0) exchange->mutable_exchange()->add_hash_slots(0);
-    Add("dedup()")->mutable_dedup()->add_key_slots(0);
-  }
-
-  static std::string BagName(int64_t number) { return "x" + std::to_string(number); }
-
-  // Each value at its place. Who asks behind it asks when all workers have added theirs.
-  void AddAggregate(int64_t number) {
-    AddExchange(plan::Exchange::VALUE);
-    plan::Operator* const aggregate = Add("aggregate()");
-    aggregate->mutable_aggregate()->set_name(BagName(number));
-    aggregate->set_spread(true);
-    plan::Operator* const barrier = Add("aggregate()");
-    barrier->mutable_barrier();
-    barrier->set_spread(true);
-  }
-
-  void AddWithout(int64_t number) {
-    AddExchange(plan::Exchange::VALUE);
-    plan::Expr* expr = Add("without()")->mutable_filter()->mutable_predicate();
-    expr->add_nodes()->set_slot(0);
-    expr->add_nodes()->set_constant(EncodeValue(Value::String(BagName(number))));
-    plan::Expr::Call* in = expr->add_nodes()->mutable_call();
-    in->set_function("in_side_effect");
-    in->add_args(0);
-    in->add_args(1);
-    plan::Expr::Call* no = expr->add_nodes()->mutable_call();
-    no->set_function("not");
-    no->add_args(2);
-  }
-
-  void AddCap(int64_t number) {
-    plan::Operator* const share = Add("cap()");
-    share->mutable_cap()->add_names(BagName(number));
-    share->mutable_cap()->set_stage(plan::PARTIAL);
-    share->set_spread(true);
-    AddExchange(plan::Exchange::HOME);
-    Add("cap()")->mutable_reduce()->set_function(plan::Reduce::FOLD);
-    Add("unfold()")->mutable_unfold();
-  }
-
-  void AddSteps(const Traversal& steps) {
-    for (const Step& step : steps) AddStep(step);
-  }
-
-  const bool isolated_;
-  plan::Plan plan_;
-  bool paths_ = false;
-  uint32_t scope_ = 0;
-  uint32_t loop_ = 0;
-  bool in_place_ = false;
-  std::vector<uint32_t> ends_;
-};
-
-}  // namespace
-
-void AddEffects(Rng* rng, RandomQuery* query) {
+// What a limit would have spared may be added, or changed, or not.
+void LiftLimits(RandomQuery* query) {
   query->limit.reset();
-  // What a limit would have spared may be added or not.
   const std::function<void(Traversal*)> lift = [&lift](Traversal* steps) {
     for (Step& step : *steps) {
       if (step.kind == Kind::kLimitCount) step.kind = Kind::kCount;
@@ -451,6 +83,98 @@ void AddEffects(Rng* rng, RandomQuery* query) {
     }
   };
   lift(&query->steps);
+}
+
+bool IsLoop(const Step& step) {
+  return step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit;
+}
+
+// Whether vertices come out of the step, or of the steps, where such rows come in.
+bool GivesVertices(const Traversal& steps, size_t number, bool vertices);
+bool GivesVertices(const Step& step, bool vertices) {
+  switch (step.kind) {
+    case Kind::kValues:
+    case Kind::kCount:
+    case Kind::kLimitCount:
+      return false;
+    case Kind::kUnion:
+    case Kind::kLocal:
+    case Kind::kCoalesce:
+      return GivesVertices(step.children[0], step.children[0].size(), vertices);
+    case Kind::kAddVertex:
+    case Kind::kCountScan:
+      return true;
+    default:
+      return vertices;
+  }
+}
+
+bool GivesVertices(const Traversal& steps, size_t number, bool vertices) {
+  for (size_t i = 0; i < number; ++i) vertices = GivesVertices(steps[i], vertices);
+  return vertices;
+}
+
+// One change, or a look at what is there, somewhere in the steps. Where rows are numbers nothing
+// becomes of them that the steps behind could not take.
+void AddChange(Rng* rng, Traversal* steps) {
+  static constexpr Kind kOfVertices[] = {Kind::kSetNumber,   Kind::kSetNumber, Kind::kAddVertex,
+                                         Kind::kAddVertexTo, Kind::kAddEdge,   Kind::kAddEdge,
+                                         Kind::kCountScan};
+  const size_t at = rng->Uniform(steps->size() + 1);
+  Step step{kOfVertices[rng->Uniform(std::size(kOfVertices))],
+            static_cast<int64_t>(rng->Uniform(12)),
+            {}};
+  if (!GivesVertices(*steps, at, true)) {
+    step.kind = at == steps->size() ? Kind::kAddVertex : Kind::kAddVertexTo;
+    if (step.kind == Kind::kAddVertex) step.number = kRowItself;
+  }
+  steps->insert(steps->begin() + static_cast<std::ptrdiff_t>(at), std::move(step));
+}
+
+}  // namespace
+
+bool ChangesGraph(const Step& step) {
+  const auto any = [](const Traversal& child) {
+    return std::any_of(child.begin(), child.end(), [](const Step& s) { return ChangesGraph(s); });
+  };
+  return (step.kind >= Kind::kSetNumber && step.kind <= Kind::kDrop) ||
+         std::any_of(step.children.begin(), step.children.end(), any);
+}
+
+bool ReadsGraph(const Step& step) {
+  const auto any = [](const Traversal& child) {
+    return std::any_of(child.begin(), child.end(), [](const Step& s) { return ReadsGraph(s); });
+  };
+  const bool looks = step.kind == Kind::kAddEdge || step.kind == Kind::kDrop;
+  return step.kind <= Kind::kHasOver || step.kind == Kind::kValues ||
+         step.kind == Kind::kCountScan || (looks && step.number % 3 != 0) ||
+         std::any_of(step.children.begin(), step.children.end(), any);
+}
+
+bool ChangesGraph(const RandomQuery& query) {
+  return std::any_of(query.steps.begin(), query.steps.end(),
+                     [](const Step& step) { return ChangesGraph(step); });
+}
+
+void AddChanges(Rng* rng, RandomQuery* query) {
+  LiftLimits(query);
+  const uint64_t changes = 1 + rng->Uniform(3);
+  for (uint64_t i = 0; i < changes; ++i) {
+    Traversal* steps = &query->steps;
+    for (Step& step : query->steps) {
+      if (IsLoop(step) && rng->Uniform(2) == 0) steps = &step.children[0];
+    }
+    AddChange(rng, steps);
+  }
+  const auto number = static_cast<int64_t>(rng->Uniform(12));
+  if (GivesVertices(query->steps, query->steps.size(), true) && rng->Uniform(3) == 0) {
+    query->steps.push_back({Kind::kDrop, number, {}});
+  }
+  if (rng->Uniform(3) == 0) query->steps.push_back({Kind::kCountScan, number, {}});
+}
+
+void AddEffects(Rng* rng, RandomQuery* query) {
+  LiftLimits(query);
   const int64_t bags = static_cast<int64_t>(1 + rng->Uniform(2));
   const auto put = [&](Traversal* steps, Kind kind, int64_t bag) {
     const auto at = static_cast<std::ptrdiff_t>(rng->Uniform(steps->size() + 1));
@@ -459,8 +183,7 @@ void AddEffects(Rng* rng, RandomQuery* query) {
   for (int64_t bag = 0; bag < bags; ++bag) {
     Traversal* steps = &query->steps;
     for (Step& step : query->steps) {
-      const bool loops = step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit;
-      if (loops && rng->Uniform(2) == 0) steps = &step.children[0];
+      if (IsLoop(step) && rng->Uniform(2) == 0) steps = &step.children[0];
     }
     put(steps, Kind::kAggregate, bag);
     if (rng->Uniform(3) != 0) put(steps, Kind::kWithout, bag);
@@ -479,10 +202,6 @@ RandomQuery MakeQuery(Rng* rng, bool paths) {
   query.steps = MakeSteps(rng, paths, 0, static_cast<int>(1 + rng->Uniform(5)), &vertices);
   if (rng->Uniform(4) == 0) query.limit = static_cast<int64_t>(1 + rng->Uniform(20));
   return query;
-}
-
-plan::Plan ToPlan(const RandomQuery& query, bool isolated) {
-  return PlanBuilder(isolated).Build(query);
 }
 
 std::shared_ptr<const storage::MemoryGraph> BuildGraph(const GraphData& data) {

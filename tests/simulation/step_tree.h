@@ -1,6 +1,6 @@
 // Random traversals for the simulation: a small tree of steps that is turned into a plan for the
-// engine, and evaluated row at a time by a plain recursive evaluator, the independent answer.
-// Neither uses the parser or the planner.
+// engine (step_plan), and evaluated row at a time by a plain recursive evaluator (evaluator), the
+// independent answer. Neither uses the parser or the planner.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,7 @@
 #include "core/value.h"
 #include "proto/plan.pb.h"
 #include "storage/memory_graph.h"
+#include "tests/simulation/graph_state.h"
 
 namespace koios::simulation {
 
@@ -46,6 +47,15 @@ struct Step {
     kAggregate,  // aggregate('x' + number), of the whole traversal
     kWithout,    // where(without('x' + number))
     kCapUnfold,  // cap('x' + number).unfold()
+    // Changes, of the whole traversal or of a repeat() in it. Behind what reads the graph, and
+    // before what reads it again, all rows have come (barrier()).
+    kSetNumber,    // property('n', number); 0: takes the property away
+    kAddVertex,    // addV('v').property('n', number), and an edge to it where number is odd;
+                   // kRowItself: property('n', the row), which is a number
+    kAddVertexTo,  // sideEffect(addV('v').property('n', number))
+    kAddEdge,      // as('a').out().addE('e').from('a').inV(); or in(), or from itself, by number
+    kDrop,         // drop(); or outE().drop(), bothE().drop(), by number
+    kCountScan,    // count().V(): all that there is now
   };
   Kind kind = Kind::kOut;
   int64_t number = 0;
@@ -54,6 +64,8 @@ struct Step {
 };
 
 using Traversal = std::vector<Step>;
+
+inline constexpr int64_t kRowItself = -1;  // number of kAddVertex
 
 inline constexpr char kPathLabel[] = "a";  // of all that a path has
 
@@ -67,6 +79,11 @@ struct RandomQuery {
 RandomQuery MakeQuery(Rng* rng, bool paths);
 // Puts steps into it that add to side-effects and ask them, and takes its limits out.
 void AddEffects(Rng* rng, RandomQuery* query);
+// Likewise steps that change the graph, and read what is there then. REQUIRES: no paths.
+void AddChanges(Rng* rng, RandomQuery* query);
+bool ChangesGraph(const Step& step);
+bool ReadsGraph(const Step& step);
+bool ChangesGraph(const RandomQuery& query);
 std::string ToText(const RandomQuery& query);
 // `isolated`: no worker reads a partition of another one.
 plan::Plan ToPlan(const RandomQuery& query, bool isolated = false);
@@ -91,6 +108,7 @@ struct Answer {
   // Where the last step is repeat().emit() in lock-step: how many rows have left when an iteration
   // is through, one number each. A limit takes what leaves first.
   std::vector<size_t> iterations;
+  GraphState graph;  // afterwards; new vertices have references that no graph gives
 };
 
 // Without the limit. nullopt when the result is too large to be worth comparing.

@@ -45,7 +45,12 @@ StatusOr<std::unique_ptr<SpilledSacks>> SpilledSacks::Make(const SackRule* rule,
                                                            OperatorHost* host) {
   std::unique_ptr<SpilledSacks> made(new SpilledSacks(rule, num_slots, host));
   ASSIGN_OR_RETURN(made->by_code_, made->MakeOrderBy({kCodeHigh, kCodeLow, kNumber}));
-  ASSIGN_OR_RETURN(made->by_number_, made->MakeOrderBy({kNumber}));
+  // Sums of doubles depend on their order.
+  if (rule->op.ordinal_slot() != 0 || rule->op.normalise()) {
+    ASSIGN_OR_RETURN(made->joined_, made->MakeOrderBy({kNumber}));
+  } else {
+    made->joined_ = MakeBarrier(host).barrier;
+  }
   made->summed_ = MakeBarrier(host).barrier;
   return made;
 }
@@ -71,8 +76,10 @@ KeyCode SpilledSacks::CodeOf(const Batch& rows, size_t row) const {
   return CodeOfText(parts, seed_);
 }
 
-int64_t SpilledSacks::KeyAt(const Batch& rows, size_t row, Key key) const {
-  return rows.slots[num_slots_ + key].Get(row).AsInteger();
+KeyCode SpilledSacks::KeyCodeAt(const Batch& rows, size_t row) const {
+  const Column* keys = &rows.slots[num_slots_];
+  return {static_cast<uint64_t>(keys[kCodeHigh].Get(row).AsInteger()),
+          static_cast<uint64_t>(keys[kCodeLow].Get(row).AsInteger())};
 }
 
 Status SpilledSacks::Add(const StateKey& key, Batch rows) {
@@ -105,56 +112,64 @@ Status SpilledSacks::Fire(const StateKey& key, Batch* output, bool* done) {
   return OkStatus();
 }
 
+// The last one of a batch may be joined with the first ones of the next.
 Status SpilledSacks::JoinSome(const StateKey& key, State* state) {
-  Batch rows, joined;
+  Batch rows;
   bool done = false;
   RETURN_IF_ERROR(by_code_->Fire(key, &rows, &done));
   ChargeAhead charge(host_, &state->bytes);
+  std::vector<uint32_t> firsts;  // of those that become one: they begin here
+  std::vector<Value> sacks;
+  std::vector<int64_t> bulks;
+  std::optional<Last>& last = state->last;
+  KeyCode code = last.has_value() ? last->code : KeyCode();
   for (size_t row = 0; row < rows.rows; ++row) {
-    const KeyCode code{static_cast<uint64_t>(KeyAt(rows, row, kCodeHigh)),
-                       static_cast<uint64_t>(KeyAt(rows, row, kCodeLow))};
+    const KeyCode before = std::exchange(code, KeyCodeAt(rows, row));
     Value sack = rows.slots[rule_->op.slot()].Get(row);
     const int64_t bulk = rows.BulkAt(row);
-    std::optional<Last>& last = state->last;
-    if (last.has_value() && last->code == code) {
+    if (code == before && !firsts.empty()) {
+      RETURN_IF_ERROR(rule_->Join(sack, bulk, &sacks.back(), &bulks.back(), &charge));
+    } else if (code == before && last.has_value()) {
       RETURN_IF_ERROR(rule_->Join(sack, bulk, &last->sack, &last->bulk, &charge));
-      continue;
+    } else {
+      firsts.push_back(static_cast<uint32_t>(row));
+      sacks.push_back(std::move(sack));
+      bulks.push_back(bulk);
     }
-    RETURN_IF_ERROR(GiveLast(key, state, &joined));
-    charge.Return(state->bytes);
-    Batch first;
-    first.AppendRows(rows, {static_cast<uint32_t>(row)});
-    RETURN_IF_ERROR(charge.Take(static_cast<int64_t>(first.ByteSize() + sack.ByteSize())));
-    last = {std::move(first), code, std::move(sack), bulk};
   }
-  if (done) {
-    RETURN_IF_ERROR(GiveLast(key, state, &joined));
-    charge.Return(state->bytes);
-    state->stage = rule_->op.normalise() ? Stage::kSum : Stage::kGive;
+  if (last.has_value() && (done || !firsts.empty())) {
+    RETURN_IF_ERROR(AddJoined(key, last->row, {0}, {last->sack}, {last->bulk}));
+    last.reset();
   }
-  return AddTo(by_number_.get(), key, std::move(joined));
+  if (!done && !firsts.empty()) {
+    last = Last{{}, code, std::move(sacks.back()), bulks.back()};
+    last->row.AppendRows(rows, {firsts.back()});
+    firsts.pop_back(), sacks.pop_back(), bulks.pop_back();
+  }
+  if (!firsts.empty()) RETURN_IF_ERROR(AddJoined(key, rows, firsts, sacks, std::move(bulks)));
+  if (done) state->stage = rule_->op.normalise() ? Stage::kSum : Stage::kGive;
+  charge.Return(state->bytes);
+  if (!last.has_value()) return OkStatus();
+  return charge.Take(static_cast<int64_t>(last->row.ByteSize() + last->sack.ByteSize()));
 }
 
-// Nobody becomes one with it any more.
-Status SpilledSacks::GiveLast(const StateKey& key, State* state, Batch* joined) {
-  if (!state->last.has_value()) return OkStatus();
-  Last last = *std::move(state->last);
-  state->last.reset();
-  Column* sacks = &last.row.slots[rule_->op.slot()];
-  sacks->Clear();
-  sacks->Append(std::move(last.sack));
-  last.row.bulk = {last.bulk};
-  if (joined->rows > 0 && !joined->SameShape(last.row)) {
-    RETURN_IF_ERROR(AddTo(by_number_.get(), key, std::exchange(*joined, {})));
-  }
-  joined->AppendRows(last.row, {0});
-  return OkStatus();
+// Nobody becomes one with these any more.
+Status SpilledSacks::AddJoined(const StateKey& key, const Batch& rows,
+                               const std::vector<uint32_t>& picked, const std::vector<Value>& sacks,
+                               std::vector<int64_t> bulks) {
+  Batch joined;
+  joined.AppendRows(rows, picked);
+  Column* column = &joined.slots[rule_->op.slot()];
+  column->Clear();
+  for (const Value& sack : sacks) column->Append(sack);
+  joined.bulk = std::move(bulks);
+  return AddTo(joined_.get(), key, std::move(joined));
 }
 
 Status SpilledSacks::SumSome(const StateKey& key, State* state) {
   Batch rows;
   bool done = false;
-  RETURN_IF_ERROR(by_number_->Fire(key, &rows, &done));
+  RETURN_IF_ERROR(joined_->Fire(key, &rows, &done));
   if (done) state->stage = Stage::kGive;
   for (size_t row = 0; row < rows.rows; ++row) {
     ASSIGN_OR_RETURN(const double weighed,
@@ -166,7 +181,7 @@ Status SpilledSacks::SumSome(const StateKey& key, State* state) {
 
 Status SpilledSacks::GiveSome(const StateKey& key, State* state, Batch* output, bool* done) {
   const bool normalises = rule_->op.normalise();
-  RETURN_IF_ERROR((normalises ? summed_ : by_number_)->Fire(key, output, done));
+  RETURN_IF_ERROR((normalises ? summed_ : joined_)->Fire(key, output, done));
   output->slots.resize(num_slots_);
   if (normalises && output->rows > 0) {
     Column shares;
@@ -182,20 +197,19 @@ Status SpilledSacks::GiveSome(const StateKey& key, State* state, Batch* output, 
 }
 
 void SpilledSacks::Release(const InstanceId& instance) {
-  for (const auto& rows : {by_code_.get(), by_number_.get(), summed_.get()}) {
+  for (const auto& rows : {by_code_.get(), joined_.get(), summed_.get()}) {
     rows->Release(instance);
   }
   states_.Release(instance, [this](const State& state) { (void)host_->ChargeState(-state.bytes); });
 }
 
 size_t SpilledSacks::HeldBytes() const {
-  return states_.ByteSize() + by_code_->HeldBytes() + by_number_->HeldBytes() +
-         summed_->HeldBytes();
+  return states_.ByteSize() + by_code_->HeldBytes() + joined_->HeldBytes() + summed_->HeldBytes();
 }
 
 BarrierOperator* SpilledSacks::Largest() const {
   BarrierOperator* largest = by_code_.get();
-  for (BarrierOperator* rows : {by_number_.get(), summed_.get()}) {
+  for (BarrierOperator* rows : {joined_.get(), summed_.get()}) {
     if (rows->SpillableBytes() > largest->SpillableBytes()) largest = rows;
   }
   return largest;

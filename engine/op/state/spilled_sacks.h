@@ -1,13 +1,14 @@
 // SpilledSacks: rows of a sack barrier that memory has no room for, each with its sack. They are
 // kept as they came, as some operators must not be applied out of turn; once the barrier fires
-// they are sorted by what they are, those that become one are joined, and what is left is sorted by
-// when it came: what comes out is what would from memory. Both orders go to disk as an order()
-// does. Belongs to one operator.
+// they are sorted by what they are, those that become one are joined, and, where their order is
+// seen, what is left is sorted by when it came: what comes out is what would from memory. All of
+// these go to disk as an order() or a barrier does. Belongs to one operator.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "engine/account/charge_ahead.h"
 #include "engine/effect/fold_operator.h"
@@ -76,9 +77,10 @@ class SpilledSacks {
       : rule_(rule), num_slots_(num_slots), seed_(host->random().Next()), host_(host) {}
   StatusOr<std::unique_ptr<BarrierOperator>> MakeOrderBy(std::initializer_list<Key> keys) const;
   KeyCode CodeOf(const Batch& rows, size_t row) const;
-  int64_t KeyAt(const Batch& rows, size_t row, Key key) const;
+  KeyCode KeyCodeAt(const Batch& rows, size_t row) const;
   Status JoinSome(const StateKey& key, State* state);
-  Status GiveLast(const StateKey& key, State* state, Batch* joined);
+  Status AddJoined(const StateKey& key, const Batch& rows, const std::vector<uint32_t>& picked,
+                   const std::vector<Value>& sacks, std::vector<int64_t> bulks);
   Status SumSome(const StateKey& key, State* state);
   Status GiveSome(const StateKey& key, State* state, Batch* output, bool* done);
   BarrierOperator* Largest() const;
@@ -87,9 +89,9 @@ class SpilledSacks {
   const uint32_t num_slots_;
   const uint64_t seed_;
   OperatorHost* const host_;
-  // Rows by what they are, by when they came, and, where all must be known before the first is
-  // given, as they are given.
-  std::unique_ptr<BarrierOperator> by_code_, by_number_, summed_;
+  // Rows by what they are; those that were joined, where their order is seen by when they came;
+  // and, where all must be known before the first is given, as they are given.
+  std::unique_ptr<BarrierOperator> by_code_, joined_, summed_;
   StateTable<State> states_;
   BarrierOperator* spilling_ = nullptr;  // one of these
 };

@@ -17,7 +17,7 @@ struct LimitFlags {
   uint64_t memory_mb = 0;        // 0: a share of the machine's
   uint64_t delta_mb = 0;         // 0: a share of memory_mb
   uint64_t plan_cache_mb = 16;   // 0: no plans are kept
-  uint64_t held_results_mb = 64;
+  uint64_t held_results_mb = 4;
   uint64_t request_mb = 10;
   uint64_t value_mb = 16;
   uint64_t disk_reserve_mb = 64;

@@ -115,6 +115,7 @@ class ThreadedEngine : public Engine {
   const EngineOptions& options() const override { return options_; }
   const Clock& clock() const override { return *SteadyClock::Get(); }
   MemoryAccount& memory() override { return *memory_; }
+  SpillSpace* spill_space() override { return spill_.has_value() ? &*spill_ : nullptr; }
 
  private:
   WorkerContext ContextOf(uint32_t index) {
@@ -124,7 +125,7 @@ class ThreadedEngine : public Engine {
     context.transport = &transport_;
     context.clock = SteadyClock::Get();
     context.spread_after_rows = options_.spread_after_rows;
-    context.spill = spill_.has_value() ? &*spill_ : nullptr;
+    context.spill = spill_space();
     context.shared_view = !options_.isolated;
     return context;
   }

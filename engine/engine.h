@@ -18,11 +18,15 @@
 
 namespace koios::engine {
 
+class SpillSpace;  // spill/spill_space.h
+
 // Rows for the client: one column and its bulk (empty: all 1).
 struct ResultBatch {
+  size_t ByteSize() const { return column.ByteSize() + bulk.size() * sizeof(int64_t); }
+
   Column column;
   std::vector<int64_t> bulk;
-  // Its bytes on the query's account: given back when whoever holds the batch is done with it.
+  // ByteSize() on the query's account: given back when whoever holds the batch is done with it.
   std::shared_ptr<const void> charge;
 };
 
@@ -66,8 +70,10 @@ struct QueryResult {
   std::vector<OperatorStats> operators;  // by operator id; see QueryOptions::profile
 };
 
-// Takes a query's results. Called by one worker thread at a time, never after Done. Must not block:
-// a full window is said by Room() == 0, and the query is paused until QueryHandle::Resume().
+// Takes a query's results. Called by one worker thread at a time, never after Done. Waits for
+// nobody: a full window is said by Room() == 0, and the query is paused until
+// QueryHandle::Resume(). Of a query that changes the graph it may put a block on disk, as operators
+// do.
 class ResultSink {
  public:
   virtual ~ResultSink() = default;
@@ -130,6 +136,8 @@ class Engine {
   virtual const EngineOptions& options() const = 0;
   virtual const Clock& clock() const = 0;
   virtual MemoryAccount& memory() = 0;
+  // Where what does not fit into memory goes; null: nowhere.
+  virtual SpillSpace* spill_space() = 0;
 
   static std::unique_ptr<Engine> Create(const EngineOptions& options);
 };

@@ -119,6 +119,8 @@ class FakeEngine final : public engine::Engine {
   const Clock& clock() const override { return clock_; }
   ManualClock* manual_clock() { return &clock_; }
   MemoryAccount& memory() override { return memory_; }
+  engine::SpillSpace* spill_space() override { return space; }
+  engine::SpillSpace* space = nullptr;  // set before any query is submitted
 
   // The query submitted as number `index`, from 0; waits for it.
   std::shared_ptr<FakeQuery> Query(size_t index) {

@@ -56,6 +56,10 @@ class FakeStream final : public SubmitStream {
     MutexLock lock(&mutex_);
     return messages_.size();
   }
+  std::vector<v1::SubmitResponse> messages() {
+    MutexLock lock(&mutex_);
+    return messages_;
+  }
   v1::Summary summary() { return last().summary(); }
   v1::SubmitResponse last() {
     MutexLock lock(&mutex_);

@@ -28,14 +28,14 @@ struct ServerOptions {
   engine::EngineOptions engine;
   bool embedded = false;  // no port: reached by InProcessChannel() only
   std::string listen = "127.0.0.1";
-  uint16_t grpc_port = 8183;             // 0 picks one
-  uint64_t query_timeout_ms = 30'000;    // for requests that name none; 0: none
-  size_t max_queries = 256;              // running at once
-  size_t max_queued = 4096;              // waiting to be run
-  uint64_t queue_timeout_ms = 20'000;    // how long one waits
-  size_t window_batches = 4;             // results that wait for a slow reader, per query
-  size_t held_bytes = size_t{64} << 20;  // results of a change that wait for its commit
-  int max_attempts = 8;                  // runs of a change that conflicts with others
+  uint16_t grpc_port = 8183;            // 0 picks one
+  uint64_t query_timeout_ms = 30'000;   // for requests that name none; 0: none
+  size_t max_queries = 256;             // running at once
+  size_t max_queued = 4096;             // waiting to be run
+  uint64_t queue_timeout_ms = 20'000;   // how long one waits
+  size_t window_batches = 4;            // results that wait for a slow reader, per query
+  size_t held_bytes = size_t{4} << 20;  // results of a change, in memory until its commit
+  int max_attempts = 8;                 // runs of a change that conflicts with others
   size_t max_request_bytes = size_t{10} << 20;
   size_t plan_cache_bytes = size_t{16} << 20;  // a sixteenth of all queries' at most; 0: none kept
   // What may be resident beside the memory of queries (caches, gRPC's buffers, the rest), and of it

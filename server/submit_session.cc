@@ -7,6 +7,8 @@
 
 #include "core/random.h"
 #include "core/value_proto.h"
+#include "engine/query_account.h"
+#include "engine/spill/spill_space.h"
 #include "server/profile.h"
 #include "storage/view/owned_view.h"
 #include "storage/view/snapshot_statistics.h"
@@ -46,7 +48,9 @@ Status HeldTooMuch(size_t held, size_t limit) {
   detail.limit = std::to_string(limit) + " bytes";
   detail.used = std::to_string(held) + " bytes";
   detail.setting = "held-results-mb";
-  detail.hint = "End the traversal with iterate() or count(), or change less at once.";
+  detail.hint =
+      "Give what does not fit into memory room on disk (--spill-mb), end the traversal with "
+      "iterate() or count(), or change less at once.";
   return ResourceExhausted(
       "The results of a request that changes the graph are held until it is committed; these are "
       "more than " +
@@ -299,23 +303,48 @@ size_t SubmitSession::Room() {
 
 void SubmitSession::Push(engine::ResultBatch batch) {
   rows_.fetch_add(NumResults(batch), std::memory_order_relaxed);
-  bool too_much = false;
-  size_t held = 0;
+  if (mode_ == v1::PROFILE) return;  // it counts results and sends none
+  if (transaction_ != nullptr) {
+    const Status held = Hold(std::move(batch));
+    if (!held.ok()) Stop(held);
+    return;
+  }
   {
     MutexLock lock(&mutex_);
-    // A profile counts results and sends none.
-    if (!stopped_.ok() || mode_ == v1::PROFILE) return;
-    if (transaction_ == nullptr) {
-      batches_.push_back(std::move(batch));
-    } else {
-      held_bytes_ += batch.column.ByteSize() + batch.bulk.size() * sizeof(int64_t);
-      held = held_bytes_;
-      too_much = held > environment_.limits.held_bytes;
-      if (!too_much) held_.push_back(std::move(batch));
-    }
+    if (!stopped_.ok()) return;
+    batches_.push_back(std::move(batch));
   }
-  if (too_much) Stop(HeldTooMuch(held, environment_.limits.held_bytes));
   Advance();
+}
+
+// Where the rest can go to disk at most a part of the query's memory, which its operators do not
+// miss.
+size_t SubmitSession::MostHeld() const {
+  constexpr int64_t kShare = 16;
+  const size_t most = environment_.limits.held_bytes;
+  const bool has_account = account_.ok() && *account_ != nullptr;
+  if (environment_.engine->spill_space() == nullptr || !has_account) return most;
+  return std::min(most, static_cast<size_t>((*account_)->limit() / kShare));
+}
+
+// On disk without the lock: others look at the session meanwhile.
+Status SubmitSession::Hold(engine::ResultBatch batch) {
+  std::shared_ptr<engine::SpilledResults> spilled;
+  {
+    MutexLock lock(&mutex_);
+    if (!stopped_.ok()) return OkStatus();
+    const size_t held = held_bytes_ + batch.ByteSize();
+    if (spilled_ == nullptr && held <= MostHeld()) {
+      held_bytes_ = held;
+      held_.push_back(std::move(batch));
+      return OkStatus();
+    }
+    engine::SpillSpace* space = environment_.engine->spill_space();
+    if (space == nullptr) return HeldTooMuch(held, MostHeld());
+    if (spilled_ == nullptr) spilled_ = std::make_shared<engine::SpilledResults>(space);
+    spilled = spilled_;
+  }
+  return spilled->Append(batch);
 }
 
 void SubmitSession::Done(engine::QueryResult result) {
@@ -372,6 +401,7 @@ void SubmitSession::Decide() {
   turn.ticket = place_;
   const StatusOr<storage::CommitResult> committed = Commit(&turn);
   bool again = false;
+  std::shared_ptr<engine::SpilledResults> dropped;  // without the lock
   {
     MutexLock lock(&mutex_);
     again = committed.status().code() == StatusCode::kAborted && stopped_.ok() &&
@@ -381,11 +411,13 @@ void SubmitSession::Decide() {
       undecided_.reset();
       held_.clear();
       held_bytes_ = 0;
+      dropped = std::move(spilled_);
       handle_ = nullptr;
       rows_.store(0, std::memory_order_relaxed);
       ++beginning_;
     }
   }
+  dropped = nullptr;
   if (again) return WaitForTurn(turn);
   LetOthersRun();  // nobody ends the call before there is a result
   {
@@ -395,15 +427,19 @@ void SubmitSession::Decide() {
     undecided_.reset();
     // A request that was stopped and did not commit ends as what stopped it says.
     const bool gave_up = committed.status().code() == StatusCode::kAborted && !stopped_.ok();
+    if (spilled_ != nullptr) result.numbers.spilled_bytes += spilled_->written_bytes();
     result.status = gave_up ? stopped_ : committed.status();
     if (committed.ok()) {
       committed_version_ = committed->version;
       stopped_ = OkStatus();  // too late: it is done
       batches_.swap(held_);
+    } else {
+      dropped = std::move(spilled_);
     }
     held_.clear();
     result_ = std::move(result);
   }
+  dropped = nullptr;
   LeaveTurns();
   Advance();
 }
@@ -461,7 +497,7 @@ void SubmitSession::Advance(bool on_pool) {
         std::swap(current_, messages_.front());
         messages_.pop_front();
         if (write && result_.has_value()) WatchReader();
-      } else if (!batches_.empty()) {
+      } else if (!batches_.empty() || HasSpilled()) {
         pumping_ = true;
       } else if (!result_.has_value()) {
         return;
@@ -490,28 +526,64 @@ void SubmitSession::Advance(bool on_pool) {
 
 // The client gets it with the summary.
 bool SubmitSession::IsLastBatch() const {
-  return request_->joins_summary() && messages_.size() == 1 && batches_.empty() &&
+  return request_->joins_summary() && messages_.size() == 1 && batches_.empty() && !HasSpilled() &&
          result_.has_value() && result_->status.ok() && stopped_.ok();
+}
+
+// Results on disk that may be given.
+bool SubmitSession::HasSpilled() const {
+  return result_.has_value() && spilled_ != nullptr && !spilled_->empty();
 }
 
 void SubmitSession::Pump() {
   std::optional<engine::ResultBatch> batch;
   std::shared_ptr<engine::QueryHandle> resume;
+  std::shared_ptr<engine::SpilledResults> spilled;
   {
     MutexLock lock(&mutex_);
     if (!batches_.empty()) {
       batch = std::move(batches_.front());
       batches_.pop_front();
+    } else if (HasSpilled()) {
+      spilled = spilled_;
     }
     if (std::exchange(paused_, false)) resume = handle_;
   }
   if (resume != nullptr) resume->Resume();
+  if (spilled != nullptr) {
+    StatusOr<engine::ResultBatch> taken = TakeSpilled(spilled.get());
+    if (!taken.ok()) {
+      MutexLock lock(&mutex_);
+      pumping_ = false;
+      return EndWith(taken.status());
+    }
+    batch = *std::move(taken);
+  }
   if (batch.has_value()) {
     EncodeNext(*std::move(batch));
   } else {
     MutexLock lock(&mutex_);
     pumping_ = false;
   }
+}
+
+StatusOr<engine::ResultBatch> SubmitSession::TakeSpilled(engine::SpilledResults* spilled) const {
+  StatusOr<engine::ResultBatch> batch =
+      spilled->Take(engine::MakeQueryAccount(/*limit_bytes=*/0, &environment_.engine->memory()));
+  if (!batch.ok()) {
+    return MakeStatus(batch.status().code(),
+                      "The change is committed, but not all of its results can be given. " +
+                          MessageOf(batch.status()),
+                      DetailOf(batch.status()).value_or(ErrorDetail()));
+  }
+  ChargeBeside(&*batch);
+  return batch;
+}
+
+void SubmitSession::EndWith(const Status& status) {
+  if (!stopped_.ok()) return;
+  stopped_ = status;
+  DropUnwritten();
 }
 
 void SubmitSession::EncodeNext(engine::ResultBatch batch) {
@@ -525,10 +597,7 @@ void SubmitSession::EncodeNext(engine::ResultBatch batch) {
   if (!status.ok()) Stop(status);
   MutexLock lock(&mutex_);
   pumping_ = false;
-  if (!status.ok() && stopped_.ok()) {  // the query is through: its end is this all the same
-    stopped_ = status;
-    DropUnwritten();
-  }
+  if (!status.ok()) EndWith(status);
   if (HasFailed()) return;
   if (!whole) {
     if (is_through_) ChargeBeside(&batch);

@@ -4,8 +4,9 @@
 //   thread does this itself while another one is there to read.
 // - A query that may not run yet (admission/admission.h) waits without a plan, a view or a thread;
 //   once it may, it begins again.
-// - A request that changes the graph: its results are held until it is committed. On a conflict it
-//   runs again on a new view when it has its turn (storage/conflict/conflict_turns.h), a few times,
+// - A request that changes the graph: its results are held until it is committed, the first ones in
+//   memory, the others on disk, where the worker that gives them puts them. On a conflict it runs
+//   again on a new view when it has its turn (storage/conflict/conflict_turns.h), a few times,
 //   then it is ABORTED. While it waits it has no thread, and its deadline is an alarm of the
 //   pool's.
 // - Engine worker: Push() puts a batch into a window of a few; pool: Pump() encodes one batch.
@@ -27,6 +28,7 @@
 #include "core/mutex.h"
 #include "core/status.h"
 #include "engine/engine.h"
+#include "engine/spill/spilled_results.h"
 #include "parser/parser.h"
 #include "proto/service.pb.h"
 #include "server/admission/admission.h"
@@ -44,8 +46,8 @@ struct SessionLimits {
   size_t window_batches = 4;
   size_t max_request_bytes = size_t{10} << 20;
   parser::Limits parser;
-  // Of a request that changes the graph: the results held until it is committed, and how often it
-  // is run when it conflicts with others.
+  // Of a request that changes the graph: the results held in memory until it is committed, and how
+  // often it is run when it conflicts with others.
   size_t held_bytes = 0;
   int max_attempts = 1;
   // How long a client may leave what is being written unread when its query has failed or is past
@@ -156,7 +158,13 @@ class SubmitSession final : public engine::ResultSink,
   void SetDeadline();
   engine::QueryOptions Options();
   void Stop(const Status& why);
+  size_t MostHeld() const KOIOS_REQUIRES(mutex_);
+  Status Hold(engine::ResultBatch batch);
+  bool HasSpilled() const KOIOS_REQUIRES(mutex_);
   void Pump();
+  // The query is through, and its results can't be given: its end is this all the same.
+  void EndWith(const Status& status) KOIOS_REQUIRES(mutex_);
+  StatusOr<engine::ResultBatch> TakeSpilled(engine::SpilledResults* spilled) const;
   void EncodeNext(engine::ResultBatch batch);
   // What is due: the next write, the encoding of the next batch, the end of the call. `on_pool`:
   // this is a thread of the pool, which may encode.
@@ -203,6 +211,8 @@ class SubmitSession final : public engine::ResultSink,
   // Not yet committed.
   std::deque<engine::ResultBatch> held_ KOIOS_GUARDED_BY(mutex_);
   size_t held_bytes_ KOIOS_GUARDED_BY(mutex_) = 0;
+  // What came behind them, also once it is committed. The worker's that pushes, then the pump's.
+  std::shared_ptr<engine::SpilledResults> spilled_ KOIOS_GUARDED_BY(mutex_);
   std::optional<engine::QueryResult> undecided_ KOIOS_GUARDED_BY(mutex_);
   int attempt_ KOIOS_GUARDED_BY(mutex_) = 0;
   // Encoded, not yet written.

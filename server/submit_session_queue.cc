@@ -106,8 +106,7 @@ void SubmitSession::LetOthersRun() {
 void SubmitSession::ChargeBeside(engine::ResultBatch* batch) const {
   batch->charge = nullptr;
   auto charge = std::make_shared<MemoryCharge>(&environment_.engine->memory());
-  charge->Resize(
-      static_cast<int64_t>(batch->column.ByteSize() + batch->bulk.size() * sizeof(int64_t)));
+  charge->Resize(static_cast<int64_t>(batch->ByteSize()));
   batch->charge = std::move(charge);
 }
 
@@ -118,6 +117,9 @@ bool SubmitSession::HasFailed() const {
 void SubmitSession::DropUnwritten() {
   batches_.clear();
   messages_.clear();
+  if (spilled_ == nullptr || undecided_.has_value()) return;   // it may be committed yet
+  environment_.pool->Run([dropped = std::move(spilled_)] {});  // the file's end takes a while
+  spilled_ = nullptr;
 }
 
 // The query is through, and something is being written. A client that does not take it is cut off:

@@ -10,6 +10,7 @@
 #include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "core/value_proto.h"
+#include "engine/spill/spill_space.h"
 #include "server/fake_engine.h"
 #include "server/fake_graphs.h"
 #include "server/fake_stream.h"
@@ -488,6 +489,191 @@ TEST_F(SubmitSessionTest, ACancelThatRacesWithTheResultsEndsTheCallOnce) {
   EXPECT_TRUE(status.ok() || status.code() == StatusCode::kCancelled) << status;
   canceller.join();
   worker.join();
+}
+
+// Results of a change beyond what is held in memory wait on disk.
+class SubmitSessionHeldTest : public testing::Test {
+ protected:
+  static constexpr int kBatches = 100;
+  static constexpr int kRows = 50;  // of a batch
+
+  SubmitSessionHeldTest() { engine_.space = &space_; }
+  void Start() { Start(&stream_); }
+  void Start(FakeStream* stream) {
+    request_.set_query("g.addV()");
+    SessionEnvironment environment;
+    environment.graphs = &graphs_;
+    environment.engine = &engine_;
+    environment.registry = &registry_;
+    environment.pool = &pool_;
+    environment.commits = &commits_;
+    environment.limits.held_bytes = 1000;
+    environment.limits.max_attempts = 2;
+    session_ = SubmitSession::Create(environment, stream, &request_);
+    session_->Start();
+  }
+  // Attempt `index` gives numbers from `first` on, and ends.
+  void RunAttempt(size_t index, int64_t first) {
+    const auto query = engine_.Query(index);
+    for (int b = 0; b < kBatches; ++b) {
+      std::vector<Value> values;
+      for (int i = 0; i < kRows; ++i) values.push_back(Value::Long(first++));
+      EXPECT_TRUE(query->Push(values));
+    }
+    query->End(OkStatus(), kBatches * kRows);
+  }
+  // All of an attempt have come, in their order.
+  void ExpectNumbersFrom(int64_t first) {
+    for (const v1::SubmitResponse& message : stream_.messages()) {
+      for (const int64_t value : message.batch().longs().values()) EXPECT_EQ(value, first++);
+    }
+    EXPECT_EQ(first % (kBatches * kRows), 0);
+    EXPECT_GT(first, 0);
+    EXPECT_EQ(stream_.summary().rows(), static_cast<uint64_t>(kBatches * kRows));
+  }
+  void EndAll() {
+    session_->OnDone();
+    session_ = nullptr;
+    while (space_.used() > 0) std::this_thread::yield();  // the pool lets the file go
+    EXPECT_EQ(engine_.memory().used(), 0);
+  }
+
+  MemoryGraphs graphs_;
+  engine::SpillSpace space_{"/tmp"};
+  FakeEngine engine_{int64_t{64} << 20};
+  QueryRegistry registry_{1, 1};
+  FakeStream stream_;
+  v1::SubmitRequest request_;
+  std::shared_ptr<SubmitSession> session_;
+  TaskPool pool_{2}, commits_{1};  // these end first, with what they still run
+};
+
+TEST_F(SubmitSessionHeldTest, TheyComeFromDiskInTheirOrderBehindTheCommit) {
+  graphs_.Hold(true);
+  Start();
+  RunAttempt(0, 0);
+  graphs_.WaitForCommits(1);
+  EXPECT_EQ(stream_.num_messages(), 0u);
+  const uint64_t on_disk = space_.used();
+  EXPECT_GT(on_disk, 1000u);
+  graphs_.Hold(false);
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  ExpectNumbersFrom(0);
+  EXPECT_EQ(stream_.summary().spilled_bytes(), on_disk);
+  EXPECT_EQ(space_.used(), 0u);
+  EndAll();
+}
+
+// Hardly more than the message under way is in memory.
+TEST_F(SubmitSessionHeldTest, AClientThatReadsSlowlyHasThemOnDisk) {
+  Start();
+  RunAttempt(0, 0);
+  for (int i = 0; i < kBatches; ++i) {
+    stream_.WaitForWrite();
+    EXPECT_LT(engine_.memory().used(), 20'000);
+    EXPECT_EQ(space_.used() > 0, i < kBatches - 1) << i;
+    stream_.Written(session_.get());
+  }
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  ExpectNumbersFrom(0);
+  EndAll();
+}
+
+TEST_F(SubmitSessionHeldTest, AConflictThrowsThemAway) {
+  graphs_.conflicts = 1;
+  Start();
+  RunAttempt(0, 0);
+  RunAttempt(1, 20 * kBatches * kRows);
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  ExpectNumbersFrom(20 * kBatches * kRows);
+  EndAll();
+}
+
+TEST_F(SubmitSessionHeldTest, ACommitThatFailsThrowsThemAway) {
+  graphs_.commits_fail = true;
+  Start();
+  RunAttempt(0, 0);
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kInternal);
+  EXPECT_EQ(stream_.num_messages(), 0u);
+  EXPECT_EQ(space_.used(), 0u);
+  EndAll();
+}
+
+TEST_F(SubmitSessionHeldTest, ACancelThatComesTooLateLosesNone) {
+  graphs_.Hold(true);
+  Start();
+  RunAttempt(0, 0);
+  graphs_.WaitForCommits(1);
+  session_->OnCancel();
+  graphs_.Hold(false);
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());
+  ExpectNumbersFrom(0);
+  EndAll();
+}
+
+TEST_F(SubmitSessionHeldTest, AFullDiskEndsTheRequestBeforeItCommits) {
+  size_t index = 0;
+  for (const uint64_t write : {1, 2, 50}) {
+    FakeStream stream;
+    engine::SpillSpace space("/tmp");
+    space.FailFromWrite(write);
+    engine_.space = &space;
+    graphs_.conflicts = 1;
+    Start(&stream);
+    const auto query = engine_.Query(index++);
+    for (int i = 0; i < 60; ++i) query->Push(std::vector<Value>(kRows, Value::Int(i)));
+    EXPECT_EQ(query->WaitForCancel().code(), StatusCode::kResourceExhausted);
+    const Status status = stream.ReadAll(session_.get());
+    EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+    EXPECT_EQ(DetailOf(status)->setting, "spill-dir");
+    EXPECT_EQ(stream.num_messages(), 0u);
+    EXPECT_EQ(graphs_.conflicts, 1);  // nothing was committed
+    session_->OnDone();
+    while (space.used() > 0) std::this_thread::yield();
+  }
+  session_ = nullptr;
+}
+
+TEST_F(SubmitSessionHeldTest, ACancelBeforeTheCommitLeavesNothing) {
+  Start();
+  const auto query = engine_.Query(0);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(query->Push(std::vector<Value>(kRows, Value::Int(i))));
+  }
+  EXPECT_GT(space_.used(), 0u);
+  session_->OnCancel();
+  EXPECT_EQ(query->WaitForCancel().code(), StatusCode::kCancelled);
+  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kCancelled);
+  EndAll();
+}
+
+TEST_F(SubmitSessionHeldTest, AClientThatLeavesInTheMiddleLeavesNothing) {
+  Start();
+  RunAttempt(0, 0);
+  for (int i = 0; i < kBatches / 2; ++i) {
+    stream_.WaitForWrite();
+    stream_.Written(session_.get(), /*ok=*/i + 1 < kBatches / 2);
+  }
+  EXPECT_TRUE(stream_.ReadAll(session_.get()).ok());  // it is committed
+  EXPECT_LE(stream_.num_messages(), static_cast<size_t>(kBatches / 2 + 1));
+  EndAll();
+}
+
+// Who hears of an error must know that the change is made all the same.
+TEST_F(SubmitSessionHeldTest, WhatCannotBeReadAgainIsAnErrorBehindTheCommit) {
+  Start();
+  const auto query = engine_.Query(0);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(query->Push(std::vector<Value>(kRows, PathOf({{Value::Int(i)}, {}}))));
+  }
+  query->End(OkStatus(), 10 * kRows);
+  stream_.WaitForWrite();
+  engine_.memory().Charge(int64_t{64} << 20);  // the nodes of paths have no room
+  const Status status = stream_.ReadAll(session_.get());
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_NE(MessageOf(status).find("The change is committed"), std::string::npos);
+  engine_.memory().Release(int64_t{64} << 20);
+  EndAll();
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class TaskPool {
   TaskPool& operator=(const TaskPool&) = delete;
 
   // Any thread, also from a task. The queue is bounded by its users: each open session has at most
-  // one task in it.
+  // one task in it, and one that lets its results go.
   void Run(std::function<void()> task);
   // Not before so many nanoseconds have passed, unless it is forgotten by then. What is left at the
   // end is not run.

@@ -29,9 +29,7 @@ StatusOr<bool> CollectOp::Spill() {
     piece_->state.rows = state->rows.TakeOldest(PieceBytes(*host_));
     piece_->state.bytes = before - state->rows.ByteSize();
     state->bytes -= piece_->state.bytes;
-    if (state->spilled == nullptr) {
-      state->spilled = std::make_unique<SpilledRuns>(spill_keys_, num_slots_, host_);
-    }
+    if (state->spilled == nullptr) BeginSpilling(state);
     return false;
   }
   State& piece = piece_->state;
@@ -52,12 +50,16 @@ StatusOr<bool> CollectOp::Spill() {
   return true;
 }
 
+void CollectOp::BeginSpilling(State* state) {
+  state->spilled = std::make_unique<SpilledRuns>(spill_keys_, num_slots_, host_, newest());
+}
+
 // Sorting takes several times what narrow rows do, and what is sorted in pieces takes little: the
 // rows may fit where their order does not.
 Status CollectOp::ArrangeOnDisk(const Status& why, State* state) {
   const bool is_short = why.code() == StatusCode::kResourceExhausted;
   if (!is_short || !spills_ || !host_->may_spill() || !Abandon(state)) return why;
-  state->spilled = std::make_unique<SpilledRuns>(spill_keys_, num_slots_, host_);
+  BeginSpilling(state);
   return OkStatus();
 }
 
@@ -68,6 +70,10 @@ Status CollectOp::FireSpilled(const StateKey& key, State* state, Batch* output, 
   if (piece_ != nullptr || state->rows.size() > 0) {
     if (piece_ == nullptr) large_ = key;
     return CollectOp::Spill().status();
+  }
+  if (!state->arranged) {
+    ASSIGN_OR_RETURN(state->arranged, LookAtSpilled(state));
+    if (!state->arranged) return OkStatus();
   }
   RETURN_IF_ERROR(state->spilled->Merge(output, done));
   size_t rows = 0;

@@ -135,7 +135,7 @@ class CollectOp : public BarrierOperator {
   virtual StatusOr<bool> Arrange(State* state) = 0;
 
   // Rows go to disk when memory is short: sorted by `keys`, which outlive this, each behind its
-  // slots; as they came when there are none.
+  // slots; as they came when there are none (kAsTheyCame).
   void SpillBy(const std::vector<plan::SortKey>* keys, uint32_t num_slots) {
     spills_ = true;
     spill_keys_ = keys;
@@ -145,6 +145,17 @@ class CollectOp : public BarrierOperator {
   virtual bool Abandon(State* state) {
     (void)state;
     return false;
+  }
+  // Of a state that has arranged no more than `order`.
+  bool AbandonOrder(State* state) const {
+    const auto size = static_cast<int64_t>(state->order.size());
+    state->order = {};
+    return Charge(-BytesOfMany(size, sizeof(Position)), state).ok();
+  }
+  // All rows of the state are on disk, and none of them has come out. False: not done yet.
+  virtual StatusOr<bool> LookAtSpilled(State* state) {
+    (void)state;
+    return true;
   }
   // Fills the `order` in which rows of a piece go to disk. False: not done yet.
   virtual StatusOr<bool> SortPiece(State* piece) {
@@ -161,30 +172,9 @@ class CollectOp : public BarrierOperator {
     const State* state = states_.Find(key);
     return state != nullptr && state->spilled != nullptr;
   }
-  // Of rows from disk, with their bulk; the rest is not asked for.
+  // Of rows from disk, with their bulk; the rest is not asked for. The first ones, or the last.
   virtual int64_t most() const { return INT64_MAX; }
-
-  // Calls use(state, position) for all rows, in their order, a slice of them in each call. True:
-  // they are through. Nobody sees half of what `use` makes of them, in `aggregate('x')` half of a
-  // list: rows that could look come out after the last call, and of two barriers that fire at once
-  // the driver goes on with the one that it has begun.
-  template <typename Use>
-  StatusOr<bool> EachInSlices(State* state, const Use& use) {
-    struct Walk : Progress {
-      size_t next = 0;
-    };
-    if (state->progress == nullptr) {
-      RETURN_IF_ERROR(TakeAll(state));
-      state->progress = std::make_unique<Walk>();
-    }
-    size_t* next = &static_cast<Walk*>(state->progress.get())->next;
-    for (size_t left = kSliceWork; *next < state->order.size(); ++*next, --left) {
-      if (left == 0) return false;
-      RETURN_IF_ERROR(use(state, state->order[*next]));
-    }
-    state->progress.reset();
-    return true;
-  }
+  virtual int64_t newest() const { return INT64_MAX; }
 
   Status Charge(int64_t bytes, State* state) const {
     RETURN_IF_ERROR(host_->ChargeState(bytes));
@@ -237,6 +227,7 @@ class CollectOp : public BarrierOperator {
     StateKey key;
     State state;
   };
+  void BeginSpilling(State* state);
   Status ArrangeOnDisk(const Status& why, State* state);
   Status FireSpilled(const StateKey& key, State* state, Batch* output, bool* done);
 

@@ -306,8 +306,9 @@ class TopFilterOp : public StreamOperator {
 
 class TailOp : public CollectOp {
  public:
-  TailOp(int64_t count, OperatorHost* host)
-      : CollectOp(host), count_(std::max<int64_t>(count, 0)) {}
+  TailOp(int64_t count, OperatorHost* host) : CollectOp(host), count_(std::max<int64_t>(count, 0)) {
+    SpillBy(&kAsTheyCame, 0);
+  }
 
  protected:
   StatusOr<bool> Prune(State* state) override {
@@ -320,6 +321,8 @@ class TailOp : public CollectOp {
     RETURN_IF_ERROR(Cut(state, count_, /*from_front=*/false));
     return true;
   }
+  bool Abandon(State* state) override { return AbandonOrder(state); }
+  int64_t newest() const override { return count_; }
 
  private:
   const int64_t count_;
@@ -425,16 +428,14 @@ class SampleOp : public CollectOp {
 
 class BarrierOp : public CollectOp {
  public:
-  explicit BarrierOp(OperatorHost* host) : CollectOp(host) { SpillBy(&no_keys_, 0); }
+  explicit BarrierOp(OperatorHost* host) : CollectOp(host) { SpillBy(&kAsTheyCame, 0); }
 
  protected:
   StatusOr<bool> Arrange(State* state) override {
     RETURN_IF_ERROR(TakeAll(state));
     return true;
   }
-
- private:
-  const std::vector<plan::SortKey> no_keys_;
+  bool Abandon(State* state) override { return AbandonOrder(state); }
 };
 
 template <typename Op, typename... Args>

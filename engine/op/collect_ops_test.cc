@@ -75,6 +75,38 @@ TEST(OrderTest, WhatHasNoRoomToBeSortedIsSortedOnDisk) {
   }
 }
 
+// There is room for the rows and not for what puts them in order: they come from disk then.
+TEST(TailTest, WhatHasNoRoomForItsOrderComesFromDisk) {
+  constexpr int kRows = 100'000;
+  for (const bool is_tail : {true, false}) {
+    TestHost host;
+    plan::Tail tail;
+    tail.set_count(kRows - 7);
+    const OperatorBundle bundle = is_tail ? MakeTail(tail, &host) : MakeBarrier(&host);
+    for (int begin = 0; begin < kRows; begin += 1000) {
+      ValueList rows;
+      for (int i = begin; i < begin + 1000; ++i) rows.push_back(Value::Long(i));
+      const Batch batch = Rows(rows);
+      ASSERT_TRUE(bundle.barrier->Absorb(batch).ok());
+      ASSERT_TRUE(bundle.barrier->Proceed(batch).ok());
+    }
+    // A barrier's takes 0.8 MB, a tail's 2.4 MB.
+    host.limit = host.charged + (is_tail ? 1'200'000 : 600'000);
+    int64_t next = is_tail ? 7 : 0;
+    for (bool done = false; !done;) {
+      Batch output;
+      const Status status = bundle.barrier->Fire({}, &output, &done);
+      ASSERT_TRUE(status.ok()) << status;
+      for (size_t row = 0; row < output.rows; ++row) {
+        ASSERT_EQ(output.slots[0].Get(row).AsInteger(), next++);
+      }
+    }
+    EXPECT_EQ(next, kRows);
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+}
+
 // A worker's share of a top-k lets all rows pass that may be among the first, in their order, and
 // of many hardly any other.
 TEST(OrderTest, AShareOfATopKDropsWhatIsWorse) {

@@ -1,5 +1,11 @@
 #include "engine/op/effect_ops.h"
 
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "engine/account/charge_ahead.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/group_op.h"
@@ -7,25 +13,88 @@
 namespace koios::engine {
 namespace {
 
-// A row without a value (a by() that gave nothing) adds nothing and passes.
-class AggregateOp : public CollectOp {
+bool IsThere(const Batch& rows, size_t row, uint32_t slot) {
+  return rows.Has(slot) && !rows.slots[slot].IsAbsent(row);
+}
+
+// Rows that a side-effect gathers, all of them before the first one goes on. Nobody sees half of
+// it, in `aggregate('x')` half of a list: rows that could look come out after the last call, and of
+// two barriers that fire at once the driver goes on with the one that it has begun.
+class GatherOp : public CollectOp {
  public:
-  AggregateOp(const plan::Aggregate& op, OperatorHost* host)
-      : CollectOp(host), name_(op.name()), value_slot_(op.value_slot()) {}
+  explicit GatherOp(OperatorHost* host) : CollectOp(host) { SpillBy(&kAsTheyCame, 0); }
 
  protected:
+  virtual Status Begin() { return OkStatus(); }
+  virtual Status Gather(const Batch& rows, size_t begin, size_t end) = 0;
+
   StatusOr<bool> Arrange(State* state) override {
     if (state->progress == nullptr) {
-      RETURN_IF_ERROR(host_->ChargeState(-host_->side_effects().StartBarrier(name_)));
+      RETURN_IF_ERROR(TakeAll(state));
+      RETURN_IF_ERROR(BeginWalk(state));
     }
+    size_t* next = &static_cast<Walk*>(state->progress.get())->next;
+    const std::vector<Position>& all = state->order;
+    for (size_t left = kSliceWork; left > 0 && *next < all.size();) {
+      // Rows that stand together.
+      const Position at = all[*next];
+      const Batch& chunk = state->rows.ChunkAt(at);
+      const size_t count = std::min(left, chunk.rows - at.row);
+      RETURN_IF_ERROR(Gather(chunk, at.row, at.row + count));
+      *next += count;
+      left -= count;
+    }
+    if (*next < all.size()) return false;
+    state->progress.reset();
+    return true;
+  }
+  // What has been gathered stays.
+  bool Abandon(State* state) override { return state->progress == nullptr && AbandonOrder(state); }
+  // A block of them in each call.
+  StatusOr<bool> LookAtSpilled(State* state) override {
+    if (state->progress == nullptr) RETURN_IF_ERROR(BeginWalk(state));
+    size_t* next = &static_cast<Walk*>(state->progress.get())->next;
+    if (*next < state->spilled->num_blocks()) {
+      int64_t charged = 0;
+      ASSIGN_OR_RETURN(const Batch rows, state->spilled->Read((*next)++, &charged));
+      const Status gathered = Gather(rows, 0, rows.rows);
+      (void)host_->ChargeState(-charged);
+      RETURN_IF_ERROR(gathered);
+      return false;
+    }
+    state->progress.reset();
+    return true;
+  }
+
+ private:
+  struct Walk : Progress {
+    size_t next = 0;  // row, or block
+  };
+
+  Status BeginWalk(State* state) {
+    RETURN_IF_ERROR(Begin());
+    state->progress = std::make_unique<Walk>();
+    return OkStatus();
+  }
+};
+
+// A row without a value (a by() that gave nothing) adds nothing and passes.
+class AggregateOp : public GatherOp {
+ public:
+  AggregateOp(const plan::Aggregate& op, OperatorHost* host)
+      : GatherOp(host), name_(op.name()), value_slot_(op.value_slot()) {}
+
+ protected:
+  Status Begin() override { return host_->ChargeState(-host_->side_effects().StartBarrier(name_)); }
+  Status Gather(const Batch& rows, size_t begin, size_t end) override {
     auto* const bag = host_->side_effects().Find(name_);
     ChargeAhead charge(host_, SideEffects::ChargedFor(bag));
-    return EachInSlices(state, [&](State* kept, const Position& at) -> Status {
-      if (!kept->rows.Has(at, value_slot_) || kept->rows.IsAbsent(at, value_slot_)) {
-        return OkStatus();
-      }
-      return SideEffects::Add(bag, kept->rows.Get(at, value_slot_), kept->rows.BulkAt(at), &charge);
-    });
+    for (size_t row = begin; row < end; ++row) {
+      if (!IsThere(rows, row, value_slot_)) continue;
+      const Value value = rows.slots[value_slot_].Get(row);
+      RETURN_IF_ERROR(SideEffects::Add(bag, value, rows.BulkAt(row), &charge));
+    }
+    return OkStatus();
   }
 
  private:
@@ -46,7 +115,7 @@ class VisitOp : public StreamOperator {
     const auto bag = effects.FindBag(name_);
     ChargeAhead charge(host_, SideEffects::ChargedFor(effects.Find(name_)));
     for (size_t row = 0; row < input.rows; ++row) {
-      if (!input.Has(value_slot_) || input.slots[value_slot_].IsAbsent(row)) continue;
+      if (!IsThere(input, row, value_slot_)) continue;
       const Value value = input.slots[value_slot_].Get(row);
       RETURN_IF_ERROR(bag.status());
       ASSIGN_OR_RETURN(const bool visited, effects.Contains(*bag, value));
@@ -95,28 +164,26 @@ class AddEachOp : public StreamOperator {
   OperatorHost* const host_;
 };
 
-class GroupEffectOp : public CollectOp {
+class GroupEffectOp : public GatherOp {
  public:
-  GroupEffectOp(const plan::Group& op, OperatorHost* host) : CollectOp(host), op_(op) {}
+  GroupEffectOp(const plan::Group& op, OperatorHost* host) : GatherOp(host), op_(op) {}
 
  protected:
-  StatusOr<bool> Arrange(State* state) override {
+  Status Gather(const Batch& rows, size_t begin, size_t end) override {
     GroupTable* table = host_->side_effects().Group(op_.side_effect());
     int64_t bytes = 0;  // stays charged as long as the side-effect: to the query's end
     ChargeAhead charge(host_, &bytes);
-    return EachInSlices(state, [&](State* kept, const Position& at) -> Status {
-      if (!Present(*kept, at, op_.key_slot())) return OkStatus();
+    for (size_t row = begin; row < end; ++row) {
+      if (!IsThere(rows, row, op_.key_slot())) continue;
       std::optional<Value> value;
-      if (Present(*kept, at, op_.value_slot())) value = kept->rows.Get(at, op_.value_slot());
-      return table->Add(kept->rows.Get(at, op_.key_slot()), value, kept->rows.BulkAt(at), &charge);
-    });
+      if (IsThere(rows, row, op_.value_slot())) value = rows.slots[op_.value_slot()].Get(row);
+      RETURN_IF_ERROR(
+          table->Add(rows.slots[op_.key_slot()].Get(row), value, rows.BulkAt(row), &charge));
+    }
+    return OkStatus();
   }
 
  private:
-  static bool Present(const State& state, const Position& at, uint32_t slot) {
-    return state.rows.Has(at, slot) && !state.rows.IsAbsent(at, slot);
-  }
-
   const plan::Group op_;
 };
 

@@ -1,16 +1,18 @@
 #include "engine/op/sack_barrier.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "core/arithmetic.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
 #include "engine/account/charged_growth.h"
 #include "engine/effect/fold_operator.h"
 #include "engine/op/state/kept_rows.h"
+#include "engine/op/state/spilled_sacks.h"
 #include "engine/op/state/state_table.h"
 
 namespace koios::engine {
@@ -39,23 +41,34 @@ struct RowKeyEqual {
   }
 };
 
-// Keeps one row of those that become one, as it came but for its sack, and its sack by itself.
+// Keeps one row of those that become one, as it came but for its sack, and its sack by itself; once
+// one has gone to disk, all that come are kept as they are (SpilledSacks).
 class SackBarrier : public BarrierOperator {
  public:
-  SackBarrier(const plan::Sacks& op, Value initial, FoldOperator fold, OperatorHost* host)
-      : op_(op), initial_(std::move(initial)), fold_(fold), host_(host) {}
+  SackBarrier(SackRule rule, Value initial, uint32_t num_slots, OperatorHost* host)
+      : rule_(std::move(rule)), initial_(std::move(initial)), num_slots_(num_slots), host_(host) {}
 
   Status Absorb(const Batch& input) override {
     Batch rows = input;
-    if (rows.slots.size() <= op_.slot()) rows.slots.resize(op_.slot() + 1);
-    rows.slots[op_.slot()].Clear();
+    if (rows.slots.size() <= rule_.op.slot()) rows.slots.resize(rule_.op.slot() + 1);
+    rows.slots[rule_.op.slot()].Clear();
     rows.bulk.clear();
     size_t row = 0;
     for (const Run& run : input.runs) {
+      const size_t begin = row;
+      row += run.count;
       State* state = states_.FindOrMake(run).first;
+      if (state->is_spilled) {
+        RETURN_IF_ERROR(AddSpilled(run, input, begin, row));
+        continue;
+      }
       ChargeAhead charge(host_, &state->bytes);
-      for (const size_t end = row + run.count; row < end; ++row) {
-        RETURN_IF_ERROR(AddRow(input, rows, row, state, &charge));
+      ChargeAhead charge_places(host_, &state->place_bytes);
+      for (size_t next = begin; next < row; ++next) {
+        RETURN_IF_ERROR(AddRow(input, rows, next, state, &charge, &charge_places));
+      }
+      if (state->bytes + state->place_bytes >= host_->least_spill_bytes()) {
+        large_ = {run.instance, run.loops};
       }
     }
     return OkStatus();
@@ -65,34 +78,63 @@ class SackBarrier : public BarrierOperator {
     *done = true;
     State* state = states_.Find(key);
     if (state == nullptr) return OkStatus();
+    if (state->is_spilled) {
+      RETURN_IF_ERROR(spilled_->Fire(key, output, done));
+      if (*done) states_.Erase(key);
+      return OkStatus();
+    }
     *done = false;
     if (state->order.empty()) {
       state->order = state->rows.All();
-      if (op_.normalise()) RETURN_IF_ERROR(FindTotal(state));
+      if (rule_.op.normalise()) RETURN_IF_ERROR(FindTotal(state));
     }
     if (output->rows > 0) return OkStatus();  // they may be of another shape
     const size_t begin = state->next;
     state->rows.Take(state->order, &state->next, output);
     Column sacks;
     for (size_t i = begin; i < state->next; ++i) {
-      sacks.Append(op_.normalise() ? ShareOf(*state, i) : state->sacks[i]);
+      Value sack = state->sacks[i];
+      if (rule_.op.normalise()) {
+        ASSIGN_OR_RETURN(const double weighed, SackRule::Weighed(sack, state->bulks[i]));
+        sack = Value::Double(weighed / state->total);
+      }
+      sacks.Append(sack);
     }
-    if (output->slots.size() <= op_.slot()) output->slots.resize(op_.slot() + 1);
-    output->slots[op_.slot()] = std::move(sacks);
+    if (output->slots.size() <= rule_.op.slot()) output->slots.resize(rule_.op.slot() + 1);
+    output->slots[rule_.op.slot()] = std::move(sacks);
     output->bulk.assign(state->bulks.begin() + static_cast<std::ptrdiff_t>(begin),
                         state->bulks.begin() + static_cast<std::ptrdiff_t>(state->next));
     if (state->next < state->order.size()) return OkStatus();
     *done = true;
-    RETURN_IF_ERROR(host_->ChargeState(-state->bytes));
+    RETURN_IF_ERROR(host_->ChargeState(-state->bytes - state->place_bytes));
     states_.Erase(key);
     return OkStatus();
   }
 
   void Release(const InstanceId& instance) override {
-    states_.Release(instance,
-                    [this](const State& state) { (void)host_->ChargeState(-state.bytes); });
+    states_.Release(instance, [this](const State& state) {
+      (void)host_->ChargeState(-state.bytes - state.place_bytes);
+    });
+    if (spilled_ != nullptr) spilled_->Release(instance);
   }
-  size_t HeldBytes() const override { return states_.ByteSize(); }
+  size_t HeldBytes() const override {
+    return states_.ByteSize() + (spilled_ == nullptr ? 0 : spilled_->HeldBytes());
+  }
+
+  int64_t SpillableBytes() const override { return std::max(OwnBytes(), SpilledBytes()); }
+  // True when all of a state has moved: half of one can neither grow nor fire.
+  StatusOr<bool> Spill() override {
+    State* own = Own();
+    const int64_t rest = SpilledBytes();
+    if (own != nullptr && !spills_rest_ && (OwnBytes() > rest || rest == 0)) {
+      RETURN_IF_ERROR(MoveSome(large_, own));
+      return false;
+    }
+    if (spilled_ == nullptr) return true;
+    ASSIGN_OR_RETURN(const bool done, spilled_->Spill());
+    spills_rest_ = !done;
+    return done && (own == nullptr || own->next == 0);
+  }
 
  private:
   struct State {
@@ -101,34 +143,33 @@ class SackBarrier : public BarrierOperator {
     std::vector<int64_t> bulks;
     absl::flat_hash_map<RowKey, size_t, RowKeyHash, RowKeyEqual> places;  // of rows, by number
     int64_t bytes = 0;
+    int64_t place_bytes = 0;
+    bool is_spilled = false;  // what there is of it is in `spilled_`
     double total = 0;
     std::vector<KeptRows::Position> order;  // once firing
-    size_t next = 0;
+    size_t next = 0;                        // to be given, or moved
   };
   // What a row takes once it is given.
   static constexpr int64_t kRowBytes = static_cast<int64_t>(sizeof(KeptRows::Position));
 
   // `rows`: the input without sacks.
   Status AddRow(const Batch& input, const Batch& rows, size_t row, State* state,
-                ChargeAhead* charge) const {
-    Value sack = initial_;
-    if (input.Has(op_.slot()) && !input.slots[op_.slot()].IsAbsent(row)) {
-      sack = input.slots[op_.slot()].Get(row);
-    }
+                ChargeAhead* charge, ChargeAhead* charge_places) const {
+    Value sack = SackAt(input, row);
     const int64_t bulk = input.BulkAt(row);
-    // As TinkerPop's traversers: without an operator those become one that have no sack.
-    if (fold_ != nullptr || (op_.one_bulk() && sack.is_null())) {
+    if (rule_.Joins(sack)) {
       RowKey key = KeyOf(rows, row);
       auto bytes = static_cast<int64_t>(key.capacity() * sizeof(key[0]));
       for (const std::optional<Value>& part : key) {
         if (part) bytes += static_cast<int64_t>(part->ByteSize() - sizeof(Value));
       }
-      RETURN_IF_ERROR(MakeRoom(&state->places, charge));
-      RETURN_IF_ERROR(charge->Take(bytes));
+      RETURN_IF_ERROR(MakeRoom(&state->places, charge_places));
+      RETURN_IF_ERROR(charge_places->Take(bytes));
       const auto [place, fresh] = state->places.try_emplace(std::move(key), state->sacks.size());
       if (!fresh) {
-        charge->Return(bytes);
-        return Join(place->second, sack, bulk, state, charge);
+        charge_places->Return(bytes);
+        return rule_.Join(sack, bulk, &state->sacks[place->second], &state->bulks[place->second],
+                          charge);
       }
     }
     RETURN_IF_ERROR(MakeRoom(&state->sacks, 1, charge));
@@ -137,65 +178,98 @@ class SackBarrier : public BarrierOperator {
                                  static_cast<int64_t>(rows.RowBytes(row))));
     state->rows.Add(rows, row, row + 1);
     state->sacks.push_back(std::move(sack));
-    state->bulks.push_back(op_.one_bulk() ? 1 : bulk);
+    state->bulks.push_back(rule_.op.one_bulk() ? 1 : bulk);
     return OkStatus();
+  }
+
+  Value SackAt(const Batch& input, size_t row) const {
+    const uint32_t slot = rule_.op.slot();
+    const bool has = input.Has(slot) && !input.slots[slot].IsAbsent(row);
+    return has ? input.slots[slot].Get(row) : initial_;
   }
 
   RowKey KeyOf(const Batch& rows, size_t row) const {
     RowKey key;
     key.reserve(rows.slots.size() - 1);  // without the sack
     for (size_t slot = 0; slot < rows.slots.size(); ++slot) {
-      if (slot == op_.slot() || (slot != 0 && slot == op_.ordinal_slot())) continue;
+      if (rule_.IsBeside(slot)) continue;
       const bool there = rows.Has(slot) && !rows.slots[slot].IsAbsent(row);
       key.push_back(there ? std::optional(rows.slots[slot].Get(row)) : std::nullopt);
     }
     return key;
   }
 
-  // A sack that is null stays so.
-  Status Join(size_t place, const Value& sack, int64_t bulk, State* state,
-              ChargeAhead* charge) const {
-    Value& joined = state->sacks[place];
-    if (!joined.is_null()) {
-      const auto before = static_cast<int64_t>(joined.ByteSize());
-      const int64_t most = before + static_cast<int64_t>(sack.ByteSize());
-      RETURN_IF_ERROR(charge->Take(most));
-      ASSIGN_OR_RETURN(joined, fold_(joined, sack));
-      charge->Return(most);
-      const int64_t grown = static_cast<int64_t>(joined.ByteSize()) - before;
-      if (grown > 0) RETURN_IF_ERROR(charge->Take(grown));
-      if (grown < 0) charge->Return(-grown);
-    }
-    if (op_.one_bulk()) return OkStatus();
-    if (__builtin_add_overflow(state->bulks[place], bulk, &state->bulks[place])) {
-      return InvalidArgument("More traversers meet than a long can count.");
-    }
-    return OkStatus();
-  }
-
-  static double WeighedSack(const State& state, size_t row) {
-    return NumberAsDouble(state.sacks[row]) * static_cast<double>(state.bulks[row]);
-  }
-
   static Status FindTotal(State* state) {
     for (size_t row = 0; row < state->sacks.size(); ++row) {
-      if (!state->sacks[row].is_number()) {
-        return InvalidArgument("barrier(normSack) needs sacks that are numbers.");
-      }
-      state->total += WeighedSack(*state, row);
+      ASSIGN_OR_RETURN(const double weighed,
+                       SackRule::Weighed(state->sacks[row], state->bulks[row]));
+      state->total += weighed;
     }
     return OkStatus();
   }
 
-  static Value ShareOf(const State& state, size_t row) {
-    return Value::Double(WeighedSack(state, row) / state.total);
+  Status AddSpilled(const Run& run, const Batch& input, size_t begin, size_t end) const {
+    Batch rows = input.Slice(begin, end);
+    if (rule_.op.one_bulk()) rows.bulk.clear();
+    Column sacks;
+    for (size_t row = begin; row < end; ++row) sacks.Append(SackAt(input, row));
+    rows.slots.resize(num_slots_);
+    rows.slots[rule_.op.slot()] = std::move(sacks);
+    return spilled_->Add({run.instance, run.loops}, std::move(rows));
   }
 
-  const plan::Sacks op_;
+  // The oldest rows go to `spilled_`, as if they had come as they are now. What finds them goes
+  // first, and is most of what there is.
+  Status MoveSome(const StateKey& key, State* state) {
+    if (spilled_ == nullptr) {
+      ASSIGN_OR_RETURN(spilled_, SpilledSacks::Make(&rule_, num_slots_, host_));
+    }
+    state->places = {};
+    (void)host_->ChargeState(-std::exchange(state->place_bytes, 0));
+    const KeptRows oldest = state->rows.TakeOldest(1);
+    const std::vector<KeptRows::Position> order = oldest.All();
+    Batch rows;
+    size_t taken = 0;
+    oldest.Take(order, &taken, &rows, SIZE_MAX);
+    const size_t left = state->sacks.size() - state->next;
+    const auto freed = static_cast<int64_t>(static_cast<double>(state->bytes) *
+                                            static_cast<double>(taken) / static_cast<double>(left));
+    (void)host_->ChargeState(-freed);
+    state->bytes -= freed;
+    rows.slots.resize(num_slots_);
+    Column* sacks = &rows.slots[rule_.op.slot()];
+    for (size_t i = 0; i < taken; ++i, ++state->next) {
+      sacks->Append(std::exchange(state->sacks[state->next], Value()));
+      rows.bulk.push_back(state->bulks[state->next]);
+    }
+    state->is_spilled = state->next == state->sacks.size();
+    if (state->is_spilled) {
+      state->sacks = {};
+      state->bulks = {};
+      (void)host_->ChargeState(-std::exchange(state->bytes, 0));
+    }
+    return spilled_->Add(key, std::move(rows));
+  }
+
+  // What could move.
+  State* Own() {
+    State* state = states_.Find(large_);
+    return state == nullptr || state->is_spilled || !state->order.empty() ? nullptr : state;
+  }
+  int64_t OwnBytes() const {
+    const State* own = const_cast<SackBarrier*>(this)->Own();  // which changes nothing
+    return own == nullptr ? 0 : own->bytes + own->place_bytes;
+  }
+  int64_t SpilledBytes() const { return spilled_ == nullptr ? 0 : spilled_->SpillableBytes(); }
+
+  const SackRule rule_;
   const Value initial_;
-  const FoldOperator fold_;  // null: none
+  const uint32_t num_slots_;
   OperatorHost* const host_;
   StateTable<State> states_;
+  StateKey large_;  // whose rows are worth to be put on disk: those that grew last
+  std::unique_ptr<SpilledSacks> spilled_;
+  bool spills_rest_ = false;  // of `spilled_` a piece is under way to disk
 };
 
 }  // namespace
@@ -211,7 +285,8 @@ StatusOr<OperatorBundle> MakeSackBarrier(const plan::Sacks& op, uint32_t num_slo
     return Internal("The plan puts sacks together with an unknown operator: " + op.operator_());
   }
   OperatorBundle bundle;
-  bundle.barrier = std::make_unique<SackBarrier>(op, std::move(initial), fold, host);
+  bundle.barrier =
+      std::make_unique<SackBarrier>(SackRule{op, fold}, std::move(initial), num_slots, host);
   return bundle;
 }
 

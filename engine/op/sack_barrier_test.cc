@@ -1,5 +1,11 @@
 #include "engine/op/sack_barrier.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+#include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
 #include "engine/op/op_test_support.h"
@@ -113,6 +119,130 @@ TEST(SackBarrierTest, ChargesWhatItKeeps) {
   EXPECT_EQ(host.charged, 0);
   host.limit = 10;
   EXPECT_EQ(bundle->barrier->Absorb(Rows({kOne})).code(), StatusCode::kResourceExhausted);
+}
+
+// Rows of few values with sacks of all kinds that the operator takes, or none, in two iterations.
+// What can goes to disk after each so many batches; 0: never. What came out: current value, sack,
+// bulk.
+Status GiveDrawn(uint64_t seed, uint64_t spill_every, BarrierOperator* barrier,
+                 std::vector<std::string>* given) {
+  Rng rng(seed);
+  const bool lists = seed % 8 == 7;
+  const auto spill = [&] {
+    while (spill_every > 0 && barrier->SpillableBytes() > 0) {
+      RETURN_IF_ERROR(barrier->Spill().status());
+    }
+    return OkStatus();
+  };
+  for (uint64_t b = 1; b <= 40; ++b) {
+    std::vector<Value> values, sacks;
+    std::vector<int64_t> bulk;
+    for (uint64_t i = 1 + rng.Uniform(60); i > 0; --i) {
+      values.push_back(Value::Long(static_cast<int64_t>(rng.Uniform(b % 2 == 0 ? 2000 : 70))));
+      sacks.push_back(lists ? ListOf({Value::Long(static_cast<int64_t>(rng.Uniform(1000)))})
+                            : Value::Double(1 / (1.0 + static_cast<double>(rng.Uniform(1000)))));
+      bulk.push_back(static_cast<int64_t>(1 + rng.Uniform(5)));
+    }
+    // Of some batches no row has a sack.
+    if (!lists && rng.Uniform(4) == 0) sacks.clear();
+    const uint16_t iteration = b % 3 == 0 ? 1 : 0;
+    RETURN_IF_ERROR(barrier->Absorb(Rows(values, sacks, bulk, {iteration})));
+    if (spill_every > 0 && b % spill_every == 0) RETURN_IF_ERROR(spill());
+  }
+  for (const uint16_t iteration : {0, 1}) {
+    for (bool done = false; !done;) {
+      Batch out;
+      RETURN_IF_ERROR(barrier->Fire({{}, {iteration}}, &out, &done));
+      EXPECT_LE(out.slots.size(), 3u);
+      for (size_t row = 0; row < out.rows; ++row) {
+        given->push_back(EncodeValue(out.slots[0].Get(row)) + " " +
+                         EncodeValue(out.slots[1].Get(row)) + " " +
+                         std::to_string(out.BulkAt(row)));
+      }
+      RETURN_IF_ERROR(spill());
+    }
+  }
+  return OkStatus();
+}
+
+bool IsOrdered(uint64_t seed) { return seed / 64 == 1; }
+
+plan::Sacks DrawnSacks(uint64_t seed) {
+  const char* const operators[] = {"sum", "minus", "div", "", "min", "assign", "", "addAll"};
+  const Value initial = seed % 16 < 8 ? Value::Double(3) : Value();
+  plan::Sacks op = SacksFrom(initial, operators[seed % 8]);
+  op.set_one_bulk(seed / 16 % 2 == 1);
+  if (IsOrdered(seed)) op.set_ordinal_slot(2);
+  op.set_normalise(seed % 8 < 4 && !initial.is_null() && seed / 32 % 2 == 1);
+  return op;
+}
+
+StatusOr<std::vector<std::string>> ThroughDrawn(uint64_t seed, uint64_t spill_every,
+                                                TestHost* host) {
+  StatusOr<OperatorBundle> bundle = MakeSackBarrier(DrawnSacks(seed), 3, host);
+  RETURN_IF_ERROR(bundle.status());
+  std::vector<std::string> given;
+  const Status status = GiveDrawn(seed, spill_every, bundle->barrier.get(), &given);
+  bundle->barrier->Release({});
+  RETURN_IF_ERROR(status);
+  if (!IsOrdered(seed)) std::sort(given.begin(), given.end());
+  return given;
+}
+
+// To the last bit, also by operators that must not be applied out of turn.
+TEST(SackBarrierTest, FromDiskComesWhatWouldFromMemory) {
+  uint64_t refused = 0;
+  for (uint64_t seed = 0; seed < 128; ++seed) {
+    TestHost plain, host;
+    const auto expected = ThroughDrawn(seed, 0, &plain);
+    const auto given = ThroughDrawn(seed, 1 + seed % 3, &host);
+    ASSERT_EQ(given.status().code(), expected.status().code()) << seed;
+    if (expected.ok()) {
+      EXPECT_GT(expected->size(), 500u);
+      EXPECT_EQ(*given, *expected) << "seed " << seed;
+    }
+    refused += expected.ok() ? 0 : 1;
+    EXPECT_EQ(plain.charged, 0);
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+    EXPECT_EQ(plain.space.used(), 0u);
+  }
+  EXPECT_LT(refused, 32u);
+}
+
+TEST(SackBarrierTest, AFullDiskEndsIt) {
+  size_t failed = 0;
+  for (uint64_t write = 1; write < 400; write = write * 3 / 2 + 1) {
+    TestHost host;
+    host.space.FailFromWrite(write);
+    const auto given = ThroughDrawn(97, 2, &host);
+    failed += given.ok() ? 0 : 1;
+    if (!given.ok()) {
+      EXPECT_EQ(given.status().code(), StatusCode::kResourceExhausted);
+    }
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+  EXPECT_GT(failed, 5u);
+}
+
+TEST(SackBarrierTest, WhatIsReleasedOnItsWayToDiskLeavesNothing) {
+  for (int calls = 0; calls < 20; ++calls) {
+    TestHost host;
+    StatusOr<OperatorBundle> bundle = MakeSackBarrier(SacksFrom(kOne, "sum"), 2, &host);
+    BarrierOperator* barrier = bundle->barrier.get();
+    std::vector<Value> many;
+    for (int32_t i = 0; i < 5000; ++i) many.push_back(Value::Int(i));
+    ASSERT_TRUE(barrier->Absorb(Rows(many)).ok());
+    for (int i = 0; i < calls; ++i) ASSERT_TRUE(barrier->Spill().ok());
+    if (calls == 19) {
+      EXPECT_GT(host.space.used(), 0u);
+    }
+    barrier->Release({});
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+    EXPECT_TRUE(*barrier->Spill());
+  }
 }
 
 TEST(SackBarrierTest, RefusesDamagedPlans) {

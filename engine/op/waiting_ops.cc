@@ -14,8 +14,6 @@
 namespace koios::engine {
 namespace {
 
-const std::vector<plan::SortKey> kAsTheyCame;
-
 // `repeat(out().dedup())`: the keys that have passed are those of all iterations that have fired;
 // an iteration that waits keeps the first row of each other key (engine rule 39), and of those that
 // have gone to disk some more, which do not pass. Iterations fire in their order, so that the

@@ -405,7 +405,7 @@ Status QueryRun::RunSink(Node* node) {
     ReturnRuns(batch.runs);
     result.column = std::move(batch.slots[0]);
     result.bulk = std::move(batch.bulk);
-    const size_t bytes = result.column.ByteSize() + result.bulk.size() * sizeof(int64_t);
+    const size_t bytes = result.ByteSize();
     node->lane->active->charged -= static_cast<int64_t>(bytes);
     result.charge = std::make_shared<HeldCharge>(spec_->account, bytes);
     spec_->sink->Push(std::move(result));

@@ -21,11 +21,7 @@ class KeptRows {
   std::vector<Position> All() const;
   size_t size() const { return size_; }
 
-  bool Has(Position at, uint32_t slot) const { return chunks_[at.chunk].Has(slot); }
   Value Get(Position at, uint32_t slot) const { return chunks_[at.chunk].slots[slot].Get(at.row); }
-  bool IsAbsent(Position at, uint32_t slot) const {
-    return chunks_[at.chunk].slots[slot].IsAbsent(at.row);
-  }
   // Holds the row, at `at.row`.
   const Batch& ChunkAt(Position at) const { return chunks_[at.chunk]; }
   int64_t BulkAt(Position at) const { return chunks_[at.chunk].BulkAt(at.row); }

@@ -11,5 +11,7 @@ namespace koios::engine {
 StatusOr<uint64_t> PutOnDisk(const Batch& rows, OperatorHost* host);
 // The rows, without runs; the block is gone. *charged: their bytes, which are charged.
 StatusOr<Batch> TakeFromDisk(uint64_t at, OperatorHost* host, int64_t* charged);
+// As this, but the block stays.
+StatusOr<Batch> ReadFromDisk(uint64_t at, OperatorHost* host, int64_t* charged);
 
 }  // namespace koios::engine

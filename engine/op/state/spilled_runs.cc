@@ -9,20 +9,46 @@
 #include "engine/spill/spill_space.h"
 
 namespace koios::engine {
+namespace {
+
+// INT64_MAX: or more.
+int64_t BulkOf(const Batch& rows) {
+  int64_t sum = static_cast<int64_t>(rows.rows);
+  if (rows.bulk.empty()) return sum;
+  sum = 0;
+  for (const int64_t bulk : rows.bulk) {
+    if (__builtin_add_overflow(sum, bulk, &sum)) return INT64_MAX;
+  }
+  return sum;
+}
+
+// The last rows, whose bulk adds up to `bulk`.
+Batch NewestOf(const Batch& rows, int64_t bulk) {
+  size_t begin = rows.rows;
+  int64_t part = 0;  // of the row at `begin`
+  for (int64_t left = bulk; left > 0 && begin > 0; left -= part) {
+    part = std::min(left, rows.BulkAt(--begin));
+  }
+  Batch newest = rows.Slice(begin, rows.rows);
+  if (newest.rows > 0 && part < newest.BulkAt(0)) newest.bulk[0] = part;
+  return newest;
+}
+
+}  // namespace
 
 SpilledRuns::~SpilledRuns() {
   for (const Cursor& cursor : cursors_) {
     (void)host_->ChargeState(-cursor.charged);
-    DropBlocks(cursor.blocks, cursor.next_block);
+    DropBlocks(cursor.blocks);
   }
-  for (size_t i = next_run_; i < runs_.size(); ++i) DropBlocks(runs_[i], 0);
-  for (const Run& run : merged_) DropBlocks(run, 0);
-  DropBlocks(writing_, 0);
+  for (size_t i = next_run_; i < runs_.size(); ++i) DropBlocks(runs_[i]);
+  for (const Run& run : merged_) DropBlocks(run);
+  DropBlocks(writing_);
 }
 
-void SpilledRuns::DropBlocks(const Run& run, size_t from) {
+void SpilledRuns::DropBlocks(const Run& run) {
   const StatusOr<SpillFile*> file = host_->spill_file();
-  for (size_t i = from; file.ok() && i < run.size(); ++i) (*file)->Drop(run[i]);
+  for (size_t i = 0; file.ok() && i < run.size(); ++i) (*file)->Drop(run[i].at);
 }
 
 size_t SpilledRuns::BlockBytes(const OperatorHost& host) {
@@ -33,8 +59,24 @@ size_t SpilledRuns::BlockBytes(const OperatorHost& host) {
 
 Status SpilledRuns::Append(const Batch& rows) {
   ASSIGN_OR_RETURN(const uint64_t at, PutOnDisk(rows, host_));
-  writing_.push_back(at);
+  writing_.push_back({at, KeepsNewest() ? BulkOf(rows) : 0});
+  if (KeepsNewest()) DropOldest();
   return OkStatus();
+}
+
+// Whole blocks, as long as enough stays.
+void SpilledRuns::DropOldest() {
+  bulk_ += writing_.back().bulk;
+  const StatusOr<SpillFile*> file = host_->spill_file();
+  while (file.ok() && !writing_.empty() && bulk_ - writing_.front().bulk >= newest_) {
+    bulk_ -= writing_.front().bulk;
+    (*file)->Drop(writing_.front().at);
+    writing_.pop_front();
+  }
+}
+
+StatusOr<Batch> SpilledRuns::Read(size_t block, int64_t* charged) const {
+  return ReadFromDisk(writing_[block].at, host_, charged);
 }
 
 void SpilledRuns::EndRun() {
@@ -46,9 +88,15 @@ StatusOr<bool> SpilledRuns::Load(Cursor* cursor) {
   (void)host_->ChargeState(-std::exchange(cursor->charged, 0));
   cursor->batch = {};
   cursor->row = 0;
-  if (cursor->next_block == cursor->blocks.size()) return false;
-  ASSIGN_OR_RETURN(cursor->batch,
-                   TakeFromDisk(cursor->blocks[cursor->next_block++], host_, &cursor->charged));
+  if (cursor->blocks.empty()) return false;
+  const Block block = cursor->blocks.front();
+  cursor->blocks.pop_front();
+  ASSIGN_OR_RETURN(cursor->batch, TakeFromDisk(block.at, host_, &cursor->charged));
+  if (bulk_ > newest_) {  // of the oldest block not all
+    const absl::int128 wanted = newest_ - (bulk_ - block.bulk);
+    cursor->batch = NewestOf(cursor->batch, static_cast<int64_t>(wanted));
+    bulk_ = newest_;
+  }
   ReadKeys(cursor);
   return true;
 }

@@ -2,10 +2,13 @@
 #include "engine/op/state/spilled_runs.h"
 
 #include <algorithm>
+#include <functional>
+#include <string>
 
 #include "core/random.h"
 #include "core/value_codec.h"
 #include "engine/op/collect_ops.h"
+#include "engine/op/effect_ops.h"
 #include "engine/op/op_test_support.h"
 #include "gtest/gtest.h"
 
@@ -18,6 +21,15 @@ void SpillAll(BarrierOperator* op) {
   while (op->SpillableBytes() > 0) ASSERT_TRUE(op->Spill().ok());
 }
 
+void AppendGiven(const Batch& out, Given* rows) {
+  EXPECT_LE(out.slots.size(), 2u);
+  for (size_t row = 0; row < out.rows; ++row) {
+    rows->push_back(EncodeValue(out.slots[0].Get(row)) + " " +
+                    (out.Has(1) ? EncodeValue(out.slots[1].Get(row)) : "") + " " +
+                    std::to_string(out.BulkAt(row)));
+  }
+}
+
 Given FireAll(BarrierOperator* op) {
   Given rows;
   for (bool done = false; !done;) {
@@ -25,12 +37,7 @@ Given FireAll(BarrierOperator* op) {
     const Status fired = op->Fire({}, &out, &done);
     EXPECT_TRUE(fired.ok()) << MessageOf(fired);
     if (!fired.ok()) return rows;
-    EXPECT_LE(out.slots.size(), 2u);
-    for (size_t row = 0; row < out.rows; ++row) {
-      rows.push_back(EncodeValue(out.slots[0].Get(row)) + " " +
-                     (out.Has(1) ? EncodeValue(out.slots[1].Get(row)) : "") + " " +
-                     std::to_string(out.BulkAt(row)));
-    }
+    AppendGiven(out, &rows);
   }
   return rows;
 }
@@ -40,6 +47,15 @@ plan::Order BySecond(int64_t limit) {
   order.add_keys()->set_slot(1);
   order.set_limit(limit);
   return order;
+}
+
+void AbsorbWhole(BarrierOperator* op, const Batch& batch) {
+  ASSERT_TRUE(op->Absorb(batch).ok());
+  for (bool more = true; more;) {
+    const StatusOr<bool> proceeded = op->Proceed(batch);
+    ASSERT_TRUE(proceeded.ok());
+    more = *proceeded;
+  }
 }
 
 // So many batches that runs are merged in two passes; every other one lacks the second slot.
@@ -55,8 +71,7 @@ void AbsorbAndSpill(BarrierOperator* op, bool spills, size_t batches) {
                                            : Value::Int(static_cast<int32_t>(rng.Uniform(9))));
       bulk.push_back(static_cast<int64_t>(1 + rng.Uniform(3)));
     }
-    ASSERT_TRUE(
-        op->Absorb(b % 7 == 3 ? Rows(current, {}, bulk) : Rows(current, second, bulk)).ok());
+    AbsorbWhole(op, b % 7 == 3 ? Rows(current, {}, bulk) : Rows(current, second, bulk));
     if (spills && b % 5 != 4) SpillAll(op);
   }
 }
@@ -87,41 +102,173 @@ TEST(SpilledRunsTest, ABarrierGivesRowsInTheOrderOfArrival) {
   EXPECT_EQ(host.space.used(), 0u);
 }
 
-TEST(SpilledRunsTest, WhatIsReleasedInTheMiddleLeavesNothing) {
-  for (int calls = 0; calls < 12; ++calls) {
-    TestHost host;
-    const OperatorBundle order = *MakeOrder(BySecond(0), 2, &host);
-    AbsorbAndSpill(order.barrier.get(), true, 99);
-    ASSERT_TRUE(order.barrier->Absorb(Rows({Value::Int(1)}, {Value::Int(2)})).ok());
-    bool done = false;
-    for (int i = 0; i < calls; ++i) {
-      Batch out;
-      const bool spills = calls % 2 == 0 && order.barrier->SpillableBytes() > 0;
-      ASSERT_TRUE(spills ? order.barrier->Spill().ok() : order.barrier->Fire({}, &out, &done).ok());
+OperatorBundle TailOf(int64_t count, TestHost* host) {
+  plan::Tail tail;
+  tail.set_count(count);
+  return MakeTail(tail, host);
+}
+
+TEST(SpilledRunsTest, ATailFromDiskIsThatFromMemory) {
+  for (const int64_t count : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{5}, int64_t{100},
+                              int64_t{777}, int64_t{100'000}, INT64_MAX}) {
+    TestHost plain_host, host;
+    const OperatorBundle plain = TailOf(count, &plain_host), spilled = TailOf(count, &host);
+    AbsorbAndSpill(plain.barrier.get(), false, 300);
+    AbsorbAndSpill(spilled.barrier.get(), true, 300);
+    const Given expected = FireAll(plain.barrier.get());
+    EXPECT_EQ(expected.empty(), count == 0);
+    EXPECT_EQ(FireAll(spilled.barrier.get()), expected) << "tail(" << count << ")";
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+}
+
+// Their sum is no long.
+TEST(SpilledRunsTest, ATailOfHugeBulksIsThatFromMemory) {
+  for (const int64_t count : {int64_t{3}, INT64_MAX - 5, INT64_MAX - 4, INT64_MAX - 1}) {
+    Given expected;
+    for (const bool spills : {false, true}) {
+      TestHost host;
+      const OperatorBundle tail = TailOf(count, &host);
+      for (const std::vector<int64_t>& bulk : std::vector<std::vector<int64_t>>{
+               {1, INT64_MAX}, {INT64_MAX, INT64_MAX, 7}, {INT64_MAX, 2}, {1, 1}}) {
+        AbsorbWhole(tail.barrier.get(), Rows(ValueList(bulk.size(), Value::Int(1)),
+                                             ValueList(bulk.size(), Value::Int(2)), bulk));
+        if (spills) SpillAll(tail.barrier.get());
+      }
+      const Given given = FireAll(tail.barrier.get());
+      if (spills) {
+        EXPECT_EQ(given, expected) << "tail(" << count << ")";
+      } else {
+        expected = given;
+      }
     }
-    order.barrier->Release({});
-    EXPECT_EQ(host.charged, 0) << calls;
-    EXPECT_EQ(host.space.used(), 0u) << calls;
+    EXPECT_EQ(expected.size(), count == 3 ? 3u : 4u);
+  }
+}
+
+// Of a tail no more is on disk than may come out.
+TEST(SpilledRunsTest, ATailDropsOlderRowsFromDisk) {
+  uint64_t most[2];
+  for (const int64_t count : {100, 100'000}) {
+    TestHost host;
+    const OperatorBundle tail = TailOf(count, &host);
+    uint64_t& used = most[count == 100 ? 0 : 1] = 0;
+    for (int b = 0; b < 200; ++b) {
+      ValueList numbers;
+      for (int i = 0; i < 20; ++i) numbers.push_back(Value::Long(20 * b + i));
+      AbsorbWhole(tail.barrier.get(), Rows(numbers, numbers));
+      SpillAll(tail.barrier.get());
+      used = std::max(used, host.space.used());
+    }
+    tail.barrier->Release({});
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+  EXPECT_LT(most[0], most[1] / 10);
+}
+
+StatusOr<OperatorBundle> GatherList(TestHost* host) {
+  plan::Aggregate op;
+  op.set_name("x");
+  op.set_value_slot(1);
+  return MakeAggregate(op, 2, host);
+}
+
+StatusOr<OperatorBundle> GatherGroups(TestHost* host) {
+  plan::Group op;
+  op.set_side_effect("x");
+  op.set_key_slot(1);
+  op.set_value(plan::Group::LIST);
+  return MakeGroupEffect(op, 2, host);
+}
+
+// It gathers all of them before the first one comes out.
+TEST(SpilledRunsTest, ASideEffectGathersFromDiskWhatItWouldFromMemory) {
+  for (const auto make : {GatherList, GatherGroups}) {
+    TestHost plain_host, host;
+    const OperatorBundle plain = *make(&plain_host), spilled = *make(&host);
+    AbsorbAndSpill(plain.barrier.get(), false, 200);
+    AbsorbAndSpill(spilled.barrier.get(), true, 200);
+    const Given expected = FireAll(plain.barrier.get());
+    const std::string whole = EncodeValue(*plain_host.side_effects().Read("x"));
+    EXPECT_GT(whole.size(), 1000u);
+    Given given;
+    for (bool done = false; !done;) {
+      Batch out;
+      ASSERT_TRUE(spilled.barrier->Fire({}, &out, &done).ok());
+      if (out.rows == 0) continue;
+      if (given.empty()) {
+        EXPECT_EQ(EncodeValue(*host.side_effects().Read("x")), whole);
+      }
+      AppendGiven(out, &given);
+    }
+    EXPECT_EQ(given, expected);
+    EXPECT_EQ(EncodeValue(*host.side_effects().Read("x")), whole);
+    EXPECT_EQ(host.charged, plain_host.charged);  // what was gathered stays
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+}
+
+// What keeps rows that go to disk, and nothing else.
+std::vector<std::function<OperatorBundle(TestHost*)>> Keepers() {
+  return {[](TestHost* host) { return *MakeOrder(BySecond(0), 2, host); },
+          [](TestHost* host) { return TailOf(1'000, host); },
+          [](TestHost* host) { return MakeBarrier(host); },
+          [](TestHost* host) { return *GatherList(host); }};
+}
+
+// But for what a side-effect has gathered.
+void ExpectNothingIsLeft(TestHost* host) {
+  const bool gathers = host->side_effects().Has("x");
+  const int64_t gathered = gathers ? *SideEffects::ChargedFor(host->side_effects().Find("x")) : 0;
+  EXPECT_EQ(host->charged, gathered);
+  EXPECT_EQ(host->space.used(), 0u);
+}
+
+TEST(SpilledRunsTest, WhatIsReleasedInTheMiddleLeavesNothing) {
+  for (const auto& make : Keepers()) {
+    for (int calls = 0; calls < 12; ++calls) {
+      TestHost host;
+      const OperatorBundle bundle = make(&host);
+      BarrierOperator* op = bundle.barrier.get();
+      AbsorbAndSpill(op, true, 99);
+      AbsorbWhole(op, Rows({Value::Int(1)}, {Value::Int(2)}));
+      bool done = false;
+      for (int i = 0; i < calls; ++i) {
+        Batch out;
+        const bool spills = calls % 2 == 0 && op->SpillableBytes() > 0;
+        ASSERT_TRUE(spills ? op->Spill().ok() : op->Fire({}, &out, &done).ok());
+      }
+      op->Release({});
+      ExpectNothingIsLeft(&host);
+    }
   }
 }
 
 TEST(SpilledRunsTest, AFullDiskIsAnErrorAndLeavesNothing) {
-  for (uint64_t k = 1; k < 40; ++k) {
-    TestHost host;
-    host.space.FailFromWrite(k);
-    const OperatorBundle order = *MakeOrder(BySecond(0), 2, &host);
-    Status status;
-    for (int b = 0; b < 50 && status.ok(); ++b) {
-      ASSERT_TRUE(order.barrier->Absorb(Rows({Value::Int(b)}, {Value::Int(-b)})).ok());
-      while (status.ok() && order.barrier->SpillableBytes() > 0) {
-        status = order.barrier->Spill().status();
+  for (const auto& make : Keepers()) {
+    for (uint64_t k = 1; k < 40; ++k) {
+      TestHost host;
+      host.space.FailFromWrite(k);
+      const OperatorBundle bundle = make(&host);
+      BarrierOperator* op = bundle.barrier.get();
+      Status status;
+      for (int b = 0; b < 50 && status.ok(); ++b) {
+        AbsorbWhole(op, Rows({Value::Int(b)}, {Value::Int(-b)}));
+        // The last ones go when it fires.
+        while (status.ok() && b < 30 && op->SpillableBytes() > 0) status = op->Spill().status();
       }
+      for (bool done = false; !done && status.ok();) {
+        Batch out;
+        status = op->Fire({}, &out, &done);
+      }
+      EXPECT_EQ(status.code(), k <= 31 ? StatusCode::kResourceExhausted : StatusCode::kOk);
+      if (!status.ok()) {
+        EXPECT_EQ(DetailOf(status)->setting, "spill-dir");
+      }
+      op->Release({});
+      ExpectNothingIsLeft(&host);
     }
-    EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
-    EXPECT_EQ(DetailOf(status)->setting, "spill-dir");
-    order.barrier->Release({});
-    EXPECT_EQ(host.charged, 0);
-    EXPECT_EQ(host.space.used(), 0u);
   }
 }
 

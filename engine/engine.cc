@@ -161,6 +161,12 @@ class ThreadedEngine : public Engine {
 
 }  // namespace
 
+void OperatorStats::CountCall(uint64_t took_ns, uint64_t own_ns) {
+  time_ns += own_ns;
+  slow_calls += took_ns > kSlowCallNanos ? 1 : 0;
+  longest_ns = std::max(longest_ns, took_ns);
+}
+
 void OperatorStats::Add(const OperatorStats& other) {
   rows_in += other.rows_in;
   rows_out += other.rows_out;

@@ -45,6 +45,8 @@ struct OperatorStats {
   uint64_t slow_calls = 0;     // that took longer than kSlowCallNanos
   uint64_t longest_ns = 0;     // of a call
 
+  // A call kept its worker for `took_ns`, `own_ns` of which it did not count for another operator.
+  void CountCall(uint64_t took_ns, uint64_t own_ns);
   // Of the same operator at another worker.
   void Add(const OperatorStats& other);
 };

@@ -17,6 +17,7 @@ namespace koios::engine {
 namespace {
 
 using testing::Add;
+using testing::AddScan;
 using testing::FanGraph;
 using testing::Hops;
 using testing::WaitingSink;
@@ -112,9 +113,7 @@ void SetSlot(plan::Project* project, uint32_t from, uint32_t to) {
 plan::Plan WideRows(const std::string& text) {
   plan::Plan plan;
   plan.set_num_slots(2);
-  Add(&plan, "V()")->mutable_partitions();
-  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
-  Add(&plan, "V()")->mutable_scan();
+  AddScan(&plan);
   plan::Project* project = Add(&plan, "as()")->mutable_project();
   project->mutable_expr()->add_nodes()->set_constant(EncodeValue(Value::String(text)));
   project->set_slot(1);
@@ -216,9 +215,7 @@ void SetTest(plan::Expr* expr, const char* function, int64_t times) {
 plan::Plan LongPaths(int64_t times) {
   plan::Plan plan;
   plan.set_num_slots(2);
-  Add(&plan, "V()")->mutable_partitions();
-  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
-  Add(&plan, "V()")->mutable_scan();
+  AddScan(&plan);
   AddPath(&plan);
   Add(&plan, "repeat()")->mutable_loop_enter();
   Add(&plan, "out()")->mutable_expand();
@@ -317,9 +314,7 @@ TEST(EngineTest, RowsThatAScopeLetsGoWait) {
 plan::Plan AllValues() {
   plan::Plan plan;
   plan.set_num_slots(1);
-  Add(&plan, "V()")->mutable_partitions();
-  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
-  Add(&plan, "V()")->mutable_scan();
+  AddScan(&plan);
   Add(&plan, "values()")->mutable_fetch();
   Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
   Add(&plan, "sink")->mutable_sink();
@@ -412,9 +407,7 @@ TEST(EngineTest, StateOverTheLimitNamesTheStep) {
   const auto engine = Engine::Create(Workers(2));
   plan::Plan plan;
   plan.set_num_slots(1);
-  Add(&plan, "V()")->mutable_partitions();
-  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
-  Add(&plan, "V()")->mutable_scan();
+  AddScan(&plan);
   Add(&plan, "fold()")->mutable_exchange()->set_key(plan::Exchange::HOME);
   Add(&plan, "fold()")->mutable_reduce()->set_function(plan::Reduce::FOLD);
   Add(&plan, "sink")->mutable_exchange()->set_key(plan::Exchange::HOME);
@@ -435,9 +428,7 @@ TEST(EngineTest, ResultsOverALimitNameTheStepBeforeThemAndTheLimit) {
   const auto graph = FanGraph(3000, 2);
   plan::Plan plan;
   plan.set_num_slots(1);
-  Add(&plan, "V()")->mutable_partitions();
-  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
-  Add(&plan, "V()")->mutable_scan();
+  AddScan(&plan);
   Add(&plan, "")->mutable_exchange()->set_key(plan::Exchange::HOME);
   Add(&plan, "")->mutable_sink();
   for (const bool shared : {false, true}) {
@@ -462,9 +453,7 @@ TEST(EngineTest, ResultsOverALimitNameTheStepBeforeThemAndTheLimit) {
 plan::Plan FoldOfPaths() {
   plan::Plan plan;
   plan.set_num_slots(2);
-  Add(&plan, "V()")->mutable_partitions();
-  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
-  Add(&plan, "V()")->mutable_scan();
+  AddScan(&plan);
   AddPath(&plan);
   for (int hop = 0; hop < 2; ++hop) {
     Add(&plan, "out()")->mutable_exchange()->set_key(plan::Exchange::OWNER);

@@ -48,51 +48,17 @@ plan::Plan Endless(int filters) {
   return plan;
 }
 
-// A query on one worker.
-class Running {
- public:
-  Running(plan::Plan plan, std::shared_ptr<CountingSink> sink, int64_t used = 0)
-      : sink_(std::move(sink)) {
-    CHECK(account_->TryCharge(used));
-    WorkerContext context;
-    context.transport = &transport_;
-    context.clock = &clock_;
-    worker_ = std::make_unique<Worker>(context);
-    auto spec = std::make_shared<QuerySpec>();
-    spec->plan = std::move(plan);
-    spec->view = std::make_shared<storage::MemoryGraph>();
-    spec->account = account_;
-    spec->sink = sink_;
-    Frame start;
-    start.kind = FrameKind::kStart;
-    start.spec = std::move(spec);
-    worker_->Deliver(std::move(start));
-  }
-  ~Running() { worker_->CancelAll(Cancelled("by the test")); }
-
-  // Turns, of 8 calls each, until it is over or `enough()`, at most `most`.
-  template <typename Enough>
-  int Turns(int most, const Enough& enough) {
-    int turns = 0;
-    while (turns < most && !sink_->result.has_value() && !enough() && worker_->Step(1)) ++turns;
-    return turns;
-  }
-
- private:
-  static constexpr int64_t kLimit = 64 << 20;
-  ManualClock clock_;
-  NoTransport transport_;
-  std::shared_ptr<MemoryAccount> account_ = std::make_shared<MemoryAccount>("query", kLimit);
-  std::shared_ptr<CountingSink> sink_;
-  std::unique_ptr<Worker> worker_;
-};
+std::shared_ptr<MemoryAccount> AccountOf64MiB() {
+  return std::make_shared<MemoryAccount>("query", int64_t{64} << 20);
+}
 
 TEST(TurnsTest, TheFirstIterationGoesOn) {
   for (int filters = 0; filters < 16; ++filters) {
     auto sink = std::make_shared<SeenSink>();
-    Running running(Endless(filters), sink);
-    running.Turns(40, [&] { return sink->seen_last; });
+    RunningQuery running(Endless(filters), sink, AccountOf64MiB());
+    running.TurnsUntil(40, [&] { return sink->seen_last; });  // of 8 calls each
     EXPECT_TRUE(sink->seen_last) << filters << " operators in the body";
+    running.worker().CancelAll(Cancelled("by the test"));
   }
 }
 
@@ -119,8 +85,10 @@ plan::Plan Selective(bool limited) {
 // How often what stands behind the selective filter was called.
 uint64_t CallsBehind(bool limited, int64_t used) {
   auto sink = std::make_shared<CountingSink>();
-  Running running(Selective(limited), sink, used);
-  running.Turns(10'000, [] { return false; });
+  const auto account = AccountOf64MiB();
+  EXPECT_TRUE(account->TryCharge(used));
+  RunningQuery running(Selective(limited), sink, account);
+  running.TurnsUntil(10'000, [] { return false; });
   EXPECT_TRUE(sink->result.has_value() && sink->result->status.ok());
   EXPECT_EQ(sink->rows, limited ? 900u : 1000u);
   return sink->result.has_value() ? sink->result->operators[2].batches : 0;

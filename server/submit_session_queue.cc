@@ -119,7 +119,6 @@ void SubmitSession::DropUnwritten() {
   messages_.clear();
   if (spilled_ == nullptr || undecided_.has_value()) return;   // it may be committed yet
   environment_.pool->Run([dropped = std::move(spilled_)] {});  // the file's end takes a while
-  spilled_ = nullptr;
 }
 
 // The query is through, and something is being written. A client that does not take it is cut off:

@@ -19,8 +19,7 @@ int64_t TableBytes(size_t capacity) {
 }
 
 // The places of a table that `entries` fit: 2^n - 1, an eighth of them stays free.
-template <typename Table>
-size_t RoomFor(size_t entries) {
+inline size_t PlacesFor(size_t entries) {
   size_t places = 7;
   while (places - places / 8 < entries) places = 2 * places + 1;
   return places;
@@ -33,7 +32,7 @@ Status MakeRoom(Table* table, ChargeAhead* charge) {
   if (table->size() < capacity - capacity / 8) return OkStatus();
   const size_t wanted = std::max<size_t>(7, table->size() + 1);
   const int64_t had = TableBytes<Table>(capacity);
-  const size_t next = RoomFor<Table>(wanted);
+  const size_t next = PlacesFor(wanted);
   RETURN_IF_ERROR(charge->Take(TableBytes<Table>(next)));
   table->reserve(wanted);
   charge->Return(TableBytes<Table>(next) - TableBytes<Table>(table->capacity()) + had);

@@ -103,7 +103,7 @@ class PartedTable {
     std::array<size_t, kParts> sizes{};
     for (const auto& entry : one_) ++sizes[NumberOf(KeyOf(entry))];
     int64_t wanted = kParts * sizeof(Table);
-    for (const size_t size : sizes) wanted += TableBytes<Table>(RoomFor<Table>(size + 1));
+    for (const size_t size : sizes) wanted += TableBytes<Table>(PlacesFor(size + 1));
     RETURN_IF_ERROR(charge->Take(wanted));
     int64_t has = kParts * sizeof(Table);
     std::vector<Table> parts(kParts);
@@ -113,22 +113,13 @@ class PartedTable {
     }
     charge->Return(wanted - has);
     for (auto it = one_.begin(); it != one_.end();) {
-      auto entry = one_.extract(it++);
-      const size_t number = NumberOf(KeyOfNode(entry));
-      parts[number].insert(std::move(entry));
+      Table& part = parts[NumberOf(KeyOf(*it))];
+      part.insert(one_.extract(it++));
     }
     charge->Return(TableBytes<Table>(one_.capacity()));
     one_ = Table();
     parts_ = std::move(parts);
     return OkStatus();
-  }
-  template <typename Node>
-  static const auto& KeyOfNode(const Node& node) {
-    if constexpr (requires { typename Table::mapped_type; }) {
-      return node.key();
-    } else {
-      return node.value();
-    }
   }
 
   Table one_;

@@ -26,6 +26,13 @@ class Account final : public StateAccount {
   int64_t used = 0, peak = 0, limit = INT64_MAX;
 };
 
+// An account, and what was charged to it for what a test grows.
+struct Charged {
+  Account account;
+  int64_t bytes = 0;
+  ChargeAhead charge{&account, &bytes};
+};
+
 using Table = PartedTable<absl::flat_hash_map<int64_t, size_t>>;
 
 Status Insert(Table* table, int64_t key, ChargeAhead* charge) {
@@ -35,15 +42,13 @@ Status Insert(Table* table, int64_t key, ChargeAhead* charge) {
 }
 
 TEST(PartedTableTest, FindsWhatIsThereBeforeAndAfterItIsTakenApart) {
-  Account account;
-  int64_t bytes = 0;
-  ChargeAhead charge(&account, &bytes);
+  Charged charged;
   Table table;
   EXPECT_TRUE(table.empty());
   constexpr int64_t kKeys = 200'000;
   for (int64_t key = 0; key < kKeys; ++key) {
     EXPECT_EQ(table.Find(key), nullptr);
-    ASSERT_TRUE(Insert(&table, key, &charge).ok());
+    ASSERT_TRUE(Insert(&table, key, &charged.charge).ok());
     if (key % 1000 != 0) continue;
     for (int64_t other = 0; other <= key; other += 997) {
       const auto* found = table.Find(other);
@@ -57,11 +62,9 @@ TEST(PartedTableTest, FindsWhatIsThereBeforeAndAfterItIsTakenApart) {
 
 TEST(PartedTableTest, AWalkSeesEachEntryOnce) {
   for (const int64_t keys : {0, 1, 100, 100'000}) {
-    Account account;
-    int64_t bytes = 0;
-    ChargeAhead charge(&account, &bytes);
+    Charged charged;
     Table table;
-    for (int64_t key = 0; key < keys; ++key) ASSERT_TRUE(Insert(&table, key, &charge).ok());
+    for (int64_t key = 0; key < keys; ++key) ASSERT_TRUE(Insert(&table, key, &charged.charge).ok());
     Table::Walk walk;
     std::set<int64_t> seen;
     size_t uses = 0;
@@ -83,41 +86,37 @@ TEST(PartedTableTest, AWalkSeesEachEntryOnce) {
 // A table that doubles has both on its account for a while: three times what it had. In parts it is
 // one of 64.
 TEST(PartedTableTest, GrowsWithoutTheMemoryOfBoth) {
-  Account account;
-  int64_t bytes = 0;
-  ChargeAhead charge(&account, &bytes);
+  Charged charged;
   Table table;
   int64_t key = 0;
-  for (; key < 40'000; ++key) ASSERT_TRUE(Insert(&table, key, &charge).ok());
+  for (; key < 40'000; ++key) ASSERT_TRUE(Insert(&table, key, &charged.charge).ok());
   double worst = 1;
   for (; key < 500'000; ++key) {
-    account.peak = account.used;
-    const int64_t had = account.used;
-    ASSERT_TRUE(Insert(&table, key, &charge).ok());
-    worst = std::max(worst, static_cast<double>(account.peak) / static_cast<double>(had));
+    charged.account.peak = charged.account.used;
+    const int64_t had = charged.account.used;
+    ASSERT_TRUE(Insert(&table, key, &charged.charge).ok());
+    worst = std::max(worst, static_cast<double>(charged.account.peak) / static_cast<double>(had));
   }
   EXPECT_LT(worst, 1.1);
-  EXPECT_GE(bytes, key * static_cast<int64_t>(sizeof(std::pair<int64_t, size_t>)));
-  EXPECT_LE(bytes, 3 * key * static_cast<int64_t>(sizeof(std::pair<int64_t, size_t>)));
+  EXPECT_GE(charged.bytes, key * static_cast<int64_t>(sizeof(std::pair<int64_t, size_t>)));
+  EXPECT_LE(charged.bytes, 3 * key * static_cast<int64_t>(sizeof(std::pair<int64_t, size_t>)));
 }
 
 TEST(PartedTableTest, IsAsItWasWhenAChargeIsRefused) {
-  Account account;
-  int64_t bytes = 0;
-  ChargeAhead charge(&account, &bytes);
+  Charged charged;
   Table table;
   int64_t refused = 0;
   for (int64_t key = 0; key < 120'000;) {
-    account.limit = account.used + (key % 3 == 0 ? 100'000'000 : 0);
-    if (Insert(&table, key, &charge).ok()) {
+    charged.account.limit = charged.account.used + (key % 3 == 0 ? 100'000'000 : 0);
+    if (Insert(&table, key, &charged.charge).ok()) {
       ++key;
       continue;
     }
     ++refused;
     EXPECT_EQ(table.Find(key), nullptr);
     EXPECT_TRUE(key == 0 || table.Contains(key / 2));
-    account.limit = INT64_MAX;
-    ASSERT_TRUE(Insert(&table, key, &charge).ok());
+    charged.account.limit = INT64_MAX;
+    ASSERT_TRUE(Insert(&table, key, &charged.charge).ok());
     ++key;
   }
   EXPECT_GT(refused, 10);
@@ -125,13 +124,11 @@ TEST(PartedTableTest, IsAsItWasWhenAChargeIsRefused) {
 }
 
 TEST(PartedTableTest, TextsAreFoundByViews) {
-  Account account;
-  int64_t bytes = 0;
-  ChargeAhead charge(&account, &bytes);
+  Charged charged;
   PartedTable<absl::flat_hash_set<std::string, TextHash, std::equal_to<>>> table;
   for (int i = 0; i < 50'000; ++i) {
     const std::string text = "text " + std::to_string(i);
-    ASSERT_TRUE(table.MakeRoom(std::string_view(text), &charge).ok());
+    ASSERT_TRUE(table.MakeRoom(std::string_view(text), &charged.charge).ok());
     table.Emplace(std::string_view(text));
   }
   EXPECT_TRUE(table.Contains(std::string_view("text 49999")));
@@ -139,14 +136,12 @@ TEST(PartedTableTest, TextsAreFoundByViews) {
 }
 
 TEST(PagedListTest, KeepsWhatItHasWhereItIs) {
-  Account account;
-  int64_t bytes = 0;
-  ChargeAhead charge(&account, &bytes);
+  Charged charged;
   PagedList<int64_t> list;
   const int64_t* early = nullptr;
   constexpr size_t kCount = 3 * PagedList<int64_t>::kPage + 5;
   for (size_t i = 0; i < kCount; ++i) {
-    ASSERT_TRUE(list.MakeRoom(&charge).ok());
+    ASSERT_TRUE(list.MakeRoom(&charged.charge).ok());
     list.EmplaceBack(static_cast<int64_t>(i) * 3);
     EXPECT_EQ(list.back(), static_cast<int64_t>(i) * 3);
     if (i == PagedList<int64_t>::kPage) early = &list[5];
@@ -154,8 +149,8 @@ TEST(PagedListTest, KeepsWhatItHasWhereItIs) {
   EXPECT_EQ(early, &list[5]);
   ASSERT_EQ(list.size(), kCount);
   for (size_t i = 0; i < kCount; ++i) ASSERT_EQ(list[i], static_cast<int64_t>(i) * 3);
-  EXPECT_GE(bytes, static_cast<int64_t>(kCount * sizeof(int64_t)));
-  EXPECT_LE(bytes,
+  EXPECT_GE(charged.bytes, static_cast<int64_t>(kCount * sizeof(int64_t)));
+  EXPECT_LE(charged.bytes,
             static_cast<int64_t>((kCount + PagedList<int64_t>::kPage) * sizeof(int64_t) + 1024));
 }
 

@@ -335,9 +335,7 @@ void QueryRun::RunNode(uint32_t id) {
   OperatorStats& stats = stats_[id];
   ++stats.batches;
   const uint64_t took = worker_.clock->NowNanos() - begin;
-  stats.time_ns += took - std::min(took, in_place_host_->counted_nanos - counted);
-  stats.slow_calls += took > kSlowCallNanos ? 1 : 0;
-  stats.longest_ns = std::max(stats.longest_ns, took);
+  stats.CountCall(took, took - std::min(took, in_place_host_->counted_nanos - counted));
   if (changes_ != nullptr) stats.peak_bytes += changes_->ByteSize() - changed;
   if (worker_.spill != nullptr) PickSpill();
 }

@@ -423,7 +423,8 @@ void QueryRun::RunSpill() {
   if (!done.ok() || *done) spilling_.reset();
   ChargeHeld(&node);
   if (node.host->spilled != nullptr) stats.spilled_bytes = node.host->spilled->written();
-  stats.time_ns += worker_.clock->NowNanos() - begin;
+  const uint64_t took = worker_.clock->NowNanos() - begin;
+  stats.CountCall(took, took);
   PickSpill();
 }
 

@@ -35,7 +35,8 @@ bool QueryRun::Step() {
 // `local(repeat(out().order()).times(3))` what is under way gets through first, and its memory is
 // free.
 bool QueryRun::StepDeepest(bool widen) {
-  const bool gathers = is_line_ && num_steps_ % kGatheringTurns < kGatheringTurns * 3 / 4;
+  const bool gathers =
+      is_line_ && num_steps_ % kGatheringTurns < kGatheringTurns * 3 / 4 && !IsCrowded();
   std::optional<uint32_t> thin;
   for (auto it = busy_.rbegin(); it != busy_.rend(); ++it) {
     Node& node = nodes_[shape_->AtRank(*it)];
@@ -53,14 +54,14 @@ bool QueryRun::StepDeepest(bool widen) {
   return true;
 }
 
-// Few rows wait for it, and more may come: behind a filter that hardly anything passes. While there
-// is memory others go first, for some calls, as a call costs as much for a row as for a hundred.
+// Few rows wait for it, and more may come: behind a filter that hardly anything passes. Others go
+// first, for some calls, as a call costs as much for a row as for a hundred.
 bool QueryRun::IsThin(const Node& node) const {
   if (node.lane == nullptr || node.lane->active.has_value()) return false;
   if (node.lane->queue.size() > 1 || shape_->IsCutShort(node.op->id())) return false;
   const Input& only = node.lane->queue.front();
   return !only.remote && 2 * only.batch.rows < worker_.bounds.batch_rows &&
-         2 * only.charged < static_cast<int64_t>(kBatchBytes) && !IsCrowded();
+         2 * only.charged < static_cast<int64_t>(kBatchBytes);
 }
 
 // What is farthest from the end of all that can move. Its queues have bounds: then it is what

@@ -17,23 +17,8 @@ constexpr uint64_t kDeadline = 1000;
 // One query on a worker of its own.
 class Running {
  public:
-  explicit Running(plan::Plan plan, uint32_t num_workers = 1) {
-    WorkerContext context;
-    context.num_workers = num_workers;
-    context.transport = &transport_;
-    context.clock = &clock_;
-    worker_ = std::make_unique<Worker>(context);
-    auto spec = std::make_shared<QuerySpec>();
-    spec->plan = std::move(plan);
-    spec->view = std::make_shared<storage::MemoryGraph>();
-    spec->options.deadline_ns = kDeadline;
-    spec->account = account_;
-    spec->sink = sink_;
-    Frame start;
-    start.kind = FrameKind::kStart;
-    start.spec = std::move(spec);
-    worker_->Deliver(std::move(start));
-  }
+  explicit Running(plan::Plan plan, uint32_t num_workers = 1)
+      : query_(std::move(plan), sink_, account_, num_workers, kDeadline) {}
 
   // Rows from another worker, behind the exchange `op`, that nobody has made sense of yet.
   void Receive(uint32_t op, std::vector<Column> slots, FrameCredit credit = {}) {
@@ -44,7 +29,7 @@ class Running {
     frame.batch.rows = 2;
     frame.batch.runs.push_back({{}, {}, 2, 3});
     frame.batch.slots = std::move(slots);
-    worker_->Deliver(std::move(frame));
+    query_.worker().Deliver(std::move(frame));
   }
 
   // A word about the lane behind the exchange `op`.
@@ -54,7 +39,7 @@ class Running {
     frame.from = from;
     frame.op = op;
     frame.loops = std::move(loops);
-    worker_->Deliver(std::move(frame));
+    query_.worker().Deliver(std::move(frame));
   }
 
   void ReceiveSorted(uint32_t op, uint64_t rows) {
@@ -63,31 +48,27 @@ class Running {
     frame.from = 1;
     frame.op = op;
     frame.sorted_rows = rows;
-    worker_->Deliver(std::move(frame));
+    query_.worker().Deliver(std::move(frame));
   }
 
   // How often the worker can be called before the query is over, at most `most` times.
   int Turns(int most = INT_MAX) {
-    int turns = 0;
-    while (turns < most && !sink_->result.has_value() && worker_->Step(1)) ++turns;
-    return turns;
+    return query_.TurnsUntil(most, [] { return false; });
   }
-  void PassDeadline() { worker_->Step(kDeadline); }
+  void PassDeadline() { query_.worker().Step(kDeadline); }
   void Cancel() {
     Frame frame;
     frame.kind = FrameKind::kCancel;
     frame.status = Cancelled("by the test");
-    worker_->Deliver(std::move(frame));
+    query_.worker().Deliver(std::move(frame));
   }
   const CountingSink& sink() const { return *sink_; }
   int64_t charged() const { return account_->used(); }
 
  private:
-  ManualClock clock_;
-  NoTransport transport_;
   std::shared_ptr<MemoryAccount> account_ = std::make_shared<MemoryAccount>("query");
   std::shared_ptr<CountingSink> sink_ = std::make_shared<CountingSink>();
-  std::unique_ptr<Worker> worker_;
+  RunningQuery query_;
 };
 
 // The step comes to its end in many turns, and is ended by the clock and by a cancel in the middle.
@@ -141,9 +122,7 @@ TEST(WorkerTest, ABigSampleCanBeStopped) {
 plan::Plan WidePlan() {
   plan::Plan plan;
   plan.set_num_slots(3);
-  Add(&plan, "V()")->mutable_partitions();
-  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
-  Add(&plan, "V()")->mutable_scan();
+  testing::AddScan(&plan);
   Add(&plan, "out()")->mutable_exchange()->set_key(plan::Exchange::OWNER);
   Add(&plan, "out()")->mutable_expand();
   Add(&plan, "values()")->mutable_exchange()->set_key(plan::Exchange::OWNER);

@@ -125,13 +125,18 @@ inline plan::Operator* Add(plan::Plan* plan, const char* step) {
   return op;
 }
 
+// V() of all workers.
+inline void AddScan(plan::Plan* plan) {
+  Add(plan, "V()")->mutable_partitions();
+  Add(plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  Add(plan, "V()")->mutable_scan();
+}
+
 // V().out()...out(), counted or not; equal rows merged before each hop, or not.
 inline plan::Plan Hops(int hops, bool count, uint32_t merged = 0) {
   plan::Plan plan;
   plan.set_num_slots(1);
-  Add(&plan, "V()")->mutable_partitions();
-  Add(&plan, "V()")->mutable_exchange()->set_key(plan::Exchange::PARTITION);
-  Add(&plan, "V()")->mutable_scan();
+  AddScan(&plan);
   for (int i = 0; i < hops; ++i) {
     Add(&plan, "out()")->mutable_exchange()->set_key(plan::Exchange::OWNER);
     if (merged > 0) Add(&plan, "out()")->mutable_merge()->set_capacity(merged);

@@ -31,6 +31,47 @@ class CountingSink : public ResultSink {
   std::optional<QueryResult> result;
 };
 
+// One query on a worker of its own, whose clock stands still.
+class RunningQuery {
+ public:
+  RunningQuery(plan::Plan plan, std::shared_ptr<CountingSink> sink,
+               std::shared_ptr<MemoryAccount> account, uint32_t num_workers = 1,
+               uint64_t deadline_ns = 0)
+      : sink_(std::move(sink)) {
+    WorkerContext context;
+    context.num_workers = num_workers;
+    context.transport = &transport_;
+    context.clock = &clock_;
+    worker_ = std::make_unique<Worker>(context);
+    auto spec = std::make_shared<QuerySpec>();
+    spec->plan = std::move(plan);
+    spec->view = std::make_shared<storage::MemoryGraph>();
+    spec->options.deadline_ns = deadline_ns;
+    spec->account = std::move(account);
+    spec->sink = sink_;
+    Frame start;
+    start.kind = FrameKind::kStart;
+    start.spec = std::move(spec);
+    worker_->Deliver(std::move(start));
+  }
+
+  Worker& worker() { return *worker_; }
+  // How often the worker can be called before the query is over, or is_enough(), at most `most`
+  // times.
+  template <typename IsEnough>
+  int TurnsUntil(int most, const IsEnough& is_enough) {
+    int turns = 0;
+    while (turns < most && !sink_->result.has_value() && !is_enough() && worker_->Step(1)) ++turns;
+    return turns;
+  }
+
+ private:
+  ManualClock clock_;
+  NoTransport transport_;
+  std::shared_ptr<CountingSink> sink_;
+  std::unique_ptr<Worker> worker_;
+};
+
 // What is sent waits until the test hands it on.
 class HeldTransport : public Transport {
  public:

@@ -69,6 +69,10 @@ def _pasted(text, parameters):
 class TinkerGraph(Peer):
     name, language = "tinkergraph", "gremlin"
     survives = False
+    prefix = ()  # a command that runs the one behind it
+    java = ("-Xmx%dg" % HEAP_GIB, "-XX:+ExitOnOutOfMemoryError")
+    load_seconds = LOAD_SECONDS
+    rows_that_fit = ROWS_THAT_FIT
 
     def __init__(self, data, options):
         super().__init__(data, options)
@@ -78,11 +82,15 @@ class TinkerGraph(Peer):
 
     def load(self):
         """The server's start and the load are one."""
-        if self.data.num_rows() > ROWS_THAT_FIT:
+        if self.data.num_rows() > self.rows_that_fit:
             raise PeerError("a heap of %d GiB does not hold so many vertices and edges" % HEAP_GIB)
         self.open()
         with open(self.log, encoding="utf-8", errors="replace") as f:
-            return float(re.findall(r"loaded in ([\d.E-]+)", f.read())[-1])
+            took = re.findall(r"loaded in ([\d.E-]+)", f.read())
+        if not took:
+            self.close()
+            raise PeerError("not loaded, see %s" % os.path.basename(self.log))
+        return float(took[-1])
 
     def open(self):
         if self.process is not None:
@@ -99,7 +107,7 @@ class TinkerGraph(Peer):
         opens = ["--add-opens=java.base/java.%s=ALL-UNNAMED" % x for x in PACKAGES]
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-                tied(["java", "-Xmx%dg" % HEAP_GIB, "-XX:+ExitOnOutOfMemoryError", *opens,
+                tied([*self.prefix, "java", *self.java, *opens,
                       "-Dcompare.spec=" + self.data.csv("spec.json"),
                       "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp",
                       os.path.join(jars, "*"),
@@ -115,7 +123,7 @@ class TinkerGraph(Peer):
             return
         warnings.filterwarnings("ignore")
         logging.getLogger("gremlinpython").setLevel(logging.CRITICAL)
-        end = time.monotonic() + LOAD_SECONDS
+        end = time.monotonic() + self.load_seconds
         while self.process.poll() is None and time.monotonic() < end:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:

@@ -90,6 +90,7 @@ void Lowering::LowerOp(const Op& op) {
   const bool one_row = flow_.one_row;
   if (As<Split>(op) || As<Loop>(op)) flow_.one_row = false;
   std::visit([this](const auto& body) { Lower(body); }, op.body);
+  if (As<Split>(op) || As<Loop>(op)) KeepUnseparated(op);
   flow_.one_row = LeavesOneRow(op, one_row) && flow_.loop <= flow_.scope;
   flow_.types.current = current;
   Advance(op, &flow_.types);
@@ -111,6 +112,13 @@ void Lowering::SeparateChanges(const Op& op) {
   if (As<Split>(op)) return;
   flow_.reads = flow_.reads || reads;
   flow_.changes = flow_.changes || changes;
+}
+
+// A barrier in one branch, or in an iteration, holds back no rows of the others.
+void Lowering::KeepUnseparated(const Op& op) {
+  if (!plan_->mutates()) return;
+  flow_.reads = flow_.reads || ReadsGraph(op);
+  flow_.changes = flow_.changes || ChangesGraph(op);
 }
 
 void Lowering::EncodeProperty(const std::pair<ExpressionPtr, ExpressionPtr>& property,

@@ -85,6 +85,7 @@ class Lowering {
   ExpressionPtr FindById(const ExpressionPtr& ids, plan::ElementKind element);
   // A change and a read that could see it, or miss it, must not run side by side.
   void SeparateChanges(const Op& op);
+  void KeepUnseparated(const Op& op);
   void EncodeProperty(const std::pair<ExpressionPtr, ExpressionPtr>& property,
                       plan::PropertyExpr* out);
   // Adds an operator behind all open ends; its own end is then the only open one.

@@ -90,7 +90,7 @@ class ThreadedEngine : public Engine {
     spec->view = std::move(view);
     spec->options = options;
     spec->sink = std::move(sink);
-    if (options_.isolated) spec->Isolate(options_.num_workers);
+    spec->SetViews(options_.isolated, options_.num_workers);
     const uint32_t coordinator =
         next_coordinator_.fetch_add(1) % spec->NumOwners(options_.num_workers);
     spec->id.coordinator = coordinator;

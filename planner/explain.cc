@@ -409,6 +409,7 @@ std::string ExprText(const plan::Expr& expr, const plan::Plan& plan) {
 std::string PhysicalText(const plan::Plan& plan) {
   std::string text;
   if (plan.stays_home()) text += "stays at its home\n";
+  if (plan.at_owners()) text += "at the owners of what it reads\n";
   for (const plan::InitialEffect& initial : plan.initial_effects()) {
     text += initial.name() + " begins with " + BytesText(initial.value()) +
             (initial.operator_().empty() ? "" : ", " + initial.operator_()) + "\n";

@@ -90,6 +90,11 @@ const Schema& IndexedSchema() {
 
 PlanContext ContextOf(const parser::Query& query) {
   if (query.root.source == "big") return {&testing::BigSchema(), &testing::BigStatistics(), {}};
+  if (query.root.source == "shared") {
+    PlanContext shared{&testing::BigSchema(), &testing::BigStatistics(), {}};
+    shared.num_workers = 2;
+    return shared;
+  }
   PlanContext context{&IndexedSchema(), nullptr, {}};
   context.isolated = query.root.source == "isolated";
   return context;

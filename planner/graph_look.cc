@@ -68,6 +68,14 @@ bool Same(const GraphStatistics& a, const GraphStatistics& b) {
          SameEntries(a.edge_properties, b.edge_properties) && SameEntries(a.degrees, b.degrees);
 }
 
+bool HasSoMany(const GraphStatistics* statistics, uint64_t elements) {
+  if (statistics == nullptr) return false;
+  uint64_t sum = 0;
+  for (const auto& [label, count] : statistics->vertices) sum += count;
+  for (const auto& [label, count] : statistics->edges) sum += count;
+  return sum >= elements;
+}
+
 bool IsName(const NameTable& names, uint32_t id, const std::string& name) {
   return id <= names.size() && names.Name(id) == name;
 }
@@ -100,6 +108,7 @@ bool GraphSeen::Holds(const Schema* schema, const GraphStatistics* statistics) c
     return false;
   }
   if (looked_at_all_) return facts_->AreOf(schema, statistics);
+  if (asked_elements_ != 0 && HasSoMany(statistics, asked_elements_) != has_elements_) return false;
   if (!looked_at_indexes_) return true;
   return schema->vertex_indexes == indexes_ &&
          std::all_of(labels_.begin(), labels_.end(),
@@ -121,6 +130,15 @@ GraphLook::GraphLook(const Schema* schema, const GraphStatistics* statistics, Gr
   if (seen_ == nullptr) return;
   seen_->has_schema_ = schema_ != nullptr;
   seen_->has_statistics_ = statistics_ != nullptr;
+}
+
+bool GraphLook::HasAtLeast(uint64_t elements) const {
+  const bool has = HasSoMany(statistics_, elements);
+  if (seen_ != nullptr) {
+    seen_->asked_elements_ = elements;
+    seen_->has_elements_ = has;
+  }
+  return has;
 }
 
 const Schema* GraphLook::Indexes(const std::vector<std::string>& labels) const {

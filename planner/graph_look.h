@@ -44,6 +44,9 @@ class GraphSeen {
   bool has_statistics_ = false;
   bool looked_at_all_ = false;
   bool looked_at_indexes_ = false;
+  // Whether there are so many elements; 0: nobody asked.
+  uint64_t asked_elements_ = 0;
+  bool has_elements_ = false;
   VertexIndexes indexes_;
   std::map<std::string, LabelId> labels_;
   std::map<KeyId, std::string> keys_;
@@ -72,6 +75,8 @@ class GraphLook {
   // Only of this may the caller's choice depend: which indexes there are, by which keys, and what
   // the ids of the labels are; `labels` are not empty. Null: there is no schema or no index.
   const Schema* Indexes(const std::vector<std::string>& labels) const;
+  // So many vertices and edges, as far as is known. Asked with one number only.
+  bool HasAtLeast(uint64_t elements) const;
 
  private:
   const Schema* schema_ = nullptr;

@@ -108,10 +108,16 @@ struct Graph {
   const GraphStatistics* known() const { return statistics ? &*statistics : nullptr; }
 };
 
+void MakeSmall(GraphStatistics* statistics) {
+  for (auto* counts : {&statistics->vertices, &statistics->edges}) {
+    for (auto& [label, count] : *counts) count /= 1000;
+  }
+}
+
 // As commits, folds and new or dropped indexes do.
 void Change(Graph* graph, Rng* rng) {
   Schema& schema = graph->schema;
-  switch (rng->Uniform(6)) {
+  switch (rng->Uniform(7)) {
     case 0:
       schema.vertex_counts[(*schema.vertex_counts.begin()).first] += 1 + rng->Uniform(1'000'000);
       break;
@@ -134,6 +140,10 @@ void Change(Graph* graph, Rng* rng) {
     case 4:
       graph->statistics.reset();
       break;
+    case 5:
+      graph->statistics = testing::BigStatistics();
+      MakeSmall(&*graph->statistics);
+      break;
     default:
       graph->statistics = testing::BigStatistics();
       graph->statistics->degrees.begin()->second.edges *= 1 + rng->Uniform(100);
@@ -148,6 +158,7 @@ class KeptPlanTest : public ::testing::Test {
     context.schema = &graph_.schema;
     context.statistics = graph_.known();
     context.parameters = values;
+    context.num_workers = 4;
     StatusOr<PlannedQuery> planned = PlanQuery(query, context);
     if (planned.ok() && planned->seen.NeedsFacts()) {
       planned->seen.SetFacts(FactsOf(context.schema, context.statistics));
@@ -239,6 +250,22 @@ TEST_F(KeptPlanTest, TheValuesOfLookUpsAreNotLookedAt) {
     EXPECT_TRUE(planned.looked_at.empty()) << text;
     EXPECT_FALSE(planned.holes.empty()) << text;
   }
+}
+
+TEST_F(KeptPlanTest, ChangesOfASmallGraphAreKeptWhateverIsCommitted) {
+  const std::string text = "g.V().hasLabel('Post').property('content', 'y')";
+  EXPECT_TRUE(PlanText(text).plan.at_owners());
+  EXPECT_TRUE(PlanText(text).seen.NeedsFacts());
+  MakeSmall(&*graph_.statistics);
+  const PlannedQuery planned = PlanText(text);
+  EXPECT_FALSE(planned.plan.at_owners());
+  EXPECT_FALSE(planned.seen.NeedsFacts());
+  ++graph_.statistics->version;
+  graph_.statistics->vertices.begin()->second += 5;
+  ++graph_.schema.vertex_counts[graph_.schema.labels.Find("Person")];
+  EXPECT_TRUE(Holds(planned));
+  graph_.statistics = testing::BigStatistics();
+  EXPECT_FALSE(Holds(planned));
 }
 
 TEST_F(KeptPlanTest, ValuesThatDecideAreNamed) {

@@ -2,6 +2,7 @@
 
 #include "core/value_codec.h"
 #include "planner/cost/estimated_text.h"
+#include "planner/cost/owners.h"
 #include "planner/explain.h"
 #include "planner/physical/lowering.h"
 #include "planner/plan_error.h"
@@ -82,13 +83,9 @@ void AddInitialEffects(const SideEffectTable& effects, plan::Plan* plan) {
   }
 }
 
-}  // namespace
-
-StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& context) {
-  if (query.root.calls.empty()) {
-    return StepError("EMPTY_TRAVERSAL", query.root.span, "",
-                     "a traversal begins with V(), E(), inject() or union()");
-  }
+// `for_owners`: whether it had better be planned for isolated workers.
+StatusOr<PlannedQuery> PlanOnce(const parser::Query& query, const PlanContext& context,
+                                bool* for_owners) {
   PlannedQuery planned;
   planned.outcome = OutcomeOf(query);
   const bool explains = context.explains || planned.outcome == Outcome::kExplain;
@@ -102,12 +99,15 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   Chain chain = builder.Take();
 
   if (explains) planned.explain = "logical\n" + ChainText(chain, 2);
-  RunRules(&chain, context.isolated, [&planned, explains](const Rule& rule, const Chain& after) {
+  bool reads_all = false;
+  RunRules(&chain, context.isolated, [&](const Rule& rule, const Chain& after) {
+    reads_all = reads_all || rule.reads_all;
     if (!explains) return;
     planned.explain += "\nafter " + std::string(rule.name) + ": " + std::string(rule.help) + "\n" +
                        ChainText(after, 2);
   });
   RETURN_IF_ERROR(CheckEarlyStops(chain));
+  *for_owners = !context.isolated && context.num_workers > 1 && !reads_all && IsForOwners(chain);
   if (explains && context.statistics != nullptr) {
     planned.explain += "\nestimated\n" + EstimatedText(chain, 2);
   }
@@ -128,6 +128,26 @@ StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& 
   planned.looked_at = known.LookedAt();
   planned.keeps = !known.drawn;
   return planned;
+}
+
+}  // namespace
+
+StatusOr<PlannedQuery> PlanQuery(const parser::Query& query, const PlanContext& context) {
+  if (query.root.calls.empty()) {
+    return StepError("EMPTY_TRAVERSAL", query.root.span, "",
+                     "a traversal begins with V(), E(), inject() or union()");
+  }
+  bool for_owners = false;
+  ASSIGN_OR_RETURN(PlannedQuery planned, PlanOnce(query, context, &for_owners));
+  if (!for_owners) return planned;
+  PlanContext isolated = context;
+  isolated.isolated = true;
+  ASSIGN_OR_RETURN(PlannedQuery again, PlanOnce(query, isolated, &for_owners));
+  // Which of the two it is was decided by what the first one looked at.
+  again.seen = std::move(planned.seen);
+  again.looked_at.insert(again.looked_at.end(), planned.looked_at.begin(), planned.looked_at.end());
+  again.keeps = again.keeps && planned.keeps;
+  return again;
 }
 
 }  // namespace koios::planner

@@ -25,6 +25,9 @@ struct PlanContext {
   bool explains = false;       // the text is asked for, whatever the terminal step
   bool isolated = false;       // workers read no partition but their own
   bool whole_results = false;  // isolated: elements of results come with their properties
+  // That read each other's partitions; of several a plan may be made as if they could not, where
+  // that lets all of them work (cost/owners.h).
+  uint32_t num_workers = 1;
 };
 
 // How results are handed out; from the terminal method at the end of the text.

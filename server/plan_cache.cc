@@ -34,7 +34,8 @@ PlanCache::~PlanCache() {
 }
 
 std::string PlanCache::KeyOf(std::string_view graph, std::string_view text,
-                             const std::map<std::string, Value>& parameters) const {
+                             const std::map<std::string, Value>& parameters,
+                             bool whole_results) const {
   std::string key;
   key.reserve(graph.size() + text.size() + 16 * parameters.size() + 16);
   const auto add = [&key](std::string_view part) {
@@ -44,6 +45,7 @@ std::string PlanCache::KeyOf(std::string_view graph, std::string_view text,
   };
   add(graph);
   add(text);
+  key.push_back(whole_results ? 1 : 0);
   for (const auto& [name, value] : parameters) {
     add(name);
     key.push_back(static_cast<char>(value.kind()));

@@ -57,9 +57,10 @@ class PlanCache {
   PlanCache(const PlanCache&) = delete;
   PlanCache& operator=(const PlanCache&) = delete;
 
-  // Empty: nothing is kept for such a text.
+  // Empty: nothing is kept for such a text. whole_results: as in planner::PlanContext.
   std::string KeyOf(std::string_view graph, std::string_view text,
-                    const std::map<std::string, Value>& parameters) const;
+                    const std::map<std::string, Value>& parameters,
+                    bool whole_results = false) const;
   // One that fits, asked without a lock; null: none.
   std::shared_ptr<const KeptPlan> Find(const std::string& key, const Test& fits);
   // `planned`: of the text, in this context. It takes the place of one for the same values.

@@ -174,15 +174,15 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch(bool
   view_ = nullptr;
   planner::PlanContext context;
   context.isolated = environment_.engine->options().isolated;
+  context.num_workers = environment_.engine->options().num_workers;
   context.whole_results = request_->materialize();
   const Status told = ReadParameters(*request_, &context.parameters);
-  // A kept plan does not say whether it has whole results.
-  const bool keeps =
-      request_->mode() != v1::EXPLAIN && told.ok() && !(context.isolated && context.whole_results);
+  const bool keeps = request_->mode() != v1::EXPLAIN && told.ok();
   PlanCache* plans = keeps ? environment_.plans : nullptr;
-  const std::string key =
-      plans == nullptr ? ""
-                       : plans->KeyOf(request_->graph(), request_->query(), context.parameters);
+  const std::string key = plans == nullptr
+                              ? ""
+                              : plans->KeyOf(request_->graph(), request_->query(),
+                                             context.parameters, context.whole_results);
   planner::PlannedQuery planned;
   size_t plan_bytes = 0;
   if (!key.empty() && TakeKept(plans, key, context.parameters, &planned, &plan_bytes)) {
@@ -252,13 +252,14 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
   planned.plan.set_graph(graph_);
   RETURN_IF_ERROR(ChargeRequest(plan_bytes));
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
-  encoder_.emplace(ViewOfResults(), request_->materialize());
+  encoder_.emplace(ViewOfResults(planned.plan), request_->materialize());
   return environment_.engine->Submit(std::move(planned.plan), view_, Options(), shared_from_this());
 }
 
-// Of isolated workers the results come as clients see them: nothing is read for them here.
-std::shared_ptr<const storage::GraphView> SubmitSession::ViewOfResults() const {
-  if (!environment_.engine->options().isolated) return view_;
+// Of a plan for owners the results come as clients see them: nothing is read for them here.
+std::shared_ptr<const storage::GraphView> SubmitSession::ViewOfResults(
+    const plan::Plan& plan) const {
+  if (!plan.at_owners()) return view_;
   constexpr uint32_t kNobody = 1;  // of one worker, which owns all
   return std::make_shared<storage::OwnedView>(view_, kNobody, /*num_workers=*/1);
 }

@@ -154,7 +154,7 @@ class SubmitSession final : public engine::ResultSink,
                 size_t* plan_bytes);
   StatusOr<std::shared_ptr<engine::QueryHandle>> Launch(planner::PlannedQuery planned,
                                                         size_t plan_bytes, bool* waits);
-  std::shared_ptr<const storage::GraphView> ViewOfResults() const;
+  std::shared_ptr<const storage::GraphView> ViewOfResults(const plan::Plan& plan) const;
   void SetDeadline();
   engine::QueryOptions Options();
   void Stop(const Status& why);

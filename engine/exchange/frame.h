@@ -51,8 +51,10 @@ struct QuerySpec {
   mutable LiveNumbers live;
 
   QueryNumbers Numbers() const;
-  // Before the query begins. One worker alone reads everything.
-  void Isolate(uint32_t num_workers);
+  // Before the query begins: `isolated` are the workers of all queries. Of a plan for owners that
+  // changes the graph they are as well, as each has a part of the transaction; one that reads only
+  // has nothing to be refused. One worker alone reads everything.
+  void SetViews(bool isolated, uint32_t num_workers);
   // So many, the first ones, own partitions where no worker reads another one's. Rows come to no
   // other worker, nor does one coordinate: it could not add a vertex.
   uint32_t NumOwners(uint32_t num_workers) const {

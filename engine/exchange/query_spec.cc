@@ -16,8 +16,9 @@ QueryNumbers QuerySpec::Numbers() const {
   return numbers;
 }
 
-void QuerySpec::Isolate(uint32_t num_workers) {
-  if (num_workers == 1) return;
+void QuerySpec::SetViews(bool isolated, uint32_t num_workers) {
+  const bool in_parts = plan.at_owners() && options.transaction != nullptr;
+  if (num_workers == 1 || (!isolated && !in_parts)) return;
   if (options.transaction != nullptr) view = options.transaction->base();
   for (uint32_t index = 0; index < num_workers; ++index) {
     views.push_back(std::make_shared<storage::OwnedView>(view, index, num_workers));

@@ -220,6 +220,7 @@ class QueryRun {
 
   // Between workers (query_run_exchange.cc).
   Status RunExchange(Node* node);
+  bool ReadsAll() const;
   bool MayStay(const Node& node) const;
   bool GiveAway(Node* node);
   void Route(Node* node, const Batch& batch, const std::vector<uint32_t>& to);

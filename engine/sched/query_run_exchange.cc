@@ -29,7 +29,7 @@ Status QueryRun::RunExchange(Node* node) {
     place.view = spec_->view.get();
     place.worker = worker_.index;
     place.num_workers = spec_->NumOwners(worker_.num_workers);
-    place.stay = worker_.shared_view && !spread_;
+    place.stay = ReadsAll() && !spread_;
     // Of `V().out().limit(3)` the first partitions may be enough.
     place.spread_after_rows =
         shape_->IsCutShort(node->op->id()) ? UINT64_MAX : worker_.spread_after_rows;
@@ -51,10 +51,12 @@ Status QueryRun::RunExchange(Node* node) {
   return OkStatus();
 }
 
+bool QueryRun::ReadsAll() const { return worker_.shared_view && !spec_->plan.at_owners(); }
+
 // Where every worker reads every partition, rows that are sent to an owner only for what is stored
 // there are as well here. Rows that are to meet their like, to be merged or dropped, are not.
 bool QueryRun::MayStay(const Node& node) const {
-  if (!worker_.shared_view || node.op->exchange().key() != plan::Exchange::OWNER) return false;
+  if (!ReadsAll() || node.op->exchange().key() != plan::Exchange::OWNER) return false;
   const plan::Operator& next = *nodes_[node.op->next(0)].op;
   return !next.has_merge() && !next.barrier().merge() &&
          !(next.has_dedup() && next.dedup().stage() == plan::PARTIAL);

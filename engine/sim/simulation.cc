@@ -216,14 +216,15 @@ class Driver {
     spec->options.deadline_ns = options.deadline_ns;
     spec->account = account_;
     spec->sink = sink_;
-    if (options.isolated) spec->Isolate(options.num_workers);
-    spec->id = {drawn % spec->NumOwners(options.num_workers), 1, 0};
+    spec->id = {drawn, 1, 0};
     views_.SetSpec(spec.get());
     spec_ = std::move(spec);
   }
 
   SimulationResult Run(const plan::Plan& plan) {
     spec_->plan = plan;
+    spec_->SetViews(options_.isolated, options_.num_workers);
+    spec_->id.coordinator %= spec_->NumOwners(options_.num_workers);
     Start();
     SimulationResult result;
     std::string broken;

@@ -54,6 +54,7 @@ Lowering::Lowering(plan::Plan* plan, const Isolation& isolation)
 
 void Lowering::LowerRoot(const Chain& root) {
   plan_->set_stays_home(HasEffects(root) && !isolation_.isolated);
+  plan_->set_at_owners(isolation_.isolated);
   effects_at_home_ = HasEffects(root) && isolation_.isolated;
   if (effects_at_home_) effect_places_ = PlaceEffects(root);
   for (const std::string& name : isolation_.begun) effect_places_[name] = EffectPlace::kHome;

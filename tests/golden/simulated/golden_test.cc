@@ -68,6 +68,7 @@ class Session {
     options_.num_workers = workers;
     options_.shared_view = seed % 4 == 0;
     options_.isolated = seed % 2 == 1;
+    for_owners_ = options_.isolated || seed % 8 == 4;
     options_.deliver_percent = static_cast<uint32_t>(5 + seed * 37 % 90);
     options_.sink_window = static_cast<uint32_t>(1 + seed % 4);
     options_.memory_limit_bytes = kMemoryLimit;
@@ -102,7 +103,7 @@ class Session {
       context.statistics = &statistics;
     }
     context.parameters = parameters;
-    context.isolated = options_.isolated;
+    context.isolated = for_owners_;
     ASSIGN_OR_RETURN(const planner::PlannedQuery planned, planner::PlanQuery(query, context));
     options_.transaction = nullptr;
     std::shared_ptr<const storage::GraphView> view = view_;
@@ -127,6 +128,7 @@ class Session {
   const std::shared_ptr<storage::Numbers> numbers_;
   const bool makes_up_;
   engine::SimulationOptions options_;
+  bool for_owners_ = false;  // the plan, also where workers could read everything
 };
 
 std::vector<std::string> Ask(const File& file, const Case& golden, Session* session) {

@@ -14,6 +14,12 @@ constexpr uint64_t kTurnsToOldest = 4;
 // Who releases memory tells nobody: as long as somebody waits for it, it is looked at so often.
 constexpr int64_t kLookNanos = 20'000'000;
 constexpr int64_t kNanosPerMs = 1'000'000;
+// Nobody knows what a long query will need before it has run for a while.
+constexpr int64_t kYoungNanos = 500'000'000;
+constexpr int64_t kYoungShare = 16;
+constexpr int64_t kLongShare = 2;  // of all memory, for those that run when another one begins
+// So often one begins all the same: a few that keep much for long do not keep out everybody else.
+constexpr int64_t kBetweenLongNanos = 1'000'000'000;
 
 // At least one, as soon as there are two.
 size_t KeptForShort(size_t max_queries) {
@@ -61,9 +67,29 @@ bool Admission::HasPlace(CostClass cost) const {
   return cost == CostClass::kShort || others < limits_.max_queries - kept_for_short_;
 }
 
-// Somebody waits who is before it: nobody but a short query goes past another one.
+// Somebody waits who is before it: nobody but a short query goes past another one, and a medium
+// one past those for which there is no room as they are long.
 bool Admission::MustWait(CostClass cost) const {
-  return cost == CostClass::kShort ? !queues_[0].by_host.empty() : !waiting_.empty();
+  if (cost == CostClass::kShort) return !queues_[0].by_host.empty();
+  if (cost == CostClass::kLong || IsRoomForLong()) return !waiting_.empty();
+  return !queues_[0].by_host.empty() || !queues_[1].by_host.empty();
+}
+
+bool Admission::IsRoomForLong() const {
+  if (running_[static_cast<size_t>(CostClass::kLong)] == 0) return true;
+  if (all_->limit() == kNoMemoryLimit) return true;
+  const int64_t now = clock_->NowNanos();
+  if (last_long_.has_value() && now - *last_long_ >= kBetweenLongNanos) return true;
+  const int64_t of_young = all_->limit() / kYoungShare;
+  int64_t taken = of_young;
+  for (const auto& [number, running] : that_run_) {
+    if (running.cost != CostClass::kLong) continue;
+    const std::shared_ptr<MemoryAccount> account = running.account.lock();
+    if (account == nullptr) continue;
+    const bool is_young = now - running.since < kYoungNanos;
+    taken += std::max(account->used(), is_young ? of_young : 0);
+  }
+  return taken <= all_->limit() / kLongShare;
 }
 
 // Null: there is no room for its reserve.
@@ -71,7 +97,9 @@ std::shared_ptr<MemoryAccount> Admission::TryGrant(uint64_t number, const QueryC
   std::shared_ptr<MemoryAccount> account = engine::MakeQueryAccount(limits_.query_bytes, all_);
   if (!account->TryReserve(cost.reserve_bytes)) return nullptr;
   ++running_[static_cast<size_t>(cost.cost)];
-  accounts_.emplace(number, account);
+  const int64_t now = clock_->NowNanos();
+  if (cost.cost == CostClass::kLong) last_long_ = now;
+  that_run_.emplace(number, Running{account, cost.cost, now});
   return account;
 }
 
@@ -79,7 +107,8 @@ Status Admission::Enter(const QueryCost& cost, const ClientName& client, Granted
                         Place* place, std::shared_ptr<MemoryAccount>* account) {
   MutexLock lock(&mutex_);
   const uint64_t number = ++last_number_;
-  if (HasPlace(cost.cost) && !MustWait(cost.cost)) *account = TryGrant(number, cost);
+  const bool is_room = cost.cost != CostClass::kLong || IsRoomForLong();
+  if (HasPlace(cost.cost) && !MustWait(cost.cost) && is_room) *account = TryGrant(number, cost);
   if (*account == nullptr) {
     RETURN_IF_ERROR(MakeRoom(client));
     QueueOf(cost.cost).by_host[client.host].by_name[client.name].insert(number);
@@ -155,15 +184,22 @@ uint64_t Admission::NextOf(CostClass cost) {
   return *After(host.by_name, host.last_name).begin();
 }
 
-// Who is let run next, when there is a place for it; 0: nobody.
+// Who is let run next, when there is a place for it; 0: nobody. While there is no room for long ones
+// the medium go past them, too.
 uint64_t Admission::Next() {
-  const bool can_be_long = !not_short_.empty() && HasPlace(CostClass::kLong);
-  if (can_be_long && num_turns_ % kTurnsToOldest == kTurnsToOldest - 1) return *not_short_.begin();
+  const bool may_be_others = !not_short_.empty() && HasPlace(CostClass::kLong);
+  const bool may_be_long = may_be_others && IsRoomForLong();
+  if (may_be_others && num_turns_ % kTurnsToOldest == kTurnsToOldest - 1) {
+    const uint64_t oldest = *not_short_.begin();
+    if (may_be_long || waiting_.find(oldest)->second.cost.cost != CostClass::kLong) return oldest;
+  }
   const uint64_t brief = NextOf(CostClass::kShort);
   if (brief != 0) return HasPlace(CostClass::kShort) ? brief : 0;
-  if (!can_be_long) return 0;
+  if (!may_be_others) return 0;
   const uint64_t medium = NextOf(CostClass::kMedium);
-  return medium != 0 ? medium : NextOf(CostClass::kLong);
+  if (medium != 0) return medium;
+  if (!may_be_long) LookAgain();
+  return may_be_long ? NextOf(CostClass::kLong) : 0;
 }
 
 bool Admission::Grant(uint64_t number, std::vector<Told>* told) {
@@ -226,7 +262,7 @@ void Admission::Leave(uint64_t number, CostClass cost) {
       left = Take(number);
     } else if (refused_.erase(number) == 0) {
       --running_[static_cast<size_t>(cost)];
-      accounts_.erase(number);
+      that_run_.erase(number);
       CountEnd();
     }
     if (!waiting_.empty()) GrantAll(&told);
@@ -287,8 +323,8 @@ Status Admission::WaitedTooLong() const {
 int64_t Admission::UnusedReserves() const {
   MutexLock lock(&mutex_);
   int64_t unused = 0;
-  for (const auto& [number, entry] : accounts_) {
-    const std::shared_ptr<MemoryAccount> account = entry.lock();
+  for (const auto& [number, running] : that_run_) {
+    const std::shared_ptr<MemoryAccount> account = running.account.lock();
     if (account == nullptr) continue;
     unused += std::max<int64_t>(0, account->reserved() - account->used());
   }

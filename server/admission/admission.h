@@ -3,7 +3,9 @@
 // so whoever waits for memory holds none. Those that wait have an order: the short before the long,
 // and within a class the clients in turn, however many queries each of them has. Of four turns one
 // is the oldest's of those that are not short, so that they are not passed over for ever. An eighth
-// of the places is for short queries only: they do not wait for long ones to end. No thread waits.
+// of the places is for short queries only: they do not wait for long ones to end. A long one begins
+// only while those that run leave half of the memory free, or else one a second: the more of them
+// share it, the fewer get to an answer. No thread waits.
 // Any thread; who is let run is told outside the lock, by who leaves.
 #pragma once
 
@@ -97,6 +99,11 @@ class Admission {
     std::map<std::string, Host> by_host;
     std::string last_host;
   };
+  struct Running {
+    std::weak_ptr<MemoryAccount> account;
+    CostClass cost = CostClass::kShort;
+    int64_t since = 0;
+  };
   struct Told {
     Granted granted;
     StatusOr<std::shared_ptr<MemoryAccount>> account;
@@ -109,6 +116,7 @@ class Admission {
   }
   bool HasPlace(CostClass cost) const KOIOS_REQUIRES(mutex_);
   bool MustWait(CostClass cost) const KOIOS_REQUIRES(mutex_);
+  bool IsRoomForLong() const KOIOS_REQUIRES(mutex_);
   std::shared_ptr<MemoryAccount> TryGrant(uint64_t number, const QueryCost& cost)
       KOIOS_REQUIRES(mutex_);
   uint64_t NextOf(CostClass cost) KOIOS_REQUIRES(mutex_);
@@ -133,7 +141,8 @@ class Admission {
   mutable Mutex mutex_;
   uint64_t last_number_ KOIOS_GUARDED_BY(mutex_) = 0;
   std::array<size_t, kNumCostClasses> running_ KOIOS_GUARDED_BY(mutex_){};
-  std::map<uint64_t, std::weak_ptr<MemoryAccount>> accounts_ KOIOS_GUARDED_BY(mutex_);  // that run
+  std::map<uint64_t, Running> that_run_ KOIOS_GUARDED_BY(mutex_);
+  std::optional<int64_t> last_long_ KOIOS_GUARDED_BY(mutex_);  // when one began
   std::map<uint64_t, Waiting> waiting_ KOIOS_GUARDED_BY(mutex_);
   std::array<Queue, kNumCostClasses> queues_ KOIOS_GUARDED_BY(mutex_);
   std::set<uint64_t> not_short_ KOIOS_GUARDED_BY(mutex_);  // of those that wait

@@ -107,6 +107,40 @@ class AdmissionTest : public testing::Test {
   TaskPool pool_{1};  // gone first
 };
 
+TEST_F(AdmissionTest, LongOnesBeginWhileThoseThatRunLeaveHalfOfTheMemory) {
+  Open(100, 100);
+  constexpr QueryCost kExplosive{CostClass::kLong, 1'000};
+  std::vector<Query*> longs;
+  for (int i = 0; i < 12; ++i) longs.push_back(Enter("l", kExplosive));
+  // The young count for a 16th each.
+  EXPECT_EQ(admission_->num_running(), 8u);
+  EXPECT_EQ(admission_->num_waiting(), 4u);
+  // Others do not wait behind them.
+  Query* medium = Enter("m", kMedium);
+  Query* brief = Enter("s", kShort);
+  EXPECT_EQ(admission_->num_running(), 10u);
+  End(medium);
+  End(brief);
+  // One that has ended makes room for one.
+  End(longs[0]);
+  EXPECT_EQ(admission_->num_running(), 8u);
+  // Later they count for what they have.
+  ASSERT_TRUE((*longs[1]->account)->TryCharge(kAllBytes / 2));
+  clock_.Advance(600'000'000);
+  admission_->Look();
+  EXPECT_EQ(admission_->num_running(), 8u);
+  // Whatever they have, one begins each second.
+  clock_.Advance(1'000'000'000);
+  admission_->Look();
+  EXPECT_EQ(admission_->num_running(), 9u);
+  admission_->Look();
+  EXPECT_EQ(admission_->num_running(), 9u);
+  (*longs[1]->account)->Release(kAllBytes / 2);
+  admission_->Look();
+  EXPECT_EQ(admission_->num_running(), 11u);
+  EXPECT_EQ(admission_->num_waiting(), 0u);
+}
+
 TEST_F(AdmissionTest, WhatFitsRunsAtOnceWithItsReserve) {
   Open(4, 4);
   Query* query = Enter("a", kLong);

@@ -28,23 +28,23 @@ struct ValueReps {
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 62;
   static uint64_t Sum(uint64_t a, uint64_t b) { return std::min(a + b, kMaxBytes); }
 
+  static uint64_t Times(uint64_t a, uint64_t b) {
+    return b != 0 && a > kMaxBytes / b ? kMaxBytes : a * b;
+  }
+
   // Adds up the members of a payload.
-  struct Extent {
-    uint64_t bytes = 0;
-    uint64_t flat_bytes = 0;
-    int depth = 0;
-    void Add(const Value& v) {
-      bytes = Sum(bytes, v.ByteSize());
-      flat_bytes = Sum(flat_bytes, v.FlatBytes());
-      depth = std::max(depth, v.depth());
-    }
+  struct Extent : MembersExtent {
+    using MembersExtent::Add;
     void Add(const std::string& s) {
       bytes = Sum(bytes, sizeof(std::string) + s.capacity());
       flat_bytes = Sum(flat_bytes, sizeof(std::string) + s.capacity());
     }
     // Room that is not used counts, too.
-    void Add(const ValueList& list) {
+    void AddRoom(const ValueList& list) {
       bytes = Sum(bytes, (list.capacity() - list.size()) * sizeof(Value));
+    }
+    void Add(const ValueList& list) {
+      AddRoom(list);
       for (const Value& v : list) Add(v);
     }
     void Add(const ValueMap& map) {
@@ -64,7 +64,7 @@ struct ValueReps {
   }
 
   template <typename T>
-  static Value Around(ValueKind kind, T payload, const Extent& extent) {
+  static Value Around(ValueKind kind, T payload, const MembersExtent& extent) {
     auto* holder = new Holder<T>(std::move(payload));
     holder->bytes = Sum(sizeof(Holder<T>), extent.bytes);
     holder->flat_bytes = Sum(sizeof(Holder<T>), extent.flat_bytes);
@@ -74,7 +74,7 @@ struct ValueReps {
 
   // Around members of that extent. Deeper values would overflow stacks.
   template <typename T>
-  static StatusOr<Value> Nest(ValueKind kind, T payload, const Extent& extent) {
+  static StatusOr<Value> Nest(ValueKind kind, T payload, const MembersExtent& extent) {
     RETURN_IF_ERROR(CheckDepth(extent.depth + 1));
     return Around(kind, std::move(payload), extent);
   }
@@ -209,10 +209,22 @@ Value Value::Of(BigNumber v) {
                          bytes);
 }
 
+void MembersExtent::Add(const Value& member, uint64_t times) {
+  bytes = ValueReps::Sum(bytes, ValueReps::Times(member.ByteSize(), times));
+  flat_bytes = ValueReps::Sum(flat_bytes, ValueReps::Times(member.FlatBytes(), times));
+  depth = std::max(depth, member.depth());
+}
+
 StatusOr<Value> Value::List(ValueList v) {
   ValueReps::Extent extent;
   extent.Add(v);
   return ValueReps::Nest(ValueKind::kList, std::move(v), extent);
+}
+
+StatusOr<Value> Value::List(ValueList v, const MembersExtent& extent) {
+  ValueReps::Extent whole{extent};
+  whole.AddRoom(v);
+  return ValueReps::Nest(ValueKind::kList, std::move(v), whole);
 }
 
 StatusOr<Value> Value::Set(ValueList v) {

@@ -53,6 +53,13 @@ enum class ValueKind : uint8_t {
 
 class Value;
 using ValueList = std::vector<Value>;
+// What members take together and how deep they are, for who puts a collection together bit by bit.
+struct MembersExtent {
+  uint64_t bytes = 0;
+  uint64_t flat_bytes = 0;
+  int depth = 0;
+  void Add(const Value& member, uint64_t times = 1);
+};
 using ValueMap = std::vector<std::pair<Value, Value>>;  // insertion order, keys are distinct
 
 // An instant with its offset, as java.time.OffsetDateTime.
@@ -139,6 +146,8 @@ class Value {
   static StatusOr<Value> Of(PathData v);  // INTERNAL with more labels than objects
   static StatusOr<Value> Of(ElementData v);
   static StatusOr<Value> List(ValueList v);
+  // REQUIRES: `extent` has all members. Looks at none of them.
+  static StatusOr<Value> List(ValueList v, const MembersExtent& extent);
   // REQUIRES: distinct by Equivalent; see MakeSet in value_compare.h
   static StatusOr<Value> Set(ValueList v);
   static StatusOr<Value> Map(ValueMap v);  // REQUIRES: keys distinct by Equivalent

@@ -43,6 +43,10 @@ class PagedList {
     ++size_;
   }
 
+  // For who takes it apart.
+  size_t num_pages() const { return pages_.size(); }
+  std::vector<T>& page(size_t i) { return pages_[i]; }
+
  private:
   std::vector<std::vector<T>> pages_;
   size_t size_ = 0;

@@ -10,6 +10,7 @@
 #include "engine/batch/fifo.h"
 #include "engine/batch/instance_map.h"
 #include "engine/effect/fold_operator.h"
+#include "engine/op/state/fold_list.h"
 #include "engine/op/state/state_table.h"
 
 namespace koios::engine {
@@ -21,7 +22,7 @@ struct Accumulator {
   int64_t count = 0;  // COUNT, COUNT_OF
   Value extreme;      // MIN, MAX
   NumberSum sum;      // SUM, MEAN
-  ValueList list;     // FOLD
+  FoldList list;      // FOLD
   Value folded;       // FOLD_WITH
   int64_t bytes = 0;
 };
@@ -105,7 +106,8 @@ class Reducer {
   StatusOr<std::optional<Value>> Final(Accumulator acc) const {
     if (is_count()) return std::optional<Value>(Value::Long(acc.count));
     if (function_ == plan::Reduce::FOLD) {
-      return Value::List(std::move(acc.list));
+      ASSIGN_OR_RETURN(Value list, acc.list.Take());
+      return std::optional<Value>(std::move(list));
     }
     if (function_ == plan::Reduce::FOLD_WITH) {
       if (!acc.any) return std::optional<Value>(seed_);
@@ -160,12 +162,8 @@ class Reducer {
   }
 
   static Status Fold(const Value& value, int64_t bulk, Accumulator* acc, ChargeAhead* charge) {
-    RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
-    RETURN_IF_ERROR(MakeRoom(&acc->list, static_cast<size_t>(bulk), charge));
-    RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
     acc->any = true;
-    acc->list.insert(acc->list.end(), static_cast<size_t>(bulk), value);
-    return OkStatus();
+    return acc->list.Add(value, bulk, charge);
   }
 
   // One step, or all `bulk` of them where that needs no loop or changes nothing any more. Returns
@@ -240,6 +238,11 @@ class ReduceFinalOp : public BarrierOperator {
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
     *done = true;
     Accumulator acc;
+    if (Accumulator* found = states_.Find(key); found != nullptr) {
+      ChargeAhead charge(host_, &found->bytes);
+      ASSIGN_OR_RETURN(*done, found->list.Gather(&charge));
+      if (!*done) return OkStatus();
+    }
     if (Accumulator* found = states_.Find(key); found != nullptr) {
       acc = std::move(*found);
       states_.Erase(key);

@@ -184,8 +184,8 @@ uint64_t Admission::NextOf(CostClass cost) {
   return *After(host.by_name, host.last_name).begin();
 }
 
-// Who is let run next, when there is a place for it; 0: nobody. While there is no room for long ones
-// the medium go past them, too.
+// Who is let run next, when there is a place for it; 0: nobody. While there is no room for long
+// ones the medium go past them, too.
 uint64_t Admission::Next() {
   const bool may_be_others = !not_short_.empty() && HasPlace(CostClass::kLong);
   const bool may_be_long = may_be_others && IsRoomForLong();

@@ -1,0 +1,100 @@
+#include "engine/op/state/fold_list.h"
+
+#include <gtest/gtest.h>
+
+#include "core/value_compare.h"
+#include "engine/op/op_test_support.h"
+
+namespace koios::engine {
+namespace {
+
+constexpr int64_t kLong = 100'000;
+
+Value Member(int64_t i) {
+  return i % 3 == 0 ? Value::String("a text that is not stored in place " + std::to_string(i))
+                    : Value::Long(i);
+}
+
+// Takes what is there, in as many calls as it needs.
+Value Finish(FoldList* list, ChargeAhead* charge, int* calls) {
+  for (*calls = 1;; ++*calls) {
+    const StatusOr<bool> done = list->Gather(charge);
+    EXPECT_TRUE(done.ok());
+    if (!done.ok() || *done) break;
+  }
+  StatusOr<Value> value = list->Take();
+  EXPECT_TRUE(value.ok());
+  return *std::move(value);
+}
+
+TEST(FoldListTest, IsTheListOfWhatWasAddedWhateverItsLength) {
+  for (const int64_t size : {int64_t{0}, int64_t{1}, int64_t{4095}, int64_t{4096}, int64_t{4097},
+                             int64_t{8192}, kLong}) {
+    TestHost host;
+    int64_t bytes = 0;
+    ValueList expected;
+    {
+      ChargeAhead charge(&host, &bytes);
+      FoldList list;
+      for (int64_t i = 0; i < size; ++i) {
+        expected.push_back(Member(i));
+        ASSERT_TRUE(list.Add(expected.back(), 1, &charge).ok());
+      }
+      int calls = 0;
+      const Value value = Finish(&list, &charge, &calls);
+      EXPECT_TRUE(Equals(value, *Value::List(expected)));
+      EXPECT_EQ(calls > 2, size == kLong) << size;
+      // As if it had been made at once, but for room that is not used.
+      const Value whole = *Value::List(expected);
+      EXPECT_EQ(value.depth(), whole.depth());
+      expected.shrink_to_fit();
+      if (size > 4096) {
+        EXPECT_EQ(value.ByteSize(), Value::List(expected)->ByteSize());
+      }
+      // What is charged is what is there.
+      EXPECT_NEAR(static_cast<double>(bytes), static_cast<double>(value.ByteSize()),
+                  0.05 * static_cast<double>(bytes) + 512);
+    }
+    EXPECT_EQ(host.charged, bytes);
+  }
+}
+
+TEST(FoldListTest, BulksGoOnWhereTheFirstPartEnds) {
+  TestHost host;
+  int64_t bytes = 0;
+  ChargeAhead charge(&host, &bytes);
+  FoldList list;
+  ASSERT_TRUE(list.Add(Value::Int(1), 4000, &charge).ok());
+  ASSERT_TRUE(list.Add(Value::Int(2), 5000, &charge).ok());
+  ASSERT_TRUE(list.Add(Value::Int(3), 1, &charge).ok());
+  int calls = 0;
+  const Value value = Finish(&list, &charge, &calls);
+  ValueList expected(4000, Value::Int(1));
+  expected.insert(expected.end(), 5000, Value::Int(2));
+  expected.push_back(Value::Int(3));
+  EXPECT_TRUE(Equals(value, *Value::List(expected)));
+}
+
+TEST(FoldListTest, WhatIsRefusedOnTheWayIsGivenBack) {
+  for (int64_t limit = 1'000; limit < 8'000'000; limit = limit * 3 / 2) {
+    TestHost host;
+    host.limit = limit;
+    int64_t bytes = 0;
+    {
+      ChargeAhead charge(&host, &bytes);
+      FoldList list;
+      Status status;
+      for (int64_t i = 0; i < kLong && status.ok(); ++i) status = list.Add(Member(i), 1, &charge);
+      while (status.ok()) {
+        const StatusOr<bool> done = list.Gather(&charge);
+        status = done.status();
+        if (done.ok() && *done) break;
+      }
+      EXPECT_LE(host.charged, limit);
+    }
+    EXPECT_EQ(host.charged, bytes);
+  }
+}
+
+}  // namespace
+}  // namespace koios::engine

@@ -14,9 +14,11 @@ constexpr uint64_t kTurnsToOldest = 4;
 // Who releases memory tells nobody: as long as somebody waits for it, it is looked at so often.
 constexpr int64_t kLookNanos = 20'000'000;
 constexpr int64_t kNanosPerMs = 1'000'000;
-// Nobody knows what a long query will need before it has run for a while.
+// Nobody knows what a long query will need before it has run for a while; more than so much it
+// can't have taken by then.
 constexpr int64_t kYoungNanos = 500'000'000;
 constexpr int64_t kYoungShare = 16;
+constexpr int64_t kYoungBytes = int64_t{64} << 20;
 constexpr int64_t kLongShare = 2;  // of all memory, for those that run when another one begins
 // So often one begins all the same: a few that keep much for long do not keep out everybody else.
 constexpr int64_t kBetweenLongNanos = 1'000'000'000;
@@ -80,7 +82,7 @@ bool Admission::IsRoomForLong() const {
   if (all_->limit() == kNoMemoryLimit) return true;
   const int64_t now = clock_->NowNanos();
   if (last_long_.has_value() && now - *last_long_ >= kBetweenLongNanos) return true;
-  const int64_t of_young = all_->limit() / kYoungShare;
+  const int64_t of_young = std::min(all_->limit() / kYoungShare, kYoungBytes);
   int64_t taken = of_young;
   for (const auto& [number, running] : that_run_) {
     if (running.cost != CostClass::kLong) continue;

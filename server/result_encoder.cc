@@ -15,8 +15,8 @@ constexpr size_t kMessageOverhead = 64;
 // Rows with elements that are made together, at most (of elements with their properties fewer, as
 // nobody knows how large they are), and about what they come to.
 constexpr size_t kMostRows = 256;
-constexpr size_t kMostWithProperties = 16;
-constexpr size_t kSomeBytes = 16 << 10;
+constexpr size_t kMostWithProperties = 64;
+constexpr size_t kSomeBytes = 32 << 10;
 // What a bulk costs at most in a packed field.
 constexpr size_t kBulkBytes = 10;
 

@@ -373,7 +373,7 @@ TEST_F(WideResultsTest, GoInPartsWithinTheirMemory) {
   // One row, as it is read and as it is written.
   EXPECT_LT(account_.peak(), static_cast<int64_t>(3 * kWide));
   EXPECT_LE(graph_->most_at_once, 16U);
-  EXPECT_LT(graph_->num_read, 1024U + 3 * 16);  // a few twice, where it gets wide
+  EXPECT_LT(graph_->num_read, 1024U + 3 * 64);  // a few twice, where it gets wide
 }
 
 TEST_F(WideResultsTest, OneRowOfManyIsRefusedBeforeAllOfItIsRead) {

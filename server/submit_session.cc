@@ -554,7 +554,9 @@ void SubmitSession::Pump() {
     } else if (HasSpilled()) {
       spilled = spilled_;
     }
-    if (std::exchange(paused_, false)) resume = handle_;
+    // The rest of a batch makes no room, but the last one must not leave the query paused.
+    const bool makes_room = encoded_rows_ == 0 || batches_.empty();
+    if (makes_room && std::exchange(paused_, false)) resume = handle_;
   }
   if (resume != nullptr) resume->Resume();
   if (spilled != nullptr) {
@@ -637,6 +639,7 @@ void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* 
   }
   summary->set_slices(result.numbers.slices);
   summary->set_credit_waits(result.numbers.credit_waits);
+  summary->set_credit_wait_us(result.numbers.credit_wait_ns / 1000);
   summary->set_spilled_bytes(result.numbers.spilled_bytes);
   summary->set_rows_dropped(result.numbers.rows_dropped);
   summary->set_query_id(ticket_.id());

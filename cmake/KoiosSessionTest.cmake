@@ -4,7 +4,7 @@ if(KOIOS_SANITIZE)
     submit_session_queue task_pool admission/admission admission/query_cost rpc/text_bounds)
   list(TRANSFORM session PREPEND server/)
   set(session_tests graphs plan_cache profile query_registry result_encoder submit_session
-    submit_session_queue admission/admission admission/query_cost)
+    submit_session_queue task_pool admission/admission admission/query_cost)
   list(TRANSFORM session_tests PREPEND server/)
   list(TRANSFORM session APPEND .cc)
   list(TRANSFORM session_tests APPEND _test.cc)

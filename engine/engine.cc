@@ -178,6 +178,7 @@ void OperatorStats::Add(const OperatorStats& other) {
   rows_dropped += other.rows_dropped;
   spilled_bytes += other.spilled_bytes;
   credit_waits += other.credit_waits;
+  credit_wait_ns += other.credit_wait_ns;
   slow_calls += other.slow_calls;
   longest_ns = std::max(longest_ns, other.longest_ns);
 }

@@ -39,11 +39,12 @@ struct OperatorStats {
   uint64_t time_ns = 0;
   uint64_t bytes_sent = 0;
   uint64_t peak_bytes = 0;
-  uint64_t rows_dropped = 0;   // after an early stop
-  uint64_t spilled_bytes = 0;  // put on disk, compressed
-  uint64_t credit_waits = 0;   // full batches that found their receiver's window closed
-  uint64_t slow_calls = 0;     // that took longer than kSlowCallNanos
-  uint64_t longest_ns = 0;     // of a call
+  uint64_t rows_dropped = 0;    // after an early stop
+  uint64_t spilled_bytes = 0;   // put on disk, compressed
+  uint64_t credit_waits = 0;    // full batches that found their receiver's window closed
+  uint64_t credit_wait_ns = 0;  // as long as any of them waited, at each worker
+  uint64_t slow_calls = 0;      // that took longer than kSlowCallNanos
+  uint64_t longest_ns = 0;      // of a call
 
   // A call kept its worker for `took_ns`, `own_ns` of which it did not count for another operator.
   void CountCall(uint64_t took_ns, uint64_t own_ns);
@@ -60,6 +61,7 @@ struct QueryNumbers {
   uint64_t peak_bytes = 0;
   uint64_t slices = 0;  // of workers' time
   uint64_t credit_waits = 0;
+  uint64_t credit_wait_ns = 0;  // of all operators and workers
   uint64_t spilled_bytes = 0;
   uint64_t rows_dropped = 0;
 };

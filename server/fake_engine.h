@@ -1,6 +1,7 @@
 // A scripted engine for tests of sessions: queries run when the test says so, on its thread.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -91,6 +92,19 @@ class FakeQuery final : public engine::QueryHandle {
   int num_resumes_ KOIOS_GUARDED_BY(mutex_) = 0;
 };
 
+// Moves on by a step whenever somebody looks.
+class SteppingClock final : public ManualClock {
+ public:
+  using ManualClock::ManualClock;
+  int64_t NowNanos() const override {
+    return ManualClock::NowNanos() + (looked_ += step_nanos.load());
+  }
+  std::atomic<int64_t> step_nanos{0};
+
+ private:
+  mutable std::atomic<int64_t> looked_{0};
+};
+
 class FakeEngine final : public engine::Engine {
  public:
   explicit FakeEngine(int64_t memory_bytes = kNoMemoryLimit)
@@ -117,7 +131,7 @@ class FakeEngine final : public engine::Engine {
 
   const engine::EngineOptions& options() const override { return options_; }
   const Clock& clock() const override { return clock_; }
-  ManualClock* manual_clock() { return &clock_; }
+  SteppingClock* manual_clock() { return &clock_; }
   MemoryAccount& memory() override { return memory_; }
   engine::SpillSpace* spill_space() override { return space; }
   engine::SpillSpace* space = nullptr;  // set before any query is submitted
@@ -141,7 +155,7 @@ class FakeEngine final : public engine::Engine {
 
  private:
   const engine::EngineOptions options_{};
-  ManualClock clock_{1'000'000};
+  SteppingClock clock_{1'000'000};
   MemoryAccount memory_;
   Mutex mutex_;
   CondVar changed_;

@@ -66,6 +66,7 @@ void FillProfile(const plan::Plan& plan, const engine::QueryResult& result, v1::
     profile->set_rows_dropped(stats.rows_dropped);
     profile->set_spilled_bytes(stats.spilled_bytes);
     profile->set_credit_waits(stats.credit_waits);
+    profile->set_credit_wait_ns(stats.credit_wait_ns);
     profile->set_longest_ns(stats.longest_ns);
     profile->set_slow_calls(stats.slow_calls);
     profile->set_line(op.position().line());
@@ -79,8 +80,8 @@ void FillProfile(const plan::Plan& plan, const engine::QueryResult& result, v1::
 std::string ProfileText(const v1::Summary& summary) {
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"operator", "rows in", "rows out", "bulk out", "batches", "time ms", "share",
-                  "longest ms", "slow calls", "bytes sent", "waits", "peak bytes", "spilled",
-                  "dropped"});
+                  "longest ms", "slow calls", "bytes sent", "waits", "wait ms", "peak bytes",
+                  "spilled", "dropped"});
   uint64_t total_ns = 0;
   for (const v1::OperatorProfile& op : summary.profile()) {
     total_ns += op.time_ns();
@@ -89,8 +90,8 @@ std::string ProfileText(const v1::Summary& summary) {
                     std::to_string(op.batches()), Milliseconds(op.time_ns()), Percent(op.share()),
                     Milliseconds(op.longest_ns()), std::to_string(op.slow_calls()),
                     std::to_string(op.bytes_sent()), std::to_string(op.credit_waits()),
-                    std::to_string(op.peak_bytes()), std::to_string(op.spilled_bytes()),
-                    std::to_string(op.rows_dropped())});
+                    Milliseconds(op.credit_wait_ns()), std::to_string(op.peak_bytes()),
+                    std::to_string(op.spilled_bytes()), std::to_string(op.rows_dropped())});
   }
   return AlignedTable(rows) + "total: " + std::to_string(summary.rows()) + " results, " +
          Milliseconds(total_ns) + " ms in operators, " + Milliseconds(summary.elapsed_us() * 1000) +

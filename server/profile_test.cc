@@ -21,6 +21,7 @@ TEST(ProfileTest, NamesOperatorsAndSharesTheTime) {
   result.operators[0].time_ns = 3'000'000;
   result.operators[1].time_ns = 1'000'000;
   result.operators[1].credit_waits = 4711;
+  result.operators[1].credit_wait_ns = 8'150'000;
   result.operators[1].longest_ns = 812'000;
   result.operators[1].slow_calls = 37;
 
@@ -40,7 +41,9 @@ TEST(ProfileTest, NamesOperatorsAndSharesTheTime) {
   EXPECT_NE(text.find("total: 5 results, 4.000 ms"), std::string::npos) << text;
   EXPECT_NE(text.find("in 12 slices, 7.000 ms queued before"), std::string::npos) << text;
   EXPECT_EQ(summary.profile(1).credit_waits(), 4711u);
+  EXPECT_EQ(summary.profile(1).credit_wait_ns(), 8'150'000u);
   EXPECT_NE(text.find("4711"), std::string::npos) << text;
+  EXPECT_NE(text.find("8.150"), std::string::npos) << text;
   EXPECT_NE(text.find("0.812"), std::string::npos) << text;
   EXPECT_EQ(summary.profile(1).slow_calls(), 37u);
 }

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "core/path/path.h"
 #include "core/testing/make_value.h"
@@ -26,15 +28,18 @@ class ResultEncoderTest : public testing::Test {
   }
 
   std::vector<v1::ResultBatch> Encode(const engine::ResultBatch& batch, bool materialize = false) {
-    std::vector<EncodedMessage> messages;
-    Status status;
+    ResultEncoder encoder(graph_, materialize);
+    std::vector<v1::ResultBatch> batches;
+    EncodedMessages messages;
     size_t row = 0;
     do {
-      status.Update(ResultEncoder(graph_, materialize).Encode(batch, &row, &messages));
-    } while (status.ok() && row < batch.column.size());
-    EXPECT_TRUE(status.ok()) << MessageOf(status);
-    std::vector<v1::ResultBatch> batches;
-    for (const EncodedMessage& message : messages) batches.push_back(message.message()->batch());
+      const StatusOr<bool> encoded = encoder.Encode(batch, &row, &messages);
+      EXPECT_TRUE(encoded.ok()) << MessageOf(encoded.status());
+      if (!encoded.ok()) break;
+      if (!*encoded) continue;
+      for (const EncodedMessage& message : messages) batches.push_back(message.message()->batch());
+      messages.clear();
+    } while (row < batch.column.size());
     return batches;
   }
 
@@ -88,11 +93,11 @@ TEST_F(ResultEncoderTest, ElementsWithTheirPropertiesComeByTheMessage) {
                                             {{"text", Value::String(std::string(kBytes, 'x'))}});
   engine::ResultBatch batch;
   for (size_t row = 0; row < kRows; ++row) batch.column.AppendVertex(wide);
-  const ResultEncoder encoder(graph_, true);
+  ResultEncoder encoder(graph_, true);
   size_t row = 0;
   size_t num_sent = 0;
   while (row < kRows) {
-    std::vector<EncodedMessage> messages;
+    EncodedMessages messages;
     ASSERT_TRUE(encoder.Encode(batch, &row, &messages).ok());
     size_t bytes = 0;
     for (const EncodedMessage& encoded : messages) {
@@ -116,10 +121,10 @@ TEST_F(ResultEncoderTest, LongPathsComeByTheMessage) {
   for (size_t row = 0; row < kRows; ++row) {
     batch.column.Append(*maker.Append(path, Value::Of(vadas_), nullptr));
   }
-  const ResultEncoder encoder(graph_, false);
+  ResultEncoder encoder(graph_, false);
   size_t num_sent = 0;
   for (size_t row = 0; row < kRows;) {
-    std::vector<EncodedMessage> messages;
+    EncodedMessages messages;
     ASSERT_TRUE(encoder.Encode(batch, &row, &messages).ok());
     size_t bytes = 0;
     for (const EncodedMessage& encoded : messages) {
@@ -212,9 +217,9 @@ TEST_F(ResultEncoderTest, ALargerRowTravelsAlone) {
 TEST_F(ResultEncoderTest, ARowBeyondItsBoundIsRefused) {
   engine::ResultBatch batch;
   batch.column.AppendString(std::string(kMaxRowBytes + 1, 'x'));
-  std::vector<EncodedMessage> messages;
+  EncodedMessages messages;
   size_t row = 0;
-  const Status status = ResultEncoder(graph_, false).Encode(batch, &row, &messages);
+  const Status status = ResultEncoder(graph_, false).Encode(batch, &row, &messages).status();
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
 }
 
@@ -230,28 +235,30 @@ TEST_F(ResultEncoderTest, WhatIsSentCanBeParsedAndWhatNestsDeeperIsRefused) {
   EXPECT_TRUE(received.ParseFromString(sent.SerializeAsString()));
   engine::ResultBatch deeper;
   deeper.column.Append(ListOf({deep}));
-  std::vector<EncodedMessage> none;
+  EncodedMessages none;
   size_t row = 0;
-  EXPECT_EQ(ResultEncoder(graph_, false).Encode(deeper, &row, &none).code(),
+  EXPECT_EQ(ResultEncoder(graph_, false).Encode(deeper, &row, &none).status().code(),
             StatusCode::kResourceExhausted);
 }
 
 // A row that is long to write asks on its way whether to go on; so do elements with properties.
 TEST_F(ResultEncoderTest, EncodingCanBeStopped) {
   int asked = 0;
-  const auto ask = [&asked] { return ++asked == 3 ? Cancelled("by the test") : OkStatus(); };
+  const auto ask = [&asked](size_t) {
+    return ++asked == 3 ? Cancelled("by the test") : OkStatus();
+  };
   engine::ResultBatch one_list;
   one_list.column.Append(ListOf(ValueList(2'000'000, Value::Int(1))));
-  std::vector<EncodedMessage> messages;
+  EncodedMessages messages;
   size_t row = 0;
-  EXPECT_EQ(ResultEncoder(graph_, false).Encode(one_list, &row, &messages, ask).code(),
+  EXPECT_EQ(ResultEncoder(graph_, false).Encode(one_list, &row, &messages, ask).status().code(),
             StatusCode::kCancelled);
   EXPECT_EQ(asked, 3);
   asked = 0;
   engine::ResultBatch elements;
   for (int i = 0; i < 1000; ++i) elements.column.AppendVertex(marko_);
   row = 0;
-  EXPECT_EQ(ResultEncoder(graph_, true).Encode(elements, &row, &messages, ask).code(),
+  EXPECT_EQ(ResultEncoder(graph_, true).Encode(elements, &row, &messages, ask).status().code(),
             StatusCode::kCancelled);
   EXPECT_EQ(asked, 3);
 }
@@ -261,15 +268,144 @@ TEST_F(ResultEncoderTest, ARowThatIsTooLargeIsNotWrittenWhole) {
   engine::ResultBatch batch;
   batch.column.Append(ListOf(ValueList(1000, Value::String(std::string(kMaxRowBytes / 10, 'x')))));
   uint64_t asked = 0;
-  std::vector<EncodedMessage> messages;
+  EncodedMessages messages;
   size_t row = 0;
-  const Status status = ResultEncoder(graph_, false).Encode(batch, &row, &messages, [&asked] {
+  const auto ask = [&asked](size_t) {
     ++asked;
     return OkStatus();
-  });
+  };
+  const Status status = ResultEncoder(graph_, false).Encode(batch, &row, &messages, ask).status();
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(DetailOf(status)->reason, "ROW_TOO_LARGE");
   EXPECT_LE(asked, 11u);
+}
+
+// What a slice leaves goes on where it was, in the same messages.
+TEST_F(ResultEncoderTest, SlicesEndByTheClockAndMakeTheSameMessages) {
+  ManualClock clock;
+  const auto takes_long = [&clock](size_t) {
+    clock.Advance(kEncodeSliceNanos);
+    return OkStatus();
+  };
+  engine::ResultBatch batch;
+  for (int i = 0; i < 300; ++i) batch.column.AppendVertex(i % 3 == 0 ? marko_ : vadas_);
+  for (int i = 0; i < 300; ++i) batch.bulk.push_back(i + 1);
+  ResultEncoder encoder(graph_, false, &clock);
+  EncodedMessages messages;
+  size_t slices = 0;
+  for (size_t row = 0; row < batch.column.size(); ++slices) {
+    const size_t before = row;
+    const StatusOr<bool> encoded = encoder.Encode(batch, &row, &messages, takes_long);
+    ASSERT_TRUE(encoded.ok());
+    EXPECT_LE(row - before, 8U);
+    EXPECT_GT(row, before);
+    EXPECT_EQ(*encoded, row == batch.column.size());
+  }
+  EXPECT_GE(slices, 300U / 8);
+  ASSERT_EQ(messages.size(), 1U);
+  const std::vector<v1::ResultBatch> at_once = Encode(batch);
+  ASSERT_EQ(at_once.size(), 1U);
+  EXPECT_EQ(messages[0].message()->batch().SerializeAsString(), at_once[0].SerializeAsString());
+}
+
+// Counts what is read of it.
+class CountingGraph final : public storage::MemoryGraph {
+ public:
+  using MemoryGraph::MemoryGraph;
+  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                          storage::PropertyRows* out) const override {
+    most_at_once = std::max(most_at_once, vertices.size());
+    num_read += vertices.size();
+    return MemoryGraph::VertexProperties(vertices, keys, out);
+  }
+  mutable size_t most_at_once = 0;
+  mutable size_t num_read = 0;
+};
+
+// Vertices with wide properties, far more than the memory has room for.
+class WideResultsTest : public testing::Test {
+ protected:
+  static constexpr size_t kWide = 400 << 10;
+  static constexpr int64_t kLimit = 2 << 20;
+
+  VertexRef Add(size_t bytes) {
+    return *graph_->AddVertex(std::nullopt, "page",
+                              {{"text", Value::String(std::string(bytes, 'x'))}});
+  }
+  // The rows that have been sent until the end, or an error. Nothing is sent before it is whole.
+  StatusOr<size_t> Send(const engine::ResultBatch& batch) {
+    ResultEncoder encoder(graph_, true, &clock_);
+    EncodedMessages messages;
+    MemoryCharge charge(&account_);
+    size_t sent = 0;
+    for (size_t row = 0; row < batch.column.size();) {
+      ASSIGN_OR_RETURN(const bool whole, encoder.Encode(batch, &row, &messages, [&](size_t bytes) {
+        if (charge.TryResize(static_cast<int64_t>(bytes))) return OkStatus();
+        return account_.OverLimit(static_cast<int64_t>(bytes) - charge.bytes());
+      }));
+      if (!whole) continue;
+      EXPECT_FALSE(messages.empty());
+      for (const EncodedMessage& message : messages) {
+        const v1::ResultBatch& made = message.message()->batch();
+        sent += static_cast<size_t>(made.vertices().values_size() + made.values().items_size());
+      }
+      messages.clear();
+      charge.Reset();
+    }
+    return sent;
+  }
+
+  ManualClock clock_;
+  MemoryAccount account_{"all queries", kLimit, nullptr, {"PROCESS_MEMORY", "memory-mb", ""}};
+  std::shared_ptr<CountingGraph> graph_ = std::make_shared<CountingGraph>(4);
+};
+
+TEST_F(WideResultsTest, GoInPartsWithinTheirMemory) {
+  engine::ResultBatch batch;
+  for (int i = 0; i < 500; ++i) batch.column.AppendVertex(Add(1));  // small ones first
+  for (int i = 0; i < 200; ++i) batch.column.AppendVertex(Add(kWide));
+  for (int i = 0; i < 324; ++i) batch.column.AppendVertex(Add(1));
+  ASSERT_GT(200 * kWide, 30 * kLimit);
+  const StatusOr<size_t> sent = Send(batch);
+  ASSERT_TRUE(sent.ok()) << MessageOf(sent.status());
+  EXPECT_EQ(*sent, 1024U);
+  EXPECT_EQ(account_.used(), 0);
+  // One row, as it is read and as it is written.
+  EXPECT_LT(account_.peak(), static_cast<int64_t>(3 * kWide));
+  EXPECT_LE(graph_->most_at_once, 16U);
+  EXPECT_LT(graph_->num_read, 1024U + 3 * 64);  // a few twice, where it gets wide
+}
+
+TEST_F(WideResultsTest, OneRowOfManyIsRefusedBeforeAllOfItIsRead) {
+  ValueList pages;
+  for (int i = 0; i < 1000; ++i) pages.push_back(Value::Of(Add(kWide)));
+  engine::ResultBatch batch;
+  batch.column.Append(Value::Of(Add(1)));
+  batch.column.Append(ListOf(std::move(pages)));
+  const StatusOr<size_t> sent = Send(batch);
+  EXPECT_EQ(sent.status().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(sent.status())->setting, "memory-mb");
+  EXPECT_LE(account_.peak(), kLimit);
+  EXPECT_EQ(account_.used(), 0);
+  EXPECT_LE(graph_->num_read, 64U);
+}
+
+TEST_F(WideResultsTest, WhatRepeatsInARowIsRefusedBeforeAllOfItIsWritten) {
+  engine::ResultBatch batch;
+  batch.column.Append(ListOf(ValueList(1000, Value::Of(Add(kWide)))));
+  const StatusOr<size_t> sent = Send(batch);
+  EXPECT_EQ(sent.status().code(), StatusCode::kResourceExhausted);
+  EXPECT_LE(account_.peak(), kLimit);
+  EXPECT_EQ(graph_->num_read, 1U);
+}
+
+TEST_F(WideResultsTest, AWideTextAsksForItsMemory) {
+  engine::ResultBatch batch;
+  batch.column.AppendString("small");
+  batch.column.AppendString(std::string(kLimit + 1, 'x'));
+  const StatusOr<size_t> sent = Send(batch);
+  EXPECT_EQ(sent.status().code(), StatusCode::kResourceExhausted);
+  EXPECT_LE(account_.peak(), kLimit);
 }
 
 }  // namespace

@@ -94,7 +94,8 @@ AdmissionLimits LimitsOf(const ServerOptions& options, const engine::EngineOptio
   return limits;
 }
 
-size_t NumSessionThreads() { return std::max<size_t>(2, std::thread::hardware_concurrency()); }
+// One more than compute at once: it is for the short.
+size_t NumSessionThreads() { return std::max<size_t>(2, std::thread::hardware_concurrency()) + 1; }
 
 // Who reads from connections and writes to them.
 int NumRpcThreads() { return std::clamp<int>(std::thread::hardware_concurrency() / 2, 2, 16); }

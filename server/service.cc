@@ -146,6 +146,7 @@ Status FillQueries(const SessionEnvironment& environment, v1::ListQueriesRespons
     out->set_queued_us(query.queued_us);
     out->set_slices(query.numbers.slices);
     out->set_credit_waits(query.numbers.credit_waits);
+    out->set_credit_wait_us(query.numbers.credit_wait_ns / 1000);
     out->set_spilled_bytes(query.numbers.spilled_bytes);
     out->set_rows_dropped(query.numbers.rows_dropped);
   }

@@ -23,6 +23,9 @@ uint64_t NextSeed() {
   return MixSeeds(kFirst, next.fetch_add(1, std::memory_order_relaxed));
 }
 
+// What planning takes of a large request.
+constexpr uint64_t kPlanNanosPerByte = 200;
+
 // Where the first word of the traversal stands: what an error about the graph points at.
 ErrorDetail SourceWord(const parser::Query& query) {
   ErrorDetail detail;
@@ -91,12 +94,13 @@ void SubmitSession::Start() {
     stream_->Fail(listed);
     return;
   }
+  line_ = environment_.pool->Open(client_.host, request_bytes_ * kPlanNanosPerByte);
   // The way to another thread is a large part of a short query.
   if (environment_.begin_slots != nullptr && environment_.begin_slots->TryTake()) {
     Begin();
     environment_.begin_slots->GiveBack();
   } else {
-    environment_.pool->Run([self = shared_from_this()] { self->Begin(); });
+    environment_.pool->Run(line_, [self = shared_from_this()] { self->Begin(); });
   }
 }
 
@@ -166,7 +170,7 @@ void SubmitSession::Begin() {
   if (!stopped.ok()) (*handle)->Cancel(stopped);  // it came while there was no handle
   // It holds the query's account, which is not needed for what is left to do.
   handle = nullptr;
-  Advance(/*on_pool=*/true);
+  Advance(/*can_encode=*/true);
 }
 
 StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch(bool* waits) {
@@ -252,7 +256,8 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
   planned.plan.set_graph(graph_);
   RETURN_IF_ERROR(ChargeRequest(plan_bytes));
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
-  encoder_.emplace(ViewOfResults(planned.plan), request_->materialize());
+  encoder_.emplace(ViewOfResults(planned.plan), request_->materialize(),
+                   &environment_.engine->clock());
   return environment_.engine->Submit(std::move(planned.plan), view_, Options(), shared_from_this());
 }
 
@@ -478,14 +483,14 @@ void SubmitSession::GoOn() {
     if (!std::exchange(waiting_, false)) return;
     environment_.pool->Forget(std::exchange(alarm_, 0));
   }
-  environment_.pool->Run([self = shared_from_this()] { self->Begin(); });
+  environment_.pool->Run(line_, [self = shared_from_this()] { self->Begin(); });
 }
 
 void SubmitSession::LeaveTurns() {
   if (turns_ != nullptr) turns_->Leave(place_);
 }
 
-void SubmitSession::Advance(bool on_pool) {
+void SubmitSession::Advance(bool can_encode) {
   while (true) {
     bool write = false;
     std::optional<engine::QueryResult> end;
@@ -514,14 +519,15 @@ void SubmitSession::Advance(bool on_pool) {
     // Outside the lock: the stream and the pool may run other members of this session at once.
     if (write) return stream_->Write(current_.encoded->message());
     if (end.has_value()) return End(*end);
-    if (!on_pool) {
-      environment_.pool->Run([self = shared_from_this()] {
+    if (!can_encode) {
+      environment_.pool->Run(line_, [self = shared_from_this()] {
         self->Pump();
-        self->Advance(/*on_pool=*/true);
+        self->Advance();  // others have their turn before the next slice
       });
       return;
     }
     Pump();
+    can_encode = false;
   }
 }
 
@@ -548,7 +554,9 @@ void SubmitSession::Pump() {
     } else if (HasSpilled()) {
       spilled = spilled_;
     }
-    if (std::exchange(paused_, false)) resume = handle_;
+    // The rest of a batch makes no room, but the last one must not leave the query paused.
+    const bool makes_room = encoded_rows_ == 0 || batches_.empty();
+    if (makes_room && std::exchange(paused_, false)) resume = handle_;
   }
   if (resume != nullptr) resume->Resume();
   if (spilled != nullptr) {
@@ -588,28 +596,25 @@ void SubmitSession::EndWith(const Status& status) {
 }
 
 void SubmitSession::EncodeNext(engine::ResultBatch batch) {
-  std::vector<EncodedMessage> encoded;
-  // What was changed and committed is told, however late it is.
-  const Status status = encoder_->Encode(batch, &encoded_rows_, &encoded, [this] {
-    return transaction_ == nullptr ? WhyStop("its results were written") : OkStatus();
-  });
+  const StatusOr<bool> encoded = encoder_->Encode(
+      batch, &encoded_rows_, &made_, [this](size_t bytes) { return MayEncode(bytes); });
   const bool whole = encoded_rows_ >= batch.column.size();
   if (whole) encoded_rows_ = 0;
-  if (!status.ok()) Stop(status);
+  std::vector<Outgoing> made;
+  if (encoded.ok() && *encoded) made = TakeMade();
+  if (!encoded.ok()) {
+    DropMade();
+    Stop(encoded.status());
+  }
   MutexLock lock(&mutex_);
   pumping_ = false;
-  if (!status.ok()) EndWith(status);
-  if (HasFailed()) return;
+  if (!encoded.ok()) EndWith(encoded.status());
+  if (HasFailed()) return made.clear();  // before anybody hears of the end
   if (!whole) {
     if (is_through_) ChargeBeside(&batch);
     batches_.push_front(std::move(batch));
   }
-  for (EncodedMessage& message : encoded) {
-    Outgoing& outgoing = messages_.emplace_back();
-    outgoing.charge = MemoryCharge(&environment_.engine->memory());
-    outgoing.charge.Resize(static_cast<int64_t>(message.bytes()));
-    outgoing.encoded = std::move(message);
-  }
+  for (Outgoing& outgoing : made) messages_.push_back(std::move(outgoing));
 }
 
 void SubmitSession::OnWriteDone(bool ok) {
@@ -634,6 +639,7 @@ void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* 
   }
   summary->set_slices(result.numbers.slices);
   summary->set_credit_waits(result.numbers.credit_waits);
+  summary->set_credit_wait_us(result.numbers.credit_wait_ns / 1000);
   summary->set_spilled_bytes(result.numbers.spilled_bytes);
   summary->set_rows_dropped(result.numbers.rows_dropped);
   summary->set_query_id(ticket_.id());
@@ -648,6 +654,7 @@ void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* 
 }
 
 void SubmitSession::End(const engine::QueryResult& result) {
+  DropMade();  // of what was stopped
   LeaveTurns();
   ticket_.End();
   LetOthersRun();
@@ -675,6 +682,7 @@ void SubmitSession::OnDone() {
     current_ = Outgoing();
     request_charge_.Reset();
   }
+  environment_.pool->Close(line_);
   LetOthersRun();
   if (environment_.admission != nullptr) environment_.admission->Look();  // its reserve is back
   ticket_.Release();

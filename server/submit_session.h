@@ -9,7 +9,8 @@
 //   again on a new view when it has its turn (storage/conflict/conflict_turns.h), a few times,
 //   then it is ABORTED. While it waits it has no thread, and its deadline is an alarm of the
 //   pool's.
-// - Engine worker: Push() puts a batch into a window of a few; pool: Pump() encodes one batch.
+// - Engine worker: Push() puts a batch into a window of a few; pool: Pump() encodes a slice of one,
+//   and comes back to the query's line in the pool for the next.
 // - gRPC thread: one write is outstanding per stream; OnWriteDone() sends the next message.
 // A short query runs where it was planned, in Begin(); its rows, summary and status are one write.
 // Rules: at most `window_batches` batches wait; a full window pauses the query, never a thread. The
@@ -166,9 +167,12 @@ class SubmitSession final : public engine::ResultSink,
   void EndWith(const Status& status) KOIOS_REQUIRES(mutex_);
   StatusOr<engine::ResultBatch> TakeSpilled(engine::SpilledResults* spilled) const;
   void EncodeNext(engine::ResultBatch batch);
-  // What is due: the next write, the encoding of the next batch, the end of the call. `on_pool`:
-  // this is a thread of the pool, which may encode.
-  void Advance(bool on_pool = false);
+  Status MayEncode(size_t bytes);
+  std::vector<Outgoing> TakeMade();
+  void DropMade();
+  // What is due: the next write, the encoding of the next slice, the end of the call. `can_encode`:
+  // one slice, on this thread.
+  void Advance(bool can_encode = false);
   bool IsLastBatch() const KOIOS_REQUIRES(mutex_);
   void End(const engine::QueryResult& result);
   void FillSummary(const engine::QueryResult& result, v1::Summary* summary);
@@ -191,10 +195,14 @@ class SubmitSession final : public engine::ResultSink,
   uint64_t committed_version_ = 0;
   std::optional<uint64_t> deadline_ns_;  // of all attempts together; on the engine's clock
   std::optional<ResultEncoder> encoder_;
-  size_t encoded_rows_ = 0;  // of the first batch that waits; the pump's
+  // Of the first batch that waits; the pump's.
+  size_t encoded_rows_ = 0;
+  EncodedMessages made_;  // of those rows
+  MemoryCharge made_charge_{&environment_.engine->memory()};
   // Its place among the requests that conflicted; null: it has not. Set by Decide().
   std::shared_ptr<storage::ConflictTurns> turns_;
   storage::ConflictTurns::Ticket place_ = 0;
+  TaskPool::Line line_ = 0;  // its tasks; set by Start()
   bool is_announced_ = false;
   Admission::Place run_place_;  // among those that run or wait to run
   plan::Plan plan_;             // kept for the profile only

@@ -1,4 +1,5 @@
-// Of a session: how it is let run, waits until it is, and makes place for others.
+// Of a session: how it is let run, waits until it is, and makes place for others; what its messages
+// take.
 #include <algorithm>
 #include <utility>
 
@@ -110,6 +111,37 @@ void SubmitSession::ChargeBeside(engine::ResultBatch* batch) const {
   batch->charge = std::move(charge);
 }
 
+// A message may be made whatever others have; more only if there is memory for it.
+Status SubmitSession::MayEncode(size_t bytes) {
+  // What was changed and committed is told, however late it is.
+  if (transaction_ == nullptr) RETURN_IF_ERROR(WhyStop("its results were written"));
+  const auto needed = static_cast<int64_t>(bytes);
+  if (bytes <= 2 * kMaxMessageBytes) {
+    made_charge_.Resize(needed);
+  } else if (!made_charge_.TryResize(needed)) {
+    return environment_.engine->memory().OverLimit(needed - made_charge_.bytes());
+  }
+  return OkStatus();
+}
+
+void SubmitSession::DropMade() {
+  made_.clear();
+  made_charge_.Reset();
+}
+
+std::vector<SubmitSession::Outgoing> SubmitSession::TakeMade() {
+  made_charge_.Reset();  // each has its own from now on
+  std::vector<Outgoing> taken;
+  for (EncodedMessage& message : made_) {
+    Outgoing& outgoing = taken.emplace_back();
+    outgoing.charge = MemoryCharge(&environment_.engine->memory());
+    outgoing.charge.Resize(static_cast<int64_t>(message.bytes()));
+    outgoing.encoded = std::move(message);
+  }
+  made_.clear();
+  return taken;
+}
+
 bool SubmitSession::HasFailed() const {
   return !stopped_.ok() || (result_.has_value() && !result_->status.ok());
 }
@@ -117,8 +149,9 @@ bool SubmitSession::HasFailed() const {
 void SubmitSession::DropUnwritten() {
   batches_.clear();
   messages_.clear();
-  if (spilled_ == nullptr || undecided_.has_value()) return;   // it may be committed yet
-  environment_.pool->Run([dropped = std::move(spilled_)] {});  // the file's end takes a while
+  if (spilled_ == nullptr || undecided_.has_value()) return;  // it may be committed yet
+  environment_.pool->Run(line_,
+                         [dropped = std::move(spilled_)] {});  // the file's end takes a while
 }
 
 // The query is through, and something is being written. A client that does not take it is cut off:

@@ -102,6 +102,23 @@ TEST_F(SubmitSessionTest, StreamsBatchesThenTheSummary) {
   EXPECT_EQ(graphs_.begun, 0);
 }
 
+// Each slice is a few rows here, and all go in one message, unless it is stopped on the way.
+TEST_F(SubmitSessionTest, ABatchIsEncodedInSlices) {
+  engine_.manual_clock()->step_nanos = kEncodeSliceNanos;
+  for (const bool stops : {false, true}) {
+    FakeStream stream;
+    const auto session = Begin("g.V()", &stream);
+    const auto query = engine_.Query(stops ? 1 : 0);
+    EXPECT_TRUE(query->Push(std::vector<Value>(200, ListOf({Value::Int(1)}))));
+    if (stops) session->OnCancel();
+    query->End(OkStatus(), 200);
+    EXPECT_EQ(stream.ReadAll(session.get()).ok(), !stops);
+    EXPECT_TRUE(stops || stream.messages().at(0).batch().values().items_size() == 200);
+    session->OnDone();
+    EXPECT_EQ(engine_.memory().used(), 0);
+  }
+}
+
 TEST_F(SubmitSessionTest, TheLastRowsComeWithTheSummaryToThoseWhoTakeThem) {
   for (const bool joins : {false, true}) {
     request_.set_joins_summary(joins);

@@ -1,12 +1,18 @@
 #include "server/task_pool.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "core/clock.h"
-
 namespace koios::server {
+namespace {
 
-TaskPool::TaskPool(size_t num_threads) {
+// So many threads may be at tasks that are not short.
+size_t MostLong(size_t num_threads) { return std::max<size_t>(num_threads, 2) - 1; }
+
+}  // namespace
+
+TaskPool::TaskPool(size_t num_threads, const Clock* clock)
+    : clock_(clock), turns_(MostLong(num_threads)) {
   threads_.reserve(num_threads);
   for (size_t i = 0; i < num_threads; ++i) threads_.emplace_back([this] { Work(); });
 }
@@ -20,10 +26,43 @@ TaskPool::~TaskPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void TaskPool::Run(std::function<void()> task) {
+TaskPool::Line TaskPool::Add(const std::string& address, uint64_t nanos) {
+  const Line line = ++last_line_;
+  lines_.try_emplace(line);
+  turns_.Add(line, address, nanos);
+  return line;
+}
+
+TaskPool::Line TaskPool::Open(const std::string& address, uint64_t nanos) {
+  MutexLock lock(&mutex_);
+  return Add(address, nanos);
+}
+
+void TaskPool::Close(Line line) {
+  MutexLock lock(&mutex_);
+  const auto found = lines_.find(line);
+  if (found == lines_.end()) return;
+  found->second.is_closed = true;
+  EndIfDone(line);
+}
+
+void TaskPool::EndIfDone(Line line) {
+  const auto found = lines_.find(line);
+  if (found == lines_.end() || !found->second.is_closed || !found->second.waiting.empty()) return;
+  lines_.erase(found);
+  turns_.Remove(line);
+}
+
+void TaskPool::Run(Line line, std::function<void()> task) {
   {
     MutexLock lock(&mutex_);
-    tasks_.push_back(std::move(task));
+    auto found = lines_.find(line);
+    if (found == lines_.end()) {
+      found = lines_.find(Add(/*address=*/"", /*nanos=*/0));
+      found->second.is_closed = true;
+    }
+    found->second.waiting.push_back(std::move(task));
+    turns_.Wake(found->first);
   }
   ready_.NotifyOne();
 }
@@ -51,27 +90,50 @@ void TaskPool::Forget(Alarm alarm) {
 }
 
 void TaskPool::Work() {
-  while (std::function<void()> task = Next()) task();
+  while (true) {
+    Job job = Next();
+    if (job.task == nullptr) return;
+    const int64_t begin = clock_->NowNanos();
+    job.task();
+    job.task = nullptr;  // what it held is let go by its line, too
+    if (job.line == 0) continue;
+    Ran(job.line, clock_->NowNanos() - begin);
+    // As workers do between slices: others wait for the processor (engine/engine.cc).
+    std::this_thread::yield();
+  }
 }
 
-std::function<void()> TaskPool::Next() {
+void TaskPool::Ran(Line line, int64_t nanos) {
+  MutexLock lock(&mutex_);
+  const auto found = lines_.find(line);
+  const bool more = found != lines_.end() && !found->second.waiting.empty();
+  turns_.Ran(line, static_cast<uint64_t>(std::max<int64_t>(nanos, 0)), more);
+  EndIfDone(line);
+}
+
+TaskPool::Job TaskPool::Next() {
   MutexLock lock(&mutex_);
   while (true) {
+    const int64_t now = due_.empty() ? 0 : SteadyClock::Get()->NowNanos();
     if (!due_.empty()) {
-      const int64_t now = SteadyClock::Get()->NowNanos();
-      if (std::function<void()> task = TakeAlarm(now)) return task;
-      if (tasks_.empty() && !closing_) {
-        ready_.WaitFor(&mutex_, due_.begin()->first - now);
-        continue;
-      }
+      if (std::function<void()> task = TakeAlarm(now)) return {0, std::move(task)};
     }
-    if (!tasks_.empty()) {
-      std::function<void()> task = std::move(tasks_.front());
-      tasks_.pop_front();
-      return task;
+    if (const std::optional<Line> line = turns_.Take()) {
+      Tasks& tasks = lines_.find(*line)->second;
+      Job job{*line, std::move(tasks.waiting.front())};
+      tasks.waiting.pop_front();
+      // Whoever was told of a task may have found that it had to wait for this one's turn.
+      if (num_waiting_ > 0 && turns_.HasNext()) ready_.NotifyOne();
+      return job;
     }
-    if (closing_) return nullptr;
-    ready_.Wait(&mutex_);
+    if (closing_) return {};
+    ++num_waiting_;
+    if (due_.empty()) {
+      ready_.Wait(&mutex_);
+    } else {
+      ready_.WaitFor(&mutex_, due_.begin()->first - now);
+    }
+    --num_waiting_;
   }
 }
 

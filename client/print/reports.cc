@@ -187,6 +187,7 @@ void PrintQueries(const v1::ListQueriesResponse& queries, std::ostream& out) {
                       {"spilled", Count(query.spilled_bytes())},
                       {"slices", Count(query.slices())},
                       {"credit waits", Count(query.credit_waits())},
+                      {"waited for credit", Seconds(query.credit_wait_us())},
                       {"dropped", Count(query.rows_dropped())},
                       {"graph", Value::String(query.graph())},
                       {"query", Value::String(query.query())}}));

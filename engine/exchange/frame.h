@@ -32,6 +32,7 @@ struct QueryId {
 struct LiveNumbers {
   std::atomic<uint64_t> slices{0};
   std::atomic<uint64_t> credit_waits{0};
+  std::atomic<uint64_t> credit_wait_ns{0};
   std::atomic<uint64_t> spilled_bytes{0};
   std::atomic<uint64_t> rows_dropped{0};
 };

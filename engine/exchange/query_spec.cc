@@ -11,6 +11,7 @@ QueryNumbers QuerySpec::Numbers() const {
   numbers.peak_bytes = static_cast<uint64_t>(account->peak());
   numbers.slices = live.slices.load(std::memory_order_relaxed);
   numbers.credit_waits = live.credit_waits.load(std::memory_order_relaxed);
+  numbers.credit_wait_ns = live.credit_wait_ns.load(std::memory_order_relaxed);
   numbers.spilled_bytes = live.spilled_bytes.load(std::memory_order_relaxed);
   numbers.rows_dropped = live.rows_dropped.load(std::memory_order_relaxed);
   return numbers;

@@ -1,5 +1,7 @@
 #include "engine/result/element_resolver.h"
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -8,9 +10,12 @@
 namespace koios::engine {
 namespace {
 
+// Elements whose properties are read at once: nobody knows how large they are until they are there.
+constexpr size_t kFewElements = 16;
+
 // Adds the found properties to their elements. `targets[i]` is the element of input row i.
 void AddProperties(const Schema& schema, const storage::PropertyRows& found,
-                   const std::vector<ElementData*>& targets) {
+                   std::span<ElementData* const> targets) {
   for (size_t i = 0; i < found.rows.size(); ++i) {
     targets[found.rows[i]]->properties.emplace_back(Value::String(schema.keys.Name(found.keys[i])),
                                                     found.values.Get(i));
@@ -83,7 +88,23 @@ std::string ElementResolver::LabelName(LabelId label) const {
   return view_.schema().labels.Name(label);
 }
 
-Status ElementResolver::LoadVertices() {
+template <typename Ref, typename Properties>
+Status ElementResolver::LoadProperties(const std::vector<Ref>& refs,
+                                       const std::vector<ElementData*>& targets,
+                                       const Properties& properties_of, const Read& read) {
+  const std::span<const Ref> all(refs);
+  for (size_t begin = 0; begin < all.size(); begin += kFewElements) {
+    const size_t count = std::min(kFewElements, all.size() - begin);
+    storage::PropertyRows found;
+    RETURN_IF_ERROR(properties_of(all.subspan(begin, count), &found));
+    AddProperties(view_.schema(), found, std::span(targets).subspan(begin, count));
+    read_bytes_ += found.values.FlatByteSize();
+    RETURN_IF_ERROR(read(read_bytes_));
+  }
+  return OkStatus();
+}
+
+Status ElementResolver::LoadVertices(const Read& read) {
   if (vertices_.empty()) return OkStatus();
   Column ids;
   std::vector<LabelId> labels;
@@ -106,13 +127,13 @@ Status ElementResolver::LoadVertices() {
     wanted.push_back(vertices_[i]);
     targets.push_back(&vertex_elements_[i]);
   }
-  storage::PropertyRows found;
-  RETURN_IF_ERROR(view_.VertexProperties(wanted, {}, &found));
-  AddProperties(view_.schema(), found, targets);
-  return OkStatus();
+  const auto properties_of = [this](std::span<const VertexRef> some, storage::PropertyRows* out) {
+    return view_.VertexProperties(some, {}, out);
+  };
+  return LoadProperties(wanted, targets, properties_of, read);
 }
 
-Status ElementResolver::LoadEdges() {
+Status ElementResolver::LoadEdges(const Read& read) {
   if (edges_.empty()) return OkStatus();
   Column ids;
   RETURN_IF_ERROR(view_.EdgeIds(edges_, &ids));
@@ -130,10 +151,10 @@ Status ElementResolver::LoadEdges() {
   }
   PutEnds();
   if (!materialize_) return OkStatus();
-  storage::PropertyRows found;
-  RETURN_IF_ERROR(view_.EdgeProperties(edges_, {}, &found));
-  AddProperties(view_.schema(), found, targets);
-  return OkStatus();
+  const auto properties_of = [this](std::span<const EdgeRef> some, storage::PropertyRows* out) {
+    return view_.EdgeProperties(some, {}, out);
+  };
+  return LoadProperties(edges_, targets, properties_of, read);
 }
 
 void ElementResolver::PutEnds() {
@@ -186,9 +207,9 @@ StatusOr<DetachedElement> DetachedElement::Of(const Value& pair) {
   return one;
 }
 
-Status ElementResolver::Load() {
-  RETURN_IF_ERROR(LoadVertices());
-  return LoadEdges();
+Status ElementResolver::Load(const Read& read) {
+  RETURN_IF_ERROR(LoadVertices(read));
+  return LoadEdges(read);
 }
 
 const ElementData& ElementResolver::Resolve(VertexRef vertex) const {

@@ -3,6 +3,7 @@
 // Used once, for one batch, by one thread.
 #pragma once
 
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -31,7 +32,10 @@ class ElementResolver {
   void Collect(const Value& value);
   void Collect(VertexRef vertex);
   void Collect(const EdgeRef& edge);
-  Status Load();
+  // `read`: asked with what the properties that have been read take in all, bytes, after those of a
+  // few elements each; an error ends it.
+  using Read = std::function<Status(size_t bytes)>;
+  Status Load(const Read& read = [](size_t) { return OkStatus(); });
   // Instead: what was read where the elements are. INTERNAL where one is missing.
   Status LoadFrom(const ValueList& detached);
   const std::vector<VertexRef>& vertices() const { return vertices_; }  // and ends of edges
@@ -45,8 +49,11 @@ class ElementResolver {
 
  private:
   Status ResolveAll(const ValueList& values, ValueList* out) const;
-  Status LoadVertices();
-  Status LoadEdges();
+  Status LoadVertices(const Read& read);
+  Status LoadEdges(const Read& read);
+  template <typename Ref, typename Properties>
+  Status LoadProperties(const std::vector<Ref>& refs, const std::vector<ElementData*>& targets,
+                        const Properties& properties_of, const Read& read);
   void PutEnds();
   std::string LabelName(LabelId label) const;
 
@@ -61,6 +68,7 @@ class ElementResolver {
   std::vector<EdgeRef> edges_;
   std::vector<ElementData> vertex_elements_;
   std::vector<ElementData> edge_elements_;
+  size_t read_bytes_ = 0;
 };
 
 }  // namespace koios::engine

@@ -131,6 +131,8 @@ class QueryRun {
     uint32_t merged_at = 0;              // a spread Order and its Exchange: by which one; 0: none
     std::optional<Loops> absorbing;      // a barrier: the lane whose batch it is not done with
     std::unique_ptr<Outbox> outbox;      // Exchange
+    uint32_t num_asking = 0;             // its lanes that wait for a grant
+    int64_t asking_since = 0;            // the first of them
     JoinedBatch exits;                   // ScopeExit: rows on their way out
     uint64_t ordinal_fired = 0;          // rows that a barrier has given with ordinals
     ByIteration<OpenInstances> open_instances;  // ScopeEnter
@@ -240,6 +242,8 @@ class QueryRun {
   void ReturnFrameCredit(const Input& input);
   Status ReceiveAck(const Frame& frame);
   Status ReceiveGrant(const Frame& frame);
+  void BeginCreditWait(Node* node);
+  void EndCreditWait(Node* node);
   void SendLaneWord(FrameKind kind, uint32_t to, uint32_t op, const Loops& loops);
   void Grant();
   bool GrantOverdraft();

@@ -15,6 +15,18 @@ void QueryRun::SendLaneWord(FrameKind kind, uint32_t to, uint32_t op, const Loop
   SendControl(to, std::move(word));
 }
 
+// Of an Exchange that asks for several lanes at once the time counts once.
+void QueryRun::BeginCreditWait(Node* node) {
+  ++stats_[node->op->id()].credit_waits;
+  if (node->num_asking++ == 0) node->asking_since = worker_.clock->NowNanos();
+}
+
+void QueryRun::EndCreditWait(Node* node) {
+  if (--node->num_asking > 0) return;
+  const int64_t waited = worker_.clock->NowNanos() - node->asking_since;
+  stats_[node->op->id()].credit_wait_ns += static_cast<uint64_t>(waited);
+}
+
 Status QueryRun::ReceiveCredit(const Frame& frame) {
   if (frame.op >= nodes_.size() || nodes_[frame.op].outbox == nullptr) {
     return DataLoss("A frame speaks of a lane that does not exist.");
@@ -109,6 +121,7 @@ Status QueryRun::ReceiveGrant(const Frame& frame) {
   Outbox* const outbox = node.outbox.get();
   const uint32_t to = frame.from;
   if (!outbox->Answer(to, frame.loops)) return DataLoss("A frame grants what nobody asked for.");
+  EndCreditWait(&node);
   if (!outbox->IsReady(to, frame.loops, /*flush=*/true) || !outbox->IsOpen(to, frame.loops)) {
     SendLaneWord(FrameKind::kReturn, to, frame.op, frame.loops);
     return OkStatus();

@@ -141,7 +141,7 @@ void QueryRun::PumpTo(Node* node, uint32_t to, bool flush) {
       const FrameCredit credit{outbox->NextBytes(to, iteration), false};
       if (!send_credits_.TryTake(to, credit.bytes)) {
         if (!outbox->Ask(to, iteration)) break;
-        ++stats_[node->op->id()].credit_waits;
+        BeginCreditWait(node);
         SendLaneWord(FrameKind::kAsk, to, node->op->id(), iteration);
         break;
       }

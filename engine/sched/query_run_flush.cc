@@ -144,6 +144,7 @@ void QueryRun::Publish() {
   QueryNumbers now;
   for (const OperatorStats& stats : stats_) {
     now.credit_waits += stats.credit_waits;
+    now.credit_wait_ns += stats.credit_wait_ns;
     now.spilled_bytes += stats.spilled_bytes;
     now.rows_dropped += stats.rows_dropped;
   }
@@ -154,6 +155,7 @@ void QueryRun::Publish() {
   };
   spec_->live.slices.fetch_add(1, std::memory_order_relaxed);
   add(&LiveNumbers::credit_waits, &QueryNumbers::credit_waits);
+  add(&LiveNumbers::credit_wait_ns, &QueryNumbers::credit_wait_ns);
   add(&LiveNumbers::spilled_bytes, &QueryNumbers::spilled_bytes);
   add(&LiveNumbers::rows_dropped, &QueryNumbers::rows_dropped);
   published_ = now;

@@ -72,6 +72,7 @@ void Worker::Begin(std::shared_ptr<const QuerySpec> spec) {
   running.started_ns = context_.clock->NowNanos();
   running.heard_ns = running.started_ns;
   turns_.Add(id);
+  turns_.Wake(id);
   next_deadline_.reset();
 }
 
@@ -82,6 +83,7 @@ void Worker::Adopt(const QueryId& id, BegunQuery* begun) {
   running.started_ns = begun->started_ns;
   running.heard_ns = running.started_ns;
   turns_.Add(id);
+  turns_.Wake(id);
   next_deadline_.reset();
   for (auto& [to, frame] : begun->said) {
     frame.query = id;
@@ -340,7 +342,7 @@ uint64_t Worker::NextDeadline() const {
 
 bool Worker::Step(uint64_t now_ns) {
   CheckTimes(now_ns);
-  while (const std::optional<QueryId> next = turns_.Next()) {
+  while (const std::optional<QueryId> next = turns_.Take()) {
     const int64_t begin = context_.clock->NowNanos();
     Running& running = queries_.find(*next)->second;
     const bool more = RunSlice(running.run.get(), *context_.clock);

@@ -76,7 +76,7 @@ class Worker {
   const WorkerContext context_;
   std::map<QueryId, Running> queries_;
   std::map<QueryId, Finishing> finishing_;
-  FairTurns turns_;
+  FairTurns<QueryId> turns_;
   // 0: none. It may be too early, as leases are renewed. Nullopt: not known since a query came or
   // went.
   mutable std::optional<uint64_t> next_deadline_ = 0;

@@ -49,6 +49,7 @@ engine::SimulationResult RunOn(const Exploding& of, uint32_t workers, size_t cre
   options.bounds.credit_bytes = credit_bytes;
   options.isolated = true;
   options.deliver_percent = 60;
+  options.profile = true;
   return engine::Simulate(ToPlan(of.query, true), DenseGraph(), options);
 }
 
@@ -69,6 +70,24 @@ TEST(CreditTest, PeakInFlightDoesNotGrowWithTheWorkers) {
       figures += " " + std::to_string(result.peak_in_flight);
     }
     std::printf("%s, peak bytes on 1, 2, 4, 8, 16 workers:%s\n", one.name, figures.c_str());
+  }
+}
+
+// Who never waits has no such time; who does has some, and no more than each worker was there.
+TEST(CreditTest, WaitsAreTimed) {
+  const Exploding one = AllExploding()[0];
+  for (const size_t credit : {size_t{1} << 30, size_t{1} << 10}) {
+    const engine::SimulationResult result = RunOn(one, /*workers=*/4, credit);
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    uint64_t waits = 0, waited = 0;
+    for (const engine::OperatorStats& stats : result.operators) {
+      waits += stats.credit_waits;
+      waited += stats.credit_wait_ns;
+      EXPECT_EQ(stats.credit_waits > 0, stats.credit_wait_ns > 0);
+      EXPECT_LE(stats.credit_wait_ns, 4 * result.turns * engine::SimulationOptions().turn_ns);
+    }
+    EXPECT_EQ(waits > 0, credit < (size_t{1} << 20));
+    EXPECT_EQ(waited > 0, credit < (size_t{1} << 20));
   }
 }
 

@@ -40,7 +40,7 @@ class CollectOp : public BarrierOperator {
         state->rows.Add(some, 0, count);
       }
       RETURN_IF_ERROR(Charge(state->rows.ByteSize() - before - share, state));
-      if (spills_ && state->rows.ByteSize() >= host_->least_spill_bytes()) {
+      if (spills_ && state->rows.HeldBytes() >= host_->least_spill_bytes()) {
         large_ = {run.instance, run.loops};
       }
       row += run.count;
@@ -97,7 +97,7 @@ class CollectOp : public BarrierOperator {
     if (piece_ != nullptr) return piece_->state.bytes;
     const State* state = spills_ ? states_.Find(large_) : nullptr;
     if (state == nullptr || state->arranged || state->progress != nullptr) return 0;
-    return state->rows.ByteSize();
+    return state->rows.HeldBytes();
   }
   StatusOr<bool> Spill() override;
 

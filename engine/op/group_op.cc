@@ -7,6 +7,7 @@
 
 #include "engine/account/charge_ahead.h"
 #include "engine/effect/group_table.h"
+#include "engine/op/state/spill_room.h"
 #include "engine/op/state/spilled_groups.h"
 #include "engine/op/state/state_table.h"
 #include "engine/scope/weight.h"
@@ -19,18 +20,12 @@ class GroupOp : public BarrierOperator {
   GroupOp(const plan::Group& op, OperatorHost* host) : op_(op), host_(host) {}
 
   Status Absorb(const Batch& input) override {
-    size_t row = 0;
-    for (const Run& run : input.runs) {
-      State& state = *states_.FindOrMake(run, op_.value(), host_).first;
-      ChargeAhead charge(host_, &state.bytes);
-      RETURN_IF_ERROR(state.table->AddRows(input, row, row + run.count, op_.key_slot(),
-                                           op_.value_slot(), &charge));
-      if (op_.rows() && state.bytes >= host_->least_spill_bytes()) {
-        large_ = {run.instance, run.loops};
-      }
-      row += run.count;
-    }
-    return OkStatus();
+    absorbed_ = 0;
+    return AbsorbSome(input);
+  }
+  StatusOr<bool> Proceed(const Batch& input) override {
+    if (!must_spill_ && absorbed_ < input.rows) RETURN_IF_ERROR(AbsorbSome(input));
+    return absorbed_ < input.rows;
   }
 
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
@@ -65,7 +60,9 @@ class GroupOp : public BarrierOperator {
     const State* state = op_.rows() ? states_.Find(large_) : nullptr;
     return state == nullptr || state->fires ? 0 : state->bytes;
   }
+  bool must_spill() const override { return must_spill_; }
   StatusOr<bool> Spill() override {
+    must_spill_ = false;
     State* state = states_.Find(large_);
     if (SpillableBytes() == 0) return true;
     if (state->spilled == nullptr) {
@@ -97,6 +94,32 @@ class GroupOp : public BarrierOperator {
     bool reads = false;                      // parts of that
     bool is_whole = false;                   // `table` is all of a part
   };
+  // What has no room waits until groups have gone to disk, where they can.
+  Status AbsorbSome(const Batch& input) {
+    size_t end = 0;
+    for (const Run& run : input.runs) {
+      end += run.count;
+      if (absorbed_ >= end) continue;
+      State& state = *states_.FindOrMake(run, op_.value(), host_).first;
+      const Status added = AddRows(input, end, &state);
+      const bool can_spill = CanSpill(state);
+      if (can_spill) large_ = {run.instance, run.loops};
+      if (added.ok()) continue;
+      must_spill_ = can_spill && added.code() == StatusCode::kResourceExhausted;
+      return must_spill_ ? OkStatus() : added;
+    }
+    return OkStatus();
+  }
+  Status AddRows(const Batch& input, size_t end, State* state) {
+    const bool takes_room = op_.rows() && host_->may_spill() && state->spilled == nullptr;
+    SpillRoom room(host_, takes_room ? SpilledGroups::WriteBytes(*host_) : 0);
+    ChargeAhead charge(&room, &state->bytes);
+    return state->table->AddRows(input, &absorbed_, end, op_.key_slot(), op_.value_slot(), &charge);
+  }
+  bool CanSpill(const State& state) const {
+    return op_.rows() && host_->may_spill() && state.bytes >= host_->least_spill_bytes();
+  }
+
   // Of what is left of a query's memory, for a part that is read from disk.
   static constexpr int64_t kPartShare = 4;
 
@@ -158,7 +181,9 @@ class GroupOp : public BarrierOperator {
   const plan::Group op_;
   OperatorHost* const host_;
   StateTable<State> states_;
-  StateKey large_;  // whose groups are worth to be put on disk: those that grew last
+  StateKey large_;       // whose groups are worth to be put on disk: those that grew last
+  size_t absorbed_ = 0;  // rows of the batch that came last
+  bool must_spill_ = false;
 };
 
 // A worker's share of keys that are counted, of the root instance: a row for each key, in the order
@@ -180,7 +205,8 @@ class GroupPartialOp : public PartialOperator {
       passing_.rows = input.Has(key_slot_) ? input.rows : 0;
     } else {
       ChargeAhead charge(host_, &taking_.bytes);
-      RETURN_IF_ERROR(taking_.table.AddRows(input, 0, input.rows, key_slot_, 0, &charge));
+      size_t row = 0;
+      RETURN_IF_ERROR(taking_.table.AddRows(input, &row, input.rows, key_slot_, 0, &charge));
       taking_.rows += input.rows;
     }
     for (const Run& run : input.runs) {

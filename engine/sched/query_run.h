@@ -39,7 +39,7 @@ struct WorkerBounds {
   size_t open_instances = 4096;      // of one scope at one home, per iteration
   size_t credit_bytes = 2 << 20;     // of one query, on its way to here (credits.h)
   size_t depth_slots = 64;           // for frames beyond them
-  size_t spill_bytes = kBatchBytes;  // less of a barrier's rows is not put on disk
+  size_t spill_bytes = kBatchBytes;  // less is not put on disk, where memory is not as little
   bool spills_early = false;         // and all else is, as soon as it is there
 };
 
@@ -183,6 +183,7 @@ class QueryRun {
   bool CanTake(const Node& node, const Loops& iteration) const;
   bool MayOpen(const Node& enter, const Loops& iteration) const;
   size_t OpenRoom(const Node& enter, const Loops& iteration) const;
+  int64_t LeastSpillBytes() const;
   void PickSpill();
 
   // One kind of operator each (query_run_ops.cc).

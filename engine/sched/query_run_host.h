@@ -54,9 +54,7 @@ struct QueryRun::Host : public OperatorHost {
     }
     return spilled.get();
   }
-  int64_t least_spill_bytes() const override {
-    return static_cast<int64_t>(run->worker_.bounds.spill_bytes);
-  }
+  int64_t least_spill_bytes() const override { return run->LeastSpillBytes(); }
 
   // Acted on when the operator has returned.
   void CloseUpstream(const StateKey& key) override { closings.push_back(key); }

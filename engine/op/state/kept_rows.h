@@ -30,10 +30,12 @@ class KeptRows {
   void AddSome(const KeptRows& other, const std::vector<Position>& kept, size_t* next,
                size_t count);
   int64_t ByteSize() const;
+  // What keeping them holds: with paths, which are charged by themselves, about.
+  int64_t HeldBytes() const;
   // Forgets whole chunks of the oldest rows, as long as at least `rows` rows stay. Returns the
   // bytes that this frees. Positions change.
   int64_t DropOldest(size_t rows);
-  // The oldest rows, whole chunks of them: about `bytes`, or all. Positions change.
+  // The oldest rows, whole chunks of them: that hold about `bytes`, or all. Positions change.
   KeptRows TakeOldest(int64_t bytes);
   // Appends rows at positions [*next, ...), while their shape is that of `out`'s rows and a batch
   // has room for so many bytes more; advances *next.
@@ -45,6 +47,7 @@ class KeptRows {
 
   Fifo<Batch> chunks_;      // each of one shape
   int64_t full_bytes_ = 0;  // of all chunks but the last
+  int64_t path_bytes_ = 0;  // of the paths in these
   size_t size_ = 0;
 };
 

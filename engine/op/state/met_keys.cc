@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "engine/op/state/spill_room.h"
+
 namespace koios::engine {
 namespace {
 
@@ -23,24 +25,8 @@ size_t PieceKeys(const OperatorHost& host) {
       std::clamp(host.account()->limit() / kPieceShare / kBytesInPiece, kLeast, kMost));
 }
 
-// Keys that can go to disk leave the room that their way there takes.
-class RoomForKeys final : public StateAccount {
- public:
-  RoomForKeys(OperatorHost* host, bool can_spill)
-      : host_(host), kept_(can_spill ? kLeastPiece : 0) {}
-  Status ChargeState(int64_t bytes) override {
-    if (bytes > 0 && kept_ > 0 && bytes > StateRoom()) return host_->account()->OverLimit(bytes);
-    return host_->ChargeState(bytes);
-  }
-  int64_t StateRoom() const override { return host_->StateRoom() - kept_; }
-
- private:
-  static constexpr int64_t kBlock = int64_t{32} << 10;
-  static constexpr int64_t kLeastPiece = DistinctKeys::kWalkMost * kBytesInPiece + kBlock;
-
-  OperatorHost* const host_;
-  const int64_t kept_;
-};
+// What the smallest piece takes on its way to disk, with its block.
+constexpr int64_t kLeastPiece = DistinctKeys::kWalkMost * kBytesInPiece + (int64_t{32} << 10);
 
 }  // namespace
 
@@ -88,7 +74,7 @@ Status MetKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t* row
 Status MetKeys::AddInMemory(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
                             size_t* looks, std::vector<uint32_t>* fresh) {
   const size_t before = fresh->size();
-  RoomForKeys room(host_, CanSpill());
+  SpillRoom room(host_, CanSpill() ? kLeastPiece : 0);
   ChargeAhead charge(&room, met_.mutable_bytes());
   const Status added = met_.AddRows(reader, batch, *row, end, nullptr, &charge, fresh);
   if (added.ok()) {
@@ -120,7 +106,7 @@ Status MetKeys::FindCandidates() const {
 
 Status MetKeys::AddCandidates(const KeyReader& reader, const Batch& batch, size_t* row,
                               size_t* looks, std::vector<uint32_t>* fresh) {
-  RoomForKeys room(host_, CanSpill());
+  SpillRoom room(host_, CanSpill() ? kLeastPiece : 0);
   ChargeAhead charge(&room, met_.mutable_bytes());
   for (const Candidate& candidate : disk_->candidates) {
     if (candidate.is_found) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/account/charge_ahead.h"
+#include "engine/account/free_room.h"
 #include "engine/op/operator.h"
 #include "engine/op/state/kept_rows.h"
 #include "engine/op/state/spilled_runs.h"
@@ -149,7 +150,7 @@ class CollectOp : public BarrierOperator {
   // Of a state that has arranged no more than `order`.
   bool AbandonOrder(State* state) const {
     const auto size = static_cast<int64_t>(state->order.size());
-    state->order = {};
+    FreeRoom(&state->order);
     return Charge(-BytesOfMany(size, sizeof(Position)), state).ok();
   }
   // All rows of the state are on disk, and none of them has come out. False: not done yet.

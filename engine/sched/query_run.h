@@ -202,7 +202,7 @@ class QueryRun {
   size_t OutputLimit(const Node& node, const Batch& input) const;
   Batch MakeOutput(Node* node, const Input& input, OpOutput output);
   void AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch);
-  void GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch);
+  void GiveWeights(const Node& node, const OpOutput& output, bool last, Batch* batch);
   void DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked);
   void CountOut(Node* node, const Batch& batch);
   StatusOr<StreamOperator*> CodeOf(Node* node);
@@ -279,6 +279,8 @@ class QueryRun {
   void Settle();  // acts on the instances that have become quiescent
   void FireReady(Home* home);
   void Fire(const BarrierKey& key, Home* home, uint32_t k);
+  bool RestsInPlace(uint32_t op) const;
+  void NoteRests(const Node& node);
   void NoteResting(const BarrierKey& key, uint32_t worker);
   void FireResting(const BarrierKey& key, uint32_t k);
   void BeginFiring(const BarrierKey& key, const InstanceId& instance, uint32_t k);

@@ -54,6 +54,8 @@ struct QueryRun::Host : public OperatorHost {
     }
     return spilled.get();
   }
+  bool may_rest() const override { return !run->has_loops_; }
+  bool spills_early() const override { return run->worker_.bounds.spills_early; }
   int64_t least_spill_bytes() const override { return run->LeastSpillBytes(); }
 
   // Acted on when the operator has returned.

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/account/free_room.h"
 #include "engine/op/state/spill_room.h"
 
 namespace koios::engine {
@@ -16,6 +17,8 @@ constexpr int64_t kPieceShare = 32;
 // Of what is left of it, for keys that are known to be on disk.
 constexpr int64_t kKnownShare = 8;
 constexpr size_t kCodeBytes = 8;  // on disk, about
+// Rows that one call lets wait.
+constexpr size_t kWaitingRows = 512;
 
 constexpr int64_t kBytesInPiece = sizeof(KeyCode) + SliceSort::kBytes;
 
@@ -55,6 +58,7 @@ bool MetKeys::CanSpill() const {
 Status MetKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
                         size_t* looks, std::vector<uint32_t>* fresh) {
   if (disk_ == nullptr) return AddInMemory(reader, batch, row, end, looks, fresh);
+  if (is_waiting()) return AddWaiting(reader, batch, row, end, looks);
   std::vector<Candidate>& candidates = disk_->candidates;
   candidates.clear();
   for (; *row != end && *looks != 0; ++*row) {
@@ -64,11 +68,53 @@ Status MetKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t* row
     ASSIGN_OR_RETURN(is_there, disk_->known.Contains(reader, batch, *row));
     if (is_there) continue;
     ASSIGN_OR_RETURN(const KeyCode code, met_.CodeOf(reader, batch, *row, disk_->seed));
+    if (BeginsToWait(code)) {
+      disk_->waiting = std::make_unique<WaitingRows>(host_);
+      *looks = 0;
+      break;
+    }
     candidates.push_back({code, static_cast<uint32_t>(*row), false});
     *looks -= std::min(*looks, disk_->keys.Looks(code));
   }
   RETURN_IF_ERROR(FindCandidates());
   return AddCandidates(reader, batch, row, looks, fresh);
+}
+
+// Where all is put on disk, as soon as it is there, half of the operators look for keys there.
+bool MetKeys::BeginsToWait(const KeyCode& code) const {
+  if (!may_wait_) return false;
+  return disk_->keys.MustRead(code) || (host_->spills_early() && disk_->seed % 2 == 0);
+}
+
+Status MetKeys::AddWaiting(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
+                           size_t* looks) {
+  std::vector<uint32_t> picked;
+  std::vector<KeyCode> codes;
+  for (; *row != end && picked.size() < kWaitingRows; ++*row) {
+    if (!reader.HasKey(batch, *row)) continue;
+    ASSIGN_OR_RETURN(bool is_there, met_.Contains(reader, batch, *row));
+    if (is_there) continue;
+    ASSIGN_OR_RETURN(is_there, disk_->known.Contains(reader, batch, *row));
+    if (is_there) continue;
+    ASSIGN_OR_RETURN(codes.emplace_back(), met_.CodeOf(reader, batch, *row, disk_->seed));
+    picked.push_back(static_cast<uint32_t>(*row));
+    Remember(reader, batch, *row);
+  }
+  if (picked.size() == kWaitingRows) *looks = 0;
+  return picked.empty() ? OkStatus() : disk_->waiting->Add(batch, picked, codes);
+}
+
+// The keys in memory go to those on disk first: then there is one way to merge.
+Status MetKeys::Fire(Batch* output, bool* done) {
+  *done = false;
+  if (!disk_->fires) {
+    Forget(&disk_->known);
+    if (met_.bytes() > 0) RETURN_IF_ERROR(BeginPiece());
+    disk_->fires = true;
+    return OkStatus();
+  }
+  if (disk_->piece != nullptr) return StepPiece().status();
+  return disk_->waiting->Fire(&disk_->keys, output, done);
 }
 
 Status MetKeys::AddInMemory(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
@@ -181,7 +227,7 @@ Status MetKeys::Write(Piece* piece) {
     piece->stage = Piece::Stage::kGather;
     return OkStatus();
   }
-  piece->codes = {};
+  FreeRoom(&piece->codes);
   piece->sort = {};
   (void)host_->ChargeState(-std::exchange(piece->charged, 0));
   Forget(&met_);
@@ -198,6 +244,10 @@ StatusOr<bool> MetKeys::Spill() {
     RETURN_IF_ERROR(BeginPiece());
     return false;
   }
+  return StepPiece();
+}
+
+StatusOr<bool> MetKeys::StepPiece() {
   Piece& piece = *disk_->piece;
   switch (piece.stage) {
     case Piece::Stage::kGather:

@@ -32,6 +32,19 @@ int64_t KeptRows::ByteSize() const {
   return full_bytes_ + (chunks_.empty() ? 0 : static_cast<int64_t>(chunks_.back().ByteSize()));
 }
 
+bool KeptRows::HasRowAt(Position* at) const {
+  if (at->chunk >= chunks_.size()) return false;
+  if (at->row < chunks_[at->chunk].rows) return true;
+  if (at->chunk + 1 == chunks_.size()) return false;
+  *at = {at->chunk + 1, 0};
+  return true;
+}
+
+KeptRows::Position KeptRows::End() const {
+  if (chunks_.empty()) return {};
+  return {static_cast<uint32_t>(chunks_.size() - 1), static_cast<uint32_t>(chunks_.back().rows)};
+}
+
 int64_t KeptRows::HeldBytes() const {
   return ByteSize() + path_bytes_ + (chunks_.empty() ? 0 : PathsOf(chunks_.back()));
 }

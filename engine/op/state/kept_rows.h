@@ -20,6 +20,11 @@ class KeptRows {
   // Positions of all rows, in order of arrival.
   std::vector<Position> All() const;
   size_t size() const { return size_; }
+  // Whether there is a row at `*at`, or, behind the last one of a chunk, at the next one's begin:
+  // then that is where it is.
+  bool HasRowAt(Position* at) const;
+  // Where the next row will be, or where HasRowAt finds it.
+  Position End() const;
 
   Value Get(Position at, uint32_t slot) const { return chunks_[at.chunk].slots[slot].Get(at.row); }
   // Holds the row, at `at.row`.

@@ -58,7 +58,7 @@ class GroupOp : public BarrierOperator {
   // What becomes one map can't go to disk.
   int64_t SpillableBytes() const override {
     const State* state = op_.rows() ? states_.Find(large_) : nullptr;
-    return state == nullptr || state->fires ? 0 : state->bytes;
+    return state == nullptr || state->fires ? 0 : state->bytes + state->path_bytes;
   }
   bool must_spill() const override { return must_spill_; }
   StatusOr<bool> Spill() override {
@@ -80,6 +80,7 @@ class GroupOp : public BarrierOperator {
     void Clear() {
       table.emplace(kind);
       next = 0;
+      path_bytes = 0;
       (void)host->ChargeState(-std::exchange(bytes, 0));
     }
 
@@ -87,8 +88,9 @@ class GroupOp : public BarrierOperator {
     OperatorHost* const host;
     std::optional<GroupTable> table;
     int64_t bytes = 0;
-    size_t next = 0;  // group to give, or to put on disk next (rows)
-    ValueMap map;     // of the groups before it, else
+    int64_t path_bytes = 0;  // that rows hold, and that are charged by themselves, about
+    size_t next = 0;         // group to give, or to put on disk next (rows)
+    ValueMap map;            // of the groups before it, else
     bool fires = false;
     std::unique_ptr<SpilledGroups> spilled;  // what came before `table`
     bool reads = false;                      // parts of that
@@ -114,10 +116,16 @@ class GroupOp : public BarrierOperator {
     const bool takes_room = op_.rows() && host_->may_spill() && state->spilled == nullptr;
     SpillRoom room(host_, takes_room ? SpilledGroups::WriteBytes(*host_) : 0);
     ChargeAhead charge(&room, &state->bytes);
-    return state->table->AddRows(input, &absorbed_, end, op_.key_slot(), op_.value_slot(), &charge);
+    const size_t begin = absorbed_;
+    Status added =
+        state->table->AddRows(input, &absorbed_, end, op_.key_slot(), op_.value_slot(), &charge);
+    const uint32_t slots[] = {op_.key_slot(), op_.value_slot()};
+    if (op_.rows()) state->path_bytes += PathBytes(input, slots, absorbed_ - begin);
+    return added;
   }
   bool CanSpill(const State& state) const {
-    return op_.rows() && host_->may_spill() && state.bytes >= host_->least_spill_bytes();
+    return op_.rows() && host_->may_spill() &&
+           state.bytes + state.path_bytes >= host_->least_spill_bytes();
   }
 
   // Of what is left of a query's memory, for a part that is read from disk.

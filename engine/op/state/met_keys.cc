@@ -40,7 +40,8 @@ MetKeys::~MetKeys() {
   if (disk_->piece != nullptr) (void)host_->ChargeState(-disk_->piece->charged);
 }
 
-void MetKeys::Forget(DistinctKeys* keys) const {
+void MetKeys::Forget(DistinctKeys* keys, int64_t* paths) const {
+  *paths = 0;
   const int64_t bytes = keys->bytes();
   std::destroy_at(keys);
   std::construct_at(keys);
@@ -48,7 +49,8 @@ void MetKeys::Forget(DistinctKeys* keys) const {
 }
 
 int64_t MetKeys::SpillableBytes() const {
-  return met_.bytes() + (disk_ == nullptr ? 0 : disk_->known.bytes());
+  const int64_t met = met_.bytes() + met_paths_;
+  return disk_ == nullptr ? met : met + disk_->known.bytes() + disk_->known_paths;
 }
 
 bool MetKeys::CanSpill() const {
@@ -100,6 +102,7 @@ Status MetKeys::AddWaiting(const KeyReader& reader, const Batch& batch, size_t* 
     picked.push_back(static_cast<uint32_t>(*row));
     Remember(reader, batch, *row);
   }
+  disk_->known_paths += PathBytes(batch, reader.slots(), picked.size());
   if (picked.size() == kWaitingRows) *looks = 0;
   return picked.empty() ? OkStatus() : disk_->waiting->Add(batch, picked, codes);
 }
@@ -108,7 +111,7 @@ Status MetKeys::AddWaiting(const KeyReader& reader, const Batch& batch, size_t* 
 Status MetKeys::Fire(Batch* output, bool* done) {
   *done = false;
   if (!disk_->fires) {
-    Forget(&disk_->known);
+    Forget(&disk_->known, &disk_->known_paths);
     if (met_.bytes() > 0) RETURN_IF_ERROR(BeginPiece());
     disk_->fires = true;
     return OkStatus();
@@ -123,6 +126,7 @@ Status MetKeys::AddInMemory(const KeyReader& reader, const Batch& batch, size_t*
   SpillRoom room(host_, CanSpill() ? kLeastPiece : 0);
   ChargeAhead charge(&room, met_.mutable_bytes());
   const Status added = met_.AddRows(reader, batch, *row, end, nullptr, &charge, fresh);
+  met_paths_ += PathBytes(batch, reader.slots(), fresh->size() - before);
   if (added.ok()) {
     *row = end;
     return OkStatus();
@@ -154,6 +158,7 @@ Status MetKeys::AddCandidates(const KeyReader& reader, const Batch& batch, size_
                               size_t* looks, std::vector<uint32_t>* fresh) {
   SpillRoom room(host_, CanSpill() ? kLeastPiece : 0);
   ChargeAhead charge(&room, met_.mutable_bytes());
+  const size_t before = fresh->size();
   for (const Candidate& candidate : disk_->candidates) {
     if (candidate.is_found) {
       Remember(reader, batch, candidate.row);
@@ -170,19 +175,21 @@ Status MetKeys::AddCandidates(const KeyReader& reader, const Batch& batch, size_
     *looks = 0;
     break;
   }
+  met_paths_ += PathBytes(batch, reader.slots(), fresh->size() - before);
   return OkStatus();
 }
 
 // What comes often is not looked up on disk each time.
 void MetKeys::Remember(const KeyReader& reader, const Batch& batch, size_t row) {
   DistinctKeys& known = disk_->known;
-  if (known.bytes() > host_->StateRoom() / kKnownShare) Forget(&known);
+  int64_t* const paths = &disk_->known_paths;
+  if (known.bytes() + *paths > host_->StateRoom() / kKnownShare) Forget(&known, paths);
   bool has_room = false;
   {
     ChargeAhead charge(host_, known.mutable_bytes());
     has_room = known.AddRow(reader, batch, row, &charge).ok();
   }
-  if (!has_room) Forget(&known);
+  if (!has_room) Forget(&known, paths);
 }
 
 Status MetKeys::BeginPiece() {
@@ -230,7 +237,7 @@ Status MetKeys::Write(Piece* piece) {
   FreeRoom(&piece->codes);
   piece->sort = {};
   (void)host_->ChargeState(-std::exchange(piece->charged, 0));
-  Forget(&met_);
+  Forget(&met_, &met_paths_);
   if (expects_many_) met_.ExpectMany();
   piece->stage = Piece::Stage::kMerge;
   return OkStatus();
@@ -239,8 +246,8 @@ Status MetKeys::Write(Piece* piece) {
 StatusOr<bool> MetKeys::Spill() {
   if (disk_ == nullptr || disk_->piece == nullptr) {
     must_spill_ = false;
-    if (disk_ != nullptr) Forget(&disk_->known);
-    if (met_.bytes() < host_->least_spill_bytes()) return true;
+    if (disk_ != nullptr) Forget(&disk_->known, &disk_->known_paths);
+    if (met_.bytes() + met_paths_ < host_->least_spill_bytes()) return true;
     RETURN_IF_ERROR(BeginPiece());
     return false;
   }

@@ -45,6 +45,7 @@ class MetKeys {
   // Those that are in memory: to pass over some of what has passed already.
   const DistinctKeys& in_memory() const { return met_; }
 
+  // With the paths that keys hold, which are charged by themselves, about.
   int64_t SpillableBytes() const;
   bool must_spill() const { return must_spill_; }
   // As a Spiller's.
@@ -72,6 +73,7 @@ class MetKeys {
     SpilledKeys keys;
     const uint64_t seed;
     DistinctKeys known;  // some that are there, or wait
+    int64_t known_paths = 0;
     std::unique_ptr<Piece> piece;
     std::unique_ptr<WaitingRows> waiting;
     bool fires = false;
@@ -87,7 +89,7 @@ class MetKeys {
   Status AddWaiting(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
                     size_t* looks);
   void Remember(const KeyReader& reader, const Batch& batch, size_t row);
-  void Forget(DistinctKeys* keys) const;
+  void Forget(DistinctKeys* keys, int64_t* paths) const;
   bool CanSpill() const;
   Status BeginPiece();
   StatusOr<bool> StepPiece();
@@ -96,6 +98,7 @@ class MetKeys {
 
   OperatorHost* const host_;
   DistinctKeys met_;
+  int64_t met_paths_ = 0;  // bytes
   std::unique_ptr<OnDisk> disk_;
   bool expects_many_ = false;
   bool may_wait_ = false;

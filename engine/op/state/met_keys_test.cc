@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/path/path.h"
 #include "core/random.h"
 #include "engine/op/filter_state_ops.h"
 #include "engine/op/op_test_support.h"
@@ -217,6 +218,36 @@ TEST(MetKeysTest, WhatIsReleasedWhileItWaitsLeavesNothing) {
     EXPECT_EQ(host.charged, 0);
     EXPECT_EQ(host.space.used(), 0u);
   }
+}
+
+// Keys that are paths hold more than their place in a table, and all of it goes with them.
+TEST(MetKeysTest, KeysCountWithTheirPaths) {
+  constexpr int64_t kRows = 4000, kLength = 5;
+  const auto account = std::make_shared<MemoryAccount>("paths");
+  const PathLedger::Owner ledger = PathLedger::Charging(account);
+  TestHost host;
+  const OperatorBundle dedup = *MakeDedup(DedupOf(false), 3, &host);
+  for (int64_t begin = 0; begin < kRows; begin += 500) {
+    ValueList rows;
+    PathMaker maker(ledger.get());
+    for (int64_t row = begin; row < begin + 500; ++row) {
+      Value path;
+      for (int64_t i = 0; i < kLength; ++i) {
+        ASSERT_TRUE(maker.Take(sizeof(PathNode)).ok());
+        path = maker.Append(path, Value::Long(row + i), nullptr).value();
+      }
+      rows.push_back(path);
+    }
+    OpOutput output;
+    bool done = false;
+    ASSERT_TRUE(dedup.stream->Process(Rows(rows), &output, &done).ok());
+    ASSERT_EQ(output.origin.size(), 500u);
+  }
+  const auto all = static_cast<double>(account->used() + host.charged);
+  EXPECT_GT(account->used(), 4 * host.charged);
+  EXPECT_NEAR(static_cast<double>(dedup.stream->SpillableBytes()), all, 0.1 * all);
+  ASSERT_TRUE(Spill(dedup.stream.get()).ok());
+  EXPECT_LT(account->used(), 2 * 16 * 1024);  // what the ledger has not told yet
 }
 
 // In a scope or a loop nobody asks for rows that wait.

@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace koios::engine {
+namespace {
+
+// Of a list that is a value, beside its members.
+size_t ListBytes() {
+  static const size_t kBytes = Value::List({Value::Null()}).value().ByteSize() - 2 * sizeof(Value);
+  return kBytes;
+}
+
+}  // namespace
 
 Status GroupTable::MakeEntryRoom(ChargeAhead* charge) {
   switch (kind_) {
@@ -226,7 +235,9 @@ StatusOr<std::optional<Value>> GroupTable::ValueAt(size_t i) const {
 }
 
 int64_t GroupTable::MapBytes() const {
-  return static_cast<int64_t>(keys_.size() * sizeof(ValueMap::value_type));
+  size_t bytes = sizeof(ValueMap::value_type);
+  if (kind_ == plan::Group::LIST) bytes += ListBytes();
+  return static_cast<int64_t>(keys_.size() * bytes);
 }
 
 int64_t GroupTable::CopyBytes() const {

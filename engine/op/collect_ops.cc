@@ -360,9 +360,9 @@ class SampleOp : public CollectOp {
     ASSIGN_OR_RETURN(const Drawing* const drawing, DrawSome(state));
     if (drawing == nullptr) return false;
     RETURN_IF_ERROR(TakeAll(state));
-    ChargeAhead charge(host_, &state->bytes);
     const auto kept = static_cast<int64_t>(state->order.size());
-    RETURN_IF_ERROR(charge.Take(BytesOfMany(kept, sizeof(int64_t))));
+    RETURN_IF_ERROR(Charge(BytesOfMany(kept, sizeof(int64_t)), state));
+    state->bulk.reserve(state->order.size());
     size_t won = 0;
     for (size_t row = 0; row < state->order.size(); ++row) {
       if (drawing->wins[row] == 0) continue;
@@ -370,7 +370,9 @@ class SampleOp : public CollectOp {
       state->order[won++] = state->order[row];
     }
     state->order.resize(won);
+    const int64_t drawn = drawing->bytes;
     state->progress.reset();
+    RETURN_IF_ERROR(Charge(-drawn, state));
     return true;
   }
 
@@ -389,6 +391,7 @@ class SampleOp : public CollectOp {
     bool has_begun = false;         // for which there are its number and its wins,
     int64_t copy = 0;               // of its bulk
     double key = 0;                 // of its last one
+    int64_t bytes = 0;              // charged for these lists
     bool prunes = false;
     KeptRows winners;  // of the rows before `from`, the `next`th
     Position from;
@@ -400,12 +403,19 @@ class SampleOp : public CollectOp {
   StatusOr<Drawing*> DrawSome(State* state) {
     if (state->progress == nullptr) state->progress = std::make_unique<Drawing>();
     auto* drawing = static_cast<Drawing*>(state->progress.get());
+    const int64_t before = state->bytes;
+    const StatusOr<bool> drawn = DrawEach(state, drawing);
+    drawing->bytes += state->bytes - before;
+    if (!drawn.ok()) return drawn.status();
+    return *drawn ? drawing : nullptr;
+  }
+  StatusOr<bool> DrawEach(State* state, Drawing* drawing) {
     ChargeAhead charge(host_, &state->bytes);
     for (size_t work = kSliceWork; state->rows.HasRowAt(&drawing->at); --work) {
-      if (work == 0) return nullptr;
+      if (work == 0) return false;
       RETURN_IF_ERROR(DrawNext(*state, drawing, &charge));
     }
-    return drawing;
+    return true;
   }
 
   // One traverser more of the row, or on to the next row.

@@ -67,6 +67,7 @@ bool CountsRows(const Reduce& reduce) {
 struct Row {
   Operator::KindCase kind = Operator::KIND_NOT_SET;
   Test barrier = No;
+  Test rests = No;
   Test state = No;  // other than a barrier's
   Test effect = No;
   Test early = No;
@@ -126,6 +127,11 @@ constexpr Row kRows[] = {
          }},
     {.kind = Operator::kDedup,
      .barrier = [](const Operator& op) { return op.dedup().waits(); },
+     .rests =
+         [](const Operator& op) {
+           return op.scope() == 0 && op.loop() == 0 && !op.dedup().waits() &&
+                  op.dedup().stage() != PARTIAL;
+         },
      .state = Yes,
      .slots = [](const Operator& op, SlotUse* use) { ReadAll(op.dedup().key_slots(), use); }},
     {.kind = Operator::kReduce,
@@ -244,6 +250,7 @@ const Row& RowOf(const Operator& op) {
 }  // namespace
 
 bool IsBarrier(const Operator& op) { return RowOf(op).barrier(op); }
+bool MayRest(const Operator& op) { return RowOf(op).rests(op); }
 bool KeepsState(const Operator& op) { return IsBarrier(op) || RowOf(op).state(op); }
 bool HasEffect(const Operator& op) { return RowOf(op).effect(op); }
 bool StopsEarly(const Operator& op) { return RowOf(op).early(op); }

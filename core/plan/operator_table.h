@@ -14,6 +14,8 @@ namespace koios::plan {
 
 // All rows of an instance and iteration are in before one goes on: kept at the instance's home.
 bool IsBarrier(const Operator& op);
+// No barrier, but some of its rows may rest where they are until all have come.
+bool MayRest(const Operator& op);
 // Keeps something of each instance on the workers where its rows come, until the instance is over.
 bool KeepsState(const Operator& op);
 // Adds to the query's side-effects or changes the graph.

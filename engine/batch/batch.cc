@@ -138,6 +138,14 @@ size_t PathBytes(const Column& column) {
   return bytes * column.size() / pairs;
 }
 
+int64_t PathBytes(const Batch& batch, std::span<const uint32_t> slots, size_t rows) {
+  size_t bytes = 0;
+  for (const uint32_t slot : slots) {
+    if (rows > 0 && batch.Has(slot)) bytes += PathBytes(batch.slots[slot]);
+  }
+  return bytes == 0 ? 0 : static_cast<int64_t>(bytes * rows / batch.rows);
+}
+
 size_t RowLimit(size_t bytes, size_t rows) {
   if (bytes <= rows * (kBatchBytes / kBatchRows)) return kBatchRows;
   return std::max<size_t>(1, kBatchBytes * rows / bytes);

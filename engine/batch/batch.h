@@ -5,6 +5,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,8 @@ struct Batch {
 // with the path of the row before: in `V(1).out().out().path()` rows that share stand together. A
 // few pairs of rows stand for all.
 size_t PathBytes(const Column& column);
+// As this, of the slots' columns and of so many of the rows.
+int64_t PathBytes(const Batch& batch, std::span<const uint32_t> slots, size_t rows);
 
 // How many rows a batch has, at most, when `rows` of them take `bytes`: at least one.
 size_t RowLimit(size_t bytes, size_t rows);

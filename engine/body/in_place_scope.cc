@@ -37,6 +37,8 @@ class StageHost final : public OperatorHost {
   bool may_spill() const override { return false; }  // nobody asks for it
   StatusOr<SpillFile*> spill_file() override { return base_->spill_file(); }
   int64_t least_spill_bytes() const override { return base_->least_spill_bytes(); }
+  bool may_rest() const override { return false; }
+  bool spills_early() const override { return false; }
   void CloseUpstream(const StateKey& key) override { closed_.push_back(key.instance.serial); }
 
   std::vector<uint64_t> TakeClosed() { return std::exchange(closed_, {}); }

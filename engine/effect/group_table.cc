@@ -3,6 +3,29 @@
 #include <algorithm>
 
 namespace koios::engine {
+namespace {
+
+// Of a list that is a value, beside its members.
+size_t ListBytes() {
+  static const size_t kBytes = Value::List({Value::Null()}).value().ByteSize() - 2 * sizeof(Value);
+  return kBytes;
+}
+
+}  // namespace
+
+Status GroupTable::MakeEntryRoom(ChargeAhead* charge) {
+  switch (kind_) {
+    case plan::Group::LIST:
+      return lists_.MakeRoom(charge);
+    case plan::Group::SUM:
+    case plan::Group::MEAN:
+      return totals_.MakeRoom(charge);
+    case plan::Group::COUNT:
+      return OkStatus();
+    default:
+      return ones_.MakeRoom(charge);
+  }
+}
 
 template <typename Index, typename Key, typename AsValue>
 StatusOr<size_t> GroupTable::EntryOf(Index* index, const Key& key, const AsValue& as_value,
@@ -14,12 +37,18 @@ StatusOr<size_t> GroupTable::EntryOf(Index* index, const Key& key, const AsValue
   RETURN_IF_ERROR(index->MakeRoom(key, charge));
   RETURN_IF_ERROR(keys_.MakeRoom(charge));
   RETURN_IF_ERROR(counts_.MakeRoom(charge));
-  if (kind_ != plan::Group::COUNT) RETURN_IF_ERROR(entries_.MakeRoom(charge));
+  RETURN_IF_ERROR(MakeEntryRoom(charge));
   RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
   const size_t number = keys_.size();
   keys_.EmplaceBack(std::move(value));
   counts_.EmplaceBack(0);
-  if (kind_ != plan::Group::COUNT) entries_.EmplaceBack();
+  if (kind_ == plan::Group::LIST) {
+    lists_.EmplaceBack();
+  } else if (kind_ == plan::Group::SUM || kind_ == plan::Group::MEAN) {
+    totals_.EmplaceBack();
+  } else if (kind_ != plan::Group::COUNT) {
+    ones_.EmplaceBack();
+  }
   if constexpr (std::is_same_v<Key, std::string_view>) {
     index->Emplace(std::string_view(keys_.back().AsString()), number);
   } else {
@@ -54,148 +83,161 @@ Status GroupTable::CountUp(size_t entry, int64_t bulk) {
 Status GroupTable::Add(const Value& key, const std::optional<Value>& value, int64_t bulk,
                        ChargeAhead* charge) {
   ASSIGN_OR_RETURN(const size_t entry, EntryOf(key, charge));
-  RETURN_IF_ERROR(CountUp(entry, bulk));
-  return value.has_value() ? AddValue(entry, *value, bulk, charge) : OkStatus();
+  if (value.has_value()) RETURN_IF_ERROR(AddValue(entry, *value, bulk, charge));
+  return CountUp(entry, bulk);
 }
 
 // entries(row): of the row's key.
 template <typename Entries>
-Status GroupTable::AddEach(const Batch& input, size_t begin, size_t end, uint32_t value_slot,
+Status GroupTable::AddEach(const Batch& input, size_t* row, size_t end, uint32_t value_slot,
                            const Entries& entries, ChargeAhead* charge) {
   const bool has_values = kind_ != plan::Group::COUNT && input.Has(value_slot);
-  for (size_t row = begin; row < end; ++row) {
-    ASSIGN_OR_RETURN(const size_t entry, entries(row));
-    const int64_t bulk = input.BulkAt(row);
+  for (; *row < end; ++*row) {
+    ASSIGN_OR_RETURN(const size_t entry, entries(*row));
+    const int64_t bulk = input.BulkAt(*row);
+    if (has_values && !input.slots[value_slot].IsAbsent(*row)) {
+      RETURN_IF_ERROR(AddValue(entry, input.slots[value_slot].Get(*row), bulk, charge));
+    }
     RETURN_IF_ERROR(CountUp(entry, bulk));
-    if (!has_values || input.slots[value_slot].IsAbsent(row)) continue;
-    RETURN_IF_ERROR(AddValue(entry, input.slots[value_slot].Get(row), bulk, charge));
   }
   return OkStatus();
 }
 
 // Small integers are found in an array, once there are rows enough to be worth it.
-Status GroupTable::CountInts(const Batch& input, size_t begin, size_t end,
+Status GroupTable::CountInts(const Batch& input, size_t* row, size_t end,
                              std::span<const int32_t> keys, ChargeAhead* charge) {
-  if (small_.empty() && end - begin >= kRowsOfSmall) {
+  if (small_.empty() && end - *row >= kRowsOfSmall) {
     RETURN_IF_ERROR(charge->Take(kSmall * sizeof(small_[0])));
     small_.resize(kSmall);
   }
-  for (size_t row = begin; row < end; ++row) {
-    const int32_t key = keys[row];
+  for (; *row < end; ++*row) {
+    const int32_t key = keys[*row];
     const auto at = static_cast<uint32_t>(key);
     if (at < small_.size() && small_[at] != 0) {
-      RETURN_IF_ERROR(CountUp(small_[at] - 1, input.BulkAt(row)));
+      RETURN_IF_ERROR(CountUp(small_[at] - 1, input.BulkAt(*row)));
       continue;
     }
     ASSIGN_OR_RETURN(const size_t entry,
                      EntryOf(
                          &ints_, key, [key] { return Value::Int(key); }, charge));
     if (at < small_.size()) small_[at] = static_cast<uint32_t>(entry) + 1;
-    RETURN_IF_ERROR(CountUp(entry, input.BulkAt(row)));
+    RETURN_IF_ERROR(CountUp(entry, input.BulkAt(*row)));
   }
   return OkStatus();
 }
 
-Status GroupTable::AddRows(const Batch& input, size_t begin, size_t end, uint32_t key_slot,
+Status GroupTable::AddRows(const Batch& input, size_t* row, size_t end, uint32_t key_slot,
                            uint32_t value_slot, ChargeAhead* charge) {
-  if (!input.Has(key_slot)) return OkStatus();
+  if (!input.Has(key_slot)) {
+    *row = end;
+    return OkStatus();
+  }
   const Column& keys = input.slots[key_slot];
   if (keys.has_absent()) {
-    for (size_t row = begin; row < end; ++row) {
-      if (keys.IsAbsent(row)) continue;
-      const auto entry = [&](size_t) { return EntryOf(keys.Get(row), charge); };
-      RETURN_IF_ERROR(AddEach(input, row, row + 1, value_slot, entry, charge));
+    const auto entry = [&](size_t at) { return EntryOf(keys.Get(at), charge); };
+    while (*row < end) {
+      if (keys.IsAbsent(*row)) {
+        ++*row;
+      } else {
+        RETURN_IF_ERROR(AddEach(input, row, *row + 1, value_slot, entry, charge));
+      }
     }
     return OkStatus();
   }
   const auto add = [&](auto* index, const auto& word, const auto& value) {
     return AddEach(
-        input, begin, end, value_slot,
-        [&](size_t row) {
+        input, row, end, value_slot,
+        [&](size_t at) {
           return EntryOf(
-              index, word(row), [&] { return value(row); }, charge);
+              index, word(at), [&] { return value(at); }, charge);
         },
         charge);
   };
-  const auto value = [&](size_t row) { return keys.Get(row); };
+  const auto value = [&](size_t at) { return keys.Get(at); };
   switch (keys.kind()) {
     case Column::Kind::kInt:
-      if (kind_ == plan::Group::COUNT) return CountInts(input, begin, end, keys.ints(), charge);
+      if (kind_ == plan::Group::COUNT) return CountInts(input, row, end, keys.ints(), charge);
       return add(
-          &ints_, [ints = keys.ints()](size_t row) { return ints[row]; }, value);
+          &ints_, [ints = keys.ints()](size_t at) { return ints[at]; }, value);
     case Column::Kind::kLong:
       return add(
-          &longs_, [longs = keys.longs()](size_t row) { return longs[row]; }, value);
+          &longs_, [longs = keys.longs()](size_t at) { return longs[at]; }, value);
     case Column::Kind::kString:
       return add(
-          &strings_, [&](size_t row) { return keys.StringAt(row); }, value);
+          &strings_, [&](size_t at) { return keys.StringAt(at); }, value);
     case Column::Kind::kVertex:
       return add(
-          &vertices_, [all = keys.vertices()](size_t row) { return all[row].bits; }, value);
+          &vertices_, [all = keys.vertices()](size_t at) { return all[at].bits; }, value);
     default:
       return AddEach(
-          input, begin, end, value_slot, [&](size_t row) { return EntryOf(keys.Get(row), charge); },
+          input, row, end, value_slot, [&](size_t at) { return EntryOf(keys.Get(at), charge); },
           charge);
   }
 }
 
 Status GroupTable::AddValue(size_t number, const Value& value, int64_t bulk, ChargeAhead* charge) {
   RETURN_IF_ERROR(CheckDepth(value.depth() + 2));  // in a list, in a map
-  if (kind_ == plan::Group::COUNT) return OkStatus();
-  Entry& entry = entries_[number];
   switch (kind_) {
-    case plan::Group::LIST:
-      RETURN_IF_ERROR(MakeRoom(&entry.list, static_cast<size_t>(bulk), charge));
+    case plan::Group::COUNT:
+      return OkStatus();
+    case plan::Group::LIST: {
+      ValueList& list = lists_[number];
+      RETURN_IF_ERROR(MakeRoom(&list, static_cast<size_t>(bulk), charge));
       RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
-      entry.list.insert(entry.list.end(), static_cast<size_t>(bulk), value);
+      list.insert(list.end(), static_cast<size_t>(bulk), value);
       listed_ += bulk;
       return OkStatus();
-    case plan::Group::LAST:
+    }
+    case plan::Group::LAST: {
+      One& one = ones_[number];
       RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize())));
-      if (entry.any) charge->Return(static_cast<int64_t>(entry.one.ByteSize()));
-      entry.one = value;
-      entry.any = true;
+      if (one.any) charge->Return(static_cast<int64_t>(one.value.ByteSize()));
+      one = {true, value};
       return OkStatus();
+    }
     case plan::Group::SUM:
     case plan::Group::MEAN:
-      entry.any = true;
-      return value.is_null() ? OkStatus() : entry.sum.Add(value, bulk);
+      totals_[number].any = true;
+      return value.is_null() ? OkStatus() : totals_[number].sum.Add(value, bulk);
     case plan::Group::MIN:
     case plan::Group::MAX:
-      return Extreme(value, &entry);
+      return Extreme(value, &ones_[number]);
     default:
       return Internal("The plan has an unknown group.");
   }
 }
 
-Status GroupTable::Extreme(const Value& value, Entry* entry) const {
-  entry->any = true;  // of only nulls it is null
-  ASSIGN_OR_RETURN(entry->one,
-                   kind_ == plan::Group::MIN ? Min(entry->one, value) : Max(entry->one, value));
+Status GroupTable::Extreme(const Value& value, One* one) const {
+  one->any = true;  // of only nulls it is null
+  ASSIGN_OR_RETURN(one->value,
+                   kind_ == plan::Group::MIN ? Min(one->value, value) : Max(one->value, value));
   return OkStatus();
 }
 
 StatusOr<std::optional<Value>> GroupTable::ValueAt(size_t i) const {
-  if (kind_ == plan::Group::COUNT) return std::optional<Value>(Value::Long(counts_[i]));
-  const Entry& entry = entries_[i];
   switch (kind_) {
+    case plan::Group::COUNT:
+      return std::optional<Value>(Value::Long(counts_[i]));
     case plan::Group::LIST:
-      return Value::List(entry.list);
+      return Value::List(lists_[i]);
     case plan::Group::SUM:
     case plan::Group::MEAN: {
-      if (!entry.any) return std::optional<Value>();
-      if (entry.sum.count() == 0) return std::optional<Value>(Value::Null());
-      ASSIGN_OR_RETURN(Value value, kind_ == plan::Group::SUM ? entry.sum.Sum() : entry.sum.Mean());
+      const Total& total = totals_[i];
+      if (!total.any) return std::optional<Value>();
+      if (total.sum.count() == 0) return std::optional<Value>(Value::Null());
+      ASSIGN_OR_RETURN(Value value, kind_ == plan::Group::SUM ? total.sum.Sum() : total.sum.Mean());
       return std::optional<Value>(std::move(value));
     }
     default:
-      if (!entry.any) return std::optional<Value>();
-      return std::optional<Value>(entry.one);
+      if (!ones_[i].any) return std::optional<Value>();
+      return std::optional<Value>(ones_[i].value);
   }
 }
 
 int64_t GroupTable::MapBytes() const {
-  return static_cast<int64_t>(keys_.size() * sizeof(ValueMap::value_type));
+  size_t bytes = sizeof(ValueMap::value_type);
+  if (kind_ == plan::Group::LIST) bytes += ListBytes();
+  return static_cast<int64_t>(keys_.size() * bytes);
 }
 
 int64_t GroupTable::CopyBytes() const {
@@ -204,16 +246,18 @@ int64_t GroupTable::CopyBytes() const {
 
 StatusOr<std::optional<Value>> GroupTable::TakeValueAt(size_t i) {
   if (kind_ != plan::Group::LIST) return ValueAt(i);
-  return Value::List(std::move(entries_[i].list));
+  return Value::List(std::move(lists_[i]));
 }
 
 StatusOr<std::optional<Value>> GroupTable::SaveAt(size_t i) {
   if (kind_ == plan::Group::COUNT) return std::optional<Value>();
   if (kind_ == plan::Group::LIST) return TakeValueAt(i);
-  const Entry& entry = entries_[i];
-  if (!entry.any) return std::optional<Value>();
-  if (kind_ == plan::Group::SUM || kind_ == plan::Group::MEAN) return entry.sum.Save();
-  return std::optional<Value>(entry.one);
+  if (kind_ == plan::Group::SUM || kind_ == plan::Group::MEAN) {
+    if (!totals_[i].any) return std::optional<Value>();
+    return totals_[i].sum.Save();
+  }
+  if (!ones_[i].any) return std::optional<Value>();
+  return std::optional<Value>(ones_[i].value);
 }
 
 Status GroupTable::Restore(const Value& key, const std::optional<Value>& saved, int64_t count,
@@ -223,13 +267,13 @@ Status GroupTable::Restore(const Value& key, const std::optional<Value>& saved, 
   if (!saved.has_value()) return OkStatus();
   if (kind_ == plan::Group::SUM || kind_ == plan::Group::MEAN) {
     ASSIGN_OR_RETURN(const NumberSum sum, NumberSum::Load(*saved));
-    entries_[number].any = true;
-    return entries_[number].sum.Merge(sum);
+    totals_[number].any = true;
+    return totals_[number].sum.Merge(sum);
   }
   if (kind_ != plan::Group::LIST) return AddValue(number, *saved, 1, charge);
   if (saved->kind() != ValueKind::kList) return DataLoss("A group's list is not one any more.");
   const ValueList& list = saved->AsList();
-  RETURN_IF_ERROR(MakeRoom(&entries_[number].list, list.size(), charge));
+  RETURN_IF_ERROR(MakeRoom(&lists_[number], list.size(), charge));
   for (const Value& value : list) RETURN_IF_ERROR(AddValue(number, value, 1, charge));
   return OkStatus();
 }

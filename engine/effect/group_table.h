@@ -24,9 +24,9 @@ class GroupTable {
  public:
   explicit GroupTable(plan::Group::Value kind) : kind_(kind) {}
 
-  // Rows [begin, end). A row without its key is not gathered; one without its value makes the group
-  // all the same.
-  Status AddRows(const Batch& input, size_t begin, size_t end, uint32_t key_slot,
+  // Rows [*row, end). A row without its key is not gathered; one without its value makes the group
+  // all the same. *row: the first that was not added, for want of room.
+  Status AddRows(const Batch& input, size_t* row, size_t end, uint32_t key_slot,
                  uint32_t value_slot, ChargeAhead* charge);
   Status Add(const Value& key, const std::optional<Value>& value, int64_t bulk,
              ChargeAhead* charge);
@@ -58,11 +58,13 @@ class GroupTable {
   plan::Group::Value kind() const { return kind_; }
 
  private:
-  struct Entry {
+  struct One {
     bool any = false;
-    Value one;       // FIRST, MIN, MAX
-    NumberSum sum;   // SUM, MEAN
-    ValueList list;  // LIST
+    Value value;
+  };
+  struct Total {
+    bool any = false;
+    NumberSum sum;
   };
 
   static constexpr size_t kSmall = 1024;
@@ -75,19 +77,24 @@ class GroupTable {
                            ChargeAhead* charge);
   StatusOr<size_t> EntryOf(const Value& key, ChargeAhead* charge);
   template <typename Entries>
-  Status AddEach(const Batch& input, size_t begin, size_t end, uint32_t value_slot,
+  Status AddEach(const Batch& input, size_t* row, size_t end, uint32_t value_slot,
                  const Entries& entries, ChargeAhead* charge);
-  Status CountInts(const Batch& input, size_t begin, size_t end, std::span<const int32_t> keys,
+  Status CountInts(const Batch& input, size_t* row, size_t end, std::span<const int32_t> keys,
                    ChargeAhead* charge);
   Status CountUp(size_t entry, int64_t bulk);
+  // RESOURCE_EXHAUSTED, and nothing is added.
   Status AddValue(size_t entry, const Value& value, int64_t bulk, ChargeAhead* charge);
-  Status Extreme(const Value& value, Entry* entry) const;
+  Status Extreme(const Value& value, One* one) const;
+  Status MakeEntryRoom(ChargeAhead* charge);
 
   plan::Group::Value kind_;
   PagedList<Value> keys_;
-  PagedList<Entry> entries_;   // by key; COUNT has none
   PagedList<int64_t> counts_;  // rows with their bulks, by key
-  int64_t listed_ = 0;         // members of all lists
+  // By key as well, one of them.
+  PagedList<One> ones_;         // LAST, MIN, MAX
+  PagedList<Total> totals_;     // SUM, MEAN
+  PagedList<ValueList> lists_;  // LIST
+  int64_t listed_ = 0;          // members of all lists
   // By kind of key, as keys of different kinds are different.
   PartedTable<absl::flat_hash_map<int32_t, size_t>> ints_;
   std::vector<uint32_t> small_;  // COUNT: 1 + the number of that of ints 0, 1, ...; 0: none yet

@@ -4,6 +4,7 @@
 
 #include "core/value_codec.h"
 #include "engine/account/charged_growth.h"
+#include "engine/account/free_room.h"
 
 namespace koios::engine {
 namespace {
@@ -111,7 +112,7 @@ int64_t SideEffects::StartBarrier(const std::string& name) {
   if (effect.way != Way::kAssign) return 0;
   effect.value.reset();
   effect.list.reset();
-  effect.bag = {};
+  FreeRoom(&effect.bag);
   effect.members = {};
   effect.num_members = 0;
   return std::exchange(effect.bytes, 0) + std::exchange(effect.member_bytes, 0);
@@ -140,7 +141,7 @@ StatusOr<Value> SideEffects::Read(const std::string& name) {
   if (!effect.list.has_value()) {
     ASSIGN_OR_RETURN(effect.list, effect.way == Way::kOnce ? MakeSet(std::move(effect.bag))
                                                            : Value::List(std::move(effect.bag)));
-    effect.bag = {};
+    FreeRoom(&effect.bag);
   }
   return *effect.list;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/account/charge_ahead.h"
+#include "engine/account/free_room.h"
 #include "engine/op/operator.h"
 #include "engine/op/state/kept_rows.h"
 #include "engine/op/state/spilled_runs.h"
@@ -40,7 +41,7 @@ class CollectOp : public BarrierOperator {
         state->rows.Add(some, 0, count);
       }
       RETURN_IF_ERROR(Charge(state->rows.ByteSize() - before - share, state));
-      if (spills_ && state->rows.ByteSize() >= host_->least_spill_bytes()) {
+      if (spills_ && state->rows.HeldBytes() >= host_->least_spill_bytes()) {
         large_ = {run.instance, run.loops};
       }
       row += run.count;
@@ -97,7 +98,7 @@ class CollectOp : public BarrierOperator {
     if (piece_ != nullptr) return piece_->state.bytes;
     const State* state = spills_ ? states_.Find(large_) : nullptr;
     if (state == nullptr || state->arranged || state->progress != nullptr) return 0;
-    return state->rows.ByteSize();
+    return state->rows.HeldBytes();
   }
   StatusOr<bool> Spill() override;
 
@@ -149,7 +150,7 @@ class CollectOp : public BarrierOperator {
   // Of a state that has arranged no more than `order`.
   bool AbandonOrder(State* state) const {
     const auto size = static_cast<int64_t>(state->order.size());
-    state->order = {};
+    FreeRoom(&state->order);
     return Charge(-BytesOfMany(size, sizeof(Position)), state).ok();
   }
   // All rows of the state are on disk, and none of them has come out. False: not done yet.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/account/charged_growth.h"
+#include "engine/account/free_room.h"
 #include "engine/expr/slice_sort.h"
 #include "engine/expr/typed_compare.h"
 #include "engine/op/collect_op.h"
@@ -89,7 +90,7 @@ class OrderOp : public CollectOp {
   }
 
   bool Abandon(State* state) override {
-    state->order = {};
+    FreeRoom(&state->order);
     if (state->progress == nullptr) return true;
     const auto* sorting = static_cast<const Sorting*>(state->progress.get());
     if (!Charge(-sorting->bytes, state).ok()) return false;
@@ -331,7 +332,8 @@ class TailOp : public CollectOp {
 // Draws `count` traversers without replacement. Each gets the key E/w of its weight w, E being
 // exponentially distributed; the smallest keys win (Efraimidis and Spirakis, 2006, in logarithms).
 // Of the n traversers of a row they come in order: the next one's E/w is an E/(w * those left) more
-// (Renyi, 1953), so that a row needs no more draws than can win.
+// (Renyi, 1953), so that a row needs no more draws than can win. It is drawn as rows come, and what
+// has lost goes once it is half of what is kept.
 class SampleOp : public CollectOp {
  public:
   SampleOp(const plan::Sample& op, OperatorHost* host)
@@ -340,72 +342,161 @@ class SampleOp : public CollectOp {
         weight_slot_(op.weight_slot()) {}
 
  protected:
+  bool Select(const State&, const Batch&, size_t, uint32_t, std::vector<uint32_t>*) override {
+    return count_ == 0;  // picks none
+  }
+
+  StatusOr<bool> Prune(State* state) override {
+    ASSIGN_OR_RETURN(Drawing* const drawing, DrawSome(state));
+    if (drawing == nullptr) return true;
+    const size_t kept = drawing->wins.size();
+    if (!drawing->prunes && (kept < kBatchRows || (kept - kBatchRows) / 2 < drawing->best.size())) {
+      return false;
+    }
+    return PruneSome(state, drawing);
+  }
+
   StatusOr<bool> Arrange(State* state) override {
-    if (state->progress == nullptr) {
-      RETURN_IF_ERROR(TakeAll(state));
-      state->progress = std::make_unique<Drawing>();
-    }
-    auto* drawing = static_cast<Drawing*>(state->progress.get());
-    ChargeAhead charge(host_, &state->bytes);
-    for (size_t work = kSliceWork; count_ > 0 && drawing->row < state->order.size(); --work) {
-      if (work == 0) return false;
-      RETURN_IF_ERROR(DrawNext(*state, drawing, &charge));
-    }
-    RETURN_IF_ERROR(
-        charge.Take(BytesOfMany(static_cast<int64_t>(state->order.size()), sizeof(int64_t))));
-    state->bulk.resize(state->order.size());
-    for (const Draw& draw : drawing->best) ++state->bulk[draw.row];
-    size_t kept = 0;
+    ASSIGN_OR_RETURN(const Drawing* const drawing, DrawSome(state));
+    if (drawing == nullptr) return false;
+    RETURN_IF_ERROR(TakeAll(state));
+    const auto kept = static_cast<int64_t>(state->order.size());
+    RETURN_IF_ERROR(Charge(BytesOfMany(kept, sizeof(int64_t)), state));
+    state->bulk.reserve(state->order.size());
+    size_t won = 0;
     for (size_t row = 0; row < state->order.size(); ++row) {
-      if (state->bulk[row] == 0) continue;
-      state->order[kept] = state->order[row];
-      state->bulk[kept++] = state->bulk[row];
+      if (drawing->wins[row] == 0) continue;
+      state->bulk.push_back(drawing->wins[row]);
+      state->order[won++] = state->order[row];
     }
-    state->order.resize(kept);
-    state->bulk.resize(kept);
+    state->order.resize(won);
+    const int64_t drawn = drawing->bytes;
     state->progress.reset();
+    RETURN_IF_ERROR(Charge(-drawn, state));
     return true;
   }
 
  private:
   struct Draw {
     double key;
-    size_t row;
+    uint64_t row;  // its number, as rows come
     bool operator<(const Draw& other) const { return key < other.key; }
   };
   struct Drawing : Progress {
-    std::vector<Draw> best;  // a heap, the worst of them first
-    size_t row = 0;
-    int64_t copy = 0;  // of the row's bulk
-    double key = 0;    // of its last one
+    std::vector<Draw> best;         // a heap, the worst of them first
+    std::vector<uint64_t> numbers;  // of the rows that are kept,
+    std::vector<int64_t> wins;      // and how many traversers of each are among the best
+    uint64_t num_rows = 0;          // that have come
+    Position at;                    // of the row that is drawn for,
+    bool has_begun = false;         // for which there are its number and its wins,
+    int64_t copy = 0;               // of its bulk
+    double key = 0;                 // of its last one
+    int64_t bytes = 0;              // charged for these lists
+    bool prunes = false;
+    KeptRows winners;  // of the rows before `from`, the `next`th
+    Position from;
+    size_t next = 0;
+    int64_t charged = 0;  // for them, while the others are there as well
   };
+
+  // A slice of drawing for the rows that have come; nullptr: there are more.
+  StatusOr<Drawing*> DrawSome(State* state) {
+    if (state->progress == nullptr) state->progress = std::make_unique<Drawing>();
+    auto* drawing = static_cast<Drawing*>(state->progress.get());
+    const int64_t before = state->bytes;
+    const StatusOr<bool> drawn = DrawEach(state, drawing);
+    drawing->bytes += state->bytes - before;
+    if (!drawn.ok()) return drawn.status();
+    return *drawn ? drawing : nullptr;
+  }
+  StatusOr<bool> DrawEach(State* state, Drawing* drawing) {
+    ChargeAhead charge(host_, &state->bytes);
+    for (size_t work = kSliceWork; state->rows.HasRowAt(&drawing->at); --work) {
+      if (work == 0) return false;
+      RETURN_IF_ERROR(DrawNext(*state, drawing, &charge));
+    }
+    return true;
+  }
+
   // One traverser more of the row, or on to the next row.
   Status DrawNext(const State& state, Drawing* drawing, ChargeAhead* charge) {
-    const Position at = state.order[drawing->row];
-    ASSIGN_OR_RETURN(const double weight, WeightAt(state, at));
-    const int64_t left = state.rows.BulkAt(at) - drawing->copy;
+    if (!drawing->has_begun) {
+      RETURN_IF_ERROR(MakeRoom(&drawing->numbers, 1, charge));
+      RETURN_IF_ERROR(MakeRoom(&drawing->wins, 1, charge));
+      drawing->numbers.push_back(drawing->num_rows++);
+      drawing->wins.push_back(0);
+      drawing->has_begun = true;
+    }
+    ASSIGN_OR_RETURN(const double weight, WeightAt(state, drawing->at));
+    const int64_t left = state.rows.BulkAt(drawing->at) - drawing->copy;
     drawing->key = weight > 0 ? drawing->key - std::log(host_->random().Double()) /
                                                    (weight * static_cast<double>(left))
                               : std::numeric_limits<double>::infinity();
-    const bool full = drawing->best.size() == count_;
-    const bool wins = !full || drawing->key < drawing->best.front().key;
+    std::vector<Draw>& best = drawing->best;
+    const bool full = best.size() == count_;
+    const bool wins = !full || drawing->key < best.front().key;
     if (wins) {
+      RETURN_IF_ERROR(MakeRoom(&best, full ? 0 : 1, charge));
       if (full) {
-        std::pop_heap(drawing->best.begin(), drawing->best.end());
-        drawing->best.pop_back();
+        std::pop_heap(best.begin(), best.end());
+        --drawing->wins[IndexOf(best.back().row, *drawing)];
+        best.pop_back();
       }
-      RETURN_IF_ERROR(MakeRoom(&drawing->best, 1, charge));
-      drawing->best.push_back({drawing->key, drawing->row});
-      std::push_heap(drawing->best.begin(), drawing->best.end());
+      best.push_back({drawing->key, drawing->numbers.back()});
+      std::push_heap(best.begin(), best.end());
+      ++drawing->wins.back();
     }
     if (wins && left > 1) {
       ++drawing->copy;
       return OkStatus();
     }
-    ++drawing->row;
+    ++drawing->at.row;
+    drawing->has_begun = false;
     drawing->copy = 0;
     drawing->key = 0;
     return OkStatus();
+  }
+  static size_t IndexOf(uint64_t row, const Drawing& drawing) {
+    const std::vector<uint64_t>& numbers = drawing.numbers;
+    return static_cast<size_t>(std::lower_bound(numbers.begin(), numbers.end(), row) -
+                               numbers.begin());
+  }
+
+  // A slice of leaving rows behind that have lost. True: there are more.
+  StatusOr<bool> PruneSome(State* state, Drawing* drawing) const {
+    const size_t all = drawing->wins.size();
+    if (!drawing->prunes) {
+      const double share = static_cast<double>(drawing->best.size()) / static_cast<double>(all);
+      const auto bytes = static_cast<int64_t>(share * static_cast<double>(state->rows.ByteSize()));
+      RETURN_IF_ERROR(Charge(bytes, state));
+      drawing->charged = bytes;
+      drawing->from = {};
+      drawing->next = 0;
+      drawing->prunes = true;
+    }
+    std::vector<Position> won;
+    size_t kept = drawing->winners.size();
+    for (const size_t end = std::min(all, drawing->next + kSliceRows); drawing->next < end;) {
+      CHECK(state->rows.HasRowAt(&drawing->from));
+      if (drawing->wins[drawing->next] > 0) {
+        won.push_back(drawing->from);
+        drawing->numbers[kept] = drawing->numbers[drawing->next];
+        drawing->wins[kept++] = drawing->wins[drawing->next];
+      }
+      ++drawing->next;
+      ++drawing->from.row;
+    }
+    size_t added = 0;
+    drawing->winners.AddSome(state->rows, won, &added, won.size());
+    if (drawing->next < all) return true;
+    drawing->numbers.resize(kept);
+    drawing->wins.resize(kept);
+    drawing->at = drawing->winners.End();
+    drawing->prunes = false;
+    std::swap(state->rows, drawing->winners);
+    const KeptRows gone = std::exchange(drawing->winners, {});
+    RETURN_IF_ERROR(Charge(state->rows.ByteSize() - gone.ByteSize() - drawing->charged, state));
+    return false;
   }
 
   StatusOr<double> WeightAt(const State& state, Position at) const {

@@ -107,6 +107,114 @@ TEST(TailTest, WhatHasNoRoomForItsOrderComesFromDisk) {
   }
 }
 
+struct Sampled {
+  std::vector<int64_t> numbers;  // in the order in which they come
+  int64_t bulk = 0;
+  int64_t most = 0;  // that was charged
+};
+
+// `batches` of 500 rows that are numbered; slot 1 has their weights where there are some.
+StatusOr<Sampled> SampleOf(int64_t count, int batches, const std::vector<double>& weights,
+                           int64_t bulk, TestHost* host) {
+  constexpr int kRows = 500;
+  plan::Sample op;
+  op.set_count(count);
+  if (!weights.empty()) op.set_weight_slot(1);
+  const OperatorBundle sample = MakeSample(op, host);
+  Sampled given;
+  for (int b = 0; b < batches; ++b) {
+    ValueList rows, second;
+    for (int64_t i = 0; i < kRows; ++i) {
+      const int64_t number = b * kRows + i;
+      rows.push_back(Value::Long(number));
+      if (weights.empty()) continue;
+      second.push_back(Value::Double(weights[static_cast<size_t>(number) % weights.size()]));
+    }
+    const Batch batch = Rows(rows, second, std::vector<int64_t>(kRows, bulk));
+    RETURN_IF_ERROR(sample.barrier->Absorb(batch));
+    for (bool more = true; more;) {
+      given.most = std::max(given.most, host->charged);
+      ASSIGN_OR_RETURN(more, sample.barrier->Proceed(batch));
+    }
+  }
+  for (bool done = false; !done;) {
+    Batch output;
+    RETURN_IF_ERROR(sample.barrier->Fire({}, &output, &done));
+    given.most = std::max(given.most, host->charged);
+    for (size_t row = 0; row < output.rows; ++row) {
+      given.numbers.push_back(output.slots[0].Get(row).AsInteger());
+      given.bulk += output.BulkAt(row);
+    }
+  }
+  return given;
+}
+
+// Of 100,000 rows it keeps about as many as it gives, whatever comes.
+TEST(SampleTest, WhatHasLostGoes) {
+  for (const int64_t count : {0, 1, 10, 3000, 1'000'000}) {
+    TestHost host;
+    const StatusOr<Sampled> given = SampleOf(count, 200, {}, 1, &host);
+    ASSERT_TRUE(given.ok()) << given.status();
+    EXPECT_EQ(given->bulk, std::min<int64_t>(count, 100'000));
+    EXPECT_EQ(given->numbers.size(), static_cast<size_t>(given->bulk));
+    EXPECT_TRUE(std::is_sorted(given->numbers.begin(), given->numbers.end()));
+    if (count < 100'000) {
+      EXPECT_LT(given->most, 200'000 + 200 * count);
+    }
+    EXPECT_EQ(host.charged, 0);
+  }
+}
+
+// Each row as often as the others, wherever it stands, and no traverser twice.
+TEST(SampleTest, AllRowsAreDrawnAlike) {
+  constexpr int kTimes = 300, kCount = 40, kBatches = 10, kParts = 10;
+  TestHost host;
+  std::vector<int> drawn(kParts, 0);
+  for (int i = 0; i < kTimes; ++i) {
+    const StatusOr<Sampled> given = SampleOf(kCount, kBatches, {}, 1, &host);
+    ASSERT_TRUE(given.ok()) << given.status();
+    ASSERT_EQ(given->numbers.size(), static_cast<size_t>(kCount));
+    for (const int64_t number : given->numbers)
+      ++drawn[static_cast<size_t>(number) * kParts / 5000];
+  }
+  // 1,200 each; a binomial's deviation is 33.
+  for (const int times : drawn) EXPECT_NEAR(times, kTimes * kCount / kParts, 170);
+}
+
+// A row of three times the weight is drawn three times as often, one of no weight only when there
+// is no other; traversers of one row are drawn as if each had a row.
+TEST(SampleTest, WeightsAndBulksCount) {
+  constexpr int kTimes = 300, kCount = 40;
+  TestHost host;
+  std::vector<int> drawn(3, 0);
+  for (int i = 0; i < kTimes; ++i) {
+    const StatusOr<Sampled> given = SampleOf(kCount, 10, {1.0, 0.0, 3.0}, 1 + i % 3, &host);
+    ASSERT_TRUE(given.ok()) << given.status();
+    ASSERT_EQ(given->bulk, kCount);
+    for (const int64_t number : given->numbers) ++drawn[static_cast<size_t>(number) % 3];
+  }
+  EXPECT_EQ(drawn[1], 0);
+  EXPECT_NEAR(static_cast<double>(drawn[2]) / drawn[0], 3.0, 0.4);
+  const StatusOr<Sampled> all = SampleOf(1'000'000, 10, {1.0, 0.0, 3.0}, 7, &host);
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->numbers.size(), 5000u);
+  EXPECT_EQ(all->bulk, 35'000);
+}
+
+TEST(SampleTest, WhatIsTooMuchIsRefused) {
+  size_t failed = 0;
+  for (int64_t limit = 1000; limit < 300'000; limit = limit * 5 / 4) {
+    TestHost host;
+    host.limit = limit;
+    const StatusOr<Sampled> given = SampleOf(1000, 20, {}, 1, &host);
+    failed += given.ok() ? 0 : 1;
+    if (!given.ok()) {
+      EXPECT_EQ(given.status().code(), StatusCode::kResourceExhausted);
+    }
+  }
+  EXPECT_GT(failed, 3u);
+}
+
 // A worker's share of a top-k lets all rows pass that may be among the first, in their order, and
 // of many hardly any other.
 TEST(OrderTest, AShareOfATopKDropsWhatIsWorse) {

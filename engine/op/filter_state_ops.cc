@@ -96,7 +96,8 @@ class TimeLimitOp : public StreamOperator {
   InstanceMap<int64_t> began_;
 };
 
-// The first row of each distinct key passes, with bulk 1.
+// The first row of each distinct key passes, with bulk 1: at once, or where too many keys are on
+// disk when all have come.
 class DedupOp : public StreamOperator {
  public:
   DedupOp(std::vector<uint32_t> slots, OperatorHost* host) : keys_(std::move(slots)), host_(host) {}
@@ -111,8 +112,12 @@ class DedupOp : public StreamOperator {
       end += run.count;
       if (row >= end) continue;
       const auto [met, made] = met_.FindOrMake(run.instance, host_);
-      if (made && run.instance.serial == 0) met->ExpectMany();
+      if (made && run.instance.serial == 0) {
+        met->ExpectMany();
+        if (run.loops.empty() && host_->may_rest()) met->MayWait();
+      }
       RETURN_IF_ERROR(met->AddRows(keys_, input, &row, end, &looks, &output->origin));
+      output->rests = output->rests || met->is_waiting();
       if (met->SpillableBytes() >= host_->least_spill_bytes()) large_ = run.instance;
       if (row == end && looks > 0) continue;
       *done = row == input.rows;
@@ -122,6 +127,14 @@ class DedupOp : public StreamOperator {
     output->has_bulk = true;
     output->bulk.assign(output->origin.size(), 1);
     return OkStatus();
+  }
+
+  Status Fire(const StateKey& key, Batch* output, bool* done) override {
+    *done = false;
+    if (output->rows > 0) return OkStatus();  // a batch of its own
+    MetKeys* met = met_.Find(key.instance);
+    if (met == nullptr || !met->is_waiting()) return Internal("No rows rest here.");
+    return met->Fire(output, done);
   }
 
   bool SkipTo(size_t row, StreamCursor* cursor) override {

@@ -7,6 +7,7 @@
 
 #include "engine/account/charge_ahead.h"
 #include "engine/effect/group_table.h"
+#include "engine/op/state/spill_room.h"
 #include "engine/op/state/spilled_groups.h"
 #include "engine/op/state/state_table.h"
 #include "engine/scope/weight.h"
@@ -19,18 +20,12 @@ class GroupOp : public BarrierOperator {
   GroupOp(const plan::Group& op, OperatorHost* host) : op_(op), host_(host) {}
 
   Status Absorb(const Batch& input) override {
-    size_t row = 0;
-    for (const Run& run : input.runs) {
-      State& state = *states_.FindOrMake(run, op_.value(), host_).first;
-      ChargeAhead charge(host_, &state.bytes);
-      RETURN_IF_ERROR(state.table->AddRows(input, row, row + run.count, op_.key_slot(),
-                                           op_.value_slot(), &charge));
-      if (op_.rows() && state.bytes >= host_->least_spill_bytes()) {
-        large_ = {run.instance, run.loops};
-      }
-      row += run.count;
-    }
-    return OkStatus();
+    absorbed_ = 0;
+    return AbsorbSome(input);
+  }
+  StatusOr<bool> Proceed(const Batch& input) override {
+    if (!must_spill_ && absorbed_ < input.rows) RETURN_IF_ERROR(AbsorbSome(input));
+    return absorbed_ < input.rows;
   }
 
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
@@ -63,9 +58,11 @@ class GroupOp : public BarrierOperator {
   // What becomes one map can't go to disk.
   int64_t SpillableBytes() const override {
     const State* state = op_.rows() ? states_.Find(large_) : nullptr;
-    return state == nullptr || state->fires ? 0 : state->bytes;
+    return state == nullptr || state->fires ? 0 : state->bytes + state->path_bytes;
   }
+  bool must_spill() const override { return must_spill_; }
   StatusOr<bool> Spill() override {
+    must_spill_ = false;
     State* state = states_.Find(large_);
     if (SpillableBytes() == 0) return true;
     if (state->spilled == nullptr) {
@@ -83,6 +80,7 @@ class GroupOp : public BarrierOperator {
     void Clear() {
       table.emplace(kind);
       next = 0;
+      path_bytes = 0;
       (void)host->ChargeState(-std::exchange(bytes, 0));
     }
 
@@ -90,13 +88,46 @@ class GroupOp : public BarrierOperator {
     OperatorHost* const host;
     std::optional<GroupTable> table;
     int64_t bytes = 0;
-    size_t next = 0;  // group to give, or to put on disk next (rows)
-    ValueMap map;     // of the groups before it, else
+    int64_t path_bytes = 0;  // that rows hold, and that are charged by themselves, about
+    size_t next = 0;         // group to give, or to put on disk next (rows)
+    ValueMap map;            // of the groups before it, else
     bool fires = false;
     std::unique_ptr<SpilledGroups> spilled;  // what came before `table`
     bool reads = false;                      // parts of that
     bool is_whole = false;                   // `table` is all of a part
   };
+  // What has no room waits until groups have gone to disk, where they can.
+  Status AbsorbSome(const Batch& input) {
+    size_t end = 0;
+    for (const Run& run : input.runs) {
+      end += run.count;
+      if (absorbed_ >= end) continue;
+      State& state = *states_.FindOrMake(run, op_.value(), host_).first;
+      const Status added = AddRows(input, end, &state);
+      const bool can_spill = CanSpill(state);
+      if (can_spill) large_ = {run.instance, run.loops};
+      if (added.ok()) continue;
+      must_spill_ = can_spill && added.code() == StatusCode::kResourceExhausted;
+      return must_spill_ ? OkStatus() : added;
+    }
+    return OkStatus();
+  }
+  Status AddRows(const Batch& input, size_t end, State* state) {
+    const bool takes_room = op_.rows() && host_->may_spill() && state->spilled == nullptr;
+    SpillRoom room(host_, takes_room ? SpilledGroups::WriteBytes(*host_) : 0);
+    ChargeAhead charge(&room, &state->bytes);
+    const size_t begin = absorbed_;
+    Status added =
+        state->table->AddRows(input, &absorbed_, end, op_.key_slot(), op_.value_slot(), &charge);
+    const uint32_t slots[] = {op_.key_slot(), op_.value_slot()};
+    if (op_.rows()) state->path_bytes += PathBytes(input, slots, absorbed_ - begin);
+    return added;
+  }
+  bool CanSpill(const State& state) const {
+    return op_.rows() && host_->may_spill() &&
+           state.bytes + state.path_bytes >= host_->least_spill_bytes();
+  }
+
   // Of what is left of a query's memory, for a part that is read from disk.
   static constexpr int64_t kPartShare = 4;
 
@@ -158,7 +189,9 @@ class GroupOp : public BarrierOperator {
   const plan::Group op_;
   OperatorHost* const host_;
   StateTable<State> states_;
-  StateKey large_;  // whose groups are worth to be put on disk: those that grew last
+  StateKey large_;       // whose groups are worth to be put on disk: those that grew last
+  size_t absorbed_ = 0;  // rows of the batch that came last
+  bool must_spill_ = false;
 };
 
 // A worker's share of keys that are counted, of the root instance: a row for each key, in the order
@@ -180,7 +213,8 @@ class GroupPartialOp : public PartialOperator {
       passing_.rows = input.Has(key_slot_) ? input.rows : 0;
     } else {
       ChargeAhead charge(host_, &taking_.bytes);
-      RETURN_IF_ERROR(taking_.table.AddRows(input, 0, input.rows, key_slot_, 0, &charge));
+      size_t row = 0;
+      RETURN_IF_ERROR(taking_.table.AddRows(input, &row, input.rows, key_slot_, 0, &charge));
       taking_.rows += input.rows;
     }
     for (const Run& run : input.runs) {

@@ -13,6 +13,9 @@ namespace koios::engine {
 
 class TestHost : public OperatorHost {
  public:
+  // `account_bytes`: of which shares are taken; what is refused is beyond `limit`.
+  explicit TestHost(int64_t account_bytes = int64_t{1} << 20)
+      : account_(std::make_shared<MemoryAccount>("query", account_bytes)) {}
   const storage::GraphView& view() const override { return graph_; }
   storage::Transaction* transaction() const override { return changes.get(); }
   const Clock& clock() const override { return time; }
@@ -36,6 +39,8 @@ class TestHost : public OperatorHost {
     return file_.get();
   }
   int64_t least_spill_bytes() const override { return 1; }
+  bool may_rest() const override { return true; }
+  bool spills_early() const override { return early; }
 
   ManualClock time;
   int closed = 0;
@@ -44,6 +49,7 @@ class TestHost : public OperatorHost {
   std::shared_ptr<storage::Transaction> changes;
   SpillSpace space{"/tmp"};
   bool spills = true;
+  bool early = false;
 
  private:
   storage::MemoryGraph graph_;
@@ -51,8 +57,7 @@ class TestHost : public OperatorHost {
   SideEffects effects_;
   TopBounds bounds_;
   const PathLedger::Owner paths_ = PathLedger::ForLabels();
-  std::shared_ptr<MemoryAccount> account_ =
-      std::make_shared<MemoryAccount>("query", int64_t{1} << 20);
+  const std::shared_ptr<MemoryAccount> account_;
   std::unique_ptr<SpillFile> file_;
 };
 

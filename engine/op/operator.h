@@ -56,6 +56,10 @@ class OperatorHost : public StateAccount {
   virtual StatusOr<SpillFile*> spill_file() = 0;
   // What is less is not worth it.
   virtual int64_t least_spill_bytes() const = 0;
+  // Whether rows may rest until all have come (OpOutput::rests): not where a loop may be endless.
+  virtual bool may_rest() const = 0;
+  // All that can go to disk does, as soon as it is there: in tests.
+  virtual bool spills_early() const = 0;
 };
 
 // Where a stream operator stands in a batch that takes it more than one call.
@@ -75,6 +79,7 @@ struct OpOutput {
   bool identity = false;         // every input row comes out once, in one call
   int slot = -1;                 // which slot `column` replaces; -1: none
   Column column;
+  bool rests = false;     // some of the rows wait until all have come (StreamOperator::Fire)
   bool has_bulk = false;  // `bulk` replaces the input's bulk
   std::vector<int64_t> bulk;
 
@@ -123,6 +128,12 @@ class StreamOperator : public Spiller {
   virtual bool SkipTo(size_t row, StreamCursor* cursor) {
     (void)row, (void)cursor;
     return false;
+  }
+  // Of an operator some of whose rows rest (plan::MayRest): as a barrier's.
+  virtual Status Fire(const StateKey& key, Batch* output, bool* done) {
+    (void)key, (void)output;
+    *done = true;
+    return Internal("No rows rest here.");
   }
   // Whether it keeps something between two calls with the same batch, but for the output's cursor.
   // In a loop each iteration then has one of its own; else they share one.

@@ -10,6 +10,7 @@
 #include "core/value_codec.h"
 #include "core/value_compare.h"
 #include "engine/account/charged_growth.h"
+#include "engine/account/free_room.h"
 #include "engine/effect/fold_operator.h"
 #include "engine/op/state/kept_rows.h"
 #include "engine/op/state/spilled_sacks.h"
@@ -244,8 +245,8 @@ class SackBarrier : public BarrierOperator {
     }
     state->is_spilled = state->next == state->sacks.size();
     if (state->is_spilled) {
-      state->sacks = {};
-      state->bulks = {};
+      FreeRoom(&state->sacks);
+      FreeRoom(&state->bulks);
       (void)host_->ChargeState(-std::exchange(state->bytes, 0));
     }
     return spilled_->Add(key, std::move(rows));

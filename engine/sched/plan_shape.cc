@@ -19,7 +19,6 @@ StatusOr<std::shared_ptr<const PlanShape>> PlanShape::Make(const plan::Plan& pla
   shape->loop_exit_.assign(size, kEnd);
   shape->barrier_index_.assign(size, kEnd);
   RETURN_IF_ERROR(shape->CheckEdges(plan));
-  uint32_t num_barriers = 0;
   for (const plan::Operator& op : plan.operators()) {
     shape->scope_[op.id()] = op.scope();
     shape->loop_[op.id()] = op.loop();
@@ -29,9 +28,10 @@ StatusOr<std::shared_ptr<const PlanShape>> PlanShape::Make(const plan::Plan& pla
       shape->exit_of_[op.scope_exit().enter()] = op.id();
       shape->scope_[op.id()] = plan.operators(static_cast<int>(op.scope_exit().enter())).scope();
     }
-    if (!plan::IsBarrier(op)) continue;
-    shape->is_barrier_[op.id()] = 1;
-    shape->barrier_index_[op.id()] = num_barriers++;
+    if (plan::IsBarrier(op)) shape->is_barrier_[op.id()] = 1;
+    if (plan::IsBarrier(op) || plan::MayRest(op)) {
+      shape->barrier_index_[op.id()] = shape->num_barriers_++;
+    }
   }
   for (const plan::Operator& op : plan.operators()) {
     if (op.has_scope_enter() && shape->exit_of_[op.id()] == kEnd) {
@@ -183,11 +183,9 @@ std::optional<uint32_t> PlanShape::NextBarrier(uint32_t op) const {
 
 void PlanShape::ComputeReach(const plan::Plan& plan) {
   const uint32_t size = static_cast<uint32_t>(plan.operators_size());
-  const uint32_t num_barriers =
-      static_cast<uint32_t>(std::count(is_barrier_.begin(), is_barrier_.end(), 1));
-  const size_t words = (num_barriers + 63) / 64;
+  const size_t words = (num_barriers_ + 63) / 64;
   std::vector<std::vector<uint64_t>> from(size);  // barriers that a row at the operator may meet
-  reach_.assign(num_barriers, {});
+  reach_.assign(num_barriers_, {});
   for (uint32_t id = size; id-- > 0;) {
     const plan::Operator& op = plan.operators(id);
     std::vector<uint64_t>& bits = from[id];
@@ -195,7 +193,7 @@ void PlanShape::ComputeReach(const plan::Plan& plan) {
     for (uint32_t next : Onward(op)) {
       for (size_t word = 0; word < words; ++word) bits[word] |= from[next][word];
     }
-    if (is_barrier_[id] != 0) {
+    if (barrier_index_[id] != kEnd) {
       reach_[barrier_index_[id]] = bits;
       bits[barrier_index_[id] / 64] |= uint64_t{1} << (barrier_index_[id] % 64);
     }

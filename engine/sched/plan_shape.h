@@ -33,8 +33,9 @@ class PlanShape {
   std::optional<uint32_t> BranchBarrier(uint32_t split, uint32_t first) const;
   // The barrier to arm when the barrier `op` fires.
   std::optional<uint32_t> NextBarrier(uint32_t op) const;
-  // REQUIRES: both name barriers. A row that `from` holds may come to `to`. An earlier iteration of
-  // a loop around both reaches a later one, never the other way round.
+  // REQUIRES: both name barriers, or operators whose rows may rest. A row that `from` holds may
+  // come to `to`. An earlier iteration of a loop around both reaches a later one, never the other
+  // way round.
   bool Reaches(const BarrierKey& from, const BarrierKey& to) const;
   // 1 + the innermost LoopEnter around `op`; 0: none.
   uint32_t LoopOf(uint32_t op) const { return loop_[op]; }
@@ -75,7 +76,8 @@ class PlanShape {
   std::vector<uint32_t> loop_;
   std::vector<uint32_t> loop_exit_;  // by LoopEnter
   std::vector<uint32_t> rank_, at_rank_;
-  std::vector<uint32_t> barrier_index_;       // dense index of barriers
+  std::vector<uint32_t> barrier_index_;       // dense index of where rows may rest
+  uint32_t num_barriers_ = 0;                 // of these
   std::vector<std::vector<uint64_t>> reach_;  // per barrier: bitmap of barriers
 };
 

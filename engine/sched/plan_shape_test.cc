@@ -50,5 +50,31 @@ TEST(PlanShapeTest, DepthsOfIterationsThatAreNoneDiffer) {
   EXPECT_NE((*shape)->DepthOf(6, {1, 2}), (*shape)->DepthOf(6, {}));
 }
 
+// A dedup() whose rows may rest fires behind what leads to it and before what it leads to, but is
+// nothing that a row is bound to meet.
+TEST(PlanShapeTest, WhatMayRestIsReachedAsABarrierIs) {
+  plan::Plan made;
+  made.set_num_slots(1);
+  for (uint32_t id = 0; id < 5; ++id) {
+    plan::Operator* op = made.add_operators();
+    op->set_id(id);
+    if (id < 4) op->add_next(id + 1);
+  }
+  made.mutable_operators(0)->mutable_inject();
+  made.mutable_operators(1)->mutable_barrier();
+  made.mutable_operators(2)->mutable_dedup()->add_key_slots(0);
+  made.mutable_operators(3)->mutable_barrier();
+  made.mutable_operators(4)->mutable_sink();
+  const auto shape = PlanShape::Make(made);
+  ASSERT_TRUE(shape.ok()) << shape.status();
+  const PlanShape& plan = **shape;
+  EXPECT_TRUE(plan.Reaches({1, {}}, {2, {}}));
+  EXPECT_TRUE(plan.Reaches({2, {}}, {3, {}}));
+  EXPECT_FALSE(plan.Reaches({2, {}}, {1, {}}));
+  EXPECT_FALSE(plan.Reaches({3, {}}, {2, {}}));
+  EXPECT_EQ(plan.NextBarrier(1), 3u);
+  EXPECT_EQ(plan.NextBarrier(2), 3u);
+}
+
 }  // namespace
 }  // namespace koios::engine

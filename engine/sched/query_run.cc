@@ -154,8 +154,8 @@ Status QueryRun::CheckFits(const Frame& frame) const {
   for (const Report& report : frame.reports) {
     fits = fits && report.instance.home < workers;
     for (const BarrierKey& key : report.pending) {
-      fits = fits && key.op < nodes_.size() && plan::IsBarrier(*nodes_[key.op].op) &&
-             !shape_->IsInPlace(key.op);
+      fits = fits && key.op < nodes_.size() && !shape_->IsInPlace(key.op) &&
+             (plan::IsBarrier(*nodes_[key.op].op) || plan::MayRest(*nodes_[key.op].op));
     }
   }
   if (!fits) return DataLoss("A frame does not fit the plan of its query.");
@@ -336,6 +336,7 @@ void QueryRun::RunNode(uint32_t id) {
   ++stats.batches;
   const uint64_t took = worker_.clock->NowNanos() - begin;
   stats.CountCall(took, took - std::min(took, in_place_host_->counted_nanos - counted));
+  if (node.host->spilled != nullptr) stats.spilled_bytes = node.host->spilled->written();
   if (changes_ != nullptr) stats.peak_bytes += changes_->ByteSize() - changed;
   if (worker_.spill != nullptr) PickSpill();
 }

@@ -39,7 +39,7 @@ struct WorkerBounds {
   size_t open_instances = 4096;      // of one scope at one home, per iteration
   size_t credit_bytes = 2 << 20;     // of one query, on its way to here (credits.h)
   size_t depth_slots = 64;           // for frames beyond them
-  size_t spill_bytes = kBatchBytes;  // less of a barrier's rows is not put on disk
+  size_t spill_bytes = kBatchBytes;  // less is not put on disk, where memory is not as little
   bool spills_early = false;         // and all else is, as soon as it is there
 };
 
@@ -185,6 +185,7 @@ class QueryRun {
   bool CanTake(const Node& node, const Loops& iteration) const;
   bool MayOpen(const Node& enter, const Loops& iteration) const;
   size_t OpenRoom(const Node& enter, const Loops& iteration) const;
+  int64_t LeastSpillBytes() const;
   void PickSpill();
 
   // One kind of operator each (query_run_ops.cc).
@@ -203,7 +204,7 @@ class QueryRun {
   size_t OutputLimit(const Node& node, const Batch& input) const;
   Batch MakeOutput(Node* node, const Input& input, OpOutput output);
   void AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch);
-  void GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch);
+  void GiveWeights(const Node& node, const OpOutput& output, bool last, Batch* batch);
   void DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked);
   void CountOut(Node* node, const Batch& batch);
   StatusOr<StreamOperator*> CodeOf(Node* node);
@@ -283,6 +284,8 @@ class QueryRun {
   void Settle();  // acts on the instances that have become quiescent
   void FireReady(Home* home);
   void Fire(const BarrierKey& key, Home* home, uint32_t k);
+  bool RestsInPlace(uint32_t op) const;
+  void NoteRests(const Node& node);
   void NoteResting(const BarrierKey& key, uint32_t worker);
   void FireResting(const BarrierKey& key, uint32_t k);
   void BeginFiring(const BarrierKey& key, const InstanceId& instance, uint32_t k);

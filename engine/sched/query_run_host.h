@@ -54,9 +54,9 @@ struct QueryRun::Host : public OperatorHost {
     }
     return spilled.get();
   }
-  int64_t least_spill_bytes() const override {
-    return static_cast<int64_t>(run->worker_.bounds.spill_bytes);
-  }
+  bool may_rest() const override { return !run->has_loops_; }
+  bool spills_early() const override { return run->worker_.bounds.spills_early; }
+  int64_t least_spill_bytes() const override { return run->LeastSpillBytes(); }
 
   // Acted on when the operator has returned.
   void CloseUpstream(const StateKey& key) override { closings.push_back(key); }

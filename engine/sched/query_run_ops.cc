@@ -55,8 +55,10 @@ void QueryRun::AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, B
 // Gives each output run its weight: of an input run that is through all that is left, else a piece.
 // Of what is left one piece travels, the others go home; without output, as behind a filter, all
 // do. A run is through when a later one has given rows, as operators take rows in order. With
-// `last` all are.
-void QueryRun::GiveWeights(Input* input, const OpOutput& output, bool last, Batch* batch) {
+// `last` all are. Where rows rest a piece goes home in any case, with the word that they do: what
+// they wait for must not come before it.
+void QueryRun::GiveWeights(const Node& node, const OpOutput& output, bool last, Batch* batch) {
+  Input* input = &*node.lane->active;
   const size_t rows = output.rows(input->batch);
   size_t next = 0;  // first output row not yet covered
   while (input->run < input->batch.runs.size()) {
@@ -71,14 +73,16 @@ void QueryRun::GiveWeights(Input* input, const OpOutput& output, bool last, Batc
       while (until < rows && output.origin[until] < end) ++until;
     }
     const bool through = last || until < rows;
+    const bool leaves = through && !output.rests;
     WeightPool& left = input->left[input->run];
     const uint32_t count = static_cast<uint32_t>(until - next);
     if (count > 0) {
-      const uint32_t k = through ? left.k() : left.Take();
+      const uint32_t k = leaves ? left.k() : left.Take();
       batch->runs.push_back({run.instance, run.loops, count, k});
     }
     if (!through) return;
-    const uint32_t home = left.left() - (count > 0 ? 1 : 0);
+    const uint32_t home = left.left() - (count > 0 && leaves ? 1 : 0);
+    if (output.rests) NoteRests(node);
     if (home > 0) ReturnWeight(run.instance, left.k(), home);
     next = until;
     input->run_begin = end;
@@ -155,7 +159,7 @@ Status QueryRun::RunStream(Node* node) {
   rows_seen_ += rows + output.looked_at;
   if (rows_seen_ >= worker_.spread_after_rows) spread_ = true;
   Batch weights;
-  GiveWeights(&input, output, done, &weights);
+  GiveWeights(*node, output, done, &weights);
   if (rows > 0) {
     Batch batch = MakeOutput(node, input, std::move(output));
     batch.runs = std::move(weights.runs);
@@ -168,6 +172,13 @@ Status QueryRun::RunStream(Node* node) {
     FinishInput(node);
   }
   return OkStatus();
+}
+
+// Some rows of the root instance rest here, without a weight, as a barrier's do.
+void QueryRun::NoteRests(const Node& node) {
+  const BarrierKey key{node.op->id(), {}};
+  AddPending({spec_->id.coordinator, 0}, key);
+  if (is_coordinator()) NoteResting(key, worker_.index);
 }
 
 Status QueryRun::RunBarrier(Node* node) {
@@ -260,7 +271,9 @@ Status QueryRun::FireNext(Node* node, Firing* firing, Batch* batch, bool* done) 
   *done = true;
   const Run run{instance, firing->key.loops, 0, 0};
   if (!closings_.any() || !closings_.Drops(node->op->id(), run)) {
-    RETURN_IF_ERROR(node->code.barrier->Fire(firing->key, batch, done));
+    RETURN_IF_ERROR(node->code.barrier != nullptr
+                        ? node->code.barrier->Fire(firing->key, batch, done)
+                        : node->code.stream->Fire(firing->key, batch, done));
   }
   const auto count = static_cast<uint32_t>(batch->rows - rows_before);
   firing->rows += count;

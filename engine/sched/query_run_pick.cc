@@ -205,12 +205,19 @@ size_t QueryRun::OpenRoom(const Node& enter, const Loops& iteration) const {
   return open < most ? most - open : 0;
 }
 
+// Of little memory it is a small share, as each worker may keep so much of each operator.
+int64_t QueryRun::LeastSpillBytes() const {
+  constexpr int64_t kShare = 8, kLeast = 16 * 1024;
+  const int64_t share = spec_->account->limit() / (kShare * worker_.num_workers);
+  return std::min(static_cast<int64_t>(worker_.bounds.spill_bytes), std::max(share, kLeast));
+}
+
 // What goes to disk when memory is short: of the operator that keeps most, a piece at a time,
 // before anything else of the query goes on here.
 void QueryRun::PickSpill() {
   if (spilling_.has_value() || !failure_.ok()) return;
   const bool is_short = gives_back_ || worker_.bounds.spills_early || spec_->account->IsTight();
-  int64_t most = static_cast<int64_t>(worker_.bounds.spill_bytes) - 1;
+  int64_t most = LeastSpillBytes() - 1;
   for (const uint32_t id : spillers_) {
     const Spiller& spiller = *nodes_[id].code.spiller();
     if (!is_short && !spiller.must_spill()) continue;
@@ -225,8 +232,7 @@ void QueryRun::PickSpill() {
 bool QueryRun::CanGiveBack() const {
   if (worker_.spill == nullptr || !failure_.ok() || complete_) return false;
   return std::any_of(spillers_.begin(), spillers_.end(), [this](uint32_t id) {
-    const int64_t bytes = nodes_[id].code.spiller()->SpillableBytes();
-    return bytes >= static_cast<int64_t>(worker_.bounds.spill_bytes);
+    return nodes_[id].code.spiller()->SpillableBytes() >= LeastSpillBytes();
   });
 }
 

@@ -97,7 +97,7 @@ void QueryRun::FireReady(Home* home) {
 // `has('x').count().is(gt(5)).count()` is 0 though nothing comes to it.
 void QueryRun::Fire(const BarrierKey& key, Home* home, uint32_t k) {
   const InstanceId instance = InstanceOf(*home);
-  if (nodes_[key.op].op->spread()) {
+  if (RestsInPlace(key.op)) {
     FireResting(key, k);
   } else {
     BeginFiring(key, instance, k);
@@ -111,9 +111,13 @@ void QueryRun::BeginFiring(const BarrierKey& key, const InstanceId& instance, ui
   busy_.insert(shape_->RankOf(key.op));
 }
 
+bool QueryRun::RestsInPlace(uint32_t op) const {
+  return nodes_[op].op->spread() || plan::MayRest(*nodes_[op].op);
+}
+
 // Rows of a spread barrier rest at this worker, or may.
 void QueryRun::NoteResting(const BarrierKey& key, uint32_t worker) {
-  if (!nodes_[key.op].op->spread()) return;
+  if (!RestsInPlace(key.op)) return;
   auto known = std::find_if(resting_.begin(), resting_.end(),
                             [&key](const Resting& one) { return one.key == key; });
   if (known == resting_.end()) known = resting_.insert(known, {key, {}});
@@ -162,7 +166,7 @@ void QueryRun::FireResting(const BarrierKey& key, uint32_t k) {
 
 void QueryRun::ReceiveFire(const Frame& frame) {
   for (const Report& go : frame.reports) {
-    const bool fits = go.pending.size() == 1 && nodes_[go.pending[0].op].op->spread() &&
+    const bool fits = go.pending.size() == 1 && RestsInPlace(go.pending[0].op) &&
                       go.instance == InstanceId{spec_->id.coordinator, 0};
     if (!fits) return Fail(DataLoss("A frame lets a barrier go on that does not rest here."));
     for (const uint32_t k : go.weight.Pieces()) BeginFiring(go.pending[0], go.instance, k);

@@ -4,6 +4,15 @@
 #include <numeric>
 
 namespace koios::engine {
+namespace {
+
+int64_t PathsOf(const Batch& chunk) {
+  size_t bytes = 0;
+  for (const Column& column : chunk.slots) bytes += PathBytes(column);
+  return static_cast<int64_t>(bytes);
+}
+
+}  // namespace
 
 // The last chunk, or a new one when its rows are of another shape or it is full (about: as if its
 // rows were like its first).
@@ -13,6 +22,7 @@ Batch* KeptRows::ChunkFor(const Batch& source) {
   };
   if (chunks_.empty() || full(chunks_.back()) || !chunks_.back().SameShape(source)) {
     full_bytes_ = ByteSize();
+    if (!chunks_.empty()) path_bytes_ += PathsOf(chunks_.back());
     chunks_.push_back({});
   }
   return &chunks_.back();
@@ -20,6 +30,23 @@ Batch* KeptRows::ChunkFor(const Batch& source) {
 
 int64_t KeptRows::ByteSize() const {
   return full_bytes_ + (chunks_.empty() ? 0 : static_cast<int64_t>(chunks_.back().ByteSize()));
+}
+
+bool KeptRows::HasRowAt(Position* at) const {
+  if (at->chunk >= chunks_.size()) return false;
+  if (at->row < chunks_[at->chunk].rows) return true;
+  if (at->chunk + 1 == chunks_.size()) return false;
+  *at = {at->chunk + 1, 0};
+  return true;
+}
+
+KeptRows::Position KeptRows::End() const {
+  if (chunks_.empty()) return {};
+  return {static_cast<uint32_t>(chunks_.size() - 1), static_cast<uint32_t>(chunks_.back().rows)};
+}
+
+int64_t KeptRows::HeldBytes() const {
+  return ByteSize() + path_bytes_ + (chunks_.empty() ? 0 : PathsOf(chunks_.back()));
 }
 
 void KeptRows::Add(const Batch& source, size_t begin, size_t end) {
@@ -43,6 +70,7 @@ int64_t KeptRows::DropOldest(size_t rows) {
   int64_t freed = 0;
   while (chunks_.size() > 1 && size_ - chunks_.front().rows >= rows) {
     freed += static_cast<int64_t>(chunks_.front().ByteSize());
+    path_bytes_ -= PathsOf(chunks_.front());
     size_ -= chunks_.front().rows;
     chunks_.pop_front();
   }
@@ -61,16 +89,19 @@ std::vector<KeptRows::Position> KeptRows::All() const {
 
 KeptRows KeptRows::TakeOldest(int64_t bytes) {
   KeptRows taken;
-  while (!chunks_.empty() && taken.ByteSize() < bytes) {
+  while (!chunks_.empty() && taken.HeldBytes() < bytes) {
     taken.full_bytes_ = taken.ByteSize();
-    taken.size_ += chunks_.front().rows;
+    if (!taken.chunks_.empty()) taken.path_bytes_ += PathsOf(taken.chunks_.back());
     taken.chunks_.push_back(std::move(chunks_.front()));
     chunks_.pop_front();
-    size_ -= taken.chunks_.back().rows;
+    const Batch& chunk = taken.chunks_.back();
+    taken.size_ += chunk.rows;
+    size_ -= chunk.rows;
     if (chunks_.empty()) {
-      full_bytes_ = 0;
+      full_bytes_ = path_bytes_ = 0;
     } else {
-      full_bytes_ -= static_cast<int64_t>(taken.chunks_.back().ByteSize());
+      full_bytes_ -= static_cast<int64_t>(chunk.ByteSize());
+      path_bytes_ -= PathsOf(chunk);
     }
   }
   return taken;

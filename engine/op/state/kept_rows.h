@@ -20,6 +20,11 @@ class KeptRows {
   // Positions of all rows, in order of arrival.
   std::vector<Position> All() const;
   size_t size() const { return size_; }
+  // Whether there is a row at `*at`, or, behind the last one of a chunk, at the next one's begin:
+  // then that is where it is.
+  bool HasRowAt(Position* at) const;
+  // Where the next row will be, or where HasRowAt finds it.
+  Position End() const;
 
   Value Get(Position at, uint32_t slot) const { return chunks_[at.chunk].slots[slot].Get(at.row); }
   // Holds the row, at `at.row`.
@@ -30,10 +35,12 @@ class KeptRows {
   void AddSome(const KeptRows& other, const std::vector<Position>& kept, size_t* next,
                size_t count);
   int64_t ByteSize() const;
+  // What keeping them holds: with paths, which are charged by themselves, about.
+  int64_t HeldBytes() const;
   // Forgets whole chunks of the oldest rows, as long as at least `rows` rows stay. Returns the
   // bytes that this frees. Positions change.
   int64_t DropOldest(size_t rows);
-  // The oldest rows, whole chunks of them: about `bytes`, or all. Positions change.
+  // The oldest rows, whole chunks of them: that hold about `bytes`, or all. Positions change.
   KeptRows TakeOldest(int64_t bytes);
   // Appends rows at positions [*next, ...), while their shape is that of `out`'s rows and a batch
   // has room for so many bytes more; advances *next.
@@ -45,6 +52,7 @@ class KeptRows {
 
   Fifo<Batch> chunks_;      // each of one shape
   int64_t full_bytes_ = 0;  // of all chunks but the last
+  int64_t path_bytes_ = 0;  // of the paths in these
   size_t size_ = 0;
 };
 

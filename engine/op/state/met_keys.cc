@@ -5,6 +5,9 @@
 #include <span>
 #include <utility>
 
+#include "engine/account/free_room.h"
+#include "engine/op/state/spill_room.h"
+
 namespace koios::engine {
 namespace {
 
@@ -14,6 +17,8 @@ constexpr int64_t kPieceShare = 32;
 // Of what is left of it, for keys that are known to be on disk.
 constexpr int64_t kKnownShare = 8;
 constexpr size_t kCodeBytes = 8;  // on disk, about
+// Rows that one call lets wait.
+constexpr size_t kWaitingRows = 512;
 
 constexpr int64_t kBytesInPiece = sizeof(KeyCode) + SliceSort::kBytes;
 
@@ -23,24 +28,8 @@ size_t PieceKeys(const OperatorHost& host) {
       std::clamp(host.account()->limit() / kPieceShare / kBytesInPiece, kLeast, kMost));
 }
 
-// Keys that can go to disk leave the room that their way there takes.
-class RoomForKeys final : public StateAccount {
- public:
-  RoomForKeys(OperatorHost* host, bool can_spill)
-      : host_(host), kept_(can_spill ? kLeastPiece : 0) {}
-  Status ChargeState(int64_t bytes) override {
-    if (bytes > 0 && kept_ > 0 && bytes > StateRoom()) return host_->account()->OverLimit(bytes);
-    return host_->ChargeState(bytes);
-  }
-  int64_t StateRoom() const override { return host_->StateRoom() - kept_; }
-
- private:
-  static constexpr int64_t kBlock = int64_t{32} << 10;
-  static constexpr int64_t kLeastPiece = DistinctKeys::kWalkMost * kBytesInPiece + kBlock;
-
-  OperatorHost* const host_;
-  const int64_t kept_;
-};
+// What the smallest piece takes on its way to disk, with its block.
+constexpr int64_t kLeastPiece = DistinctKeys::kWalkMost * kBytesInPiece + (int64_t{32} << 10);
 
 }  // namespace
 
@@ -51,7 +40,8 @@ MetKeys::~MetKeys() {
   if (disk_->piece != nullptr) (void)host_->ChargeState(-disk_->piece->charged);
 }
 
-void MetKeys::Forget(DistinctKeys* keys) const {
+void MetKeys::Forget(DistinctKeys* keys, int64_t* paths) const {
+  *paths = 0;
   const int64_t bytes = keys->bytes();
   std::destroy_at(keys);
   std::construct_at(keys);
@@ -59,7 +49,8 @@ void MetKeys::Forget(DistinctKeys* keys) const {
 }
 
 int64_t MetKeys::SpillableBytes() const {
-  return met_.bytes() + (disk_ == nullptr ? 0 : disk_->known.bytes());
+  const int64_t met = met_.bytes() + met_paths_;
+  return disk_ == nullptr ? met : met + disk_->known.bytes() + disk_->known_paths;
 }
 
 bool MetKeys::CanSpill() const {
@@ -69,6 +60,7 @@ bool MetKeys::CanSpill() const {
 Status MetKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
                         size_t* looks, std::vector<uint32_t>* fresh) {
   if (disk_ == nullptr) return AddInMemory(reader, batch, row, end, looks, fresh);
+  if (is_waiting()) return AddWaiting(reader, batch, row, end, looks);
   std::vector<Candidate>& candidates = disk_->candidates;
   candidates.clear();
   for (; *row != end && *looks != 0; ++*row) {
@@ -78,6 +70,11 @@ Status MetKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t* row
     ASSIGN_OR_RETURN(is_there, disk_->known.Contains(reader, batch, *row));
     if (is_there) continue;
     ASSIGN_OR_RETURN(const KeyCode code, met_.CodeOf(reader, batch, *row, disk_->seed));
+    if (BeginsToWait(code)) {
+      disk_->waiting = std::make_unique<WaitingRows>(host_);
+      *looks = 0;
+      break;
+    }
     candidates.push_back({code, static_cast<uint32_t>(*row), false});
     *looks -= std::min(*looks, disk_->keys.Looks(code));
   }
@@ -85,12 +82,51 @@ Status MetKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t* row
   return AddCandidates(reader, batch, row, looks, fresh);
 }
 
+// Where all is put on disk, as soon as it is there, half of the operators look for keys there.
+bool MetKeys::BeginsToWait(const KeyCode& code) const {
+  if (!may_wait_) return false;
+  return disk_->keys.MustRead(code) || (host_->spills_early() && disk_->seed % 2 == 0);
+}
+
+Status MetKeys::AddWaiting(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
+                           size_t* looks) {
+  std::vector<uint32_t> picked;
+  std::vector<KeyCode> codes;
+  for (; *row != end && picked.size() < kWaitingRows; ++*row) {
+    if (!reader.HasKey(batch, *row)) continue;
+    ASSIGN_OR_RETURN(bool is_there, met_.Contains(reader, batch, *row));
+    if (is_there) continue;
+    ASSIGN_OR_RETURN(is_there, disk_->known.Contains(reader, batch, *row));
+    if (is_there) continue;
+    ASSIGN_OR_RETURN(codes.emplace_back(), met_.CodeOf(reader, batch, *row, disk_->seed));
+    picked.push_back(static_cast<uint32_t>(*row));
+    Remember(reader, batch, *row);
+  }
+  disk_->known_paths += PathBytes(batch, reader.slots(), picked.size());
+  if (picked.size() == kWaitingRows) *looks = 0;
+  return picked.empty() ? OkStatus() : disk_->waiting->Add(batch, picked, codes);
+}
+
+// The keys in memory go to those on disk first: then there is one way to merge.
+Status MetKeys::Fire(Batch* output, bool* done) {
+  *done = false;
+  if (!disk_->fires) {
+    Forget(&disk_->known, &disk_->known_paths);
+    if (met_.bytes() > 0) RETURN_IF_ERROR(BeginPiece());
+    disk_->fires = true;
+    return OkStatus();
+  }
+  if (disk_->piece != nullptr) return StepPiece().status();
+  return disk_->waiting->Fire(&disk_->keys, output, done);
+}
+
 Status MetKeys::AddInMemory(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
                             size_t* looks, std::vector<uint32_t>* fresh) {
   const size_t before = fresh->size();
-  RoomForKeys room(host_, CanSpill());
+  SpillRoom room(host_, CanSpill() ? kLeastPiece : 0);
   ChargeAhead charge(&room, met_.mutable_bytes());
   const Status added = met_.AddRows(reader, batch, *row, end, nullptr, &charge, fresh);
+  met_paths_ += PathBytes(batch, reader.slots(), fresh->size() - before);
   if (added.ok()) {
     *row = end;
     return OkStatus();
@@ -120,8 +156,9 @@ Status MetKeys::FindCandidates() const {
 
 Status MetKeys::AddCandidates(const KeyReader& reader, const Batch& batch, size_t* row,
                               size_t* looks, std::vector<uint32_t>* fresh) {
-  RoomForKeys room(host_, CanSpill());
+  SpillRoom room(host_, CanSpill() ? kLeastPiece : 0);
   ChargeAhead charge(&room, met_.mutable_bytes());
+  const size_t before = fresh->size();
   for (const Candidate& candidate : disk_->candidates) {
     if (candidate.is_found) {
       Remember(reader, batch, candidate.row);
@@ -138,19 +175,21 @@ Status MetKeys::AddCandidates(const KeyReader& reader, const Batch& batch, size_
     *looks = 0;
     break;
   }
+  met_paths_ += PathBytes(batch, reader.slots(), fresh->size() - before);
   return OkStatus();
 }
 
 // What comes often is not looked up on disk each time.
 void MetKeys::Remember(const KeyReader& reader, const Batch& batch, size_t row) {
   DistinctKeys& known = disk_->known;
-  if (known.bytes() > host_->StateRoom() / kKnownShare) Forget(&known);
+  int64_t* const paths = &disk_->known_paths;
+  if (known.bytes() + *paths > host_->StateRoom() / kKnownShare) Forget(&known, paths);
   bool has_room = false;
   {
     ChargeAhead charge(host_, known.mutable_bytes());
     has_room = known.AddRow(reader, batch, row, &charge).ok();
   }
-  if (!has_room) Forget(&known);
+  if (!has_room) Forget(&known, paths);
 }
 
 Status MetKeys::BeginPiece() {
@@ -195,10 +234,10 @@ Status MetKeys::Write(Piece* piece) {
     piece->stage = Piece::Stage::kGather;
     return OkStatus();
   }
-  piece->codes = {};
+  FreeRoom(&piece->codes);
   piece->sort = {};
   (void)host_->ChargeState(-std::exchange(piece->charged, 0));
-  Forget(&met_);
+  Forget(&met_, &met_paths_);
   if (expects_many_) met_.ExpectMany();
   piece->stage = Piece::Stage::kMerge;
   return OkStatus();
@@ -207,11 +246,15 @@ Status MetKeys::Write(Piece* piece) {
 StatusOr<bool> MetKeys::Spill() {
   if (disk_ == nullptr || disk_->piece == nullptr) {
     must_spill_ = false;
-    if (disk_ != nullptr) Forget(&disk_->known);
-    if (met_.bytes() < host_->least_spill_bytes()) return true;
+    if (disk_ != nullptr) Forget(&disk_->known, &disk_->known_paths);
+    if (met_.bytes() + met_paths_ < host_->least_spill_bytes()) return true;
     RETURN_IF_ERROR(BeginPiece());
     return false;
   }
+  return StepPiece();
+}
+
+StatusOr<bool> MetKeys::StepPiece() {
   Piece& piece = *disk_->piece;
   switch (piece.stage) {
     case Piece::Stage::kGather:

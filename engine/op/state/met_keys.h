@@ -1,6 +1,7 @@
 // MetKeys: the keys that dedup() has met in one instance. In memory; once that is short those that
 // are there go to disk (SpilledKeys), and what comes is looked up in both. Keys found on disk are
-// remembered as well as there is room. Belongs to one operator.
+// remembered as well as there is room. Where rows may wait they do once keys would have to be read
+// from disk for each: from then on none passes before all have come. Belongs to one operator.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "engine/op/operator.h"
 #include "engine/op/state/distinct_keys.h"
 #include "engine/op/state/spilled_keys.h"
+#include "engine/op/state/waiting_rows.h"
 
 namespace koios::engine {
 
@@ -29,14 +31,21 @@ class MetKeys {
     expects_many_ = true;
     met_.ExpectMany();
   }
+  // Whoever asks can give rows when all have come.
+  void MayWait() { may_wait_ = true; }
   // Adds the keys of rows [*row, end) until so many blocks have been read: *looks is what is left
   // of them, *row where it stands; appends the rows whose key is new. It stops early, at no looks,
   // when some must go to disk before there is room for more.
   Status AddRows(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
                  size_t* looks, std::vector<uint32_t>* fresh);
+  bool is_waiting() const { return disk_ != nullptr && disk_->waiting != nullptr; }
+  // A slice of giving the rows that wait and whose key is new, when all have come; may give
+  // nothing. REQUIRES: is_waiting(); `output` is empty.
+  Status Fire(Batch* output, bool* done);
   // Those that are in memory: to pass over some of what has passed already.
   const DistinctKeys& in_memory() const { return met_; }
 
+  // With the paths that keys hold, which are charged by themselves, about.
   int64_t SpillableBytes() const;
   bool must_spill() const { return must_spill_; }
   // As a Spiller's.
@@ -63,8 +72,11 @@ class MetKeys {
     explicit OnDisk(OperatorHost* host) : keys(host), seed(host->random().Next()) {}
     SpilledKeys keys;
     const uint64_t seed;
-    DistinctKeys known;  // some that are there
+    DistinctKeys known;  // some that are there, or wait
+    int64_t known_paths = 0;
     std::unique_ptr<Piece> piece;
+    std::unique_ptr<WaitingRows> waiting;
+    bool fires = false;
     std::vector<Candidate> candidates;  // of one call
   };
 
@@ -73,17 +85,23 @@ class MetKeys {
   Status FindCandidates() const;
   Status AddCandidates(const KeyReader& reader, const Batch& batch, size_t* row, size_t* looks,
                        std::vector<uint32_t>* fresh);
+  bool BeginsToWait(const KeyCode& code) const;
+  Status AddWaiting(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
+                    size_t* looks);
   void Remember(const KeyReader& reader, const Batch& batch, size_t row);
-  void Forget(DistinctKeys* keys) const;
+  void Forget(DistinctKeys* keys, int64_t* paths) const;
   bool CanSpill() const;
   Status BeginPiece();
+  StatusOr<bool> StepPiece();
   void Gather(Piece* piece) const;
   Status Write(Piece* piece);
 
   OperatorHost* const host_;
   DistinctKeys met_;
+  int64_t met_paths_ = 0;  // bytes
   std::unique_ptr<OnDisk> disk_;
   bool expects_many_ = false;
+  bool may_wait_ = false;
   bool must_spill_ = false;
 };
 

@@ -1,8 +1,10 @@
 // A dedup() whose keys go to disk gives what it would give from memory.
 #include "engine/op/state/met_keys.h"
 
+#include <algorithm>
 #include <optional>
 
+#include "core/path/path.h"
 #include "core/random.h"
 #include "engine/op/filter_state_ops.h"
 #include "engine/op/op_test_support.h"
@@ -33,14 +35,16 @@ Value DrawnKey(Rng* rng) {
   }
 }
 
-// Batches of one kind as often as of all, with keys that are absent.
+// Batches of one kind as often as of all, with keys that are absent; slot 2 numbers all rows.
 std::vector<Batch> DrawnBatches(size_t count, bool several, Rng* rng) {
   std::vector<Batch> batches(count);
+  int64_t number = 0;
   for (Batch& batch : batches) {
     const uint64_t rows = 1 + rng->Uniform(300);
     const bool mixed = rng->Chance(0.5);
     const ValueKind only = DrawnKey(rng).kind();
-    batch.slots.resize(2);
+    batch.slots.resize(3);
+    for (uint64_t row = 0; row < rows; ++row) batch.slots[2].Append(Value::Long(number++));
     for (size_t slot = 0; slot < (several ? 2u : 1u); ++slot) {
       Column& column = batch.slots[slot];
       while (column.size() < rows) {
@@ -71,13 +75,23 @@ Status Spill(StreamOperator* op) {
   return OkStatus();
 }
 
-// Rows that pass, of all batches; spilled after each `every`-th call, nullopt: never.
-StatusOr<std::vector<uint32_t>> Passing(const std::vector<Batch>& batches, bool several,
-                                        std::optional<uint64_t> every, TestHost* host) {
-  std::vector<uint32_t> passing;
-  OperatorBundle dedup = *MakeDedup(DedupOf(several), 2, host);
-  uint32_t first = 0;
+using Numbers = std::vector<int64_t>;
+
+void AppendNumbers(const Batch& rows, Numbers* numbers) {
+  for (size_t row = 0; row < rows.rows; ++row) {
+    numbers->push_back(rows.slots[2].Get(row).AsInteger());
+    EXPECT_EQ(rows.BulkAt(row), 1);
+  }
+}
+
+// Rows that pass, of all batches; spilled after each `every`-th call, nullopt: never. *waited: how
+// many came when all had come.
+StatusOr<Numbers> Passing(const std::vector<Batch>& batches, bool several,
+                          std::optional<uint64_t> every, TestHost* host, size_t* waited = nullptr) {
+  Numbers passing;
+  OperatorBundle dedup = *MakeDedup(DedupOf(several), 3, host);
   uint64_t calls = 0;
+  bool rests = false;
   for (const Batch& batch : batches) {
     std::unique_ptr<StreamCursor> cursor;
     for (bool done = false; !done;) {
@@ -85,11 +99,22 @@ StatusOr<std::vector<uint32_t>> Passing(const std::vector<Batch>& batches, bool 
       output.cursor = std::move(cursor);
       RETURN_IF_ERROR(dedup.stream->Process(batch, &output, &done));
       cursor = std::move(output.cursor);
-      for (const uint32_t row : output.origin) passing.push_back(first + row);
+      EXPECT_TRUE(!rests || output.rests);
+      rests = output.rests;
+      for (const uint32_t row : output.origin) {
+        passing.push_back(batch.slots[2].Get(row).AsInteger());
+      }
       if (every.has_value() && ++calls % *every == 0) RETURN_IF_ERROR(Spill(dedup.stream.get()));
     }
-    first += static_cast<uint32_t>(batch.rows);
   }
+  const size_t early = passing.size();
+  for (bool done = !rests; !done;) {
+    Batch output;
+    RETURN_IF_ERROR(dedup.stream->Fire({}, &output, &done));
+    AppendNumbers(output, &passing);
+  }
+  if (waited != nullptr) *waited += passing.size() - early;
+  dedup.stream->Release({});
   return passing;
 }
 
@@ -99,7 +124,7 @@ TEST(MetKeysTest, FromDiskTheSameRowsPassAsFromMemory) {
     const bool several = seed % 2 == 1;
     const std::vector<Batch> batches = DrawnBatches(80, several, &rng);
     TestHost plain, host;
-    const std::vector<uint32_t> expected = *Passing(batches, several, std::nullopt, &plain);
+    const Numbers expected = *Passing(batches, several, std::nullopt, &plain);
     const uint64_t every = 1 + rng.Uniform(6);
     const auto passing = Passing(batches, several, every, &host);
     ASSERT_TRUE(passing.ok()) << MessageOf(passing.status());
@@ -109,18 +134,149 @@ TEST(MetKeysTest, FromDiskTheSameRowsPassAsFromMemory) {
   }
 }
 
+// In memory that has no room for filters, and where all is put on disk early: no row passes behind
+// one that waits, and those that waited come in the order of arrival.
+TEST(MetKeysTest, RowsThatWaitPassInTheOrderOfArrival) {
+  size_t waited = 0, looked = 0;
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    Rng rng(seed);
+    const bool several = seed % 2 == 1;
+    const bool is_small = seed % 4 == 0;
+    const std::vector<Batch> batches = DrawnBatches(is_small ? 200 : 60, several, &rng);
+    TestHost plain, host(is_small ? 1 << 17 : 1 << 20);
+    const Numbers expected = *Passing(batches, several, std::nullopt, &plain);
+    EXPECT_TRUE(std::is_sorted(expected.begin(), expected.end()));
+    host.early = !is_small;
+    for (uint64_t i = 0; i < seed; ++i) host.random().Next();
+    const size_t before = waited;
+    const auto passing = Passing(batches, several, 1 + rng.Uniform(30), &host, &waited);
+    ASSERT_TRUE(passing.ok()) << MessageOf(passing.status());
+    EXPECT_EQ(*passing, expected) << "seed " << seed;
+    looked += waited == before ? 1 : 0;
+    if (is_small) {
+      EXPECT_GT(waited, before);
+    }
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+  EXPECT_GT(waited, 100u);
+  EXPECT_GT(looked, 0u) << "none looked for keys on disk";
+}
+
+TEST(MetKeysTest, WhoWaitsEndsCleanlyWhereverItIsRefused) {
+  Rng rng(3);
+  const std::vector<Batch> batches = DrawnBatches(40, false, &rng);
+  size_t failed = 0, passed = 0, waited = 0;
+  for (int64_t limit = 1000; limit < 2'000'000; limit = limit * 6 / 5) {
+    TestHost host;
+    host.early = true;
+    host.random().Next();  // half of the operators look for keys on disk, this one does not
+    host.limit = limit;
+    const auto passing = Passing(batches, false, 2, &host, &waited);
+    failed += passing.ok() ? 0 : 1;
+    passed += passing.ok() ? 1 : 0;
+    if (!passing.ok()) {
+      EXPECT_EQ(passing.status().code(), StatusCode::kResourceExhausted);
+    }
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+  EXPECT_GT(failed, 3u);
+  EXPECT_GT(passed, 3u);
+  EXPECT_GT(waited, 0u);
+}
+
+TEST(MetKeysTest, WhatIsReleasedWhileItWaitsLeavesNothing) {
+  Rng rng(5);
+  const std::vector<Batch> batches = DrawnBatches(40, false, &rng);
+  for (int calls = 0; calls < 12; ++calls) {
+    TestHost host;
+    host.early = true;
+    host.random().Next();
+    const OperatorBundle dedup = *MakeDedup(DedupOf(false), 3, &host);
+    bool rests = false;
+    for (const Batch& batch : batches) {
+      std::unique_ptr<StreamCursor> cursor;
+      for (bool done = false; !done;) {
+        OpOutput output;
+        output.cursor = std::move(cursor);
+        ASSERT_TRUE(dedup.stream->Process(batch, &output, &done).ok());
+        cursor = std::move(output.cursor);
+        rests = rests || output.rests;
+        if (!rests) {
+          ASSERT_TRUE(Spill(dedup.stream.get()).ok());
+        }
+      }
+    }
+    ASSERT_TRUE(rests);
+    bool done = false;
+    for (int call = 0; call < calls && !done; ++call) {
+      Batch output;
+      ASSERT_TRUE(dedup.stream->Fire({}, &output, &done).ok());
+    }
+    dedup.stream->Release({});
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+}
+
+// Keys that are paths hold more than their place in a table, and all of it goes with them.
+TEST(MetKeysTest, KeysCountWithTheirPaths) {
+  constexpr int64_t kRows = 4000, kLength = 5;
+  const auto account = std::make_shared<MemoryAccount>("paths");
+  const PathLedger::Owner ledger = PathLedger::Charging(account);
+  TestHost host;
+  const OperatorBundle dedup = *MakeDedup(DedupOf(false), 3, &host);
+  for (int64_t begin = 0; begin < kRows; begin += 500) {
+    ValueList rows;
+    PathMaker maker(ledger.get());
+    for (int64_t row = begin; row < begin + 500; ++row) {
+      Value path;
+      for (int64_t i = 0; i < kLength; ++i) {
+        ASSERT_TRUE(maker.Take(sizeof(PathNode)).ok());
+        path = maker.Append(path, Value::Long(row + i), nullptr).value();
+      }
+      rows.push_back(path);
+    }
+    OpOutput output;
+    bool done = false;
+    ASSERT_TRUE(dedup.stream->Process(Rows(rows), &output, &done).ok());
+    ASSERT_EQ(output.origin.size(), 500u);
+  }
+  const auto all = static_cast<double>(account->used() + host.charged);
+  EXPECT_GT(account->used(), 4 * host.charged);
+  EXPECT_NEAR(static_cast<double>(dedup.stream->SpillableBytes()), all, 0.1 * all);
+  ASSERT_TRUE(Spill(dedup.stream.get()).ok());
+  EXPECT_LT(account->used(), 2 * 16 * 1024);  // what the ledger has not told yet
+}
+
+// In a scope or a loop nobody asks for rows that wait.
+TEST(MetKeysTest, OnlyRowsOfTheWholeQueryWait) {
+  for (const bool in_loop : {false, true}) {
+    Rng rng(6);
+    std::vector<Batch> batches = DrawnBatches(40, false, &rng);
+    for (Batch& batch : batches) {
+      if (in_loop) batch.runs[0].loops.push_back(1);
+      if (!in_loop) batch.runs[0].instance.serial = 3;
+    }
+    TestHost host(1 << 17);
+    size_t waited = 0;
+    ASSERT_TRUE(Passing(batches, false, 1, &host, &waited).ok());
+    EXPECT_EQ(waited, 0u);
+  }
+}
+
 TEST(MetKeysTest, WithoutRoomToGrowItAsksForADiskOrFails) {
   Rng rng(8);
   const std::vector<Batch> batches = DrawnBatches(80, false, &rng);
   TestHost plain, host, without;
-  const std::vector<uint32_t> expected = *Passing(batches, false, std::nullopt, &plain);
+  const Numbers expected = *Passing(batches, false, std::nullopt, &plain);
   host.limit = without.limit = 400'000;
   without.spills = false;
   EXPECT_EQ(Passing(batches, false, std::nullopt, &without).status().code(),
             StatusCode::kResourceExhausted);
-  OperatorBundle dedup = *MakeDedup(DedupOf(false), 2, &host);
-  std::vector<uint32_t> passing;
-  uint32_t first = 0;
+  OperatorBundle dedup = *MakeDedup(DedupOf(false), 3, &host);
+  Numbers passing;
   size_t asked = 0;
   for (const Batch& batch : batches) {
     std::unique_ptr<StreamCursor> cursor;
@@ -130,12 +286,13 @@ TEST(MetKeysTest, WithoutRoomToGrowItAsksForADiskOrFails) {
       const Status status = dedup.stream->Process(batch, &output, &done);
       ASSERT_TRUE(status.ok()) << MessageOf(status);
       cursor = std::move(output.cursor);
-      for (const uint32_t row : output.origin) passing.push_back(first + row);
+      for (const uint32_t row : output.origin) {
+        passing.push_back(batch.slots[2].Get(row).AsInteger());
+      }
       if (!dedup.stream->must_spill()) continue;
       ++asked;
       ASSERT_TRUE(Spill(dedup.stream.get()).ok());
     }
-    first += static_cast<uint32_t>(batch.rows);
   }
   EXPECT_EQ(passing, expected);
   EXPECT_GT(asked, 0u);
@@ -145,8 +302,10 @@ TEST(MetKeysTest, AFullDiskEndsIt) {
   size_t failed = 0;
   Rng rng(9);
   const std::vector<Batch> batches = DrawnBatches(30, false, &rng);
-  for (uint64_t write = 1; write < 100; write = write * 4 / 3 + 1) {
+  for (uint64_t write = 1; write < 100; ++write) {
     TestHost host;
+    host.early = write % 2 == 0;
+    host.random().Next();  // then rows wait
     host.space.FailFromWrite(write);
     const auto passing = Passing(batches, false, 1, &host);
     failed += passing.ok() ? 0 : 1;

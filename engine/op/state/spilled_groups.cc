@@ -35,9 +35,13 @@ SpilledGroups::~SpilledGroups() {
   }
 }
 
+int64_t SpilledGroups::WriteBytes(const OperatorHost& host) {
+  return static_cast<int64_t>(kWays * SpilledRuns::BlockBytes(host));
+}
+
 Status SpilledGroups::BeginWriting() {
   block_bytes_ = SpilledRuns::BlockBytes(*host_);
-  const auto bytes = static_cast<int64_t>(kWays * block_bytes_);
+  const int64_t bytes = WriteBytes(*host_);
   RETURN_IF_ERROR(host_->ChargeState(bytes));
   charged_ = bytes;
   divided_.resize(kWays);
@@ -56,6 +60,10 @@ StatusOr<bool> SpilledGroups::Write(GroupTable* table, size_t* next) {
     const uint32_t way = WayOf(key, part_.depth);
     // Who counts has no list.
     const int64_t count = saved_next_ > 0 ? 1 : table->CountAt(*next);
+    if (count == 0) {  // its first row had no room, and will come again
+      ++*next;
+      continue;
+    }
     ASSIGN_OR_RETURN(const std::optional<Value> saved, SavePiece(table, *next));
     if (saved_next_ == 0) ++*next;
     Batch& rows = open_[way];

@@ -23,6 +23,8 @@ class SpilledGroups {
   SpilledGroups(const SpilledGroups&) = delete;
   SpilledGroups& operator=(const SpilledGroups&) = delete;
 
+  // What Write() charges before its first group.
+  static int64_t WriteBytes(const OperatorHost& host);
   // A slice of putting the table's groups from `*next` on on disk; it gives them away. True: all of
   // them are there.
   StatusOr<bool> Write(GroupTable* table, size_t* next);

@@ -61,17 +61,11 @@ Status SpillGroups(BarrierOperator* op) {
   return OkStatus();
 }
 
-Status Gather(plan::Group::Value kind, bool spills, size_t batches, TestHost* host, Groups* given) {
-  Rng rng(static_cast<uint64_t>(kind) + 11);
-  const OperatorBundle group = *MakeGroup(GroupsAsRows(kind), 2, host);
-  for (size_t b = 0; b < batches; ++b) {
-    RETURN_IF_ERROR(group.barrier->Absorb(GroupedBatch(&rng, 400)));
-    if (spills && b % 9 == 8) RETURN_IF_ERROR(SpillGroups(group.barrier.get()));
-  }
+Status FireGroups(BarrierOperator* op, Groups* given) {
   for (bool done = false; !done;) {
     Batch out;
-    RETURN_IF_ERROR(group.barrier->Fire({}, &out, &done));
-    EXPECT_EQ(group.barrier->SpillableBytes(), 0);
+    RETURN_IF_ERROR(op->Fire({}, &out, &done));
+    EXPECT_EQ(op->SpillableBytes(), 0);
     for (size_t row = 0; row < out.rows; ++row) {
       const bool is_new =
           given->emplace(EncodeValue(out.slots[1].Get(row)), EncodeValue(out.slots[0].Get(row)))
@@ -80,6 +74,39 @@ Status Gather(plan::Group::Value kind, bool spills, size_t batches, TestHost* ho
     }
   }
   return OkStatus();
+}
+
+Status Gather(plan::Group::Value kind, bool spills, size_t batches, TestHost* host, Groups* given) {
+  Rng rng(static_cast<uint64_t>(kind) + 11);
+  const OperatorBundle group = *MakeGroup(GroupsAsRows(kind), 2, host);
+  for (size_t b = 0; b < batches; ++b) {
+    RETURN_IF_ERROR(group.barrier->Absorb(GroupedBatch(&rng, 400)));
+    if (spills && b % 9 == 8) RETURN_IF_ERROR(SpillGroups(group.barrier.get()));
+  }
+  return FireGroups(group.barrier.get(), given);
+}
+
+// As the driver does: groups go to disk only when there is no room for what comes. Returns how
+// often.
+StatusOr<size_t> GatherWhereRoomIs(plan::Group::Value kind, size_t batches, TestHost* host,
+                                   Groups* given) {
+  Rng rng(static_cast<uint64_t>(kind) + 11);
+  const OperatorBundle group = *MakeGroup(GroupsAsRows(kind), 2, host);
+  size_t times = 0;
+  for (size_t b = 0; b < batches; ++b) {
+    const Batch batch = GroupedBatch(&rng, 400);
+    RETURN_IF_ERROR(group.barrier->Absorb(batch));
+    for (bool more = true; more;) {
+      ASSIGN_OR_RETURN(more, group.barrier->Proceed(batch));
+      EXPECT_EQ(more, group.barrier->must_spill());
+      for (bool gone = !more; !gone;) {
+        ASSIGN_OR_RETURN(gone, group.barrier->Spill());
+        times += gone ? 1 : 0;
+      }
+    }
+  }
+  RETURN_IF_ERROR(FireGroups(group.barrier.get(), given));
+  return times;
 }
 
 constexpr plan::Group::Value kKinds[] = {plan::Group::COUNT, plan::Group::LIST, plan::Group::LAST,
@@ -112,6 +139,48 @@ TEST(SpilledGroupsTest, APartThatDoesNotFitIsDivided) {
     EXPECT_EQ(host.charged, 0);
     EXPECT_EQ(host.space.used(), 0u);
   }
+}
+
+TEST(SpilledGroupsTest, WhatHasNoRoomWaitsUntilGroupsAreOnDisk) {
+  for (const plan::Group::Value kind : kKinds) {
+    TestHost plain_host, host;
+    Groups expected, given;
+    ASSERT_TRUE(Gather(kind, false, 900, &plain_host, &expected).ok());
+    host.limit = 180'000;
+    const StatusOr<size_t> times = GatherWhereRoomIs(kind, 900, &host, &given);
+    ASSERT_TRUE(times.ok()) << plan::Group::Value_Name(kind) << ": " << MessageOf(times.status());
+    EXPECT_GT(*times, 1u) << plan::Group::Value_Name(kind);
+    EXPECT_EQ(given, expected) << plan::Group::Value_Name(kind);
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+}
+
+TEST(SpilledGroupsTest, WhatHasNoRoomAndNoDiskEndsIt) {
+  TestHost host;
+  host.limit = 180'000;
+  host.spills = false;
+  Groups given;
+  EXPECT_EQ(GatherWhereRoomIs(plan::Group::LIST, 900, &host, &given).status().code(),
+            StatusCode::kResourceExhausted);
+  EXPECT_EQ(host.charged, 0);
+}
+
+TEST(SpilledGroupsTest, EachChargeMayBeRefused) {
+  size_t failed = 0;
+  for (int64_t limit = 1000; limit < 300'000; limit = limit * 5 / 4) {
+    TestHost host;
+    host.limit = limit;
+    Groups given;
+    const StatusOr<size_t> times = GatherWhereRoomIs(plan::Group::LIST, 300, &host, &given);
+    failed += times.ok() ? 0 : 1;
+    if (!times.ok()) {
+      EXPECT_EQ(times.status().code(), StatusCode::kResourceExhausted);
+    }
+    EXPECT_EQ(host.charged, 0);
+    EXPECT_EQ(host.space.used(), 0u);
+  }
+  EXPECT_GT(failed, 3u);
 }
 
 // However long one group's list is, a call does its share of it, and the list comes again as it

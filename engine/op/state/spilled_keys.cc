@@ -6,6 +6,7 @@
 
 #include "core/value_codec.h"
 #include "engine/account/charged_growth.h"
+#include "engine/account/free_room.h"
 #include "engine/spill/spill_space.h"
 
 namespace koios::engine {
@@ -62,7 +63,7 @@ Status SpilledKeys::Run::MakeFilter(size_t num_keys) {
 }
 
 void SpilledKeys::Run::DropFilter() {
-  filter = {};
+  FreeRoom(&filter);
   (void)host->ChargeState(-std::exchange(filter_charged, 0));
 }
 
@@ -158,7 +159,7 @@ Status SpilledKeys::EndBlock() {
 
 Status SpilledKeys::EndRun() {
   RETURN_IF_ERROR(EndBlock());
-  block_ = {};
+  FreeRoom(&block_);
   const auto charge = static_cast<int64_t>(block_bytes_ + kMostKeyBytes);
   writing_->charged -= charge;
   (void)host_->ChargeState(-charge);
@@ -192,6 +193,10 @@ Status SpilledKeys::BeginMerge(size_t count) {
     bytes += runs_[i]->bytes;
   }
   RETURN_IF_ERROR(BeginRun(keys, bytes));
+  return OpenSources(count);
+}
+
+Status SpilledKeys::OpenSources(size_t count) {
   sources_.resize(count);
   for (size_t i = 0; i < count; ++i) {
     ASSIGN_OR_RETURN(const bool has_key, Advance(i));
@@ -205,7 +210,7 @@ StatusOr<bool> SpilledKeys::Advance(size_t source) {
   Source& from = sources_[source];
   while (!from.reader.Next(&from.key)) {
     if (!from.reader.left.empty()) return Lost();
-    from.block = {};
+    FreeRoom(&from.block);
     (void)host_->ChargeState(-std::exchange(from.charged, 0));
     const std::vector<Block>& blocks = runs_[source]->blocks;
     if (from.next_block == blocks.size()) return false;
@@ -223,7 +228,7 @@ StatusOr<bool> SpilledKeys::Advance(size_t source) {
 
 void SpilledKeys::EndMerge() {
   const auto merged = static_cast<std::ptrdiff_t>(sources_.size());
-  sources_ = {};
+  FreeRoom(&sources_);
   runs_.erase(runs_.begin(), runs_.begin() + merged);
 }
 
@@ -234,21 +239,39 @@ StatusOr<bool> SpilledKeys::Merge() {
     RETURN_IF_ERROR(BeginMerge(count));
     return false;
   }
+  KeyCode key;
   for (size_t left = kMergeSlice; left > 0 && !heap_.empty(); --left) {
-    std::pop_heap(heap_.begin(), heap_.end(), Later());
-    const uint32_t top = heap_.back();
-    RETURN_IF_ERROR(Append(sources_[top].key));
-    ASSIGN_OR_RETURN(const bool more, Advance(top));
-    if (more) {
-      std::push_heap(heap_.begin(), heap_.end(), Later());
-    } else {
-      heap_.pop_back();
-    }
+    RETURN_IF_ERROR(TakeNext(&key).status());
+    RETURN_IF_ERROR(Append(key));
   }
   if (!heap_.empty()) return false;
   RETURN_IF_ERROR(EndRun());
   EndMerge();
   return false;
+}
+
+Status SpilledKeys::BeginTaking() {
+  for (const auto& run : runs_) run->DropFilter();
+  return OpenSources(runs_.size());
+}
+
+StatusOr<bool> SpilledKeys::TakeNext(KeyCode* key) {
+  if (heap_.empty()) return false;
+  std::pop_heap(heap_.begin(), heap_.end(), Later());
+  const uint32_t top = heap_.back();
+  *key = sources_[top].key;
+  ASSIGN_OR_RETURN(const bool more, Advance(top));
+  if (more) {
+    std::push_heap(heap_.begin(), heap_.end(), Later());
+  } else {
+    heap_.pop_back();
+  }
+  return true;
+}
+
+bool SpilledKeys::MustRead(const KeyCode& key) const {
+  return std::any_of(runs_.begin(), runs_.end(),
+                     [&](const auto& run) { return run->filter.empty() && run->MayHave(key); });
 }
 
 size_t SpilledKeys::Looks(const KeyCode& key) const {

@@ -34,6 +34,13 @@ class SpilledKeys {
   // A slice of merging runs. True: there are few enough. REQUIRES: no run has been begun.
   StatusOr<bool> Merge();
 
+  // All keys in ascending order, one after the other: nothing else is asked any more. False: there
+  // is none left. REQUIRES for TakeNext: BeginTaking.
+  Status BeginTaking();
+  StatusOr<bool> TakeNext(KeyCode* key);
+
+  // The key may be in a run that has no filter.
+  bool MustRead(const KeyCode& key) const;
   // Blocks to be read before it is known whether the key is there. 0: it is not.
   size_t Looks(const KeyCode& key) const;
   // keys: in ascending order. Sets (*found)[i] for those that are there.
@@ -90,6 +97,7 @@ class SpilledKeys {
   // How many of the runs, the smallest first, are merged next; 0: none need to.
   size_t NumToMerge();
   Status BeginMerge(size_t count);
+  Status OpenSources(size_t count);
   StatusOr<bool> Advance(size_t source);  // false: it is through
   void EndMerge();
   Status FindIn(const Run& run, std::span<const KeyCode> keys, std::vector<bool>* found) const;

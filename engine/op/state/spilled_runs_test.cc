@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "core/path/path.h"
 #include "core/random.h"
 #include "core/value_codec.h"
 #include "engine/op/collect_ops.h"
@@ -106,6 +107,38 @@ OperatorBundle TailOf(int64_t count, TestHost* host) {
   plan::Tail tail;
   tail.set_count(count);
   return MakeTail(tail, host);
+}
+
+// A path is narrow in its row: what it holds goes with the row all the same, and is what counts.
+TEST(SpilledRunsTest, RowsCountWithTheirPaths) {
+  constexpr int64_t kRows = 4 * kBatchRows, kLength = 5;
+  const auto account = std::make_shared<MemoryAccount>("paths");
+  const PathLedger::Owner ledger = PathLedger::Charging(account);
+  TestHost host;
+  const OperatorBundle barrier = MakeBarrier(&host);
+  for (int64_t row = 0; row < kRows; ++row) {
+    PathMaker maker(ledger.get());
+    Value path;
+    for (int64_t i = 0; i < kLength; ++i) {
+      ASSERT_TRUE(maker.Take(sizeof(PathNode)).ok());
+      path = maker.Append(path, Value::Long(row + i), nullptr).value();
+    }
+    AbsorbWhole(barrier.barrier.get(), Rows({path}));
+  }
+  const int64_t all = account->used() + host.charged;
+  EXPECT_GT(account->used(), 4 * host.charged);
+  EXPECT_NEAR(static_cast<double>(barrier.barrier->SpillableBytes()), static_cast<double>(all),
+              0.1 * static_cast<double>(all));
+  // The first piece frees its share of the paths; all of them are gone when all has gone.
+  while (!barrier.barrier->Spill().value()) {
+  }
+  EXPECT_LT(account->used(), static_cast<int64_t>(kRows * kLength * sizeof(PathNode)));
+  EXPECT_GT(account->used(), static_cast<int64_t>(kRows * kLength * sizeof(PathNode)) / 2);
+  SpillAll(barrier.barrier.get());
+  EXPECT_LT(account->used(), 2 * 16 * 1024);  // what the ledger has not told yet
+  EXPECT_EQ(FireAll(barrier.barrier.get()).size(), static_cast<size_t>(kRows));
+  EXPECT_EQ(host.charged, 0);
+  EXPECT_EQ(host.space.used(), 0u);
 }
 
 TEST(SpilledRunsTest, ATailFromDiskIsThatFromMemory) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/account/free_room.h"
+
 namespace koios::engine {
 
 void BackwardWalk::Forget() {
@@ -10,8 +12,8 @@ void BackwardWalk::Forget() {
   charged_ = 0;
   known_.Clear();
   next_.Clear();
-  for (auto* list : {&frontier_, &next_frontier_, &round_, &behind_}) *list = {};
-  times_ = {};
+  for (auto* list : {&frontier_, &next_frontier_, &round_, &behind_}) FreeRoom(list);
+  FreeRoom(&times_);
   cursor_ = {};
   walking_ = has_ends_ = false;
   over_ = true;
@@ -159,8 +161,8 @@ void BackwardWalk::EndHop() {
   known_.Clear();
   std::swap(known_, next_);
   frontier_ = std::exchange(next_frontier_, {});
-  times_ = {};
-  if (++depth_ == hops()) frontier_ = {};
+  FreeRoom(&times_);
+  if (++depth_ == hops()) FreeRoom(&frontier_);
   const auto kept = static_cast<int64_t>(frontier_.size() * sizeof(VertexRef));
   (void)host_->ChargeState(kept - charged_);
   charged_ = kept;
@@ -188,8 +190,8 @@ bool BackwardWalk::GivesUp(const Status& status) {
   walking_ = false;
   (void)host_->ChargeState(-next_.bytes());
   next_.Clear();
-  for (auto* list : {&frontier_, &next_frontier_, &round_, &behind_}) *list = {};
-  times_ = {};
+  for (auto* list : {&frontier_, &next_frontier_, &round_, &behind_}) FreeRoom(list);
+  FreeRoom(&times_);
   (void)host_->ChargeState(-std::exchange(charged_, 0));
   return true;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/account/free_room.h"
+
 namespace koios::engine {
 namespace {
 
@@ -15,9 +17,9 @@ constexpr size_t kMostCounted = size_t{1} << 16;
 void SearchSide::Clear() {
   (void)host_->ChargeState(-bytes_);
   bytes_ = 0;
-  nodes_ = {};
+  FreeRoom(&nodes_);
   index_ = {};
-  vertices_ = {};
+  FreeRoom(&vertices_);
   cursor_ = {};
   level_begin_ = level_end_ = at_ = 0;
 }

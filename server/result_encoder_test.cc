@@ -243,6 +243,7 @@ TEST_F(ResultEncoderTest, WhatIsSentCanBeParsedAndWhatNestsDeeperIsRefused) {
 
 // A row that is long to write asks on its way whether to go on; so do elements with properties.
 TEST_F(ResultEncoderTest, EncodingCanBeStopped) {
+  const ManualClock clock;  // slices have no end
   int asked = 0;
   const auto ask = [&asked](size_t) {
     return ++asked == 3 ? Cancelled("by the test") : OkStatus();
@@ -251,15 +252,15 @@ TEST_F(ResultEncoderTest, EncodingCanBeStopped) {
   one_list.column.Append(ListOf(ValueList(2'000'000, Value::Int(1))));
   EncodedMessages messages;
   size_t row = 0;
-  EXPECT_EQ(ResultEncoder(graph_, false).Encode(one_list, &row, &messages, ask).status().code(),
-            StatusCode::kCancelled);
+  ResultEncoder encoder(graph_, false, &clock);
+  EXPECT_EQ(encoder.Encode(one_list, &row, &messages, ask).status().code(), StatusCode::kCancelled);
   EXPECT_EQ(asked, 3);
   asked = 0;
   engine::ResultBatch elements;
   for (int i = 0; i < 1000; ++i) elements.column.AppendVertex(marko_);
   row = 0;
-  EXPECT_EQ(ResultEncoder(graph_, true).Encode(elements, &row, &messages, ask).status().code(),
-            StatusCode::kCancelled);
+  ResultEncoder whole(graph_, true, &clock);
+  EXPECT_EQ(whole.Encode(elements, &row, &messages, ask).status().code(), StatusCode::kCancelled);
   EXPECT_EQ(asked, 3);
 }
 

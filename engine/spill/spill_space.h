@@ -24,14 +24,15 @@ class SpillSpace {
 
   // RESOURCE_EXHAUSTED or UNAVAILABLE, naming the folder and the setting.
   StatusOr<std::unique_ptr<SpillFile>> Open();
-  uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+  // Who sees that there is none left may let the space go.
+  uint64_t used() const { return used_.load(std::memory_order_acquire); }
   // For tests: from the k-th write on all fail, as on a full disk.
   void FailFromWrite(uint64_t k) { fail_from_ = k; }
 
  private:
   friend class SpillFile;
   Status Take(uint64_t bytes);
-  void Return(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void Return(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_release); }
 
   const std::string folder_;
   const uint64_t limit_, reserve_;

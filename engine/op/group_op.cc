@@ -21,6 +21,7 @@ class GroupOp : public BarrierOperator {
 
   Status Absorb(const Batch& input) override {
     absorbed_ = 0;
+    refused_.reset();
     return AbsorbSome(input);
   }
   StatusOr<bool> Proceed(const Batch& input) override {
@@ -107,7 +108,9 @@ class GroupOp : public BarrierOperator {
       const bool can_spill = CanSpill(state);
       if (can_spill) large_ = {run.instance, run.loops};
       if (added.ok()) continue;
-      must_spill_ = can_spill && added.code() == StatusCode::kResourceExhausted;
+      // Once: what has no room beside nothing has none.
+      const bool again = std::exchange(refused_, absorbed_) == absorbed_;
+      must_spill_ = can_spill && !again && added.code() == StatusCode::kResourceExhausted;
       return must_spill_ ? OkStatus() : added;
     }
     return OkStatus();
@@ -189,8 +192,9 @@ class GroupOp : public BarrierOperator {
   const plan::Group op_;
   OperatorHost* const host_;
   StateTable<State> states_;
-  StateKey large_;       // whose groups are worth to be put on disk: those that grew last
-  size_t absorbed_ = 0;  // rows of the batch that came last
+  StateKey large_;                 // whose groups are worth to be put on disk: those that grew last
+  size_t absorbed_ = 0;            // rows of the batch that came last
+  std::optional<size_t> refused_;  // the last of them that had no room
   bool must_spill_ = false;
 };
 

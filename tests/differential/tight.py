@@ -12,7 +12,7 @@ QUERIES_SHARE = 45  # of a hundred of --memory-mb
 IDLE_SECONDS = 20
 # Asked all the time beside the questions, so that memory is short: each takes what one may have.
 BESIDE = "g.V().both().both().both().path().fold().count(Scope.local)"
-NUM_BESIDE = 6
+NUM_BESIDE = 12
 REASONS = ("QUERY_MEMORY", "PROCESS_MEMORY", "REQUEST_MEMORY")
 
 

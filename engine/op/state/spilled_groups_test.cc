@@ -156,6 +156,25 @@ TEST(SpilledGroupsTest, WhatHasNoRoomWaitsUntilGroupsAreOnDisk) {
   }
 }
 
+// Its key has room and its value beside that not, though all groups are on disk.
+TEST(SpilledGroupsTest, ARowThatHasNoRoomByItselfEndsIt) {
+  TestHost host;
+  host.limit = 180'000;
+  const OperatorBundle group = *MakeGroup(GroupsAsRows(plan::Group::LIST), 2, &host);
+  const Value wide = Value::String(std::string(100'000, 'x'));
+  const Batch batch = Rows({Value::Int(1), wide}, {Value::Int(1), wide});
+  ASSERT_TRUE(group.barrier->Absorb(batch).ok());
+  StatusOr<bool> more = true;
+  for (int i = 0; i < 5 && more.ok() && *more; ++i) {
+    ASSERT_TRUE(SpillGroups(group.barrier.get()).ok());
+    more = group.barrier->Proceed(batch);
+  }
+  EXPECT_EQ(more.status().code(), StatusCode::kResourceExhausted);
+  group.barrier->Release({});
+  EXPECT_EQ(host.charged, 0);
+  EXPECT_EQ(host.space.used(), 0u);
+}
+
 TEST(SpilledGroupsTest, WhatHasNoRoomAndNoDiskEndsIt) {
   TestHost host;
   host.limit = 180'000;

@@ -141,7 +141,6 @@ class GremlinServerLoad(Load):
         return {}
 
     def rows(self, connection, text):
-        import concurrent.futures
         from gremlin_python.driver.client import Client
         from gremlin_python.driver.protocol import GremlinServerError
         options = {"evaluationTimeout": int(self.plan["timeout"] * 1000),
@@ -158,7 +157,7 @@ class GremlinServerLoad(Load):
             if "heap space" in message or "GC overhead" in message:
                 return "RESOURCE_EXHAUSTED", []
             return message.split("\n", maxsplit=1)[0][:60] or str(e.status_code), []
-        except (concurrent.futures.TimeoutError, Exception):  # pylint: disable=broad-except
+        except Exception:  # pylint: disable=broad-except
             connection.clear()
             return "lost", []
 

@@ -71,9 +71,12 @@ bool Same(const GraphStatistics& a, const GraphStatistics& b) {
 bool HasSoMany(const GraphStatistics* statistics, uint64_t elements) {
   if (statistics == nullptr) return false;
   uint64_t sum = 0;
-  for (const auto& [label, count] : statistics->vertices) sum += count;
-  for (const auto& [label, count] : statistics->edges) sum += count;
-  return sum >= elements;
+  for (const auto* counts : {&statistics->vertices, &statistics->edges}) {
+    for (const auto& [label, count] : *counts) {
+      if ((sum += count) >= elements) return true;
+    }
+  }
+  return false;
 }
 
 bool IsName(const NameTable& names, uint32_t id, const std::string& name) {

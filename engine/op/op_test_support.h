@@ -1,6 +1,8 @@
 // What tests of single operators share: a host with a limit, and batches.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <utility>
 #include <vector>
@@ -72,6 +74,17 @@ inline Batch Rows(const std::vector<Value>& current, const std::vector<Value>& s
   batch.rows = current.size();
   batch.runs.push_back({{}, std::move(loops), static_cast<uint32_t>(batch.rows), 0});
   return batch;
+}
+
+// Of what was tried with the host and is over: if it failed, then for want of room. Nothing is left
+// of it in any case.
+inline bool WentWell(const Status& status, const TestHost& host) {
+  if (!status.ok()) {
+    EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  }
+  EXPECT_EQ(host.charged, 0);
+  EXPECT_EQ(host.space.used(), 0u);
+  return status.ok();
 }
 
 }  // namespace koios::engine

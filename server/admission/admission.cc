@@ -72,8 +72,9 @@ bool Admission::HasPlace(CostClass cost) const {
 // Somebody waits who is before it: nobody but a short query goes past another one, and a medium
 // one past those for which there is no room as they are long.
 bool Admission::MustWait(CostClass cost) const {
+  if (waiting_.empty()) return false;
   if (cost == CostClass::kShort) return !queues_[0].by_host.empty();
-  if (cost == CostClass::kLong || IsRoomForLong()) return !waiting_.empty();
+  if (cost == CostClass::kLong || IsRoomForLong()) return true;
   return !queues_[0].by_host.empty() || !queues_[1].by_host.empty();
 }
 
@@ -81,7 +82,7 @@ bool Admission::IsRoomForLong() const {
   if (running_[static_cast<size_t>(CostClass::kLong)] == 0) return true;
   if (all_->limit() == kNoMemoryLimit) return true;
   const int64_t now = clock_->NowNanos();
-  if (last_long_.has_value() && now - *last_long_ >= kBetweenLongNanos) return true;
+  if (now - last_long_ >= kBetweenLongNanos) return true;
   const int64_t of_young = std::min(all_->limit() / kYoungShare, kYoungBytes);
   int64_t taken = of_young;
   for (const auto& [number, running] : that_run_) {
@@ -109,8 +110,9 @@ Status Admission::Enter(const QueryCost& cost, const ClientName& client, Granted
                         Place* place, std::shared_ptr<MemoryAccount>* account) {
   MutexLock lock(&mutex_);
   const uint64_t number = ++last_number_;
-  const bool is_room = cost.cost != CostClass::kLong || IsRoomForLong();
-  if (HasPlace(cost.cost) && !MustWait(cost.cost) && is_room) *account = TryGrant(number, cost);
+  const bool may_run = HasPlace(cost.cost) && !MustWait(cost.cost) &&
+                       (cost.cost != CostClass::kLong || IsRoomForLong());
+  if (may_run) *account = TryGrant(number, cost);
   if (*account == nullptr) {
     RETURN_IF_ERROR(MakeRoom(client));
     QueueOf(cost.cost).by_host[client.host].by_name[client.name].insert(number);

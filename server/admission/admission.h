@@ -142,7 +142,7 @@ class Admission {
   uint64_t last_number_ KOIOS_GUARDED_BY(mutex_) = 0;
   std::array<size_t, kNumCostClasses> running_ KOIOS_GUARDED_BY(mutex_){};
   std::map<uint64_t, Running> that_run_ KOIOS_GUARDED_BY(mutex_);
-  std::optional<int64_t> last_long_ KOIOS_GUARDED_BY(mutex_);  // when one began
+  int64_t last_long_ KOIOS_GUARDED_BY(mutex_) = 0;  // when one began
   std::map<uint64_t, Waiting> waiting_ KOIOS_GUARDED_BY(mutex_);
   std::array<Queue, kNumCostClasses> queues_ KOIOS_GUARDED_BY(mutex_);
   std::set<uint64_t> not_short_ KOIOS_GUARDED_BY(mutex_);  // of those that wait

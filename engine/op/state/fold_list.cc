@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/account/free_room.h"
+
 namespace koios::engine {
 namespace {
 
@@ -14,7 +16,7 @@ void MoveTo(ValueList* from, ValueList* to, ChargeAhead* charge) {
   const auto freed = BytesOfMany(static_cast<int64_t>(from->capacity()), sizeof(Value));
   to->insert(to->end(), std::make_move_iterator(from->begin()),
              std::make_move_iterator(from->end()));
-  ValueList().swap(*from);
+  FreeRoom(from);
   charge->Return(freed);
 }
 

@@ -76,12 +76,7 @@ TEST(SortedRecordsTest, EachChargeMayBeRefused) {
     TestHost host;
     host.limit = limit;
     const StatusOr<Records> given = Sorted(records, &host);
-    failed += given.ok() ? 0 : 1;
-    if (!given.ok()) {
-      EXPECT_EQ(given.status().code(), StatusCode::kResourceExhausted);
-    }
-    EXPECT_EQ(host.charged, 0);
-    EXPECT_EQ(host.space.used(), 0u);
+    failed += WentWell(given.status(), host) ? 0 : 1;
   }
   EXPECT_GT(failed, 3u);
 }

@@ -45,7 +45,16 @@ struct ValueReps {
     }
     void Add(const ValueList& list) {
       AddRoom(list);
-      for (const Value& v : list) Add(v);
+      uint64_t scalars = 0;
+      for (const Value& v : list) {
+        if (v.has_rep()) {
+          Add(v);
+        } else {
+          ++scalars;
+        }
+      }
+      bytes = Sum(bytes, scalars * sizeof(Value));
+      flat_bytes = Sum(flat_bytes, scalars * sizeof(Value));
     }
     void Add(const ValueMap& map) {
       bytes = Sum(bytes, (map.capacity() - map.size()) * sizeof(ValueMap::value_type));

@@ -9,6 +9,9 @@ namespace {
 // So many threads may be at tasks that are not short.
 size_t MostLong(size_t num_threads) { return std::max<size_t>(num_threads, 2) - 1; }
 
+// As workers do between slices (engine/engine.cc): others wait for the processor.
+constexpr int64_t kYieldNanos = 200'000;
+
 }  // namespace
 
 TaskPool::TaskPool(size_t num_threads, const Clock* clock)
@@ -70,13 +73,15 @@ void TaskPool::Run(Line line, std::function<void()> task) {
 TaskPool::Alarm TaskPool::RunAfter(int64_t nanos, std::function<void()> task) {
   const int64_t due = SteadyClock::Get()->NowNanos() + nanos;
   Alarm alarm = 0;
+  bool is_watched = false;
   {
     MutexLock lock(&mutex_);
     alarm = ++last_alarm_;
     alarms_[alarm] = {due, std::move(task)};
     due_.emplace(due, alarm);
+    is_watched = IsWatched();
   }
-  ready_.NotifyOne();
+  if (!is_watched) ready_.NotifyOne();
   return alarm;
 }
 
@@ -90,6 +95,7 @@ void TaskPool::Forget(Alarm alarm) {
 }
 
 void TaskPool::Work() {
+  int64_t since_yield = 0;
   while (true) {
     Job job = Next();
     if (job.task == nullptr) return;
@@ -97,8 +103,11 @@ void TaskPool::Work() {
     job.task();
     job.task = nullptr;  // what it held is let go by its line, too
     if (job.line == 0) continue;
-    Ran(job.line, clock_->NowNanos() - begin);
-    // As workers do between slices: others wait for the processor (engine/engine.cc).
+    const int64_t took = clock_->NowNanos() - begin;
+    Ran(job.line, took);
+    since_yield += took;
+    if (since_yield < kYieldNanos) continue;
+    since_yield = 0;
     std::this_thread::yield();
   }
 }
@@ -122,8 +131,9 @@ TaskPool::Job TaskPool::Next() {
       Tasks& tasks = lines_.find(*line)->second;
       Job job{*line, std::move(tasks.waiting.front())};
       tasks.waiting.pop_front();
-      // Whoever was told of a task may have found that it had to wait for this one's turn.
-      if (num_waiting_ > 0 && turns_.HasNext()) ready_.NotifyOne();
+      // Whoever was told of a task may have found that it had to wait for this one's turn; and
+      // somebody else has to wait for the next alarm.
+      if (num_waiting_ > 0 && (turns_.HasNext() || !IsWatched())) ready_.NotifyOne();
       return job;
     }
     if (closing_) return {};
@@ -131,10 +141,18 @@ TaskPool::Job TaskPool::Next() {
     if (due_.empty()) {
       ready_.Wait(&mutex_);
     } else {
-      ready_.WaitFor(&mutex_, due_.begin()->first - now);
+      const auto wake = wakes_.insert(due_.begin()->first);
+      ready_.WaitFor(&mutex_, *wake - now);
+      wakes_.erase(wake);
     }
     --num_waiting_;
   }
+}
+
+// Somebody wakes in time for the next alarm.
+bool TaskPool::IsWatched() const {
+  if (due_.empty()) return true;
+  return !wakes_.empty() && *wakes_.begin() <= due_.begin()->first;
 }
 
 std::function<void()> TaskPool::TakeAlarm(int64_t now) {

@@ -60,6 +60,7 @@ class TaskPool {
   void Work();
   // The next task, waited for; none when the pool is at its end.
   Job Next();
+  bool IsWatched() const KOIOS_REQUIRES(mutex_);
   std::function<void()> TakeAlarm(int64_t now) KOIOS_REQUIRES(mutex_);
   void Ran(Line line, int64_t nanos);
   Line Add(const std::string& address, uint64_t nanos) KOIOS_REQUIRES(mutex_);
@@ -69,6 +70,8 @@ class TaskPool {
   Mutex mutex_;
   CondVar ready_;
   size_t num_waiting_ KOIOS_GUARDED_BY(mutex_) = 0;  // threads
+  // When some of them wake, told or not: a later alarm needs to tell nobody.
+  std::multiset<int64_t> wakes_ KOIOS_GUARDED_BY(mutex_);
   std::map<Line, Tasks> lines_ KOIOS_GUARDED_BY(mutex_);
   engine::FairTurns<Line, std::string> turns_ KOIOS_GUARDED_BY(mutex_);
   Line last_line_ KOIOS_GUARDED_BY(mutex_) = 0;

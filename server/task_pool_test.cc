@@ -31,6 +31,21 @@ TEST(TaskPoolTest, AnAlarmOfThePastRingsAtOnce) {
   rang.get_future().get();
 }
 
+// Whoever waits for the next alarm may be the one that gets a task.
+TEST(TaskPoolTest, AnAlarmRingsWhileWhoWaitedForItIsBusy) {
+  TaskPool pool(2);
+  for (int i = 0; i < 20; ++i) {
+    std::promise<void> rang, ended;
+    const std::shared_future<void> has_rung = rang.get_future().share();
+    pool.RunAfter(kSoon, [&rang] { rang.set_value(); });
+    pool.Run([&has_rung, &ended] {
+      has_rung.wait();
+      ended.set_value();
+    });
+    ended.get_future().get();
+  }
+}
+
 TEST(TaskPoolTest, AForgottenAlarmIsGone) {
   const auto held = std::make_shared<int>(0);
   TaskPool pool(1);

@@ -46,8 +46,10 @@ Batch OutputBatch(const Batch& input, const std::vector<bool>& drops, OpOutput* 
   } else if (output->identity) {
     batch.bulk = input.bulk;
   } else if (!input.bulk.empty()) {
-    batch.bulk.reserve(batch.rows);
-    for (const uint32_t row : output->origin) batch.bulk.push_back(input.bulk[row]);
+    batch.bulk.resize(batch.rows);
+    for (size_t row = 0; row < batch.rows; ++row) {
+      batch.bulk[row] = input.bulk[output->origin[row]];
+    }
   }
   return batch;
 }

@@ -338,7 +338,7 @@ void QueryRun::RunNode(uint32_t id) {
   stats.CountCall(took, took - std::min(took, in_place_host_->counted_nanos - counted));
   if (node.host->spilled != nullptr) stats.spilled_bytes = node.host->spilled->written();
   if (changes_ != nullptr) stats.peak_bytes += changes_->ByteSize() - changed;
-  if (worker_.spill != nullptr) PickSpill();
+  if (MaySpill(node)) PickSpill();
 }
 
 // What a node holds between two calls, bounded by a batch for each place where rows go, but for

@@ -186,6 +186,8 @@ class QueryRun {
   bool MayOpen(const Node& enter, const Loops& iteration) const;
   size_t OpenRoom(const Node& enter, const Loops& iteration) const;
   int64_t LeastSpillBytes() const;
+  bool IsShort() const;
+  bool MaySpill(const Node& ran) const;
   void PickSpill();
 
   // One kind of operator each (query_run_ops.cc).

@@ -212,11 +212,22 @@ int64_t QueryRun::LeastSpillBytes() const {
   return std::min(static_cast<int64_t>(worker_.bounds.spill_bytes), std::max(share, kLeast));
 }
 
+bool QueryRun::IsShort() const {
+  return gives_back_ || worker_.bounds.spills_early || spec_->account->IsTight();
+}
+
+// Whether an operator that has just run, or another one as memory is short, goes to disk.
+bool QueryRun::MaySpill(const Node& ran) const {
+  if (worker_.spill == nullptr) return false;
+  const Spiller* spiller = ran.code.spiller();
+  return IsShort() || (spiller != nullptr && spiller->must_spill());
+}
+
 // What goes to disk when memory is short: of the operator that keeps most, a piece at a time,
 // before anything else of the query goes on here.
 void QueryRun::PickSpill() {
   if (spilling_.has_value() || !failure_.ok()) return;
-  const bool is_short = gives_back_ || worker_.bounds.spills_early || spec_->account->IsTight();
+  const bool is_short = IsShort();
   int64_t most = LeastSpillBytes() - 1;
   for (const uint32_t id : spillers_) {
     const Spiller& spiller = *nodes_[id].code.spiller();

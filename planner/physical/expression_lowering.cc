@@ -1,4 +1,7 @@
 // Expressions: where they can be evaluated, and their plan form.
+#include <algorithm>
+#include <utility>
+
 #include "core/value_codec.h"
 #include "planner/physical/lowering.h"
 
@@ -66,11 +69,11 @@ bool Lowering::NeedsOwner(const Expression& call) const {
   return MayBeElement(type) && !travels;
 }
 
-void Lowering::CollectOwners(const Expression& expression, std::set<uint32_t>* slots) {
+void Lowering::CollectOwners(const Expression& expression, std::map<uint32_t, size_t>* slots) {
   if (NeedsOwner(expression)) {
     const Expression& element = *expression.args[0];
-    if (element.kind == Kind::kCurrent) slots->insert(0);
-    if (element.kind == Kind::kNamed) slots->insert(SlotOf(element.name));
+    if (element.kind == Kind::kCurrent) ++(*slots)[0];
+    if (element.kind == Kind::kNamed) ++(*slots)[SlotOf(element.name)];
   }
   for (const ExpressionPtr& arg : expression.args) CollectOwners(*arg, slots);
 }
@@ -149,10 +152,10 @@ ExpressionPtr Lowering::StoreReadsOf(const ExpressionPtr& expression, uint32_t s
   if (expression->kind != Kind::kCall) return expression;
   auto known = done->find(expression.get());
   if (known != done->end()) return known->second;
-  std::set<uint32_t> owners;
+  std::map<uint32_t, size_t> owners;
   if (NeedsOwner(*expression)) CollectOwners(*expression, &owners);
   ExpressionPtr result = expression;
-  if (owners == std::set<uint32_t>{slot}) {
+  if (owners.size() == 1 && owners.contains(slot)) {
     const std::string name = FreshName();
     AddProject(expression, SlotOf(name), absent);
     result = Named(name);
@@ -173,22 +176,27 @@ ExpressionPtr Lowering::Prepare(ExpressionPtr expression, plan::Project::Absent 
   if (IsIsolated()) expression = StoreSeen(expression);
   if (effects_at_home_) expression = StoreMemberTests(expression);
   expression = StoreComputedOwners(expression, absent);
-  std::set<uint32_t> owners;
+  std::map<uint32_t, size_t> owners;
   CollectOwners(*expression, &owners);
   const bool at_home =
       effects_at_home_ && HasCallWith(*expression, plan::kReadsEffect | plan::kTakesTurn);
   while (owners.size() > (at_home ? 0 : 1)) {
-    uint32_t first = *owners.begin();
-    for (uint32_t slot : owners) {
-      if (flow_.here.contains(slot)) first = slot;
-    }
+    // Who rows are with, or of whom least is read: the last one's reads are made together, in the
+    // expression itself.
+    const auto rank = [this](const auto& owner) {
+      return std::pair(!flow_.here.contains(owner.first), owner.second);
+    };
+    const uint32_t first =
+        std::min_element(owners.begin(), owners.end(), [&rank](const auto& a, const auto& b) {
+          return rank(a) < rank(b);
+        })->first;
     ToOwner(first);
     std::map<const Expression*, ExpressionPtr> done;  // what reads another owner's is as it was
     expression = StoreReadsOf(expression, first, absent, &done);
     owners.erase(first);
   }
   if (at_home) ToHome();
-  if (!owners.empty()) ToOwner(*owners.begin());
+  if (!owners.empty()) ToOwner(owners.begin()->first);
   return expression;
 }
 

@@ -147,7 +147,7 @@ class Lowering {
   ExpressionPtr StoreReadsOf(const ExpressionPtr& expression, uint32_t slot,
                              plan::Project::Absent absent,
                              std::map<const Expression*, ExpressionPtr>* done);
-  void CollectOwners(const Expression& expression, std::set<uint32_t>* slots);
+  void CollectOwners(const Expression& expression, std::map<uint32_t, size_t>* slots);
   bool NeedsOwner(const Expression& call) const;
   void Encode(const ExpressionPtr& expression, plan::Expr* out);
   void EncodeHop(const Hop& hop, plan::Hop* out);

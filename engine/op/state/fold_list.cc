@@ -24,12 +24,18 @@ void MoveTo(ValueList* from, ValueList* to, ChargeAhead* charge) {
 
 Status FoldList::Add(const Value& value, int64_t bulk, ChargeAhead* charge) {
   RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
-  RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
+  if (const size_t outside = value.ByteSize() - sizeof(Value); outside > 0) {
+    RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(outside)));
+  }
   if (long_ == nullptr) {
     const size_t left = kShort - list_.size();
     const size_t fit = std::min(left, static_cast<size_t>(bulk));
     RETURN_IF_ERROR(MakeRoom(&list_, fit, charge));
-    list_.insert(list_.end(), fit, value);
+    if (fit == 1) {
+      list_.push_back(value);
+    } else {
+      list_.insert(list_.end(), fit, value);
+    }
     bulk -= static_cast<int64_t>(fit);
     if (bulk == 0) return OkStatus();
     RETURN_IF_ERROR(charge->Take(sizeof(Long)));

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/value_print.h"
+#include "core/print/value_print.h"
 
 namespace koios::client {
 namespace {

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "core/big_number.h"
+#include "core/print/value_print.h"
 #include "core/testing/make_value.h"
 #include "core/testing/random_value.h"
-#include "core/value_print.h"
 
 namespace koios {
 namespace {

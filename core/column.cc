@@ -231,8 +231,8 @@ class ValueBytes {
 
 }  // namespace
 
-size_t Column::ByteSize() const {
-  if (items_ == nullptr || size_ == 0) return sizeof(Column) + HeldBytes(items_);
+size_t Column::ByteSizeOfRows() const {
+  if (size_ == 0) return sizeof(Column) + HeldBytes(items_);
   size_t held = HeldBytes(items_) + HeldBytes(offsets_) + HeldBytes(absent_);
   const size_t base_rows = BaseRows();
   if (selection_ != nullptr) {

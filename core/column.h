@@ -74,7 +74,7 @@ class Column {
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   // What an account is charged: a slice's share of what it holds; nothing for what is borrowed.
-  size_t ByteSize() const;
+  size_t ByteSize() const { return items_ == nullptr ? sizeof(Column) : ByteSizeOfRows(); }
   // What its rows take in a column that shares nothing.
   size_t FlatByteSize() const;
   void Clear();               // size 0, kind kEmpty
@@ -136,6 +136,7 @@ class Column {
   static StatusOr<Column> Decode(std::string_view bytes);
 
  private:
+  size_t ByteSizeOfRows() const;
   static StatusOr<Column> DecodeRows(Kind kind, size_t count, std::string_view* bytes);
   template <typename T>
   static Column OfItems(Kind kind, std::vector<T> items);

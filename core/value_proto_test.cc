@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "core/print/value_print.h"
 #include "core/testing/make_value.h"
 #include "core/testing/random_value.h"
 #include "core/value_codec.h"
-#include "core/value_print.h"
 #include "proto/value.pb.h"
 
 namespace koios {

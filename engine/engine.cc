@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/clock.h"
+#include "core/thread_priority.h"
 #include "engine/exchange/in_process.h"
 #include "engine/query_account.h"
 #include "engine/sched/first_turn.h"
@@ -133,6 +134,7 @@ class ThreadedEngine : public Engine {
   }
 
   void Run(uint32_t index) {
+    ComputesForLong();
     Worker worker(ContextOf(index));
     Mailbox& mailbox = transport_.mailbox(index);
     uint64_t runs_since = 0;  // 0: it has waited

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/value_print.h"
+#include "core/print/value_print.h"
 #include "storage/temp_folder.h"
 
 namespace koios::import {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/print/value_print.h"
 #include "core/random.h"
-#include "core/value_print.h"
 #include "import/graph_import.h"
 #include "storage/check.h"
 #include "storage/temp_folder.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/thread_priority.h"
+
 namespace koios::server {
 namespace {
 
@@ -95,6 +97,7 @@ void TaskPool::Forget(Alarm alarm) {
 }
 
 void TaskPool::Work() {
+  ComputesForLong();
   int64_t since_yield = 0;
   while (true) {
     Job job = Next();

@@ -6,8 +6,8 @@
 #include "client/duration.h"
 #include "client/parameter.h"
 #include "client/print/reports.h"
+#include "core/print/value_print.h"
 #include "core/text/name_distance.h"
-#include "core/value_print.h"
 
 namespace koios::client {
 namespace {

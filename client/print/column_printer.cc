@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/print/text_width.h"
-#include "core/value_print.h"
+#include "core/print/value_print.h"
 
 namespace koios::client {
 namespace {

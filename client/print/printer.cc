@@ -2,8 +2,8 @@
 
 #include "client/print/column_printer.h"
 #include "client/print/text_width.h"
+#include "core/print/value_print.h"
 #include "core/text/name_distance.h"
-#include "core/value_print.h"
 
 namespace koios::client {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/big_number.h"
+#include "core/print/value_print.h"
 #include "core/value_compare.h"
-#include "core/value_print.h"
 
 namespace koios {
 namespace {

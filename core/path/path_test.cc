@@ -6,10 +6,10 @@
 
 #include <thread>
 
+#include "core/print/value_print.h"
 #include "core/testing/make_value.h"
 #include "core/testing/random_value.h"
 #include "core/value_codec.h"
-#include "core/value_print.h"
 
 namespace koios {
 namespace {

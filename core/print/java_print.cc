@@ -1,7 +1,7 @@
 #include "core/print/java_print.h"
 
 #include "core/path/path.h"
-#include "core/value_print.h"
+#include "core/print/value_print.h"
 
 namespace koios {
 namespace {

@@ -1,5 +1,5 @@
 // Values as the text that Java's String.valueOf makes of them: what asString(), format() and
-// conjoin() give. Pure, any thread. As core/value_print.h, but for what nests: [a, b], {k=v}.
+// conjoin() give. Pure, any thread. As core/print/value_print.h, but for what nests: [a, b], {k=v}.
 #pragma once
 
 #include <cstddef>

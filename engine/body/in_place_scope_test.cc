@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/print/value_print.h"
 #include "core/value_codec.h"
-#include "core/value_print.h"
 #include "engine/op/op_test_support.h"
 #include "gtest/gtest.h"
 

@@ -6,10 +6,10 @@
 #include <limits>
 #include <string>
 
+#include "core/print/value_print.h"
 #include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
-#include "core/value_print.h"
 #include "gtest/gtest.h"
 #include "storage/memory_graph.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "client/client.h"
-#include "core/value_print.h"
+#include "core/print/value_print.h"
 
 namespace {
 

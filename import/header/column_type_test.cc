@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/value_print.h"
+#include "core/print/value_print.h"
 
 namespace koios::import {
 namespace {

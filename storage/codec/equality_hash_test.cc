@@ -9,9 +9,9 @@
 #include <limits>
 
 #include "core/big_number.h"
+#include "core/print/value_print.h"
 #include "core/random.h"
 #include "core/value_compare.h"
-#include "core/value_print.h"
 
 namespace koios::storage {
 namespace {

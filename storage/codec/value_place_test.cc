@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/big_number.h"
+#include "core/print/value_print.h"
 #include "core/random.h"
 #include "core/testing/make_value.h"
 #include "core/value_compare.h"
-#include "core/value_print.h"
 
 namespace koios::storage {
 namespace {

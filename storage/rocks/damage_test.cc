@@ -11,8 +11,8 @@
 #include <map>
 #include <set>
 
+#include "core/print/value_print.h"
 #include "core/random.h"
-#include "core/value_print.h"
 #include "storage/bulk_writer.h"
 #include "storage/check.h"
 #include "storage/codec/keys.h"

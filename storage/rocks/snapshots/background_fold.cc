@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/thread_priority.h"
 #include "storage/rocks/snapshots/fold.h"
 
 namespace koios::storage {
@@ -66,6 +67,7 @@ bool BackgroundFold::IsStopping() {
 }
 
 void BackgroundFold::Run() {
+  ComputesForLong();
   while (true) {
     {
       MutexLock lock(&mutex_);

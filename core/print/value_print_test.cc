@@ -1,4 +1,4 @@
-#include "core/value_print.h"
+#include "core/print/value_print.h"
 
 #include <gtest/gtest.h>
 

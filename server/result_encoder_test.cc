@@ -313,11 +313,12 @@ TEST_F(ResultEncoderTest, SlicesEndByTheClockAndMakeTheSameMessages) {
 class CountingGraph final : public storage::MemoryGraph {
  public:
   using MemoryGraph::MemoryGraph;
-  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                          storage::PropertyRows* out) const override {
+  Status ReadVertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                              storage::ReadBudget* budget,
+                              storage::PropertyRows* out) const override {
     most_at_once = std::max(most_at_once, vertices.size());
     num_read += vertices.size();
-    return MemoryGraph::VertexProperties(vertices, keys, out);
+    return MemoryGraph::ReadVertexProperties(vertices, keys, budget, out);
   }
   mutable size_t most_at_once = 0;
   mutable size_t num_read = 0;

@@ -169,29 +169,48 @@ Status GraphView::ExpandTo(std::span<const VertexRef> vertices, Direction direct
 
 Status GraphView::ScanValues(uint32_t partition, std::span<const LabelId> labels, KeyId key,
                              ValueCursor* cursor, size_t limit, CountedValues* out) const {
-  std::vector<VertexRef> vertices;
-  RETURN_IF_ERROR(ScanVertices(partition, labels, &cursor->scanned, limit, &vertices));
-  cursor->done = cursor->scanned.done;
   std::vector<PropertyColumn> found;
-  RETURN_IF_ERROR(VertexColumns(vertices, {&key, 1}, &found));
+  for (bool fits = false; !fits; limit = ReadBudget::Fewer(limit)) {
+    ScanCursor scanned = cursor->scanned;
+    std::vector<VertexRef> vertices;
+    RETURN_IF_ERROR(ScanVertices(partition, labels, &scanned, limit, &vertices));
+    ReadBudget budget;
+    const Status read =
+        ReadVertexColumns(vertices, {&key, 1}, vertices.size() > 1 ? &budget : nullptr, &found);
+    if (budget.exceeded()) continue;
+    RETURN_IF_ERROR(read);
+    fits = true;
+    cursor->scanned = scanned;
+  }
+  cursor->done = cursor->scanned.done;
   if (found[0].rows.empty()) return OkStatus();
   out->values.AppendRange(found[0].values, 0, found[0].rows.size());
   out->counts.resize(out->counts.size() + found[0].rows.size(), 1);
   return OkStatus();
 }
 
-Status GraphView::VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                                std::vector<PropertyColumn>* out) const {
+Status ReadBudget::Take(size_t bytes) {
+  if (bytes > left_) {
+    exceeded_ = true;
+    return Internal("More is read at once than may be, and nobody asks for less.");
+  }
+  left_ -= bytes;
+  return OkStatus();
+}
+
+Status GraphView::ReadVertexColumns(std::span<const VertexRef> vertices,
+                                    std::span<const KeyId> keys, ReadBudget* budget,
+                                    std::vector<PropertyColumn>* out) const {
   PropertyRows found;
-  if (!keys.empty()) RETURN_IF_ERROR(VertexProperties(vertices, keys, &found));
+  if (!keys.empty()) RETURN_IF_ERROR(ReadVertexProperties(vertices, keys, budget, &found));
   SplitByKey(found, keys, out);
   return OkStatus();
 }
 
-Status GraphView::EdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                              std::vector<PropertyColumn>* out) const {
+Status GraphView::ReadEdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                                  ReadBudget* budget, std::vector<PropertyColumn>* out) const {
   PropertyRows found;
-  if (!keys.empty()) RETURN_IF_ERROR(EdgeProperties(edges, keys, &found));
+  if (!keys.empty()) RETURN_IF_ERROR(ReadEdgeProperties(edges, keys, budget, &found));
   SplitByKey(found, keys, out);
   return OkStatus();
 }

@@ -102,6 +102,29 @@ inline size_t FullSize(size_t size, size_t limit) {
   return size + std::min(limit, std::numeric_limits<size_t>::max() - size);
 }
 
+// How many bytes of values a read of several elements may bring, about. More is not brought: the
+// read ends with an error, and who asked asks for fewer. Of one element comes all that it has, as
+// nobody gives a budget for it. Belongs to one caller.
+class ReadBudget {
+ public:
+  static constexpr size_t kBytes = 8 << 20;
+  // Of who asks for fewer next: so many elements instead of `num`.
+  static size_t Fewer(size_t num) { return std::max<size_t>(num / 8, 1); }
+
+  explicit ReadBudget(size_t bytes = kBytes) : left_(bytes) {}
+  // INTERNAL when that is more than is left: it ends the read, and whose budget it is knows why.
+  Status Take(size_t bytes);
+  bool exceeded() const { return exceeded_; }
+
+ private:
+  size_t left_;
+  bool exceeded_ = false;
+};
+// null: there is no bound.
+inline Status TakeFrom(ReadBudget* budget, size_t bytes) {
+  return budget == nullptr ? OkStatus() : budget->Take(bytes);
+}
+
 // Properties found: one output row per property, rows ascending, and for one row in key order.
 struct PropertyRows {
   std::vector<uint32_t> rows;
@@ -237,17 +260,36 @@ class GraphView {
   virtual Status VertexIds(std::span<const VertexRef> vertices, Column* out) const = 0;
   virtual Status EdgeIds(std::span<const EdgeRef> edges, Column* out) const = 0;
 
-  // Properties by key; empty `keys`: all of them.
-  virtual Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                                  PropertyRows* out) const = 0;
-  virtual Status EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                                PropertyRows* out) const = 0;
+  // Properties by key; empty `keys`: all of them. `budget`: null where what comes has no bound.
+  virtual Status ReadVertexProperties(std::span<const VertexRef> vertices,
+                                      std::span<const KeyId> keys, ReadBudget* budget,
+                                      PropertyRows* out) const = 0;
+  virtual Status ReadEdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                                    ReadBudget* budget, PropertyRows* out) const = 0;
   // The same, key by key: (*out)[i] is what keys[i] gives. Elements are found once for all keys.
   // REQUIRES: each key once.
-  virtual Status VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                               std::vector<PropertyColumn>* out) const;
-  virtual Status EdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                             std::vector<PropertyColumn>* out) const;
+  virtual Status ReadVertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                                   ReadBudget* budget, std::vector<PropertyColumn>* out) const;
+  virtual Status ReadEdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                                 ReadBudget* budget, std::vector<PropertyColumn>* out) const;
+
+  // Whatever comes.
+  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                          PropertyRows* out) const {
+    return ReadVertexProperties(vertices, keys, /*budget=*/nullptr, out);
+  }
+  Status EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                        PropertyRows* out) const {
+    return ReadEdgeProperties(edges, keys, /*budget=*/nullptr, out);
+  }
+  Status VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                       std::vector<PropertyColumn>* out) const {
+    return ReadVertexColumns(vertices, keys, /*budget=*/nullptr, out);
+  }
+  Status EdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                     std::vector<PropertyColumn>* out) const {
+    return ReadEdgeColumns(edges, keys, /*budget=*/nullptr, out);
+  }
 };
 
 }  // namespace koios::storage

@@ -286,6 +286,15 @@ TYPED_TEST_P(GraphViewContract, FetchesProperties) {
   }
   EXPECT_TRUE(Equivalent(all.values.Get(4), ListOf({Value::Int(1), Value::String("x")})));
 
+  // A budget that suffices changes nothing; what it does not suffice for is not read.
+  ReadBudget ample(1 << 20), small(1);
+  PropertyRows same, none;
+  ASSERT_TRUE(this->view().ReadVertexProperties(vertices, {}, &ample, &same).ok());
+  EXPECT_EQ(same.rows, all.rows);
+  EXPECT_FALSE(ample.exceeded());
+  EXPECT_FALSE(this->view().ReadVertexProperties(vertices, {}, &small, &none).ok());
+  EXPECT_TRUE(small.exceeded());
+
   PropertyRows names;
   const std::vector<KeyId> wanted = {this->Key("lang"), this->Key("name"), this->Key("name"),
                                      12345};

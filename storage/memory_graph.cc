@@ -24,14 +24,16 @@ bool Selected(const EdgeEnd& end, Direction direction, std::span<const LabelId> 
          Selected(end.label, labels);
 }
 
-void AppendRows(uint32_t row, const KeyedProperties& properties, std::span<const KeyId> keys,
-                PropertyRows* out) {
+Status AppendRows(uint32_t row, const KeyedProperties& properties, std::span<const KeyId> keys,
+                  ReadBudget* budget, PropertyRows* out) {
   for (const auto& [key, value] : properties) {
     if (!keys.empty() && std::find(keys.begin(), keys.end(), key) == keys.end()) continue;
+    RETURN_IF_ERROR(TakeFrom(budget, value.FlatBytes()));
     out->rows.push_back(row);
     out->keys.push_back(key);
     out->values.Append(value);
   }
+  return OkStatus();
 }
 
 // An edge's id that was assigned is its number.
@@ -335,20 +337,23 @@ Status MemoryGraph::EdgeIds(std::span<const EdgeRef> edges, Column* out) const {
   return OkStatus();
 }
 
-Status MemoryGraph::VertexProperties(std::span<const VertexRef> vertices,
-                                     std::span<const KeyId> keys, PropertyRows* out) const {
+Status MemoryGraph::ReadVertexProperties(std::span<const VertexRef> vertices,
+                                         std::span<const KeyId> keys, ReadBudget* budget,
+                                         PropertyRows* out) const {
   for (size_t row = 0; row < vertices.size(); ++row) {
     const Vertex* vertex = Find(vertices[row]);
-    if (vertex != nullptr) AppendRows(static_cast<uint32_t>(row), vertex->properties, keys, out);
+    if (vertex == nullptr) continue;
+    RETURN_IF_ERROR(AppendRows(static_cast<uint32_t>(row), vertex->properties, keys, budget, out));
   }
   return OkStatus();
 }
 
-Status MemoryGraph::EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                                   PropertyRows* out) const {
+Status MemoryGraph::ReadEdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                                       ReadBudget* budget, PropertyRows* out) const {
   for (size_t row = 0; row < edges.size(); ++row) {
     const Edge* edge = Find(edges[row].id);
-    if (edge != nullptr) AppendRows(static_cast<uint32_t>(row), edge->properties, keys, out);
+    if (edge == nullptr) continue;
+    RETURN_IF_ERROR(AppendRows(static_cast<uint32_t>(row), edge->properties, keys, budget, out));
   }
   return OkStatus();
 }

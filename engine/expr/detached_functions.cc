@@ -73,8 +73,9 @@ Status DetachedFunction(const EvalContext& context, const Args& args, Operand* o
   }
   if (args[1]->constant.AsBool()) {
     storage::PropertyRows of_vertices, of_edges;
-    RETURN_IF_ERROR(context.view->VertexProperties(elements.vertices, {}, &of_vertices));
-    RETURN_IF_ERROR(context.view->EdgeProperties(elements.edges, {}, &of_edges));
+    RETURN_IF_ERROR(
+        context.view->ReadVertexProperties(elements.vertices, {}, context.reads, &of_vertices));
+    RETURN_IF_ERROR(context.view->ReadEdgeProperties(elements.edges, {}, context.reads, &of_edges));
     PutProperties(schema, of_vertices, elements.vertex_rows, &found);
     PutProperties(schema, of_edges, elements.edge_rows, &found);
   }

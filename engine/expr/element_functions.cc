@@ -76,22 +76,26 @@ Status PropertyFunction(const EvalContext& context, const Args& args, Operand* o
   if (key == kNoName) elements.vertices = {}, elements.edges = {};
   storage::PropertyRows found;
   if (elements.vertices.size() == context.rows && context.rows > 0) {
-    RETURN_IF_ERROR(context.view->VertexProperties(elements.vertices, {&key, 1}, &found));
+    RETURN_IF_ERROR(
+        context.view->ReadVertexProperties(elements.vertices, {&key, 1}, context.reads, &found));
     Scatter(std::move(found.values), found.rows, context.rows, out);
     return OkStatus();
   }
   if (elements.edges.size() == context.rows) {
-    RETURN_IF_ERROR(context.view->EdgeProperties(elements.edges, {&key, 1}, &found));
+    RETURN_IF_ERROR(
+        context.view->ReadEdgeProperties(elements.edges, {&key, 1}, context.reads, &found));
     Scatter(std::move(found.values), found.rows, context.rows, out);
     return OkStatus();
   }
   RowValues values(context.rows);
-  RETURN_IF_ERROR(context.view->VertexProperties(elements.vertices, {&key, 1}, &found));
+  RETURN_IF_ERROR(
+      context.view->ReadVertexProperties(elements.vertices, {&key, 1}, context.reads, &found));
   for (size_t i = 0; i < found.rows.size(); ++i) {
     values.Put(elements.vertex_rows[found.rows[i]], found.values.Get(i));
   }
   found = {};
-  RETURN_IF_ERROR(context.view->EdgeProperties(elements.edges, {&key, 1}, &found));
+  RETURN_IF_ERROR(
+      context.view->ReadEdgeProperties(elements.edges, {&key, 1}, context.reads, &found));
   for (size_t i = 0; i < found.rows.size(); ++i) {
     values.Put(elements.edge_rows[found.rows[i]], found.values.Get(i));
   }
@@ -127,9 +131,10 @@ Status PropertiesTogether(const EvalContext& context, const std::vector<Args>& c
   }
   std::vector<storage::PropertyColumn> found;
   if (vertices) {
-    RETURN_IF_ERROR(context.view->VertexColumns(elements.vertices, keys, &found));
+    RETURN_IF_ERROR(
+        context.view->ReadVertexColumns(elements.vertices, keys, context.reads, &found));
   } else {
-    RETURN_IF_ERROR(context.view->EdgeColumns(elements.edges, keys, &found));
+    RETURN_IF_ERROR(context.view->ReadEdgeColumns(elements.edges, keys, context.reads, &found));
   }
   for (size_t i = 0; i < calls.size(); ++i) {
     const auto key = std::find(keys.begin(), keys.end(), of_call[i]);

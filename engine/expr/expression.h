@@ -45,7 +45,8 @@ struct EvalSources {
   const storage::GraphView* view = nullptr;
   SideEffects* effects = nullptr;
   Rng* random = nullptr;
-  PathLedger* paths = nullptr;  // that nodes of paths are charged to; null: to nobody
+  PathLedger* paths = nullptr;           // that nodes of paths are charged to; null: to nobody
+  storage::ReadBudget* reads = nullptr;  // of what properties may bring; null: whatever comes
 };
 
 // What a function keeps between two calls where one value is too much work for one.

@@ -311,10 +311,11 @@ TEST(ExpressionTest, ArgumentsThatMustBeConstantAreCheckedWhenBound) {
 
 class CountingGraph : public storage::MemoryGraph {
  public:
-  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                          storage::PropertyRows* out) const override {
+  Status ReadVertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                              storage::ReadBudget* budget,
+                              storage::PropertyRows* out) const override {
     ++reads;
-    return MemoryGraph::VertexProperties(vertices, keys, out);
+    return MemoryGraph::ReadVertexProperties(vertices, keys, budget, out);
   }
   mutable int reads = 0;
 };

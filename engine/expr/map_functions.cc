@@ -22,6 +22,7 @@ class ElementMaps {
  public:
   ElementMaps(const EvalContext& context, const Operand& operand)
       : view_(*context.view),
+        reads_(context.reads),
         rows_(context.rows),
         elements_(ElementRows::Of(operand, context.rows)),
         maps_(context.rows) {
@@ -99,7 +100,7 @@ class ElementMaps {
   Status AddProperties(const std::vector<KeyId>& keys, bool none, bool listed) {
     if (none) return OkStatus();
     storage::PropertyRows found;
-    RETURN_IF_ERROR(view_.VertexProperties(elements_.vertices, keys, &found));
+    RETURN_IF_ERROR(view_.ReadVertexProperties(elements_.vertices, keys, reads_, &found));
     for (size_t i = 0; i < found.rows.size(); ++i) {
       Value value = found.values.Get(i);
       if (listed) {
@@ -108,7 +109,7 @@ class ElementMaps {
       Put(elements_.vertex_rows[found.rows[i]], found.keys[i], std::move(value));
     }
     found = {};
-    RETURN_IF_ERROR(view_.EdgeProperties(elements_.edges, keys, &found));
+    RETURN_IF_ERROR(view_.ReadEdgeProperties(elements_.edges, keys, reads_, &found));
     for (size_t i = 0; i < found.rows.size(); ++i) {
       Put(elements_.edge_rows[found.rows[i]], found.keys[i], found.values.Get(i));
     }
@@ -120,7 +121,7 @@ class ElementMaps {
     if (none) return OkStatus();
     const NameTable& names = view_.schema().keys;
     storage::PropertyRows found;
-    RETURN_IF_ERROR(view_.VertexProperties(elements_.vertices, keys, &found));
+    RETURN_IF_ERROR(view_.ReadVertexProperties(elements_.vertices, keys, reads_, &found));
     for (size_t i = 0; i < found.rows.size(); ++i) {
       ASSIGN_OR_RETURN(const Value property, Value::Of(VertexPropertyData{
                                                  elements_.vertices[found.rows[i]],
@@ -129,7 +130,7 @@ class ElementMaps {
       Put(elements_.vertex_rows[found.rows[i]], found.keys[i], std::move(listed));
     }
     found = {};
-    RETURN_IF_ERROR(view_.EdgeProperties(elements_.edges, keys, &found));
+    RETURN_IF_ERROR(view_.ReadEdgeProperties(elements_.edges, keys, reads_, &found));
     for (size_t i = 0; i < found.rows.size(); ++i) {
       ASSIGN_OR_RETURN(Value property,
                        Value::Of(PropertyData{elements_.edges[found.rows[i]],
@@ -176,6 +177,7 @@ class ElementMaps {
   }
 
   const storage::GraphView& view_;
+  storage::ReadBudget* const reads_;
   const size_t rows_;
   const ElementRows elements_;
   std::vector<std::pair<uint32_t, Value>> properties_;  // of vertices, by row; they have none

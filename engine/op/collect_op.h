@@ -118,8 +118,10 @@ class CollectOp : public BarrierOperator {
     size_t next = 0;
     std::unique_ptr<SpilledRuns> spilled;  // the rows that came before `rows`
     int64_t given = 0;                     // of these, with their bulk
-    // A top-k: the first key of the worst row that was kept, once there are enough rows.
+    // A top-k: the first key of the worst row that was kept, once there are enough rows, and what
+    // these took.
     Value worst;
+    int64_t pruned_bytes = 0;
   };
 
   // Rows to look at, or comparisons, in one call of what follows.

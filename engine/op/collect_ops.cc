@@ -46,13 +46,10 @@ class OrderOp : public CollectOp {
     return true;
   }
 
-  // Top-k: once twice the limit is kept, the worse half goes.
+  // Top-k: once twice the limit is kept, or twice the bytes, the worse half goes.
   StatusOr<bool> Prune(State* state) override {
     if (limit_ <= 0) return false;
-    if (state->progress == nullptr) {
-      const size_t size = state->rows.size();
-      if (size < kBatchRows || (size - kBatchRows) / 2 < static_cast<size_t>(limit_)) return false;
-    }
+    if (state->progress == nullptr && !HasManyTooMany(*state)) return false;
     ASSIGN_OR_RETURN(const bool sorted, SortSome(state));
     if (!sorted) return true;
     auto* sorting = static_cast<Sorting*>(state->progress.get());
@@ -71,6 +68,7 @@ class OrderOp : public CollectOp {
       state->worst = sorting->keys[last * keys_.size()];
     }
     std::swap(state->rows, sorting->best);
+    state->pruned_bytes = state->rows.ByteSize();
     RETURN_IF_ERROR(
         Charge(state->rows.ByteSize() - sorting->best.ByteSize() - sorting->bytes, state));
     state->progress.reset();
@@ -117,6 +115,14 @@ class OrderOp : public CollectOp {
   int64_t most() const override { return limit_ > 0 ? limit_ : INT64_MAX; }
 
  private:
+  bool HasManyTooMany(const State& state) const {
+    const size_t size = state.rows.size(), limit = static_cast<size_t>(limit_);
+    if (size <= limit) return false;
+    if (size >= kBatchRows && (size - kBatchRows) / 2 >= limit) return true;
+    const int64_t bytes = state.rows.ByteSize();
+    return bytes >= kManyBytes && bytes / 2 >= state.pruned_bytes;
+  }
+
   // Rows being sorted: first their keys are gathered, then compared.
   struct Sorting : Progress {
     std::vector<Position> all;
@@ -215,6 +221,7 @@ class OrderOp : public CollectOp {
     return true;
   }
 
+  static constexpr int64_t kManyBytes = 4 << 20;          // of rows too many: worth a look
   static constexpr size_t kSliceBytes = 4 * kBatchBytes;  // of keys, gathered in one call
   static constexpr size_t kWideBytes = 512;               // of a key, on average
   static constexpr size_t kBytesPerWork = 256;            // compared for as much as one comparison

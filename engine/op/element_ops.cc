@@ -344,7 +344,13 @@ class FetchOp : public StreamOperator {
     if (none_) row_ = input.rows;
     while (row_ < input.rows && found_.origin.empty()) {
       const auto end = static_cast<uint32_t>(std::min<size_t>(input.rows, row_ + num_rows_));
-      RETURN_IF_ERROR(Read(row_, end));
+      storage::ReadBudget budget;
+      const Status read = Read(row_, end, end - row_ > 1 ? &budget : nullptr);
+      if (budget.exceeded()) {
+        num_rows_ = static_cast<uint32_t>(storage::ReadBudget::Fewer(end - row_));
+        continue;
+      }
+      RETURN_IF_ERROR(read);
       row_ = end;
       // As many elements at a time as fill a batch.
       const size_t bytes = found_.column.ByteSize();
@@ -356,7 +362,7 @@ class FetchOp : public StreamOperator {
   }
 
   // All properties of the elements in rows [begin, end).
-  Status Read(uint32_t begin, uint32_t end) {
+  Status Read(uint32_t begin, uint32_t end, storage::ReadBudget* budget) {
     storage::PropertyRows of_vertices, of_edges;
     const auto read = [&](const auto& elements, const std::vector<uint32_t>& rows, auto properties,
                           storage::PropertyRows* found) -> Status {
@@ -364,15 +370,15 @@ class FetchOp : public StreamOperator {
       const auto count = static_cast<size_t>(std::lower_bound(first, rows.end(), end) - first);
       if (count == 0) return OkStatus();
       const auto skipped = static_cast<uint32_t>(first - rows.begin());
-      RETURN_IF_ERROR(
-          (host_->view().*properties)(std::span(elements).subspan(skipped, count), keys_, found));
+      RETURN_IF_ERROR((host_->view().*properties)(std::span(elements).subspan(skipped, count),
+                                                  keys_, budget, found));
       for (uint32_t& element : found->rows) element += skipped;
       return OkStatus();
     };
     RETURN_IF_ERROR(read(elements_.vertices, elements_.vertex_rows,
-                         &storage::GraphView::VertexProperties, &of_vertices));
-    RETURN_IF_ERROR(
-        read(elements_.edges, elements_.edge_rows, &storage::GraphView::EdgeProperties, &of_edges));
+                         &storage::GraphView::ReadVertexProperties, &of_vertices));
+    RETURN_IF_ERROR(read(elements_.edges, elements_.edge_rows,
+                         &storage::GraphView::ReadEdgeProperties, &of_edges));
     if (elements_.edges.empty() || elements_.vertices.empty()) {
       storage::PropertyRows& only = elements_.edges.empty() ? of_vertices : of_edges;
       RETURN_IF_ERROR(Objects(elements_, elements_.edges.empty(), &only));

@@ -253,12 +253,14 @@ class ValueScanOp : public StreamOperator {
     if (row_ < input.rows && input.slots[0].kind() != Column::Kind::kInt) {
       return Internal("Scan needs partitions.");
     }
+    size_t bytes = 0;
     for (int reads = 0; row_ < input.rows && output->origin.size() < output->limit; ++reads) {
       if (next_ < found_.counts.size()) {
+        bytes += found_.values.FlatByteSize();
         Give(input.BulkAt(row_), output);
       } else if (cursor_.done) {
         SkipTo(row_ + 1, nullptr);
-      } else if (reads < kReads) {
+      } else if (reads < kReads && bytes < kBatchBytes) {
         RETURN_IF_ERROR(Read(static_cast<uint32_t>(input.slots[0].ints()[row_])));
       } else {
         break;
@@ -287,7 +289,12 @@ class ValueScanOp : public StreamOperator {
     if (partition >= view.num_partitions()) return DataLoss("There is no such partition.");
     found_ = {};
     next_ = 0;
-    return view.ScanValues(partition, labels_, key_, &cursor_, kBatchRows, &found_);
+    RETURN_IF_ERROR(view.ScanValues(partition, labels_, key_, &cursor_, num_rows_, &found_));
+    // As many vertices at a time as fill a batch.
+    const size_t bytes = found_.values.FlatByteSize();
+    if (bytes > kBatchBytes) num_rows_ = std::max<size_t>(num_rows_ / 2, 1);
+    if (bytes < kBatchBytes / 2) num_rows_ = std::min(2 * num_rows_, kBatchRows);
+    return OkStatus();
   }
 
   void Give(int64_t bulk, OpOutput* output) {
@@ -305,7 +312,8 @@ class ValueScanOp : public StreamOperator {
   const std::vector<LabelId> labels_;
   const KeyId key_;
   size_t row_ = 0;
-  storage::ValueCursor cursor_;  // of the partition of `row_`
+  storage::ValueCursor cursor_;   // of the partition of `row_`
+  size_t num_rows_ = kBatchRows;  // that are asked for at once
   storage::CountedValues found_;
   size_t next_ = 0;  // of found_
 };

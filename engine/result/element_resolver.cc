@@ -12,6 +12,7 @@ namespace {
 
 // Elements whose properties are read at once: nobody knows how large they are until they are there.
 constexpr size_t kFewElements = 16;
+constexpr size_t kFewBytes = 1 << 20;
 
 // Adds the found properties to their elements. `targets[i]` is the element of input row i.
 void AddProperties(const Schema& schema, const storage::PropertyRows& found,
@@ -93,12 +94,23 @@ Status ElementResolver::LoadProperties(const std::vector<Ref>& refs,
                                        const std::vector<ElementData*>& targets,
                                        const Properties& properties_of, const Read& read) {
   const std::span<const Ref> all(refs);
-  for (size_t begin = 0; begin < all.size(); begin += kFewElements) {
-    const size_t count = std::min(kFewElements, all.size() - begin);
+  size_t few = kFewElements;
+  for (size_t begin = 0, count = 0; begin < all.size(); begin += count) {
+    count = std::min(few, all.size() - begin);
     storage::PropertyRows found;
-    RETURN_IF_ERROR(properties_of(all.subspan(begin, count), &found));
+    storage::ReadBudget budget(kFewBytes);
+    const Status got =
+        properties_of(all.subspan(begin, count), count > 1 ? &budget : nullptr, &found);
+    if (budget.exceeded()) {
+      few = storage::ReadBudget::Fewer(count);
+      count = 0;
+      continue;
+    }
+    RETURN_IF_ERROR(got);
     AddProperties(view_.schema(), found, std::span(targets).subspan(begin, count));
-    read_bytes_ += found.values.FlatByteSize();
+    const size_t bytes = found.values.FlatByteSize();
+    if (bytes < kFewBytes / 2) few = std::min(2 * few, kFewElements);
+    read_bytes_ += bytes;
     RETURN_IF_ERROR(read(read_bytes_));
   }
   return OkStatus();
@@ -127,8 +139,9 @@ Status ElementResolver::LoadVertices(const Read& read) {
     wanted.push_back(vertices_[i]);
     targets.push_back(&vertex_elements_[i]);
   }
-  const auto properties_of = [this](std::span<const VertexRef> some, storage::PropertyRows* out) {
-    return view_.VertexProperties(some, {}, out);
+  const auto properties_of = [this](std::span<const VertexRef> some, storage::ReadBudget* budget,
+                                    storage::PropertyRows* out) {
+    return view_.ReadVertexProperties(some, {}, budget, out);
   };
   return LoadProperties(wanted, targets, properties_of, read);
 }
@@ -151,8 +164,9 @@ Status ElementResolver::LoadEdges(const Read& read) {
   }
   PutEnds();
   if (!materialize_) return OkStatus();
-  const auto properties_of = [this](std::span<const EdgeRef> some, storage::PropertyRows* out) {
-    return view_.EdgeProperties(some, {}, out);
+  const auto properties_of = [this](std::span<const EdgeRef> some, storage::ReadBudget* budget,
+                                    storage::PropertyRows* out) {
+    return view_.ReadEdgeProperties(some, {}, budget, out);
   };
   return LoadProperties(edges_, targets, properties_of, read);
 }

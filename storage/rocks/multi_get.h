@@ -47,12 +47,14 @@ Status WalkKeys(rocksdb::Iterator* entries, std::span<const rocksdb::Slice> keys
 template <typename KeyAt, typename Use>
 Status ForEachFound(const Snapshot& snapshot, Family family, size_t count, KeyAt key_at, Use use) {
   constexpr size_t kChunk = 64;
+  constexpr size_t kChunkBytes = 4 << 20;  // of large values fewer are read at once
   std::array<std::string, kChunk> keys;
   std::array<size_t, kChunk> positions;
   std::array<rocksdb::Slice, kChunk> slices;
   std::array<rocksdb::PinnableSlice, kChunk> values;
   std::array<rocksdb::Status, kChunk> statuses;
-  const rocksdb::ReadOptions options = snapshot.ReadOptions();
+  rocksdb::ReadOptions options = snapshot.ReadOptions();
+  options.value_size_soft_limit = kChunkBytes;
   // Walks end behind their last key: not one of what was dropped there is walked over.
   std::string upper_bytes;
   rocksdb::Slice upper;
@@ -84,6 +86,10 @@ Status ForEachFound(const Snapshot& snapshot, Family family, size_t count, KeyAt
                               statuses.data());
     }
     for (size_t i = 0; i < size; ++i) {
+      if (statuses[i].IsAborted()) {  // behind as many bytes
+        values[i].Reset();
+        statuses[i] = database.db()->Get(options, database.family(family), slices[i], &values[i]);
+      }
       if (statuses[i].IsNotFound()) continue;
       RETURN_IF_ERROR(FromRocks(statuses[i], "Reading the graph"));
       RETURN_IF_ERROR(use(positions[i], AsView(values[i])));

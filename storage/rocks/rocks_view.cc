@@ -20,7 +20,7 @@ std::vector<T> SortedUnique(std::span<const T> values) {
 
 // The properties of one record that are among `keys` (sorted; empty: all), as rows.
 Status AppendProperties(uint32_t row, std::string_view properties, std::span<const KeyId> keys,
-                        PropertyRows* out) {
+                        ReadBudget* budget, PropertyRows* out) {
   PropertyReader reader(properties);
   size_t wanted = 0;
   while (reader.Next()) {
@@ -30,6 +30,7 @@ Status AppendProperties(uint32_t row, std::string_view properties, std::span<con
       if (keys[wanted] != reader.key()) continue;
     }
     ASSIGN_OR_RETURN(const Value value, reader.value());
+    RETURN_IF_ERROR(TakeFrom(budget, value.FlatBytes()));
     out->rows.push_back(row);
     out->keys.push_back(reader.key());
     out->values.Append(value);
@@ -295,8 +296,9 @@ Status RocksView::EdgeIds(std::span<const EdgeRef> edges, Column* out) const {
   return OkStatus();
 }
 
-Status RocksView::VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                                   PropertyRows* out) const {
+Status RocksView::ReadVertexProperties(std::span<const VertexRef> vertices,
+                                       std::span<const KeyId> keys, ReadBudget* budget,
+                                       PropertyRows* out) const {
   const std::vector<KeyId> wanted = SortedUnique(keys);
   return ForEachFound(
       snapshot_, Family::kVertices, vertices.size(),
@@ -307,12 +309,12 @@ Status RocksView::VertexProperties(std::span<const VertexRef> vertices, std::spa
       [&](size_t row, std::string_view value) -> Status {
         VertexRecord record;
         RETURN_IF_ERROR(ParseVertexRecord(value, &record));
-        return AppendProperties(static_cast<uint32_t>(row), record.properties, wanted, out);
+        return AppendProperties(static_cast<uint32_t>(row), record.properties, wanted, budget, out);
       });
 }
 
-Status RocksView::EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                                 PropertyRows* out) const {
+Status RocksView::ReadEdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                                     ReadBudget* budget, PropertyRows* out) const {
   const std::vector<KeyId> wanted = SortedUnique(keys);
   return ForEachFound(
       snapshot_, Family::kEdges, edges.size(),
@@ -323,7 +325,7 @@ Status RocksView::EdgeProperties(std::span<const EdgeRef> edges, std::span<const
       [&](size_t row, std::string_view value) -> Status {
         EdgeRecord record;
         RETURN_IF_ERROR(ParseEdgeRecord(edges[row].id, value, &record));
-        return AppendProperties(static_cast<uint32_t>(row), record.properties, wanted, out);
+        return AppendProperties(static_cast<uint32_t>(row), record.properties, wanted, budget, out);
       });
 }
 

@@ -52,10 +52,10 @@ class RocksView final : public GraphView {
                       std::vector<LabelId>* out) const override;
   Status VertexIds(std::span<const VertexRef> vertices, Column* out) const override;
   Status EdgeIds(std::span<const EdgeRef> edges, Column* out) const override;
-  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                          PropertyRows* out) const override;
-  Status EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                        PropertyRows* out) const override;
+  Status ReadVertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                              ReadBudget* budget, PropertyRows* out) const override;
+  Status ReadEdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                            ReadBudget* budget, PropertyRows* out) const override;
 
   const Snapshot& snapshot() const { return snapshot_; }
 

@@ -613,8 +613,9 @@ Status Transaction::EdgeIds(std::span<const EdgeRef> edges, Column* out) const {
 
 // `stored` with the changes of each row (nullptr: none) on top, in key order.
 template <typename ElementOf>
-void Transaction::MergeProperties(const PropertyRows& stored, size_t rows, ElementOf changes_of,
-                                  std::span<const KeyId> keys, PropertyRows* out) {
+Status Transaction::MergeProperties(const PropertyRows& stored, size_t rows, ElementOf changes_of,
+                                    std::span<const KeyId> keys, ReadBudget* budget,
+                                    PropertyRows* out) {
   static const Changes kNone;
   size_t next = 0;
   const auto wanted = [keys](KeyId key) {
@@ -624,49 +625,51 @@ void Transaction::MergeProperties(const PropertyRows& stored, size_t rows, Eleme
     const Changes* found = changes_of(row);
     const Changes& changes = found == nullptr ? kNone : *found;
     auto change = changes.begin();
-    const auto give_changes_below = [&](uint64_t key) {
+    const auto give_changes_below = [&](uint64_t key) -> Status {
       for (; change != changes.end() && change->first < key; ++change) {
         if (change->second.is_null() || !wanted(change->first)) continue;
+        RETURN_IF_ERROR(TakeFrom(budget, change->second.FlatBytes()));
         out->rows.push_back(row);
         out->keys.push_back(change->first);
         out->values.Append(change->second);
       }
+      return OkStatus();
     };
     for (; next < stored.rows.size() && stored.rows[next] == row; ++next) {
-      give_changes_below(stored.keys[next]);
+      RETURN_IF_ERROR(give_changes_below(stored.keys[next]));
       if (change != changes.end() && change->first == stored.keys[next]) continue;
       out->rows.push_back(row);
       out->keys.push_back(stored.keys[next]);
       out->values.AppendFrom(stored.values, next);
     }
-    give_changes_below(uint64_t{1} << 32);
+    RETURN_IF_ERROR(give_changes_below(uint64_t{1} << 32));
   }
+  return OkStatus();
 }
 
-Status Transaction::VertexProperties(std::span<const VertexRef> vertices,
-                                     std::span<const KeyId> keys, PropertyRows* out) const {
-  if (vertex_changes_.empty()) return base_->VertexProperties(vertices, keys, out);
+Status Transaction::ReadVertexProperties(std::span<const VertexRef> vertices,
+                                         std::span<const KeyId> keys, ReadBudget* budget,
+                                         PropertyRows* out) const {
+  if (vertex_changes_.empty()) return base_->ReadVertexProperties(vertices, keys, budget, out);
   PropertyRows stored;
-  RETURN_IF_ERROR(base_->VertexProperties(vertices, keys, &stored));
+  RETURN_IF_ERROR(base_->ReadVertexProperties(vertices, keys, budget, &stored));
   const auto changes_of = [&](uint32_t row) {
     const auto found = vertex_changes_.find(vertices[row]);
     return found == vertex_changes_.end() ? nullptr : &found->second;
   };
-  MergeProperties(stored, vertices.size(), changes_of, keys, out);
-  return OkStatus();
+  return MergeProperties(stored, vertices.size(), changes_of, keys, budget, out);
 }
 
-Status Transaction::EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                                   PropertyRows* out) const {
-  if (edge_changes_.empty()) return base_->EdgeProperties(edges, keys, out);
+Status Transaction::ReadEdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                                       ReadBudget* budget, PropertyRows* out) const {
+  if (edge_changes_.empty()) return base_->ReadEdgeProperties(edges, keys, budget, out);
   PropertyRows stored;
-  RETURN_IF_ERROR(base_->EdgeProperties(edges, keys, &stored));
+  RETURN_IF_ERROR(base_->ReadEdgeProperties(edges, keys, budget, &stored));
   const auto changes_of = [&](uint32_t row) {
     const auto found = edge_changes_.find(edges[row].id);
     return found == edge_changes_.end() ? nullptr : &found->second;
   };
-  MergeProperties(stored, edges.size(), changes_of, keys, out);
-  return OkStatus();
+  return MergeProperties(stored, edges.size(), changes_of, keys, budget, out);
 }
 
 }  // namespace koios::storage

@@ -144,10 +144,10 @@ class Transaction final : public GraphView {
                       std::vector<LabelId>* out) const override;
   Status VertexIds(std::span<const VertexRef> vertices, Column* out) const override;
   Status EdgeIds(std::span<const EdgeRef> edges, Column* out) const override;
-  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                          PropertyRows* out) const override;
-  Status EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                        PropertyRows* out) const override;
+  Status ReadVertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                              ReadBudget* budget, PropertyRows* out) const override;
+  Status ReadEdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                            ReadBudget* budget, PropertyRows* out) const override;
 
  private:
   using Changes = std::map<KeyId, Value>;  // null: removed
@@ -197,8 +197,8 @@ class Transaction final : public GraphView {
   int64_t CountOwn(VertexRef vertex, VertexRef neighbour, Direction direction,
                    std::span<const LabelId> labels, int64_t enough) const;
   template <typename ElementOf>
-  static void MergeProperties(const PropertyRows& stored, size_t rows, ElementOf changes_of,
-                              std::span<const KeyId> keys, PropertyRows* out);
+  static Status MergeProperties(const PropertyRows& stored, size_t rows, ElementOf changes_of,
+                                std::span<const KeyId> keys, ReadBudget* budget, PropertyRows* out);
   PropertyList ListOf(const Changes& changes) const;
 
   const std::shared_ptr<const GraphView> base_;

@@ -94,7 +94,8 @@ Status ColumnGather::OfBools(std::span<const Part> parts, std::vector<uint8_t>* 
   return OkStatus();
 }
 
-Status ColumnGather::OfTexts(std::span<const Part> parts, size_t num_elements, Column* values) {
+Status ColumnGather::OfTexts(std::span<const Part> parts, size_t num_elements, ReadBudget* budget,
+                             Column* values) {
   std::vector<std::string_view> texts(num_elements), some;
   size_t bytes = 0;
   for (const Part& part : parts) {
@@ -106,6 +107,7 @@ Status ColumnGather::OfTexts(std::span<const Part> parts, size_t num_elements, C
       bytes += some[i].size();
     }
   }
+  RETURN_IF_ERROR(TakeFrom(budget, bytes));
   ListRows(num_elements);
   if (bytes > std::numeric_limits<uint32_t>::max()) {
     for (const uint32_t row : rows_) values->AppendString(texts[row]);
@@ -124,7 +126,8 @@ Status ColumnGather::OfTexts(std::span<const Part> parts, size_t num_elements, C
   return OkStatus();
 }
 
-Status ColumnGather::OfAny(std::span<const Part> parts, size_t num_elements, Column* values) {
+Status ColumnGather::OfAny(std::span<const Part> parts, size_t num_elements, ReadBudget* budget,
+                           Column* values) {
   all_present_ = false;
   present_.assign(num_elements, 0);
   std::vector<Value> by_element(num_elements);
@@ -133,12 +136,17 @@ Status ColumnGather::OfAny(std::span<const Part> parts, size_t num_elements, Col
     if (part.column->has_several()) {
       return Internal("A snapshot has several values of a property, which views do not read.");
     }
-    some.clear();
-    RETURN_IF_ERROR(part.column->Values(part.entries, &some));
-    for (size_t i = 0; i < some.size(); ++i) {
-      if (!some[i]) continue;
-      present_[part.inputs[i]] = 1;
-      by_element[part.inputs[i]] = *std::move(some[i]);
+    // One after the other where there is a budget: how large each is shows when it is there.
+    const size_t at_once = budget == nullptr ? part.entries.size() : 1;
+    for (size_t begin = 0; begin < part.entries.size(); begin += at_once) {
+      some.clear();
+      RETURN_IF_ERROR(part.column->Values(part.entries.subspan(begin, at_once), &some));
+      for (size_t i = 0; i < some.size(); ++i) {
+        if (!some[i]) continue;
+        RETURN_IF_ERROR(TakeFrom(budget, some[i]->FlatBytes()));
+        present_[part.inputs[begin + i]] = 1;
+        by_element[part.inputs[begin + i]] = *std::move(some[i]);
+      }
     }
   }
   ListRows(num_elements);
@@ -146,7 +154,7 @@ Status ColumnGather::OfAny(std::span<const Part> parts, size_t num_elements, Col
   return OkStatus();
 }
 
-Status ColumnGather::Run(std::span<const Part> parts, size_t num_elements,
+Status ColumnGather::Run(std::span<const Part> parts, size_t num_elements, ReadBudget* budget,
                          std::vector<uint32_t>* rows, Column* values) {
   const Column::Kind kind = KindOf(parts);
   all_present_ = HasAll(parts, num_elements);
@@ -175,10 +183,10 @@ Status ColumnGather::Run(std::span<const Part> parts, size_t num_elements,
       break;
     }
     case Column::Kind::kString:
-      RETURN_IF_ERROR(OfTexts(parts, num_elements, values));
+      RETURN_IF_ERROR(OfTexts(parts, num_elements, budget, values));
       break;
     default:
-      RETURN_IF_ERROR(OfAny(parts, num_elements, values));
+      RETURN_IF_ERROR(OfAny(parts, num_elements, budget, values));
       break;
   }
   *rows = std::move(rows_);

@@ -9,6 +9,7 @@
 
 #include "core/column.h"
 #include "core/status.h"
+#include "storage/graph_view.h"
 #include "storage/snapshot/snapshot_column.h"
 
 namespace koios::storage {
@@ -24,15 +25,17 @@ class ColumnGather {
 
   // The elements that have a value, ascending, and the values. REQUIRES: no element is in two
   // parts; inputs < num_elements.
-  Status Run(std::span<const Part> parts, size_t num_elements, std::vector<uint32_t>* rows,
-             Column* values);
+  Status Run(std::span<const Part> parts, size_t num_elements, ReadBudget* budget,
+             std::vector<uint32_t>* rows, Column* values);
 
  private:
   template <typename T>
   Status OfFixed(std::span<const Part> parts, std::vector<T>* values);
   Status OfBools(std::span<const Part> parts, std::vector<uint8_t>* values);
-  Status OfTexts(std::span<const Part> parts, size_t num_elements, Column* values);
-  Status OfAny(std::span<const Part> parts, size_t num_elements, Column* values);
+  Status OfTexts(std::span<const Part> parts, size_t num_elements, ReadBudget* budget,
+                 Column* values);
+  Status OfAny(std::span<const Part> parts, size_t num_elements, ReadBudget* budget,
+               Column* values);
   Status Mark(const Part& part);
   void ListRows(size_t num_elements);
   // Lists the rows, and gives what they have.

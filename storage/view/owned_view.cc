@@ -131,28 +131,30 @@ Status OwnedView::EdgeIds(std::span<const EdgeRef> edges, Column* out) const {
   return whole_->EdgeIds(edges, out);
 }
 
-Status OwnedView::VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                                   PropertyRows* out) const {
+Status OwnedView::ReadVertexProperties(std::span<const VertexRef> vertices,
+                                       std::span<const KeyId> keys, ReadBudget* budget,
+                                       PropertyRows* out) const {
   RETURN_IF_ERROR(CheckVertices(vertices));
-  return whole_->VertexProperties(vertices, keys, out);
+  return whole_->ReadVertexProperties(vertices, keys, budget, out);
 }
 
-Status OwnedView::EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                                 PropertyRows* out) const {
+Status OwnedView::ReadEdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                                     ReadBudget* budget, PropertyRows* out) const {
   RETURN_IF_ERROR(CheckEdges(edges));
-  return whole_->EdgeProperties(edges, keys, out);
+  return whole_->ReadEdgeProperties(edges, keys, budget, out);
 }
 
-Status OwnedView::VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                                std::vector<PropertyColumn>* out) const {
+Status OwnedView::ReadVertexColumns(std::span<const VertexRef> vertices,
+                                    std::span<const KeyId> keys, ReadBudget* budget,
+                                    std::vector<PropertyColumn>* out) const {
   RETURN_IF_ERROR(CheckVertices(vertices));
-  return whole_->VertexColumns(vertices, keys, out);
+  return whole_->ReadVertexColumns(vertices, keys, budget, out);
 }
 
-Status OwnedView::EdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                              std::vector<PropertyColumn>* out) const {
+Status OwnedView::ReadEdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                                  ReadBudget* budget, std::vector<PropertyColumn>* out) const {
   RETURN_IF_ERROR(CheckEdges(edges));
-  return whole_->EdgeColumns(edges, keys, out);
+  return whole_->ReadEdgeColumns(edges, keys, budget, out);
 }
 
 }  // namespace koios::storage

@@ -59,7 +59,7 @@ void AppendByElement(std::vector<PropertyColumn> found, std::span<const KeyId> k
 // Gathers each of the keys; `column_of` gives a table's column of a key, null: it has none.
 template <typename ColumnOf>
 Status GatherKeys(const std::vector<TableRows>& tables, std::span<const KeyId> keys,
-                  size_t num_elements, const ColumnOf& column_of,
+                  size_t num_elements, const ColumnOf& column_of, ReadBudget* budget,
                   std::vector<PropertyColumn>* found) {
   found->assign(keys.size(), {});
   std::vector<ColumnGather::Part> parts;
@@ -71,7 +71,8 @@ Status GatherKeys(const std::vector<TableRows>& tables, std::span<const KeyId> k
       if (column != nullptr) parts.push_back({column, table.inputs, table.entries});
     }
     if (parts.empty()) continue;
-    RETURN_IF_ERROR(gather.Run(parts, num_elements, &(*found)[k].rows, &(*found)[k].values));
+    RETURN_IF_ERROR(
+        gather.Run(parts, num_elements, budget, &(*found)[k].rows, &(*found)[k].values));
   }
   return OkStatus();
 }
@@ -143,11 +144,12 @@ Status AppendIds(const std::vector<uint32_t>& rows, Column ids, size_t num_eleme
 
 // Properties of a record that are among `keys` (sorted; empty: all).
 Status AppendRecord(uint32_t row, std::string_view properties, std::span<const KeyId> keys,
-                    PropertyRows* out) {
+                    ReadBudget* budget, PropertyRows* out) {
   PropertyReader reader(properties);
   while (reader.Next()) {
     if (!keys.empty() && !std::binary_search(keys.begin(), keys.end(), reader.key())) continue;
     ASSIGN_OR_RETURN(const Value value, reader.value());
+    RETURN_IF_ERROR(TakeFrom(budget, value.FlatBytes()));
     out->rows.push_back(row);
     out->keys.push_back(reader.key());
     out->values.Append(value);
@@ -160,7 +162,7 @@ Status AppendRecord(uint32_t row, std::string_view properties, std::span<const K
 template <typename PropertiesOf>
 Status MergeTouched(const PropertyRows& base, std::span<const TouchedRow> touched,
                     std::span<const KeyId> asked, const PropertiesOf& properties_of,
-                    PropertyRows* out) {
+                    ReadBudget* budget, PropertyRows* out) {
   std::vector<KeyId> keys = SortedKeys({asked.begin(), asked.end()});
   if (keys.empty() && !asked.empty()) keys.push_back(kNoName);  // of nobody
   size_t next = 0;
@@ -177,7 +179,7 @@ Status MergeTouched(const PropertyRows& base, std::span<const TouchedRow> touche
     copy_to(static_cast<size_t>(behind - base.rows.begin()));
     if (one.gone) continue;
     ASSIGN_OR_RETURN(const std::string_view properties, properties_of(one.record));
-    RETURN_IF_ERROR(AppendRecord(one.row, properties, keys, out));
+    RETURN_IF_ERROR(AppendRecord(one.row, properties, keys, budget, out));
   }
   copy_to(base.rows.size());
   return OkStatus();
@@ -208,7 +210,8 @@ void MergeColumn(const PropertyColumn& of_touched, PropertyColumn* column) {
 // As MergeTouched, column by column: each record is read once.
 template <typename PropertiesOf>
 Status MergeColumns(std::span<const TouchedRow> touched, std::span<const KeyId> keys,
-                    const PropertiesOf& properties_of, std::vector<PropertyColumn>* columns) {
+                    const PropertiesOf& properties_of, ReadBudget* budget,
+                    std::vector<PropertyColumn>* columns) {
   std::vector<PropertyColumn> of_touched(keys.size());
   for (const TouchedRow& one : touched) {
     if (one.gone) continue;
@@ -218,6 +221,7 @@ Status MergeColumns(std::span<const TouchedRow> touched, std::span<const KeyId> 
       const auto key = std::find(keys.begin(), keys.end(), reader.key());
       if (key == keys.end()) continue;
       ASSIGN_OR_RETURN(const Value value, reader.value());
+      RETURN_IF_ERROR(TakeFrom(budget, value.FlatBytes()));
       PropertyColumn& column = of_touched[static_cast<size_t>(key - keys.begin())];
       column.rows.push_back(one.row);
       column.values.Append(value);
@@ -257,7 +261,7 @@ Status SnapshotView::VertexIds(std::span<const VertexRef> vertices, Column* out)
   }
   std::vector<uint32_t> rows;
   Column ids;
-  RETURN_IF_ERROR(ColumnGather().Run(parts, vertices.size(), &rows, &ids));
+  RETURN_IF_ERROR(ColumnGather().Run(parts, vertices.size(), /*budget=*/nullptr, &rows, &ids));
   const auto id_of = [](const TouchedRow& row) -> StatusOr<Value> {
     VertexRecord record;
     RETURN_IF_ERROR(ParseVertexRecord(row.record, &record));
@@ -290,7 +294,7 @@ Status SnapshotView::EdgeIds(std::span<const EdgeRef> edges, Column* out) const 
   }
   std::vector<uint32_t> rows;
   Column given;
-  RETURN_IF_ERROR(ColumnGather().Run(parts, edges.size(), &rows, &given));
+  RETURN_IF_ERROR(ColumnGather().Run(parts, edges.size(), /*budget=*/nullptr, &rows, &given));
   size_t next = 0;
   for (uint32_t row = 0; row < edges.size(); ++row) {
     if (next < rows.size() && rows[next] == row) {
@@ -307,8 +311,9 @@ Status SnapshotView::EdgeIds(std::span<const EdgeRef> edges, Column* out) const 
   return OkStatus();
 }
 
-Status SnapshotView::VertexProperties(std::span<const VertexRef> vertices,
-                                      std::span<const KeyId> asked, PropertyRows* out) const {
+Status SnapshotView::ReadVertexProperties(std::span<const VertexRef> vertices,
+                                          std::span<const KeyId> asked, ReadBudget* budget,
+                                          PropertyRows* out) const {
   const TouchedVertices touched(at_, vertices);
   PlacedRows placed;
   std::vector<TableRows> tables;
@@ -321,16 +326,17 @@ Status SnapshotView::VertexProperties(std::span<const VertexRef> vertices,
   keys = SortedKeys(std::move(keys));
   std::vector<PropertyColumn> found;
   RETURN_IF_ERROR(
-      GatherKeys(tables, keys, vertices.size(), VertexColumnOf{snapshots_.get()}, &found));
+      GatherKeys(tables, keys, vertices.size(), VertexColumnOf{snapshots_.get()}, budget, &found));
   PropertyRows base;
   PropertyRows* const to = touched.rows().empty() ? out : &base;
   AppendByElement(std::move(found), keys, vertices.size(), to);
   if (to == out) return OkStatus();
-  return MergeTouched(base, touched.rows(), asked, &PropertiesOfVertex, out);
+  return MergeTouched(base, touched.rows(), asked, &PropertiesOfVertex, budget, out);
 }
 
-Status SnapshotView::EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> asked,
-                                    PropertyRows* out) const {
+Status SnapshotView::ReadEdgeProperties(std::span<const EdgeRef> edges,
+                                        std::span<const KeyId> asked, ReadBudget* budget,
+                                        PropertyRows* out) const {
   const TouchedEdges touched(at_, edges);
   EdgePlaces places;
   std::vector<TableRows> tables;
@@ -342,32 +348,36 @@ Status SnapshotView::EdgeProperties(std::span<const EdgeRef> edges, std::span<co
   }
   keys = SortedKeys(std::move(keys));
   std::vector<PropertyColumn> found;
-  RETURN_IF_ERROR(GatherKeys(tables, keys, edges.size(), EdgeColumnOf{snapshots_.get()}, &found));
+  RETURN_IF_ERROR(
+      GatherKeys(tables, keys, edges.size(), EdgeColumnOf{snapshots_.get()}, budget, &found));
   PropertyRows base;
   PropertyRows* const to = touched.rows().empty() ? out : &base;
   AppendByElement(std::move(found), keys, edges.size(), to);
   if (to == out) return OkStatus();
-  return MergeTouched(base, touched.rows(), asked, &PropertiesOfEdge, out);
+  return MergeTouched(base, touched.rows(), asked, &PropertiesOfEdge, budget, out);
 }
 
-Status SnapshotView::VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                                   std::vector<PropertyColumn>* out) const {
+Status SnapshotView::ReadVertexColumns(std::span<const VertexRef> vertices,
+                                       std::span<const KeyId> keys, ReadBudget* budget,
+                                       std::vector<PropertyColumn>* out) const {
   const TouchedVertices touched(at_, vertices);
   PlacedRows placed;
   std::vector<TableRows> tables;
   RETURN_IF_ERROR(LocateVertices(*snapshots_, touched.clean(), &placed, &tables));
-  RETURN_IF_ERROR(GatherKeys(tables, keys, vertices.size(), VertexColumnOf{snapshots_.get()}, out));
-  return MergeColumns(touched.rows(), keys, &PropertiesOfVertex, out);
+  RETURN_IF_ERROR(
+      GatherKeys(tables, keys, vertices.size(), VertexColumnOf{snapshots_.get()}, budget, out));
+  return MergeColumns(touched.rows(), keys, &PropertiesOfVertex, budget, out);
 }
 
-Status SnapshotView::EdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                                 std::vector<PropertyColumn>* out) const {
+Status SnapshotView::ReadEdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                                     ReadBudget* budget, std::vector<PropertyColumn>* out) const {
   const TouchedEdges touched(at_, edges);
   EdgePlaces places;
   std::vector<TableRows> tables;
   RETURN_IF_ERROR(LocateEdges(*snapshots_, touched.clean(), &places, &tables));
-  RETURN_IF_ERROR(GatherKeys(tables, keys, edges.size(), EdgeColumnOf{snapshots_.get()}, out));
-  return MergeColumns(touched.rows(), keys, &PropertiesOfEdge, out);
+  RETURN_IF_ERROR(
+      GatherKeys(tables, keys, edges.size(), EdgeColumnOf{snapshots_.get()}, budget, out));
+  return MergeColumns(touched.rows(), keys, &PropertiesOfEdge, budget, out);
 }
 
 }  // namespace koios::storage

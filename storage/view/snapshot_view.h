@@ -79,14 +79,14 @@ class SnapshotView final : public GraphView {
                       std::vector<LabelId>* out) const override;
   Status VertexIds(std::span<const VertexRef> vertices, Column* out) const override;
   Status EdgeIds(std::span<const EdgeRef> edges, Column* out) const override;
-  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                          PropertyRows* out) const override;
-  Status EdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                        PropertyRows* out) const override;
-  Status VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                       std::vector<PropertyColumn>* out) const override;
-  Status EdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                     std::vector<PropertyColumn>* out) const override;
+  Status ReadVertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                              ReadBudget* budget, PropertyRows* out) const override;
+  Status ReadEdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                            ReadBudget* budget, PropertyRows* out) const override;
+  Status ReadVertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                           ReadBudget* budget, std::vector<PropertyColumn>* out) const override;
+  Status ReadEdgeColumns(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
+                         ReadBudget* budget, std::vector<PropertyColumn>* out) const override;
 
  private:
   Status DamageOf(std::span<const VertexRef> vertices) const;

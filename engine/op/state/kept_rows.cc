@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace koios::engine {
 namespace {
@@ -14,22 +15,24 @@ int64_t PathsOf(const Batch& chunk) {
 
 }  // namespace
 
-// The last chunk, or a new one when its rows are of another shape or it is full (about: as if its
-// rows were like its first).
+// The last chunk, or a new one when its rows are of another shape or it is full.
 Batch* KeptRows::ChunkFor(const Batch& source) {
-  const auto full = [](const Batch& chunk) {
-    return chunk.rows >= kBatchRows || chunk.rows * chunk.RowBytes(0) >= kBatchBytes;
-  };
-  if (chunks_.empty() || full(chunks_.back()) || !chunks_.back().SameShape(source)) {
-    full_bytes_ = ByteSize();
-    if (!chunks_.empty()) path_bytes_ += PathsOf(chunks_.back());
-    chunks_.push_back({});
+  if (chunks_.empty() || chunks_.back().rows >= kBatchRows ||
+      last_bytes_ >= static_cast<int64_t>(kBatchBytes) || !chunks_.back().SameShape(source)) {
+    PushBack({});
   }
   return &chunks_.back();
 }
 
-int64_t KeptRows::ByteSize() const {
-  return full_bytes_ + (chunks_.empty() ? 0 : static_cast<int64_t>(chunks_.back().ByteSize()));
+void KeptRows::PushBack(Batch chunk) {
+  if (!chunks_.empty()) path_bytes_ += PathsOf(chunks_.back());
+  full_bytes_ += last_bytes_;
+  chunks_.push_back(std::move(chunk));
+  MeasureLast();
+}
+
+void KeptRows::MeasureLast() {
+  last_bytes_ = chunks_.empty() ? 0 : static_cast<int64_t>(chunks_.back().ByteSize());
 }
 
 bool KeptRows::HasRowAt(Position* at) const {
@@ -53,6 +56,7 @@ void KeptRows::Add(const Batch& source, size_t begin, size_t end) {
   std::vector<uint32_t> rows(end - begin);
   std::iota(rows.begin(), rows.end(), static_cast<uint32_t>(begin));
   ChunkFor(source)->AppendRows(source, rows);
+  MeasureLast();
   size_ += rows.size();
 }
 
@@ -62,8 +66,10 @@ void KeptRows::AddSome(const KeptRows& other, const std::vector<Position>& kept,
   for (; *next < end; ++*next) {
     const Batch& source = other.chunks_[kept[*next].chunk];
     ChunkFor(source)->AppendRows(source, {kept[*next].row});
+    last_bytes_ += static_cast<int64_t>(source.RowBytes(kept[*next].row));  // about
     ++size_;
   }
+  MeasureLast();
 }
 
 int64_t KeptRows::DropOldest(size_t rows) {
@@ -90,17 +96,15 @@ std::vector<KeptRows::Position> KeptRows::All() const {
 KeptRows KeptRows::TakeOldest(int64_t bytes) {
   KeptRows taken;
   while (!chunks_.empty() && taken.HeldBytes() < bytes) {
-    taken.full_bytes_ = taken.ByteSize();
-    if (!taken.chunks_.empty()) taken.path_bytes_ += PathsOf(taken.chunks_.back());
-    taken.chunks_.push_back(std::move(chunks_.front()));
+    taken.PushBack(std::move(chunks_.front()));
     chunks_.pop_front();
     const Batch& chunk = taken.chunks_.back();
     taken.size_ += chunk.rows;
     size_ -= chunk.rows;
     if (chunks_.empty()) {
-      full_bytes_ = path_bytes_ = 0;
+      full_bytes_ = last_bytes_ = path_bytes_ = 0;
     } else {
-      full_bytes_ -= static_cast<int64_t>(chunk.ByteSize());
+      full_bytes_ -= taken.last_bytes_;
       path_bytes_ -= PathsOf(chunk);
     }
   }

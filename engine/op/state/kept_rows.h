@@ -34,7 +34,7 @@ class KeptRows {
   // Copies `other`'s rows at positions [*next, ...), at most `count`; advances *next.
   void AddSome(const KeptRows& other, const std::vector<Position>& kept, size_t* next,
                size_t count);
-  int64_t ByteSize() const;
+  int64_t ByteSize() const { return full_bytes_ + last_bytes_; }
   // What keeping them holds: with paths, which are charged by themselves, about.
   int64_t HeldBytes() const;
   // Forgets whole chunks of the oldest rows, as long as at least `rows` rows stay. Returns the
@@ -49,9 +49,12 @@ class KeptRows {
 
  private:
   Batch* ChunkFor(const Batch& source);
+  void PushBack(Batch chunk);
+  void MeasureLast();
 
   Fifo<Batch> chunks_;      // each of one shape
   int64_t full_bytes_ = 0;  // of all chunks but the last
+  int64_t last_bytes_ = 0;  // of that
   int64_t path_bytes_ = 0;  // of the paths in these
   size_t size_ = 0;
 };

@@ -44,14 +44,33 @@ void RowSlices::Learn(size_t rows, size_t bytes) {
   }
 }
 
+// False: what these rows' elements have is too much for one call, and nothing is known of them.
+StatusOr<bool> RowSlices::Proceed(const Batch& part, const EvalSources& sources,
+                                  Evaluation* evaluation, const Operand** result) {
+  storage::ReadBudget budget;
+  EvalSources bounded = sources;
+  bounded.reads = part.rows > 1 ? &budget : nullptr;
+  const Status status = expression_.Proceed(part, bounded, evaluation, result);
+  if (!budget.exceeded()) {
+    RETURN_IF_ERROR(status);
+    return true;
+  }
+  num_rows_ = storage::ReadBudget::Fewer(part.rows);
+  *result = nullptr;
+  return false;
+}
+
 StatusOr<RowSlices::Slice> RowSlices::Next(const Batch& input, const EvalSources& sources,
                                            size_t most, std::unique_ptr<StreamCursor>* cursor) {
   most = std::min(most, num_rows_);
   Slice slice;
   auto* at = static_cast<Cursor*>(cursor->get());
+  bool fits = false;
   if (at == nullptr && input.rows <= most) {
     expression_.Begin(&evaluation_);
-    RETURN_IF_ERROR(expression_.Proceed(input, sources, &evaluation_, &slice.result));
+    ASSIGN_OR_RETURN(fits, Proceed(input, sources, &evaluation_, &slice.result));
+  }
+  if (fits) {
     if (slice.result != nullptr) {
       slice.end = input.rows;
       slice.whole = true;
@@ -70,15 +89,21 @@ StatusOr<RowSlices::Slice> RowSlices::Next(const Batch& input, const EvalSources
     *cursor = std::make_unique<Cursor>();
     at = static_cast<Cursor*>(cursor->get());
   }
-  if (!at->open) {
-    at->begin = at->end;
-    at->end = std::min(input.rows, at->begin + most);
-    at->part = input.Slice(at->begin, at->end);
-    expression_.Begin(&at->evaluation);
-    at->open = true;
+  while (!fits) {
+    if (!at->open) {
+      at->begin = at->end;
+      at->end = std::min(input.rows, at->begin + std::min(most, num_rows_));
+      at->part = input.Slice(at->begin, at->end);
+      expression_.Begin(&at->evaluation);
+      at->open = true;
+    }
+    ASSIGN_OR_RETURN(
+        fits, Proceed(at->whole ? input : at->part, sources, &at->evaluation, &slice.result));
+    if (fits) break;
+    at->end = at->begin;
+    at->open = at->whole = false;
   }
   const Batch& part = at->whole ? input : at->part;
-  RETURN_IF_ERROR(expression_.Proceed(part, sources, &at->evaluation, &slice.result));
   slice.begin = at->begin;
   slice.end = at->end;
   slice.whole = at->whole;

@@ -48,6 +48,8 @@ class RowSlices {
     Evaluation evaluation;
   };
 
+  StatusOr<bool> Proceed(const Batch& part, const EvalSources& sources, Evaluation* evaluation,
+                         const Operand** result);
   size_t BytesOf(const Evaluation& evaluation, size_t rows) const;
   void Learn(size_t rows, size_t bytes);
 

@@ -117,21 +117,26 @@ bool SpilledRuns::ComesBefore(uint32_t a, uint32_t b) const {
   return a < b;
 }
 
-// The next runs of this pass, or all runs when they are few enough.
+// The next runs of this pass, or all runs when they are few enough: so many as have a block each in
+// memory.
 Status SpilledRuns::OpenNext() {
   if (next_run_ == runs_.size() && !merged_.empty()) {
     runs_ = std::exchange(merged_, {});
     next_run_ = 0;
   }
-  is_last_ = merged_.empty() && runs_.size() - next_run_ <= kFanIn;
-  const size_t end = std::min(runs_.size(), next_run_ + kFanIn);
+  constexpr int64_t kShare = 8;
+  const int64_t room = host_->account()->limit() / kShare;
+  int64_t loaded = 0;
   cursors_.clear();
-  while (next_run_ < end) {
+  while (next_run_ < runs_.size() && cursors_.size() < kFanIn &&
+         (cursors_.size() < 2 || loaded < room)) {
     Cursor& cursor = cursors_.emplace_back();
     cursor.blocks = std::move(runs_[next_run_++]);
     ASSIGN_OR_RETURN(const bool has_rows, Load(&cursor));
     if (has_rows) heap_.push_back(static_cast<uint32_t>(cursors_.size() - 1));
+    loaded += cursor.charged;
   }
+  is_last_ = merged_.empty() && next_run_ == runs_.size();
   const auto later = [this](uint32_t a, uint32_t b) { return ComesBefore(b, a); };
   std::make_heap(heap_.begin(), heap_.end(), later);
   return OkStatus();

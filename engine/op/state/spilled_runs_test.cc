@@ -11,6 +11,7 @@
 #include "engine/op/collect_ops.h"
 #include "engine/op/effect_ops.h"
 #include "engine/op/op_test_support.h"
+#include "engine/op/state/kept_rows.h"
 #include "gtest/gtest.h"
 
 namespace koios::engine {
@@ -91,6 +92,66 @@ TEST(SpilledRunsTest, AnOrderFromDiskIsThatFromMemory) {
     EXPECT_EQ(host.charged, 0);
     EXPECT_EQ(host.space.used(), 0u);
   }
+}
+
+// A hundred runs are merged where memory has room for a few of their rows.
+TEST(SpilledRunsTest, WideRowsAreMergedInTheirMemory) {
+  constexpr int64_t kMemory = 4 << 20;
+  constexpr size_t kWide = 128 << 10, kRows = 200;
+  TestHost host(kMemory);
+  host.limit = kMemory;
+  const OperatorBundle order = *MakeOrder(BySecond(0), 2, &host);
+  for (size_t i = 0; i < kRows; ++i) {
+    const std::string key = std::to_string(1000 + i * 77 % kRows) + std::string(kWide, 'x');
+    AbsorbWhole(order.barrier.get(), Rows({Value::Long(0)}, {Value::String(key)}));
+    if (i % 2 == 1) SpillAll(order.barrier.get());
+  }
+  EXPECT_GT(host.space.used(), 0u);
+  size_t found = 0;
+  for (bool done = false; !done;) {
+    Batch out;
+    ASSERT_TRUE(order.barrier->Fire({}, &out, &done).ok());
+    for (size_t row = 0; row < out.rows; ++row) {
+      EXPECT_EQ(out.slots[1].Get(row).AsString().substr(0, 4), std::to_string(1000 + found++));
+    }
+  }
+  EXPECT_EQ(found, kRows);
+  EXPECT_EQ(host.charged, 0);
+}
+
+// Rows that are not among the first go when they are many bytes, too.
+TEST(SpilledRunsTest, ATopKKeepsFewWideRows) {
+  constexpr size_t kWide = 128 << 10;
+  TestHost host;
+  const OperatorBundle order = *MakeOrder(BySecond(3), 2, &host);
+  int64_t most = 0;
+  for (int i = 0; i < 500; ++i) {
+    const std::string key = std::to_string(2000 - i) + std::string(kWide, 'x');
+    AbsorbWhole(order.barrier.get(), Rows({Value::Int(i)}, {Value::String(key)}));
+    most = std::max(most, host.charged);
+  }
+  EXPECT_LT(most, 12 << 20);
+  Batch out;
+  for (bool done = false; !done;) ASSERT_TRUE(order.barrier->Fire({}, &out, &done).ok());
+  ASSERT_EQ(out.rows, 3u);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(out.slots[0].Get(static_cast<size_t>(i)).AsInteger(), 499 - i);
+  EXPECT_EQ(host.charged, 0);
+}
+
+// The first row says nothing about those behind it: what is large makes a chunk of its own.
+TEST(KeptRowsTest, ChunksAreBoundedByTheirBytes) {
+  KeptRows kept;
+  for (int i = 0; i < 100; ++i) {
+    const std::string text(i == 0 ? 1 : 100'000, 'x');
+    kept.Add(Rows({Value::String(text)}), 0, 1);
+  }
+  const int64_t all = kept.ByteSize();
+  const KeptRows oldest = kept.TakeOldest(1'000'000);
+  EXPECT_GE(oldest.ByteSize(), 1'000'000);
+  EXPECT_LE(oldest.ByteSize(), 2'000'000);
+  EXPECT_EQ(oldest.ByteSize() + kept.ByteSize(), all);
+  EXPECT_EQ(oldest.size() + kept.size(), 100u);
 }
 
 TEST(SpilledRunsTest, ABarrierGivesRowsInTheOrderOfArrival) {

@@ -22,15 +22,17 @@ namespace {
 // of ends.
 class CountingGraph final : public storage::MemoryGraph {
  public:
-  Status VertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                       std::vector<storage::PropertyColumn>* out) const override {
+  Status ReadVertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                           storage::ReadBudget* budget,
+                           std::vector<storage::PropertyColumn>* out) const override {
     read_ += vertices.size();
-    return MemoryGraph::VertexColumns(vertices, keys, out);
+    return MemoryGraph::ReadVertexColumns(vertices, keys, budget, out);
   }
-  Status VertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
-                          storage::PropertyRows* out) const override {
+  Status ReadVertexProperties(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
+                              storage::ReadBudget* budget,
+                              storage::PropertyRows* out) const override {
     read_ += vertices.size();
-    return MemoryGraph::VertexProperties(vertices, keys, out);
+    return MemoryGraph::ReadVertexProperties(vertices, keys, budget, out);
   }
   Status CountBetween(const storage::VertexPairs& pairs, Direction direction,
                       std::span<const LabelId> labels, int64_t enough,

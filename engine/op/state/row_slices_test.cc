@@ -1,0 +1,164 @@
+// What elements have shows only when it is read: after many small ones come large ones, and no read
+// brings more than ReadBudget::kBytes of several. Whoever reads them gives what he would have.
+#include "engine/op/state/row_slices.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/testing/make_value.h"
+#include "core/value_codec.h"
+#include "engine/op/element_ops.h"
+#include "engine/op/op_test_support.h"
+#include "engine/op/row_ops.h"
+#include "gtest/gtest.h"
+
+namespace koios::engine {
+namespace {
+
+constexpr size_t kNumSmall = 2'000, kNumLarge = 200;
+constexpr size_t kSmall = 3, kLarge = 256 << 10;
+
+// Tells the most that a read has brought, whether or not it went well.
+class MeasuredGraph final : public storage::MemoryGraph {
+ public:
+  MeasuredGraph() : MemoryGraph(4) {
+    const Value small = Value::String(std::string(kSmall, 'x'));
+    const Value large = Value::String(std::string(kLarge, 'x'));
+    for (size_t i = 0; i < kNumSmall + kNumLarge; ++i) {
+      const storage::PropertyList text = {{"text", i < kNumSmall ? small : large}};
+      vertices.push_back(AddVertex(Value::Long(static_cast<int64_t>(i)), "v", text).value());
+      edges.push_back(AddEdge(vertices[i], vertices[0], "e", text).value());
+    }
+  }
+  Status ReadVertexProperties(std::span<const VertexRef> of, std::span<const KeyId> keys,
+                              storage::ReadBudget* budget,
+                              storage::PropertyRows* out) const override {
+    return Measured(MemoryGraph::ReadVertexProperties(of, keys, budget, out), *out);
+  }
+  Status ReadEdgeProperties(std::span<const EdgeRef> of, std::span<const KeyId> keys,
+                            storage::ReadBudget* budget,
+                            storage::PropertyRows* out) const override {
+    return Measured(MemoryGraph::ReadEdgeProperties(of, keys, budget, out), *out);
+  }
+
+  std::vector<VertexRef> vertices;
+  std::vector<EdgeRef> edges;
+  mutable size_t most = 0;
+
+ private:
+  Status Measured(Status status, const storage::PropertyRows& found) const {
+    most = std::max(most, found.values.FlatByteSize());
+    return status;
+  }
+};
+
+class MeasuredHost : public TestHost {
+ public:
+  const storage::GraphView& view() const override { return graph; }
+  MeasuredGraph graph;
+};
+
+class WideReadsTest : public testing::Test {
+ protected:
+  // The text of each row of batches of 1,000, or of what is made of it, counted.
+  void ExpectAllTexts(StreamOperator* op, bool of_edges) {
+    size_t found = 0;
+    for (size_t begin = 0; begin < host_.graph.vertices.size(); begin += 1'000) {
+      const size_t end = std::min(begin + 1'000, host_.graph.vertices.size());
+      ValueList rows;
+      for (size_t i = begin; i < end; ++i) {
+        rows.push_back(of_edges ? Value::Of(host_.graph.edges[i])
+                                : Value::Of(host_.graph.vertices[i]));
+      }
+      const Batch input = Rows(rows);
+      std::unique_ptr<StreamCursor> cursor;
+      for (bool done = false; !done;) {
+        OpOutput output;
+        output.cursor = std::move(cursor);
+        ASSERT_TRUE(op->Process(input, &output, &done).ok());
+        cursor = std::move(output.cursor);
+        found += output.rows(input);
+      }
+    }
+    EXPECT_EQ(found, kNumSmall + kNumLarge);
+    ExpectBounded();
+  }
+  void ExpectBounded() {
+    // Something was refused, and refused before it was there.
+    EXPECT_GT(host_.graph.most, storage::ReadBudget::kBytes / 32);
+    EXPECT_LE(host_.graph.most, storage::ReadBudget::kBytes + kLarge);
+  }
+
+  // function(slot 0, constants...)
+  static plan::Expr Call(const char* function, const ValueList& constants) {
+    plan::Expr expr;
+    expr.add_nodes()->set_slot(0);
+    for (const Value& constant : constants) expr.add_nodes()->set_constant(EncodeValue(constant));
+    plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+    call->set_function(function);
+    for (uint32_t i = 0; i <= constants.size(); ++i) call->add_args(i);
+    return expr;
+  }
+  void ProjectsAll(const plan::Expr& expr, bool of_edges) {
+    plan::Project project;
+    *project.mutable_expr() = expr;
+    project.set_absent(plan::Project::DROP_ROW);
+    StatusOr<OperatorBundle> bundle = MakeProject(project, 2, &host_);
+    ASSERT_TRUE(bundle.ok()) << bundle.status();
+    ExpectAllTexts(bundle->stream.get(), of_edges);
+  }
+
+  MeasuredHost host_;
+};
+
+TEST_F(WideReadsTest, AProjectionReadsFewLargeOnesAtATime) {
+  for (const bool of_edges : {false, true}) {
+    ProjectsAll(Call("property", {Value::String("text")}), of_edges);
+  }
+}
+
+TEST_F(WideReadsTest, AMapOfAllReadsFewLargeOnesAtATime) {
+  for (const bool of_edges : {false, true}) {
+    ProjectsAll(Call("detached", {Value::Bool(true)}), of_edges);
+  }
+}
+
+TEST_F(WideReadsTest, AFilterReadsFewLargeOnesAtATime) {
+  plan::Filter filter;
+  plan::Expr* expr = filter.mutable_predicate();
+  *expr = Call("property", {Value::String("text")});
+  expr->add_nodes()->set_constant(EncodeValue(Value::String("x")));
+  plan::Expr::Call* contains = expr->add_nodes()->mutable_call();
+  contains->set_function("containing");
+  contains->add_args(2);
+  contains->add_args(3);
+  StatusOr<OperatorBundle> bundle = MakeFilter(filter, 2, &host_);
+  ASSERT_TRUE(bundle.ok()) << bundle.status();
+  ExpectAllTexts(bundle->stream.get(), /*of_edges=*/false);
+}
+
+TEST_F(WideReadsTest, AFetchReadsFewLargeOnesAtATime) {
+  for (const bool of_edges : {false, true}) {
+    plan::Fetch fetch;
+    fetch.add_keys("text");
+    ExpectAllTexts(MakeFetch(fetch, &host_).stream.get(), of_edges);
+  }
+}
+
+TEST_F(WideReadsTest, AScanOfValuesReadsFewLargeOnesAtATime) {
+  const KeyId key = host_.graph.schema().keys.Find("text");
+  size_t found = 0;
+  for (uint32_t partition = 0; partition < 4; ++partition) {
+    storage::ValueCursor cursor;
+    while (!cursor.done) {
+      storage::CountedValues values;
+      ASSERT_TRUE(host_.graph.ScanValues(partition, {}, key, &cursor, 1'000, &values).ok());
+      found += values.counts.size();
+    }
+  }
+  EXPECT_EQ(found, kNumSmall + kNumLarge);
+  ExpectBounded();
+}
+
+}  // namespace
+}  // namespace koios::engine

@@ -183,6 +183,7 @@ void OperatorStats::Add(const OperatorStats& other) {
   rows_out += other.rows_out;
   bulk_out += other.bulk_out;
   batches += other.batches;
+  slices += other.slices;
   time_ns += other.time_ns;
   bytes_sent += other.bytes_sent;
   peak_bytes += other.peak_bytes;

@@ -36,6 +36,7 @@ struct OperatorStats {
   uint64_t rows_out = 0;
   uint64_t bulk_out = 0;
   uint64_t batches = 0;
+  uint64_t slices = 0;  // of workers' time in which it did something
   uint64_t time_ns = 0;
   uint64_t bytes_sent = 0;
   uint64_t peak_bytes = 0;

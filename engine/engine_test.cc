@@ -606,6 +606,12 @@ TEST(EngineTest, ALevelOfManyVerticesIsKeptWhole) {
     ASSERT_TRUE(result.status.ok()) << result.status;
     EXPECT_EQ(sink->last().AsInteger(), 20'000 * 625);
     EXPECT_EQ(engine->memory().used(), 0);
+    for (const OperatorStats& one : result.operators) {
+      EXPECT_GE(one.slices, one.batches > 0 ? 1u : 0u);
+      EXPECT_LE(one.slices, one.batches);
+      EXPECT_LE(one.slices, result.numbers.slices);
+    }
+    EXPECT_GT(result.numbers.slices, 100u);
     if (workers > 1) continue;
     for (const size_t merge : {4, 7, 10, 13}) {
       EXPECT_EQ(result.operators[merge].rows_out, 20'000u);

@@ -60,6 +60,7 @@ void FillProfile(const plan::Plan& plan, const engine::QueryResult& result, v1::
     profile->set_rows_out(stats.rows_out);
     profile->set_bulk_out(stats.bulk_out);
     profile->set_batches(stats.batches);
+    profile->set_slices(stats.slices);
     profile->set_time_ns(stats.time_ns);
     profile->set_bytes_sent(stats.bytes_sent);
     profile->set_peak_bytes(stats.peak_bytes);
@@ -79,19 +80,20 @@ void FillProfile(const plan::Plan& plan, const engine::QueryResult& result, v1::
 
 std::string ProfileText(const v1::Summary& summary) {
   std::vector<std::vector<std::string>> rows;
-  rows.push_back({"operator", "rows in", "rows out", "bulk out", "batches", "time ms", "share",
-                  "longest ms", "slow calls", "bytes sent", "waits", "wait ms", "peak bytes",
-                  "spilled", "dropped"});
+  rows.push_back({"operator", "rows in", "rows out", "bulk out", "batches", "slices", "time ms",
+                  "share", "longest ms", "slow calls", "bytes sent", "waits", "wait ms",
+                  "peak bytes", "spilled", "dropped"});
   uint64_t total_ns = 0;
   for (const v1::OperatorProfile& op : summary.profile()) {
     total_ns += op.time_ns();
     rows.push_back({std::to_string(op.id()) + " " + op.name(), std::to_string(op.rows_in()),
                     std::to_string(op.rows_out()), std::to_string(op.bulk_out()),
-                    std::to_string(op.batches()), Milliseconds(op.time_ns()), Percent(op.share()),
-                    Milliseconds(op.longest_ns()), std::to_string(op.slow_calls()),
-                    std::to_string(op.bytes_sent()), std::to_string(op.credit_waits()),
-                    Milliseconds(op.credit_wait_ns()), std::to_string(op.peak_bytes()),
-                    std::to_string(op.spilled_bytes()), std::to_string(op.rows_dropped())});
+                    std::to_string(op.batches()), std::to_string(op.slices()),
+                    Milliseconds(op.time_ns()), Percent(op.share()), Milliseconds(op.longest_ns()),
+                    std::to_string(op.slow_calls()), std::to_string(op.bytes_sent()),
+                    std::to_string(op.credit_waits()), Milliseconds(op.credit_wait_ns()),
+                    std::to_string(op.peak_bytes()), std::to_string(op.spilled_bytes()),
+                    std::to_string(op.rows_dropped())});
   }
   return AlignedTable(rows) + "total: " + std::to_string(summary.rows()) + " results, " +
          Milliseconds(total_ns) + " ms in operators, " + Milliseconds(summary.elapsed_us() * 1000) +

@@ -24,6 +24,7 @@ TEST(ProfileTest, NamesOperatorsAndSharesTheTime) {
   result.operators[1].credit_wait_ns = 8'150'000;
   result.operators[1].longest_ns = 812'000;
   result.operators[1].slow_calls = 37;
+  result.operators[1].slices = 2718;
 
   v1::Summary summary;
   summary.set_rows(result.rows);
@@ -46,6 +47,8 @@ TEST(ProfileTest, NamesOperatorsAndSharesTheTime) {
   EXPECT_NE(text.find("8.150"), std::string::npos) << text;
   EXPECT_NE(text.find("0.812"), std::string::npos) << text;
   EXPECT_EQ(summary.profile(1).slow_calls(), 37u);
+  EXPECT_EQ(summary.profile(1).slices(), 2718u);
+  EXPECT_NE(text.find("2718"), std::string::npos) << text;
 }
 
 }  // namespace

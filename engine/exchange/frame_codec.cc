@@ -190,7 +190,7 @@ constexpr uint64_t OperatorStats::*kStatFields[] = {
     &OperatorStats::batches,        &OperatorStats::time_ns,      &OperatorStats::bytes_sent,
     &OperatorStats::peak_bytes,     &OperatorStats::rows_dropped, &OperatorStats::spilled_bytes,
     &OperatorStats::credit_waits,   &OperatorStats::slow_calls,   &OperatorStats::longest_ns,
-    &OperatorStats::credit_wait_ns,
+    &OperatorStats::credit_wait_ns, &OperatorStats::slices,
 };
 
 void PutStats(const std::vector<OperatorStats>& stats, frame::Header* header) {

@@ -57,6 +57,7 @@ Status QueryRun::Open() {
   }
   nodes_.resize(size);
   stats_.resize(size);
+  last_slice_.resize(size);
   for (size_t id = 0; id < size; ++id) {
     nodes_[id].op = nodes_[id].out = &spec_->plan.operators(static_cast<int>(id));
     nodes_[id].host = std::make_unique<Host>(this, nodes_[id].op);
@@ -334,6 +335,7 @@ void QueryRun::RunNode(uint32_t id) {
   node.lane = nullptr;
   OperatorStats& stats = stats_[id];
   ++stats.batches;
+  CountSlice(id);
   const uint64_t took = worker_.clock->NowNanos() - begin;
   stats.CountCall(took, took - std::min(took, in_place_host_->counted_nanos - counted));
   if (node.host->spilled != nullptr) stats.spilled_bytes = node.host->spilled->written();

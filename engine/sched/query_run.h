@@ -186,6 +186,7 @@ class QueryRun {
   bool MayOpen(const Node& enter, const Loops& iteration) const;
   size_t OpenRoom(const Node& enter, const Loops& iteration) const;
   int64_t LeastSpillBytes() const;
+  void CountSlice(uint32_t op);
   bool IsShort() const;
   bool MaySpill(const Node& ran) const;
   void PickSpill();
@@ -351,6 +352,8 @@ class QueryRun {
   bool gives_back_ = false;           // whatever memory there is
 
   QueryNumbers published_;
+  uint64_t slice_ = 1;                // the one that it is in
+  std::vector<uint64_t> last_slice_;  // by operator: in which it did something
 
   uint64_t num_steps_ = 0;
   uint64_t num_slices_ = 0;

@@ -159,6 +159,11 @@ void QueryRun::Publish() {
   add(&LiveNumbers::spilled_bytes, &QueryNumbers::spilled_bytes);
   add(&LiveNumbers::rows_dropped, &QueryNumbers::rows_dropped);
   published_ = now;
+  ++slice_;
+}
+
+void QueryRun::CountSlice(uint32_t op) {
+  if (std::exchange(last_slice_[op], slice_) != slice_) ++stats_[op].slices;
 }
 
 Status QueryRun::FlushPartial(Node* node, const Loops& iteration) {

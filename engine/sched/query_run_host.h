@@ -81,6 +81,7 @@ struct QueryRun::InPlaceHost : public BodyHost {
     run->rows_seen_ += given.rows;
     run->stats_[op].rows_in += rows_in;
     ++run->stats_[op].batches;
+    run->CountSlice(op);
     run->stats_[op].time_ns += nanos;
     run->CountOut(&run->nodes_[op], given);
     counted_nanos += nanos;

@@ -438,6 +438,7 @@ void QueryRun::RunSpill() {
   if (node.host->spilled != nullptr) stats.spilled_bytes = node.host->spilled->written();
   const uint64_t took = worker_.clock->NowNanos() - begin;
   stats.CountCall(took, took);
+  CountSlice(node.op->id());
   PickSpill();
 }
 

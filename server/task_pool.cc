@@ -128,15 +128,16 @@ TaskPool::Job TaskPool::Next() {
   while (true) {
     const int64_t now = due_.empty() ? 0 : SteadyClock::Get()->NowNanos();
     if (!due_.empty()) {
-      if (std::function<void()> task = TakeAlarm(now)) return {0, std::move(task)};
+      if (std::function<void()> task = TakeAlarm(now)) {
+        TellAnother();
+        return {0, std::move(task)};
+      }
     }
     if (const std::optional<Line> line = turns_.Take()) {
       Tasks& tasks = lines_.find(*line)->second;
       Job job{*line, std::move(tasks.waiting.front())};
       tasks.waiting.pop_front();
-      // Whoever was told of a task may have found that it had to wait for this one's turn; and
-      // somebody else has to wait for the next alarm.
-      if (num_waiting_ > 0 && (turns_.HasNext() || !IsWatched())) ready_.NotifyOne();
+      TellAnother();
       return job;
     }
     if (closing_) return {};
@@ -150,6 +151,12 @@ TaskPool::Job TaskPool::Next() {
     }
     --num_waiting_;
   }
+}
+
+// This thread has something to do: whoever was told of a task may have found that it had to wait
+// for this one's turn, and somebody else has to wait for the next alarm.
+void TaskPool::TellAnother() {
+  if (num_waiting_ > 0 && (turns_.HasNext() || !IsWatched())) ready_.NotifyOne();
 }
 
 // Somebody wakes in time for the next alarm.

@@ -60,6 +60,7 @@ class TaskPool {
   void Work();
   // The next task, waited for; none when the pool is at its end.
   Job Next();
+  void TellAnother() KOIOS_REQUIRES(mutex_);
   bool IsWatched() const KOIOS_REQUIRES(mutex_);
   std::function<void()> TakeAlarm(int64_t now) KOIOS_REQUIRES(mutex_);
   void Ran(Line line, int64_t nanos);

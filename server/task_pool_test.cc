@@ -46,6 +46,21 @@ TEST(TaskPoolTest, AnAlarmRingsWhileWhoWaitedForItIsBusy) {
   }
 }
 
+// Nor does the next alarm wait for what the last one does.
+TEST(TaskPoolTest, AnAlarmRingsWhileAnotherOneIsRung) {
+  TaskPool pool(2);
+  for (int i = 0; i < 20; ++i) {
+    std::promise<void> rang, ended;
+    const std::shared_future<void> has_rung = rang.get_future().share();
+    pool.RunAfter(kSoon, [&has_rung, &ended] {
+      has_rung.wait();
+      ended.set_value();
+    });
+    pool.RunAfter(2 * kSoon, [&rang] { rang.set_value(); });
+    ended.get_future().get();
+  }
+}
+
 TEST(TaskPoolTest, AForgottenAlarmIsGone) {
   const auto held = std::make_shared<int>(0);
   TaskPool pool(1);

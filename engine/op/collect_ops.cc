@@ -120,7 +120,8 @@ class OrderOp : public CollectOp {
     if (size <= limit) return false;
     if (size >= kBatchRows && (size - kBatchRows) / 2 >= limit) return true;
     const int64_t bytes = state.rows.ByteSize();
-    return bytes >= kManyBytes && bytes / 2 >= state.pruned_bytes;
+    const double share = static_cast<double>(size - limit) / static_cast<double>(size);
+    return share * static_cast<double>(bytes) >= kManyBytes && bytes / 2 >= state.pruned_bytes;
   }
 
   // Rows being sorted: first their keys are gathered, then compared.

@@ -26,6 +26,7 @@ Batch* KeptRows::ChunkFor(const Batch& source) {
 
 void KeptRows::PushBack(Batch chunk) {
   if (!chunks_.empty()) path_bytes_ += PathsOf(chunks_.back());
+  MeasureLast();  // it may have been estimated
   full_bytes_ += last_bytes_;
   chunks_.push_back(std::move(chunk));
   MeasureLast();

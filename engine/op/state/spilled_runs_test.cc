@@ -154,6 +154,25 @@ TEST(KeptRowsTest, ChunksAreBoundedByTheirBytes) {
   EXPECT_EQ(oldest.size() + kept.size(), 100u);
 }
 
+// Also of rows that are copied one by one, as a top-k does: what is taken is what was added.
+TEST(KeptRowsTest, WhatIsCopiedIsMeasured) {
+  KeptRows all, kept;
+  for (int i = 0; i < 1000; ++i) {
+    all.Add(Rows({Value::String(std::string(1100, 'x'))}, {Value::Int(i)}), 0, 1);
+  }
+  size_t next = 0;
+  kept.AddSome(all, all.All(), &next, 1000);
+  const int64_t bytes = kept.ByteSize();
+  int64_t taken = 0;
+  for (size_t rows = 0; kept.size() > 0;) {
+    const KeptRows oldest = kept.TakeOldest(1);
+    taken += oldest.ByteSize();
+    rows += oldest.size();
+    EXPECT_EQ(kept.ByteSize(), bytes - taken) << rows;
+  }
+  EXPECT_EQ(taken, bytes);
+}
+
 TEST(SpilledRunsTest, ABarrierGivesRowsInTheOrderOfArrival) {
   TestHost plain_host, host;
   const OperatorBundle plain = MakeBarrier(&plain_host), spilled = MakeBarrier(&host);

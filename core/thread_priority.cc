@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <thread>
 
 namespace koios {
 namespace {
@@ -36,6 +37,14 @@ void ComputesForLong() {
   now.nice = std::min(now.nice + kNicer, kNicest);
   now.runtime = kSliceNanos;
   (void)syscall(SYS_sched_setattr, 0, &now, 0);
+}
+
+void Yields::Ran(int64_t nanos) {
+  constexpr int64_t kMostNanos = 200'000;
+  since_ += nanos;
+  if (since_ < kMostNanos) return;
+  since_ = 0;
+  std::this_thread::yield();
 }
 
 }  // namespace koios

@@ -17,8 +17,6 @@
 namespace koios::engine {
 namespace {
 
-constexpr uint64_t kYieldNanos = 200'000;
-
 // Other threads reach a query by frames to its coordinator.
 class Handle : public QueryHandle {
  public:
@@ -137,23 +135,16 @@ class ThreadedEngine : public Engine {
     ComputesForLong();
     Worker worker(ContextOf(index));
     Mailbox& mailbox = transport_.mailbox(index);
-    uint64_t runs_since = 0;  // 0: it has waited
+    Yields yields;
     while (true) {
       for (Frame& frame : mailbox.Drain()) worker.Deliver(std::move(frame));
       if (mailbox.closed()) break;
       const uint64_t now = static_cast<uint64_t>(SteadyClock::Get()->NowNanos());
-      if (runs_since == 0) runs_since = now;
       if (worker.Step(now)) {
-        // Who waits for a processor, to answer a client or to run a short query, has it soon, and
-        // not when the system's own slice is over, which is twenty times as long.
-        const uint64_t end = static_cast<uint64_t>(SteadyClock::Get()->NowNanos());
-        if (end - runs_since >= kYieldNanos) {
-          runs_since = end;
-          std::this_thread::yield();
-        }
+        yields.Ran(SteadyClock::Get()->NowNanos() - static_cast<int64_t>(now));
         continue;
       }
-      runs_since = 0;
+      yields.Waited();
       const uint64_t deadline = worker.NextDeadline();
       mailbox.Wait(deadline == 0 ? 0 : deadline > now ? deadline - now : 1);
     }

@@ -11,9 +11,6 @@ namespace {
 // So many threads may be at tasks that are not short.
 size_t MostLong(size_t num_threads) { return std::max<size_t>(num_threads, 2) - 1; }
 
-// As workers do between slices (engine/engine.cc): others wait for the processor.
-constexpr int64_t kYieldNanos = 200'000;
-
 }  // namespace
 
 TaskPool::TaskPool(size_t num_threads, const Clock* clock)
@@ -98,7 +95,7 @@ void TaskPool::Forget(Alarm alarm) {
 
 void TaskPool::Work() {
   ComputesForLong();
-  int64_t since_yield = 0;
+  Yields yields;
   while (true) {
     Job job = Next();
     if (job.task == nullptr) return;
@@ -108,10 +105,7 @@ void TaskPool::Work() {
     if (job.line == 0) continue;
     const int64_t took = clock_->NowNanos() - begin;
     Ran(job.line, took);
-    since_yield += took;
-    if (since_yield < kYieldNanos) continue;
-    since_yield = 0;
-    std::this_thread::yield();
+    yields.Ran(took);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/value_codec.h"
 #include "engine/op/operator.h"
 #include "engine/spill/spill_space.h"
 #include "storage/memory_graph.h"
@@ -62,6 +63,17 @@ class TestHost : public OperatorHost {
   const std::shared_ptr<MemoryAccount> account_;
   std::unique_ptr<SpillFile> file_;
 };
+
+// function(slot 0, constants...)
+inline plan::Expr CallWith(const char* function, const ValueList& constants) {
+  plan::Expr expr;
+  expr.add_nodes()->set_slot(0);
+  for (const Value& constant : constants) expr.add_nodes()->set_constant(EncodeValue(constant));
+  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+  call->set_function(function);
+  for (uint32_t i = 0; i <= constants.size(); ++i) call->add_args(i);
+  return expr;
+}
 
 // Rows of the root with slot 1 as a second column where it is given.
 inline Batch Rows(const std::vector<Value>& current, const std::vector<Value>& second = {},

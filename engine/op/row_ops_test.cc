@@ -15,17 +15,6 @@
 namespace koios::engine {
 namespace {
 
-// function(slot 0, constants...)
-plan::Expr Call(const char* function, const ValueList& constants) {
-  plan::Expr expr;
-  expr.add_nodes()->set_slot(0);
-  for (const Value& constant : constants) expr.add_nodes()->set_constant(EncodeValue(constant));
-  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
-  call->set_function(function);
-  for (uint32_t i = 0; i <= constants.size(); ++i) call->add_args(i);
-  return expr;
-}
-
 OperatorBundle FilterOf(const plan::Expr& predicate, OperatorHost* host) {
   plan::Filter filter;
   *filter.mutable_predicate() = predicate;
@@ -74,7 +63,7 @@ constexpr size_t kLong = 4 << 20;
 
 TEST(RowOpsTest, AFilterTakesFewLongRowsAtATime) {
   TestHost host;
-  const OperatorBundle filter = FilterOf(Call("containing", {Value::String("y")}), &host);
+  const OperatorBundle filter = FilterOf(CallWith("containing", {Value::String("y")}), &host);
   Batch input;
   input.slots.resize(2);
   input.slots[0] = Column(Column::Kind::kValue);  // a value once, however many rows have it
@@ -94,7 +83,7 @@ TEST(RowOpsTest, AFilterTakesFewLongRowsAtATime) {
 
 TEST(RowOpsTest, ShortRowsGoAllAtOnce) {
   TestHost host;
-  const OperatorBundle filter = FilterOf(Call("gt", {Value::Long(499)}), &host);
+  const OperatorBundle filter = FilterOf(CallWith("gt", {Value::Long(499)}), &host);
   ValueList rows;
   for (int64_t i = 0; i < 1000; ++i) rows.push_back(Value::Long(i));
   const Batch input = Rows(rows);
@@ -124,7 +113,7 @@ TEST(RowOpsTest, SlicesGiveWhatTheWholeBatchGives) {
     for (const size_t bytes : {size_t{10}, kLong / 4}) {
       TestHost host;
       const OperatorBundle project =
-          ProjectOf(Call("map_get", {Value::String("a")}), absent, &host);
+          ProjectOf(CallWith("map_get", {Value::String("a")}), absent, &host);
       const std::string text(bytes, 'x');
       ValueList rows;
       for (int i = 0; i < 60; ++i) {
@@ -153,7 +142,7 @@ TEST(RowOpsTest, ALongListIsSortedInManyCalls) {
   ValueList members;
   for (int64_t i = 0; i < 300'000; ++i) members.push_back(Value::Long(i * 7919 % 300'007));
   const OperatorBundle sorting =
-      ProjectOf(Call("list_order", {Value::String("values"), Value::Bool(false)}),
+      ProjectOf(CallWith("list_order", {Value::String("values"), Value::Bool(false)}),
                 plan::Project::DROP_ROW, &host);
   const Ran sorted = RunAll(sorting.stream.get(), Rows({ListOf(members), Value::Int(1)}));
   EXPECT_GT(sorted.calls, 50);
@@ -165,7 +154,8 @@ TEST(RowOpsTest, ALongListIsSortedInManyCalls) {
   }));
   EXPECT_EQ(sorted.values[1].AsInteger(), 1);
 
-  const OperatorBundle distinct = ProjectOf(Call("list_dedup", {}), plan::Project::DROP_ROW, &host);
+  const OperatorBundle distinct =
+      ProjectOf(CallWith("list_dedup", {}), plan::Project::DROP_ROW, &host);
   members.insert(members.end(), members.begin(), members.begin() + 1000);
   const Ran deduped = RunAll(distinct.stream.get(), Rows({ListOf(members)}));
   EXPECT_GT(deduped.calls, 4);
@@ -180,7 +170,7 @@ TEST(RowOpsTest, LongMembersAreSortedFewAtATime) {
     members.push_back(Value::String(std::string(kLong / 8, 'x') + std::to_string(i * 7 % 32)));
   }
   const OperatorBundle sorting =
-      ProjectOf(Call("list_order", {Value::String("values"), Value::Bool(true)}),
+      ProjectOf(CallWith("list_order", {Value::String("values"), Value::Bool(true)}),
                 plan::Project::DROP_ROW, &host);
   const Ran sorted = RunAll(sorting.stream.get(), Rows({ListOf(members)}));
   EXPECT_GT(sorted.calls, 2);

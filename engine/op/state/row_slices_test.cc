@@ -89,16 +89,6 @@ class WideReadsTest : public testing::Test {
     EXPECT_LE(host_.graph.most, storage::ReadBudget::kBytes + kLarge);
   }
 
-  // function(slot 0, constants...)
-  static plan::Expr Call(const char* function, const ValueList& constants) {
-    plan::Expr expr;
-    expr.add_nodes()->set_slot(0);
-    for (const Value& constant : constants) expr.add_nodes()->set_constant(EncodeValue(constant));
-    plan::Expr::Call* call = expr.add_nodes()->mutable_call();
-    call->set_function(function);
-    for (uint32_t i = 0; i <= constants.size(); ++i) call->add_args(i);
-    return expr;
-  }
   void ProjectsAll(const plan::Expr& expr, bool of_edges) {
     plan::Project project;
     *project.mutable_expr() = expr;
@@ -113,20 +103,20 @@ class WideReadsTest : public testing::Test {
 
 TEST_F(WideReadsTest, AProjectionReadsFewLargeOnesAtATime) {
   for (const bool of_edges : {false, true}) {
-    ProjectsAll(Call("property", {Value::String("text")}), of_edges);
+    ProjectsAll(CallWith("property", {Value::String("text")}), of_edges);
   }
 }
 
 TEST_F(WideReadsTest, AMapOfAllReadsFewLargeOnesAtATime) {
   for (const bool of_edges : {false, true}) {
-    ProjectsAll(Call("detached", {Value::Bool(true)}), of_edges);
+    ProjectsAll(CallWith("detached", {Value::Bool(true)}), of_edges);
   }
 }
 
 TEST_F(WideReadsTest, AFilterReadsFewLargeOnesAtATime) {
   plan::Filter filter;
   plan::Expr* expr = filter.mutable_predicate();
-  *expr = Call("property", {Value::String("text")});
+  *expr = CallWith("property", {Value::String("text")});
   expr->add_nodes()->set_constant(EncodeValue(Value::String("x")));
   plan::Expr::Call* contains = expr->add_nodes()->mutable_call();
   contains->set_function("containing");

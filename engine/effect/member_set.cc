@@ -57,17 +57,16 @@ uint64_t MemberHash(const Value& value) {
   }
 }
 
-void MemberSet::Add(const Value& value) {
-  if (value.is_number() && !Equals(value, value)) return;  // NaN equals nothing
-  if (value.kind() == ValueKind::kVertex) {
-    vertices_.insert(value.AsVertex().bits);
-    return;
-  }
+bool MemberSet::Add(const Value& value) {
+  if (value.is_number() && !Equals(value, value)) return false;  // NaN equals nothing
+  if (value.kind() == ValueKind::kVertex) return vertices_.insert(value.AsVertex().bits).second;
   ValueList& alike = others_[MemberHash(value)];
   // Where many hash alike it is cheaper to keep one twice than to look. Equal ones that differ are
   // both kept: 2^53 + 1 equals the double 2^53, and not the long.
   const size_t most = value.is_number() ? kMostNumbers : kMostLookedAt;
-  if (alike.size() >= most || !IsKept(alike, value)) alike.push_back(value);
+  const bool is_new = alike.size() >= most || !IsKept(alike, value);
+  if (is_new) alike.push_back(value);
+  return is_new;
 }
 
 bool MemberSet::Contains(const Value& value) const {

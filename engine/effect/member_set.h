@@ -17,7 +17,8 @@ class MemberSet {
   // What a value costs beside itself, roughly.
   static constexpr int64_t kEntryBytes = 64;
 
-  void Add(const Value& value);
+  // False: it is nothing that was not there, or that anything equals.
+  bool Add(const Value& value);
   bool Contains(const Value& value) const;
 
  private:

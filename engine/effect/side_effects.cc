@@ -113,6 +113,10 @@ int64_t SideEffects::StartBarrier(const std::string& name) {
   effect.value.reset();
   effect.list.reset();
   FreeRoom(&effect.bag);
+  if (effect.stored != nullptr) effect.stored->Drop();
+  effect.stored.reset();
+  effect.comes_back = false;
+  FreeRoom(&effect.back);
   effect.members = {};
   effect.num_members = 0;
   return std::exchange(effect.bytes, 0) + std::exchange(effect.member_bytes, 0);
@@ -125,9 +129,75 @@ GroupTable* SideEffects::FindGroup(const std::string& name) {
   return group.has_value() ? &*group : nullptr;
 }
 
-const ValueList& SideEffects::Members(const std::string& name) const {
+size_t SideEffects::NumStored(const Effect& bag) {
+  return bag.stored == nullptr ? 0 : bag.stored->size();
+}
+
+Status SideEffects::GiveMembers(const std::string& name, size_t* next, Batch* output,
+                                bool* done) const {
   const Effect& effect = effects_.at(name);
-  return effect.list.has_value() ? effect.list->AsList() : effect.bag;
+  const size_t stored = NumStored(effect);
+  const ValueList& bag = effect.list.has_value() ? effect.list->AsList() : effect.bag;
+  *done = false;
+  if (*next < stored) {
+    if (output->rows > 0) return OkStatus();  // a batch of its own
+    ValueList block;
+    RETURN_IF_ERROR(effect.stored->Read(*next, &block));
+    for (const Value& member : block) output->AppendCurrent(member);
+    *next += block.size();
+  } else {
+    for (size_t bytes = 0;
+         *next < stored + bag.size() && output->rows < kBatchRows && bytes < kBatchBytes;) {
+      const Value& member = bag[(*next)++ - stored];
+      bytes += member.ByteSize();
+      output->AppendCurrent(member);
+    }
+  }
+  *done = *next == stored + bag.size();
+  return OkStatus();
+}
+
+int64_t SideEffects::SpillableBytes(const Effect& bag) {
+  const bool is_of_members = bag.way == Way::kMember || bag.way == Way::kAssign;
+  const bool is_asked = bag.list.has_value() || bag.comes_back || bag.num_members > 0;
+  return is_of_members && !is_asked && !bag.bag.empty() ? bag.bytes : 0;
+}
+
+StatusOr<bool> SideEffects::Store(Effect* bag, const MakeStore& make, StateAccount* account) {
+  if (SpillableBytes(*bag) == 0) return true;
+  if (bag->stored == nullptr) bag->stored = make();
+  ASSIGN_OR_RETURN(bag->num_going, bag->stored->Append(bag->bag, bag->num_going));
+  if (bag->num_going < bag->bag.size()) return false;
+  FreeRoom(&bag->bag);
+  bag->num_going = 0;
+  RETURN_IF_ERROR(account->ChargeState(-std::exchange(bag->bytes, 0)));
+  return true;
+}
+
+StatusOr<bool> SideEffects::BringBack(const std::string& name) {
+  const auto found = effects_.find(name);
+  if (found == effects_.end()) return true;
+  Effect& effect = found->second;
+  effect.comes_back = true;
+  if (effect.stored == nullptr) return true;
+  ChargeAhead charge(account_, &effect.bytes);
+  const size_t all = effect.stored->size() + effect.bag.size();
+  RETURN_IF_ERROR(MakeRoom(&effect.back, all - effect.back.size(), &charge));
+  if (effect.back.size() < effect.stored->size()) {
+    ValueList block;
+    RETURN_IF_ERROR(effect.stored->Read(effect.back.size(), &block));
+    for (const Value& value : block) {
+      RETURN_IF_ERROR(charge.Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
+    }
+    effect.back.insert(effect.back.end(), block.begin(), block.end());
+    return false;
+  }
+  effect.back.insert(effect.back.end(), effect.bag.begin(), effect.bag.end());
+  charge.Return(BytesOfMany(static_cast<int64_t>(effect.bag.capacity()), sizeof(Value)));
+  effect.bag = std::exchange(effect.back, {});
+  effect.stored->Drop();
+  effect.stored.reset();
+  return true;
 }
 
 StatusOr<Value> SideEffects::Read(const std::string& name) {
@@ -138,6 +208,9 @@ StatusOr<Value> SideEffects::Read(const std::string& name) {
   Effect& effect = found->second;
   if (effect.group.has_value()) return effect.group->Map();
   if (effect.value.has_value()) return *effect.value;
+  for (bool is_back = false; !is_back;) {
+    ASSIGN_OR_RETURN(is_back, BringBack(name));
+  }
   if (!effect.list.has_value()) {
     ASSIGN_OR_RETURN(effect.list, effect.way == Way::kOnce ? MakeSet(std::move(effect.bag))
                                                            : Value::List(std::move(effect.bag)));
@@ -161,14 +234,32 @@ StatusOr<SideEffects::Effect*> SideEffects::FindBag(const std::string& name) {
   return &found->second;
 }
 
-StatusOr<bool> SideEffects::Contains(Effect* bag, const Value& value) const {
-  const ValueList& members = bag->list.has_value() ? bag->list->AsList() : bag->bag;
-  if (bag->num_members < members.size() && account_ != nullptr) {
-    ChargeAhead charge(account_, &bag->member_bytes);
-    const auto more = static_cast<int64_t>(members.size() - bag->num_members);
-    RETURN_IF_ERROR(charge.Take(BytesOfMany(more, MemberSet::kEntryBytes)));
+Status SideEffects::AddMembers(const ValueList& values, size_t begin, bool in_bag,
+                               Effect* bag) const {
+  std::optional<ChargeAhead> charge;
+  if (account_ != nullptr) charge.emplace(account_, &bag->member_bytes);
+  for (size_t i = begin; i < values.size(); ++i) {
+    const int64_t bytes = MemberSet::kEntryBytes +
+                          (in_bag ? 0 : static_cast<int64_t>(values[i].ByteSize() - sizeof(Value)));
+    if (charge.has_value()) RETURN_IF_ERROR(charge->Take(bytes));
+    const bool is_new = bag->members.Add(values[i]);
+    if (charge.has_value() && !is_new) charge->Return(bytes);
+    ++bag->num_members;
   }
-  while (bag->num_members < members.size()) bag->members.Add(members[bag->num_members++]);
+  return OkStatus();
+}
+
+StatusOr<bool> SideEffects::Contains(Effect* bag, const Value& value) const {
+  const size_t stored = NumStored(*bag);
+  while (bag->num_members < stored) {
+    ValueList block;
+    RETURN_IF_ERROR(bag->stored->Read(bag->num_members, &block));
+    RETURN_IF_ERROR(AddMembers(block, 0, /*in_bag=*/false, bag));
+  }
+  const ValueList& members = bag->list.has_value() ? bag->list->AsList() : bag->bag;
+  if (bag->num_members < stored + members.size()) {
+    RETURN_IF_ERROR(AddMembers(members, bag->num_members - stored, /*in_bag=*/true, bag));
+  }
   return bag->members.Contains(value);
 }
 

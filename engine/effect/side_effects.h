@@ -3,7 +3,9 @@
 // it charge for it; it goes with the query.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +17,7 @@
 #include "engine/effect/fold_operator.h"
 #include "engine/effect/group_table.h"
 #include "engine/effect/member_set.h"
+#include "engine/effect/stored_members.h"
 #include "proto/plan.pb.h"
 
 namespace koios::engine {
@@ -23,6 +26,8 @@ class SideEffects {
   struct Effect;
 
  public:
+  using MakeStore = std::function<std::unique_ptr<StoredMembers>()>;
+
   // Before any row: what the side-effect is until something is gathered, and how that is put to it.
   // INTERNAL for a damaged plan.
   Status Begin(const plan::InitialEffect& initial);
@@ -47,8 +52,17 @@ class SideEffects {
   bool Has(const std::string& name) const { return effects_.contains(name); }
   // REQUIRES for these: Has(name). Null for a bag.
   GroupTable* FindGroup(const std::string& name);
-  // What this worker has of a bag.
-  const ValueList& Members(const std::string& name) const;
+  // What this worker has of a bag, from the member *next on: about a batch of them.
+  Status GiveMembers(const std::string& name, size_t* next, Batch* output, bool* done) const;
+
+  // What of a bag could go to disk: nothing once somebody has asked for its members, or for all of
+  // it as a value.
+  static int64_t SpillableBytes(const Effect& bag);
+  // A slice of putting it there, where it has no store in one that is made; true: all is there, and
+  // the account has back what was charged for it.
+  static StatusOr<bool> Store(Effect* bag, const MakeStore& make, StateAccount* account);
+  // A slice of bringing it back, to stay in memory; true: all is there. Read() does it otherwise.
+  StatusOr<bool> BringBack(const std::string& name);
 
   // The bag as a list, which it shares; the groups as a map. INVALID_ARGUMENT for a name that is
   // not declared.
@@ -60,7 +74,7 @@ class SideEffects {
   // Whether a bag has a value that Equals this one. What is needed to tell is made for the first
   // who asks, and charged to the account below.
   StatusOr<bool> Contains(Effect* bag, const Value& value) const;
-  // Whom Contains() charges; outlives this.
+  // Whom Contains() and BringBack() charge; outlives this.
   void ChargeTo(StateAccount* account) { account_ = account; }
 
  private:
@@ -81,13 +95,20 @@ class SideEffects {
     absl::flat_hash_set<Value, ValueHash, ValueEquivalent> once;  // kOnce: those of the bag
     int64_t bytes = 0;                                            // charged for the bag
     ValueList bag;                                                // empty while `list` is there
-    std::optional<Value> list;  // the bag as a value, until the next is added
-    MemberSet members;          // of the first `num_members` of the bag
+    std::optional<Value> list;              // the bag as a value, until the next is added
+    std::unique_ptr<StoredMembers> stored;  // the members before those of `bag`
+    size_t num_going = 0;     // of `bag`, those that are there as well: Store() goes on
+    bool comes_back = false;  // is asked for as a value
+    ValueList back;           // what has come back so far
+    MemberSet members;        // of the first `num_members` of all
     size_t num_members = 0;
     int64_t member_bytes = 0;  // charged for them
   };
 
   static Status AddToBag(const Value& value, int64_t bulk, Effect* effect, ChargeAhead* charge);
+  static size_t NumStored(const Effect& bag);
+  // Adds to what is charged what members take whose values are not in the bag.
+  Status AddMembers(const ValueList& values, size_t begin, bool in_bag, Effect* bag) const;
 
   Effect* Declare(const std::string& name);  // or what was declared before
 

@@ -9,6 +9,7 @@
 #include "engine/account/charge_ahead.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/group_op.h"
+#include "engine/op/state/spilled_bag.h"
 
 namespace koios::engine {
 namespace {
@@ -16,6 +17,51 @@ namespace {
 bool IsThere(const Batch& rows, size_t row, uint32_t slot) {
   return rows.Has(slot) && !rows.slots[slot].IsAbsent(row);
 }
+
+// What an operator adds to a bag, and puts on disk of it.
+class BagWriter : public Spiller {
+ public:
+  BagWriter(const plan::Aggregate& op, OperatorHost* host)
+      : name_(op.name()), value_slot_(op.value_slot()), host_(host) {}
+
+  // Of rows [begin, end): those that have a value. It stops early, and gives the row, when some of
+  // the bag must go to disk before there is room for more.
+  StatusOr<size_t> AddRows(const Batch& rows, size_t begin, size_t end) {
+    auto* const bag = host_->side_effects().Find(name_);
+    ChargeAhead charge(host_, SideEffects::ChargedFor(bag));
+    for (size_t row = begin; row < end; ++row) {
+      if (!IsThere(rows, row, value_slot_)) continue;
+      const Value value = rows.slots[value_slot_].Get(row);
+      const Status added = SideEffects::Add(bag, value, rows.BulkAt(row), &charge);
+      must_spill_ = added.code() == StatusCode::kResourceExhausted && CanSpill();
+      if (must_spill_) return row;
+      RETURN_IF_ERROR(added);
+    }
+    return end;
+  }
+
+  int64_t SpillableBytes() const override {
+    return SideEffects::SpillableBytes(*host_->side_effects().Find(name_));
+  }
+  bool must_spill() const override { return must_spill_; }
+  StatusOr<bool> Spill() override {
+    SideEffects& effects = host_->side_effects();
+    const auto make = [this] { return std::make_unique<SpilledBag>(host_); };
+    ASSIGN_OR_RETURN(const bool done, SideEffects::Store(effects.Find(name_), make, host_));
+    if (done) must_spill_ = false;
+    return done;
+  }
+
+ private:
+  bool CanSpill() const {
+    return host_->may_spill() && SpillableBytes() >= host_->least_spill_bytes();
+  }
+
+  const std::string name_;
+  const uint32_t value_slot_;
+  OperatorHost* const host_;
+  bool must_spill_ = false;
+};
 
 // Rows that a side-effect gathers, all of them before the first one goes on. Nobody sees half of
 // it, in `aggregate('x')` half of a list: rows that could look come out after the last call, and of
@@ -26,7 +72,8 @@ class GatherOp : public CollectOp {
 
  protected:
   virtual Status Begin() { return OkStatus(); }
-  virtual Status Gather(const Batch& rows, size_t begin, size_t end) = 0;
+  // Rows [begin, end), or as many as there is room for now: until the row that it gives.
+  virtual StatusOr<size_t> Gather(const Batch& rows, size_t begin, size_t end) = 0;
 
   StatusOr<bool> Arrange(State* state) override {
     if (state->progress == nullptr) {
@@ -39,10 +86,11 @@ class GatherOp : public CollectOp {
       // Rows that stand together.
       const Position at = all[*next];
       const Batch& chunk = state->rows.ChunkAt(at);
-      const size_t count = std::min(left, chunk.rows - at.row);
-      RETURN_IF_ERROR(Gather(chunk, at.row, at.row + count));
-      *next += count;
-      left -= count;
+      const size_t end = at.row + std::min(left, chunk.rows - at.row);
+      ASSIGN_OR_RETURN(const size_t reached, Gather(chunk, at.row, end));
+      *next += reached - at.row;
+      if (reached < end) return false;
+      left -= end - at.row;
     }
     if (*next < all.size()) return false;
     state->progress.reset();
@@ -53,13 +101,16 @@ class GatherOp : public CollectOp {
   // A block of them in each call.
   StatusOr<bool> LookAtSpilled(State* state) override {
     if (state->progress == nullptr) RETURN_IF_ERROR(BeginWalk(state));
-    size_t* next = &static_cast<Walk*>(state->progress.get())->next;
-    if (*next < state->spilled->num_blocks()) {
+    auto* const walk = static_cast<Walk*>(state->progress.get());
+    if (walk->next < state->spilled->num_blocks()) {
       int64_t charged = 0;
-      ASSIGN_OR_RETURN(const Batch rows, state->spilled->Read((*next)++, &charged));
-      const Status gathered = Gather(rows, 0, rows.rows);
+      ASSIGN_OR_RETURN(const Batch rows, state->spilled->Read(walk->next, &charged));
+      const StatusOr<size_t> reached = Gather(rows, walk->row, rows.rows);
       (void)host_->ChargeState(-charged);
-      RETURN_IF_ERROR(gathered);
+      RETURN_IF_ERROR(reached.status());
+      const bool is_whole = *reached == rows.rows;
+      walk->row = is_whole ? 0 : *reached;
+      if (is_whole) ++walk->next;
       return false;
     }
     state->progress.reset();
@@ -69,6 +120,7 @@ class GatherOp : public CollectOp {
  private:
   struct Walk : Progress {
     size_t next = 0;  // row, or block
+    size_t row = 0;   // of the block
   };
 
   Status BeginWalk(State* state) {
@@ -82,24 +134,34 @@ class GatherOp : public CollectOp {
 class AggregateOp : public GatherOp {
  public:
   AggregateOp(const plan::Aggregate& op, OperatorHost* host)
-      : GatherOp(host), name_(op.name()), value_slot_(op.value_slot()) {}
+      : GatherOp(host), name_(op.name()), bag_(op, host) {}
+
+  int64_t SpillableBytes() const override {
+    return std::max(CollectOp::SpillableBytes(), bag_.SpillableBytes());
+  }
+  bool must_spill() const override { return bag_.must_spill(); }
+  // The bag, or rows.
+  StatusOr<bool> Spill() override {
+    if (!spills_bag_ && !spills_rows_) {
+      spills_bag_ = must_spill() || bag_.SpillableBytes() > CollectOp::SpillableBytes();
+      spills_rows_ = !spills_bag_;
+    }
+    ASSIGN_OR_RETURN(const bool done, spills_bag_ ? bag_.Spill() : CollectOp::Spill());
+    if (done) spills_bag_ = spills_rows_ = false;
+    return done;
+  }
 
  protected:
   Status Begin() override { return host_->ChargeState(-host_->side_effects().StartBarrier(name_)); }
-  Status Gather(const Batch& rows, size_t begin, size_t end) override {
-    auto* const bag = host_->side_effects().Find(name_);
-    ChargeAhead charge(host_, SideEffects::ChargedFor(bag));
-    for (size_t row = begin; row < end; ++row) {
-      if (!IsThere(rows, row, value_slot_)) continue;
-      const Value value = rows.slots[value_slot_].Get(row);
-      RETURN_IF_ERROR(SideEffects::Add(bag, value, rows.BulkAt(row), &charge));
-    }
-    return OkStatus();
+  StatusOr<size_t> Gather(const Batch& rows, size_t begin, size_t end) override {
+    return bag_.AddRows(rows, begin, end);
   }
 
  private:
   const std::string name_;
-  const uint32_t value_slot_;
+  BagWriter bag_;
+  bool spills_bag_ = false;  // what is under way to disk
+  bool spills_rows_ = false;
 };
 
 // `where(without('x')).local(aggregate('x'))`, a set of what was visited: of a new value one
@@ -139,29 +201,34 @@ class VisitOp : public StreamOperator {
 // Row by row: `local(aggregate('x'))` where nobody can tell which rows came before.
 class AddEachOp : public StreamOperator {
  public:
-  AddEachOp(const plan::Aggregate& op, OperatorHost* host)
-      : name_(op.name()), value_slot_(op.value_slot()), host_(host) {}
+  AddEachOp(const plan::Aggregate& op, OperatorHost* host) : bag_(op, host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
-    *done = true;
-    output->identity = true;
-    if (!input.Has(value_slot_)) return OkStatus();
-    auto* const bag = host_->side_effects().Find(name_);
-    ChargeAhead charge(host_, SideEffects::ChargedFor(bag));
-    for (size_t row = 0; row < input.rows; ++row) {
-      if (input.slots[value_slot_].IsAbsent(row)) continue;
-      const Value value = input.slots[value_slot_].Get(row);
-      RETURN_IF_ERROR(SideEffects::Add(bag, value, input.BulkAt(row), &charge));
+    const auto* cursor = static_cast<const Cursor*>(output->cursor.get());
+    const size_t begin = cursor == nullptr ? 0 : cursor->row;
+    ASSIGN_OR_RETURN(const size_t reached, bag_.AddRows(input, begin, input.rows));
+    *done = reached == input.rows;
+    output->identity = begin == 0 && *done;
+    for (size_t row = begin; !output->identity && row < reached; ++row) {
+      output->origin.push_back(static_cast<uint32_t>(row));
     }
+    if (!*done) output->cursor = std::make_unique<Cursor>(reached);
     return OkStatus();
   }
 
   bool keeps_cursor() const override { return false; }
 
+  int64_t SpillableBytes() const override { return bag_.SpillableBytes(); }
+  bool must_spill() const override { return bag_.must_spill(); }
+  StatusOr<bool> Spill() override { return bag_.Spill(); }
+
  private:
-  const std::string name_;
-  const uint32_t value_slot_;
-  OperatorHost* const host_;
+  struct Cursor : StreamCursor {
+    explicit Cursor(size_t r) : row(r) {}
+    size_t row;
+  };
+
+  BagWriter bag_;
 };
 
 class GroupEffectOp : public GatherOp {
@@ -169,7 +236,7 @@ class GroupEffectOp : public GatherOp {
   GroupEffectOp(const plan::Group& op, OperatorHost* host) : GatherOp(host), op_(op) {}
 
  protected:
-  Status Gather(const Batch& rows, size_t begin, size_t end) override {
+  StatusOr<size_t> Gather(const Batch& rows, size_t begin, size_t end) override {
     GroupTable* table = host_->side_effects().Group(op_.side_effect());
     int64_t bytes = 0;  // stays charged as long as the side-effect: to the query's end
     ChargeAhead charge(host_, &bytes);
@@ -180,7 +247,7 @@ class GroupEffectOp : public GatherOp {
       RETURN_IF_ERROR(
           table->Add(rows.slots[op_.key_slot()].Get(row), value, rows.BulkAt(row), &charge));
     }
-    return OkStatus();
+    return end;
   }
 
  private:
@@ -195,6 +262,10 @@ class CapOp : public BarrierOperator {
   Status Absorb(const Batch&) override { return OkStatus(); }
 
   Status Fire(const StateKey&, Batch* output, bool* done) override {
+    for (const std::string& name : names_) {
+      ASSIGN_OR_RETURN(*done, host_->side_effects().BringBack(name));
+      if (!*done) return OkStatus();
+    }
     *done = true;
     int64_t bytes = 0;
     for (const std::string& name : names_) bytes += host_->side_effects().ReadBytes(name);
@@ -233,18 +304,11 @@ class CapShareOp : public BarrierOperator {
       return Internal("The plan gives shares of a side-effect that nothing gathers.");
     }
     GroupTable* groups = host_->side_effects().FindGroup(op_.names(0));
-    if (groups != nullptr) {
-      RETURN_IF_ERROR(groups->GiveRows(op_.key_slot(), /*takes=*/false, &next_, output));
-      *done = next_ == groups->size();
-    } else {
-      const ValueList& members = host_->side_effects().Members(op_.names(0));
-      size_t bytes = 0;
-      while (next_ < members.size() && output->rows < kBatchRows && bytes < kBatchBytes) {
-        bytes += members[next_].ByteSize();
-        output->AppendCurrent(members[next_++]);
-      }
-      *done = next_ == members.size();
+    if (groups == nullptr) {
+      return host_->side_effects().GiveMembers(op_.names(0), &next_, output, done);
     }
+    RETURN_IF_ERROR(groups->GiveRows(op_.key_slot(), /*takes=*/false, &next_, output));
+    *done = next_ == groups->size();
     return OkStatus();
   }
 

@@ -16,7 +16,7 @@ namespace {
 
 #define EXPECT_SAME(a, b) EXPECT_TRUE(Equivalent(a, b))
 
-Value Text(const char* text) { return Value::String(text); }
+Value Text(const std::string& text) { return Value::String(text); }
 
 Batch FireAll(BarrierOperator* barrier, const StateKey& key = {}) {
   Batch all;
@@ -106,6 +106,130 @@ TEST(AggregateTest, ManyRowsAreGatheredInSlices) {
   }
   EXPECT_EQ(rows, kBatches * kBatchRows);
   EXPECT_GT(calls, 10u);
+}
+
+// Members 0 to 59,999 put to a bag by `gather`, of which a small part fits into memory.
+class SpilledBagTest : public testing::Test {
+ protected:
+  static constexpr size_t kMembers = 60'000;
+
+  void SetUp() override {
+    host_.limit = 600'000;
+    host_.side_effects().ChargeTo(&host_);
+    ASSERT_TRUE(host_.side_effects().DeclareBag("x").ok());
+  }
+  static Value Member(size_t i) { return Text(std::to_string(i) + ", and some more of it"); }
+  static Batch Members(size_t begin) {
+    ValueList values;
+    for (size_t i = begin; i < std::min(kMembers, begin + kBatchRows); ++i) {
+      values.push_back(Member(i));
+    }
+    return Rows(values);
+  }
+  void SpillOf(Spiller* spiller) {
+    while (spiller->must_spill() || host_.charged > host_.limit / 2) {
+      if (spiller->SpillableBytes() == 0) break;
+      const StatusOr<bool> done = spiller->Spill();
+      ASSERT_TRUE(done.ok()) << done.status();
+    }
+  }
+  void ByBarrier() {
+    auto bundle = MakeAggregate(AggregateInto("x", 0), 1, &host_);
+    ASSERT_TRUE(bundle.ok());
+    for (size_t i = 0; i < kMembers; i += kBatchRows) {
+      ASSERT_TRUE(bundle->barrier->Absorb(Members(i)).ok());
+      SpillOf(bundle->barrier.get());
+    }
+    size_t rows = 0;
+    for (bool done = false; !done;) {
+      Batch batch;
+      const Status fired = bundle->barrier->Fire({}, &batch, &done);
+      ASSERT_TRUE(fired.ok()) << fired;
+      rows += batch.rows;
+      SpillOf(bundle->barrier.get());
+    }
+    EXPECT_EQ(rows, kMembers);
+  }
+  // No room is made but when it says that it needs some.
+  void RowByRow() {
+    plan::Aggregate op = AggregateInto("x", 0);
+    op.set_each(true);
+    auto bundle = MakeAggregate(op, 1, &host_);
+    ASSERT_TRUE(bundle.ok());
+    size_t rows = 0, stops = 0;
+    for (size_t i = 0; i < kMembers; i += kBatchRows) {
+      const Batch input = Members(i);
+      OpOutput output;
+      for (bool done = false; !done;) {
+        const Status given = bundle->stream->Process(input, &output, &done);
+        ASSERT_TRUE(given.ok()) << given;
+        rows += output.rows(input);
+        output.identity = false;
+        output.origin.clear();
+        if (!bundle->stream->must_spill()) continue;
+        ++stops;
+        for (bool gone = false; !gone;) gone = *bundle->stream->Spill();
+      }
+    }
+    EXPECT_EQ(rows, kMembers);
+    EXPECT_GT(stops, 2u);
+  }
+  void ExpectShare() {
+    plan::Cap op;
+    op.add_names("x");
+    op.set_stage(plan::PARTIAL);
+    auto bundle = MakeCap(op, 1, &host_);
+    ASSERT_TRUE(bundle.ok());
+    size_t next = 0;
+    for (bool done = false; !done;) {
+      Batch batch;
+      const Status fired = bundle->barrier->Fire({}, &batch, &done);
+      ASSERT_TRUE(fired.ok()) << fired;
+      for (size_t row = 0; row < batch.rows; ++row) {
+        ASSERT_TRUE(Equivalent(batch.slots[0].Get(row), Member(next++)));
+      }
+    }
+    EXPECT_EQ(next, kMembers);
+  }
+
+  TestHost host_;
+};
+
+TEST_F(SpilledBagTest, IsGivenInItsOrder) {
+  ByBarrier();
+  EXPECT_LT(host_.charged, host_.limit);
+  ExpectShare();
+  RowByRow();
+}
+
+TEST_F(SpilledBagTest, OfRowsOneByOne) {
+  RowByRow();
+  ExpectShare();
+}
+
+TEST_F(SpilledBagTest, IsAskedForMembers) {
+  ByBarrier();
+  SideEffects& effects = host_.side_effects();
+  const StatusOr<bool> short_of_room = effects.Contains(*effects.FindBag("x"), Member(7));
+  EXPECT_EQ(short_of_room.status().code(), StatusCode::kResourceExhausted);
+  host_.limit = INT64_MAX;
+  EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), Member(7)));
+  EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), Member(kMembers - 1)));
+  EXPECT_FALSE(*effects.Contains(*effects.FindBag("x"), Member(kMembers)));
+  EXPECT_GT(host_.charged, static_cast<int64_t>(kMembers * sizeof(Value)));
+  EXPECT_EQ(SideEffects::SpillableBytes(*effects.Find("x")), 0);
+}
+
+TEST_F(SpilledBagTest, ComesBackAsAValue) {
+  ByBarrier();
+  SideEffects& effects = host_.side_effects();
+  EXPECT_EQ(effects.Read("x").status().code(), StatusCode::kResourceExhausted);
+  host_.limit = INT64_MAX;
+  const Value bag = *effects.Read("x");
+  ASSERT_EQ(bag.AsList().size(), kMembers);
+  for (size_t i = 0; i < kMembers; ++i) ASSERT_TRUE(Equivalent(bag.AsList()[i], Member(i)));
+  EXPECT_GT(host_.charged, static_cast<int64_t>(bag.ByteSize()) * 9 / 10);
+  EXPECT_LT(host_.charged, static_cast<int64_t>(bag.ByteSize()) * 11 / 10);
 }
 
 // Adds to a bag that nobody looks at the charge of.

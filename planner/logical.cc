@@ -222,7 +222,9 @@ std::string OperationText(const Operation& operation) {
                     : op.each   ? ", each)"
                                 : ")");
           },
-          [](const Cap& op) { return "Cap(" + BracketedNames(op.names) + ")"; },
+          [](const Cap& op) {
+            return "Cap(" + BracketedNames(op.names) + (op.rows ? ", rows)" : ")");
+          },
           [](const Mutate& op) { return MutateOpText(op); },
           [](const Scope& op) { return ScopeOpText(op); },
           [](const Split& op) { return SplitOpText(op); },

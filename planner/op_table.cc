@@ -199,8 +199,8 @@ OpTraits RowOf(const Aggregate& op) {
           .effect = true};
 }
 
-OpTraits RowOf(const Cap&) {
-  return {.of_nothing = true,
+OpTraits RowOf(const Cap& op) {
+  return {.of_nothing = !op.rows,
           .order = OrderSeen::kHidden,
           .remembers = true,
           .waits = true,

@@ -268,9 +268,10 @@ void Advance(const Op& op, TypeEnv* env) {
                  [](const Aggregate&) {},
                  [env](const Cap& cap) {
                    env->names.clear();
-                   env->current = cap.is_map  ? ValueType::kMap
-                                  : cap.began ? ValueType::kAny
-                                              : ValueType::kBag;
+                   env->current = cap.rows     ? ValueType::kMember
+                                  : cap.is_map ? ValueType::kMap
+                                  : cap.began  ? ValueType::kAny
+                                               : ValueType::kBag;
                  },
                  [env](const Mutate& mutate) {
                    if (mutate.kind == Mutate::Kind::kAddVertex) env->current = ValueType::kVertex;

@@ -128,9 +128,9 @@ class Passing {
     return work;
   }
   double operator()(const Aggregate&) { return stream_.rows * kRemember; }
-  double operator()(const Cap&) {
+  double operator()(const Cap& op) {
     const double work = stream_.rows;
-    Become(Stream::Kind::kOther, 1);
+    Become(Stream::Kind::kOther, op.rows ? stream_.rows : 1);
     return work;
   }
   double operator()(const Mutate&) { return stream_.rows * 100; }

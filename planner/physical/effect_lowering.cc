@@ -22,6 +22,7 @@ void Lowering::ToShareOf(const Aggregate& op) {
     ToPlaceOf(SlotOf(op.value));
   } else if (flow_.ordered) {
     ToHomeInOrder();
+    ordered_bags_.insert(op.name);
   }
 }
 
@@ -41,7 +42,8 @@ void Lowering::GroupInShares(const Group& op) {
   group->set_side_effect(op.side_effect);
 }
 
-// All workers give what they have, and home makes one value of it.
+// All workers give what they have. Home makes one value of it, where somebody asks for that, or for
+// members in the order in which it has them.
 void Lowering::CapShares(const Cap& op) {
   plan::Operator* const added = Add();
   added->set_spread(true);
@@ -52,6 +54,9 @@ void Lowering::CapShares(const Cap& op) {
   const uint32_t key = cap->key_slot();
   flow_.ordered = false;
   flow_.here.clear();
+  flow_.at_home = false;
+  flow_.mixed = true;
+  if (op.rows && !ordered_bags_.contains(op.names[0])) return;
   ToHomeAlways();
   if (op.is_map) {
     plan::Group* const all = Add()->mutable_group();
@@ -59,7 +64,14 @@ void Lowering::CapShares(const Cap& op) {
     all->set_value(plan::Group::LAST);
   } else {
     Add()->mutable_reduce()->set_function(plan::Reduce::FOLD);
+    if (op.rows) UnfoldWhole();
   }
+}
+
+// The one value that is there becomes rows, in its order.
+void Lowering::UnfoldWhole() {
+  flow_.one_row = true;
+  Lower(Unfold());
 }
 
 // in_side_effect(value, "x") where values have places: the row goes to that of the value to ask.

@@ -8,7 +8,10 @@
 namespace koios::planner {
 
 bool LeavesOneRow(const Op& op, bool before) {
-  if (EndsHistory(op)) return As<Group>(op) == nullptr || !As<Group>(op)->rows;
+  const Group* group = As<Group>(op);
+  const Cap* cap = As<Cap>(op);
+  const bool gives_rows = (group != nullptr && group->rows) || (cap != nullptr && cap->rows);
+  if (EndsHistory(op)) return !gives_rows;
   return before && TraitsOf(op).at_most_one;
 }
 

@@ -533,6 +533,7 @@ void Lowering::Lower(const Cap& op) {
   flow_.ordered = false;
   CopyNames(op.names, Add()->mutable_cap()->mutable_names());
   flow_.here.clear();
+  if (op.rows) UnfoldWhole();
 }
 
 void Lowering::Lower(const Mutate& op) {

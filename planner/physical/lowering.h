@@ -108,6 +108,7 @@ class Lowering {
   void ToShareOf(const Aggregate& op);
   void GroupInShares(const Group& op);
   void CapShares(const Cap& op);
+  void UnfoldWhole();
   // Where the value in the slot has its place among side-effects; an element's is its owner.
   void ToPlaceOf(uint32_t slot);
   ExpressionPtr StoreMemberTests(const ExpressionPtr& expression);
@@ -157,6 +158,7 @@ class Lowering {
   const Isolation isolation_;
   bool effects_at_home_ = false;  // side-effects are at the home of the whole traversal, but for
   std::map<std::string, EffectPlace> effect_places_;  // those with another place here
+  std::set<std::string> ordered_bags_;  // have their members in the order of the traversal
   bool leaves_owner_ = false;  // in place, something was asked of a place where no row goes
   Flow flow_;
   std::map<std::string, uint32_t> slots_;

@@ -8,7 +8,8 @@ const std::vector<Rule>& Rules() {
   static const std::vector<Rule> kRules = {
       {"remove_identity", "what passes every row as it is goes away", RemoveIdentity},
       {"drop_unread", "values that nobody reads are not stored", DropUnread},
-      {"unfold_groups", "groups that are taken apart again are never one map", UnfoldGroups},
+      {"unfold_groups", "groups and bags that are taken apart again are never one value",
+       UnfoldGroups},
       {"unnest_local", "a local child that remembers nothing runs as part of the stream",
        UnnestLocal},
       {"hoist_stores", "what a local child stores of the entering row is stored before it",

@@ -2,6 +2,7 @@
 // goes on by itself, as an entry. Then groups stay at the owners of their keys, and may go to disk.
 // Not in loops, where entries become keys of entries and double in size each time: as one value
 // they are soon too much, on disk they would be moved about until then.
+// Likewise cap('x').unfold() of what aggregate('x') has gathered, where that is done once.
 #include "planner/op_table.h"
 #include "planner/rules/rules.h"
 #include "planner/traverser.h"
@@ -43,8 +44,27 @@ bool UnfoldIn(Chain* chain) {
   return changed;
 }
 
+bool IsBag(const Op& op) {
+  const Cap* cap = As<Cap>(op);
+  return cap != nullptr && cap->names.size() == 1 && !cap->is_map && !cap->began;
+}
+
+bool UnfoldBags(Chain* root) {
+  bool changed = false;
+  for (size_t i = 0; i + 1 < root->ops.size(); ++i) {
+    if (!IsBag(root->ops[i]) || As<Unfold>(root->ops[i + 1]) == nullptr) continue;
+    As<Cap>(&root->ops[i])->rows = true;
+    root->ops.erase(root->ops.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
 
-bool UnfoldGroups(Chain* root) { return UnfoldIn(root); }
+bool UnfoldGroups(Chain* root) {
+  const bool changed = UnfoldBags(root);
+  return UnfoldIn(root) || changed;
+}
 
 }  // namespace koios::planner

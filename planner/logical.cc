@@ -162,6 +162,10 @@ std::string GroupOpText(const Group& op) {
          (op.side_effect.empty() ? "" : ", in " + op.side_effect) + ")";
 }
 
+std::string CapOpText(const Cap& op) {
+  return "Cap(" + BracketedNames(op.names) + (op.rows ? ", rows)" : ")");
+}
+
 std::string OperationText(const Operation& operation) {
   return std::visit(
       Overloaded{
@@ -222,9 +226,7 @@ std::string OperationText(const Operation& operation) {
                     : op.each   ? ", each)"
                                 : ")");
           },
-          [](const Cap& op) {
-            return "Cap(" + BracketedNames(op.names) + (op.rows ? ", rows)" : ")");
-          },
+          [](const Cap& op) { return CapOpText(op); },
           [](const Mutate& op) { return MutateOpText(op); },
           [](const Scope& op) { return ScopeOpText(op); },
           [](const Split& op) { return SplitOpText(op); },

@@ -9,10 +9,7 @@ EffectPlace Lowering::PlaceOf(const std::string& name) const {
 }
 
 void Lowering::ToPlaceOf(uint32_t slot) {
-  const ExpressionPtr value =
-      slot == 0 ? Current() : Named(plan_->slot_names(static_cast<int>(slot)));
-  const ValueType type = TypeOf(*value, flow_.types);
-  if (type == ValueType::kVertex || type == ValueType::kEdge) return ToOwner(slot);
+  if (HoldsElements(slot)) return ToOwner(slot);
   AddExchange(plan::Exchange::VALUE, slot);
 }
 
@@ -31,7 +28,7 @@ void Lowering::GroupInShares(const Group& op) {
   if (flow_.ordered) {
     ToHomeInOrder();
   } else {
-    AddHashExchange({SlotOf(op.key)});
+    MeetEqual({SlotOf(op.key)});
   }
   plan::Operator* const added = Add();
   added->set_spread(true);

@@ -162,7 +162,22 @@ plan::Exchange* Lowering::AddExchange(plan::Exchange::Key key, uint32_t slot) {
   return exchange;
 }
 
-void Lowering::AddHashExchange(const std::vector<uint32_t>& slots) {
+ExpressionPtr Lowering::ValueIn(uint32_t slot) const {
+  return slot == 0 ? Current() : Named(plan_->slot_names(static_cast<int>(slot)));
+}
+
+bool Lowering::HoldsElements(uint32_t slot) const {
+  const ValueType type = TypeOf(*ValueIn(slot), flow_.types);
+  return type == ValueType::kVertex || type == ValueType::kEdge;
+}
+
+void Lowering::MeetEqual(const std::vector<uint32_t>& slots) {
+  if (slots.size() == 1 && HoldsElements(slots[0]) &&
+      IsAlwaysThere(*ValueIn(slots[0]), flow_.types)) {
+    if (IsIsolated() && flow_.here.contains(slots[0])) return;
+    if (AddExchange(plan::Exchange::VALUE, slots[0]) != nullptr) flow_.here.insert(slots[0]);
+    return;
+  }
   plan::Exchange* exchange = AddExchange(plan::Exchange::HASH);
   if (exchange == nullptr) return;
   for (uint32_t slot : slots) exchange->add_hash_slots(slot);
@@ -425,7 +440,7 @@ void Lowering::Lower(const Dedup& op) {
   const bool waits = flow_.loop != 0 && flow_.loop > flow_.scope;
   const bool spread = flow_.scope == 0 && (!waits || IsIsolated());
   if (spread) {
-    AddHashExchange(slots);
+    MeetEqual(slots);
   } else {
     ToHome();  // an instance's set is kept where it can be let go with the instance
   }
@@ -492,7 +507,7 @@ void Lowering::GroupAtOwners(const Group& op) {
     AddProject(Current(), SlotOf(key_name), plan::Project::LEAVE_ABSENT);
   }
   const uint32_t key = SlotOf(key_name);
-  AddHashExchange({key});
+  MeetEqual({key});
   plan::Operator* const added = Add();
   added->set_spread(true);
   plan::Group* const group = added->mutable_group();

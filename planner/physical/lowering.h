@@ -92,7 +92,10 @@ class Lowering {
   plan::Operator* Add();
   // Null in place, where rows stay.
   plan::Exchange* AddExchange(plan::Exchange::Key key, uint32_t slot = 0);
-  void AddHashExchange(const std::vector<uint32_t>& slots);
+  // Rows that are equal in these slots come to one worker: of elements to the owner.
+  void MeetEqual(const std::vector<uint32_t>& slots);
+  ExpressionPtr ValueIn(uint32_t slot) const;
+  bool HoldsElements(uint32_t slot) const;  // wherever there is something
   void AddProject(const ExpressionPtr& value, uint32_t slot, plan::Project::Absent absent);
   void ToOwner(uint32_t slot);
   void ToHome();

@@ -1,5 +1,6 @@
 #include "engine/op/mutate_ops.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,6 +30,39 @@ class Input {
   Expression expression_;
   std::vector<Operand> scratch_;
   const Operand* result_ = nullptr;
+};
+
+// The rows of a batch whose inputs are evaluated together: as many as have, of what they read, what
+// fits a storage::ReadBudget; or one.
+class Portion {
+ public:
+  // Those behind the last ones. `evaluate(rows, sources)` is called once more with fewer of them
+  // where they were too many.
+  template <typename Function>
+  Status Next(const Batch& input, EvalSources sources, const Function& evaluate) {
+    begin_ = end_;
+    for (;;) {
+      end_ = std::min(input.rows, begin_ + most_);
+      const bool is_whole = begin_ == 0 && end_ == input.rows;
+      if (!is_whole) rows_ = input.Slice(begin_, end_);
+      storage::ReadBudget budget;
+      sources.reads = end_ - begin_ > 1 ? &budget : nullptr;
+      Status status = evaluate(is_whole ? input : rows_, sources);
+      if (!budget.exceeded()) {
+        most_ = std::min(2 * most_, kBatchRows);
+        return status;
+      }
+      most_ = storage::ReadBudget::Fewer(end_ - begin_);
+    }
+  }
+  size_t begin() const { return begin_; }
+  size_t end() const { return end_; }
+  void Restart() { end_ = 0; }
+
+ private:
+  size_t begin_ = 0, end_ = 0;  // in the batch
+  size_t most_ = kBatchRows;
+  Batch rows_;  // those, unless they are all of it
 };
 
 // The key and value of each row.
@@ -71,18 +105,16 @@ class AddOp : public StreamOperator {
   explicit AddOp(OperatorHost* host) : host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
-    const EvalSources sources = host_->sources();
-    if (row_ == 0 && copy_ == 0) {
-      RETURN_IF_ERROR(label_.Evaluate(input, sources));
-      if (has_id_) RETURN_IF_ERROR(id_.Evaluate(input, sources));
-      for (PropertyInput& property : properties_)
-        RETURN_IF_ERROR(property.Evaluate(input, sources));
-      RETURN_IF_ERROR(EvaluateEnds(input, sources));
+    if (row_ == portion_.end()) {
+      const auto evaluate = [this](const Batch& rows, const EvalSources& sources) {
+        return EvaluateAll(rows, sources);
+      };
+      RETURN_IF_ERROR(portion_.Next(input, host_->sources(), evaluate));
     }
     output->slot = 0;
     output->has_bulk = true;
-    while (row_ < input.rows && output->origin.size() < output->limit) {
-      RETURN_IF_ERROR(AddFor(row_, &output->column));
+    while (row_ < portion_.end() && output->origin.size() < output->limit) {
+      RETURN_IF_ERROR(AddFor(row_ - portion_.begin(), &output->column));
       output->origin.push_back(static_cast<uint32_t>(row_));
       output->bulk.push_back(1);
       if (++copy_ < input.BulkAt(row_)) continue;
@@ -90,11 +122,15 @@ class AddOp : public StreamOperator {
       ++row_;
     }
     *done = row_ == input.rows;
-    if (*done) row_ = 0;
+    if (*done) {
+      row_ = 0;
+      portion_.Restart();
+    }
     return OkStatus();
   }
 
  protected:
+  // For AddFor and Add below, whose rows are those of the portion.
   virtual Status EvaluateEnds(const Batch&, const EvalSources&) { return OkStatus(); }
   virtual Status Add(size_t row, const std::string& label, const std::optional<Value>& id,
                      const storage::PropertyList& properties, Column* column) = 0;
@@ -116,6 +152,12 @@ class AddOp : public StreamOperator {
   OperatorHost* const host_;
 
  private:
+  Status EvaluateAll(const Batch& rows, const EvalSources& sources) {
+    RETURN_IF_ERROR(label_.Evaluate(rows, sources));
+    if (has_id_) RETURN_IF_ERROR(id_.Evaluate(rows, sources));
+    for (PropertyInput& property : properties_) RETURN_IF_ERROR(property.Evaluate(rows, sources));
+    return EvaluateEnds(rows, sources);
+  }
   Status AddFor(size_t row, Column* column) {
     if (!label_.Present(row) || label_.Get(row).kind() != ValueKind::kString) {
       return InvalidArgument("A label must be a string, not " + WhatIs(label_, row) + ".");
@@ -137,6 +179,7 @@ class AddOp : public StreamOperator {
   bool has_id_ = false;
   Input id_;
   std::vector<PropertyInput> properties_;
+  Portion portion_;
   size_t row_ = 0;    // of the input
   int64_t copy_ = 0;  // how many of the row's bulk are done
 };
@@ -207,12 +250,18 @@ class EdgePartOp : public StreamOperator {
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     *done = true;
     output->identity = true;
-    if (!at_in_) RETURN_IF_ERROR(id_.Evaluate(input, host_->sources()));
-    for (size_t row = 0; row < input.rows; ++row) {
-      const Value edge = input.slots[0].Get(row);
-      if (edge.kind() != ValueKind::kEdge) return Internal("A part of an edge has no edge.");
-      RETURN_IF_ERROR(at_in_ ? host_->transaction()->AddEdgeAtIn(edge.AsEdge())
-                             : host_->transaction()->NoteEdgeId(edge.AsEdge(), id_.Get(row)));
+    const auto evaluate = [this](const Batch& rows, const EvalSources& sources) {
+      return at_in_ ? OkStatus() : id_.Evaluate(rows, sources);
+    };
+    for (Portion portion; portion.end() < input.rows;) {
+      RETURN_IF_ERROR(portion.Next(input, host_->sources(), evaluate));
+      for (size_t row = portion.begin(); row < portion.end(); ++row) {
+        const Value edge = input.slots[0].Get(row);
+        if (edge.kind() != ValueKind::kEdge) return Internal("A part of an edge has no edge.");
+        RETURN_IF_ERROR(at_in_ ? host_->transaction()->AddEdgeAtIn(edge.AsEdge())
+                               : host_->transaction()->NoteEdgeId(edge.AsEdge(),
+                                                                  id_.Get(row - portion.begin())));
+      }
     }
     return OkStatus();
   }
@@ -233,24 +282,14 @@ class SetPropertyOp : public StreamOperator {
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     *done = true;
     output->identity = true;
-    RETURN_IF_ERROR(property_.Evaluate(input, host_->sources()));
-    storage::Transaction* transaction = host_->transaction();
-    for (size_t row = 0; row < input.rows; ++row) {
-      ASSIGN_OR_RETURN(const auto property, property_.At(row));
-      const Value element = input.slots[0].Get(row);
-      if (element.kind() == ValueKind::kVertex) {
-        RETURN_IF_ERROR(
-            transaction->SetProperty(element.AsVertex(), property.first, property.second));
-      } else if (element.kind() == ValueKind::kEdge) {
-        RETURN_IF_ERROR(
-            transaction->SetProperty(element.AsEdge(), property.first, property.second));
-      } else if (element.kind() == ValueKind::kVertexProperty) {
-        ErrorDetail detail;
-        detail.reason = "STEP_NOT_THERE_YET";
-        return Unimplemented("Properties of properties are not there yet.", detail);
-      } else {
-        return InvalidArgument("Only vertices and edges have properties; this is a " +
-                               std::string(KindName(element.kind())) + ".");
+    const auto evaluate = [this](const Batch& rows, const EvalSources& sources) {
+      return property_.Evaluate(rows, sources);
+    };
+    for (Portion portion; portion.end() < input.rows;) {
+      RETURN_IF_ERROR(portion.Next(input, host_->sources(), evaluate));
+      for (size_t row = portion.begin(); row < portion.end(); ++row) {
+        ASSIGN_OR_RETURN(const auto property, property_.At(row - portion.begin()));
+        RETURN_IF_ERROR(Set(input.slots[0].Get(row), property.first, property.second));
       }
     }
     return OkStatus();
@@ -259,6 +298,21 @@ class SetPropertyOp : public StreamOperator {
   bool keeps_cursor() const override { return false; }
 
  private:
+  Status Set(const Value& element, const std::string& key, const Value& value) {
+    storage::Transaction* const to = host_->transaction();
+    if (element.kind() == ValueKind::kVertex) {
+      return to->SetProperty(element.AsVertex(), key, value);
+    }
+    if (element.kind() == ValueKind::kEdge) return to->SetProperty(element.AsEdge(), key, value);
+    if (element.kind() == ValueKind::kVertexProperty) {
+      ErrorDetail detail;
+      detail.reason = "STEP_NOT_THERE_YET";
+      return Unimplemented("Properties of properties are not there yet.", detail);
+    }
+    return InvalidArgument("Only vertices and edges have properties; this is a " +
+                           std::string(KindName(element.kind())) + ".");
+  }
+
   PropertyInput property_;
   OperatorHost* const host_;
 };
@@ -403,16 +457,20 @@ class GuardOp : public StreamOperator {
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     *done = true;
     output->identity = true;
-    RETURN_IF_ERROR(value_.Evaluate(input, host_->sources()));
-    storage::Transaction* transaction = host_->transaction();
-    const size_t rows = value_.is_constant() ? 1 : input.rows;  // the same guard once
-    for (size_t row = 0; row < rows; ++row) {
-      if (!value_.Present(row)) continue;
-      storage::LookupGuard guard;
-      if (!label_.empty()) guard.label = label_;
-      guard.key = key_;
-      guard.value = value_.Get(row);
-      RETURN_IF_ERROR(transaction->GuardLookup(std::move(guard)));
+    const auto evaluate = [this](const Batch& rows, const EvalSources& sources) {
+      return value_.Evaluate(rows, sources);
+    };
+    for (Portion portion; portion.end() < input.rows;) {
+      RETURN_IF_ERROR(portion.Next(input, host_->sources(), evaluate));
+      const size_t rows = portion.end() - portion.begin();
+      for (size_t row = 0; row < (value_.is_constant() ? 1 : rows); ++row) {  // the same guard once
+        if (!value_.Present(row)) continue;
+        storage::LookupGuard guard;
+        if (!label_.empty()) guard.label = label_;
+        guard.key = key_;
+        guard.value = value_.Get(row);
+        RETURN_IF_ERROR(host_->transaction()->GuardLookup(std::move(guard)));
+      }
     }
     return OkStatus();
   }

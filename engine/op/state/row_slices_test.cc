@@ -8,6 +8,7 @@
 #include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "engine/op/element_ops.h"
+#include "engine/op/mutate_ops.h"
 #include "engine/op/op_test_support.h"
 #include "engine/op/row_ops.h"
 #include "gtest/gtest.h"
@@ -133,6 +134,28 @@ TEST_F(WideReadsTest, AFetchReadsFewLargeOnesAtATime) {
     fetch.add_keys("text");
     ExpectAllTexts(MakeFetch(fetch, &host_).stream.get(), of_edges);
   }
+}
+
+TEST_F(WideReadsTest, AChangeReadsFewLargeOnesAtATime) {
+  const std::shared_ptr<const storage::GraphView> graph(std::shared_ptr<void>(), &host_.graph);
+  host_.changes =
+      std::make_shared<storage::Transaction>(graph, std::make_shared<storage::Numbers>(4));
+  plan::SetProperty set;
+  plan::PropertyExpr* property = set.mutable_property();
+  property->mutable_key()->add_nodes()->set_constant(EncodeValue(Value::String("copy")));
+  *property->mutable_value() = CallWith("property", {Value::String("text")});
+  ExpectAllTexts(MakeSetProperty(set, 2, &host_).value().stream.get(), /*of_edges=*/false);
+  plan::AddVertex add;
+  add.mutable_label()->add_nodes()->set_constant(EncodeValue(Value::String("copy")));
+  *add.add_properties() = *property;
+  host_.graph.most = 0;
+  ExpectAllTexts(MakeAddVertex(add, 2, &host_).value().stream.get(), /*of_edges=*/false);
+  const std::vector<VertexRef> last = {host_.graph.vertices.back()};
+  const std::vector<KeyId> key = {host_.changes->schema().keys.Find("copy")};
+  storage::PropertyRows found;
+  ASSERT_TRUE(host_.changes->VertexProperties(last, key, &found).ok());
+  ASSERT_EQ(found.values.size(), 1u);
+  EXPECT_EQ(found.values.Get(0).AsString().size(), kLarge);
 }
 
 TEST_F(WideReadsTest, AScanOfValuesReadsFewLargeOnesAtATime) {

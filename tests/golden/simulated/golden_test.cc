@@ -28,7 +28,7 @@ constexpr uint64_t kMemoryLimit = uint64_t{512} << 20;  // the engine's own
 constexpr uint64_t kMaxTurns = 2'000'000;
 // Of so many schedules one is run: a sanitizer takes ten times as long.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kOneOf = 5;
+constexpr uint64_t kOneOf = 8;
 #else
 constexpr uint64_t kOneOf = 1;
 #endif

@@ -142,7 +142,7 @@ struct Cap {
   std::vector<std::string> names;
   bool is_map = false;  // of one: it is a map itself
   bool began = false;   // with a value of withSideEffect(), and may be anything
-  bool rows = false;    // of one that is a bag: a row per member
+  bool rows = false;    // of one: a row per member or entry
 };
 // Changes to the graph. A null expression is none.
 struct Mutate {

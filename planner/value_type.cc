@@ -268,7 +268,7 @@ void Advance(const Op& op, TypeEnv* env) {
                  [](const Aggregate&) {},
                  [env](const Cap& cap) {
                    env->names.clear();
-                   env->current = cap.rows     ? ValueType::kMember
+                   env->current = cap.rows     ? cap.is_map ? ValueType::kEntry : ValueType::kMember
                                   : cap.is_map ? ValueType::kMap
                                   : cap.began  ? ValueType::kAny
                                                : ValueType::kBag;

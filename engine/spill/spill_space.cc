@@ -17,6 +17,20 @@ namespace {
 
 constexpr int kLevel = 1;  // of zstd: what is read soon is to be written fast
 
+// What zstd works with, of each thread: to make it takes longer than a small block does.
+struct FreeContext {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+ZSTD_CCtx* Compressor() {
+  thread_local const std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
+  return context.get();
+}
+ZSTD_DCtx* Decompressor() {
+  thread_local const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
+  return context.get();
+}
+
 ErrorDetail DetailOf(const char* reason, const char* setting, const char* hint) {
   ErrorDetail detail;
   detail.reason = reason;
@@ -102,8 +116,9 @@ StatusOr<uint64_t> SpillFile::Append(std::string_view block) {
   }
   Head head;
   std::string stored(sizeof(head) + ZSTD_compressBound(block.size()), '\0');
-  const size_t size = ZSTD_compress(stored.data() + sizeof(head), stored.size() - sizeof(head),
-                                    block.data(), block.size(), kLevel);
+  const size_t size =
+      ZSTD_compressCCtx(Compressor(), stored.data() + sizeof(head), stored.size() - sizeof(head),
+                        block.data(), block.size(), kLevel);
   if (ZSTD_isError(size) != 0) return Internal("Rows can't be compressed.");
   head.stored = static_cast<uint32_t>(size);
   head.raw = static_cast<uint32_t>(block.size());
@@ -135,7 +150,8 @@ StatusOr<std::string> SpillFile::Read(uint64_t at) const {
   std::string block(head.raw, '\0');
   if (!ReadAll(fd_, stored.data(), stored.size(), at + sizeof(head)) ||
       XXH3_64bits(stored.data(), stored.size()) != head.check ||
-      ZSTD_decompress(block.data(), block.size(), stored.data(), stored.size()) != head.raw) {
+      ZSTD_decompressDCtx(Decompressor(), block.data(), block.size(), stored.data(),
+                          stored.size()) != head.raw) {
     return DataLoss("Rows that were put on disk are not what was written.");
   }
   return block;

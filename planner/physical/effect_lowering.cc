@@ -19,7 +19,7 @@ void Lowering::ToShareOf(const Aggregate& op) {
     ToPlaceOf(SlotOf(op.value));
   } else if (flow_.ordered) {
     ToHomeInOrder();
-    ordered_bags_.insert(op.name);
+    ordered_effects_.insert(op.name);
   }
 }
 
@@ -27,6 +27,7 @@ void Lowering::ToShareOf(const Aggregate& op) {
 void Lowering::GroupInShares(const Group& op) {
   if (flow_.ordered) {
     ToHomeInOrder();
+    ordered_effects_.insert(op.side_effect);
   } else {
     MeetEqual({SlotOf(op.key)});
   }
@@ -40,29 +41,33 @@ void Lowering::GroupInShares(const Group& op) {
 }
 
 // All workers give what they have. Home makes one value of it, where somebody asks for that, or for
-// members in the order in which it has them.
+// members or entries in the order in which it has them.
 void Lowering::CapShares(const Cap& op) {
   plan::Operator* const added = Add();
   added->set_spread(true);
   plan::Cap* const cap = added->mutable_cap();
   cap->add_names(op.names[0]);
   cap->set_stage(plan::PARTIAL);
-  if (op.is_map) cap->set_key_slot(SlotOf(FreshName()));
-  const uint32_t key = cap->key_slot();
+  const std::string key = op.is_map ? FreshName() : "";
+  if (op.is_map) cap->set_key_slot(SlotOf(key));
   flow_.ordered = false;
   flow_.here.clear();
   flow_.at_home = false;
   flow_.mixed = true;
-  if (op.rows && !ordered_bags_.contains(op.names[0])) return;
+  if (op.rows && !ordered_effects_.contains(op.names[0])) {
+    const auto entry = [&key] { return CallOf("map_of", {Named(key), Current()}); };
+    if (op.is_map) AddProject(entry(), 0, plan::Project::DROP_ROW);
+    return;
+  }
   ToHomeAlways();
   if (op.is_map) {
     plan::Group* const all = Add()->mutable_group();
-    all->set_key_slot(key);
+    all->set_key_slot(SlotOf(key));
     all->set_value(plan::Group::LAST);
   } else {
     Add()->mutable_reduce()->set_function(plan::Reduce::FOLD);
-    if (op.rows) UnfoldWhole();
   }
+  if (op.rows) UnfoldWhole();
 }
 
 // The one value that is there becomes rows, in its order.

@@ -70,7 +70,10 @@ class Uses {
 };
 
 // Whether the order in which rows come may be a promise: then it is one of what a bag lists, too.
-bool MayBeOrdered(const Op& op) { return As<Order>(op) != nullptr || As<Unfold>(op) != nullptr; }
+bool MayBeOrdered(const Op& op) {
+  const Cap* cap = As<Cap>(op);
+  return As<Order>(op) != nullptr || As<Unfold>(op) != nullptr || (cap != nullptr && cap->rows);
+}
 
 }  // namespace
 

@@ -161,7 +161,7 @@ class Lowering {
   const Isolation isolation_;
   bool effects_at_home_ = false;  // side-effects are at the home of the whole traversal, but for
   std::map<std::string, EffectPlace> effect_places_;  // those with another place here
-  std::set<std::string> ordered_bags_;  // have their members in the order of the traversal
+  std::set<std::string> ordered_effects_;  // what they have is in the order of the traversal
   bool leaves_owner_ = false;  // in place, something was asked of a place where no row goes
   Flow flow_;
   std::map<std::string, uint32_t> slots_;

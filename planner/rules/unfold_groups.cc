@@ -2,7 +2,10 @@
 // goes on by itself, as an entry. Then groups stay at the owners of their keys, and may go to disk.
 // Not in loops, where entries become keys of entries and double in size each time: as one value
 // they are soon too much, on disk they would be moved about until then.
-// Likewise cap('x').unfold() of what aggregate('x') has gathered, where that is done once.
+// Likewise cap('x').unfold() of what aggregate('x') or group('x') has gathered, where that is done
+// once and nothing is added behind: rows of it may come where others are still given.
+#include <algorithm>
+
 #include "planner/op_table.h"
 #include "planner/rules/rules.h"
 #include "planner/traverser.h"
@@ -44,17 +47,30 @@ bool UnfoldIn(Chain* chain) {
   return changed;
 }
 
-bool IsBag(const Op& op) {
+bool IsOfOne(const Op& op) {
   const Cap* cap = As<Cap>(op);
-  return cap != nullptr && cap->names.size() == 1 && !cap->is_map && !cap->began;
+  return cap != nullptr && cap->names.size() == 1 && !cap->began;
 }
 
-bool UnfoldBags(Chain* root) {
+bool AddsTo(const Op& op, const std::string& name) {
+  return AnyOp(op, [&name](const Op& inner) {
+    const Aggregate* aggregate = As<Aggregate>(inner);
+    const Group* group = As<Group>(inner);
+    return (aggregate != nullptr && aggregate->name == name) ||
+           (group != nullptr && group->side_effect == name);
+  });
+}
+
+bool UnfoldEffects(Chain* root) {
   bool changed = false;
   for (size_t i = 0; i + 1 < root->ops.size(); ++i) {
-    if (!IsBag(root->ops[i]) || As<Unfold>(root->ops[i + 1]) == nullptr) continue;
-    As<Cap>(&root->ops[i])->rows = true;
-    root->ops.erase(root->ops.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    if (!IsOfOne(root->ops[i]) || As<Unfold>(root->ops[i + 1]) == nullptr) continue;
+    Cap* cap = As<Cap>(&root->ops[i]);
+    const auto unfold = root->ops.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    const auto adds = [cap](const Op& op) { return AddsTo(op, cap->names[0]); };
+    if (std::any_of(unfold, root->ops.end(), adds)) continue;
+    cap->rows = true;
+    root->ops.erase(unfold);
     changed = true;
   }
   return changed;
@@ -63,7 +79,7 @@ bool UnfoldBags(Chain* root) {
 }  // namespace
 
 bool UnfoldGroups(Chain* root) {
-  const bool changed = UnfoldBags(root);
+  const bool changed = UnfoldEffects(root);
   return UnfoldIn(root) || changed;
 }
 

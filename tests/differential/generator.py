@@ -338,11 +338,18 @@ class Generator:
     def end(self, kind):
         ends = ["", "", ".count()", ".fold()", ".dedup()", ".groupCount()",
                 ".group().by().by(__.count())", ".fold().count(Scope.local)",
-                ".aggregate('x').cap('x')", ".project('p','q').by().by(__.count())"]
+                ".aggregate('x').cap('x')", ".project('p','q').by().by(__.count())",
+                ".aggregate('x').cap('x').unfold()",
+                ".aggregate('x').cap('x').unfold().local(__.aggregate('x')).count()",
+                ".groupCount('m').cap('m').unfold().select(Column.values)"]
         if kind == "n":
             ends += [".sum()", ".mean()", ".max()", ".min()", ".fold().sum(Scope.local)"]
         if kind == "v":
             ends += [".id()", ".groupCount().by(T.label)",
+                     ".dedup().groupCount().by(T.label)",
+                     ".groupCount().unfold().select(Column.keys)",
+                     ".aggregate('x').cap('x').unfold().out().id()",
+                     ".group('m').by(T.label).by('name').cap('m').unfold().select(Column.keys)",
                      ".group().by(T.label).by(__.out().count())",
                      ".group().by('age').by('name')",
                      ".format('%{name} %{age} %{_}').by(T.label)",

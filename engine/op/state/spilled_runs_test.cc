@@ -330,9 +330,11 @@ std::vector<std::function<OperatorBundle(TestHost*)>> Keepers() {
           [](TestHost* host) { return *GatherList(host); }};
 }
 
-// But for what a side-effect has gathered.
+// But for what a side-effect has gathered, which comes back from disk.
 void ExpectNothingIsLeft(TestHost* host) {
   const bool gathers = host->side_effects().Has("x");
+  host->side_effects().ChargeTo(host);
+  EXPECT_TRUE(!gathers || host->side_effects().Read("x").ok());
   const int64_t gathered = gathers ? *SideEffects::ChargedFor(host->side_effects().Find("x")) : 0;
   EXPECT_EQ(host->charged, gathered);
   EXPECT_EQ(host->space.used(), 0u);

@@ -187,6 +187,8 @@ class QueryRun {
   size_t OpenRoom(const Node& enter, const Loops& iteration) const;
   int64_t LeastSpillBytes() const;
   void CountSlice(uint32_t op);
+  // The operator's numbers, of which one that Publish() tells is about to change.
+  OperatorStats& News(uint32_t op);
   bool IsShort() const;
   bool MaySpill(const Node& ran) const;
   void PickSpill();
@@ -352,6 +354,7 @@ class QueryRun {
   bool gives_back_ = false;           // whatever memory there is
 
   QueryNumbers published_;
+  bool has_news_ = false;             // of what they are made of
   uint64_t slice_ = 1;                // the one that it is in
   std::vector<uint64_t> last_slice_;  // by operator: in which it did something
 

@@ -94,7 +94,7 @@ void QueryRun::DropClosedRows(uint32_t op, Batch* batch) {
     runs.push_back(run);
     for (uint32_t i = 0; i < run.count; ++i) kept.push_back(row++);
   }
-  stats_[op].rows_dropped += batch->rows - kept.size();
+  News(op).rows_dropped += batch->rows - kept.size();
   Batch rest;
   rest.slots.resize(batch->slots.size());
   if (!kept.empty()) rest.AppendRows(*batch, kept);

@@ -17,14 +17,14 @@ void QueryRun::SendLaneWord(FrameKind kind, uint32_t to, uint32_t op, const Loop
 
 // Of an Exchange that asks for several lanes at once the time counts once.
 void QueryRun::BeginCreditWait(Node* node) {
-  ++stats_[node->op->id()].credit_waits;
+  ++News(node->op->id()).credit_waits;
   if (node->num_asking++ == 0) node->asking_since = worker_.clock->NowNanos();
 }
 
 void QueryRun::EndCreditWait(Node* node) {
   if (--node->num_asking > 0) return;
   const int64_t waited = worker_.clock->NowNanos() - node->asking_since;
-  stats_[node->op->id()].credit_wait_ns += static_cast<uint64_t>(waited);
+  News(node->op->id()).credit_wait_ns += static_cast<uint64_t>(waited);
 }
 
 Status QueryRun::ReceiveCredit(const Frame& frame) {

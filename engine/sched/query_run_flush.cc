@@ -141,6 +141,9 @@ void QueryRun::EndSlice() {
 }
 
 void QueryRun::Publish() {
+  spec_->live.slices.fetch_add(1, std::memory_order_relaxed);
+  ++slice_;
+  if (!std::exchange(has_news_, false)) return;
   QueryNumbers now;
   for (const OperatorStats& stats : stats_) {
     now.credit_waits += stats.credit_waits;
@@ -153,13 +156,16 @@ void QueryRun::Publish() {
     const uint64_t more = now.*number - published_.*number;
     if (more > 0) (spec_->live.*live).fetch_add(more, std::memory_order_relaxed);
   };
-  spec_->live.slices.fetch_add(1, std::memory_order_relaxed);
   add(&LiveNumbers::credit_waits, &QueryNumbers::credit_waits);
   add(&LiveNumbers::credit_wait_ns, &QueryNumbers::credit_wait_ns);
   add(&LiveNumbers::spilled_bytes, &QueryNumbers::spilled_bytes);
   add(&LiveNumbers::rows_dropped, &QueryNumbers::rows_dropped);
   published_ = now;
-  ++slice_;
+}
+
+OperatorStats& QueryRun::News(uint32_t op) {
+  has_news_ = true;
+  return stats_[op];
 }
 
 void QueryRun::CountSlice(uint32_t op) {

@@ -119,7 +119,7 @@ Status QueryRun::SkipClosed(Node* node) {
   if (!all && !code->SkipTo(begin, node->lane->cursor.get())) return OkStatus();
   for (size_t r = input.run; r < next; ++r) {
     ReturnWeight(runs[r].instance, input.left[r].k(), input.left[r].left());
-    stats_[node->op->id()].rows_dropped += runs[r].count;
+    News(node->op->id()).rows_dropped += runs[r].count;
   }
   input.run = next;
   input.run_begin = begin;
@@ -435,7 +435,9 @@ void QueryRun::RunSpill() {
   if (!done.ok()) Fail(WithDetail(done.status(), DetailFor(*node.op)));
   if (!done.ok() || *done) spilling_.reset();
   ChargeHeld(&node);
-  if (node.host->spilled != nullptr) stats.spilled_bytes = node.host->spilled->written();
+  if (node.host->spilled != nullptr) {
+    News(node.op->id()).spilled_bytes = node.host->spilled->written();
+  }
   const uint64_t took = worker_.clock->NowNanos() - begin;
   stats.CountCall(took, took);
   CountSlice(node.op->id());

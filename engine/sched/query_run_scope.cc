@@ -96,7 +96,7 @@ Status QueryRun::EnterSome(Node* node) {
       if (run.count > at.in_run && !dropped) return;
       const WeightPool& left = input.left[at.run];
       ReturnWeight(run.instance, left.k(), left.left());
-      stats_[node->op->id()].rows_dropped += run.count - at.in_run;
+      News(node->op->id()).rows_dropped += run.count - at.in_run;
       at.row += run.count - at.in_run;
       at.in_run = 0;
       at.copy = 0;

@@ -331,6 +331,15 @@ void CollectEffectReads(const Op& op, std::set<std::string>* names) {
   });
 }
 
+void CollectEffectWrites(const Op& op, std::set<std::string>* names) {
+  AnyOp(op, [names](const Op& each) {
+    if (const Aggregate* aggregate = As<Aggregate>(each)) names->insert(aggregate->name);
+    const Group* group = As<Group>(each);
+    if (group != nullptr && !group->side_effect.empty()) names->insert(group->side_effect);
+    return false;
+  });
+}
+
 bool Raises(const Chain& chain) {
   return AnyOp(chain, [](const Op& each) {
     bool raises = false;

@@ -87,6 +87,8 @@ bool HasEffects(const Chain& chain);
 bool ReadsEffects(const Op& op);  // in expressions of its own
 // The names of side-effects that expressions of the op and of its children read.
 void CollectEffectReads(const Op& op, std::set<std::string>* names);
+// Of those that it and its children add to.
+void CollectEffectWrites(const Op& op, std::set<std::string>* names);
 bool Raises(const Chain& chain);
 // As TinkerPop's barriers and limits do, by itself or in a child.
 bool HoldsTraversers(const Chain& chain);

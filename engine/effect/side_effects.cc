@@ -1,5 +1,6 @@
 #include "engine/effect/side_effects.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/value_codec.h"
@@ -137,7 +138,7 @@ Status SideEffects::GiveMembers(const std::string& name, size_t* next, Batch* ou
                                 bool* done) const {
   const Effect& effect = effects_.at(name);
   const size_t stored = NumStored(effect);
-  const ValueList& bag = effect.list.has_value() ? effect.list->AsList() : effect.bag;
+  const ValueList& bag = InMemory(effect);
   *done = false;
   if (*next < stored) {
     if (output->rows > 0) return OkStatus();  // a batch of its own
@@ -234,32 +235,40 @@ StatusOr<SideEffects::Effect*> SideEffects::FindBag(const std::string& name) {
   return &found->second;
 }
 
-Status SideEffects::AddMembers(const ValueList& values, size_t begin, bool in_bag,
-                               Effect* bag) const {
+Status SideEffects::AddMembers(std::span<const Value> values, bool in_bag, Effect* bag) const {
   std::optional<ChargeAhead> charge;
   if (account_ != nullptr) charge.emplace(account_, &bag->member_bytes);
-  for (size_t i = begin; i < values.size(); ++i) {
+  for (const Value& value : values) {
     const int64_t bytes = MemberSet::kEntryBytes +
-                          (in_bag ? 0 : static_cast<int64_t>(values[i].ByteSize() - sizeof(Value)));
+                          (in_bag ? 0 : static_cast<int64_t>(value.ByteSize() - sizeof(Value)));
     if (charge.has_value()) RETURN_IF_ERROR(charge->Take(bytes));
-    const bool is_new = bag->members.Add(values[i]);
+    const bool is_new = bag->members.Add(value);
     if (charge.has_value() && !is_new) charge->Return(bytes);
     ++bag->num_members;
   }
   return OkStatus();
 }
 
-StatusOr<bool> SideEffects::Contains(Effect* bag, const Value& value) const {
+bool SideEffects::KnowsAll(const Effect& bag) {
+  return bag.num_members == NumStored(bag) + InMemory(bag).size();
+}
+
+StatusOr<bool> SideEffects::LearnSome(Effect* bag) const {
+  constexpr size_t kMost = 1'024;
   const size_t stored = NumStored(*bag);
-  while (bag->num_members < stored) {
+  if (bag->num_members < stored) {
     ValueList block;
     RETURN_IF_ERROR(bag->stored->Read(bag->num_members, &block));
-    RETURN_IF_ERROR(AddMembers(block, 0, /*in_bag=*/false, bag));
+    RETURN_IF_ERROR(AddMembers(block, /*in_bag=*/false, bag));
+  } else {
+    const auto more = std::span(InMemory(*bag)).subspan(bag->num_members - stored);
+    RETURN_IF_ERROR(AddMembers(more.first(std::min(more.size(), kMost)), /*in_bag=*/true, bag));
   }
-  const ValueList& members = bag->list.has_value() ? bag->list->AsList() : bag->bag;
-  if (bag->num_members < stored + members.size()) {
-    RETURN_IF_ERROR(AddMembers(members, bag->num_members - stored, /*in_bag=*/true, bag));
-  }
+  return KnowsAll(*bag);
+}
+
+StatusOr<bool> SideEffects::Contains(Effect* bag, const Value& value) const {
+  while (!KnowsAll(*bag)) RETURN_IF_ERROR(LearnSome(bag).status());
   return bag->members.Contains(value);
 }
 

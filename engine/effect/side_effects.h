@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
@@ -74,7 +75,9 @@ class SideEffects {
   // Whether a bag has a value that Equals this one. What is needed to tell is made for the first
   // who asks, and charged to the account below.
   StatusOr<bool> Contains(Effect* bag, const Value& value) const;
-  // Whom Contains() and BringBack() charge; outlives this.
+  // A slice of making that; true: all is there. Contains() does it otherwise.
+  StatusOr<bool> LearnSome(Effect* bag) const;
+  // Whom LearnSome() and BringBack() charge; outlives this.
   void ChargeTo(StateAccount* account) { account_ = account; }
 
  private:
@@ -107,8 +110,13 @@ class SideEffects {
 
   static Status AddToBag(const Value& value, int64_t bulk, Effect* effect, ChargeAhead* charge);
   static size_t NumStored(const Effect& bag);
-  // Adds to what is charged what members take whose values are not in the bag.
-  Status AddMembers(const ValueList& values, size_t begin, bool in_bag, Effect* bag) const;
+  static bool KnowsAll(const Effect& bag);
+  // The bag's members, as far as they are in memory.
+  static const ValueList& InMemory(const Effect& bag) {
+    return bag.list.has_value() ? bag.list->AsList() : bag.bag;
+  }
+  // `in_bag`: their values are charged already.
+  Status AddMembers(std::span<const Value> values, bool in_bag, Effect* bag) const;
 
   Effect* Declare(const std::string& name);  // or what was declared before
 

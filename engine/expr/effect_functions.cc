@@ -15,10 +15,23 @@ using Args = std::vector<const Operand*>;
 
 Status Missing() { return Internal("The plan reads side-effects where there are none."); }
 
+// Whether the function is to be called again, as a slice of its work is not the last.
+bool GoesOn(const EvalContext& context, bool is_last) {
+  if (is_last) {
+    context.progress->reset();
+  } else if (*context.progress == nullptr) {
+    *context.progress = std::make_unique<FunctionProgress>();
+  }
+  return !is_last;
+}
+
 // side_effect("x"): what is gathered under the name by now.
 Status SideEffectFunction(const EvalContext& context, const Args& args, Operand* out) {
   if (context.effects == nullptr) return Missing();
-  ASSIGN_OR_RETURN(out->constant, context.effects->Read(args[0]->constant.AsString()));
+  const std::string name = args[0]->constant.AsString();
+  ASSIGN_OR_RETURN(const bool is_back, context.effects->BringBack(name));
+  if (GoesOn(context, is_back)) return OkStatus();
+  ASSIGN_OR_RETURN(out->constant, context.effects->Read(name));
   out->is_constant = true;
   return OkStatus();
 }
@@ -27,6 +40,10 @@ Status SideEffectFunction(const EvalContext& context, const Args& args, Operand*
 Status InSideEffectFunction(const EvalContext& context, const Args& args, Operand* out) {
   if (context.effects == nullptr) return Missing();
   const auto bag = context.effects->FindBag(args[1]->constant.AsString());
+  if (bag.ok()) {
+    ASSIGN_OR_RETURN(const bool knows_all, context.effects->LearnSome(*bag));
+    if (GoesOn(context, knows_all)) return OkStatus();
+  }
   Column column(Column::Kind::kBool);
   for (size_t row = 0; row < context.rows; ++row) {
     bool found = false;

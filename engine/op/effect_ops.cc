@@ -24,6 +24,8 @@ class BagWriter : public Spiller {
   BagWriter(const plan::Aggregate& op, OperatorHost* host)
       : name_(op.name()), value_slot_(op.value_slot()), host_(host) {}
 
+  // Of a barrier, before the first of its rows.
+  Status Start() { return host_->ChargeState(-host_->side_effects().StartBarrier(name_)); }
   // Of rows [begin, end): those that have a value. It stops early, and gives the row, when some of
   // the bag must go to disk before there is room for more.
   StatusOr<size_t> AddRows(const Batch& rows, size_t begin, size_t end) {
@@ -133,8 +135,7 @@ class GatherOp : public CollectOp {
 // A row without a value (a by() that gave nothing) adds nothing and passes.
 class AggregateOp : public GatherOp {
  public:
-  AggregateOp(const plan::Aggregate& op, OperatorHost* host)
-      : GatherOp(host), name_(op.name()), bag_(op, host) {}
+  AggregateOp(const plan::Aggregate& op, OperatorHost* host) : GatherOp(host), bag_(op, host) {}
 
   int64_t SpillableBytes() const override {
     return std::max(CollectOp::SpillableBytes(), bag_.SpillableBytes());
@@ -142,26 +143,23 @@ class AggregateOp : public GatherOp {
   bool must_spill() const override { return bag_.must_spill(); }
   // The bag, or rows.
   StatusOr<bool> Spill() override {
-    if (!spills_bag_ && !spills_rows_) {
+    if (!spills_bag_.has_value()) {
       spills_bag_ = must_spill() || bag_.SpillableBytes() > CollectOp::SpillableBytes();
-      spills_rows_ = !spills_bag_;
     }
-    ASSIGN_OR_RETURN(const bool done, spills_bag_ ? bag_.Spill() : CollectOp::Spill());
-    if (done) spills_bag_ = spills_rows_ = false;
+    ASSIGN_OR_RETURN(const bool done, *spills_bag_ ? bag_.Spill() : CollectOp::Spill());
+    if (done) spills_bag_.reset();
     return done;
   }
 
  protected:
-  Status Begin() override { return host_->ChargeState(-host_->side_effects().StartBarrier(name_)); }
+  Status Begin() override { return bag_.Start(); }
   StatusOr<size_t> Gather(const Batch& rows, size_t begin, size_t end) override {
     return bag_.AddRows(rows, begin, end);
   }
 
  private:
-  const std::string name_;
   BagWriter bag_;
-  bool spills_bag_ = false;  // what is under way to disk
-  bool spills_rows_ = false;
+  std::optional<bool> spills_bag_;  // what is under way to disk, else rows
 };
 
 // `where(without('x')).local(aggregate('x'))`, a set of what was visited: of a new value one
@@ -175,6 +173,10 @@ class VisitOp : public StreamOperator {
     *done = true;
     SideEffects& effects = host_->side_effects();
     const auto bag = effects.FindBag(name_);
+    if (bag.ok()) {
+      ASSIGN_OR_RETURN(*done, effects.LearnSome(*bag));
+      if (!*done) return OkStatus();
+    }
     ChargeAhead charge(host_, SideEffects::ChargedFor(effects.Find(name_)));
     for (size_t row = 0; row < input.rows; ++row) {
       if (!IsThere(input, row, value_slot_)) continue;

@@ -220,6 +220,44 @@ TEST_F(SpilledBagTest, IsAskedForMembers) {
   EXPECT_EQ(SideEffects::SpillableBytes(*effects.Find("x")), 0);
 }
 
+// Calls of the function until it gives something, of a bag that fits into memory again.
+size_t CallsOf(const plan::Expr& expr, TestHost* host) {
+  host->limit = INT64_MAX;
+  const Expression expression = Expression::Bind(expr, 1, host->charge()).value();
+  const Batch rows = Rows({Text("5, and some more of it")});
+  Evaluation evaluation;
+  expression.Begin(&evaluation);
+  const Operand* result = nullptr;
+  size_t calls = 0;
+  for (; result == nullptr; ++calls) {
+    const Status status = expression.Proceed(rows, host->sources(), &evaluation, &result);
+    EXPECT_TRUE(status.ok()) << status;
+    if (!status.ok()) return 0;
+  }
+  const Value value = result->Get(0);
+  EXPECT_TRUE(value.kind() == ValueKind::kBool ? value.AsBool() : value.AsList().size() == 60'000);
+  return calls;
+}
+
+TEST_F(SpilledBagTest, AQuestionTakesItInSlices) {
+  ByBarrier();
+  EXPECT_GT(CallsOf(CallWith("in_side_effect", {Value::String("x")}), &host_), 50u);
+  EXPECT_EQ(CallsOf(CallWith("in_side_effect", {Value::String("x")}), &host_), 1u);
+}
+
+TEST_F(SpilledBagTest, AValueTakesItInSlices) {
+  ByBarrier();
+  plan::Expr expr;
+  expr.add_nodes()->set_constant(EncodeValue(Value::String("x")));
+  expr.add_nodes()->set_constant(EncodeValue(Value::Bool(false)));
+  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+  call->set_function("side_effect");
+  call->add_args(0);
+  call->add_args(1);
+  EXPECT_GT(CallsOf(expr, &host_), 50u);
+  EXPECT_EQ(CallsOf(expr, &host_), 1u);
+}
+
 TEST_F(SpilledBagTest, ComesBackAsAValue) {
   ByBarrier();
   SideEffects& effects = host_.side_effects();

@@ -55,8 +55,8 @@ void Lowering::CapShares(const Cap& op) {
   flow_.at_home = false;
   flow_.mixed = true;
   if (op.rows && !ordered_effects_.contains(op.names[0])) {
-    const auto entry = [&key] { return CallOf("map_of", {Named(key), Current()}); };
-    if (op.is_map) AddProject(entry(), 0, plan::Project::DROP_ROW);
+    if (!op.is_map) return;
+    AddProject(CallOf("map_of", {Named(key), Current()}), 0, plan::Project::DROP_ROW);
     return;
   }
   ToHomeAlways();

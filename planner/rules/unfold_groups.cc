@@ -4,8 +4,6 @@
 // they are soon too much, on disk they would be moved about until then.
 // Likewise cap('x').unfold() of what aggregate('x') or group('x') has gathered, where that is done
 // once and nothing is added behind: rows of it may come where others are still given.
-#include <algorithm>
-
 #include "planner/op_table.h"
 #include "planner/rules/rules.h"
 #include "planner/traverser.h"
@@ -52,25 +50,16 @@ bool IsOfOne(const Op& op) {
   return cap != nullptr && cap->names.size() == 1 && !cap->began;
 }
 
-bool AddsTo(const Op& op, const std::string& name) {
-  return AnyOp(op, [&name](const Op& inner) {
-    const Aggregate* aggregate = As<Aggregate>(inner);
-    const Group* group = As<Group>(inner);
-    return (aggregate != nullptr && aggregate->name == name) ||
-           (group != nullptr && group->side_effect == name);
-  });
-}
-
 bool UnfoldEffects(Chain* root) {
   bool changed = false;
-  for (size_t i = 0; i + 1 < root->ops.size(); ++i) {
-    if (!IsOfOne(root->ops[i]) || As<Unfold>(root->ops[i + 1]) == nullptr) continue;
+  std::set<std::string> written_behind;
+  for (size_t i = root->ops.size(); i-- > 0;) {
+    CollectEffectWrites(root->ops[i], &written_behind);
+    if (!IsOfOne(root->ops[i]) || i + 1 == root->ops.size()) continue;
     Cap* cap = As<Cap>(&root->ops[i]);
-    const auto unfold = root->ops.begin() + static_cast<std::ptrdiff_t>(i) + 1;
-    const auto adds = [cap](const Op& op) { return AddsTo(op, cap->names[0]); };
-    if (std::any_of(unfold, root->ops.end(), adds)) continue;
+    if (As<Unfold>(root->ops[i + 1]) == nullptr || written_behind.contains(cap->names[0])) continue;
     cap->rows = true;
-    root->ops.erase(unfold);
+    root->ops.erase(root->ops.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     changed = true;
   }
   return changed;

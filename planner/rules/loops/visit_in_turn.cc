@@ -13,16 +13,6 @@
 namespace koios::planner {
 namespace {
 
-void CollectEffectWrites(const Op& op, std::set<std::string>* names) {
-  if (const Aggregate* aggregate = As<Aggregate>(op)) names->insert(aggregate->name);
-  if (const Group* group = As<Group>(op)) names->insert(group->side_effect);
-  const std::vector<Chain>* children = ChildrenOf(op);
-  if (children == nullptr) return;
-  for (const Chain& child : *children) {
-    for (const Op& inner : child.ops) CollectEffectWrites(inner, names);
-  }
-}
-
 // The name that the filter wants its current value not to be in.
 std::optional<std::string> WantedNew(const Op& op) {
   const Filter* filter = As<Filter>(op);

@@ -18,6 +18,7 @@ namespace koios::engine {
 // Rows waiting for, or worked on by, an operator.
 struct Input {
   Batch batch;
+  std::optional<uint64_t> stored;  // where its rows are on disk; `batch` has its runs then
   int64_t charged = 0;
   bool remote = false;
   uint32_t from = 0;  // remote: the sender, its Exchange,

@@ -249,6 +249,7 @@ void QueryRun::EnqueueInput(uint32_t op, Input input) {
 bool QueryRun::JoinWaiting(uint32_t op, Lane* lane, const Input& input) {
   if (!is_line_ || input.remote || lane->queue.empty()) return false;
   Input& last = lane->queue.back();
+  if (last.stored.has_value()) return false;
   const Batch& more = input.batch;
   if (last.remote || !last.batch.SameShape(more) || 4 * more.rows > worker_.bounds.batch_rows ||
       last.batch.rows + more.rows > worker_.bounds.batch_rows ||
@@ -324,7 +325,8 @@ void QueryRun::RunNode(uint32_t id) {
   const size_t changed = changes_ == nullptr ? 0 : changes_->ByteSize();
   const uint64_t counted = in_place_host_->counted_nanos;
   side_effects_.ChargeTo(node.host.get());
-  const Status status = Dispatch(&node);
+  Status status = BringBack(&node);
+  if (status.ok()) status = Dispatch(&node);
   if (!status.ok()) Fail(WithDetail(status, DetailFor(*node.op)));
   std::vector<StateKey> closings;
   closings.swap(node.host->closings);

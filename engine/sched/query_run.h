@@ -23,7 +23,7 @@
 #include "engine/sched/flow/credits.h"
 #include "engine/sched/flow/outbox.h"
 #include "engine/sched/flow/sorted_streams.h"
-#include "engine/sched/idle_watch.h"
+#include "engine/sched/flow/idle_watch.h"
 #include "engine/sched/lane.h"
 #include "engine/sched/plan_shape.h"
 #include "engine/scope/homes.h"
@@ -185,13 +185,20 @@ class QueryRun {
   bool CanTake(const Node& node, const Loops& iteration) const;
   bool MayOpen(const Node& enter, const Loops& iteration) const;
   size_t OpenRoom(const Node& enter, const Loops& iteration) const;
-  int64_t LeastSpillBytes() const;
   void CountSlice(uint32_t op);
   // The operator's numbers, of which one that Publish() tells is about to change.
   OperatorStats& News(uint32_t op);
+
+  // What goes to disk (query_run_spill.cc).
+  int64_t LeastSpillBytes() const;
   bool IsShort() const;
   bool MaySpill(const Node& ran) const;
   void PickSpill();
+  void RunSpill();
+  bool MayStore(const Input& input) const;
+  void StoreWaiting();
+  Status Store(Node* node, Input* input);
+  Status BringBack(Node* node);
 
   // One kind of operator each (query_run_ops.cc).
   Status RunStream(Node* node);
@@ -204,7 +211,6 @@ class QueryRun {
   Status RunSplit(Node* node);
   Status RunLoop(Node* node);
   Status RunSink(Node* node);
-  void RunSpill();
   static void CountOrdinals(const plan::Operator& op, Batch* batch);
   size_t OutputLimit(const Node& node, const Batch& input) const;
   Batch MakeOutput(Node* node, const Input& input, OpOutput output);
@@ -352,6 +358,7 @@ class QueryRun {
   std::vector<uint32_t> spillers_;    // nodes that may keep what could go to disk
   std::optional<uint32_t> spilling_;  // one of them
   bool gives_back_ = false;           // whatever memory there is
+  bool stores_waiting_ = false;       // what waits between operators goes to disk now
 
   QueryNumbers published_;
   bool has_news_ = false;             // of what they are made of

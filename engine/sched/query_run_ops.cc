@@ -427,21 +427,4 @@ Status QueryRun::RunSink(Node* node) {
   return OkStatus();
 }
 
-void QueryRun::RunSpill() {
-  Node& node = nodes_[*spilling_];
-  OperatorStats& stats = stats_[*spilling_];
-  const uint64_t begin = worker_.clock->NowNanos();
-  const StatusOr<bool> done = node.code.spiller()->Spill();
-  if (!done.ok()) Fail(WithDetail(done.status(), DetailFor(*node.op)));
-  if (!done.ok() || *done) spilling_.reset();
-  ChargeHeld(&node);
-  if (node.host->spilled != nullptr) {
-    News(node.op->id()).spilled_bytes = node.host->spilled->written();
-  }
-  const uint64_t took = worker_.clock->NowNanos() - begin;
-  stats.CountCall(took, took);
-  CountSlice(node.op->id());
-  PickSpill();
-}
-
 }  // namespace koios::engine

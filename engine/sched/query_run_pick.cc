@@ -27,6 +27,10 @@ bool QueryRun::Step() {
     RunSpill();
     return true;
   }
+  if (stores_waiting_) {
+    StoreWaiting();
+    return true;
+  }
   if (++num_steps_ % kShallowestTurn == 0 && has_loops_ && StepShallowest()) return true;
   return (IsCrowded() && StepDeepest(/*widen=*/false)) || StepDeepest(true);
 }
@@ -203,53 +207,6 @@ size_t QueryRun::OpenRoom(const Node& enter, const Loops& iteration) const {
                       : window > 0 ? std::min(window, worker_.bounds.open_instances)
                                    : worker_.bounds.open_instances;
   return open < most ? most - open : 0;
-}
-
-// Of little memory it is a small share, as each worker may keep so much of each operator.
-int64_t QueryRun::LeastSpillBytes() const {
-  constexpr int64_t kShare = 8, kLeast = 16 * 1024;
-  const int64_t share = spec_->account->limit() / (kShare * worker_.num_workers);
-  return std::min(static_cast<int64_t>(worker_.bounds.spill_bytes), std::max(share, kLeast));
-}
-
-bool QueryRun::IsShort() const {
-  return gives_back_ || worker_.bounds.spills_early || spec_->account->IsTight();
-}
-
-// Whether an operator that has just run, or another one as memory is short, goes to disk.
-bool QueryRun::MaySpill(const Node& ran) const {
-  if (worker_.spill == nullptr) return false;
-  const Spiller* spiller = ran.code.spiller();
-  return IsShort() || (spiller != nullptr && spiller->must_spill());
-}
-
-// What goes to disk when memory is short: of the operator that keeps most, a piece at a time,
-// before anything else of the query goes on here.
-void QueryRun::PickSpill() {
-  if (spilling_.has_value() || !failure_.ok()) return;
-  const bool is_short = IsShort();
-  int64_t most = LeastSpillBytes() - 1;
-  for (const uint32_t id : spillers_) {
-    const Spiller& spiller = *nodes_[id].code.spiller();
-    if (!is_short && !spiller.must_spill()) continue;
-    const int64_t bytes = spiller.SpillableBytes();
-    if (bytes <= most) continue;
-    most = bytes;
-    spilling_ = id;
-  }
-  if (!spilling_.has_value()) gives_back_ = false;
-}
-
-bool QueryRun::CanGiveBack() const {
-  if (worker_.spill == nullptr || !failure_.ok() || complete_) return false;
-  return std::any_of(spillers_.begin(), spillers_.end(), [this](uint32_t id) {
-    return nodes_[id].code.spiller()->SpillableBytes() >= LeastSpillBytes();
-  });
-}
-
-void QueryRun::GiveBack() {
-  gives_back_ = true;
-  PickSpill();
 }
 
 }  // namespace koios::engine

@@ -313,5 +313,50 @@ TEST(WorkerEndsTest, APartThatWaitsForLongGivesItsRowsBack) {
   EXPECT_EQ(spec->account->used(), 0);
 }
 
+// Rows that wait in front of a client that does not read, between operators, wait on disk, and come
+// to it all the same.
+TEST(WorkerEndsTest, WhatWaitsForAClientWaitsOnDisk) {
+  constexpr int64_t kRows = 4000;
+  ManualClock clock;
+  NoTransport transport;
+  SpillSpace disk("/tmp");
+  WorkerContext context;
+  context.transport = &transport;
+  context.clock = &clock;
+  context.spill = &disk;
+  Worker worker(context);
+  std::vector<Value> values;
+  for (int64_t i = 0; i < kRows; ++i)
+    values.push_back(Value::String(std::string(100, 'a') + std::to_string(i)));
+  plan::Operator nothing;
+  nothing.mutable_exchange()->set_key(plan::Exchange::HOME);
+  const auto [spec, sink] = StartAt(&worker, 0, PlanOf(values, nothing));
+  sink->room = 0;
+  while (worker.Step(1)) {
+  }
+  const int64_t before = spec->account->used();
+  ASSERT_GT(before, kRows * 100);
+  EXPECT_EQ(disk.used(), 0u);
+  while (worker.Step(kGiveBack)) {
+  }
+  EXPECT_EQ(sink->rows, 0u);
+  EXPECT_GT(disk.used(), 0u);
+  EXPECT_LT(spec->account->used(), before / 4);
+  EXPECT_EQ(spec->live.spilled_bytes, disk.used());
+  EXPECT_EQ(worker.NextDeadline(), 0u);  // there is nothing left to give
+  sink->room = 1;
+  Frame resume;
+  resume.query = spec->id;
+  resume.kind = FrameKind::kResume;
+  worker.Deliver(std::move(resume));
+  while (worker.Step(kGiveBack)) {
+  }
+  ASSERT_TRUE(sink->result.has_value());
+  EXPECT_TRUE(sink->result->status.ok()) << sink->result->status;
+  EXPECT_EQ(sink->rows, static_cast<size_t>(kRows));
+  EXPECT_EQ(disk.used(), 0u);
+  EXPECT_EQ(spec->account->used(), 0);
+}
+
 }  // namespace
 }  // namespace koios::engine

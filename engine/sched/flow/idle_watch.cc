@@ -1,4 +1,4 @@
-#include "engine/sched/idle_watch.h"
+#include "engine/sched/flow/idle_watch.h"
 
 #include <algorithm>
 #include <utility>

@@ -57,9 +57,10 @@ void LimitFlags::AddTo(CLI::App* command) {
   Add(command, "--disk-reserve-mb", &disk_reserve_mb, kMaxMegabytes,
       "Of the disk, stays free when something is added; drops may use most of it");
   command
-      ->add_option("--spill-mb", spill_mb,
-                   "Disk for rows that do not fit into the memory of queries, compressed; 0: such "
-                   "queries fail")
+      ->add_option(
+          "--spill-mb", spill_mb,
+          "Disk for rows that do not fit into the memory of queries, compressed; one query "
+          "takes half of it at most; 0: such queries fail")
       ->check(CLI::Range(uint64_t{0}, kMaxMegabytes))
       ->capture_default_str()
       ->group(kGroup);

@@ -340,6 +340,13 @@ void CollectEffectWrites(const Op& op, std::set<std::string>* names) {
   });
 }
 
+void CollectCaps(const Op& op, std::set<std::string>* names) {
+  AnyOp(op, [names](const Op& each) {
+    if (const Cap* cap = As<Cap>(each)) names->insert(cap->names.begin(), cap->names.end());
+    return false;
+  });
+}
+
 bool Raises(const Chain& chain) {
   return AnyOp(chain, [](const Op& each) {
     bool raises = false;

@@ -89,6 +89,8 @@ bool ReadsEffects(const Op& op);  // in expressions of its own
 void CollectEffectReads(const Op& op, std::set<std::string>* names);
 // Of those that it and its children add to.
 void CollectEffectWrites(const Op& op, std::set<std::string>* names);
+// Of those that a cap() of it or of its children gives.
+void CollectCaps(const Op& op, std::set<std::string>* names);
 bool Raises(const Chain& chain);
 // As TinkerPop's barriers and limits do, by itself or in a child.
 bool HoldsTraversers(const Chain& chain);

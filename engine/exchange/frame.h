@@ -35,6 +35,7 @@ struct LiveNumbers {
   std::atomic<uint64_t> credit_wait_ns{0};
   std::atomic<uint64_t> spilled_bytes{0};
   std::atomic<uint64_t> rows_dropped{0};
+  std::atomic<uint64_t> disk_bytes{0};  // that it has there now
 };
 
 // What every worker that takes part in a query knows of it. Immutable, but for `live`; shared.

@@ -19,6 +19,7 @@ namespace koios::engine {
 struct Input {
   Batch batch;
   std::optional<uint64_t> stored;  // where its rows are on disk; `batch` has its runs then
+  bool stays = false;              // in memory: it would come back larger
   int64_t charged = 0;
   bool remote = false;
   uint32_t from = 0;  // remote: the sender, its Exchange,

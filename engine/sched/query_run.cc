@@ -340,7 +340,7 @@ void QueryRun::RunNode(uint32_t id) {
   CountSlice(id);
   const uint64_t took = worker_.clock->NowNanos() - begin;
   stats.CountCall(took, took - std::min(took, in_place_host_->counted_nanos - counted));
-  if (node.host->spilled != nullptr) News(id).spilled_bytes = node.host->spilled->written();
+  CountSpilled(node);
   if (changes_ != nullptr) stats.peak_bytes += changes_->ByteSize() - changed;
   if (MaySpill(node)) PickSpill();
 }

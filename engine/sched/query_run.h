@@ -21,16 +21,17 @@
 #include "engine/op/split_tests.h"
 #include "engine/sched/closings.h"
 #include "engine/sched/flow/credits.h"
+#include "engine/sched/flow/idle_watch.h"
 #include "engine/sched/flow/outbox.h"
 #include "engine/sched/flow/sorted_streams.h"
-#include "engine/sched/flow/idle_watch.h"
 #include "engine/sched/lane.h"
 #include "engine/sched/plan_shape.h"
 #include "engine/scope/homes.h"
 
 namespace koios::engine {
 
-class SpillSpace;  // engine/spill/spill_space.h
+class SpillFile;  // engine/spill/spill_space.h
+class SpillSpace;
 
 // What may wait at a worker. A simulation makes them small, as its graphs would not reach them.
 struct WorkerBounds {
@@ -197,6 +198,7 @@ class QueryRun {
   void RunSpill();
   bool MayStore(const Input& input) const;
   void StoreWaiting();
+  void CountSpilled(const Node& node);
   Status Store(Node* node, Input* input);
   Status BringBack(Node* node);
 
@@ -355,10 +357,11 @@ class QueryRun {
   std::optional<HeldRows> may_flush_;
   IdleWatch idle_;  // at the coordinator
 
-  std::vector<uint32_t> spillers_;    // nodes that may keep what could go to disk
-  std::optional<uint32_t> spilling_;  // one of them
-  bool gives_back_ = false;           // whatever memory there is
-  bool stores_waiting_ = false;       // what waits between operators goes to disk now
+  std::vector<uint32_t> spillers_;      // nodes that may keep what could go to disk
+  std::optional<uint32_t> spilling_;    // one of them
+  bool gives_back_ = false;             // whatever memory there is
+  bool stores_waiting_ = false;         // what waits between operators goes to disk now
+  std::unique_ptr<SpillFile> waiting_;  // where that is
 
   QueryNumbers published_;
   bool has_news_ = false;             // of what they are made of

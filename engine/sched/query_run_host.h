@@ -50,7 +50,7 @@ struct QueryRun::Host : public OperatorHost {
   bool may_spill() const override { return run->worker_.spill != nullptr; }
   StatusOr<SpillFile*> spill_file() override {
     if (spilled == nullptr) {
-      ASSIGN_OR_RETURN(spilled, run->worker_.spill->Open());
+      ASSIGN_OR_RETURN(spilled, run->worker_.spill->Open(&run->spec_->live.disk_bytes));
     }
     return spilled.get();
   }
@@ -67,6 +67,7 @@ struct QueryRun::Host : public OperatorHost {
   int64_t state_bytes = 0;
   std::vector<StateKey> closings;
   std::unique_ptr<SpillFile> spilled;
+  uint64_t spilled_counted = 0;  // of what was written there
 };
 
 // What the bodies of scopes in place ask.

@@ -1,16 +1,21 @@
 // What goes to disk, and when: what operators keep, and the rows that wait between them in a part
 // that waits itself.
 #include <algorithm>
+#include <string>
+#include <utility>
 
-#include "engine/op/state/spilled_batch.h"
 #include "engine/sched/query_run.h"
 #include "engine/sched/query_run_host.h"
+#include "engine/spill/row_block.h"
 
 namespace koios::engine {
 namespace {
 
 // Fewer rows take more on disk than they free.
 constexpr int64_t kLeastStored = 4096;
+
+// How long one call puts rows on disk.
+constexpr uint64_t kStoreNanos = 200'000;
 
 }  // namespace
 
@@ -52,31 +57,48 @@ void QueryRun::PickSpill() {
   gives_back_ = false;
 }
 
-// What waits in a queue, whose charge is a batch's.
+// What waits in a queue, whose charge is a batch's. A row that is more than that is one value.
 bool QueryRun::MayStore(const Input& input) const {
-  return !input.stored.has_value() && input.charged >= std::min(LeastSpillBytes(), kLeastStored);
+  return !input.stored.has_value() && !input.stays &&
+         input.charged >= std::min(LeastSpillBytes(), kLeastStored) &&
+         input.charged <= static_cast<int64_t>(2 * kBatchBytes);
 }
 
-// Of all that waits between operators the next batch. Its runs stay, as weights are no rows.
+// Of what waits between operators as much as a call has time for. What finds no room on disk stays
+// in memory: nobody needs that now.
 void QueryRun::StoreWaiting() {
+  const uint64_t begin = worker_.clock->NowNanos();
+  uint64_t now = begin;
   for (Node& node : nodes_) {
-    Input* next = nullptr;
+    const uint64_t node_begin = now;
+    Status put;
     node.lanes.ForEach([&](const Loops&, Lane& lane) {
-      for (size_t i = 0; next == nullptr && i < lane.queue.size(); ++i) {
-        if (MayStore(lane.queue[i])) next = &lane.queue[i];
+      for (size_t i = 0; i < lane.queue.size(); ++i) {
+        if (!put.ok() || now - begin >= kStoreNanos || !MayStore(lane.queue[i])) continue;
+        put = Store(&node, &lane.queue[i]);
+        now = worker_.clock->NowNanos();
       }
     });
-    if (next == nullptr) continue;
-    if (Status put = Store(&node, next); !put.ok()) Fail(WithDetail(put, DetailFor(*node.op)));
-    CountSlice(node.op->id());
-    return;
+    if (now > node_begin) stats_[node.op->id()].CountCall(now - node_begin, now - node_begin);
+    if (!put.ok()) break;
+    if (now - begin >= kStoreNanos) return;
   }
   stores_waiting_ = false;
 }
 
+// Its runs stay, as weights are no rows. Rows that share values would be larger when they come back
+// than they are.
 Status QueryRun::Store(Node* node, Input* input) {
-  ASSIGN_OR_RETURN(input->stored, PutOnDisk(input->batch, node->host.get()));
-  News(node->op->id()).spilled_bytes = node->host->spilled->written();
+  size_t flat = 0;
+  for (const Column& column : input->batch.slots) flat += column.FlatByteSize();
+  input->stays = flat > 2 * static_cast<size_t>(input->charged);
+  if (input->stays) return OkStatus();
+  if (waiting_ == nullptr) {
+    ASSIGN_OR_RETURN(waiting_, worker_.spill->Open(&spec_->live.disk_bytes));
+  }
+  const uint64_t written = waiting_->written();
+  ASSIGN_OR_RETURN(input->stored, waiting_->Append(EncodeRows(input->batch)));
+  News(node->op->id()).spilled_bytes += waiting_->written() - written;
   Batch runs;
   runs.rows = input->batch.rows;
   runs.runs = std::move(input->batch.runs);
@@ -87,25 +109,27 @@ Status QueryRun::Store(Node* node, Input* input) {
   return OkStatus();
 }
 
-// The rows that the node takes next are there again, and stay: they are used at once.
+// The rows that the node takes next are there again, and are used at once.
 Status QueryRun::BringBack(Node* node) {
   if (node->lane == nullptr || node->lane->active.has_value()) return OkStatus();
   Input& input = node->lane->queue.front();
   if (!input.stored.has_value()) return OkStatus();
-  int64_t charged = 0;
-  ASSIGN_OR_RETURN(Batch rows, TakeFromDisk(*input.stored, node->host.get(), &charged));
+  ASSIGN_OR_RETURN(const std::string block, waiting_->Take(*input.stored));
   input.stored.reset();
-  node->host->state_bytes -= charged;  // the queue's from now on
-  input.charged += charged;
+  ASSIGN_OR_RETURN(Batch rows, DecodeRows(block, spec_->account));
   if (rows.rows != input.batch.rows) return DataLoss("Rows that were put on disk are others now.");
   rows.runs = std::move(input.batch.runs);
+  rows.slots.resize(spec_->plan.num_slots());
+  const int64_t more = static_cast<int64_t>(rows.ByteSize()) - input.charged;
+  if (!spec_->account->TryCharge(more)) return OverLimit(*node->op, more);
+  input.charged += more;
   input.batch = std::move(rows);
-  input.batch.slots.resize(spec_->plan.num_slots());
   return OkStatus();
 }
 
 bool QueryRun::CanGiveBack() const {
   if (worker_.spill == nullptr || !failure_.ok() || complete_) return false;
+  if (!worker_.spill->is_ample()) return false;  // who must go there needs it more
   const bool keeps = std::any_of(spillers_.begin(), spillers_.end(), [this](uint32_t id) {
     return nodes_[id].code.spiller()->SpillableBytes() >= LeastSpillBytes();
   });
@@ -124,6 +148,13 @@ void QueryRun::GiveBack() {
   PickSpill();
 }
 
+void QueryRun::CountSpilled(const Node& node) {
+  if (node.host->spilled == nullptr) return;
+  const uint64_t written = node.host->spilled->written();
+  const uint64_t counted = std::exchange(node.host->spilled_counted, written);
+  if (written > counted) News(node.op->id()).spilled_bytes += written - counted;
+}
+
 void QueryRun::RunSpill() {
   Node& node = nodes_[*spilling_];
   OperatorStats& stats = stats_[*spilling_];
@@ -132,9 +163,7 @@ void QueryRun::RunSpill() {
   if (!done.ok()) Fail(WithDetail(done.status(), DetailFor(*node.op)));
   if (!done.ok() || *done) spilling_.reset();
   ChargeHeld(&node);
-  if (node.host->spilled != nullptr) {
-    News(node.op->id()).spilled_bytes = node.host->spilled->written();
-  }
+  CountSpilled(node);
   const uint64_t took = worker_.clock->NowNanos() - begin;
   stats.CountCall(took, took);
   CountSlice(node.op->id());

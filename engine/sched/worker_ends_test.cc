@@ -313,49 +313,96 @@ TEST(WorkerEndsTest, APartThatWaitsForLongGivesItsRowsBack) {
   EXPECT_EQ(spec->account->used(), 0);
 }
 
+// A query whose client does not read, with `values` on their way to it.
+class PausedQuery {
+ public:
+  explicit PausedQuery(const std::vector<Value>& values, uint64_t disk_fails_from = UINT64_MAX) {
+    disk.FailFromWrite(disk_fails_from);
+    WorkerContext context;
+    context.transport = &transport_;
+    context.clock = &clock_;
+    context.spill = &disk;
+    worker = std::make_unique<Worker>(context);
+    plan::Operator nothing;
+    nothing.mutable_exchange()->set_key(plan::Exchange::HOME);
+    const Started started = StartAt(worker.get(), 0, PlanOf(values, nothing));
+    spec = started.spec;
+    sink = started.sink;
+    sink->room = 0;
+    Run(1);
+  }
+  void Run(uint64_t now_ns) {
+    while (worker->Step(now_ns)) {
+    }
+  }
+  void Read() {
+    sink->room = 1;
+    Frame resume;
+    resume.query = spec->id;
+    resume.kind = FrameKind::kResume;
+    worker->Deliver(std::move(resume));
+    Run(kGiveBack);
+  }
+
+ private:
+  ManualClock clock_;
+  NoTransport transport_;
+
+ public:
+  SpillSpace disk{"/tmp"};
+  std::shared_ptr<QuerySpec> spec;
+  std::shared_ptr<CountingSink> sink;
+  std::unique_ptr<Worker> worker;
+};
+
 // Rows that wait in front of a client that does not read, between operators, wait on disk, and come
-// to it all the same.
+// to it all the same. A full disk is no reason to end the query.
 TEST(WorkerEndsTest, WhatWaitsForAClientWaitsOnDisk) {
-  constexpr int64_t kRows = 4000;
-  ManualClock clock;
-  NoTransport transport;
-  SpillSpace disk("/tmp");
-  WorkerContext context;
-  context.transport = &transport;
-  context.clock = &clock;
-  context.spill = &disk;
-  Worker worker(context);
   std::vector<Value> values;
-  for (int64_t i = 0; i < kRows; ++i)
+  for (int64_t i = 0; i < 4000; ++i) {
     values.push_back(Value::String(std::string(100, 'a') + std::to_string(i)));
-  plan::Operator nothing;
-  nothing.mutable_exchange()->set_key(plan::Exchange::HOME);
-  const auto [spec, sink] = StartAt(&worker, 0, PlanOf(values, nothing));
-  sink->room = 0;
-  while (worker.Step(1)) {
   }
-  const int64_t before = spec->account->used();
-  ASSERT_GT(before, kRows * 100);
-  EXPECT_EQ(disk.used(), 0u);
-  while (worker.Step(kGiveBack)) {
+  for (const uint64_t fails_from : {UINT64_MAX, uint64_t{1}, uint64_t{2}}) {
+    PausedQuery query(values, fails_from);
+    const int64_t before = query.spec->account->used();
+    ASSERT_GT(before, 400'000);
+    EXPECT_EQ(query.disk.used(), 0u);
+    query.Run(kGiveBack);
+    EXPECT_EQ(query.sink->rows, 0u);
+    EXPECT_FALSE(query.sink->result.has_value());
+    EXPECT_EQ(query.spec->live.spilled_bytes, query.disk.used());
+    EXPECT_EQ(query.spec->live.disk_bytes, query.disk.used());
+    if (fails_from == UINT64_MAX) {
+      EXPECT_LT(query.spec->account->used(), before / 4);
+      EXPECT_EQ(query.worker->NextDeadline(), 0u);  // there is nothing left to give
+    }
+    EXPECT_EQ(query.disk.used() > 0, fails_from > 1);
+    query.Read();
+    ASSERT_TRUE(query.sink->result.has_value());
+    EXPECT_TRUE(query.sink->result->status.ok()) << query.sink->result->status;
+    EXPECT_EQ(query.sink->rows, values.size());
+    EXPECT_EQ(query.disk.used(), 0u);
+    EXPECT_EQ(query.spec->account->used(), 0);
   }
-  EXPECT_EQ(sink->rows, 0u);
-  EXPECT_GT(disk.used(), 0u);
-  EXPECT_LT(spec->account->used(), before / 4);
-  EXPECT_EQ(spec->live.spilled_bytes, disk.used());
-  EXPECT_EQ(worker.NextDeadline(), 0u);  // there is nothing left to give
-  sink->room = 1;
-  Frame resume;
-  resume.query = spec->id;
-  resume.kind = FrameKind::kResume;
-  worker.Deliver(std::move(resume));
-  while (worker.Step(kGiveBack)) {
+}
+
+// What would come back larger stays: each row would have a list of its own. So does a row that is
+// much by itself.
+TEST(WorkerEndsTest, RowsThatShareAValueStayInMemory) {
+  const Value list = *Value::List(ValueList(3000, Value::Long(1)));
+  const Value text = Value::String(std::string(3 * kBatchBytes, 'x'));
+  for (const std::vector<Value>& values :
+       {std::vector<Value>(20, list), std::vector<Value>(1, text)}) {
+    PausedQuery query(values);
+    ASSERT_GT(query.spec->account->used(), 10'000);
+    query.Run(kGiveBack);
+    EXPECT_EQ(query.disk.used(), 0u);
+    EXPECT_EQ(query.worker->NextDeadline(), 0u);
+    query.Read();
+    ASSERT_TRUE(query.sink->result.has_value());
+    EXPECT_TRUE(query.sink->result->status.ok()) << query.sink->result->status;
+    EXPECT_EQ(query.sink->rows, values.size());
   }
-  ASSERT_TRUE(sink->result.has_value());
-  EXPECT_TRUE(sink->result->status.ok()) << sink->result->status;
-  EXPECT_EQ(sink->rows, static_cast<size_t>(kRows));
-  EXPECT_EQ(disk.used(), 0u);
-  EXPECT_EQ(spec->account->used(), 0);
 }
 
 }  // namespace

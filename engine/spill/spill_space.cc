@@ -71,7 +71,7 @@ bool WriteAll(int fd, const char* from, size_t bytes, uint64_t at) {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<SpillFile>> SpillSpace::Open() {
+StatusOr<std::unique_ptr<SpillFile>> SpillSpace::Open(std::atomic<uint64_t>* of_query) {
   int fd = ::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
     // A file system that has none without a name: it loses its name at once.
@@ -79,7 +79,7 @@ StatusOr<std::unique_ptr<SpillFile>> SpillSpace::Open() {
     fd = ::mkostemp(name.data(), O_CLOEXEC);
     if (fd >= 0) ::unlink(name.c_str());
   }
-  if (fd >= 0) return std::make_unique<SpillFile>(this, fd);
+  if (fd >= 0) return std::make_unique<SpillFile>(this, fd, of_query);
   const int error = errno;
   if (error == ENOSPC) return DiskIsFull(folder_);
   return WithDetail(
@@ -87,26 +87,36 @@ StatusOr<std::unique_ptr<SpillFile>> SpillSpace::Open() {
       DetailOf("SPILL_DISK", "spill-dir", "Name a folder that can be written."));
 }
 
-Status SpillSpace::Take(uint64_t bytes) {
+void SpillSpace::Return(uint64_t bytes, std::atomic<uint64_t>* of_query) {
+  if (of_query != nullptr) of_query->fetch_sub(bytes, std::memory_order_relaxed);
+  used_.fetch_sub(bytes, std::memory_order_release);
+}
+
+Status SpillSpace::Take(uint64_t bytes, std::atomic<uint64_t>* of_query) {
   if (writes_.fetch_add(1, std::memory_order_relaxed) + 1 >= fail_from_) return DiskIsFull(folder_);
-  if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes > limit_) {
-    Return(bytes);
+  const bool all_fit = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit_;
+  const bool fits = of_query == nullptr ||
+                    of_query->fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit_ / 2;
+  if (!all_fit || !fits) {
+    Return(bytes, of_query);
     ErrorDetail detail = DetailOf("SPILL_LIMIT", "spill-mb",
                                   "Ask for less, or give what does not fit into memory more room.");
-    detail.limit = std::to_string(limit_) + " bytes";
-    return ResourceExhausted("Rows that do not fit into memory take all the disk that they may.",
-                             detail);
+    detail.limit = std::to_string(all_fit ? limit_ / 2 : limit_) + " bytes";
+    return ResourceExhausted(
+        all_fit ? "The query's rows that do not fit into memory take half of the disk that all may."
+                : "Rows that do not fit into memory take all the disk that they may.",
+        detail);
   }
   if (reserve_ == 0) return OkStatus();
   const StatusOr<uint64_t> free = storage::FreeBytes(folder_);
   if (!free.ok() || *free >= reserve_ + bytes) return OkStatus();
-  Return(bytes);
+  Return(bytes, of_query);
   return DiskIsFull(folder_);
 }
 
 SpillFile::~SpillFile() {
   ::close(fd_);
-  space_->Return(live_);
+  space_->Return(live_, of_query_);
 }
 
 StatusOr<uint64_t> SpillFile::Append(std::string_view block) {
@@ -125,9 +135,9 @@ StatusOr<uint64_t> SpillFile::Append(std::string_view block) {
   head.check = XXH3_64bits(stored.data() + sizeof(head), size);
   std::copy_n(reinterpret_cast<const char*>(&head), sizeof(head), stored.data());
   const uint64_t bytes = sizeof(head) + size;
-  RETURN_IF_ERROR(space_->Take(bytes));
+  RETURN_IF_ERROR(space_->Take(bytes, of_query_));
   if (!WriteAll(fd_, stored.data(), bytes, end_)) {
-    space_->Return(bytes);
+    space_->Return(bytes, of_query_);
     return DiskIsFull(space_->folder_);
   }
   live_ += bytes;
@@ -174,7 +184,7 @@ void SpillFile::DropRange(uint64_t begin, uint64_t end) {
 
 void SpillFile::Free(uint64_t at, uint64_t bytes) {
   live_ -= bytes;
-  space_->Return(bytes);
+  space_->Return(bytes, of_query_);
   if (live_ == 0) {
     end_ = 0;
     if (::ftruncate(fd_, 0) == 0) return;

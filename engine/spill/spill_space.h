@@ -22,8 +22,12 @@ class SpillSpace {
                       uint64_t reserve_bytes = 0)
       : folder_(std::move(folder)), limit_(limit_bytes), reserve_(reserve_bytes) {}
 
-  // RESOURCE_EXHAUSTED or UNAVAILABLE, naming the folder and the setting.
-  StatusOr<std::unique_ptr<SpillFile>> Open();
+  // RESOURCE_EXHAUSTED or UNAVAILABLE, naming the folder and the setting. `of_query`: what all
+  // files of its query take, which is half of the limit at most, so that one leaves room for the
+  // others; null: it is of none. Outlives the file.
+  StatusOr<std::unique_ptr<SpillFile>> Open(std::atomic<uint64_t>* of_query = nullptr);
+  // Half of it is free: who need not go there may.
+  bool is_ample() const { return used() <= limit_ / 2; }
   // Who sees that there is none left may let the space go.
   uint64_t used() const { return used_.load(std::memory_order_acquire); }
   // For tests: from the k-th write on all fail, as on a full disk.
@@ -31,8 +35,8 @@ class SpillSpace {
 
  private:
   friend class SpillFile;
-  Status Take(uint64_t bytes);
-  void Return(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_release); }
+  Status Take(uint64_t bytes, std::atomic<uint64_t>* of_query);
+  void Return(uint64_t bytes, std::atomic<uint64_t>* of_query);
 
   const std::string folder_;
   const uint64_t limit_, reserve_;
@@ -45,7 +49,8 @@ class SpillSpace {
 // space.
 class SpillFile {
  public:
-  SpillFile(SpillSpace* space, int fd) : space_(space), fd_(fd) {}
+  SpillFile(SpillSpace* space, int fd, std::atomic<uint64_t>* of_query)
+      : space_(space), fd_(fd), of_query_(of_query) {}
   ~SpillFile();
   SpillFile(const SpillFile&) = delete;
   SpillFile& operator=(const SpillFile&) = delete;
@@ -75,6 +80,7 @@ class SpillFile {
 
   SpillSpace* const space_;
   const int fd_;
+  std::atomic<uint64_t>* const of_query_;
   uint64_t end_ = 0;   // where the next block goes
   uint64_t live_ = 0;  // bytes of blocks that are still to be taken
   uint64_t written_ = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 
 namespace koios::engine {
@@ -66,6 +67,31 @@ TEST(SpillSpaceTest, ItsLimitAndAFullDiskAreErrors) {
   auto other = *failing.Open();
   EXPECT_TRUE(other->Append("x").ok());
   EXPECT_EQ(other->Append("x").status().code(), StatusCode::kResourceExhausted);
+}
+
+TEST(SpillSpaceTest, AQueryTakesHalfAtMost) {
+  std::string noise;
+  for (uint32_t i = 0; i < 1000; ++i) noise.push_back(static_cast<char>(i * i * 2654435761u >> 13));
+  SpillSpace space(kFolder, 5000);
+  std::atomic<uint64_t> one = 0, other = 0;
+  auto file = *space.Open(&one);
+  auto second = *space.Open(&one);
+  const uint64_t at = *file->Append(noise);
+  ASSERT_TRUE(second->Append(noise).ok());
+  EXPECT_EQ(one, space.used());
+  const auto refused = second->Append(noise);
+  EXPECT_EQ(refused.status().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(refused.status())->setting, "spill-mb");
+  EXPECT_EQ(DetailOf(refused.status())->limit, "2500 bytes");
+  auto others = *space.Open(&other);
+  EXPECT_TRUE(others->Append(noise).ok());
+  EXPECT_FALSE(space.is_ample());
+  file->Drop(at);
+  EXPECT_TRUE(second->Append(noise).ok());
+  second.reset();
+  EXPECT_EQ(one, 0u);
+  EXPECT_EQ(other, space.used());
+  EXPECT_TRUE(space.is_ample());
 }
 
 TEST(SpillSpaceTest, WhatIsNotThereIsAnError) {

@@ -8,6 +8,8 @@ const std::vector<Rule>& Rules() {
   static const std::vector<Rule> kRules = {
       {"remove_identity", "what passes every row as it is goes away", RemoveIdentity},
       {"drop_unread", "values that nobody reads are not stored", DropUnread},
+      {"plain_group", "a side-effect of groups that is all that is asked for is a group()",
+       PlainGroup},
       {"unfold_groups", "groups and bags that are taken apart again are never one value",
        UnfoldGroups},
       {"unnest_local", "a local child that remembers nothing runs as part of the stream",

@@ -62,6 +62,7 @@ bool ReachEnds(Chain* root);
 bool CountWalks(Chain* root);
 bool FindShortestPath(Chain* root);
 bool TopK(Chain* root);
+bool PlainGroup(Chain* root);
 bool UnfoldGroups(Chain* root);
 bool ExpandToLabels(Chain* root);
 bool FirstEnds(Chain* root);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -265,17 +266,27 @@ void ExpectAnswersOrRefusals(uint64_t times, uint64_t one_of_refused, const Prep
   EXPECT_GT(refused, asked / one_of_refused);
 }
 
+// KOIOS_REFUSALS=N: each of the first N turns, and writes, instead of a few.
+uint64_t RefusalsWanted() {
+  const char* wanted = std::getenv("KOIOS_REFUSALS");
+  return wanted == nullptr ? 0 : std::strtoull(wanted, nullptr, 10);
+}
+
 TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
-  ExpectAnswersOrRefusals(3, 5, [](Session* session, uint64_t number, uint64_t time) {
+  const uint64_t wanted = RefusalsWanted();
+  const auto refuse = [wanted](Session* session, uint64_t number, uint64_t time) {
     const uint64_t turns[] = {1 + number % 7, 8 + number % 31, 40 + number % 160};
-    session->RefuseFrom(turns[time]);
-  });
+    session->RefuseFrom(wanted == 0 ? turns[time] : 1 + time);
+  };
+  ExpectAnswersOrRefusals(wanted == 0 ? 3 : wanted, 5, refuse);
 }
 
 TEST(GoldenTest, AFullDiskEndsTheQueryAndNothingElse) {
-  ExpectAnswersOrRefusals(2, 50, [](Session* session, uint64_t, uint64_t time) {
-    session->FillDiskFrom(1 + 2 * time);
-  });
+  const uint64_t wanted = RefusalsWanted();
+  const auto fill = [wanted](Session* session, uint64_t, uint64_t time) {
+    session->FillDiskFrom(wanted == 0 ? 1 + 2 * time : 1 + time);
+  };
+  ExpectAnswersOrRefusals(wanted == 0 ? 2 : wanted, 50, fill);
 }
 
 }  // namespace

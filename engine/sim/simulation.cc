@@ -265,10 +265,10 @@ class Driver {
     context.spread_after_rows = options_.spread_after_rows;
     context.bounds = options_.bounds;
     context.lease_ns = options_.lease_ns;
+    if (options_.spills || options_.has_disk) context.spill = &spill_;
     if (options_.spills) {
       context.bounds.spills_early = true;
       context.bounds.spill_bytes = 1;
-      context.spill = &spill_;
       if (options_.fail_from_spill > 0) spill_.FailFromWrite(options_.fail_from_spill);
     }
     return context;

@@ -39,7 +39,8 @@ struct SimulationOptions {
   uint32_t deliver_percent =
       50;  // how often a turn delivers a frame rather than lets a worker step
   uint64_t memory_limit_bytes = 0;   // 0: none
-  bool spills = false;               // what can goes to disk as soon as it is there
+  bool has_disk = false;             // for what does not fit
+  bool spills = false;               // and what can goes there as soon as it is there
   uint64_t fail_from_spill = 0;      // from that write on the disk is full; 0: never
   uint64_t refuse_from_turn = 0;     // from then on nothing more is charged; 0: never
   uint64_t max_turns = 20'000'000;   // past it the query counts as never ending

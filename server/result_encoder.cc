@@ -17,6 +17,8 @@ constexpr size_t kMessageOverhead = 64;
 constexpr size_t kMostRows = 256;
 constexpr size_t kMostWithProperties = 64;
 constexpr size_t kSomeBytes = 32 << 10;
+// What a row that may be sent takes at most while it is made.
+constexpr size_t kMaxMadeBytes = 8 * kMaxRowBytes;
 // What a bulk costs at most in a packed field.
 constexpr size_t kBulkBytes = 10;
 
@@ -188,7 +190,9 @@ Status ResultEncoder::EncodeSome(const Ask& ask, MessageSplitter* splitter, Some
     written = done;
     // No row of one that is more than all may have can be sent.
     if (done - row_begin > kMaxRowBytes) return RowTooLarge(done - row_begin);
-    return ask(made_bytes + source_bytes + done);
+    if (splitter->made_bytes() > kMaxMadeBytes) return RowTooLarge(splitter->made_bytes());
+    // Of small values in values the message takes twenty times what is sent.
+    return ask(splitter->made_bytes() + source_bytes + done - row_begin);
   });
   const bool vertices = column.kind() == Column::Kind::kVertex;
   for (size_t row = some->begin; row < some->end; ++row) {

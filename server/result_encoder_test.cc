@@ -401,6 +401,24 @@ TEST_F(WideResultsTest, WhatRepeatsInARowIsRefusedBeforeAllOfItIsWritten) {
   EXPECT_EQ(graph_->num_read, 1U);
 }
 
+// A small value that is written in full: what its message takes counts, not what is sent of it.
+TEST_F(WideResultsTest, ValuesInValuesAskForTheirMessages) {
+  Value nested = Value::Int(1);
+  for (int depth = 0; depth < 21; ++depth) nested = ListOf({nested, nested});
+  engine::ResultBatch batch;
+  batch.column.Append(nested);
+  EncodedMessages messages;
+  MemoryCharge charge(&account_);
+  size_t row = 0;
+  const auto ask = [&](size_t bytes) {
+    return charge.TryResize(static_cast<int64_t>(bytes)) ? OkStatus() : account_.OverLimit(1);
+  };
+  const Status status =
+      ResultEncoder(graph_, true, &clock_).Encode(batch, &row, &messages, ask).status();
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_LT(BytesOf(messages), size_t{2 * kLimit});
+}
+
 TEST_F(WideResultsTest, AWideTextAsksForItsMemory) {
   engine::ResultBatch batch;
   batch.column.AppendString("small");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/query_account.h"
 #include "server/admission/query_cost.h"
 #include "server/submit_session.h"
 
@@ -111,11 +112,14 @@ void SubmitSession::ChargeBeside(engine::ResultBatch* batch) const {
   batch->charge = std::move(charge);
 }
 
-// A message may be made whatever others have; more only if there is memory for it.
+// A message may be made whatever others have; more only if there is memory for it, and as if it
+// were the query's.
 Status SubmitSession::MayEncode(size_t bytes) {
   // What was changed and committed is told, however late it is.
   if (transaction_ == nullptr) RETURN_IF_ERROR(WhyStop("its results were written"));
   const auto needed = static_cast<int64_t>(bytes);
+  const uint64_t most = environment_.engine->options().query_memory_bytes;
+  if (most > 0 && bytes > most) return engine::MakeQueryAccount(most)->OverLimit(needed);
   if (bytes <= 2 * kMaxMessageBytes) {
     made_charge_.Resize(needed);
   } else if (!made_charge_.TryResize(needed)) {

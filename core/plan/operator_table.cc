@@ -54,6 +54,8 @@ void SlotsOfExchange(const Operator& op, SlotUse* use) {
   if (exchange.key() == Exchange::ID) use->needed.push_back(exchange.slot());
   Read(exchange.slot(), use);
   ReadAll(exchange.hash_slots(), use);
+  use->keys.assign(exchange.hash_slots().begin(), exchange.hash_slots().end());
+  if (exchange.key() == Exchange::VALUE) use->keys.push_back(exchange.slot());
 }
 
 bool IsGroupEffect(const Operator& op) { return !op.group().side_effect().empty(); }
@@ -123,6 +125,7 @@ constexpr Row kRows[] = {
      .slots =
          [](const Operator& op, SlotUse* use) {
            for (const SortKey& key : op.order().keys()) Read(key.slot(), use);
+           use->keys = use->read;
            use->written = op.ordinal_slot();
          }},
     {.kind = Operator::kDedup,
@@ -133,7 +136,11 @@ constexpr Row kRows[] = {
                   op.dedup().stage() != PARTIAL;
          },
      .state = Yes,
-     .slots = [](const Operator& op, SlotUse* use) { ReadAll(op.dedup().key_slots(), use); }},
+     .slots =
+         [](const Operator& op, SlotUse* use) {
+           ReadAll(op.dedup().key_slots(), use);
+           use->keys = use->read;
+         }},
     {.kind = Operator::kReduce,
      .barrier = [](const Operator& op) { return op.reduce().stage() != PARTIAL; },
      .new_rows = Yes,
@@ -148,6 +155,7 @@ constexpr Row kRows[] = {
      .slots =
          [](const Operator& op, SlotUse* use) {
            Read(op.group().key_slot(), use);
+           use->keys = use->read;
            Read(op.group().value_slot(), use);
            const bool keeps = op.group().rows() || op.group().stage() == PARTIAL;
            if (keeps) use->kept = op.group().key_slot();
@@ -175,11 +183,16 @@ constexpr Row kRows[] = {
            if (!op.barrier().has_sacks()) return;
            use->read = {op.barrier().sacks().slot(), op.barrier().sacks().path_slot()};
            use->written = op.barrier().sacks().slot();
+           use->whole_rows = true;
          }},
     {.kind = Operator::kAggregate,
      .barrier = IsAll,
      .effect = Yes,
-     .slots = [](const Operator& op, SlotUse* use) { Read(op.aggregate().value_slot(), use); }},
+     .slots =
+         [](const Operator& op, SlotUse* use) {
+           Read(op.aggregate().value_slot(), use);
+           if (op.aggregate().distinct()) use->keys = use->read;
+         }},
     {.kind = Operator::kCap,
      .barrier = Yes,
      .everywhere = [](const Operator& op) { return op.cap().stage() == PARTIAL; },
@@ -188,7 +201,8 @@ constexpr Row kRows[] = {
     {.kind = Operator::kExchange, .slots = SlotsOfExchange},
     {.kind = Operator::kSink, .slots = NeedsCurrent},
     {.kind = Operator::kLoopExit, .ordinals = true},
-    {.kind = Operator::kMerge},
+    {.kind = Operator::kMerge,
+     .slots = [](const Operator&, SlotUse* use) { use->whole_rows = true; }},
     {.kind = Operator::kAddVertex, .effect = Yes, .slots = SlotsOfAddVertex},
     {.kind = Operator::kAddEdge, .effect = Yes, .slots = SlotsOfAddEdge},
     {.kind = Operator::kSetProperty,

@@ -36,6 +36,8 @@ struct SlotUse {
   std::vector<uint32_t> read;    // read where they are; 0 may be named or not, nobody drops it
   uint32_t written = 0;          // beside the current value; 0: none
   uint32_t kept = 0;             // by an operator that makes new rows; 0: none
+  std::vector<uint32_t> keys;    // of those read: hashed, or compared with many others
+  bool whole_rows = false;       // as keys are all slots
 };
 SlotUse SlotsOf(const Operator& op);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/plan/operator_table.h"
+#include "engine/batch/key_bound.h"
 
 namespace koios::engine {
 namespace {
@@ -71,7 +72,7 @@ struct Stage {
   std::unique_ptr<StageHost> host;
   OperatorBundle code;
   std::vector<bool> drops;
-  std::vector<uint32_t> needed;
+  std::vector<uint32_t> needed, keys;
   bool keeps_state = false;
   BodyRows input;
   bool active = false;  // it is not done with `input`
@@ -199,7 +200,9 @@ Status InPlaceScope::Open(uint32_t enter) {
       }
       stage.drops[slot] = true;
     }
-    stage.needed = plan::SlotsOf(*op).needed;
+    plan::SlotUse use = plan::SlotsOf(*op);
+    stage.needed = std::move(use.needed);
+    stage.keys = std::move(use.keys);
     stage.keeps_state = plan::KeepsState(*op) || plan::IsBarrier(*op);
     names_rows_ = names_rows_ || stage.keeps_state;
     RETURN_IF_ERROR(MakeCode(&stage));
@@ -397,6 +400,9 @@ Status InPlaceScope::Deliver(size_t at, BodyRows rows) {
   Stage& stage = stages_[at];
   for (const uint32_t slot : stage.needed) {
     if (!rows.batch.Has(slot)) return DataLoss("A batch lacks a column that its operator reads.");
+  }
+  if (const Status fits = CheckKeys(rows.batch, stage.keys); !fits.ok()) {
+    return WithDetail(fits, DetailFor(*stage.op));
   }
   stage.input = std::move(rows);
   stage.active = true;

@@ -6,6 +6,7 @@
 #include "core/value_codec.h"
 #include "engine/account/charged_growth.h"
 #include "engine/account/free_room.h"
+#include "engine/batch/key_bound.h"
 
 namespace koios::engine {
 namespace {
@@ -239,6 +240,7 @@ Status SideEffects::AddMembers(std::span<const Value> values, bool in_bag, Effec
   std::optional<ChargeAhead> charge;
   if (account_ != nullptr) charge.emplace(account_, &bag->member_bytes);
   for (const Value& value : values) {
+    RETURN_IF_ERROR(CheckKey(value));
     const int64_t bytes = MemberSet::kEntryBytes +
                           (in_bag ? 0 : static_cast<int64_t>(value.ByteSize() - sizeof(Value)));
     if (charge.has_value()) RETURN_IF_ERROR(charge->Take(bytes));
@@ -268,6 +270,7 @@ StatusOr<bool> SideEffects::LearnSome(Effect* bag) const {
 }
 
 StatusOr<bool> SideEffects::Contains(Effect* bag, const Value& value) const {
+  RETURN_IF_ERROR(CheckKey(value));
   while (!KnowsAll(*bag)) RETURN_IF_ERROR(LearnSome(bag).status());
   return bag->members.Contains(value);
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/plan/operator_table.h"
+#include "engine/batch/key_bound.h"
 #include "engine/exchange/batch_check.h"
 #include "engine/sched/query_run_host.h"
 
@@ -75,7 +76,13 @@ Status QueryRun::OpenNode(uint32_t id) {
   StatusOr<OperatorBundle> code = MakeCode(node);
   if (!code.ok()) return WithDetail(code.status(), DetailFor(*node.op));
   node.code = std::move(code).value();
-  node.needed = plan::SlotsOf(*node.op).needed;
+  plan::SlotUse use = plan::SlotsOf(*node.op);
+  node.needed = std::move(use.needed);
+  node.keys = std::move(use.keys);
+  if (use.whole_rows) {
+    node.keys.resize(spec_->plan.num_slots());
+    std::iota(node.keys.begin(), node.keys.end(), 0);
+  }
   node.drops.assign(spec_->plan.num_slots(), false);
   for (const plan::Operator* op : {node.op, node.out}) {
     for (const uint32_t slot : op->drop_slots()) {
@@ -171,7 +178,9 @@ Status QueryRun::CheckNext(const Node& node) const {
   const bool loops =
       node.op->has_loop_enter() || node.op->has_loop_back() || node.op->has_loop_exit();
   const bool reads = enters || node.op->has_scope_exit() || node.op->has_split() || loops;
-  return CheckInput(node.lane->queue.front().batch, node.needed, reads ? reader.ordinal_slot() : 0);
+  const Batch& batch = node.lane->queue.front().batch;
+  RETURN_IF_ERROR(CheckInput(batch, node.needed, reads ? reader.ordinal_slot() : 0));
+  return CheckKeys(batch, node.keys);
 }
 
 void QueryRun::Receive(Frame frame) {

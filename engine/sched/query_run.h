@@ -122,7 +122,8 @@ class QueryRun {
     std::unique_ptr<Host> host;
     OperatorBundle code;
     std::vector<bool> drops;            // by slot: nobody behind reads it
-    std::vector<uint32_t> needed;       // slots that its input must have
+    std::vector<uint32_t> needed;       // slots that its input must have,
+    std::vector<uint32_t> keys;         // and of its keys
     std::unique_ptr<SplitTests> tests;  // Split; null: all branches get all rows
     ByIteration<Lane> lanes;
     Lane* lane = nullptr;  // being run

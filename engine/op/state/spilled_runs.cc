@@ -57,7 +57,14 @@ size_t SpilledRuns::BlockBytes(const OperatorHost& host) {
   return static_cast<size_t>(std::clamp(share, kLeast, static_cast<int64_t>(kBatchBytes)));
 }
 
+// Rows that share values go in blocks of their own: each value is written as often as it stands in
+// them.
 Status SpilledRuns::Append(const Batch& rows) {
+  if (rows.rows > 1 && FlatBytes(rows) > 4 * kBatchBytes) {
+    const size_t half = rows.rows / 2;
+    RETURN_IF_ERROR(Append(rows.Slice(0, half)));
+    return Append(rows.Slice(half, rows.rows));
+  }
   ASSIGN_OR_RETURN(const uint64_t at, PutOnDisk(rows, host_));
   writing_.push_back({at, KeepsNewest() ? BulkOf(rows) : 0});
   if (KeepsNewest()) DropOldest();

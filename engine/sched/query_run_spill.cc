@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/op/state/spilled_batch.h"
 #include "engine/sched/query_run.h"
 #include "engine/sched/query_run_host.h"
 #include "engine/spill/row_block.h"
@@ -89,9 +90,7 @@ void QueryRun::StoreWaiting() {
 // Its runs stay, as weights are no rows. Rows that share values would be larger when they come back
 // than they are.
 Status QueryRun::Store(Node* node, Input* input) {
-  size_t flat = 0;
-  for (const Column& column : input->batch.slots) flat += column.FlatByteSize();
-  input->stays = flat > 2 * static_cast<size_t>(input->charged);
+  input->stays = FlatBytes(input->batch) > 2 * static_cast<size_t>(input->charged);
   if (input->stays) return OkStatus();
   if (waiting_ == nullptr) {
     ASSIGN_OR_RETURN(waiting_, worker_.spill->Open(&spec_->live.disk_bytes));

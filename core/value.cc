@@ -85,6 +85,9 @@ struct ValueReps {
   template <typename T>
   static StatusOr<Value> Nest(ValueKind kind, T payload, const MembersExtent& extent) {
     RETURN_IF_ERROR(CheckDepth(extent.depth + 1));
+    if (extent.flat_bytes > extent.bytes) {
+      RETURN_IF_ERROR(CheckUncharged(extent.flat_bytes - extent.bytes));
+    }
     return Around(kind, std::move(payload), extent);
   }
 
@@ -317,6 +320,20 @@ Status CheckDepth(int depth) {
   return ResourceExhausted("A value nests lists, sets, maps or paths deeper than " +
                                std::to_string(kMaxValueDepth) +
                                " levels, which is the fixed limit.",
+                           detail);
+}
+
+Status CheckUncharged(uint64_t bytes) {
+  if (bytes <= kMaxUnchargedBytes) return OkStatus();
+  ErrorDetail detail;
+  detail.reason = "VALUE_TOO_LARGE";
+  detail.limit = std::to_string(kMaxUnchargedBytes) + " bytes";
+  detail.used = std::to_string(bytes) + " bytes";
+  detail.setting = "none: the limit is fixed";
+  detail.hint = "Put fewer paths into paths.";
+  return ResourceExhausted("A value with paths in it has " + std::to_string(bytes) +
+                               " bytes when it is written in full; the limit is " +
+                               std::to_string(kMaxUnchargedBytes) + " bytes.",
                            detail);
 }
 

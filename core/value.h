@@ -276,6 +276,12 @@ struct ElementData {
 // RESOURCE_EXHAUSTED when a value of this depth would pass kMaxValueDepth: for those who refuse
 // before they gather what would not fit.
 Status CheckDepth(int depth);
+// Paths share what they begin with, and are charged for that once: `repeat(path())` makes each
+// twice as large as the one before for a few bytes. Whoever reads, compares or writes it walks all
+// of it, so that what stands in a value beside what it was charged for is bounded as well.
+inline constexpr uint64_t kMaxUnchargedBytes = uint64_t{64} << 20;
+// RESOURCE_EXHAUSTED past it. `bytes`: as if nobody shared anything.
+Status CheckUncharged(uint64_t bytes);
 
 // The kind as users name it: "Integer", "String", "Vertex", ...
 std::string_view KindName(ValueKind kind);

@@ -89,6 +89,10 @@ Value PathMaker::Shared(const PathNode& node) {
 // nothing.
 StatusOr<Value> PathMaker::Make(const PathNode* parent, Value object, const PathLabels* labels) {
   RETURN_IF_ERROR(CheckDepth(object.depth() + 1));
+  if (object.FlatBytes() > object.ByteSize()) {
+    RETURN_IF_ERROR(
+        CheckUncharged(object.FlatBytes() + (parent == nullptr ? 0 : parent->flat_bytes())));
+  }
   if (parent != nullptr && parent->length() == std::numeric_limits<uint32_t>::max()) {
     return ResourceExhausted("A path has more objects than can be counted.", {});
   }

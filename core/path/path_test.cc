@@ -230,5 +230,36 @@ TEST(PathTest, APathAroundPathsStaysWithinTheDepthOfValues) {
   EXPECT_EQ(Grown(&maker, path, Value::Int(1)).depth(), kMaxValueDepth);
 }
 
+// Each is twice as large as the one before when it is written in full, for one node more.
+TEST(PathTest, PathsInPathsHaveABound) {
+  const auto account = std::make_shared<MemoryAccount>("test");
+  const PathLedger::Owner ledger = PathLedger::Charging(account);
+  PathMaker maker(ledger.get());
+  const auto double_until_refused = [&](const auto& next) {
+    Value value = Chain(&maker, 2);
+    for (int times = 0; times < 100; ++times) {
+      StatusOr<Value> twice = next(value);
+      if (!twice.ok()) {
+        EXPECT_EQ(twice.status().code(), StatusCode::kResourceExhausted);
+        EXPECT_EQ(DetailOf(twice.status())->reason, "VALUE_TOO_LARGE");
+        return value.FlatBytes();
+      }
+      value = *std::move(twice);
+    }
+    return size_t{0};
+  };
+  const size_t path = double_until_refused([&](const Value& value) {
+    EXPECT_TRUE(maker.Take(PathMaker::BytesFor(value)).ok());
+    return maker.Append(value, value, nullptr);
+  });
+  const size_t list = double_until_refused([&](const Value& value) -> StatusOr<Value> {
+    return Value::List({value, value});
+  });
+  for (const size_t bytes : {path, list}) {
+    EXPECT_GT(bytes, kMaxUnchargedBytes / 4);
+    EXPECT_LE(bytes, 2 * kMaxUnchargedBytes);
+  }
+}
+
 }  // namespace
 }  // namespace koios

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/column.h"
 #include "core/path/path_ledger.h"
 #include "core/plan/function_table.h"
@@ -47,6 +48,7 @@ struct EvalSources {
   Rng* random = nullptr;
   PathLedger* paths = nullptr;           // that nodes of paths are charged to; null: to nobody
   storage::ReadBudget* reads = nullptr;  // of what properties may bring; null: whatever comes
+  const Clock* clock = nullptr;          // that says how long rows take; null: nobody asks
 };
 
 // What a function keeps between two calls where one value is too much work for one.

@@ -129,9 +129,9 @@ std::string Reversed(std::string_view text) {
   return reversed;
 }
 
-std::vector<std::string_view> SplitCharacters(std::string_view text) {
+std::vector<std::string_view> SplitCharacters(std::string_view text, size_t most) {
   std::vector<std::string_view> parts;
-  for (size_t at = 0; at < text.size();) {
+  for (size_t at = 0; at < text.size() && parts.size() <= most;) {
     const size_t bytes = LengthAt(text, at);
     parts.push_back(text.substr(at, bytes));
     at += bytes;
@@ -140,10 +140,10 @@ std::vector<std::string_view> SplitCharacters(std::string_view text) {
   return parts;
 }
 
-std::vector<std::string_view> SplitBlanks(std::string_view text) {
+std::vector<std::string_view> SplitBlanks(std::string_view text, size_t most) {
   std::vector<std::string_view> parts;
   size_t begin = 0;
-  for (size_t at = 0; at < text.size();) {
+  for (size_t at = 0; at < text.size() && parts.size() <= most;) {
     const size_t bytes = LengthAt(text, at);
     if (IsBlank(text.substr(at, bytes))) {
       if (at > begin) parts.push_back(text.substr(begin, at - begin));
@@ -155,14 +155,15 @@ std::vector<std::string_view> SplitBlanks(std::string_view text) {
   return parts;
 }
 
-std::vector<std::string_view> SplitAtSeparator(std::string_view text, std::string_view separator) {
+std::vector<std::string_view> SplitAtSeparator(std::string_view text, std::string_view separator,
+                                               size_t most) {
   std::vector<std::string_view> parts;
   if (text.empty()) return parts;
   for (size_t begin = 0;;) {
     // Linear, whatever the texts are: string::find is not.
     const void* found =
         memmem(text.data() + begin, text.size() - begin, separator.data(), separator.size());
-    if (found == nullptr) {
+    if (found == nullptr || parts.size() > most) {
       parts.push_back(text.substr(begin));
       return parts;
     }

@@ -24,11 +24,13 @@ std::string_view TrimStart(std::string_view text);
 std::string_view TrimEnd(std::string_view text);
 // By characters, the last one first.
 std::string Reversed(std::string_view text);
-// The characters of the text, at least one part.
-std::vector<std::string_view> SplitCharacters(std::string_view text);
+// The characters of the text, at least one part. For these three: with more than `most` parts the
+// text need not be split any further.
+std::vector<std::string_view> SplitCharacters(std::string_view text, size_t most = SIZE_MAX);
 // Between blanks; between whole separators, of which several in a row count as one, and one at the
 // end has an empty part behind it. REQUIRES: the separator is not empty.
-std::vector<std::string_view> SplitBlanks(std::string_view text);
-std::vector<std::string_view> SplitAtSeparator(std::string_view text, std::string_view separator);
+std::vector<std::string_view> SplitBlanks(std::string_view text, size_t most = SIZE_MAX);
+std::vector<std::string_view> SplitAtSeparator(std::string_view text, std::string_view separator,
+                                               size_t most = SIZE_MAX);
 
 }  // namespace koios::engine

@@ -71,6 +71,10 @@ TEST(JavaStringTest, SeparatorsInARowAreOne) {
   EXPECT_EQ(SplitAtSeparator("a,", ","), (Parts{"a", ""}));
   EXPECT_EQ(SplitAtSeparator("", ","), Parts{});
   EXPECT_EQ(SplitBlanks("  a \t b"), (Parts{"a", "b"}));
+  // One part more than most says that there are more.
+  EXPECT_EQ(SplitCharacters("abcdef", 2).size(), 3u);
+  EXPECT_EQ(SplitBlanks("a b c d e f", 2).size(), 4u);
+  EXPECT_EQ(SplitAtSeparator("a,b,c,d,e", ",", 2).size(), 4u);
 }
 
 }  // namespace

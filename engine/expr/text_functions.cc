@@ -76,11 +76,12 @@ StatusOr<Value> ReplacedOf(const std::string& text, const Constants& words) {
 }
 
 StatusOr<Value> SplitOf(const std::string& text, const Constants& separator) {
-  const std::vector<std::string_view> parts =
-      separator[0]->is_null()            ? SplitBlanks(text)
-      : separator[0]->AsString().empty() ? SplitCharacters(text)
-                                         : SplitAtSeparator(text, separator[0]->AsString());
   constexpr int64_t kPartBytes = 64;  // of a short text in a list, about
+  constexpr size_t kMost = kMaxMadeBytes / kPartBytes;
+  const std::vector<std::string_view> parts =
+      separator[0]->is_null()            ? SplitBlanks(text, kMost)
+      : separator[0]->AsString().empty() ? SplitCharacters(text, kMost)
+                                         : SplitAtSeparator(text, separator[0]->AsString(), kMost);
   RETURN_IF_ERROR(CheckMadeBytes(
       static_cast<int64_t>(text.size()) + kPartBytes * static_cast<int64_t>(parts.size()),
       "split()"));
@@ -118,12 +119,15 @@ class TextStep {
   StatusOr<Value> OfMembers(const ValueList& members) const {
     ValueList results;
     results.reserve(members.size());
+    int64_t bytes = 0;
     for (const Value& member : members) {
       if (!member.is_null() && member.kind() != ValueKind::kString) return NoList(member);
       Value result;
       if (!member.is_null()) {
         ASSIGN_OR_RETURN(result, of_text_(member.AsString(), constants_));
       }
+      bytes += static_cast<int64_t>(result.ByteSize());
+      RETURN_IF_ERROR(CheckMadeBytes(bytes, std::string(step_) + "()"));
       results.push_back(std::move(result));
     }
     return Value::List(std::move(results));
@@ -246,8 +250,11 @@ Status AsStringFunction(const EvalContext& context, const Args& args, Operand* o
     const bool path = value.kind() == ValueKind::kPath;
     if (!local || (!value.is_collection() && !path)) return NoNullAsText(value);
     ValueList texts;
+    int64_t bytes = 0;
     for (const Value& member : path ? ObjectsOf(value) : value.AsList()) {
       ASSIGN_OR_RETURN(Value text, NoNullAsText(member));
+      bytes += static_cast<int64_t>(text.ByteSize());
+      RETURN_IF_ERROR(CheckMadeBytes(bytes, "asString()"));
       texts.push_back(std::move(text));
     }
     return Value::List(std::move(texts));

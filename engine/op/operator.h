@@ -42,7 +42,9 @@ class OperatorHost : public StateAccount {
   // Of this worker, for the query.
   virtual PathLedger& paths() = 0;
   virtual TopBounds& top_bounds() = 0;
-  EvalSources sources() { return {&view(), &side_effects(), &random(), &paths()}; }
+  EvalSources sources() {
+    return {&view(), &side_effects(), &random(), &paths(), nullptr, &clock()};
+  }
   ChargeFunction charge() {
     return [this](int64_t bytes) { return ChargeState(bytes); };
   }

@@ -26,14 +26,14 @@ size_t FlatBytes(const Column& column) {
 }  // namespace
 
 // The bytes of a result that is one constant for all rows count for each of them: they come out.
-size_t RowSlices::BytesOf(const Evaluation& evaluation, size_t rows) const {
+size_t RowSlices::CostOf(const Evaluation& evaluation, size_t rows) const {
   size_t bytes = 0;
   for (const Operand& operand : evaluation.operands) {
     if (!operand.is_constant && operand.column != nullptr) bytes += FlatBytes(*operand.column);
   }
   const Operand& result = evaluation.operands.back();
   if (result.is_constant) bytes += rows * result.constant.FlatBytes();
-  return bytes;
+  return std::max(bytes, nanos_ * (kCallBytes / kCallNanos));
 }
 
 void RowSlices::Learn(size_t rows, size_t bytes) {
@@ -50,7 +50,9 @@ StatusOr<bool> RowSlices::Proceed(const Batch& part, const EvalSources& sources,
   storage::ReadBudget budget;
   EvalSources bounded = sources;
   bounded.reads = part.rows > 1 ? &budget : nullptr;
+  const int64_t begin = sources.clock == nullptr ? 0 : sources.clock->NowNanos();
   const Status status = expression_.Proceed(part, bounded, evaluation, result);
+  nanos_ = sources.clock == nullptr ? 0 : static_cast<size_t>(sources.clock->NowNanos() - begin);
   if (!budget.exceeded()) {
     RETURN_IF_ERROR(status);
     return true;
@@ -74,7 +76,7 @@ StatusOr<RowSlices::Slice> RowSlices::Next(const Batch& input, const EvalSources
     if (slice.result != nullptr) {
       slice.end = input.rows;
       slice.whole = true;
-      slice.bytes = BytesOf(evaluation_, input.rows);
+      slice.bytes = CostOf(evaluation_, input.rows);
       Learn(input.rows, slice.bytes);
       return slice;
     }
@@ -109,7 +111,7 @@ StatusOr<RowSlices::Slice> RowSlices::Next(const Batch& input, const EvalSources
   slice.whole = at->whole;
   if (slice.result == nullptr) return slice;
   at->open = false;
-  slice.bytes = BytesOf(at->evaluation, part.rows);
+  slice.bytes = CostOf(at->evaluation, part.rows);
   Learn(part.rows, slice.bytes);
   return slice;
 }

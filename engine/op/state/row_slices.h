@@ -12,8 +12,10 @@ namespace koios::engine {
 
 class RowSlices {
  public:
-  // Bytes of operands that one call looks at, about: no kernel needs long for so many.
+  // Bytes of operands that one call looks at, about: no kernel needs long for so many, but for one
+  // that divides numbers of thousands of digits. So much time counts as many.
   static constexpr size_t kCallBytes = 4 << 20;
+  static constexpr size_t kCallNanos = 250'000;
 
   explicit RowSlices(Expression expression) : expression_(std::move(expression)) {}
 
@@ -21,7 +23,7 @@ class RowSlices {
   struct Slice {
     size_t begin = 0, end = 0;        // rows of the input
     const Operand* result = nullptr;  // by rows from `begin` on; null: not known yet
-    size_t bytes = 0;                 // of all that was looked at
+    size_t bytes = 0;                 // of all that was looked at, or time that counts as many
     bool whole = false;               // all rows of the input at once
   };
 
@@ -50,12 +52,13 @@ class RowSlices {
 
   StatusOr<bool> Proceed(const Batch& part, const EvalSources& sources, Evaluation* evaluation,
                          const Operand** result);
-  size_t BytesOf(const Evaluation& evaluation, size_t rows) const;
+  size_t CostOf(const Evaluation& evaluation, size_t rows) const;
   void Learn(size_t rows, size_t bytes);
 
   const Expression expression_;
   size_t num_rows_ = kFirstRows;
   Evaluation evaluation_;  // of batches that are done in one call
+  size_t nanos_ = 0;       // that the last call of Proceed() took
 };
 
 }  // namespace koios::engine

@@ -173,5 +173,59 @@ TEST_F(WideReadsTest, AScanOfValuesReadsFewLargeOnesAtATime) {
   ExpectBounded();
 }
 
+// A clock by which everything takes a millisecond.
+class SlowHost : public TestHost {
+ public:
+  const Clock& clock() const override { return slow_; }
+
+ private:
+  struct SlowClock : Clock {
+    int64_t NowNanos() const override { return now += 1'000'000; }
+    mutable int64_t now = 0;
+  };
+  SlowClock slow_;
+};
+
+// However small rows are: a call is over when it has taken long.
+TEST(SlowRowsTest, ACallEndsByTheClock) {
+  const Batch input = Rows(ValueList(500, Value::Int(1)));
+  plan::Project project;
+  *project.mutable_expr() = CallWith("present", {});
+  const auto calls = [&](OperatorHost* host) {
+    StatusOr<OperatorBundle> bundle = MakeProject(project, 2, host);
+    EXPECT_TRUE(bundle.ok()) << bundle.status();
+    int count = 0;
+    std::unique_ptr<StreamCursor> cursor;
+    for (bool done = false; !done && count < 10'000; ++count) {
+      OpOutput output;
+      output.cursor = std::move(cursor);
+      EXPECT_TRUE(bundle->stream->Process(input, &output, &done).ok());
+      cursor = std::move(output.cursor);
+    }
+    return count;
+  };
+  TestHost quick;
+  SlowHost slow;
+  EXPECT_EQ(calls(&quick), 1);
+  EXPECT_GE(calls(&slow), 400);
+}
+
+// What is made of many members is bounded as one value is.
+TEST(SlowRowsTest, TextsOfAListAreBoundedTogether) {
+  TestHost host;
+  const Value text = Value::String(std::string(1 << 20, 'a'));
+  const Batch input = Rows({ListOf(ValueList(40, text))});
+  plan::Project project;
+  *project.mutable_expr() =
+      CallWith("replace", {Value::Bool(true), Value::String("a"), Value::String("bb")});
+  StatusOr<OperatorBundle> bundle = MakeProject(project, 2, &host);
+  ASSERT_TRUE(bundle.ok()) << bundle.status();
+  OpOutput output;
+  bool done = false;
+  const Status status = bundle->stream->Process(input, &output, &done);
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(status)->reason, "VALUE_TOO_LARGE");
+}
+
 }  // namespace
 }  // namespace koios::engine

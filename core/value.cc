@@ -85,9 +85,6 @@ struct ValueReps {
   template <typename T>
   static StatusOr<Value> Nest(ValueKind kind, T payload, const MembersExtent& extent) {
     RETURN_IF_ERROR(CheckDepth(extent.depth + 1));
-    if (extent.flat_bytes > extent.bytes) {
-      RETURN_IF_ERROR(CheckUncharged(extent.flat_bytes - extent.bytes));
-    }
     return Around(kind, std::move(payload), extent);
   }
 
@@ -331,7 +328,7 @@ Status CheckUncharged(uint64_t bytes) {
   detail.used = std::to_string(bytes) + " bytes";
   detail.setting = "none: the limit is fixed";
   detail.hint = "Put fewer paths into paths.";
-  return ResourceExhausted("A value with paths in it has " + std::to_string(bytes) +
+  return ResourceExhausted("A path with paths in it has " + std::to_string(bytes) +
                                " bytes when it is written in full; the limit is " +
                                std::to_string(kMaxUnchargedBytes) + " bytes.",
                            detail);

@@ -278,7 +278,7 @@ struct ElementData {
 Status CheckDepth(int depth);
 // Paths share what they begin with, and are charged for that once: `repeat(path())` makes each
 // twice as large as the one before for a few bytes. Whoever reads, compares or writes it walks all
-// of it, so that what stands in a value beside what it was charged for is bounded as well.
+// of it, so that an object of a path has a bound when there are paths in it.
 inline constexpr uint64_t kMaxUnchargedBytes = uint64_t{64} << 20;
 // RESOURCE_EXHAUSTED past it. `bytes`: as if nobody shared anything.
 Status CheckUncharged(uint64_t bytes);

@@ -253,8 +253,12 @@ TEST(PathTest, PathsInPathsHaveABound) {
     return maker.Append(value, value, nullptr);
   });
   const size_t list = double_until_refused([&](const Value& value) -> StatusOr<Value> {
-    return Value::List({value, value});
+    ASSIGN_OR_RETURN(Value both, Value::List({value, value}));
+    EXPECT_TRUE(maker.Take(PathMaker::BytesFor(both)).ok());
+    return maker.Append(Value(), std::move(both), nullptr);
   });
+  // Many paths in one list are what they are.
+  EXPECT_TRUE(Value::List(ValueList(2'000'000, Chain(&maker, 3))).ok());
   for (const size_t bytes : {path, list}) {
     EXPECT_GT(bytes, kMaxUnchargedBytes / 4);
     EXPECT_LE(bytes, 2 * kMaxUnchargedBytes);

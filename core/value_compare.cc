@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "core/arithmetic.h"
 #include "core/big_number.h"
+#include "core/compare/in_order.h"
 #include "core/path/path.h"
 #include "core/value_salt.h"
 
@@ -201,20 +202,6 @@ Order OrderDurations(const Duration& a, const Duration& b) {
 Order OrderUuids(const Uuid& a, const Uuid& b) {
   const auto half = [](uint64_t v) { return static_cast<int64_t>(v); };
   return a.high != b.high ? half(a.high) <=> half(b.high) : half(a.low) <=> half(b.low);
-}
-
-ValueList Sorted(ValueList list) {
-  std::sort(list.begin(), list.end(),
-            [](const Value& a, const Value& b) { return TotalOrder(a, b) < 0; });
-  return list;
-}
-
-ValueMap Sorted(ValueMap map) {
-  std::sort(map.begin(), map.end(), [](const auto& a, const auto& b) {
-    const Order keys = TotalOrder(a.first, b.first);
-    return keys != 0 ? keys < 0 : TotalOrder(a.second, b.second) < 0;
-  });
-  return map;
 }
 
 // The key and value of a property, in either form: a reference or detached.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -328,6 +329,31 @@ TEST(RelationsTest, CostOfDeepValuesIsNotExponential) {
     EXPECT_TRUE(*Compare(pair[0], pair[1]) < 0);
     EXPECT_TRUE(TotalOrder(pair[0], pair[1]) < 0);
     EXPECT_NE(EquivalenceHash(pair[0]), EquivalenceHash(pair[1]));
+  }
+}
+
+// Sets of sets, each level in another order, that differ in one of 20,000 members.
+TEST(RelationsTest, CostOfSetsInSetsIsNotExponential) {
+  for (const bool of_maps : {false, true}) {
+    const std::function<Value(int, int, bool)> nested = [&](int depth, int first, bool turned) {
+      if (depth == 0) return Value::Int(first);
+      ValueList members;
+      for (int i = 0; i < 3; ++i) members.push_back(nested(depth - 1, 3 * first + i, turned));
+      if (turned) std::reverse(members.begin(), members.end());
+      if (!of_maps) return SetOf(std::move(members));
+      ValueMap map;
+      for (Value& member : members) map.emplace_back(std::move(member), Value::Int(depth));
+      return MapOf(std::move(map));
+    };
+    const Value value = nested(9, 0, false), turned = nested(9, 0, true),
+                other = nested(9, 1, true);
+    EXPECT_TRUE(Equals(value, turned));
+    EXPECT_TRUE(Equivalent(value, turned));
+    EXPECT_TRUE(*Compare(value, turned) == 0);
+    EXPECT_TRUE(TotalOrder(value, turned) == 0);
+    EXPECT_TRUE(TotalOrder(value, other) < 0);
+    EXPECT_TRUE(TotalOrder(other, turned) > 0);
+    EXPECT_FALSE(Equals(value, other));
   }
 }
 

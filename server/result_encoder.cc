@@ -18,20 +18,20 @@ constexpr size_t kMostRows = 256;
 constexpr size_t kMostWithProperties = 64;
 constexpr size_t kSomeBytes = 32 << 10;
 // What a row that may be sent takes at most while it is made.
-constexpr size_t kMaxMadeBytes = 8 * kMaxRowBytes;
+constexpr size_t kMaxRowMemory = 8 * kMaxRowBytes;
 // What a bulk costs at most in a packed field.
 constexpr size_t kBulkBytes = 10;
 
-Status RowTooLarge(size_t bytes) {
+Status RowTooLarge(size_t bytes, const char* has = "has", size_t limit = kMaxRowBytes) {
   ErrorDetail detail;
   detail.reason = "ROW_TOO_LARGE";
-  detail.limit = std::to_string(kMaxRowBytes) + " bytes for one result";
+  detail.limit = std::to_string(limit) + " bytes for one result";
   detail.used = std::to_string(bytes) + " bytes";
   detail.setting = "none: the limit is fixed";
   detail.hint = "Return the parts of the value as results of their own, e.g. with unfold().";
-  return ResourceExhausted("One result has " + std::to_string(bytes) +
-                               " bytes; the limit for one result is " +
-                               std::to_string(kMaxRowBytes) + " bytes.",
+  return ResourceExhausted(std::string("One result ") + has + " " + std::to_string(bytes) +
+                               " bytes; the limit for one result is " + std::to_string(limit) +
+                               " bytes.",
                            detail);
 }
 
@@ -190,7 +190,9 @@ Status ResultEncoder::EncodeSome(const Ask& ask, MessageSplitter* splitter, Some
     written = done;
     // No row of one that is more than all may have can be sent.
     if (done - row_begin > kMaxRowBytes) return RowTooLarge(done - row_begin);
-    if (splitter->made_bytes() > kMaxMadeBytes) return RowTooLarge(splitter->made_bytes());
+    if (splitter->made_bytes() > kMaxRowMemory) {
+      return RowTooLarge(splitter->made_bytes(), "takes, while it is made,", kMaxRowMemory);
+    }
     // Of small values in values the message takes twenty times what is sent.
     return ask(splitter->made_bytes() + source_bytes + done - row_begin);
   });

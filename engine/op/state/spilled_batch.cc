@@ -18,9 +18,21 @@ StatusOr<Batch> BatchOf(const std::string& block, OperatorHost* host, int64_t* c
 
 }  // namespace
 
+// Of plain paths a block has what they begin with once.
 size_t FlatBytes(const Batch& rows) {
   size_t bytes = 0;
-  for (const Column& column : rows.slots) bytes += column.FlatByteSize();
+  for (const Column& column : rows.slots) {
+    if (column.kind() != Column::Kind::kValue) {
+      bytes += column.FlatByteSize();
+      continue;
+    }
+    bytes += PathBytes(column);
+    for (size_t row = 0; row < column.size(); ++row) {
+      const Value& value = column.ValueAt(row);
+      const bool is_plain = value.kind() == ValueKind::kPath && value.depth() == 1;
+      bytes += is_plain ? sizeof(Value) : value.FlatBytes();
+    }
+  }
   return bytes;
 }
 

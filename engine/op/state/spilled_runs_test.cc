@@ -7,6 +7,7 @@
 
 #include "core/path/path.h"
 #include "core/random.h"
+#include "core/testing/make_value.h"
 #include "core/value_codec.h"
 #include "engine/op/collect_ops.h"
 #include "engine/op/effect_ops.h"
@@ -385,6 +386,47 @@ TEST(SpilledRunsTest, AFullDiskIsAnErrorAndLeavesNothing) {
       ExpectNothingIsLeft(&host);
     }
   }
+}
+
+// What is written once per block, as long paths are that begin alike, is one block; values that are
+// written for each row are not, and a row that is too much by itself is refused.
+TEST(SpilledRunsTest, RowsThatShareValuesGoInSmallBlocks) {
+  constexpr size_t kRows = 400;
+  TestHost host(64 << 20);
+  const PathLedger::Owner ledger = PathLedger::Charging(host.account());
+  PathMaker maker(ledger.get());
+  const auto longer = [&maker](const Value& path, int64_t object) {
+    EXPECT_TRUE(maker.Take(PathMaker::BytesFor(Value::Long(object))).ok());
+    return *maker.Append(path, Value::Long(object), nullptr);
+  };
+  Value trunk;
+  for (int64_t i = 0; i < 300; ++i) trunk = longer(trunk, i);
+  ValueList paths;
+  for (size_t i = 0; i < kRows; ++i) paths.push_back(longer(trunk, static_cast<int64_t>(i)));
+  SpilledRuns alike(&kAsTheyCame, 1, &host);
+  ASSERT_TRUE(alike.Append(Rows(paths)).ok());
+  EXPECT_EQ(alike.num_blocks(), 1u);
+
+  const Value list = ListOf(ValueList(3000, Value::Long(1)));
+  SpilledRuns shared(&kAsTheyCame, 1, &host);
+  ASSERT_TRUE(shared.Append(Rows(ValueList(kRows, list))).ok());
+  EXPECT_GT(shared.num_blocks(), 10u);
+  size_t found = 0;
+  for (size_t block = 0; block < shared.num_blocks(); ++block) {
+    int64_t charged = 0;
+    const StatusOr<Batch> rows = shared.Read(block, &charged);
+    ASSERT_TRUE(rows.ok()) << rows.status();
+    EXPECT_LE(charged, static_cast<int64_t>(8 * kBatchBytes));
+    found += rows->rows;
+    EXPECT_TRUE(host.ChargeState(-charged).ok());
+  }
+  EXPECT_EQ(found, kRows);
+
+  Value doubled = Value::Int(1);
+  for (int i = 0; i < 40; ++i) doubled = ListOf({doubled, doubled});
+  const Status refused = shared.Append(Rows({doubled}));
+  EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(refused)->reason, "ROW_TOO_LARGE");
 }
 
 }  // namespace

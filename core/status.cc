@@ -53,6 +53,16 @@ Status FailedPrecondition(std::string_view message) {
 Status ResourceExhausted(std::string_view message, const ErrorDetail& detail) {
   return MakeStatus(StatusCode::kResourceExhausted, message, detail);
 }
+Status TooManyBytes(std::string_view message, std::string_view reason, uint64_t used,
+                    uint64_t limit, std::string_view hint, std::string_view setting) {
+  ErrorDetail detail;
+  detail.reason = reason;
+  detail.limit = std::to_string(limit) + " bytes";
+  detail.used = std::to_string(used) + " bytes";
+  detail.setting = setting;
+  detail.hint = hint;
+  return ResourceExhausted(message, detail);
+}
 Status Unimplemented(std::string_view message, const ErrorDetail& detail) {
   return MakeStatus(StatusCode::kUnimplemented, message, detail);
 }

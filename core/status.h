@@ -49,6 +49,10 @@ Status NotFound(std::string_view message);
 Status AlreadyExists(std::string_view message);
 Status FailedPrecondition(std::string_view message);
 Status ResourceExhausted(std::string_view message, const ErrorDetail& detail);
+// RESOURCE_EXHAUSTED for `used` bytes where there may be `limit`. `setting`: that changes it.
+Status TooManyBytes(std::string_view message, std::string_view reason, uint64_t used,
+                    uint64_t limit, std::string_view hint,
+                    std::string_view setting = "none: the limit is fixed");
 Status Unimplemented(std::string_view message, const ErrorDetail& detail);
 Status Internal(std::string_view message);
 Status DataLoss(std::string_view message);

@@ -322,16 +322,10 @@ Status CheckDepth(int depth) {
 
 Status CheckUncharged(uint64_t bytes) {
   if (bytes <= kMaxUnchargedBytes) return OkStatus();
-  ErrorDetail detail;
-  detail.reason = "VALUE_TOO_LARGE";
-  detail.limit = std::to_string(kMaxUnchargedBytes) + " bytes";
-  detail.used = std::to_string(bytes) + " bytes";
-  detail.setting = "none: the limit is fixed";
-  detail.hint = "Put fewer paths into paths.";
-  return ResourceExhausted("A path with paths in it has " + std::to_string(bytes) +
-                               " bytes when it is written in full; the limit is " +
-                               std::to_string(kMaxUnchargedBytes) + " bytes.",
-                           detail);
+  return TooManyBytes("A path with paths in it has " + std::to_string(bytes) +
+                          " bytes when it is written in full; the limit is " +
+                          std::to_string(kMaxUnchargedBytes) + " bytes.",
+                      "VALUE_TOO_LARGE", bytes, kMaxUnchargedBytes, "Put fewer paths into paths.");
 }
 
 std::string_view KindName(ValueKind kind) {

@@ -23,16 +23,11 @@ constexpr size_t kMaxRowMemory = 8 * kMaxRowBytes;
 constexpr size_t kBulkBytes = 10;
 
 Status RowTooLarge(size_t bytes, const char* has = "has", size_t limit = kMaxRowBytes) {
-  ErrorDetail detail;
-  detail.reason = "ROW_TOO_LARGE";
-  detail.limit = std::to_string(limit) + " bytes for one result";
-  detail.used = std::to_string(bytes) + " bytes";
-  detail.setting = "none: the limit is fixed";
-  detail.hint = "Return the parts of the value as results of their own, e.g. with unfold().";
-  return ResourceExhausted(std::string("One result ") + has + " " + std::to_string(bytes) +
-                               " bytes; the limit for one result is " + std::to_string(limit) +
-                               " bytes.",
-                           detail);
+  return TooManyBytes(std::string("One result ") + has + " " + std::to_string(bytes) +
+                          " bytes; the limit for one result is " + std::to_string(limit) +
+                          " bytes.",
+                      "ROW_TOO_LARGE", bytes, limit,
+                      "Return the parts of the value as results of their own, e.g. with unfold().");
 }
 
 google::protobuf::ArenaOptions OptionsOfArena() {

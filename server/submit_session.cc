@@ -35,14 +35,11 @@ ErrorDetail SourceWord(const parser::Query& query) {
 }
 
 Status RequestTooLarge(size_t bytes, size_t limit) {
-  ErrorDetail detail;
-  detail.reason = "REQUEST_TOO_LARGE";
-  detail.limit = std::to_string(limit) + " bytes";
-  detail.used = std::to_string(bytes) + " bytes";
-  detail.setting = "request-mb";
-  detail.hint = "Send long lists in several requests; koios import loads large data.";
-  return ResourceExhausted(
-      "The request has " + detail.used + "; the limit is " + detail.limit + ".", detail);
+  return TooManyBytes("The request has " + std::to_string(bytes) + " bytes; the limit is " +
+                          std::to_string(limit) + " bytes.",
+                      "REQUEST_TOO_LARGE", bytes, limit,
+                      "Send long lists in several requests; koios import loads large data.",
+                      "request-mb");
 }
 
 Status HeldTooMuch(size_t held, size_t limit) {

@@ -118,8 +118,11 @@ Status SubmitSession::MayEncode(size_t bytes) {
   // What was changed and committed is told, however late it is.
   if (transaction_ == nullptr) RETURN_IF_ERROR(WhyStop("its results were written"));
   const auto needed = static_cast<int64_t>(bytes);
-  const uint64_t most = environment_.engine->options().query_memory_bytes;
-  if (most > 0 && bytes > most) return engine::MakeQueryAccount(most)->OverLimit(needed);
+  // Messages of many small rows take as much, whatever a query may have.
+  constexpr uint64_t kLeast = 64 * kMaxMessageBytes;
+  const uint64_t limit = environment_.engine->options().query_memory_bytes;
+  const uint64_t most = limit == 0 ? UINT64_MAX : std::max(limit, kLeast);
+  if (bytes > most) return engine::MakeQueryAccount(most)->OverLimit(needed);
   if (bytes <= 2 * kMaxMessageBytes) {
     made_charge_.Resize(needed);
   } else if (!made_charge_.TryResize(needed)) {

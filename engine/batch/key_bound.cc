@@ -7,16 +7,11 @@ namespace koios::engine {
 Status CheckKey(const Value& key) {
   const size_t bytes = key.FlatBytes();
   if (bytes <= kMaxKeyBytes) return OkStatus();
-  ErrorDetail detail;
-  detail.reason = "KEY_TOO_LARGE";
-  detail.limit = std::to_string(kMaxKeyBytes) + " bytes";
-  detail.used = std::to_string(bytes) + " bytes";
-  detail.setting = "none: the limit is fixed";
-  detail.hint = "Compare something smaller, for example with by().";
-  return ResourceExhausted("A value of " + std::to_string(bytes) +
-                               " bytes is too large to be compared with others: the limit is " +
-                               std::to_string(kMaxKeyBytes) + " bytes.",
-                           detail);
+  return TooManyBytes("A value of " + std::to_string(bytes) +
+                          " bytes is too large to be compared with others: the limit is " +
+                          std::to_string(kMaxKeyBytes) + " bytes.",
+                      "KEY_TOO_LARGE", bytes, kMaxKeyBytes,
+                      "Compare something smaller, for example with by().");
 }
 
 Status CheckKeys(const Batch& batch, const std::vector<uint32_t>& slots) {

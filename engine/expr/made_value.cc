@@ -6,14 +6,10 @@ namespace koios::engine {
 
 Status CheckMadeBytes(int64_t bytes, const std::string& step) {
   if (bytes <= kMaxMadeBytes) return OkStatus();
-  ErrorDetail detail;
-  detail.reason = "VALUE_TOO_LARGE";
-  detail.limit = std::to_string(kMaxMadeBytes) + " bytes";
-  detail.used = std::to_string(bytes);
-  detail.hint = "Make it of fewer or smaller values.";
-  return ResourceExhausted(step + " would make a value of more than " +
-                               std::to_string(kMaxMadeBytes) + " bytes, which is the fixed limit.",
-                           detail);
+  return TooManyBytes(step + " would make a value of more than " + std::to_string(kMaxMadeBytes) +
+                          " bytes, which is the fixed limit.",
+                      "VALUE_TOO_LARGE", static_cast<uint64_t>(bytes), kMaxMadeBytes,
+                      "Make it of fewer or smaller values.");
 }
 
 StatusOr<std::string> MadeText(const Value& value, const std::string& step) {

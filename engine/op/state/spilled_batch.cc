@@ -38,16 +38,13 @@ size_t FlatBytes(const Batch& rows) {
 
 StatusOr<uint64_t> PutOnDisk(const Batch& rows, OperatorHost* host) {
   if (const size_t bytes = FlatBytes(rows); bytes > kMostOnDisk) {
-    ErrorDetail detail;
-    detail.reason = "ROW_TOO_LARGE";
-    detail.limit = std::to_string(kMostOnDisk) + " bytes";
-    detail.used = std::to_string(bytes) + " bytes";
-    detail.setting = "query-memory-mb";
-    detail.hint = "Ask for less at once, or give the query memory, so that the row stays there.";
-    return ResourceExhausted("A row of " + std::to_string(bytes) +
-                                 " bytes, with all that stands in it many times over, is too large "
-                                 "to be put on disk.",
-                             detail);
+    return TooManyBytes("A row of " + std::to_string(bytes) +
+                            " bytes, with all that stands in it many times over, is too large to "
+                            "be put on disk.",
+                        "ROW_TOO_LARGE", bytes, kMostOnDisk,
+                        "Ask for less at once, or give the query memory, so that the row stays "
+                        "there.",
+                        "query-memory-mb");
   }
   ASSIGN_OR_RETURN(SpillFile * file, host->spill_file());
   return file->Append(EncodeRows(rows));

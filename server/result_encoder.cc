@@ -17,8 +17,9 @@ constexpr size_t kMessageOverhead = 64;
 constexpr size_t kMostRows = 256;
 constexpr size_t kMostWithProperties = 64;
 constexpr size_t kSomeBytes = 32 << 10;
-// What a row that may be sent takes at most while it is made.
-constexpr size_t kMaxRowMemory = 8 * kMaxRowBytes;
+// What a row takes at most while it is made. A number in a list is 4 bytes when it is sent, and 40
+// until then: a list of kMaxRowBytes may be sent.
+constexpr size_t kMaxRowMemory = 12 * kMaxRowBytes;
 // What a bulk costs at most in a packed field.
 constexpr size_t kBulkBytes = 10;
 

@@ -217,7 +217,8 @@ TEST(SlowRowsTest, TextsOfAListAreBoundedTogether) {
   const Batch input = Rows({ListOf(ValueList(40, text))});
   plan::Project project;
   *project.mutable_expr() =
-      CallWith("replace", {Value::Bool(true), Value::String("a"), Value::String("bb")});
+      CallWith("replace", {Value::Bool(true), Value::String(std::string(1 << 10, 'a')),
+                           Value::String(std::string(2 << 10, 'b'))});
   StatusOr<OperatorBundle> bundle = MakeProject(project, 2, &host);
   ASSERT_TRUE(bundle.ok()) << bundle.status();
   OpOutput output;

@@ -116,6 +116,9 @@ class ThreadedEngine : public Engine {
   const EngineOptions& options() const override { return options_; }
   const Clock& clock() const override { return *SteadyClock::Get(); }
   MemoryAccount& memory() override { return *memory_; }
+  size_t StandingBytes(const plan::Plan& plan) const override {
+    return options_.num_workers * QueryRun::StandingBytes(plan, options_.num_workers);
+  }
   SpillSpace* spill_space() override { return spill_.has_value() ? &*spill_ : nullptr; }
 
  private:

@@ -142,6 +142,9 @@ class Engine {
   virtual const EngineOptions& options() const = 0;
   virtual const Clock& clock() const = 0;
   virtual MemoryAccount& memory() = 0;
+  // What all workers keep of a plan while it runs, before any row comes, about: bytes that no
+  // account of the engine's is charged.
+  virtual size_t StandingBytes(const plan::Plan& plan) const = 0;
   // Where what does not fit into memory goes; null: nowhere.
   virtual SpillSpace* spill_space() = 0;
 

@@ -132,6 +132,7 @@ class FakeEngine final : public engine::Engine {
   const engine::EngineOptions& options() const override { return options_; }
   const Clock& clock() const override { return clock_; }
   SteppingClock* manual_clock() { return &clock_; }
+  size_t StandingBytes(const plan::Plan& /*plan*/) const override { return 0; }
   MemoryAccount& memory() override { return memory_; }
   engine::SpillSpace* spill_space() override { return space; }
   engine::SpillSpace* space = nullptr;  // set before any query is submitted

@@ -251,7 +251,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
     if (!std::exchange(is_announced_, true)) stream_->SendQueryId();
   }
   planned.plan.set_graph(graph_);
-  RETURN_IF_ERROR(ChargeRequest(plan_bytes));
+  RETURN_IF_ERROR(ChargeRequest(plan_bytes + environment_.engine->StandingBytes(planned.plan)));
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
   encoder_.emplace(ViewOfResults(planned.plan), request_->materialize(),
                    &environment_.engine->clock());

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "core/path/path.h"
 #include "core/value_codec.h"
 #include "engine/effect/member_set.h"
 
@@ -40,6 +41,22 @@ void SelectMarked(std::span<const uint8_t> marks, std::span<const uint8_t> prese
     to += present.empty() ? marks[row] : marks[row] & present[row];
   }
   selected->resize(before + static_cast<size_t>(to - begin));
+}
+
+// What it costs to walk past an object of a path. What a function makes of the object is part of
+// its result and counted there.
+constexpr size_t kObjectBytes = 4;
+
+// Of all that functions may look at in its values.
+size_t FlatBytes(const Column& column) {
+  if (column.kind() != Column::Kind::kValue) return column.FlatByteSize();
+  size_t bytes = 0;
+  for (size_t row = 0; row < column.size(); ++row) {
+    const Value& value = column.ValueAt(row);
+    const bool path = value.kind() == ValueKind::kPath;
+    bytes += path ? value.ByteSize() + value.AsPath().length() * kObjectBytes : value.FlatBytes();
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -110,7 +127,18 @@ StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots
     bound.nodes_.push_back(std::move(node));
   }
   bound.FindCallsTogether();
+  bound.FindLastReaders();
   return bound;
+}
+
+void Expression::FindLastReaders() {
+  std::vector<bool> read(nodes_.size());
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    for (const uint32_t arg : nodes_[i].args) {
+      if (nodes_[arg].kind == Node::Kind::kCall && !read[arg]) nodes_[i].last_read.push_back(arg);
+      read[arg] = true;
+    }
+  }
 }
 
 void Expression::FindCallsTogether() {
@@ -173,6 +201,36 @@ void Expression::ReadSlot(const Batch& batch, uint32_t slot, Operand* out) {
   }
 }
 
+// Behind each node, on the way to the result: what it has made is charged beside what it has read,
+// before that is dropped. What reads may bring without being asked is free.
+Status Expression::Hold(const EvalSources& sources, Evaluation* evaluation) const {
+  Operand& made = evaluation->operands[evaluation->next];
+  const size_t bytes = made.column == nullptr ? 0 : FlatBytes(*made.column);
+  evaluation->looked_at += bytes;
+  if (evaluation->next + 1 == nodes_.size()) {
+    evaluation->held.Reset();
+    return OkStatus();
+  }
+  const auto charge = [&]() -> Status {
+    const size_t free = std::min(evaluation->made, storage::ReadBudget::kBytes);
+    const auto held = static_cast<int64_t>(evaluation->made - free);
+    if (held == evaluation->held.bytes() || sources.account == nullptr) return OkStatus();
+    if (evaluation->held.bytes() == 0) evaluation->held = MemoryCharge(sources.account);
+    if (evaluation->held.TryResize(held)) return OkStatus();
+    return sources.account->OverLimit(held - evaluation->held.bytes());
+  };
+  if (bytes >= kBatchBytes) made.made = made.owned.ByteSize();
+  evaluation->made += made.made;
+  RETURN_IF_ERROR(charge());
+  for (const uint32_t number : nodes_[evaluation->next].last_read) {
+    Operand& read = evaluation->operands[number];
+    if (made.column == &read.owned) continue;
+    evaluation->made -= read.made;
+    read = Operand();
+  }
+  return charge();
+}
+
 Status Expression::Proceed(const Batch& batch, const EvalSources& sources, Evaluation* evaluation,
                            const Operand** result) const {
   *result = nullptr;
@@ -208,6 +266,7 @@ Status Expression::Proceed(const Batch& batch, const EvalSources& sources, Evalu
         if (evaluation->progress != nullptr) return OkStatus();
         break;
     }
+    RETURN_IF_ERROR(Hold(sources, evaluation));
   }
   *result = &evaluation->operands.back();
   return OkStatus();

@@ -11,6 +11,7 @@
 
 #include "core/clock.h"
 #include "core/column.h"
+#include "core/memory.h"
 #include "core/path/path_ledger.h"
 #include "core/plan/function_table.h"
 #include "core/random.h"
@@ -32,6 +33,7 @@ struct Operand {
   Column owned;
   std::vector<uint8_t> present;  // empty: all rows, or none when `all_absent`
   bool all_absent = false;
+  size_t made = 0;  // bytes of a large one on the way to a result
 
   bool Present(size_t row) const { return !all_absent && (present.empty() || present[row] != 0); }
   Value Get(size_t row) const { return is_constant ? constant : column->Get(row); }
@@ -49,6 +51,7 @@ struct EvalSources {
   PathLedger* paths = nullptr;           // that nodes of paths are charged to; null: to nobody
   storage::ReadBudget* reads = nullptr;  // of what properties may bring; null: whatever comes
   const Clock* clock = nullptr;          // that says how long rows take; null: nobody asks
+  MemoryAccount* account = nullptr;      // of what is made on the way to a result; null: of nobody
 };
 
 // What a function keeps between two calls where one value is too much work for one.
@@ -94,12 +97,16 @@ struct Evaluation {
   std::vector<Operand> operands;
   size_t next = 0;                             // the node to evaluate,
   std::unique_ptr<FunctionProgress> progress;  // and how far its function has got
+  size_t looked_at = 0;  // bytes of all operands that are columns, those too that are gone
+  size_t made = 0;       // of large ones that are there,
+  MemoryCharge held;     // and what of that is charged, until there is a result
 
   void Begin(size_t num_nodes) {
     operands.clear();
     operands.resize(num_nodes);
-    next = 0;
+    next = looked_at = made = 0;
     progress.reset();
+    held.Reset();
   }
 };
 
@@ -116,7 +123,9 @@ class Expression {
 
   void Begin(Evaluation* evaluation) const { evaluation->Begin(nodes_.size()); }
   // A bounded share of the work. The result is null as long as there is more to do, then it lives
-  // in the evaluation, with all operands. REQUIRES: begun, and the same batch each time.
+  // in the evaluation. What is made on the way is dropped with its last reader, so that sixty
+  // functions of a large text hold two of it, and charged. REQUIRES: begun, and the same batch each
+  // time.
   Status Proceed(const Batch& batch, const EvalSources& sources, Evaluation* evaluation,
                  const Operand** result) const;
   // All of it. `operands` is scratch that the result lives in until the next call.
@@ -135,9 +144,12 @@ class Expression {
     // Of the first of calls that are evaluated together: all of these. The others are done with it.
     std::vector<uint32_t> together;
     bool done_before = false;
+    std::vector<uint32_t> last_read;  // results of calls that nobody reads behind it
   };
   Status CheckArguments(const Node& call) const;
   void FindCallsTogether();
+  void FindLastReaders();
+  Status Hold(const EvalSources& sources, Evaluation* evaluation) const;
   Status EvaluateTogether(const Node& first, const EvalContext& context,
                           std::vector<Operand>* operands) const;
   static void ReadSlot(const Batch& batch, uint32_t slot, Operand* out);

@@ -286,6 +286,42 @@ StatusCode BindCode(const char* function, const std::vector<std::optional<Value>
 }
 
 // A pattern is compiled when its call is bound: a wrong one is an error before any row comes.
+// On the way to a result there are two texts at a time, however many functions there are.
+TEST(ExpressionTest, WhatIsMadeOnTheWayIsChargedAndDroppedWithItsLastReader) {
+  constexpr size_t kText = 16 << 20;
+  plan::Expr expr;
+  expr.add_nodes()->set_constant(EncodeValue(Value::Bool(false)));
+  expr.add_nodes()->set_slot(0);
+  for (uint32_t i = 1; i < 10; ++i) {
+    plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+    call->set_function("toUpper");
+    call->add_args(i);
+    call->add_args(0);
+  }
+  const StatusOr<Expression> bound = Expression::Bind(expr, 1);
+  ASSERT_TRUE(bound.ok());
+  Batch batch;
+  batch.slots.resize(1);
+  batch.slots[0].Append(Text(std::string(kText, 'a')));
+  batch.rows = 1;
+  for (const int64_t limit : {int64_t{3 * kText}, int64_t{kText} / 4}) {
+    MemoryAccount account("query", limit);
+    EvalSources sources;
+    sources.account = &account;
+    std::vector<Operand> operands;
+    const Operand* result = nullptr;
+    const Status status = bound->Evaluate(batch, sources, &operands, &result);
+    EXPECT_EQ(account.used(), 0);
+    if (limit < int64_t{kText}) {
+      EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+      continue;
+    }
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(result->Get(0).AsString(), std::string(kText, 'A'));
+    EXPECT_GE(account.peak(), int64_t{kText} * 3 / 2);
+  }
+}
+
 TEST(ExpressionTest, PatternsAreCompiledOnce) {
   EXPECT_EQ(BindCode("regex", {Value::String("^a(b|c)")}), StatusCode::kOk);
   EXPECT_EQ(BindCode("regex", {Value::String("a(")}), StatusCode::kInvalidArgument);

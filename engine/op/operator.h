@@ -43,7 +43,7 @@ class OperatorHost : public StateAccount {
   virtual PathLedger& paths() = 0;
   virtual TopBounds& top_bounds() = 0;
   EvalSources sources() {
-    return {&view(), &side_effects(), &random(), &paths(), nullptr, &clock()};
+    return {&view(), &side_effects(), &random(), &paths(), nullptr, &clock(), account().get()};
   }
   ChargeFunction charge() {
     return [this](int64_t bytes) { return ChargeState(bytes); };

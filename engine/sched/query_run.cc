@@ -2,6 +2,7 @@
 #include "engine/sched/query_run.h"
 
 #include <algorithm>
+#include <climits>
 #include <numeric>
 
 #include "core/plan/operator_table.h"
@@ -45,6 +46,17 @@ StatusOr<std::unique_ptr<QueryRun>> QueryRun::Create(std::shared_ptr<const Query
   std::unique_ptr<QueryRun> run(new QueryRun(std::move(spec), worker));
   RETURN_IF_ERROR(run->Open());
   return run;
+}
+
+size_t QueryRun::StandingBytes(const plan::Plan& plan, uint32_t num_workers) {
+  constexpr size_t kCodeBytes = 768;  // an operator's own, with its expressions and small lists
+  const size_t node = sizeof(Node) + sizeof(Host) + sizeof(OperatorStats) + kCodeBytes +
+                      plan.num_slots() / CHAR_BIT;
+  size_t bytes = plan.operators_size() * node;
+  for (const plan::Operator& op : plan.operators()) {
+    if (op.has_exchange()) bytes += Outbox::StandingBytes(num_workers);
+  }
+  return bytes;
 }
 
 Status QueryRun::Open() {

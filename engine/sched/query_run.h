@@ -65,6 +65,9 @@ class QueryRun {
   static StatusOr<std::unique_ptr<QueryRun>> Create(std::shared_ptr<const QuerySpec> spec,
                                                     const WorkerContext& worker);
   ~QueryRun();
+  // What a worker keeps of a plan before any row comes, about: bytes that whoever submits it has
+  // charged, as no row or result adds to them.
+  static size_t StandingBytes(const plan::Plan& plan, uint32_t num_workers);
 
   // At the coordinator, once: the root instance begins.
   void Start();

@@ -66,6 +66,8 @@ struct Worst {
   int64_t live = 0, charged = 0;
   int64_t excess = INT64_MIN;
   int64_t peak = 0;
+  int64_t standing = 0;  // that all queries are charged, at all workers
+  int64_t plan = 0;
   uint64_t spilled = 0;  // bytes
 };
 
@@ -102,13 +104,16 @@ class AccountingTest : public ::testing::Test {
       view = options.transaction;
     }
     Worst worst;
+    worst.standing =
+        static_cast<int64_t>(engine::QueryRun::StandingBytes(planned->plan, workers) * workers);
+    worst.plan = static_cast<int64_t>(planned->plan.SpaceUsedLong());
     const int64_t before = LiveBytes();
     options.watch = [&](int64_t charged) {
       const int64_t live = LiveBytes() - before;
       worst.peak = std::max(worst.peak, live);
       const int64_t excess = ExcessOf(live, charged, workers);
       if (excess <= worst.excess) return;
-      worst = {live, charged, excess, worst.peak, 0};
+      worst = {live, charged, excess, worst.peak, worst.standing, worst.plan, 0};
     };
     const engine::SimulationResult result = engine::Simulate(planned->plan, view, options);
     const bool is_refused = result.status.code() == StatusCode::kResourceExhausted;
@@ -197,6 +202,24 @@ TEST_F(AccountingTest, WhatIsChargedIsWhatIsLiveBesideADisk) {
     went += worst.spilled > 0 ? 1 : 0;
   }
   EXPECT_GE(went, std::size(kQueries) / 3);
+}
+
+// What stands before a row comes, of plans of many operators. The plan itself is its request's.
+TEST_F(AccountingTest, WhatStandsIsCharged) {
+  const auto times = [](const std::string& step, int count) {
+    std::string text = "g.V(-1)";
+    for (int i = 0; i < count; ++i) text += step;
+    return text + ".count()";
+  };
+  for (const auto& text :
+       {times(".out()", 3'000), times(".both().dedup()", 1'500), times(".where(out().in())", 1'500),
+        times(".union(out(), in())", 1'000)}) {
+    const std::string begins = text.substr(0, 40);
+    const Worst worst = Run(text, 1, false);
+    std::printf("%12ld %12ld %12ld  %s\n", static_cast<long>(worst.peak),
+                static_cast<long>(worst.standing), static_cast<long>(worst.plan), begins.c_str());
+    EXPECT_NEAR(worst.peak, worst.standing + worst.plan, worst.peak / 5) << begins;
+  }
 }
 
 }  // namespace

@@ -2,38 +2,17 @@
 
 #include <algorithm>
 
-#include "core/path/path.h"
-
 namespace koios::engine {
-namespace {
 
-// What it costs to walk past an object of a path. What a function makes of the object is part of
-// its result and counted there.
-constexpr size_t kObjectBytes = 4;
-
-// Of all that functions may look at in its values.
-size_t FlatBytes(const Column& column) {
-  if (column.kind() != Column::Kind::kValue) return column.FlatByteSize();
-  size_t bytes = 0;
-  for (size_t row = 0; row < column.size(); ++row) {
-    const Value& value = column.ValueAt(row);
-    const bool path = value.kind() == ValueKind::kPath;
-    bytes += path ? value.ByteSize() + value.AsPath().length() * kObjectBytes : value.FlatBytes();
-  }
-  return bytes;
-}
-
-}  // namespace
-
-// The bytes of a result that is one constant for all rows count for each of them: they come out.
-size_t RowSlices::CostOf(const Evaluation& evaluation, size_t rows) const {
-  size_t bytes = 0;
-  for (const Operand& operand : evaluation.operands) {
-    if (!operand.is_constant && operand.column != nullptr) bytes += FlatBytes(*operand.column);
-  }
-  const Operand& result = evaluation.operands.back();
+// There is a result. Its bytes, where it is one constant for all rows, count for each of them: they
+// come out.
+void RowSlices::Finish(Evaluation* evaluation, size_t rows, Slice* slice) {
+  size_t bytes = evaluation->looked_at;
+  const Operand& result = evaluation->operands.back();
   if (result.is_constant) bytes += rows * result.constant.FlatBytes();
-  return std::max(bytes, nanos_ * (kCallBytes / kCallNanos));
+  slice->bytes = std::max(bytes, nanos_ * (kCallBytes / kCallNanos));
+  slice->evaluation = std::move(*evaluation);
+  Learn(rows, slice->bytes);
 }
 
 void RowSlices::Learn(size_t rows, size_t bytes) {
@@ -68,22 +47,22 @@ StatusOr<RowSlices::Slice> RowSlices::Next(const Batch& input, const EvalSources
   Slice slice;
   auto* at = static_cast<Cursor*>(cursor->get());
   bool fits = false;
+  Evaluation at_once;
   if (at == nullptr && input.rows <= most) {
-    expression_.Begin(&evaluation_);
-    ASSIGN_OR_RETURN(fits, Proceed(input, sources, &evaluation_, &slice.result));
+    expression_.Begin(&at_once);
+    ASSIGN_OR_RETURN(fits, Proceed(input, sources, &at_once, &slice.result));
   }
   if (fits) {
     if (slice.result != nullptr) {
       slice.end = input.rows;
       slice.whole = true;
-      slice.bytes = CostOf(evaluation_, input.rows);
-      Learn(input.rows, slice.bytes);
+      Finish(&at_once, input.rows, &slice);
       return slice;
     }
     auto whole = std::make_unique<Cursor>();
     whole->whole = whole->open = true;
     whole->end = input.rows;
-    std::swap(whole->evaluation, evaluation_);
+    whole->evaluation = std::move(at_once);
     *cursor = std::move(whole);
     return slice;
   }
@@ -111,8 +90,7 @@ StatusOr<RowSlices::Slice> RowSlices::Next(const Batch& input, const EvalSources
   slice.whole = at->whole;
   if (slice.result == nullptr) return slice;
   at->open = false;
-  slice.bytes = CostOf(at->evaluation, part.rows);
-  Learn(part.rows, slice.bytes);
+  Finish(&at->evaluation, part.rows, &slice);
   return slice;
 }
 

@@ -23,12 +23,12 @@ class RowSlices {
   struct Slice {
     size_t begin = 0, end = 0;        // rows of the input
     const Operand* result = nullptr;  // by rows from `begin` on; null: not known yet
+    Evaluation evaluation;            // that it lives in: nothing is kept between two batches
     size_t bytes = 0;                 // of all that was looked at, or time that counts as many
     bool whole = false;               // all rows of the input at once
   };
 
-  // Goes on with the batch, at most `most` rows. Without a result this call is over. The slice's
-  // result lives until the next call of Next().
+  // Goes on with the batch, at most `most` rows. Without a result this call is over.
   StatusOr<Slice> Next(const Batch& input, const EvalSources& sources, size_t most,
                        std::unique_ptr<StreamCursor>* cursor);
   // How many rows one call may ask about, by what the last ones were.
@@ -52,13 +52,12 @@ class RowSlices {
 
   StatusOr<bool> Proceed(const Batch& part, const EvalSources& sources, Evaluation* evaluation,
                          const Operand** result);
-  size_t CostOf(const Evaluation& evaluation, size_t rows) const;
+  void Finish(Evaluation* evaluation, size_t rows, Slice* slice);
   void Learn(size_t rows, size_t bytes);
 
   const Expression expression_;
   size_t num_rows_ = kFirstRows;
-  Evaluation evaluation_;  // of batches that are done in one call
-  size_t nanos_ = 0;       // that the last call of Proceed() took
+  size_t nanos_ = 0;  // that the last call of Proceed() took
 };
 
 }  // namespace koios::engine

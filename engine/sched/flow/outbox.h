@@ -53,6 +53,10 @@ class Outbox {
   bool Empty() const { return num_batches_ == 0; }
   // Of the rows that wait, about.
   size_t bytes() const { return bytes_; }
+  // Of an outbox that has none.
+  static size_t StandingBytes(uint32_t num_workers) {
+    return sizeof(Outbox) + num_workers * sizeof(ByIteration<Lane>);
+  }
 
  private:
   struct Gathered {

@@ -1,6 +1,7 @@
 #include "planner/value_type.h"
 
 #include "planner/op_table.h"
+#include "planner/traverser.h"
 
 namespace koios::planner {
 namespace {
@@ -13,6 +14,15 @@ ValueType CallType(const Expression& call, const TypeEnv& env) {
     args.push_back({TypeOf(*arg, env), constant ? &arg->constant.Look() : nullptr});
   }
   return call.function->type_of(args);
+}
+
+// More values than this are not remembered: what one step has stored for itself is forgotten, so that
+// a text of thousands of steps is planned in time that grows as its length does.
+constexpr size_t kMostNames = 512;
+
+void Forget(TypeEnv* env) {
+  if (env->names.size() < kMostNames) return;
+  std::erase_if(env->names, [](const auto& entry) { return !IsOfHistory(entry.first); });
 }
 
 void Store(const std::string& name, ValueType type, bool always, TypeEnv* env) {
@@ -225,6 +235,7 @@ TypeEnv JoinEnvs(const TypeEnv& a, const TypeEnv& b) {
 }
 
 void Advance(const Op& op, TypeEnv* env) {
+  Forget(env);
   std::visit(Overloaded{
                  [env](const Source& source) {
                    const bool scalar = source.counted || !source.value_key.empty();

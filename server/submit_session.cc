@@ -23,8 +23,9 @@ uint64_t NextSeed() {
   return MixSeeds(kFirst, next.fetch_add(1, std::memory_order_relaxed));
 }
 
-// What planning takes of a large request.
-constexpr uint64_t kPlanNanosPerByte = 200;
+// What planning takes of a large text, and of values.
+constexpr uint64_t kPlanNanosPerByte = 4'000;
+constexpr uint64_t kPlanNanosPerByteOfValues = 200;
 
 // Where the first word of the traversal stands: what an error about the graph points at.
 ErrorDetail SourceWord(const parser::Query& query) {
@@ -91,9 +92,14 @@ void SubmitSession::Start() {
     stream_->Fail(listed);
     return;
   }
-  line_ = environment_.pool->Open(client_.host, request_bytes_ * kPlanNanosPerByte);
-  // The way to another thread is a large part of a short query.
-  if (environment_.begin_slots != nullptr && environment_.begin_slots->TryTake()) {
+  SetDeadline();
+  const uint64_t nanos =
+      request_->query().size() * kPlanNanosPerByte + request_bytes_ * kPlanNanosPerByteOfValues;
+  line_ = environment_.pool->Open(client_.host, nanos);
+  // The way to another thread is a large part of a short query. A long one would keep this thread
+  // from all connections.
+  const bool is_short = nanos < engine::FairTurns<int>::kShortNanos;
+  if (is_short && environment_.begin_slots != nullptr && environment_.begin_slots->TryTake()) {
     Begin();
     environment_.begin_slots->GiveBack();
   } else {
@@ -239,7 +245,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
     explain_ = std::move(planned.explain);
     return std::shared_ptr<engine::QueryHandle>();
   }
-  SetDeadline();
+  RETURN_IF_ERROR(WhyStop("it was being planned"));
   RETURN_IF_ERROR(AskToRun(planned.plan, waits));
   if (*waits) return std::shared_ptr<engine::QueryHandle>();
   if (planned.changes_graph) {

@@ -31,14 +31,15 @@ void SubmitSession::SetDeadline() {
 
 // Whether there is any sense in planning it: it was not stopped, nor did it wait in vain.
 Status SubmitSession::MayGoOn() {
+  bool waited = false;
   {
     MutexLock lock(&mutex_);
     if (!stopped_.ok()) return stopped_;
     RETURN_IF_ERROR(account_.status());
-    if (!run_place_.taken() || *account_ != nullptr) return OkStatus();
+    waited = run_place_.taken() && *account_ == nullptr;
   }
-  RETURN_IF_ERROR(WhyStop("it waited to be run"));
-  return environment_.admission->WaitedTooLong();
+  RETURN_IF_ERROR(WhyStop(waited ? "it waited to be run" : "it waited to be planned"));
+  return waited ? environment_.admission->WaitedTooLong() : OkStatus();
 }
 
 // Nothing of the query is held while it waits but its request: it is planned again, or its plan was

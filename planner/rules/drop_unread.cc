@@ -81,7 +81,16 @@ void LiveBeforeOp(const Op& op, Names* live) {
     for (const Chain& branch : split->branches) before.merge(LiveBefore(branch, *live));
     *live = std::move(before);
   }
-  if (As<Loop>(op)) *live = LiveInLoop(op, std::move(*live));
+  if (const Loop* loop = As<Loop>(op)) {
+    Names inside = LiveInLoop(op, *live);
+    // What a step in there stores for itself nobody stores before the loop.
+    Names written;
+    for (const Chain& part : loop->parts) CollectStores(part, &written);
+    for (const std::string& name : written) {
+      if (!IsOfHistory(name) && !live->contains(name)) inside.erase(name);
+    }
+    *live = std::move(inside);
+  }
   CollectReads(op, live);
 }
 

@@ -81,8 +81,8 @@ bool Rewrite(Chain* chain, TypeEnv types) {
     changed = CountTested(chain, i, types) || CountAtSource(chain, i) || changed;
     Op& op = chain->ops[i];
     const Loop* loop = As<Loop>(op);
-    TypeEnv inside = loop == nullptr ? types : AtLoopStart(types, *loop);
     if (std::vector<Chain>* children = ChildrenOf(&op)) {
+      TypeEnv inside = loop == nullptr ? types : AtLoopStart(types, *loop);
       for (Chain& child : *children) {
         changed = Rewrite(&child, inside) || changed;
         if (loop != nullptr) Advance(child, &inside);

@@ -214,14 +214,15 @@ class Placing {
   static void PassReads(const Op& op, Names* reads) {
     if (EndsHistory(op)) reads->clear();
     reads->erase(StoredName(op));
-    const Names behind = *reads;
     if (const Loop* loop = As<Loop>(op)) {
+      const Names behind = *reads;
       *reads = ReadsAtStart(*loop, behind, behind, nullptr);
       return;
     }
     if (const Scope* scope = As<Scope>(op)) {
       for (const Chain& body : scope->bodies) reads->merge(ReadsBefore(body, scope->carried));
     } else if (const Split* split = As<Split>(op)) {
+      const Names behind = *reads;
       for (const Chain& branch : split->branches) reads->merge(ReadsBefore(branch, behind));
     }
     CollectReads(op, reads);

@@ -16,8 +16,8 @@ ValueType CallType(const Expression& call, const TypeEnv& env) {
   return call.function->type_of(args);
 }
 
-// More values than this are not remembered: what one step has stored for itself is forgotten, so that
-// a text of thousands of steps is planned in time that grows as its length does.
+// More values than this are not remembered: what one step has stored for itself is forgotten, so
+// that a text of thousands of steps is planned in time that grows as its length does.
 constexpr size_t kMostNames = 512;
 
 void Forget(TypeEnv* env) {

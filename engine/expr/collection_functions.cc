@@ -4,7 +4,9 @@
 #include "engine/expr/collection_functions.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <variant>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -25,12 +27,27 @@ std::string Encountered(const Value& value) {
   return ", encountered " + std::string(KindName(value.kind())) + ".";
 }
 
-// The members of a list, set or path; nullopt: it is none.
-std::optional<ValueList> MembersOf(const Value& value) {
-  if (value.is_collection()) return value.AsList();
-  if (value.kind() == ValueKind::kPath) return ObjectsOf(value);
-  return std::nullopt;
-}
+// The members of a list, set or path, which are not copied where it has them.
+class MembersIn {
+ public:
+  // nullopt: it is none.
+  static std::optional<MembersIn> Of(const Value& value) {
+    MembersIn members;
+    members.value_ = value;
+    if (value.kind() == ValueKind::kPath) {
+      members.objects_ = ObjectsOf(value);
+    } else if (!value.is_collection()) {
+      return std::nullopt;
+    }
+    return members;
+  }
+  const ValueList& list() const { return value_.is_collection() ? value_.AsList() : objects_; }
+  int64_t bytes() const { return static_cast<int64_t>(value_.ByteSize()); }
+
+ private:
+  Value value_;
+  ValueList objects_;  // of a path
+};
 
 // Both sides of one row, checked as the reference checks them.
 class Sides {
@@ -38,12 +55,12 @@ class Sides {
   Sides(std::string step, const Args& args)
       : step_(std::move(step)), args_(args), of_traversal_(args[2]->constant.AsBool()) {}
 
-  StatusOr<ValueList> Incoming(size_t row) const {
+  StatusOr<MembersIn> Incoming(size_t row) const {
     const Value value = args_[0]->Get(row);
     if (value.is_null()) {
       return InvalidArgument("Incoming traverser for " + step_ + " step can't be null.");
     }
-    std::optional<ValueList> members = MembersOf(value);
+    std::optional<MembersIn> members = MembersIn::Of(value);
     if (members.has_value()) return *std::move(members);
     return InvalidArgument(step_ +
                            " step can only take an array or an Iterable type for incoming "
@@ -58,9 +75,9 @@ class Sides {
                            " step maps this traverser to no value.");
   }
 
-  StatusOr<ValueList> Other(size_t row) const {
+  StatusOr<MembersIn> Other(size_t row) const {
     ASSIGN_OR_RETURN(const Value value, Argument(row));
-    std::optional<ValueList> members = MembersOf(value);
+    std::optional<MembersIn> members = MembersIn::Of(value);
     if (members.has_value()) return *std::move(members);
     if (of_traversal_) {
       return InvalidArgument("Provided traversal argument for " + step_ +
@@ -86,160 +103,253 @@ class Sides {
   const bool of_traversal_;
 };
 
-int64_t BytesOf(const ValueList& members) {
-  int64_t bytes = 0;
-  for (const Value& member : members) bytes += static_cast<int64_t>(member.ByteSize());
-  return bytes;
-}
-
-// What one step makes of both sides, neither of which is large by itself.
-using OfBoth = StatusOr<Value> (*)(ValueList a, const ValueList& b);
-
-StatusOr<Value> Combined(ValueList a, const ValueList& b) {
-  RETURN_IF_ERROR(CheckMadeBytes(BytesOf(a) + BytesOf(b), "combine()"));
-  a.insert(a.end(), b.begin(), b.end());
-  return Value::List(std::move(a));
-}
-
-// The members of `from`, each once, that are in `others` or are not.
-void AddDistinct(const ValueList& from, const ValueList& others, bool wanted, ValueList* result) {
-  const ValueSet other(others.begin(), others.end());
-  ValueSet seen;
-  for (const Value& member : from) {
-    if (other.contains(member) == wanted && seen.insert(member).second) result->push_back(member);
-  }
-}
-
-StatusOr<Value> Difference(ValueList a, const ValueList& b) {
-  ValueList left;
-  AddDistinct(a, b, false, &left);
-  return Value::Set(std::move(left));
-}
-
-StatusOr<Value> Intersection(ValueList a, const ValueList& b) {
-  ValueList both;
-  AddDistinct(a, b, true, &both);
-  return Value::Set(std::move(both));
-}
-
-StatusOr<Value> Disjunction(ValueList a, const ValueList& b) {
-  RETURN_IF_ERROR(CheckMadeBytes(BytesOf(a) + BytesOf(b), "disjunct()"));
-  ValueList one_side;
-  AddDistinct(a, b, false, &one_side);
-  AddDistinct(b, a, false, &one_side);
-  return Value::Set(std::move(one_side));
-}
-
-StatusOr<Value> Merged(ValueList a, const ValueList& b) {
-  RETURN_IF_ERROR(CheckMadeBytes(BytesOf(a) + BytesOf(b), "merge()"));
-  a.insert(a.end(), b.begin(), b.end());
-  return MakeSet(std::move(a));
-}
-
-StatusOr<Value> Product(ValueList a, const ValueList& b) {
-  // A pair is a list of two: its members and what it is itself.
-  constexpr int64_t kPairBytes = 128;
-  const auto pairs = static_cast<__int128>(a.size()) * static_cast<__int128>(b.size());
-  const auto bytes = static_cast<int64_t>(std::min<__int128>(pairs * kPairBytes, INT64_MAX));
-  RETURN_IF_ERROR(CheckMadeBytes(bytes, "product()"));
-  ValueList result;
-  result.reserve(static_cast<size_t>(pairs));
-  for (const Value& first : a) {
-    for (const Value& second : b) {
-      ASSIGN_OR_RETURN(Value pair, Value::List({first, second}));
-      result.push_back(std::move(pair));
-    }
-  }
-  return Value::List(std::move(result));
-}
-
+// What a step makes of the members of both sides: a pass goes along one of them.
+struct Pass {
+  bool second = false;         // along the second
+  std::optional<bool> others;  // only those that are among the others, or are not
+};
 struct CollectionStep {
   const char* name;
-  OfBoth of_both;
+  bool is_bounded;  // what comes out is no larger than one side
+  bool is_set;      // each once
+  size_t num_passes;
+  std::array<Pass, 2> passes;
 };
 
-constexpr CollectionStep kCombine{"combine", Combined}, kDifference{"difference", Difference},
-    kDisjunct{"disjunct", Disjunction}, kIntersect{"intersect", Intersection},
-    kMerge{"merge", Merged}, kProduct{"product", Product};
+constexpr CollectionStep kCombine{"combine", false, false, 2, {{{false, {}}, {true, {}}}}};
+constexpr CollectionStep kMerge{"merge", false, true, 2, {{{false, {}}, {true, {}}}}};
+constexpr CollectionStep kDifference{"difference", true, true, 1, {{{false, false}, {}}}};
+constexpr CollectionStep kIntersect{"intersect", true, true, 1, {{{false, true}, {}}}};
+constexpr CollectionStep kDisjunct{"disjunct", false, true, 2, {{{false, false}, {true, false}}}};
+
+// One row of such a step.
+class OfBoth {
+ public:
+  OfBoth(const CollectionStep& step, MembersIn a, MembersIn b)
+      : step_(&step), a_(std::move(a)), b_(std::move(b)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    if (!step_->is_bounded) {
+      RETURN_IF_ERROR(CheckMadeBytes(a_.bytes() + b_.bytes(), std::string(step_->name) + "()"));
+    }
+    for (; pass_ < step_->num_passes; ++pass_) {
+      const Pass& pass = step_->passes[pass_];
+      if (!Fill(pass, work) || !Go(pass, work)) return false;
+      next_ = num_others_ = 0;
+      others_.clear();
+    }
+    return true;
+  }
+  StatusOr<Value> Result() {
+    return step_->is_set ? Value::Set(std::move(made_)) : Value::List(std::move(made_));
+  }
+
+ private:
+  bool Fill(const Pass& pass, size_t* work) {
+    if (!pass.others.has_value()) return true;
+    const ValueList& others = pass.second ? a_.list() : b_.list();
+    for (; num_others_ < others.size(); ++num_others_) {
+      if (*work == 0) return false;
+      Spend(others[num_others_], work);
+      others_.insert(others[num_others_]);
+    }
+    return true;
+  }
+  bool Go(const Pass& pass, size_t* work) {
+    const ValueList& members = pass.second ? b_.list() : a_.list();
+    for (; next_ < members.size(); ++next_) {
+      if (*work == 0) return false;
+      const Value& member = members[next_];
+      if (!step_->is_set) {
+        *work -= 1;
+        made_.push_back(member);
+        continue;
+      }
+      Spend(member, work);
+      if (pass.others.has_value() && others_.contains(member) != *pass.others) continue;
+      if (seen_.insert(member).second) made_.push_back(member);
+    }
+    return true;
+  }
+
+  const CollectionStep* step_;
+  MembersIn a_, b_;
+  size_t pass_ = 0;
+  size_t num_others_ = 0;  // that are in others_
+  size_t next_ = 0;
+  ValueSet others_, seen_;
+  ValueList made_;
+};
+
+// Each of the first with each of the second, row by row of the pairs.
+class Pairs {
+ public:
+  Pairs(MembersIn a, MembersIn b) : a_(std::move(a)), b_(std::move(b)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    // A pair is a list of two: its members and what it is itself.
+    constexpr int64_t kPairBytes = 128;
+    const size_t width = b_.list().size();
+    const auto pairs = static_cast<__int128>(a_.list().size()) * static_cast<__int128>(width);
+    const auto bytes = static_cast<int64_t>(std::min<__int128>(pairs * kPairBytes, INT64_MAX));
+    RETURN_IF_ERROR(CheckMadeBytes(bytes, "product()"));
+    for (; made_.size() < static_cast<size_t>(pairs);) {
+      if (*work == 0) return false;
+      *work -= std::min<size_t>(*work, 2);
+      const size_t next = made_.size();
+      ASSIGN_OR_RETURN(Value pair, Value::List({a_.list()[next / width], b_.list()[next % width]}));
+      made_.push_back(std::move(pair));
+    }
+    return true;
+  }
+  StatusOr<Value> Result() { return Value::List(std::move(made_)); }
+
+ private:
+  MembersIn a_, b_;
+  ValueList made_;
+};
+
+// All entries of both; a key of both has the value of the second.
+class MergedMaps {
+ public:
+  MergedMaps(Value a, Value b) : a_(std::move(a)), b_(std::move(b)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    RETURN_IF_ERROR(CheckMadeBytes(static_cast<int64_t>(a_.ByteSize() + b_.ByteSize()), "merge()"));
+    const size_t first = a_.AsMap().size(), all = first + b_.AsMap().size();
+    for (; next_ < all; ++next_) {
+      if (*work == 0) return false;
+      const auto& [key, value] = next_ < first ? a_.AsMap()[next_] : b_.AsMap()[next_ - first];
+      Spend(key, work);
+      const auto [place, is_new] = places_.emplace(key, merged_.size());
+      if (is_new) {
+        merged_.emplace_back(key, value);
+      } else {
+        merged_[place->second].second = value;
+      }
+    }
+    return true;
+  }
+  StatusOr<Value> Result() { return Value::Map(std::move(merged_)); }
+
+ private:
+  Value a_, b_;
+  size_t next_ = 0;
+  ValueMap merged_;
+  absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent> places_;
+};
 
 // step(value, other, of_traversal)
 template <const CollectionStep& kStep>
 Status BothFunction(const EvalContext& context, const Args& args, Operand* out) {
   const Sides sides(kStep.name, args);
-  return EachRow(context, out, [&](size_t row) -> Maybe {
+  return EachRowInParts<OfBoth>(context, out, [&](size_t row) -> StatusOr<std::optional<OfBoth>> {
     if (!args[0]->Present(row)) return std::nullopt;
-    ASSIGN_OR_RETURN(ValueList a, sides.Incoming(row));
-    ASSIGN_OR_RETURN(const ValueList b, sides.Other(row));
-    return kStep.of_both(std::move(a), b);
+    ASSIGN_OR_RETURN(MembersIn a, sides.Incoming(row));
+    ASSIGN_OR_RETURN(MembersIn b, sides.Other(row));
+    return OfBoth(kStep, std::move(a), std::move(b));
   });
 }
 
-// All entries of both; a key of both has the value of the second.
-StatusOr<Value> MergedMaps(const Value& a, const Value& b) {
-  RETURN_IF_ERROR(CheckMadeBytes(static_cast<int64_t>(a.ByteSize() + b.ByteSize()), "merge()"));
-  ValueMap merged = a.AsMap();
-  absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent> places;
-  for (size_t i = 0; i < merged.size(); ++i) places.emplace(merged[i].first, i);
-  for (const auto& [key, value] : b.AsMap()) {
-    const auto [place, is_new] = places.emplace(key, merged.size());
-    if (is_new) {
-      merged.emplace_back(key, value);
-    } else {
-      merged[place->second].second = value;
-    }
-  }
-  return Value::Map(std::move(merged));
+Status ProductFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const Sides sides("product", args);
+  return EachRowInParts<Pairs>(context, out, [&](size_t row) -> StatusOr<std::optional<Pairs>> {
+    if (!args[0]->Present(row)) return std::nullopt;
+    ASSIGN_OR_RETURN(MembersIn a, sides.Incoming(row));
+    ASSIGN_OR_RETURN(MembersIn b, sides.Other(row));
+    return Pairs(std::move(a), std::move(b));
+  });
 }
+
+// One row of merge(): maps, or lists.
+class Merged {
+ public:
+  explicit Merged(std::variant<OfBoth, MergedMaps> part) : part_(std::move(part)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    return std::visit([&](auto& part) { return part.Step(work); }, part_);
+  }
+  StatusOr<Value> Result() {
+    return std::visit([&](auto& part) { return part.Result(); }, part_);
+  }
+
+ private:
+  std::variant<OfBoth, MergedMaps> part_;
+};
 
 Status MergeFunction(const EvalContext& context, const Args& args, Operand* out) {
   const Sides sides(kMerge.name, args);
-  return EachRow(context, out, [&](size_t row) -> Maybe {
+  return EachRowInParts<Merged>(context, out, [&](size_t row) -> StatusOr<std::optional<Merged>> {
     if (!args[0]->Present(row)) return std::nullopt;
-    const Value incoming = args[0]->Get(row);
+    Value incoming = args[0]->Get(row);
     if (incoming.kind() == ValueKind::kMap) {
-      ASSIGN_OR_RETURN(const Value other, sides.Argument(row));
-      if (other.kind() == ValueKind::kMap) return MergedMaps(incoming, other);
+      ASSIGN_OR_RETURN(Value other, sides.Argument(row));
+      if (other.kind() == ValueKind::kMap) {
+        return Merged(MergedMaps(std::move(incoming), std::move(other)));
+      }
       return InvalidArgument("merge step expected provided argument to evaluate to a Map" +
                              Encountered(other));
     }
-    ASSIGN_OR_RETURN(ValueList a, sides.Incoming(row));
-    ASSIGN_OR_RETURN(const ValueList b, sides.Other(row));
-    return Merged(std::move(a), b);
+    ASSIGN_OR_RETURN(MembersIn a, sides.Incoming(row));
+    ASSIGN_OR_RETURN(MembersIn b, sides.Other(row));
+    return Merged(OfBoth(kMerge, std::move(a), std::move(b)));
   });
 }
 
-// conjoin(value, delimiter): the members as texts, but for nulls, with the delimiter between them.
-Status ConjoinFunction(const EvalContext& context, const Args& args, Operand* out) {
-  const std::string& delimiter = args[1]->constant.AsString();
-  ElementResolver resolver(*context.view, false);
-  for (size_t row = 0; row < context.rows; ++row) {
-    if (out->Present(row)) resolver.Collect(args[0]->Get(row));
-  }
-  RETURN_IF_ERROR(resolver.Load());
-  return EachRow(context, out, [&](size_t row) -> Maybe {
-    ASSIGN_OR_RETURN(const Value value, resolver.Resolve(args[0]->Get(row)));
-    if (value.is_null()) {
-      return InvalidArgument("Incoming traverser for conjoin step can't be null.");
-    }
-    const std::optional<ValueList> members = MembersOf(value);
-    if (!members.has_value()) {
-      return InvalidArgument(
-          "conjoin step can only take an array or an Iterable type for incoming traversers" +
-          Encountered(value) + " fold() makes a list of all that comes.");
-    }
-    std::string joined;
-    bool first = true;
-    for (const Value& member : *members) {
+// The members as texts, but for nulls, with the delimiter between them.
+class Conjoined {
+ public:
+  Conjoined(MembersIn members, const std::string* delimiter)
+      : members_(std::move(members)), delimiter_(delimiter) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    for (; next_ < members_.list().size(); ++next_) {
+      if (*work == 0) return false;
+      const Value& member = members_.list()[next_];
+      Spend(member, work);
       if (member.is_null()) continue;
-      if (!first) joined += delimiter;
-      first = false;
+      if (!first_) joined_ += *delimiter_;
+      first_ = false;
       ASSIGN_OR_RETURN(const std::string text, MadeText(member, "conjoin()"));
       RETURN_IF_ERROR(
-          CheckMadeBytes(static_cast<int64_t>(joined.size() + text.size()), "conjoin()"));
-      joined += text;
+          CheckMadeBytes(static_cast<int64_t>(joined_.size() + text.size()), "conjoin()"));
+      joined_ += text;
     }
-    return Value::String(std::move(joined));
-  });
+    return true;
+  }
+  StatusOr<Value> Result() { return Value::String(std::move(joined_)); }
+
+ private:
+  MembersIn members_;
+  const std::string* delimiter_;
+  size_t next_ = 0;
+  std::string joined_;
+  bool first_ = true;
+};
+
+// conjoin(value, delimiter)
+Status ConjoinFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const std::string& delimiter = args[1]->constant.AsString();
+  std::optional<ElementResolver> resolver;  // of the rows from the first on that this call begins
+  return EachRowInParts<Conjoined>(
+      context, out, [&](size_t row) -> StatusOr<std::optional<Conjoined>> {
+        if (!resolver.has_value()) {
+          resolver.emplace(*context.view, false);
+          for (size_t i = row; i < context.rows; ++i) {
+            if (out->Present(i)) resolver->Collect(args[0]->Get(i));
+          }
+          RETURN_IF_ERROR(resolver->Load());
+        }
+        ASSIGN_OR_RETURN(const Value value, resolver->Resolve(args[0]->Get(row)));
+        if (value.is_null()) {
+          return InvalidArgument("Incoming traverser for conjoin step can't be null.");
+        }
+        std::optional<MembersIn> members = MembersIn::Of(value);
+        if (members.has_value()) return Conjoined(*std::move(members), &delimiter);
+        return InvalidArgument(
+            "conjoin step can only take an array or an Iterable type for incoming traversers" +
+            Encountered(value) + " fold() makes a list of all that comes.");
+      });
 }
 
 }  // namespace
@@ -251,7 +361,7 @@ const std::vector<ScalarKernel>& CollectionFunctions() {
       {"disjunct", BothFunction<kDisjunct>},
       {"intersect", BothFunction<kIntersect>},
       {"merge", MergeFunction},
-      {"product", BothFunction<kProduct>},
+      {"product", ProductFunction},
       {"conjoin", ConjoinFunction},
   };
   return kFunctions;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/value_compare.h"
+#include "engine/batch/key_bound.h"
 #include "engine/effect/member_set.h"
 #include "engine/expr/typed_compare.h"
 #include "re2/re2.h"
@@ -66,7 +67,12 @@ Status CompareFunction(const EvalContext& context, const Args& args, Operand* ou
     results.resize(context.rows);
     ValueReader of_a(a), of_b(b);
     for (size_t row = 0; row < context.rows; ++row) {
-      results[row] = out->Present(row) && Test<kRelation>(of_a.At(row), of_b.At(row)) ? 1 : 0;
+      if (!out->Present(row)) continue;
+      const Value& value = of_a.At(row);
+      const Value& other = of_b.At(row);
+      // A pair is compared in one call: as far as the smaller one goes.
+      RETURN_IF_ERROR(CheckKey(value.FlatBytes() < other.FlatBytes() ? value : other));
+      results[row] = Test<kRelation>(value, other) ? 1 : 0;
     }
   }
   out->Own(Column::OfBools(std::move(results)));

@@ -1,6 +1,8 @@
-// The loop of kernels that go row by row.
+// The loops of kernels that go row by row.
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -25,6 +27,51 @@ Status EachRow(const EvalContext& context, Operand* out, const Part& part) {
     column.Append(result ? *result : Value());
   }
   out->Own(std::move(column));
+  return OkStatus();
+}
+
+// A comparison or a hash of a small value is work of 1: so much is a call.
+inline constexpr size_t kWorkOfCall = 1 << 13;
+
+// Looks at a value: what is large takes as much of the work as so many small ones.
+inline void Spend(const Value& value, size_t* work) {
+  constexpr size_t kBytesPerWork = 256;
+  *work -= std::min(*work, 1 + value.FlatBytes() / kBytesPerWork);
+}
+
+// As EachRow for parts of which one may be too much for one call: `make(row)`, a StatusOr of an
+// optional, where nullopt is absent, is asked for a StatusOr by Step(&work) until that is true,
+// then for Result().
+template <typename Part, typename Make>
+Status EachRowInParts(const EvalContext& context, Operand* out, const Make& make) {
+  struct Rows : FunctionProgress {
+    Column column;
+    size_t row = 0;
+    std::optional<Part> part;  // of `row`
+  };
+  if (*context.progress == nullptr) *context.progress = std::make_unique<Rows>();
+  Rows& rows = *static_cast<Rows*>(context.progress->get());
+  for (size_t work = kWorkOfCall; rows.row < context.rows; ++rows.row) {
+    Value result;
+    if (out->Present(rows.row)) {
+      if (!rows.part.has_value()) {
+        ASSIGN_OR_RETURN(rows.part, make(rows.row));
+      }
+      if (rows.part.has_value()) {
+        if (work == 0) return OkStatus();
+        ASSIGN_OR_RETURN(const bool done, rows.part->Step(&work));
+        if (!done) return OkStatus();
+        ASSIGN_OR_RETURN(result, rows.part->Result());
+        rows.part.reset();
+      } else {
+        if (out->present.empty()) out->present.assign(context.rows, 1);
+        out->present[rows.row] = 0;
+      }
+    }
+    rows.column.Append(result);
+  }
+  out->Own(std::move(rows.column));
+  context.progress->reset();
   return OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "core/arithmetic.h"
@@ -14,6 +15,7 @@
 #include "core/value_compare.h"
 #include "engine/effect/member_set.h"
 #include "engine/expr/each_row.h"
+#include "engine/expr/made_value.h"
 #include "engine/expr/slice_sort.h"
 
 namespace koios::engine {
@@ -21,38 +23,7 @@ namespace {
 
 using Args = std::vector<const Operand*>;
 
-// Compared or hashed for as much as one comparison or hash of a small value.
-constexpr size_t kBytesPerWork = 256;
-
 using Maybe = StatusOr<std::optional<Value>>;
-
-// As EachRow for parts of which one value may be too much for one call: `make(value)` is asked for
-// Step(&work) until that is true, then for Result().
-template <typename Part, typename Make>
-Status EachRowInParts(const EvalContext& context, const Operand& operand, Operand* out,
-                      const Make& make) {
-  constexpr size_t kWork = 1 << 16;
-  struct Rows : FunctionProgress {
-    Column column;
-    size_t row = 0;
-    std::optional<Part> part;  // of `row`
-  };
-  if (*context.progress == nullptr) *context.progress = std::make_unique<Rows>();
-  Rows& rows = *static_cast<Rows*>(context.progress->get());
-  for (size_t work = kWork; rows.row < context.rows; ++rows.row) {
-    Value result;
-    if (out->Present(rows.row)) {
-      if (!rows.part.has_value()) rows.part.emplace(make(operand.Get(rows.row)));
-      if (work == 0 || !rows.part->Step(&work)) return OkStatus();
-      ASSIGN_OR_RETURN(result, rows.part->Result());
-      rows.part.reset();
-    }
-    rows.column.Append(result);
-  }
-  out->Own(std::move(rows.column));
-  context.progress->reset();
-  return OkStatus();
-}
 
 Status CountFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) -> Maybe {
@@ -76,26 +47,46 @@ ValueList Members(const Value& value) {
 enum class Fold { kSum, kMean, kMin, kMax };
 
 template <Fold kFold>
-Status FoldFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, out, [&](size_t row) -> Maybe {
-    const ValueList members = Members(args[0]->Get(row));
-    if (members.empty()) return std::nullopt;
-    Value result;
-    NumberSum sum;
-    for (const Value& member : members) {
+class Folded {
+ public:
+  explicit Folded(ValueList members) : members_(std::move(members)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    for (; next_ < members_.size(); ++next_) {
+      if (*work == 0) return false;
+      const Value& member = members_[next_];
+      Spend(member, work);
       if (member.is_null()) continue;
-      if constexpr (kFold == Fold::kMin || kFold == Fold::kMax) {
-        ASSIGN_OR_RETURN(result, kFold == Fold::kMin ? Min(result, member) : Max(result, member));
+      if constexpr (kFold == Fold::kMin) {
+        ASSIGN_OR_RETURN(result_, Min(result_, member));
+      } else if constexpr (kFold == Fold::kMax) {
+        ASSIGN_OR_RETURN(result_, Max(result_, member));
       } else {
-        RETURN_IF_ERROR(sum.Add(member));
+        RETURN_IF_ERROR(sum_.Add(member));
       }
     }
-    if (kFold == Fold::kSum) {
-      ASSIGN_OR_RETURN(result, sum.Sum());
-    } else if (kFold == Fold::kMean) {
-      ASSIGN_OR_RETURN(result, sum.Mean());
-    }
-    return result;
+    return true;
+  }
+  StatusOr<Value> Result() {
+    if constexpr (kFold == Fold::kSum) return sum_.Sum();
+    if constexpr (kFold == Fold::kMean) return sum_.Mean();
+    return std::move(result_);
+  }
+
+ private:
+  ValueList members_;
+  size_t next_ = 0;
+  Value result_;
+  NumberSum sum_;
+};
+
+template <Fold kFold>
+Status FoldFunction(const EvalContext& context, const Args& args, Operand* out) {
+  using Part = Folded<kFold>;
+  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+    ValueList members = Members(args[0]->Get(row));
+    if (members.empty()) return std::nullopt;
+    return Part(std::move(members));
   });
 }
 
@@ -142,12 +133,12 @@ class Distinct {
  public:
   explicit Distinct(Value value) : value_(std::move(value)) {}
 
-  bool Step(size_t* work) {
+  StatusOr<bool> Step(size_t* work) {
     if (!value_.is_collection()) return true;
     const ValueList& members = value_.AsList();
     for (; next_ < members.size(); ++next_) {
       if (*work == 0) return false;
-      *work -= std::min(*work, 1 + members[next_].FlatBytes() / kBytesPerWork);
+      Spend(members[next_], work);
       if (seen_.insert(members[next_]).second) distinct_.push_back(members[next_]);
     }
     return true;
@@ -165,8 +156,9 @@ class Distinct {
 };
 
 Status DedupFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRowInParts<Distinct>(context, *args[0], out,
-                                  [](Value value) { return Distinct(std::move(value)); });
+  return EachRowInParts<Distinct>(
+      context, out,
+      [&](size_t row) -> StatusOr<std::optional<Distinct>> { return Distinct(args[0]->Get(row)); });
 }
 
 // list_sample(value, n): n members or entries picked at random, in their order; a value that has no
@@ -212,34 +204,58 @@ Status IsListFunction(const EvalContext& context, const Args& args, Operand* out
   });
 }
 
-// index(value, as_map): pairs of the members and their places, from 0; as a map from places to
-// members. A map's members are its entries, and what has none is its only member.
-Status IndexFunction(const EvalContext& context, const Args& args, Operand* out) {
-  const bool as_map = args[1]->constant.AsBool();
-  return EachRow(context, out, [&](size_t row) -> Maybe {
-    const Value value = args[0]->Get(row);
-    ValueList members;
-    if (value.kind() == ValueKind::kMap) {
-      for (const auto& entry : value.AsMap()) {
-        ASSIGN_OR_RETURN(Value one, Value::Map({entry}));
-        members.push_back(std::move(one));
+// Pairs of the members and their places, from 0; as a map from places to members. A map's members
+// are its entries, and what has none is its only member.
+class Indexed {
+ public:
+  Indexed(Value value, bool as_map)
+      : value_(std::move(value)),
+        members_(value_.kind() == ValueKind::kMap ? ValueList() : Members(value_)),
+        as_map_(as_map) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    constexpr size_t kPairBytes = 128;  // a list of two, or of a map its entry
+    const bool of_map = value_.kind() == ValueKind::kMap;
+    const size_t size = of_map ? value_.AsMap().size() : members_.size();
+    RETURN_IF_ERROR(CheckMadeBytes(static_cast<int64_t>(size * kPairBytes), "index()"));
+    for (; next_ < size; ++next_) {
+      if (*work == 0) return false;
+      *work -= std::min<size_t>(*work, 2);
+      Value member;
+      if (of_map) {
+        ASSIGN_OR_RETURN(member, Value::Map({value_.AsMap()[next_]}));
+      } else {
+        member = std::move(members_[next_]);
       }
-    } else {
-      members = Members(value);
-    }
-    ValueMap places;
-    ValueList pairs;
-    for (Value& member : members) {
-      Value place = Value::Int(static_cast<int32_t>(as_map ? places.size() : pairs.size()));
-      if (as_map) {
-        places.emplace_back(std::move(place), std::move(member));
+      Value place = Value::Int(static_cast<int32_t>(next_));
+      if (as_map_) {
+        places_.emplace_back(std::move(place), std::move(member));
         continue;
       }
       ASSIGN_OR_RETURN(Value pair, Value::List({std::move(member), std::move(place)}));
-      pairs.push_back(std::move(pair));
+      pairs_.push_back(std::move(pair));
     }
-    if (as_map) return Value::Map(std::move(places));
-    return Value::List(std::move(pairs));
+    return true;
+  }
+  StatusOr<Value> Result() {
+    if (as_map_) return Value::Map(std::move(places_));
+    return Value::List(std::move(pairs_));
+  }
+
+ private:
+  Value value_;
+  ValueList members_;
+  bool as_map_ = false;
+  size_t next_ = 0;
+  ValueMap places_;
+  ValueList pairs_;
+};
+
+// index(value, as_map)
+Status IndexFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const bool as_map = args[1]->constant.AsBool();
+  return EachRowInParts<Indexed>(context, out, [&](size_t row) -> StatusOr<std::optional<Indexed>> {
+    return Indexed(args[0]->Get(row), as_map);
   });
 }
 
@@ -285,6 +301,12 @@ class LastMembers {
     has_vertices_ = false;
     members_.reset();
   }
+  // Whether Contains() needs nothing more for the value.
+  bool IsReadyFor(const Value& value) const {
+    return value.kind() == ValueKind::kVertex || members_.has_value();
+  }
+  void Take(MemberSet members) { members_ = std::move(members); }
+  // REQUIRES: ready for it.
   bool Contains(const Value& value) {
     const ValueList& all = collection_.AsList();
     if (value.kind() == ValueKind::kVertex) {
@@ -298,10 +320,6 @@ class LastMembers {
       if (!has_vertices_) vertices_.Fill(all);
       has_vertices_ = true;
       return vertices_.Contains(vertex);
-    }
-    if (!members_) {
-      members_.emplace();
-      for (const Value& member : all) members_->Add(member);
     }
     return members_->Contains(value);
   }
@@ -324,24 +342,57 @@ StatusOr<std::shared_ptr<const void>> PrepareLastMembers(const Value&) {
   return std::make_shared<const PreparedMembers>();
 }
 
+// Where a look for rows' values stands. Between two calls other batches may look into another
+// collection: what is made of the members belongs to this one until it is whole.
+struct Looking : FunctionProgress {
+  Column found{Column::Kind::kBool};
+  size_t row = 0;
+  size_t num_members = 0;  // of the row's collection, that are in there
+  MemberSet members;
+
+  bool Fill(const ValueList& all, size_t* work) {
+    for (; num_members < all.size(); ++num_members) {
+      if (*work == 0) return false;
+      Spend(all[num_members], work);
+      members.Add(all[num_members]);
+    }
+    num_members = 0;
+    return true;
+  }
+};
+
 // member_of(value, collection): whether it is in there; an error when that is no collection.
 Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* out) {
-  Column column(Column::Kind::kBool);
-  LastMembers& members = static_cast<const PreparedMembers*>(context.prepared)->last;
-  for (size_t row = 0; row < context.rows; ++row) {
+  LastMembers& last = static_cast<const PreparedMembers*>(context.prepared)->last;
+  Looking begun;
+  auto* const going_on = static_cast<Looking*>(context.progress->get());
+  Looking& at = going_on != nullptr ? *going_on : begun;
+  const auto pause = [&] {
+    if (going_on == nullptr) *context.progress = std::make_unique<Looking>(std::move(begun));
+    return OkStatus();
+  };
+  for (size_t work = kWorkOfCall; at.row < context.rows; ++at.row) {
     bool found = false;
-    if (out->Present(row)) {
-      const Value collection = args[1]->Get(row);
+    if (out->Present(at.row)) {
+      const Value value = args[0]->Get(at.row);
+      const Value collection = args[1]->Get(at.row);
       if (!collection.is_collection()) {
         return InvalidArgument("within() and without() of a label need a collection there, and a " +
                                std::string(KindName(collection.kind())) + " comes here.");
       }
-      members.Use(collection);
-      found = members.Contains(args[0]->Get(row));
+      if (work == 0) return pause();
+      last.Use(collection);
+      if (!last.IsReadyFor(value)) {
+        if (!at.Fill(collection.AsList(), &work)) return pause();
+        last.Take(std::exchange(at.members, {}));
+      }
+      Spend(value, &work);
+      found = last.Contains(value);
     }
-    column.AppendBool(found);
+    at.found.AppendBool(found);
   }
-  out->Own(std::move(column));
+  out->Own(std::move(at.found));
+  context.progress->reset();
   return OkStatus();
 }
 
@@ -364,7 +415,7 @@ class Ordered {
     sort_.Begin(size, wide_);
   }
 
-  bool Step(size_t* work) {
+  StatusOr<bool> Step(size_t* work) {
     return sort_.Step([&](uint32_t a, uint32_t b) { return Before(a, b, work); }, work);
   }
 
@@ -394,7 +445,7 @@ class Ordered {
   }
 
   bool Before(const Value& a, const Value& b, size_t* work) const {
-    if (wide_) *work -= std::min(*work, std::min(a.FlatBytes(), b.FlatBytes()) / kBytesPerWork);
+    if (wide_) Spend(a.FlatBytes() < b.FlatBytes() ? a : b, work);
     const auto order = TotalOrder(a, b);
     return descending_ ? order == std::strong_ordering::greater
                        : order == std::strong_ordering::less;
@@ -412,8 +463,8 @@ class Ordered {
 Status OrderFunction(const EvalContext& context, const Args& args, Operand* out) {
   const bool by_value = args[1]->constant.AsString() == "values";
   const bool descending = args[2]->constant.AsBool();
-  return EachRowInParts<Ordered>(context, *args[0], out, [&](Value value) {
-    return Ordered(std::move(value), by_value, descending);
+  return EachRowInParts<Ordered>(context, out, [&](size_t row) -> StatusOr<std::optional<Ordered>> {
+    return Ordered(args[0]->Get(row), by_value, descending);
   });
 }
 

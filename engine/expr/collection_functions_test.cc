@@ -1,0 +1,153 @@
+// What is made of long lists takes many calls, and is what one call would make.
+#include "engine/expr/collection_functions.h"
+
+#include <set>
+#include <string>
+
+#include "core/path/path.h"
+#include "core/testing/make_value.h"
+#include "core/value_codec.h"
+#include "core/value_compare.h"
+#include "engine/batch/key_bound.h"
+#include "gtest/gtest.h"
+#include "storage/memory_graph.h"
+
+namespace koios::engine {
+namespace {
+
+constexpr int64_t kMany = 40'000;
+
+Value Numbers(int64_t begin, int64_t end) {
+  ValueList members;
+  for (int64_t i = begin; i < end; ++i) members.push_back(Value::Long(i));
+  return ListOf(std::move(members));
+}
+
+// function(slot 0, slot 1, constants...) of one row, and how many calls that took.
+struct OfOneRow {
+  Value value;
+  Status status;
+  int calls = 0;
+};
+OfOneRow Evaluated(const char* function, const Value& a, const Value& b,
+                   const ValueList& constants) {
+  plan::Expr expr;
+  expr.add_nodes()->set_slot(0);
+  if (!b.is_null()) expr.add_nodes()->set_slot(1);
+  for (const Value& constant : constants) expr.add_nodes()->set_constant(EncodeValue(constant));
+  const uint32_t num_args = static_cast<uint32_t>(expr.nodes_size());
+  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+  call->set_function(function);
+  for (uint32_t i = 0; i < num_args; ++i) call->add_args(i);
+  const StatusOr<Expression> bound = Expression::Bind(expr, 2);
+  if (!bound.ok()) return {{}, bound.status()};
+  Batch batch;
+  batch.slots.resize(2);
+  batch.slots[0].Append(a);
+  batch.slots[1].Append(b);
+  batch.rows = 1;
+  storage::MemoryGraph graph;
+  Evaluation evaluation;
+  bound->Begin(&evaluation);
+  OfOneRow made;
+  for (const Operand* result = nullptr; result == nullptr;) {
+    ++made.calls;
+    EvalSources sources;
+    sources.view = &graph;
+    made.status = bound->Proceed(batch, sources, &evaluation, &result);
+    if (!made.status.ok()) return made;
+    if (result != nullptr) made.value = result->Get(0);
+  }
+  return made;
+}
+
+TEST(CollectionFunctionsTest, LongListsTakeManyCalls) {
+  const ValueList no_traversal = {Value::Bool(false)};
+  const Value a = Numbers(0, kMany), b = Numbers(kMany / 2, 2 * kMany);
+  const struct {
+    const char* function;
+    int64_t size;
+    int64_t first, last;
+  } cases[] = {
+      {"combine", kMany + kMany * 3 / 2, 0, 2 * kMany - 1},
+      {"merge", 2 * kMany, 0, 2 * kMany - 1},
+      {"intersect", kMany / 2, kMany / 2, kMany - 1},
+      {"difference", kMany / 2, 0, kMany / 2 - 1},
+      {"disjunct", kMany * 3 / 2, 0, 2 * kMany - 1},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.function);
+    const OfOneRow made = Evaluated(each.function, a, b, no_traversal);
+    ASSERT_TRUE(made.status.ok()) << made.status;
+    EXPECT_GE(made.calls, 3);
+    ASSERT_EQ(static_cast<int64_t>(made.value.AsList().size()), each.size);
+    EXPECT_EQ(made.value.AsList().front().AsInteger(), each.first);
+    EXPECT_EQ(made.value.AsList().back().AsInteger(), each.last);
+  }
+  const OfOneRow pairs = Evaluated("product", Numbers(0, 200), Numbers(0, 300), no_traversal);
+  ASSERT_TRUE(pairs.status.ok()) << pairs.status;
+  EXPECT_GE(pairs.calls, 3);
+  ASSERT_EQ(pairs.value.AsList().size(), 60'000u);
+  EXPECT_EQ(pairs.value.AsList()[301].AsList()[0].AsInteger(), 1);
+  EXPECT_EQ(pairs.value.AsList()[301].AsList()[1].AsInteger(), 1);
+}
+
+TEST(CollectionFunctionsTest, LongMapsTextsAndMembersTakeManyCalls) {
+  const auto map_of = [](int64_t begin, int64_t end, const char* value) {
+    ValueMap entries;
+    for (int64_t i = begin; i < end; ++i) {
+      entries.emplace_back(Value::Long(i), Value::String(value));
+    }
+    return Value::Map(std::move(entries)).value();
+  };
+  const OfOneRow merged = Evaluated("merge", map_of(0, kMany, "a"),
+                                    map_of(kMany - 1, kMany + 5, "b"), {Value::Bool(false)});
+  ASSERT_TRUE(merged.status.ok()) << merged.status;
+  EXPECT_GE(merged.calls, 3);
+  ASSERT_EQ(static_cast<int64_t>(merged.value.AsMap().size()), kMany + 5);
+  EXPECT_EQ(merged.value.AsMap()[kMany - 2].second.AsString(), "a");
+  EXPECT_EQ(merged.value.AsMap()[kMany - 1].second.AsString(), "b");
+
+  const OfOneRow text = Evaluated("conjoin", Numbers(0, kMany), {}, {Value::String(";")});
+  ASSERT_TRUE(text.status.ok()) << text.status;
+  EXPECT_GE(text.calls, 3);
+  EXPECT_TRUE(text.value.AsString().ends_with(";39998;39999"));
+
+  for (const int64_t looked_for : {kMany - 1, kMany}) {
+    const OfOneRow found = Evaluated("member_of", Value::Long(looked_for), Numbers(0, kMany), {});
+    ASSERT_TRUE(found.status.ok()) << found.status;
+    EXPECT_GE(found.calls, 3);
+    EXPECT_EQ(found.value.AsBool(), looked_for < kMany);
+  }
+  const OfOneRow least = Evaluated("list_min", Numbers(3, kMany), {}, {});
+  EXPECT_GE(least.calls, 3);
+  EXPECT_EQ(least.value.AsInteger(), 3);
+  const OfOneRow indexed = Evaluated("index", Numbers(3, kMany), {}, {Value::Bool(false)});
+  EXPECT_GE(indexed.calls, 3);
+  EXPECT_EQ(indexed.value.AsList()[7].AsList()[0].AsInteger(), 10);
+  EXPECT_EQ(indexed.value.AsList()[7].AsList()[1].AsInteger(), 7);
+}
+
+// Few members that take long each: by the bytes that are looked at.
+TEST(CollectionFunctionsTest, LargeMembersCountForMore) {
+  const Value large = Value::SharedString(std::string(1 << 20, 'x'));
+  const Value list = ListOf(ValueList(100, large));
+  const OfOneRow made = Evaluated("intersect", list, list, {Value::Bool(false)});
+  ASSERT_TRUE(made.status.ok()) << made.status;
+  EXPECT_GE(made.calls, 50);
+  EXPECT_EQ(made.value.AsList().size(), 1u);
+}
+
+// Two values are compared in one call.
+TEST(CollectionFunctionsTest, WhatIsComparedHasABound) {
+  const Value large = ListOf(ValueList(80, Value::SharedString(std::string(1 << 20, 'x'))));
+  ASSERT_GT(large.FlatBytes(), kMaxKeyBytes);
+  const OfOneRow refused = Evaluated("eq", large, large, {});
+  EXPECT_EQ(refused.status.code(), StatusCode::kResourceExhausted);
+  const OfOneRow other = Evaluated("eq", large, Value::Long(1), {});
+  ASSERT_TRUE(other.status.ok()) << other.status;
+  EXPECT_FALSE(other.value.AsBool());
+}
+
+}  // namespace
+}  // namespace koios::engine

@@ -138,6 +138,43 @@ TEST(CollectionFunctionsTest, LargeMembersCountForMore) {
   EXPECT_EQ(made.value.AsList().size(), 1u);
 }
 
+// A search can't be stopped: a text has a bound that depends on the pattern, and a call ends with
+// the row that was much.
+TEST(CollectionFunctionsTest, SearchesHaveABound) {
+  const Value text = Value::String(std::string(200'000, 'a'));
+  const OfOneRow found = Evaluated("regex", text, {}, {Value::String("a+$")});
+  ASSERT_TRUE(found.status.ok()) << found.status;
+  EXPECT_TRUE(found.value.AsBool());
+  const OfOneRow refused = Evaluated("regex", text, {}, {Value::String("[a-h]{0,900}z")});
+  EXPECT_EQ(refused.status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(refused.status)->reason, "REGEX_TOO_LONG");
+
+  plan::Expr expr;
+  expr.add_nodes()->set_slot(0);
+  expr.add_nodes()->set_constant(EncodeValue(Value::String("[a-h]{0,90}z")));
+  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+  call->set_function("regex");
+  call->add_args(0);
+  call->add_args(1);
+  const StatusOr<Expression> bound = Expression::Bind(expr, 1);
+  ASSERT_TRUE(bound.ok());
+  Batch batch;
+  batch.slots.resize(1);
+  batch.rows = 20;
+  for (size_t i = 0; i < batch.rows; ++i) {
+    batch.slots[0].Append(Value::String(std::string(10'000, 'a') + (i % 2 == 0 ? "z" : "")));
+  }
+  Evaluation evaluation;
+  bound->Begin(&evaluation);
+  const Operand* result = nullptr;
+  int calls = 0;
+  for (; result == nullptr; ++calls) {
+    ASSERT_TRUE(bound->Proceed(batch, {}, &evaluation, &result).ok());
+  }
+  EXPECT_GE(calls, 10);
+  for (size_t i = 0; i < batch.rows; ++i) EXPECT_EQ(result->Get(i).AsBool(), i % 2 == 0);
+}
+
 // Two values are compared in one call.
 TEST(CollectionFunctionsTest, WhatIsComparedHasABound) {
   const Value large = ListOf(ValueList(80, Value::SharedString(std::string(1 << 20, 'x'))));

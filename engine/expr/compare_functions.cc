@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/value_compare.h"
@@ -223,17 +224,48 @@ StatusOr<std::shared_ptr<const void>> CompileRegex(const Value& constant) {
   return std::shared_ptr<const void>(std::move(pattern));
 }
 
+// Bytes of a text, each with all instructions of the pattern: as much as RE2 may do where the
+// states it keeps do not fit its memory, 8 ns each. It can't be stopped, so one text has a bound.
+constexpr size_t kRegexWorkOfText = size_t{1} << 25;
+constexpr size_t kRegexWorkOfCall = size_t{1} << 20;
+
+StatusOr<size_t> RegexWork(size_t bytes, const RE2& pattern) {
+  const auto size = static_cast<size_t>(std::max(pattern.ProgramSize(), 1));
+  if (bytes <= kRegexWorkOfText / size) return bytes * size;
+  return TooManyBytes("regex() may take too long for a text of " + std::to_string(bytes) +
+                          " bytes: at most " + std::to_string(kRegexWorkOfText / size) +
+                          " with this pattern.",
+                      "REGEX_TOO_LONG", bytes, kRegexWorkOfText / size,
+                      "Look for parts with containing(), or repeat less in the pattern.");
+}
+
+struct Matching : FunctionProgress {
+  Column found{Column::Kind::kBool};
+  size_t row = 0;
+};
+
 template <bool kWanted>
 Status RegexFunction(const EvalContext& context, const Args& args, Operand* out) {
   const RE2& pattern = *static_cast<const RE2*>(context.prepared);
-  Column result(Column::Kind::kBool);
-  for (size_t row = 0; row < context.rows; ++row) {
+  Matching begun;
+  auto* const going_on = static_cast<Matching*>(context.progress->get());
+  Matching& at = going_on != nullptr ? *going_on : begun;
+  for (size_t work = 0; at.row < context.rows; ++at.row) {
+    if (work > kRegexWorkOfCall) {
+      if (going_on == nullptr) *context.progress = std::make_unique<Matching>(std::move(begun));
+      return OkStatus();
+    }
     Value held;
     std::optional<std::string_view> text;
-    if (out->Present(row)) text = TextAt(*args[0], row, &held);
-    result.AppendBool(text.has_value() && RE2::PartialMatch(*text, pattern) == kWanted);
+    if (out->Present(at.row)) text = TextAt(*args[0], at.row, &held);
+    if (text.has_value()) {
+      ASSIGN_OR_RETURN(const size_t of_text, RegexWork(text->size(), pattern));
+      work += of_text;
+    }
+    at.found.AppendBool(text.has_value() && RE2::PartialMatch(*text, pattern) == kWanted);
   }
-  out->Own(std::move(result));
+  out->Own(std::move(at.found));
+  context.progress->reset();
   return OkStatus();
 }
 

@@ -10,11 +10,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "core/path/path.h"
 #include "core/value_compare.h"
-#include "engine/expr/each_row.h"
-#include "engine/expr/made_value.h"
-#include "engine/result/element_resolver.h"
+#include "engine/expr/members_in.h"
 
 namespace koios::engine {
 namespace {
@@ -26,28 +23,6 @@ using ValueSet = absl::flat_hash_set<Value, ValueHash, ValueEquivalent>;
 std::string Encountered(const Value& value) {
   return ", encountered " + std::string(KindName(value.kind())) + ".";
 }
-
-// The members of a list, set or path, which are not copied where it has them.
-class MembersIn {
- public:
-  // nullopt: it is none.
-  static std::optional<MembersIn> Of(const Value& value) {
-    MembersIn members;
-    members.value_ = value;
-    if (value.kind() == ValueKind::kPath) {
-      members.objects_ = ObjectsOf(value);
-    } else if (!value.is_collection()) {
-      return std::nullopt;
-    }
-    return members;
-  }
-  const ValueList& list() const { return value_.is_collection() ? value_.AsList() : objects_; }
-  int64_t bytes() const { return static_cast<int64_t>(value_.ByteSize()); }
-
- private:
-  Value value_;
-  ValueList objects_;  // of a path
-};
 
 // Both sides of one row, checked as the reference checks them.
 class Sides {
@@ -296,60 +271,23 @@ Status MergeFunction(const EvalContext& context, const Args& args, Operand* out)
   });
 }
 
-// The members as texts, but for nulls, with the delimiter between them.
-class Conjoined {
- public:
-  Conjoined(MembersIn members, const std::string* delimiter)
-      : members_(std::move(members)), delimiter_(delimiter) {}
-
-  StatusOr<bool> Step(size_t* work) {
-    for (; next_ < members_.list().size(); ++next_) {
-      if (*work == 0) return false;
-      const Value& member = members_.list()[next_];
-      Spend(member, work);
-      if (member.is_null()) continue;
-      if (!first_) joined_ += *delimiter_;
-      first_ = false;
-      ASSIGN_OR_RETURN(const std::string text, MadeText(member, "conjoin()"));
-      RETURN_IF_ERROR(
-          CheckMadeBytes(static_cast<int64_t>(joined_.size() + text.size()), "conjoin()"));
-      joined_ += text;
-    }
-    return true;
-  }
-  StatusOr<Value> Result() { return Value::String(std::move(joined_)); }
-
- private:
-  MembersIn members_;
-  const std::string* delimiter_;
-  size_t next_ = 0;
-  std::string joined_;
-  bool first_ = true;
-};
-
-// conjoin(value, delimiter)
+// conjoin(value, delimiter): the members as texts, but for nulls, with the delimiter between them.
 Status ConjoinFunction(const EvalContext& context, const Args& args, Operand* out) {
-  const std::string& delimiter = args[1]->constant.AsString();
-  std::optional<ElementResolver> resolver;  // of the rows from the first on that this call begins
-  return EachRowInParts<Conjoined>(
-      context, out, [&](size_t row) -> StatusOr<std::optional<Conjoined>> {
-        if (!resolver.has_value()) {
-          resolver.emplace(*context.view, false);
-          for (size_t i = row; i < context.rows; ++i) {
-            if (out->Present(i)) resolver->Collect(args[0]->Get(i));
-          }
-          RETURN_IF_ERROR(resolver->Load());
-        }
-        ASSIGN_OR_RETURN(const Value value, resolver->Resolve(args[0]->Get(row)));
-        if (value.is_null()) {
-          return InvalidArgument("Incoming traverser for conjoin step can't be null.");
-        }
-        std::optional<MembersIn> members = MembersIn::Of(value);
-        if (members.has_value()) return Conjoined(*std::move(members), &delimiter);
-        return InvalidArgument(
-            "conjoin step can only take an array or an Iterable type for incoming traversers" +
-            Encountered(value) + " fold() makes a list of all that comes.");
-      });
+  const JoinedText::Form form{"", args[1]->constant.AsString(), "", /*skips_nulls=*/true};
+  using Part = JoinedText;
+  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+    const Value value = args[0]->Get(row);
+    if (value.is_null()) {
+      return InvalidArgument("Incoming traverser for conjoin step can't be null.");
+    }
+    std::optional<MembersIn> members = MembersIn::Of(value);
+    if (members.has_value()) {
+      return JoinedText(ResolvedMembers(*std::move(members), context.view, "conjoin()"), form);
+    }
+    return InvalidArgument(
+        "conjoin step can only take an array or an Iterable type for incoming traversers" +
+        Encountered(value) + " fold() makes a list of all that comes.");
+  });
 }
 
 }  // namespace

@@ -113,6 +113,17 @@ TEST(CollectionFunctionsTest, LongMapsTextsAndMembersTakeManyCalls) {
   EXPECT_GE(text.calls, 3);
   EXPECT_TRUE(text.value.AsString().ends_with(";39998;39999"));
 
+  const Value flow = Value::String("map");
+  const OfOneRow list = Evaluated("asString", Numbers(0, kMany), {}, {Value::Bool(false), flow});
+  ASSERT_TRUE(list.status.ok()) << list.status;
+  EXPECT_GE(list.calls, 3);
+  EXPECT_TRUE(list.value.AsString().starts_with("[0, 1, 2, "));
+  EXPECT_TRUE(list.value.AsString().ends_with(", 39998, 39999]"));
+  const OfOneRow texts = Evaluated("asString", Numbers(0, kMany), {}, {Value::Bool(true), flow});
+  EXPECT_GE(texts.calls, 3);
+  EXPECT_EQ(texts.value.AsList()[17].AsString(), "17");
+  EXPECT_EQ(Evaluated("text_part", Numbers(0, 2), {}, {}).value.AsString(), "[0, 1]");
+
   for (const int64_t looked_for : {kMany - 1, kMany}) {
     const OfOneRow found = Evaluated("member_of", Value::Long(looked_for), Numbers(0, kMany), {});
     ASSERT_TRUE(found.status.ok()) << found.status;

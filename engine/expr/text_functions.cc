@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
+#include <variant>
 
 #include "core/path/path.h"
-#include "engine/expr/each_row.h"
 #include "engine/expr/java_string.h"
-#include "engine/expr/made_value.h"
-#include "engine/result/element_resolver.h"
+#include "engine/expr/members_in.h"
 
 namespace koios::engine {
 namespace {
@@ -200,22 +200,42 @@ Status ConcatFunction(const EvalContext& context, const Args& args, Operand* out
   });
 }
 
-// The values of an operand with their elements as users see them.
+// Values without members of an operand, with their elements as users see them: those of all rows
+// from the first on that is asked for are looked up together.
 class ResolvedRows {
  public:
   ResolvedRows(const EvalContext& context, const Operand& operand, const Operand& present)
-      : operand_(operand), resolver_(*context.view, false) {
-    for (size_t row = 0; row < context.rows; ++row) {
-      if (present.Present(row)) resolver_.Collect(operand.Get(row));
-    }
+      : rows_(context.rows), operand_(operand), present_(present), resolver_(*context.view) {}
+
+  StatusOr<Value> At(size_t row, const std::string& step) {
+    if (!is_loaded_) RETURN_IF_ERROR(LoadFrom(row, step));
+    return resolver_.Resolve(operand_.Get(row));
   }
-  Status Load() { return resolver_.Load(); }
-  StatusOr<Value> At(size_t row) const { return resolver_.Resolve(operand_.Get(row)); }
 
  private:
+  Status LoadFrom(size_t first, const std::string& step) {
+    for (size_t row = first; row < rows_; ++row) {
+      if (!present_.Present(row)) continue;
+      const Value value = operand_.Get(row);
+      if (value.kind() != ValueKind::kPath && !value.is_collection()) resolver_.Collect(value);
+    }
+    RETURN_IF_ERROR(CheckCollected(resolver_, step));
+    is_loaded_ = true;
+    return resolver_.Load();
+  }
+
+  const size_t rows_;
   const Operand& operand_;
+  const Operand& present_;
   ElementResolver resolver_;
+  bool is_loaded_ = false;
 };
+
+// What Java prints of a list, a set or a path.
+JoinedText TextOfMembers(MembersIn members, const EvalContext& context, const char* step) {
+  const JoinedText::Form form{members.is_path() ? "path[" : "[", ", ", "]"};
+  return {ResolvedMembers(std::move(members), context.view, step), form};
+}
 
 StatusOr<Value> NoNullAsText(const Value& value) {
   if (value.is_null()) return InvalidArgument("Can't parse null as String.");
@@ -237,39 +257,86 @@ StatusOr<Value> MapAsText(const Value& map, const std::string& flow) {
   return Value::String(std::move(text) + "=" + value);
 }
 
+// The members as texts, each by itself.
+class TextsOfMembers {
+ public:
+  explicit TextsOfMembers(ResolvedMembers members) : members_(std::move(members)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    return members_.Step(work, [this](const Value& member) -> Status {
+      ASSIGN_OR_RETURN(Value text, NoNullAsText(member));
+      bytes_ += static_cast<int64_t>(text.ByteSize());
+      texts_.push_back(std::move(text));
+      return CheckMadeBytes(bytes_, members_.step());
+    });
+  }
+  StatusOr<Value> Result() { return Value::List(std::move(texts_)); }
+
+ private:
+  ResolvedMembers members_;
+  ValueList texts_;
+  int64_t bytes_ = 0;
+};
+
+// A value that is there already.
+struct Ready {
+  Value value;
+  StatusOr<bool> Step(size_t* work) {
+    *work -= 1;
+    return true;
+  }
+  StatusOr<Value> Result() { return std::move(value); }
+};
+
+class AsText {
+ public:
+  using Part = std::variant<Ready, JoinedText, TextsOfMembers>;
+  explicit AsText(Part part) : part_(std::move(part)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    return std::visit([&](auto& part) { return part.Step(work); }, part_);
+  }
+  StatusOr<Value> Result() {
+    return std::visit([&](auto& part) { return part.Result(); }, part_);
+  }
+
+ private:
+  Part part_;
+};
+
 // asString(value, local, flow), where flow says what a map of one is: a "map", an "entry", or a
 // "member" that may be either.
 Status AsStringFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const char* const kStep = "asString()";
   const bool local = args[1]->constant.AsBool();
   const std::string& flow = args[2]->constant.AsString();
   ResolvedRows rows(context, *args[0], *out);
-  RETURN_IF_ERROR(rows.Load());
-  return EachRow(context, out, [&](size_t row) -> Maybe {
-    ASSIGN_OR_RETURN(const Value value, rows.At(row));
-    if (value.kind() == ValueKind::kMap) return MapAsText(value, flow);
-    const bool path = value.kind() == ValueKind::kPath;
-    if (!local || (!value.is_collection() && !path)) return NoNullAsText(value);
-    ValueList texts;
-    int64_t bytes = 0;
-    for (const Value& member : path ? ObjectsOf(value) : value.AsList()) {
-      ASSIGN_OR_RETURN(Value text, NoNullAsText(member));
-      bytes += static_cast<int64_t>(text.ByteSize());
-      RETURN_IF_ERROR(CheckMadeBytes(bytes, "asString()"));
-      texts.push_back(std::move(text));
+  return EachRowInParts<AsText>(context, out, [&](size_t row) -> StatusOr<std::optional<AsText>> {
+    std::optional<MembersIn> members = MembersIn::Of(args[0]->Get(row));
+    if (members.has_value()) {
+      if (!local) return AsText(TextOfMembers(*std::move(members), context, kStep));
+      return AsText(TextsOfMembers(ResolvedMembers(*std::move(members), context.view, kStep)));
     }
-    return Value::List(std::move(texts));
+    ASSIGN_OR_RETURN(const Value value, rows.At(row, kStep));
+    const bool is_map = value.kind() == ValueKind::kMap;
+    ASSIGN_OR_RETURN(Value text, is_map ? MapAsText(value, flow) : NoNullAsText(value));
+    return AsText(Ready{std::move(text)});
   });
 }
 
 // text_part(value): a value as a text puts it in; absent for null.
 Status TextPartFunction(const EvalContext& context, const Args& args, Operand* out) {
+  const char* const kStep = "format()";
   ResolvedRows rows(context, *args[0], *out);
-  RETURN_IF_ERROR(rows.Load());
-  return EachRow(context, out, [&](size_t row) -> Maybe {
-    ASSIGN_OR_RETURN(const Value value, rows.At(row));
+  return EachRowInParts<AsText>(context, out, [&](size_t row) -> StatusOr<std::optional<AsText>> {
+    std::optional<MembersIn> members = MembersIn::Of(args[0]->Get(row));
+    if (members.has_value()) {
+      return AsText(TextOfMembers(*std::move(members), context, kStep));
+    }
+    ASSIGN_OR_RETURN(const Value value, rows.At(row, kStep));
     if (value.is_null()) return std::nullopt;
-    ASSIGN_OR_RETURN(std::string text, MadeText(value, "format()"));
-    return Value::String(std::move(text));
+    ASSIGN_OR_RETURN(std::string text, MadeText(value, kStep));
+    return AsText(Ready{Value::String(std::move(text))});
   });
 }
 

@@ -1,0 +1,114 @@
+// The members of a list, set or path, for functions that go along them a few at a time.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/path/path.h"
+#include "core/value.h"
+#include "engine/expr/each_row.h"
+#include "engine/expr/made_value.h"
+#include "engine/result/element_resolver.h"
+
+namespace koios::engine {
+
+// They are not copied where the value has them.
+class MembersIn {
+ public:
+  // nullopt: the value has none.
+  static std::optional<MembersIn> Of(const Value& value) {
+    MembersIn members;
+    members.value_ = value;
+    if (value.kind() == ValueKind::kPath) {
+      members.objects_ = ObjectsOf(value);
+    } else if (!value.is_collection()) {
+      return std::nullopt;
+    }
+    return members;
+  }
+  const ValueList& list() const { return value_.is_collection() ? value_.AsList() : objects_; }
+  bool is_path() const { return !value_.is_collection(); }
+  int64_t bytes() const { return static_cast<int64_t>(value_.ByteSize()); }
+
+ private:
+  Value value_;
+  ValueList objects_;  // of a path
+};
+
+// RESOURCE_EXHAUSTED where so many elements would take more than one value may. `step`: "concat()".
+inline Status CheckCollected(const ElementResolver& resolver, const std::string& step) {
+  constexpr size_t kElementBytes = 128;  // with its place in a table
+  const size_t elements = resolver.vertices().size() + resolver.edges().size();
+  return CheckMadeBytes(static_cast<int64_t>(elements * kElementBytes), step);
+}
+
+// The members one after the other, with their elements as users see them.
+class ResolvedMembers {
+ public:
+  ResolvedMembers(MembersIn members, const storage::GraphView* view, std::string step)
+      : members_(std::move(members)), view_(view), step_(std::move(step)) {}
+
+  // use(member), a Status, of as many as there is work for. True: of all by now.
+  template <typename Use>
+  StatusOr<bool> Step(size_t* work, const Use& use) {
+    constexpr size_t kFew = 256;  // that are looked up together
+    const ValueList& all = members_.list();
+    while (next_ < all.size()) {
+      if (*work == 0) return false;
+      const size_t end = std::min(all.size(), next_ + kFew);
+      ElementResolver resolver(*view_);
+      for (size_t i = next_; i < end; ++i) {
+        Spend(all[i], work);
+        resolver.Collect(all[i]);
+      }
+      RETURN_IF_ERROR(CheckCollected(resolver, step_));
+      RETURN_IF_ERROR(resolver.Load());
+      for (; next_ < end; ++next_) {
+        ASSIGN_OR_RETURN(const Value member, resolver.Resolve(all[next_]));
+        RETURN_IF_ERROR(use(member));
+      }
+    }
+    return true;
+  }
+  const MembersIn& members() const { return members_; }
+  const std::string& step() const { return step_; }
+
+ private:
+  MembersIn members_;
+  const storage::GraphView* view_;
+  std::string step_;
+  size_t next_ = 0;
+};
+
+// The members as texts, one behind the other.
+class JoinedText {
+ public:
+  struct Form {
+    std::string open, separator, close;
+    bool skips_nulls = false;
+  };
+  JoinedText(ResolvedMembers members, Form form)
+      : members_(std::move(members)), form_(std::move(form)), text_(form_.open) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    return members_.Step(work, [this](const Value& member) -> Status {
+      if (member.is_null() && form_.skips_nulls) return OkStatus();
+      if (!first_) text_ += form_.separator;
+      first_ = false;
+      ASSIGN_OR_RETURN(const std::string text, MadeText(member, members_.step()));
+      text_ += text;
+      return CheckMadeBytes(static_cast<int64_t>(text_.size()), members_.step());
+    });
+  }
+  StatusOr<Value> Result() { return Value::String(std::move(text_) + form_.close); }
+
+ private:
+  ResolvedMembers members_;
+  Form form_;
+  std::string text_;
+  bool first_ = true;
+};
+
+}  // namespace koios::engine

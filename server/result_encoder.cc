@@ -162,21 +162,25 @@ Status ResultEncoder::EncodeStrings(const Column& column, size_t* row, const Ask
 Status ResultEncoder::EncodeSome(const Ask& ask, MessageSplitter* splitter, Some* some) const {
   const Column& column = some->column;
   const size_t made_bytes = splitter->made_bytes();
-  size_t source_bytes = 0;  // of what the rows are made of
+  size_t flat_bytes = 0;  // of the rows, of which a copy with elements is made
   engine::ElementResolver resolver(*view_, materialize_);
   std::vector<Value> values;
   for (size_t row = some->begin; row < some->end; ++row) {
     values.push_back(column.Get(row));
     RETURN_IF_ERROR(CheckSentDepth(values.back()));
     resolver.Collect(values.back());
+    flat_bytes += values.back().FlatBytes();
   }
+  const size_t elements_bytes = resolver.ElementBytes() + flat_bytes;
+  if (elements_bytes > kMaxMessageBytes) RETURN_IF_ERROR(ask(made_bytes + elements_bytes));
+  size_t source_bytes = elements_bytes;  // of what the rows are made of
   const auto read = [&](size_t bytes) -> Status {
-    source_bytes = bytes;
+    source_bytes = elements_bytes + bytes;
     some->is_much = some->size() > 1 && bytes > kMaxMessageBytes;
     some->comes_later =
         some->size() == 1 && bytes > kMaxMessageBytes && splitter->total_bytes() > 0;
     if (some->is_much || some->comes_later) return Cancelled("It is made later.");
-    return ask(made_bytes + bytes);
+    return ask(made_bytes + source_bytes);
   };
   if (const Status loaded = resolver.Load(read); !loaded.ok()) {
     return some->is_much || some->comes_later ? OkStatus() : loaded;

@@ -39,9 +39,7 @@ class MembersIn {
 
 // RESOURCE_EXHAUSTED where so many elements would take more than one value may. `step`: "concat()".
 inline Status CheckCollected(const ElementResolver& resolver, const std::string& step) {
-  constexpr size_t kElementBytes = 128;  // with its place in a table
-  const size_t elements = resolver.vertices().size() + resolver.edges().size();
-  return CheckMadeBytes(static_cast<int64_t>(elements * kElementBytes), step);
+  return CheckMadeBytes(static_cast<int64_t>(resolver.ElementBytes()), step);
 }
 
 // The members one after the other, with their elements as users see them.

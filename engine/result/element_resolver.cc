@@ -171,10 +171,15 @@ Status ElementResolver::LoadEdges(const Read& read) {
   return LoadProperties(edges_, targets, properties_of, read);
 }
 
+size_t ElementResolver::ElementBytes() const {
+  constexpr size_t kTableBytes = 64;  // of a reference, in the tables here
+  return (vertices_.size() + edges_.size()) * (sizeof(ElementData) + kTableBytes);
+}
+
 void ElementResolver::PutEnds() {
   for (size_t i = 0; i < edges_.size(); ++i) {
-    const ElementData& out = Resolve(edges_[i].out);
-    const ElementData& in = Resolve(edges_[i].in);
+    const ElementData& out = vertex_elements_[vertex_rows_.at(edges_[i].out.bits)];
+    const ElementData& in = vertex_elements_[vertex_rows_.at(edges_[i].in.bits)];
     edge_elements_[i].out_id = out.id;
     edge_elements_[i].out_label = out.label;
     edge_elements_[i].in_id = in.id;
@@ -205,7 +210,7 @@ Status ElementResolver::LoadFrom(const ValueList& detached) {
     return Internal("An element of a value was not read where it is.");
   }
   PutEnds();
-  return OkStatus();
+  return Finish();
 }
 
 StatusOr<DetachedElement> DetachedElement::Of(const Value& pair) {
@@ -223,15 +228,30 @@ StatusOr<DetachedElement> DetachedElement::Of(const Value& pair) {
 
 Status ElementResolver::Load(const Read& read) {
   RETURN_IF_ERROR(LoadVertices(read));
-  return LoadEdges(read);
+  RETURN_IF_ERROR(LoadEdges(read));
+  return Finish();
+}
+
+Status ElementResolver::Finish() {
+  const auto finish = [](std::vector<ElementData>* elements, ValueList* values) -> Status {
+    values->reserve(elements->size());
+    for (ElementData& element : *elements) {
+      ASSIGN_OR_RETURN(Value value, Value::Of(std::move(element)));
+      values->push_back(std::move(value));
+    }
+    elements->clear();
+    return OkStatus();
+  };
+  RETURN_IF_ERROR(finish(&vertex_elements_, &vertex_values_));
+  return finish(&edge_elements_, &edge_values_);
 }
 
 const ElementData& ElementResolver::Resolve(VertexRef vertex) const {
-  return vertex_elements_[vertex_rows_.at(vertex.bits)];
+  return vertex_values_[vertex_rows_.at(vertex.bits)].AsElement();
 }
 
 const ElementData& ElementResolver::Resolve(const EdgeRef& edge) const {
-  return edge_elements_[edge_rows_.at(edge.id)];
+  return edge_values_[edge_rows_.at(edge.id)].AsElement();
 }
 
 Status ElementResolver::ResolveAll(const ValueList& values, ValueList* out) const {
@@ -247,9 +267,9 @@ Status ElementResolver::ResolveAll(const ValueList& values, ValueList* out) cons
 StatusOr<Value> ElementResolver::Resolve(const Value& value) const {
   switch (value.kind()) {
     case ValueKind::kVertex:
-      return Value::Of(Resolve(value.AsVertex()));
+      return vertex_values_[vertex_rows_.at(value.AsVertex().bits)];
     case ValueKind::kEdge:
-      return Value::Of(Resolve(value.AsEdge()));
+      return edge_values_[edge_rows_.at(value.AsEdge().id)];
     case ValueKind::kVertexProperty: {
       const VertexPropertyData& property = value.AsVertexProperty();
       ElementData element;

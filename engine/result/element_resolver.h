@@ -41,7 +41,11 @@ class ElementResolver {
   const std::vector<VertexRef>& vertices() const { return vertices_; }  // and ends of edges
   const std::vector<EdgeRef>& edges() const { return edges_; }
 
-  // The same value with every reference in it replaced by an element. REQUIRES: collected, loaded.
+  // What loading takes beside properties, about, bytes: each element once, however often it comes.
+  size_t ElementBytes() const;
+
+  // The same value with every reference in it replaced by an element, which those to the same one
+  // share. REQUIRES: collected, loaded.
   // RESOURCE_EXHAUSTED where an element is deeper than a reference may be.
   StatusOr<Value> Resolve(const Value& value) const;
   const ElementData& Resolve(VertexRef vertex) const;
@@ -55,6 +59,7 @@ class ElementResolver {
   Status LoadProperties(const std::vector<Ref>& refs, const std::vector<ElementData*>& targets,
                         const Properties& properties_of, const Read& read);
   void PutEnds();
+  Status Finish();
   std::string LabelName(LabelId label) const;
 
   const storage::GraphView& view_;
@@ -66,8 +71,9 @@ class ElementResolver {
   std::vector<VertexRef> vertices_;
   std::vector<bool> vertex_is_end_only_;
   std::vector<EdgeRef> edges_;
-  std::vector<ElementData> vertex_elements_;
+  std::vector<ElementData> vertex_elements_;  // until they are values
   std::vector<ElementData> edge_elements_;
+  ValueList vertex_values_, edge_values_;
   size_t read_bytes_ = 0;
 };
 

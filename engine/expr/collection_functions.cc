@@ -115,6 +115,9 @@ class OfBoth {
     }
     return true;
   }
+  size_t HeldBytes() const {
+    return BytesOfRoom(others_) + BytesOfRoom(seen_) + BytesOfRoom(made_);
+  }
   StatusOr<Value> Result() {
     return step_->is_set ? Value::Set(std::move(made_)) : Value::List(std::move(made_));
   }
@@ -162,8 +165,6 @@ class Pairs {
   Pairs(MembersIn a, MembersIn b) : a_(std::move(a)), b_(std::move(b)) {}
 
   StatusOr<bool> Step(size_t* work) {
-    // A pair is a list of two: its members and what it is itself.
-    constexpr int64_t kPairBytes = 128;
     const size_t width = b_.list().size();
     const auto pairs = static_cast<__int128>(a_.list().size()) * static_cast<__int128>(width);
     const auto bytes = static_cast<int64_t>(std::min<__int128>(pairs * kPairBytes, INT64_MAX));
@@ -177,9 +178,12 @@ class Pairs {
     }
     return true;
   }
+  size_t HeldBytes() const { return made_.size() * kPairBytes; }
   StatusOr<Value> Result() { return Value::List(std::move(made_)); }
 
  private:
+  static constexpr int64_t kPairBytes = 128;  // a list of two: its members and what it is itself
+
   MembersIn a_, b_;
   ValueList made_;
 };
@@ -205,6 +209,7 @@ class MergedMaps {
     }
     return true;
   }
+  size_t HeldBytes() const { return BytesOfRoom(merged_) + BytesOfRoom(places_); }
   StatusOr<Value> Result() { return Value::Map(std::move(merged_)); }
 
  private:
@@ -243,6 +248,9 @@ class Merged {
 
   StatusOr<bool> Step(size_t* work) {
     return std::visit([&](auto& part) { return part.Step(work); }, part_);
+  }
+  size_t HeldBytes() const {
+    return std::visit([](const auto& part) { return part.HeldBytes(); }, part_);
   }
   StatusOr<Value> Result() {
     return std::visit([&](auto& part) { return part.Result(); }, part_);

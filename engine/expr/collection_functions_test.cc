@@ -139,6 +139,41 @@ TEST(CollectionFunctionsTest, LongMapsTextsAndMembersTakeManyCalls) {
   EXPECT_EQ(indexed.value.AsList()[7].AsList()[1].AsInteger(), 7);
 }
 
+// What a function has made when a call ends is charged, and given back with its result.
+TEST(CollectionFunctionsTest, WhatIsMadeBetweenCallsIsCharged) {
+  const Value list = Numbers(0, 1'000'000);
+  plan::Expr expr;
+  expr.add_nodes()->set_slot(0);
+  expr.add_nodes()->set_constant(EncodeValue(Value::Bool(false)));
+  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+  call->set_function("intersect");
+  for (const uint32_t arg : {0, 0, 1}) call->add_args(arg);
+  const StatusOr<Expression> bound = Expression::Bind(expr, 1);
+  ASSERT_TRUE(bound.ok());
+  Batch batch;
+  batch.slots.resize(1);
+  batch.slots[0].Append(list);
+  batch.rows = 1;
+  for (const int64_t limit : {int64_t{200} << 20, int64_t{20} << 20}) {
+    MemoryAccount account("query", limit);
+    EvalSources sources;
+    sources.account = &account;
+    Evaluation evaluation;
+    bound->Begin(&evaluation);
+    Status status;
+    for (const Operand* result = nullptr; result == nullptr && status.ok();) {
+      status = bound->Proceed(batch, sources, &evaluation, &result);
+    }
+    const bool is_enough = limit > int64_t{100} << 20;
+    EXPECT_EQ(status.code(), is_enough ? StatusCode::kOk : StatusCode::kResourceExhausted);
+    if (is_enough) {
+      EXPECT_GE(account.peak(), int64_t{40} << 20);
+    }
+    bound->Begin(&evaluation);
+    EXPECT_EQ(account.used(), 0);
+  }
+}
+
 // Few members that take long each: by the bytes that are looked at.
 TEST(CollectionFunctionsTest, LargeMembersCountForMore) {
   const Value large = Value::SharedString(std::string(1 << 20, 'x'));

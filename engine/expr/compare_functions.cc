@@ -242,6 +242,7 @@ StatusOr<size_t> RegexWork(size_t bytes, const RE2& pattern) {
 struct Matching : FunctionProgress {
   Column found{Column::Kind::kBool};
   size_t row = 0;
+  size_t HeldBytes() const override { return found.ByteSize(); }
 };
 
 template <bool kWanted>

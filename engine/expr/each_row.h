@@ -33,6 +33,12 @@ Status EachRow(const EvalContext& context, Operand* out, const Part& part) {
 // A comparison or a hash of a small value is work of 1: so much is a call.
 inline constexpr size_t kWorkOfCall = 1 << 13;
 
+// Of the members that a hash table or a list has room for.
+template <typename Members>
+size_t BytesOfRoom(const Members& members) {
+  return members.capacity() * (sizeof(typename Members::value_type) + 1);
+}
+
 // Looks at a value: what is large takes as much of the work as so many small ones.
 inline void Spend(const Value& value, size_t* work) {
   constexpr size_t kBytesPerWork = 256;
@@ -41,13 +47,16 @@ inline void Spend(const Value& value, size_t* work) {
 
 // As EachRow for parts of which one may be too much for one call: `make(row)`, a StatusOr of an
 // optional, where nullopt is absent, is asked for a StatusOr by Step(&work) until that is true,
-// then for Result().
+// then for Result(); and between two calls for HeldBytes().
 template <typename Part, typename Make>
 Status EachRowInParts(const EvalContext& context, Operand* out, const Make& make) {
   struct Rows : FunctionProgress {
     Column column;
     size_t row = 0;
     std::optional<Part> part;  // of `row`
+    size_t HeldBytes() const override {
+      return column.ByteSize() + (part.has_value() ? part->HeldBytes() : 0);
+    }
   };
   if (*context.progress == nullptr) *context.progress = std::make_unique<Rows>();
   Rows& rows = *static_cast<Rows*>(context.progress->get());

@@ -343,6 +343,7 @@ Status DegreeFunction(const EvalContext& context, const Args& args, Operand* out
     std::vector<LabelId> labels;
     storage::DegreeCursor cursor;
     std::vector<int64_t> degrees;
+    size_t HeldBytes() const override { return degrees.capacity() * sizeof(int64_t); }
   };
   if (*context.progress == nullptr) {
     auto fresh = std::make_unique<Counting>();

@@ -201,8 +201,17 @@ void Expression::ReadSlot(const Batch& batch, uint32_t slot, Operand* out) {
   }
 }
 
+// What reads may bring without being asked is free.
+Status Expression::Charge(const EvalSources& sources, size_t bytes, Evaluation* evaluation) {
+  const auto held = static_cast<int64_t>(bytes - std::min(bytes, storage::ReadBudget::kBytes));
+  if (held == evaluation->held.bytes() || sources.account == nullptr) return OkStatus();
+  if (evaluation->held.bytes() == 0) evaluation->held = MemoryCharge(sources.account);
+  if (evaluation->held.TryResize(held)) return OkStatus();
+  return sources.account->OverLimit(held - evaluation->held.bytes());
+}
+
 // Behind each node, on the way to the result: what it has made is charged beside what it has read,
-// before that is dropped. What reads may bring without being asked is free.
+// before that is dropped.
 Status Expression::Hold(const EvalSources& sources, Evaluation* evaluation) const {
   Operand& made = evaluation->operands[evaluation->next];
   const size_t bytes = made.column == nullptr ? 0 : FlatBytes(*made.column);
@@ -211,24 +220,16 @@ Status Expression::Hold(const EvalSources& sources, Evaluation* evaluation) cons
     evaluation->held.Reset();
     return OkStatus();
   }
-  const auto charge = [&]() -> Status {
-    const size_t free = std::min(evaluation->made, storage::ReadBudget::kBytes);
-    const auto held = static_cast<int64_t>(evaluation->made - free);
-    if (held == evaluation->held.bytes() || sources.account == nullptr) return OkStatus();
-    if (evaluation->held.bytes() == 0) evaluation->held = MemoryCharge(sources.account);
-    if (evaluation->held.TryResize(held)) return OkStatus();
-    return sources.account->OverLimit(held - evaluation->held.bytes());
-  };
   if (bytes >= kBatchBytes) made.made = made.owned.ByteSize();
   evaluation->made += made.made;
-  RETURN_IF_ERROR(charge());
+  RETURN_IF_ERROR(Charge(sources, evaluation->made, evaluation));
   for (const uint32_t number : nodes_[evaluation->next].last_read) {
     Operand& read = evaluation->operands[number];
     if (made.column == &read.owned) continue;
     evaluation->made -= read.made;
     read = Operand();
   }
-  return charge();
+  return Charge(sources, evaluation->made, evaluation);
 }
 
 Status Expression::Proceed(const Batch& batch, const EvalSources& sources, Evaluation* evaluation,
@@ -263,7 +264,9 @@ Status Expression::Proceed(const Batch& batch, const EvalSources& sources, Evalu
         }
         context.prepared = node.prepared.get();
         RETURN_IF_ERROR(node.function.kernel->evaluate(context, args, &out));
-        if (evaluation->progress != nullptr) return OkStatus();
+        if (evaluation->progress != nullptr) {
+          return Charge(sources, evaluation->made + evaluation->progress->HeldBytes(), evaluation);
+        }
         break;
     }
     RETURN_IF_ERROR(Hold(sources, evaluation));

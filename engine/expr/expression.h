@@ -57,6 +57,8 @@ struct EvalSources {
 // What a function keeps between two calls where one value is too much work for one.
 struct FunctionProgress {
   virtual ~FunctionProgress() = default;
+  // Of what it has made by now, about: charged between the calls.
+  virtual size_t HeldBytes() const { return 0; }
 };
 
 struct EvalContext : EvalSources {
@@ -150,6 +152,7 @@ class Expression {
   void FindCallsTogether();
   void FindLastReaders();
   Status Hold(const EvalSources& sources, Evaluation* evaluation) const;
+  static Status Charge(const EvalSources& sources, size_t bytes, Evaluation* evaluation);
   Status EvaluateTogether(const Node& first, const EvalContext& context,
                           std::vector<Operand>* operands) const;
   static void ReadSlot(const Batch& batch, uint32_t slot, Operand* out);

@@ -67,6 +67,7 @@ class Folded {
     }
     return true;
   }
+  size_t HeldBytes() const { return BytesOfRoom(members_); }
   StatusOr<Value> Result() {
     if constexpr (kFold == Fold::kSum) return sum_.Sum();
     if constexpr (kFold == Fold::kMean) return sum_.Mean();
@@ -143,6 +144,7 @@ class Distinct {
     }
     return true;
   }
+  size_t HeldBytes() const { return BytesOfRoom(distinct_) + BytesOfRoom(seen_); }
   StatusOr<Value> Result() {
     if (!value_.is_collection()) return value_;
     return Value::Set(std::move(distinct_));
@@ -214,7 +216,6 @@ class Indexed {
         as_map_(as_map) {}
 
   StatusOr<bool> Step(size_t* work) {
-    constexpr size_t kPairBytes = 128;  // a list of two, or of a map its entry
     const bool of_map = value_.kind() == ValueKind::kMap;
     const size_t size = of_map ? value_.AsMap().size() : members_.size();
     RETURN_IF_ERROR(CheckMadeBytes(static_cast<int64_t>(size * kPairBytes), "index()"));
@@ -237,12 +238,15 @@ class Indexed {
     }
     return true;
   }
+  size_t HeldBytes() const { return BytesOfRoom(members_) + next_ * kPairBytes; }
   StatusOr<Value> Result() {
     if (as_map_) return Value::Map(std::move(places_));
     return Value::List(std::move(pairs_));
   }
 
  private:
+  static constexpr size_t kPairBytes = 128;  // a list of two, or of a map its entry
+
   Value value_;
   ValueList members_;
   bool as_map_ = false;
@@ -359,6 +363,9 @@ struct Looking : FunctionProgress {
     num_members = 0;
     return true;
   }
+  size_t HeldBytes() const override {
+    return found.ByteSize() + num_members * MemberSet::kEntryBytes;
+  }
 };
 
 // member_of(value, collection): whether it is in there; an error when that is no collection.
@@ -419,6 +426,7 @@ class Ordered {
     return sort_.Step([&](uint32_t a, uint32_t b) { return Before(a, b, work); }, work);
   }
 
+  size_t HeldBytes() const { return sort_.order().size() * SliceSort::kBytes; }
   StatusOr<Value> Result() {
     if (value_.is_collection()) {
       ValueList members;

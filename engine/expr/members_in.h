@@ -100,6 +100,7 @@ class JoinedText {
       return CheckMadeBytes(static_cast<int64_t>(text_.size()), members_.step());
     });
   }
+  size_t HeldBytes() const { return text_.capacity(); }
   StatusOr<Value> Result() { return Value::String(std::move(text_) + form_.close); }
 
  private:

@@ -270,6 +270,7 @@ class TextsOfMembers {
       return CheckMadeBytes(bytes_, members_.step());
     });
   }
+  size_t HeldBytes() const { return static_cast<size_t>(bytes_); }
   StatusOr<Value> Result() { return Value::List(std::move(texts_)); }
 
  private:
@@ -285,6 +286,7 @@ struct Ready {
     *work -= 1;
     return true;
   }
+  size_t HeldBytes() const { return value.ByteSize(); }
   StatusOr<Value> Result() { return std::move(value); }
 };
 
@@ -295,6 +297,9 @@ class AsText {
 
   StatusOr<bool> Step(size_t* work) {
     return std::visit([&](auto& part) { return part.Step(work); }, part_);
+  }
+  size_t HeldBytes() const {
+    return std::visit([](const auto& part) { return part.HeldBytes(); }, part_);
   }
   StatusOr<Value> Result() {
     return std::visit([&](auto& part) { return part.Result(); }, part_);

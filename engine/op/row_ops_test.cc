@@ -138,7 +138,7 @@ TEST(RowOpsTest, SlicesGiveWhatTheWholeBatchGives) {
 
 // One value that is too much for one call.
 TEST(RowOpsTest, ALongListIsSortedInManyCalls) {
-  TestHost host;
+  TestHost host(int64_t{64} << 20);
   ValueList members;
   for (int64_t i = 0; i < 300'000; ++i) members.push_back(Value::Long(i * 7919 % 300'007));
   const OperatorBundle sorting =

@@ -91,6 +91,7 @@ class ResultSink {
 
 struct QueryOptions {
   uint64_t deadline_ns = 0;         // on the engine's clock; 0: none
+  uint64_t asked_ns = 0;            // from when on that counts; 0: from its start
   uint64_t memory_limit_bytes = 0;  // for the query, over all workers; 0: the engine's default
   // Where it was admitted with a reserve: its account, which then has the limit. Null: the engine
   // makes one.

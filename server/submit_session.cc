@@ -279,6 +279,7 @@ engine::QueryOptions SubmitSession::Options() {
   options.transaction = transaction_;
   options.begins_here = transaction_ == nullptr;
   options.deadline_ns = deadline_ns_.value_or(0);
+  options.asked_ns = asked_ns_;
   MutexLock lock(&mutex_);
   if (account_.ok()) options.account = *account_;
   return options;

@@ -194,6 +194,7 @@ class SubmitSession final : public engine::ResultSink,
   std::string graph_;
   uint64_t committed_version_ = 0;
   std::optional<uint64_t> deadline_ns_;  // of all attempts together; on the engine's clock
+  uint64_t asked_ns_ = 0;                // when it came, on the same
   std::optional<ResultEncoder> encoder_;
   // Of the first batch that waits; the pump's.
   size_t encoded_rows_ = 0;

@@ -17,7 +17,6 @@ constexpr size_t kUnwatchedBytes = size_t{16} << 10;
 
 // The time of all attempts together, with the waiting.
 void SubmitSession::SetDeadline() {
-  if (deadline_ns_.has_value()) return;
   uint64_t timeout_ms = request_->timeout_ms();
   if (timeout_ms == 0) timeout_ms = environment_.limits.default_timeout_ms;
   std::optional<uint64_t> left_ns = stream_->RemainingNs();
@@ -26,7 +25,8 @@ void SubmitSession::SetDeadline() {
     left_ns = std::min(left_ns.value_or(timeout_ns), timeout_ns);
   }
   if (!left_ns.has_value()) return;
-  deadline_ns_ = static_cast<uint64_t>(environment_.engine->clock().NowNanos()) + *left_ns;
+  asked_ns_ = static_cast<uint64_t>(environment_.engine->clock().NowNanos());
+  deadline_ns_ = asked_ns_ + *left_ns;
 }
 
 // Whether there is any sense in planning it: it was not stopped, nor did it wait in vain.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <variant>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -17,7 +16,6 @@ namespace koios::engine {
 namespace {
 
 using Args = std::vector<const Operand*>;
-using Maybe = StatusOr<std::optional<Value>>;
 using ValueSet = absl::flat_hash_set<Value, ValueHash, ValueEquivalent>;
 
 std::string Encountered(const Value& value) {
@@ -116,7 +114,8 @@ class OfBoth {
     return true;
   }
   size_t HeldBytes() const {
-    return BytesOfRoom(others_) + BytesOfRoom(seen_) + BytesOfRoom(made_);
+    return a_.copied_bytes() + b_.copied_bytes() + BytesOfRoom(others_) + BytesOfRoom(seen_) +
+           BytesOfRoom(made_);
   }
   StatusOr<Value> Result() {
     return step_->is_set ? Value::Set(std::move(made_)) : Value::List(std::move(made_));
@@ -178,7 +177,9 @@ class Pairs {
     }
     return true;
   }
-  size_t HeldBytes() const { return made_.size() * kPairBytes; }
+  size_t HeldBytes() const {
+    return a_.copied_bytes() + b_.copied_bytes() + made_.size() * kPairBytes;
+  }
   StatusOr<Value> Result() { return Value::List(std::move(made_)); }
 
  private:
@@ -219,63 +220,49 @@ class MergedMaps {
   absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent> places_;
 };
 
-// step(value, other, of_traversal)
-template <const CollectionStep& kStep>
-Status BothFunction(const EvalContext& context, const Args& args, Operand* out) {
-  const Sides sides(kStep.name, args);
-  return EachRowInParts<OfBoth>(context, out, [&](size_t row) -> StatusOr<std::optional<OfBoth>> {
+// step(value, other, of_traversal): `make(a, b)` of the members of both sides.
+template <typename Part, typename Make>
+Status EachRowOfBoth(const char* step, const EvalContext& context, const Args& args, Operand* out,
+                     const Make& make) {
+  const Sides sides(step, args);
+  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
     if (!args[0]->Present(row)) return std::nullopt;
     ASSIGN_OR_RETURN(MembersIn a, sides.Incoming(row));
     ASSIGN_OR_RETURN(MembersIn b, sides.Other(row));
+    return make(std::move(a), std::move(b));
+  });
+}
+
+template <const CollectionStep& kStep>
+Status BothFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRowOfBoth<OfBoth>(kStep.name, context, args, out, [](MembersIn a, MembersIn b) {
     return OfBoth(kStep, std::move(a), std::move(b));
   });
 }
 
 Status ProductFunction(const EvalContext& context, const Args& args, Operand* out) {
-  const Sides sides("product", args);
-  return EachRowInParts<Pairs>(context, out, [&](size_t row) -> StatusOr<std::optional<Pairs>> {
-    if (!args[0]->Present(row)) return std::nullopt;
-    ASSIGN_OR_RETURN(MembersIn a, sides.Incoming(row));
-    ASSIGN_OR_RETURN(MembersIn b, sides.Other(row));
+  return EachRowOfBoth<Pairs>("product", context, args, out, [](MembersIn a, MembersIn b) {
     return Pairs(std::move(a), std::move(b));
   });
 }
 
-// One row of merge(): maps, or lists.
-class Merged {
- public:
-  explicit Merged(std::variant<OfBoth, MergedMaps> part) : part_(std::move(part)) {}
-
-  StatusOr<bool> Step(size_t* work) {
-    return std::visit([&](auto& part) { return part.Step(work); }, part_);
-  }
-  size_t HeldBytes() const {
-    return std::visit([](const auto& part) { return part.HeldBytes(); }, part_);
-  }
-  StatusOr<Value> Result() {
-    return std::visit([&](auto& part) { return part.Result(); }, part_);
-  }
-
- private:
-  std::variant<OfBoth, MergedMaps> part_;
-};
-
 Status MergeFunction(const EvalContext& context, const Args& args, Operand* out) {
+  using Part = OneOf<OfBoth, MergedMaps>;
   const Sides sides(kMerge.name, args);
-  return EachRowInParts<Merged>(context, out, [&](size_t row) -> StatusOr<std::optional<Merged>> {
+  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
     if (!args[0]->Present(row)) return std::nullopt;
     Value incoming = args[0]->Get(row);
     if (incoming.kind() == ValueKind::kMap) {
       ASSIGN_OR_RETURN(Value other, sides.Argument(row));
       if (other.kind() == ValueKind::kMap) {
-        return Merged(MergedMaps(std::move(incoming), std::move(other)));
+        return Part(MergedMaps(std::move(incoming), std::move(other)));
       }
       return InvalidArgument("merge step expected provided argument to evaluate to a Map" +
                              Encountered(other));
     }
     ASSIGN_OR_RETURN(MembersIn a, sides.Incoming(row));
     ASSIGN_OR_RETURN(MembersIn b, sides.Other(row));
-    return Merged(OfBoth(kMerge, std::move(a), std::move(b)));
+    return Part(OfBoth(kMerge, std::move(a), std::move(b)));
   });
 }
 

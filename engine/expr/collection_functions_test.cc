@@ -1,13 +1,11 @@
 // What is made of long lists takes many calls, and is what one call would make.
 #include "engine/expr/collection_functions.h"
 
-#include <set>
 #include <string>
+#include <vector>
 
-#include "core/path/path.h"
 #include "core/testing/make_value.h"
 #include "core/value_codec.h"
-#include "core/value_compare.h"
 #include "engine/batch/key_bound.h"
 #include "gtest/gtest.h"
 #include "storage/memory_graph.h"
@@ -23,7 +21,30 @@ Value Numbers(int64_t begin, int64_t end) {
   return ListOf(std::move(members));
 }
 
-// function(slot 0, slot 1, constants...) of one row, and how many calls that took.
+// function(slots..., constants...)
+Expression CallOf(const char* function, const std::vector<uint32_t>& slots,
+                  const ValueList& constants) {
+  plan::Expr expr;
+  for (const uint32_t slot : slots) expr.add_nodes()->set_slot(slot);
+  for (const Value& constant : constants) expr.add_nodes()->set_constant(EncodeValue(constant));
+  const int num_args = expr.nodes_size();
+  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+  call->set_function(function);
+  for (int i = 0; i < num_args; ++i) call->add_args(static_cast<uint32_t>(i));
+  return Expression::Bind(expr, 2).value();
+}
+
+Batch RowsOf(const std::vector<ValueList>& slots) {
+  Batch batch;
+  batch.slots.resize(2);
+  for (size_t slot = 0; slot < slots.size(); ++slot) {
+    for (const Value& value : slots[slot]) batch.slots[slot].Append(value);
+  }
+  batch.rows = slots[0].size();
+  return batch;
+}
+
+// Of one row, and how many calls that took.
 struct OfOneRow {
   Value value;
   Status status;
@@ -31,30 +52,19 @@ struct OfOneRow {
 };
 OfOneRow Evaluated(const char* function, const Value& a, const Value& b,
                    const ValueList& constants) {
-  plan::Expr expr;
-  expr.add_nodes()->set_slot(0);
-  if (!b.is_null()) expr.add_nodes()->set_slot(1);
-  for (const Value& constant : constants) expr.add_nodes()->set_constant(EncodeValue(constant));
-  const uint32_t num_args = static_cast<uint32_t>(expr.nodes_size());
-  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
-  call->set_function(function);
-  for (uint32_t i = 0; i < num_args; ++i) call->add_args(i);
-  const StatusOr<Expression> bound = Expression::Bind(expr, 2);
-  if (!bound.ok()) return {{}, bound.status()};
-  Batch batch;
-  batch.slots.resize(2);
-  batch.slots[0].Append(a);
-  batch.slots[1].Append(b);
-  batch.rows = 1;
+  const bool two = !b.is_null();
+  const Expression bound =
+      CallOf(function, two ? std::vector<uint32_t>{0, 1} : std::vector<uint32_t>{0}, constants);
+  const Batch batch = RowsOf({{a}, {b}});
   storage::MemoryGraph graph;
+  EvalSources sources;
+  sources.view = &graph;
   Evaluation evaluation;
-  bound->Begin(&evaluation);
+  bound.Begin(&evaluation);
   OfOneRow made;
   for (const Operand* result = nullptr; result == nullptr;) {
     ++made.calls;
-    EvalSources sources;
-    sources.view = &graph;
-    made.status = bound->Proceed(batch, sources, &evaluation, &result);
+    made.status = bound.Proceed(batch, sources, &evaluation, &result);
     if (!made.status.ok()) return made;
     if (result != nullptr) made.value = result->Get(0);
   }
@@ -141,37 +151,47 @@ TEST(CollectionFunctionsTest, LongMapsTextsAndMembersTakeManyCalls) {
 
 // What a function has made when a call ends is charged, and given back with its result.
 TEST(CollectionFunctionsTest, WhatIsMadeBetweenCallsIsCharged) {
-  const Value list = Numbers(0, 1'000'000);
-  plan::Expr expr;
-  expr.add_nodes()->set_slot(0);
-  expr.add_nodes()->set_constant(EncodeValue(Value::Bool(false)));
-  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
-  call->set_function("intersect");
-  for (const uint32_t arg : {0, 0, 1}) call->add_args(arg);
-  const StatusOr<Expression> bound = Expression::Bind(expr, 1);
-  ASSERT_TRUE(bound.ok());
-  Batch batch;
-  batch.slots.resize(1);
-  batch.slots[0].Append(list);
-  batch.rows = 1;
+  const Expression bound = CallOf("intersect", {0, 0}, {Value::Bool(false)});
+  const Batch batch = RowsOf({{Numbers(0, 1'000'000)}});
   for (const int64_t limit : {int64_t{200} << 20, int64_t{20} << 20}) {
     MemoryAccount account("query", limit);
     EvalSources sources;
     sources.account = &account;
     Evaluation evaluation;
-    bound->Begin(&evaluation);
+    bound.Begin(&evaluation);
     Status status;
     for (const Operand* result = nullptr; result == nullptr && status.ok();) {
-      status = bound->Proceed(batch, sources, &evaluation, &result);
+      status = bound.Proceed(batch, sources, &evaluation, &result);
     }
     const bool is_enough = limit > int64_t{100} << 20;
     EXPECT_EQ(status.code(), is_enough ? StatusCode::kOk : StatusCode::kResourceExhausted);
     if (is_enough) {
       EXPECT_GE(account.peak(), int64_t{40} << 20);
     }
-    bound->Begin(&evaluation);
+    bound.Begin(&evaluation);
     EXPECT_EQ(account.used(), 0);
   }
+}
+
+// While a batch makes the members of its collection, another one makes them too: what the first has
+// made by then is not taken for members of its next collection.
+TEST(CollectionFunctionsTest, TwoBatchesLookIntoTheSameCollection) {
+  const Expression bound = CallOf("member_of", {0, 1}, {});
+  const Value many = Numbers(0, kMany), few = Numbers(kMany, kMany + 3);
+  const Batch first = RowsOf({{Value::Long(5), Value::Long(5)}, {many, few}});
+  const Batch second = RowsOf({{Value::Long(6)}, {many}});
+  Evaluation of_first, of_second;
+  bound.Begin(&of_first);
+  const Operand* result = nullptr;
+  ASSERT_TRUE(bound.Proceed(first, {}, &of_first, &result).ok());
+  ASSERT_EQ(result, nullptr);
+  bound.Begin(&of_second);
+  while (result == nullptr) ASSERT_TRUE(bound.Proceed(second, {}, &of_second, &result).ok());
+  EXPECT_TRUE(result->Get(0).AsBool());
+  result = nullptr;
+  while (result == nullptr) ASSERT_TRUE(bound.Proceed(first, {}, &of_first, &result).ok());
+  EXPECT_TRUE(result->Get(0).AsBool());
+  EXPECT_FALSE(result->Get(1).AsBool());
 }
 
 // Few members that take long each: by the bytes that are looked at.
@@ -195,27 +215,18 @@ TEST(CollectionFunctionsTest, SearchesHaveABound) {
   EXPECT_EQ(refused.status.code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(DetailOf(refused.status)->reason, "REGEX_TOO_LONG");
 
-  plan::Expr expr;
-  expr.add_nodes()->set_slot(0);
-  expr.add_nodes()->set_constant(EncodeValue(Value::String("[a-h]{0,90}z")));
-  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
-  call->set_function("regex");
-  call->add_args(0);
-  call->add_args(1);
-  const StatusOr<Expression> bound = Expression::Bind(expr, 1);
-  ASSERT_TRUE(bound.ok());
-  Batch batch;
-  batch.slots.resize(1);
-  batch.rows = 20;
-  for (size_t i = 0; i < batch.rows; ++i) {
-    batch.slots[0].Append(Value::String(std::string(10'000, 'a') + (i % 2 == 0 ? "z" : "")));
+  const Expression bound = CallOf("regex", {0}, {Value::String("[a-h]{0,90}z")});
+  ValueList texts;
+  for (int i = 0; i < 20; ++i) {
+    texts.push_back(Value::String(std::string(10'000, 'a') + (i % 2 == 0 ? "z" : "")));
   }
+  const Batch batch = RowsOf({texts});
   Evaluation evaluation;
-  bound->Begin(&evaluation);
+  bound.Begin(&evaluation);
   const Operand* result = nullptr;
   int calls = 0;
   for (; result == nullptr; ++calls) {
-    ASSERT_TRUE(bound->Proceed(batch, {}, &evaluation, &result).ok());
+    ASSERT_TRUE(bound.Proceed(batch, {}, &evaluation, &result).ok());
   }
   EXPECT_GE(calls, 10);
   for (size_t i = 0; i < batch.rows; ++i) EXPECT_EQ(result->Get(i).AsBool(), i % 2 == 0);

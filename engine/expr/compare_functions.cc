@@ -248,14 +248,10 @@ struct Matching : FunctionProgress {
 template <bool kWanted>
 Status RegexFunction(const EvalContext& context, const Args& args, Operand* out) {
   const RE2& pattern = *static_cast<const RE2*>(context.prepared);
-  Matching begun;
-  auto* const going_on = static_cast<Matching*>(context.progress->get());
-  Matching& at = going_on != nullptr ? *going_on : begun;
+  if (*context.progress == nullptr) *context.progress = std::make_unique<Matching>();
+  auto& at = static_cast<Matching&>(**context.progress);
   for (size_t work = 0; at.row < context.rows; ++at.row) {
-    if (work > kRegexWorkOfCall) {
-      if (going_on == nullptr) *context.progress = std::make_unique<Matching>(std::move(begun));
-      return OkStatus();
-    }
+    if (work > kRegexWorkOfCall) return OkStatus();
     Value held;
     std::optional<std::string_view> text;
     if (out->Present(at.row)) text = TextAt(*args[0], at.row, &held);

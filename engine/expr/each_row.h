@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "engine/expr/expression.h"
 
@@ -83,5 +84,26 @@ Status EachRowInParts(const EvalContext& context, Operand* out, const Make& make
   context.progress->reset();
   return OkStatus();
 }
+
+// A part of one kind or another.
+template <typename... Parts>
+class OneOf {
+ public:
+  template <typename Part>
+  explicit OneOf(Part part) : part_(std::move(part)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    return std::visit([work](auto& part) { return part.Step(work); }, part_);
+  }
+  size_t HeldBytes() const {
+    return std::visit([](const auto& part) { return part.HeldBytes(); }, part_);
+  }
+  StatusOr<Value> Result() {
+    return std::visit([](auto& part) { return part.Result(); }, part_);
+  }
+
+ private:
+  std::variant<Parts...> part_;
+};
 
 }  // namespace koios::engine

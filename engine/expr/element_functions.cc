@@ -178,7 +178,7 @@ Status WithIdFunction(const EvalContext& context, const Args& args, Operand* out
   if (elements.vertices.empty() && elements.edges.empty()) {
     out->is_constant = args[0]->is_constant;
     out->constant = args[0]->constant;
-    out->column = args[0]->column;
+    if (args[0]->column != nullptr) out->Own(*args[0]->column);  // shares its values
     return OkStatus();
   }
   Operand ids;

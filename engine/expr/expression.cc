@@ -225,7 +225,6 @@ Status Expression::Hold(const EvalSources& sources, Evaluation* evaluation) cons
   RETURN_IF_ERROR(Charge(sources, evaluation->made, evaluation));
   for (const uint32_t number : nodes_[evaluation->next].last_read) {
     Operand& read = evaluation->operands[number];
-    if (made.column == &read.owned) continue;
     evaluation->made -= read.made;
     read = Operand();
   }

@@ -29,7 +29,7 @@ class SideEffects;
 struct Operand {
   bool is_constant = false;
   Value constant;
-  const Column* column = nullptr;  // points to `owned` or to a batch's slot
+  const Column* column = nullptr;  // points to `owned` or to a batch's slot, to no other operand
   Column owned;
   std::vector<uint8_t> present;  // empty: all rows, or none when `all_absent`
   bool all_absent = false;

@@ -14,8 +14,7 @@
 #include "core/random.h"
 #include "core/value_compare.h"
 #include "engine/effect/member_set.h"
-#include "engine/expr/each_row.h"
-#include "engine/expr/made_value.h"
+#include "engine/expr/members_in.h"
 #include "engine/expr/slice_sort.h"
 
 namespace koios::engine {
@@ -38,10 +37,12 @@ Status CountFunction(const EvalContext& context, const Args& args, Operand* out)
   });
 }
 
-ValueList Members(const Value& value) {
-  if (value.is_collection()) return value.AsList();
-  if (value.kind() == ValueKind::kPath) return ObjectsOf(value);
-  return {value};
+// A value that has none is its only member.
+StatusOr<MembersIn> MembersOrItself(const Value& value) {
+  std::optional<MembersIn> members = MembersIn::Of(value);
+  if (members.has_value()) return *std::move(members);
+  ASSIGN_OR_RETURN(const Value alone, Value::List({value}));
+  return *MembersIn::Of(alone);
 }
 
 enum class Fold { kSum, kMean, kMin, kMax };
@@ -49,12 +50,12 @@ enum class Fold { kSum, kMean, kMin, kMax };
 template <Fold kFold>
 class Folded {
  public:
-  explicit Folded(ValueList members) : members_(std::move(members)) {}
+  explicit Folded(MembersIn members) : members_(std::move(members)) {}
 
   StatusOr<bool> Step(size_t* work) {
-    for (; next_ < members_.size(); ++next_) {
+    for (; next_ < members_.list().size(); ++next_) {
       if (*work == 0) return false;
-      const Value& member = members_[next_];
+      const Value& member = members_.list()[next_];
       Spend(member, work);
       if (member.is_null()) continue;
       if constexpr (kFold == Fold::kMin) {
@@ -67,7 +68,7 @@ class Folded {
     }
     return true;
   }
-  size_t HeldBytes() const { return BytesOfRoom(members_); }
+  size_t HeldBytes() const { return members_.copied_bytes(); }
   StatusOr<Value> Result() {
     if constexpr (kFold == Fold::kSum) return sum_.Sum();
     if constexpr (kFold == Fold::kMean) return sum_.Mean();
@@ -75,7 +76,7 @@ class Folded {
   }
 
  private:
-  ValueList members_;
+  MembersIn members_;
   size_t next_ = 0;
   Value result_;
   NumberSum sum_;
@@ -85,8 +86,8 @@ template <Fold kFold>
 Status FoldFunction(const EvalContext& context, const Args& args, Operand* out) {
   using Part = Folded<kFold>;
   return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
-    ValueList members = Members(args[0]->Get(row));
-    if (members.empty()) return std::nullopt;
+    ASSIGN_OR_RETURN(MembersIn members, MembersOrItself(args[0]->Get(row)));
+    if (members.list().empty()) return std::nullopt;
     return Part(std::move(members));
   });
 }
@@ -207,26 +208,24 @@ Status IsListFunction(const EvalContext& context, const Args& args, Operand* out
 }
 
 // Pairs of the members and their places, from 0; as a map from places to members. A map's members
-// are its entries, and what has none is its only member.
+// are its entries.
 class Indexed {
  public:
-  Indexed(Value value, bool as_map)
-      : value_(std::move(value)),
-        members_(value_.kind() == ValueKind::kMap ? ValueList() : Members(value_)),
-        as_map_(as_map) {}
+  // Of a map, or of members.
+  Indexed(Value map, std::optional<MembersIn> members, bool as_map)
+      : map_(std::move(map)), members_(std::move(members)), as_map_(as_map) {}
 
   StatusOr<bool> Step(size_t* work) {
-    const bool of_map = value_.kind() == ValueKind::kMap;
-    const size_t size = of_map ? value_.AsMap().size() : members_.size();
+    const size_t size = members_.has_value() ? members_->list().size() : map_.AsMap().size();
     RETURN_IF_ERROR(CheckMadeBytes(static_cast<int64_t>(size * kPairBytes), "index()"));
     for (; next_ < size; ++next_) {
       if (*work == 0) return false;
       *work -= std::min<size_t>(*work, 2);
       Value member;
-      if (of_map) {
-        ASSIGN_OR_RETURN(member, Value::Map({value_.AsMap()[next_]}));
+      if (members_.has_value()) {
+        member = members_->list()[next_];
       } else {
-        member = std::move(members_[next_]);
+        ASSIGN_OR_RETURN(member, Value::Map({map_.AsMap()[next_]}));
       }
       Value place = Value::Int(static_cast<int32_t>(next_));
       if (as_map_) {
@@ -238,7 +237,9 @@ class Indexed {
     }
     return true;
   }
-  size_t HeldBytes() const { return BytesOfRoom(members_) + next_ * kPairBytes; }
+  size_t HeldBytes() const {
+    return next_ * kPairBytes + (members_.has_value() ? members_->copied_bytes() : 0);
+  }
   StatusOr<Value> Result() {
     if (as_map_) return Value::Map(std::move(places_));
     return Value::List(std::move(pairs_));
@@ -247,8 +248,8 @@ class Indexed {
  private:
   static constexpr size_t kPairBytes = 128;  // a list of two, or of a map its entry
 
-  Value value_;
-  ValueList members_;
+  Value map_;
+  std::optional<MembersIn> members_;
   bool as_map_ = false;
   size_t next_ = 0;
   ValueMap places_;
@@ -259,7 +260,10 @@ class Indexed {
 Status IndexFunction(const EvalContext& context, const Args& args, Operand* out) {
   const bool as_map = args[1]->constant.AsBool();
   return EachRowInParts<Indexed>(context, out, [&](size_t row) -> StatusOr<std::optional<Indexed>> {
-    return Indexed(args[0]->Get(row), as_map);
+    Value value = args[0]->Get(row);
+    if (value.kind() == ValueKind::kMap) return Indexed(std::move(value), std::nullopt, as_map);
+    ASSIGN_OR_RETURN(MembersIn members, MembersOrItself(value));
+    return Indexed({}, std::move(members), as_map);
   });
 }
 
@@ -347,7 +351,8 @@ StatusOr<std::shared_ptr<const void>> PrepareLastMembers(const Value&) {
 }
 
 // Where a look for rows' values stands. Between two calls other batches may look into another
-// collection: what is made of the members belongs to this one until it is whole.
+// collection, or make the members of this one: what is made here belongs to one row until it is
+// whole.
 struct Looking : FunctionProgress {
   Column found{Column::Kind::kBool};
   size_t row = 0;
@@ -360,8 +365,11 @@ struct Looking : FunctionProgress {
       Spend(all[num_members], work);
       members.Add(all[num_members]);
     }
-    num_members = 0;
     return true;
+  }
+  MemberSet Take() {
+    num_members = 0;
+    return std::exchange(members, {});
   }
   size_t HeldBytes() const override {
     return found.ByteSize() + num_members * MemberSet::kEntryBytes;
@@ -371,13 +379,8 @@ struct Looking : FunctionProgress {
 // member_of(value, collection): whether it is in there; an error when that is no collection.
 Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* out) {
   LastMembers& last = static_cast<const PreparedMembers*>(context.prepared)->last;
-  Looking begun;
-  auto* const going_on = static_cast<Looking*>(context.progress->get());
-  Looking& at = going_on != nullptr ? *going_on : begun;
-  const auto pause = [&] {
-    if (going_on == nullptr) *context.progress = std::make_unique<Looking>(std::move(begun));
-    return OkStatus();
-  };
+  if (*context.progress == nullptr) *context.progress = std::make_unique<Looking>();
+  auto& at = static_cast<Looking&>(**context.progress);
   for (size_t work = kWorkOfCall; at.row < context.rows; ++at.row) {
     bool found = false;
     if (out->Present(at.row)) {
@@ -387,11 +390,13 @@ Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* o
         return InvalidArgument("within() and without() of a label need a collection there, and a " +
                                std::string(KindName(collection.kind())) + " comes here.");
       }
-      if (work == 0) return pause();
+      if (work == 0) return OkStatus();
       last.Use(collection);
       if (!last.IsReadyFor(value)) {
-        if (!at.Fill(collection.AsList(), &work)) return pause();
-        last.Take(std::exchange(at.members, {}));
+        if (!at.Fill(collection.AsList(), &work)) return OkStatus();
+        last.Take(at.Take());
+      } else if (at.num_members > 0) {
+        at.Take();
       }
       Spend(value, &work);
       found = last.Contains(value);

@@ -21,8 +21,13 @@ class MembersIn {
   static std::optional<MembersIn> Of(const Value& value) {
     MembersIn members;
     members.value_ = value;
+    members.bytes_ = static_cast<int64_t>(value.ByteSize());
     if (value.kind() == ValueKind::kPath) {
       members.objects_ = ObjectsOf(value);
+      members.bytes_ = 0;
+      for (const Value& object : members.objects_) {
+        members.bytes_ += static_cast<int64_t>(object.ByteSize());
+      }
     } else if (!value.is_collection()) {
       return std::nullopt;
     }
@@ -30,11 +35,13 @@ class MembersIn {
   }
   const ValueList& list() const { return value_.is_collection() ? value_.AsList() : objects_; }
   bool is_path() const { return !value_.is_collection(); }
-  int64_t bytes() const { return static_cast<int64_t>(value_.ByteSize()); }
+  int64_t bytes() const { return bytes_; }  // of a list that has them
+  size_t copied_bytes() const { return BytesOfRoom(objects_); }
 
  private:
   Value value_;
   ValueList objects_;  // of a path
+  int64_t bytes_ = 0;
 };
 
 // RESOURCE_EXHAUSTED where so many elements would take more than one value may. `step`: "concat()".
@@ -70,8 +77,8 @@ class ResolvedMembers {
     }
     return true;
   }
-  const MembersIn& members() const { return members_; }
   const std::string& step() const { return step_; }
+  size_t copied_bytes() const { return members_.copied_bytes(); }
 
  private:
   MembersIn members_;
@@ -100,7 +107,7 @@ class JoinedText {
       return CheckMadeBytes(static_cast<int64_t>(text_.size()), members_.step());
     });
   }
-  size_t HeldBytes() const { return text_.capacity(); }
+  size_t HeldBytes() const { return members_.copied_bytes() + text_.capacity(); }
   StatusOr<Value> Result() { return Value::String(std::move(text_) + form_.close); }
 
  private:

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <optional>
 #include <utility>
-#include <variant>
 
 #include "core/path/path.h"
 #include "engine/expr/java_string.h"
@@ -270,7 +269,7 @@ class TextsOfMembers {
       return CheckMadeBytes(bytes_, members_.step());
     });
   }
-  size_t HeldBytes() const { return static_cast<size_t>(bytes_); }
+  size_t HeldBytes() const { return members_.copied_bytes() + static_cast<size_t>(bytes_); }
   StatusOr<Value> Result() { return Value::List(std::move(texts_)); }
 
  private:
@@ -290,24 +289,7 @@ struct Ready {
   StatusOr<Value> Result() { return std::move(value); }
 };
 
-class AsText {
- public:
-  using Part = std::variant<Ready, JoinedText, TextsOfMembers>;
-  explicit AsText(Part part) : part_(std::move(part)) {}
-
-  StatusOr<bool> Step(size_t* work) {
-    return std::visit([&](auto& part) { return part.Step(work); }, part_);
-  }
-  size_t HeldBytes() const {
-    return std::visit([](const auto& part) { return part.HeldBytes(); }, part_);
-  }
-  StatusOr<Value> Result() {
-    return std::visit([&](auto& part) { return part.Result(); }, part_);
-  }
-
- private:
-  Part part_;
-};
+using AsText = OneOf<Ready, JoinedText, TextsOfMembers>;
 
 // asString(value, local, flow), where flow says what a map of one is: a "map", an "entry", or a
 // "member" that may be either.

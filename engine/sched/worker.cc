@@ -14,17 +14,16 @@ constexpr uint64_t kRenewals = 3;
 
 constexpr uint64_t kGiveBackNanos = 1'000'000'000;
 
-// What is left of a request's time when its query starts is the limit of the query.
-Status RanIntoDeadline(uint64_t started_ns, uint64_t deadline_ns, uint64_t now_ns) {
-  const auto since_start = [started_ns](uint64_t ns) {
+Status RanIntoDeadline(uint64_t asked_ns, uint64_t deadline_ns, uint64_t now_ns) {
+  const auto since_asked = [asked_ns](uint64_t ns) {
     constexpr uint64_t kNsPerMs = 1'000'000;
-    const uint64_t elapsed_ns = ns > started_ns ? ns - started_ns : 0;
+    const uint64_t elapsed_ns = ns > asked_ns ? ns - asked_ns : 0;
     return std::to_string((elapsed_ns + kNsPerMs - 1) / kNsPerMs) + " ms";
   };
   ErrorDetail detail;
   detail.reason = "DEADLINE";
-  detail.limit = since_start(deadline_ns);
-  detail.used = since_start(now_ns);
+  detail.limit = since_asked(deadline_ns);
+  detail.used = since_asked(now_ns);
   detail.setting = "query-timeout";
   detail.hint =
       "Ask for less, for example with limit(), or give the query more time: a timeout of its own "
@@ -271,7 +270,9 @@ void Worker::CheckTimes(uint64_t now_ns) {
       if (!mine) {
         End(id);
       } else {
-        Finish(id, RanIntoDeadline(running.started_ns, deadline, now_ns));
+        const uint64_t asked_ns = running.run->spec().options.asked_ns;
+        Finish(id,
+               RanIntoDeadline(asked_ns == 0 ? running.started_ns : asked_ns, deadline, now_ns));
       }
       continue;
     }

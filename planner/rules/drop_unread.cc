@@ -65,6 +65,21 @@ Names LiveInLoop(const Op& loop, Names behind) {
   return behind;
 }
 
+// Of what may be live anywhere in the loop: not what each iteration stores before it reads it.
+Names LiveAtLoopStart(const Loop& loop, Names inside, const Names& behind) {
+  const auto add_tests = [&inside](const LoopTests& tests) {
+    for (const ExpressionPtr& test : {tests.until, tests.emit}) {
+      if (test != nullptr) CollectNames(*test, &inside);
+    }
+  };
+  for (size_t part = loop.parts.size(); part-- > 0;) {
+    if (part == 0) inside.insert(behind.begin(), behind.end());  // a row may leave there
+    if (part != 1) add_tests(part == 0 ? loop.before : loop.behind);
+    inside = LiveBefore(loop.parts[part], std::move(inside));
+  }
+  return inside;
+}
+
 void LiveBeforeOp(const Op& op, Names* live) {
   if (OnlyStores(op) && !live->contains(StoredName(op))) return;
   if (EndsHistory(op)) live->clear();
@@ -81,16 +96,7 @@ void LiveBeforeOp(const Op& op, Names* live) {
     for (const Chain& branch : split->branches) before.merge(LiveBefore(branch, *live));
     *live = std::move(before);
   }
-  if (const Loop* loop = As<Loop>(op)) {
-    Names inside = LiveInLoop(op, *live);
-    // What a step in there stores for itself nobody stores before the loop.
-    Names written;
-    for (const Chain& part : loop->parts) CollectStores(part, &written);
-    for (const std::string& name : written) {
-      if (!IsOfHistory(name) && !live->contains(name)) inside.erase(name);
-    }
-    *live = std::move(inside);
-  }
+  if (const Loop* loop = As<Loop>(op)) *live = LiveAtLoopStart(*loop, LiveInLoop(op, *live), *live);
   CollectReads(op, live);
 }
 

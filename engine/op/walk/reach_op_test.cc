@@ -269,7 +269,7 @@ TEST(WalkTest, BothSidesGiveWhatAllWalksGive) {
 // Of how many neighbours the walk of the other hops leads to the row's end, whether there is room
 // to walk back from there or not.
 TEST(WalkTest, CountsEndsThatReach) {
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
+  for (uint64_t seed = 1; seed <= 80; ++seed) {
     WalkHost host(seed, 4 + seed % 40, 10 + seed * 3 % 160);
     Case others = RandomCase(&host, plan::Reach::COUNT);  // which have a slot
     plan::Reach reach = others.reach;

@@ -1,20 +1,35 @@
 #include "storage/delta/delta_record.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
 #include "core/value_codec.h"
 #include "storage/codec/keys.h"
 #include "storage/codec/records.h"
+#include "storage/delta/touched_bits.h"
 
 namespace koios::storage {
 namespace {
+
+// An edge between two vertices that nothing was said of: its node and version, the node, the entry
+// and the first links of each end, their places in tables of which the half is empty, and what
+// tables had before they grew.
+constexpr size_t kMostBytesPerChange = 544;
+// With a directory's words.
+constexpr size_t kBytesPerPage = TouchedBits::kLocalsPerPage / 2 + 32;
 
 Status Damaged() { return DataLoss("A record of the log of commits is damaged."); }
 
 }  // namespace
 
 DeltaRecord::DeltaRecord(uint64_t version) { PutVarint(version, &bytes_); }
+
+size_t DeltaRecord::MostDeltaBytes(uint64_t touched_pages) const {
+  // A change touches two at most.
+  const uint64_t pages = std::min<uint64_t>(2 * num_changes_, touched_pages);
+  return 2 * bytes_.size() + kMostBytesPerChange * num_changes_ + kBytesPerPage * pages;
+}
 
 void DeltaRecord::Append(ChangeKind kind, uint64_t element, std::string_view rest) {
   ++num_changes_;

@@ -37,12 +37,11 @@ class DeltaRecord {
   void DropEdge(const EdgeRef& edge);
 
   const std::string& bytes() const { return bytes_; }
-  // Memory that it takes in a delta, with room to spare.
-  size_t MostDeltaBytes() const { return 2 * bytes_.size() + kMostBytesPerChange * num_changes_; }
+  // Memory that it takes in a delta of a graph whose vertices are told by so many pages of
+  // TouchedBits, with room to spare.
+  size_t MostDeltaBytes(uint64_t touched_pages) const;
 
  private:
-  static constexpr size_t kMostBytesPerChange = 1024;
-
   void Append(ChangeKind kind, uint64_t element, std::string_view rest);
   std::string bytes_;
   size_t num_changes_ = 0;

@@ -232,5 +232,36 @@ TEST(DeltaTest, TellsWhatAVersionHas) {
   EXPECT_EQ(partition.FindVertex(8, 3, &record), DeltaState::kAsInBase);
 }
 
+// What a commit asks room for in a delta is no less than it takes there, nor much more.
+TEST(DeltaTest, TakesNoMoreThanItsRecordSays) {
+  constexpr uint64_t kChanges = 17'000;
+  const auto more_than_taken = [](uint64_t vertices, const auto& add) {
+    DeltaRecord record(0);
+    Rng random(5);
+    for (uint64_t i = 0; i < kChanges; ++i) add(i, random, &record);
+    Delta delta(2, Budget());
+    EXPECT_TRUE(delta.Apply(1, record.bytes()).ok());
+    const size_t most = record.MostDeltaBytes(vertices / TouchedBits::kLocalsPerPage + 2);
+    EXPECT_LE(delta.bytes(), most);
+    return static_cast<double>(most) / static_cast<double>(delta.bytes());
+  };
+  const auto drop = [](uint64_t i, uint64_t out, uint64_t in, DeltaRecord* record) {
+    record->DropEdge(
+        {VertexRef::Make(0, i + 1).bits, VertexRef::Make(0, out), VertexRef::Make(1, in), 4});
+  };
+  const auto of_hub = [&](uint64_t i, Rng&, DeltaRecord* record) { drop(i, 7, i, record); };
+  const auto of_all = [&](uint64_t i, Rng&, DeltaRecord* record) { drop(i, i, i, record); };
+  const auto of_others = [&](uint64_t i, Rng& random, DeltaRecord* record) {
+    drop(i, random.Uniform(uint64_t{1} << 28), random.Uniform(uint64_t{1} << 28), record);
+  };
+  const auto vertex = [](uint64_t i, Rng&, DeltaRecord* record) {
+    record->AddVertex(VertexRef::Make(i % 2, i), VertexBytes(Value::Long(static_cast<int64_t>(i))));
+  };
+  EXPECT_LT(more_than_taken(2 * kChanges, of_hub), 3);
+  EXPECT_LT(more_than_taken(2 * kChanges, of_all), 2);
+  EXPECT_LT(more_than_taken(uint64_t{1} << 29, of_others), 2);
+  EXPECT_LT(more_than_taken(2 * kChanges, vertex), 3);
+}
+
 }  // namespace
 }  // namespace koios::storage

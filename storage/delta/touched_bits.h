@@ -18,6 +18,7 @@ class TouchedBits {
   static constexpr uint8_t kRecord = 4;  // added, dropped, or a property set
   static constexpr uint8_t kOutEdges =
       8;  // an out-edge was added or dropped, or its properties set
+  static constexpr uint64_t kLocalsPerPage = 1024;
 
   uint8_t Of(uint64_t local) const {
     const Directory* const directory = directory_.load(std::memory_order_acquire);
@@ -40,7 +41,6 @@ class TouchedBits {
  private:
   using Word = std::atomic<uint64_t>;
   static constexpr uint64_t kLocalsPerWord = 16;
-  static constexpr uint64_t kLocalsPerPage = 1024;
   static constexpr uint64_t kFirstPages = 8;
 
   struct Directory {

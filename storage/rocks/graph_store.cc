@@ -144,12 +144,17 @@ void GraphStore::State::AnswerAll(std::span<PendingCommit* const> group, const S
 
 void GraphStore::State::Log(const DeltaRecord& record, MetaState* next_meta,
                             rocksdb::WriteBatch* effects) {
-  const size_t limit = deltas().limit_bytes();
+  const size_t limit = deltas().limit_bytes(), used = deltas().used_bytes();
   const bool read = CurrentReadable().base != nullptr;
+  uint64_t touched_pages = 0;
+  for (uint32_t p = 0; p < next_meta->num_partitions(); ++p) {
+    touched_pages += next_meta->next_vertex_local(p) / TouchedBits::kLocalsPerPage + 1;
+  }
   // What is as large as that is read from the truth until it is in a snapshot; so is everything
   // when nobody makes room.
+  const size_t room = std::max(limit / 2, limit - std::min(limit, used));
   const bool fits =
-      record.MostDeltaBytes() <= limit / 2 && (folds != nullptr || deltas().used_bytes() < limit);
+      record.MostDeltaBytes(touched_pages) <= room && (folds != nullptr || used < limit);
   if (read ? fits : log_bytes + record.bytes().size() <= kMaxLogBytes) {
     PutLogRecord(*CurrentDatabase(), next_meta->version(), record.bytes(), effects);
     return;

@@ -225,15 +225,32 @@ Status IdTaken(std::string_view what, const Value& id) {
                     detail);
 }
 
-Status CommitTooLarge(size_t used_bytes, size_t max_bytes) {
+namespace {
+
+Status TooLarge(size_t used_bytes, size_t max_bytes, const std::string& message,
+                const std::string& hint) {
   ErrorDetail detail;
   detail.reason = "COMMIT_TOO_LARGE";
   detail.limit = std::to_string(max_bytes) + " bytes";
   detail.used = "at least " + std::to_string(used_bytes) + " bytes";
-  detail.hint = "Change less in one request, as g.E().limit(100000).drop() does, again and again.";
-  return ResourceExhausted("The request changes more than one commit may hold (" +
-                               std::to_string(max_bytes) + " bytes).",
-                           detail);
+  detail.hint = hint;
+  return ResourceExhausted(message + " (" + std::to_string(max_bytes) + " bytes).", detail);
+}
+
+}  // namespace
+
+Status CommitTooLarge(size_t used_bytes, size_t max_bytes) {
+  return TooLarge(used_bytes, max_bytes, "The request changes more than one commit may hold",
+                  "Change less in one request, as g.E().limit(100000).drop() does, again and "
+                  "again.");
+}
+
+Status ChangedTooLarge(size_t used_bytes, size_t max_bytes) {
+  return TooLarge(used_bytes, max_bytes,
+                  "The elements that the request changes have more properties than one commit may "
+                  "hold",
+                  "All properties of an element are written when one is set. Change fewer elements "
+                  "in one request, or drop large properties, one element in a request.");
 }
 
 Status CheckName(std::string_view name, std::string_view what) {

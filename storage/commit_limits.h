@@ -32,6 +32,8 @@ Status CheckDistinct(const CommitRecord& record);
 // ALREADY_EXISTS. `what`: "a vertex", "an edge".
 Status IdTaken(std::string_view what, const Value& id);
 Status CommitTooLarge(size_t used_bytes, size_t max_bytes);
+// The same of what is stored of the elements that are changed, as it is written anew.
+Status ChangedTooLarge(size_t used_bytes, size_t max_bytes);
 // A label or key: not empty, not longer than kMaxNameBytes.
 Status CheckName(std::string_view name, std::string_view what);
 // RESOURCE_EXHAUSTED when those of `names` that the table lacks don't fit.

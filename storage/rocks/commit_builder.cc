@@ -13,8 +13,8 @@
 namespace koios::storage {
 namespace {
 
-constexpr size_t kElementsPerWatch = 256;
 constexpr size_t kKeysPerRead = 256;
+constexpr size_t kBytesPerRead = size_t{4} << 20;  // of large values fewer are read at once
 constexpr size_t kMaxIndexedElements = 10'000;
 
 Status Missing(std::string_view what) {
@@ -52,10 +52,6 @@ StatusOr<CommitResult> CommitBuilder::Run() {
   ApplyAdded();
   group_.window->Record(std::move(batch_.keys), result_.version, batch_.request, batch_.attempt);
   return std::move(result_);
-}
-
-Status CommitBuilder::Watch() {
-  return watch_ && asked_++ % kElementsPerWatch == 0 ? watch_() : OkStatus();
 }
 
 Status CommitBuilder::CheckNames() const {
@@ -126,6 +122,8 @@ Status CommitBuilder::LoadDroppedVertices() {
   // What is not found was dropped before: nothing to do.
   return ForEachStored(Family::kVertices, keys, [&](size_t i, std::string_view bytes) -> Status {
     ASSIGN_OR_RETURN(StoredVertex stored, DecodeVertex(bytes));
+    stored.index_keys = IndexKeys(vertices[i], stored);
+    stored.properties.clear();
     dropped_vertices_.emplace_hint(dropped_vertices_.end(), vertices[i], std::move(stored));
     return OkStatus();
   });
@@ -147,23 +145,64 @@ Status CommitBuilder::NoteDroppedEdge(uint64_t id, std::string_view bytes) {
   return OkStatus();
 }
 
+Status CommitBuilder::Hold(size_t bytes) {
+  const size_t limit = group_.options->max_commit_bytes;
+  held_bytes_ += bytes;
+  if (held_bytes_ <= limit) return OkStatus();
+  const auto removes = [](const auto& all) {
+    return std::ranges::all_of(all, [](const auto& element) {
+      return std::ranges::all_of(element.second,
+                                 [](const auto& change) { return IsRemoval(change.second); });
+    });
+  };
+  const bool one = vertex_changes_.size() + edge_changes_.size() == 1;
+  if (one && removes(vertex_changes_) && removes(edge_changes_)) return OkStatus();
+  return ChangedTooLarge(held_bytes_, limit);
+}
+
 Status CommitBuilder::LoadChanged() {
+  RETURN_IF_ERROR(LoadChangedVertices());
+  return LoadChangedEdges();
+}
+
+Status CommitBuilder::LoadChangedVertices() {
   std::erase_if(vertex_changes_,
                 [this](const auto& change) { return dropped_vertices_.contains(change.first); });
+  std::vector<VertexRef> vertices;
+  std::vector<std::string> keys;
   for (const auto& [vertex, changes] : vertex_changes_) {
-    RETURN_IF_ERROR(Watch());
-    ASSIGN_OR_RETURN(std::optional<StoredVertex> stored, GetVertex(vertex));
-    if (!stored) return Missing("vertex whose property is set");
-    changed_vertices_.emplace(vertex, *std::move(stored));
+    vertices.push_back(vertex);
+    keys.push_back(VertexKey(vertex));
   }
+  const auto load = [&](size_t i, std::string_view bytes) -> Status {
+    RETURN_IF_ERROR(Hold(bytes.size()));
+    ASSIGN_OR_RETURN(StoredVertex stored, DecodeVertex(bytes));
+    changed_vertices_.emplace_hint(changed_vertices_.end(), vertices[i], std::move(stored));
+    return OkStatus();
+  };
+  RETURN_IF_ERROR(ForEachStored(Family::kVertices, keys, load));
+  const bool all = changed_vertices_.size() == vertices.size();
+  return all ? OkStatus() : Missing("vertex whose property is set");
+}
+
+Status CommitBuilder::LoadChangedEdges() {
   std::erase_if(edge_changes_,
                 [this](const auto& change) { return dropped_edges_.contains(change.first); });
+  std::vector<uint64_t> edges;
+  std::vector<std::string> keys;
   for (const auto& [edge_id, changes] : edge_changes_) {
-    ASSIGN_OR_RETURN(std::optional<StoredEdge> stored, GetEdge(edge_id));
-    if (!stored) return Missing("edge whose property is set");
-    changed_edges_.emplace(edge_id, *std::move(stored));
+    edges.push_back(edge_id);
+    keys.push_back(EdgeKey(edge_id));
   }
-  return OkStatus();
+  const auto load = [&](size_t i, std::string_view bytes) -> Status {
+    RETURN_IF_ERROR(Hold(bytes.size()));
+    ASSIGN_OR_RETURN(StoredEdge stored, DecodeEdge(edges[i], bytes));
+    changed_edges_.emplace_hint(changed_edges_.end(), edges[i], std::move(stored));
+    return OkStatus();
+  };
+  RETURN_IF_ERROR(ForEachStored(Family::kEdges, keys, load));
+  const bool all = changed_edges_.size() == edges.size();
+  return all ? OkStatus() : Missing("edge whose property is set");
 }
 
 // Of edges that are stored; no number is two edges'.
@@ -227,7 +266,7 @@ void CommitBuilder::ApplyDrops() {
     Delete(Family::kVertices, VertexKey(vertex));
     Delete(Family::kVertexLabels, VertexLabelKey(vertex, stored.label));
     Delete(Family::kVertexIds, VertexIdKey(stored.id_bytes, num_partitions));
-    for (const std::string& key : IndexKeys(vertex, stored)) Delete(Family::kVertexIndex, key);
+    for (const std::string& key : stored.index_keys) Delete(Family::kVertexIndex, key);
     group_.record->DropVertex(vertex, stored.label, stored.id_bytes);
     group_.meta->AddVertices(stored.label, -1);
   }
@@ -278,6 +317,7 @@ void CommitBuilder::ApplyChanges() {
     for (const std::string& key : after) Put(Family::kVertexIndex, key, "");
     const Value id = DecodeIdBytes(stored.id_bytes).value();
     const std::string record = EncodeVertexRecord(stored.label, id, stored.properties);
+    stored.properties.clear();
     Put(Family::kVertices, VertexKey(vertex), record);
     group_.record->SetVertex(vertex, record);
   }
@@ -286,6 +326,7 @@ void CommitBuilder::ApplyChanges() {
     std::optional<Value> id;
     if (!stored.id_bytes.empty()) id = DecodeIdBytes(stored.id_bytes).value();
     const std::string record = EncodeEdgeRecord(stored.edge, id, stored.properties);
+    stored.properties.clear();
     Put(Family::kEdges, EdgeKey(edge_id), record);
     group_.record->SetEdge(edge_id, record);
   }
@@ -344,27 +385,26 @@ void CommitBuilder::Delete(Family family, const std::string& key) {
   effects->Delete(group_.database->family(family), key).PermitUncheckedError();
 }
 
-StatusOr<bool> CommitBuilder::Get(Family family, const std::string& key, std::string* value) const {
-  const rocksdb::Status status = group_.effects->GetFromBatchAndDB(
-      group_.database->db(), rocksdb::ReadOptions(), group_.database->family(family), key, value);
-  if (status.IsNotFound()) return false;
-  RETURN_IF_ERROR(FromRocks(status, "Reading the graph"));
-  return true;
-}
-
 Status CommitBuilder::ForEachStored(Family family, const std::vector<std::string>& keys,
                                     const std::function<Status(size_t, std::string_view)>& use) {
   std::vector<rocksdb::Slice> slices(kKeysPerRead);
   std::vector<rocksdb::PinnableSlice> values(kKeysPerRead);
   std::vector<rocksdb::Status> statuses(kKeysPerRead);
+  rocksdb::DB* const db = group_.database->db();
+  rocksdb::ColumnFamilyHandle* const from = group_.database->family(family);
+  rocksdb::ReadOptions options;
+  options.value_size_soft_limit = kBytesPerRead;
   for (size_t begin = 0; begin < keys.size(); begin += kKeysPerRead) {
     if (watch_) RETURN_IF_ERROR(watch_());
     const size_t size = std::min(kKeysPerRead, keys.size() - begin);
     for (size_t i = 0; i < size; ++i) slices[i] = keys[begin + i];
-    group_.effects->MultiGetFromBatchAndDB(group_.database->db(), rocksdb::ReadOptions(),
-                                           group_.database->family(family), size, slices.data(),
-                                           values.data(), statuses.data(), /*sorted_input=*/true);
+    group_.effects->MultiGetFromBatchAndDB(db, options, from, size, slices.data(), values.data(),
+                                           statuses.data(), /*sorted_input=*/true);
     for (size_t i = 0; i < size; ++i) {
+      if (statuses[i].IsAborted()) {  // behind as many bytes
+        values[i].Reset();
+        statuses[i] = group_.effects->GetFromBatchAndDB(db, options, from, slices[i], &values[i]);
+      }
       if (statuses[i].IsNotFound()) continue;
       RETURN_IF_ERROR(FromRocks(statuses[i], "Reading the graph"));
       RETURN_IF_ERROR(use(begin + i, AsView(values[i])));
@@ -378,7 +418,7 @@ StatusOr<CommitBuilder::StoredVertex> CommitBuilder::DecodeVertex(std::string_vi
   VertexRecord record;
   RETURN_IF_ERROR(ParseVertexRecord(bytes, &record));
   RETURN_IF_ERROR(DecodeIdBytes(record.id_bytes).status());
-  StoredVertex stored{record.label, std::string(record.id_bytes), {}};
+  StoredVertex stored{record.label, std::string(record.id_bytes), {}, {}};
   ASSIGN_OR_RETURN(stored.properties, DecodeProperties(record.properties));
   return stored;
 }
@@ -391,21 +431,6 @@ StatusOr<CommitBuilder::StoredEdge> CommitBuilder::DecodeEdge(uint64_t edge_id,
   StoredEdge stored{record.edge, std::string(record.id_bytes), {}};
   ASSIGN_OR_RETURN(stored.properties, DecodeProperties(record.properties));
   return stored;
-}
-
-StatusOr<std::optional<CommitBuilder::StoredVertex>> CommitBuilder::GetVertex(
-    VertexRef vertex) const {
-  std::string bytes;
-  ASSIGN_OR_RETURN(const bool found, Get(Family::kVertices, VertexKey(vertex), &bytes));
-  if (!found) return std::nullopt;
-  return DecodeVertex(bytes);
-}
-
-StatusOr<std::optional<CommitBuilder::StoredEdge>> CommitBuilder::GetEdge(uint64_t edge_id) const {
-  std::string bytes;
-  ASSIGN_OR_RETURN(const bool found, Get(Family::kEdges, EdgeKey(edge_id), &bytes));
-  if (!found) return std::nullopt;
-  return DecodeEdge(edge_id, bytes);
 }
 
 }  // namespace koios::storage

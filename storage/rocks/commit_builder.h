@@ -57,7 +57,8 @@ class CommitBuilder {
   struct StoredVertex {
     LabelId label = kNoName;
     std::string id_bytes;
-    KeyedProperties properties;
+    KeyedProperties properties;           // not of one that is dropped
+    std::vector<std::string> index_keys;  // of one that is dropped
   };
   struct StoredEdge {
     EdgeRef edge;
@@ -67,8 +68,6 @@ class CommitBuilder {
   using Changes = std::map<std::string, std::optional<Value>>;
 
   // Deciding.
-  // What the request's watch says, asked for one in so many calls.
-  Status Watch();
   Status CheckNames() const;
   // The answer: as which version. Labels of edges are as far as the graph knows them.
   void Answer(uint64_t version);
@@ -78,6 +77,11 @@ class CommitBuilder {
   Status LoadDroppedEdges(const std::vector<uint64_t>& edges);
   Status NoteDroppedEdge(uint64_t id, std::string_view bytes);
   Status LoadChanged();
+  Status LoadChangedVertices();
+  Status LoadChangedEdges();
+  // What the commit holds of what is stored: a record is written whole, whatever is changed of it.
+  // RESOURCE_EXHAUSTED where that is too much, unless it is one element that becomes less.
+  Status Hold(size_t bytes);
   VertexRef Resolve(const VertexHandle& handle) const;
   bool IsDropped(VertexRef vertex) const;
   Status CheckNumbers() const;
@@ -100,11 +104,8 @@ class CommitBuilder {
   // `keys` that are there; they ascend.
   Status ForEachStored(Family family, const std::vector<std::string>& keys,
                        const std::function<Status(size_t, std::string_view)>& use);
-  StatusOr<bool> Get(Family family, const std::string& key, std::string* value) const;
   static StatusOr<StoredVertex> DecodeVertex(std::string_view bytes);
   static StatusOr<StoredEdge> DecodeEdge(uint64_t edge_id, std::string_view bytes);
-  StatusOr<std::optional<StoredVertex>> GetVertex(VertexRef vertex) const;
-  StatusOr<std::optional<StoredEdge>> GetEdge(uint64_t edge_id) const;
 
   CommitGroup& group_;
   CommitRecord& batch_;
@@ -116,7 +117,7 @@ class CommitBuilder {
   std::map<uint64_t, StoredEdge> dropped_edges_, changed_edges_;
   std::map<VertexRef, Changes> vertex_changes_;
   std::map<uint64_t, Changes> edge_changes_;
-  size_t asked_ = 0;  // calls of Watch()
+  size_t held_bytes_ = 0;
 };
 
 }  // namespace koios::storage

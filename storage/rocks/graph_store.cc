@@ -253,7 +253,8 @@ size_t GraphStore::State::RunGroup(std::span<PendingCommit* const> group) {
                                                *commit->watch, commit->turn)
                                      .Run()
                                : StatusOr<CommitResult>(WithoutPath(room, path));
-    const bool full = shared.is_full || effects.GetWriteBatch()->GetDataSize() > kMaxGroupBytes;
+    const bool full = shared.is_full || effects.GetWriteBatch()->GetDataSize() >
+                                            std::min(kMaxGroupBytes, options.max_commit_bytes);
     if (low || full) break;
   }
   if (next_meta.version() == meta.version()) return taken;

@@ -145,18 +145,16 @@ Status CommitBuilder::NoteDroppedEdge(uint64_t id, std::string_view bytes) {
   return OkStatus();
 }
 
-Status CommitBuilder::Hold(size_t bytes) {
+Status CommitBuilder::Keep(const Changes& changes, KeyedProperties* properties) {
+  const auto is_removal = [](const auto& change) { return IsRemoval(change.second); };
+  for (const auto& [name, value] : changes) {
+    const KeyId key = group_.meta->schema().keys.Find(name);
+    std::erase_if(*properties, [key](const auto& property) { return property.first == key; });
+  }
+  for (const auto& [key, value] : *properties) held_bytes_ += value.ByteSize();
   const size_t limit = group_.options->max_commit_bytes;
-  held_bytes_ += bytes;
-  if (held_bytes_ <= limit) return OkStatus();
-  const auto removes = [](const auto& all) {
-    return std::ranges::all_of(all, [](const auto& element) {
-      return std::ranges::all_of(element.second,
-                                 [](const auto& change) { return IsRemoval(change.second); });
-    });
-  };
   const bool one = vertex_changes_.size() + edge_changes_.size() == 1;
-  if (one && removes(vertex_changes_) && removes(edge_changes_)) return OkStatus();
+  if (held_bytes_ <= limit || (one && std::ranges::all_of(changes, is_removal))) return OkStatus();
   return ChangedTooLarge(held_bytes_, limit);
 }
 
@@ -175,8 +173,9 @@ Status CommitBuilder::LoadChangedVertices() {
     keys.push_back(VertexKey(vertex));
   }
   const auto load = [&](size_t i, std::string_view bytes) -> Status {
-    RETURN_IF_ERROR(Hold(bytes.size()));
     ASSIGN_OR_RETURN(StoredVertex stored, DecodeVertex(bytes));
+    stored.index_keys = IndexKeys(vertices[i], stored);
+    RETURN_IF_ERROR(Keep(vertex_changes_[vertices[i]], &stored.properties));
     changed_vertices_.emplace_hint(changed_vertices_.end(), vertices[i], std::move(stored));
     return OkStatus();
   };
@@ -195,8 +194,8 @@ Status CommitBuilder::LoadChangedEdges() {
     keys.push_back(EdgeKey(edge_id));
   }
   const auto load = [&](size_t i, std::string_view bytes) -> Status {
-    RETURN_IF_ERROR(Hold(bytes.size()));
     ASSIGN_OR_RETURN(StoredEdge stored, DecodeEdge(edges[i], bytes));
+    RETURN_IF_ERROR(Keep(edge_changes_[edges[i]], &stored.properties));
     changed_edges_.emplace_hint(changed_edges_.end(), edges[i], std::move(stored));
     return OkStatus();
   };
@@ -308,10 +307,9 @@ void CommitBuilder::NoteAdded(const FamilyRecord& record) {
 
 void CommitBuilder::ApplyChanges() {
   for (auto& [vertex, stored] : changed_vertices_) {
-    const std::vector<std::string> before = IndexKeys(vertex, stored);
-    Merge(stored.label, vertex_changes_[vertex], &stored.properties);
+    Set(stored.label, vertex_changes_[vertex], &stored.properties);
     const std::vector<std::string> after = IndexKeys(vertex, stored);
-    for (const std::string& key : before) {
+    for (const std::string& key : stored.index_keys) {
       if (std::ranges::find(after, key) == after.end()) Delete(Family::kVertexIndex, key);
     }
     for (const std::string& key : after) Put(Family::kVertexIndex, key, "");
@@ -322,7 +320,7 @@ void CommitBuilder::ApplyChanges() {
     group_.record->SetVertex(vertex, record);
   }
   for (auto& [edge_id, stored] : changed_edges_) {
-    Merge(stored.edge.label, edge_changes_[edge_id], &stored.properties);
+    Set(stored.edge.label, edge_changes_[edge_id], &stored.properties);
     std::optional<Value> id;
     if (!stored.id_bytes.empty()) id = DecodeIdBytes(stored.id_bytes).value();
     const std::string record = EncodeEdgeRecord(stored.edge, id, stored.properties);
@@ -352,13 +350,9 @@ KeyedProperties CommitBuilder::Intern(LabelId label, const PropertyList& propert
   return out;
 }
 
-void CommitBuilder::Merge(LabelId label, const Changes& changes, KeyedProperties* properties) {
+void CommitBuilder::Set(LabelId label, const Changes& changes, KeyedProperties* properties) {
   for (const auto& [name, value] : changes) {
-    if (IsRemoval(value)) {
-      const KeyId key = group_.meta->schema().keys.Find(name);
-      std::erase_if(*properties, [key](const auto& property) { return property.first == key; });
-      continue;
-    }
+    if (IsRemoval(value)) continue;
     const KeyId key = group_.meta->InternKey(name, group_.options->max_names).value();
     group_.meta->NoteProperty(label, key, value->kind());
     properties->emplace_back(key, *value);

@@ -58,14 +58,14 @@ class CommitBuilder {
     LabelId label = kNoName;
     std::string id_bytes;
     KeyedProperties properties;           // not of one that is dropped
-    std::vector<std::string> index_keys;  // of one that is dropped
+    std::vector<std::string> index_keys;  // before the changes
   };
   struct StoredEdge {
     EdgeRef edge;
     std::string id_bytes;        // empty: assigned
     KeyedProperties properties;  // not of one that is dropped
   };
-  using Changes = std::map<std::string, std::optional<Value>>;
+  using Changes = std::map<std::string, std::optional<Value>>;  // by key; none: removed
 
   // Deciding.
   Status CheckNames() const;
@@ -79,9 +79,10 @@ class CommitBuilder {
   Status LoadChanged();
   Status LoadChangedVertices();
   Status LoadChangedEdges();
-  // What the commit holds of what is stored: a record is written whole, whatever is changed of it.
-  // RESOURCE_EXHAUSTED where that is too much, unless it is one element that becomes less.
-  Status Hold(size_t bytes);
+  // Of properties that are stored what stays, which the commit holds: a record is written whole,
+  // whatever is changed of it. RESOURCE_EXHAUSTED where that is too much, unless it is one element
+  // that becomes less.
+  Status Keep(const Changes& changes, KeyedProperties* properties);
   VertexRef Resolve(const VertexHandle& handle) const;
   bool IsDropped(VertexRef vertex) const;
   Status CheckNumbers() const;
@@ -95,7 +96,7 @@ class CommitBuilder {
   // Its entries in the indexes of vertices, those that are being built included.
   std::vector<std::string> IndexKeys(VertexRef vertex, const StoredVertex& stored) const;
   KeyedProperties Intern(LabelId label, const PropertyList& properties);
-  void Merge(LabelId label, const Changes& changes, KeyedProperties* properties);
+  void Set(LabelId label, const Changes& changes, KeyedProperties* properties);
   void NoteAdded(const FamilyRecord& record);
   void Put(Family family, const std::string& key, const std::string& value);
   void Delete(Family family, const std::string& key);

@@ -599,9 +599,12 @@ TEST_F(CommitTest, WhatIsStoredOfChangedElementsCounts) {
   }
   StoreAccess::Of(store_.get()).options.max_commit_bytes = 20'000;
   EXPECT_EQ(set(1, "n", Value::Int(2)).code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(set(2, "more0", std::nullopt).code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(set(3, "more0", std::nullopt).code(), StatusCode::kResourceExhausted);
   EXPECT_TRUE(set(1, "more0", std::nullopt).ok());
   EXPECT_TRUE(set(1, "n", Value::Int(2)).ok());
+  // What goes, or is replaced, does not stay.
+  EXPECT_TRUE(set(4, "text", Value::Int(3)).ok());
+  EXPECT_TRUE(set(4, "text", std::nullopt).ok());
 }
 
 // Of large values fewer are read at once; what a commit of the group before wrote is seen.

@@ -19,6 +19,7 @@
 #include "server/machine.h"
 #include "server/memory_guard.h"
 #include "server/query_registry.h"
+#include "server/rpc/connections.h"
 #include "server/rpc/event_queue.h"
 #include "server/rpc/health.h"
 #include "server/rpc/unknown_methods.h"
@@ -140,13 +141,14 @@ struct Server::State {
   Admission admission;
   TaskPool pool;
   TaskPool commits{kCommitThreads};
+  Connections connections;
   std::unique_ptr<MemoryGuard> guard;
   std::unique_ptr<KoiosService> service;
   Health health;
   grpc::AsyncGenericService unknown_methods;
   std::unique_ptr<EventQueue> events;
   std::unique_ptr<grpc::Server> grpc_server;
-  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> to_grpc;
   std::unique_ptr<Acceptor> acceptor;
   std::once_flag shutdown;
 
@@ -191,6 +193,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
     guard.resident = &PrivateResidentBytes;
     guard.unused = [admission = &state->admission] { return admission->UnusedReserves(); };
     guard.give_back = &ReturnFreedMemory;
+    guard.look = [open = &state->connections](bool is_short) { open->Look(is_short); };
     state->guard = std::make_unique<MemoryGuard>(&state->engine->memory(), std::move(guard));
   }
   if (!options.embedded) {
@@ -218,14 +221,14 @@ Status Server::State::StartGrpc() {
   }
   if (!options.embedded) {
     // gRPC's own listener stops for good when it runs out of file descriptors.
-    connections = builder.experimental().AddExternalConnectionAcceptor(
+    to_grpc = builder.experimental().AddExternalConnectionAcceptor(
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
         grpc::InsecureServerCredentials());
   }
   builder.RegisterService(service->service());
   builder.RegisterService(health.service());
   builder.RegisterAsyncGenericService(&unknown_methods);
-  events = std::make_unique<EventQueue>(builder.AddCompletionQueue());
+  events = std::make_unique<EventQueue>(builder.AddCompletionQueue(), &connections);
   grpc_server = builder.BuildAndStart();
   if (grpc_server == nullptr) return Internal("gRPC can't start its server.");
   service->Serve(events.get());
@@ -234,10 +237,11 @@ Status Server::State::StartGrpc() {
   events->Start(static_cast<size_t>(NumRpcThreads()));
   if (acceptor != nullptr) {
     acceptor->Start([this](int listening, int fd) {
+      connections.Add(fd);
       grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
       connection.listener_fd = listening;
       connection.fd = fd;
-      connections->HandleNewConnection(&connection);
+      to_grpc->HandleNewConnection(&connection);
     });
   }
   return OkStatus();

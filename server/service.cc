@@ -290,7 +290,7 @@ KoiosService::KoiosService(const SessionEnvironment& environment)
   RpcMethod* submit = service_.Add("Submit", [this](RpcCall* call) {
     return std::make_unique<SubmitHandler>(environment_, call);
   });
-  submit->num_arriving = kSubmitsArriving;
+  submit->num_awaited = kSubmitsArriving;
   AddAnswers();
   AddJobs();
 }

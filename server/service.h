@@ -26,7 +26,7 @@ class KoiosService final {
   TaskPool create_index_pool_{1};
   TaskPool drop_index_pool_{1};
   TaskPool snapshot_pool_{1};
-  BytesService<v1::Koios::AsyncService> service_;
+  BytesService<v1::Koios::Service> service_;
 };
 
 }  // namespace koios::server

@@ -1,9 +1,11 @@
-// BytesService: a service as it was generated (its AsyncService), whose methods take and give bytes
-// to gRPC and messages to their handlers. Made and filled by one thread; it outlives its calls.
+// BytesService: a service as it was generated (its Service), whose methods take and give bytes to
+// gRPC and messages to their handlers. To gRPC all of them are streams: so it tells of a call when
+// that begins, not when its message is there. Made and filled by one thread; it outlives its calls.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/support/method_handler.h>
 
 #include <deque>
 #include <functional>
@@ -41,7 +43,10 @@ class BytesService final : public Generated {
  public:
   // `service`: its descriptor.
   explicit BytesService(const google::protobuf::ServiceDescriptor* service) : service_(service) {
-    for (int i = 0; i < service->method_count(); ++i) this->MarkMethodRaw(i);
+    for (int i = 0; i < service->method_count(); ++i) {
+      this->MarkMethodStreamed(i, new grpc::internal::UnknownMethodHandler(""));
+      this->MarkMethodRaw(i);  // which lets go of the handler
+    }
   }
 
   // Calls of the method are answered by what `make` makes of an RpcCall*: a pointer to an
@@ -51,10 +56,9 @@ class BytesService final : public Generated {
     const int index = service_->FindMethodByName(name)->index();
     RpcMethod& method = methods_.emplace_back();
     method.name = "/" + service_->full_name() + "/" + name;
-    method.await = [this, index](grpc::ServerContext* context, grpc::ByteBuffer* request,
-                                 grpc::ServerAsyncWriter<grpc::ByteBuffer>* writer,
+    method.await = [this, index](grpc::ServerContext* context, BytesStream* stream,
                                  grpc::ServerCompletionQueue* queue, void* tag) {
-      this->RequestAsyncServerStreaming(index, context, request, writer, queue, queue, tag);
+      this->RequestAsyncBidiStreaming(index, context, stream, queue, queue, tag);
     };
     method.answer = [make, full_name = method.name](
                         grpc::ByteBuffer* bytes,

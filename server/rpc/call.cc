@@ -13,22 +13,30 @@ namespace koios::server {
 constexpr size_t kMaxBlockBytes = size_t{1} << 20;
 
 void RpcCall::Serve(const RpcMethod& method, EventQueue* queue) {
-  for (size_t i = 0; i < method.num_arriving; ++i) Await(method, queue);
+  for (size_t i = 0; i < method.num_awaited; ++i) Await(method, queue);
 }
 
 void RpcCall::Await(const RpcMethod& method, EventQueue* queue) {
   auto* call = new RpcCall(method, queue);
   call->context_.AsyncNotifyWhenDone(&call->ended_);
-  method.await(&call->context_, &call->request_, &call->writer_, queue->queue(), &call->arrived_);
+  method.await(&call->context_, &call->stream_, queue->queue(), &call->begun_);
 }
 
-void RpcCall::Arrived(bool ok) {
+void RpcCall::Begun(bool ok) {
   if (!ok) {  // the server is shut down, and of such a call nothing else is told
     delete this;
     return;
   }
   Await(method_, events());
-  StatusOr<std::unique_ptr<RpcHandler>> handler = method_.answer(&request_, this);
+  events()->arriving().Add(&context_);
+  stream_.Read(&request_, &arrived_);
+}
+
+void RpcCall::Arrived(bool ok) {
+  events()->arriving().Remove(&context_);
+  if (ok && events()->connections() != nullptr) events()->connections()->NoteRequest();
+  StatusOr<std::unique_ptr<RpcHandler>> handler = InvalidArgument("The call has no message.");
+  if (ok) handler = method_.answer(&request_, this);
   request_.Clear();
   if (handler.ok()) {
     bool is_cancelled = false;
@@ -93,19 +101,19 @@ grpc::ByteBuffer RpcCall::BytesOf(const google::protobuf::MessageLite& message) 
 
 void RpcCall::SendInitialMetadata() {
   ++open_;
-  writer_.SendInitialMetadata(&sent_);
+  stream_.SendInitialMetadata(&sent_);
 }
 
 void RpcCall::Write(const google::protobuf::MessageLite& message) {
   ++open_;
-  writer_.Write(BytesOf(message), &wrote_);
+  stream_.Write(BytesOf(message), &wrote_);
 }
 
 void RpcCall::WriteLast(const google::protobuf::MessageLite& message) {
-  writer_.WriteAndFinish(BytesOf(message), grpc::WriteOptions(), grpc::Status::OK, &finished_);
+  stream_.WriteAndFinish(BytesOf(message), grpc::WriteOptions(), grpc::Status::OK, &finished_);
 }
 
-void RpcCall::Finish(const grpc::Status& status) { writer_.Finish(status, &finished_); }
+void RpcCall::Finish(const grpc::Status& status) { stream_.Finish(status, &finished_); }
 
 void RpcCall::Answer(const Status& status, const google::protobuf::MessageLite& message) {
   if (status.ok()) {

@@ -1,5 +1,7 @@
 // RpcCall: one call of a method that takes one message and answers with one, or with a stream. It
 // is bytes to gRPC: what is no message of ours is refused in our words. An RpcHandler answers it.
+// Of calls whose message is not there yet the queue has so many (ArrivingCalls); the oldest one
+// makes room for the next.
 // Threads: those of the queue, and whoever the handler lets write; see RpcHandler.
 #pragma once
 
@@ -32,12 +34,13 @@ class RpcHandler {
   virtual void OnDone() {}
 };
 
+using BytesStream = grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>;
+
 // A method of a service: how gRPC is asked for its next call, and who answers that.
 struct RpcMethod {
-  std::string name;         // in full
-  size_t num_arriving = 2;  // as many are received at once; others wait in gRPC
-  std::function<void(grpc::ServerContext* context, grpc::ByteBuffer* request,
-                     grpc::ServerAsyncWriter<grpc::ByteBuffer>* writer,
+  std::string name;        // in full
+  size_t num_awaited = 2;  // as many are taken at once; others wait in gRPC
+  std::function<void(grpc::ServerContext* context, BytesStream* stream,
                      grpc::ServerCompletionQueue* queue, void* tag)>
       await;
   std::function<StatusOr<std::unique_ptr<RpcHandler>>(grpc::ByteBuffer* request, RpcCall* call)>
@@ -74,6 +77,7 @@ class RpcCall : public QueuedCall {
 
   static void Await(const RpcMethod& method, EventQueue* queue);
   grpc::ByteBuffer BytesOf(const google::protobuf::MessageLite& message);
+  void Begun(bool ok);
   void Arrived(bool ok);
   void Sent(bool ok);
   void Wrote(bool ok);
@@ -84,13 +88,14 @@ class RpcCall : public QueuedCall {
   const RpcMethod& method_;
   grpc::ServerContext context_;
   grpc::ByteBuffer request_;
-  grpc::ServerAsyncWriter<grpc::ByteBuffer> writer_{&context_};
+  BytesStream stream_{&context_};
+  Event begun_{this, &RpcCall::Begun};
   Event arrived_{this, &RpcCall::Arrived};
   Event sent_{this, &RpcCall::Sent};
   Event wrote_{this, &RpcCall::Wrote};
   Event finished_{this, &RpcCall::Finished};
   Event ended_{this, &RpcCall::Ended};
-  // What has yet to return: the arrival, the last write, the end, and others as they are asked for.
+  // What has yet to return: the message, the last write, the end, and others as they are asked for.
   std::atomic<int> open_{3};
   Mutex mutex_;
   bool is_cancelled_ KOIOS_GUARDED_BY(mutex_) = false;

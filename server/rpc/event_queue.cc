@@ -2,6 +2,24 @@
 
 namespace koios::server {
 
+void ArrivingCalls::Add(grpc::ServerContext* call) {
+  MutexLock lock(&mutex_);
+  if (calls_.size() == kMost) {
+    calls_.front()->TryCancel();
+    places_.erase(calls_.front());
+    calls_.pop_front();
+  }
+  places_[call] = calls_.insert(calls_.end(), call);
+}
+
+void ArrivingCalls::Remove(grpc::ServerContext* call) {
+  MutexLock lock(&mutex_);
+  const auto found = places_.find(call);
+  if (found == places_.end()) return;  // cancelled
+  calls_.erase(found->second);
+  places_.erase(found);
+}
+
 void EventQueue::Start(size_t num_threads) {
   for (size_t i = 0; i < num_threads; ++i) {
     threads_.emplace_back([this] {

@@ -8,10 +8,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "core/mutex.h"
+#include "server/rpc/connections.h"
 
 namespace koios::server {
 
@@ -23,15 +28,37 @@ class RpcEvent {
   virtual void Happened(bool ok) = 0;
 };
 
+// Calls that have begun and whose message is not there yet: so many, as each takes 12 KB and none
+// has an end of its own. The oldest is cancelled for the one that is too many; a client that means
+// to be answered sends a message with the call. Thread-safe.
+class ArrivingCalls {
+ public:
+  static constexpr size_t kMost = 512;
+
+  void Add(grpc::ServerContext* call);
+  // REQUIRES: it was added. It is not cancelled from then on.
+  void Remove(grpc::ServerContext* call);
+
+ private:
+  Mutex mutex_;
+  std::list<grpc::ServerContext*> calls_ KOIOS_GUARDED_BY(mutex_);  // the oldest first
+  std::unordered_map<grpc::ServerContext*, std::list<grpc::ServerContext*>::iterator> places_
+      KOIOS_GUARDED_BY(mutex_);
+};
+
 class EventQueue {
  public:
-  explicit EventQueue(std::unique_ptr<grpc::ServerCompletionQueue> queue)
-      : queue_(std::move(queue)) {}
+  // `connections`: hear of calls whose message has come; null: nobody does.
+  explicit EventQueue(std::unique_ptr<grpc::ServerCompletionQueue> queue,
+                      Connections* connections = nullptr)
+      : queue_(std::move(queue)), connections_(connections) {}
   ~EventQueue() { Stop(); }
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
 
   grpc::ServerCompletionQueue* queue() const { return queue_.get(); }
+  ArrivingCalls& arriving() { return arriving_; }
+  Connections* connections() const { return connections_; }
   void Start(size_t num_threads);
   // Returns when all calls have ended. REQUIRES: the server is shut down.
   void Stop();
@@ -40,6 +67,8 @@ class EventQueue {
   friend class QueuedCall;
 
   const std::unique_ptr<grpc::ServerCompletionQueue> queue_;
+  Connections* const connections_;
+  ArrivingCalls arriving_;
   std::vector<std::thread> threads_;
   std::atomic<int64_t> num_calls_{0};
   bool stopped_ = false;

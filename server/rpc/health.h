@@ -28,7 +28,7 @@ class Health {
   std::optional<grpc::health::v1::HealthCheckResponse::ServingStatus> StatusOf(
       const std::string& service) const KOIOS_REQUIRES(mutex_);
 
-  BytesService<grpc::health::v1::Health::AsyncService> service_;
+  BytesService<grpc::health::v1::Health::Service> service_;
   mutable Mutex mutex_;
   bool serving_ KOIOS_GUARDED_BY(mutex_) = true;
   std::set<Watcher*> watchers_ KOIOS_GUARDED_BY(mutex_);  // between Start() and OnDone()

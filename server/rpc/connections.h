@@ -1,0 +1,65 @@
+// Connections: those that the acceptor took. gRPC owns them; but a call that has begun and whose
+// message does not come takes 12 KB, and a client may begin as many as it likes, and drop them
+// again faster than gRPC tells of them. So connections whose calls come to nothing are closed:
+// where there are many of these, and where there are a few and memory is short beyond what accounts
+// explain. Which ones these are is told by what gRPC counts of each (channelz). Threads: one looks;
+// the others by any.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/mutex.h"
+#include "core/status.h"
+
+namespace koios::server {
+
+// What gRPC has counted for a connection.
+struct ConnectionCounts {
+  std::string peer;                             // address and port, as Connections keys them
+  uint64_t begun = 0, ended = 0, messages = 0;  // of calls
+};
+// Of channelz' JSON of one socket.
+StatusOr<ConnectionCounts> ParseConnectionCounts(std::string_view json);
+
+class Connections {
+ public:
+  // Before gRPC gets the socket.
+  void Add(int fd);
+  // A call has got its message, or its answer without one.
+  void NoteRequest() { num_requests_.fetch_add(1, std::memory_order_relaxed); }
+  // A few times a second. The number of connections that were closed.
+  size_t Look(bool memory_is_short);
+
+ private:
+  // A client that sends much has some calls whose messages are on their way.
+  static constexpr uint64_t kMostOnTheirWay = 3;
+  // And one that changes its mind drops some, but not so many, nor most of them.
+  static constexpr uint64_t kMostVain = 100;
+
+  struct Connection {
+    int fd = -1;
+    uint64_t cookie = 0;  // the system's own name for the socket
+  };
+
+  size_t CloseVain(uint64_t most);
+  // Whether it was still there.
+  bool Close(const std::string& peer);
+
+  std::atomic<uint64_t> num_requests_{0};
+  // At the last look.
+  uint64_t begun_before_ = 0, requests_before_ = 0;
+  std::unordered_map<int64_t, ConnectionCounts> counts_before_;  // by channelz' number
+  int looks_to_pass_ = 0;                                        // until memory is looked for again
+
+  Mutex mutex_;
+  std::unordered_map<std::string, Connection> by_peer_ KOIOS_GUARDED_BY(mutex_);
+  std::vector<std::string> peers_ KOIOS_GUARDED_BY(mutex_);  // of each fd, the newest
+};
+
+}  // namespace koios::server

@@ -1,0 +1,174 @@
+#include "server/rpc/connections.h"
+
+#include <arpa/inet.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "proto/service.grpc.pb.h"
+#include "server/fake_engine.h"
+#include "server/fake_graphs.h"
+#include "server/rpc/event_queue.h"
+#include "server/server.h"
+
+namespace koios::server {
+namespace {
+
+TEST(ConnectionCountsTest, AreReadFromWhatGrpcSays) {
+  const ConnectionCounts counts = ParseConnectionCounts(R"({"socket": {"ref": {"socketId": "7"},
+          "remote": {"tcpip_address": {"port": 258, "ip_address": "fwAAAQ=="}},
+          "data": {"streamsStarted": "12", "streamsSucceeded": "3", "streamsFailed": "4",
+                   "messagesReceived": "5"}}})")
+                                      .value();
+  EXPECT_EQ(counts.peer, std::string("\x7f\0\0\1\1\2", 6));
+  EXPECT_EQ(counts.begun, 12);
+  EXPECT_EQ(counts.ended, 7);
+  EXPECT_EQ(counts.messages, 5);
+  for (const char* none : {"", "{", "[]", "7", R"({"socket": {"data": {"streamsStarted": "1"}}})",
+                           R"({"socket": {"remote": {"tcpip_address": {"ip_address": 3}}}})"}) {
+    EXPECT_FALSE(ParseConnectionCounts(none).ok()) << none;
+  }
+}
+
+std::string Frame(uint8_t type, uint8_t flags, uint32_t stream, const std::string& payload) {
+  std::string frame;
+  for (const int shift : {16, 8, 0}) frame.push_back(static_cast<char>(payload.size() >> shift));
+  frame.push_back(static_cast<char>(type));
+  frame.push_back(static_cast<char>(flags));
+  for (const int shift : {24, 16, 8, 0}) frame.push_back(static_cast<char>(stream >> shift));
+  return frame + payload;
+}
+
+std::string Header(const std::string& name, const std::string& value) {
+  std::string header(1, '\x10');  // a literal that is never indexed
+  header.push_back(static_cast<char>(name.size()));
+  header += name;
+  header.push_back(static_cast<char>(value.size()));
+  return header + value;
+}
+
+// Calls of which no message comes.
+std::string BegunCalls(uint32_t count) {
+  const std::string headers = Header(":method", "POST") + Header(":scheme", "http") +
+                              Header(":path", "/koios.v1.Koios/Submit") +
+                              Header(":authority", "localhost") +
+                              Header("content-type", "application/grpc") + Header("te", "trailers");
+  std::string bytes = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(4, 0, 0, "");
+  for (uint32_t i = 0; i < count; ++i) bytes += Frame(1, 4, 2 * i + 1, headers);
+  return bytes;
+}
+
+int ConnectTo(uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  CHECK(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
+  return fd;
+}
+
+class ConnectionsTest : public testing::Test {
+ protected:
+  // `rest_bytes`: 0: nobody looks.
+  void Start(uint64_t rest_bytes) {
+    ServerOptions options;
+    options.grpc_port = 0;
+    options.rest_bytes = rest_bytes;
+    server_ = Server::Start(std::make_unique<MemoryGraphs>(),
+                            std::make_unique<FakeEngine>(kNoMemoryLimit), options)
+                  .value();
+  }
+  int Begin(uint32_t num_calls) {
+    const int fd = ConnectTo(server_->port());
+    const std::string bytes = BegunCalls(num_calls);
+    CHECK(write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+    return fd;
+  }
+
+  std::unique_ptr<Server> server_;
+};
+
+constexpr uint64_t kMuch = uint64_t{1} << 40;
+
+// Whether the other side has closed it, or will soon.
+bool IsClosed(int fd) {
+  timeval wait{20, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+  char buffer[4096];
+  ssize_t got = 1;
+  while (got > 0) got = read(fd, buffer, sizeof(buffer));
+  return got == 0 || errno == ECONNRESET;
+}
+
+bool IsOpen(int fd) {
+  char buffer[4096];
+  ssize_t got = 1;
+  while (got > 0) got = recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT);
+  return got < 0 && errno == EAGAIN;
+}
+
+TEST_F(ConnectionsTest, ThoseWithManyCallsWithoutAMessageAreClosed) {
+  Start(kMuch);
+  const auto channel = grpc::CreateChannel("127.0.0.1:" + std::to_string(server_->port()),
+                                           grpc::InsecureChannelCredentials());
+  const auto stub = v1::Koios::NewStub(channel);
+  for (int i = 0; i < 200; ++i) {
+    grpc::ClientContext context;
+    v1::ListQueriesResponse response;
+    ASSERT_TRUE(stub->ListQueries(&context, {}, &response).ok());
+  }
+  const int few = Begin(50), many = Begin(400);
+  EXPECT_TRUE(IsClosed(many));
+  EXPECT_TRUE(IsOpen(few));
+  EXPECT_EQ(channel->GetState(false), GRPC_CHANNEL_READY);
+  close(many);
+  close(few);
+}
+
+TEST_F(ConnectionsTest, AFewAreTooManyWhenMemoryIsShort) {
+  Start(0);
+  const int few = Begin(2), several = Begin(20);
+  Connections connections;
+  size_t closed = 0;
+  for (int i = 0; i < 1000 && closed == 0; ++i) {          // until gRPC has read what was sent
+    for (int fd = 3; fd < 200; ++fd) connections.Add(fd);  // the server's are among them
+    closed = connections.Look(/*memory_is_short=*/true);
+    usleep(20'000);
+  }
+  EXPECT_EQ(closed, 1);
+  EXPECT_TRUE(IsClosed(several));
+  EXPECT_TRUE(IsOpen(few));
+  close(several);
+  close(few);
+}
+
+TEST_F(ConnectionsTest, TheOldestCallWithoutAMessageMakesRoomForTheNext) {
+  Start(0);
+  const int fd = Begin(ArrivingCalls::kMost + 7);
+  std::string heard;
+  char buffer[4096];
+  const auto resets = [&heard] {
+    size_t count = 0;
+    for (size_t at = 0; at + 9 <= heard.size();) {
+      const auto byte = [&](size_t i) { return static_cast<uint8_t>(heard[at + i]); };
+      if (byte(3) == 3) ++count;
+      at += 9u + (byte(0) << 16 | byte(1) << 8 | byte(2));
+    }
+    return count;
+  };
+  while (resets() < 7) {
+    const ssize_t got = read(fd, buffer, sizeof(buffer));
+    ASSERT_GT(got, 0);
+    heard.append(buffer, static_cast<size_t>(got));
+  }
+  EXPECT_EQ(resets(), 7);
+  EXPECT_TRUE(IsOpen(fd));
+  close(fd);
+}
+
+}  // namespace
+}  // namespace koios::server

@@ -11,6 +11,7 @@
 #include "engine/exchange/in_process.h"
 #include "engine/query_account.h"
 #include "engine/sched/first_turn.h"
+#include "engine/sched/reaper.h"
 #include "engine/sched/worker.h"
 #include "engine/spill/spill_space.h"
 
@@ -130,6 +131,7 @@ class ThreadedEngine : public Engine {
     context.clock = SteadyClock::Get();
     context.spread_after_rows = options_.spread_after_rows;
     context.spill = spill_space();
+    context.reaper = &reaper_;
     context.shared_view = !options_.isolated;
     return context;
   }
@@ -158,6 +160,7 @@ class ThreadedEngine : public Engine {
   const std::unique_ptr<MemoryAccount> memory_;
   std::optional<SpillSpace> spill_;
   InProcessTransport transport_;
+  Reaper reaper_;
   const uint64_t incarnation_;
   std::vector<std::atomic<uint64_t>> serials_;
   std::atomic<uint32_t> next_coordinator_{0};

@@ -32,6 +32,7 @@ namespace koios::engine {
 
 class SpillFile;  // engine/spill/spill_space.h
 class SpillSpace;
+class Reaper;  // sched/reaper.h
 
 // What may wait at a worker. A simulation makes them small, as its graphs would not reach them.
 struct WorkerBounds {
@@ -55,6 +56,7 @@ struct WorkerContext {
   uint64_t spread_after_rows = 10'000;
   WorkerBounds bounds;
   SpillSpace* spill = nullptr;  // null: nothing is put on disk
+  Reaper* reaper = nullptr;     // null: the worker frees what large queries leave
   // How long a part of a query goes on without a word from its coordinator; 0: coordinators are
   // never lost, as in one process.
   uint64_t lease_ns = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/sched/first_turn.h"
+#include "engine/sched/reaper.h"
 #include "engine/sched/slice.h"
 
 namespace koios::engine {
@@ -151,7 +152,12 @@ void Worker::Deliver(Frame frame) {
 }
 
 void Worker::End(const QueryId& id) {
-  queries_.erase(id);
+  if (const auto found = queries_.find(id); found != queries_.end()) {
+    std::unique_ptr<QueryRun> run = std::move(found->second.run);
+    queries_.erase(found);
+    const bool large = run->spec().account->used() >= Reaper::kLeastBytes;
+    if (large && context_.reaper != nullptr) context_.reaper->Take(std::move(run));
+  }
   turns_.Remove(id);
   next_deadline_.reset();
   Ended& ended = ended_[id.coordinator];

@@ -10,8 +10,8 @@
 #include "core/thread_priority.h"
 #include "engine/exchange/in_process.h"
 #include "engine/query_account.h"
+#include "engine/sched/ends/reaper.h"
 #include "engine/sched/first_turn.h"
-#include "engine/sched/reaper.h"
 #include "engine/sched/worker.h"
 #include "engine/spill/spill_space.h"
 

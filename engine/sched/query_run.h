@@ -19,7 +19,7 @@
 #include "engine/expr/expression.h"
 #include "engine/op/operator.h"
 #include "engine/op/split_tests.h"
-#include "engine/sched/closings.h"
+#include "engine/sched/ends/closings.h"
 #include "engine/sched/flow/credits.h"
 #include "engine/sched/flow/idle_watch.h"
 #include "engine/sched/flow/outbox.h"
@@ -32,7 +32,7 @@ namespace koios::engine {
 
 class SpillFile;  // engine/spill/spill_space.h
 class SpillSpace;
-class Reaper;  // sched/reaper.h
+class Reaper;  // sched/ends/reaper.h
 
 // What may wait at a worker. A simulation makes them small, as its graphs would not reach them.
 struct WorkerBounds {

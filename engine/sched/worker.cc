@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/sched/ends/reaper.h"
 #include "engine/sched/first_turn.h"
-#include "engine/sched/reaper.h"
 #include "engine/sched/slice.h"
 
 namespace koios::engine {

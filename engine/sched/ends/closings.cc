@@ -1,4 +1,4 @@
-#include "engine/sched/closings.h"
+#include "engine/sched/ends/closings.h"
 
 #include <algorithm>
 

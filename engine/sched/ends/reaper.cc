@@ -1,4 +1,4 @@
-#include "engine/sched/reaper.h"
+#include "engine/sched/ends/reaper.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // A closed instance stops whoever is in the middle of its rows: counted in rows that came out,
 // never in time.
-#include "engine/sched/closings.h"
+#include "engine/sched/ends/closings.h"
 
 #include "engine/sim/simulation.h"
 #include "gtest/gtest.h"

@@ -34,7 +34,6 @@ constexpr int kKeepaliveTimeMs = 20'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
 // How long a client has to take its last message and status at shutdown.
 constexpr std::chrono::milliseconds kLastWordsTime(500);
-constexpr int kMaxStreamsPerConnection = 1'000;
 
 // What gRPC has to say goes to our log; what it takes for an error is none for the process.
 void LogOfGrpc(gpr_log_func_args* args) { KLOG_DEBUG("gRPC: {}", args->message); }
@@ -211,7 +210,7 @@ Status Server::State::StartGrpc() {
   builder.SetMaxSendMessageSize(-1);  // the encoder has its own bound
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreamsPerConnection);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsPerConnection);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
                              static_cast<int>(options.handshake_timeout_ms));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,

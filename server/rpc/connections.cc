@@ -144,19 +144,17 @@ void Connections::Add(int fd) {
 size_t Connections::Look(bool memory_is_short) {
   const uint64_t requests = num_requests_.load(std::memory_order_relaxed);
   const uint64_t begun = CallsBegun();
-  const uint64_t vain =
-      Less(begun - begun_before_, requests - std::exchange(requests_before_, requests));
-  begun_before_ = begun;
+  const bool many = Less(begun - begun_before_, requests - requests_before_) > kMostVain;
   if (looks_to_pass_ > 0) --looks_to_pass_;
-  size_t closed = 0;
-  if (memory_is_short && looks_to_pass_ == 0) {
-    closed = CloseVain(kMostOnTheirWay);
-    if (closed == 0) looks_to_pass_ = kLooksWithoutOne;
-  } else if (vain > kMostVain) {
-    closed = CloseVain(kMostVain);
-  }
-  if (closed > 0)
+  const bool seeks_room = memory_is_short && looks_to_pass_ == 0;
+  if (!many && !seeks_room) return 0;
+  begun_before_ = begun;
+  requests_before_ = requests;
+  const size_t closed = CloseVain(seeks_room ? kMostOnTheirWay : kMostVain);
+  if (seeks_room && closed == 0) looks_to_pass_ = kLooksWithoutOne;
+  if (closed > 0) {
     KLOG_WARNING("{} connections are closed: too many of their calls sent no message", closed);
+  }
   return closed;
 }
 

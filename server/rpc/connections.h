@@ -19,6 +19,9 @@
 
 namespace koios::server {
 
+// At a time; others wait at their client, if that keeps to the protocol.
+inline constexpr int kMaxCallsPerConnection = 1'000;
+
 // What gRPC has counted for a connection.
 struct ConnectionCounts {
   std::string peer;                             // address and port, as Connections keys them
@@ -39,8 +42,9 @@ class Connections {
  private:
   // A client that sends much has some calls whose messages are on their way.
   static constexpr uint64_t kMostOnTheirWay = 3;
-  // And one that changes its mind drops some, but not so many, nor most of them.
-  static constexpr uint64_t kMostVain = 100;
+  // More than a connection may have at a time; and nobody who means to be answered drops as many of
+  // his calls as that, and most of them, between two looks.
+  static constexpr uint64_t kMostVain = kMaxCallsPerConnection;
 
   struct Connection {
     int fd = -1;
@@ -52,7 +56,7 @@ class Connections {
   bool Close(const std::string& peer);
 
   std::atomic<uint64_t> num_requests_{0};
-  // At the last look.
+  // When connections were last looked at.
   uint64_t begun_before_ = 0, requests_before_ = 0;
   std::unordered_map<int64_t, ConnectionCounts> counts_before_;  // by channelz' number
   int looks_to_pass_ = 0;                                        // until memory is looked for again

@@ -121,7 +121,7 @@ TEST_F(ConnectionsTest, ThoseWithManyCallsWithoutAMessageAreClosed) {
     v1::ListQueriesResponse response;
     ASSERT_TRUE(stub->ListQueries(&context, {}, &response).ok());
   }
-  const int few = Begin(50), many = Begin(400);
+  const int few = Begin(200), many = Begin(4 * kMaxCallsPerConnection);
   EXPECT_TRUE(IsClosed(many));
   EXPECT_TRUE(IsOpen(few));
   EXPECT_EQ(channel->GetState(false), GRPC_CHANNEL_READY);

@@ -33,7 +33,7 @@ class RpcEvent {
 // to be answered sends a message with the call. Thread-safe.
 class ArrivingCalls {
  public:
-  static constexpr size_t kMost = 512;
+  static constexpr size_t kMost = 4096;
 
   void Add(grpc::ServerContext* call);
   // REQUIRES: it was added. It is not cancelled from then on.

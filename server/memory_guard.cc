@@ -47,7 +47,7 @@ void MemoryGuard::Look() {
     KLOG_DEBUG("{} bytes more than planned are resident; queries get less", excess);
   }
   charge_.Resize(excess);
-  if (options_.look) options_.look(excess > 0);
+  if (options_.look) options_.look();
 }
 
 void MemoryGuard::Run() {

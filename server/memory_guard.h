@@ -20,8 +20,8 @@ struct MemoryGuardOptions {
   std::function<uint64_t()> resident;
   std::function<int64_t()> unused;  // of what the account has: reserved, not yet drawn; null: none
   std::function<void()> give_back;
-  std::function<void(bool is_short)> look;  // behind each look, with what it saw; null: nothing
-  std::chrono::milliseconds period{50};     // 0: only Look() looks
+  std::function<void()> look;            // behind each look; null: nothing
+  std::chrono::milliseconds period{50};  // 0: only Look() looks
 };
 
 class MemoryGuard {

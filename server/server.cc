@@ -192,7 +192,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
     guard.resident = &PrivateResidentBytes;
     guard.unused = [admission = &state->admission] { return admission->UnusedReserves(); };
     guard.give_back = &ReturnFreedMemory;
-    guard.look = [open = &state->connections](bool is_short) { open->Look(is_short); };
+    guard.look = [open = &state->connections] { open->Look(); };
     state->guard = std::make_unique<MemoryGuard>(&state->engine->memory(), std::move(guard));
   }
   if (!options.embedded) {

@@ -155,8 +155,12 @@ void Worker::End(const QueryId& id) {
   if (const auto found = queries_.find(id); found != queries_.end()) {
     std::unique_ptr<QueryRun> run = std::move(found->second.run);
     queries_.erase(found);
-    const bool large = run->spec().account->used() >= Reaper::kLeastBytes;
-    if (large && context_.reaper != nullptr) context_.reaper->Take(std::move(run));
+    // One that changes something may run again, on the same account.
+    const QuerySpec& spec = run->spec();
+    const bool large = spec.account->used() >= Reaper::kLeastBytes;
+    if (large && spec.options.transaction == nullptr && context_.reaper != nullptr) {
+      context_.reaper->Take(std::move(run));
+    }
   }
   turns_.Remove(id);
   next_deadline_.reset();

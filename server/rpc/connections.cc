@@ -21,8 +21,6 @@ namespace {
 
 using nlohmann::json;
 
-// Where nobody is to be sent away, looking for him is not worth more.
-constexpr int kLooksWithoutOne = 10;
 constexpr size_t kReadBytes = size_t{1} << 20;
 
 // Address and port, in the order of the network.
@@ -48,7 +46,10 @@ std::optional<std::string> PeerOf(int fd) {
   }
   if (address.ss_family != AF_INET6) return std::nullopt;
   const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
-  return PeerOf(BytesOf(v6.sin6_addr), ntohs(v6.sin6_port));
+  std::string_view bytes = BytesOf(v6.sin6_addr);
+  // gRPC names such an address as what it stands for.
+  if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) bytes.remove_prefix(sizeof(in6_addr) - sizeof(in_addr));
+  return PeerOf(bytes, ntohs(v6.sin6_port));
 }
 
 uint64_t Less(uint64_t a, uint64_t b) { return a - std::min(a, b); }
@@ -141,24 +142,20 @@ void Connections::Add(int fd) {
   by_peer_[peer] = {fd, CookieOf(fd)};
 }
 
-size_t Connections::Look(bool memory_is_short) {
+size_t Connections::Look() {
   const uint64_t requests = num_requests_.load(std::memory_order_relaxed);
   const uint64_t begun = CallsBegun();
-  const bool many = Less(begun - begun_before_, requests - requests_before_) > kMostVain;
-  if (looks_to_pass_ > 0) --looks_to_pass_;
-  const bool seeks_room = memory_is_short && looks_to_pass_ == 0;
-  if (!many && !seeks_room) return 0;
+  if (Less(begun - begun_before_, requests - requests_before_) <= kMostVain) return 0;
   begun_before_ = begun;
   requests_before_ = requests;
-  const size_t closed = CloseVain(seeks_room ? kMostOnTheirWay : kMostVain);
-  if (seeks_room && closed == 0) looks_to_pass_ = kLooksWithoutOne;
+  const size_t closed = CloseVain();
   if (closed > 0) {
     KLOG_WARNING("{} connections are closed: too many of their calls sent no message", closed);
   }
   return closed;
 }
 
-size_t Connections::CloseVain(uint64_t most) {
+size_t Connections::CloseVain() {
   size_t closed = 0;
   std::unordered_map<int64_t, ConnectionCounts> now;
   for (const int64_t number : SocketNumbers()) {
@@ -172,7 +169,7 @@ size_t Connections::CloseVain(uint64_t most) {
     const uint64_t vain = Less(counts.begun - before.begun, messages);
     const uint64_t open =
         std::min(Less(counts.begun, counts.messages), Less(counts.begun, counts.ended));
-    if ((open > most || (vain > most && vain > messages)) && Close(counts.peer)) {
+    if ((open > kMostVain || (vain > kMostVain && vain > messages)) && Close(counts.peer)) {
       ++closed;
     } else {
       now[number] = *std::move(parsed);
@@ -191,8 +188,9 @@ bool Connections::Close(const std::string& peer) {
     const auto found = by_peer_.find(peer);
     if (found == by_peer_.end()) return false;
     connection = found->second;
-    by_peer_.erase(found);
   }
+  // Of a file, which the number may be by now, a copy would not be closed without consequences.
+  if (connection.cookie == 0 || CookieOf(connection.fd) != connection.cookie) return false;
   const int copy = fcntl(connection.fd, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return false;
   const bool same = CookieOf(copy) == connection.cookie;

@@ -1,9 +1,8 @@
-// Connections: those that the acceptor took. gRPC owns them; but a call that has begun and whose
-// message does not come takes 12 KB, and a client may begin as many as it likes, and drop them
-// again faster than gRPC tells of them. So connections whose calls come to nothing are closed:
-// where there are many of these, and where there are a few and memory is short beyond what accounts
-// explain. Which ones these are is told by what gRPC counts of each (channelz). Threads: one looks;
-// the others by any.
+// Connections: those that the acceptor took. gRPC owns them; but a client may begin calls, each of
+// which takes 12 KB, and drop them again faster than gRPC tells of them. So connections with more
+// calls than they may have, or of whose calls most come to nothing, are closed. Which ones these
+// are is told by what gRPC counts of each (channelz), which is ahead of what it tells of calls.
+// Threads: one looks; the others by any.
 #pragma once
 
 #include <atomic>
@@ -36,14 +35,13 @@ class Connections {
   void Add(int fd);
   // A call has got its message, or its answer without one.
   void NoteRequest() { num_requests_.fetch_add(1, std::memory_order_relaxed); }
-  // A few times a second. The number of connections that were closed.
-  size_t Look(bool memory_is_short);
+  // Many times a second: cheap unless there are many calls without a message. The number of
+  // connections that were closed.
+  size_t Look();
 
  private:
-  // A client that sends much has some calls whose messages are on their way.
-  static constexpr uint64_t kMostOnTheirWay = 3;
   // More than a connection may have at a time; and nobody who means to be answered drops as many of
-  // his calls as that, and most of them, between two looks.
+  // his calls as that, and most of them.
   static constexpr uint64_t kMostVain = kMaxCallsPerConnection;
 
   struct Connection {
@@ -51,7 +49,7 @@ class Connections {
     uint64_t cookie = 0;  // the system's own name for the socket
   };
 
-  size_t CloseVain(uint64_t most);
+  size_t CloseVain();
   // Whether it was still there.
   bool Close(const std::string& peer);
 
@@ -59,7 +57,6 @@ class Connections {
   // When connections were last looked at.
   uint64_t begun_before_ = 0, requests_before_ = 0;
   std::unordered_map<int64_t, ConnectionCounts> counts_before_;  // by channelz' number
-  int looks_to_pass_ = 0;                                        // until memory is looked for again
 
   Mutex mutex_;
   std::unordered_map<std::string, Connection> by_peer_ KOIOS_GUARDED_BY(mutex_);

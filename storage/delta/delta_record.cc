@@ -16,7 +16,7 @@ namespace {
 // and the first links of each end, their places in tables of which the half is empty, and what
 // tables had before they grew.
 constexpr size_t kMostBytesPerChange = 544;
-// With a directory's words.
+// With words of its directory, which is as long as the last page is far, once and for all.
 constexpr size_t kBytesPerPage = TouchedBits::kLocalsPerPage / 2 + 32;
 
 Status Damaged() { return DataLoss("A record of the log of commits is damaged."); }

@@ -65,7 +65,7 @@ TEST_F(ChangedRecordsTest, WhatIsStoredOfChangedElementsCounts) {
   EXPECT_TRUE(set(4, "text", std::nullopt).ok());
 }
 
-// Of large values fewer are read at once; what a commit of the group before wrote is seen.
+// Of large values fewer are read at once.
 TEST_F(ChangedRecordsTest, LargeValuesAreReadInParts) {
   std::vector<VertexRef> vertices;
   for (int i = 0; i < 12; ++i) {

@@ -159,13 +159,15 @@ Status CommitBuilder::Keep(const Changes& changes, KeyedProperties* properties) 
 }
 
 Status CommitBuilder::LoadChanged() {
+  std::erase_if(vertex_changes_,
+                [this](const auto& change) { return dropped_vertices_.contains(change.first); });
+  std::erase_if(edge_changes_,
+                [this](const auto& change) { return dropped_edges_.contains(change.first); });
   RETURN_IF_ERROR(LoadChangedVertices());
   return LoadChangedEdges();
 }
 
 Status CommitBuilder::LoadChangedVertices() {
-  std::erase_if(vertex_changes_,
-                [this](const auto& change) { return dropped_vertices_.contains(change.first); });
   std::vector<VertexRef> vertices;
   std::vector<std::string> keys;
   for (const auto& [vertex, changes] : vertex_changes_) {
@@ -185,8 +187,6 @@ Status CommitBuilder::LoadChangedVertices() {
 }
 
 Status CommitBuilder::LoadChangedEdges() {
-  std::erase_if(edge_changes_,
-                [this](const auto& change) { return dropped_edges_.contains(change.first); });
   std::vector<uint64_t> edges;
   std::vector<std::string> keys;
   for (const auto& [edge_id, changes] : edge_changes_) {

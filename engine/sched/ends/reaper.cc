@@ -21,7 +21,7 @@ Reaper::~Reaper() {
 void Reaper::Take(std::unique_ptr<QueryRun> run) {
   {
     MutexLock lock(&mutex_);
-    waiting_.push_back(std::move(run));
+    if (waiting_.size() < kMostWaiting) waiting_.push_back(std::move(run));
   }
   changed_.NotifyOne();
 }

@@ -18,13 +18,15 @@ class Reaper {
  public:
   // Of what a query has charged: with less the worker frees it.
   static constexpr int64_t kLeastBytes = int64_t{8} << 20;
+  static constexpr size_t kMostWaiting = 8;
 
   Reaper();
   ~Reaper();  // when all is freed
   Reaper(const Reaper&) = delete;
   Reaper& operator=(const Reaper&) = delete;
 
-  // Any thread. No more of them wait than queries may run.
+  // Any thread. Where many wait already it is freed here and now: who makes more than can be freed
+  // beside him does it himself.
   void Take(std::unique_ptr<QueryRun> run);
 
  private:

@@ -32,6 +32,8 @@ namespace {
 // A dead connection is noticed, and its queries stopped, within about half a minute.
 constexpr int kKeepaliveTimeMs = 20'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
+// Reflection is gRPC's own and keeps a thread for each stream: more of them wait for one to end.
+constexpr int kMaxReflectionThreads = 8;
 // How long a client has to take its last message and status at shutdown.
 constexpr std::chrono::milliseconds kLastWordsTime(500);
 
@@ -215,9 +217,10 @@ Status Server::State::StartGrpc() {
                              static_cast<int>(options.handshake_timeout_ms));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
                              static_cast<int>(options.idle_timeout_ms));
-  if (options.network_bytes > 0) {
-    builder.SetResourceQuota(grpc::ResourceQuota("koios").Resize(options.network_bytes));
-  }
+  grpc::ResourceQuota quota("koios");
+  quota.SetMaxThreads(kMaxReflectionThreads);
+  if (options.network_bytes > 0) quota.Resize(options.network_bytes);
+  builder.SetResourceQuota(quota);
   if (!options.embedded) {
     // gRPC's own listener stops for good when it runs out of file descriptors.
     to_grpc = builder.experimental().AddExternalConnectionAcceptor(

@@ -1,12 +1,18 @@
 #include "server/rpc/connections.h"
 
 #include <arpa/inet.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <deque>
+#include <filesystem>
+#include <iterator>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "proto/service.grpc.pb.h"
 #include "server/fake_engine.h"
@@ -160,6 +166,47 @@ TEST_F(ConnectionsTest, TheOldestCallWithoutAMessageMakesRoomForTheNext) {
   EXPECT_EQ(resets(), 7);
   EXPECT_TRUE(IsOpen(fd));
   close(fd);
+}
+
+size_t NumThreads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+// gRPC answers each stream of reflection by a thread of its own.
+TEST_F(ConnectionsTest, ReflectionHasFewThreads) {
+  Start(0);
+  const auto channel = grpc::CreateChannel("127.0.0.1:" + std::to_string(server_->port()),
+                                           grpc::InsecureChannelCredentials());
+  grpc::GenericStub stub(channel);
+  const size_t before = NumThreads();
+  grpc::CompletionQueue queue;
+  std::deque<grpc::ClientContext> contexts(100);
+  std::vector<std::unique_ptr<grpc::GenericClientAsyncReaderWriter>> calls;
+  const grpc::Slice list_services(std::string("\x3a\0", 2));
+  void* tag = nullptr;
+  bool ok = false;
+  for (grpc::ClientContext& context : contexts) {
+    calls.push_back(stub.PrepareCall(
+        &context, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", &queue));
+    calls.back()->StartCall(nullptr);
+    ASSERT_TRUE(queue.Next(&tag, &ok));
+    calls.back()->Write(grpc::ByteBuffer(&list_services, 1), nullptr);
+    ASSERT_TRUE(queue.Next(&tag, &ok));
+  }
+  size_t answered = 0;
+  for (const auto& call : calls) {
+    grpc::ByteBuffer answer;
+    call->Read(&answer, nullptr);
+    ASSERT_TRUE(queue.Next(&tag, &ok));
+    answered += ok ? 1 : 0;
+  }
+  EXPECT_GT(answered, 0);
+  EXPECT_LT(NumThreads(), before + 50);
+  for (grpc::ClientContext& context : contexts) context.TryCancel();
+  queue.Shutdown();
+  while (queue.Next(&tag, &ok)) {
+  }
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ namespace {
 // A dead connection is noticed, and its queries stopped, within about half a minute.
 constexpr int kKeepaliveTimeMs = 20'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
-// Reflection is gRPC's own and keeps a thread for each stream: more of them wait for one to end.
+// Reflection is gRPC's own and keeps a thread for each stream: more of them are refused.
 constexpr int kMaxReflectionThreads = 8;
 // How long a client has to take its last message and status at shutdown.
 constexpr std::chrono::milliseconds kLastWordsTime(500);

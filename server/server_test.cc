@@ -1,7 +1,6 @@
 // The door with a scripted engine behind it: windows, cancelling, deadlines, errors, shutdown.
 #include "server/server.h"
 
-#include <arpa/inet.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -15,6 +14,7 @@
 #include "proto/service.grpc.pb.h"
 #include "server/fake_engine.h"
 #include "server/fake_graphs.h"
+#include "server/rpc/connect_to.h"
 
 namespace koios::server {
 namespace {
@@ -316,16 +316,6 @@ size_t ReadToEnd(int fd) {
   }
   close(fd);
   return total;
-}
-
-int ConnectTo(uint16_t port) {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  CHECK(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
-  return fd;
 }
 
 TEST_F(ServerTest, ConnectionsThatSayNothingOrAreIdleAreClosed) {

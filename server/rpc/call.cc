@@ -10,7 +10,18 @@
 
 namespace koios::server {
 
+namespace {
+
 constexpr size_t kMaxBlockBytes = size_t{1} << 20;
+
+Status Unreadable(const std::string& message) {
+  ErrorDetail detail;
+  detail.reason = "UNREADABLE_REQUEST";
+  detail.hint = "Make the request with the classes generated from proto/service.proto.";
+  return InvalidArgument(message, detail);
+}
+
+}  // namespace
 
 void RpcCall::Serve(const RpcMethod& method, EventQueue* queue) {
   for (size_t i = 0; i < method.num_awaited; ++i) Await(method, queue);
@@ -34,8 +45,8 @@ void RpcCall::Begun(bool ok) {
 
 void RpcCall::Arrived(bool ok) {
   events()->arriving().Remove(&context_);
-  if (ok && events()->connections() != nullptr) events()->connections()->NoteRequest();
-  StatusOr<std::unique_ptr<RpcHandler>> handler = InvalidArgument("The call has no message.");
+  if (ok) events()->NoteRequest();
+  StatusOr<std::unique_ptr<RpcHandler>> handler = Unreadable("The call has no message.");
   if (ok) handler = method_.answer(&request_, this);
   request_.Clear();
   if (handler.ok()) {
@@ -127,12 +138,8 @@ Status ReadRequest(const std::string& method, grpc::ByteBuffer* bytes,
                    google::protobuf::MessageLite* request) {
   grpc::ProtoBufferReader reader(bytes);
   if (reader.status().ok() && request->ParseFromZeroCopyStream(&reader)) return OkStatus();
-  ErrorDetail detail;
-  detail.reason = "UNREADABLE_REQUEST";
-  detail.hint = "Make the request with the classes generated from proto/service.proto.";
-  return InvalidArgument(
-      "The request can't be read: its bytes are not the message that " + method + " takes.",
-      detail);
+  return Unreadable("The request can't be read: its bytes are not the message that " + method +
+                    " takes.");
 }
 
 }  // namespace koios::server

@@ -1,6 +1,5 @@
 #include "server/rpc/connections.h"
 
-#include <arpa/inet.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -17,6 +16,7 @@
 #include "proto/service.grpc.pb.h"
 #include "server/fake_engine.h"
 #include "server/fake_graphs.h"
+#include "server/rpc/connect_to.h"
 #include "server/rpc/event_queue.h"
 #include "server/server.h"
 
@@ -65,16 +65,6 @@ std::string BegunCalls(uint32_t count) {
   std::string bytes = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(4, 0, 0, "");
   for (uint32_t i = 0; i < count; ++i) bytes += Frame(1, 4, 2 * i + 1, headers);
   return bytes;
-}
-
-int ConnectTo(uint16_t port) {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  CHECK(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
-  return fd;
 }
 
 class ConnectionsTest : public testing::Test {

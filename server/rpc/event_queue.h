@@ -58,7 +58,10 @@ class EventQueue {
 
   grpc::ServerCompletionQueue* queue() const { return queue_.get(); }
   ArrivingCalls& arriving() { return arriving_; }
-  Connections* connections() const { return connections_; }
+  // A call has got its message, or its answer without one.
+  void NoteRequest() {
+    if (connections_ != nullptr) connections_->NoteRequest();
+  }
   void Start(size_t num_threads);
   // Returns when all calls have ended. REQUIRES: the server is shut down.
   void Stop();

@@ -32,8 +32,7 @@ class Refusal final : public RpcEvent, public QueuedCall {
     service_->RequestCall(&context_, &stream_, queue->queue(), queue->queue(), this);
   }
   void Happened(bool ok) override {
-    if (has_come_ && ok && events()->connections() != nullptr)
-      events()->connections()->NoteRequest();
+    if (has_come_ && ok) events()->NoteRequest();
     if (!ok || has_come_) {
       delete this;
       return;

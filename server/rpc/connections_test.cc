@@ -56,14 +56,15 @@ std::string Header(const std::string& name, const std::string& value) {
   return header + value;
 }
 
-// Calls of which no message comes.
-std::string BegunCalls(uint32_t count) {
+// Calls of which no message comes; `flags`: of their only frames.
+constexpr uint8_t kEndHeaders = 4, kEndStream = 1;
+std::string BegunCalls(uint32_t count, uint8_t flags = kEndHeaders) {
   const std::string headers = Header(":method", "POST") + Header(":scheme", "http") +
                               Header(":path", "/koios.v1.Koios/Submit") +
                               Header(":authority", "localhost") +
                               Header("content-type", "application/grpc") + Header("te", "trailers");
   std::string bytes = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(4, 0, 0, "");
-  for (uint32_t i = 0; i < count; ++i) bytes += Frame(1, 4, 2 * i + 1, headers);
+  for (uint32_t i = 0; i < count; ++i) bytes += Frame(1, flags, 2 * i + 1, headers);
   return bytes;
 }
 
@@ -155,6 +156,21 @@ TEST_F(ConnectionsTest, TheOldestCallWithoutAMessageMakesRoomForTheNext) {
   }
   EXPECT_EQ(resets(), 7);
   EXPECT_TRUE(IsOpen(fd));
+  close(fd);
+}
+
+TEST_F(ConnectionsTest, ACallThatEndsWithoutAMessageIsToldSo) {
+  Start(0);
+  const int fd = ConnectTo(server_->port());
+  const std::string bytes = BegunCalls(1, kEndHeaders | kEndStream);
+  ASSERT_EQ(write(fd, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  std::string heard;
+  char buffer[4096];
+  while (heard.find("The call has no message.") == std::string::npos) {
+    const ssize_t got = read(fd, buffer, sizeof(buffer));
+    ASSERT_GT(got, 0);
+    heard.append(buffer, static_cast<size_t>(got));
+  }
   close(fd);
 }
 

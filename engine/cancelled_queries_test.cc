@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/random.h"
+#include "core/testing/rounds.h"
 #include "engine/engine.h"
 #include "engine/sim/simulation.h"
 #include "engine/testing/fan_queries.h"
@@ -53,12 +54,7 @@ plan::Plan Ordered(int hops) {
   return plan;
 }
 
-// A sanitizer takes several times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kQueries = 2'000;
-#else
-constexpr int kQueries = 10'000;
-#endif
+constexpr int kQueries = TestRounds(10'000, 2'000);
 
 TEST(CancelledQueriesTest, NothingIsLeftOfThemOnThreads) {
   constexpr size_t kOpen = 50;

@@ -7,6 +7,7 @@
 #include "core/mutex.h"
 #include "core/path/path.h"
 #include "core/testing/make_value.h"
+#include "core/testing/rounds.h"
 #include "core/value_codec.h"
 #include "engine/batch/batch.h"
 #include "engine/testing/fan_queries.h"
@@ -479,7 +480,7 @@ TEST(EngineTest, WhatWasRefusedIsNotGivenBack) {
   options.query_memory_bytes = 6 << 20;
   const auto engine = Engine::Create(options);
   int refused = 0;
-  for (int round = 0; round < 12; ++round) {
+  for (uint64_t round = 0; round < TestRounds(12, 3); ++round) {
     std::vector<std::shared_ptr<WaitingSink>> sinks;
     for (int i = 0; i < 6; ++i) {
       sinks.push_back(std::make_shared<WaitingSink>());

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/random.h"
+#include "core/testing/rounds.h"
 #include "import/graph_import.h"
 #include "storage/temp_folder.h"
 
@@ -147,9 +148,7 @@ TEST(GraphImportKillTest, AppendIsAllOrNothing) { KillLoop("append", 2, 2); }
 
 // What an import needs beyond the code and RocksDB's own share is its --memory, whatever the input.
 TEST(GraphImportMemoryTest, APeakOfTheMemoryForAnInputOfTwiceItsSize) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer's memory would be measured";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's memory would be measured";
   storage::TempFolder small, large;
   Write(small / "v.csv", "~id,~label\n1,new\n");
   Write(small / "e.csv", "~from,~to,~label\n1,1,e\n");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/print/value_print.h"
+#include "core/testing/rounds.h"
 #include "core/value_codec.h"
 #include "engine/op/op_test_support.h"
 #include "gtest/gtest.h"
@@ -254,7 +255,7 @@ TEST(InPlaceScopeTest, RowsThatArePassedOverGiveNothingMore) {
 // to its next row: what the inner one's operators had not begun with is cut, what they had is let
 // go.
 TEST(InPlaceScopeTest, ScopesInScopesGiveWhatTheirWaysSay) {
-  for (int64_t hub_edges = 0; hub_edges < 500; hub_edges += 31) {
+  for (int64_t hub_edges = 0; hub_edges < 500; hub_edges += TestRounds(31, 124)) {
     GraphHost graph(hub_edges, /*rare=*/true);
     for (int depth = 2; depth <= 3; ++depth) {
       std::vector<int64_t> ways;

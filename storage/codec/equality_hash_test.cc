@@ -11,6 +11,7 @@
 #include "core/big_number.h"
 #include "core/print/value_print.h"
 #include "core/random.h"
+#include "core/testing/rounds.h"
 #include "core/value_compare.h"
 
 namespace koios::storage {
@@ -96,7 +97,7 @@ void ExpectAgreement(const Value& a, const Value& b) {
 
 TEST(EqualityHashTest, OfEqualNumbersIsOne) {
   size_t equal = 0;
-  for (uint64_t seed = 1; seed <= 600; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(600, 200); ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     const std::vector<Value> values = Around(DrawnDouble(&rng));

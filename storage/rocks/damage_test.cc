@@ -13,6 +13,7 @@
 
 #include "core/print/value_print.h"
 #include "core/random.h"
+#include "core/testing/rounds.h"
 #include "storage/bulk_writer.h"
 #include "storage/check.h"
 #include "storage/codec/keys.h"
@@ -344,7 +345,7 @@ class DamageTest : public testing::Test {
 };
 
 TEST_F(DamageTest, ARightAnswerOrDataLoss) {
-  const uint64_t rounds = FromEnvironment("KOIOS_DAMAGE_ROUNDS", 60);
+  const uint64_t rounds = FromEnvironment("KOIOS_DAMAGE_ROUNDS", TestRounds(60, 30));
   const uint64_t seed = FromEnvironment("KOIOS_DAMAGE_SEED", 1);
   for (const char* kind : {".sst", ".log", "db/MANIFEST", "db/CURRENT", "db/OPTIONS", "db/IDENTITY",
                            "FORMAT", "MARK", "CURRENT", "LOCK", "HOLDER"}) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/random.h"
+#include "core/testing/rounds.h"
 #include "storage/check.h"
 #include "storage/conflict/conflict_window.h"
 #include "storage/index/vertex_seek.h"
@@ -222,7 +223,7 @@ void ChangeAtRandom(Rng* rng, Transaction* transaction) {
 
 TEST_F(TransactionTest, ReadsAsTheGraphDoesOnceCommitted) {
   Rng rng(7);
-  for (int round = 0; round < 60; ++round) {
+  for (uint64_t round = 0; round < TestRounds(60, 20); ++round) {
     std::unique_ptr<Transaction> transaction = store_->Begin();
     const uint64_t changes = rng.Uniform(40);
     for (uint64_t i = 0; i < changes; ++i) ChangeAtRandom(&rng, transaction.get());

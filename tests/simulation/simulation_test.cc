@@ -6,20 +6,15 @@
 #include <map>
 #include <sstream>
 
+#include "core/testing/rounds.h"
 #include "gtest/gtest.h"
 #include "tests/simulation/saved_case.h"
 
 namespace koios::simulation {
 namespace {
 
-// A sanitizer takes several times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kDefaultSeeds = 700;
-constexpr uint64_t kDefaultHardSeeds = 700;
-#else
-constexpr uint64_t kDefaultSeeds = 2000;
-constexpr uint64_t kDefaultHardSeeds = 4000;
-#endif
+constexpr uint64_t kDefaultSeeds = TestRounds(2000, 500);
+constexpr uint64_t kDefaultHardSeeds = TestRounds(4000, 500);
 
 uint64_t NumberOf(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);

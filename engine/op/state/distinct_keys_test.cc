@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/random.h"
+#include "core/testing/rounds.h"
 #include "engine/op/op_test_support.h"
 
 namespace koios::engine {
@@ -86,7 +87,7 @@ TEST_P(DistinctKeysTest, AsASetOfValues) {
   std::vector<uint32_t> slots(GetParam());
   for (uint32_t i = 0; i < slots.size(); ++i) slots[i] = i;
   const KeyReader reader(slots);
-  for (uint64_t seed = 1; seed <= 40; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(40, 10); ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     TestHost host;

@@ -1,6 +1,7 @@
 #include "engine/op/walk/count_others_op.h"
 
 #include "core/random.h"
+#include "core/testing/rounds.h"
 #include "engine/op/op_test_support.h"
 #include "gtest/gtest.h"
 
@@ -15,7 +16,7 @@ class GraphHost final : public TestHost {
 
 // Lists that are read through and lists that are searched, parallel edges and loops.
 TEST(CountOthersTest, LeavesOutOneNeighbour) {
-  for (uint64_t seed = 1; seed <= 30; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(30, 10); ++seed) {
     GraphHost host;
     Rng rng(seed);
     std::vector<VertexRef> vertices;

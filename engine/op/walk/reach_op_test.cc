@@ -8,6 +8,7 @@
 
 #include "core/path/path.h"
 #include "core/random.h"
+#include "core/testing/rounds.h"
 #include "core/value_codec.h"
 #include "engine/op/op_test_support.h"
 #include "engine/op/walk/backward_walk.h"
@@ -246,7 +247,7 @@ void Check(const WalkHost& host, const Case& one, const Batch& rows, const Ran& 
 
 // With room, without any, and with some: the answers are the same, and all is given back.
 TEST(WalkTest, BothSidesGiveWhatAllWalksGive) {
-  for (uint64_t seed = 1; seed <= 80; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(80, 20); ++seed) {
     WalkHost host(seed, 4 + seed % 40, 10 + seed * 3 % 160);
     const auto result = static_cast<plan::Reach::Result>(seed % 4);
     const Case one = RandomCase(&host, result);
@@ -269,7 +270,7 @@ TEST(WalkTest, BothSidesGiveWhatAllWalksGive) {
 // Of how many neighbours the walk of the other hops leads to the row's end, whether there is room
 // to walk back from there or not.
 TEST(WalkTest, CountsEndsThatReach) {
-  for (uint64_t seed = 1; seed <= 80; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(80, 20); ++seed) {
     WalkHost host(seed, 4 + seed % 40, 10 + seed * 3 % 160);
     Case others = RandomCase(&host, plan::Reach::COUNT);  // which have a slot
     plan::Reach reach = others.reach;

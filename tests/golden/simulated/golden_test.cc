@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/random.h"
+#include "core/testing/rounds.h"
 #include "engine/result/element_resolver.h"
 #include "engine/sim/simulation.h"
 #include "parser/parser.h"
@@ -27,12 +28,8 @@ namespace {
 constexpr uint32_t kMaxWorkers = 5;
 constexpr uint64_t kMemoryLimit = uint64_t{512} << 20;  // the engine's own
 constexpr uint64_t kMaxTurns = 2'000'000;
-// Of so many schedules one is run: a sanitizer takes ten times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kOneOf = 8;
-#else
-constexpr uint64_t kOneOf = 1;
-#endif
+// A sanitizer takes each case one of three ways, with one or two of the five numbers of workers.
+constexpr uint32_t kWorkersStep = TestRounds(1, 3);
 
 // Cases that a simulation cannot run, by their query, with the reason.
 struct Exception {
@@ -157,7 +154,8 @@ std::string Lines(const std::vector<std::string>& lines) {
 std::string CheckCase(const File& file, const Case& golden,
                       const std::shared_ptr<const storage::MemoryGraph>& graph, uint64_t seeds,
                       bool makes_up = false) {
-  for (uint32_t workers = 1; workers <= kMaxWorkers; ++workers) {
+  const uint32_t first = 1 + static_cast<uint32_t>(golden.line) % kWorkersStep;
+  for (uint32_t workers = first; workers <= kMaxWorkers; workers += kWorkersStep) {
     for (uint64_t seed = 1; seed <= seeds; ++seed) {
       Session session(graph, workers, seed * kMaxWorkers + workers, makes_up);
       const std::vector<std::string> found = Ask(file, golden, &session);
@@ -217,23 +215,22 @@ size_t CheckFolder(const std::string& folder, uint64_t seeds) {
       indexed = MakeGraph(file.graph, "tests/data").value();
       IndexAll(indexed.get());
     }
-    // A sanitizer takes each case one of three ways.
     const uint64_t drawn = Rng(static_cast<uint64_t>(golden.line)).Uniform(3);
-    const auto is_taken = [drawn](uint64_t way) { return kOneOf == 1 || drawn == way; };
+    const auto is_taken = [drawn](uint64_t way) { return !kSanitized || drawn == way; };
     std::string problem;
     if (is_taken(0)) problem = CheckCase(file, golden, graph, seeds);
     // Once more with indexes, and with statistics, which change no answer.
     if (problem.empty() && is_taken(1)) problem = CheckCase(file, golden, indexed, /*seeds=*/1);
     if (problem.empty() && is_taken(2)) {
-      problem = CheckCase(file, golden, indexed, kOneOf > 1 ? 1 : 2, true);
+      problem = CheckCase(file, golden, indexed, kSanitized ? 1 : 2, true);
     }
     return problem;
   });
 }
 
 TEST(GoldenTest, EveryCaseOnOneToFiveWorkers) {
-  const size_t met = CheckFolder("modern", 6 / kOneOf) + CheckFolder("money", 2) +
-                     CheckFolder("writes", (4 + kOneOf - 1) / kOneOf);
+  const size_t met = CheckFolder("modern", kSanitized ? 1 : 6) + CheckFolder("money", 2) +
+                     CheckFolder("writes", kSanitized ? 1 : 4);
   EXPECT_EQ(met, Exceptions().size()) << "an exception names no case any more";
 }
 

@@ -199,7 +199,8 @@ class GraphView {
 
   // Edge ends of a column of vertices, at most `limit` more of them, in order of row, direction
   // (out before in), label, neighbour, edge id. A self-loop appears twice for kBoth, as in
-  // TinkerPop. Empty `labels`: all. `cursor` resumes; cursor->done when nothing is left.
+  // TinkerPop. Empty `labels`: all. `cursor` resumes; cursor->done when nothing is left. A call may
+  // give fewer, or none, where many vertices have few.
   virtual Status Expand(std::span<const VertexRef> vertices, Direction direction,
                         std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
                         size_t limit, Expansion* out) const = 0;
@@ -209,7 +210,7 @@ class GraphView {
                           std::span<const LabelId> neighbour_labels, ExpandCursor* cursor,
                           size_t limit, Expansion* out) const;
   // Numbers of edge ends: appends those of further vertices until about `limit` ends have been
-  // read, a vertex whose number is known counting as one. `cursor` resumes, also within a vertex.
+  // read, a vertex counting as one or a few. `cursor` resumes, also within a vertex.
   virtual Status CountEnds(std::span<const VertexRef> vertices, Direction direction,
                            std::span<const LabelId> labels, DegreeCursor* cursor, size_t limit,
                            std::vector<int64_t>* out) const = 0;

@@ -10,9 +10,6 @@ namespace koios::engine {
 
 const std::vector<ScalarKernel>& ElementFunctions();
 
-// Edge ends that one call counts, about: no less than the cache keeps of one vertex.
-inline constexpr size_t kCountedEnds = size_t{1} << 18;
-
 // The elements among an operand's rows, by sort, each with the row it stands in.
 // A column of them is shared, not copied.
 class ElementRows {

@@ -6,6 +6,7 @@
 
 #include "engine/expr/element_functions.h"
 #include "engine/op/source_ops.h"
+#include "engine/op/state/call_size.h"
 #include "engine/op/walk/count_others_op.h"
 
 namespace koios::engine {
@@ -36,11 +37,10 @@ class ExpandOp : public StreamOperator {
       return OkStatus();
     }
     storage::Expansion expansion;
-    if (most_ == 0) {
-      RETURN_IF_ERROR(Read(output->limit, &expansion));
-    } else {
-      RETURN_IF_ERROR(ReadFirst(output->limit, &expansion));
-    }
+    RETURN_IF_ERROR(most_ends_.Measure(host_->clock(), [&] {
+      const size_t limit = std::min(output->limit, most_ends_.size());
+      return most_ == 0 ? Read(limit, &expansion) : ReadFirst(limit, &expansion);
+    }));
     output->origin = std::move(expansion.rows);
     output->column = wants_edges() ? Column::Of(std::move(expansion.edges))
                                    : Column::Of(std::move(expansion.neighbours));
@@ -153,8 +153,10 @@ class ExpandOp : public StreamOperator {
       degrees.resize(Vertices().size(), 0);
       degrees_.done = true;
     } else {
-      RETURN_IF_ERROR(host_->view().CountEnds(Vertices(), direction_, labels_, &degrees_,
-                                              kCountedEnds, &degrees));
+      RETURN_IF_ERROR(most_counted_.Measure(host_->clock(), [&] {
+        return host_->view().CountEnds(Vertices(), direction_, labels_, &degrees_,
+                                       most_counted_.size(), &degrees);
+      }));
     }
     *done = false;
     if (degrees_.done) Close(done);
@@ -196,6 +198,8 @@ class ExpandOp : public StreamOperator {
   size_t first_ = 0;  // of them: where the cursors begin
   storage::ExpandCursor cursor_;
   storage::DegreeCursor degrees_;
+  CallSize most_ends_ = {32, kBatchRows, kBatchRows};
+  CallSize most_counted_ = CountedInACall();
   size_t given_row_ = 0;  // the last that ends were read of
   uint64_t given_ = 0;    // of them
 };

@@ -7,6 +7,7 @@
 
 #include "core/value_codec.h"
 #include "engine/expr/element_functions.h"
+#include "engine/op/state/call_size.h"
 #include "storage/codec/element_id.h"
 
 namespace koios::engine {
@@ -214,8 +215,10 @@ class CountScanOp : public StreamOperator {
       RETURN_IF_ERROR(view.ScanVertices(partition, labels_, &scanned_, kBatchRows, &vertices_));
     }
     std::vector<int64_t> degrees;
-    RETURN_IF_ERROR(
-        view.CountEnds(vertices_, direction_, edge_labels_, &degrees_, kCountedEnds, &degrees));
+    RETURN_IF_ERROR(most_counted_.Measure(host_->clock(), [&] {
+      return view.CountEnds(vertices_, direction_, edge_labels_, &degrees_, most_counted_.size(),
+                            &degrees);
+    }));
     int64_t sum = 0;
     for (const int64_t degree : degrees) sum += degree;
     counts->push_back(sum);
@@ -237,6 +240,7 @@ class CountScanOp : public StreamOperator {
   storage::ScanCursor scanned_;      // of it
   std::vector<VertexRef> vertices_;  // whose ends are being counted
   storage::DegreeCursor degrees_;
+  CallSize most_counted_ = CountedInACall();
 };
 
 // What vertices have of a property, with how many have it where the graph counts them at once.

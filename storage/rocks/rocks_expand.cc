@@ -9,6 +9,8 @@
 namespace koios::storage {
 namespace {
 
+constexpr size_t kSeekCost = 4;  // a segment that is sought takes as long as so many ends
+
 struct Segment {
   Direction direction = Direction::kOut;
   LabelId label = kNoName;
@@ -62,9 +64,12 @@ Status RocksView::Expand(std::span<const VertexRef> vertices, Direction directio
                          size_t limit, Expansion* out) const {
   const std::vector<Segment> segments = MakeSegments(direction, labels);
   const size_t full = FullSize(out->rows.size(), limit);
+  size_t sought = 0;
   EdgeEndReader reader(snapshot_);
   EdgeEnd last;
   for (; cursor->row < vertices.size(); ++cursor->row, cursor->resume_key.clear()) {
+    if (sought > 0 && sought * kSeekCost >= limit) return OkStatus();
+    sought += segments.size();
     size_t segment = 0;
     if (!cursor->resume_key.empty()) {
       RETURN_IF_ERROR(DecodeEdgeEndKey(cursor->resume_key, &last));
@@ -123,7 +128,7 @@ Status RocksView::CountEnds(std::span<const VertexRef> vertices, Direction direc
       return OkStatus();
     }
     out->push_back(std::exchange(cursor->counted, 0));
-    limit -= std::min<size_t>(limit, 1);
+    limit -= std::min(limit, segments.size() * kSeekCost);
   }
   cursor->done = true;
   return OkStatus();
@@ -169,7 +174,7 @@ Status RocksView::CountBetween(const VertexPairs& pairs, Direction direction,
     }
     cursor->resume_key.clear();
     out->push_back(std::exchange(cursor->counted, 0));
-    limit -= std::min(limit, segments.size());  // each was sought
+    limit -= std::min(limit, segments.size() * kSeekCost);
   }
   cursor->done = true;
   return OkStatus();

@@ -6,6 +6,7 @@
 
 #include "engine/expr/element_functions.h"
 #include "engine/op/source_ops.h"
+#include "engine/op/state/call_size.h"
 #include "engine/op/walk/walk.h"
 
 namespace koios::engine {
@@ -39,8 +40,10 @@ class CountOthersOp final : public StreamOperator, private storage::EndVisitor {
     if (!open_) RETURN_IF_ERROR(Open(input));
     if (none_) cursor_.done = true;
     if (!cursor_.done) {
-      RETURN_IF_ERROR(host_->view().VisitEnds(elements_.vertices.subspan(first_), direction_,
-                                              labels_, &cursor_, kCountedEnds, this));
+      RETURN_IF_ERROR(most_counted_.Measure(host_->clock(), [&] {
+        return host_->view().VisitEnds(elements_.vertices.subspan(first_), direction_, labels_,
+                                       &cursor_, most_counted_.size(), this);
+      }));
     }
     output->looked_at = std::exchange(looked_at_, 0);
     *done = cursor_.done;
@@ -111,6 +114,7 @@ class CountOthersOp final : public StreamOperator, private storage::EndVisitor {
   size_t first_ = 0;  // row where the cursor begins
   size_t given_ = 0;  // rows before it have come out, or are not needed
   storage::ExpandCursor cursor_;
+  CallSize most_counted_ = CountedInACall();
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "engine/expr/element_functions.h"
+#include "engine/op/call_size.h"
 #include "engine/op/source_ops.h"
-#include "engine/op/state/call_size.h"
 #include "engine/op/walk/count_others_op.h"
 
 namespace koios::engine {

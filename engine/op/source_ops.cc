@@ -7,7 +7,7 @@
 
 #include "core/value_codec.h"
 #include "engine/expr/element_functions.h"
-#include "engine/op/state/call_size.h"
+#include "engine/op/call_size.h"
 #include "storage/codec/element_id.h"
 
 namespace koios::engine {

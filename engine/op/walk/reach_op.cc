@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/expr/element_functions.h"
-#include "engine/op/state/call_size.h"
+#include "engine/op/call_size.h"
 #include "engine/op/walk/backward_walk.h"
 #include "engine/op/walk/count_reaching_op.h"
 #include "engine/op/walk/forward_walk.h"

@@ -1,4 +1,4 @@
-#include "engine/op/state/call_size.h"
+#include "engine/op/call_size.h"
 
 #include <gtest/gtest.h>
 

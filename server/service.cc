@@ -24,9 +24,6 @@ constexpr size_t kSubmitsArriving = 64;
 constexpr char kClientKey[] = "koios-client";
 constexpr size_t kMaxClientBytes = 64;
 
-// "ipv4:10.0.0.7:4711" without the port: many connections are one client.
-std::string HostOf(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
-
 uint64_t Total(const LabelCounts& counts) {
   uint64_t total = 0;
   for (const auto& [label, count] : counts) total += count;

@@ -10,10 +10,13 @@
 
 namespace koios::server {
 
-inline int ConnectTo(uint16_t port) {
+// `from`: the address that the server sees, 127.0.0.0/8.
+inline int ConnectTo(uint16_t port, uint32_t from = INADDR_LOOPBACK) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(from);
+  CHECK(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   CHECK(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);

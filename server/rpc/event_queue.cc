@@ -1,23 +1,36 @@
 #include "server/rpc/event_queue.h"
 
+#include <algorithm>
+
 namespace koios::server {
 
 void ArrivingCalls::Add(grpc::ServerContext* call) {
+  const std::string name = HostOf(call->peer());
   MutexLock lock(&mutex_);
-  if (calls_.size() == kMost) {
-    calls_.front()->TryCancel();
-    places_.erase(calls_.front());
-    calls_.pop_front();
+  if (places_.size() == kMost) {
+    const auto most = std::max_element(
+        hosts_.begin(), hosts_.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    grpc::ServerContext* const oldest = most->second.front();
+    oldest->TryCancel();
+    Erase(oldest);
   }
-  places_[call] = calls_.insert(calls_.end(), call);
+  const auto host = hosts_.try_emplace(name).first;
+  places_[call] = {host, host->second.insert(host->second.end(), call)};
+}
+
+void ArrivingCalls::Erase(grpc::ServerContext* call) {
+  const auto found = places_.find(call);
+  if (found == places_.end()) return;  // cancelled
+  const auto [host, place] = found->second;
+  host->second.erase(place);
+  if (host->second.empty()) hosts_.erase(host);
+  places_.erase(found);
 }
 
 void ArrivingCalls::Remove(grpc::ServerContext* call) {
   MutexLock lock(&mutex_);
-  const auto found = places_.find(call);
-  if (found == places_.end()) return;  // cancelled
-  calls_.erase(found->second);
-  places_.erase(found);
+  Erase(call);
 }
 
 void EventQueue::Start(size_t num_threads) {

@@ -9,7 +9,9 @@
 #include <atomic>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -28,9 +30,12 @@ class RpcEvent {
   virtual void Happened(bool ok) = 0;
 };
 
+// "ipv4:10.0.0.7:4711" without the port: many connections are one client.
+inline std::string HostOf(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
+
 // Calls that have begun and whose message is not there yet: so many, as each takes 12 KB and none
-// has an end of its own. The oldest is cancelled for the one that is too many; a client that means
-// to be answered sends a message with the call. Thread-safe.
+// has an end of its own. For the one that is too many the oldest of the host that has most is
+// cancelled: who begins thousands loses his own, not what another is sending slowly. Thread-safe.
 class ArrivingCalls {
  public:
   static constexpr size_t kMost = 4096;
@@ -40,10 +45,17 @@ class ArrivingCalls {
   void Remove(grpc::ServerContext* call);
 
  private:
+  using Calls = std::list<grpc::ServerContext*>;  // of a host, the oldest first
+  struct Place {
+    std::map<std::string, Calls>::iterator host;
+    Calls::iterator call;
+  };
+
+  void Erase(grpc::ServerContext* call) KOIOS_REQUIRES(mutex_);
+
   Mutex mutex_;
-  std::list<grpc::ServerContext*> calls_ KOIOS_GUARDED_BY(mutex_);  // the oldest first
-  std::unordered_map<grpc::ServerContext*, std::list<grpc::ServerContext*>::iterator> places_
-      KOIOS_GUARDED_BY(mutex_);
+  std::map<std::string, Calls> hosts_ KOIOS_GUARDED_BY(mutex_);
+  std::unordered_map<grpc::ServerContext*, Place> places_ KOIOS_GUARDED_BY(mutex_);
 };
 
 class EventQueue {

@@ -25,8 +25,20 @@ struct Behind {
   bool once = false;   // the first of equal rows is enough
 };
 
-bool TakesBulk(const Chain& chain) {
-  return !AnyOp(chain, [](const Op& op) { return !TraitsOf(op).takes_bulk; });
+bool TakesBulk(const Op& op) {
+  return !AnyOp(op, [](const Op& each) { return !TraitsOf(each).takes_bulk; });
+}
+
+// Bulks may be added up in so many operations: where everything takes them so far, up to the last
+// that makes new rows of all that have come. What is behind it can't tell: a count() that somebody
+// aggregates is counted as any other.
+size_t NumSummed(const Chain& root) {
+  size_t end = 0;
+  for (size_t i = 0; i < root.ops.size(); ++i) {
+    if (!TakesBulk(root.ops[i])) return end;
+    if (TraitsOf(root.ops[i]).waits && EndsHistory(root.ops[i])) end = i + 1;
+  }
+  return root.ops.size();
 }
 
 // Whether a scope looks at every row that leaves its body.
@@ -102,12 +114,15 @@ void RemoveSecondLooks(Chain* chain) {
 
 class Placing {
  public:
-  // `sums`: bulks may be added up anywhere.
-  explicit Placing(bool sums) : sums_(sums) {}
-
   bool changed() const { return changed_; }
 
-  void Run(Chain* chain, Before before, Behind behind) {
+  void RunRoot(Chain* root) {
+    num_summed_ = NumSummed(*root);
+    Run(root, {false, kHopsOfFew}, {}, /*is_root=*/true);
+  }
+
+ private:
+  void Run(Chain* chain, Before before, Behind behind, bool is_root = false) {
     std::vector<Before> befores;
     for (const Op& op : chain->ops) {
       befores.push_back(before);
@@ -118,6 +133,7 @@ class Placing {
     std::vector<Op> ops;  // from the last to the first
     for (size_t i = chain->ops.size(); i-- > 0;) {
       Op& op = chain->ops[i];
+      if (is_root) sums_ = i < num_summed_;
       RunChildren(&op, befores[i], behind);
       Pass(op, &behind);
       const std::optional<Merge> merge = MergeBefore(op, befores[i], behind);
@@ -132,7 +148,6 @@ class Placing {
     RemoveSecondLooks(chain);
   }
 
- private:
   // `behind`: what comes from the op on.
   std::optional<Merge> MergeBefore(const Op& op, const Before& before, const Behind& behind) const {
     if (!before.converge || before.hops < kHopsOfFew || !MayMerge(behind.reads)) return {};
@@ -239,15 +254,16 @@ class Placing {
     }
   }
 
-  const bool sums_;
+  size_t num_summed_ = 0;
+  bool sums_ = false;  // bulks may be added up in the operation of the root that it is at
   bool changed_ = false;
 };
 
 }  // namespace
 
 bool MergeBulk(Chain* root) {
-  Placing placing(TakesBulk(*root));
-  placing.Run(root, {false, kHopsOfFew}, {});
+  Placing placing;
+  placing.RunRoot(root);
   return placing.changed();
 }
 

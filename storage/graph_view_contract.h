@@ -172,11 +172,12 @@ TYPED_TEST_P(GraphViewContract, ExpandsInOrderAndResumesAtEveryLimit) {
         Expansion all;
         while (!cursor.done) {
           Expansion some;
+          const size_t before = cursor.row;
           ASSERT_TRUE(this->view()
                           .Expand(vertices, direction, labels, want_edges, &cursor, limit, &some)
                           .ok());
           ASSERT_LE(some.rows.size(), limit);
-          ASSERT_TRUE(cursor.done || some.rows.size() == limit);
+          ASSERT_TRUE(cursor.done || !some.rows.empty() || cursor.row > before);
           ASSERT_EQ(some.edges.size(), want_edges ? some.rows.size() : 0);
           for (size_t i = 0; i < some.edges.size(); ++i) {
             const EdgeRef& edge = some.edges[i];

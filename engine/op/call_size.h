@@ -13,7 +13,7 @@ namespace koios::engine {
 
 class CallSize {
  public:
-  static constexpr int64_t kLongNanos = 350'000;  // half of it is no reason to change
+  static constexpr int64_t kLongNanos = 350'000;  // of two fifths of it and more none grows
 
   // REQUIRES: 0 < least <= first <= most.
   CallSize(size_t least, size_t first, size_t most) : least_(least), most_(most), size_(first) {}

@@ -7,6 +7,7 @@
 
 #include "core/value_compare.h"
 #include "engine/effect/member_set.h"
+#include "engine/expr/call_size.h"
 #include "engine/expr/each_row.h"
 #include "engine/result/element_resolver.h"
 
@@ -336,13 +337,11 @@ Status HasIdFunction(const EvalContext& context, const Args& args, Operand* out)
   return OkStatus();
 }
 
-// Ends that are counted before the caller looks at the clock.
-constexpr size_t kCountedAtOnce = 1024;
-
 Status DegreeFunction(const EvalContext& context, const Args& args, Operand* out) {
   struct Counting : FunctionProgress {
     ElementRows elements;
     std::vector<LabelId> labels;
+    CallSize size = CountedInACall();
     storage::DegreeCursor cursor;
     std::vector<int64_t> degrees;
     size_t HeldBytes() const override { return degrees.capacity() * sizeof(int64_t); }
@@ -361,8 +360,10 @@ Status DegreeFunction(const EvalContext& context, const Args& args, Operand* out
   if (args.size() > 2 && counting.labels.empty()) {
     counting.degrees.resize(counting.elements.vertices.size(), 0);
   } else {
-    RETURN_IF_ERROR(context.view->CountEnds(counting.elements.vertices, direction, counting.labels,
-                                            &counting.cursor, kCountedAtOnce, &counting.degrees));
+    const SteadyClock steady;
+    const Clock& clock = context.clock != nullptr ? *context.clock : steady;
+    RETURN_IF_ERROR(CountOn(*context.view, clock, counting.elements.vertices, direction,
+                            counting.labels, &counting.size, &counting.cursor, &counting.degrees));
     if (!counting.cursor.done) return OkStatus();
   }
   Scatter(Column::Of(std::move(counting.degrees)), counting.elements.vertex_rows, context.rows,

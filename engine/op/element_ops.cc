@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/expr/call_size.h"
 #include "engine/expr/element_functions.h"
-#include "engine/op/call_size.h"
 #include "engine/op/source_ops.h"
 #include "engine/op/walk/count_others_op.h"
 
@@ -153,10 +153,8 @@ class ExpandOp : public StreamOperator {
       degrees.resize(Vertices().size(), 0);
       degrees_.done = true;
     } else {
-      RETURN_IF_ERROR(most_counted_.Measure(host_->clock(), [&] {
-        return host_->view().CountEnds(Vertices(), direction_, labels_, &degrees_,
-                                       most_counted_.size(), &degrees);
-      }));
+      RETURN_IF_ERROR(CountOn(host_->view(), host_->clock(), Vertices(), direction_, labels_,
+                              &most_counted_, &degrees_, &degrees));
     }
     *done = false;
     if (degrees_.done) Close(done);
@@ -198,7 +196,7 @@ class ExpandOp : public StreamOperator {
   size_t first_ = 0;  // of them: where the cursors begin
   storage::ExpandCursor cursor_;
   storage::DegreeCursor degrees_;
-  CallSize most_ends_ = {32, kBatchRows, kBatchRows};
+  CallSize most_ends_ = ExpandedInACall();
   CallSize most_counted_ = CountedInACall();
   size_t given_row_ = 0;  // the last that ends were read of
   uint64_t given_ = 0;    // of them

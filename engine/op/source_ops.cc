@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/value_codec.h"
+#include "engine/expr/call_size.h"
 #include "engine/expr/element_functions.h"
-#include "engine/op/call_size.h"
 #include "storage/codec/element_id.h"
 
 namespace koios::engine {
@@ -215,10 +215,8 @@ class CountScanOp : public StreamOperator {
       RETURN_IF_ERROR(view.ScanVertices(partition, labels_, &scanned_, kBatchRows, &vertices_));
     }
     std::vector<int64_t> degrees;
-    RETURN_IF_ERROR(most_counted_.Measure(host_->clock(), [&] {
-      return view.CountEnds(vertices_, direction_, edge_labels_, &degrees_, most_counted_.size(),
-                            &degrees);
-    }));
+    RETURN_IF_ERROR(CountOn(view, host_->clock(), vertices_, direction_, edge_labels_,
+                            &most_counted_, &degrees_, &degrees));
     int64_t sum = 0;
     for (const int64_t degree : degrees) sum += degree;
     counts->push_back(sum);

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <cstdint>
 
@@ -10,7 +11,7 @@
 
 namespace koios::server {
 
-// `from`: the address that the server sees, 127.0.0.0/8.
+// `from`: the address that the server sees, 127.0.0.0/8. A read that hears nothing ends by itself.
 inline int ConnectTo(uint16_t port, uint32_t from = INADDR_LOOPBACK) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -20,6 +21,8 @@ inline int ConnectTo(uint16_t port, uint32_t from = INADDR_LOOPBACK) {
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   CHECK(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
+  const timeval patience{60, 0};
+  CHECK(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) == 0);
   return fd;
 }
 

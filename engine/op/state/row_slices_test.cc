@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/testing/make_value.h"
+#include "core/testing/step_clock.h"
 #include "core/value_codec.h"
 #include "engine/op/element_ops.h"
 #include "engine/op/mutate_ops.h"
@@ -179,11 +180,7 @@ class SlowHost : public TestHost {
   const Clock& clock() const override { return slow_; }
 
  private:
-  struct SlowClock : Clock {
-    int64_t NowNanos() const override { return now += 1'000'000; }
-    mutable int64_t now = 0;
-  };
-  SlowClock slow_;
+  const StepClock slow_{1'000'000};
 };
 
 // However small rows are: a call is over when it has taken long.

@@ -50,14 +50,8 @@ void BackwardWalk::BeginWithEnds() {
 StatusOr<int64_t> BackwardWalk::NextCost() {
   if (hop().none) return 0;
   if (next_cost_) return *next_cost_;
-  storage::DegreeCursor cursor;
-  std::vector<int64_t> degrees;
-  constexpr size_t kMost = size_t{1} << 16;  // where they are counted, not looked up
-  RETURN_IF_ERROR(
-      host_->view().CountEnds(frontier_, hop().Back(), hop().labels, &cursor, kMost, &degrees));
-  int64_t cost = static_cast<int64_t>(frontier_.size() - degrees.size()) + cursor.counted;
-  for (const int64_t degree : degrees) cost += degree;
-  next_cost_ = cursor.done ? cost : cost + static_cast<int64_t>(kMost);
+  ASSIGN_OR_RETURN(next_cost_, EstimateEnds(host_->view(), host_->clock(), frontier_, hop().Back(),
+                                            hop().labels));
   return *next_cost_;
 }
 
@@ -103,8 +97,10 @@ Status BackwardWalk::WalkOn() {
   if (!cursor_.done) {
     storage::Expansion expansion;
     const size_t at_once = RowsAtOnce(FilterBehind());
-    RETURN_IF_ERROR(host_->view().Expand(round_, hop().Back(), hop().labels,
-                                         /*want_edges=*/false, &cursor_, at_once, &expansion));
+    RETURN_IF_ERROR(expanded_.Measure(host_->clock(), [&] {
+      return host_->view().Expand(round_, hop().Back(), hop().labels, /*want_edges=*/false,
+                                  &cursor_, std::min(at_once, expanded_.size()), &expansion);
+    }));
     work_ += WorkOf(expansion.rows.size(), at_once);
     RETURN_IF_ERROR(Meet(expansion));
   }

@@ -78,6 +78,7 @@ class BackwardWalk {
   std::vector<int64_t> times_;     // of round_, when it counts
   std::vector<VertexRef> behind_;  // of a hop that repeats: to be expanded next
   storage::ExpandCursor cursor_;
+  CallSize expanded_ = ExpandedInACall();
   bool walking_ = false;  // a hop is under way
   bool has_ends_ = false;
   bool over_ = true;

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/expr/call_size.h"
 #include "engine/expr/element_functions.h"
-#include "engine/op/call_size.h"
 #include "engine/op/source_ops.h"
 #include "engine/op/walk/walk.h"
 

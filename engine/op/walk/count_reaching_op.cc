@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/expr/call_size.h"
 #include "engine/expr/element_functions.h"
-#include "engine/op/call_size.h"
 #include "engine/op/walk/backward_walk.h"
 #include "engine/op/walk/reach_op.h"
 
@@ -36,7 +36,11 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
     if (!open_) RETURN_IF_ERROR(Open(input));
     if (first_hop_.none) row_ = input.rows;
     const size_t before = work();
-    while (row_ < input.rows && work() - before < kCountWork) RETURN_IF_ERROR(Step());
+    const CallEnd end(host_->clock());
+    while (row_ < input.rows && work() - before < kCountWork) {
+      RETURN_IF_ERROR(Step());
+      if (end.has_come()) break;
+    }
     output->looked_at = work() - before;
     *done = row_ == input.rows;
     open_ = !*done;
@@ -69,7 +73,7 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
     }
     targets_ = *targets;
     counts_.assign(input.rows, 0);
-    degrees_.clear();
+    degrees_.Clear();
     row_ = end_ = given_ = 0;
     state_ = State::kChoosing;
     return OkStatus();
@@ -87,7 +91,12 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
         edges_ = 0;
         RETURN_IF_ERROR(back_.Begin(target_));
       }
-      RETURN_IF_ERROR(AddEdges());
+      counted_ = false;
+    }
+    if (!counted_) {
+      ASSIGN_OR_RETURN(counted_, degrees_.Read(first_hop_, elements_.vertices, host_));
+      if (!counted_) return OkStatus();
+      edges_ += degrees_.Sum(row_, end_);
     }
     switch (state_) {
       case State::kChoosing:
@@ -97,17 +106,6 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
       case State::kAsking:
         return Ask();
     }
-    return OkStatus();
-  }
-
-  Status AddEdges() {
-    if (degrees_.empty()) {
-      storage::DegreeCursor cursor;
-      RETURN_IF_ERROR(host_->view().CountEnds(elements_.vertices, first_hop_.direction,
-                                              first_hop_.labels, &cursor, kCountedEnds, &degrees_));
-      degrees_.resize(elements_.vertices.size(), static_cast<int64_t>(kCountedEnds));
-    }
-    for (size_t row = row_; row < end_; ++row) edges_ += degrees_[row];
     return OkStatus();
   }
 
@@ -144,8 +142,10 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
   }
 
   Status LookUp() {
-    RETURN_IF_ERROR(host_->view().VisitEnds(Vertices(), first_hop_.direction, first_hop_.labels,
-                                            &cursor_, kCountWork, this));
+    RETURN_IF_ERROR(visited_.Measure(host_->clock(), [&] {
+      return host_->view().VisitEnds(Vertices(), first_hop_.direction, first_hop_.labels, &cursor_,
+                                     visited_.size(), this);
+    }));
     row_ = cursor_.done ? end_ : first_ + cursor_.row;
     return OkStatus();
   }
@@ -168,8 +168,10 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
     ++work_;
     if (asked_.rows == 0) {
       storage::Expansion ends;
-      RETURN_IF_ERROR(host_->view().Expand(Vertices(), first_hop_.direction, first_hop_.labels,
-                                           /*want_edges=*/false, &cursor_, kBatchRows, &ends));
+      RETURN_IF_ERROR(expanded_.Measure(host_->clock(), [&] {
+        return host_->view().Expand(Vertices(), first_hop_.direction, first_hop_.labels,
+                                    /*want_edges=*/false, &cursor_, expanded_.size(), &ends);
+      }));
       work_ += ends.rows.size();
       asked_rows_ = std::move(ends.rows);
       asked_.rows = asked_rows_.size();
@@ -203,6 +205,8 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
   BackwardWalk back_;
   const std::unique_ptr<StreamOperator> asks_;
   size_t work_ = 0;
+  CallSize visited_ = CountedInACall();
+  CallSize expanded_ = ExpandedInACall();
 
   // Whose walk back_ is, and the edges of rows that it is the end of.
   bool has_target_ = false;
@@ -214,7 +218,8 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
   bool open_ = false;
   ElementRows elements_;
   Column targets_;
-  std::vector<int64_t> degrees_;
+  HopDegrees degrees_;
+  bool counted_ = true;  // of the rows with this end
   std::vector<int64_t> counts_;
   size_t row_ = 0;  // those before it are counted
   size_t end_ = 0;

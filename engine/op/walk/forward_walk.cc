@@ -65,9 +65,11 @@ Status ForwardWalk::Expand(size_t position) {
     const size_t first = level.first;
     const bool arrives = position + 2 == levels_.size();
     const size_t at_once = RowsAtOnce(arrives ? asked_there_ : hop.filter.get());
-    RETURN_IF_ERROR(host_->view().Expand(
-        std::span<const VertexRef>(level.at.vertices).subspan(first), hop.direction, hop.labels,
-        /*want_edges=*/false, &level.cursor, at_once, &expansion));
+    RETURN_IF_ERROR(expanded_.Measure(host_->clock(), [&] {
+      return host_->view().Expand(std::span<const VertexRef>(level.at.vertices).subspan(first),
+                                  hop.direction, hop.labels, /*want_edges=*/false, &level.cursor,
+                                  std::min(at_once, expanded_.size()), &expansion);
+    }));
     pairs.rows = std::move(expansion.rows);
     for (uint32_t& row : pairs.rows) row = level.at.rows[first + row];
     pairs.vertices = std::move(expansion.neighbours);

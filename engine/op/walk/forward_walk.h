@@ -69,6 +69,7 @@ class ForwardWalk {
   std::vector<int64_t> found_;
   size_t skipped_ = 0;
   size_t work_ = 0;
+  CallSize expanded_ = ExpandedInACall();
   int64_t charged_ = 0;
 };
 

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/expr/call_size.h"
 #include "engine/expr/element_functions.h"
-#include "engine/op/call_size.h"
 #include "engine/op/walk/backward_walk.h"
 #include "engine/op/walk/count_reaching_op.h"
 #include "engine/op/walk/forward_walk.h"
@@ -66,16 +66,12 @@ class ReachOp final : public StreamOperator {
  private:
   Status Open(const Batch& input);
   void ReadTargets(const Batch& input);
-  Status ReadDegrees();
   Status BeginSlice(const Batch& input, OpOutput* output);
   Status BeginOfAll(const Batch& input, OpOutput* output);
   Status BeginOfOne(const Batch& input, OpOutput* output);
   // The first row behind those with the same end as row `row`.
   size_t EndOfSame(size_t row) const;
-  int64_t EdgesOf(size_t begin, size_t end) const {
-    return std::accumulate(degrees_.begin() + static_cast<std::ptrdiff_t>(begin),
-                           degrees_.begin() + static_cast<std::ptrdiff_t>(end), int64_t{0});
-  }
+  int64_t EdgesOf(size_t begin, size_t end) const { return degrees_.Sum(begin, end); }
   // Edges that rows with so many edges will walk along on the last of `hops` hops, about.
   double LastHop(int64_t edges, size_t hops) const;
   Status ReadGrowth(size_t begin, size_t end);
@@ -110,8 +106,8 @@ class ReachOp final : public StreamOperator {
   ElementRows elements_;
   std::vector<VertexRef> targets_;  // by row, where ends are at a slot
   std::vector<uint8_t> has_target_;
-  std::vector<int64_t> degrees_;  // by row: of the first hop; empty: not read
-  size_t row_ = 0;                // those before it have had their answer
+  HopDegrees degrees_;  // of the first hop, by row
+  size_t row_ = 0;      // those before it have had their answer
   size_t skipped_ = 0;
 
   // Rows [row_, slice_end_) are being walked from, or searched as pairs.
@@ -120,6 +116,7 @@ class ReachOp final : public StreamOperator {
   storage::BetweenCursor between_;
   std::vector<int64_t> between_found_;
   size_t pair_work_ = 0;
+  CallSize pairs_searched_ = ExpandedInACall();
   bool meets_ = false;  // what arrives is looked up in back_
   size_t slice_end_ = 0;
   size_t slice_rows_ = kFirstRows;
@@ -142,7 +139,7 @@ Status ReachOp::Open(const Batch& input) {
   if (elements_.vertices.size() != input.rows) return OnlyVerticesHaveEdges();
   row_ = skipped_ = counted_to_ = 0;
   open_ = true;
-  degrees_.clear();
+  degrees_.Clear();
   if (walk_.ends.at_slot()) ReadTargets(input);
   return OkStatus();
 }
@@ -166,18 +163,6 @@ void ReachOp::ReadTargets(const Batch& input) {
     targets_[row] = value.AsVertex();
     has_target_[row] = 1;
   }
-}
-
-Status ReachOp::ReadDegrees() {
-  if (!degrees_.empty()) return OkStatus();
-  const BoundHop& hop = walk_.hops[0];
-  if (!hop.none) {
-    storage::DegreeCursor cursor;
-    RETURN_IF_ERROR(host_->view().CountEnds(elements_.vertices, hop.direction, hop.labels, &cursor,
-                                            kCountedEnds, &degrees_));
-  }
-  degrees_.resize(elements_.vertices.size(), hop.none ? 0 : static_cast<int64_t>(kCountedEnds));
-  return OkStatus();
 }
 
 size_t ReachOp::EndOfSame(size_t row) const {
@@ -205,13 +190,11 @@ Status ReachOp::ReadGrowth(size_t begin, size_t end) {
   RETURN_IF_ERROR(host_->view().Expand(elements_.vertices.subspan(begin, end - begin),
                                        walk_.hops[0].direction, walk_.hops[0].labels,
                                        /*want_edges=*/false, &edges, kSampled, &sample));
-  std::vector<int64_t> degrees;
-  storage::DegreeCursor cursor;
-  RETURN_IF_ERROR(host_->view().CountEnds(sample.neighbours, walk_.hops[1].direction,
-                                          walk_.hops[1].labels, &cursor, kCountedEnds, &degrees));
-  if (degrees.empty()) return OkStatus();
-  const int64_t all = std::accumulate(degrees.begin(), degrees.end(), cursor.counted);
-  growth_ = std::max(1.0, static_cast<double>(all) / static_cast<double>(degrees.size()));
+  if (sample.neighbours.empty()) return OkStatus();
+  ASSIGN_OR_RETURN(const int64_t all, EstimateEnds(host_->view(), host_->clock(), sample.neighbours,
+                                                   walk_.hops[1].direction, walk_.hops[1].labels));
+  const auto sampled = static_cast<double>(sample.neighbours.size());
+  growth_ = std::max(1.0, static_cast<double>(all) / sampled);
   return OkStatus();
 }
 
@@ -244,7 +227,8 @@ Status ReachOp::BeginOfOne(const Batch& input, OpOutput* output) {
   if (has_end_ && has_target_[row_] != 0 && end_ == targets_[row_] && back_.depth() == hops()) {
     return LookUp(input, end, output);
   }
-  RETURN_IF_ERROR(ReadDegrees());
+  ASSIGN_OR_RETURN(const bool known, degrees_.Read(walk_.hops[0], elements_.vertices, host_));
+  if (!known) return OkStatus();
   const auto is_worth_it = [this](size_t begin, size_t behind) {
     if (has_target_[begin] == 0) return false;
     if (has_end_ && end_ == targets_[begin]) return true;
@@ -293,10 +277,13 @@ Status ReachOp::SearchPairs(const Batch& input, OpOutput* output) {
   if (!hop.none) {
     const storage::VertexPairs pairs{elements_.vertices.subspan(row_, count),
                                      std::span(targets_).subspan(row_, count)};
-    RETURN_IF_ERROR(host_->view().CountBetween(pairs, hop.direction, hop.labels,
-                                               counts_ ? std::numeric_limits<int64_t>::max() : 1,
-                                               &between_, kBatchRows, &between_found_));
-    pair_work_ += between_.done ? kEdgesOfAPair * (count - before) : kBatchRows;
+    const int64_t enough = counts_ ? std::numeric_limits<int64_t>::max() : 1;
+    const size_t steps = pairs_searched_.size();
+    RETURN_IF_ERROR(pairs_searched_.Measure(host_->clock(), [&] {
+      return host_->view().CountBetween(pairs, hop.direction, hop.labels, enough, &between_, steps,
+                                        &between_found_);
+    }));
+    pair_work_ += between_.done ? kEdgesOfAPair * (count - before) : steps;
     if (!between_.done) return OkStatus();
   }
   between_found_.resize(count, 0);
@@ -437,6 +424,7 @@ Status ReachOp::Process(const Batch& input, OpOutput* output, bool* done) {
   *done = false;
   if (!open_) RETURN_IF_ERROR(Open(input));
   const size_t before = work();
+  const CallEnd end(host_->clock());
   while (row_ < input.rows && work() - before < kCallWork) {
     if (deepens_) {
       RETURN_IF_ERROR(Deepen());
@@ -448,6 +436,7 @@ Status ReachOp::Process(const Batch& input, OpOutput* output, bool* done) {
       ASSIGN_OR_RETURN(const bool more, forward_.Proceed());
       if (!more) RETURN_IF_ERROR(Emit(input, output));
     }
+    if (end.has_come()) break;
   }
   if (row_ < input.rows) return OkStatus();
   open_ = false;

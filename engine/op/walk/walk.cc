@@ -1,6 +1,7 @@
 #include "engine/op/walk/walk.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/value_codec.h"
 #include "engine/op/source_ops.h"
@@ -60,6 +61,25 @@ StatusOr<BoundHop> BoundHop::Bind(const plan::Hop& hop, uint32_t num_slots, Oper
   bound.repeats = hop.repeat();
   ASSIGN_OR_RETURN(bound.filter, VertexFilter::Bind(hop.filter(), num_slots, host));
   return bound;
+}
+
+StatusOr<bool> HopDegrees::Read(const BoundHop& hop, std::span<const VertexRef> vertices,
+                                OperatorHost* host) {
+  if (all_) return true;
+  if (!hop.none && steps_ < kMostSteps) {
+    steps_ += size_.size();
+    RETURN_IF_ERROR(CountOn(host->view(), host->clock(), vertices, hop.direction, hop.labels,
+                            &size_, &cursor_, &degrees_));
+    if (!cursor_.done) return false;
+  }
+  degrees_.resize(vertices.size(), hop.none ? 0 : static_cast<int64_t>(kMostSteps));
+  all_ = true;
+  return true;
+}
+
+int64_t HopDegrees::Sum(size_t begin, size_t end) const {
+  return std::accumulate(degrees_.begin() + static_cast<std::ptrdiff_t>(begin),
+                         degrees_.begin() + static_cast<std::ptrdiff_t>(end), int64_t{0});
 }
 
 Direction BoundHop::Back() const {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/expr/call_size.h"
 #include "engine/op/operator.h"
 #include "engine/op/state/row_slices.h"
 #include "storage/index/vertex_seek.h"
@@ -51,6 +52,31 @@ struct BoundHop {
   bool none = false;  // the graph has none of its labels
   bool repeats = false;
   std::unique_ptr<VertexFilter> filter;  // of the vertex behind it
+};
+
+// Numbers of edges on a hop from each vertex of a batch, a call's share at a time. Where each edge
+// is read so many steps are taken, about: the vertices that are left then have many.
+class HopDegrees {
+ public:
+  void Clear() {
+    degrees_.clear();
+    cursor_ = {};
+    steps_ = 0;
+    all_ = false;
+  }
+  // Whether these are all; nothing is done any more when they are.
+  StatusOr<bool> Read(const BoundHop& hop, std::span<const VertexRef> vertices, OperatorHost* host);
+  // Of rows [begin, end). REQUIRES: all are there.
+  int64_t Sum(size_t begin, size_t end) const;
+
+ private:
+  static constexpr size_t kMostSteps = size_t{1} << 18;
+
+  std::vector<int64_t> degrees_;
+  storage::DegreeCursor cursor_;
+  CallSize size_ = CountedInACall();
+  size_t steps_ = 0;
+  bool all_ = false;
 };
 
 // The ends, and how to find all of them.

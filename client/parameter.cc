@@ -10,7 +10,7 @@
 namespace koios::client {
 namespace {
 
-std::string_view Trimmed(std::string_view text) {
+std::string_view WithoutSpaces(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) {
     text.remove_prefix(1);
   }
@@ -104,7 +104,7 @@ bool NestsTooDeep(std::string_view text) {
 }  // namespace
 
 StatusOr<Value> ParseParameterValue(std::string_view text) {
-  text = Trimmed(text);
+  text = WithoutSpaces(text);
   if (std::optional<Value> literal = GremlinLiteral(text)) return *std::move(literal);
   if (NestsTooDeep(text)) return CheckDepth(kMaxValueDepth + 1);
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -122,7 +122,7 @@ StatusOr<std::pair<std::string, Value>> ParseParameter(std::string_view text) {
     return InvalidArgument("A parameter is written name=value, not '" +
                            std::string(text.substr(0, 100)) + "'.");
   }
-  const std::string_view name = Trimmed(text.substr(0, equals));
+  const std::string_view name = WithoutSpaces(text.substr(0, equals));
   if (!IsName(name)) {
     return InvalidArgument("'" + std::string(name.substr(0, 100)) + "' can't name a parameter.");
   }

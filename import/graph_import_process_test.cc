@@ -31,7 +31,7 @@ storage::DataFolderOptions FolderOptions() {
   return options;
 }
 
-void Write(const std::string& path, const std::string& text) {
+void WriteText(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
@@ -41,8 +41,8 @@ void WriteNewGraph(const storage::TempFolder& temp) {
   for (int i = 0; i < kEdges; ++i) {
     edges += std::to_string(i * 7 % kVertices) + "," + std::to_string(i * 31 % kVertices) + ",e\n";
   }
-  Write(temp / "v.csv", vertices);
-  Write(temp / "e.csv", edges);
+  WriteText(temp / "v.csv", vertices);
+  WriteText(temp / "e.csv", edges);
 }
 
 int ImportInto(const std::string& data, WhenGraphExists when, const ImportOptions& options) {
@@ -150,8 +150,8 @@ TEST(GraphImportKillTest, AppendIsAllOrNothing) { KillLoop("append", 2, 2); }
 TEST(GraphImportMemoryTest, APeakOfTheMemoryForAnInputOfTwiceItsSize) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's memory would be measured";
   storage::TempFolder small, large;
-  Write(small / "v.csv", "~id,~label\n1,new\n");
-  Write(small / "e.csv", "~from,~to,~label\n1,1,e\n");
+  WriteText(small / "v.csv", "~id,~label\n1,new\n");
+  WriteText(small / "e.csv", "~from,~to,~label\n1,1,e\n");
   std::string vertices = "~id,~label,text:string\n", edges = "~from,~to,~label,w:double\n";
   constexpr int64_t kMany = 50'000;
   for (int64_t i = 0; i < kMany; ++i) {
@@ -162,8 +162,8 @@ TEST(GraphImportMemoryTest, APeakOfTheMemoryForAnInputOfTwiceItsSize) {
     }
   }
   ASSERT_GT(vertices.size() + edges.size(), 2 * kMinMemoryBytes);
-  Write(large / "v.csv", vertices);
-  Write(large / "e.csv", edges);
+  WriteText(large / "v.csv", vertices);
+  WriteText(large / "e.csv", edges);
   uint64_t small_peak = 0, large_peak = 0;
   ASSERT_EQ(RunChild("replace", small, -1, &small_peak), 0);
   ASSERT_EQ(RunChild("replace", large, -1, &large_peak), 0);

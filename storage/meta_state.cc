@@ -14,7 +14,7 @@ namespace {
 // More than a graph may have (StoreOptions::max_names), by far.
 constexpr LabelId kMostLabels = LabelId{1} << 24;
 
-Status Damaged() { return DataLoss("The meta records of the graph contradict each other."); }
+Status DamagedMeta() { return DataLoss("The meta records of the graph contradict each other."); }
 
 StatusOr<uint32_t> Intern(NameTable* names, std::string_view name, std::string_view what,
                           uint32_t max_names) {
@@ -46,7 +46,7 @@ Status MetaState::Load(std::string_view key_bytes, std::string_view value) {
                                   std::to_string(format) + "; this one reads up to " +
                                   std::to_string(kFormatVersion) + ").");
       }
-      if (partitions == 0 || partitions > kMaxPartitions) return Damaged();
+      if (partitions == 0 || partitions > kMaxPartitions) return DamagedMeta();
       num_partitions_ = static_cast<uint32_t>(partitions);
       next_vertex_local_.assign(num_partitions_, kFirstVertexLocal);
       next_edge_local_.assign(num_partitions_, kFirstEdgeLocal);
@@ -61,11 +61,11 @@ Status MetaState::Load(std::string_view key_bytes, std::string_view value) {
       return OkStatus();
     }
     case MetaKind::kLabelName:
-      return schema_.labels.Intern(value) == key.first ? OkStatus() : Damaged();
+      return schema_.labels.Intern(value) == key.first ? OkStatus() : DamagedMeta();
     case MetaKind::kKeyName:
-      return schema_.keys.Intern(value) == key.first ? OkStatus() : Damaged();
+      return schema_.keys.Intern(value) == key.first ? OkStatus() : DamagedMeta();
     case MetaKind::kPropertyKind:
-      if (value.size() != 1) return Damaged();
+      if (value.size() != 1) return DamagedMeta();
       schema_.property_kinds.Set(key.first, key.second, static_cast<ValueKind>(value[0]));
       return OkStatus();
     case MetaKind::kVertexIndex:
@@ -78,28 +78,28 @@ Status MetaState::Load(std::string_view key_bytes, std::string_view value) {
       ASSIGN_OR_RETURN(const uint64_t count, DecodeMetaNumber(value));
       auto& counts =
           key.kind == MetaKind::kVertexCount ? schema_.vertex_counts : schema_.edge_counts;
-      if (key.first > kMostLabels) return Damaged();
+      if (key.first > kMostLabels) return DamagedMeta();
       if (count > 0) counts[key.first] = count;
       return OkStatus();
     }
     case MetaKind::kNextLocals:
-      if (key.first >= num_partitions_) return Damaged();
+      if (key.first >= num_partitions_) return DamagedMeta();
       return DecodeMetaPair(value, &next_vertex_local_[key.first], &next_edge_local_[key.first]);
     case MetaKind::kLogStart: {
       ASSIGN_OR_RETURN(log_start_, DecodeMetaNumber(value));
       return OkStatus();
     }
     case MetaKind::kSnapshot:
-      return key.first < num_partitions_ ? LoadSnapshot(key.first, value) : Damaged();
+      return key.first < num_partitions_ ? LoadSnapshot(key.first, value) : DamagedMeta();
   }
-  return Damaged();
+  return DamagedMeta();
 }
 
 Status MetaState::LoadSnapshot(uint32_t partition, std::string_view value) {
   if (value.empty()) return OkStatus();
   ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, DecodeMetaNumbers(value));
   const size_t files = numbers.size() / 3;
-  if (numbers.size() % 3 != 1 || files == 0 || files > 1 + kMostOlderFiles) return Damaged();
+  if (numbers.size() % 3 != 1 || files == 0 || files > 1 + kMostOlderFiles) return DamagedMeta();
   NamedSnapshot& snapshot = snapshots_[partition];
   snapshot.version = numbers[0];
   for (size_t i = 1; i < numbers.size(); i += 3) {
@@ -109,14 +109,14 @@ Status MetaState::LoadSnapshot(uint32_t partition, std::string_view value) {
 }
 
 Status MetaState::LoadVertexIndex(IndexId id, std::string_view value) {
-  if (id < kFirstIndexId || id == std::numeric_limits<IndexId>::max()) return Damaged();
+  if (id < kFirstIndexId || id == std::numeric_limits<IndexId>::max()) return DamagedMeta();
   next_index_ = std::max(next_index_, id + 1);
   if (value.empty()) return OkStatus();
   ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, DecodeMetaNumbers(value));
   constexpr size_t kBeforeKeys = 3;
   if (numbers.size() <= kBeforeKeys || numbers.size() > kBeforeKeys + kMaxIndexKeys ||
       numbers[0] > 1) {
-    return Damaged();
+    return DamagedMeta();
   }
   VertexIndex& index = schema_.vertex_indexes[id];
   index.ready = numbers[0] == 1;
@@ -130,27 +130,27 @@ Status MetaState::LoadVertexIndex(IndexId id, std::string_view value) {
 
 Status MetaState::FinishLoad() const {
   if (num_partitions_ == 0) return DataLoss("The graph has no format record.");
-  if (log_start_.value_or(0) > version_) return Damaged();
+  if (log_start_.value_or(0) > version_) return DamagedMeta();
   for (const auto* counts : {&schema_.vertex_counts, &schema_.edge_counts}) {
     for (const auto& [label, count] : *counts) {
-      if (label == kNoName || label > schema_.labels.size()) return Damaged();
+      if (label == kNoName || label > schema_.labels.size()) return DamagedMeta();
     }
   }
   for (const auto& [name, kind] : schema_.property_kinds) {
-    if (name.first == kNoName || name.first > schema_.labels.size()) return Damaged();
-    if (name.second == kNoName || name.second > schema_.keys.size()) return Damaged();
+    if (name.first == kNoName || name.first > schema_.labels.size()) return DamagedMeta();
+    if (name.second == kNoName || name.second > schema_.keys.size()) return DamagedMeta();
   }
   const auto known = [](uint32_t name, const NameTable& names) {
     return name != kNoName && name <= names.size();
   };
   for (const auto& [id, index] : schema_.vertex_indexes) {
-    if (!known(index.label, schema_.labels)) return Damaged();
+    if (!known(index.label, schema_.labels)) return DamagedMeta();
     for (const KeyId key : index.keys) {
-      if (!known(key, schema_.keys)) return Damaged();
+      if (!known(key, schema_.keys)) return DamagedMeta();
     }
   }
   for (const auto& [label, key] : hashed_indexes_) {
-    if (!known(label, schema_.labels) || !known(key, schema_.keys)) return Damaged();
+    if (!known(label, schema_.labels) || !known(key, schema_.keys)) return DamagedMeta();
   }
   return OkStatus();
 }

@@ -6,16 +6,16 @@
 namespace koios {
 namespace {
 
-std::string Print(const Value& value) { return PrintAsJava(value, 1000); }
+std::string InJava(const Value& value) { return PrintAsJava(value, 1000); }
 
 TEST(JavaPrintTest, WhatNestsIsPrintedAsCollectionsOfJava) {
   const Value one = Value::Int(1), text = Value::String("a");
-  EXPECT_EQ(Print(text), "a");
-  EXPECT_EQ(Print(Value::Double(29)), "29.0");
-  EXPECT_EQ(Print(ListOf({one, Value::Null(), text})), "[1, null, a]");
-  EXPECT_EQ(Print(MapOf({{text, ListOf({one})}, {one, text}})), "{a=[1], 1=a}");
-  EXPECT_EQ(Print(Value::EmptyMap()), "{}");
-  EXPECT_EQ(Print(PathOf({{one, text}, {}})), "path[1, a]");
+  EXPECT_EQ(InJava(text), "a");
+  EXPECT_EQ(InJava(Value::Double(29)), "29.0");
+  EXPECT_EQ(InJava(ListOf({one, Value::Null(), text})), "[1, null, a]");
+  EXPECT_EQ(InJava(MapOf({{text, ListOf({one})}, {one, text}})), "{a=[1], 1=a}");
+  EXPECT_EQ(InJava(Value::EmptyMap()), "{}");
+  EXPECT_EQ(InJava(PathOf({{one, text}, {}})), "path[1, a]");
 }
 
 TEST(JavaPrintTest, ALongTextIsLeftOffJustPastItsBound) {

@@ -7,7 +7,7 @@
 namespace koios {
 namespace {
 
-constexpr int64_t kSecondsPerDay = 86'400;
+constexpr int64_t kDaySeconds = 86'400;
 
 // REQUIRES: b > 0.
 int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
@@ -62,10 +62,10 @@ std::string PrintOffset(int32_t offset_seconds) {
 
 std::string PrintDateTime(const DateTime& v) {
   // Days and seconds apart, so that no sum can overflow.
-  int64_t days = FloorDivide(v.seconds, kSecondsPerDay);
-  int64_t seconds = FloorModulo(v.seconds, kSecondsPerDay) + v.offset_seconds;
-  days += FloorDivide(seconds, kSecondsPerDay);
-  seconds = FloorModulo(seconds, kSecondsPerDay);
+  int64_t days = FloorDivide(v.seconds, kDaySeconds);
+  int64_t seconds = FloorModulo(v.seconds, kDaySeconds) + v.offset_seconds;
+  days += FloorDivide(seconds, kDaySeconds);
+  seconds = FloorModulo(seconds, kDaySeconds);
   const Date date = DateOf(days);
   std::string out = fmt::format("{}-{:02}-{:02}T{:02}:{:02}", PrintYear(date.year), date.month,
                                 date.day, seconds / 3'600, seconds / 60 % 60);

@@ -316,9 +316,9 @@ TEST(FrameCodecTest, TextsThatAreNoUtf8AreMended) {
   header.set_code(static_cast<uint32_t>(StatusCode::kInvalidArgument));
   header.set_message("no '\xe2\x82'");
   header.mutable_error()->set_step("V('\xff')");
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const auto decoded = DecodeFrame(Encoded(header), &views);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   EXPECT_EQ(MessageOf(decoded->status), "no '\xef\xbf\xbd\xef\xbf\xbd'");
   EXPECT_EQ(DetailOf(decoded->status)->step, "V('\xef\xbf\xbd')");

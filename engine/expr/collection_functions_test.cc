@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMany = 40'000;
 
-Value Numbers(int64_t begin, int64_t end) {
+Value ListOfNumbers(int64_t begin, int64_t end) {
   ValueList members;
   for (int64_t i = begin; i < end; ++i) members.push_back(Value::Long(i));
   return ListOf(std::move(members));
@@ -73,7 +73,7 @@ OfOneRow Evaluated(const char* function, const Value& a, const Value& b,
 
 TEST(CollectionFunctionsTest, LongListsTakeManyCalls) {
   const ValueList no_traversal = {Value::Bool(false)};
-  const Value a = Numbers(0, kMany), b = Numbers(kMany / 2, 2 * kMany);
+  const Value a = ListOfNumbers(0, kMany), b = ListOfNumbers(kMany / 2, 2 * kMany);
   const struct {
     const char* function;
     int64_t size;
@@ -94,7 +94,8 @@ TEST(CollectionFunctionsTest, LongListsTakeManyCalls) {
     EXPECT_EQ(made.value.AsList().front().AsInteger(), each.first);
     EXPECT_EQ(made.value.AsList().back().AsInteger(), each.last);
   }
-  const OfOneRow pairs = Evaluated("product", Numbers(0, 200), Numbers(0, 300), no_traversal);
+  const OfOneRow pairs =
+      Evaluated("product", ListOfNumbers(0, 200), ListOfNumbers(0, 300), no_traversal);
   ASSERT_TRUE(pairs.status.ok()) << pairs.status;
   EXPECT_GE(pairs.calls, 3);
   ASSERT_EQ(pairs.value.AsList().size(), 60'000u);
@@ -118,32 +119,35 @@ TEST(CollectionFunctionsTest, LongMapsTextsAndMembersTakeManyCalls) {
   EXPECT_EQ(merged.value.AsMap()[kMany - 2].second.AsString(), "a");
   EXPECT_EQ(merged.value.AsMap()[kMany - 1].second.AsString(), "b");
 
-  const OfOneRow text = Evaluated("conjoin", Numbers(0, kMany), {}, {Value::String(";")});
+  const OfOneRow text = Evaluated("conjoin", ListOfNumbers(0, kMany), {}, {Value::String(";")});
   ASSERT_TRUE(text.status.ok()) << text.status;
   EXPECT_GE(text.calls, 3);
   EXPECT_TRUE(text.value.AsString().ends_with(";39998;39999"));
 
   const Value flow = Value::String("map");
-  const OfOneRow list = Evaluated("asString", Numbers(0, kMany), {}, {Value::Bool(false), flow});
+  const OfOneRow list =
+      Evaluated("asString", ListOfNumbers(0, kMany), {}, {Value::Bool(false), flow});
   ASSERT_TRUE(list.status.ok()) << list.status;
   EXPECT_GE(list.calls, 3);
   EXPECT_TRUE(list.value.AsString().starts_with("[0, 1, 2, "));
   EXPECT_TRUE(list.value.AsString().ends_with(", 39998, 39999]"));
-  const OfOneRow texts = Evaluated("asString", Numbers(0, kMany), {}, {Value::Bool(true), flow});
+  const OfOneRow texts =
+      Evaluated("asString", ListOfNumbers(0, kMany), {}, {Value::Bool(true), flow});
   EXPECT_GE(texts.calls, 3);
   EXPECT_EQ(texts.value.AsList()[17].AsString(), "17");
-  EXPECT_EQ(Evaluated("text_part", Numbers(0, 2), {}, {}).value.AsString(), "[0, 1]");
+  EXPECT_EQ(Evaluated("text_part", ListOfNumbers(0, 2), {}, {}).value.AsString(), "[0, 1]");
 
   for (const int64_t looked_for : {kMany - 1, kMany}) {
-    const OfOneRow found = Evaluated("member_of", Value::Long(looked_for), Numbers(0, kMany), {});
+    const OfOneRow found =
+        Evaluated("member_of", Value::Long(looked_for), ListOfNumbers(0, kMany), {});
     ASSERT_TRUE(found.status.ok()) << found.status;
     EXPECT_GE(found.calls, 3);
     EXPECT_EQ(found.value.AsBool(), looked_for < kMany);
   }
-  const OfOneRow least = Evaluated("list_min", Numbers(3, kMany), {}, {});
+  const OfOneRow least = Evaluated("list_min", ListOfNumbers(3, kMany), {}, {});
   EXPECT_GE(least.calls, 3);
   EXPECT_EQ(least.value.AsInteger(), 3);
-  const OfOneRow indexed = Evaluated("index", Numbers(3, kMany), {}, {Value::Bool(false)});
+  const OfOneRow indexed = Evaluated("index", ListOfNumbers(3, kMany), {}, {Value::Bool(false)});
   EXPECT_GE(indexed.calls, 3);
   EXPECT_EQ(indexed.value.AsList()[7].AsList()[0].AsInteger(), 10);
   EXPECT_EQ(indexed.value.AsList()[7].AsList()[1].AsInteger(), 7);
@@ -152,7 +156,7 @@ TEST(CollectionFunctionsTest, LongMapsTextsAndMembersTakeManyCalls) {
 // What a function has made when a call ends is charged, and given back with its result.
 TEST(CollectionFunctionsTest, WhatIsMadeBetweenCallsIsCharged) {
   const Expression bound = CallOf("intersect", {0, 0}, {Value::Bool(false)});
-  const Batch batch = RowsOf({{Numbers(0, 1'000'000)}});
+  const Batch batch = RowsOf({{ListOfNumbers(0, 1'000'000)}});
   for (const int64_t limit : {int64_t{200} << 20, int64_t{20} << 20}) {
     MemoryAccount account("query", limit);
     EvalSources sources;
@@ -177,7 +181,7 @@ TEST(CollectionFunctionsTest, WhatIsMadeBetweenCallsIsCharged) {
 // made by then is not taken for members of its next collection.
 TEST(CollectionFunctionsTest, TwoBatchesLookIntoTheSameCollection) {
   const Expression bound = CallOf("member_of", {0, 1}, {});
-  const Value many = Numbers(0, kMany), few = Numbers(kMany, kMany + 3);
+  const Value many = ListOfNumbers(0, kMany), few = ListOfNumbers(kMany, kMany + 3);
   const Batch first = RowsOf({{Value::Long(5), Value::Long(5)}, {many, few}});
   const Batch second = RowsOf({{Value::Long(6)}, {many}});
   Evaluation of_first, of_second;

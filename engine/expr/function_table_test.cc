@@ -28,7 +28,7 @@ TEST(FunctionTableTest, RowsAndKernelsAreTheSame) {
 }
 
 // Calls functions with arguments that they take: constants where the row wants them, else slots.
-class PresenceTest : public testing::Test {
+class PresenceTest : public ::testing::Test {
  protected:
   static constexpr size_t kRows = 3;
 

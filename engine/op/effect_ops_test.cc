@@ -16,7 +16,7 @@ namespace {
 
 #define EXPECT_SAME(a, b) EXPECT_TRUE(Equivalent(a, b))
 
-Value Text(const std::string& text) { return Value::String(text); }
+Value StringOf(const std::string& text) { return Value::String(text); }
 
 Batch FireAll(BarrierOperator* barrier, const StateKey& key = {}) {
   Batch all;
@@ -69,11 +69,11 @@ TEST(AggregateTest, IterationsAreBarriersOfTheirOwn) {
 TEST(AggregateTest, ARowWithoutValueAddsNothingAndPasses) {
   TestHost host;
   const auto bundle = MakeAggregate(AggregateInto("x", 1), 2, &host);
-  Batch rows = Rows({Value::Int(1), Value::Int(2)}, {Text("a")});
+  Batch rows = Rows({Value::Int(1), Value::Int(2)}, {StringOf("a")});
   rows.slots[1].AppendAbsent();
   ASSERT_TRUE(bundle->barrier->Absorb(rows).ok());
   EXPECT_EQ(FireAll(bundle->barrier.get()).rows, 2u);
-  EXPECT_SAME(*host.side_effects().Read("x"), ListOf({Text("a")}));
+  EXPECT_SAME(*host.side_effects().Read("x"), ListOf({StringOf("a")}));
 }
 
 TEST(AggregateTest, IsChargedBeforeItGrows) {
@@ -109,7 +109,7 @@ TEST(AggregateTest, ManyRowsAreGatheredInSlices) {
 }
 
 // Members 0 to 59,999 put to a bag by `gather`, of which a small part fits into memory.
-class SpilledBagTest : public testing::Test {
+class SpilledBagTest : public ::testing::Test {
  protected:
   static constexpr size_t kMembers = 60'000;
 
@@ -118,7 +118,7 @@ class SpilledBagTest : public testing::Test {
     host_.side_effects().ChargeTo(&host_);
     ASSERT_TRUE(host_.side_effects().DeclareBag("x").ok());
   }
-  static Value Member(size_t i) { return Text(std::to_string(i) + ", and some more of it"); }
+  static Value Member(size_t i) { return StringOf(std::to_string(i) + ", and some more of it"); }
   static Batch Members(size_t begin) {
     ValueList values;
     for (size_t i = begin; i < std::min(kMembers, begin + kBatchRows); ++i) {
@@ -224,7 +224,7 @@ TEST_F(SpilledBagTest, IsAskedForMembers) {
 size_t CallsOf(const plan::Expr& expr, TestHost* host) {
   host->limit = INT64_MAX;
   const Expression expression = Expression::Bind(expr, 1, host->charge()).value();
-  const Batch rows = Rows({Text("5, and some more of it")});
+  const Batch rows = Rows({StringOf("5, and some more of it")});
   Evaluation evaluation;
   expression.Begin(&evaluation);
   const Operand* result = nullptr;
@@ -282,11 +282,11 @@ TEST(SideEffectsTest, MembersEqualAcrossNumberTypes) {
   SideEffects effects;
   ASSERT_TRUE(effects.DeclareBag("x").ok());
   ASSERT_TRUE(Put(&effects, Value::Int(2)).ok());
-  ASSERT_TRUE(Put(&effects, Text("a")).ok());
+  ASSERT_TRUE(Put(&effects, StringOf("a")).ok());
   ASSERT_TRUE(Put(&effects, Value::Double(std::numeric_limits<double>::quiet_NaN())).ok());
   EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), Value::Double(2.0)));
-  EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), Text("a")));
-  EXPECT_FALSE(*effects.Contains(*effects.FindBag("x"), Text("2")));
+  EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), StringOf("a")));
+  EXPECT_FALSE(*effects.Contains(*effects.FindBag("x"), StringOf("2")));
   EXPECT_FALSE(*effects.Contains(*effects.FindBag("x"),
                                  Value::Double(std::numeric_limits<double>::quiet_NaN())));
   EXPECT_FALSE(effects.FindBag("y").ok());
@@ -375,17 +375,17 @@ TEST(GroupTest, SideEffectKeepsRowsAndCapGivesTheMap) {
   const auto group = MakeGroupEffect(op, 2, &host);
   ASSERT_TRUE(group.ok());
   const Batch rows = Rows({Value::Int(1), Value::Int(2), Value::Int(3)},
-                          {Text("a"), Text("b"), Text("a")}, {2, 1, 1});
+                          {StringOf("a"), StringOf("b"), StringOf("a")}, {2, 1, 1});
   ASSERT_TRUE(group->barrier->Absorb(rows).ok());
   EXPECT_EQ(FireAll(group->barrier.get()).rows, 3u);
   plan::Cap cap;
   cap.add_names("m");
-  const Value map = MapOf({{Text("a"), Value::Long(3)}, {Text("b"), Value::Long(1)}});
+  const Value map = MapOf({{StringOf("a"), Value::Long(3)}, {StringOf("b"), Value::Long(1)}});
   EXPECT_SAME(FireAll(MakeCap(cap, 2, &host)->barrier.get()).slots[0].Get(0), map);
   ASSERT_TRUE(host.side_effects().DeclareBag("x").ok());
   cap.add_names("x");
   EXPECT_SAME(FireAll(MakeCap(cap, 2, &host)->barrier.get()).slots[0].Get(0),
-              MapOf({{Text("m"), map}, {Text("x"), ListOf({})}}));
+              MapOf({{StringOf("m"), map}, {StringOf("x"), ListOf({})}}));
 }
 
 TEST(AggregateTest, EachAddsAsItPasses) {
@@ -394,12 +394,13 @@ TEST(AggregateTest, EachAddsAsItPasses) {
   op.set_each(true);
   const auto bundle = MakeAggregate(op, 2, &host);
   ASSERT_TRUE(bundle.ok());
-  const Batch rows = Rows({Value::Int(1), Value::Int(2)}, {Text("a"), Text("b")}, {2, 1});
+  const Batch rows = Rows({Value::Int(1), Value::Int(2)}, {StringOf("a"), StringOf("b")}, {2, 1});
   OpOutput output;
   bool done = false;
   ASSERT_TRUE(bundle->stream->Process(rows, &output, &done).ok());
   EXPECT_TRUE(done && output.identity);
-  EXPECT_SAME(*host.side_effects().Read("x"), ListOf({Text("a"), Text("a"), Text("b")}));
+  EXPECT_SAME(*host.side_effects().Read("x"),
+              ListOf({StringOf("a"), StringOf("a"), StringOf("b")}));
   const int64_t kept = host.charged;
   EXPECT_GT(kept, 0);
   host.limit = kept;
@@ -428,14 +429,15 @@ TEST(CapTest, GivesShares) {
   op.set_side_effect("m");
   const auto group = MakeGroupEffect(op, 2, &host);
   ASSERT_TRUE(
-      group->barrier->Absorb(Rows({Value::Int(1), Value::Int(2)}, {Text("a"), Text("b")}, {2, 1}))
+      group->barrier
+          ->Absorb(Rows({Value::Int(1), Value::Int(2)}, {StringOf("a"), StringOf("b")}, {2, 1}))
           .ok());
   FireAll(group->barrier.get());
   cap.set_names(0, "m");
   cap.set_key_slot(1);
   const Batch groups = FireAll(MakeCap(cap, 2, &host)->barrier.get());
   ASSERT_EQ(groups.rows, 2u);
-  EXPECT_SAME(groups.slots[1].Get(0), Text("a"));
+  EXPECT_SAME(groups.slots[1].Get(0), StringOf("a"));
   EXPECT_SAME(groups.slots[0].Get(0), Value::Long(2));
   cap.set_key_slot(7);
   EXPECT_FALSE(MakeCap(cap, 2, &host).ok());
@@ -494,9 +496,9 @@ TEST(FoldWithTest, FoldsEachTraverserOnce) {
               Value::Int(5));
   EXPECT_SAME(*FoldWith(Value::Int(2), "mult", Rows({Value::Int(5)}, {}, {2})), Value::Int(50));
   EXPECT_SAME(*FoldWith(Value::Bool(false), "or", Rows({Value::Bool(true)})), Value::Bool(true));
-  EXPECT_SAME(*FoldWith(ListOf({}), "addAll", Rows({ListOf({Text("a")})})),
-              ListOf({ListOf({Text("a")})}));
-  EXPECT_SAME(*FoldWith(Value::Int(1), "assign", Rows({Text("last")})), Text("last"));
+  EXPECT_SAME(*FoldWith(ListOf({}), "addAll", Rows({ListOf({StringOf("a")})})),
+              ListOf({ListOf({StringOf("a")})}));
+  EXPECT_SAME(*FoldWith(Value::Int(1), "assign", Rows({StringOf("last")})), StringOf("last"));
 }
 
 // What takes no loop gives what the loop gives.
@@ -627,7 +629,7 @@ TEST(CoinTest, DrawsForEachTraverserOfABulk) {
 
 TEST(OnceTest, OneTraverserOfTheQueryPasses) {
   TestHost host;
-  const auto once = FilterBy("once", Text("~i1"), false, &host);
+  const auto once = FilterBy("once", StringOf("~i1"), false, &host);
   OpOutput output;
   bool done = false;
   const Batch rows = Rows({Value::Int(1), Value::Int(2)}, {}, {5, 5});
@@ -642,7 +644,7 @@ TEST(OnceTest, OneTraverserOfTheQueryPasses) {
 TEST(InSideEffectTest, FiltersByWhatIsThereByNow) {
   TestHost host;
   ASSERT_TRUE(host.side_effects().DeclareBag("x").ok());
-  const auto within = FilterBy("in_side_effect", Text("x"), true, &host);
+  const auto within = FilterBy("in_side_effect", StringOf("x"), true, &host);
   ASSERT_TRUE(within.ok());
   bool done = false;
   OpOutput before, behind;

@@ -33,24 +33,24 @@ std::vector<uint32_t> Passing(StreamOperator* op, const Batch& input) {
   return all;
 }
 
-using Numbers = std::vector<uint32_t>;
+using RowNumbers = std::vector<uint32_t>;
 
 TEST(EarlyDedupTest, TheFirstOfEqualVerticesPasses) {
   TestHost host;
   const auto op = MakeEarly(false, &host);
   EXPECT_EQ(Passing(op.get(), Rows({Vertex(1), Vertex(2), Vertex(1)}, {}, {5, 1, 1})),
-            Numbers({0, 1}));
-  EXPECT_EQ(Passing(op.get(), Rows({Vertex(2), Vertex(3)})), Numbers({1}));
+            RowNumbers({0, 1}));
+  EXPECT_EQ(Passing(op.get(), Rows({Vertex(2), Vertex(3)})), RowNumbers({1}));
   op->Release({});
   EXPECT_EQ(host.charged, 0);
-  EXPECT_EQ(Passing(op.get(), Rows({Vertex(2), Vertex(3)})), Numbers({0, 1}));
+  EXPECT_EQ(Passing(op.get(), Rows({Vertex(2), Vertex(3)})), RowNumbers({0, 1}));
 }
 
 TEST(EarlyDedupTest, WhatIsNoVertexPasses) {
   TestHost host;
   const auto op = MakeEarly(false, &host);
-  EXPECT_EQ(Passing(op.get(), Rows({Value::Int(1), Value::Int(1)})), Numbers({0, 1}));
-  EXPECT_EQ(Passing(op.get(), Rows({Vertex(1), Value::Int(1), Vertex(1)})), Numbers({0, 1, 2}));
+  EXPECT_EQ(Passing(op.get(), Rows({Value::Int(1), Value::Int(1)})), RowNumbers({0, 1}));
+  EXPECT_EQ(Passing(op.get(), Rows({Vertex(1), Value::Int(1), Vertex(1)})), RowNumbers({0, 1, 2}));
   EXPECT_EQ(host.charged, 0);
 }
 
@@ -58,9 +58,10 @@ TEST(EarlyDedupTest, IterationsAreToldApartWhereTheyAreCounted) {
   for (const bool each : {false, true}) {
     TestHost host;
     const auto op = MakeEarly(each, &host);
-    EXPECT_EQ(Passing(op.get(), Rows({Vertex(1)}, {}, {}, {1})), Numbers({0}));
-    EXPECT_EQ(Passing(op.get(), Rows({Vertex(1)}, {}, {}, {2})), each ? Numbers({0}) : Numbers());
-    EXPECT_EQ(Passing(op.get(), Rows({Vertex(1)}, {}, {}, {1})), Numbers());
+    EXPECT_EQ(Passing(op.get(), Rows({Vertex(1)}, {}, {}, {1})), RowNumbers({0}));
+    EXPECT_EQ(Passing(op.get(), Rows({Vertex(1)}, {}, {}, {2})),
+              each ? RowNumbers({0}) : RowNumbers());
+    EXPECT_EQ(Passing(op.get(), Rows({Vertex(1)}, {}, {}, {1})), RowNumbers());
     op->Release({});
     EXPECT_EQ(host.charged, 0);
   }
@@ -71,7 +72,7 @@ TEST(EarlyDedupTest, InstancesAreToldApart) {
   const auto op = MakeEarly(false, &host);
   Batch batch = Rows({Vertex(1), Vertex(1), Vertex(1)});
   batch.runs = {{{0, 1}, {}, 1, 0}, {{0, 2}, {}, 2, 0}};
-  EXPECT_EQ(Passing(op.get(), batch), Numbers({0, 1}));
+  EXPECT_EQ(Passing(op.get(), batch), RowNumbers({0, 1}));
   op->Release({0, 1});
   op->Release({0, 2});
   EXPECT_EQ(host.charged, 0);
@@ -149,7 +150,7 @@ TEST(EarlyDedupTest, WithoutRoomRowsPass) {
   op->Release({});
   EXPECT_EQ(host.charged, 0);
   host.limit = 100;
-  EXPECT_EQ(Passing(op.get(), Rows({Vertex(1), Vertex(1)})), Numbers({0, 1}));
+  EXPECT_EQ(Passing(op.get(), Rows({Vertex(1), Vertex(1)})), RowNumbers({0, 1}));
   EXPECT_EQ(host.charged, 0);
 }
 

@@ -32,7 +32,7 @@ OperatorBundle ProjectOf(const plan::Expr& expr, plan::Project::Absent absent, O
   return *std::move(bundle);
 }
 
-struct Ran {
+struct RowsRan {
   int calls = 0;
   size_t most_rows = 0;  // that came out of one call
   std::vector<uint32_t> origin;
@@ -40,8 +40,8 @@ struct Ran {
 };
 
 // As the driver calls it, until the batch is done.
-Ran RunAll(StreamOperator* op, const Batch& input) {
-  Ran ran;
+RowsRan RunAll(StreamOperator* op, const Batch& input) {
+  RowsRan ran;
   std::unique_ptr<StreamCursor> cursor;
   for (bool done = false; !done; ++ran.calls) {
     OpOutput output;
@@ -73,7 +73,7 @@ TEST(RowOpsTest, AFilterTakesFewLongRowsAtATime) {
   input.rows = 200;
   input.runs.push_back({{}, {}, 200, 0});
   for (int again = 0; again < 2; ++again) {
-    const Ran ran = RunAll(filter.stream.get(), input);
+    const RowsRan ran = RunAll(filter.stream.get(), input);
     EXPECT_GT(ran.calls, 180);  // the first call takes some before it knows
     EXPECT_EQ(ran.origin.size(), 100u);
     EXPECT_EQ(ran.origin.front(), 100u);
@@ -88,7 +88,7 @@ TEST(RowOpsTest, ShortRowsGoAllAtOnce) {
   for (int64_t i = 0; i < 1000; ++i) rows.push_back(Value::Long(i));
   const Batch input = Rows(rows);
   EXPECT_EQ(RunAll(filter.stream.get(), input).calls, 1);
-  const Ran ran = RunAll(filter.stream.get(), input);
+  const RowsRan ran = RunAll(filter.stream.get(), input);
   EXPECT_EQ(ran.calls, 1);
   EXPECT_EQ(ran.origin.size(), 500u);
   EXPECT_EQ(ran.origin.front(), 500u);
@@ -100,7 +100,7 @@ TEST(RowOpsTest, ALongConstantMakesSmallBatches) {
   plan::Expr constant;
   constant.add_nodes()->set_constant(EncodeValue(Value::String(std::string(kLong, 'x'))));
   const OperatorBundle project = ProjectOf(constant, plan::Project::DROP_ROW, &host);
-  const Ran ran = RunAll(project.stream.get(), Rows(ValueList(64, Value::Long(1))));
+  const RowsRan ran = RunAll(project.stream.get(), Rows(ValueList(64, Value::Long(1))));
   EXPECT_EQ(ran.values.size(), 64u);
   EXPECT_GT(ran.calls, 50);
   EXPECT_LE(ran.most_rows, 8u);
@@ -121,7 +121,7 @@ TEST(RowOpsTest, SlicesGiveWhatTheWholeBatchGives) {
                                   : MapOf({{Value::String(i % 3 == 1 ? "a" : "b"),
                                             Value::String(text + std::to_string(i))}}));
       }
-      const Ran ran = RunAll(project.stream.get(), Rows(rows));
+      const RowsRan ran = RunAll(project.stream.get(), Rows(rows));
       EXPECT_EQ(ran.calls > 5, bytes > 10);
       const bool drops = absent == plan::Project::DROP_ROW;
       ASSERT_EQ(ran.values.size(), drops ? 20u : 60u);
@@ -144,7 +144,7 @@ TEST(RowOpsTest, ALongListIsSortedInManyCalls) {
   const OperatorBundle sorting =
       ProjectOf(CallWith("list_order", {Value::String("values"), Value::Bool(false)}),
                 plan::Project::DROP_ROW, &host);
-  const Ran sorted = RunAll(sorting.stream.get(), Rows({ListOf(members), Value::Int(1)}));
+  const RowsRan sorted = RunAll(sorting.stream.get(), Rows({ListOf(members), Value::Int(1)}));
   EXPECT_GT(sorted.calls, 50);
   ASSERT_EQ(sorted.values.size(), 2u);
   const ValueList& result = sorted.values[0].AsList();
@@ -157,7 +157,7 @@ TEST(RowOpsTest, ALongListIsSortedInManyCalls) {
   const OperatorBundle distinct =
       ProjectOf(CallWith("list_dedup", {}), plan::Project::DROP_ROW, &host);
   members.insert(members.end(), members.begin(), members.begin() + 1000);
-  const Ran deduped = RunAll(distinct.stream.get(), Rows({ListOf(members)}));
+  const RowsRan deduped = RunAll(distinct.stream.get(), Rows({ListOf(members)}));
   EXPECT_GT(deduped.calls, 4);
   EXPECT_EQ(deduped.values[0].AsList().size(), 300'000u);
 }
@@ -172,7 +172,7 @@ TEST(RowOpsTest, LongMembersAreSortedFewAtATime) {
   const OperatorBundle sorting =
       ProjectOf(CallWith("list_order", {Value::String("values"), Value::Bool(true)}),
                 plan::Project::DROP_ROW, &host);
-  const Ran sorted = RunAll(sorting.stream.get(), Rows({ListOf(members)}));
+  const RowsRan sorted = RunAll(sorting.stream.get(), Rows({ListOf(members)}));
   EXPECT_GT(sorted.calls, 2);
   EXPECT_TRUE(sorted.values[0].AsList().front().AsString().ends_with("x9"));
 }

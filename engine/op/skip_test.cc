@@ -18,9 +18,9 @@ namespace {
 constexpr size_t kRowsAtOnce = 3;
 
 // Vertex i has i % 5 edges out and, but for every fourth, two properties.
-class GraphHost : public TestHost {
+class SkipHost : public TestHost {
  public:
-  GraphHost() : graph_(2) {
+  SkipHost() : graph_(2) {
     for (int64_t i = 0; i < 20; ++i) {
       storage::PropertyList properties;
       if (i % 4 != 0) properties = {{"n", Value::Long(i)}, {"m", Value::Long(-i)}};
@@ -41,12 +41,12 @@ class GraphHost : public TestHost {
   storage::MemoryGraph graph_;
 };
 
-using Make = std::function<std::unique_ptr<StreamOperator>(GraphHost*)>;
+using Make = std::function<std::unique_ptr<StreamOperator>(SkipHost*)>;
 using Given = std::vector<std::pair<uint32_t, Value>>;  // input row, current value
 
 // Runs the batch through the operator; before its call number `call` it is to pass over the rows
 // before `row`. Whether it did.
-bool RunBatch(const Make& make, GraphHost* host, const Batch& input, size_t call, size_t row,
+bool RunBatch(const Make& make, SkipHost* host, const Batch& input, size_t call, size_t row,
               Given* given) {
   const std::unique_ptr<StreamOperator> op = make(host);
   std::unique_ptr<StreamCursor> cursor;
@@ -78,8 +78,8 @@ bool RunBatch(const Make& make, GraphHost* host, const Batch& input, size_t call
   return skipped;
 }
 
-void ExpectSkips(const Make& make, const std::function<Batch(const GraphHost&)>& rows) {
-  GraphHost host;
+void ExpectSkips(const Make& make, const std::function<Batch(const SkipHost&)>& rows) {
+  SkipHost host;
   const Batch input = rows(host);
   Given all;
   RunBatch(make, &host, input, 0, 0, &all);
@@ -103,13 +103,13 @@ void ExpectSkips(const Make& make, const std::function<Batch(const GraphHost&)>&
   EXPECT_GT(skips, 0u);
 }
 
-Batch Vertices(const GraphHost& host) {
+Batch Vertices(const SkipHost& host) {
   std::vector<Value> values;
   for (const VertexRef vertex : host.vertices) values.push_back(Made(Value::Of(vertex)));
   return Rows(values);
 }
 
-Batch NumberRows(const GraphHost&) {
+Batch NumberRows(const SkipHost&) {
   std::vector<Value> values;
   for (int i = 0; i < 12; ++i) values.push_back(Value::Int(i));
   return Rows(values);
@@ -120,8 +120,7 @@ TEST(SkipTest, Expand) {
     plan::Expand op;
     op.set_direction(plan::BOTH);
     op.set_to(to);
-    ExpectSkips([&op](GraphHost* host) { return std::move(MakeExpand(op, host).stream); },
-                Vertices);
+    ExpectSkips([&op](SkipHost* host) { return std::move(MakeExpand(op, host).stream); }, Vertices);
   }
 }
 
@@ -131,8 +130,8 @@ TEST(SkipTest, TheFirstEndsOfEach) {
       plan::Expand op;
       op.set_direction(plan::BOTH);
       op.set_to(to);
-      const auto make = [&op](GraphHost* host) { return std::move(MakeExpand(op, host).stream); };
-      GraphHost host;
+      const auto make = [&op](SkipHost* host) { return std::move(MakeExpand(op, host).stream); };
+      SkipHost host;
       Given all, first, wanted;
       RunBatch(make, &host, Vertices(host), 0, 0, &all);
       op.set_most(most);
@@ -154,8 +153,8 @@ TEST(SkipTest, TheFirstEndsOfEach) {
 TEST(SkipTest, EdgeEnds) {
   plan::EdgeEnd op;
   op.set_end(plan::EdgeEnd::BOTH_VERTICES);
-  ExpectSkips([&op](GraphHost*) { return std::move(MakeEdgeEnd(op).stream); },
-              [](const GraphHost& host) {
+  ExpectSkips([&op](SkipHost*) { return std::move(MakeEdgeEnd(op).stream); },
+              [](const SkipHost& host) {
                 std::vector<Value> values;
                 for (const EdgeRef& edge : host.edges) values.push_back(Made(Value::Of(edge)));
                 return Rows(values);
@@ -163,14 +162,14 @@ TEST(SkipTest, EdgeEnds) {
 }
 
 TEST(SkipTest, Fetch) {
-  ExpectSkips([](GraphHost* host) { return std::move(MakeFetch(plan::Fetch(), host).stream); },
+  ExpectSkips([](SkipHost* host) { return std::move(MakeFetch(plan::Fetch(), host).stream); },
               Vertices);
 }
 
 TEST(SkipTest, Unfold) {
   ExpectSkips(
-      [](GraphHost*) { return std::move(MakeUnfold().stream); },
-      [](const GraphHost&) {
+      [](SkipHost*) { return std::move(MakeUnfold().stream); },
+      [](const SkipHost&) {
         std::vector<Value> values;
         for (int i = 0; i < 12; ++i) {
           values.push_back(ListOf(std::vector<Value>(static_cast<size_t>(i % 4), Value::Int(i))));
@@ -182,14 +181,14 @@ TEST(SkipTest, Unfold) {
 TEST(SkipTest, Inject) {
   plan::Inject op;
   for (int i = 0; i < 5; ++i) op.add_values(EncodeValue(Value::Int(i)));
-  ExpectSkips([&op](GraphHost* host) { return std::move(MakeInject(op, host)->stream); },
+  ExpectSkips([&op](SkipHost* host) { return std::move(MakeInject(op, host)->stream); },
               NumberRows);
 }
 
 TEST(SkipTest, PartitionsAndScan) {
-  ExpectSkips([](GraphHost* host) { return std::move(MakePartitions(host).stream); }, NumberRows);
-  ExpectSkips([](GraphHost* host) { return std::move(MakeScan(plan::Scan(), host)->stream); },
-              [](const GraphHost&) {
+  ExpectSkips([](SkipHost* host) { return std::move(MakePartitions(host).stream); }, NumberRows);
+  ExpectSkips([](SkipHost* host) { return std::move(MakeScan(plan::Scan(), host)->stream); },
+              [](const SkipHost&) {
                 return Rows({Value::Int(0), Value::Int(1), Value::Int(1), Value::Int(0)});
               });
 }
@@ -203,8 +202,8 @@ TEST(SkipTest, Filter) {
   call->set_function("neq");
   call->add_args(0);
   call->add_args(1);
-  ExpectSkips([&op](GraphHost* host) { return std::move(MakeFilter(op, 2, host)->stream); },
-              [](const GraphHost&) {
+  ExpectSkips([&op](SkipHost* host) { return std::move(MakeFilter(op, 2, host)->stream); },
+              [](const SkipHost&) {
                 const Value big = Value::String(std::string(3 << 19, 'y'));
                 return Rows(std::vector<Value>(10, big));
               });

@@ -16,7 +16,7 @@ std::vector<Value> NumberList(int64_t count, int64_t distinct) {
   return values;
 }
 
-size_t RowsOf(BarrierOperator* barrier, const Loops& loops) {
+size_t RowsFiredBy(BarrierOperator* barrier, const Loops& loops) {
   size_t rows = 0;
   for (bool done = false; !done;) {
     Batch batch;
@@ -112,13 +112,13 @@ TEST(WaitingDedupTest, ARunOfWhichNothingWaitsPutsNothingOnDisk) {
   const OperatorBundle bundle = MakeWaitingDedup({0}, 2, &host);
   BarrierOperator* barrier = bundle.barrier.get();
   ASSERT_TRUE(barrier->Absorb(Rows(NumberList(3, 3), {}, {}, {0})).ok());
-  EXPECT_EQ(RowsOf(barrier, {0}), 3u);
+  EXPECT_EQ(RowsFiredBy(barrier, {0}), 3u);
   Batch batch = Rows(NumberList(6, 6), {}, {}, {1});
   batch.runs = {{{}, {1}, 3, 0}, {{}, {2}, 3, 0}};  // of the first one all have passed
   ASSERT_TRUE(barrier->Absorb(batch).ok());
   while (barrier->SpillableBytes() > 0) ASSERT_TRUE(barrier->Spill().ok());
-  EXPECT_EQ(RowsOf(barrier, {1}), 0u);
-  EXPECT_EQ(RowsOf(barrier, {2}), 3u);
+  EXPECT_EQ(RowsFiredBy(barrier, {1}), 0u);
+  EXPECT_EQ(RowsFiredBy(barrier, {2}), 3u);
   barrier->Release({});
   EXPECT_EQ(host.charged, 0);
   EXPECT_EQ(host.space.used(), 0u);
@@ -131,10 +131,10 @@ TEST(WaitingDedupTest, WhatHasPassedPassesNoMore) {
   ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(10, 10), {}, {}, {0})).ok());
   // Came before the first iteration has fired: as in nested loops.
   ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(12, 12), {}, {}, {1})).ok());
-  EXPECT_EQ(RowsOf(bundle.barrier.get(), {0}), 10u);
-  EXPECT_EQ(RowsOf(bundle.barrier.get(), {1}), 2u);
+  EXPECT_EQ(RowsFiredBy(bundle.barrier.get(), {0}), 10u);
+  EXPECT_EQ(RowsFiredBy(bundle.barrier.get(), {1}), 2u);
   ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(12, 12), {}, {}, {2})).ok());
-  EXPECT_EQ(RowsOf(bundle.barrier.get(), {2}), 0u);
+  EXPECT_EQ(RowsFiredBy(bundle.barrier.get(), {2}), 0u);
 }
 
 TEST(WaitingDedupTest, ChargesDistinctRowsOnly) {
@@ -185,8 +185,8 @@ TEST(MergingBarrierTest, IterationsAreApartAndMayNeverFire) {
   const OperatorBundle bundle = MakeMergingBarrier(2, &host);
   ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(5, 5), {}, {}, {0})).ok());
   ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(5, 1), {}, {}, {1})).ok());
-  EXPECT_EQ(RowsOf(bundle.barrier.get(), {1}), 1u);
-  EXPECT_EQ(RowsOf(bundle.barrier.get(), {7}), 0u);
+  EXPECT_EQ(RowsFiredBy(bundle.barrier.get(), {1}), 1u);
+  EXPECT_EQ(RowsFiredBy(bundle.barrier.get(), {7}), 0u);
   bundle.barrier->Release({});
   EXPECT_EQ(host.charged, 0);
 }

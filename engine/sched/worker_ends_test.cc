@@ -118,9 +118,9 @@ TEST(WorkerEndsTest, AQueryThatStayedEndsInSilence) {
 }
 
 // Workers of one query, whose frames wait until the test hands them on.
-class Workers {
+class HeldWorkers {
  public:
-  Workers(uint32_t num_workers, uint64_t lease_ns, uint64_t deadline_ns = 0) {
+  HeldWorkers(uint32_t num_workers, uint64_t lease_ns, uint64_t deadline_ns = 0) {
     for (uint32_t index = 0; index < num_workers; ++index) {
       WorkerContext context;
       context.index = index;
@@ -178,7 +178,7 @@ constexpr uint64_t kLease = 3'000'000;
 TEST(WorkerEndsTest, PartsOfALostCoordinatorEnd) {
   int with_parts = 0;
   for (int moment = 1; moment < 60; ++moment) {
-    Workers all(3, kLease);
+    HeldWorkers all(3, kLease);
     all.sink->room = 0;
     all.Run(moment);
     all.workers[0] = nullptr;
@@ -196,7 +196,7 @@ TEST(WorkerEndsTest, PartsOfALostCoordinatorEnd) {
 
 // A coordinator that is there, but has nothing to say as its client does not read, keeps the parts.
 TEST(WorkerEndsTest, ACoordinatorThatIsPausedRenewsTheLease) {
-  Workers all(3, kLease);
+  HeldWorkers all(3, kLease);
   all.sink->room = 0;
   all.Run(200);
   ASSERT_EQ(all.num_parts(), 3u);
@@ -218,7 +218,7 @@ TEST(WorkerEndsTest, ACoordinatorThatIsPausedRenewsTheLease) {
 // A coordinator that was away for too long is told that parts have ended, and does not wait for
 // their rows.
 TEST(WorkerEndsTest, ACoordinatorThatComesBackTooLateEndsItsQuery) {
-  Workers all(3, kLease);
+  HeldWorkers all(3, kLease);
   all.sink->room = 0;
   all.Run(200);
   std::unique_ptr<Worker> away = std::move(all.workers[0]);
@@ -238,7 +238,7 @@ TEST(WorkerEndsTest, ACoordinatorThatComesBackTooLateEndsItsQuery) {
 // Each worker ends its part at the deadline, whether the coordinator says so or not.
 TEST(WorkerEndsTest, EveryWorkerKnowsTheDeadline) {
   constexpr uint64_t kSoon = 1'000'000;
-  Workers all(3, 0, kSoon);
+  HeldWorkers all(3, 0, kSoon);
   all.sink->room = 0;
   all.Run(200);
   ASSERT_EQ(all.num_parts(), 3u);
@@ -251,7 +251,7 @@ TEST(WorkerEndsTest, EveryWorkerKnowsTheDeadline) {
 
 // While a client does not read, its query ends at its deadline.
 TEST(WorkerEndsTest, APausedQueryEndsAtItsDeadline) {
-  Workers all(3, 0, 1'000'000);
+  HeldWorkers all(3, 0, 1'000'000);
   all.sink->room = 0;
   all.Run(200);
   ASSERT_EQ(all.num_parts(), 3u);

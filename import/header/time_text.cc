@@ -8,7 +8,7 @@ namespace koios::import {
 namespace {
 
 constexpr int kNanoDigits = 9;
-constexpr int64_t kSecondsPerDay = 86'400;
+constexpr int64_t kSecondsOfADay = 86'400;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -90,7 +90,7 @@ std::optional<DateTime> ParseDateTime(std::string_view text) {
                                          std::chrono::day(static_cast<unsigned>(day))};
   if (!date.ok()) return std::nullopt;
   DateTime result;
-  result.seconds = std::chrono::sys_days(date).time_since_epoch().count() * kSecondsPerDay;
+  result.seconds = std::chrono::sys_days(date).time_since_epoch().count() * kSecondsOfADay;
   if (text.empty()) return result;
   if (!Take(&text, 'T') && !Take(&text, 't') && !Take(&text, ' ')) return std::nullopt;
   int64_t of_day = 0;
@@ -115,12 +115,12 @@ std::optional<Duration> ParseDuration(std::string_view text) {
     char letter;
     int64_t seconds;
     bool of_time;
-  } kUnits[] = {{'W', 7 * kSecondsPerDay, false},
-                {'D', kSecondsPerDay, false},
+  } kUnits[] = {{'W', 7 * kSecondsOfADay, false},
+                {'D', kSecondsOfADay, false},
                 {'H', 3600, true},
                 {'M', 60, true},
                 {'S', 1, true}};
-  constexpr int64_t kMaxAmount = std::numeric_limits<int64_t>::max() / (8 * kSecondsPerDay);
+  constexpr int64_t kMaxAmount = std::numeric_limits<int64_t>::max() / (8 * kSecondsOfADay);
   size_t next_unit = 0;
   bool in_time = false;
   Duration result;

@@ -21,15 +21,15 @@ struct Rooms {
   const char* name;
   size_t record_bytes, all_bytes, merge_bytes;
 };
-constexpr size_t kMiB = size_t{1} << 20;
+constexpr size_t kMebibyte = size_t{1} << 20;
 constexpr Rooms kRooms[] = {
-    {"all in memory", 64 * kMiB, 64 * kMiB, kMiB},
-    {"spilled, loaded", 32 << 10, 64 * kMiB, kMiB},
+    {"all in memory", 64 * kMebibyte, 64 * kMebibyte, kMebibyte},
+    {"spilled, loaded", 32 << 10, 64 * kMebibyte, kMebibyte},
     {"spilled, merged", 32 << 10, 0, 64 << 10},
-    {"in memory, merged", 64 * kMiB, 0, 64 << 10},
+    {"in memory, merged", 64 * kMebibyte, 0, 64 << 10},
 };
 
-Records ReadAll(SortedBin* bin) {
+Records ReadBin(SortedBin* bin) {
   Records out;
   while (true) {
     auto more = bin->Next();
@@ -40,7 +40,7 @@ Records ReadAll(SortedBin* bin) {
 }
 
 // Adds the records to bin 1 of 3, reads them back twice, by the keys that `swap` makes.
-void Check(const Records& records, KeySwap swap, const Rooms& rooms) {
+void CheckSorts(const Records& records, KeySwap swap, const Rooms& rooms) {
   storage::TempFolder temp;
   SortRoom room(temp.path(), rooms.record_bytes, rooms.all_bytes, rooms.merge_bytes);
   {
@@ -59,13 +59,13 @@ void Check(const Records& records, KeySwap swap, const Rooms& rooms) {
     {
       auto bin = sorter.Open(1, swap);
       ASSERT_TRUE(bin.ok()) << bin.status();
-      EXPECT_EQ(ReadAll(bin->get()), expected) << rooms.name;
+      EXPECT_EQ(ReadBin(bin->get()), expected) << rooms.name;
       ASSERT_TRUE((*bin)->Rewind().ok());
-      EXPECT_EQ(ReadAll(bin->get()), expected) << rooms.name << ", again";
+      EXPECT_EQ(ReadBin(bin->get()), expected) << rooms.name << ", again";
     }
     auto empty = sorter.Open(0);
     ASSERT_TRUE(empty.ok());
-    EXPECT_TRUE(ReadAll(empty->get()).empty());
+    EXPECT_TRUE(ReadBin(empty->get()).empty());
     sorter.Drop(1);
   }
   EXPECT_EQ(room.used(), 0u) << rooms.name;
@@ -87,16 +87,16 @@ TEST(BinSorterTest, SortsAsStableSortDoes) {
   Rng rng(7);
   for (const Rooms& rooms : kRooms) {
     for (const size_t count : {0, 1, 2, 100, 255, 256, 257, 3000}) {
-      Check(Draw(&rng, count, 4, false, 256), {}, rooms);
-      Check(Draw(&rng, count, 20, false, 3), {}, rooms);
-      Check(Draw(&rng, count, 30, true, 2), {}, rooms);
-      Check(Draw(&rng, count, 1, true, 2), {}, rooms);
-      Check(Draw(&rng, count, 20, false, 2), {2, 6, 12}, rooms);
+      CheckSorts(Draw(&rng, count, 4, false, 256), {}, rooms);
+      CheckSorts(Draw(&rng, count, 20, false, 3), {}, rooms);
+      CheckSorts(Draw(&rng, count, 30, true, 2), {}, rooms);
+      CheckSorts(Draw(&rng, count, 1, true, 2), {}, rooms);
+      CheckSorts(Draw(&rng, count, 20, false, 2), {2, 6, 12}, rooms);
       Records small = Draw(&rng, count, 12, false, 3);
       for (const size_t value_bytes : {8, 7, 0}) {
         for (auto& [key, value] : small) value.resize(value_bytes, 'v');
-        Check(small, {}, rooms);
-        Check(small, {1, 4, 9}, rooms);
+        CheckSorts(small, {}, rooms);
+        CheckSorts(small, {1, 4, 9}, rooms);
       }
     }
   }
@@ -107,7 +107,7 @@ TEST(BinSorterTest, KeysThatDifferBehindALongCommonBeginning) {
   for (const Rooms& rooms : kRooms) {
     Records records = Draw(&rng, 1000, 40, true, 2);
     for (auto& [key, value] : records) key.insert(0, std::string(100, 'p'));
-    Check(records, {}, rooms);
+    CheckSorts(records, {}, rooms);
   }
 }
 
@@ -120,8 +120,8 @@ TEST(BinSorterTest, ValuesOfSizesAroundThoseOfAnEntry) {
       value.resize(rng.Uniform(10));
       for (char& c : value) c = static_cast<char>(rng.Uniform(256));
     }
-    Check(records, {}, rooms);
-    Check(records, {2, 6, 12}, rooms);
+    CheckSorts(records, {}, rooms);
+    CheckSorts(records, {2, 6, 12}, rooms);
   }
 }
 
@@ -137,14 +137,14 @@ TEST(BinSorterTest, ManyKeysThatAgreeForLong) {
       if (rng.Uniform(4) == 0) key += std::string(rng.Uniform(2), '\0');
       records.emplace_back(key, std::to_string(i));
     }
-    Check(records, {}, rooms);
+    CheckSorts(records, {}, rooms);
   }
 }
 
 // One bin is read while records for another make the sorter spill, as the last stage does.
 TEST(BinSorterTest, ABinThatIsOpenStaysInMemory) {
   storage::TempFolder temp;
-  SortRoom room(temp.path(), 64 << 10, 64 * kMiB, kMiB);
+  SortRoom room(temp.path(), 64 << 10, 64 * kMebibyte, kMebibyte);
   BinSorter sorter(&room, 2, 32 << 10);
   BinWriter writer(&sorter, 1000);
   Records expected;
@@ -159,14 +159,15 @@ TEST(BinSorterTest, ABinThatIsOpenStaysInMemory) {
     for (int i = 0; i < 2000; ++i) ASSERT_TRUE(writer.Add(1, std::string(50, 'y'), "").ok());
     ASSERT_TRUE(writer.Finish().ok());
     EXPECT_GT(sorter.spilled_bytes(), 0u);
-    EXPECT_EQ(ReadAll(bin->get()), expected);
+    EXPECT_EQ(ReadBin(bin->get()), expected);
   }
   sorter.Drop(0);
 }
 
 TEST(BinSorterTest, LargeValuesPassUnharmed) {
   for (const Rooms& rooms : kRooms) {
-    Check({{"b", std::string(40'000, 'x')}, {"a", ""}, {"", std::string(130, 'y')}}, {}, rooms);
+    CheckSorts({{"b", std::string(40'000, 'x')}, {"a", ""}, {"", std::string(130, 'y')}}, {},
+               rooms);
   }
 }
 

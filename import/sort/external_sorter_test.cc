@@ -13,7 +13,7 @@ namespace {
 
 using Records = std::vector<std::pair<std::string, std::string>>;
 
-SortOptions Options(size_t build_bytes, size_t merge_bytes) {
+SortOptions OptionsOf(size_t build_bytes, size_t merge_bytes) {
   SortOptions options;
   options.temp_dir = testing::TempDir();
   options.build_bytes = build_bytes;
@@ -47,7 +47,7 @@ Records Sorted(ExternalSorter* sorter, const Records& records) {
 
 void ExpectStableSort(size_t build_bytes, size_t merge_bytes, size_t count, uint64_t min_runs) {
   Records records = RandomRecords(count * 31 + build_bytes, count);
-  ExternalSorter sorter(Options(build_bytes, merge_bytes));
+  ExternalSorter sorter(OptionsOf(build_bytes, merge_bytes));
   Records out = Sorted(&sorter, records);
   std::stable_sort(records.begin(), records.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -64,12 +64,12 @@ TEST(ExternalSorterTest, SpillsAndMergesOnce) { ExpectStableSort(16 << 10, 1 << 
 TEST(ExternalSorterTest, MergesInSeveralPasses) { ExpectStableSort(4 << 10, 64 << 10, 5000, 60); }
 
 TEST(ExternalSorterTest, NothingIsSorted) {
-  ExternalSorter sorter(Options(1 << 10, 1 << 10));
+  ExternalSorter sorter(OptionsOf(1 << 10, 1 << 10));
   EXPECT_TRUE(Sorted(&sorter, {}).empty());
 }
 
 TEST(ExternalSorterTest, ARecordBeyondTheBufferIsRefused) {
-  ExternalSorter sorter(Options(1 << 10, 1 << 10));
+  ExternalSorter sorter(OptionsOf(1 << 10, 1 << 10));
   EXPECT_EQ(sorter.Add("k", std::string(2000, 'v')).code(), StatusCode::kResourceExhausted);
 }
 
@@ -78,7 +78,7 @@ TEST(ExternalSorterTest, RecordsLargerThanTheReadBuffersSurvive) {
   for (int i = 0; i < 40; ++i) {
     records.emplace_back(std::to_string(i % 7), std::string(60'000 + static_cast<size_t>(i), 'x'));
   }
-  ExternalSorter sorter(Options(100 << 10, 64 << 10));
+  ExternalSorter sorter(OptionsOf(100 << 10, 64 << 10));
   Records out = Sorted(&sorter, records);
   std::stable_sort(records.begin(), records.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -86,7 +86,7 @@ TEST(ExternalSorterTest, RecordsLargerThanTheReadBuffersSurvive) {
 }
 
 TEST(ExternalSorterTest, AMissingTempDirIsAnError) {
-  SortOptions options = Options(1 << 10, 1 << 10);
+  SortOptions options = OptionsOf(1 << 10, 1 << 10);
   options.temp_dir = "/no/such/dir";
   ExternalSorter sorter(options);
   Status status;

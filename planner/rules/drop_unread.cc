@@ -29,7 +29,7 @@ bool OnlyStores(const Op& op) {
 
 // What the results of the scope bring along of what is stored inside and read behind it. Where the
 // body begins a new history, nothing of before it is seen behind it.
-Names CarriedBy(const Scope& scope, const Names& live) {
+Names ReadThrough(const Scope& scope, const Names& live) {
   if (!scope.keeps_labels) return {};
   Names written;
   bool forgets = false;
@@ -85,7 +85,7 @@ void LiveBeforeOp(const Op& op, Names* live) {
   if (EndsHistory(op)) live->clear();
   if (!StoredName(op).empty()) live->erase(StoredName(op));
   if (const Scope* scope = As<Scope>(op)) {
-    const Names carried = CarriedBy(*scope, *live);
+    const Names carried = ReadThrough(*scope, *live);
     if (scope->policy == plan::ScopeExit::ALL) {
       for (const std::string& name : carried) live->erase(name);
     }
@@ -114,7 +114,7 @@ Names Sweep(Chain* chain, Names live, bool* changed) {
       continue;
     }
     if (Scope* scope = As<Scope>(&op)) {
-      Names carried = CarriedBy(*scope, live);
+      Names carried = ReadThrough(*scope, live);
       *changed = *changed || carried != scope->carried;
       scope->carried = std::move(carried);
       for (Chain& body : scope->bodies) Sweep(&body, scope->carried, changed);

@@ -9,7 +9,7 @@
 namespace koios::planner {
 namespace {
 
-StatusOr<plan::SortKey::Direction> DirectionOf(const Bound& order) {
+StatusOr<plan::SortKey::Direction> SortDirectionOf(const Bound& order) {
   if (order.name == "asc") return plan::SortKey::ASC;
   if (order.name == "desc") return plan::SortKey::DESC;
   if (order.name == "shuffle") return plan::SortKey::SHUFFLE;
@@ -22,7 +22,7 @@ StatusOr<OrderKey> BuildOrderKey(const Modulator& by, const StepCall& step, Buil
   ExpressionPtr value = Current();
   for (const Bound& argument : by.args) {
     if (argument.IsEnum("Order")) {
-      ASSIGN_OR_RETURN(key.direction, DirectionOf(argument));
+      ASSIGN_OR_RETURN(key.direction, SortDirectionOf(argument));
       continue;
     }
     if (argument.IsEnum("Column") && builder->env().current == ValueType::kMember) {
@@ -56,7 +56,7 @@ Status BuildPlainLocalOrder(const StepCall& step, Builder* builder) {
     for (const Bound& argument : by.args) {
       if (argument.IsEnum("Column")) part = argument.name;
       if (argument.IsEnum("Order")) {
-        ASSIGN_OR_RETURN(const plan::SortKey::Direction direction, DirectionOf(argument));
+        ASSIGN_OR_RETURN(const plan::SortKey::Direction direction, SortDirectionOf(argument));
         descending = direction == plan::SortKey::DESC;
       }
     }

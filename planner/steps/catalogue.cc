@@ -378,7 +378,7 @@ std::vector<std::vector<Signature>> ParseAll() {
   return all;
 }
 
-std::vector<std::string_view> Names() {
+std::vector<std::string_view> StepNames() {
   std::vector<std::string_view> names;
   for (const StepSpec& row : StepCatalogue()) names.push_back(row.name);
   return names;
@@ -405,7 +405,7 @@ const StepSpec* FindStep(std::string_view name) {
 }
 
 std::string NearestStep(std::string_view name) {
-  static const std::vector<std::string_view> kNames = Names();
+  static const std::vector<std::string_view> kNames = StepNames();
   return NearestName(name, std::span<const std::string_view>(kNames)).value_or("");
 }
 

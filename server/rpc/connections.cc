@@ -32,7 +32,7 @@ std::string PeerOf(std::string_view address, uint16_t port) {
 }
 
 template <typename Address>
-std::string_view BytesOf(const Address& address) {
+std::string_view AddressBytes(const Address& address) {
   return {reinterpret_cast<const char*>(&address), sizeof(address)};
 }
 
@@ -42,11 +42,11 @@ std::optional<std::string> PeerOf(int fd) {
   if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) return std::nullopt;
   if (address.ss_family == AF_INET) {
     const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
-    return PeerOf(BytesOf(v4.sin_addr), ntohs(v4.sin_port));
+    return PeerOf(AddressBytes(v4.sin_addr), ntohs(v4.sin_port));
   }
   if (address.ss_family != AF_INET6) return std::nullopt;
   const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
-  std::string_view bytes = BytesOf(v6.sin6_addr);
+  std::string_view bytes = AddressBytes(v6.sin6_addr);
   // gRPC names such an address as what it stands for.
   if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) bytes.remove_prefix(sizeof(in6_addr) - sizeof(in_addr));
   return PeerOf(bytes, ntohs(v6.sin6_port));

@@ -29,7 +29,7 @@ enum class Unit : uint64_t {
   kGivenBlock = 14,
 };
 
-uint64_t Hash(Unit unit, uint64_t number, std::string_view text) {
+uint64_t HashUnit(Unit unit, uint64_t number, std::string_view text) {
   const uint64_t seed = number * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(unit);
   return XXH3_64bits_withSeed(text.data(), text.size(), seed);
 }
@@ -40,40 +40,45 @@ Status Conflict() {
 
 }  // namespace
 
-uint64_t ConflictKeyOfVertex(VertexRef vertex) { return Hash(Unit::kVertex, vertex.bits, ""); }
-uint64_t ConflictKeyOfEdge(uint64_t edge_id) { return Hash(Unit::kEdge, edge_id, ""); }
+uint64_t ConflictKeyOfVertex(VertexRef vertex) { return HashUnit(Unit::kVertex, vertex.bits, ""); }
+uint64_t ConflictKeyOfEdge(uint64_t edge_id) { return HashUnit(Unit::kEdge, edge_id, ""); }
 uint64_t ConflictKeyOfVertexProperty(VertexRef vertex, std::string_view key) {
-  return Hash(Unit::kVertexProperty, vertex.bits, key);
+  return HashUnit(Unit::kVertexProperty, vertex.bits, key);
 }
 uint64_t ConflictKeyOfEdgeProperty(uint64_t edge_id, std::string_view key) {
-  return Hash(Unit::kEdgeProperty, edge_id, key);
+  return HashUnit(Unit::kEdgeProperty, edge_id, key);
 }
 uint64_t ConflictKeyOfVertexId(std::string_view id_bytes) {
-  return Hash(Unit::kVertexId, 0, id_bytes);
+  return HashUnit(Unit::kVertexId, 0, id_bytes);
 }
-uint64_t ConflictKeyOfEdgeId(std::string_view id_bytes) { return Hash(Unit::kEdgeId, 0, id_bytes); }
+uint64_t ConflictKeyOfEdgeId(std::string_view id_bytes) {
+  return HashUnit(Unit::kEdgeId, 0, id_bytes);
+}
 uint64_t ConflictKeyOfAssignedEdges(uint64_t block) {
-  return Hash(Unit::kAssignedBlock, block, "");
+  return HashUnit(Unit::kAssignedBlock, block, "");
 }
-uint64_t ConflictKeyOfGivenEdges(uint64_t block) { return Hash(Unit::kGivenBlock, block, ""); }
+uint64_t ConflictKeyOfGivenEdges(uint64_t block) { return HashUnit(Unit::kGivenBlock, block, ""); }
 void AppendConflictKeysOfLookup(std::string_view label, std::string_view key, const Value& value,
                                 std::vector<uint64_t>* out) {
   const size_t before = out->size();
   AppendEqualityHashes(value, out);
   for (size_t i = before; i < out->size(); ++i) {
-    (*out)[i] = Hash(Unit::kLookup, Hash(Unit::kLookup, (*out)[i], label), key);
+    (*out)[i] = HashUnit(Unit::kLookup, HashUnit(Unit::kLookup, (*out)[i], label), key);
   }
 }
 uint64_t ConflictKeyOfAdjacency(VertexRef vertex, Direction end, std::string_view label) {
-  return Hash(end == Direction::kOut ? Unit::kOutEdges : Unit::kInEdges, vertex.bits, label);
+  return HashUnit(end == Direction::kOut ? Unit::kOutEdges : Unit::kInEdges, vertex.bits, label);
 }
 uint64_t ConflictKeyOfEdgesBetween(VertexRef out, VertexRef in, std::string_view label) {
-  return Hash(Unit::kEdgesBetween, Hash(Unit::kEdgesBetween, out.bits, "") ^ in.bits, label);
+  return HashUnit(Unit::kEdgesBetween, HashUnit(Unit::kEdgesBetween, out.bits, "") ^ in.bits,
+                  label);
 }
 uint64_t ConflictKeyOfVertexScan(std::string_view label) {
-  return Hash(Unit::kVertexScan, 0, label);
+  return HashUnit(Unit::kVertexScan, 0, label);
 }
-uint64_t ConflictKeyOfEdgeScan(std::string_view label) { return Hash(Unit::kEdgeScan, 0, label); }
+uint64_t ConflictKeyOfEdgeScan(std::string_view label) {
+  return HashUnit(Unit::kEdgeScan, 0, label);
+}
 
 Status ConflictWindow::Validate(const ConflictKeys& keys, uint64_t read_version,
                                 const ConflictTurns* turns, CommitTurn* turn) const {

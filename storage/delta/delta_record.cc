@@ -19,7 +19,7 @@ constexpr size_t kMostBytesPerChange = 544;
 // With words of its directory, which is as long as the last page is far, once and for all.
 constexpr size_t kBytesPerPage = TouchedBits::kLocalsPerPage / 2 + 32;
 
-Status Damaged() { return DataLoss("A record of the log of commits is damaged."); }
+Status DamagedRecord() { return DataLoss("A record of the log of commits is damaged."); }
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void DeltaRecord::DropEdge(const EdgeRef& edge) {
 }
 
 DeltaRecordReader::DeltaRecordReader(std::string_view bytes) : left_(bytes) {
-  if (!GetVarint(&left_, &version_before_)) status_ = Damaged();
+  if (!GetVarint(&left_, &version_before_)) status_ = DamagedRecord();
 }
 
 bool DeltaRecordReader::Next() {
@@ -76,13 +76,13 @@ bool DeltaRecordReader::Next() {
   const bool known = kind >= static_cast<uint8_t>(ChangeKind::kAddVertex) &&
                      kind <= static_cast<uint8_t>(ChangeKind::kDropEdge);
   if (!known || left_.size() < 8) {
-    status_ = Damaged();
+    status_ = DamagedRecord();
     return false;
   }
   kind_ = static_cast<ChangeKind>(kind);
   element_ = GetBigEndian64(left_.data());
   left_.remove_prefix(8);
-  if (!GetBytes(&left_, &rest_)) status_ = Damaged();
+  if (!GetBytes(&left_, &rest_)) status_ = DamagedRecord();
   return status_.ok();
 }
 
@@ -90,7 +90,7 @@ StatusOr<DroppedVertex> ParseDroppedVertex(std::string_view rest) {
   uint64_t label = 0;
   if (!GetVarint(&rest, &label) || label == kNoName ||
       label > std::numeric_limits<LabelId>::max() || rest.empty()) {
-    return Damaged();
+    return DamagedRecord();
   }
   return DroppedVertex{static_cast<LabelId>(label), rest};
 }

@@ -13,7 +13,7 @@
 namespace koios::storage {
 namespace {
 
-constexpr std::string_view kFormatWords = "koios graph ";
+constexpr std::string_view kGraphFormatWords = "koios graph ";
 // All that there are. Of what later formats changed in them FinishIndexes takes care.
 constexpr uint32_t kFormatWithAllFamilies = 2;
 constexpr uint32_t kFormatWithMark = 3;
@@ -22,11 +22,11 @@ StatusOr<uint32_t> ReadFormat(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string content, ReadSmallFile(path + "/" + kFormatFile));
   std::string_view text = content;
   uint32_t format = 0;
-  if (text.starts_with(kFormatWords)) {
-    text.remove_prefix(kFormatWords.size());
+  if (text.starts_with(kGraphFormatWords)) {
+    text.remove_prefix(kGraphFormatWords.size());
     std::from_chars(text.data(), text.data() + text.size(), format);
   }
-  if (content != std::string(kFormatWords) + std::to_string(format) + "\n" || format == 0) {
+  if (content != std::string(kGraphFormatWords) + std::to_string(format) + "\n" || format == 0) {
     return DataLoss("The graph's file FORMAT is damaged.");
   }
   if (format > kFormatVersion) {
@@ -118,7 +118,7 @@ Status CheckVersion(const StoreState& state, uint64_t marked) {
 
 Status WriteFormat(const std::string& path) {
   return WriteFileDurably(path + "/" + kFormatFile,
-                          std::string(kFormatWords) + std::to_string(kFormatVersion) + "\n");
+                          std::string(kGraphFormatWords) + std::to_string(kFormatVersion) + "\n");
 }
 
 Status CreateGraphFiles(StoreState* state) {

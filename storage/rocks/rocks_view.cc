@@ -19,8 +19,8 @@ std::vector<T> SortedUnique(std::span<const T> values) {
 }
 
 // The properties of one record that are among `keys` (sorted; empty: all), as rows.
-Status AppendProperties(uint32_t row, std::string_view properties, std::span<const KeyId> keys,
-                        ReadBudget* budget, PropertyRows* out) {
+Status AppendAsked(uint32_t row, std::string_view properties, std::span<const KeyId> keys,
+                   ReadBudget* budget, PropertyRows* out) {
   PropertyReader reader(properties);
   size_t wanted = 0;
   while (reader.Next()) {
@@ -309,7 +309,7 @@ Status RocksView::ReadVertexProperties(std::span<const VertexRef> vertices,
       [&](size_t row, std::string_view value) -> Status {
         VertexRecord record;
         RETURN_IF_ERROR(ParseVertexRecord(value, &record));
-        return AppendProperties(static_cast<uint32_t>(row), record.properties, wanted, budget, out);
+        return AppendAsked(static_cast<uint32_t>(row), record.properties, wanted, budget, out);
       });
 }
 
@@ -325,7 +325,7 @@ Status RocksView::ReadEdgeProperties(std::span<const EdgeRef> edges, std::span<c
       [&](size_t row, std::string_view value) -> Status {
         EdgeRecord record;
         RETURN_IF_ERROR(ParseEdgeRecord(edges[row].id, value, &record));
-        return AppendProperties(static_cast<uint32_t>(row), record.properties, wanted, budget, out);
+        return AppendAsked(static_cast<uint32_t>(row), record.properties, wanted, budget, out);
       });
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kLargeSection = 64 * 1024;
 
-Status Damaged(std::string_view what) {
+Status DamagedSnapshot(std::string_view what) {
   return DataLoss("A snapshot file is damaged: its " + std::string(what) + ".");
 }
 
@@ -84,12 +84,12 @@ std::string EncodeSnapshotHeader(const SnapshotHeader& header, uint64_t* check) 
 }
 
 Status DecodeSnapshotHeader(std::string_view page, SnapshotHeader* header, uint64_t* check) {
-  if (page.size() != kSnapshotHeaderBytes) return Damaged("header is cut off");
+  if (page.size() != kSnapshotHeaderBytes) return DamagedSnapshot("header is cut off");
   std::memcpy(header, page.data(), sizeof(*header));
   std::memcpy(check, page.data() + kSnapshotHeaderBytes - 8, 8);
   if (std::memcmp(header->magic, kSnapshotMagic, sizeof(kSnapshotMagic)) != 0 ||
       *check != SnapshotCheck(page.substr(0, kSnapshotHeaderBytes - 8))) {
-    return Damaged("header's check is wrong");
+    return DamagedSnapshot("header's check is wrong");
   }
   if (header->format > kSnapshotFormat) {
     return FailedPrecondition("A snapshot file was written by a newer Koios (format " +
@@ -101,7 +101,7 @@ Status DecodeSnapshotHeader(std::string_view page, SnapshotHeader* header, uint6
       header->partition >= header->num_partitions || header->end_local > kLocalMask + 1 ||
       header->directory_offset > header->bytes ||
       header->num_sections > (header->bytes - header->directory_offset) / sizeof(SectionEntry)) {
-    return Damaged("header contradicts itself");
+    return DamagedSnapshot("header contradicts itself");
   }
   return OkStatus();
 }
@@ -110,19 +110,20 @@ Status CheckSectionEntry(const SectionEntry& entry, uint64_t file_bytes) {
   const SectionKind kind = entry.name().kind;
   if (entry.kind == 0 || entry.kind > static_cast<uint8_t>(SectionKind::kValueIds) ||
       entry.index > static_cast<uint8_t>(SectionIndex::kValue) || !IsWidthOf(kind, entry.width)) {
-    return Damaged("directory has a section of a wrong kind");
+    return DamagedSnapshot("directory has a section of a wrong kind");
   }
   if (entry.offset < kSnapshotHeaderBytes || entry.offset > file_bytes ||
       entry.bytes > file_bytes - entry.offset || SectionEnd(entry) > file_bytes ||
       entry.offset % SectionAlignment(entry.bytes) != 0) {
-    return Damaged("directory has a section in a wrong place");
+    return DamagedSnapshot("directory has a section in a wrong place");
   }
   // A label set's rows are those of its vertices, a head's are none.
   if (kind == SectionKind::kLabelSet) return OkStatus();
   const uint64_t expected = entry.width == 0 ? WordsOfBits(entry.rows) * 8 : entry.bytes;
   const bool whole = entry.width == 0 ||
                      (entry.bytes % entry.width == 0 && entry.rows == entry.bytes / entry.width);
-  if (!whole || entry.bytes != expected) return Damaged("directory has a section of a wrong size");
+  if (!whole || entry.bytes != expected)
+    return DamagedSnapshot("directory has a section of a wrong size");
   return OkStatus();
 }
 

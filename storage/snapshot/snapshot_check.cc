@@ -6,7 +6,7 @@
 namespace koios::storage {
 namespace {
 
-constexpr uint64_t kEntriesPerWatch = 1024;
+constexpr uint64_t kChecksPerWatch = 1024;
 
 class SnapshotChecker {
  public:
@@ -43,7 +43,7 @@ class SnapshotChecker {
   Status Watch(uint64_t entries) {
     entries_ += entries;
     if (!watch_ || entries_ < next_watch_) return OkStatus();
-    next_watch_ = entries_ + kEntriesPerWatch;
+    next_watch_ = entries_ + kChecksPerWatch;
     return watch_(entries_);
   }
 

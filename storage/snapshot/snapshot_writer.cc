@@ -6,10 +6,10 @@
 namespace koios::storage {
 namespace {
 
-constexpr size_t kBufferBytes = size_t{256} << 10;
+constexpr size_t kWriterBytes = size_t{256} << 10;
 
 template <typename T>
-std::string_view BytesOf(const std::vector<T>& items) {
+std::string_view ItemBytes(const std::vector<T>& items) {
   return {reinterpret_cast<const char*>(items.data()), items.size() * sizeof(T)};
 }
 
@@ -42,7 +42,7 @@ void SnapshotWriter::Flush() {
 
 void SnapshotWriter::Put(std::string_view bytes) {
   buffer_.append(bytes);
-  if (buffer_.size() >= kBufferBytes) Flush();
+  if (buffer_.size() >= kWriterBytes) Flush();
 }
 
 void SnapshotWriter::PadTo(uint64_t offset) {
@@ -84,9 +84,9 @@ Status SnapshotWriter::End(uint64_t rows) {
   if (announced_ != kAsAppended && announced_ != current_.bytes)
     return Internal("A section's size was announced wrong.");
   current_.rows = rows;
-  current_.block_checks_check = SnapshotCheck(BytesOf(block_checks_));
+  current_.block_checks_check = SnapshotCheck(ItemBytes(block_checks_));
   PadTo(BlockChecksOffset(current_));
-  Put(BytesOf(block_checks_));
+  Put(ItemBytes(block_checks_));
   block_checks_.clear();
   directory_.push_back(current_);
   bytes_by_kind_[{current_.name().index, current_.name().kind}] += current_.bytes;
@@ -118,13 +118,13 @@ StatusOr<SnapshotFileName> SnapshotWriter::Finish(const SnapshotHeader& counts) 
   std::sort(directory_.begin(), directory_.end(),
             [](const SectionEntry& a, const SectionEntry& b) { return a.name() < b.name(); });
   header_.directory_offset = buffer_offset_ + buffer_.size();
-  header_.directory_check = SnapshotCheck(BytesOf(directory_));
+  header_.directory_check = SnapshotCheck(ItemBytes(directory_));
   header_.num_sections = static_cast<uint32_t>(directory_.size());
   header_.end_local = counts.end_local;
   header_.num_vertices = counts.num_vertices;
   header_.num_out_edges = counts.num_out_edges;
   header_.num_in_edges = counts.num_in_edges;
-  Put(BytesOf(directory_));
+  Put(ItemBytes(directory_));
   Flush();
   header_.bytes = buffer_offset_;
   SnapshotFileName name{header_.number, header_.bytes, 0};

@@ -12,7 +12,7 @@ namespace {
 // Of the rows of a set: what may be lost to vertices that are gone.
 constexpr uint64_t kLostShare = 8;
 
-SectionName NameOf(SectionKind kind) { return {kind, SectionIndex::kPartition, 0, 0, 0}; }
+SectionName NameOfKind(SectionKind kind) { return {kind, SectionIndex::kPartition, 0, 0, 0}; }
 
 }  // namespace
 
@@ -84,7 +84,7 @@ Status VertexRowsWriter::Write(std::span<const std::vector<LabelId>> sets, Snaps
   }
   if (!numbers_.has_runs()) return WriteArrays(sets.size(), writer);
   const std::vector<LabelRun>& runs = numbers_.runs();
-  writer->WriteHead(NameOf(SectionKind::kLabelRuns), sizeof(LabelRun),
+  writer->WriteHead(NameOfKind(SectionKind::kLabelRuns), sizeof(LabelRun),
                     {reinterpret_cast<const char*>(runs.data()), runs.size() * sizeof(LabelRun)},
                     runs.size());
   return numbers_.lost_rows() > 0 ? WriteAlive(writer) : OkStatus();
@@ -92,7 +92,7 @@ Status VertexRowsWriter::Write(std::span<const std::vector<LabelId>> sets, Snaps
 
 Status VertexRowsWriter::WriteAlive(SnapshotWriter* writer) const {
   const uint64_t words = WordsOfBits(end_local());
-  writer->Begin(NameOf(SectionKind::kAlive), 0, words * 8);
+  writer->Begin(NameOfKind(SectionKind::kAlive), 0, words * 8);
   uint64_t bits = 0, word = 0;
   RETURN_IF_ERROR(ForEachVertex([&](uint64_t local, uint32_t) {
     for (; word < local / 64; ++word) {
@@ -109,7 +109,7 @@ Status VertexRowsWriter::WriteArrays(size_t num_sets, SnapshotWriter* writer) co
   constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
   const uint64_t locals = end_local();
   const uint8_t set_width = num_sets < 0xFF ? 1 : num_sets < 0xFFFF ? 2 : 4;
-  writer->Begin(NameOf(SectionKind::kSetOfLocal), set_width, locals * set_width);
+  writer->Begin(NameOfKind(SectionKind::kSetOfLocal), set_width, locals * set_width);
   uint64_t next = 0;
   RETURN_IF_ERROR(ForEachVertex([&](uint64_t local, uint32_t set) {
     for (; next < local; ++next) writer->AppendWide(kNone, set_width);
@@ -121,7 +121,7 @@ Status VertexRowsWriter::WriteArrays(size_t num_sets, SnapshotWriter* writer) co
   uint64_t most_rows = 0;
   for (uint32_t set = 0; set < num_sets; ++set) most_rows = std::max(most_rows, rows(set));
   const uint8_t row_width = context_.WidthFor(most_rows);
-  writer->Begin(NameOf(SectionKind::kRowOfLocal), row_width, locals * row_width);
+  writer->Begin(NameOfKind(SectionKind::kRowOfLocal), row_width, locals * row_width);
   RowNumbers again;
   next = 0;
   RETURN_IF_ERROR(ForEachVertex([&](uint64_t local, uint32_t set) {

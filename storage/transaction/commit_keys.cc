@@ -17,11 +17,11 @@ namespace {
 constexpr size_t kAtOnce = 1024;
 constexpr size_t kBytesPerDroppedEdge = 128;
 
-Status Missing(std::string_view what) {
+Status MissingElement(std::string_view what) {
   return NotFound("The " + std::string(what) + " does not exist (any more).");
 }
 
-bool IsRemoval(const std::optional<Value>& value) { return !value || value->is_null(); }
+bool Removes(const std::optional<Value>& value) { return !value || value->is_null(); }
 
 template <typename T>
 std::vector<T> Unique(std::vector<T> all) {
@@ -154,7 +154,7 @@ class KeyCollector {
     ends = Unique(std::move(ends));
     RETURN_IF_ERROR(view_.VertexLabels(ends, &labels));
     const bool all = std::find(labels.begin(), labels.end(), kNoName) == labels.end();
-    return all ? OkStatus() : Missing("vertex at one end of an added edge");
+    return all ? OkStatus() : MissingElement("vertex at one end of an added edge");
   }
 
   // Of ids that elements have already; those that the batch drops are free.
@@ -307,7 +307,7 @@ class KeyCollector {
   // Old and new values of what is changed.
   void SetAll(std::string_view label, const Changes& changes) {
     for (const auto& [key, value] : changes) {
-      if (!IsRemoval(value)) Set(label, key, *value);
+      if (!Removes(value)) Set(label, key, *value);
     }
   }
 
@@ -328,7 +328,7 @@ class KeyCollector {
       PropertyRows properties;
       RETURN_IF_ERROR(view_.VertexLabels(some, &labels));
       if (std::find(labels.begin(), labels.end(), kNoName) != labels.end()) {
-        return Missing("vertex whose property is set");
+        return MissingElement("vertex whose property is set");
       }
       RETURN_IF_ERROR(view_.VertexProperties(some, {}, &properties));
       for (size_t row = 0; row < some.size(); ++row) {
@@ -356,7 +356,7 @@ class KeyCollector {
       std::vector<EdgeRef> edges;
       PropertyRows properties;
       RETURN_IF_ERROR(view_.EdgesOfNumbers(some, &rows, &edges, nullptr));
-      if (edges.size() < some.size()) return Missing("edge whose property is set");
+      if (edges.size() < some.size()) return MissingElement("edge whose property is set");
       RETURN_IF_ERROR(view_.EdgeProperties(edges, {}, &properties));
       for (const EdgeRef& edge : edges) SetAll(LabelName(edge.label), changes[edge.id]);
       SetOld(properties,
@@ -463,7 +463,7 @@ Status AssignNumbers(const GraphView& view, Numbers* numbers, WriteBatch* batch)
       }
       const bool stored = !end->added;
       if (stored && end->existing.partition() >= view.num_partitions()) {
-        return Missing("vertex at one end of an added edge");
+        return MissingElement("vertex at one end of an added edge");
       }
       goes = goes || (stored && dropped.contains(end->existing));
     }

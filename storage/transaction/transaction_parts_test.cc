@@ -166,7 +166,7 @@ class PartsTest : public ::testing::TestWithParam<uint64_t> {
 };
 
 // What is added, by its number: names have their numbers in another order in each.
-std::map<uint64_t, std::pair<std::string, PropertyList>> Added(const WriteBatch& batch) {
+std::map<uint64_t, std::pair<std::string, PropertyList>> AddedOf(const WriteBatch& batch) {
   std::map<uint64_t, std::pair<std::string, PropertyList>> all;
   for (const AddedVertex& one : batch.vertices) all[one.ref->bits] = {one.label, one.properties};
   for (const AddedEdge& one : batch.edges) all[~one.number] = {one.label, one.properties};
@@ -186,7 +186,7 @@ std::vector<uint64_t> NumbersOf(const std::vector<EdgeRef>& edges) {
 }
 
 void ExpectSameBatches(const WriteBatch& a, const WriteBatch& b) {
-  const auto ours = Added(a), theirs = Added(b);
+  const auto ours = AddedOf(a), theirs = AddedOf(b);
   EXPECT_EQ(ours.size(), theirs.size());
   for (const auto& [number, added] : ours) {
     const auto there = theirs.find(number);

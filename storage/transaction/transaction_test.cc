@@ -18,7 +18,7 @@
 namespace koios::storage {
 namespace {
 
-std::string Text(const Value& value) {
+std::string Printed(const Value& value) {
   return value.kind() == ValueKind::kString ? "'" + value.AsString() + "'"
                                             : std::to_string(value.AsInteger());
 }
@@ -48,19 +48,19 @@ class Reader {
   std::string Id(VertexRef vertex) {
     Column id;
     CHECK(view_.VertexIds(std::span(&vertex, 1), &id).ok());
-    return Text(id.Get(0));
+    return Printed(id.Get(0));
   }
   std::string Id(const EdgeRef& edge) {
     Column id;
     CHECK(view_.EdgeIds(std::span(&edge, 1), &id).ok());
-    return Text(id.Get(0));
+    return Printed(id.Get(0));
   }
   std::string Label(LabelId label) { return view_.schema().labels.Name(label); }
 
   void AddProperties(const std::vector<std::string>& names, const PropertyRows& rows) {
     for (size_t i = 0; i < rows.rows.size(); ++i) {
       lines_.push_back(names[rows.rows[i]] + " " + view_.schema().keys.Name(rows.keys[i]) + "=" +
-                       Text(rows.values.Get(i)));
+                       Printed(rows.values.Get(i)));
     }
   }
 
@@ -77,7 +77,7 @@ class Reader {
     Column ids;
     CHECK(view_.VertexIds(vertices_, &ids).ok());
     for (size_t i = 0; i < vertices_.size(); ++i) {
-      names.push_back("v " + Text(ids.Get(i)));
+      names.push_back("v " + Printed(ids.Get(i)));
       lines_.push_back(names.back() + " " + Label(labels[i]));
       const Value id = ids.Get(i);
       std::vector<uint32_t> rows;

@@ -8,7 +8,7 @@
 namespace koios::storage {
 namespace {
 
-constexpr uint32_t kWorkers = 3;
+constexpr uint32_t kOwners = 3;
 
 // Vertices 0 to 19, each with an edge to the next, and what their owners and others may read.
 class OwnedViewTest : public ::testing::Test {
@@ -22,7 +22,7 @@ class OwnedViewTest : public ::testing::Test {
       EXPECT_TRUE(graph_->AddEdge(vertices_[i], vertices_[i + 1], "e").ok());
     }
   }
-  OwnedView ViewOf(uint32_t worker) const { return OwnedView(graph_, worker, kWorkers); }
+  OwnedView ViewOf(uint32_t worker) const { return OwnedView(graph_, worker, kOwners); }
 
   // What reads of these vertices say, one after the other.
   static std::vector<StatusCode> Read(const GraphView& view, std::span<const VertexRef> some) {
@@ -60,8 +60,8 @@ class OwnedViewTest : public ::testing::Test {
 
 TEST_F(OwnedViewTest, ReadsOfVerticesAreTheirOwners) {
   for (const VertexRef vertex : vertices_) {
-    for (uint32_t worker = 0; worker < kWorkers; ++worker) {
-      const bool owns = vertex.partition() % kWorkers == worker;
+    for (uint32_t worker = 0; worker < kOwners; ++worker) {
+      const bool owns = vertex.partition() % kOwners == worker;
       for (const StatusCode code : Read(ViewOf(worker), {&vertex, 1})) {
         EXPECT_EQ(code, owns ? StatusCode::kOk : StatusCode::kInternal);
       }
@@ -76,9 +76,9 @@ TEST_F(OwnedViewTest, OneThatIsAnothersIsEnough) {
 TEST_F(OwnedViewTest, ScansAndSeeksAreOfPartitions) {
   const OwnedView view = ViewOf(1);
   size_t found = 0, owned = 0;
-  for (const VertexRef vertex : vertices_) owned += vertex.partition() % kWorkers == 1 ? 1 : 0;
+  for (const VertexRef vertex : vertices_) owned += vertex.partition() % kOwners == 1 ? 1 : 0;
   for (uint32_t partition = 0; partition < view.num_partitions(); ++partition) {
-    const bool owns = partition % kWorkers == 1;
+    const bool owns = partition % kOwners == 1;
     std::vector<VertexRef> vertices;
     std::vector<EdgeRef> edges;
     CountedValues values;
@@ -110,12 +110,12 @@ TEST_F(OwnedViewTest, ScansAndSeeksAreOfPartitions) {
 TEST_F(OwnedViewTest, AnIdIsLookedUpWhereItsPartitionIs) {
   for (int64_t id = 0; id < 20; ++id) {
     const Value wanted = Value::Long(id);
-    for (uint32_t worker = 0; worker < kWorkers; ++worker) {
+    for (uint32_t worker = 0; worker < kOwners; ++worker) {
       std::vector<uint32_t> rows;
       std::vector<VertexRef> found;
       const OwnedView view = ViewOf(worker);
       const Status status = view.LookupVertices({&wanted, 1}, &rows, &found);
-      EXPECT_EQ(status.ok(), view.PartitionOfId(wanted) % kWorkers == worker);
+      EXPECT_EQ(status.ok(), view.PartitionOfId(wanted) % kOwners == worker);
       EXPECT_EQ(found.size(), status.ok() ? 1u : 0u);
     }
   }
@@ -123,7 +123,7 @@ TEST_F(OwnedViewTest, AnIdIsLookedUpWhereItsPartitionIs) {
 
 TEST_F(OwnedViewTest, SaysWhoseItIs) {
   const VertexRef vertex = vertices_[0];
-  const uint32_t other = (vertex.partition() + 1) % kWorkers;
+  const uint32_t other = (vertex.partition() + 1) % kOwners;
   Column ids;
   const Status status = ViewOf(other).VertexIds({&vertex, 1}, &ids);
   EXPECT_EQ(MessageOf(status), "Worker " + std::to_string(other) + " of 3 was to read partition " +

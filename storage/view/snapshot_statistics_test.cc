@@ -52,7 +52,7 @@ WriteBatch RandomBatch(uint64_t seed) {
   return batch;
 }
 
-void ExpectSame(const DegreeStatistics& found, const DegreeStatistics& expected) {
+void ExpectSameFigures(const DegreeStatistics& found, const DegreeStatistics& expected) {
   EXPECT_EQ(found.vertices, expected.vertices);
   EXPECT_EQ(found.with_any, expected.with_any);
   EXPECT_EQ(found.edges, expected.edges);
@@ -61,8 +61,8 @@ void ExpectSame(const DegreeStatistics& found, const DegreeStatistics& expected)
   EXPECT_EQ(found.classes, expected.classes);
 }
 
-void ExpectSame(const GraphStatistics::Properties& found,
-                const GraphStatistics::Properties& expected) {
+void ExpectSameFigures(const GraphStatistics::Properties& found,
+                       const GraphStatistics::Properties& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (const auto& [name, counted] : expected) {
     SCOPED_TRACE("label " + std::to_string(name.first) + " key " + std::to_string(name.second));
@@ -80,17 +80,17 @@ void ExpectSame(const GraphStatistics::Properties& found,
   }
 }
 
-void ExpectSame(const GraphStatistics& found, const GraphStatistics& expected) {
+void ExpectSameFigures(const GraphStatistics& found, const GraphStatistics& expected) {
   EXPECT_EQ(found.version, expected.version);
   EXPECT_EQ(found.vertices, expected.vertices);
   EXPECT_EQ(found.edges, expected.edges);
   ASSERT_EQ(found.degrees.size(), expected.degrees.size());
   for (const auto& [of, degrees] : expected.degrees) {
     ASSERT_TRUE(found.degrees.contains(of));
-    ExpectSame(found.degrees.at(of), degrees);
+    ExpectSameFigures(found.degrees.at(of), degrees);
   }
-  ExpectSame(found.vertex_properties, expected.vertex_properties);
-  ExpectSame(found.edge_properties, expected.edge_properties);
+  ExpectSameFigures(found.vertex_properties, expected.vertex_properties);
+  ExpectSameFigures(found.edge_properties, expected.edge_properties);
 }
 
 // Of the newest view, which the store keeps.
@@ -106,15 +106,15 @@ TEST(SnapshotStatisticsTest, SayWhatThereIs) {
     ASSERT_TRUE(BuildSnapshots(store.get(), {}).ok());
     const GraphStatistics counted = testing::CountStatistics(*store->View());
     ASSERT_NE(Known(*store), nullptr);
-    ExpectSame(*Known(*store), counted);
+    ExpectSameFigures(*Known(*store), counted);
     // What comes later is not in them, nor is it lost with them.
     ASSERT_TRUE(store->Commit(AddVertexBatch(store->View()->version(), std::nullopt)).ok());
     store = nullptr;
     store = GraphStore::Open(folder / "g", TestOptions(partitions)).value();
     ASSERT_NE(Known(*store), nullptr);
-    ExpectSame(*Known(*store), counted);
+    ExpectSameFigures(*Known(*store), counted);
     ASSERT_TRUE(BuildSnapshots(store.get(), {}).ok());
-    ExpectSame(*Known(*store), testing::CountStatistics(*store->View()));
+    ExpectSameFigures(*Known(*store), testing::CountStatistics(*store->View()));
   }
 }
 

@@ -12,7 +12,7 @@
 namespace koios::storage {
 namespace {
 
-constexpr int kVertices = 5000;
+constexpr int kNumVertices = 5000;
 
 struct Found {
   std::map<std::string, int64_t> counts;  // by the value's bytes
@@ -25,7 +25,7 @@ class SnapshotValuesTest : public ::testing::Test {
   void SetUp() override {
     store_ = GraphStore::Open(folder_.path() + "/graph", TestOptions(1)).value();
     WriteBatch batch;
-    for (int i = 0; i < kVertices; ++i) {
+    for (int i = 0; i < kNumVertices; ++i) {
       PropertyList properties = {{"small", Value::Int(i % 7 - 3)},
                                  {"long", Value::Long((int64_t{1} << 40) + i % 5)},
                                  {"text", Value::String("t" + std::to_string(i % 9))},
@@ -70,7 +70,7 @@ class SnapshotValuesTest : public ::testing::Test {
 };
 
 TEST_F(SnapshotValuesTest, FewValuesAreFewRows) {
-  Expect("small", kVertices);  // there are no columns yet
+  Expect("small", kNumVertices);  // there are no columns yet
   ASSERT_TRUE(BuildSnapshots(store_.get(), {}).ok());
   Expect("small", 2 * 7);  // two labels
   Expect("small", 7, "few");
@@ -83,8 +83,8 @@ TEST_F(SnapshotValuesTest, FewValuesAreFewRows) {
 
 TEST_F(SnapshotValuesTest, ManyValuesAndSeveralKindsAreRowsOfVertices) {
   ASSERT_TRUE(BuildSnapshots(store_.get(), {}).ok());
-  Expect("wide", kVertices);
-  Expect("mixed", kVertices);
+  Expect("wide", kNumVertices);
+  Expect("mixed", kNumVertices);
 }
 
 TEST_F(SnapshotValuesTest, WhatWasCommittedSinceIsSeenByYoungerViewsOnly) {
@@ -100,7 +100,7 @@ TEST_F(SnapshotValuesTest, WhatWasCommittedSinceIsSeenByYoungerViewsOnly) {
   change.dropped_vertices = {added_.vertices[0], added_.vertices[3000]};
   change.vertices.push_back({std::nullopt, "few", {{"small", Value::Int(77)}}});
   ASSERT_TRUE(store_->Commit(change).ok());
-  Expect("small", kVertices - 1);
+  Expect("small", kNumVertices - 1);
   EXPECT_EQ(Scan(*early, "small").counts, before.counts);
   ASSERT_TRUE(BuildSnapshots(store_.get(), {}).ok());
   EXPECT_EQ(Scan(*early, "small").counts, before.counts);

@@ -52,6 +52,8 @@ MAX_FUNCTION_LINES = 70
 MAX_COLUMNS = 100
 MAX_README_LINES = 40
 MAX_NOUNS = 20
+# Folders of which each has programs of its own.
+SEVERAL_PROGRAMS = ('bench', 'examples', 'tests')
 
 # Spelled in pieces, so that this file passes its own test.
 MARKS = re.compile(r'\b(' + '|'.join(('TO' 'DO', 'FIX' 'ME', 'XX' 'X', 'HA' 'CK')) + r')\b')
@@ -273,7 +275,8 @@ def check_nouns(tree: SourceTree) -> Iterator[Finding]:
 
 
 def check_unnamed(tree: SourceTree) -> Iterator[Finding]:
-    """Builds with KOIOS_UNITY compile the sources of a folder as one, its tests as another.
+    """Builds with KOIOS_UNITY compile sources of several folders of a library as one, its tests
+    as another.
 
     Two files may have an alias of one text. Functions must differ by name, not only by what they
     take: overloads that were written for two files can make a call ambiguous, or take it over.
@@ -282,7 +285,9 @@ def check_unnamed(tree: SourceTree) -> Iterator[Finding]:
     for file in tree.files:
         if not file.path.endswith('.cc'):
             continue
-        room = file.folder, file.path.endswith('_test.cc')
+        parts = file.folder.split('/')
+        room = file.folder if parts[0] in SEVERAL_PROGRAMS else parts[0]
+        room = room, file.path.endswith('_test.cc')
         for line, name, alias in unnamed_names(file.lines):
             other, same = known.setdefault((room, name), (file.path, alias))
             if other != file.path and not (alias and alias == same):

@@ -8,7 +8,7 @@
 namespace koios::engine {
 namespace {
 
-constexpr int64_t kLong = 100'000;
+constexpr int64_t kLongList = 100'000;
 
 Value Member(int64_t i) {
   return i % 3 == 0 ? Value::String("a text that is not stored in place " + std::to_string(i))
@@ -29,7 +29,7 @@ Value Finish(FoldList* list, ChargeAhead* charge, int* calls) {
 
 TEST(FoldListTest, IsTheListOfWhatWasAddedWhateverItsLength) {
   for (const int64_t size : {int64_t{0}, int64_t{1}, int64_t{4095}, int64_t{4096}, int64_t{4097},
-                             int64_t{8192}, kLong}) {
+                             int64_t{8192}, kLongList}) {
     TestHost host;
     int64_t bytes = 0;
     ValueList expected;
@@ -43,7 +43,7 @@ TEST(FoldListTest, IsTheListOfWhatWasAddedWhateverItsLength) {
       int calls = 0;
       const Value value = Finish(&list, &charge, &calls);
       EXPECT_TRUE(Equals(value, *Value::List(expected)));
-      EXPECT_EQ(calls > 2, size == kLong) << size;
+      EXPECT_EQ(calls > 2, size == kLongList) << size;
       // As if it had been made at once, but for room that is not used.
       const Value whole = *Value::List(expected);
       EXPECT_EQ(value.depth(), whole.depth());
@@ -84,7 +84,8 @@ TEST(FoldListTest, WhatIsRefusedOnTheWayIsGivenBack) {
       ChargeAhead charge(&host, &bytes);
       FoldList list;
       Status status;
-      for (int64_t i = 0; i < kLong && status.ok(); ++i) status = list.Add(Member(i), 1, &charge);
+      for (int64_t i = 0; i < kLongList && status.ok(); ++i)
+        status = list.Add(Member(i), 1, &charge);
       while (status.ok()) {
         const StatusOr<bool> done = list.Gather(&charge);
         status = done.status();

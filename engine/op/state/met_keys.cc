@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kSliceKeys = 4096;
 // Of a query's memory, for keys that are sorted.
-constexpr int64_t kPieceShare = 32;
+constexpr int64_t kTableShare = 32;
 // Of what is left of it, for keys that are known to be on disk.
 constexpr int64_t kKnownShare = 8;
 constexpr size_t kCodeBytes = 8;  // on disk, about
@@ -25,7 +25,7 @@ constexpr int64_t kBytesInPiece = sizeof(KeyCode) + SliceSort::kBytes;
 size_t PieceKeys(const OperatorHost& host) {
   constexpr int64_t kLeast = DistinctKeys::kWalkMost, kMost = int64_t{1} << 18;
   return static_cast<size_t>(
-      std::clamp(host.account()->limit() / kPieceShare / kBytesInPiece, kLeast, kMost));
+      std::clamp(host.account()->limit() / kTableShare / kBytesInPiece, kLeast, kMost));
 }
 
 // What the smallest piece takes on its way to disk, with its block.

@@ -75,9 +75,9 @@ Status Spill(StreamOperator* op) {
   return OkStatus();
 }
 
-using Numbers = std::vector<int64_t>;
+using MetNumbers = std::vector<int64_t>;
 
-void AppendNumbers(const Batch& rows, Numbers* numbers) {
+void AppendNumbers(const Batch& rows, MetNumbers* numbers) {
   for (size_t row = 0; row < rows.rows; ++row) {
     numbers->push_back(rows.slots[2].Get(row).AsInteger());
     EXPECT_EQ(rows.BulkAt(row), 1);
@@ -86,9 +86,10 @@ void AppendNumbers(const Batch& rows, Numbers* numbers) {
 
 // Rows that pass, of all batches; spilled after each `every`-th call, nullopt: never. *waited: how
 // many came when all had come.
-StatusOr<Numbers> Passing(const std::vector<Batch>& batches, bool several,
-                          std::optional<uint64_t> every, TestHost* host, size_t* waited = nullptr) {
-  Numbers passing;
+StatusOr<MetNumbers> PassingNumbers(const std::vector<Batch>& batches, bool several,
+                                    std::optional<uint64_t> every, TestHost* host,
+                                    size_t* waited = nullptr) {
+  MetNumbers passing;
   OperatorBundle dedup = *MakeDedup(DedupOf(several), 3, host);
   uint64_t calls = 0;
   bool rests = false;
@@ -124,9 +125,9 @@ TEST(MetKeysTest, FromDiskTheSameRowsPassAsFromMemory) {
     const bool several = seed % 2 == 1;
     const std::vector<Batch> batches = DrawnBatches(80, several, &rng);
     TestHost plain, host;
-    const Numbers expected = *Passing(batches, several, std::nullopt, &plain);
+    const MetNumbers expected = *PassingNumbers(batches, several, std::nullopt, &plain);
     const uint64_t every = 1 + rng.Uniform(6);
-    const auto passing = Passing(batches, several, every, &host);
+    const auto passing = PassingNumbers(batches, several, every, &host);
     ASSERT_TRUE(passing.ok()) << MessageOf(passing.status());
     EXPECT_EQ(*passing, expected) << "seed " << seed;
     EXPECT_EQ(host.charged, 0);
@@ -144,12 +145,12 @@ TEST(MetKeysTest, RowsThatWaitPassInTheOrderOfArrival) {
     const bool is_small = seed % 4 == 0;
     const std::vector<Batch> batches = DrawnBatches(is_small ? 200 : 60, several, &rng);
     TestHost plain, host(is_small ? 1 << 17 : 1 << 20);
-    const Numbers expected = *Passing(batches, several, std::nullopt, &plain);
+    const MetNumbers expected = *PassingNumbers(batches, several, std::nullopt, &plain);
     EXPECT_TRUE(std::is_sorted(expected.begin(), expected.end()));
     host.early = !is_small;
     for (uint64_t i = 0; i < seed; ++i) host.random().Next();
     const size_t before = waited;
-    const auto passing = Passing(batches, several, 1 + rng.Uniform(30), &host, &waited);
+    const auto passing = PassingNumbers(batches, several, 1 + rng.Uniform(30), &host, &waited);
     ASSERT_TRUE(passing.ok()) << MessageOf(passing.status());
     EXPECT_EQ(*passing, expected) << "seed " << seed;
     looked += waited == before ? 1 : 0;
@@ -172,7 +173,7 @@ TEST(MetKeysTest, WhoWaitsEndsCleanlyWhereverItIsRefused) {
     host.early = true;
     host.random().Next();  // half of the operators look for keys on disk, this one does not
     host.limit = limit;
-    const auto passing = Passing(batches, false, 2, &host, &waited);
+    const auto passing = PassingNumbers(batches, false, 2, &host, &waited);
     ++(WentWell(passing.status(), host) ? passed : failed);
   }
   EXPECT_GT(failed, 3u);
@@ -255,7 +256,7 @@ TEST(MetKeysTest, OnlyRowsOfTheWholeQueryWait) {
     }
     TestHost host(1 << 17);
     size_t waited = 0;
-    ASSERT_TRUE(Passing(batches, false, 1, &host, &waited).ok());
+    ASSERT_TRUE(PassingNumbers(batches, false, 1, &host, &waited).ok());
     EXPECT_EQ(waited, 0u);
   }
 }
@@ -264,13 +265,13 @@ TEST(MetKeysTest, WithoutRoomToGrowItAsksForADiskOrFails) {
   Rng rng(8);
   const std::vector<Batch> batches = DrawnBatches(80, false, &rng);
   TestHost plain, host, without;
-  const Numbers expected = *Passing(batches, false, std::nullopt, &plain);
+  const MetNumbers expected = *PassingNumbers(batches, false, std::nullopt, &plain);
   host.limit = without.limit = 400'000;
   without.spills = false;
-  EXPECT_EQ(Passing(batches, false, std::nullopt, &without).status().code(),
+  EXPECT_EQ(PassingNumbers(batches, false, std::nullopt, &without).status().code(),
             StatusCode::kResourceExhausted);
   OperatorBundle dedup = *MakeDedup(DedupOf(false), 3, &host);
-  Numbers passing;
+  MetNumbers passing;
   size_t asked = 0;
   for (const Batch& batch : batches) {
     std::unique_ptr<StreamCursor> cursor;
@@ -301,7 +302,7 @@ TEST(MetKeysTest, AFullDiskEndsIt) {
     host.early = write % 2 == 0;
     host.random().Next();  // then rows wait
     host.space.FailFromWrite(write);
-    const auto passing = Passing(batches, false, 1, &host);
+    const auto passing = PassingNumbers(batches, false, 1, &host);
     failed += WentWell(passing.status(), host) ? 0 : 1;
   }
   EXPECT_GT(failed, 3u);

@@ -60,7 +60,7 @@ class MeasuredHost : public TestHost {
   MeasuredGraph graph;
 };
 
-class WideReadsTest : public testing::Test {
+class WideReadsTest : public ::testing::Test {
  protected:
   // The text of each row of batches of 1,000, or of what is made of it, counted.
   void ExpectAllTexts(StreamOperator* op, bool of_edges) {

@@ -18,13 +18,13 @@
 namespace koios::engine {
 namespace {
 
-using Given = std::vector<std::string>;  // rows: current value, second slot, bulk
+using GivenRows = std::vector<std::string>;  // rows: current value, second slot, bulk
 
 void SpillAll(BarrierOperator* op) {
   while (op->SpillableBytes() > 0) ASSERT_TRUE(op->Spill().ok());
 }
 
-void AppendGiven(const Batch& out, Given* rows) {
+void AppendGiven(const Batch& out, GivenRows* rows) {
   EXPECT_LE(out.slots.size(), 2u);
   for (size_t row = 0; row < out.rows; ++row) {
     rows->push_back(EncodeValue(out.slots[0].Get(row)) + " " +
@@ -33,8 +33,8 @@ void AppendGiven(const Batch& out, Given* rows) {
   }
 }
 
-Given FireAll(BarrierOperator* op) {
-  Given rows;
+GivenRows RowsFired(BarrierOperator* op) {
+  GivenRows rows;
   for (bool done = false; !done;) {
     Batch out;
     const Status fired = op->Fire({}, &out, &done);
@@ -87,9 +87,9 @@ TEST(SpilledRunsTest, AnOrderFromDiskIsThatFromMemory) {
     AbsorbAndSpill(plain.barrier.get(), false, 400);
     AbsorbAndSpill(spilled.barrier.get(), true, 400);
     EXPECT_GT(host.space.used(), 0u);
-    const Given expected = FireAll(plain.barrier.get());
+    const GivenRows expected = RowsFired(plain.barrier.get());
     EXPECT_FALSE(expected.empty());
-    EXPECT_EQ(FireAll(spilled.barrier.get()), expected) << "limit " << limit;
+    EXPECT_EQ(RowsFired(spilled.barrier.get()), expected) << "limit " << limit;
     EXPECT_EQ(host.charged, 0);
     EXPECT_EQ(host.space.used(), 0u);
   }
@@ -179,7 +179,7 @@ TEST(SpilledRunsTest, ABarrierGivesRowsInTheOrderOfArrival) {
   const OperatorBundle plain = MakeBarrier(&plain_host), spilled = MakeBarrier(&host);
   AbsorbAndSpill(plain.barrier.get(), false, 200);
   AbsorbAndSpill(spilled.barrier.get(), true, 200);
-  EXPECT_EQ(FireAll(spilled.barrier.get()), FireAll(plain.barrier.get()));
+  EXPECT_EQ(RowsFired(spilled.barrier.get()), RowsFired(plain.barrier.get()));
   EXPECT_EQ(host.charged, 0);
   EXPECT_EQ(host.space.used(), 0u);
 }
@@ -217,7 +217,7 @@ TEST(SpilledRunsTest, RowsCountWithTheirPaths) {
   EXPECT_GT(account->used(), static_cast<int64_t>(kRows * kLength * sizeof(PathNode)) / 2);
   SpillAll(barrier.barrier.get());
   EXPECT_LT(account->used(), 2 * 16 * 1024);  // what the ledger has not told yet
-  EXPECT_EQ(FireAll(barrier.barrier.get()).size(), static_cast<size_t>(kRows));
+  EXPECT_EQ(RowsFired(barrier.barrier.get()).size(), static_cast<size_t>(kRows));
   EXPECT_EQ(host.charged, 0);
   EXPECT_EQ(host.space.used(), 0u);
 }
@@ -229,9 +229,9 @@ TEST(SpilledRunsTest, ATailFromDiskIsThatFromMemory) {
     const OperatorBundle plain = TailOf(count, &plain_host), spilled = TailOf(count, &host);
     AbsorbAndSpill(plain.barrier.get(), false, 300);
     AbsorbAndSpill(spilled.barrier.get(), true, 300);
-    const Given expected = FireAll(plain.barrier.get());
+    const GivenRows expected = RowsFired(plain.barrier.get());
     EXPECT_EQ(expected.empty(), count == 0);
-    EXPECT_EQ(FireAll(spilled.barrier.get()), expected) << "tail(" << count << ")";
+    EXPECT_EQ(RowsFired(spilled.barrier.get()), expected) << "tail(" << count << ")";
     EXPECT_EQ(host.charged, 0);
     EXPECT_EQ(host.space.used(), 0u);
   }
@@ -240,7 +240,7 @@ TEST(SpilledRunsTest, ATailFromDiskIsThatFromMemory) {
 // Their sum is no long.
 TEST(SpilledRunsTest, ATailOfHugeBulksIsThatFromMemory) {
   for (const int64_t count : {int64_t{3}, INT64_MAX - 5, INT64_MAX - 4, INT64_MAX - 1}) {
-    Given expected;
+    GivenRows expected;
     for (const bool spills : {false, true}) {
       TestHost host;
       const OperatorBundle tail = TailOf(count, &host);
@@ -250,7 +250,7 @@ TEST(SpilledRunsTest, ATailOfHugeBulksIsThatFromMemory) {
                                              ValueList(bulk.size(), Value::Int(2)), bulk));
         if (spills) SpillAll(tail.barrier.get());
       }
-      const Given given = FireAll(tail.barrier.get());
+      const GivenRows given = RowsFired(tail.barrier.get());
       if (spills) {
         EXPECT_EQ(given, expected) << "tail(" << count << ")";
       } else {
@@ -303,10 +303,10 @@ TEST(SpilledRunsTest, ASideEffectGathersFromDiskWhatItWouldFromMemory) {
     const OperatorBundle plain = *make(&plain_host), spilled = *make(&host);
     AbsorbAndSpill(plain.barrier.get(), false, 200);
     AbsorbAndSpill(spilled.barrier.get(), true, 200);
-    const Given expected = FireAll(plain.barrier.get());
+    const GivenRows expected = RowsFired(plain.barrier.get());
     const std::string whole = EncodeValue(*plain_host.side_effects().Read("x"));
     EXPECT_GT(whole.size(), 1000u);
-    Given given;
+    GivenRows given;
     for (bool done = false; !done;) {
       Batch out;
       ASSERT_TRUE(spilled.barrier->Fire({}, &out, &done).ok());

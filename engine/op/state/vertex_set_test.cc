@@ -6,7 +6,7 @@
 namespace koios::engine {
 namespace {
 
-struct Kept {
+struct KeptSet {
   bool Insert(VertexRef vertex) {
     ChargeAhead charge(&host, &bytes);
     const StatusOr<bool> fresh = set.Insert(vertex, &charge);
@@ -20,7 +20,7 @@ struct Kept {
 };
 
 TEST(VertexSetTest, ANumberIsFoundOnceItIsThereAsListAndAsBits) {
-  Kept kept;
+  KeptSet kept;
   for (uint64_t i = 0; i < 20'000; ++i) {
     const VertexRef vertex = VertexRef::Make(i % 3, i / 3 * 2);
     EXPECT_FALSE(kept.set.Contains(vertex));
@@ -37,7 +37,7 @@ TEST(VertexSetTest, ANumberIsFoundOnceItIsThereAsListAndAsBits) {
 
 // A bit for each of these would be gigabytes.
 TEST(VertexSetTest, NumbersFarApartStayAList) {
-  Kept kept;
+  KeptSet kept;
   for (uint64_t i = 1; i <= 5'000; ++i) EXPECT_TRUE(kept.Insert(VertexRef::Make(0, i << 20)));
   for (uint64_t i = 1; i <= 5'000; ++i) EXPECT_FALSE(kept.Insert(VertexRef::Make(0, i << 20)));
   EXPECT_FALSE(kept.set.is_dense());
@@ -45,7 +45,7 @@ TEST(VertexSetTest, NumbersFarApartStayAList) {
 }
 
 TEST(VertexSetTest, BitsComeEarlyWhereManyAreExpected) {
-  Kept kept;
+  KeptSet kept;
   kept.set.ExpectMany();
   for (uint64_t i = 0; i < 100; ++i) EXPECT_TRUE(kept.Insert(VertexRef::Make(i % 8, i * 40)));
   EXPECT_TRUE(kept.set.is_dense());
@@ -54,7 +54,7 @@ TEST(VertexSetTest, BitsComeEarlyWhereManyAreExpected) {
 }
 
 TEST(VertexSetTest, WithoutRoomForBitsTheListGoesOn) {
-  Kept kept;
+  KeptSet kept;
   kept.host.limit = 20'000;
   uint64_t inserted = 0;
   while (true) {
@@ -72,7 +72,7 @@ TEST(VertexSetTest, WithoutRoomForBitsTheListGoesOn) {
 }
 
 TEST(VertexSetTest, OfManyThoseAreFreshThatNeitherSetHas) {
-  Kept kept, passed;
+  KeptSet kept, passed;
   std::vector<VertexRef> vertices;
   for (uint64_t i = 0; i < 10'000; ++i) vertices.push_back(VertexRef::Make(0, i % 4'000));
   for (uint64_t i = 0; i < 4'000; i += 4) passed.Insert(VertexRef::Make(0, i));

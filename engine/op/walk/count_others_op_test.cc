@@ -8,7 +8,7 @@
 namespace koios::engine {
 namespace {
 
-class GraphHost final : public TestHost {
+class OthersHost final : public TestHost {
  public:
   const storage::GraphView& view() const override { return graph; }
   storage::MemoryGraph graph;
@@ -17,7 +17,7 @@ class GraphHost final : public TestHost {
 // Lists that are read through and lists that are searched, parallel edges and loops.
 TEST(CountOthersTest, LeavesOutOneNeighbour) {
   for (uint64_t seed = 1; seed <= TestRounds(30, 10); ++seed) {
-    GraphHost host;
+    OthersHost host;
     Rng rng(seed);
     std::vector<VertexRef> vertices;
     for (int64_t i = 0; i < 40; ++i) {
@@ -67,7 +67,7 @@ TEST(CountOthersTest, LeavesOutOneNeighbour) {
 }
 
 TEST(CountOthersTest, RefusesWhatIsNoVertex) {
-  GraphHost host;
+  OthersHost host;
   const VertexRef vertex = host.graph.AddVertex(Value::Long(1), "node", {}).value();
   plan::Expand op;
   op.set_other_than_slot(1);

@@ -17,7 +17,7 @@ namespace {
 // Edges walked along in one call, about.
 constexpr size_t kCallWork = 2 * kBatchRows;
 // Rows that are walked from together: first, and at most. As many as come to few edges.
-constexpr size_t kFirstRows = 8;
+constexpr size_t kFirstWalkers = 8;
 constexpr size_t kMostRows = 256;
 constexpr size_t kSliceWork = 16 * kBatchRows;
 // Edges that are looked at to tell how many there are behind them.
@@ -119,7 +119,7 @@ class ReachOp final : public StreamOperator {
   CallSize pairs_searched_ = ExpandedInACall();
   bool meets_ = false;  // what arrives is looked up in back_
   size_t slice_end_ = 0;
-  size_t slice_rows_ = kFirstRows;
+  size_t slice_rows_ = kFirstWalkers;
   size_t slice_work_ = 0;  // work of forward_ before it
 
   // Whose walk back_ is, where ends are at a slot.

@@ -23,7 +23,7 @@ namespace {
 // With a third of the seeds all takes long, so that calls do least. Counts the pairs that are asked
 // for, and the vertices whose properties are read; may tell totals
 // of ends.
-class CountingGraph final : public storage::MemoryGraph {
+class AskedGraph final : public storage::MemoryGraph {
  public:
   Status ReadVertexColumns(std::span<const VertexRef> vertices, std::span<const KeyId> keys,
                            storage::ReadBudget* budget,
@@ -84,7 +84,7 @@ class WalkHost final : public TestHost {
   const Clock& clock() const override { return clock_; }
   VertexRef Any() { return vertices[rng_.Uniform(vertices.size())]; }
 
-  CountingGraph graph;
+  AskedGraph graph;
   std::vector<VertexRef> vertices;
   Rng rng_;
   const StepClock clock_;
@@ -191,13 +191,13 @@ Case RandomCase(WalkHost* host, plan::Reach::Result result) {
   return one;
 }
 
-struct Ran {
+struct WalksRan {
   std::vector<uint32_t> origin;
   std::vector<int64_t> times;  // bulk, or a flag
 };
 
-Ran RunAll(StreamOperator* op, const Batch& input, size_t skip_to = 0) {
-  Ran ran;
+WalksRan RunWalks(StreamOperator* op, const Batch& input, size_t skip_to = 0) {
+  WalksRan ran;
   bool first = true;
   for (bool done = false; !done;) {
     OpOutput output;
@@ -230,7 +230,7 @@ Batch RandomRows(WalkHost* host, size_t rows) {
   return batch;
 }
 
-void Check(const WalkHost& host, const Case& one, const Batch& rows, const Ran& ran) {
+void Check(const WalkHost& host, const Case& one, const Batch& rows, const WalksRan& ran) {
   std::map<uint32_t, int64_t> found;
   for (size_t i = 0; i < ran.origin.size(); ++i) found[ran.origin[i]] = ran.times[i];
   EXPECT_EQ(found.size(), ran.origin.size());
@@ -263,7 +263,7 @@ TEST(WalkTest, BothSidesGiveWhatAllWalksGive) {
       ASSERT_TRUE(bundle.ok()) << bundle.status();
       for (int batch = 0; batch < 3; ++batch) {
         const Batch rows = RandomRows(&host, 1 + host.rng_.Uniform(300));
-        Check(host, one, rows, RunAll(bundle->stream.get(), rows));
+        Check(host, one, rows, RunWalks(bundle->stream.get(), rows));
         if (HasFatalFailure()) return;
       }
       *bundle = OperatorBundle();
@@ -341,11 +341,11 @@ TEST(WalkTest, PairsAreSearched) {
     rows.slots[1] = Column();
     for (size_t i = 0; i < rows.rows; ++i) rows.slots[1].AppendVertex(host.Any());
     host.graph.pairs_ = 0;
-    const Ran all = RunAll(bundle->stream.get(), rows);
+    const WalksRan all = RunWalks(bundle->stream.get(), rows);
     Check(host, one, rows, all);
     if (HasFatalFailure()) return;
     EXPECT_EQ(host.graph.pairs_ > 600, seed % 5 != 0);
-    const Ran some = RunAll(bundle->stream.get(), rows, /*skip_to=*/650);
+    const WalksRan some = RunWalks(bundle->stream.get(), rows, /*skip_to=*/650);
     EXPECT_TRUE(std::equal(
         std::lower_bound(all.origin.begin(), all.origin.end(), 650u), all.origin.end(),
         std::lower_bound(some.origin.begin(), some.origin.end(), 650u), some.origin.end()));
@@ -362,8 +362,8 @@ TEST(WalkTest, SkippedRowsGiveNothing) {
   StatusOr<OperatorBundle> bundle = MakeReach(reach, 3, &host);
   ASSERT_TRUE(bundle.ok());
   const Batch rows = RandomRows(&host, 900);
-  const Ran all = RunAll(bundle->stream.get(), rows);
-  const Ran some = RunAll(bundle->stream.get(), rows, /*skip_to=*/700);
+  const WalksRan all = RunWalks(bundle->stream.get(), rows);
+  const WalksRan some = RunWalks(bundle->stream.get(), rows, /*skip_to=*/700);
   std::vector<uint32_t> last_of_all, last_of_some;
   for (const uint32_t row : all.origin) {
     if (row >= 700) last_of_all.push_back(row);
@@ -395,7 +395,7 @@ TEST(WalkTest, AHopThatRepeats) {
   rows.rows = 40 * host.vertices.size();
   StatusOr<OperatorBundle> bundle = MakeReach(reach, 3, &host);
   ASSERT_TRUE(bundle.ok()) << bundle.status();
-  const Ran ran = RunAll(bundle->stream.get(), rows);
+  const WalksRan ran = RunWalks(bundle->stream.get(), rows);
   EXPECT_EQ(ran.origin.size(), 40u * 8);
   for (const uint32_t row : ran.origin) EXPECT_LT(row % 12, 8u);
   *bundle = OperatorBundle();

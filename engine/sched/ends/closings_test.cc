@@ -9,10 +9,10 @@
 namespace koios::engine {
 namespace {
 
-constexpr size_t kEdges = 10'000;
+constexpr size_t kHubEdges = 10'000;
 
 // Adds an operator behind the last one.
-plan::Operator* Append(plan::Plan* plan, uint32_t scope = 0, uint32_t loop = 0) {
+plan::Operator* AppendOp(plan::Plan* plan, uint32_t scope = 0, uint32_t loop = 0) {
   const auto id = static_cast<uint32_t>(plan->operators_size());
   if (id > 0) plan->mutable_operators(static_cast<int>(id) - 1)->add_next(id);
   plan::Operator* op = plan->add_operators();
@@ -25,40 +25,40 @@ plan::Operator* Append(plan::Plan* plan, uint32_t scope = 0, uint32_t loop = 0) 
 // V() and the beginning of a scope; the scope's number.
 uint32_t Begin(plan::Plan* plan) {
   plan->set_num_slots(1);
-  Append(plan)->mutable_partitions();
-  Append(plan)->mutable_exchange()->set_key(plan::Exchange::PARTITION);
-  Append(plan)->mutable_scan();
-  plan::Operator* enter = Append(plan);
+  AppendOp(plan)->mutable_partitions();
+  AppendOp(plan)->mutable_exchange()->set_key(plan::Exchange::PARTITION);
+  AppendOp(plan)->mutable_scan();
+  plan::Operator* enter = AppendOp(plan);
   enter->mutable_scope_enter();
   return enter->id() + 1;
 }
 
 // out(); its number.
-uint32_t Out(plan::Plan* plan, uint32_t scope, uint32_t loop = 0) {
-  Append(plan, scope, loop)->mutable_exchange()->set_key(plan::Exchange::OWNER);
-  plan::Operator* expand = Append(plan, scope, loop);
+uint32_t AppendOut(plan::Plan* plan, uint32_t scope, uint32_t loop = 0) {
+  AppendOp(plan, scope, loop)->mutable_exchange()->set_key(plan::Exchange::OWNER);
+  plan::Operator* expand = AppendOp(plan, scope, loop);
   expand->mutable_expand()->set_direction(plan::OUT);
   return expand->id();
 }
 
 void Limit(plan::Plan* plan, uint32_t scope) {
-  Append(plan, scope)->mutable_exchange()->set_key(plan::Exchange::HOME);
-  Append(plan, scope)->mutable_limit()->set_high(1);
+  AppendOp(plan, scope)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  AppendOp(plan, scope)->mutable_limit()->set_high(1);
 }
 
-void End(plan::Plan* plan, uint32_t scope, plan::ScopeExit::Policy policy) {
-  Append(plan, scope)->mutable_exchange()->set_key(plan::Exchange::HOME);
-  plan::ScopeExit* exit = Append(plan)->mutable_scope_exit();
+void AppendEnd(plan::Plan* plan, uint32_t scope, plan::ScopeExit::Policy policy) {
+  AppendOp(plan, scope)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  plan::ScopeExit* exit = AppendOp(plan)->mutable_scope_exit();
   exit->set_enter(scope - 1);
   exit->set_policy(policy);
 }
 
 void Sink(plan::Plan* plan) {
-  Append(plan)->mutable_exchange()->set_key(plan::Exchange::HOME);
-  Append(plan)->mutable_sink();
+  AppendOp(plan)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  AppendOp(plan)->mutable_sink();
 }
 
-// Some vertices, then a -> hub -> kEdges times one of them, which has no way on.
+// Some vertices, then a -> hub -> kHubEdges times one of them, which has no way on.
 std::shared_ptr<const storage::MemoryGraph> HubGraph() {
   auto graph = std::make_shared<storage::MemoryGraph>(3);
   std::vector<VertexRef> vertices;
@@ -66,7 +66,7 @@ std::shared_ptr<const storage::MemoryGraph> HubGraph() {
     vertices.push_back(graph->AddVertex(Value::Long(i), "v").value());
   }
   EXPECT_TRUE(graph->AddEdge(vertices[2], vertices[3], "e").ok());
-  for (size_t i = 0; i < kEdges; ++i) {
+  for (size_t i = 0; i < kHubEdges; ++i) {
     EXPECT_TRUE(graph->AddEdge(vertices[3], vertices[5], "e").ok());
   }
   return graph;
@@ -95,16 +95,16 @@ void ExpectStops(const plan::Plan& plan, uint32_t expand, size_t rows) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     const SimulationResult some = RunOnHub(plan, 3, seed);
     EXPECT_EQ(some.rows.size(), rows);
-    EXPECT_LE(some.operators[expand].rows_out, kEdges / 2) << "seed " << seed;
+    EXPECT_LE(some.operators[expand].rows_out, kHubEdges / 2) << "seed " << seed;
   }
 }
 
 TEST(ClosingsTest, WhereStopsInTheMiddleOfAHub) {
   plan::Plan plan;
   const uint32_t scope = Begin(&plan);
-  Out(&plan, scope);
-  const uint32_t expand = Out(&plan, scope);
-  End(&plan, scope, plan::ScopeExit::EXISTS);
+  AppendOut(&plan, scope);
+  const uint32_t expand = AppendOut(&plan, scope);
+  AppendEnd(&plan, scope, plan::ScopeExit::EXISTS);
   Sink(&plan);
   ExpectStops(plan, expand, 1);
 }
@@ -112,8 +112,8 @@ TEST(ClosingsTest, WhereStopsInTheMiddleOfAHub) {
 TEST(ClosingsTest, NotStopsInTheMiddleOfAHub) {
   plan::Plan plan;
   const uint32_t scope = Begin(&plan);
-  const uint32_t expand = Out(&plan, scope);
-  End(&plan, scope, plan::ScopeExit::NONE);
+  const uint32_t expand = AppendOut(&plan, scope);
+  AppendEnd(&plan, scope, plan::ScopeExit::NONE);
   Sink(&plan);
   ExpectStops(plan, expand, 4);
 }
@@ -121,9 +121,9 @@ TEST(ClosingsTest, NotStopsInTheMiddleOfAHub) {
 TEST(ClosingsTest, ALimitInAScopeStopsInTheMiddleOfAHub) {
   plan::Plan plan;
   const uint32_t scope = Begin(&plan);
-  const uint32_t expand = Out(&plan, scope);
+  const uint32_t expand = AppendOut(&plan, scope);
   Limit(&plan, scope);
-  End(&plan, scope, plan::ScopeExit::ALL);
+  AppendEnd(&plan, scope, plan::ScopeExit::ALL);
   Sink(&plan);
   ExpectStops(plan, expand, 2);
 }
@@ -132,22 +132,22 @@ TEST(ClosingsTest, ALimitInAScopeStopsInTheMiddleOfAHub) {
 TEST(ClosingsTest, ALimitStopsALoopInTheMiddleOfAHub) {
   plan::Plan plan;
   const uint32_t scope = Begin(&plan);
-  plan::Operator* enter = Append(&plan, scope);
+  plan::Operator* enter = AppendOp(&plan, scope);
   enter->mutable_loop_enter();
   const uint32_t loop = enter->id() + 1;
-  const uint32_t expand = Out(&plan, scope, loop);
-  plan::Operator* emit = Append(&plan, scope, loop);
+  const uint32_t expand = AppendOut(&plan, scope, loop);
+  plan::Operator* emit = AppendOp(&plan, scope, loop);
   emit->mutable_split()->set_copy(true);
   const auto split = static_cast<int>(emit->id());
-  plan::Operator* back = Append(&plan, scope, loop);
+  plan::Operator* back = AppendOp(&plan, scope, loop);
   back->mutable_loop_back()->set_enter(loop - 1);
   back->add_next(loop);
-  plan::Operator* exit = Append(&plan, scope);
+  plan::Operator* exit = AppendOp(&plan, scope);
   exit->mutable_loop_exit()->set_enter(loop - 1);
   plan.mutable_operators(split + 1)->mutable_next()->RemoveLast();  // back only
   plan.mutable_operators(split)->add_next(exit->id());
   Limit(&plan, scope);
-  End(&plan, scope, plan::ScopeExit::ALL);
+  AppendEnd(&plan, scope, plan::ScopeExit::ALL);
   Sink(&plan);
   ExpectStops(plan, expand, 2);
 }
@@ -156,17 +156,17 @@ TEST(ClosingsTest, ALimitStopsALoopInTheMiddleOfAHub) {
 TEST(ClosingsTest, InnerInstancesStopWithTheirOuterOne) {
   plan::Plan plan;
   const uint32_t scope = Begin(&plan);
-  Out(&plan, scope);
-  plan::Operator* enter = Append(&plan, scope);
+  AppendOut(&plan, scope);
+  plan::Operator* enter = AppendOp(&plan, scope);
   enter->mutable_scope_enter();
   const uint32_t inner = enter->id() + 1;
-  const uint32_t expand = Out(&plan, inner);
-  Append(&plan, inner)->mutable_exchange()->set_key(plan::Exchange::HOME);
-  plan::Operator* exit = Append(&plan, scope);
+  const uint32_t expand = AppendOut(&plan, inner);
+  AppendOp(&plan, inner)->mutable_exchange()->set_key(plan::Exchange::HOME);
+  plan::Operator* exit = AppendOp(&plan, scope);
   exit->mutable_scope_exit()->set_enter(inner - 1);
   exit->mutable_scope_exit()->set_policy(plan::ScopeExit::ALL);
   Limit(&plan, scope);
-  End(&plan, scope, plan::ScopeExit::ALL);
+  AppendEnd(&plan, scope, plan::ScopeExit::ALL);
   Sink(&plan);
   ExpectStops(plan, expand, 1);
 }
@@ -175,8 +175,8 @@ TEST(ClosingsTest, InnerInstancesStopWithTheirOuterOne) {
 TEST(ClosingsTest, RowsPassedOverAreCounted) {
   plan::Plan plan;
   const uint32_t scope = Begin(&plan);
-  const uint32_t expand = Out(&plan, scope);
-  End(&plan, scope, plan::ScopeExit::EXISTS);
+  const uint32_t expand = AppendOut(&plan, scope);
+  AppendEnd(&plan, scope, plan::ScopeExit::EXISTS);
   Sink(&plan);
   EXPECT_EQ(RunOnHub(plan, 1).operators[expand].rows_dropped, 1u);
 }
@@ -184,8 +184,8 @@ TEST(ClosingsTest, RowsPassedOverAreCounted) {
 TEST(ClosingsTest, AnInstanceStaysClosedUntilItIsOver) {
   plan::Plan plan;
   const uint32_t scope = Begin(&plan);
-  const uint32_t expand = Out(&plan, scope);
-  End(&plan, scope, plan::ScopeExit::EXISTS);
+  const uint32_t expand = AppendOut(&plan, scope);
+  AppendEnd(&plan, scope, plan::ScopeExit::EXISTS);
   Sink(&plan);
   Closings closings(plan);
   const engine::Run run{{0, 7}, {}, 1, 0};

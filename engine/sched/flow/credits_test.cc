@@ -18,7 +18,7 @@ bool Wait(ReceiveCredits* credits, const Ask& ask) {
 }
 
 // "from/op/iteration" of what is granted next; "" for nothing.
-std::string Text(const std::optional<Ask>& ask) {
+std::string TextOf(const std::optional<Ask>& ask) {
   if (!ask.has_value()) return "";
   return std::to_string(ask->from) + "/" + std::to_string(ask->op) + "/" +
          std::to_string(ask->loops[0]);
@@ -60,14 +60,14 @@ TEST(ReceiveCreditsTest, OneFrameOfADepth) {
   EXPECT_TRUE(Wait(&credits, Of(1, 5, 0)));
   EXPECT_TRUE(Wait(&credits, Of(2, 5, 0)));
   EXPECT_FALSE(Wait(&credits, Of(2, 5, 0)));  // asks twice
-  EXPECT_EQ(Text(credits.Grant()), "1/5/0");
-  EXPECT_EQ(Text(credits.Grant()), "");
+  EXPECT_EQ(TextOf(credits.Grant()), "1/5/0");
+  EXPECT_EQ(TextOf(credits.Grant()), "");
   EXPECT_FALSE(credits.ReceiveGranted(At(5, 0), 2));  // that was another one's
   EXPECT_TRUE(credits.ReceiveGranted(At(5, 0), 1));
   EXPECT_FALSE(credits.ReceiveGranted(At(5, 0), 1));
-  EXPECT_EQ(Text(credits.Grant()), "");
+  EXPECT_EQ(TextOf(credits.Grant()), "");
   credits.DoneGranted(At(5, 0), 1);
-  EXPECT_EQ(Text(credits.Grant()), "2/5/0");
+  EXPECT_EQ(TextOf(credits.Grant()), "2/5/0");
   EXPECT_FALSE(credits.ReturnGrant(At(5, 0), 1));
   EXPECT_TRUE(credits.ReturnGrant(At(5, 0), 2));
   EXPECT_FALSE(credits.ReturnGrant(At(5, 0), 2));
@@ -81,48 +81,48 @@ TEST(ReceiveCreditsTest, DeepestFirstThenWhoAskedFirst) {
   EXPECT_TRUE(Wait(&credits, Of(2, 7, 1)));
   EXPECT_TRUE(Wait(&credits, Of(1, 7, 1)));
   EXPECT_TRUE(Wait(&credits, Of(1, 4, 2)));
-  EXPECT_EQ(Text(credits.Grant()), "1/4/2");
-  EXPECT_EQ(Text(credits.Grant()), "2/7/1");
-  EXPECT_EQ(Text(credits.Grant()), "");  // two slots
+  EXPECT_EQ(TextOf(credits.Grant()), "1/4/2");
+  EXPECT_EQ(TextOf(credits.Grant()), "2/7/1");
+  EXPECT_EQ(TextOf(credits.Grant()), "");  // two slots
   EXPECT_TRUE(credits.ReceiveGranted(At(7, 1), 2));
   credits.DoneGranted(At(7, 1), 2);
-  EXPECT_EQ(Text(credits.Grant()), "1/7/1");
-  EXPECT_EQ(Text(credits.Grant()), "");
+  EXPECT_EQ(TextOf(credits.Grant()), "1/7/1");
+  EXPECT_EQ(TextOf(credits.Grant()), "");
 }
 
 TEST(ReceiveCreditsTest, WhereRowsAreMergedEachSenderHasASlot) {
   ReceiveCredits credits(4, 0, 1);
   for (const uint32_t from : {3u, 1u}) EXPECT_TRUE(Wait(&credits, Of(from, 5, 0, true)));
-  EXPECT_EQ(Text(credits.Grant()), "3/5/0");
-  EXPECT_EQ(Text(credits.Grant()), "1/5/0");
+  EXPECT_EQ(TextOf(credits.Grant()), "3/5/0");
+  EXPECT_EQ(TextOf(credits.Grant()), "1/5/0");
   EXPECT_TRUE(credits.ReceiveGranted(At(5, 0), 3));
   EXPECT_TRUE(Wait(&credits, Of(3, 5, 0, true)));
   EXPECT_TRUE(Wait(&credits, Of(2, 5, 0, true)));
-  EXPECT_EQ(Text(credits.Grant()), "2/5/0");  // the first one's is in use
-  EXPECT_EQ(Text(credits.Grant()), "");
+  EXPECT_EQ(TextOf(credits.Grant()), "2/5/0");  // the first one's is in use
+  EXPECT_EQ(TextOf(credits.Grant()), "");
   EXPECT_EQ(credits.num_slots(), 1u);
   credits.DoneGranted(At(5, 0), 3);
-  EXPECT_EQ(Text(credits.Grant()), "3/5/0");
+  EXPECT_EQ(TextOf(credits.Grant()), "3/5/0");
 }
 
 TEST(ReceiveCreditsTest, OneOverdraftAtATimeForTheDeepest) {
   const auto any = [](const Ask&) { return true; };
   ReceiveCredits credits(4, 0, 1);
-  EXPECT_EQ(Text(credits.GrantOverdraft(any)), "");
+  EXPECT_EQ(TextOf(credits.GrantOverdraft(any)), "");
   for (const uint32_t iteration : {0u, 2u, 1u}) {
     EXPECT_TRUE(Wait(&credits, Of(1, 5, iteration)));
     if (iteration == 0) {
-      EXPECT_EQ(Text(credits.Grant()), "1/5/0");
+      EXPECT_EQ(TextOf(credits.Grant()), "1/5/0");
     }
   }
-  EXPECT_EQ(Text(credits.Grant()), "");
-  EXPECT_EQ(Text(credits.GrantOverdraft(any)), "");  // a frame is still to come
+  EXPECT_EQ(TextOf(credits.Grant()), "");
+  EXPECT_EQ(TextOf(credits.GrantOverdraft(any)), "");  // a frame is still to come
   EXPECT_TRUE(credits.ReceiveGranted(At(5, 0), 1));
-  EXPECT_EQ(Text(credits.GrantOverdraft([](const Ask&) { return false; })), "");
-  EXPECT_EQ(Text(credits.GrantOverdraft(any)), "1/5/2");
-  EXPECT_EQ(Text(credits.GrantOverdraft(any)), "");
+  EXPECT_EQ(TextOf(credits.GrantOverdraft([](const Ask&) { return false; })), "");
+  EXPECT_EQ(TextOf(credits.GrantOverdraft(any)), "1/5/2");
+  EXPECT_EQ(TextOf(credits.GrantOverdraft(any)), "");
   EXPECT_TRUE(credits.ReceiveGranted(At(5, 2), 1));
-  EXPECT_EQ(Text(credits.GrantOverdraft(any)), "1/5/1");
+  EXPECT_EQ(TextOf(credits.GrantOverdraft(any)), "1/5/1");
   EXPECT_EQ(credits.num_slots(), 3u);
 }
 

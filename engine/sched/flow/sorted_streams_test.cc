@@ -13,10 +13,10 @@ namespace {
 
 constexpr uint32_t kWorkers = 5;
 
-struct Row {
+struct StreamRow {
   int64_t first = 0, second = 0;
   int64_t bulk = 1;
-  auto operator<=>(const Row&) const = default;
+  auto operator<=>(const StreamRow&) const = default;
 };
 
 plan::Order TwoKeys(int64_t limit) {
@@ -28,11 +28,11 @@ plan::Order TwoKeys(int64_t limit) {
   return order;
 }
 
-bool IsBefore(const Row& a, const Row& b) {
+bool IsBefore(const StreamRow& a, const StreamRow& b) {
   return a.first != b.first ? a.first < b.first : a.second > b.second;
 }
 
-Input InputOf(const std::vector<Row>& rows, size_t begin, size_t end, uint32_t k) {
+Input InputOf(const std::vector<StreamRow>& rows, size_t begin, size_t end, uint32_t k) {
   Input input;
   input.batch.slots.resize(2);
   for (size_t i = begin; i < end; ++i) {
@@ -54,7 +54,7 @@ Input InputOf(const std::vector<Row>& rows, size_t begin, size_t end, uint32_t k
 
 // A worker's rows, sorted, and how far they have been given.
 struct Sender {
-  std::vector<Row> rows;
+  std::vector<StreamRow> rows;
   size_t next = 0;
   bool told = false;
 };
@@ -69,7 +69,7 @@ class SortedStreamsTest : public ::testing::Test {
     for (uint32_t worker = 0; worker < kWorkers; ++worker) {
       workers.push_back(worker);
       const size_t count = rng_.Uniform(4) == 0 ? 0 : rng_.Uniform(60);
-      std::vector<Row>& rows = senders_[worker].rows;
+      std::vector<StreamRow>& rows = senders_[worker].rows;
       for (size_t i = 0; i < count; ++i) {
         rows.push_back({static_cast<int64_t>(rng_.Uniform(9)),
                         static_cast<int64_t>(rng_.Uniform(9)),
@@ -120,15 +120,15 @@ class SortedStreamsTest : public ::testing::Test {
     }
   }
 
-  std::vector<Row> Expected() const {
-    std::vector<Row> all;
+  std::vector<StreamRow> Expected() const {
+    std::vector<StreamRow> all;
     for (const Sender& sender : senders_) {
       all.insert(all.end(), sender.rows.begin(), sender.rows.end());
     }
     std::stable_sort(all.begin(), all.end(), IsBefore);
     int64_t left = limit_ > 0 ? limit_ : INT64_MAX;
-    std::vector<Row> first;
-    for (const Row& row : all) {
+    std::vector<StreamRow> first;
+    for (const StreamRow& row : all) {
       if (left == 0) break;
       first.push_back(row);
       first.back().bulk = std::min(left, row.bulk);
@@ -142,7 +142,7 @@ class SortedStreamsTest : public ::testing::Test {
   int64_t limit_ = 0;
   std::vector<Sender> senders_;
   SortedStreams streams_;
-  std::vector<Row> out_;
+  std::vector<StreamRow> out_;
   WeightSum given_, back_;
   int64_t charged_ = 0;
   uint32_t num_inputs_ = 0;
@@ -182,7 +182,7 @@ TEST_F(SortedStreamsTest, WhatIsDroppedGivesItsWeightBack) {
 }
 
 TEST_F(SortedStreamsTest, WhatCannotBeIsRefused) {
-  const std::vector<Row> rows(10);
+  const std::vector<StreamRow> rows(10);
   SortedStreams streams(TwoKeys(0), {1, 3}, {{2, 0}, {}, 0, 0});
   Input none, stranger = InputOf(rows, 0, 2, 5), foreign = InputOf(rows, 0, 2, 5);
   foreign.batch.runs[1].instance.serial = 7;

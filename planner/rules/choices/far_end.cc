@@ -104,7 +104,7 @@ bool StoresTwice(const Walk& walk) {
   });
 }
 
-std::vector<Op> Reversed(std::vector<Op> crossing) {
+std::vector<Op> CrossedBack(std::vector<Op> crossing) {
   Expand* expand = As<Expand>(&crossing.front());
   expand->direction = Backwards(expand->direction);
   if (EdgeEnd* end = As<EdgeEnd>(&crossing.back())) end->end = *FarEnd(expand->direction);
@@ -133,7 +133,7 @@ Chain WalkBack(const Op& source, const Walk& walk, size_t far) {
   back.ops.push_back({std::move(begins), source.span, source.step});
   Append(SourceTestsFirst(walk.stops[far].tests), &back);
   for (size_t i = far; i > 0; --i) {
-    Append(Reversed(walk.stops[i].crossing), &back);
+    Append(CrossedBack(walk.stops[i].crossing), &back);
     if (i > 1) Append(walk.stops[i - 1].tests, &back);
   }
   if (!of.labels.empty())

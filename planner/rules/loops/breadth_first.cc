@@ -12,7 +12,7 @@ namespace koios::planner {
 namespace {
 
 // What is known of the operations behind.
-struct Behind {
+struct BehindLoop {
   bool shows = false;  // somebody can tell the order in which rows come
   bool reads = false;  // stored names are read
 };
@@ -21,7 +21,7 @@ class Marking {
  public:
   bool changed() const { return changed_; }
 
-  void Run(Chain* chain, Behind behind) {
+  void Run(Chain* chain, BehindLoop behind) {
     for (auto op = chain->ops.rbegin(); op != chain->ops.rend(); ++op) {
       RunChildren(&*op, behind);
       Pass(*op, &behind);
@@ -29,11 +29,11 @@ class Marking {
   }
 
  private:
-  void RunChildren(Op* op, const Behind& behind) {
+  void RunChildren(Op* op, const BehindLoop& behind) {
     if (Scope* scope = As<Scope>(op)) {
       const bool first = scope->policy == plan::ScopeExit::FIRST;
       const bool all = GivesBodyRows(scope->policy);
-      const Behind inside{first || (all && behind.shows), behind.reads};
+      const BehindLoop inside{first || (all && behind.shows), behind.reads};
       for (Chain& body : scope->bodies) Run(&body, inside);
     }
     if (Split* split = As<Split>(op)) {
@@ -51,7 +51,7 @@ class Marking {
   }
 
   // From behind the op to before it.
-  static void Pass(const Op& op, Behind* behind) {
+  static void Pass(const Op& op, BehindLoop* behind) {
     const OpTraits traits = TraitsOf(op);
     if (traits.order != OrderSeen::kAsBehind) behind->shows = traits.order == OrderSeen::kShown;
     // Of rows with equal keys the first one goes on, with all that it has stored.

@@ -136,7 +136,7 @@ bool FirstIsEnough(const Chain& chain, size_t at) {
 }
 
 // What is known of the rows before an operation.
-struct Before {
+struct BeforeLoop {
   bool is_root = true;  // nothing is before the chain: no path, no rows but one
   bool one = true;      // there is at most one row
   size_t objects = 0;   // that its path has from here; more: it is not known
@@ -157,7 +157,7 @@ struct Before {
   }
 };
 
-std::optional<ShortestPath> ShortestPathOf(const Chain& chain, size_t at, const Before& before,
+std::optional<ShortestPath> ShortestPathOf(const Chain& chain, size_t at, const BeforeLoop& before,
                                            const Source& all) {
   const Loop* loop = As<Loop>(chain.ops[at]);
   if (loop == nullptr || !before.one || before.types.current != ValueType::kVertex ||
@@ -188,7 +188,7 @@ std::optional<ShortestPath> ShortestPathOf(const Chain& chain, size_t at, const 
 }
 
 // Instead of `loop`; `next` is what comes behind it.
-void Append(ShortestPath path, const Op& loop, const Op& next, std::vector<Op>* ops) {
+void AppendPath(ShortestPath path, const Op& loop, const Op& next, std::vector<Op>* ops) {
   const bool gives_path = path.gives_path;
   ops->push_back({std::move(path), loop.span, loop.step});
   if (!gives_path) return;
@@ -203,7 +203,7 @@ void Append(ShortestPath path, const Op& loop, const Op& next, std::vector<Op>* 
   ops->push_back({Unfold{}, loop.span, loop.step});
 }
 
-bool RewriteChain(Chain* chain, Before before, const Source& all) {
+bool RewriteChain(Chain* chain, BeforeLoop before, const Source& all) {
   bool changed = false;
   std::vector<Op> ops;
   for (size_t at = 0; at < chain->ops.size(); ++at) {
@@ -216,7 +216,7 @@ bool RewriteChain(Chain* chain, Before before, const Source& all) {
     }
     before.Pass(op);
     if (path) {
-      Append(*std::move(path), op, chain->ops[at + 1], &ops);
+      AppendPath(*std::move(path), op, chain->ops[at + 1], &ops);
       changed = true;
       continue;
     }

@@ -9,7 +9,7 @@
 namespace koios::planner {
 namespace {
 
-bool TakesBulk(const Chain& chain) {
+bool AllTakeBulk(const Chain& chain) {
   return !AnyOp(chain, [](const Op& op) { return !TraitsOf(op).takes_bulk; });
 }
 
@@ -61,7 +61,7 @@ bool RewriteLast(Chain* chain) {
 }  // namespace
 
 bool CountWalks(Chain* root) {
-  if (ChangesGraph(*root) || !TakesBulk(*root)) return false;
+  if (ChangesGraph(*root) || !AllTakeBulk(*root)) return false;
   return ForEachChain(root, [](Chain* chain) {
     bool changed = false;
     Chain done;

@@ -46,7 +46,7 @@ const Project* AliasAt(const Chain& body) {
   return alias ? project : nullptr;
 }
 
-bool Rewrite(Op* op, const Source& all) {
+bool RewriteEnds(Op* op, const Source& all) {
   Scope* scope = As<Scope>(op);
   if (scope == nullptr || !OnlyAsks(*scope)) return false;
   Chain& body = scope->bodies[0];
@@ -98,7 +98,7 @@ bool ReachEnds(Chain* root) {
   return ForEachChain(root, [&all](Chain* chain) {
     bool changed = false;
     for (size_t i = 0; i < chain->ops.size(); ++i) {
-      if (!Rewrite(&chain->ops[i], all)) continue;
+      if (!RewriteEnds(&chain->ops[i], all)) continue;
       changed = true;
       if (GoesFirst(chain->ops, i)) std::swap(chain->ops[i - 1], chain->ops[i]);
     }

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kVerticesPerTurn = 512;
 constexpr int64_t kLookAgainNs = 20'000'000;
 
-std::string NameOf(const Schema& schema, const VertexIndex& index) {
+std::string NameOfIndex(const Schema& schema, const VertexIndex& index) {
   std::vector<std::string> keys;
   for (const KeyId key : index.keys) keys.push_back(schema.keys.Name(key));
   return IndexName(schema.labels.Name(index.label), keys);
@@ -205,7 +205,7 @@ void FinishIndexes(StoreState* state) {
     if (index.ready) continue;
     const Status removed = RemoveIndex(state, id);
     KLOG_WARNING("{}: the index {} was not built to its end: {}", state->path,
-                 NameOf(state->meta.schema(), index),
+                 NameOfIndex(state->meta.schema(), index),
                  removed.ok() ? "it is removed" : MessageOf(removed));
   }
   if (state->meta.hashed_indexes().empty()) return;

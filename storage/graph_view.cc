@@ -136,8 +136,8 @@ Status GraphView::VisitEnds(std::span<const VertexRef> vertices, Direction direc
                found.neighbours[end - 1].bits <= found.neighbours[end].bits);
       visitor->Visit(found.rows[begin], std::span(found.neighbours).subspan(begin, end - begin));
     }
-    limit -= std::min(limit, size);
-    if (size == 0) break;  // it has passed over many
+    if (size < std::min(limit, kCopiedEnds)) break;  // it has passed over many, or sought
+    limit -= size;
   }
   return OkStatus();
 }

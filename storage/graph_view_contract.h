@@ -179,10 +179,10 @@ TYPED_TEST_P(GraphViewContract, ExpandsInOrderAndResumesAtEveryLimit) {
                           .ok());
           ASSERT_LE(some.rows.size(), limit);
           // Fewer only where as much was sought, of two directions and all labels.
-          const size_t sought =
-              dynamic_cast<const RocksView*>(&this->view()) != nullptr
-                  ? 4 * 2 * std::max<size_t>(1, labels.size()) * (cursor.row - before)
-                  : 0;
+          const size_t sought = dynamic_cast<const RocksView*>(&this->view()) != nullptr
+                                    ? RocksView::kSeekCost * 2 *
+                                          std::max<size_t>(1, labels.size()) * (cursor.row - before)
+                                    : 0;
           ASSERT_TRUE(cursor.done || some.rows.size() == limit || sought >= limit);
           ASSERT_EQ(some.edges.size(), want_edges ? some.rows.size() : 0);
           for (size_t i = 0; i < some.edges.size(); ++i) {

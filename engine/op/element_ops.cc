@@ -37,10 +37,13 @@ class ExpandOp : public StreamOperator {
       return OkStatus();
     }
     storage::Expansion expansion;
-    RETURN_IF_ERROR(most_ends_.Measure(host_->clock(), [&] {
-      const size_t limit = std::min(output->limit, most_ends_.size());
-      return most_ == 0 ? Read(limit, &expansion) : ReadFirst(limit, &expansion);
-    }));
+    RETURN_IF_ERROR(most_ends_.Measure(
+        host_->clock(),
+        [&] {
+          const size_t limit = std::min(output->limit, most_ends_.size());
+          return most_ == 0 ? Read(limit, &expansion) : ReadFirst(limit, &expansion);
+        },
+        [&] { return !cursor_.done; }));
     output->origin = std::move(expansion.rows);
     output->column = wants_edges() ? Column::Of(std::move(expansion.edges))
                                    : Column::Of(std::move(expansion.neighbours));

@@ -9,7 +9,7 @@
 namespace koios::storage {
 namespace {
 
-constexpr size_t kSeekCost = 4;  // a segment that is sought takes as long as so many ends
+constexpr size_t kPairSeekCost = 4;  // of a segment where ends of two vertices are looked for
 
 struct Segment {
   Direction direction = Direction::kOut;
@@ -174,7 +174,7 @@ Status RocksView::CountBetween(const VertexPairs& pairs, Direction direction,
     }
     cursor->resume_key.clear();
     out->push_back(std::exchange(cursor->counted, 0));
-    limit -= std::min(limit, segments.size() * kSeekCost);
+    limit -= std::min(limit, segments.size() * kPairSeekCost);
   }
   cursor->done = true;
   return OkStatus();

@@ -15,6 +15,9 @@ namespace koios::storage {
 
 class RocksView final : public GraphView {
  public:
+  // A vertex's ends of one direction and label that are sought take as long as so many ends.
+  static constexpr size_t kSeekCost = 16;
+
   RocksView(std::shared_ptr<Database> database, uint64_t version, uint32_t num_partitions,
             std::shared_ptr<const Schema> schema)
       : snapshot_(std::move(database)),

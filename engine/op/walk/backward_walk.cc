@@ -50,8 +50,9 @@ void BackwardWalk::BeginWithEnds() {
 StatusOr<int64_t> BackwardWalk::NextCost() {
   if (hop().none) return 0;
   if (next_cost_) return *next_cost_;
-  ASSIGN_OR_RETURN(next_cost_, EstimateEnds(host_->view(), host_->clock(), frontier_, hop().Back(),
-                                            hop().labels));
+  const auto at = [this](size_t i) { return frontier_[i]; };
+  ASSIGN_OR_RETURN(next_cost_, EstimateEnds(host_->view(), host_->clock(), frontier_.size(), at,
+                                            hop().Back(), hop().labels));
   return *next_cost_;
 }
 
@@ -95,20 +96,24 @@ Status BackwardWalk::BeginHop() {
 Status BackwardWalk::WalkOn() {
   if (hop().none || round_.empty()) cursor_.done = true;
   if (!cursor_.done) {
-    storage::Expansion expansion;
     const size_t at_once = RowsAtOnce(FilterBehind());
-    RETURN_IF_ERROR(expanded_.Measure(host_->clock(), [&] {
-      return host_->view().Expand(round_, hop().Back(), hop().labels, /*want_edges=*/false,
-                                  &cursor_, std::min(at_once, expanded_.size()), &expansion);
-    }));
-    work_ += WorkOf(expansion.rows.size(), at_once);
-    RETURN_IF_ERROR(Meet(expansion));
+    RETURN_IF_ERROR(expanded_.Measure(
+        host_->clock(), [&] { return ExpandSome(at_once); },
+        [&] { return !cursor_.done && at_once > expanded_.size(); }));
   }
   if (!cursor_.done) return OkStatus();
   round_ = std::exchange(behind_, {});
   cursor_ = {};
   if (round_.empty()) EndHop();
   return OkStatus();
+}
+
+Status BackwardWalk::ExpandSome(size_t at_once) {
+  storage::Expansion expansion;
+  RETURN_IF_ERROR(host_->view().Expand(round_, hop().Back(), hop().labels, /*want_edges=*/false,
+                                       &cursor_, std::min(at_once, expanded_.size()), &expansion));
+  work_ += WorkOf(expansion.rows.size(), at_once);
+  return Meet(expansion);
 }
 
 Status BackwardWalk::Meet(const storage::Expansion& expansion) {

@@ -35,7 +35,8 @@ class BackwardWalk {
   size_t depth() const { return depth_; }
   // It goes no deeper.
   bool is_over() const { return over_; }
-  // Edges that the next hop would walk along. REQUIRES: has_ends, not is_over.
+  // Edges that the next hop would walk along, about: 0 when there are none. REQUIRES: has_ends, not
+  // is_over.
   StatusOr<int64_t> NextCost();
   // A batch's share of the way to the next depth, or of finding the ends.
   Status Proceed();
@@ -55,6 +56,7 @@ class BackwardWalk {
   Status FindEnds();
   Status BeginHop();
   Status WalkOn();
+  Status ExpandSome(size_t at_once);
   Status Meet(const storage::Expansion& expansion);
   // What is asked about what comes next; null: nothing.
   VertexFilter* FilterBehind() const;

@@ -40,10 +40,13 @@ class CountOthersOp final : public StreamOperator, private storage::EndVisitor {
     if (!open_) RETURN_IF_ERROR(Open(input));
     if (none_) cursor_.done = true;
     if (!cursor_.done) {
-      RETURN_IF_ERROR(most_counted_.Measure(host_->clock(), [&] {
-        return host_->view().VisitEnds(elements_.vertices.subspan(first_), direction_, labels_,
-                                       &cursor_, most_counted_.size(), this);
-      }));
+      RETURN_IF_ERROR(most_counted_.Measure(
+          host_->clock(),
+          [&] {
+            return host_->view().VisitEnds(elements_.vertices.subspan(first_), direction_, labels_,
+                                           &cursor_, most_counted_.size(), this);
+          },
+          [&] { return !cursor_.done; }));
     }
     output->looked_at = std::exchange(looked_at_, 0);
     *done = cursor_.done;

@@ -142,10 +142,13 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
   }
 
   Status LookUp() {
-    RETURN_IF_ERROR(visited_.Measure(host_->clock(), [&] {
-      return host_->view().VisitEnds(Vertices(), first_hop_.direction, first_hop_.labels, &cursor_,
-                                     visited_.size(), this);
-    }));
+    RETURN_IF_ERROR(visited_.Measure(
+        host_->clock(),
+        [&] {
+          return host_->view().VisitEnds(Vertices(), first_hop_.direction, first_hop_.labels,
+                                         &cursor_, visited_.size(), this);
+        },
+        [&] { return !cursor_.done; }));
     row_ = cursor_.done ? end_ : first_ + cursor_.row;
     return OkStatus();
   }
@@ -168,10 +171,13 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
     ++work_;
     if (asked_.rows == 0) {
       storage::Expansion ends;
-      RETURN_IF_ERROR(expanded_.Measure(host_->clock(), [&] {
-        return host_->view().Expand(Vertices(), first_hop_.direction, first_hop_.labels,
-                                    /*want_edges=*/false, &cursor_, expanded_.size(), &ends);
-      }));
+      RETURN_IF_ERROR(expanded_.Measure(
+          host_->clock(),
+          [&] {
+            return host_->view().Expand(Vertices(), first_hop_.direction, first_hop_.labels,
+                                        /*want_edges=*/false, &cursor_, expanded_.size(), &ends);
+          },
+          [&] { return !cursor_.done; }));
       work_ += ends.rows.size();
       asked_rows_ = std::move(ends.rows);
       asked_.rows = asked_rows_.size();
@@ -205,7 +211,7 @@ class CountReachingOp final : public StreamOperator, private storage::EndVisitor
   BackwardWalk back_;
   const std::unique_ptr<StreamOperator> asks_;
   size_t work_ = 0;
-  CallSize visited_ = CountedInACall();
+  CallSize visited_ = {64, kBatchRows, kCountWork};
   CallSize expanded_ = ExpandedInACall();
 
   // Whose walk back_ is, and the edges of rows that it is the end of.

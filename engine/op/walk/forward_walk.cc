@@ -56,6 +56,12 @@ bool ForwardWalk::SkipDone(Level* level) const {
 }
 
 Status ForwardWalk::Expand(size_t position) {
+  bool more = false;
+  return expanded_.Measure(
+      host_->clock(), [&] { return ExpandSome(position, &more); }, [&] { return more; });
+}
+
+Status ForwardWalk::ExpandSome(size_t position, bool* more) {
   Level& level = levels_[position];
   const BoundHop& hop = walk_->hops[position];
   bool done = hop.none || !SkipDone(&level);
@@ -65,16 +71,15 @@ Status ForwardWalk::Expand(size_t position) {
     const size_t first = level.first;
     const bool arrives = position + 2 == levels_.size();
     const size_t at_once = RowsAtOnce(arrives ? asked_there_ : hop.filter.get());
-    RETURN_IF_ERROR(expanded_.Measure(host_->clock(), [&] {
-      return host_->view().Expand(std::span<const VertexRef>(level.at.vertices).subspan(first),
-                                  hop.direction, hop.labels, /*want_edges=*/false, &level.cursor,
-                                  std::min(at_once, expanded_.size()), &expansion);
-    }));
+    RETURN_IF_ERROR(host_->view().Expand(
+        std::span<const VertexRef>(level.at.vertices).subspan(first), hop.direction, hop.labels,
+        /*want_edges=*/false, &level.cursor, std::min(at_once, expanded_.size()), &expansion));
     pairs.rows = std::move(expansion.rows);
     for (uint32_t& row : pairs.rows) row = level.at.rows[first + row];
     pairs.vertices = std::move(expansion.neighbours);
     work_ += WorkOf(pairs.rows.size(), at_once);
     done = level.cursor.done;
+    *more = !done && at_once > expanded_.size();
   }
   if (hop.repeats) RETURN_IF_ERROR(Remember(&level, &pairs));
   if (done) {

@@ -56,6 +56,7 @@ class ForwardWalk {
   bool NeedsNoMore(uint32_t row) const { return row < skipped_ || (!all_ && found_[row] != 0); }
   bool SkipDone(Level* level) const;
   Status Expand(size_t position);
+  Status ExpandSome(size_t position, bool* more);
   Status Deliver(size_t position, Pairs pairs);
   Status Remember(Level* level, Pairs* pairs);
   void Forget();

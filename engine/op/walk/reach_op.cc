@@ -116,7 +116,7 @@ class ReachOp final : public StreamOperator {
   storage::BetweenCursor between_;
   std::vector<int64_t> between_found_;
   size_t pair_work_ = 0;
-  CallSize pairs_searched_ = ExpandedInACall();
+  CallSize pairs_searched_ = {32, kBatchRows / 4, kBatchRows};
   bool meets_ = false;  // what arrives is looked up in back_
   size_t slice_end_ = 0;
   size_t slice_rows_ = kFirstWalkers;
@@ -191,8 +191,10 @@ Status ReachOp::ReadGrowth(size_t begin, size_t end) {
                                        walk_.hops[0].direction, walk_.hops[0].labels,
                                        /*want_edges=*/false, &edges, kSampled, &sample));
   if (sample.neighbours.empty()) return OkStatus();
-  ASSIGN_OR_RETURN(const int64_t all, EstimateEnds(host_->view(), host_->clock(), sample.neighbours,
-                                                   walk_.hops[1].direction, walk_.hops[1].labels));
+  const auto at = [&sample](size_t i) { return sample.neighbours[i]; };
+  ASSIGN_OR_RETURN(const int64_t all,
+                   EstimateEnds(host_->view(), host_->clock(), sample.neighbours.size(), at,
+                                walk_.hops[1].direction, walk_.hops[1].labels));
   const auto sampled = static_cast<double>(sample.neighbours.size());
   growth_ = std::max(1.0, static_cast<double>(all) / sampled);
   return OkStatus();
@@ -209,10 +211,11 @@ Status ReachOp::BeginOfAll(const Batch& input, OpOutput* output) {
     RETURN_IF_ERROR(back_.Proceed());
   }
   if (!walk_.ends.is_scan() && !back_.has_ends()) return back_.refused();
-  for (size_t calls = 0;
-       !back_.is_over() && back_.work() < forward_.work() && calls < kCallWork / kBatchRows;
-       ++calls) {
+  const CallEnd end(host_->clock());
+  const size_t most = std::min(forward_.work(), back_.work() + kCallWork);
+  while (!back_.is_over() && back_.work() < most) {
     RETURN_IF_ERROR(back_.Proceed());
+    if (end.has_come()) break;
   }
   const size_t depth = back_.has_ends() ? back_.depth() : 0;
   if (depth == hops()) return LookUp(input, input.rows, output);
@@ -279,10 +282,13 @@ Status ReachOp::SearchPairs(const Batch& input, OpOutput* output) {
                                      std::span(targets_).subspan(row_, count)};
     const int64_t enough = counts_ ? std::numeric_limits<int64_t>::max() : 1;
     const size_t steps = pairs_searched_.size();
-    RETURN_IF_ERROR(pairs_searched_.Measure(host_->clock(), [&] {
-      return host_->view().CountBetween(pairs, hop.direction, hop.labels, enough, &between_, steps,
-                                        &between_found_);
-    }));
+    RETURN_IF_ERROR(pairs_searched_.Measure(
+        host_->clock(),
+        [&] {
+          return host_->view().CountBetween(pairs, hop.direction, hop.labels, enough, &between_,
+                                            steps, &between_found_);
+        },
+        [&] { return !between_.done; }));
     pair_work_ += between_.done ? kEdgesOfAPair * (count - before) : steps;
     if (!between_.done) return OkStatus();
   }

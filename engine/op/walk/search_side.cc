@@ -9,8 +9,6 @@ namespace {
 
 // A node with its place in the table, which may have twice the room.
 constexpr int64_t kNodeBytes = 96;
-// Vertices that are asked how many edges they have.
-constexpr size_t kMostOfLevel = size_t{1} << 16;
 
 }  // namespace
 
@@ -44,13 +42,9 @@ void SearchSide::BeginLevel() {
 
 StatusOr<int64_t> SearchSide::Cost() const {
   if (hop_->none) return 0;
-  std::vector<VertexRef> level;
-  for (size_t i = level_begin_; i < std::min(level_end_, level_begin_ + kMostOfLevel); ++i) {
-    level.push_back(nodes_[i].vertex);
-  }
-  ASSIGN_OR_RETURN(const int64_t cost,
-                   EstimateEnds(host_->view(), host_->clock(), level, direction_, hop_->labels));
-  return cost + static_cast<int64_t>(level_end_ - level_begin_ - level.size());
+  const auto at = [this](size_t i) { return nodes_[level_begin_ + i].vertex; };
+  return EstimateEnds(host_->view(), host_->clock(), level_end_ - level_begin_, at, direction_,
+                      hop_->labels);
 }
 
 Status SearchSide::Expand(size_t limit, std::vector<uint32_t>* parents,
@@ -62,10 +56,8 @@ Status SearchSide::Expand(size_t limit, std::vector<uint32_t>* parents,
     for (size_t i = at_; i < end; ++i) vertices_.push_back(nodes_[i].vertex);
   }
   storage::Expansion expansion;
-  RETURN_IF_ERROR(expanded_.Measure(host_->clock(), [&] {
-    return host_->view().Expand(vertices_, direction_, hop_->labels, /*want_edges=*/false, &cursor_,
-                                std::min(limit, expanded_.size()), &expansion);
-  }));
+  RETURN_IF_ERROR(host_->view().Expand(vertices_, direction_, hop_->labels, /*want_edges=*/false,
+                                       &cursor_, limit, &expansion));
   *parents = std::move(expansion.rows);
   for (uint32_t& row : *parents) row += static_cast<uint32_t>(at_);
   *neighbours = std::move(expansion.neighbours);

@@ -50,7 +50,6 @@ class SearchSide {
   size_t at_ = 0;                    // of the level: whose edges come next
   std::vector<VertexRef> vertices_;  // nodes [at_, ...) of the level, being expanded
   storage::ExpandCursor cursor_;
-  CallSize expanded_ = ExpandedInACall();
   int64_t bytes_ = 0;
 };
 

@@ -48,6 +48,7 @@ class ShortestPathOp final : public StreamOperator {
   Status AddEnds(std::vector<VertexRef> ends);
   Status BeginSearch();
   Status SearchOn();
+  Status ExpandSome(size_t at_once);
   Status BeginLevel();
   Status Discover(SearchSide* side, const std::vector<uint32_t>& parents,
                   const std::vector<VertexRef>& neighbours);
@@ -73,6 +74,7 @@ class ShortestPathOp final : public StreamOperator {
   // The walk behind the start.
   std::vector<VertexRef> walk_;
   size_t work_ = 0;
+  CallSize expanded_ = ExpandedInACall();
 };
 
 Status ShortestPathOp::BeginRow(const Batch& input) {
@@ -149,18 +151,24 @@ Status ShortestPathOp::SearchOn() {
     RETURN_IF_ERROR(BeginLevel());
     if (phase_ != Phase::kSearch) return OkStatus();
   }
-  std::vector<uint32_t> parents;
-  std::vector<VertexRef> neighbours;
   const size_t at_once = std::min(RowsAtOnce(hop_.filter.get()),
                                   knows_ends_ ? kBatchRows : RowsAtOnce(ends_.filter()));
-  RETURN_IF_ERROR(side_->Expand(at_once, &parents, &neighbours));
-  work_ += WorkOf(parents.size(), at_once);
-  RETURN_IF_ERROR(Discover(side_, parents, neighbours));
+  RETURN_IF_ERROR(expanded_.Measure(
+      host_->clock(), [&] { return ExpandSome(at_once); },
+      [&] { return !side_->LevelIsDone() && at_once > expanded_.size(); }));
   if (phase_ != Phase::kSearch || !side_->LevelIsDone()) return OkStatus();
   side_->BeginLevel();
   if (side_->LevelIsEmpty()) phase_ = Phase::kNone;
   side_ = nullptr;
   return OkStatus();
+}
+
+Status ShortestPathOp::ExpandSome(size_t at_once) {
+  std::vector<uint32_t> parents;
+  std::vector<VertexRef> neighbours;
+  RETURN_IF_ERROR(side_->Expand(std::min(at_once, expanded_.size()), &parents, &neighbours));
+  work_ += WorkOf(parents.size(), at_once);
+  return Discover(side_, parents, neighbours);
 }
 
 Status ShortestPathOp::BeginLevel() {
@@ -280,9 +288,12 @@ Status ShortestPathOp::Process(const Batch& input, OpOutput* output, bool* done)
     phase_ = Phase::kBegin;
   }
   const size_t before = work_;
-  while (row_ < input.rows && work_ - before < kSearchWork &&
+  const CallEnd end(host_->clock());
+  bool over = false;
+  while (!over && row_ < input.rows && work_ - before < kSearchWork &&
          output->origin.size() < output->limit) {
     RETURN_IF_ERROR(Step(input));
+    over = end.has_come();
     if (phase_ != Phase::kFound && phase_ != Phase::kNone) continue;
     if (phase_ == Phase::kFound) RETURN_IF_ERROR(Give(input, output));
     forward_.Clear();

@@ -171,8 +171,15 @@ void BoundEnds::LeaveOutUnreached(std::span<const BoundHop> hops) {
 }
 
 Status BoundEnds::Find(std::vector<VertexRef>* ends, size_t* work, bool* done) {
+  return looked_at_.Measure(
+      host_->clock(), [&] { return FindSome(ends, work, done); },
+      [&] { return !*done && RowsAtOnce(filter_.get()) > looked_at_.size(); });
+}
+
+Status BoundEnds::FindSome(std::vector<VertexRef>* ends, size_t* work, bool* done) {
   const storage::GraphView& view = host_->view();
-  const size_t limit = RowsAtOnce(filter_.get());
+  const size_t at_once = RowsAtOnce(filter_.get());
+  const size_t limit = std::min(at_once, looked_at_.size());
   std::vector<VertexRef> found;
   *done = true;
   if (ids_) {
@@ -193,7 +200,7 @@ Status BoundEnds::Find(std::vector<VertexRef>* ends, size_t* work, bool* done) {
       seek_cursor_ = {};
       ++partition_;
     }
-    *work += WorkOf(found.size(), limit);
+    *work += WorkOf(found.size(), at_once);
     *done = partition_ == view.num_partitions();
   }
   if (filter_ != nullptr) RETURN_IF_ERROR(filter_->Keep(&found));

@@ -109,6 +109,7 @@ class BoundEnds {
 
  private:
   Status BindScan(const plan::WalkEnds& ends);
+  Status FindSome(std::vector<VertexRef>* ends, size_t* work, bool* done);
 
   OperatorHost* host_ = nullptr;
   std::optional<uint32_t> slot_;
@@ -119,6 +120,7 @@ class BoundEnds {
   std::optional<storage::VertexSeek> seek_;
   std::unique_ptr<VertexFilter> filter_;
   uint32_t partition_ = 0;
+  CallSize looked_at_ = ExpandedInACall();
   storage::ScanCursor scan_cursor_;
   storage::SeekCursor seek_cursor_;
 };

@@ -23,10 +23,10 @@ if(KOIOS_SANITIZE)
   endif()
 endif()
 
-# Sources are compiled folder by folder, small folders together, in a quarter of the time: for
+# Sources are compiled folder by folder, small folders together, in a third of the time or less: for
 # builds that start from nothing. What unnamed namespaces of a library have must differ by name
 # (tests/tidy).
-option(KOIOS_UNITY "compile each folder as one" OFF)
+option(KOIOS_UNITY "compile folders as one" OFF)
 set(KOIOS_UNIT_BYTES 50000)  # what has fewer goes on with the next folder
 
 function(koios_as_units target)

@@ -186,7 +186,11 @@ class RuleTest(unittest.TestCase):
         self.assert_clean(rule, core__x_dot_cc=source('using List = int;\nint Count(int x) {'),
                           core__y_dot_cc=source('using List = int;\nint Counted(long x) {'),
                           core__y_test_dot_cc=source('int Count(int x) {'),
-                          core__z__z_dot_cc=source('int Count(int x) {'))
+                          storage__z_dot_cc=source('int Count(int x) {'),
+                          tests__x__z_dot_cc=source('int Same(int x) {'),
+                          tests__y__z_dot_cc=source('int Same(int x) {'))
+        self.assert_found(rule, 'is in core/x.cc, too', core__x_dot_cc=source('int Same(int x) {'),
+                          core__z__z_dot_cc=source('int Same(int x) {'))
 
     def test_every_rule_is_in_the_table_and_tested(self):
         names = {name for name in dir(rules) if name.startswith('check_')}

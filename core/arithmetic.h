@@ -51,6 +51,8 @@ class NumberSum {
   StatusOr<Value> Sum() const;
   // Double, or decimal when a bigint or decimal was added; null when nothing was added.
   StatusOr<Value> Mean() const;
+  // Of the sum of bigints and decimals, beside this object.
+  size_t BigBytes() const { return big_.ByteSize() - sizeof(Value); }
 
   // One list value, for frames and spilled files. Load: DATA_LOSS for anything else.
   StatusOr<Value> Save() const;

@@ -66,6 +66,7 @@ class ThreadedEngine : public Engine {
         serials_(options.num_workers) {
     if (!options.spill_folder.empty() && options.spill_bytes > 0) {
       spill_.emplace(options.spill_folder, options.spill_bytes, options.spill_reserve_bytes);
+      spill_->Sweep();
     }
     for (uint32_t index = 0; index < options.num_workers; ++index) {
       threads_.emplace_back([this, index] { Run(index); });

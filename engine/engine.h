@@ -73,6 +73,9 @@ struct QueryResult {
   uint64_t elapsed_ns = 0;
   QueryNumbers numbers;
   std::vector<OperatorStats> operators;  // by operator id; see QueryOptions::profile
+  // Of one that went well and changed the graph at its owners: its transaction has to absorb them
+  // before it is read or committed. That may take long, so it is for no worker to do.
+  std::vector<std::shared_ptr<storage::Transaction>> parts;
 };
 
 // Takes a query's results. Called by one worker thread at a time, never after Done. Waits for

@@ -82,8 +82,10 @@ TEST(EngineTest, MoreIsolatedWorkersThanPartitions) {
     of_query.transaction = std::make_shared<storage::Transaction>(graph, graph->NewNumbers());
     auto sink = std::make_shared<WaitingSink>();
     engine->Submit(plan, of_query.transaction, of_query, sink);
-    EXPECT_TRUE(sink->Wait().status.ok());
+    const QueryResult result = sink->Wait();
+    EXPECT_TRUE(result.status.ok());
     EXPECT_EQ(sink->rows(), 3);
+    of_query.transaction->Absorb(result.parts);
     EXPECT_EQ(of_query.transaction->TakeBatch().vertices.size(), 3u);
   }
 }

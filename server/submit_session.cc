@@ -401,6 +401,11 @@ Status SubmitSession::WhyStop(std::string_view meanwhile) {
 
 StatusOr<storage::CommitResult> SubmitSession::Commit(storage::CommitTurn* turn) {
   const auto watch = [this] { return WhyStop("it was being committed"); };
+  const auto parts = [this] {
+    MutexLock lock(&mutex_);
+    return std::exchange(undecided_->parts, {});
+  }();
+  if (!parts.empty()) transaction_->Absorb(parts);
   ASSIGN_OR_RETURN(storage::CommitRecord record, transaction_->TakeCommit(watch));
   return environment_.graphs->Commit(graph_, std::move(record), watch, turn);
 }

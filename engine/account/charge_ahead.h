@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/value.h"
 #include "engine/account/state_account.h"
 
 namespace koios::engine {
@@ -33,6 +34,15 @@ class ChargeAhead {
     }
     left_ -= bytes;
     *bytes_ += bytes;
+    return OkStatus();
+  }
+  // What is `after` instead of `before`, of values: what they have themselves is charged already.
+  Status Change(const Value& before, const Value& after) {
+    return Change(static_cast<int64_t>(before.ByteSize()), static_cast<int64_t>(after.ByteSize()));
+  }
+  Status Change(int64_t before, int64_t after) {
+    if (after > before) return Take(after - before);
+    Return(before - after);
     return OkStatus();
   }
   // What was taken and is not needed.

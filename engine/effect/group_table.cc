@@ -198,19 +198,28 @@ Status GroupTable::AddValue(size_t number, const Value& value, int64_t bulk, Cha
     case plan::Group::SUM:
     case plan::Group::MEAN:
       totals_[number].any = true;
-      return value.is_null() ? OkStatus() : totals_[number].sum.Add(value, bulk);
+      return value.is_null() ? OkStatus() : AddTo(number, value, bulk, charge);
     case plan::Group::MIN:
     case plan::Group::MAX:
-      return Extreme(value, &ones_[number]);
+      return Extreme(value, &ones_[number], charge);
     default:
       return Internal("The plan has an unknown group.");
   }
 }
 
-Status GroupTable::Extreme(const Value& value, One* one) const {
+Status GroupTable::AddTo(size_t number, const Value& value, int64_t bulk, ChargeAhead* charge) {
+  NumberSum& sum = totals_[number].sum;
+  const auto before = static_cast<int64_t>(sum.BigBytes());
+  RETURN_IF_ERROR(sum.Add(value, bulk));
+  return charge->Change(before, static_cast<int64_t>(sum.BigBytes()));
+}
+
+Status GroupTable::Extreme(const Value& value, One* one, ChargeAhead* charge) const {
   one->any = true;  // of only nulls it is null
-  ASSIGN_OR_RETURN(one->value,
+  ASSIGN_OR_RETURN(Value best,
                    kind_ == plan::Group::MIN ? Min(one->value, value) : Max(one->value, value));
+  RETURN_IF_ERROR(charge->Change(one->value, best));
+  one->value = std::move(best);
   return OkStatus();
 }
 
@@ -267,6 +276,7 @@ Status GroupTable::Restore(const Value& key, const std::optional<Value>& saved, 
   if (!saved.has_value()) return OkStatus();
   if (kind_ == plan::Group::SUM || kind_ == plan::Group::MEAN) {
     ASSIGN_OR_RETURN(const NumberSum sum, NumberSum::Load(*saved));
+    RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(sum.BigBytes())));
     totals_[number].any = true;
     return totals_[number].sum.Merge(sum);
   }

@@ -84,7 +84,9 @@ class GroupTable {
   Status CountUp(size_t entry, int64_t bulk);
   // RESOURCE_EXHAUSTED, and nothing is added.
   Status AddValue(size_t entry, const Value& value, int64_t bulk, ChargeAhead* charge);
-  Status Extreme(const Value& value, One* one) const;
+  Status Extreme(const Value& value, One* one, ChargeAhead* charge) const;
+  // To the sum of a group.
+  Status AddTo(size_t number, const Value& value, int64_t bulk, ChargeAhead* charge);
   Status MakeEntryRoom(ChargeAhead* charge);
 
   plan::Group::Value kind_;

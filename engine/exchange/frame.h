@@ -69,10 +69,6 @@ struct QuerySpec {
   storage::Transaction* ChangesOf(uint32_t worker) const {
     return parts.empty() ? options.transaction.get() : parts[worker].get();
   }
-  // The query is complete: all parts become one again.
-  void GatherChanges() const {
-    if (!parts.empty()) options.transaction->Absorb(parts);
-  }
 };
 
 struct BegunQuery;  // sched/first_turn.h

@@ -35,7 +35,9 @@ void PutStart(const QuerySpec& spec, frame::Start* start) {
   start->set_version(spec.view->version());
   std::string* options = start->mutable_options();
   PutVarint(spec.options.deadline_ns, options);
-  PutVarint(spec.options.memory_limit_bytes, options);
+  // What it may take here, wherever that was said.
+  const int64_t limit = spec.account == nullptr ? kNoMemoryLimit : spec.account->limit();
+  PutVarint(limit == kNoMemoryLimit ? 0 : static_cast<uint64_t>(limit), options);
   PutVarint(spec.options.seed, options);
   PutVarint(spec.options.profile ? 1 : 0, options);
 }

@@ -1,4 +1,5 @@
 // Every state charges before it allocates, keeps nothing when refused, and gives everything back.
+#include "core/big_number.h"
 #include "engine/account/charge_ahead.h"
 #include "engine/op/collect_ops.h"
 #include "engine/op/filter_state_ops.h"
@@ -49,6 +50,58 @@ TEST(ChargeTest, ABulkTooLargeIsRefusedBeforeAListGrows) {
     group->barrier->Release({});
     EXPECT_EQ(host.charged, 0);
   }
+}
+
+// The largest value, and a sum of numbers that have no end, are charged as what they have become:
+// at the whole, at a worker's share, and of each group.
+void ExpectCharged(bool is_sum, const Value& small, const Value& large, const Value& over) {
+  const auto bytes = static_cast<int64_t>(large.ByteSize() * 9 / 10);
+  TestHost host;
+  plan::Reduce reduce;
+  reduce.set_function(is_sum ? plan::Reduce::SUM : plan::Reduce::MAX);
+  reduce.set_stage(plan::WHOLE);
+  plan::Group group = ListGroup();
+  group.set_value(is_sum ? plan::Group::SUM : plan::Group::MAX);
+  const OperatorBundle whole = *MakeReduce(reduce, &host), groups = *MakeGroup(group, 2, &host);
+  const auto add = [&](const Value& value) {
+    const int64_t before = host.charged;
+    EXPECT_TRUE(whole.barrier->Absorb(Rows({value})).ok());
+    const int64_t by_whole = host.charged - before;
+    EXPECT_TRUE(groups.barrier->Absorb(Rows({Value::Int(1)}, {value})).ok());
+    return std::pair(by_whole, host.charged - before - by_whole);
+  };
+  add(small);
+  const auto [by_whole, by_group] = add(large);
+  EXPECT_GE(by_whole, bytes);
+  EXPECT_GE(by_group, bytes);
+  const auto [of_whole, of_group] = add(over);  // what is no more is not charged
+  EXPECT_LT(of_whole, -bytes);
+  EXPECT_LT(of_group, -bytes);
+  host.limit = host.charged + bytes / 2;
+  EXPECT_EQ(groups.barrier->Absorb(Rows({Value::Int(1)}, {large})).code(),
+            is_sum ? StatusCode::kResourceExhausted : StatusCode::kOk);
+  whole.barrier->Release({});
+  groups.barrier->Release({});
+  EXPECT_EQ(host.charged, 0);
+
+  reduce.set_stage(plan::PARTIAL);
+  const OperatorBundle share = *MakeReduce(reduce, &host);
+  std::vector<engine::Run> returned;
+  ASSERT_TRUE(share.partial->Absorb(Rows({small}), &returned).ok());
+  const size_t before = share.partial->HeldBytes();
+  ASSERT_TRUE(share.partial->Absorb(Rows({large}), &returned).ok());
+  EXPECT_GE(share.partial->HeldBytes(), before + static_cast<size_t>(bytes));
+  Batch out;
+  ASSERT_TRUE(share.partial->Flush({}, &out, &returned).ok());
+  EXPECT_LE(share.partial->HeldBytes(), before);
+}
+
+TEST(ChargeTest, ExtremesAndSumsAreCharged) {
+  ExpectCharged(false, Value::String("a"), Value::String(std::string(100'000, 'b')),
+                Value::String("c"));
+  const std::string digits(kMaxBigNumberDigits - 10, '9');
+  ExpectCharged(true, Value::Int(1), Value::Of(BigNumber::ParseInteger(digits).value()),
+                Value::Of(BigNumber::ParseInteger("-" + digits).value()));
 }
 
 TEST(ChargeTest, WhatIsRefusedIsNotKept) {

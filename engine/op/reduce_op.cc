@@ -56,7 +56,8 @@ class Reducer {
     return FoldSome(column.Get(row), bulk, acc, charge);
   }
 
-  // All of the row's traversers. `charge`: for what grows; a partial stage has none.
+  // All of the row's traversers. `charge`: for what grows; a partial stage has none, and says what
+  // it holds (Accumulator::bytes).
   Status Add(const Column& column, size_t row, int64_t bulk, Accumulator* acc,
              ChargeAhead* charge = nullptr) const {
     switch (function_) {
@@ -67,10 +68,10 @@ class Reducer {
         return Fold(column.Get(row), bulk, acc, charge);
       case plan::Reduce::MIN:
       case plan::Reduce::MAX:
-        return Extreme(column.Get(row), acc);
+        return Extreme(column.Get(row), acc, charge);
       case plan::Reduce::SUM:
       case plan::Reduce::MEAN:
-        return Sum(column.Get(row), bulk, acc);
+        return Sum(column.Get(row), bulk, acc, charge);
       default:
         return Internal("The plan has an unknown reduction.");
     }
@@ -192,20 +193,35 @@ class Reducer {
     return is_whole || settled ? bulk : 1;
   }
 
-  Status Extreme(const Value& value, Accumulator* acc) const {
-    acc->any = true;
-    if (value.is_null()) return OkStatus();
-    ASSIGN_OR_RETURN(acc->extreme, function_ == plan::Reduce::MIN ? Min(acc->extreme, value)
-                                                                  : Max(acc->extreme, value));
+  static Status Change(size_t before, size_t after, Accumulator* acc, ChargeAhead* charge) {
+    if (charge != nullptr) {
+      return charge->Change(static_cast<int64_t>(before), static_cast<int64_t>(after));
+    }
+    acc->bytes += static_cast<int64_t>(after) - static_cast<int64_t>(before);
     return OkStatus();
   }
 
-  Status Sum(const Value& value, int64_t bulk, Accumulator* acc) const {
+  Status Extreme(const Value& value, Accumulator* acc, ChargeAhead* charge) const {
+    acc->any = true;
+    if (value.is_null()) return OkStatus();
+    ASSIGN_OR_RETURN(Value best, function_ == plan::Reduce::MIN ? Min(acc->extreme, value)
+                                                                : Max(acc->extreme, value));
+    RETURN_IF_ERROR(Change(acc->extreme.ByteSize(), best.ByteSize(), acc, charge));
+    acc->extreme = std::move(best);
+    return OkStatus();
+  }
+
+  Status Sum(const Value& value, int64_t bulk, Accumulator* acc, ChargeAhead* charge) const {
     acc->any = true;  // of only nulls the sum is null, of nothing there is none
     if (value.is_null()) return OkStatus();
-    if (!merges_) return acc->sum.Add(value, bulk);
-    ASSIGN_OR_RETURN(const NumberSum share, NumberSum::Load(value));
-    return acc->sum.Merge(share);
+    const size_t before = acc->sum.BigBytes();
+    if (merges_) {
+      ASSIGN_OR_RETURN(const NumberSum share, NumberSum::Load(value));
+      RETURN_IF_ERROR(acc->sum.Merge(share));
+    } else {
+      RETURN_IF_ERROR(acc->sum.Add(value, bulk));
+    }
+    return Change(before, acc->sum.BigBytes(), acc, charge);
   }
 
   static constexpr size_t kBytesPerWork = 256;
@@ -333,9 +349,11 @@ class ReducePartialOp : public PartialOperator {
         row = end;
         continue;
       }
+      const int64_t before = acc.bytes;
       for (; row < end; ++row) {
         RETURN_IF_ERROR(reducer_.Add(input.slots[0], row, input.BulkAt(row), &acc));
       }
+      value_bytes_ += acc.bytes - before;
     }
     return OkStatus();
   }
@@ -366,6 +384,7 @@ class ReducePartialOp : public PartialOperator {
       output->slots[0].Append(partial);
       output->runs.push_back(share.run);
       ++output->rows;
+      value_bytes_ -= share.acc.bytes;
       iteration.index.Erase(share.run.instance);
       iteration.shares.pop_front();
       ++iteration.first;
@@ -375,7 +394,7 @@ class ReducePartialOp : public PartialOperator {
   }
 
   size_t HeldBytes() const override {
-    size_t bytes = 0;
+    size_t bytes = static_cast<size_t>(value_bytes_);
     iterations_.ForEach([&bytes](const Loops&, const Iteration& iteration) {
       bytes += iteration.shares.ByteSize() + iteration.index.ByteSize();
     });
@@ -396,6 +415,7 @@ class ReducePartialOp : public PartialOperator {
 
   const Reducer reducer_;
   ByIteration<Iteration> iterations_;
+  int64_t value_bytes_ = 0;  // of their accumulators
 };
 
 }  // namespace

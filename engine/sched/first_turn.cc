@@ -8,7 +8,7 @@ namespace koios::engine {
 namespace {
 
 void End(const QuerySpec& spec, QueryResult result) {
-  if (result.status.ok()) spec.GatherChanges();
+  if (result.status.ok()) result.parts = spec.parts;
   result.numbers = spec.Numbers();
   spec.sink->Done(std::move(result));
 }

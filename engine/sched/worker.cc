@@ -200,7 +200,7 @@ void Worker::Finish(const QueryId& id, Status status) {
   QueryResult result = ResultOf(*found->second.run, std::move(status), found->second.started_ns,
                                 static_cast<uint64_t>(context_.clock->NowNanos()));
   const bool others_know = found->second.failed_elsewhere || found->second.run->has_sent();
-  if (succeeded) spec->GatherChanges();
+  if (succeeded) result.parts = spec->parts;
   End(id);
   if (others_know) TellEnd(id, spec->options.profile);
   result.numbers = spec->Numbers();

@@ -242,6 +242,8 @@ class Driver {
       if (!Turn()) broken = "the query hangs: nobody can move";
     }
     for (const auto& [account, filled] : filled_) account->Release(filled);
+    const auto& parts = sink_->result().parts;
+    if (broken.empty() && !parts.empty()) options_.transaction->Absorb(parts);
     if (broken.empty()) broken = CheckNothingLeft();
     result.status = broken.empty() ? sink_->result().status : Internal(broken);
     result.rows = std::move(sink_->rows());

@@ -7,7 +7,9 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "storage/disk/files.h"
@@ -15,6 +17,7 @@
 namespace koios::engine {
 namespace {
 
+constexpr char kPrefix[] = "koios-spill-";
 constexpr int kLevel = 1;  // of zstd: what is read soon is to be written fast
 
 // What zstd works with, of each thread: to make it takes longer than a small block does.
@@ -71,11 +74,25 @@ bool WriteAll(int fd, const char* from, size_t bytes, uint64_t at) {
 
 }  // namespace
 
+void SpillSpace::Sweep() const {
+  namespace fs = std::filesystem;
+  const auto now = fs::file_time_type::clock::now();
+  std::error_code error;
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    if (!at->path().filename().string().starts_with(kPrefix)) continue;
+    std::error_code gone;
+    const auto written = at->last_write_time(gone);
+    if (!gone && at->is_regular_file(gone) && now - written > kLeftBehind) {
+      fs::remove(at->path(), gone);
+    }
+  }
+}
+
 StatusOr<std::unique_ptr<SpillFile>> SpillSpace::Open(std::atomic<uint64_t>* of_query) {
   int fd = ::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
     // A file system that has none without a name: it loses its name at once.
-    std::string name = folder_ + "/koios-spill-XXXXXX";
+    std::string name = folder_ + "/" + kPrefix + "XXXXXX";
     fd = ::mkostemp(name.data(), O_CLOEXEC);
     if (fd >= 0) ::unlink(name.c_str());
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,6 +23,10 @@ class SpillSpace {
                       uint64_t reserve_bytes = 0)
       : folder_(std::move(folder)), limit_(limit_bytes), reserve_(reserve_bytes) {}
 
+  // Removes what one left that was killed as it made a file, where files need a name for a moment.
+  // A younger one may be another process's.
+  void Sweep() const;
+  static constexpr auto kLeftBehind = std::chrono::minutes(1);
   // RESOURCE_EXHAUSTED or UNAVAILABLE, naming the folder and the setting. `of_query`: what all
   // files of its query take, which is half of the limit at most, so that one leaves room for the
   // others; null: it is of none. Outlives the file.

@@ -5,6 +5,9 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
+
+#include "storage/temp_folder.h"
 
 namespace koios::engine {
 namespace {
@@ -92,6 +95,26 @@ TEST(SpillSpaceTest, AQueryTakesHalfAtMost) {
   EXPECT_EQ(one, 0u);
   EXPECT_EQ(other, space.used());
   EXPECT_TRUE(space.is_ample());
+}
+
+TEST(SpillSpaceTest, WhatAKilledProcessLeftIsSwept) {
+  namespace fs = std::filesystem;
+  const storage::TempFolder folder;
+  const auto make = [&](const std::string& name, bool old) {
+    const fs::path path = fs::path(folder / name);
+    std::ofstream(path) << "rows";
+    if (old) {
+      fs::last_write_time(path, fs::file_time_type::clock::now() - 2 * SpillSpace::kLeftBehind);
+    }
+    return path;
+  };
+  const fs::path left = make("koios-spill-a1b2c3", true), young = make("koios-spill-d4e5f6", false),
+                 other = make("graph.csv", true);
+  SpillSpace(folder / "").Sweep();
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(young));
+  EXPECT_TRUE(fs::exists(other));
+  SpillSpace("/nowhere").Sweep();
 }
 
 TEST(SpillSpaceTest, WhatIsNotThereIsAnError) {

@@ -280,4 +280,14 @@ StatusOr<Query> Parse(std::string_view text, const Limits& limits) {
   }
 }
 
+size_t TreeBytes(std::string_view text) {
+  constexpr size_t kOfByte = 4, kOfMember = 700, kOfCall = 5'000;
+  size_t members = 0, calls = 0;
+  for (const char byte : text) {
+    members += byte == ',' || byte == ':' ? 1 : 0;
+    calls += byte == '(' ? 1 : 0;
+  }
+  return kOfByte * text.size() + kOfMember * members + kOfCall * calls;
+}
+
 }  // namespace koios::parser

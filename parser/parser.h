@@ -27,6 +27,9 @@ struct Limits {
 // Any thread; no state is kept between calls.
 StatusOr<Query> Parse(std::string_view text, const Limits& limits = {});
 
+// What the trees of a text take while it is parsed and planned, about: steps take the most.
+size_t TreeBytes(std::string_view text);
+
 // Whether a console may send `text`: brackets, strings and comments are closed and it does not end
 // in a dot or comma. Text that can never be completed (a closing bracket too many) is complete.
 bool IsComplete(std::string_view text);

@@ -44,19 +44,14 @@ Status RequestTooLarge(size_t bytes, size_t limit) {
 }
 
 Status HeldTooMuch(size_t held, size_t limit) {
-  ErrorDetail detail;
-  detail.reason = "TOO_MANY_RESULTS";
-  detail.limit = std::to_string(limit) + " bytes";
-  detail.used = std::to_string(held) + " bytes";
-  detail.setting = "held-results-mb";
-  detail.hint =
-      "Give what does not fit into memory room on disk (--spill-mb), end the traversal with "
-      "iterate() or count(), or change less at once.";
-  return ResourceExhausted(
+  return TooManyBytes(
       "The results of a request that changes the graph are held until it is committed; these are "
       "more than " +
-          detail.limit + ". Nothing was changed.",
-      detail);
+          std::to_string(limit) + " bytes. Nothing was changed.",
+      "TOO_MANY_RESULTS", held, limit,
+      "Give what does not fit into memory room on disk (--spill-mb), end the traversal with "
+      "iterate() or count(), or change less at once.",
+      "held-results-mb");
 }
 
 Status ReadParameters(const v1::SubmitRequest& request, std::map<std::string, Value>* parameters) {
@@ -195,6 +190,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch(bool
   if (!key.empty() && TakeKept(plans, key, context.parameters, &planned, &plan_bytes)) {
     return Launch(std::move(planned), plan_bytes, waits);
   }
+  RETURN_IF_ERROR(ChargeRequest(parser::TreeBytes(request_->query())));
   ASSIGN_OR_RETURN(const parser::Query query,
                    parser::Parse(request_->query(), environment_.limits.parser));
   if (Status viewed = LookAt(query.root.source); !viewed.ok()) {
@@ -207,6 +203,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch(bool
   ASSIGN_OR_RETURN(planned, planner::PlanQuery(query, context));
   if (!key.empty()) plans->Keep(key, query.root.source, context, planned);
   plan_bytes = planned.plan.SpaceUsedLong();
+  RETURN_IF_ERROR(ChargeRequest(0));  // its trees are gone; who waits for memory holds none
   return Launch(std::move(planned), plan_bytes, waits);
 }
 

@@ -208,6 +208,50 @@ TEST_F(AccountingTest, WhatIsChargedIsWhatIsLiveBesideADisk) {
   EXPECT_GE(went, std::size(kQueries) / 3);
 }
 
+// The most that this thread has while `run` is under way, beside what it has already.
+template <typename Run>
+int64_t PeakOf(const Run& run) {
+  CHECK(mallctl("thread.peak.reset", nullptr, nullptr, nullptr, 0) == 0);
+  run();
+  uint64_t peak = 0;
+  size_t size = sizeof(peak);
+  CHECK(mallctl("thread.peak.read", &peak, &size, nullptr, 0) == 0);
+  return static_cast<int64_t>(peak);
+}
+
+// A text is charged for its trees before there are any.
+TEST_F(AccountingTest, TreesTakeWhatIsCharged) {
+  const auto times = [](std::string text, int count, auto what, const std::string& end) {
+    for (int i = 0; i < count; ++i) text += what(i);
+    return text + end;
+  };
+  const auto number = [](int i) { return std::to_string(i) + ","; };
+  for (const std::string& text :
+       {times(
+            "g.V(-1)", 9'000, [](int) { return ".out()"; }, ""),
+        times(
+            "g.V(-1)", 9'000, [](int) { return ".has('some',1)"; }, ""),
+        times(
+            "g.V(-1)", 2'000, [](int) { return ".where(out().in().has('some',gt(1)))"; }, ""),
+        times("g.inject([", 90'000, number, "1]).count()"),
+        times("g.inject(", 90'000, number, "1).count()"),
+        times(
+            "g.inject([", 50'000, [&](int i) { return "'a':" + number(i); }, "'b':1]).count()")}) {
+    const auto charged = static_cast<int64_t>(parser::TreeBytes(text));
+    const int64_t peak = PeakOf([&] {
+      const auto query = parser::Parse(text);
+      ASSERT_TRUE(query.ok()) << query.status();
+      planner::PlanContext context;
+      context.schema = &(*graph_)->schema();
+      EXPECT_TRUE(planner::PlanQuery(*query, context).ok());
+    });
+    std::printf("%12ld %12ld  %.40s\n", static_cast<long>(peak), static_cast<long>(charged),
+                text.c_str());
+    EXPECT_LE(peak, charged) << text.substr(0, 40);
+    EXPECT_GE(peak * 5, charged) << text.substr(0, 40);
+  }
+}
+
 // What stands before a row comes, of plans of many operators. The plan itself is its request's.
 TEST_F(AccountingTest, WhatStandsIsCharged) {
   const auto times = [](const std::string& step, int count) {

@@ -190,7 +190,9 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch(bool
   if (!key.empty() && TakeKept(plans, key, context.parameters, &planned, &plan_bytes)) {
     return Launch(std::move(planned), plan_bytes, waits);
   }
-  RETURN_IF_ERROR(ChargeRequest(parser::TreeBytes(request_->query())));
+  // Past the limit if need be: no more are planned at once than there are threads.
+  MemoryCharge trees(&environment_.engine->memory());
+  trees.Resize(static_cast<int64_t>(parser::TreeBytes(request_->query())));
   ASSIGN_OR_RETURN(const parser::Query query,
                    parser::Parse(request_->query(), environment_.limits.parser));
   if (Status viewed = LookAt(query.root.source); !viewed.ok()) {
@@ -203,7 +205,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch(bool
   ASSIGN_OR_RETURN(planned, planner::PlanQuery(query, context));
   if (!key.empty()) plans->Keep(key, query.root.source, context, planned);
   plan_bytes = planned.plan.SpaceUsedLong();
-  RETURN_IF_ERROR(ChargeRequest(0));  // its trees are gone; who waits for memory holds none
+  trees.Reset();
   return Launch(std::move(planned), plan_bytes, waits);
 }
 

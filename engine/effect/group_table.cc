@@ -276,9 +276,11 @@ Status GroupTable::Restore(const Value& key, const std::optional<Value>& saved, 
   if (!saved.has_value()) return OkStatus();
   if (kind_ == plan::Group::SUM || kind_ == plan::Group::MEAN) {
     ASSIGN_OR_RETURN(const NumberSum sum, NumberSum::Load(*saved));
-    RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(sum.BigBytes())));
+    NumberSum& total = totals_[number].sum;
+    const auto before = static_cast<int64_t>(total.BigBytes());
     totals_[number].any = true;
-    return totals_[number].sum.Merge(sum);
+    RETURN_IF_ERROR(total.Merge(sum));
+    return charge->Change(before, static_cast<int64_t>(total.BigBytes()));
   }
   if (kind_ != plan::Group::LIST) return AddValue(number, *saved, 1, charge);
   if (saved->kind() != ValueKind::kList) return DataLoss("A group's list is not one any more.");

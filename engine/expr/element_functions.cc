@@ -360,8 +360,7 @@ Status DegreeFunction(const EvalContext& context, const Args& args, Operand* out
   if (args.size() > 2 && counting.labels.empty()) {
     counting.degrees.resize(counting.elements.vertices.size(), 0);
   } else {
-    const SteadyClock steady;
-    const Clock& clock = context.clock != nullptr ? *context.clock : steady;
+    const Clock& clock = context.clock != nullptr ? *context.clock : *SteadyClock::Get();
     RETURN_IF_ERROR(CountOn(*context.view, clock, counting.elements.vertices, direction,
                             counting.labels, &counting.size, &counting.cursor, &counting.degrees));
     if (!counting.cursor.done) return OkStatus();

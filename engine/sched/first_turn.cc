@@ -8,7 +8,6 @@ namespace koios::engine {
 namespace {
 
 void End(const QuerySpec& spec, QueryResult result) {
-  if (result.status.ok()) result.parts = spec.parts;
   result.numbers = spec.Numbers();
   spec.sink->Done(std::move(result));
 }
@@ -21,6 +20,7 @@ QueryResult ResultOf(const QueryRun& run, Status status, uint64_t started_ns, ui
   result.rows = run.rows();
   result.elapsed_ns = now_ns - started_ns;
   result.operators = run.stats();
+  if (result.status.ok()) result.parts = run.spec().parts;
   return result;
 }
 

@@ -196,11 +196,9 @@ void Worker::Finish(const QueryId& id, Status status) {
   const auto found = queries_.find(id);
   if (found == queries_.end()) return;
   const std::shared_ptr<const QuerySpec> spec = found->second.run->spec_ptr();
-  const bool succeeded = status.ok();
   QueryResult result = ResultOf(*found->second.run, std::move(status), found->second.started_ns,
                                 static_cast<uint64_t>(context_.clock->NowNanos()));
   const bool others_know = found->second.failed_elsewhere || found->second.run->has_sent();
-  if (succeeded) result.parts = spec->parts;
   End(id);
   if (others_know) TellEnd(id, spec->options.profile);
   result.numbers = spec->Numbers();

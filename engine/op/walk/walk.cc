@@ -66,13 +66,13 @@ StatusOr<BoundHop> BoundHop::Bind(const plan::Hop& hop, uint32_t num_slots, Oper
 StatusOr<bool> HopDegrees::Read(const BoundHop& hop, std::span<const VertexRef> vertices,
                                 OperatorHost* host) {
   if (all_) return true;
-  if (!hop.none && steps_ < kMostSteps) {
+  if (!hop.none && steps_ < kCountedEnds) {
     steps_ += size_.size();
     RETURN_IF_ERROR(CountOn(host->view(), host->clock(), vertices, hop.direction, hop.labels,
                             &size_, &cursor_, &degrees_));
     if (!cursor_.done) return false;
   }
-  degrees_.resize(vertices.size(), hop.none ? 0 : static_cast<int64_t>(kMostSteps));
+  degrees_.resize(vertices.size(), hop.none ? 0 : static_cast<int64_t>(kCountedEnds));
   all_ = true;
   return true;
 }

@@ -70,8 +70,6 @@ class HopDegrees {
   int64_t Sum(size_t begin, size_t end) const;
 
  private:
-  static constexpr size_t kMostSteps = size_t{1} << 18;
-
   std::vector<int64_t> degrees_;
   storage::DegreeCursor cursor_;
   CallSize size_ = CountedInACall();

@@ -31,7 +31,12 @@ struct AdminFlags {
   ConnectionFlags connection;
 };
 
-Status Queries(client::Client* client, const AdminFlags&) {
+Status Queries(client::Client* client, const AdminFlags& flags) {
+  if (!flags.words.empty()) {
+    ASSIGN_OR_RETURN(const auto query, client->GetQuery(flags.words[0]));
+    client::PrintQuery(query, std::cout);
+    return OkStatus();
+  }
   ASSIGN_OR_RETURN(const auto queries, client->ListQueries());
   client::PrintQueries(queries, std::cout);
   return OkStatus();
@@ -146,7 +151,11 @@ Status CheckWords(const AdminFlags& flags) {
     return flags.words.size() == 1 ? OkStatus()
                                    : InvalidArgument("cancel needs the ID of a query.");
   }
-  return flags.words.empty() ? OkStatus() : InvalidArgument("Only cancel and index take words.");
+  if (flags.action == "queries") {
+    return flags.words.size() <= 1 ? OkStatus() : InvalidArgument("queries takes one ID at most.");
+  }
+  return flags.words.empty() ? OkStatus()
+                             : InvalidArgument("Only queries, cancel and index take words.");
 }
 
 int RunAdmin(CLI::App* command, const AdminFlags& flags) {
@@ -178,7 +187,8 @@ RunCommand AddAdminCommand(CLI::App* command) {
   auto flags = std::make_shared<AdminFlags>();
   command->add_option("action", flags->action, ActionNames());
   command->add_option("words", flags->words,
-                      "cancel: the query, as `admin queries` lists it; index: create or drop, a "
+                      "cancel: the query, as `admin queries` lists it; queries: likewise, or "
+                      "nothing for all; index: create or drop, a "
                       "label and its property keys, or list");
   command->add_option("--graph", flags->graph, "The graph (default: g)");
   command->add_flag("--repair", flags->repair,
@@ -188,6 +198,7 @@ RunCommand AddAdminCommand(CLI::App* command) {
   command->footer(
       "Examples:\n"
       "  koios admin queries\n"
+      "  koios admin queries q17\n"
       "  koios admin cancel q17 --server db:8183\n"
       "  koios admin schema --data mydata --graph money\n"
       "  koios admin check --data mydata\n"
@@ -202,7 +213,8 @@ RunCommand AddAdminCommand(CLI::App* command) {
       "seconds since it came; queued: of them, waiting; results: rows made so far; memory and "
       "peak: its bytes now and at most; spilled: bytes put on disk; slices: turns of workers' "
       "time; credit waits: full batches that had to wait for a worker that is behind; dropped: "
-      "rows that an early stop made needless. The summary and profile() have the same of a query "
+      "rows that an early stop made needless. With an ID the same of each of its operators, and "
+      "which rows they have taken and given. The summary and profile() have the same of a query "
       "that is over.\n"
       "Checks and snapshots read the whole graph; Ctrl-C stops them, on a server also `admin "
       "cancel`; so it is with index create.\n"

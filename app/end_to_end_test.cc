@@ -326,6 +326,32 @@ TEST_P(EndToEndTest, ATimeoutEndsAQueryThatNobodyReads) {
   EXPECT_NE(detail.hint, "");
 }
 
+TEST_P(EndToEndTest, ARunningQueryShowsWhatItsOperatorsHaveTaken) {
+  auto stream = connection_.client->Submit(
+      RequestOf("clique.V().out().out().tail(50000).out().out().path()"));
+  ASSERT_TRUE(stream.ok());
+  client::Batch batch;
+  ASSERT_TRUE((*stream)->Next(&batch).ok());
+  // The tail stays kept until it has gone on, and nobody reads.
+  const v1::OperatorProfile* tail = nullptr;
+  StatusOr<v1::RunningQuery> query = NotFound("");
+  while (tail == nullptr) {
+    const auto queries = connection_.client->ListQueries();
+    ASSERT_TRUE(queries.ok() && !queries->queries().empty());
+    EXPECT_TRUE(queries->queries(0).operators().empty());
+    query = connection_.client->GetQuery(queries->queries(0).id());
+    ASSERT_TRUE(query.ok()) << query.status();
+    for (const v1::OperatorProfile& op : query->operators()) {
+      if (op.name() == "Tail tail(50000)" && op.kept_bytes() > 0) tail = &op;
+    }
+  }
+  EXPECT_GT(tail->rows_in(), 0u);
+  EXPECT_GE(tail->peak_bytes(), tail->kept_bytes());
+  EXPECT_GE(query->peak_bytes(), tail->peak_bytes());
+  EXPECT_GT(query->operators(0).time_ns(), 0u);
+  EXPECT_EQ(connection_.client->GetQuery("q0").status().code(), StatusCode::kNotFound);
+}
+
 TEST_P(EndToEndTest, ErrorsHaveAReason) {
   const auto reason_of = [this](const std::string& query) {
     const auto summary =

@@ -137,6 +137,17 @@ class GrpcClient final : public Client {
   StatusOr<v1::ListQueriesResponse> ListQueries() override {
     return Call<v1::ListQueriesResponse>(v1::ListQueriesRequest(), &v1::Koios::Stub::ListQueries);
   }
+  StatusOr<v1::RunningQuery> GetQuery(const std::string& id) override {
+    v1::ListQueriesRequest request;
+    request.set_id(id);
+    ASSIGN_OR_RETURN(v1::ListQueriesResponse found,
+                     Call<v1::ListQueriesResponse>(request, &v1::Koios::Stub::ListQueries));
+    // A server that knows of no such question gives all.
+    for (v1::RunningQuery& query : *found.mutable_queries()) {
+      if (query.id() == id) return std::move(query);
+    }
+    return NotFound("No query '" + id + "' is running.");
+  }
   Status CancelQuery(const std::string& id) override {
     v1::CancelQueryRequest request;
     request.set_id(id);

@@ -79,6 +79,8 @@ class Client {
                             const std::function<Status(const Batch&)>& on_batch);
 
   virtual StatusOr<v1::ListQueriesResponse> ListQueries() = 0;
+  // One that runs or waits, with what its operators have taken so far.
+  virtual StatusOr<v1::RunningQuery> GetQuery(const std::string& id) = 0;
   virtual Status CancelQuery(const std::string& id) = 0;
   virtual StatusOr<v1::GetSchemaResponse> GetSchema(const std::string& graph) = 0;
   virtual StatusOr<v1::GetStatsResponse> GetStats(const std::string& graph) = 0;

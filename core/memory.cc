@@ -35,6 +35,9 @@ bool MemoryAccount::TryCharge(int64_t bytes) { return TryChargeWithin(bytes, lim
 
 bool MemoryAccount::TryChargeWithin(int64_t bytes, int64_t limit) {
   DCHECK(bytes >= 0);
+  if (refuse_from_ > 0 && charges_.fetch_add(1, std::memory_order_relaxed) + 1 >= refuse_from_) {
+    return false;
+  }
   int64_t now = 0;
   while (true) {
     // Reserve by compare-and-swap: an add that is undone could make a concurrent charge fail.

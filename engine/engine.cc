@@ -36,6 +36,8 @@ class Handle : public QueryHandle {
     Send(std::move(frame));
   }
   QueryNumbers numbers() const override { return spec_->Numbers(); }
+  const plan::Plan* plan() const override { return &spec_->plan; }
+  std::vector<OperatorStats> operators() const override { return spec_->live.Operators(); }
 
  private:
   void Send(Frame frame) {
@@ -177,20 +179,9 @@ void OperatorStats::CountCall(uint64_t took_ns, uint64_t own_ns) {
 }
 
 void OperatorStats::Add(const OperatorStats& other) {
-  rows_in += other.rows_in;
-  rows_out += other.rows_out;
-  bulk_out += other.bulk_out;
-  batches += other.batches;
-  slices += other.slices;
-  time_ns += other.time_ns;
-  bytes_sent += other.bytes_sent;
-  peak_bytes += other.peak_bytes;
-  rows_dropped += other.rows_dropped;
-  spilled_bytes += other.spilled_bytes;
-  credit_waits += other.credit_waits;
-  credit_wait_ns += other.credit_wait_ns;
-  slow_calls += other.slow_calls;
-  longest_ns = std::max(longest_ns, other.longest_ns);
+  const uint64_t longest = std::max(longest_ns, other.longest_ns);
+  for (const auto field : kStatFields) this->*field += other.*field;
+  longest_ns = longest;
 }
 
 std::unique_ptr<Engine> Engine::Create(const EngineOptions& options) {

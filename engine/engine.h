@@ -39,7 +39,8 @@ struct OperatorStats {
   uint64_t slices = 0;  // of workers' time in which it did something
   uint64_t time_ns = 0;
   uint64_t bytes_sent = 0;
-  uint64_t peak_bytes = 0;
+  uint64_t kept_bytes = 0;      // now
+  uint64_t peak_bytes = 0;      // the most of that
   uint64_t rows_dropped = 0;    // after an early stop
   uint64_t spilled_bytes = 0;   // put on disk, compressed
   uint64_t credit_waits = 0;    // full batches that found their receiver's window closed
@@ -52,6 +53,16 @@ struct OperatorStats {
   // Of the same operator at another worker.
   void Add(const OperatorStats& other);
 };
+
+// All of them. longest_ns is a most, the others are sums.
+inline constexpr uint64_t OperatorStats::*kStatFields[] = {
+    &OperatorStats::rows_in,      &OperatorStats::rows_out,       &OperatorStats::bulk_out,
+    &OperatorStats::batches,      &OperatorStats::slices,         &OperatorStats::time_ns,
+    &OperatorStats::bytes_sent,   &OperatorStats::kept_bytes,     &OperatorStats::peak_bytes,
+    &OperatorStats::rows_dropped, &OperatorStats::spilled_bytes,  &OperatorStats::credit_waits,
+    &OperatorStats::slow_calls,   &OperatorStats::credit_wait_ns, &OperatorStats::longest_ns,
+};
+static_assert(sizeof(OperatorStats) == std::size(kStatFields) * sizeof(uint64_t));
 
 // A call of an operator should be over by then: others wait for the worker.
 inline constexpr uint64_t kSlowCallNanos = 500'000;
@@ -115,7 +126,12 @@ class QueryHandle {
   virtual ~QueryHandle() = default;
   virtual void Cancel(const Status& why) = 0;  // idempotent; Done follows soon
   virtual void Resume() = 0;                   // the sink has room again
-  virtual QueryNumbers numbers() const = 0;    // any thread, without waiting for anybody
+  // Any thread, without waiting for anybody.
+  virtual QueryNumbers numbers() const = 0;
+  // What it runs, with what each operator has taken, by id; null and nothing of one that was over
+  // before it had a handle.
+  virtual const plan::Plan* plan() const { return nullptr; }
+  virtual std::vector<OperatorStats> operators() const { return {}; }
 };
 
 struct EngineOptions {

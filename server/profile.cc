@@ -46,14 +46,15 @@ std::string AlignedTable(const std::vector<std::vector<std::string>>& rows) {
 
 }  // namespace
 
-void FillProfile(const plan::Plan& plan, const engine::QueryResult& result, v1::Summary* summary) {
+void FillProfile(const plan::Plan& plan, const std::vector<engine::OperatorStats>& operators,
+                 OperatorProfiles* profiles) {
   uint64_t total_ns = 0;
-  for (const engine::OperatorStats& stats : result.operators) total_ns += stats.time_ns;
+  for (const engine::OperatorStats& stats : operators) total_ns += stats.time_ns;
   for (int i = 0; i < plan.operators_size(); ++i) {
     const plan::Operator& op = plan.operators(i);
     engine::OperatorStats stats;
-    if (op.id() < result.operators.size()) stats = result.operators[op.id()];
-    v1::OperatorProfile* profile = summary->add_profile();
+    if (op.id() < operators.size()) stats = operators[op.id()];
+    v1::OperatorProfile* profile = profiles->Add();
     profile->set_id(op.id());
     profile->set_name(OperatorName(op));
     profile->set_rows_in(stats.rows_in);
@@ -63,6 +64,7 @@ void FillProfile(const plan::Plan& plan, const engine::QueryResult& result, v1::
     profile->set_slices(stats.slices);
     profile->set_time_ns(stats.time_ns);
     profile->set_bytes_sent(stats.bytes_sent);
+    profile->set_kept_bytes(stats.kept_bytes);
     profile->set_peak_bytes(stats.peak_bytes);
     profile->set_rows_dropped(stats.rows_dropped);
     profile->set_spilled_bytes(stats.spilled_bytes);
@@ -99,7 +101,11 @@ std::string ProfileText(const v1::Summary& summary) {
          Milliseconds(total_ns) + " ms in operators, " + Milliseconds(summary.elapsed_us() * 1000) +
          " ms elapsed in " + std::to_string(summary.slices()) + " slices, " +
          Milliseconds(summary.queued_us() * 1000) + " ms queued before, peak " +
-         std::to_string(summary.peak_bytes()) + " bytes\n";
+         std::to_string(summary.peak_bytes()) + " bytes, spilled " +
+         std::to_string(summary.spilled_bytes()) + ", dropped " +
+         std::to_string(summary.rows_dropped()) + " rows, " +
+         std::to_string(summary.credit_waits()) + " waits of " +
+         Milliseconds(summary.credit_wait_us() * 1000) + " ms\n";
 }
 
 }  // namespace koios::server

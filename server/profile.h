@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/engine.h"
 #include "proto/plan.pb.h"
@@ -9,8 +10,11 @@
 
 namespace koios::server {
 
-// One entry per operator of the plan, in its order.
-void FillProfile(const plan::Plan& plan, const engine::QueryResult& result, v1::Summary* summary);
+using OperatorProfiles = google::protobuf::RepeatedPtrField<v1::OperatorProfile>;
+
+// One entry per operator of the plan, in its order. `operators`: by id.
+void FillProfile(const plan::Plan& plan, const std::vector<engine::OperatorStats>& operators,
+                 OperatorProfiles* profiles);
 
 // Columns aligned by spaces, a line per operator, a last line with the total.
 std::string ProfileText(const v1::Summary& summary);

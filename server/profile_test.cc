@@ -30,7 +30,10 @@ TEST(ProfileTest, NamesOperatorsAndSharesTheTime) {
   summary.set_rows(result.rows);
   summary.set_slices(12);
   summary.set_queued_us(7'000);
-  FillProfile(plan, result, &summary);
+  summary.set_spilled_bytes(555);
+  summary.set_rows_dropped(66);
+  summary.set_credit_waits(4711);
+  FillProfile(plan, result.operators, summary.mutable_profile());
   ASSERT_EQ(summary.profile_size(), 2);
   EXPECT_EQ(summary.profile(0).name(), "Scan V()");
   EXPECT_EQ(summary.profile(1).name(), "EdgeEnd");
@@ -41,6 +44,7 @@ TEST(ProfileTest, NamesOperatorsAndSharesTheTime) {
   EXPECT_NE(text.find("75.0%"), std::string::npos) << text;
   EXPECT_NE(text.find("total: 5 results, 4.000 ms"), std::string::npos) << text;
   EXPECT_NE(text.find("in 12 slices, 7.000 ms queued before"), std::string::npos) << text;
+  EXPECT_NE(text.find("spilled 555, dropped 66 rows, 4711 waits of"), std::string::npos) << text;
   EXPECT_EQ(summary.profile(1).credit_waits(), 4711u);
   EXPECT_EQ(summary.profile(1).credit_wait_ns(), 8'150'000u);
   EXPECT_NE(text.find("4711"), std::string::npos) << text;

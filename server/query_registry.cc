@@ -120,18 +120,25 @@ std::vector<RunningQuery> QueryRegistry::List() const {
   return queries;
 }
 
+StatusOr<QueryRegistry::Entry> QueryRegistry::EntryOf(std::string_view id) const {
+  MutexLock lock(&mutex_);
+  for (const auto& [number, entry] : entries_) {
+    if (entry.query.id == id) return entry;
+  }
+  return NotFound("No query '" + BoundedText(id, 100) + "' is running.");
+}
+
+StatusOr<RunningQuery> QueryRegistry::Find(std::string_view id) const {
+  ASSIGN_OR_RETURN(Entry entry, EntryOf(id));
+  entry.query.elapsed_us = (NowNs() - entry.started_ns) / 1000;
+  entry.query.wants_operators = true;
+  if (entry.control->measure) entry.control->measure(&entry.query);
+  return std::move(entry.query);
+}
+
 Status QueryRegistry::Cancel(std::string_view id, const Status& why) {
-  std::shared_ptr<const QueryControl> control;
-  {
-    MutexLock lock(&mutex_);
-    for (const auto& [number, entry] : entries_) {
-      if (entry.query.id == id) control = entry.control;
-    }
-  }
-  if (control == nullptr) {
-    return NotFound("No query '" + BoundedText(id, 100) + "' is running.");
-  }
-  if (control->cancel) control->cancel(why);
+  ASSIGN_OR_RETURN(const Entry entry, EntryOf(id));
+  if (entry.control->cancel) entry.control->cancel(why);
   return OkStatus();
 }
 

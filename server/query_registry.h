@@ -14,6 +14,7 @@
 #include "core/mutex.h"
 #include "core/status.h"
 #include "engine/engine.h"
+#include "server/profile.h"
 
 namespace koios::server {
 
@@ -33,12 +34,14 @@ struct RunningQuery {
   bool waits = false;  // to be let run
   uint64_t queued_us = 0;
   engine::QueryNumbers numbers;
+  bool wants_operators = false;
+  OperatorProfiles operators;  // if they are wanted, and it has begun
 };
 
 // What the registry asks of a running query. Called without the registry's lock, by any thread.
 struct QueryControl {
   std::function<void(const Status& why)> cancel;
-  // Fills what is below `elapsed_us`.
+  // Fills what is below `elapsed_us`, but for what is wanted.
   std::function<void(RunningQuery*)> measure;
 };
 
@@ -81,7 +84,8 @@ class QueryRegistry {
   StatusOr<Ticket> Add(std::string_view text, std::string_view graph, const std::string& host,
                        QueryControl control);
   std::vector<RunningQuery> List() const;
-  // NOT_FOUND when no such query runs.
+  // With its operators. Here and below, NOT_FOUND when no such query runs.
+  StatusOr<RunningQuery> Find(std::string_view id) const;
   Status Cancel(std::string_view id, const Status& why);
 
   void Close();  // adds no more
@@ -97,6 +101,7 @@ class QueryRegistry {
     bool has_place = false;
   };
 
+  StatusOr<Entry> EntryOf(std::string_view id) const;
   void Erase(uint64_t number) KOIOS_REQUIRES(mutex_);
   void SetHasPlace(Entry* entry, bool has_place) KOIOS_REQUIRES(mutex_);
   Status HasRoom(const std::string& host) const KOIOS_REQUIRES(mutex_);

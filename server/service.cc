@@ -129,24 +129,32 @@ Status FillGraphs(const SessionEnvironment& environment, v1::ListGraphsResponse*
   return OkStatus();
 }
 
-Status FillQueries(const SessionEnvironment& environment, v1::ListQueriesResponse* response) {
-  for (const RunningQuery& query : environment.registry->List()) {
-    v1::RunningQuery* out = response->add_queries();
-    out->set_id(query.id);
-    out->set_query(query.text);
-    out->set_graph(query.graph);
-    out->set_elapsed_us(query.elapsed_us);
-    out->set_rows(query.rows);
-    out->set_memory_bytes(query.numbers.memory_bytes);
-    out->set_peak_bytes(query.numbers.peak_bytes);
-    out->set_waits(query.waits);
-    out->set_queued_us(query.queued_us);
-    out->set_slices(query.numbers.slices);
-    out->set_credit_waits(query.numbers.credit_waits);
-    out->set_credit_wait_us(query.numbers.credit_wait_ns / 1000);
-    out->set_spilled_bytes(query.numbers.spilled_bytes);
-    out->set_rows_dropped(query.numbers.rows_dropped);
+void FillQuery(RunningQuery query, v1::RunningQuery* out) {
+  out->set_id(query.id);
+  out->set_query(query.text);
+  out->set_graph(query.graph);
+  out->set_elapsed_us(query.elapsed_us);
+  out->set_rows(query.rows);
+  out->set_memory_bytes(query.numbers.memory_bytes);
+  out->set_peak_bytes(query.numbers.peak_bytes);
+  out->set_waits(query.waits);
+  out->set_queued_us(query.queued_us);
+  out->set_slices(query.numbers.slices);
+  out->set_credit_waits(query.numbers.credit_waits);
+  out->set_credit_wait_us(query.numbers.credit_wait_ns / 1000);
+  out->set_spilled_bytes(query.numbers.spilled_bytes);
+  out->set_rows_dropped(query.numbers.rows_dropped);
+  *out->mutable_operators() = std::move(query.operators);
+}
+
+Status FillQueries(const QueryRegistry& registry, const std::string& id,
+                   v1::ListQueriesResponse* response) {
+  if (!id.empty()) {
+    ASSIGN_OR_RETURN(RunningQuery query, registry.Find(id));
+    FillQuery(std::move(query), response->add_queries());
+    return OkStatus();
   }
+  for (RunningQuery& query : registry.List()) FillQuery(std::move(query), response->add_queries());
   return OkStatus();
 }
 
@@ -294,8 +302,9 @@ KoiosService::KoiosService(const SessionEnvironment& environment)
 
 void KoiosService::AddAnswers() {
   service_.AddAnswer<v1::ListQueriesRequest, v1::ListQueriesResponse>(
-      "ListQueries", [this](const v1::ListQueriesRequest&, v1::ListQueriesResponse* response) {
-        return FillQueries(environment_, response);
+      "ListQueries",
+      [this](const v1::ListQueriesRequest& request, v1::ListQueriesResponse* response) {
+        return FillQueries(*environment_.registry, request.id(), response);
       });
   service_.AddAnswer<v1::CancelQueryRequest, v1::CancelQueryResponse>(
       "CancelQuery", [this](const v1::CancelQueryRequest& request, v1::CancelQueryResponse*) {

@@ -640,6 +640,7 @@ void SubmitSession::OnCancel() { Stop(Cancelled("The client cancelled the query.
 void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* summary) {
   summary->set_rows(result.rows);
   summary->set_elapsed_us(result.elapsed_ns / 1000);
+  summary->set_memory_bytes(result.numbers.memory_bytes);
   summary->set_peak_bytes(result.numbers.peak_bytes);
   {
     MutexLock lock(&mutex_);
@@ -656,7 +657,7 @@ void SubmitSession::FillSummary(const engine::QueryResult& result, v1::Summary* 
   if (committed_version_ != 0) summary->set_version(committed_version_);
   if (mode_ == v1::EXPLAIN) summary->set_text(explain_);
   if (mode_ == v1::PROFILE) {
-    FillProfile(plan_, result, summary);
+    FillProfile(plan_, result.operators, summary->mutable_profile());
     summary->set_text(ProfileText(*summary));
   }
 }

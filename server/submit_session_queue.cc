@@ -208,7 +208,10 @@ void SubmitSession::Measure(RunningQuery* query) {
     }
   }
   query->rows = rows_.load(std::memory_order_relaxed);
-  if (handle != nullptr) query->numbers = handle->numbers();
+  if (handle == nullptr) return;
+  query->numbers = handle->numbers();
+  if (!query->wants_operators || handle->plan() == nullptr) return;
+  FillProfile(*handle->plan(), handle->operators(), &query->operators);
 }
 
 }  // namespace koios::server

@@ -53,7 +53,8 @@ const std::vector<Console::Command>& Console::Commands() {
       {":param", "[NAME[=VALUE]]", "sets a parameter, removes it, or lists all", &Console::Param},
       {":timeout", "[TIME]", "limits the time of a query, e.g. 30s, 500ms; off: the server's",
        &Console::Timeout},
-      {":queries", "", "lists the running queries", &Console::Queries},
+      {":queries", "[ID]", "lists the running queries, or what one's operators have taken",
+       &Console::Queries},
       {":cancel", "ID", "stops a running query", &Console::CancelQuery},
       {":quit", "", "leaves (also Ctrl-D, :q)", &Console::Quit},
   };
@@ -288,7 +289,13 @@ Status Console::Timeout(std::string_view arguments) {
   return OkStatus();
 }
 
-Status Console::Queries(std::string_view) {
+Status Console::Queries(std::string_view arguments) {
+  if (!arguments.empty()) {
+    const auto query = session_->client().GetQuery(std::string(arguments));
+    RETURN_IF_ERROR(query.status());
+    PrintQuery(*query, session_->out());
+    return OkStatus();
+  }
   const auto queries = session_->client().ListQueries();
   RETURN_IF_ERROR(queries.status());
   PrintQueries(*queries, session_->out());

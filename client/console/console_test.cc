@@ -60,6 +60,15 @@ class FakeClient final : public Client {
         std::make_unique<ListStream>(std::move(batches), end, summary));
   }
   StatusOr<v1::ListQueriesResponse> ListQueries() override { return v1::ListQueriesResponse(); }
+  StatusOr<v1::RunningQuery> GetQuery(const std::string& id) override {
+    if (id != "q7") return NotFound("No query " + id + ".");
+    v1::RunningQuery query;
+    query.set_id(id);
+    v1::OperatorProfile* sorts = query.add_operators();
+    sorts->set_name("Order order()");
+    sorts->set_kept_bytes(4711);
+    return query;
+  }
   Status CancelQuery(const std::string& id) override { return NotFound("No query " + id + "."); }
   StatusOr<v1::GetSchemaResponse> GetSchema(const std::string&) override {
     v1::GetSchemaResponse schema;
@@ -124,6 +133,14 @@ TEST_F(ConsoleTest, PrintsResultsAsOftenAsTheirBulk) {
   EXPECT_EQ(Run("g.V()\n"), kExitOk);
   EXPECT_EQ(out_.str(), "==>1\n==>two\n==>two\n");
   EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(ConsoleTest, OneQueryIsShownWithItsOperators) {
+  EXPECT_EQ(Run(":queries\n:queries q7\n"), kExitOk);
+  EXPECT_NE(out_.str().find("No query is running."), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("0 Order order()"), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("4711"), std::string::npos) << out_.str();
+  EXPECT_EQ(Run(":queries q8\n"), kExitFailed);
 }
 
 TEST_F(ConsoleTest, AScriptStopsAtItsFirstError) {

@@ -1,5 +1,6 @@
 #include "client/print/reports.h"
 
+#include <cmath>
 #include <iomanip>
 #include <sstream>
 #include <utility>
@@ -191,6 +192,35 @@ void PrintQueries(const v1::ListQueriesResponse& queries, std::ostream& out) {
                       {"dropped", Count(query.rows_dropped())},
                       {"graph", Value::String(query.graph())},
                       {"query", Value::String(query.query())}}));
+  }
+  table->Finish();
+}
+
+void PrintQuery(const v1::RunningQuery& query, std::ostream& out) {
+  v1::ListQueriesResponse one;
+  *one.add_queries() = query;
+  PrintQueries(one, out);
+  if (query.operators().empty()) {
+    out << "It has not begun.\n";
+    return;
+  }
+  auto table = MakeTablePrinter(out);
+  for (const v1::OperatorProfile& op : query.operators()) {
+    table->Row(
+        MapOf({{"operator", Value::String(std::to_string(op.id()) + " " + op.name())},
+               {"rows in", Count(op.rows_in())},
+               {"rows out", Count(op.rows_out())},
+               {"seconds", Seconds(op.time_ns() / 1000)},
+               {"share", Value::String(std::to_string(std::lround(op.share() * 100)) + "%")},
+               {"slices", Count(op.slices())},
+               {"longest ms", Value::Double(static_cast<double>(op.longest_ns() / 1000) / 1e3)},
+               {"memory", Count(op.kept_bytes())},
+               {"peak", Count(op.peak_bytes())},
+               {"spilled", Count(op.spilled_bytes())},
+               {"sent", Count(op.bytes_sent())},
+               {"credit waits", Count(op.credit_waits())},
+               {"waited for credit", Seconds(op.credit_wait_ns() / 1000)},
+               {"dropped", Count(op.rows_dropped())}}));
   }
   table->Finish();
 }

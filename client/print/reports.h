@@ -17,6 +17,8 @@ void PrintCheck(const v1::CheckGraphResponse& report, std::ostream& out);
 void PrintIndexes(const v1::ListIndexesResponse& indexes, std::ostream& out);
 void PrintSnapshots(const v1::BuildSnapshotsResponse& report, std::ostream& out);
 void PrintQueries(const v1::ListQueriesResponse& queries, std::ostream& out);
+// With its operators.
+void PrintQuery(const v1::RunningQuery& query, std::ostream& out);
 
 // Every label and property key, for completion.
 std::vector<std::string> SchemaWords(const v1::GetSchemaResponse& schema);

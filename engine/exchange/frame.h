@@ -13,6 +13,7 @@
 #include "core/status.h"
 #include "engine/batch/batch.h"
 #include "engine/engine.h"
+#include "engine/exchange/live_numbers.h"
 #include "engine/scope/report.h"
 #include "proto/plan.pb.h"
 #include "storage/graph_view.h"
@@ -25,17 +26,6 @@ struct QueryId {
   uint64_t incarnation = 0;
   uint64_t serial = 0;
   auto operator<=>(const QueryId&) const = default;
-};
-
-// What a query has taken so far: its workers add to it at the ends of their slices, any thread
-// reads it.
-struct LiveNumbers {
-  std::atomic<uint64_t> slices{0};
-  std::atomic<uint64_t> credit_waits{0};
-  std::atomic<uint64_t> credit_wait_ns{0};
-  std::atomic<uint64_t> spilled_bytes{0};
-  std::atomic<uint64_t> rows_dropped{0};
-  std::atomic<uint64_t> disk_bytes{0};  // that it has there now
 };
 
 // What every worker that takes part in a query knows of it. Immutable, but for `live`; shared.

@@ -187,13 +187,6 @@ Status GetBatch(const frame::Header& header, std::string_view buffers, Batch* ba
 }
 
 // The order is the wire's: append only.
-constexpr uint64_t OperatorStats::*kStatFields[] = {
-    &OperatorStats::rows_in,        &OperatorStats::rows_out,     &OperatorStats::bulk_out,
-    &OperatorStats::batches,        &OperatorStats::time_ns,      &OperatorStats::bytes_sent,
-    &OperatorStats::peak_bytes,     &OperatorStats::rows_dropped, &OperatorStats::spilled_bytes,
-    &OperatorStats::credit_waits,   &OperatorStats::slow_calls,   &OperatorStats::longest_ns,
-    &OperatorStats::credit_wait_ns, &OperatorStats::slices,
-};
 
 void PutStats(const std::vector<OperatorStats>& stats, frame::Header* header) {
   for (const OperatorStats& one : stats) {

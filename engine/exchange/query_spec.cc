@@ -10,10 +10,11 @@ QueryNumbers QuerySpec::Numbers() const {
   numbers.memory_bytes = static_cast<uint64_t>(std::max<int64_t>(account->used(), 0));
   numbers.peak_bytes = static_cast<uint64_t>(account->peak());
   numbers.slices = live.slices.load(std::memory_order_relaxed);
-  numbers.credit_waits = live.credit_waits.load(std::memory_order_relaxed);
-  numbers.credit_wait_ns = live.credit_wait_ns.load(std::memory_order_relaxed);
-  numbers.spilled_bytes = live.spilled_bytes.load(std::memory_order_relaxed);
-  numbers.rows_dropped = live.rows_dropped.load(std::memory_order_relaxed);
+  const OperatorStats sum = live.Sum();
+  numbers.credit_waits = sum.credit_waits;
+  numbers.credit_wait_ns = sum.credit_wait_ns;
+  numbers.spilled_bytes = sum.spilled_bytes;
+  numbers.rows_dropped = sum.rows_dropped;
   return numbers;
 }
 

@@ -50,8 +50,8 @@ StatusOr<std::unique_ptr<QueryRun>> QueryRun::Create(std::shared_ptr<const Query
 
 size_t QueryRun::StandingBytes(const plan::Plan& plan, uint32_t num_workers) {
   constexpr size_t kCodeBytes = 768;  // an operator's own, with its expressions and small lists
-  const size_t node = sizeof(Node) + sizeof(Host) + sizeof(OperatorStats) + kCodeBytes +
-                      plan.num_slots() / CHAR_BIT;
+  const size_t node = sizeof(Node) + sizeof(Host) + 2 * sizeof(OperatorStats) +
+                      LiveNumbers::kOperatorBytes + kCodeBytes + plan.num_slots() / CHAR_BIT;
   size_t bytes = plan.operators_size() * node;
   for (const plan::Operator& op : plan.operators()) {
     if (op.has_exchange()) bytes += Outbox::StandingBytes(num_workers);
@@ -70,7 +70,10 @@ Status QueryRun::Open() {
   }
   nodes_.resize(size);
   stats_.resize(size);
+  published_.resize(size);
   last_slice_.resize(size);
+  last_news_.resize(size);
+  spec_->live.Prepare(size);
   for (size_t id = 0; id < size; ++id) {
     nodes_[id].op = nodes_[id].out = &spec_->plan.operators(static_cast<int>(id));
     nodes_[id].host = std::make_unique<Host>(this, nodes_[id].op);
@@ -255,7 +258,7 @@ void QueryRun::EnqueueInput(uint32_t op, Input input) {
   if (!spec_->account->TryCharge(input.charged)) {
     return Fail(OverLimit(*nodes_[op].op, input.charged));
   }
-  stats_[op].rows_in += input.batch.rows;
+  News(op).rows_in += input.batch.rows;
   const Loops iteration = input.batch.runs.empty() ? Loops() : input.batch.runs.front().loops;
   if (IsMerging(nodes_[op])) {
     EnqueueSorted(&nodes_[op], iteration, std::move(input));
@@ -356,7 +359,7 @@ void QueryRun::RunNode(uint32_t id) {
   ChargeHeld(&node);
   if (node.lane != nullptr) node.lanes.Trim(node.iteration);
   node.lane = nullptr;
-  OperatorStats& stats = stats_[id];
+  OperatorStats& stats = News(id);
   ++stats.batches;
   CountSlice(id);
   const uint64_t took = worker_.clock->NowNanos() - begin;

@@ -193,7 +193,7 @@ class QueryRun {
   bool MayOpen(const Node& enter, const Loops& iteration) const;
   size_t OpenRoom(const Node& enter, const Loops& iteration) const;
   void CountSlice(uint32_t op);
-  // The operator's numbers, of which one that Publish() tells is about to change.
+  // The operator's numbers, to be changed.
   OperatorStats& News(uint32_t op);
 
   // What goes to disk (query_run_spill.cc).
@@ -369,10 +369,11 @@ class QueryRun {
   bool stores_waiting_ = false;         // what waits between operators goes to disk now
   std::unique_ptr<SpillFile> waiting_;  // where that is
 
-  QueryNumbers published_;
-  bool has_news_ = false;             // of what they are made of
   uint64_t slice_ = 1;                // the one that it is in
   std::vector<uint64_t> last_slice_;  // by operator: in which it did something
+  std::vector<uint64_t> last_news_;   // likewise: in which its numbers have changed
+  std::vector<uint32_t> has_news_;    // operators of which that is this one
+  std::vector<OperatorStats> published_;
 
   uint64_t num_steps_ = 0;
   uint64_t num_slices_ = 0;

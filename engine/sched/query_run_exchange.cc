@@ -162,7 +162,7 @@ void QueryRun::SendData(Node* node, uint32_t to, const Loops& iteration, Batch b
   if (!spec_->account->TryCharge(static_cast<int64_t>(credit.bytes))) {
     return Fail(OverLimit(*node->op, static_cast<int64_t>(credit.bytes)));
   }
-  stats_[node->op->id()].bytes_sent += credit.bytes;
+  News(node->op->id()).bytes_sent += credit.bytes;
   Frame frame;
   frame.charge = std::make_shared<HeldCharge>(spec_->account, credit.bytes);
   frame.query = spec_->id;

@@ -143,33 +143,20 @@ void QueryRun::EndSlice() {
 void QueryRun::Publish() {
   spec_->live.slices.fetch_add(1, std::memory_order_relaxed);
   ++slice_;
-  if (!std::exchange(has_news_, false)) return;
-  QueryNumbers now;
-  for (const OperatorStats& stats : stats_) {
-    now.credit_waits += stats.credit_waits;
-    now.credit_wait_ns += stats.credit_wait_ns;
-    now.spilled_bytes += stats.spilled_bytes;
-    now.rows_dropped += stats.rows_dropped;
+  for (const uint32_t op : has_news_) {
+    spec_->live.Add(op, published_[op], stats_[op]);
+    published_[op] = stats_[op];
   }
-  const auto add = [this, &now](std::atomic<uint64_t> LiveNumbers::*live,
-                                uint64_t QueryNumbers::*number) {
-    const uint64_t more = now.*number - published_.*number;
-    if (more > 0) (spec_->live.*live).fetch_add(more, std::memory_order_relaxed);
-  };
-  add(&LiveNumbers::credit_waits, &QueryNumbers::credit_waits);
-  add(&LiveNumbers::credit_wait_ns, &QueryNumbers::credit_wait_ns);
-  add(&LiveNumbers::spilled_bytes, &QueryNumbers::spilled_bytes);
-  add(&LiveNumbers::rows_dropped, &QueryNumbers::rows_dropped);
-  published_ = now;
+  has_news_.clear();
 }
 
 OperatorStats& QueryRun::News(uint32_t op) {
-  has_news_ = true;
+  if (std::exchange(last_news_[op], slice_) != slice_) has_news_.push_back(op);
   return stats_[op];
 }
 
 void QueryRun::CountSlice(uint32_t op) {
-  if (std::exchange(last_slice_[op], slice_) != slice_) ++stats_[op].slices;
+  if (std::exchange(last_slice_[op], slice_) != slice_) ++News(op).slices;
 }
 
 Status QueryRun::FlushPartial(Node* node, const Loops& iteration) {

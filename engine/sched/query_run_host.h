@@ -34,9 +34,10 @@ struct QueryRun::Host : public OperatorHost {
       return run->OverLimit(*op, bytes);
     }
     state_bytes += bytes;
-    OperatorStats& stats = run->stats_[op->id()];
+    OperatorStats& stats = run->News(op->id());
     // Less than nothing where it gave back what another operator has charged, of a side-effect.
     const auto held = static_cast<uint64_t>(std::max<int64_t>(state_bytes, 0));
+    stats.kept_bytes = held;
     stats.peak_bytes = std::max(stats.peak_bytes, held);
     return OkStatus();
   }
@@ -80,10 +81,10 @@ struct QueryRun::InPlaceHost : public BodyHost {
 
   void Count(uint32_t op, uint64_t rows_in, const Batch& given, uint64_t nanos) override {
     run->rows_seen_ += given.rows;
-    run->stats_[op].rows_in += rows_in;
-    ++run->stats_[op].batches;
+    run->News(op).rows_in += rows_in;
+    ++run->News(op).batches;
     run->CountSlice(op);
-    run->stats_[op].time_ns += nanos;
+    run->News(op).time_ns += nanos;
     run->CountOut(&run->nodes_[op], given);
     counted_nanos += nanos;
   }

@@ -220,7 +220,7 @@ Status QueryRun::RunPartial(Node* node) {
 }
 
 void QueryRun::CountOut(Node* node, const Batch& batch) {
-  OperatorStats& stats = stats_[node->op->id()];
+  OperatorStats& stats = News(node->op->id());
   stats.rows_out += batch.rows;
   stats.bulk_out += batch.bulk.empty() ? batch.rows : 0;
   for (const int64_t bulk : batch.bulk) stats.bulk_out += static_cast<uint64_t>(bulk);
@@ -358,7 +358,7 @@ void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t
     if (ordinal_slot != 0 && outputs[b].Has(ordinal_slot)) {
       AppendOrdinal(b, &outputs[b].slots[ordinal_slot]);
     }
-    stats_[node->op->id()].rows_out += picked[b].size();
+    News(node->op->id()).rows_out += picked[b].size();
     Enqueue(node->op->next(static_cast<int>(b)), std::move(outputs[b]));
   }
 }
@@ -391,7 +391,7 @@ Status QueryRun::RunLoop(Node* node) {
   if (batch.rows > 0) {
     CountOrdinals(*node->op, &batch);
     for (uint32_t slot : node->op->drop_slots()) batch.slots[slot].Clear();
-    stats_[node->op->id()].rows_out += batch.rows;
+    News(node->op->id()).rows_out += batch.rows;
   }
   Batch moved = std::move(batch);
   FinishInput(node);
@@ -414,7 +414,7 @@ Status QueryRun::RunSink(Node* node) {
   if (batch.rows > 0) {
     ResultBatch result;
     CountOut(node, batch);
-    sink_rows_ = stats_[node->op->id()].bulk_out;
+    sink_rows_ = News(node->op->id()).bulk_out;
     ReturnRuns(batch.runs);
     result.column = std::move(batch.slots[0]);
     result.bulk = std::move(batch.bulk);

@@ -66,7 +66,7 @@ Status QueryRun::EnterRows(Node* node, Batch batch, int64_t charged) {
   }
   parked->batch = std::move(batch);
   parked->charged = charged + table;
-  stats_[enter].rows_out += body.rows;
+  News(enter).rows_out += body.rows;
   Enqueue(node->op->next(0), std::move(body));
   return OkStatus();
 }
@@ -259,8 +259,8 @@ void QueryRun::Leave(Home* home, const ScopeResult& result) {
   }
   exit.exits.bytes += out.RowBytes(out.rows++);
   out.AppendRun({outer.instance, outer.loops, 1, outer.pool.Take()});
-  stats_[exit_id].rows_out += 1;
-  stats_[exit_id].bulk_out += static_cast<uint64_t>(out_bulk);
+  News(exit_id).rows_out += 1;
+  News(exit_id).bulk_out += static_cast<uint64_t>(out_bulk);
   busy_.insert(shape_->RankOf(exit_id));
 }
 

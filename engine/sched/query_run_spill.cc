@@ -80,7 +80,7 @@ void QueryRun::StoreWaiting() {
         now = worker_.clock->NowNanos();
       }
     });
-    if (now > node_begin) stats_[node.op->id()].CountCall(now - node_begin, now - node_begin);
+    if (now > node_begin) News(node.op->id()).CountCall(now - node_begin, now - node_begin);
     if (!put.ok()) break;
     if (now - begin >= kStoreNanos) return;
   }
@@ -156,7 +156,7 @@ void QueryRun::CountSpilled(const Node& node) {
 
 void QueryRun::RunSpill() {
   Node& node = nodes_[*spilling_];
-  OperatorStats& stats = stats_[*spilling_];
+  OperatorStats& stats = News(*spilling_);
   const uint64_t begin = worker_.clock->NowNanos();
   const StatusOr<bool> done = node.code.spiller()->Spill();
   if (!done.ok()) Fail(WithDetail(done.status(), DetailFor(*node.op)));

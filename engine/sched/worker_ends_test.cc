@@ -303,7 +303,7 @@ TEST(WorkerEndsTest, APartThatWaitsForLongGivesItsRowsBack) {
   }
   EXPECT_GT(disk.used(), 0u);
   EXPECT_LT(spec->account->used(), before - 8000);
-  EXPECT_EQ(spec->live.spilled_bytes, disk.used());
+  EXPECT_EQ(spec->live.Sum().spilled_bytes, disk.used());
   EXPECT_EQ(worker.NextDeadline(), 0u);
   Frame end;
   end.query = spec->id;
@@ -370,7 +370,7 @@ TEST(WorkerEndsTest, WhatWaitsForAClientWaitsOnDisk) {
     query.Run(kGiveBack);
     EXPECT_EQ(query.sink->rows, 0u);
     EXPECT_FALSE(query.sink->result.has_value());
-    EXPECT_EQ(query.spec->live.spilled_bytes, query.disk.used());
+    EXPECT_EQ(query.spec->live.Sum().spilled_bytes, query.disk.used());
     EXPECT_EQ(query.spec->live.disk_bytes, query.disk.used());
     if (fails_from == UINT64_MAX) {
       EXPECT_LT(query.spec->account->used(), before / 4);

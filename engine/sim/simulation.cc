@@ -14,9 +14,63 @@
 namespace koios::engine {
 namespace {
 
+// Query -> worker -> all workers, as if each was a process of its own.
+struct Accounts {
+  explicit Accounts(const SimulationOptions& options) {
+    all.RefuseFromCharge(options.refuse_from_charge == 0 ? MemoryAccount::kNeverRefused
+                                                         : options.refuse_from_charge);
+    for (uint32_t worker = 0; worker < options.num_workers; ++worker) {
+      workers.push_back(std::make_unique<MemoryAccount>("worker", kNoMemoryLimit, &all));
+    }
+  }
+  MemoryAccount all{"all workers"};
+  std::vector<std::unique_ptr<MemoryAccount>> workers;
+};
+
+// Of a query at a worker. What a transaction has charged may outlive the simulation.
+std::shared_ptr<MemoryAccount> AccountAt(uint32_t worker, uint64_t limit_bytes,
+                                         const std::shared_ptr<Accounts>& accounts) {
+  struct Held {
+    std::shared_ptr<Accounts> above;
+    std::shared_ptr<MemoryAccount> own;
+  };
+  const auto held = std::make_shared<Held>(
+      accounts, MakeQueryAccount(limit_bytes, accounts->workers[worker].get()));
+  return {held, held->own.get()};
+}
+
+class OneView : public ViewProvider {
+ public:
+  OneView(std::shared_ptr<const storage::GraphView> view, std::shared_ptr<Accounts> all)
+      : view_(std::move(view)), all_(std::move(all)) {}
+  void SetReceiver(uint32_t to) { to_ = to; }
+  StatusOr<std::shared_ptr<const storage::GraphView>> View(const std::string&,
+                                                           uint64_t version) override {
+    if (version != view_->version()) return NotFound("There is no such version of the graph.");
+    return view_;
+  }
+  void AddParts(QuerySpec* spec) override {
+    spec->view = spec_->view;
+    spec->views = spec_->views;
+    spec->parts = spec_->parts;
+    spec->account = AccountAt(to_, spec->options.memory_limit_bytes, all_);
+    accounts_.push_back(spec->account);
+  }
+  void SetSpec(const QuerySpec* spec) { spec_ = spec; }
+  // Of workers that heard of the query by an encoded frame: each has one of its own.
+  const std::vector<std::shared_ptr<MemoryAccount>>& accounts() const { return accounts_; }
+
+ private:
+  const std::shared_ptr<const storage::GraphView> view_;
+  const std::shared_ptr<Accounts> all_;
+  uint32_t to_ = 0;
+  std::vector<std::shared_ptr<MemoryAccount>> accounts_;
+  const QuerySpec* spec_ = nullptr;
+};
+
 class SimulatedNetwork : public Transport {
  public:
-  SimulatedNetwork(const SimulationOptions& options, ViewProvider* views)
+  SimulatedNetwork(const SimulationOptions& options, OneView* views)
       : options_(options),
         views_(views),
         channels_(options.num_workers * options.num_workers * 2) {}
@@ -59,10 +113,13 @@ class SimulatedNetwork : public Transport {
     Parcel parcel = std::move(channel.front());
     channel.pop_front();
     if (parcel.bytes.empty()) return std::pair(parcel.to, StatusOr<Frame>(std::move(parcel.frame)));
+    views_->SetReceiver(parcel.to);
     return std::pair(parcel.to, DecodeFrame(parcel.bytes, views_));
   }
 
   uint64_t num_frames() const { return num_frames_; }
+  uint64_t wire_bytes() const { return wire_bytes_; }
+  uint64_t wire_rows() const { return wire_rows_; }
   // What workers have told of their operators.
   const std::map<uint32_t, std::vector<OperatorStats>>& stats() const { return stats_; }
   uint64_t peak_in_flight() const { return peak_in_flight_; }
@@ -113,6 +170,8 @@ class SimulatedNetwork : public Transport {
       const bool first = frame.spec != nullptr &&
                          started_.emplace(from_, to, frame.is_control(), frame.query).second;
       parcel.bytes = EncodeFrame(frame, first);
+      wire_bytes_ += to == from_ ? 0 : parcel.bytes.size();
+      if (frame.kind == FrameKind::kData && to != from_) wire_rows_ += frame.batch.rows;
     } else {
       parcel.frame = std::move(frame);
     }
@@ -120,40 +179,18 @@ class SimulatedNetwork : public Transport {
   }
 
   const SimulationOptions options_;
-  ViewProvider* const views_;
+  OneView* const views_;
   uint32_t from_ = 0;
   std::vector<std::deque<Parcel>> channels_;
   std::set<std::tuple<uint32_t, uint32_t, bool, QueryId>> started_;
   uint64_t num_frames_ = 0;
+  uint64_t wire_bytes_ = 0;
+  uint64_t wire_rows_ = 0;
   std::map<uint32_t, std::vector<OperatorStats>> stats_;
   uint64_t fault_frames_ = 0;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, Loops>, std::deque<size_t>> unacknowledged_;
   std::map<uint32_t, uint64_t> in_flight_;  // by receiver
   uint64_t peak_in_flight_ = 0;
-};
-
-class OneView : public ViewProvider {
- public:
-  explicit OneView(std::shared_ptr<const storage::GraphView> view) : view_(std::move(view)) {}
-  StatusOr<std::shared_ptr<const storage::GraphView>> View(const std::string&,
-                                                           uint64_t version) override {
-    if (version != view_->version()) return NotFound("There is no such version of the graph.");
-    return view_;
-  }
-  void AddParts(QuerySpec* spec) override {
-    spec->view = spec_->view;
-    spec->views = spec_->views;
-    spec->parts = spec_->parts;
-    accounts_.push_back(spec->account);
-  }
-  void SetSpec(const QuerySpec* spec) { spec_ = spec; }
-  // Of workers that heard of the query by an encoded frame: each has one of its own.
-  const std::vector<std::shared_ptr<MemoryAccount>>& accounts() const { return accounts_; }
-
- private:
-  const std::shared_ptr<const storage::GraphView> view_;
-  std::vector<std::shared_ptr<MemoryAccount>> accounts_;
-  const QuerySpec* spec_ = nullptr;
 };
 
 // How often a slow worker takes its turn: once in so many, and when nobody else can move.
@@ -200,11 +237,14 @@ class CollectingSink : public ResultSink {
 class Driver {
  public:
   Driver(std::shared_ptr<const storage::GraphView> view, const SimulationOptions& options)
-      : options_(options), rng_(options.seed), views_(view), network_(options, &views_) {
+      : options_(options),
+        rng_(options.seed),
+        all_(std::make_shared<Accounts>(options)),
+        views_(view, all_),
+        network_(options, &views_) {
     for (uint32_t index = 0; index < options.num_workers; ++index) {
       workers_.push_back(std::make_unique<Worker>(ContextOf(index)));
     }
-    account_ = MakeQueryAccount(options.memory_limit_bytes);
     sink_ = std::make_shared<CollectingSink>(options.sink_window);
     auto spec = std::make_shared<QuerySpec>();
     const auto drawn = static_cast<uint32_t>(rng_.Uniform(options.num_workers));
@@ -214,7 +254,6 @@ class Driver {
     spec->options.transaction = options.transaction;
     spec->options.memory_limit_bytes = options.memory_limit_bytes;
     spec->options.deadline_ns = options.deadline_ns;
-    spec->account = account_;
     spec->sink = sink_;
     spec->id = {drawn, 1, 0};
     views_.SetSpec(spec.get());
@@ -225,6 +264,8 @@ class Driver {
     spec_->plan = plan;
     spec_->SetViews(options_.isolated, options_.num_workers);
     spec_->id.coordinator %= spec_->NumOwners(options_.num_workers);
+    account_ = AccountAt(spec_->id.coordinator, options_.memory_limit_bytes, all_);
+    spec_->account = account_;
     Start();
     SimulationResult result;
     std::string broken;
@@ -233,22 +274,23 @@ class Driver {
       if (result.turns + 1 == options_.cancel_after_turns) {
         ToCoordinator(FrameKind::kCancel, Cancelled("by the simulation"));
       }
-      if (result.turns + 1 == options_.refuse_from_turn) {
-        Fill(account_);
-        for (const auto& account : views_.accounts()) Fill(account);
-      }
       if (options_.beside) options_.beside();
       if (options_.watch) options_.watch(account_->used());
       if (!Turn()) broken = "the query hangs: nobody can move";
     }
-    for (const auto& [account, filled] : filled_) account->Release(filled);
     const auto& parts = sink_->result().parts;
     if (broken.empty() && !parts.empty()) options_.transaction->Absorb(parts);
     if (broken.empty()) broken = CheckNothingLeft();
     result.status = broken.empty() ? sink_->result().status : Internal(broken);
     result.rows = std::move(sink_->rows());
     result.frames = network_.num_frames();
+    result.wire_bytes = network_.wire_bytes();
+    result.wire_rows = network_.wire_rows();
+    result.charges = all_->all.charges();
     result.peak_bytes = static_cast<uint64_t>(account_->peak());
+    for (const auto& worker : all_->workers) {
+      result.peaks.push_back(static_cast<uint64_t>(worker->peak()));
+    }
     result.peak_in_flight = network_.peak_in_flight();
     result.operators = sink_->result().operators;
     result.coordinator = spec_->id.coordinator;
@@ -290,12 +332,6 @@ class Driver {
     }
     workers[spec_->id.coordinator] = std::move(own);
     return workers;
-  }
-
-  void Fill(const std::shared_ptr<MemoryAccount>& account) {
-    const int64_t left = std::max<int64_t>(account->limit() - account->used(), 0);
-    account->Charge(left);
-    filled_.emplace_back(account, left);
   }
 
   bool Over() const { return sink_->done() && network_.Empty(); }
@@ -404,19 +440,19 @@ class Driver {
       if (account->used() == 0) continue;
       return "bytes stay charged elsewhere: " + std::to_string(account->used());
     }
+    if (all_->all.used() != account_->used()) return "the accounts' sum is not their parent's";
     return "";
   }
 
   const SimulationOptions options_;
   Rng rng_;
   ManualClock clock_;
+  const std::shared_ptr<Accounts> all_;
   OneView views_;
   SimulatedNetwork network_;
   SpillSpace spill_{"/tmp"};
   std::vector<std::unique_ptr<Worker>> workers_;
   std::shared_ptr<MemoryAccount> account_;
-  // Charged by the simulation itself.
-  std::vector<std::pair<std::shared_ptr<MemoryAccount>, int64_t>> filled_;
   uint64_t stalled_turns_ = 0;
   std::shared_ptr<CollectingSink> sink_;
   std::shared_ptr<QuerySpec> spec_;

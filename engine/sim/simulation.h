@@ -42,7 +42,7 @@ struct SimulationOptions {
   bool has_disk = false;             // for what does not fit
   bool spills = false;               // and what can goes there as soon as it is there
   uint64_t fail_from_spill = 0;      // from that write on the disk is full; 0: never
-  uint64_t refuse_from_turn = 0;     // from then on nothing more is charged; 0: never
+  uint64_t refuse_from_charge = 0;   // from that one on all are refused; 0: never
   uint64_t max_turns = 20'000'000;   // past it the query counts as never ending
   uint32_t sink_window = 4;          // batches the client takes before it pauses for a while
   uint64_t stall_after_batches = 0;  // then it does not read at all for so many turns; 0: it reads
@@ -67,7 +67,13 @@ struct SimulationResult {
   std::vector<Value> rows;  // bulk unrolled, in order of arrival
   uint64_t turns = 0;
   uint64_t frames = 0;
+  // Encoded, and the rows in them: what a network between processes would carry, but for what
+  // stays at its worker. 0 where nothing is serialised.
+  uint64_t wire_bytes = 0;
+  uint64_t wire_rows = 0;
+  uint64_t charges = 0;  // how often memory was asked for, on all workers
   uint64_t peak_bytes = 0;
+  std::vector<uint64_t> peaks;  // of each worker, as its own accounts have it; where serialised
   uint64_t peak_in_flight = 0;  // of frames of rows, sent to one worker, that it was not done with
   std::vector<OperatorStats> operators;
   // With `profile`: the same of each worker, and which one coordinated.

@@ -10,16 +10,20 @@
 namespace koios::storage {
 namespace {
 
-// What an entry of the tables costs beside its names and values, roughly.
-// As tests/accounting measures them.
-constexpr size_t kVertexBytes = 104;
-constexpr size_t kEdgeBytes = 240;
-constexpr size_t kChangeBytes = 136;
-constexpr size_t kDropBytes = 48;
+// What the allocator gives for a node of a tree or of a table of ids, with its share of the
+// buckets: flat tables and vectors are charged by what they have (table_room.h).
+constexpr size_t kElementBytes = 96;   // of vertex_changes_ or edge_changes_
+constexpr size_t kPropertyBytes = 64;  // of Changes
+constexpr size_t kIdBytes = 88;        // of own_vertex_ids_ or own_edge_ids_
+constexpr size_t kLookedUpBytes = 64;
+constexpr size_t kNameBytes = 128;  // beside twice its text
 // Added ends of a vertex that an expansion looks at in one round.
 constexpr size_t kMostOwn = 1024;
 // Edge ends that one read of the base gives, when all are wanted.
 constexpr size_t kChunk = 4096;
+
+// Beside the value itself; of an id its bytes are a text of their own.
+size_t HeapOf(const Value& value) { return value.ByteSize() - sizeof(Value); }
 
 Status Gone(std::string_view what) {
   return FailedPrecondition("The " + std::string(what) + " was dropped by this request.");
@@ -50,19 +54,13 @@ Transaction::Transaction(std::shared_ptr<const GraphView> base, std::shared_ptr<
       own_edges_by_partition_(base_->num_partitions()),
       own_index_(schema_.vertex_indexes) {}
 
-void Transaction::ChargeTo(std::shared_ptr<MemoryAccount> account) {
-  if (account != nullptr) account->Charge(static_cast<int64_t>(bytes_));
-  if (account_ != nullptr) account_->Release(static_cast<int64_t>(bytes_));
-  account_ = std::move(account);
-}
-
-Status Transaction::Charge(size_t bytes) const {
-  const auto more = static_cast<int64_t>(bytes);
-  if (account_ != nullptr && !account_->TryCharge(more)) {
-    return account_->OverLimit(more);
-  }
-  bytes_ += bytes;
-  return OkStatus();
+template <typename Element>
+StatusOr<Transaction::Changes*> Transaction::ChangesOf(const Element& element,
+                                                       std::map<Element, Changes>* all) const {
+  const auto found = all->lower_bound(element);
+  if (found != all->end() && found->first == element) return &found->second;
+  RETURN_IF_ERROR(Charge(kElementBytes));
+  return &all->emplace_hint(found, element, Changes())->second;
 }
 
 // ---- changes
@@ -74,13 +72,15 @@ Status Transaction::CheckAlive(VertexRef vertex) const {
 StatusOr<KeyId> Transaction::KeyOf(std::string_view key, const Value& value) {
   RETURN_IF_ERROR(CheckName(key, "property key"));
   RETURN_IF_ERROR(CheckPropertyValue(value, max_value_bytes_));
-  RETURN_IF_ERROR(Charge(kChangeBytes + key.size() + value.ByteSize()));
+  const bool is_known = schema_.keys.Find(key) != kNoName;
+  RETURN_IF_ERROR(
+      Charge(kPropertyBytes + HeapOf(value) + (is_known ? 0 : kNameBytes + 2 * key.size())));
   return InternKey(key);
 }
 
 Status Transaction::NoteIndexed(VertexRef vertex, KeyId key) {
   if (!own_index_.Has(key)) return OkStatus();
-  RETURN_IF_ERROR(Charge(kDropBytes));
+  RETURN_IF_ERROR(MakeRoom(&own_index_.touched()));
   own_index_.Touch(vertex);
   return OkStatus();
 }
@@ -146,13 +146,16 @@ StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::op
   OwnVertex vertex;
   ASSIGN_OR_RETURN(vertex.id, NewVertexId(id));
   vertex.assigned = !id.has_value();
-  RETURN_IF_ERROR(Charge(kVertexBytes + vertex.id.ByteSize()));
   const uint32_t partition = PartitionOfId(vertex.id);
+  RETURN_IF_ERROR(Charge(kIdBytes + 2 * HeapOf(vertex.id)));
+  RETURN_IF_ERROR(MakeRoom(&own_vertices_));
+  RETURN_IF_ERROR(MakeRoom(&own_vertex_of_));
+  RETURN_IF_ERROR(MakeRoom(&own_by_partition_[partition]));
   vertex.ref = VertexRef::Make(partition, numbers_->TakeVertexLocal(partition));
   vertex.label = InternLabel(label);
-  Changes& changes = vertex_changes_[vertex.ref];
-  RETURN_IF_ERROR(SetAll(vertex.label, properties, &changes));
-  for (const auto& [key, value] : changes) {
+  ASSIGN_OR_RETURN(Changes* const changes, ChangesOf(vertex.ref, &vertex_changes_));
+  RETURN_IF_ERROR(SetAll(vertex.label, properties, changes));
+  for (const auto& [key, value] : *changes) {
     RETURN_IF_ERROR(NoteIndexed(vertex.ref, key));
   }
   ++schema_.vertex_counts[vertex.label];
@@ -201,27 +204,34 @@ StatusOr<EdgeRef> Transaction::AddEdgeAtOut(VertexRef out, VertexRef in, std::st
   } else {
     edge.id = Value::Long(static_cast<int64_t>(edge.ref.id));
   }
-  RETURN_IF_ERROR(Charge(kEdgeBytes + edge.id.ByteSize()));
+  RETURN_IF_ERROR(Charge(HeapOf(edge.id)));
+  RETURN_IF_ERROR(MakeRoom(&own_edges_));
+  RETURN_IF_ERROR(MakeRoom(&own_edge_of_));
+  RETURN_IF_ERROR(MakeRoom(&own_edges_by_partition_[partition]));
   edge.ref.label = InternLabel(label);
-  RETURN_IF_ERROR(SetAll(edge.ref.label, properties, &edge_changes_[edge.ref.id]));
+  ASSIGN_OR_RETURN(Changes* const changes, ChangesOf(edge.ref.id, &edge_changes_));
+  RETURN_IF_ERROR(SetAll(edge.ref.label, properties, changes));
+  RETURN_IF_ERROR(AddEnd(out, Direction::kOut, edge.ref));
   ++schema_.edge_counts[edge.ref.label];
   own_edge_of_[edge.ref.id] = own_edges_.size();
   own_edges_by_partition_[partition].push_back(edge.ref);
-  OwnEnds& ends = own_ends_[out.bits];
-  ends.ends.emplace_back(Direction::kOut, edge.ref);
-  ends.sorted = false;
   own_edges_.push_back(edge);
   has_changes_ = true;
   return edge.ref;
 }
 
+Status Transaction::AddEnd(VertexRef vertex, Direction end, const EdgeRef& edge) {
+  RETURN_IF_ERROR(MakeRoom(&own_ends_));
+  OwnEnds& own = own_ends_[vertex.bits];
+  RETURN_IF_ERROR(MakeRoom(&own.ends));
+  own.ends.emplace_back(end, edge);
+  own.sorted = false;
+  return OkStatus();
+}
+
 Status Transaction::AddEdgeAtIn(const EdgeRef& edge) {
   RETURN_IF_ERROR(CheckAlive(edge.in));
-  RETURN_IF_ERROR(Charge(kChangeBytes));
-  OwnEnds& ends = own_ends_[edge.in.bits];
-  ends.ends.emplace_back(Direction::kIn, edge);
-  ends.sorted = false;
-  return OkStatus();
+  return AddEnd(edge.in, Direction::kIn, edge);
 }
 
 // An id may be taken by who has it, or by who was assigned it as a number.
@@ -231,7 +241,7 @@ Status Transaction::NoteEdgeId(const EdgeRef& edge, const Value& given) {
   std::vector<uint64_t> numbers;
   RETURN_IF_ERROR(LookupEdgeNumbers(std::span(&id, 1), &rows, &numbers));
   if (!rows.empty()) return IdTaken("an edge", id);
-  RETURN_IF_ERROR(Charge(kChangeBytes + id.ByteSize()));
+  RETURN_IF_ERROR(Charge(kIdBytes + HeapOf(id)));
   own_edge_ids_[IdBytes(id)] = edge;
   return OkStatus();
 }
@@ -240,7 +250,8 @@ Status Transaction::SetProperty(VertexRef vertex, std::string_view key, const Va
   RETURN_IF_ERROR(CheckAlive(vertex));
   ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
   RETURN_IF_ERROR(NoteIndexed(vertex, id));
-  vertex_changes_[vertex][id] = value;
+  ASSIGN_OR_RETURN(Changes* const changes, ChangesOf(vertex, &vertex_changes_));
+  (*changes)[id] = value;
   has_changes_ = true;
   return OkStatus();
 }
@@ -248,7 +259,9 @@ Status Transaction::SetProperty(VertexRef vertex, std::string_view key, const Va
 Status Transaction::SetProperty(const EdgeRef& edge, std::string_view key, const Value& value) {
   if (dropped_edges_.contains(edge.id)) return Gone("edge");
   ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
-  edge_changes_[edge.id][id] = value;
+  RETURN_IF_ERROR(MakeRoom(&changed_edges_));
+  ASSIGN_OR_RETURN(Changes* const changes, ChangesOf(edge.id, &edge_changes_));
+  (*changes)[id] = value;
   changed_edges_.try_emplace(edge.id, edge);
   has_changes_ = true;
   return OkStatus();
@@ -256,7 +269,7 @@ Status Transaction::SetProperty(const EdgeRef& edge, std::string_view key, const
 
 Status Transaction::HideEdge(const EdgeRef& edge) {
   if (dropped_edges_.contains(edge.id)) return OkStatus();
-  RETURN_IF_ERROR(Charge(kDropBytes));
+  RETURN_IF_ERROR(MakeRoom(&dropped_edges_));
   dropped_edges_.insert(edge.id);
   if (OwnsPartition(edge.out.partition())) CountDown(edge.label, &schema_.edge_counts);
   return OkStatus();
@@ -273,7 +286,8 @@ Status Transaction::DropVertexHere(VertexRef vertex, DropCursor* cursor,
     cursor->begun = true;
     cursor->done = dropped_vertices_.contains(vertex.bits);
     if (cursor->done) return OkStatus();
-    RETURN_IF_ERROR(Charge(kDropBytes));
+    RETURN_IF_ERROR(MakeRoom(&dropped_vertices_));
+    RETURN_IF_ERROR(MakeRoom(&stored_drops_));
     std::vector<LabelId> label;
     RETURN_IF_ERROR(VertexLabels(std::span(&vertex, 1), &label));
     dropped_vertices_.insert(vertex.bits);
@@ -305,7 +319,7 @@ Status Transaction::DropVertexHere(VertexRef vertex, DropCursor* cursor,
 
 Status Transaction::DropEdge(const EdgeRef& edge) {
   if (dropped_edges_.contains(edge.id)) return OkStatus();
-  RETURN_IF_ERROR(Charge(kDropBytes));
+  RETURN_IF_ERROR(MakeRoom(&stored_edge_drops_));
   RETURN_IF_ERROR(HideEdge(edge));
   has_changes_ = true;
   if (!own_edge_of_.contains(edge.id)) stored_edge_drops_.push_back(edge);
@@ -407,7 +421,7 @@ Status Transaction::NoteLookedUp(std::span<const Value> ids) const {
     if (const std::optional<Value> normal = TryNormaliseId(id)) {
       std::string bytes = IdBytes(*normal);
       if (looked_up_.contains(bytes)) continue;
-      RETURN_IF_ERROR(Charge(kChangeBytes + id.ByteSize()));
+      RETURN_IF_ERROR(Charge(kLookedUpBytes + HeapOf(id)));
       looked_up_.insert(std::move(bytes));
     }
   }

@@ -30,6 +30,7 @@
 #include "storage/index/own_index.h"
 #include "storage/numbers.h"
 #include "storage/transaction/shared_names.h"
+#include "storage/transaction/table_room.h"
 #include "storage/write_batch.h"
 
 namespace koios::storage {
@@ -182,9 +183,18 @@ class Transaction final : public GraphView {
   Status NoteIndexed(VertexRef vertex, KeyId key);
   // Whether this transaction set or removed one of the properties of a vertex.
   bool IsChanged(VertexRef vertex, std::span<const KeyId> keys) const;
+  Status AddEnd(VertexRef vertex, Direction end, const EdgeRef& edge);
   Status SetAll(LabelId label, const PropertyList& properties, Changes* changes);
   Status AddGuardKey(uint64_t key);
   Status Charge(size_t bytes) const;
+  void GiveBack(size_t bytes) const;
+  // Room for one more, charged before it is made; while entries move, the old one is, too.
+  template <typename Table>
+  Status MakeRoom(Table* table) const;
+  // Of an element that may have none yet.
+  template <typename Element>
+  StatusOr<Changes*> ChangesOf(const Element& element, std::map<Element, Changes>* all) const;
+  size_t TableBytes() const;
   const std::vector<std::pair<Direction, EdgeRef>>* EndsOf(VertexRef vertex) const;
   Status ExpandStored(std::span<const VertexRef> vertices, Direction direction,
                       std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
@@ -234,5 +244,15 @@ class Transaction final : public GraphView {
   absl::flat_hash_set<uint64_t> guard_keys_;
   mutable std::set<std::string> looked_up_;  // id bytes, as long as they fit
 };
+
+template <typename Table>
+Status Transaction::MakeRoom(Table* table) const {
+  if (!IsFull(*table)) return OkStatus();
+  const size_t charged = WidenedRoomOf(*table), before = RoomOf(*table);
+  RETURN_IF_ERROR(Charge(charged));
+  Widen(table);
+  GiveBack(charged + before - RoomOf(*table));
+  return OkStatus();
+}
 
 }  // namespace koios::storage

@@ -7,22 +7,22 @@
 namespace koios::storage {
 namespace {
 
-constexpr size_t kGuardBytes = 96;  // beside its names and values
-constexpr size_t kGuardKeyBytes = 24;
 // Of one request. Past it, a look at a vertex's edges counts as one at all of their label.
 constexpr size_t kMaxGuardKeys = size_t{1} << 16;
 
 }  // namespace
 
 Status Transaction::GuardLookup(LookupGuard guard) {
-  RETURN_IF_ERROR(Charge(kGuardBytes + guard.key.size() + guard.value.ByteSize()));
+  const size_t label = guard.label.has_value() ? guard.label->size() : 0;
+  RETURN_IF_ERROR(Charge(label + guard.key.size() + guard.value.ByteSize()));
+  RETURN_IF_ERROR(MakeRoom(&lookup_guards_));
   lookup_guards_.push_back(std::move(guard));
   return OkStatus();
 }
 
 Status Transaction::AddGuardKey(uint64_t key) {
   if (guard_keys_.contains(key)) return OkStatus();
-  RETURN_IF_ERROR(Charge(kGuardKeyBytes));
+  RETURN_IF_ERROR(MakeRoom(&guard_keys_));
   guard_keys_.insert(key);
   return OkStatus();
 }

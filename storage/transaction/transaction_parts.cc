@@ -66,6 +66,7 @@ void Transaction::AbsorbSchema(Transaction* part) {
 // Of an element all but an edge's in-end is in one part, so that tables have no key in common.
 void Transaction::AbsorbOne(Transaction* part) {
   has_changes_ = has_changes_ || part->has_changes_;
+  const size_t tables = TableBytes() + part->TableBytes();
   // What was allowed there is charged here, whatever the limit.
   if (account_ != nullptr) account_->Charge(static_cast<int64_t>(part->bytes_));
   if (part->account_ != nullptr) part->account_->Release(static_cast<int64_t>(part->bytes_));
@@ -108,6 +109,11 @@ void Transaction::AbsorbOne(Transaction* part) {
   part->dropped_vertices_ = {};
   part->dropped_edges_ = {};
   part->guard_keys_ = {};
+  // Tables that are one may have more room than their parts had, or less.
+  const size_t now = TableBytes() + part->TableBytes();
+  if (account_ != nullptr && now > tables) account_->Charge(static_cast<int64_t>(now - tables));
+  if (now > tables) bytes_ += now - tables;
+  if (now < tables) GiveBack(tables - now);
 }
 
 }  // namespace koios::storage

@@ -96,9 +96,7 @@ void MakeHard(Rng* rng, engine::SimulationOptions* options) {
   options->bounds.credit_bytes = size_t{1} << rng->Uniform(12);
   options->bounds.depth_slots = 1 + rng->Uniform(2);
   if (!chance_of_one_in(3)) options->memory_limit_bytes = uint64_t{8192} << rng->Uniform(8);
-  if (options->memory_limit_bytes != 0 && chance_of_one_in(6)) {
-    options->refuse_from_turn = 1 + rng->Uniform(300);
-  }
+  if (chance_of_one_in(9)) options->refuse_from_charge = 1 + rng->Uniform(300);
   options->spills = !chance_of_one_in(4);
   if (options->spills && chance_of_one_in(4)) options->fail_from_spill = 1 + rng->Uniform(30);
   if (chance_of_one_in(2)) options->slow_workers = 1 + rng->Uniform(options->num_workers);
@@ -164,7 +162,8 @@ bool MayEndAs(StatusCode code, const engine::SimulationOptions& options) {
     case StatusCode::kDeadlineExceeded:
       return options.deadline_ns != 0;
     case StatusCode::kResourceExhausted:
-      return options.memory_limit_bytes != 0 || options.fail_from_spill != 0;
+      return options.memory_limit_bytes != 0 || options.fail_from_spill != 0 ||
+             options.refuse_from_charge != 0;
     case StatusCode::kUnavailable:
       return options.lease_ns != 0;
     default:
@@ -183,6 +182,19 @@ std::string CheckLimited(const Answer& answer, int64_t limit, const std::vector<
            std::to_string(wanted);
   }
   return IsPartOf(rows, all) ? "" : "limit gave rows that do not exist";
+}
+
+// No worker has more than the query may, but for the one that makes one commit of all parts.
+std::string CheckPeaks(const engine::SimulationOptions& options,
+                       const engine::SimulationResult& result) {
+  if (options.memory_limit_bytes == 0) return "";
+  const uint64_t parts = options.transaction == nullptr ? 1 : 1 + options.num_workers;
+  for (const uint64_t peak : result.peaks) {
+    if (peak <= parts * options.memory_limit_bytes) continue;
+    return std::to_string(peak) + " bytes were charged at a worker, of " +
+           std::to_string(options.memory_limit_bytes);
+  }
+  return "";
 }
 
 std::string CheckRows(const RandomQuery& query, Answer answer, std::vector<Value> rows) {
@@ -240,6 +252,7 @@ Checked CheckCase(const Case& drawn, bool verbose, std::shared_ptr<const storage
   Checked checked;
   checked.ended = result.status.code();
   checked.turns = result.turns;
+  checked.problem = CheckPeaks(options, result);
   if (verbose) {
     std::fprintf(stderr, "expected %zu rows, got %zu; %llu turns, %llu frames; %s\n",
                  answer->rows.size(), result.rows.size(),
@@ -247,7 +260,9 @@ Checked CheckCase(const Case& drawn, bool verbose, std::shared_ptr<const storage
                  static_cast<unsigned long long>(result.frames),
                  result.status.ok() ? "complete" : MessageOf(result.status).c_str());
   }
-  if (!result.status.ok()) {
+  if (!checked.problem.empty()) {
+    // Whatever it gave.
+  } else if (!result.status.ok()) {
     if (!MayEndAs(checked.ended, options)) checked.problem = MessageOf(result.status);
   } else {
     if (options.transaction != nullptr) {

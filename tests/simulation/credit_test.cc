@@ -15,8 +15,7 @@ using Kind = Step::Kind;
 Step Only(Kind kind, int64_t number = 0) { return {kind, number, {}}; }
 
 // 200 vertices with 6 edges each, so that rows explode.
-std::shared_ptr<const storage::MemoryGraph> DenseGraph() {
-  constexpr uint32_t kVertices = 200;
+std::shared_ptr<const storage::MemoryGraph> DenseGraph(uint32_t kVertices = 200) {
   GraphData data;
   data.partitions = 64;
   Rng rng(7);
@@ -70,6 +69,31 @@ TEST(CreditTest, PeakInFlightDoesNotGrowWithTheWorkers) {
       figures += " " + std::to_string(result.peak_in_flight);
     }
     std::printf("%s, peak bytes on 1, 2, 4, 8, 16 workers:%s\n", one.name, figures.c_str());
+  }
+}
+
+// What a query without kept rows has at a worker follows its plan and its depth, not its rows.
+TEST(CreditTest, PeakDoesNotGrowWithTheRows) {
+  for (const Exploding& one : AllExploding()) {
+    std::vector<uint64_t> peaks;
+    std::vector<int64_t> rows;
+    for (const uint32_t vertices : {200, 1600}) {
+      engine::SimulationOptions options;
+      options.isolated = true;
+      options.deliver_percent = 60;
+      options.bounds.batch_rows = 64;
+      options.bounds.credit_bytes = 16 << 10;
+      const engine::SimulationResult result =
+          engine::Simulate(ToPlan(one.query, true), DenseGraph(vertices), options);
+      ASSERT_TRUE(result.status.ok()) << one.name << ": " << result.status;
+      peaks.push_back(*std::max_element(result.peaks.begin(), result.peaks.end()));
+      rows.push_back(one.query.paths ? static_cast<int64_t>(result.rows.size())
+                                     : result.rows.at(0).AsInteger());
+    }
+    std::printf("%s, peak bytes of a worker: %lu of %ld rows, %lu of %ld\n", one.name, peaks[0],
+                rows[0], peaks[1], rows[1]);
+    EXPECT_GE(rows[1], 7 * rows[0]) << one.name;
+    EXPECT_LE(peaks[1], 2 * peaks[0]) << one.name;
   }
 }
 

@@ -86,7 +86,7 @@ void PutOptions(const engine::SimulationOptions& options, saved::Schedule* out) 
   out->set_deadline_ns(options.deadline_ns);
   out->set_slow_workers(options.slow_workers);
   out->set_max_turns(options.max_turns);
-  out->set_refuse_from_turn(options.refuse_from_turn);
+  out->set_refuse_from_charge(options.refuse_from_charge);
   out->set_lease_ns(options.lease_ns);
 }
 
@@ -117,7 +117,7 @@ engine::SimulationOptions GetOptions(const saved::Schedule& in) {
   options.deadline_ns = in.deadline_ns();
   options.slow_workers = in.slow_workers();
   if (in.max_turns() > 0) options.max_turns = in.max_turns();
-  options.refuse_from_turn = in.refuse_from_turn();
+  options.refuse_from_charge = in.refuse_from_charge();
   options.lease_ns = in.lease_ns();
   return options;
 }

@@ -92,8 +92,9 @@ std::optional<bool> DenseSums::Add(VertexRef vertex, int64_t bulk) {
   if (sum > INT64_MAX - bulk) return std::nullopt;
   sum += bulk;
   if (fresh) {
+    const int64_t before = ListBytes();
     order_.push_back(vertex);
-    bytes_ += static_cast<int64_t>(kListedBytes);
+    bytes_ += ListBytes() - before;
   }
   return fresh;
 }
@@ -102,8 +103,10 @@ int64_t DenseSums::Pop() {
   const int64_t bulk = std::exchange(*Find(order_[next_++]), 0);
   // Half of the list is behind: rows that come and go must not make it grow.
   if (next_ >= kBatchRows && next_ * 2 >= order_.size()) {
+    const int64_t before = ListBytes();
     order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(next_));
-    bytes_ -= static_cast<int64_t>(next_ * kListedBytes);
+    order_.shrink_to_fit();
+    bytes_ += ListBytes() - before;
     next_ = 0;
   }
   return bulk;

@@ -78,7 +78,7 @@ class DenseSums {
   // Removes it and gives its bulk.
   int64_t Pop();
   size_t size() const { return order_.size() - next_; }
-  // Of all that it has allocated; grows with Add, and falls to 0 with Clear.
+  // Of all that it has allocated; 0 after Clear.
   int64_t bytes() const { return bytes_; }
   void Clear() { *this = {}; }
 
@@ -87,6 +87,7 @@ class DenseSums {
   static constexpr size_t kListedBytes = 2 * sizeof(VertexRef);  // a list may have twice the room
   using Page = std::array<int64_t, kVertices>;
 
+  int64_t ListBytes() const { return static_cast<int64_t>(order_.capacity() * sizeof(VertexRef)); }
   int64_t* Find(VertexRef vertex) const {
     return &(*pages_[vertex.partition()][vertex.local() / kVertices])[vertex.local() % kVertices];
   }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "core/random.h"
@@ -84,8 +85,10 @@ class Session {
     options_.spills = true;
     options_.fail_from_spill = write;
   }
-  // Nothing more may be charged from this turn of each request on.
-  void RefuseFrom(uint64_t turn) { options_.refuse_from_turn = turn; }
+  // From this charge of each request on all are refused.
+  void RefuseFrom(uint64_t charge) { options_.refuse_from_charge = charge; }
+  // Of its requests, the one that has asked for memory most often.
+  uint64_t charges() const { return charges_; }
 
   StatusOr<std::vector<Value>> Submit(const std::string& text,
                                       const std::map<std::string, Value>& parameters) {
@@ -110,6 +113,7 @@ class Session {
       view = options_.transaction;
     }
     engine::SimulationResult result = engine::Simulate(planned.plan, view, options_);
+    charges_ = std::max(charges_, result.charges);
     RETURN_IF_ERROR(result.status);
     engine::ElementResolver resolver(*view, /*materialize=*/false);
     for (const Value& row : result.rows) resolver.Collect(row);
@@ -126,6 +130,7 @@ class Session {
   const std::shared_ptr<storage::Numbers> numbers_;
   const bool makes_up_;
   engine::SimulationOptions options_;
+  uint64_t charges_ = 0;
   bool for_owners_ = false;  // the plan, also where workers could read everything
 };
 
@@ -234,27 +239,31 @@ TEST(GoldenTest, EveryCaseOnOneToFiveWorkers) {
   EXPECT_EQ(met, Exceptions().size()) << "an exception names no case any more";
 }
 
-// Asks each case `times` times, once `prepare`(session, number of the case, time) has been called:
-// either it gives its answer, or RESOURCE_EXHAUSTED, and nothing stays charged or on disk (the
-// simulation sees to it).
-template <typename Prepare>
-void ExpectAnswersOrRefusals(uint64_t times, uint64_t one_of_refused, const Prepare& prepare) {
+// Asks each case once as it is, which may have asked for memory `charges` times, then on the same
+// schedule for each of points(charges, number of the case), once `refuse`(session, point) has been
+// called: it gives its answer, or RESOURCE_EXHAUSTED, and nothing stays charged or on disk (the
+// simulation sees to it). At least a `one_of_refused`th is refused.
+template <typename Points, typename Refuse>
+void ExpectAnswersOrRefusals(uint64_t one_of_refused, const Points& points, const Refuse& refuse) {
   uint64_t number = 0, refused = 0, asked = 0;
   for (const std::string folder : {"modern", "writes"}) {
     ForEachCase(folder, [&](const File& file, const Graph& graph, const Case& golden) {
       ++number;
-      for (uint64_t time = 0; time < times; ++time) {
-        const uint32_t workers = 1 + static_cast<uint32_t>(number % kMaxWorkers);
-        Session session(graph, workers, number + time, /*makes_up=*/false);
-        prepare(&session, number, time);
-        const std::vector<std::string> found = Ask(file, golden, &session);
+      const uint32_t workers = 1 + static_cast<uint32_t>(number % kMaxWorkers);
+      Session session(graph, workers, number, /*makes_up=*/false);
+      Ask(file, golden, &session);
+      for (const uint64_t point : points(session.charges(), number)) {
+        Session again(graph, workers, number, /*makes_up=*/false);
+        refuse(&again, point);
+        const std::vector<std::string> found = Ask(file, golden, &again);
         const bool is_refused =
             found.size() == 1 && found[0].starts_with("error: RESOURCE_EXHAUSTED");
         ++asked;
         refused += is_refused ? 1 : 0;
         if (is_refused || Agrees(golden, found)) continue;
-        return "time " + std::to_string(time) + ", " + std::to_string(workers) + " workers\n  " +
-               golden.query + "\n  expected" + Lines(golden.expected) + "\n  found" + Lines(found);
+        return "refused at " + std::to_string(point) + ", " + std::to_string(workers) +
+               " workers\n  " + golden.query + "\n  expected" + Lines(golden.expected) +
+               "\n  found" + Lines(found);
       }
       return std::string();
     });
@@ -263,27 +272,37 @@ void ExpectAnswersOrRefusals(uint64_t times, uint64_t one_of_refused, const Prep
   EXPECT_GT(refused, asked / one_of_refused);
 }
 
-// KOIOS_REFUSALS=N: each of the first N turns, and writes, instead of a few.
+// KOIOS_REFUSALS=N: each of the first N charges, and writes, instead of a few.
 uint64_t RefusalsWanted() {
   const char* wanted = std::getenv("KOIOS_REFUSALS");
   return wanted == nullptr ? 0 : std::strtoull(wanted, nullptr, 10);
 }
 
+std::vector<uint64_t> UpTo(uint64_t last) {
+  std::vector<uint64_t> points(last);
+  std::iota(points.begin(), points.end(), 1);
+  return points;
+}
+
 TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
   const uint64_t wanted = RefusalsWanted();
-  const auto refuse = [wanted](Session* session, uint64_t number, uint64_t time) {
-    const uint64_t turns[] = {1 + number % 7, 8 + number % 31, 40 + number % 160};
-    session->RefuseFrom(wanted == 0 ? turns[time] : 1 + time);
+  const auto points = [wanted](uint64_t charges, uint64_t number) {
+    if (charges <= 3 || wanted > 0) return UpTo(wanted == 0 ? charges : std::min(charges, wanted));
+    Rng random(number);
+    const auto one = [&] { return 1 + random.Uniform(charges); };
+    return std::vector<uint64_t>{one(), one(), one()};
   };
-  ExpectAnswersOrRefusals(wanted == 0 ? 3 : wanted, wanted == 0 ? 5 : 10, refuse);
+  ExpectAnswersOrRefusals(2, points,
+                          [](Session* session, uint64_t charge) { session->RefuseFrom(charge); });
 }
 
 TEST(GoldenTest, AFullDiskEndsTheQueryAndNothingElse) {
   const uint64_t wanted = RefusalsWanted();
-  const auto fill = [wanted](Session* session, uint64_t, uint64_t time) {
-    session->FillDiskFrom(wanted == 0 ? 1 + 2 * time : 1 + time);
+  const auto writes = [wanted](uint64_t, uint64_t) {
+    return wanted == 0 ? std::vector<uint64_t>{1, 3} : UpTo(wanted);
   };
-  ExpectAnswersOrRefusals(wanted == 0 ? 2 : wanted, 50, fill);
+  ExpectAnswersOrRefusals(50, writes,
+                          [](Session* session, uint64_t write) { session->FillDiskFrom(write); });
 }
 
 }  // namespace

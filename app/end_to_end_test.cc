@@ -335,7 +335,9 @@ TEST_P(EndToEndTest, ARunningQueryShowsWhatItsOperatorsHaveTaken) {
   // The tail stays kept until it has gone on, and nobody reads.
   const v1::OperatorProfile* tail = nullptr;
   StatusOr<v1::RunningQuery> query = NotFound("");
-  while (tail == nullptr) {
+  for (int tries = 0; tail == nullptr; ++tries) {
+    ASSERT_LT(tries, 3000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
     const auto queries = connection_.client->ListQueries();
     ASSERT_TRUE(queries.ok() && !queries->queries().empty());
     EXPECT_TRUE(queries->queries(0).operators().empty());

@@ -201,7 +201,7 @@ void PrintQuery(const v1::RunningQuery& query, std::ostream& out) {
   *one.add_queries() = query;
   PrintQueries(one, out);
   if (query.operators().empty()) {
-    out << "It has not begun.\n";
+    out << (query.waits() ? "It waits to be run.\n" : "It runs no operators now.\n");
     return;
   }
   auto table = MakeTablePrinter(out);

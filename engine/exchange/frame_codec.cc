@@ -186,8 +186,7 @@ Status GetBatch(const frame::Header& header, std::string_view buffers, Batch* ba
   return GetColumns(header, buffers, batch, ledger);
 }
 
-// The order is the wire's: append only.
-
+// kStatFields in their order: workers are of one version.
 void PutStats(const std::vector<OperatorStats>& stats, frame::Header* header) {
   for (const OperatorStats& one : stats) {
     for (const auto field : kStatFields) header->add_stats(one.*field);

@@ -9,7 +9,8 @@ namespace koios::storage {
 namespace {
 
 constexpr size_t kVerticesPerRead = 1024;
-constexpr size_t kEntryBytes = 96;  // what one costs beside its key, which is kept twice
+constexpr size_t kEntryBytes = 96;   // what one costs beside its key, which is kept twice
+constexpr size_t kVertexBytes = 72;  // of entries_of_, at the load that it is kept at
 
 }  // namespace
 
@@ -48,6 +49,7 @@ Status OwnIndex::RefreshSome(const GraphView& view, std::span<const VertexRef> v
     for (; next < rows.rows.size() && rows.rows[next] == row; ++next) {
       properties.emplace_back(rows.keys[next], rows.values.Get(next));
     }
+    if (!entries_of_.contains(vertices[row].bits)) RETURN_IF_ERROR(charge(kVertexBytes));
     Entries& known = entries_of_[vertices[row].bits];
     for (const std::string& key : known.keys) entries_.erase(key);
     known = {labels[row], {}};

@@ -25,10 +25,8 @@ class OwnIndex {
   // Whether some index has the key.
   bool Has(KeyId key) const { return keys_.contains(key); }
   // The vertex was added, or a property that some index has was set or removed.
-  // Of vertices; for who charges it.
-  absl::flat_hash_set<uint64_t>& touched() { return touched_; }
-  const absl::flat_hash_set<uint64_t>& touched() const { return touched_; }
   void Touch(VertexRef vertex) { touched_.insert(vertex.bits); }
+  bool IsTouched(VertexRef vertex) const { return touched_.contains(vertex.bits); }
   // Makes the entries of what was touched, with the properties that `view`, the transaction, has.
   // `charge` is asked before they are kept.
   Status Refresh(const GraphView& view, const std::function<Status(size_t bytes)>& charge);

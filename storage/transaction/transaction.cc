@@ -16,7 +16,8 @@ constexpr size_t kElementBytes = 96;   // of vertex_changes_ or edge_changes_
 constexpr size_t kPropertyBytes = 64;  // of Changes
 constexpr size_t kIdBytes = 88;        // of own_vertex_ids_ or own_edge_ids_
 constexpr size_t kLookedUpBytes = 64;
-constexpr size_t kNameBytes = 128;  // beside twice its text
+constexpr size_t kTouchedBytes = 24;  // at the load that such a table is kept at
+constexpr size_t kNameBytes = 128;    // beside twice its text
 // Added ends of a vertex that an expansion looks at in one round.
 constexpr size_t kMostOwn = 1024;
 // Edge ends that one read of the base gives, when all are wanted.
@@ -80,7 +81,7 @@ StatusOr<KeyId> Transaction::KeyOf(std::string_view key, const Value& value) {
 
 Status Transaction::NoteIndexed(VertexRef vertex, KeyId key) {
   if (!own_index_.Has(key)) return OkStatus();
-  RETURN_IF_ERROR(MakeRoom(&own_index_.touched()));
+  if (!own_index_.IsTouched(vertex)) RETURN_IF_ERROR(Charge(kTouchedBytes));
   own_index_.Touch(vertex);
   return OkStatus();
 }

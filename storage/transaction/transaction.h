@@ -101,7 +101,7 @@ class Transaction final : public GraphView {
   Status HideEdge(const EdgeRef& edge);
 
   bool has_changes() const { return has_changes_; }
-  // Bytes kept; never shrinks.
+  // Bytes kept, as they are charged.
   size_t ByteSize() const { return bytes_; }
   // What to commit. As a record, which takes reading what was changed, it is this attempt of the
   // request: one by itself unless SetRequest says which.

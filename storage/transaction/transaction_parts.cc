@@ -19,11 +19,21 @@ void AddGrowth(const LabelCounts& now, const LabelCounts& before, LabelCounts* c
   }
 }
 
+// With its room, which a vector keeps when it is assigned {}.
+template <typename Table>
+void Free(Table* table) {
+  Table().swap(*table);
+}
+
 template <typename T>
 void Append(std::vector<T>* from, std::vector<T>* to) {
-  to->insert(to->end(), std::make_move_iterator(from->begin()),
-             std::make_move_iterator(from->end()));
-  from->clear();
+  if (to->empty()) {
+    to->swap(*from);
+  } else {
+    to->insert(to->end(), std::make_move_iterator(from->begin()),
+               std::make_move_iterator(from->end()));
+  }
+  Free(from);
 }
 
 }  // namespace
@@ -73,13 +83,15 @@ void Transaction::AbsorbOne(Transaction* part) {
   bytes_ += std::exchange(part->bytes_, 0);
   for (const OwnVertex& vertex : part->own_vertices_) {
     own_vertex_of_[vertex.ref.bits] = own_vertices_.size();
-    own_by_partition_[vertex.ref.partition()].push_back(vertex.ref);
     own_vertices_.push_back(vertex);
   }
   for (const OwnEdge& edge : part->own_edges_) {
     own_edge_of_[edge.ref.id] = own_edges_.size();
-    own_edges_by_partition_[edge.ref.out.partition()].push_back(edge.ref);
     own_edges_.push_back(edge);
+  }
+  for (uint32_t i = 0; i < own_by_partition_.size(); ++i) {
+    Append(&part->own_by_partition_[i], &own_by_partition_[i]);
+    Append(&part->own_edges_by_partition_[i], &own_edges_by_partition_[i]);
   }
   own_vertex_ids_.merge(part->own_vertex_ids_);
   own_edge_ids_.merge(part->own_edge_ids_);
@@ -100,15 +112,15 @@ void Transaction::AbsorbOne(Transaction* part) {
   guard_keys_.insert(part->guard_keys_.begin(), part->guard_keys_.end());
   looked_up_.merge(part->looked_up_);
   // What was copied goes now, not when the query does.
-  part->own_vertices_ = {};
-  part->own_edges_ = {};
-  part->own_vertex_of_ = {};
-  part->own_edge_of_ = {};
-  part->own_ends_ = {};
-  part->changed_edges_ = {};
-  part->dropped_vertices_ = {};
-  part->dropped_edges_ = {};
-  part->guard_keys_ = {};
+  Free(&part->own_vertices_);
+  Free(&part->own_edges_);
+  Free(&part->own_vertex_of_);
+  Free(&part->own_edge_of_);
+  Free(&part->own_ends_);
+  Free(&part->changed_edges_);
+  Free(&part->dropped_vertices_);
+  Free(&part->dropped_edges_);
+  Free(&part->guard_keys_);
   // Tables that are one may have more room than their parts had, or less.
   const size_t now = TableBytes() + part->TableBytes();
   if (account_ != nullptr && now > tables) account_->Charge(static_cast<int64_t>(now - tables));

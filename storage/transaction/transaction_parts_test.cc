@@ -249,5 +249,32 @@ TEST(TransactionPartsTest, AssignedIdsAreTheOwners) {
   EXPECT_EQ(split.TakeBatch().vertices.size(), 300u);
 }
 
+// What parts had is charged once, to the whole, and with it goes.
+TEST(TransactionPartsTest, WhatIsAbsorbedIsChargedOnce) {
+  constexpr int kVertices = 6000;
+  const auto graph = std::make_shared<MemoryGraph>(kPartitions);
+  const auto account = std::make_shared<MemoryAccount>("query");
+  Transaction once(graph, std::make_shared<Numbers>(kPartitions));
+  auto split = std::make_unique<Transaction>(graph, std::make_shared<Numbers>(kPartitions));
+  split->ChargeTo(account);
+  std::vector<std::shared_ptr<const GraphView>> bases;
+  for (uint32_t i = 0; i < kWorkers; ++i) {
+    bases.push_back(std::make_shared<OwnedView>(graph, i, kWorkers));
+  }
+  const auto parts = split->Split(bases);
+  for (const auto& part : parts) part->ChargeTo(account);
+  for (int i = 0; i < kVertices; ++i) {
+    ASSERT_TRUE(once.AddVertex("v", std::nullopt, {{"n", Value::Int(i)}}).ok());
+    ASSERT_TRUE(parts[i % kWorkers]->AddVertex("v", std::nullopt, {{"n", Value::Int(i)}}).ok());
+  }
+  split->Absorb(parts);
+  EXPECT_EQ(account->used(), static_cast<int64_t>(split->ByteSize()));
+  for (const auto& part : parts) EXPECT_EQ(part->ByteSize(), 0u);
+  EXPECT_LE(split->ByteSize(), once.ByteSize() * 5 / 4);
+  EXPECT_GE(split->ByteSize(), once.ByteSize() * 4 / 5);
+  split.reset();
+  EXPECT_EQ(account->used(), 0);
+}
+
 }  // namespace
 }  // namespace koios::storage

@@ -92,6 +92,7 @@ std::optional<bool> DenseSums::Add(VertexRef vertex, int64_t bulk) {
   if (sum > INT64_MAX - bulk) return std::nullopt;
   sum += bulk;
   if (fresh) {
+    // There was room for a list of all when it was chosen to be kept so (DenseChoice).
     const int64_t before = ListBytes();
     order_.push_back(vertex);
     bytes_ += ListBytes() - before;

@@ -67,6 +67,7 @@ class FakeClient final : public Client {
     v1::OperatorProfile* sorts = query.add_operators();
     sorts->set_name("Order order()");
     sorts->set_kept_bytes(4711);
+    query.set_memory_bytes(5711);
     return query;
   }
   Status CancelQuery(const std::string& id) override { return NotFound("No query " + id + "."); }
@@ -140,6 +141,7 @@ TEST_F(ConsoleTest, OneQueryIsShownWithItsOperators) {
   EXPECT_NE(out_.str().find("No query is running."), std::string::npos) << out_.str();
   EXPECT_NE(out_.str().find("0 Order order()"), std::string::npos) << out_.str();
   EXPECT_NE(out_.str().find("4711"), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("operators: 1000 bytes"), std::string::npos) << out_.str();
   EXPECT_EQ(Run(":queries q8\n"), kExitFailed);
 }
 

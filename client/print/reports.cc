@@ -1,5 +1,6 @@
 #include "client/print/reports.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <sstream>
@@ -205,7 +206,9 @@ void PrintQuery(const v1::RunningQuery& query, std::ostream& out) {
     return;
   }
   auto table = MakeTablePrinter(out);
+  uint64_t kept = 0;
   for (const v1::OperatorProfile& op : query.operators()) {
+    kept += op.kept_bytes();
     table->Row(
         MapOf({{"operator", Value::String(std::to_string(op.id()) + " " + op.name())},
                {"rows in", Count(op.rows_in())},
@@ -223,6 +226,8 @@ void PrintQuery(const v1::RunningQuery& query, std::ostream& out) {
                {"dropped", Count(op.rows_dropped())}}));
   }
   table->Finish();
+  const uint64_t beside = query.memory_bytes() - std::min(query.memory_bytes(), kept);
+  out << "Beside its operators: " << beside << " bytes of paths, queues and frames on their way.\n";
 }
 
 std::vector<std::string> SchemaWords(const v1::GetSchemaResponse& schema) {

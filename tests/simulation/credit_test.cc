@@ -77,7 +77,7 @@ TEST(CreditTest, PeakDoesNotGrowWithTheRows) {
   for (const Exploding& one : AllExploding()) {
     std::vector<uint64_t> peaks;
     std::vector<int64_t> rows;
-    for (const uint32_t vertices : {200, 1600}) {
+    for (const uint32_t vertices : {50, 400}) {
       engine::SimulationOptions options;
       options.isolated = true;
       options.deliver_percent = 60;

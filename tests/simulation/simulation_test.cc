@@ -13,8 +13,8 @@
 namespace koios::simulation {
 namespace {
 
-constexpr uint64_t kDefaultSeeds = TestRounds(2000, 700);
-constexpr uint64_t kDefaultHardSeeds = TestRounds(4000, 700);
+constexpr uint64_t kDefaultSeeds = TestRounds(2000, 400);
+constexpr uint64_t kDefaultHardSeeds = TestRounds(4000, 400);
 
 uint64_t NumberOf(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);

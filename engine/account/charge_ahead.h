@@ -5,16 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/memory/charged_growth.h"
 #include "core/value.h"
 #include "engine/account/state_account.h"
 
 namespace koios::engine {
-
-// count * bytes; far above every limit instead of an overflow. REQUIRES: neither is negative.
-inline int64_t BytesOfMany(int64_t count, int64_t bytes) {
-  constexpr int64_t kMost = int64_t{1} << 60;
-  return bytes != 0 && count > kMost / bytes ? kMost : count * bytes;
-}
 
 class ChargeAhead {
  public:

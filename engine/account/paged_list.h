@@ -5,7 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/account/charged_growth.h"
+#include "core/memory/charged_growth.h"
+#include "engine/account/charge_ahead.h"
 
 namespace koios::engine {
 
@@ -22,13 +23,13 @@ class PagedList {
   // For one more.
   Status MakeRoom(ChargeAhead* charge) {
     if (pages_.size() * kPage == size_) {
-      RETURN_IF_ERROR(engine::MakeRoom(&pages_, 1, charge));
+      RETURN_IF_ERROR(koios::MakeRoom(&pages_, 1, charge));
       pages_.emplace_back();
     }
     std::vector<T>& last = pages_.back();
     if (last.size() < last.capacity()) return OkStatus();
     if (pages_.size() == 1 && last.capacity() < kPage / 2) {
-      return engine::MakeRoom(&last, 1, charge);
+      return koios::MakeRoom(&last, 1, charge);
     }
     const int64_t had = BytesOfMany(static_cast<int64_t>(last.capacity()), sizeof(T));
     RETURN_IF_ERROR(charge->Take(BytesOfMany(kPage, sizeof(T))));

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/account/charged_growth.h"
+#include "core/memory/charged_growth.h"
+#include "engine/account/charge_ahead.h"
 
 namespace koios::engine {
 
@@ -38,7 +39,7 @@ class PartedTable {
     if (parts_.empty() && one_.capacity() >= kMostPlaces && IsFull(one_)) {
       RETURN_IF_ERROR(TakeApart(charge));
     }
-    return engine::MakeRoom(&PartOf(key), charge);
+    return koios::MakeRoom(&PartOf(key), charge);
   }
   // REQUIRES: MakeRoom(key), and it is not there.
   template <typename Key, typename... Args>

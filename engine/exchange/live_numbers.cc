@@ -4,40 +4,35 @@
 
 namespace koios::engine {
 
-void LiveNumbers::Prepare(size_t num_operators) {
+void LiveNumbers::Prepare(uint32_t num_workers, size_t num_operators) {
   static_assert(sizeof(Operator) == kOperatorBytes);
-  if (operators_.load(std::memory_order_acquire) != nullptr) return;
-  auto made = std::make_unique<std::vector<Operator>>(num_operators);
-  std::vector<Operator>* none = nullptr;
-  if (operators_.compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) {
+  if (told_.load(std::memory_order_acquire) != nullptr) return;
+  std::unique_ptr<Told> made(
+      new Told{num_operators, std::vector<Operator>(num_workers * num_operators)});
+  Told* none = nullptr;
+  if (told_.compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) {
     (void)made.release();
   }
 }
 
-void LiveNumbers::Add(uint32_t op, const OperatorStats& before, const OperatorStats& now) {
-  Operator& all = (*operators_.load(std::memory_order_acquire))[op];
-  for (size_t i = 0; i < all.size(); ++i) {
-    const auto field = kStatFields[i];
-    if (now.*field == before.*field) continue;
-    if (field == &OperatorStats::longest_ns) {
-      uint64_t most = all[i].load(std::memory_order_relaxed);
-      while (now.*field > most &&
-             !all[i].compare_exchange_weak(most, now.*field, std::memory_order_relaxed)) {
-      }
-    } else {
-      // What has become less is added modulo 2^64.
-      all[i].fetch_add(now.*field - before.*field, std::memory_order_relaxed);
-    }
+void LiveNumbers::Tell(uint32_t worker, uint32_t op, const OperatorStats& stats) {
+  Told& told = *told_.load(std::memory_order_acquire);
+  Operator& own = told.all[worker * told.num_operators + op];
+  for (size_t i = 0; i < own.size(); ++i) {
+    own[i].store(stats.*kStatFields[i], std::memory_order_relaxed);
   }
 }
 
 std::vector<OperatorStats> LiveNumbers::Operators() const {
-  const std::vector<Operator>* const all = operators_.load(std::memory_order_acquire);
-  std::vector<OperatorStats> operators(all == nullptr ? 0 : all->size());
-  for (size_t op = 0; op < operators.size(); ++op) {
-    for (size_t i = 0; i < std::size(kStatFields); ++i) {
-      operators[op].*kStatFields[i] = (*all)[op][i].load(std::memory_order_relaxed);
+  const Told* const told = told_.load(std::memory_order_acquire);
+  std::vector<OperatorStats> operators(told == nullptr ? 0 : told->num_operators);
+  if (operators.empty()) return operators;
+  for (size_t i = 0; i < told->all.size(); ++i) {
+    OperatorStats stats;
+    for (size_t field = 0; field < std::size(kStatFields); ++field) {
+      stats.*kStatFields[field] = told->all[i][field].load(std::memory_order_relaxed);
     }
+    operators[i % operators.size()].Add(stats);
   }
   return operators;
 }

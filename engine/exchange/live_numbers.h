@@ -1,6 +1,6 @@
-// What a query has taken so far, by operator: its workers add to it at the ends of their slices,
-// any thread reads it, and nobody waits for anybody. What is read together need not be of one
-// moment.
+// What a query has taken so far, by operator: each of its workers tells its own numbers at the ends
+// of its slices, any thread reads their sums, and nobody waits for anybody. What is read together
+// need not be of one moment.
 #pragma once
 
 #include <array>
@@ -16,21 +16,20 @@ namespace koios::engine {
 
 class LiveNumbers {
  public:
-  // Bytes of each operator.
+  // Bytes of each operator at each worker.
   static constexpr size_t kOperatorBytes = std::size(kStatFields) * sizeof(uint64_t);
 
   LiveNumbers() = default;
-  ~LiveNumbers() { delete operators_.load(); }
+  ~LiveNumbers() { delete told_.load(); }
   LiveNumbers(const LiveNumbers&) = delete;
   LiveNumbers& operator=(const LiveNumbers&) = delete;
 
-  // Before a worker adds anything; each does so, with the same number.
-  void Prepare(size_t num_operators);
-  // Of a worker, whose numbers of this operator were `before` when it last said so. REQUIRES:
-  // Prepare, op < num_operators.
-  void Add(uint32_t op, const OperatorStats& before, const OperatorStats& now);
+  // Before a worker tells anything; each does so, with the same numbers.
+  void Prepare(uint32_t num_workers, size_t num_operators);
+  // By this worker alone. REQUIRES: Prepare; worker and op are below its numbers.
+  void Tell(uint32_t worker, uint32_t op, const OperatorStats& stats);
 
-  // Nothing before somebody has prepared it.
+  // Over all workers. Nothing before somebody has prepared it.
   std::vector<OperatorStats> Operators() const;
   OperatorStats Sum() const;
 
@@ -39,8 +38,12 @@ class LiveNumbers {
 
  private:
   using Operator = std::array<std::atomic<uint64_t>, std::size(kStatFields)>;
+  struct Told {
+    size_t num_operators;
+    std::vector<Operator> all;  // worker by worker
+  };
 
-  std::atomic<std::vector<Operator>*> operators_{nullptr};
+  std::atomic<Told*> told_{nullptr};
 };
 
 }  // namespace koios::engine

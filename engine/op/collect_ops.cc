@@ -8,7 +8,8 @@
 #include <span>
 #include <utility>
 
-#include "engine/account/charged_growth.h"
+#include "core/memory/charged_growth.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/account/free_room.h"
 #include "engine/expr/slice_sort.h"
 #include "engine/expr/typed_compare.h"

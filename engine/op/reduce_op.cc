@@ -4,8 +4,9 @@
 #include <span>
 
 #include "core/arithmetic.h"
+#include "core/memory/charged_growth.h"
 #include "core/value_codec.h"
-#include "engine/account/charged_growth.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/batch/by_iteration.h"
 #include "engine/batch/fifo.h"
 #include "engine/batch/instance_map.h"

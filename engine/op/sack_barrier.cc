@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "core/memory/charged_growth.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
-#include "engine/account/charged_growth.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/account/free_room.h"
 #include "engine/effect/fold_operator.h"
 #include "engine/op/state/kept_rows.h"

@@ -50,7 +50,7 @@ StatusOr<std::unique_ptr<QueryRun>> QueryRun::Create(std::shared_ptr<const Query
 
 size_t QueryRun::StandingBytes(const plan::Plan& plan, uint32_t num_workers) {
   constexpr size_t kCodeBytes = 768;  // an operator's own, with its expressions and small lists
-  const size_t node = sizeof(Node) + sizeof(Host) + 2 * sizeof(OperatorStats) +
+  const size_t node = sizeof(Node) + sizeof(Host) + sizeof(OperatorStats) +
                       LiveNumbers::kOperatorBytes + kCodeBytes + plan.num_slots() / CHAR_BIT;
   size_t bytes = plan.operators_size() * node;
   for (const plan::Operator& op : plan.operators()) {
@@ -70,10 +70,9 @@ Status QueryRun::Open() {
   }
   nodes_.resize(size);
   stats_.resize(size);
-  published_.resize(size);
   last_slice_.resize(size);
   last_news_.resize(size);
-  spec_->live.Prepare(size);
+  spec_->live.Prepare(worker_.num_workers, size);
   for (size_t id = 0; id < size; ++id) {
     nodes_[id].op = nodes_[id].out = &spec_->plan.operators(static_cast<int>(id));
     nodes_[id].host = std::make_unique<Host>(this, nodes_[id].op);

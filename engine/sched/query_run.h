@@ -87,7 +87,7 @@ class QueryRun {
   // Nothing can run, and has not for a while: all that can go to disk does.
   void GiveBack();
   bool CanGiveBack() const;
-  // At the end of a slice: adds to the query's live numbers what is new.
+  // At the end of a slice: tells of what has changed, for the query's live numbers.
   void Publish();
 
   // The query is over here: complete (root quiescent, coordinator only) or failed.
@@ -373,7 +373,6 @@ class QueryRun {
   std::vector<uint64_t> last_slice_;  // by operator: in which it did something
   std::vector<uint64_t> last_news_;   // likewise: in which its numbers have changed
   std::vector<uint32_t> has_news_;    // operators of which that is this one
-  std::vector<OperatorStats> published_;
 
   uint64_t num_steps_ = 0;
   uint64_t num_slices_ = 0;

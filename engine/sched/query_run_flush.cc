@@ -143,10 +143,7 @@ void QueryRun::EndSlice() {
 void QueryRun::Publish() {
   spec_->live.slices.fetch_add(1, std::memory_order_relaxed);
   ++slice_;
-  for (const uint32_t op : has_news_) {
-    spec_->live.Add(op, published_[op], stats_[op]);
-    published_[op] = stats_[op];
-  }
+  for (const uint32_t op : has_news_) spec_->live.Tell(worker_.index, op, stats_[op]);
   has_news_.clear();
 }
 

@@ -11,7 +11,7 @@ namespace koios::storage {
 namespace {
 
 // What the allocator gives for a node of a tree or of a table of ids, with its share of the
-// buckets: flat tables and vectors are charged by what they have (table_room.h).
+// buckets: flat tables and vectors are charged by what they have (core/memory/charged_growth.h).
 constexpr size_t kElementBytes = 96;   // of vertex_changes_ or edge_changes_
 constexpr size_t kPropertyBytes = 64;  // of Changes
 constexpr size_t kIdBytes = 88;        // of own_vertex_ids_ or own_edge_ids_

@@ -22,6 +22,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "core/memory/charged_growth.h"
 #include "core/memory.h"
 #include "core/schema.h"
 #include "storage/commit_limits.h"
@@ -30,7 +31,6 @@
 #include "storage/index/own_index.h"
 #include "storage/numbers.h"
 #include "storage/transaction/shared_names.h"
-#include "storage/transaction/table_room.h"
 #include "storage/write_batch.h"
 
 namespace koios::storage {
@@ -152,6 +152,12 @@ class Transaction final : public GraphView {
 
  private:
   using Changes = std::map<KeyId, Value>;  // null: removed
+  // What tables and lists charge (core/memory/charged_growth.h).
+  struct Room {
+    Status Take(int64_t bytes) { return of->Charge(static_cast<size_t>(bytes)); }
+    void Return(int64_t bytes) { of->GiveBack(static_cast<size_t>(bytes)); }
+    const Transaction* const of;
+  };
   struct OwnVertex {
     VertexRef ref;
     LabelId label = kNoName;
@@ -188,13 +194,19 @@ class Transaction final : public GraphView {
   Status AddGuardKey(uint64_t key);
   Status Charge(size_t bytes) const;
   void GiveBack(size_t bytes) const;
-  // Room for one more, charged before it is made; while entries move, the old one is, too.
+  // For one more, in a table or at the end of a list.
   template <typename Table>
-  Status MakeRoom(Table* table) const;
+  Status MakeRoom(Table* table) {
+    return koios::MakeRoom(table, &room_);
+  }
+  template <typename T>
+  Status MakeRoom(std::vector<T>* list) {
+    return koios::MakeRoom(list, 1, &room_);
+  }
   // Of an element that may have none yet.
   template <typename Element>
   StatusOr<Changes*> ChangesOf(const Element& element, std::map<Element, Changes>* all) const;
-  size_t TableBytes() const;
+  int64_t RoomOfTables() const;
   const std::vector<std::pair<Direction, EdgeRef>>* EndsOf(VertexRef vertex) const;
   Status ExpandStored(std::span<const VertexRef> vertices, Direction direction,
                       std::span<const LabelId> labels, bool want_edges, ExpandCursor* cursor,
@@ -223,6 +235,7 @@ class Transaction final : public GraphView {
   int64_t ids_at_once_ = 1;
   mutable Schema schema_;     // the base's, with the names that are new
   mutable size_t bytes_ = 0;  // look-ups are remembered too
+  Room room_{this};
   bool has_changes_ = false;
 
   std::vector<OwnVertex> own_vertices_;
@@ -244,15 +257,5 @@ class Transaction final : public GraphView {
   absl::flat_hash_set<uint64_t> guard_keys_;
   mutable std::set<std::string> looked_up_;  // id bytes, as long as they fit
 };
-
-template <typename Table>
-Status Transaction::MakeRoom(Table* table) const {
-  if (!IsFull(*table)) return OkStatus();
-  const size_t charged = WidenedRoomOf(*table), before = RoomOf(*table);
-  RETURN_IF_ERROR(Charge(charged));
-  Widen(table);
-  GiveBack(charged + before - RoomOf(*table));
-  return OkStatus();
-}
 
 }  // namespace koios::storage

@@ -24,11 +24,11 @@ void Transaction::GiveBack(size_t bytes) const {
   bytes_ -= bytes;
 }
 
-size_t Transaction::TableBytes() const {
-  size_t bytes = RoomOf(own_vertices_) + RoomOf(own_edges_) + RoomOf(own_vertex_of_) +
-                 RoomOf(own_edge_of_) + RoomOf(own_ends_) + RoomOf(changed_edges_) +
-                 RoomOf(dropped_vertices_) + RoomOf(dropped_edges_) + RoomOf(stored_drops_) +
-                 RoomOf(stored_edge_drops_) + RoomOf(lookup_guards_) + RoomOf(guard_keys_);
+int64_t Transaction::RoomOfTables() const {
+  int64_t bytes = RoomOf(own_vertices_) + RoomOf(own_edges_) + RoomOf(own_vertex_of_) +
+                  RoomOf(own_edge_of_) + RoomOf(own_ends_) + RoomOf(changed_edges_) +
+                  RoomOf(dropped_vertices_) + RoomOf(dropped_edges_) + RoomOf(stored_drops_) +
+                  RoomOf(stored_edge_drops_) + RoomOf(lookup_guards_) + RoomOf(guard_keys_);
   for (const auto& own : own_by_partition_) bytes += RoomOf(own);
   for (const auto& own : own_edges_by_partition_) bytes += RoomOf(own);
   return bytes;

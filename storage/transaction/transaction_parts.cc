@@ -76,7 +76,7 @@ void Transaction::AbsorbSchema(Transaction* part) {
 // Of an element all but an edge's in-end is in one part, so that tables have no key in common.
 void Transaction::AbsorbOne(Transaction* part) {
   has_changes_ = has_changes_ || part->has_changes_;
-  const size_t tables = TableBytes() + part->TableBytes();
+  const int64_t tables = RoomOfTables() + part->RoomOfTables();
   // What was allowed there is charged here, whatever the limit.
   if (account_ != nullptr) account_->Charge(static_cast<int64_t>(part->bytes_));
   if (part->account_ != nullptr) part->account_->Release(static_cast<int64_t>(part->bytes_));
@@ -122,10 +122,10 @@ void Transaction::AbsorbOne(Transaction* part) {
   Free(&part->dropped_edges_);
   Free(&part->guard_keys_);
   // Tables that are one may have more room than their parts had, or less.
-  const size_t now = TableBytes() + part->TableBytes();
-  if (account_ != nullptr && now > tables) account_->Charge(static_cast<int64_t>(now - tables));
-  if (now > tables) bytes_ += now - tables;
-  if (now < tables) GiveBack(tables - now);
+  const int64_t grown = RoomOfTables() + part->RoomOfTables() - tables;
+  if (account_ != nullptr && grown > 0) account_->Charge(grown);
+  if (grown > 0) bytes_ += static_cast<size_t>(grown);
+  if (grown < 0) GiveBack(static_cast<size_t>(-grown));
 }
 
 }  // namespace koios::storage

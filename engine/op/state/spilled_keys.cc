@@ -4,8 +4,9 @@
 #include <numeric>
 #include <utility>
 
+#include "core/memory/charged_growth.h"
 #include "core/value_codec.h"
-#include "engine/account/charged_growth.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/account/free_room.h"
 #include "engine/spill/spill_space.h"
 

@@ -93,7 +93,8 @@ TEST(EngineTest, MoreIsolatedWorkersThanPartitions) {
 // The memory of an enumeration does not depend on how many paths there are: 3 and 5 hops differ by
 // a factor of 64 in rows, and stay below the same bound.
 TEST(EngineTest, EnumerationStaysFlat) {
-  const auto graph = FanGraph(200, 8);
+  constexpr uint64_t kVertices = TestRounds(200, 20);
+  const auto graph = FanGraph(kVertices, 8);
   for (const uint32_t workers : {1u, 3u}) {
     const auto engine = Engine::Create(Workers(workers));
     for (const int hops : {3, 5}) {
@@ -101,7 +102,7 @@ TEST(EngineTest, EnumerationStaysFlat) {
       engine->Submit(Hops(hops, false), graph, {}, sink);
       const QueryResult result = sink->Wait();
       EXPECT_TRUE(result.status.ok());
-      EXPECT_EQ(sink->rows(), 200 * (hops == 3 ? 512 : 32768));
+      EXPECT_EQ(sink->rows(), kVertices * (hops == 3 ? 512 : 32768));
       EXPECT_LT(result.numbers.peak_bytes, 6u << 20);
     }
   }
@@ -243,7 +244,8 @@ plan::Plan LongPaths(int64_t times) {
 TEST(EngineTest, LongPathsTakeBoundedMemory) {
   const auto engine = Engine::Create(Workers(1));
   for (const auto& [times, vertices, fan, rows, bound] :
-       {std::tuple(30u, 200, 8, 2000, 16u << 20), std::tuple(200u, 200, 8, 2000, 128u << 20),
+       {std::tuple(30u, 200, 8, 2000, 16u << 20),
+        std::tuple(uint32_t{TestRounds(200, 60)}, 200, 8, 2000, 128u << 20),
         std::tuple(100'000u, 1, 1, 1, 8u << 20)}) {
     auto sink = std::make_shared<WaitingSink>(1'000'000);
     engine->Submit(LongPaths(times), FanGraph(vertices, fan), {}, sink);

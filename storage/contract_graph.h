@@ -24,6 +24,23 @@ struct BuiltGraph {
   std::vector<Value> vertex_ids, edge_ids;
 };
 
+// Makes a graph of a batch's vertices and edges, with indexes of vertices on (label, keys).
+struct ContractBackend {
+  using Indexes = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+  virtual ~ContractBackend() = default;
+  virtual BuiltGraph Build(const WriteBatch& batch) = 0;
+
+  Indexes indexes;
+};
+
+// What a contract is instantiated with: testing::Values(&MakeBackend<One>, ...).
+using BackendMaker = std::unique_ptr<ContractBackend> (*)();
+template <typename Backend>
+std::unique_ptr<ContractBackend> MakeBackend() {
+  return std::make_unique<Backend>();
+}
+
 // Six vertices of three labels; a self-loop, parallel edges, a hub, an isolated vertex; ids of both
 // kinds, given and assigned.
 inline WriteBatch ContractBatch() {

@@ -1,325 +1,259 @@
-// The contract, on every implementation of GraphView.
 #include "storage/graph_view_contract.h"
-
-#include "storage/index/lookup_contract.h"
-#include "storage/index/seek_contract.h"
-#include "storage/index_build.h"
-#include "storage/memory_graph.h"
-#include "storage/rocks/graph_store.h"
-#include "storage/snapshot_build.h"
-#include "storage/store_test_support.h"
-#include "storage/temp_folder.h"
-#include "storage/transaction/transaction.h"
-#include "storage/view/snapshot_view.h"
-#include "storage/view/testing/batch_contract.h"
 
 namespace koios::storage {
 namespace {
 
-using Indexes = std::vector<std::pair<std::string, std::vector<std::string>>>;
-
-std::shared_ptr<MemoryGraph> IndexedMemory(const Indexes& indexes) {
-  auto graph = std::make_shared<MemoryGraph>(4);
-  for (const auto& [label, keys] : indexes) graph->IndexVertices(label, keys);
-  return graph;
+TEST_P(GraphViewContract, ScansEachVertexOnceAtAnyLimit) {
+  const std::vector<std::vector<LabelId>> choices = {
+      {},
+      {Label("person")},
+      {Label("software"), Label("hub"), Label("person")},
+      {kNoName},
+      {Label("knows")}};
+  for (const auto& labels : choices) {
+    std::set<VertexRef> expected;
+    for (size_t i = 0; i < batch_.vertices.size(); ++i) {
+      const LabelId label = Label(batch_.vertices[i].label);
+      if (labels.empty() || std::count(labels.begin(), labels.end(), label) > 0) {
+        expected.insert(graph_.vertices[i]);
+      }
+    }
+    for (const size_t limit : {1u, 2u, 3u, 100u}) {
+      std::vector<VertexRef> found;
+      for (uint32_t p = 0; p < view().num_partitions(); ++p) {
+        ScanCursor cursor;
+        while (!cursor.done) {
+          const size_t before = found.size();
+          ASSERT_TRUE(view().ScanVertices(p, labels, &cursor, limit, &found).ok());
+          ASSERT_LE(found.size() - before, limit);
+          ASSERT_TRUE(cursor.done || found.size() > before);
+          for (size_t i = before; i < found.size(); ++i) ASSERT_EQ(found[i].partition(), p);
+        }
+      }
+      EXPECT_EQ(found.size(), expected.size());
+      EXPECT_EQ(std::set<VertexRef>(found.begin(), found.end()), expected);
+    }
+  }
 }
 
-// Adds the batch one element after the other. Given ids first, as a commit does it: an assigned one
-// takes none of them.
-template <typename Graph, typename AddVertex, typename AddEdge>
-BuiltGraph BuildWith(const std::shared_ptr<Graph>& graph, const WriteBatch& batch,
-                     const AddVertex& add_vertex, const AddEdge& add_edge) {
-  BuiltGraph built;
-  built.vertices.resize(batch.vertices.size());
-  for (const bool given : {true, false}) {
-    for (size_t i = 0; i < batch.vertices.size(); ++i) {
-      if (batch.vertices[i].id.has_value() != given) continue;
-      built.vertices[i] = add_vertex(batch.vertices[i]).value();
+TEST_P(GraphViewContract, ScansEachEdgeOnceAtAnyLimit) {
+  for (const auto& labels : LabelChoices()) {
+    std::set<uint64_t> expected;
+    for (const EdgeRef& edge : graph_.edges) {
+      if (labels.empty() || std::count(labels.begin(), labels.end(), edge.label) > 0) {
+        expected.insert(edge.id);
+      }
+    }
+    for (const size_t limit : {1u, 5u, 100u}) {
+      std::vector<EdgeRef> found;
+      for (uint32_t p = 0; p < view().num_partitions(); ++p) {
+        ExpandCursor cursor;
+        while (!cursor.done) {
+          const size_t before = found.size();
+          ASSERT_TRUE(view().ScanEdges(p, labels, &cursor, limit, &found).ok());
+          ASSERT_LE(found.size() - before, limit);
+          ASSERT_TRUE(cursor.done || found.size() > before);
+        }
+      }
+      std::set<uint64_t> ids;
+      for (const EdgeRef& edge : found) {
+        ids.insert(edge.id);
+        auto same = std::find(graph_.edges.begin(), graph_.edges.end(), edge);
+        ASSERT_NE(same, graph_.edges.end());
+        EXPECT_EQ(same->out, edge.out);
+        EXPECT_EQ(same->in, edge.in);
+        EXPECT_EQ(same->label, edge.label);
+        EXPECT_EQ(VertexRef{edge.id}.partition(), edge.out.partition());
+      }
+      EXPECT_EQ(found.size(), expected.size());
+      EXPECT_EQ(ids, expected);
     }
   }
-  for (const AddedEdge& edge : batch.edges) {
-    built.edges.push_back(
-        add_edge(built.vertices[*edge.out.added], built.vertices[*edge.in.added], edge).value());
-  }
-  Column vertex_ids, edge_ids;
-  CHECK(graph->VertexIds(built.vertices, &vertex_ids).ok());
-  CHECK(graph->EdgeIds(built.edges, &edge_ids).ok());
-  for (size_t i = 0; i < vertex_ids.size(); ++i) built.vertex_ids.push_back(vertex_ids.Get(i));
-  for (size_t i = 0; i < edge_ids.size(); ++i) built.edge_ids.push_back(edge_ids.Get(i));
-  built.view = graph;
-  return built;
 }
 
-struct MemoryBackend {
-  Indexes indexes;
-  BuiltGraph Build(const WriteBatch& batch) {
-    auto graph = IndexedMemory(indexes);
-    return BuildWith(
-        graph, batch,
-        [&](const AddedVertex& v) { return graph->AddVertex(v.id, v.label, v.properties); },
-        [&](VertexRef out, VertexRef in, const AddedEdge& e) {
-          return graph->AddEdge(out, in, e.label, e.properties, e.id);
-        });
-  }
-};
-
-// All of it committed at once: the delta of a graph that was empty.
-struct StoreBackend {
-  Indexes indexes;
-  BuiltGraph Build(const WriteBatch& batch) {
-    store_ = GraphStore::Open(folder / "graph", TestOptions(4)).value();
-    // Some are kept by the commit, the others are built behind it.
-    const size_t early = indexes.size() / 2;
-    for (size_t i = 0; i < early; ++i) Index(indexes[i]);
-    CommitResult result = store_->Commit(batch).value();
-    for (size_t i = early; i < indexes.size(); ++i) Index(indexes[i]);
-    BuiltGraph built = {store_->View(), result.vertices, result.edges, result.vertex_ids,
-                        result.edge_ids};
-    CHECK(dynamic_cast<const SnapshotView*>(built.view.get()) != nullptr);
-    return built;
-  }
-  void Index(const Indexes::value_type& index) {
-    CHECK(CreateIndex(store_.get(), {index.first, index.second}).ok());
-  }
-  std::unique_ptr<GraphStore>& store() { return store_; }
-  TempFolder folder;
-  std::unique_ptr<GraphStore> store_;
-};
-
-// Read from RocksDB alone.
-struct TruthBackend {
-  Indexes indexes;
-  BuiltGraph Build(const WriteBatch& batch) {
-    stored.indexes = indexes;
-    BuiltGraph built = stored.Build(batch);
-    const auto* view = dynamic_cast<const SnapshotView*>(built.view.get());
-    built.view = std::shared_ptr<const GraphView>(built.view, &view->truth());
-    return built;
-  }
-  StoreBackend stored;
-};
-
-// All of it added by one transaction.
-struct OwnBackend {
-  Indexes indexes;
-  BuiltGraph Build(const WriteBatch& batch) {
-    auto transaction =
-        std::make_shared<Transaction>(IndexedMemory(indexes), std::make_shared<Numbers>(4));
-    return BuildWith(
-        transaction, batch,
-        [&](const AddedVertex& v) { return transaction->AddVertex(v.label, v.id, v.properties); },
-        [&](VertexRef out, VertexRef in, const AddedEdge& e) {
-          return transaction->AddEdge(out, in, e.label, e.id, e.properties);
-        });
-  }
-};
-
-// Read from snapshots.
-struct SnapshotBackend {
-  Indexes indexes;
-  BuiltGraph Build(const WriteBatch& batch) {
-    stored.indexes = indexes;
-    BuiltGraph built = stored.Build(batch);
-    CHECK(BuildSnapshots(store().get(), {}).ok());
-    built.view = store()->View();
-    CHECK(dynamic_cast<const SnapshotView*>(built.view.get()) != nullptr);
-    return built;
-  }
-  std::unique_ptr<GraphStore>& store() { return stored.store(); }
-  StoreBackend stored;
-};
-
-enum class Mixture : uint8_t {
-  kHalves,  // before the snapshot and after it
-  kAgain,   // dropped after the snapshot, and added again with the same ids
-  kOther,   // with other properties and further elements before the snapshot
-  kOld,     // and all of it dropped while the view is held
-};
-
-// Read from snapshots and a delta on top of them.
-template <Mixture kMixture>
-struct MixedBackend {
-  Indexes indexes;
-  BuiltGraph Build(const WriteBatch& batch) {
-    store_ = GraphStore::Open(folder_ / "graph", TestOptions(4)).value();
-    for (const auto& [label, keys] : indexes) {
-      CHECK(CreateIndex(store_.get(), {label, keys}).ok());
-    }
-    batch_ = batch;
-    built_.vertices.resize(batch.vertices.size());
-    built_.vertex_ids.resize(batch.vertices.size());
-    built_.edges.resize(batch.edges.size());
-    built_.edge_ids.resize(batch.edges.size());
-    const size_t half = batch.vertices.size() / 2;
-    switch (kMixture) {
-      case Mixture::kHalves:
-        Add(0, half, /*some_edges=*/true);
-        Fold();
-        Add(half, batch.vertices.size(), /*some_edges=*/false);
-        break;
-      case Mixture::kAgain:
-        Add(0, batch.vertices.size(), /*some_edges=*/true);
-        Fold();
-        DropAgain(half);
-        Add(half, half + 2, /*some_edges=*/false);
-        break;
-      case Mixture::kOther:
-      case Mixture::kOld:
-        AddOther();
-        Fold();
-        MakeGood();
-        break;
-    }
-    built_.view = store_->View();
-    CHECK(dynamic_cast<const SnapshotView*>(built_.view.get()) != nullptr);
-    if (kMixture == Mixture::kOld) DropAll();
-    return built_;
-  }
-  std::unique_ptr<GraphStore>& store() { return store_; }
-
- private:
-  WriteBatch Change() const {
-    WriteBatch change;
-    change.read_version = store_->View()->version();
-    return change;
-  }
-  bool IsThere(size_t vertex) const { return built_.vertices[vertex].bits != 0; }
-  void Fold() { CHECK(BuildSnapshots(store_.get(), {}).ok()); }
-
-  // Vertices [begin, end), and the edges that are not there and whose ends now are; `some_edges`:
-  // every other one of those.
-  void Add(size_t begin, size_t end, bool some_edges) {
-    WriteBatch change = Change();
-    for (size_t i = begin; i < end; ++i) change.vertices.push_back(batch_.vertices[i]);
-    CommitResult added = store_->Commit(change).value();
-    for (size_t i = begin; i < end; ++i) {
-      built_.vertices[i] = added.vertices[i - begin];
-      built_.vertex_ids[i] = added.vertex_ids[i - begin];
-    }
-    change = Change();
-    std::vector<size_t> numbers;
-    for (size_t i = 0; i < batch_.edges.size(); ++i) {
-      const AddedEdge& edge = batch_.edges[i];
-      const bool skipped = some_edges && kMixture == Mixture::kHalves && i % 2 == 1;
-      if (built_.edges[i].id != 0 || skipped) continue;
-      if (!IsThere(*edge.out.added) || !IsThere(*edge.in.added)) continue;
-      numbers.push_back(i);
-      change.edges.push_back(edge);
-      change.edges.back().out = Existing(built_.vertices[*edge.out.added]);
-      change.edges.back().in = Existing(built_.vertices[*edge.in.added]);
-    }
-    added = store_->Commit(change).value();
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      built_.edges[numbers[i]] = added.edges[i];
-      built_.edge_ids[numbers[i]] = added.edge_ids[i];
-    }
-  }
-
-  // Two vertices with their edges, and every third edge.
-  void DropAgain(size_t first) {
-    WriteBatch change = Change();
-    for (size_t i = first; i < first + 2; ++i) {
-      change.dropped_vertices.push_back(built_.vertices[i]);
-    }
-    for (size_t i = 0; i < batch_.edges.size(); ++i) {
-      const size_t out = *batch_.edges[i].out.added, in = *batch_.edges[i].in.added;
-      const bool goes = out - first < 2 || in - first < 2;
-      if (!goes && i % 3 == 0) change.dropped_edges.push_back(built_.edges[i]);
-      if (goes || i % 3 == 0) built_.edges[i] = {};
-    }
-    CHECK(store_->Commit(change).ok());
-    for (size_t i = first; i < first + 2; ++i) built_.vertices[i] = {};
-  }
-
-  void AddOther() {
-    const WriteBatch whole = batch_;
-    for (AddedVertex& vertex : batch_.vertices) vertex.properties.clear();
-    for (AddedEdge& edge : batch_.edges) edge.properties.clear();
-    Add(0, batch_.vertices.size(), /*some_edges=*/true);
-    batch_ = whole;
-    WriteBatch change = Change();
-    change.vertices.push_back({Value::String("other"), "other", {}});
-    for (size_t i = 0; i < batch_.vertices.size(); ++i) {
-      change.vertex_properties.push_back({built_.vertices[i], "other", Value::Int(1)});
-      change.edges.push_back({std::nullopt, "in", Existing(built_.vertices[i]), Added(0), {}});
-      change.edges.push_back({std::nullopt, "knows", Added(0), Existing(built_.vertices[i]), {}});
-    }
-    other_ = store_->Commit(change)->vertices[0];
-  }
-  void MakeGood() {
-    WriteBatch change = Change();
-    change.dropped_vertices.push_back(other_);
-    for (size_t i = 0; i < batch_.vertices.size(); ++i) {
-      change.vertex_properties.push_back({built_.vertices[i], "other", std::nullopt});
-      for (const auto& [key, value] : batch_.vertices[i].properties) {
-        if (!value.is_null()) change.vertex_properties.push_back({built_.vertices[i], key, value});
+TEST_P(GraphViewContract, ExpandsInOrderAndResumesAtEveryLimit) {
+  std::vector<VertexRef> vertices = graph_.vertices;
+  vertices.insert(vertices.begin() + 2, Missing());
+  vertices.push_back(vertices[0]);  // a row may come twice
+  for (const Direction direction : {Direction::kOut, Direction::kIn, Direction::kBoth}) {
+    for (const auto& labels : LabelChoices()) {
+      std::vector<uint32_t> rows;
+      std::vector<VertexRef> neighbours;
+      std::vector<uint64_t> edges;
+      for (uint32_t row = 0; row < vertices.size(); ++row) {
+        for (const auto& end : EndsOf(vertices[row], direction, labels)) {
+          rows.push_back(row);
+          neighbours.push_back(end.neighbour);
+          edges.push_back(end.edge);
+        }
+      }
+      for (size_t limit = 1; limit <= rows.size() + 1; ++limit) {
+        const bool want_edges = limit % 2 == 0;
+        ExpandCursor cursor;
+        Expansion all;
+        while (!cursor.done) {
+          Expansion some;
+          const size_t before = cursor.row;
+          ASSERT_TRUE(
+              view().Expand(vertices, direction, labels, want_edges, &cursor, limit, &some).ok());
+          ASSERT_LE(some.rows.size(), limit);
+          // Fewer only where as much was sought, of two directions and all labels.
+          const size_t sought = dynamic_cast<const RocksView*>(&view()) != nullptr
+                                    ? RocksView::kSeekCost * 2 *
+                                          std::max<size_t>(1, labels.size()) * (cursor.row - before)
+                                    : 0;
+          ASSERT_TRUE(cursor.done || some.rows.size() == limit || sought >= limit);
+          ASSERT_EQ(some.edges.size(), want_edges ? some.rows.size() : 0);
+          for (size_t i = 0; i < some.edges.size(); ++i) {
+            const EdgeRef& edge = some.edges[i];
+            const VertexRef here = vertices[some.rows[i]];
+            EXPECT_TRUE((edge.out == here && edge.in == some.neighbours[i]) ||
+                        (edge.in == here && edge.out == some.neighbours[i]));
+            EXPECT_EQ(edge.id, edges[all.rows.size() + i]);
+            EXPECT_NE(edge.label, kNoName);
+          }
+          all.rows.insert(all.rows.end(), some.rows.begin(), some.rows.end());
+          all.neighbours.insert(all.neighbours.end(), some.neighbours.begin(),
+                                some.neighbours.end());
+        }
+        ASSERT_EQ(all.rows, rows);
+        ASSERT_EQ(all.neighbours, neighbours);
       }
     }
-    for (size_t i = 0; i < batch_.edges.size(); ++i) {
-      for (const auto& [key, value] : batch_.edges[i].properties) {
-        change.edge_properties.push_back({built_.edges[i], key, value});
+  }
+}
+
+TEST_P(GraphViewContract, GivesASelfLoopTwiceForBoth) {
+  const std::vector<VertexRef> vertices = {graph_.vertices[4]};
+  const std::vector<LabelId> knows = {Label("knows")};
+  const uint64_t loop = graph_.edges[5].id;
+  for (const auto& [direction, times] :
+       {std::pair(Direction::kOut, 1), {Direction::kIn, 1}, {Direction::kBoth, 2}}) {
+    ExpandCursor cursor;
+    Expansion found;
+    found.rows = {7};  // what is there stays, whatever the limit
+    found.neighbours = {vertices[0]};
+    ASSERT_TRUE(view().Expand(vertices, direction, knows, true, &cursor, SIZE_MAX, &found).ok());
+    EXPECT_TRUE(cursor.done);
+    EXPECT_EQ(found.rows.size(), found.edges.size() + 1);
+    EXPECT_EQ(std::count_if(found.edges.begin(), found.edges.end(),
+                            [&](const EdgeRef& edge) { return edge.id == loop; }),
+              times);
+  }
+}
+
+TEST_P(GraphViewContract, CountsDegrees) {
+  std::vector<VertexRef> vertices = graph_.vertices;
+  vertices.push_back(Missing());
+  for (const Direction direction : {Direction::kOut, Direction::kIn, Direction::kBoth}) {
+    for (const auto& labels : LabelChoices()) {
+      std::vector<int64_t> expected, degrees;
+      for (const VertexRef vertex : vertices) {
+        expected.push_back(static_cast<int64_t>(EndsOf(vertex, direction, labels).size()));
+      }
+      ASSERT_TRUE(view().Degrees(vertices, direction, labels, &degrees).ok());
+      EXPECT_EQ(degrees, expected);
+      for (const size_t limit : {1, 2, 3, 7}) {
+        std::vector<int64_t> in_parts;
+        DegreeCursor cursor;
+        for (int calls = 0; !cursor.done && calls < 1000; ++calls) {
+          ASSERT_TRUE(
+              view().CountEnds(vertices, direction, labels, &cursor, limit, &in_parts).ok());
+        }
+        EXPECT_EQ(in_parts, expected) << limit;
       }
     }
-    CHECK(store_->Commit(change).ok());
   }
-  void DropAll() {
-    WriteBatch change = Change();
-    for (size_t i = 0; i < 4; ++i) change.dropped_edges.push_back(built_.edges[i]);
-    change.vertex_properties.push_back({built_.vertices[0], "name", Value::String("late")});
-    CHECK(store_->Commit(change).ok());
-    change = Change();
-    change.dropped_vertices = built_.vertices;
-    CHECK(store_->Commit(change).ok());
+}
+
+TEST_P(GraphViewContract, TellsLabelsAndIds) {
+  std::vector<VertexRef> vertices = graph_.vertices;
+  vertices.insert(vertices.begin() + 1, Missing());
+  std::vector<LabelId> labels;
+  Column ids;
+  ASSERT_TRUE(view().VertexLabels(vertices, &labels).ok());
+  ASSERT_TRUE(view().VertexIds(vertices, &ids).ok());
+  ASSERT_EQ(labels.size(), vertices.size());
+  ASSERT_EQ(ids.size(), vertices.size());
+  EXPECT_EQ(labels[1], kNoName);
+  EXPECT_TRUE(ids.Get(1).is_null());
+  for (size_t row = 0; row < vertices.size(); ++row) {
+    if (row == 1) continue;
+    const size_t i = row == 0 ? 0 : row - 1;
+    EXPECT_EQ(labels[row], Label(batch_.vertices[i].label));
+    EXPECT_TRUE(Equivalent(ids.Get(row), graph_.vertex_ids[i]));
   }
+  EXPECT_TRUE(Equivalent(ids.Get(0), Value::Long(1)));
 
-  TempFolder folder_;
-  std::unique_ptr<GraphStore> store_;
-  WriteBatch batch_;
-  BuiltGraph built_;
-  VertexRef other_;
-};
+  std::vector<EdgeRef> edges = graph_.edges;
+  edges.push_back(EdgeRef{Missing().bits, {}, {}, 1});
+  Column edge_ids;
+  ASSERT_TRUE(view().EdgeIds(edges, &edge_ids).ok());
+  ASSERT_EQ(edge_ids.size(), edges.size());
+  EXPECT_TRUE(Equivalent(edge_ids.Get(0), Value::Long(7)));
+  EXPECT_TRUE(Equivalent(edge_ids.Get(1), Value::String("e8")));
+  EXPECT_TRUE(Equivalent(edge_ids.Get(2), Value::Long(static_cast<int64_t>(edges[2].id))));
+  EXPECT_TRUE(edge_ids.Get(edges.size() - 1).is_null());
+}
 
-// All of it stored, under a transaction that has changed something else.
-template <typename Stored>
-struct ChangedBackend {
-  Indexes indexes;
-  BuiltGraph Build(const WriteBatch& batch) {
-    stored.indexes = indexes;
-    BuiltGraph built = stored.Build(batch);
-    std::shared_ptr<Transaction> transaction = stored.store()->Begin();
-    const VertexRef other = transaction->AddVertex("other", std::nullopt, {}).value();
-    CHECK(transaction->AddEdge(other, built.vertices[0], "other", std::nullopt, {}).ok());
-    CHECK(transaction->SetProperty(built.vertices[0], "other", Value::Int(1)).ok());
-    CHECK(transaction->SetProperty(built.vertices[0], "other", Value::Null()).ok());
-    Transaction::DropCursor cursor;
-    while (!cursor.done) CHECK(transaction->DropVertex(other, &cursor).ok());
-    // An indexed property that goes and comes back: the transaction's own from then on.
-    for (size_t i = 0; i < batch.vertices.size(); i += 3) {
-      for (const auto& [key, value] : batch.vertices[i].properties) {
-        if (key != "x") continue;
-        CHECK(transaction->SetProperty(built.vertices[i], key, Value::Int(-99)).ok());
-        CHECK(transaction->SetProperty(built.vertices[i], key, value).ok());
-      }
-    }
-    built.view = transaction;
-    return built;
+TEST_P(GraphViewContract, FetchesProperties) {
+  std::vector<VertexRef> vertices = graph_.vertices;
+  vertices[1] = Missing();
+  PropertyRows all;
+  ASSERT_TRUE(view().VertexProperties(vertices, {}, &all).ok());
+  EXPECT_EQ(all.rows, (std::vector<uint32_t>{0, 0, 2, 4, 5, 7}));
+  ASSERT_EQ(all.values.size(), all.rows.size());
+  EXPECT_LT(all.keys[0], all.keys[1]);
+  for (size_t i = 0; i < 2; ++i) {
+    const Value expected = all.keys[i] == Key("age") ? Value::Int(29) : Value::String("marko");
+    EXPECT_TRUE(Equivalent(all.values.Get(i), expected));
   }
-  Stored stored;
-};
+  EXPECT_TRUE(Equivalent(all.values.Get(4), ListOf({Value::Int(1), Value::String("x")})));
 
-using Backends = testing::Types<
-    MemoryBackend, TruthBackend, StoreBackend, OwnBackend, SnapshotBackend,
-    MixedBackend<Mixture::kHalves>, MixedBackend<Mixture::kAgain>, MixedBackend<Mixture::kOther>,
-    MixedBackend<Mixture::kOld>, ChangedBackend<StoreBackend>, ChangedBackend<SnapshotBackend>,
-    ChangedBackend<MixedBackend<Mixture::kHalves>>, ChangedBackend<MixedBackend<Mixture::kAgain>>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Views, GraphViewContract, Backends);
-INSTANTIATE_TYPED_TEST_SUITE_P(Views, LookupContract, Backends);
-INSTANTIATE_TYPED_TEST_SUITE_P(Views, BatchContract, Backends);
-using SeekBackends =
-    testing::Types<MemoryBackend, TruthBackend, StoreBackend, OwnBackend, SnapshotBackend,
-                   MixedBackend<Mixture::kHalves>, ChangedBackend<StoreBackend>,
-                   ChangedBackend<MixedBackend<Mixture::kHalves>>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Views, SeekContract, SeekBackends);
+  // A budget that suffices changes nothing; what it does not suffice for is not read.
+  ReadBudget ample(1 << 20), small(1);
+  PropertyRows same, none;
+  ASSERT_TRUE(view().ReadVertexProperties(vertices, {}, &ample, &same).ok());
+  EXPECT_EQ(same.rows, all.rows);
+  EXPECT_FALSE(ample.exceeded());
+  EXPECT_FALSE(view().ReadVertexProperties(vertices, {}, &small, &none).ok());
+  EXPECT_TRUE(small.exceeded());
+
+  PropertyRows names;
+  const std::vector<KeyId> wanted = {Key("lang"), Key("name"), Key("name"), 12345};
+  ASSERT_TRUE(view().VertexProperties(vertices, wanted, &names).ok());
+  EXPECT_EQ(names.rows, (std::vector<uint32_t>{0, 2, 4, 7}));
+  EXPECT_TRUE(Equivalent(names.values.Get(0), Value::String("marko")));
+  EXPECT_TRUE(Equivalent(names.values.Get(1), Value::String("java")));
+
+  PropertyRows weights;
+  std::vector<EdgeRef> edges = graph_.edges;
+  edges[1].id = Missing().bits;
+  const std::vector<KeyId> weight = {Key("weight")};
+  ASSERT_TRUE(view().EdgeProperties(edges, weight, &weights).ok());
+  EXPECT_EQ(weights.rows, (std::vector<uint32_t>{0, 2}));
+  EXPECT_TRUE(Equivalent(weights.values.Get(1), Value::Double(0.4)));
+  PropertyRows every;
+  ASSERT_TRUE(view().EdgeProperties(edges, {}, &every).ok());
+  EXPECT_EQ(every.rows, (std::vector<uint32_t>{0, 2, 2}));
+}
+
+TEST_P(GraphViewContract, KnowsItsSchema) {
+  const Schema& schema = view().schema();
+  auto kind = [&](const std::string& label, const std::string& key) {
+    auto found = schema.property_kinds.find({Label(label), Key(key)});
+    return found == schema.property_kinds.end() ? std::nullopt : std::optional(found->second);
+  };
+  EXPECT_EQ(kind("person", "name"), ValueKind::kString);
+  EXPECT_EQ(kind("person", "age"), ValueKind::kNull);  // an int and a long
+  EXPECT_EQ(kind("knows", "weight"), ValueKind::kDouble);
+  EXPECT_EQ(kind("software", "name"), std::nullopt);
+  EXPECT_EQ(schema.vertex_counts.Count(Label("person")), 4u);
+  EXPECT_EQ(schema.vertex_counts.size(), 4u);
+  EXPECT_EQ(schema.edge_counts.Count(Label("created")), 3u);
+  EXPECT_EQ(schema.edge_counts.Count(Label("knows")), 11u);
+  EXPECT_EQ(schema.edge_counts.size(), 3u);
+}
 
 }  // namespace
 }  // namespace koios::storage

@@ -20,8 +20,8 @@ namespace koios::storage {
 namespace {
 
 // The contract holds for a graph that was loaded...
-struct BulkBackend {
-  BuiltGraph Build(const WriteBatch& batch) {
+struct BulkBackend final : ContractBackend {
+  BuiltGraph Build(const WriteBatch& batch) override {
     auto writer = BulkWriter::Create(folder / "g", TestOptions()).value();
     BatchLoader loader(writer.get());
     CHECK(loader.Load(batch).ok());
@@ -35,8 +35,8 @@ struct BulkBackend {
 };
 
 // ... and for one that was loaded half, then appended to.
-struct AppendBackend {
-  BuiltGraph Build(const WriteBatch& batch) {
+struct AppendBackend final : ContractBackend {
+  BuiltGraph Build(const WriteBatch& batch) override {
     store = GraphStore::Open(folder / "g", TestOptions()).value();
     WriteBatch vertices;
     vertices.vertices = batch.vertices;
@@ -54,9 +54,9 @@ struct AppendBackend {
   std::unique_ptr<GraphStore> store;
 };
 
-using BulkBackends = testing::Types<BulkBackend, AppendBackend>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Loaded, GraphViewContract, BulkBackends);
-INSTANTIATE_TYPED_TEST_SUITE_P(Loaded, LookupContract, BulkBackends);
+const auto kBulkBackends = testing::Values(&MakeBackend<BulkBackend>, &MakeBackend<AppendBackend>);
+INSTANTIATE_TEST_SUITE_P(Loaded, GraphViewContract, kBulkBackends);
+INSTANTIATE_TEST_SUITE_P(Loaded, LookupContract, kBulkBackends);
 
 class BulkWriterTest : public testing::Test {
  protected:

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "core/testing/rounds.h"
 #include "storage/snapshot/snapshot_check.h"
 #include "storage/snapshot/testing/model_comparison.h"
 #include "storage/temp_folder.h"
@@ -59,7 +60,7 @@ TEST_F(SnapshotDamageTest, AnyByte) {
   Rng rng(1);
   uint64_t seen = 0, damaged = 0;
   // Every byte would take long under a sanitizer.
-  for (uint64_t offset = 0; offset < bytes; offset += 1 + rng.Uniform(100)) {
+  for (uint64_t offset = 0; offset < bytes; offset += 1 + rng.Uniform(TestRounds(100, 300))) {
     Flip(offset);
     const auto opened = Open();
     const Status status = opened.ok() ? ReadAll(*opened) : opened.status();

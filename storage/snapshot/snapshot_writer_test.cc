@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "core/testing/rounds.h"
 #include "storage/disk/files.h"
 #include "storage/snapshot/mapped_file.h"
 #include "storage/snapshot/testing/model_comparison.h"
@@ -229,7 +230,7 @@ TEST(SnapshotWriterTest, AChainOfFiles) {
 // Fails from the n-th call on; `stopped`: as if the process had ended, nothing more is done.
 class FailingDisk final : public SnapshotDisk {
  public:
-  FailingDisk(int calls, bool stopped) : left_(calls), stopped_(stopped) {}
+  FailingDisk(uint64_t calls, bool stopped) : left_(static_cast<int>(calls)), stopped_(stopped) {}
   bool failed() const { return failed_; }
   const std::vector<std::string>& calls() const { return calls_; }
 
@@ -294,8 +295,8 @@ TEST(SnapshotWriterTest, FailsOrStopsAnywhere) {
   const SnapshotModel before = MakeModel(1, shape), after = MakeModel(2, shape);
   for (const bool stopped : {false, true}) {
     bool failed = true;
-    for (int calls = 0; failed; ++calls) {
-      ASSERT_LT(calls, 100);
+    for (uint64_t calls = 0; failed; calls += TestRounds(1, 3)) {
+      ASSERT_LT(calls, 100u);
       TempFolder folder;
       SnapshotBuildOptions options;
       options.folder = folder.path();

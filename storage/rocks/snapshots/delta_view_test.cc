@@ -11,6 +11,7 @@
 
 #include "core/mutex.h"
 #include "core/random.h"
+#include "core/testing/rounds.h"
 #include "storage/check.h"
 #include "storage/rocks/store_state.h"
 #include "storage/rocks/testing/random_changes.h"
@@ -190,7 +191,7 @@ TEST_P(DeltaViewTest, CommitsDuringAFold) {
   EXPECT_EQ(StoreAccess::Of(*store_).CurrentReadable().base->version(), folded);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, DeltaViewTest, ::testing::Range<uint64_t>(1, 6));
+INSTANTIATE_TEST_SUITE_P(Seeds, DeltaViewTest, ::testing::Range<uint64_t>(1, TestRounds(6, 3)));
 
 }  // namespace
 }  // namespace koios::storage

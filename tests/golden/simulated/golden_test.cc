@@ -29,9 +29,9 @@ namespace {
 constexpr uint32_t kMaxWorkers = 5;
 constexpr uint64_t kMemoryLimit = uint64_t{512} << 20;  // the engine's own
 constexpr uint64_t kMaxTurns = 2'000'000;
-// A sanitizer takes each case one of three ways, with one or two of the five numbers of workers;
+// A sanitizer takes each case one of three ways, with one of the five numbers of workers;
 // and each sixth case where memory or disk is refused.
-constexpr uint32_t kWorkersStep = TestRounds(1, 3);
+constexpr uint32_t kWorkersStep = TestRounds(1, kMaxWorkers);
 constexpr uint64_t kRefusedStep = TestRounds(1, 6);
 
 // Cases that a simulation cannot run, by their query, with the reason.

@@ -1,6 +1,5 @@
 // The contracts, on every implementation of GraphView.
 #include "storage/graph_view_contract.h"
-#include "storage/index/lookup_contract.h"
 #include "storage/index/seek_contract.h"
 #include "storage/index_build.h"
 #include "storage/memory_graph.h"

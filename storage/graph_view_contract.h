@@ -79,4 +79,7 @@ class GraphViewContract : public testing::TestWithParam<BackendMaker> {
   BuiltGraph graph_;
 };
 
+// Look-ups by id, whole, and step by step in one place each (index/lookup_contract_test.cc).
+class LookupContract : public GraphViewContract {};
+
 }  // namespace koios::storage

@@ -1,5 +1,11 @@
 #include "storage/graph_view_contract.h"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
 namespace koios::storage {
 namespace {
 

@@ -1,4 +1,10 @@
-#include "storage/index/lookup_contract.h"
+// The contract of look-ups by id.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "storage/graph_view_contract.h"
 
 namespace koios::storage {
 namespace {

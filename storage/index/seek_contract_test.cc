@@ -1,5 +1,13 @@
 #include "storage/index/seek_contract.h"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace koios::storage {
 namespace {
 

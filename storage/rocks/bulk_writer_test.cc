@@ -11,7 +11,6 @@
 #include "storage/data_folder.h"
 #include "storage/disk/files.h"
 #include "storage/graph_view_contract.h"
-#include "storage/index/lookup_contract.h"
 #include "storage/rocks/testing/batch_loader.h"
 #include "storage/store_test_support.h"
 #include "storage/temp_folder.h"

@@ -230,7 +230,7 @@ TEST(SnapshotWriterTest, AChainOfFiles) {
 // Fails from the n-th call on; `stopped`: as if the process had ended, nothing more is done.
 class FailingDisk final : public SnapshotDisk {
  public:
-  FailingDisk(uint64_t calls, bool stopped) : left_(static_cast<int>(calls)), stopped_(stopped) {}
+  FailingDisk(int calls, bool stopped) : left_(calls), stopped_(stopped) {}
   bool failed() const { return failed_; }
   const std::vector<std::string>& calls() const { return calls_; }
 
@@ -288,6 +288,7 @@ class FailingDisk final : public SnapshotDisk {
 };
 
 TEST(SnapshotWriterTest, FailsOrStopsAnywhere) {
+  constexpr int kStep = TestRounds(1, 3);
   ModelShape shape;
   shape.num_partitions = 1;
   shape.vertices = 300;
@@ -295,8 +296,8 @@ TEST(SnapshotWriterTest, FailsOrStopsAnywhere) {
   const SnapshotModel before = MakeModel(1, shape), after = MakeModel(2, shape);
   for (const bool stopped : {false, true}) {
     bool failed = true;
-    for (uint64_t calls = 0; failed; calls += TestRounds(1, 3)) {
-      ASSERT_LT(calls, 100u);
+    for (int calls = 0; failed; calls += kStep) {
+      ASSERT_LT(calls, 100);
       TempFolder folder;
       SnapshotBuildOptions options;
       options.folder = folder.path();

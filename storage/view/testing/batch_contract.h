@@ -1,38 +1,14 @@
 // The contract of GraphView's calls that answer much at once: edges between pairs of vertices, and
-// several properties of many elements. A backend is that of graph_view_contract.h.
+// several properties of many elements. Its tests are in batch_contract_test.cc.
 #pragma once
-
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <numeric>
-#include <string>
 #include <vector>
 
-#include "core/value_codec.h"
 #include "storage/graph_view_contract.h"
 
 namespace koios::storage {
-
-// All that a visitor is shown.
-struct SeenEnds final : EndVisitor {
-  void Visit(uint32_t row, std::span<const VertexRef> found) override {
-    EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
-    rows.insert(rows.end(), found.size(), row);
-    neighbours.insert(neighbours.end(), found.begin(), found.end());
-  }
-  void VisitNarrow(uint32_t row, std::span<const uint32_t> found, const NarrowRefs& refs) override {
-    std::vector<VertexRef> wide;
-    for (const uint32_t neighbour : found) wide.push_back(refs.Widen(neighbour));
-    Visit(row, wide);
-  }
-  std::vector<uint32_t> rows;
-  std::vector<VertexRef> neighbours;
-};
-
-using ValueCounts = std::map<std::string, int64_t>;  // by the value's bytes
 
 class BatchContract : public GraphViewContract {
  protected:

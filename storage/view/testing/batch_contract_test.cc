@@ -1,7 +1,36 @@
 #include "storage/view/testing/batch_contract.h"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/value_codec.h"
+
 namespace koios::storage {
 namespace {
+
+// All that a visitor is shown.
+struct SeenEnds final : EndVisitor {
+  void Visit(uint32_t row, std::span<const VertexRef> found) override {
+    EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
+    rows.insert(rows.end(), found.size(), row);
+    neighbours.insert(neighbours.end(), found.begin(), found.end());
+  }
+  void VisitNarrow(uint32_t row, std::span<const uint32_t> found, const NarrowRefs& refs) override {
+    std::vector<VertexRef> wide;
+    for (const uint32_t neighbour : found) wide.push_back(refs.Widen(neighbour));
+    Visit(row, wide);
+  }
+  std::vector<uint32_t> rows;
+  std::vector<VertexRef> neighbours;
+};
+
+using ValueCounts = std::map<std::string, int64_t>;  // by the value's bytes
 
 TEST_P(BatchContract, CountsEdgesBetweenPairsAtAnyLimit) {
   for (const Direction direction : {Direction::kOut, Direction::kIn, Direction::kBoth}) {

@@ -302,7 +302,7 @@ TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
 TEST(GoldenTest, AFullDiskEndsTheQueryAndNothingElse) {
   const uint64_t wanted = RefusalsWanted();
   const auto writes = [wanted](uint64_t, uint64_t number) {
-    return wanted == 0 ? std::vector<uint64_t>{1 + number % 3} : UpTo(wanted);
+    return wanted == 0 ? std::vector<uint64_t>{1 + number / kRefusedStep % 3} : UpTo(wanted);
   };
   ExpectAnswersOrRefusals(50, writes,
                           [](Session* session, uint64_t write) { session->FillDiskFrom(write); });

@@ -95,10 +95,10 @@ TEST(WorkerEndsTest, AQueryThatStayedEndsInSilence) {
   Worker there(context);
   plan::Plan good = PlanOf({Value::Long(1)}, {});
   good.mutable_operators(kOperator)->mutable_dedup();
-  constexpr uint64_t kQueries = 5;
-  for (uint64_t serial = 0; serial <= kQueries; ++serial) {
+  constexpr uint64_t kGoodQueries = 5;
+  for (uint64_t serial = 0; serial <= kGoodQueries; ++serial) {
     const auto [spec, sink] = StartAt(&here, serial, good);
-    if (serial == kQueries) {
+    if (serial == kGoodQueries) {
       Frame fail;
       fail.query = spec->id;
       fail.kind = FrameKind::kFail;
@@ -108,11 +108,11 @@ TEST(WorkerEndsTest, AQueryThatStayedEndsInSilence) {
     }
     for (int turn = 0; turn < 100 && !sink->result.has_value(); ++turn) here.Step(1);
     ASSERT_TRUE(sink->result.has_value());
-    ASSERT_EQ(transport.frames.size(), serial == kQueries ? 1u : 0u);
+    ASSERT_EQ(transport.frames.size(), serial == kGoodQueries ? 1u : 0u);
   }
   const Frame end = std::move(transport.frames.front().second);
   EXPECT_EQ(end.kind, FrameKind::kEnd);
-  EXPECT_EQ(end.over_before, kQueries + 1);
+  EXPECT_EQ(end.over_before, kGoodQueries + 1);
   there.Deliver(end);
   EXPECT_EQ(there.num_remembered(), 0u);
 }

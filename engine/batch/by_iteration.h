@@ -4,6 +4,7 @@
 // allocated.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <utility>
 
@@ -44,6 +45,9 @@ class ByIteration {
     if (found != inside_.end() && found->second.empty()) spare_ = inside_.extract(found);
   }
 
+  // Of the tree; what is kept may have allocated, and that is its own.
+  size_t ByteSize() const { return inside_.size() * (sizeof(*inside_.begin()) + kTreeBytes); }
+
   // The last that something is kept of; null: there is none.
   const Loops* Last() const {
     if (!inside_.empty()) return &inside_.rbegin()->first;
@@ -80,6 +84,7 @@ class ByIteration {
 
  private:
   static inline const Loops kOutside;
+  static constexpr size_t kTreeBytes = 48;  // of an entry: its links, and what the allocator adds
 
   T outside_;
   std::map<Loops, T> inside_;

@@ -259,11 +259,14 @@ void QueryRun::EnqueueInput(uint32_t op, Input input) {
   }
   News(op).rows_in += input.batch.rows;
   const Loops iteration = input.batch.runs.empty() ? Loops() : input.batch.runs.front().loops;
-  if (IsMerging(nodes_[op])) {
-    EnqueueSorted(&nodes_[op], iteration, std::move(input));
-  } else if (Lane& lane = nodes_[op].lanes[iteration]; !JoinWaiting(op, &lane, input)) {
+  Node& node = nodes_[op];
+  const size_t kept = IterationBytes(node);
+  if (IsMerging(node)) {
+    EnqueueSorted(&node, iteration, std::move(input));
+  } else if (Lane& lane = node.lanes[iteration]; !JoinWaiting(op, &lane, input)) {
     lane.queue.push_back(std::move(input));
   }
+  if (IterationBytes(node) > kept) ChargeHeld(&node);
   busy_.insert(shape_->RankOf(op));
 }
 
@@ -355,9 +358,10 @@ void QueryRun::RunNode(uint32_t id) {
   closings.swap(node.host->closings);
   for (const StateKey& key : closings) CloseUpstream(id, key);
   Settle();
-  ChargeHeld(&node);
   if (node.lane != nullptr) node.lanes.Trim(node.iteration);
   node.lane = nullptr;
+  ChargeHeld(&node);
+  ChargeTables(node);
   OperatorStats& stats = News(id);
   ++stats.batches;
   CountSlice(id);
@@ -368,33 +372,46 @@ void QueryRun::RunNode(uint32_t id) {
   if (MaySpill(node)) PickSpill();
 }
 
+// Of each iteration that something of the node waits in, without what waits.
+size_t QueryRun::IterationBytes(const Node& node) {
+  return node.lanes.ByteSize() + node.firings.ByteSize() + node.merging.ByteSize() +
+         node.open_instances.ByteSize();
+}
+
 // What a node holds between two calls, bounded by a batch for each place where rows go, but for
-// tables; and the tables of the driver itself.
+// tables and what it keeps by iteration.
 void QueryRun::ChargeHeld(Node* node) {
   const auto bytes_of = [](const JoinedBatch& joined) {
     return joined.bytes + joined.batch.runs.capacity() * sizeof(Run);
   };
-  size_t held = node->code.HeldBytes() + bytes_of(node->exits);
+  size_t held = IterationBytes(*node) + node->code.HeldBytes() + bytes_of(node->exits);
   for (const JoinedBatch& joined : node->restarts) held += bytes_of(joined);
-  if (node->outbox != nullptr) held += node->outbox->bytes();
-  if (held != node->held) {
-    // What was refused was not charged, and is not given back when less is held: rows still leave
-    // a part that has failed.
-    const auto more = static_cast<int64_t>(held) - static_cast<int64_t>(node->held);
-    if (Status charged = node->host->ChargeState(more); charged.ok()) {
-      node->held = held;
-    } else {
-      Fail(WithDetail(charged, DetailFor(*node->op)));
-    }
+  if (node->outbox != nullptr) held += node->outbox->ByteSize();
+  if (held == node->held) return;
+  // What was refused was not charged, and is not given back when less is held: rows still leave a
+  // part that has failed.
+  const auto more = static_cast<int64_t>(held) - static_cast<int64_t>(node->held);
+  if (Status charged = node->host->ChargeState(more); charged.ok()) {
+    node->held = held;
+  } else {
+    Fail(WithDetail(charged, DetailFor(*node->op)));
   }
+}
+
+// The driver's own. `node`: what has changed them.
+void QueryRun::ChargeTables(const Node& node) {
   const int64_t tables = TableBytes();
   if (tables != tables_.bytes() && !tables_.TryResize(tables)) {
-    Fail(OverLimit(*node->op, tables - tables_.bytes()));
+    Fail(OverLimit(*node.op, tables - tables_.bytes()));
   }
 }
 
 int64_t QueryRun::TableBytes() const {
-  return static_cast<int64_t>(ledger_.ByteSize() + nested_.ByteSize());
+  const size_t lists = whole_.capacity() * sizeof(uint64_t) +
+                       to_close_.capacity() * sizeof(to_close_.front()) +
+                       resting_.capacity() * sizeof(Resting);
+  return static_cast<int64_t>(ledger_.ByteSize() + nested_.ByteSize() + closings_.ByteSize() +
+                              receive_credits_.ByteSize() + lists);
 }
 
 Status QueryRun::Dispatch(Node* node) {

@@ -171,7 +171,9 @@ class QueryRun {
   Input TakeInput(Node* node);
   void RunNode(uint32_t id);
   Status Dispatch(Node* node);
+  static size_t IterationBytes(const Node& node);
   void ChargeHeld(Node* node);
+  void ChargeTables(const Node& node);
   int64_t TableBytes() const;
   Status CheckFits(const Frame& frame) const;
   Status CheckNext(const Node& node) const;

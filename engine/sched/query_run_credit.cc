@@ -43,6 +43,7 @@ Status QueryRun::ReceiveCredit(const Frame& frame) {
     if (!receive_credits_.Wait(depth, {frame.from, frame.op, frame.loops, merging})) {
       return DataLoss("A frame asks twice for the same lane.");
     }
+    ChargeTables(nodes_[frame.op]);
   }
   Grant();
   return OkStatus();
@@ -100,6 +101,7 @@ Status QueryRun::ReceiveAck(const Frame& frame) {
     return DataLoss("A frame acknowledges rows that were not sent.");
   }
   if (!credit.granted) send_credits_.GiveBack(frame.from, credit.bytes);
+  ChargeHeld(&nodes_[frame.op]);
   PumpHere(&nodes_[frame.op], /*flush=*/false);
   if (!send_credits_.TakeWaiting(frame.from)) {
     PumpTo(&nodes_[frame.op], frame.from, /*flush=*/false);

@@ -22,8 +22,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "core/memory/charged_growth.h"
 #include "core/memory.h"
+#include "core/memory/charged_growth.h"
 #include "core/schema.h"
 #include "storage/commit_limits.h"
 #include "storage/commit_record.h"
@@ -222,6 +222,8 @@ class Transaction final : public GraphView {
   static Status MergeProperties(const PropertyRows& stored, size_t rows, ElementOf changes_of,
                                 std::span<const KeyId> keys, ReadBudget* budget, PropertyRows* out);
   PropertyList ListOf(const Changes& changes) const;
+  size_t BytesOfList(const Changes& changes) const;
+  size_t BatchBytes() const;
 
   const std::shared_ptr<const GraphView> base_;
   const std::shared_ptr<Numbers> numbers_;

@@ -9,6 +9,13 @@ namespace {
 
 // Of one request. Past it, a look at a vertex's edges counts as one at all of their label.
 constexpr size_t kMaxGuardKeys = size_t{1} << 16;
+// Of an added vertex, in the table of their places.
+constexpr size_t kBytesPerIndexed = 32;
+
+// What a copy allocates.
+size_t HeapOfName(const std::string& name) {
+  return name.size() > std::string().capacity() ? name.size() + 1 : 0;
+}
 
 }  // namespace
 
@@ -74,15 +81,51 @@ PropertyList Transaction::ListOf(const Changes& changes) const {
   return list;
 }
 
+size_t Transaction::BytesOfList(const Changes& changes) const {
+  size_t bytes = 0;
+  for (const auto& [key, value] : changes) {
+    if (value.is_null()) continue;
+    bytes += sizeof(PropertyList::value_type) + HeapOfName(schema_.keys.Name(key));
+  }
+  return bytes;
+}
+
+// Of TakeBatch, about: all names and lists are copied, values are shared.
+size_t Transaction::BatchBytes() const {
+  size_t bytes = stored_drops_.size() * sizeof(VertexRef) +
+                 stored_edge_drops_.size() * sizeof(EdgeRef) +
+                 lookup_guards_.size() * sizeof(LookupGuard) +
+                 guard_keys_.size() * sizeof(uint64_t) + looked_up_.size() * sizeof(Value) +
+                 own_vertices_.size() * (sizeof(AddedVertex) + kBytesPerIndexed) +
+                 own_edges_.size() * sizeof(AddedEdge);
+  for (const OwnVertex& vertex : own_vertices_) {
+    bytes += HeapOfName(schema_.labels.Name(vertex.label));
+  }
+  for (const OwnEdge& edge : own_edges_) bytes += HeapOfName(schema_.labels.Name(edge.ref.label));
+  for (const auto& [vertex, changes] : vertex_changes_) {
+    bytes += IsOwn(vertex) ? 0 : changes.size() * sizeof(SetVertexProperty);
+    bytes += BytesOfList(changes);
+  }
+  for (const auto& [edge, changes] : edge_changes_) {
+    bytes += own_edge_of_.contains(edge) ? 0 : changes.size() * sizeof(SetEdgeProperty);
+    bytes += BytesOfList(changes);
+  }
+  return bytes;
+}
+
 WriteBatch Transaction::TakeBatch() {
   WriteBatch batch;
   batch.read_version = base_->version();
+  const auto list_of = [this](const auto& all, const auto& element) {
+    const auto found = all.find(element);
+    return found == all.end() ? PropertyList() : ListOf(found->second);
+  };
   absl::flat_hash_map<uint64_t, uint32_t> index;
   for (const OwnVertex& vertex : own_vertices_) {
     if (dropped_vertices_.contains(vertex.ref.bits)) continue;
     index[vertex.ref.bits] = static_cast<uint32_t>(batch.vertices.size());
     batch.vertices.push_back({vertex.id, schema_.labels.Name(vertex.label),
-                              ListOf(vertex_changes_[vertex.ref]), vertex.ref, vertex.assigned});
+                              list_of(vertex_changes_, vertex.ref), vertex.ref, vertex.assigned});
   }
   const auto handle = [&index](VertexRef vertex) {
     const auto found = index.find(vertex.bits);
@@ -93,7 +136,7 @@ WriteBatch Transaction::TakeBatch() {
     if (dropped_edges_.contains(edge.ref.id)) continue;
     const std::optional<Value> id = edge.assigned ? std::nullopt : std::optional<Value>(edge.id);
     batch.edges.push_back({id, schema_.labels.Name(edge.ref.label), handle(edge.ref.out),
-                           handle(edge.ref.in), ListOf(edge_changes_[edge.ref.id]), edge.ref.id});
+                           handle(edge.ref.in), list_of(edge_changes_, edge.ref.id), edge.ref.id});
   }
   const auto stored_value = [](const Value& value) {
     return value.is_null() ? std::nullopt : std::optional<Value>(value);
@@ -125,6 +168,7 @@ StatusOr<CommitRecord> Transaction::TakeCommit(const CommitWatch& watch) {
   CommitRecord record;
   record.request = request_.is_null() ? NewRequestId() : request_;
   record.attempt = attempt_;
+  RETURN_IF_ERROR(Charge(BatchBytes()));
   RETURN_IF_ERROR(MakeRecord(*base_, max_commit_bytes_, watch, TakeBatch(), &record));
   RETURN_IF_ERROR(Charge(record.keys.size() * sizeof(uint64_t)));
   return record;

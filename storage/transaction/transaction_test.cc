@@ -422,6 +422,19 @@ TEST_F(TransactionTest, AValueIsBoundedByTheStoresOption) {
   EXPECT_EQ(DetailOf(status)->setting, "value-mb");
 }
 
+// Names and lists are copied for it: all of that is charged, and stays so, as the record has it.
+TEST_F(TransactionTest, WhatIsCommittedIsChargedAsWell) {
+  constexpr size_t kVertices = 100;
+  const std::string long_name(100, 'n');
+  std::shared_ptr<Transaction> transaction = store_->Begin();
+  for (size_t i = 0; i < kVertices; ++i) {
+    ASSERT_TRUE(transaction->AddVertex(long_name, std::nullopt, {{long_name, Value::Int(1)}}).ok());
+  }
+  const size_t before = transaction->ByteSize();
+  ASSERT_TRUE(transaction->TakeCommit(nullptr).ok());
+  EXPECT_GT(transaction->ByteSize(), before + kVertices * 2 * long_name.size());
+}
+
 // Each kind of change, and what look-ups leave behind: refused when it does not fit, and then not
 // kept; given back at the end.
 TEST_F(TransactionTest, WhatIsKeptIsChargedBefore) {
@@ -443,7 +456,8 @@ TEST_F(TransactionTest, WhatIsKeptIsChargedBefore) {
         transaction->SetProperty(v, "k", Value::Int(1)),
         transaction->SetProperty(e, "k", Value::Int(1)), transaction->DropEdge(e),
         Drop(transaction.get(), v), transaction->GuardLookup({}), transaction->GuardEdgeScan({}),
-        transaction->LookupVertices(std::span(&id, 1), &rows, &found)}) {
+        transaction->LookupVertices(std::span(&id, 1), &rows, &found),
+        transaction->TakeCommit(nullptr).status()}) {
     EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted) << refused;
   }
   EXPECT_EQ(transaction->ByteSize(), before);

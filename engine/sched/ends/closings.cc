@@ -37,7 +37,10 @@ bool Closings::Close(uint32_t op, const InstanceId& instance) {
 
 const std::vector<uint8_t>& Closings::LeadsOnlyTo(uint32_t op) {
   std::vector<uint8_t>& leads = leads_only_to_[op];
-  if (leads.empty()) leads = PlanShape::LeadsOnlyTo(plan_, op);
+  if (leads.empty()) {
+    leads = PlanShape::LeadsOnlyTo(plan_, op);
+    ++num_marked_;
+  }
   return leads;
 }
 

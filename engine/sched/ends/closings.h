@@ -33,6 +33,9 @@ class Closings {
   // The instance is over.
   void Forget(const InstanceId& instance) { instances_.Erase(instance); }
 
+  // What is kept of instances, and marks.
+  size_t ByteSize() const { return instances_.ByteSize() + num_marked_ * root_.size(); }
+
   // Marks the operators all of whose ways lead to `op`.
   const std::vector<uint8_t>& LeadsOnlyTo(uint32_t op);
 
@@ -45,6 +48,7 @@ class Closings {
   std::vector<uint8_t> is_closed_;  // by operator: it needs nothing more of the query
   InstanceMap<Operators> instances_;
   std::vector<std::vector<uint8_t>> leads_only_to_;  // by operator; empty: not asked for yet
+  size_t num_marked_ = 0;                            // those asked for
 };
 
 }  // namespace koios::engine

@@ -124,6 +124,13 @@ bool ReceiveCredits::Free(const Depth& depth, uint32_t from, bool has_come) {
   return true;
 }
 
+size_t ReceiveCredits::ByteSize() const {
+  constexpr size_t kTreeBytes = 48;  // of an entry: its links, and what the allocator adds
+  const size_t ask = sizeof(Asks::value_type) + kTreeBytes + used_.size() * sizeof(uint32_t);
+  const size_t slot = sizeof(*slots_.begin()) + kTreeBytes + sizeof(Holder);
+  return asks_.size() * ask + slots_.size() * slot;
+}
+
 void ReceiveCredits::DoneGranted(const Depth& depth, uint32_t from) {
   (void)Free(depth, from, /*has_come=*/true);
 }

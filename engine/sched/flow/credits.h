@@ -89,6 +89,8 @@ class ReceiveCredits {
 
   bool has_waiting() const { return !asks_.empty(); }
   size_t num_slots() const { return slots_.size(); }
+  // Of who waits and the slots, about.
+  size_t ByteSize() const;
 
  private:
   struct Holder {

@@ -133,6 +133,12 @@ void Outbox::Sent(uint32_t to, const Loops& iteration, const FrameCredit& credit
   lanes_[to][iteration].in_flight.push_back(credit);
 }
 
+size_t Outbox::ByteSize() const {
+  size_t bytes = bytes_;
+  for (const ByIteration<Lane>& lanes : lanes_) bytes += lanes.ByteSize();
+  return bytes;
+}
+
 bool Outbox::MayPass(uint32_t to, const Loops& iteration) const {
   const Lane* lane = lanes_[to].Find(iteration);
   return lane == nullptr || (lane->batches.empty() && lane->in_flight.size() < kWindow);

@@ -51,8 +51,8 @@ class Outbox {
   // has left.
   bool Blocked(const Loops& iteration) const;
   bool Empty() const { return num_batches_ == 0; }
-  // Of the rows that wait, about.
-  size_t bytes() const { return bytes_; }
+  // Of the rows that wait, about, and of the lanes.
+  size_t ByteSize() const;
   // Of an outbox that has none.
   static size_t StandingBytes(uint32_t num_workers) {
     return sizeof(Outbox) + num_workers * sizeof(ByIteration<Lane>);
@@ -77,7 +77,7 @@ class Outbox {
   const size_t frame_bytes_;
   std::vector<ByIteration<Lane>> lanes_;  // by worker
   size_t num_batches_ = 0;
-  size_t bytes_ = 0;
+  size_t bytes_ = 0;  // of the rows
 };
 
 }  // namespace koios::engine

@@ -34,7 +34,7 @@ TEST(OutboxTest, FramesAreCut) {
   EXPECT_FALSE(outbox.IsReady(1, {}, true));
   outbox.Add(1, {}, source, All(kRows), source.runs);
   EXPECT_TRUE(outbox.Blocked({}));
-  EXPECT_GT(outbox.bytes(), kRows * sizeof(int64_t));
+  EXPECT_GT(outbox.ByteSize(), kRows * sizeof(int64_t));
   WeightSum sum;
   int64_t next = 0;
   size_t frames = 0;
@@ -56,7 +56,7 @@ TEST(OutboxTest, FramesAreCut) {
   EXPECT_EQ(next, static_cast<int64_t>(kRows));
   EXPECT_TRUE(sum.IsOne());
   EXPECT_GT(frames, 7u);
-  EXPECT_EQ(outbox.bytes(), 0u);
+  EXPECT_EQ(outbox.ByteSize(), 0u);
   EXPECT_TRUE(outbox.Empty());
 }
 

@@ -35,8 +35,9 @@ bool MemoryAccount::TryCharge(int64_t bytes) { return TryChargeWithin(bytes, lim
 
 bool MemoryAccount::TryChargeWithin(int64_t bytes, int64_t limit) {
   DCHECK(bytes >= 0);
-  if (refuse_from_ > 0 && charges_.fetch_add(1, std::memory_order_relaxed) + 1 >= refuse_from_) {
-    return false;
+  if (refuse_from_ > 0) {
+    const uint64_t charge = charges_.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (charge >= refuse_from_ && charge - refuse_from_ <= refuse_more_) return false;
   }
   int64_t now = 0;
   while (true) {

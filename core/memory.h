@@ -49,10 +49,13 @@ class MemoryAccount {
   void Charge(int64_t bytes);
   void Release(int64_t bytes);
 
-  // For tests: from the k-th charge that may be refused on all are. Set before anybody charges, it
-  // counts them; kNeverRefused: and refuses none.
+  // For tests: of the charges that may be refused the k-th and `more` behind it are. Set before
+  // anybody charges, it counts them; kNeverRefused: and refuses none.
   static constexpr uint64_t kNeverRefused = std::numeric_limits<uint64_t>::max();
-  void RefuseFromCharge(uint64_t k) { refuse_from_ = k; }
+  void RefuseCharges(uint64_t k, uint64_t more) {
+    refuse_from_ = k;
+    refuse_more_ = more;
+  }
   uint64_t charges() const { return charges_.load(std::memory_order_relaxed); }
 
   // Of this account's limit. REQUIRES: before anybody charges; 0 <= bytes <= limit.
@@ -88,6 +91,7 @@ class MemoryAccount {
   int64_t kept_for_small_ = 0;
   int64_t reserved_ = 0;
   uint64_t refuse_from_ = 0;  // 0: nobody counts
+  uint64_t refuse_more_ = 0;
   std::atomic<uint64_t> charges_{0};
   MemoryAccount* const parent_;
   std::atomic<int64_t> used_{0};

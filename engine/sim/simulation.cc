@@ -17,8 +17,9 @@ namespace {
 // Query -> worker -> all workers, as if each was a process of its own.
 struct Accounts {
   explicit Accounts(const SimulationOptions& options) {
-    all.RefuseFromCharge(options.refuse_from_charge == 0 ? MemoryAccount::kNeverRefused
-                                                         : options.refuse_from_charge);
+    all.RefuseCharges(
+        options.refuse_from_charge == 0 ? MemoryAccount::kNeverRefused : options.refuse_from_charge,
+        options.refuses_one ? 0 : MemoryAccount::kNeverRefused);
     for (uint32_t worker = 0; worker < options.num_workers; ++worker) {
       workers.push_back(std::make_unique<MemoryAccount>("worker", kNoMemoryLimit, &all));
     }

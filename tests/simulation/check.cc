@@ -96,7 +96,10 @@ void MakeHard(Rng* rng, engine::SimulationOptions* options) {
   options->bounds.credit_bytes = size_t{1} << rng->Uniform(12);
   options->bounds.depth_slots = 1 + rng->Uniform(2);
   if (!chance_of_one_in(3)) options->memory_limit_bytes = uint64_t{8192} << rng->Uniform(8);
-  if (chance_of_one_in(9)) options->refuse_from_charge = 1 + rng->Uniform(300);
+  if (chance_of_one_in(9)) {
+    options->refuse_from_charge = 1 + rng->Uniform(300);
+    options->refuses_one = chance_of_one_in(2);
+  }
   options->spills = !chance_of_one_in(4);
   if (options->spills && chance_of_one_in(4)) options->fail_from_spill = 1 + rng->Uniform(30);
   if (chance_of_one_in(2)) options->slow_workers = 1 + rng->Uniform(options->num_workers);

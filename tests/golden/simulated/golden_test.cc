@@ -87,8 +87,11 @@ class Session {
     options_.spills = true;
     options_.fail_from_spill = write;
   }
-  // From this charge of each request on all are refused.
-  void RefuseFrom(uint64_t charge) { options_.refuse_from_charge = charge; }
+  // This charge of each request is refused, and all behind it unless it is to be alone.
+  void Refuse(uint64_t charge, bool alone) {
+    options_.refuse_from_charge = charge;
+    options_.refuses_one = alone;
+  }
   // Of its requests, the one that has asked for memory most often.
   uint64_t charges() const { return charges_; }
 
@@ -287,16 +290,23 @@ std::vector<uint64_t> UpTo(uint64_t last) {
   return points;
 }
 
-TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
+std::vector<uint64_t> SomeCharges(uint64_t charges, uint64_t number) {
   const uint64_t wanted = RefusalsWanted();
-  const auto points = [wanted](uint64_t charges, uint64_t number) {
-    if (charges <= 2 || wanted > 0) return UpTo(wanted == 0 ? charges : std::min(charges, wanted));
-    Rng random(number);
-    const auto one = [&] { return 1 + random.Uniform(charges); };
-    return std::vector<uint64_t>{one(), one()};
-  };
-  ExpectAnswersOrRefusals(2, points,
-                          [](Session* session, uint64_t charge) { session->RefuseFrom(charge); });
+  if (wanted > 0) return UpTo(std::min(charges, wanted));
+  return {1 + Rng(number).Uniform(std::max<uint64_t>(charges, 1))};
+}
+
+TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
+  ExpectAnswersOrRefusals(2, SomeCharges, [](Session* session, uint64_t charge) {
+    session->Refuse(charge, /*alone=*/false);
+  });
+}
+
+// Who goes on as if it had been granted has the memory then.
+TEST(GoldenTest, OneRefusedChargeEndsTheQueryAndNothingElse) {
+  ExpectAnswersOrRefusals(2, SomeCharges, [](Session* session, uint64_t charge) {
+    session->Refuse(charge, /*alone=*/true);
+  });
 }
 
 TEST(GoldenTest, AFullDiskEndsTheQueryAndNothingElse) {

@@ -39,6 +39,10 @@ struct Input {
   };
   Cursor cursor;
 
+  // Of `rows` that wait.
+  static int64_t BytesOf(const Batch& rows) {
+    return static_cast<int64_t>(rows.ByteSize() + sizeof(Input) - sizeof(Batch));
+  }
   // The weights of the runs can be given piece by piece from now on.
   void Divide() {
     left.reserve(batch.runs.size());

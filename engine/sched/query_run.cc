@@ -253,7 +253,7 @@ void QueryRun::Enqueue(uint32_t op, Batch batch) {
 }
 
 void QueryRun::EnqueueInput(uint32_t op, Input input) {
-  input.charged = static_cast<int64_t>(input.batch.ByteSize());
+  input.charged = Input::BytesOf(input.batch);
   if (!spec_->account->TryCharge(input.charged)) {
     return Fail(OverLimit(*nodes_[op].op, input.charged));
   }
@@ -287,7 +287,7 @@ bool QueryRun::JoinWaiting(uint32_t op, Lane* lane, const Input& input) {
   last.batch.AppendRows(more, all);
   for (const Run& run : more.runs) last.batch.AppendRun(run);
   const int64_t charged = last.charged + input.charged;
-  last.charged = static_cast<int64_t>(last.batch.ByteSize());
+  last.charged = Input::BytesOf(last.batch);
   if (last.charged <= charged) {
     spec_->account->Release(charged - last.charged);
   } else if (!spec_->account->TryCharge(last.charged - charged)) {

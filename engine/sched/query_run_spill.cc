@@ -102,7 +102,7 @@ Status QueryRun::Store(Node* node, Input* input) {
   runs.rows = input->batch.rows;
   runs.runs = std::move(input->batch.runs);
   input->batch = std::move(runs);
-  const auto left = static_cast<int64_t>(input->batch.ByteSize());
+  const int64_t left = Input::BytesOf(input->batch);
   spec_->account->Release(input->charged - left);
   input->charged = left;
   return OkStatus();
@@ -119,7 +119,7 @@ Status QueryRun::BringBack(Node* node) {
   if (rows.rows != input.batch.rows) return DataLoss("Rows that were put on disk are others now.");
   rows.runs = std::move(input.batch.runs);
   rows.slots.resize(spec_->plan.num_slots());
-  const int64_t more = static_cast<int64_t>(rows.ByteSize()) - input.charged;
+  const int64_t more = Input::BytesOf(rows) - input.charged;
   if (!spec_->account->TryCharge(more)) return OverLimit(*node->op, more);
   input.charged += more;
   input.batch = std::move(rows);

@@ -71,8 +71,9 @@ endfunction()
 
 # The thread sanitizer says nothing of a test that has one thread: it takes the test files that
 # include what starts others. A new header whose use starts threads is added here.
-string(JOIN "|" KOIOS_STARTS_THREADS "<thread>" ".engine/engine\\.h" ".engine/sched/ends/reaper\\.h"
-  ".import/graph_import\\.h" ".import/load/ordered_pipeline\\.h" ".*testing/crash_loop\\.h")
+string(JOIN "|" KOIOS_STARTS_THREADS "<thread>" "<future>" ".engine/engine\\.h"
+  ".engine/sched/ends/reaper\\.h" ".import/graph_import\\.h" ".import/load/ordered_pipeline\\.h"
+  ".*testing/crash_loop\\.h")
 
 function(koios_keep_threaded files)
   set(kept)

@@ -26,6 +26,9 @@ int64_t TableBytes(size_t capacity) {
   return static_cast<int64_t>(capacity * (sizeof(typename Table::value_type) + 1) + kGroup);
 }
 
+// Of an entry of a std::map beside its value: its links, and what the allocator adds.
+constexpr size_t kTreeNodeBytes = 48;
+
 // What a list or a table has allocated for its entries, not what these have themselves.
 template <typename T>
 int64_t RoomOf(const std::vector<T>& list) {

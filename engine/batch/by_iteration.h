@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "core/memory/charged_growth.h"
 #include "engine/batch/loops.h"
 
 namespace koios::engine {
@@ -46,7 +47,7 @@ class ByIteration {
   }
 
   // Of the tree; what is kept may have allocated, and that is its own.
-  size_t ByteSize() const { return inside_.size() * (sizeof(*inside_.begin()) + kTreeBytes); }
+  size_t ByteSize() const { return inside_.size() * (sizeof(*inside_.begin()) + kTreeNodeBytes); }
 
   // The last that something is kept of; null: there is none.
   const Loops* Last() const {
@@ -84,7 +85,6 @@ class ByIteration {
 
  private:
   static inline const Loops kOutside;
-  static constexpr size_t kTreeBytes = 48;  // of an entry: its links, and what the allocator adds
 
   T outside_;
   std::map<Loops, T> inside_;

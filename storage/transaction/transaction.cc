@@ -30,6 +30,10 @@ Status Gone(std::string_view what) {
   return FailedPrecondition("The " + std::string(what) + " was dropped by this request.");
 }
 
+size_t BytesOfNew(std::string_view name, const NameTable& known) {
+  return known.Find(name) != kNoName ? 0 : kNameBytes + 2 * name.size();
+}
+
 bool Wanted(LabelId label, std::span<const LabelId> labels) {
   return labels.empty() || std::find(labels.begin(), labels.end(), label) != labels.end();
 }
@@ -73,9 +77,7 @@ Status Transaction::CheckAlive(VertexRef vertex) const {
 StatusOr<KeyId> Transaction::KeyOf(std::string_view key, const Value& value) {
   RETURN_IF_ERROR(CheckName(key, "property key"));
   RETURN_IF_ERROR(CheckPropertyValue(value, max_value_bytes_));
-  const bool is_known = schema_.keys.Find(key) != kNoName;
-  RETURN_IF_ERROR(
-      Charge(kPropertyBytes + HeapOf(value) + (is_known ? 0 : kNameBytes + 2 * key.size())));
+  RETURN_IF_ERROR(Charge(kPropertyBytes + HeapOf(value) + BytesOfNew(key, schema_.keys)));
   return InternKey(key);
 }
 
@@ -148,7 +150,7 @@ StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::op
   ASSIGN_OR_RETURN(vertex.id, NewVertexId(id));
   vertex.assigned = !id.has_value();
   const uint32_t partition = PartitionOfId(vertex.id);
-  RETURN_IF_ERROR(Charge(kIdBytes + 2 * HeapOf(vertex.id)));
+  RETURN_IF_ERROR(Charge(kIdBytes + 2 * HeapOf(vertex.id) + BytesOfNew(label, schema_.labels)));
   RETURN_IF_ERROR(MakeRoom(&own_vertices_));
   RETURN_IF_ERROR(MakeRoom(&own_vertex_of_));
   RETURN_IF_ERROR(MakeRoom(&own_by_partition_[partition]));
@@ -205,7 +207,7 @@ StatusOr<EdgeRef> Transaction::AddEdgeAtOut(VertexRef out, VertexRef in, std::st
   } else {
     edge.id = Value::Long(static_cast<int64_t>(edge.ref.id));
   }
-  RETURN_IF_ERROR(Charge(HeapOf(edge.id)));
+  RETURN_IF_ERROR(Charge(HeapOf(edge.id) + BytesOfNew(label, schema_.labels)));
   RETURN_IF_ERROR(MakeRoom(&own_edges_));
   RETURN_IF_ERROR(MakeRoom(&own_edge_of_));
   RETURN_IF_ERROR(MakeRoom(&own_edges_by_partition_[partition]));

@@ -435,6 +435,23 @@ TEST_F(TransactionTest, WhatIsCommittedIsChargedAsWell) {
   EXPECT_GT(transaction->ByteSize(), before + kVertices * 2 * long_name.size());
 }
 
+TEST_F(TransactionTest, ANewLabelIsCharged) {
+  const std::string label(1000, 'l');
+  std::shared_ptr<Transaction> transaction = store_->Begin();
+  const auto bytes_of = [&](const auto& add) {
+    const size_t before = transaction->ByteSize();
+    EXPECT_TRUE(add());
+    return transaction->ByteSize() - before;
+  };
+  const auto vertex = [&] { return transaction->AddVertex(label, std::nullopt, {}).ok(); };
+  EXPECT_GT(bytes_of(vertex), label.size());
+  EXPECT_LT(bytes_of(vertex), label.size());  // it is known now
+  const VertexRef v = transaction->AddVertex("a", std::nullopt, {}).value();
+  const auto edge = [&] { return transaction->AddEdge(v, v, label + "e", std::nullopt, {}).ok(); };
+  EXPECT_GT(bytes_of(edge), label.size());
+  EXPECT_LT(bytes_of(edge), label.size());
+}
+
 // Each kind of change, and what look-ups leave behind: refused when it does not fit, and then not
 // kept; given back at the end.
 TEST_F(TransactionTest, WhatIsKeptIsChargedBefore) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/memory/charged_growth.h"
 #include "engine/batch/batch.h"
 
 namespace koios::engine {
@@ -125,9 +126,8 @@ bool ReceiveCredits::Free(const Depth& depth, uint32_t from, bool has_come) {
 }
 
 size_t ReceiveCredits::ByteSize() const {
-  constexpr size_t kTreeBytes = 48;  // of an entry: its links, and what the allocator adds
-  const size_t ask = sizeof(Asks::value_type) + kTreeBytes + used_.size() * sizeof(uint32_t);
-  const size_t slot = sizeof(*slots_.begin()) + kTreeBytes + sizeof(Holder);
+  const size_t ask = sizeof(*asks_.begin()) + kTreeNodeBytes + used_.size() * sizeof(uint32_t);
+  const size_t slot = sizeof(*slots_.begin()) + kTreeNodeBytes + sizeof(Holder);
   return asks_.size() * ask + slots_.size() * slot;
 }
 

@@ -292,8 +292,10 @@ std::vector<uint64_t> UpTo(uint64_t last) {
 
 std::vector<uint64_t> SomeCharges(uint64_t charges, uint64_t number) {
   const uint64_t wanted = RefusalsWanted();
-  if (wanted > 0) return UpTo(std::min(charges, wanted));
-  return {1 + Rng(number).Uniform(std::max<uint64_t>(charges, 1))};
+  if (charges <= 2 || wanted > 0) return UpTo(wanted == 0 ? charges : std::min(charges, wanted));
+  Rng random(number);
+  const auto one = [&] { return 1 + random.Uniform(charges); };
+  return {one(), one()};
 }
 
 TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {

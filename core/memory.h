@@ -104,6 +104,8 @@ class MemoryCharge {
   MemoryCharge() = default;
   // Owns nothing yet.
   explicit MemoryCharge(MemoryAccount* account) : account_(account) {}
+  // Owns what is charged to the account already.
+  MemoryCharge(MemoryAccount* account, int64_t charged) : account_(account), bytes_(charged) {}
   MemoryCharge(MemoryCharge&& other) noexcept;
   MemoryCharge& operator=(MemoryCharge&& other) noexcept;
   ~MemoryCharge() { Reset(); }

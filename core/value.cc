@@ -56,8 +56,11 @@ struct ValueReps {
       bytes = Sum(bytes, scalars * sizeof(Value));
       flat_bytes = Sum(flat_bytes, scalars * sizeof(Value));
     }
-    void Add(const ValueMap& map) {
+    void AddRoom(const ValueMap& map) {
       bytes = Sum(bytes, (map.capacity() - map.size()) * sizeof(ValueMap::value_type));
+    }
+    void Add(const ValueMap& map) {
+      AddRoom(map);
       for (const auto& [key, value] : map) {
         Add(key);
         Add(value);
@@ -91,6 +94,11 @@ struct ValueReps {
   template <typename T>
   static const T& Get(const Value& v) {
     return static_cast<const Holder<T>*>(v.payload_.rep)->payload;
+  }
+
+  template <typename T>
+  static T& Mutable(Value* v) {
+    return static_cast<Holder<T>*>(v->payload_.rep)->payload;
   }
 
   template <typename T>
@@ -151,6 +159,21 @@ void Value::Release() {
   if (payload_.rep->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     ValueReps::Free(kind_, payload_.rep);
   }
+}
+
+// Who has the only reference gives nobody another one meanwhile.
+template <typename Members>
+bool Value::TakePayload(Members* members) {
+  if (payload_.rep->refs.load(std::memory_order_acquire) != 1) return false;
+  *members = std::move(ValueReps::Mutable<Members>(this));
+  *this = Value();
+  return true;
+}
+
+bool Value::TakeMembers(ValueList* members) { return is_collection() && TakePayload(members); }
+
+bool Value::TakeMembers(ValueMap* members) {
+  return kind_ == ValueKind::kMap && TakePayload(members);
 }
 
 Value Value::String(std::string v) {
@@ -230,10 +253,24 @@ StatusOr<Value> Value::List(ValueList v) {
   return ValueReps::Nest(ValueKind::kList, std::move(v), extent);
 }
 
-StatusOr<Value> Value::List(ValueList v, const MembersExtent& extent) {
+// With room that is not used.
+template <typename Members>
+StatusOr<Value> Value::Nest(ValueKind kind, Members members, const MembersExtent& extent) {
   ValueReps::Extent whole{extent};
-  whole.AddRoom(v);
-  return ValueReps::Nest(ValueKind::kList, std::move(v), whole);
+  whole.AddRoom(members);
+  return ValueReps::Nest(kind, std::move(members), whole);
+}
+
+StatusOr<Value> Value::List(ValueList v, const MembersExtent& extent) {
+  return Nest(ValueKind::kList, std::move(v), extent);
+}
+
+StatusOr<Value> Value::Set(ValueList v, const MembersExtent& extent) {
+  return Nest(ValueKind::kSet, std::move(v), extent);
+}
+
+StatusOr<Value> Value::Map(ValueMap v, const MembersExtent& extent) {
+  return Nest(ValueKind::kMap, std::move(v), extent);
 }
 
 StatusOr<Value> Value::Set(ValueList v) {

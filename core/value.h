@@ -151,6 +151,9 @@ class Value {
   // REQUIRES: distinct by Equivalent; see MakeSet in value_compare.h
   static StatusOr<Value> Set(ValueList v);
   static StatusOr<Value> Map(ValueMap v);  // REQUIRES: keys distinct by Equivalent
+  // Both with `extent` as of lists.
+  static StatusOr<Value> Set(ValueList v, const MembersExtent& extent);
+  static StatusOr<Value> Map(ValueMap v, const MembersExtent& extent);
   static Value EmptyList();
   static Value EmptySet();
   static Value EmptyMap();
@@ -185,6 +188,10 @@ class Value {
   const BigNumber& AsBigNumber() const;
   const ValueList& AsList() const;  // kList, kSet
   const ValueMap& AsMap() const;
+  // Moves the members of a list or a set, or the entries of a map, to `members`, and is null then.
+  // False: it is something else, or somebody else has it as well, and nothing happens.
+  bool TakeMembers(ValueList* members);
+  bool TakeMembers(ValueMap* members);
 
   // Bytes this value holds, shared payloads counted in full: what an account is charged. Of a path
   // only the reference, where its objects are charged by themselves (core/path/path_ledger.h).
@@ -229,6 +236,10 @@ class Value {
     return (kShared >> static_cast<int>(kind_)) & 1;
   }
   size_t NestedFlatBytes() const;
+  template <typename Members>
+  static StatusOr<Value> Nest(ValueKind kind, Members members, const MembersExtent& extent);
+  template <typename Members>
+  bool TakePayload(Members* members);
   void Release();  // drops one reference to the payload, the last one frees it
 
   ValueKind kind_;

@@ -18,6 +18,12 @@ inline int64_t BytesOfMany(int64_t count, int64_t bytes) {
   return bytes != 0 && count > kMost / bytes ? kMost : count * bytes;
 }
 
+// For what somebody has answered for already.
+struct Uncharged {
+  Status Take(int64_t) { return OkStatus(); }
+  void Return(int64_t) {}
+};
+
 // Of a table of absl's (swiss tables: a control byte for each place, and a group of them behind).
 template <typename Table>
 int64_t TableBytes(size_t capacity) {

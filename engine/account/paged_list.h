@@ -21,7 +21,8 @@ class PagedList {
   T& back() { return pages_.back().back(); }
 
   // For one more.
-  Status MakeRoom(ChargeAhead* charge) {
+  template <typename Charge>
+  Status MakeRoom(Charge* charge) {
     if (pages_.size() * kPage == size_) {
       RETURN_IF_ERROR(koios::MakeRoom(&pages_, 1, charge));
       pages_.emplace_back();
@@ -47,6 +48,13 @@ class PagedList {
   // For who takes it apart.
   size_t num_pages() const { return pages_.size(); }
   std::vector<T>& page(size_t i) { return pages_[i]; }
+  // Frees the last one. REQUIRES: there is one; nothing is added any more.
+  std::vector<T> TakeLastPage() {
+    std::vector<T> last = std::move(pages_.back());
+    pages_.pop_back();
+    size_ -= last.size();
+    return last;
+  }
 
  private:
   std::vector<std::vector<T>> pages_;

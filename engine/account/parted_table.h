@@ -1,6 +1,8 @@
 // PartedTable: a hash table of absl's that grows in pieces. Doubling a table of a million entries
 // keeps a worker for tens of milliseconds, and takes the memory of both; so a table that has become
-// large is taken apart by the hashes of its keys, and each part doubles by itself.
+// large is taken apart by the hashes of its keys, and each part grows by itself, and is taken apart
+// when it has become large. No growth moves more than kMostPlaces entries. (A trie of hash tables,
+// as burst tries are of lists; Heinz, Zobel and Williams, 2002.)
 #pragma once
 
 #include <array>
@@ -9,87 +11,142 @@
 #include <vector>
 
 #include "core/memory/charged_growth.h"
-#include "engine/account/charge_ahead.h"
 
 namespace koios::engine {
 
 template <typename Table>
 class PartedTable {
  public:
-  static constexpr size_t kParts = 64;
-  // Of the only part: with more it is taken apart.
-  static constexpr size_t kMostPlaces = (size_t{1} << 15) - 1;
+  // Of one part: with more it is taken apart.
+  static constexpr size_t kMostPlaces = (size_t{1} << 13) - 1;
 
   // nullptr: it is not there.
   template <typename Key>
   const typename Table::value_type* Find(const Key& key) const {
-    const Table& part = PartOf(key);
-    const auto found = part.find(key);
-    return found == part.end() ? nullptr : &*found;
+    return FindIn(&root_, key);
+  }
+  template <typename Key>
+  typename Table::value_type* Find(const Key& key) {
+    return FindIn(&root_, key);
   }
   template <typename Key>
   bool Contains(const Key& key) const {
-    return PartOf(key).contains(key);
+    return Find(key) != nullptr;
   }
-  bool empty() const { return one_.empty() && parts_.empty(); }
+  bool empty() const { return root_.table.empty() && root_.parts.empty(); }
 
   // For one more entry, of this key. What entries hold outside the table is the caller's to charge.
-  template <typename Key>
-  Status MakeRoom(const Key& key, ChargeAhead* charge) {
-    if (parts_.empty() && one_.capacity() >= kMostPlaces && IsFull(one_)) {
-      RETURN_IF_ERROR(TakeApart(charge));
+  // RESOURCE_EXHAUSTED, and it is as it was.
+  template <typename Key, typename Charge>
+  Status MakeRoom(const Key& key, Charge* charge) {
+    const uint64_t mixed = Mixed(HashOf(key));
+    Leaf<Node> leaf = LeafOf(&root_, mixed);
+    while (leaf.depth < kMostDepth && leaf.node->table.capacity() >= kMostPlaces &&
+           IsFull(leaf.node->table)) {
+      RETURN_IF_ERROR(TakeApart(leaf, charge));
+      leaf = LeafOf(&root_, mixed);
     }
-    return koios::MakeRoom(&PartOf(key), charge);
+    return koios::MakeRoom(&leaf.node->table, charge);
   }
   // REQUIRES: MakeRoom(key), and it is not there.
   template <typename Key, typename... Args>
   void Emplace(const Key& key, Args&&... args) {
-    PartOf(key).emplace(key, std::forward<Args>(args)...);
+    LeafOf(&root_, Mixed(HashOf(key))).node->table.emplace(key, std::forward<Args>(args)...);
+  }
+
+  // Frees some entries; nothing but this is called any more. Adds the bytes that this frees, but
+  // for what entries hold outside. True: none is left.
+  bool FreeSome(int64_t* freed) {
+    Node* node = &root_;
+    Node* parent = nullptr;
+    while (!node->parts.empty()) {
+      parent = node;
+      node = &node->parts.back();
+    }
+    Table& table = node->table;
+    auto it = table.begin();
+    for (size_t i = 0; i < kFreed && it != table.end(); ++i) table.erase(it++);
+    if (it != table.end()) return false;
+    *freed += RoomOf(table);
+    table = Table();
+    if (parent == nullptr) return true;
+    parent->parts.pop_back();
+    if (parent->parts.empty()) *freed += kParts * sizeof(Node);
+    return false;
   }
 
   // Where somebody is who looks at all entries.
   class Walk {
    private:
     friend class PartedTable;
+    uint64_t from_ = 0;  // the first mixed hash of the part
     bool begun_ = false;
-    size_t part_ = 0;
+    bool ended_ = false;
     typename Table::const_iterator at_;
   };
   // Calls use(entry) for the next ones, `most` at most. False: there is none left. REQUIRES:
   // nothing changes in between.
   template <typename Use>
   bool WalkSome(Walk* walk, size_t most, const Use& use) const {
-    const size_t parts = parts_.empty() ? 1 : kParts;
     size_t left = most;
-    while (walk->part_ < parts && left > 0) {
-      const Table& part = parts_.empty() ? one_ : parts_[walk->part_];
+    while (!walk->ended_ && left > 0) {
+      const auto leaf = LeafOf(&root_, walk->from_);
+      const Table& part = leaf.node->table;
       if (!walk->begun_) walk->at_ = part.begin();
       walk->begun_ = true;
       for (; left > 0 && walk->at_ != part.end(); --left) use(*walk->at_++);
       if (walk->at_ != part.end()) break;
-      ++walk->part_;
       walk->begun_ = false;
+      if (leaf.depth > 0) walk->from_ += uint64_t{1} << (64 - kBits * leaf.depth);
+      walk->ended_ = walk->from_ == 0;
     }
     return left < most;
   }
 
  private:
+  static constexpr size_t kFreed = 1024;  // entries, in one call
+  static constexpr int kBits = 6;         // of a hash, that tell which part of a part
+  static constexpr size_t kParts = size_t{1} << kBits;
+  // Keys that still are together share too much of their hashes: their part doubles.
+  static constexpr int kMostDepth = 6;
+
+  struct Node {
+    Table table;
+    std::vector<Node> parts;  // not empty: the table is
+  };
+  template <typename N>
+  struct Leaf {
+    N* node;
+    int depth;
+  };
+
   static bool IsFull(const Table& table) {
     return table.size() >= table.capacity() - table.capacity() / 8;
   }
-  // The highest bits: absl looks for places by the lowest.
   template <typename Key>
-  size_t NumberOf(const Key& key) const {
+  size_t HashOf(const Key& key) const {
+    return root_.table.hash_function()(key);
+  }
+  // absl looks for places by the lowest bits: parts are told by the highest.
+  static uint64_t Mixed(size_t hash) {
     constexpr uint64_t kMix = 0x9E3779B97F4A7C15;
-    return static_cast<size_t>(uint64_t{one_.hash_function()(key)} * kMix >> 58);
+    return uint64_t{hash} * kMix;
   }
-  template <typename Key>
-  const Table& PartOf(const Key& key) const {
-    return parts_.empty() ? one_ : parts_[NumberOf(key)];
+  static size_t NumberOf(uint64_t mixed) { return static_cast<size_t>(mixed >> (64 - kBits)); }
+  template <typename N>
+  static Leaf<N> LeafOf(N* root, uint64_t mixed) {
+    Leaf<N> leaf{root, 0};
+    for (; !leaf.node->parts.empty(); mixed <<= kBits, ++leaf.depth) {
+      leaf.node = &leaf.node->parts[NumberOf(mixed)];
+    }
+    return leaf;
   }
-  template <typename Key>
-  Table& PartOf(const Key& key) {
-    return parts_.empty() ? one_ : parts_[NumberOf(key)];
+  template <typename N, typename Key>
+  static auto FindIn(N* root, const Key& key) -> decltype(&*root->table.begin()) {
+    const size_t hash = root->table.hash_function()(key);
+    auto& part = LeafOf(root, Mixed(hash)).node->table;
+    const auto found = part.find(key, hash);
+    return found == part.end() ? nullptr : &*found;
   }
   static const auto& KeyOf(const typename Table::value_type& entry) {
     if constexpr (requires { typename Table::mapped_type; }) {
@@ -99,32 +156,35 @@ class PartedTable {
     }
   }
 
-  Status TakeApart(ChargeAhead* charge) {
-    static_assert(kParts == 64, "NumberOf takes 6 bits");
+  template <typename Charge>
+  Status TakeApart(const Leaf<Node>& leaf, Charge* charge) {
+    Node* const node = leaf.node;
+    const auto number_of = [&](const typename Table::value_type& entry) {
+      return NumberOf(Mixed(HashOf(KeyOf(entry))) << (kBits * leaf.depth));
+    };
     std::array<size_t, kParts> sizes{};
-    for (const auto& entry : one_) ++sizes[NumberOf(KeyOf(entry))];
-    int64_t wanted = kParts * sizeof(Table);
+    for (const auto& entry : node->table) ++sizes[number_of(entry)];
+    int64_t wanted = kParts * sizeof(Node);
     for (const size_t size : sizes) wanted += TableBytes<Table>(PlacesFor(size + 1));
     RETURN_IF_ERROR(charge->Take(wanted));
-    int64_t has = kParts * sizeof(Table);
-    std::vector<Table> parts(kParts);
+    int64_t has = kParts * sizeof(Node);
+    std::vector<Node> parts(kParts);
     for (size_t i = 0; i < kParts; ++i) {
-      parts[i].reserve(sizes[i] + 1);
-      has += TableBytes<Table>(parts[i].capacity());
+      parts[i].table.reserve(sizes[i] + 1);
+      has += RoomOf(parts[i].table);
     }
     charge->Return(wanted - has);
-    for (auto it = one_.begin(); it != one_.end();) {
-      Table& part = parts[NumberOf(KeyOf(*it))];
-      part.insert(one_.extract(it++));
+    for (auto it = node->table.begin(); it != node->table.end();) {
+      Table& part = parts[number_of(*it)].table;
+      part.insert(node->table.extract(it++));
     }
-    charge->Return(TableBytes<Table>(one_.capacity()));
-    one_ = Table();
-    parts_ = std::move(parts);
+    charge->Return(RoomOf(node->table));
+    node->table = Table();
+    node->parts = std::move(parts);
     return OkStatus();
   }
 
-  Table one_;
-  std::vector<Table> parts_;  // by the hash of the key; empty: `one_` has all
+  Node root_;
 };
 
 }  // namespace koios::engine

@@ -1,14 +1,13 @@
 #include "engine/account/parted_table.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "engine/account/paged_list.h"
-#include "engine/effect/text_hash.h"
+#include "engine/effect/hashed_key.h"
 #include "gtest/gtest.h"
 
 namespace koios::engine {
@@ -125,14 +124,14 @@ TEST(PartedTableTest, IsAsItWasWhenAChargeIsRefused) {
 
 TEST(PartedTableTest, TextsAreFoundByViews) {
   Charged charged;
-  PartedTable<absl::flat_hash_set<std::string, TextHash, std::equal_to<>>> table;
+  PartedTable<absl::flat_hash_set<HashedText, TextHash, SameText>> table;
   for (int i = 0; i < 50'000; ++i) {
     const std::string text = "text " + std::to_string(i);
-    ASSERT_TRUE(table.MakeRoom(std::string_view(text), &charged.charge).ok());
-    table.Emplace(std::string_view(text));
+    ASSERT_TRUE(table.MakeRoom(HashedView(text), &charged.charge).ok());
+    table.Emplace(HashedView(text));
   }
-  EXPECT_TRUE(table.Contains(std::string_view("text 49999")));
-  EXPECT_FALSE(table.Contains(std::string_view("text 50000")));
+  EXPECT_TRUE(table.Contains(HashedView("text 49999")));
+  EXPECT_FALSE(table.Contains(HashedView("text 50000")));
 }
 
 TEST(PagedListTest, KeepsWhatItHasWhereItIs) {

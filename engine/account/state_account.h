@@ -17,4 +17,7 @@ class StateAccount {
   virtual int64_t StateRoom() const = 0;
 };
 
+// Grants everything: where nobody is charged. Any thread.
+StateAccount* FreeAccount();
+
 }  // namespace koios::engine

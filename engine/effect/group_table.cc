@@ -49,8 +49,8 @@ StatusOr<size_t> GroupTable::EntryOf(Index* index, const Key& key, const AsValue
   } else if (kind_ != plan::Group::COUNT) {
     ones_.EmplaceBack();
   }
-  if constexpr (std::is_same_v<Key, std::string_view>) {
-    index->Emplace(std::string_view(keys_.back().AsString()), number);
+  if constexpr (std::is_same_v<Key, HashedView>) {
+    index->Emplace(key.At(keys_.back().AsString()), number);
   } else {
     index->Emplace(key, number);
   }
@@ -65,11 +65,11 @@ StatusOr<size_t> GroupTable::EntryOf(const Value& key, ChargeAhead* charge) {
     case ValueKind::kLong:
       return EntryOf(&longs_, key.AsInteger(), as_value, charge);
     case ValueKind::kString:
-      return EntryOf(&strings_, std::string_view(key.AsString()), as_value, charge);
+      return EntryOf(&strings_, HashedView(key.AsString()), as_value, charge);
     case ValueKind::kVertex:
       return EntryOf(&vertices_, key.AsVertex().bits, as_value, charge);
     default:
-      return EntryOf(&others_, key, as_value, charge);
+      return EntryOf(&others_, HashedValue(key), as_value, charge);
   }
 }
 
@@ -164,7 +164,7 @@ Status GroupTable::AddRows(const Batch& input, size_t* row, size_t end, uint32_t
           &longs_, [longs = keys.longs()](size_t at) { return longs[at]; }, value);
     case Column::Kind::kString:
       return add(
-          &strings_, [&](size_t at) { return keys.StringAt(at); }, value);
+          &strings_, [&](size_t at) { return HashedView(keys.StringAt(at)); }, value);
     case Column::Kind::kVertex:
       return add(
           &vertices_, [all = keys.vertices()](size_t at) { return all[at].bits; }, value);
@@ -315,14 +315,49 @@ StatusOr<Value> GroupTable::Map() const {
   return Value::Map(std::move(map));
 }
 
-Status GroupTable::TakeSome(size_t* next, ValueMap* map) {
+Status GroupTable::TakeSome(size_t* next, ValueMap* map, MembersExtent* extent) {
   constexpr size_t kMost = 4 * kBatchRows;
   map->reserve(size());
   for (const size_t end = std::min(size(), *next + kMost); *next < end; ++*next) {
     ASSIGN_OR_RETURN(std::optional<Value> value, TakeValueAt(*next));
-    if (value.has_value()) map->emplace_back(keys_[*next], std::move(*value));
+    if (!value.has_value()) continue;
+    extent->Add(keys_[*next]);
+    extent->Add(*value);
+    map->emplace_back(keys_[*next], std::move(*value));
   }
   return OkStatus();
+}
+
+// Texts of the index are those of the keys: these go last.
+bool GroupTable::FreeSome(ValuesLeft* left, int64_t* own, int64_t* values) {
+  // The list itself is one of `own`, or of nobody.
+  const auto leave = [&](ValueList list) {
+    *values -= RoomOf(list);
+    left->Add(std::move(list));
+  };
+  if (!left->FreeSome(values)) return false;
+  if (!ints_.FreeSome(own) || !longs_.FreeSome(own) || !strings_.FreeSome(own) ||
+      !vertices_.FreeSome(own) || !others_.FreeSome(own)) {
+    return false;
+  }
+  if (lists_.num_pages() > 0) {
+    std::vector<ValueList> page = lists_.TakeLastPage();
+    for (ValueList& list : page) left->Add(std::move(list));
+    *own += RoomOf(page);
+  } else if (ones_.num_pages() > 0) {
+    std::vector<One> page = ones_.TakeLastPage();
+    ValueList list;
+    for (One& one : page) list.push_back(std::move(one.value));
+    *own += RoomOf(page);
+    leave(std::move(list));
+  } else if (keys_.num_pages() > 0) {
+    ValueList page = keys_.TakeLastPage();
+    *own += RoomOf(page);
+    leave(std::move(page));
+  } else {
+    return true;
+  }
+  return false;
 }
 
 }  // namespace koios::engine

@@ -12,10 +12,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "core/arithmetic.h"
-#include "core/value_compare.h"
 #include "engine/account/paged_list.h"
 #include "engine/account/parted_table.h"
+#include "engine/account/values_left.h"
 #include "engine/batch/batch.h"
+#include "engine/effect/hashed_key.h"
 #include "proto/plan.pb.h"
 
 namespace koios::engine {
@@ -39,9 +40,9 @@ class GroupTable {
   StatusOr<Value> Map() const;
   // As these, but lists are moved out, not copied: each group's once, last.
   StatusOr<std::optional<Value>> TakeValueAt(size_t i);
-  // Appends groups from `*next` on to `map`, as many as one call takes. REQUIRES: MapBytes() is
-  // charged.
-  Status TakeSome(size_t* next, ValueMap* map);
+  // Appends groups from `*next` on to `map`, as many as one call takes, and adds them to `extent`.
+  // REQUIRES: MapBytes() is charged.
+  Status TakeSome(size_t* next, ValueMap* map, MembersExtent* extent);
   // What a group has gathered, for spilled files, moved out where it is a list; nullopt: nothing
   // but its count. Restore adds that to the group of the key: of one group's in the order of
   // SaveAt.
@@ -51,6 +52,10 @@ class GroupTable {
   // Groups from `*next` on as rows, as many as a batch takes and one call looks at: the value is
   // current, the key in `key_slot`. `takes`: as TakeValueAt.
   Status GiveRows(uint32_t key_slot, bool takes, size_t* next, Batch* output);
+  // A share of freeing it: nothing but this is called any more, with the same `left`. Adds the
+  // bytes that this frees, of its own and of the keys and values, which others may have as well.
+  // True: that was all, but for its numbers.
+  bool FreeSome(ValuesLeft* left, int64_t* own, int64_t* values);
   // What TakeSome() and what Map() allocates, to be charged before.
   int64_t MapBytes() const;
   int64_t CopyBytes() const;
@@ -101,10 +106,11 @@ class GroupTable {
   PartedTable<absl::flat_hash_map<int32_t, size_t>> ints_;
   std::vector<uint32_t> small_;  // COUNT: 1 + the number of that of ints 0, 1, ...; 0: none yet
   PartedTable<absl::flat_hash_map<int64_t, size_t>> longs_;
-  PartedTable<absl::flat_hash_map<std::string_view, size_t>>
+  PartedTable<absl::flat_hash_map<HashedView, size_t, TextHash, SameText>>
       strings_;  // what they are of stands in keys_
   PartedTable<absl::flat_hash_map<uint64_t, size_t>> vertices_;
-  PartedTable<absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent>> others_;
+  PartedTable<absl::flat_hash_map<HashedValue, size_t, HashedValue::Hash, HashedValue::Same>>
+      others_;
 };
 
 }  // namespace koios::engine

@@ -21,6 +21,14 @@ uint64_t HashOfAll(const List& members) {
   return hash;
 }
 
+// Who adds has charged kEntryBytes.
+template <typename Table, typename... Args>
+void Insert(uint64_t key, Table* table, Args&&... args) {
+  Uncharged charge;
+  CHECK(table->MakeRoom(key, &charge).ok());
+  table->Emplace(key, std::forward<Args>(args)...);
+}
+
 bool IsKept(const ValueList& members, const Value& value) {
   return std::any_of(members.begin(), members.end(),
                      [&value](const Value& member) { return Equivalent(value, member); });
@@ -59,8 +67,19 @@ uint64_t MemberHash(const Value& value) {
 
 bool MemberSet::Add(const Value& value) {
   if (value.is_number() && !Equals(value, value)) return false;  // NaN equals nothing
-  if (value.kind() == ValueKind::kVertex) return vertices_.insert(value.AsVertex().bits).second;
-  ValueList& alike = others_[MemberHash(value)];
+  if (value.kind() == ValueKind::kVertex) {
+    const uint64_t bits = value.AsVertex().bits;
+    if (vertices_.Contains(bits)) return false;
+    Insert(bits, &vertices_);
+    return true;
+  }
+  const uint64_t hash = MemberHash(value);
+  auto* found = others_.Find(hash);
+  if (found == nullptr) {
+    Insert(hash, &others_, ValueList());
+    found = others_.Find(hash);
+  }
+  ValueList& alike = found->second;
   // Where many hash alike it is cheaper to keep one twice than to look. Equal ones that differ are
   // both kept: 2^53 + 1 equals the double 2^53, and not the long.
   const size_t most = value.is_number() ? kMostNumbers : kMostLookedAt;
@@ -70,9 +89,9 @@ bool MemberSet::Add(const Value& value) {
 }
 
 bool MemberSet::Contains(const Value& value) const {
-  if (value.kind() == ValueKind::kVertex) return vertices_.contains(value.AsVertex().bits);
-  const auto found = others_.find(MemberHash(value));
-  return found != others_.end() && IsAmong(found->second, value);
+  if (value.kind() == ValueKind::kVertex) return vertices_.Contains(value.AsVertex().bits);
+  const auto* found = others_.Find(MemberHash(value));
+  return found != nullptr && IsAmong(found->second, value);
 }
 
 }  // namespace koios::engine

@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "core/value.h"
+#include "engine/account/parted_table.h"
 
 namespace koios::engine {
 
@@ -22,8 +23,10 @@ class MemberSet {
   bool Contains(const Value& value) const;
 
  private:
-  absl::flat_hash_set<uint64_t> vertices_;           // by their bits: nothing else equals them
-  absl::flat_hash_map<uint64_t, ValueList> others_;  // by a hash that equal values share
+  // By their bits: nothing else equals them.
+  PartedTable<absl::flat_hash_set<uint64_t>> vertices_;
+  // By a hash that equal values share.
+  PartedTable<absl::flat_hash_map<uint64_t, ValueList>> others_;
 };
 
 }  // namespace koios::engine

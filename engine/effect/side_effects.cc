@@ -1,6 +1,7 @@
 #include "engine/effect/side_effects.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/memory/charged_growth.h"
@@ -44,9 +45,16 @@ Status SideEffects::Begin(const plan::InitialEffect& initial) {
     effect.way = value.kind() == ValueKind::kSet ? Way::kOnce : Way::kMember;
     if (value.is_collection()) {
       // Part of the plan, and as large.
+      Uncharged charge;
       for (const Value& member : value.AsList()) {
-        if (effect.way == Way::kOnce && !effect.once.insert(member).second) continue;
-        effect.bag.push_back(member);
+        if (effect.way == Way::kOnce) {
+          HashedValue key(member);
+          if (effect.once.Contains(key)) continue;
+          RETURN_IF_ERROR(effect.once.MakeRoom(key, &charge));
+          effect.once.Emplace(key);
+        }
+        RETURN_IF_ERROR(effect.bag.MakeRoom(&charge));
+        effect.bag.EmplaceBack(member);
       }
       return OkStatus();
     }
@@ -64,20 +72,31 @@ Status SideEffects::AddToBag(const Value& value, int64_t bulk, Effect* effect,
                              ChargeAhead* charge) {
   if (effect->list.has_value()) {  // somebody has it: a bag of its own
     const ValueList& shared = effect->list->AsList();
-    RETURN_IF_ERROR(MakeRoom(&effect->bag, shared.size(), charge));
-    effect->bag = shared;
-    charge->Return(BytesOfMany(static_cast<int64_t>(shared.capacity()), sizeof(Value)));
+    PagedList<Value> own;
+    for (const Value& member : shared) {
+      RETURN_IF_ERROR(own.MakeRoom(charge));
+      own.EmplaceBack(member);
+    }
+    effect->bag = std::move(own);
+    charge->Return(RoomOf(shared));
     effect->list.reset();
   }
   if (effect->way == Way::kOnce) {
-    if (effect->once.contains(value)) return OkStatus();
-    RETURN_IF_ERROR(MakeRoom(&effect->once, charge));
-    effect->once.insert(value);
+    HashedValue key(value);
+    if (effect->once.Contains(key)) return OkStatus();
+    RETURN_IF_ERROR(effect->once.MakeRoom(key, charge));
+    effect->once.Emplace(key);
     bulk = 1;
   }
-  RETURN_IF_ERROR(MakeRoom(&effect->bag, static_cast<size_t>(bulk), charge));
+  // Pages are charged one by one: too many of them are refused at once.
+  const int64_t room = BytesOfMany(bulk, sizeof(Value));
+  RETURN_IF_ERROR(charge->Take(room));
+  charge->Return(room);
   RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
-  effect->bag.insert(effect->bag.end(), static_cast<size_t>(bulk), value);
+  for (; bulk > 0; --bulk) {
+    RETURN_IF_ERROR(effect->bag.MakeRoom(charge));
+    effect->bag.EmplaceBack(value);
+  }
   return OkStatus();
 }
 
@@ -115,11 +134,13 @@ int64_t SideEffects::StartBarrier(const std::string& name) {
   if (effect.way != Way::kAssign) return 0;
   effect.value.reset();
   effect.list.reset();
-  FreeRoom(&effect.bag);
+  effect.bag = {};
   if (effect.stored != nullptr) effect.stored->Drop();
   effect.stored.reset();
   effect.comes_back = false;
   FreeRoom(&effect.back);
+  effect.extent = {};
+  effect.num_moved = 0;
   effect.members = {};
   effect.num_members = 0;
   return std::exchange(effect.bytes, 0) + std::exchange(effect.member_bytes, 0);
@@ -140,7 +161,7 @@ Status SideEffects::GiveMembers(const std::string& name, size_t* next, Batch* ou
                                 bool* done) const {
   const Effect& effect = effects_.at(name);
   const size_t stored = NumStored(effect);
-  const ValueList& bag = InMemory(effect);
+  const size_t end = stored + NumInMemory(effect);
   *done = false;
   if (*next < stored) {
     if (output->rows > 0) return OkStatus();  // a batch of its own
@@ -149,57 +170,80 @@ Status SideEffects::GiveMembers(const std::string& name, size_t* next, Batch* ou
     for (const Value& member : block) output->AppendCurrent(member);
     *next += block.size();
   } else {
-    for (size_t bytes = 0;
-         *next < stored + bag.size() && output->rows < kBatchRows && bytes < kBatchBytes;) {
-      const Value& member = bag[(*next)++ - stored];
+    for (size_t bytes = 0; *next < end && output->rows < kBatchRows && bytes < kBatchBytes;) {
+      const Value& member = InMemory(effect, (*next)++ - stored);
       bytes += member.ByteSize();
       output->AppendCurrent(member);
     }
   }
-  *done = *next == stored + bag.size();
+  *done = *next == end;
   return OkStatus();
 }
 
 int64_t SideEffects::SpillableBytes(const Effect& bag) {
   const bool is_of_members = bag.way == Way::kMember || bag.way == Way::kAssign;
   const bool is_asked = bag.list.has_value() || bag.comes_back || bag.num_members > 0;
-  return is_of_members && !is_asked && !bag.bag.empty() ? bag.bytes : 0;
+  return is_of_members && !is_asked && bag.bag.size() > 0 ? bag.bytes : 0;
 }
 
 StatusOr<bool> SideEffects::Store(Effect* bag, const MakeStore& make, StateAccount* account) {
   if (SpillableBytes(*bag) == 0) return true;
   if (bag->stored == nullptr) bag->stored = make();
-  ASSIGN_OR_RETURN(bag->num_going, bag->stored->Append(bag->bag, bag->num_going));
+  constexpr size_t kPage = PagedList<Value>::kPage;
+  ValueList& page = bag->bag.page(bag->num_going / kPage);
+  ASSIGN_OR_RETURN(const size_t next, bag->stored->Append(page, bag->num_going % kPage));
+  bag->num_going += next - bag->num_going % kPage;
+  if (next == page.size()) FreeRoom(&page);
   if (bag->num_going < bag->bag.size()) return false;
-  FreeRoom(&bag->bag);
+  bag->bag = {};
   bag->num_going = 0;
   RETURN_IF_ERROR(account->ChargeState(-std::exchange(bag->bytes, 0)));
   return true;
 }
 
 StatusOr<bool> SideEffects::BringBack(const std::string& name) {
+  constexpr size_t kPagesPerCall = 4;
   const auto found = effects_.find(name);
   if (found == effects_.end()) return true;
   Effect& effect = found->second;
+  if (effect.group.has_value() || effect.value.has_value()) return true;
   effect.comes_back = true;
-  if (effect.stored == nullptr) return true;
+  if (effect.list.has_value()) return true;
   ChargeAhead charge(account_, &effect.bytes);
-  const size_t all = effect.stored->size() + effect.bag.size();
-  RETURN_IF_ERROR(MakeRoom(&effect.back, all - effect.back.size(), &charge));
-  if (effect.back.size() < effect.stored->size()) {
+  const size_t stored = NumStored(effect);
+  RETURN_IF_ERROR(MakeRoom(&effect.back, stored + effect.bag.size() - effect.back.size(), &charge));
+  if (effect.back.size() < stored) {
     ValueList block;
     RETURN_IF_ERROR(effect.stored->Read(effect.back.size(), &block));
     for (const Value& value : block) {
       RETURN_IF_ERROR(charge.Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
+      effect.extent.Add(value);
     }
     effect.back.insert(effect.back.end(), block.begin(), block.end());
     return false;
   }
-  effect.back.insert(effect.back.end(), effect.bag.begin(), effect.bag.end());
-  charge.Return(BytesOfMany(static_cast<int64_t>(effect.bag.capacity()), sizeof(Value)));
-  effect.bag = std::exchange(effect.back, {});
-  effect.stored->Drop();
-  effect.stored.reset();
+  // The last page may become longer until all go.
+  const bool is_last = effect.bag.num_pages() - effect.num_moved <= kPagesPerCall;
+  for (size_t i = 0; i < kPagesPerCall && effect.num_moved < effect.bag.num_pages(); ++i) {
+    ValueList& page = effect.bag.page(effect.num_moved++);
+    for (const Value& value : page) effect.extent.Add(value);
+    effect.back.insert(effect.back.end(), std::make_move_iterator(page.begin()),
+                       std::make_move_iterator(page.end()));
+    charge.Return(RoomOf(page));
+    FreeRoom(&page);
+  }
+  return is_last ? EndBringingBack(&effect) : false;
+}
+
+StatusOr<bool> SideEffects::EndBringingBack(Effect* effect) {
+  if (effect->stored != nullptr) effect->stored->Drop();
+  effect->stored.reset();
+  effect->bag = {};
+  effect->num_moved = 0;
+  const MembersExtent extent = std::exchange(effect->extent, {});
+  ASSIGN_OR_RETURN(effect->list, effect->way == Way::kOnce
+                                     ? Value::Set(std::exchange(effect->back, {}), extent)
+                                     : Value::List(std::exchange(effect->back, {}), extent));
   return true;
 }
 
@@ -213,11 +257,6 @@ StatusOr<Value> SideEffects::Read(const std::string& name) {
   if (effect.value.has_value()) return *effect.value;
   for (bool is_back = false; !is_back;) {
     ASSIGN_OR_RETURN(is_back, BringBack(name));
-  }
-  if (!effect.list.has_value()) {
-    ASSIGN_OR_RETURN(effect.list, effect.way == Way::kOnce ? MakeSet(std::move(effect.bag))
-                                                           : Value::List(std::move(effect.bag)));
-    FreeRoom(&effect.bag);
   }
   return *effect.list;
 }
@@ -237,35 +276,36 @@ StatusOr<SideEffects::Effect*> SideEffects::FindBag(const std::string& name) {
   return &found->second;
 }
 
-Status SideEffects::AddMembers(std::span<const Value> values, bool in_bag, Effect* bag) const {
-  std::optional<ChargeAhead> charge;
-  if (account_ != nullptr) charge.emplace(account_, &bag->member_bytes);
-  for (const Value& value : values) {
-    RETURN_IF_ERROR(CheckKey(value));
-    const int64_t bytes = MemberSet::kEntryBytes +
-                          (in_bag ? 0 : static_cast<int64_t>(value.ByteSize() - sizeof(Value)));
-    if (charge.has_value()) RETURN_IF_ERROR(charge->Take(bytes));
-    const bool is_new = bag->members.Add(value);
-    if (charge.has_value() && !is_new) charge->Return(bytes);
-    ++bag->num_members;
-  }
+Status SideEffects::AddMember(const Value& value, bool in_bag, ChargeAhead* charge, Effect* bag) {
+  RETURN_IF_ERROR(CheckKey(value));
+  const int64_t bytes = MemberSet::kEntryBytes +
+                        (in_bag ? 0 : static_cast<int64_t>(value.ByteSize() - sizeof(Value)));
+  RETURN_IF_ERROR(charge->Take(bytes));
+  if (!bag->members.Add(value)) charge->Return(bytes);
+  ++bag->num_members;
   return OkStatus();
 }
 
 bool SideEffects::KnowsAll(const Effect& bag) {
-  return bag.num_members == NumStored(bag) + InMemory(bag).size();
+  return bag.num_members == NumStored(bag) + NumInMemory(bag);
 }
 
 StatusOr<bool> SideEffects::LearnSome(Effect* bag) const {
   constexpr size_t kMost = 1'024;
+  ChargeAhead charge(account_, &bag->member_bytes);
   const size_t stored = NumStored(*bag);
   if (bag->num_members < stored) {
     ValueList block;
     RETURN_IF_ERROR(bag->stored->Read(bag->num_members, &block));
-    RETURN_IF_ERROR(AddMembers(block, /*in_bag=*/false, bag));
+    for (const Value& value : block) {
+      RETURN_IF_ERROR(AddMember(value, /*in_bag=*/false, &charge, bag));
+    }
   } else {
-    const auto more = std::span(InMemory(*bag)).subspan(bag->num_members - stored);
-    RETURN_IF_ERROR(AddMembers(more.first(std::min(more.size(), kMost)), /*in_bag=*/true, bag));
+    const size_t end = std::min(stored + NumInMemory(*bag), bag->num_members + kMost);
+    while (bag->num_members < end) {
+      const Value& value = InMemory(*bag, bag->num_members - stored);
+      RETURN_IF_ERROR(AddMember(value, /*in_bag=*/true, &charge, bag));
+    }
   }
   return KnowsAll(*bag);
 }

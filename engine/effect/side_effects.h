@@ -8,15 +8,16 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
 #include "core/value.h"
-#include "core/value_compare.h"
 #include "engine/account/charge_ahead.h"
+#include "engine/account/paged_list.h"
+#include "engine/account/parted_table.h"
 #include "engine/effect/fold_operator.h"
 #include "engine/effect/group_table.h"
+#include "engine/effect/hashed_key.h"
 #include "engine/effect/member_set.h"
 #include "engine/effect/stored_members.h"
 #include "proto/plan.pb.h"
@@ -62,7 +63,8 @@ class SideEffects {
   // A slice of putting it there, where it has no store in one that is made; true: all is there, and
   // the account has back what was charged for it.
   static StatusOr<bool> Store(Effect* bag, const MakeStore& make, StateAccount* account);
-  // A slice of bringing it back, to stay in memory; true: all is there. Read() does it otherwise.
+  // A slice of making the bag one list, which comes back and stays in memory; true: it is there.
+  // Read() does it otherwise.
   StatusOr<bool> BringBack(const std::string& name);
 
   // The bag as a list, which it shares; the groups as a map. INVALID_ARGUMENT for a name that is
@@ -95,32 +97,41 @@ class SideEffects {
     Way way = Way::kMember;
     std::optional<Value> value;  // kFold; kAssign, kNone: what it began with
     FoldOperator fold = nullptr;
-    absl::flat_hash_set<Value, ValueHash, ValueEquivalent> once;  // kOnce: those of the bag
-    int64_t bytes = 0;                                            // charged for the bag
-    ValueList bag;                                                // empty while `list` is there
+    // kOnce: those of the bag.
+    PartedTable<absl::flat_hash_set<HashedValue, HashedValue::Hash, HashedValue::Same>> once;
+    int64_t bytes = 0;                      // charged for the bag
+    PagedList<Value> bag;                   // empty while `list` is there
     std::optional<Value> list;              // the bag as a value, until the next is added
     std::unique_ptr<StoredMembers> stored;  // the members before those of `bag`
     size_t num_going = 0;     // of `bag`, those that are there as well: Store() goes on
     bool comes_back = false;  // is asked for as a value
-    ValueList back;           // what has come back so far
+    ValueList back;           // what has come back so far, or has been moved to one list,
+    MembersExtent extent;     // of these
+    size_t num_moved = 0;     // pages of `bag`
     MemberSet members;        // of the first `num_members` of all
     size_t num_members = 0;
     int64_t member_bytes = 0;  // charged for them
   };
 
   static Status AddToBag(const Value& value, int64_t bulk, Effect* effect, ChargeAhead* charge);
+  static StatusOr<bool> EndBringingBack(Effect* effect);  // true
   static size_t NumStored(const Effect& bag);
   static bool KnowsAll(const Effect& bag);
   // The bag's members, as far as they are in memory.
-  static const ValueList& InMemory(const Effect& bag) {
-    return bag.list.has_value() ? bag.list->AsList() : bag.bag;
+  static size_t NumInMemory(const Effect& bag) {
+    return bag.list.has_value() ? bag.list->AsList().size() : bag.bag.size();
   }
-  // `in_bag`: their values are charged already.
-  Status AddMembers(std::span<const Value> values, bool in_bag, Effect* bag) const;
+  static const Value& InMemory(const Effect& bag, size_t i) {
+    if (bag.list.has_value()) return bag.list->AsList()[i];
+    const bool is_moved = i < bag.num_moved * PagedList<Value>::kPage;
+    return is_moved ? bag.back[NumStored(bag) + i] : bag.bag[i];
+  }
+  // `in_bag`: what the value has is charged already.
+  static Status AddMember(const Value& value, bool in_bag, ChargeAhead* charge, Effect* bag);
 
   Effect* Declare(const std::string& name);  // or what was declared before
 
-  StateAccount* account_ = nullptr;
+  StateAccount* account_ = FreeAccount();
   std::map<std::string, Effect> effects_;
   std::set<std::string> asked_;
 };

@@ -19,18 +19,20 @@ class SliceSort {
   // The numbers from 0 to size - 1. `wide`: one comparison is work enough that runs of some of
   // them are too much for one call.
   void Begin(size_t size, bool wide = false) {
-    order_.resize(size);
-    std::iota(order_.begin(), order_.end(), 0);
-    merged_.resize(size);
+    order_.clear();
+    merged_.clear();
+    order_.reserve(size);
+    merged_.reserve(size);
+    size_ = size;
     width_ = wide ? 1 : 0;
-    BeginPair(0);
   }
 
   // About `*work` comparisons; what is left of it comes back, 0 unless all is sorted. True: sorted.
   // `less` must be the same in all calls; it may take more of the work for what costs more.
   template <typename Less>
   bool Step(const Less& less, size_t* work) {
-    while (width_ < order_.size()) {
+    if (order_.size() < size_ && !Fill(work)) return false;
+    while (width_ < size_) {
       if (width_ == 0 ? !SortRuns(less, work) : !MergePairs(less, work)) return false;
       if (width_ > 0) order_.swap(merged_);
       width_ = width_ == 0 ? kRun : 2 * width_;
@@ -44,6 +46,22 @@ class SliceSort {
  private:
   static constexpr size_t kRun = 32;
   static constexpr size_t kRunWork = 5 * kRun;
+
+  // Writing so many numbers is as much work as a comparison.
+  static constexpr size_t kFilled = 16;
+
+  bool Fill(size_t* work) {
+    const size_t begin = order_.size();
+    const size_t count = std::min(size_ - begin, kFilled * *work);
+    order_.resize(begin + count);
+    merged_.resize(begin + count);
+    std::iota(order_.begin() + static_cast<std::ptrdiff_t>(begin), order_.end(),
+              static_cast<uint32_t>(begin));
+    *work -= (count + kFilled - 1) / kFilled;
+    if (order_.size() < size_) return false;
+    BeginPair(0);
+    return true;
+  }
 
   template <typename Less>
   bool SortRuns(const Less& less, size_t* work) {
@@ -81,6 +99,7 @@ class SliceSort {
   }
 
   std::vector<uint32_t> order_, merged_;
+  size_t size_ = 0;              // of them; less stand there until all are written
   size_t width_ = 0;             // runs of so many are sorted
   size_t begin_ = 0;             // of the run, or pair of runs, that is next
   size_t left_ = 0, right_ = 0;  // what is next of each run of the pair

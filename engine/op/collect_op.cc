@@ -38,12 +38,15 @@ StatusOr<bool> CollectOp::Spill() {
     return false;
   }
   SpilledRuns& spilled = *states_.Find(piece_->key)->spilled;
-  Batch rows;
-  const size_t begin = piece.next;
-  piece.rows.Take(piece.order, &piece.next, &rows, SpilledRuns::BlockBytes(*host_));
-  AppendKeys(piece, begin, &rows);
-  RETURN_IF_ERROR(spilled.Append(rows));
-  if (piece.next < piece.order.size()) return false;
+  if (piece.next < piece.order.size()) {
+    Batch rows;
+    const size_t begin = piece.next;
+    piece.rows.Take(piece.order, &piece.next, &rows, SpilledRuns::BlockBytes(*host_));
+    AppendKeys(piece, begin, &rows);
+    RETURN_IF_ERROR(spilled.Append(rows));
+    if (piece.next < piece.order.size()) return false;
+  }
+  if (!FreeSome(&piece)) return false;
   if (!spill_keys_->empty()) spilled.EndRun();
   RETURN_IF_ERROR(host_->ChargeState(-piece.bytes));
   piece_.reset();

@@ -10,6 +10,7 @@
 
 #include "engine/account/charge_ahead.h"
 #include "engine/account/free_room.h"
+#include "engine/account/values_left.h"
 #include "engine/op/operator.h"
 #include "engine/op/state/kept_rows.h"
 #include "engine/op/state/spilled_runs.h"
@@ -72,10 +73,12 @@ class CollectOp : public BarrierOperator {
       state.arranged = *arranged;
       if (!state.arranged) return OkStatus();
     }
-    const size_t rows_before = output->rows;
-    state.rows.Take(state.order, &state.next, output);
-    SetBulk(state, rows_before, output);
-    *done = state.next == state.order.size();
+    if (state.next < state.order.size()) {
+      const size_t rows_before = output->rows;
+      state.rows.Take(state.order, &state.next, output);
+      SetBulk(state, rows_before, output);
+    }
+    *done = state.next == state.order.size() && FreeSome(&state);
     if (*done) {
       RETURN_IF_ERROR(host_->ChargeState(-state.bytes));
       states_.Erase(key);
@@ -107,6 +110,11 @@ class CollectOp : public BarrierOperator {
   // What a subclass has done so far of pruning or arranging rows.
   struct Progress {
     virtual ~Progress() = default;
+    // Frees some of it, and adds the bytes. True: that was all.
+    virtual bool FreeSome(int64_t* freed) {
+      (void)freed;
+      return true;
+    }
   };
   struct State {
     KeptRows rows;
@@ -116,6 +124,7 @@ class CollectOp : public BarrierOperator {
     std::vector<Position> order;  // what comes out, once firing
     std::vector<int64_t> bulk;    // of `order`; empty: as kept
     size_t next = 0;
+    bool is_over = false;                  // all have been given, and are freed
     std::unique_ptr<SpilledRuns> spilled;  // the rows that came before `rows`
     int64_t given = 0;                     // of these, with their bulk
     // A top-k: the first key of the worst row that was kept, once there are enough rows, and what
@@ -178,6 +187,18 @@ class CollectOp : public BarrierOperator {
   // Of rows from disk, with their bulk; the rest is not asked for. The first ones, or the last.
   virtual int64_t most() const { return INT64_MAX; }
   virtual int64_t newest() const { return INT64_MAX; }
+
+  // A slice of freeing what the state holds; true: that was all, and what is charged is what frees
+  // itself.
+  bool FreeSome(State* state) const {
+    if (!state->is_over && state->bytes < ValuesLeft::kLeastBytes) return true;
+    state->is_over = true;
+    int64_t freed = 0;
+    const bool all = (state->progress == nullptr || state->progress->FreeSome(&freed)) &&
+                     state->rows.FreeSome(&freed);
+    (void)Charge(-std::min(freed, state->bytes), state);
+    return all;
+  }
 
   Status Charge(int64_t bytes, State* state) const {
     RETURN_IF_ERROR(host_->ChargeState(bytes));

@@ -62,28 +62,31 @@ class OrderOp : public CollectOp {
       RETURN_IF_ERROR(Charge(bytes, state));
       sorting->bytes += bytes;
     }
-    sorting->best.AddSome(state->rows, sorting->sorted, &sorting->kept, kSliceRows);
-    if (sorting->kept < sorting->sorted.size()) return true;
-    const size_t last = sorting->sort.order()[static_cast<size_t>(limit_) - 1];
-    if (keys_[0].direction() != plan::SortKey::SHUFFLE) {
-      state->worst = sorting->keys[last * keys_.size()];
+    if (!sorting->is_over) {
+      sorting->best.AddSome(state->rows, sorting->sorted, &sorting->kept, kSliceRows);
+      if (sorting->kept < sorting->sorted.size()) return true;
+      const size_t last = sorting->sort.order()[static_cast<size_t>(limit_) - 1];
+      if (keys_[0].direction() != plan::SortKey::SHUFFLE) {
+        state->worst = sorting->keys[last * keys_.size()];
+      }
+      std::swap(state->rows, sorting->best);
+      state->pruned_bytes = state->rows.ByteSize();
+      sorting->bytes += sorting->best.ByteSize() - state->rows.ByteSize();
     }
-    std::swap(state->rows, sorting->best);
-    state->pruned_bytes = state->rows.ByteSize();
-    RETURN_IF_ERROR(
-        Charge(state->rows.ByteSize() - sorting->best.ByteSize() - sorting->bytes, state));
-    state->progress.reset();
-    return false;
+    ASSIGN_OR_RETURN(const bool is_free, EndSorting(state));
+    return !is_free;
   }
 
   StatusOr<bool> Arrange(State* state) override {
     ASSIGN_OR_RETURN(const bool sorted, SortSome(state));
     if (!sorted) return false;
     auto* sorting = static_cast<Sorting*>(state->progress.get());
-    state->order = std::move(sorting->sorted);
-    const int64_t kept = BytesOfMany(static_cast<int64_t>(state->order.size()), sizeof(Position));
-    RETURN_IF_ERROR(Charge(kept - sorting->bytes, state));
-    state->progress.reset();
+    if (!sorting->is_over) {
+      state->order = std::move(sorting->sorted);
+      sorting->bytes -= BytesOfMany(static_cast<int64_t>(state->order.size()), sizeof(Position));
+    }
+    ASSIGN_OR_RETURN(const bool is_free, EndSorting(state));
+    if (!is_free) return false;
     if (limit_ > 0) RETURN_IF_ERROR(Cut(state, limit_, /*from_front=*/true));
     return true;
   }
@@ -127,13 +130,22 @@ class OrderOp : public CollectOp {
 
   // Rows being sorted: first their keys are gathered, then compared.
   struct Sorting : Progress {
+    bool FreeSome(int64_t* freed) override {
+      if (!keys.empty()) left.Add(std::exchange(keys, {}));
+      return left.FreeSome(freed) && best.FreeSome(freed);
+    }
+
     std::vector<Position> all;
+    Position next_key;        // of the row whose keys come next
     std::vector<Value> keys;  // keys_.size() of each row
+    size_t key_bytes = 0;     // for who reads all of them
     SliceSort sort;
     bool has_begun = false;  // the sort: all keys are there
     bool wide = false;       // what a comparison costs depends on the keys
     bool is_sorted = false;
     std::vector<Position> sorted;
+    bool is_over = false;  // what came of it has been taken; what is left is freed
+    ValuesLeft left;
     int64_t bytes = 0;  // charged while it lasts
     KeptRows best;      // what stays of `sorted`,
     size_t kept = 0;    // and how many rows of it there are
@@ -151,8 +163,8 @@ class OrderOp : public CollectOp {
     auto sorting = std::make_unique<Sorting>();
     const size_t per_row = sizeof(Position) + keys_.size() * sizeof(Value);
     RETURN_IF_ERROR(ChargeRows(static_cast<int64_t>(per_row), sorting.get(), state));
-    sorting->all = state->rows.All();
-    sorting->keys.reserve(sorting->all.size() * keys_.size());
+    sorting->all.reserve(state->rows.size());
+    sorting->keys.reserve(state->rows.size() * keys_.size());
     state->progress = std::move(sorting);
     return OkStatus();
   }
@@ -161,10 +173,9 @@ class OrderOp : public CollectOp {
   Status AddKeys(State* state, Sorting* sorting) const {
     std::vector<Value> keys;
     size_t bytes = 0;
-    const size_t begin = sorting->keys.size() / keys_.size();
-    const size_t end = std::min(sorting->all.size(), begin + kSliceRows);
-    for (size_t i = begin; i < end && bytes < kSliceBytes; ++i) {
-      const Position& at = sorting->all[i];
+    Position at = sorting->next_key;
+    for (size_t i = 0; i < kSliceRows && bytes < kSliceBytes && state->rows.HasRowAt(&at); ++i) {
+      sorting->all.push_back(at);
       for (const plan::SortKey& key : keys_) {
         if (key.direction() == plan::SortKey::SHUFFLE) {
           keys.push_back(Value::Long(static_cast<int64_t>(host_->random().Next() >> 1)));
@@ -173,10 +184,15 @@ class OrderOp : public CollectOp {
         }
         bytes += keys.back().FlatBytes();
       }
+      ++at.row;
     }
+    sorting->next_key = at;
     RETURN_IF_ERROR(ElementsToIds(host_->view(), &keys));
     bytes = 0;
-    for (const Value& key : keys) bytes += key.ByteSize() - sizeof(Value);
+    for (const Value& key : keys) {
+      bytes += key.ByteSize() - sizeof(Value);
+      sorting->key_bytes += key.FlatBytes();
+    }
     RETURN_IF_ERROR(Charge(static_cast<int64_t>(bytes), state));
     sorting->bytes += static_cast<int64_t>(bytes);
     std::move(keys.begin(), keys.end(), std::back_inserter(sorting->keys));
@@ -188,17 +204,16 @@ class OrderOp : public CollectOp {
     if (state->progress == nullptr) RETURN_IF_ERROR(BeginSorting(state));
     auto* sorting = static_cast<Sorting*>(state->progress.get());
     if (sorting->is_sorted) return true;
-    const size_t num_keys = sorting->all.size() * keys_.size();
+    const size_t num_rows = state->rows.size();
+    const size_t num_keys = num_rows * keys_.size();
     if (sorting->keys.size() < num_keys) RETURN_IF_ERROR(AddKeys(state, sorting));
     if (sorting->keys.size() < num_keys) return false;
     const std::vector<Value>& keys = sorting->keys;
     if (!sorting->has_begun) {
       RETURN_IF_ERROR(ChargeRows(SliceSort::kBytes, sorting, state));
       sorting->has_begun = true;
-      size_t bytes = 0;
-      for (const Value& key : keys) bytes += key.FlatBytes();
-      sorting->wide = bytes > kWideBytes * keys.size();
-      sorting->sort.Begin(sorting->all.size(), sorting->wide);
+      sorting->wide = sorting->key_bytes > kWideBytes * num_keys;
+      sorting->sort.Begin(num_rows, sorting->wide);
     }
     size_t work = kSliceWork;
     const auto less = [&](uint32_t a, uint32_t b) {
@@ -216,11 +231,35 @@ class OrderOp : public CollectOp {
       return false;
     };
     if (!sorting->sort.Step(less, &work)) return false;
-    RETURN_IF_ERROR(ChargeRows(sizeof(Position), sorting, state));
-    sorting->sorted.reserve(sorting->all.size());
-    for (uint32_t i : sorting->sort.order()) sorting->sorted.push_back(sorting->all[i]);
-    sorting->is_sorted = true;
-    return true;
+    std::vector<Position>& sorted = sorting->sorted;
+    if (sorted.capacity() == 0) {
+      RETURN_IF_ERROR(ChargeRows(sizeof(Position), sorting, state));
+      sorted.reserve(num_rows);
+    }
+    const auto order = std::span(sorting->sort.order()).subspan(sorted.size());
+    for (const uint32_t i : order.first(std::min(order.size(), kSliceWork))) {
+      sorted.push_back(sorting->all[i]);
+    }
+    sorting->is_sorted = sorted.size() == num_rows;
+    return sorting->is_sorted;
+  }
+
+  // What came of it has been taken. A slice of freeing the rest; true: that was all.
+  StatusOr<bool> EndSorting(State* state) const {
+    auto* sorting = static_cast<Sorting*>(state->progress.get());
+    const bool is_large = sorting->is_over || sorting->bytes >= ValuesLeft::kLeastBytes;
+    sorting->is_over = true;
+    int64_t freed = 0;
+    const bool all = !is_large || sorting->FreeSome(&freed);
+    if (all) {
+      freed = sorting->bytes;
+      state->progress.reset();
+    } else {
+      freed = std::min(freed, sorting->bytes);
+      sorting->bytes -= freed;
+    }
+    RETURN_IF_ERROR(Charge(-freed, state));
+    return all;
   }
 
   static constexpr int64_t kManyBytes = 4 << 20;          // of rows too many: worth a look

@@ -327,7 +327,9 @@ TEST(SideEffectsTest, BeginWithAValue) {
 }
 
 TEST(SideEffectsTest, AnAssignedBagIsThatOfTheLastBarrier) {
+  TestHost host;
   SideEffects effects;
+  effects.ChargeTo(&host);
   plan::InitialEffect initial;
   initial.set_name("x");
   initial.set_value(EncodeValue(Value::Int(1)));
@@ -339,11 +341,10 @@ TEST(SideEffectsTest, AnAssignedBagIsThatOfTheLastBarrier) {
   const int64_t bytes = *SideEffects::ChargedFor(effects.Find("x"));
   EXPECT_GT(bytes, 0);
   EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), Value::Int(2)));
-  EXPECT_EQ(effects.StartBarrier("x"), bytes);
-  EXPECT_EQ(effects.Read("x")->AsList().size(), 0u);
   // What was made to tell members goes with them.
-  TestHost host;
-  effects.ChargeTo(&host);
+  EXPECT_GT(host.charged, 0);
+  EXPECT_EQ(effects.StartBarrier("x"), bytes + std::exchange(host.charged, 0));
+  EXPECT_EQ(effects.Read("x")->AsList().size(), 0u);
   ASSERT_TRUE(Put(&effects, Value::Int(3)).ok());
   EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), Value::Int(3)));
   const int64_t bag = *SideEffects::ChargedFor(effects.Find("x"));

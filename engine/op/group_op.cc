@@ -38,9 +38,7 @@ class GroupOp : public BarrierOperator {
       if (state->spilled != nullptr) {
         RETURN_IF_ERROR(FireSpilled(state, output, done));
       } else {
-        RETURN_IF_ERROR(
-            state->table->GiveRows(op_.key_slot(), /*takes=*/true, &state->next, output));
-        *done = state->next == state->table->size();
+        ASSIGN_OR_RETURN(*done, GiveRows(state, output));
       }
     } else if (state == nullptr) {
       output->AppendCurrent(Value::EmptyMap());
@@ -73,25 +71,45 @@ class GroupOp : public BarrierOperator {
   }
 
  private:
+  struct Making {
+    ValueMap map;
+    MembersExtent extent;
+  };
   struct State {
     State(plan::Group::Value k, OperatorHost* h) : kind(k), host(h) { table.emplace(kind); }
     ~State() { (void)host->ChargeState(-bytes); }
     State(const State&) = delete;
     State& operator=(const State&) = delete;
-    void Clear() {
+    // What `table` had has been given, or is on disk. A slice of freeing it; true: that was all.
+    bool Clear() {
+      if (clears() || bytes >= ValuesLeft::kLeastBytes) {
+        if (!clears()) left = std::make_unique<ValuesLeft>();
+        int64_t own = 0, values = 0;
+        const bool all = table->FreeSome(left.get(), &own, &values);
+        // A map has the values.
+        const int64_t freed = std::min(own + (making == nullptr ? values : 0), bytes);
+        bytes -= freed;
+        (void)host->ChargeState(-freed);
+        if (!all) return false;
+        left.reset();
+      }
       table.emplace(kind);
       next = 0;
       path_bytes = 0;
       (void)host->ChargeState(-std::exchange(bytes, 0));
+      return true;
     }
+
+    bool clears() const { return left != nullptr; }
 
     const plan::Group::Value kind;
     OperatorHost* const host;
     std::optional<GroupTable> table;
     int64_t bytes = 0;
-    int64_t path_bytes = 0;  // that rows hold, and that are charged by themselves, about
-    size_t next = 0;         // group to give, or to put on disk next (rows)
-    ValueMap map;            // of the groups before it, else
+    int64_t path_bytes = 0;            // that rows hold, and that are charged by themselves, about
+    size_t next = 0;                   // group to give, or to put on disk next (rows)
+    std::unique_ptr<Making> making;    // of the groups before it, else
+    std::unique_ptr<ValuesLeft> left;  // of `table`, while it is cleared
     bool fires = false;
     std::unique_ptr<SpilledGroups> spilled;  // what came before `table`
     bool reads = false;                      // parts of that
@@ -136,22 +154,37 @@ class GroupOp : public BarrierOperator {
 
   // True: all of the table has gone.
   static StatusOr<bool> Write(State* state) {
+    if (state->clears()) return state->Clear();
     ASSIGN_OR_RETURN(const bool gone, state->spilled->Write(&*state->table, &state->next));
-    if (gone) state->Clear();
-    return gone;
+    return gone && state->Clear();
   }
 
-  // A map of a million entries is made in many calls.
+  // True: all are given, and the table is free.
+  StatusOr<bool> GiveRows(State* state, Batch* output) const {
+    if (state->clears()) return state->Clear();
+    RETURN_IF_ERROR(state->table->GiveRows(op_.key_slot(), /*takes=*/true, &state->next, output));
+    return state->next == state->table->size() && state->Clear();
+  }
+
+  // A map of a million entries is made in many calls. What follows may take long: the table is free
+  // before.
   Status FireMap(State* state, Batch* output, bool* done) const {
-    if (state->next == 0) {
-      const int64_t bytes = state->table->MapBytes();
-      RETURN_IF_ERROR(host_->ChargeState(bytes));
-      state->bytes += bytes;
+    *done = false;
+    if (!state->clears()) {
+      if (state->making == nullptr) {
+        state->making = std::make_unique<Making>();
+        const int64_t bytes = state->table->MapBytes();
+        RETURN_IF_ERROR(host_->ChargeState(bytes));
+        state->bytes += bytes;
+      }
+      RETURN_IF_ERROR(
+          state->table->TakeSome(&state->next, &state->making->map, &state->making->extent));
+      if (state->next < state->table->size()) return OkStatus();
     }
-    RETURN_IF_ERROR(state->table->TakeSome(&state->next, &state->map));
-    *done = state->next == state->table->size();
-    if (!*done) return OkStatus();
-    ASSIGN_OR_RETURN(const Value map, Value::Map(std::move(state->map)));
+    if (!state->Clear()) return OkStatus();
+    *done = true;
+    ASSIGN_OR_RETURN(const Value map,
+                     Value::Map(std::move(state->making->map), state->making->extent));
     output->AppendCurrent(map);
     return OkStatus();
   }
@@ -161,16 +194,15 @@ class GroupOp : public BarrierOperator {
     SpilledGroups& spilled = *state->spilled;
     *done = false;
     if (state->is_whole) {
-      RETURN_IF_ERROR(state->table->GiveRows(op_.key_slot(), /*takes=*/true, &state->next, output));
-      if (state->next < state->table->size()) return OkStatus();
-      state->Clear();
+      ASSIGN_OR_RETURN(const bool given, GiveRows(state, output));
+      if (!given) return OkStatus();
       state->is_whole = false;
       return NextPart(state, done);
     }
     const bool is_large = state->bytes > host_->StateRoom() / kPartShare;
     const bool writes = !state->reads || state->next > 0 || (is_large && spilled.may_divide()) ||
                         (spilled.is_divided() && !spilled.has_more());
-    if (writes && state->table->size() > 0) return Write(state).status();
+    if (state->clears() || (writes && state->table->size() > 0)) return Write(state).status();
     if (!state->reads) {
       state->reads = true;
       return NextPart(state, done);

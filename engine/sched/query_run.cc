@@ -329,10 +329,27 @@ Input QueryRun::TakeInput(Node* node) {
   return input;
 }
 
+// What is not a value is freed with the batch.
+void QueryRun::Leave(const Input& input) {
+  BatchLeft left{{}, MemoryCharge(spec_->account.get(), input.charged)};
+  for (const Column& column : input.batch.slots) {
+    if (column.kind() != Column::Kind::kValue) continue;
+    ValueList values;
+    values.reserve(column.size());
+    for (size_t row = 0; row < column.size(); ++row) values.push_back(column.ValueAt(row));
+    left.values.Add(std::move(values));
+  }
+  left_.push_back(std::move(left));
+}
+
 // The batch is used up: its memory and, for a frame, its credit and its place in the sender's
 // window are free.
 void QueryRun::FinishInput(Input* input) {
-  spec_->account->Release(input->charged);
+  if (input->charged < ValuesLeft::kLeastBytes) {
+    spec_->account->Release(input->charged);
+  } else {
+    Leave(*input);
+  }
   if (!input->remote) return;
   SendLaneWord(FrameKind::kAck, input->from, input->exchange, input->iteration);
   ReturnFrameCredit(*input);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/account/values_left.h"
 #include "engine/batch/batch.h"
 #include "engine/batch/by_iteration.h"
 #include "engine/batch/fifo.h"
@@ -168,6 +169,7 @@ class QueryRun {
   bool JoinWaiting(uint32_t op, Lane* lane, const Input& input);
   void FinishInput(Node* node);
   void FinishInput(Input* input);
+  void Leave(const Input& input);
   Input TakeInput(Node* node);
   void RunNode(uint32_t id);
   Status Dispatch(Node* node);
@@ -336,6 +338,13 @@ class QueryRun {
   std::vector<OperatorStats> stats_;  // operators write into it until they are gone
   std::unique_ptr<InPlaceHost> in_place_host_;
   std::vector<Node> nodes_;
+  // Large values of batches that are through, with what these have charged: they are freed before
+  // anything else goes on here.
+  struct BatchLeft {
+    ValuesLeft values;
+    MemoryCharge charge;
+  };
+  std::vector<BatchLeft> left_;
   std::set<uint32_t> busy_;  // ranks of operators with work
 
   Homes homes_;

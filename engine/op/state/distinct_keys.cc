@@ -6,12 +6,6 @@
 namespace koios::engine {
 namespace {
 
-// What a text takes outside its string: short ones nothing.
-size_t TextBytes(size_t size) {
-  constexpr size_t kShort = 15, kRounded = 16;
-  return size > kShort ? size / kRounded * kRounded + kRounded : 0;
-}
-
 void AppendBytes(const void* start, size_t bytes, std::string* out) {
   out->append(static_cast<const char*>(start), bytes);
 }
@@ -120,14 +114,20 @@ StatusOr<bool> DistinctKeys::AddVertex(VertexRef vertex, const DistinctKeys* pas
   return vertices_.Insert(vertex, charge);
 }
 
+StatusOr<bool> DistinctKeys::AddValue(Value value, const DistinctKeys* passed,
+                                      ChargeAhead* charge) {
+  const size_t outside = value.ByteSize() - sizeof(Value);
+  return AddTo(&DistinctKeys::values_, HashedValue(std::move(value)), outside, passed, charge);
+}
+
 StatusOr<bool> DistinctKeys::AddSeveral(const KeyReader& reader, const Batch& batch, size_t row,
                                         const DistinctKeys* passed, ChargeAhead* charge) {
   if (Pack(reader, batch, row)) {
-    const std::string_view packed = scratch_;
-    return AddTo(&DistinctKeys::packed_, packed, TextBytes(packed.size()), passed, charge);
+    const HashedView packed(scratch_);
+    return AddTo(&DistinctKeys::packed_, packed, HashedText::BytesOf(scratch_), passed, charge);
   }
-  ASSIGN_OR_RETURN(const Value key, SeveralAt(reader, batch, row));
-  return AddTo(&DistinctKeys::values_, key, key.ByteSize() - sizeof(Value), passed, charge);
+  ASSIGN_OR_RETURN(Value key, SeveralAt(reader, batch, row));
+  return AddValue(std::move(key), passed, charge);
 }
 
 StatusOr<bool> DistinctKeys::AddRow(const KeyReader& reader, const Batch& batch, size_t row,
@@ -143,12 +143,12 @@ StatusOr<bool> DistinctKeys::AddRow(const KeyReader& reader, const Batch& batch,
       }
       return AddTo(&DistinctKeys::words_, part.word, 0, passed, charge);
     case Form::kText:
-      return AddTo(&DistinctKeys::texts_, part.text, TextBytes(part.text.size()), passed, charge);
+      return AddTo(&DistinctKeys::texts_, HashedView(part.text), HashedText::BytesOf(part.text),
+                   passed, charge);
     case Form::kOther:
       break;
   }
-  const Value key = column.Get(row);
-  return AddTo(&DistinctKeys::values_, key, key.ByteSize() - sizeof(Value), passed, charge);
+  return AddValue(column.Get(row), passed, charge);
 }
 
 Status DistinctKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t begin, size_t end,
@@ -167,10 +167,10 @@ Status DistinctKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t
 
 StatusOr<bool> DistinctKeys::Contains(const KeyReader& reader, const Batch& batch, size_t row) {
   if (reader.slots().size() != 1) {
-    if (Pack(reader, batch, row)) return packed_.Contains(std::string_view(scratch_));
+    if (Pack(reader, batch, row)) return packed_.Contains(HashedView(scratch_));
     if (values_.empty()) return false;
-    ASSIGN_OR_RETURN(const Value key, SeveralAt(reader, batch, row));
-    return values_.Contains(key);
+    ASSIGN_OR_RETURN(Value key, SeveralAt(reader, batch, row));
+    return values_.Contains(HashedValue(std::move(key)));
   }
   const Column& column = batch.slots[reader.slots()[0]];
   const Part part = PartAt(column, row);
@@ -181,11 +181,11 @@ StatusOr<bool> DistinctKeys::Contains(const KeyReader& reader, const Batch& batc
       }
       return words_.Contains(part.word);
     case Form::kText:
-      return texts_.Contains(part.text);
+      return texts_.Contains(HashedView(part.text));
     case Form::kOther:
       break;
   }
-  return !values_.empty() && values_.Contains(column.Get(row));
+  return !values_.empty() && values_.Contains(HashedValue(column.Get(row)));
 }
 
 StatusOr<KeyCode> DistinctKeys::CodeOf(const KeyReader& reader, const Batch& batch, size_t row,
@@ -215,7 +215,7 @@ bool DistinctKeys::WalkSome(Walk* walk, uint64_t seed,
     walk->set_ = number;
     return set.WalkSome(at, kWalkMost, [&](const auto& key) { use(code_of(key)); });
   };
-  const auto of_text = [&](const std::string& text) { return CodeOfText(text, seed); };
+  const auto of_text = [&](const HashedText& key) { return CodeOfText(key.text(), seed); };
   if (walk->set_ < 0 && vertices_.WalkSome(&walk->vertices_, [&](VertexRef vertex) {
         use(CodeOfNumber(ValueKind::kVertex, vertex.bits));
       })) {
@@ -225,7 +225,7 @@ bool DistinctKeys::WalkSome(Walk* walk, uint64_t seed,
               [](const Word& word) { return CodeOfNumber(word.kind, word.bits); }) ||
          some(1, texts_, &walk->text_, of_text) || some(2, packed_, &walk->packed_, of_text) ||
          some(3, values_, &walk->value_,
-              [&](const Value& value) { return CodeOfValue(value, seed); });
+              [&](const HashedValue& key) { return CodeOfValue(key.value, seed); });
 }
 
 }  // namespace koios::engine

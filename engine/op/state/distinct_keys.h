@@ -12,10 +12,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "core/value_compare.h"
 #include "engine/account/parted_table.h"
 #include "engine/batch/batch.h"
-#include "engine/effect/text_hash.h"
+#include "engine/effect/hashed_key.h"
 #include "engine/op/state/key_code.h"
 #include "engine/op/state/vertex_set.h"
 
@@ -92,6 +91,7 @@ class DistinctKeys {
   StatusOr<bool> AddSeveral(const KeyReader& reader, const Batch& batch, size_t row,
                             const DistinctKeys* passed, ChargeAhead* charge);
   StatusOr<bool> AddVertex(VertexRef vertex, const DistinctKeys* passed, ChargeAhead* charge);
+  StatusOr<bool> AddValue(Value value, const DistinctKeys* passed, ChargeAhead* charge);
   // `key` in the set, which is the same one of this and of `passed`. `bytes`: beside its place.
   template <typename Set, typename Key>
   StatusOr<bool> AddTo(Set DistinctKeys::*set, const Key& key, size_t bytes,
@@ -99,9 +99,9 @@ class DistinctKeys {
 
   VertexSet vertices_;
   PartedTable<absl::flat_hash_set<Word>> words_;
-  PartedTable<absl::flat_hash_set<std::string, TextHash, std::equal_to<>>> texts_;
-  PartedTable<absl::flat_hash_set<std::string, TextHash, std::equal_to<>>> packed_;
-  PartedTable<absl::flat_hash_set<Value, ValueHash, ValueEquivalent>> values_;
+  PartedTable<absl::flat_hash_set<HashedText, TextHash, SameText>> texts_;
+  PartedTable<absl::flat_hash_set<HashedText, TextHash, SameText>> packed_;
+  PartedTable<absl::flat_hash_set<HashedValue, HashedValue::Hash, HashedValue::Same>> values_;
   std::string scratch_;  // of the row that is looked at
   int64_t bytes_ = 0;
 };

@@ -49,6 +49,15 @@ KeptRows::Position KeptRows::End() const {
   return {static_cast<uint32_t>(chunks_.size() - 1), static_cast<uint32_t>(chunks_.back().rows)};
 }
 
+bool KeptRows::FreeSome(int64_t* freed) {
+  constexpr int kChunks = 2;
+  for (int i = 0; i < kChunks && !chunks_.empty(); ++i) {
+    *freed += static_cast<int64_t>(chunks_.front().ByteSize());
+    chunks_.pop_front();
+  }
+  return chunks_.empty();
+}
+
 int64_t KeptRows::HeldBytes() const {
   return ByteSize() + path_bytes_ + (chunks_.empty() ? 0 : PathsOf(chunks_.back()));
 }

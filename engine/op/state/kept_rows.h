@@ -42,6 +42,9 @@ class KeptRows {
   int64_t DropOldest(size_t rows);
   // The oldest rows, whole chunks of them: that hold about `bytes`, or all. Positions change.
   KeptRows TakeOldest(int64_t bytes);
+  // Frees some chunks; nothing but this is called any more. Adds the bytes that this frees. True:
+  // none is left.
+  bool FreeSome(int64_t* freed);
   // Appends rows at positions [*next, ...), while their shape is that of `out`'s rows and a batch
   // has room for so many bytes more; advances *next.
   void Take(const std::vector<Position>& order, size_t* next, Batch* out,

@@ -122,6 +122,49 @@ TEST(PartedTableTest, IsAsItWasWhenAChargeIsRefused) {
   for (int64_t key = 0; key < 120'000; ++key) ASSERT_TRUE(table.Contains(key)) << key;
 }
 
+// Parts of parts: with so many keys each of the first 64 is taken apart as well.
+TEST(PartedTableTest, PartsAreTakenApartToo) {
+  Charged charged;
+  Table table;
+  constexpr int64_t kKeys = 800'000;
+  for (int64_t key = 0; key < kKeys; ++key) {
+    ASSERT_TRUE(Insert(&table, key * 7, &charged.charge).ok());
+  }
+  for (int64_t key = 0; key < kKeys; ++key) {
+    const auto* found = table.Find(key * 7);
+    ASSERT_NE(found, nullptr) << key;
+    ASSERT_EQ(found->second, static_cast<size_t>(key) * 14);
+    ASSERT_FALSE(table.Contains(key * 7 + 1));
+  }
+  Table::Walk walk;
+  int64_t seen = 0;
+  while (table.WalkSome(&walk, 1000, [&](const auto&) { ++seen; })) continue;
+  EXPECT_EQ(seen, kKeys);
+  // All that was charged is given back, some in each call.
+  int64_t freed = 0;
+  size_t calls = 1;
+  for (; !table.FreeSome(&freed); ++calls) ASSERT_LE(freed, charged.bytes);
+  EXPECT_EQ(freed, charged.bytes);
+  EXPECT_GT(calls, 500u);
+  EXPECT_TRUE(table.empty());
+}
+
+// One hash for all: they can't be told apart, and their part doubles.
+TEST(PartedTableTest, KeysOfOneHashStayTogether) {
+  struct OneHash {
+    size_t operator()(int64_t) const { return 42; }
+  };
+  Charged charged;
+  PartedTable<absl::flat_hash_set<int64_t, OneHash>> table;
+  // Few: each look-up walks them all.
+  for (int64_t key = 0; key < 8'000; ++key) {
+    ASSERT_TRUE(table.MakeRoom(key, &charged.charge).ok());
+    table.Emplace(key);
+  }
+  for (int64_t key = 0; key < 8'000; key += 101) ASSERT_TRUE(table.Contains(key)) << key;
+  EXPECT_FALSE(table.Contains(8'000));
+}
+
 TEST(PartedTableTest, TextsAreFoundByViews) {
   Charged charged;
   PartedTable<absl::flat_hash_set<HashedText, TextHash, SameText>> table;

@@ -160,9 +160,10 @@ class CollectOp : public BarrierOperator {
   }
   // Of a state that has arranged no more than `order`.
   bool AbandonOrder(State* state) const {
-    const auto size = static_cast<int64_t>(state->order.size());
+    // It was charged for all rows.
+    const size_t listed = state->order.capacity() == 0 ? 0 : state->rows.size();
     FreeRoom(&state->order);
-    return Charge(-BytesOfMany(size, sizeof(Position)), state).ok();
+    return Charge(-BytesOfMany(static_cast<int64_t>(listed), sizeof(Position)), state).ok();
   }
   // All rows of the state are on disk, and none of them has come out. False: not done yet.
   virtual StatusOr<bool> LookAtSpilled(State* state) {
@@ -170,10 +171,7 @@ class CollectOp : public BarrierOperator {
     return true;
   }
   // Fills the `order` in which rows of a piece go to disk. False: not done yet.
-  virtual StatusOr<bool> SortPiece(State* piece) {
-    RETURN_IF_ERROR(TakeAll(piece));
-    return true;
-  }
+  virtual StatusOr<bool> SortPiece(State* piece) { return ListAll(piece); }
   // The keys of rows [begin, piece.next) of `order`, behind the slots of `rows`.
   virtual void AppendKeys(const State& piece, size_t begin, Batch* rows) const {
     (void)piece, (void)begin, (void)rows;
@@ -206,12 +204,21 @@ class CollectOp : public BarrierOperator {
     return OkStatus();
   }
 
-  // All rows come out, as they came.
-  Status TakeAll(State* state) const {
-    RETURN_IF_ERROR(
-        Charge(BytesOfMany(static_cast<int64_t>(state->rows.size()), sizeof(Position)), state));
-    state->order = state->rows.All();
-    return OkStatus();
+  // All rows come out, as they came: a slice of listing them in `order`; true: all are there.
+  StatusOr<bool> ListAll(State* state) const {
+    constexpr size_t kListed = 16 * kSliceWork;
+    const size_t all = state->rows.size();
+    std::vector<Position>& order = state->order;
+    if (order.size() == all) return true;
+    if (order.capacity() == 0) {
+      RETURN_IF_ERROR(Charge(BytesOfMany(static_cast<int64_t>(all), sizeof(Position)), state));
+      order.reserve(all);
+    }
+    Position at = order.empty() ? Position() : Position{order.back().chunk, order.back().row + 1};
+    for (size_t i = 0; i < kListed && state->rows.HasRowAt(&at); ++i, ++at.row) {
+      order.push_back(at);
+    }
+    return order.size() == all;
   }
 
   // Cuts `state->order` so that its bulk adds up to `count`, from the front or from the back.

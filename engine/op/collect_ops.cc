@@ -366,7 +366,8 @@ class TailOp : public CollectOp {
   }
 
   StatusOr<bool> Arrange(State* state) override {
-    RETURN_IF_ERROR(TakeAll(state));
+    ASSIGN_OR_RETURN(const bool listed, ListAll(state));
+    if (!listed) return false;
     RETURN_IF_ERROR(Cut(state, count_, /*from_front=*/false));
     return true;
   }
@@ -407,7 +408,8 @@ class SampleOp : public CollectOp {
   StatusOr<bool> Arrange(State* state) override {
     ASSIGN_OR_RETURN(const Drawing* const drawing, DrawSome(state));
     if (drawing == nullptr) return false;
-    RETURN_IF_ERROR(TakeAll(state));
+    ASSIGN_OR_RETURN(const bool listed, ListAll(state));
+    if (!listed) return false;
     const auto kept = static_cast<int64_t>(state->order.size());
     RETURN_IF_ERROR(Charge(BytesOfMany(kept, sizeof(int64_t)), state));
     state->bulk.reserve(state->order.size());
@@ -570,10 +572,7 @@ class BarrierOp : public CollectOp {
   explicit BarrierOp(OperatorHost* host) : CollectOp(host) { SpillBy(&kAsTheyCame, 0); }
 
  protected:
-  StatusOr<bool> Arrange(State* state) override {
-    RETURN_IF_ERROR(TakeAll(state));
-    return true;
-  }
+  StatusOr<bool> Arrange(State* state) override { return ListAll(state); }
   bool Abandon(State* state) override { return AbandonOrder(state); }
 };
 

@@ -42,6 +42,41 @@ TEST(OrderTest, LongKeysAreComparedFewAtATime) {
   EXPECT_EQ(host.charged, 0);
 }
 
+// What a worker waits for is one call, of all that sorting many rows takes.
+TEST(OrderTest, ManyRowsAreSortedAndFreedInManyCalls) {
+  constexpr int kRows = 100'000, kBatch = 1000;
+  TestHost host;
+  plan::Order order;
+  order.add_keys();
+  const OperatorBundle bundle = MakeOrder(order, 2, &host).value();
+  for (int begin = 0; begin < kRows; begin += kBatch) {
+    ValueList rows;
+    for (int i = begin; i < begin + kBatch; ++i) {
+      rows.push_back(Value::String("a row of some length " + std::to_string(i * 7919L % kRows)));
+    }
+    ASSERT_TRUE(bundle.barrier->Absorb(Rows(rows)).ok());
+  }
+  int64_t worst = 0, most = 0;
+  size_t given = 0;
+  std::string last;
+  for (bool done = false; !done;) {
+    const int64_t before = host.charged;
+    Batch output;
+    ASSERT_TRUE(bundle.barrier->Fire({}, &output, &done).ok());
+    for (size_t row = 0; row < output.rows; ++row, ++given) {
+      const std::string text = output.slots[0].Get(row).AsString();
+      ASSERT_LT(last, text);
+      last = text;
+    }
+    worst = std::max(worst, before - host.charged);
+    most = std::max(most, host.charged);
+  }
+  EXPECT_EQ(given, static_cast<size_t>(kRows));
+  // The room of a list, at most.
+  EXPECT_LT(worst, most / 4);
+  EXPECT_EQ(host.charged, 0);
+}
+
 // There is room for the rows and not for their order: they are sorted on disk then.
 TEST(OrderTest, WhatHasNoRoomToBeSortedIsSortedOnDisk) {
   constexpr int kRows = 100'000;

@@ -79,7 +79,8 @@ class GatherOp : public CollectOp {
 
   StatusOr<bool> Arrange(State* state) override {
     if (state->progress == nullptr) {
-      RETURN_IF_ERROR(TakeAll(state));
+      ASSIGN_OR_RETURN(const bool listed, ListAll(state));
+      if (!listed) return false;
       RETURN_IF_ERROR(BeginWalk(state));
     }
     size_t* next = &static_cast<Walk*>(state->progress.get())->next;

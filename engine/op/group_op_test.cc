@@ -155,5 +155,42 @@ TEST(GroupTest, KeysOfDifferentKindsAreDifferent) {
   EXPECT_EQ(host.charged, 0);
 }
 
+// What a worker waits for is one call: groups are given, and what they were kept in is freed, a
+// little in each.
+TEST(GroupTest, ManyGroupsAreFreedInManyCalls) {
+  constexpr int kGroups = 60'000, kBatch = 1000;
+  for (const bool rows : {true, false}) {
+    TestHost host;
+    plan::Group op = Partial();
+    op.set_stage(plan::FINAL);
+    op.set_rows(rows);
+    const OperatorBundle bundle = MakeGroup(op, 2, &host).value();
+    for (int begin = 0; begin < kGroups; begin += kBatch) {
+      ValueList keys;
+      for (int i = begin; i < begin + kBatch; ++i) {
+        keys.push_back(*Value::List({Value::String("a key of some length " + std::to_string(i))}));
+      }
+      ASSERT_TRUE(bundle.barrier->Absorb(Rows(keys, keys)).ok());
+    }
+    const int64_t kept = host.charged;
+    EXPECT_GT(kept, 8 << 20);
+    int64_t worst = 0;
+    int calls = 0;
+    size_t given = 0;
+    for (bool done = false; !done; ++calls) {
+      const int64_t before = host.charged;
+      Batch output;
+      ASSERT_TRUE(bundle.barrier->Fire({}, &output, &done).ok());
+      if (output.rows > 0) given += rows ? output.rows : output.slots[0].Get(0).AsMap().size();
+      // Whoever takes a map is charged for it.
+      if (rows || !done) worst = std::max(worst, before - host.charged);
+    }
+    EXPECT_EQ(given, static_cast<size_t>(kGroups));
+    EXPECT_GT(calls, 100) << rows;
+    EXPECT_LT(worst, kept / 16) << rows;
+    EXPECT_EQ(host.charged, 0);
+  }
+}
+
 }  // namespace
 }  // namespace koios::engine

@@ -10,11 +10,11 @@ namespace {
 
 constexpr size_t kMembers = 50'000;
 
-std::string TextOf(size_t i) { return "a text that is not a short one " + std::to_string(i); }
+std::string LongText(size_t i) { return "a text that is not a short one " + std::to_string(i); }
 
 ValueList Texts(size_t count) {
   ValueList texts;
-  for (size_t i = 0; i < count; ++i) texts.push_back(Value::String(TextOf(i)));
+  for (size_t i = 0; i < count; ++i) texts.push_back(Value::String(LongText(i)));
   return texts;
 }
 
@@ -48,7 +48,7 @@ TEST(ValuesLeftTest, WhatIsInAValueIsFreedInShares) {
   ValueMap map;
   for (size_t i = 0; i < kMembers; ++i) {
     map.emplace_back(Value::Long(static_cast<int64_t>(i)),
-                     *Value::List({Value::String(TextOf(i))}));
+                     *Value::List({Value::String(LongText(i))}));
   }
   ValueList outer;
   outer.push_back(*Value::List({*Value::Map(std::move(map)), *Value::Set(Texts(kMembers))}));
@@ -68,7 +68,7 @@ TEST(ValuesLeftTest, WhatSomebodyElseHasStaysWhole) {
   left.Add({shared, *Value::List({shared, Value::Int(1)})});
   FreeAll(&left);
   ASSERT_EQ(shared.AsList().size(), kMembers);
-  EXPECT_EQ(shared.AsList().back().AsString(), TextOf(kMembers - 1));
+  EXPECT_EQ(shared.AsList().back().AsString(), LongText(kMembers - 1));
 }
 
 TEST(ValuesLeftTest, NothingIsFreeAtOnce) {
@@ -83,7 +83,7 @@ TEST(ValuesLeftTest, AnExtentThatIsAddedUpIsThatOfAll) {
   MembersExtent extent;
   ValueMap map;
   for (size_t i = 0; i < 100; ++i) {
-    map.emplace_back(Value::String(TextOf(i)), *Value::List(Texts(i)));
+    map.emplace_back(Value::String(LongText(i)), *Value::List(Texts(i)));
     extent.Add(map.back().first);
     extent.Add(map.back().second);
   }

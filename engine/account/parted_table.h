@@ -48,10 +48,11 @@ class PartedTable {
     }
     return koios::MakeRoom(&leaf.node->table, charge);
   }
-  // REQUIRES: MakeRoom(key), and it is not there.
+  // The new entry. REQUIRES: MakeRoom(key), and it is not there.
   template <typename Key, typename... Args>
-  void Emplace(const Key& key, Args&&... args) {
-    LeafOf(&root_, Mixed(HashOf(key))).node->table.emplace(key, std::forward<Args>(args)...);
+  auto& Emplace(const Key& key, Args&&... args) {
+    Table& part = LeafOf(&root_, Mixed(HashOf(key))).node->table;
+    return *part.emplace(key, std::forward<Args>(args)...).first;
   }
 
   // Frees some entries; nothing but this is called any more. Adds the bytes that this frees, but

@@ -23,10 +23,10 @@ uint64_t HashOfAll(const List& members) {
 
 // Who adds has charged kEntryBytes.
 template <typename Table, typename... Args>
-void Insert(uint64_t key, Table* table, Args&&... args) {
+auto& Insert(uint64_t key, Table* table, Args&&... args) {
   Uncharged charge;
   CHECK(table->MakeRoom(key, &charge).ok());
-  table->Emplace(key, std::forward<Args>(args)...);
+  return table->Emplace(key, std::forward<Args>(args)...);
 }
 
 bool IsKept(const ValueList& members, const Value& value) {
@@ -74,12 +74,9 @@ bool MemberSet::Add(const Value& value) {
     return true;
   }
   const uint64_t hash = MemberHash(value);
-  auto* found = others_.Find(hash);
-  if (found == nullptr) {
-    Insert(hash, &others_, ValueList());
-    found = others_.Find(hash);
-  }
-  ValueList& alike = found->second;
+  auto* const found = others_.Find(hash);
+  auto& entry = found != nullptr ? *found : Insert(hash, &others_, ValueList());
+  ValueList& alike = entry.second;
   // Where many hash alike it is cheaper to keep one twice than to look. Equal ones that differ are
   // both kept: 2^53 + 1 equals the double 2^53, and not the long.
   const size_t most = value.is_number() ? kMostNumbers : kMostLookedAt;

@@ -329,17 +329,25 @@ Input QueryRun::TakeInput(Node* node) {
   return input;
 }
 
-// What is not a value is freed with the batch.
-void QueryRun::Leave(const Input& input) {
-  BatchLeft left{{}, MemoryCharge(spec_->account.get(), input.charged)};
-  for (const Column& column : input.batch.slots) {
+// Of what somebody else has as well, as a side-effect its list, nothing is left after a share.
+void QueryRun::Leave(Input* input) {
+  BatchLeft left{{}, MemoryCharge(spec_->account.get(), input->charged)};
+  for (const Column& column : input->batch.slots) {
     if (column.kind() != Column::Kind::kValue) continue;
     ValueList values;
     values.reserve(column.size());
     for (size_t row = 0; row < column.size(); ++row) values.push_back(column.ValueAt(row));
     left.values.Add(std::move(values));
   }
-  left_.push_back(std::move(left));
+  input->batch = Batch();
+  if (!left.FreeSome()) left_.push_back(std::move(left));
+}
+
+bool QueryRun::BatchLeft::FreeSome() {
+  int64_t freed = 0;
+  const bool all = values.FreeSome(&freed);
+  charge.Resize(charge.bytes() - std::min(freed, charge.bytes()));
+  return all;
 }
 
 // The batch is used up: its memory and, for a frame, its credit and its place in the sender's
@@ -348,7 +356,7 @@ void QueryRun::FinishInput(Input* input) {
   if (input->charged < ValuesLeft::kLeastBytes) {
     spec_->account->Release(input->charged);
   } else {
-    Leave(*input);
+    Leave(input);
   }
   if (!input->remote) return;
   SendLaneWord(FrameKind::kAck, input->from, input->exchange, input->iteration);

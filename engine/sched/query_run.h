@@ -169,7 +169,7 @@ class QueryRun {
   bool JoinWaiting(uint32_t op, Lane* lane, const Input& input);
   void FinishInput(Node* node);
   void FinishInput(Input* input);
-  void Leave(const Input& input);
+  void Leave(Input* input);
   Input TakeInput(Node* node);
   void RunNode(uint32_t id);
   Status Dispatch(Node* node);
@@ -341,6 +341,8 @@ class QueryRun {
   // Large values of batches that are through, with what these have charged: they are freed before
   // anything else goes on here.
   struct BatchLeft {
+    bool FreeSome();
+
     ValuesLeft values;
     MemoryCharge charge;
   };

@@ -24,11 +24,7 @@ constexpr uint64_t kGatheringTurns = 16;
 bool QueryRun::Step() {
   if (!failure_.ok() || complete_) return false;
   if (!left_.empty()) {
-    BatchLeft& left = left_.back();
-    int64_t freed = 0;
-    const bool all = left.values.FreeSome(&freed);
-    left.charge.Resize(left.charge.bytes() - std::min(freed, left.charge.bytes()));
-    if (all) left_.pop_back();
+    if (left_.back().FreeSome()) left_.pop_back();
     return true;
   }
   if (spilling_.has_value()) {

@@ -2,11 +2,12 @@
 // most lists is all there is; further ones are whole.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "core/memory/charged_growth.h"
-#include "engine/account/charge_ahead.h"
 
 namespace koios::engine {
 
@@ -45,6 +46,25 @@ class PagedList {
     ++size_;
   }
 
+  // The item, `count` times or, RESOURCE_EXHAUSTED, not at all. What it holds is the caller's to
+  // charge.
+  template <typename Charge>
+  Status Add(const T& item, int64_t count, Charge* charge) {
+    // Pages are charged one by one: too many of them are refused at once.
+    const int64_t room = BytesOfMany(count, sizeof(T));
+    RETURN_IF_ERROR(charge->Take(room));
+    charge->Return(room);
+    const size_t before = size_;
+    for (; count > 0; --count) {
+      if (Status made = MakeRoom(charge); !made.ok()) {
+        CutTo(before, charge);
+        return made;
+      }
+      EmplaceBack(item);
+    }
+    return OkStatus();
+  }
+
   // For who takes it apart.
   size_t num_pages() const { return pages_.size(); }
   std::vector<T>& page(size_t i) { return pages_[i]; }
@@ -57,6 +77,19 @@ class PagedList {
   }
 
  private:
+  template <typename Charge>
+  void CutTo(size_t size, Charge* charge) {
+    while (size_ > size || (!pages_.empty() && pages_.back().empty())) {
+      std::vector<T>& last = pages_.back();
+      const size_t more = std::min(size_ - size, last.size());
+      last.erase(last.end() - static_cast<std::ptrdiff_t>(more), last.end());
+      size_ -= more;
+      if (!last.empty()) continue;
+      charge->Return(RoomOf(last));
+      pages_.pop_back();
+    }
+  }
+
   std::vector<std::vector<T>> pages_;
   size_t size_ = 0;
 };

@@ -55,9 +55,10 @@ class PartedTable {
     return *part.emplace(key, std::forward<Args>(args)...).first;
   }
 
-  // Frees some entries; nothing but this is called any more. Adds the bytes that this frees, but
-  // for what entries hold outside. True: none is left.
-  bool FreeSome(int64_t* freed) {
+  // Frees some entries; nothing but this is called any more. Adds the bytes that this frees, with
+  // outside(entry) of each. True: none is left.
+  template <typename Outside>
+  bool FreeSome(int64_t* freed, const Outside& outside) {
     Node* node = &root_;
     Node* parent = nullptr;
     while (!node->parts.empty()) {
@@ -66,7 +67,10 @@ class PartedTable {
     }
     Table& table = node->table;
     auto it = table.begin();
-    for (size_t i = 0; i < kFreed && it != table.end(); ++i) table.erase(it++);
+    for (size_t i = 0; i < kFreed && it != table.end(); ++i) {
+      *freed += static_cast<int64_t>(outside(*it));
+      table.erase(it++);
+    }
     if (it != table.end()) return false;
     *freed += RoomOf(table);
     table = Table();
@@ -74,6 +78,10 @@ class PartedTable {
     parent->parts.pop_back();
     if (parent->parts.empty()) *freed += kParts * sizeof(Node);
     return false;
+  }
+
+  bool FreeSome(int64_t* freed) {
+    return FreeSome(freed, [](const auto&) { return 0; });
   }
 
   // Where somebody is who looks at all entries.

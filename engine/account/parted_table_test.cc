@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/account/paged_list.h"
 #include "engine/effect/hashed_key.h"
 #include "gtest/gtest.h"
@@ -194,6 +195,31 @@ TEST(PagedListTest, KeepsWhatItHasWhereItIs) {
   EXPECT_GE(charged.bytes, static_cast<int64_t>(kCount * sizeof(int64_t)));
   EXPECT_LE(charged.bytes,
             static_cast<int64_t>((kCount + PagedList<int64_t>::kPage) * sizeof(int64_t) + 1024));
+}
+
+// What has no room as a whole leaves nothing behind, however many pages it has begun.
+TEST(PagedListTest, ManyAreAddedOrNone) {
+  constexpr size_t kPage = PagedList<int64_t>::kPage;
+  for (const size_t there : {size_t{0}, size_t{5}, kPage - 3, kPage, 2 * kPage - 1}) {
+    for (const int64_t more : {int64_t{2}, int64_t{10}, static_cast<int64_t>(3 * kPage)}) {
+      Charged charged;
+      PagedList<int64_t> list;
+      for (size_t i = 0; i < there; ++i) ASSERT_TRUE(list.Add(7, 1, &charged.charge).ok());
+      const int64_t bytes = charged.bytes;
+      // Each limit below what it needs.
+      for (int64_t room = 0;; room += 4096) {
+        charged.account.limit = charged.account.used + room;
+        const Status added = list.Add(8, more, &charged.charge);
+        charged.account.limit = INT64_MAX;
+        if (added.ok()) break;
+        ASSERT_EQ(list.size(), there) << more << " " << room;
+        // The page that was there may have more room now, and the list of pages.
+        ASSERT_LE(charged.bytes, bytes + static_cast<int64_t>(kPage * sizeof(int64_t)) + 256);
+      }
+      ASSERT_EQ(list.size(), there + static_cast<size_t>(more));
+      for (size_t i = 0; i < list.size(); ++i) ASSERT_EQ(list[i], i < there ? 7 : 8) << i;
+    }
+  }
 }
 
 }  // namespace

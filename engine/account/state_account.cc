@@ -11,7 +11,7 @@ class GrantsAll final : public StateAccount {
 
 }  // namespace
 
-StateAccount* FreeAccount() {
+StateAccount* UnlimitedAccount() {
   static GrantsAll account;
   return &account;
 }

@@ -18,6 +18,6 @@ class StateAccount {
 };
 
 // Grants everything: where nobody is charged. Any thread.
-StateAccount* FreeAccount();
+StateAccount* UnlimitedAccount();
 
 }  // namespace koios::engine

@@ -1,6 +1,4 @@
-// ValuesLeft: values that nobody needs any more, and that take long to free: maps of a million
-// entries, lists of as many texts. They are freed in shares, so that who waits for the worker waits
-// for one share at most. What a query leaves as a whole is the Reaper's.
+// ValuesLeft: values that nobody needs any more. They are taken apart where nobody else has them.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +7,15 @@
 #include <vector>
 
 #include "core/value.h"
+#include "engine/account/leftover.h"
 
 namespace koios::engine {
 
-class ValuesLeft {
+class ValuesLeft final : public Leftover {
  public:
-  // What is less is freed where it is.
-  static constexpr int64_t kLeastBytes = int64_t{1} << 20;
-
   void Add(ValueList list) { lists_.emplace_back(std::move(list)); }
   void Add(ValueMap map) { lists_.emplace_back(std::move(map)); }
-  // Some 100 microseconds of work: values are taken apart where nobody else has them. Adds the
-  // bytes that this frees. True: nothing is left.
-  bool FreeSome(int64_t* freed);
+  bool FreeSome(int64_t* freed) override;
 
  private:
   // Takes the value apart, or frees it. Returns how many bytes of it are free, beside its place.

@@ -33,6 +33,9 @@ class StageHost final : public OperatorHost {
   PathLedger& paths() override { return base_->paths(); }
   TopBounds& top_bounds() override { return base_->top_bounds(); }
   Status ChargeState(int64_t bytes) override { return base_->ChargeState(bytes); }
+  void Leave(std::unique_ptr<Leftover> leftover, int64_t charged) override {
+    base_->Leave(std::move(leftover), charged);
+  }
   int64_t StateRoom() const override { return base_->StateRoom(); }
   const std::shared_ptr<MemoryAccount>& account() const override { return base_->account(); }
   bool may_spill() const override { return false; }  // nobody asks for it

@@ -350,6 +350,8 @@ bool GroupTable::FreeSome(ValuesLeft* left, int64_t* own, int64_t* values) {
     for (One& one : page) list.push_back(std::move(one.value));
     *own += RoomOf(page);
     leave(std::move(list));
+  } else if (totals_.num_pages() > 0) {
+    *own += RoomOf(totals_.TakeLastPage());
   } else if (keys_.num_pages() > 0) {
     ValueList page = keys_.TakeLastPage();
     *own += RoomOf(page);

@@ -1,7 +1,6 @@
 #include "engine/effect/side_effects.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/memory/charged_growth.h"
@@ -82,22 +81,24 @@ Status SideEffects::AddToBag(const Value& value, int64_t bulk, Effect* effect,
     effect->list.reset();
   }
   if (effect->way == Way::kOnce) {
-    HashedValue key(value);
+    const HashedValue key(value);
     if (effect->once.Contains(key)) return OkStatus();
     RETURN_IF_ERROR(effect->once.MakeRoom(key, charge));
+    RETURN_IF_ERROR(AddMany(value, 1, effect, charge));
     effect->once.Emplace(key);
-    bulk = 1;
+    return OkStatus();
   }
-  // Pages are charged one by one: too many of them are refused at once.
-  const int64_t room = BytesOfMany(bulk, sizeof(Value));
-  RETURN_IF_ERROR(charge->Take(room));
-  charge->Return(room);
-  RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
-  for (; bulk > 0; --bulk) {
-    RETURN_IF_ERROR(effect->bag.MakeRoom(charge));
-    effect->bag.EmplaceBack(value);
-  }
-  return OkStatus();
+  return AddMany(value, bulk, effect, charge);
+}
+
+// Or nothing: the value comes again when some of the bag is on disk.
+Status SideEffects::AddMany(const Value& value, int64_t count, Effect* effect,
+                            ChargeAhead* charge) {
+  const auto outside = static_cast<int64_t>(value.ByteSize() - sizeof(Value));
+  RETURN_IF_ERROR(charge->Take(outside));
+  Status added = effect->bag.Add(value, count, charge);
+  if (!added.ok()) charge->Return(outside);
+  return added;
 }
 
 int64_t* SideEffects::ChargedFor(Effect* effect) { return &effect->bytes; }
@@ -201,7 +202,7 @@ StatusOr<bool> SideEffects::Store(Effect* bag, const MakeStore& make, StateAccou
   return true;
 }
 
-StatusOr<bool> SideEffects::BringBack(const std::string& name) {
+StatusOr<bool> SideEffects::MakeList(const std::string& name) {
   constexpr size_t kPagesPerCall = 4;
   const auto found = effects_.find(name);
   if (found == effects_.end()) return true;
@@ -227,15 +228,12 @@ StatusOr<bool> SideEffects::BringBack(const std::string& name) {
   for (size_t i = 0; i < kPagesPerCall && effect.num_moved < effect.bag.num_pages(); ++i) {
     ValueList& page = effect.bag.page(effect.num_moved++);
     for (const Value& value : page) effect.extent.Add(value);
-    effect.back.insert(effect.back.end(), std::make_move_iterator(page.begin()),
-                       std::make_move_iterator(page.end()));
-    charge.Return(RoomOf(page));
-    FreeRoom(&page);
+    MoveAll(&page, &effect.back, &charge);
   }
-  return is_last ? EndBringingBack(&effect) : false;
+  return is_last ? EndList(&effect) : false;
 }
 
-StatusOr<bool> SideEffects::EndBringingBack(Effect* effect) {
+StatusOr<bool> SideEffects::EndList(Effect* effect) {
   if (effect->stored != nullptr) effect->stored->Drop();
   effect->stored.reset();
   effect->bag = {};
@@ -256,7 +254,7 @@ StatusOr<Value> SideEffects::Read(const std::string& name) {
   if (effect.group.has_value()) return effect.group->Map();
   if (effect.value.has_value()) return *effect.value;
   for (bool is_back = false; !is_back;) {
-    ASSIGN_OR_RETURN(is_back, BringBack(name));
+    ASSIGN_OR_RETURN(is_back, MakeList(name));
   }
   return *effect.list;
 }

@@ -65,7 +65,7 @@ class SideEffects {
   static StatusOr<bool> Store(Effect* bag, const MakeStore& make, StateAccount* account);
   // A slice of making the bag one list, which comes back and stays in memory; true: it is there.
   // Read() does it otherwise.
-  StatusOr<bool> BringBack(const std::string& name);
+  StatusOr<bool> MakeList(const std::string& name);
 
   // The bag as a list, which it shares; the groups as a map. INVALID_ARGUMENT for a name that is
   // not declared.
@@ -79,7 +79,7 @@ class SideEffects {
   StatusOr<bool> Contains(Effect* bag, const Value& value) const;
   // A slice of making that; true: all is there. Contains() does it otherwise.
   StatusOr<bool> LearnSome(Effect* bag) const;
-  // Whom LearnSome() and BringBack() charge; outlives this.
+  // Whom LearnSome() and MakeList() charge; outlives this.
   void ChargeTo(StateAccount* account) { account_ = account; }
 
  private:
@@ -114,7 +114,8 @@ class SideEffects {
   };
 
   static Status AddToBag(const Value& value, int64_t bulk, Effect* effect, ChargeAhead* charge);
-  static StatusOr<bool> EndBringingBack(Effect* effect);  // true
+  static Status AddMany(const Value& value, int64_t count, Effect* effect, ChargeAhead* charge);
+  static StatusOr<bool> EndList(Effect* effect);  // true
   static size_t NumStored(const Effect& bag);
   static bool KnowsAll(const Effect& bag);
   // The bag's members, as far as they are in memory.
@@ -131,7 +132,7 @@ class SideEffects {
 
   Effect* Declare(const std::string& name);  // or what was declared before
 
-  StateAccount* account_ = FreeAccount();
+  StateAccount* account_ = UnlimitedAccount();
   std::map<std::string, Effect> effects_;
   std::set<std::string> asked_;
 };

@@ -10,7 +10,6 @@
 
 #include "engine/account/charge_ahead.h"
 #include "engine/account/free_room.h"
-#include "engine/account/values_left.h"
 #include "engine/op/operator.h"
 #include "engine/op/state/kept_rows.h"
 #include "engine/op/state/spilled_runs.h"
@@ -189,7 +188,7 @@ class CollectOp : public BarrierOperator {
   // A slice of freeing what the state holds; true: that was all, and what is charged is what frees
   // itself.
   bool FreeSome(State* state) const {
-    if (!state->is_over && state->bytes < ValuesLeft::kLeastBytes) return true;
+    if (!state->is_over && state->bytes < Leftover::kLeastBytes) return true;
     state->is_over = true;
     int64_t freed = 0;
     const bool all = (state->progress == nullptr || state->progress->FreeSome(&freed)) &&

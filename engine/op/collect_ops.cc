@@ -11,6 +11,7 @@
 #include "core/memory/charged_growth.h"
 #include "engine/account/charge_ahead.h"
 #include "engine/account/free_room.h"
+#include "engine/account/values_left.h"
 #include "engine/expr/slice_sort.h"
 #include "engine/expr/typed_compare.h"
 #include "engine/op/collect_op.h"
@@ -247,7 +248,7 @@ class OrderOp : public CollectOp {
   // What came of it has been taken. A slice of freeing the rest; true: that was all.
   StatusOr<bool> EndSorting(State* state) const {
     auto* sorting = static_cast<Sorting*>(state->progress.get());
-    const bool is_large = sorting->is_over || sorting->bytes >= ValuesLeft::kLeastBytes;
+    const bool is_large = sorting->is_over || sorting->bytes >= Leftover::kLeastBytes;
     sorting->is_over = true;
     int64_t freed = 0;
     const bool all = !is_large || sorting->FreeSome(&freed);

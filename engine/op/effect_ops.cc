@@ -266,7 +266,7 @@ class CapOp : public BarrierOperator {
 
   Status Fire(const StateKey&, Batch* output, bool* done) override {
     for (const std::string& name : names_) {
-      ASSIGN_OR_RETURN(*done, host_->side_effects().BringBack(name));
+      ASSIGN_OR_RETURN(*done, host_->side_effects().MakeList(name));
       if (!*done) return OkStatus();
     }
     *done = true;

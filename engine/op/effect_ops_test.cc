@@ -351,6 +351,38 @@ TEST(SideEffectsTest, AnAssignedBagIsThatOfTheLastBarrier) {
   EXPECT_EQ(effects.StartBarrier("x"), bag + host.charged);
 }
 
+// A bag of many becomes one list over several calls: in between it is asked and added to.
+TEST(SideEffectsTest, ALongBagBecomesAListInShares) {
+  TestHost host;
+  SideEffects effects;
+  effects.ChargeTo(&host);
+  ASSERT_TRUE(effects.DeclareBag("x").ok());
+  constexpr int64_t kMany = 50'000;
+  for (int64_t i = 0; i < kMany; ++i) ASSERT_TRUE(Put(&effects, Value::Long(i)).ok());
+  ASSERT_FALSE(*effects.MakeList("x"));
+  for (int64_t i : {int64_t{0}, int64_t{4096}, kMany - 1}) {
+    EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), Value::Long(i))) << i;
+  }
+  ASSERT_FALSE(*effects.MakeList("x"));
+  ASSERT_TRUE(Put(&effects, Value::Long(kMany)).ok());
+  int64_t given = 0;
+  size_t next = 0;
+  for (bool done = false; !done;) {
+    Batch output;
+    ASSERT_TRUE(effects.GiveMembers("x", &next, &output, &done).ok());
+    for (const int64_t member : output.slots[0].longs()) ASSERT_EQ(member, given++);
+  }
+  EXPECT_EQ(given, kMany + 1);
+  const Value list = *effects.Read("x");
+  ASSERT_EQ(list.AsList().size(), static_cast<size_t>(kMany) + 1);
+  for (int64_t i = 0; i <= kMany; ++i) ASSERT_EQ(list.AsList()[i].AsInteger(), i);
+  EXPECT_EQ(list.FlatBytes(), Value::List(list.AsList())->FlatBytes());
+  // Whoever has the list keeps it as it is.
+  ASSERT_TRUE(Put(&effects, Value::Long(-1)).ok());
+  EXPECT_EQ(effects.Read("x")->AsList().size(), static_cast<size_t>(kMany) + 2);
+  EXPECT_EQ(list.AsList().size(), static_cast<size_t>(kMany) + 1);
+}
+
 TEST(SideEffectsTest, ANameIsFilledInOneWay) {
   SideEffects effects;
   ASSERT_TRUE(effects.DeclareBag("x").ok());

@@ -82,7 +82,7 @@ class GroupOp : public BarrierOperator {
     State& operator=(const State&) = delete;
     // What `table` had has been given, or is on disk. A slice of freeing it; true: that was all.
     bool Clear() {
-      if (clears() || bytes >= ValuesLeft::kLeastBytes) {
+      if (clears() || bytes >= Leftover::kLeastBytes) {
         if (!clears()) left = std::make_unique<ValuesLeft>();
         int64_t own = 0, values = 0;
         const bool all = table->FreeSome(left.get(), &own, &values);

@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "core/status.h"
+#include "engine/account/leftover.h"
 #include "engine/account/state_account.h"
 #include "engine/batch/batch.h"
 #include "engine/effect/side_effects.h"
@@ -52,6 +53,11 @@ class OperatorHost : public StateAccount {
   virtual void CloseUpstream(const StateKey& key) = 0;
   // What the query has charged, on all workers.
   virtual const std::shared_ptr<MemoryAccount>& account() const = 0;
+  // Frees it before anything else of the query goes on here, and gives back what it has charged.
+  virtual void Leave(std::unique_ptr<Leftover> leftover, int64_t charged) {
+    leftover.reset();
+    (void)ChargeState(-charged);
+  }
   // Whether there is a place on disk for what does not fit into memory.
   virtual bool may_spill() const = 0;
   // For rows that go to disk, of this operator alone. REQUIRES: the driver has asked it to spill.

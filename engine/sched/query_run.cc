@@ -6,11 +6,23 @@
 #include <numeric>
 
 #include "core/plan/operator_table.h"
+#include "engine/account/values_left.h"
 #include "engine/batch/key_bound.h"
 #include "engine/exchange/batch_check.h"
 #include "engine/sched/query_run_host.h"
 
 namespace koios::engine {
+namespace {
+
+ValueList ValuesOf(const Column& column) {
+  ValueList values;
+  values.reserve(column.size());
+  for (size_t row = 0; row < column.size(); ++row) values.push_back(column.ValueAt(row));
+  return values;
+}
+
+}  // namespace
+
 QueryRun::QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& worker)
     : spec_(std::move(spec)),
       view_(spec_->ViewOf(worker.index)),
@@ -329,34 +341,33 @@ Input QueryRun::TakeInput(Node* node) {
   return input;
 }
 
-// Of what somebody else has as well, as a side-effect its list, nothing is left after a share.
-void QueryRun::Leave(Input* input) {
-  BatchLeft left{{}, MemoryCharge(spec_->account.get(), input->charged)};
-  for (const Column& column : input->batch.slots) {
-    if (column.kind() != Column::Kind::kValue) continue;
-    ValueList values;
-    values.reserve(column.size());
-    for (size_t row = 0; row < column.size(); ++row) values.push_back(column.ValueAt(row));
-    left.values.Add(std::move(values));
-  }
-  input->batch = Batch();
-  if (!left.FreeSome()) left_.push_back(std::move(left));
+// A share at once: of what somebody else has as well, as a side-effect its list, nothing is left
+// then.
+void QueryRun::Leave(std::unique_ptr<Leftover> leftover, int64_t charged) {
+  left_.push_back({std::move(leftover), MemoryCharge(spec_->account.get(), charged)});
+  FreeSome();
 }
 
-bool QueryRun::BatchLeft::FreeSome() {
+void QueryRun::FreeSome() {
+  Left& last = left_.back();
   int64_t freed = 0;
-  const bool all = values.FreeSome(&freed);
-  charge.Resize(charge.bytes() - std::min(freed, charge.bytes()));
-  return all;
+  const bool all = last.what->FreeSome(&freed);
+  last.charge.Resize(last.charge.bytes() - std::min(freed, last.charge.bytes()));
+  if (all) left_.pop_back();
 }
 
 // The batch is used up: its memory and, for a frame, its credit and its place in the sender's
 // window are free.
 void QueryRun::FinishInput(Input* input) {
-  if (input->charged < ValuesLeft::kLeastBytes) {
+  if (input->charged < Leftover::kLeastBytes) {
     spec_->account->Release(input->charged);
   } else {
-    Leave(input);
+    auto values = std::make_unique<ValuesLeft>();
+    for (const Column& column : input->batch.slots) {
+      if (column.kind() == Column::Kind::kValue) values->Add(ValuesOf(column));
+    }
+    input->batch = Batch();
+    Leave(std::move(values), input->charged);
   }
   if (!input->remote) return;
   SendLaneWord(FrameKind::kAck, input->from, input->exchange, input->iteration);

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/account/values_left.h"
+#include "engine/account/leftover.h"
 #include "engine/batch/batch.h"
 #include "engine/batch/by_iteration.h"
 #include "engine/batch/fifo.h"
@@ -169,7 +169,7 @@ class QueryRun {
   bool JoinWaiting(uint32_t op, Lane* lane, const Input& input);
   void FinishInput(Node* node);
   void FinishInput(Input* input);
-  void Leave(Input* input);
+  void Leave(std::unique_ptr<Leftover> leftover, int64_t charged);
   Input TakeInput(Node* node);
   void RunNode(uint32_t id);
   Status Dispatch(Node* node);
@@ -183,6 +183,7 @@ class QueryRun {
 
   // What can move (query_run_pick.cc). Each Pick picks something of the node to run now, if there
   // is any.
+  void FreeSome();
   bool StepDeepest(bool widen);
   bool StepShallowest();
   bool IsThin(const Node& node) const;
@@ -338,15 +339,12 @@ class QueryRun {
   std::vector<OperatorStats> stats_;  // operators write into it until they are gone
   std::unique_ptr<InPlaceHost> in_place_host_;
   std::vector<Node> nodes_;
-  // Large values of batches that are through, with what these have charged: they are freed before
-  // anything else goes on here.
-  struct BatchLeft {
-    bool FreeSome();
-
-    ValuesLeft values;
+  // Freed before anything else goes on here.
+  struct Left {
+    std::unique_ptr<Leftover> what;
     MemoryCharge charge;
   };
-  std::vector<BatchLeft> left_;
+  std::vector<Left> left_;
   std::set<uint32_t> busy_;  // ranks of operators with work
 
   Homes homes_;

@@ -33,13 +33,20 @@ struct QueryRun::Host : public OperatorHost {
     } else if (!run->spec_->account->TryCharge(bytes)) {
       return run->OverLimit(*op, bytes);
     }
+    CountState(bytes);
+    return OkStatus();
+  }
+  void Leave(std::unique_ptr<Leftover> leftover, int64_t charged) override {
+    CountState(-charged);
+    run->Leave(std::move(leftover), charged);
+  }
+  void CountState(int64_t bytes) {
     state_bytes += bytes;
     OperatorStats& stats = run->News(op->id());
     // Less than nothing where it gave back what another operator has charged, of a side-effect.
     const auto held = static_cast<uint64_t>(std::max<int64_t>(state_bytes, 0));
     stats.kept_bytes = held;
     stats.peak_bytes = std::max(stats.peak_bytes, held);
-    return OkStatus();
   }
 
   int64_t StateRoom() const override {

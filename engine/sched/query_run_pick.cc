@@ -24,7 +24,7 @@ constexpr uint64_t kGatheringTurns = 16;
 bool QueryRun::Step() {
   if (!failure_.ok() || complete_) return false;
   if (!left_.empty()) {
-    if (left_.back().FreeSome()) left_.pop_back();
+    FreeSome();
     return true;
   }
   if (spilling_.has_value()) {

@@ -6,6 +6,11 @@
 namespace koios::engine {
 namespace {
 
+// What is longer stays a value: a view tells no length beyond 4 GiB.
+constexpr size_t kMostPacked = size_t{1} << 30;
+
+size_t OutsideBytes(const Value& value) { return value.ByteSize() - sizeof(Value); }
+
 void AppendBytes(const void* start, size_t bytes, std::string* out) {
   out->append(static_cast<const char*>(start), bytes);
 }
@@ -87,6 +92,7 @@ bool DistinctKeys::Pack(const KeyReader& reader, const Batch& batch, size_t row)
     AppendBytes(&kind, sizeof(kind), &scratch_);
     AppendBytes(&bits, sizeof(bits), &scratch_);
     scratch_ += part.text;
+    if (scratch_.size() > kMostPacked) return false;
   }
   return true;
 }
@@ -116,7 +122,7 @@ StatusOr<bool> DistinctKeys::AddVertex(VertexRef vertex, const DistinctKeys* pas
 
 StatusOr<bool> DistinctKeys::AddValue(Value value, const DistinctKeys* passed,
                                       ChargeAhead* charge) {
-  const size_t outside = value.ByteSize() - sizeof(Value);
+  const size_t outside = OutsideBytes(value);
   return AddTo(&DistinctKeys::values_, HashedValue(std::move(value)), outside, passed, charge);
 }
 
@@ -206,6 +212,13 @@ StatusOr<KeyCode> DistinctKeys::CodeOf(const KeyReader& reader, const Batch& bat
       break;
   }
   return CodeOfValue(column.Get(row), seed);
+}
+
+bool DistinctKeys::FreeSome(int64_t* freed) {
+  const auto of_text = [](const HashedText& key) { return HashedText::BytesOf(key.text()); };
+  return words_.FreeSome(freed) && texts_.FreeSome(freed, of_text) &&
+         packed_.FreeSome(freed, of_text) &&
+         values_.FreeSome(freed, [](const HashedValue& key) { return OutsideBytes(key.value); });
 }
 
 bool DistinctKeys::WalkSome(Walk* walk, uint64_t seed,

@@ -56,6 +56,9 @@ class DistinctKeys {
   // What stands for the row's key on disk. REQUIRES: it has one.
   StatusOr<KeyCode> CodeOf(const KeyReader& reader, const Batch& batch, size_t row, uint64_t seed);
 
+  // As a Leftover's; nothing but this is called any more.
+  bool FreeSome(int64_t* freed);
+
   class Walk;
   // Calls use(code) for some of the keys that come next, kWalkMost at most. False: there is none
   // left. REQUIRES: nothing changes in between.

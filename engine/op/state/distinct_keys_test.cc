@@ -126,6 +126,37 @@ TEST_P(DistinctKeysTest, AsASetOfValues) {
 
 INSTANTIATE_TEST_SUITE_P(Slots, DistinctKeysTest, ::testing::Values(1, 2, 3));
 
+// Texts, words and values, as many of each.
+TEST(DistinctKeysChargeTest, ManyAreFreedInSharesWithTheirCharge) {
+  constexpr int64_t kOfEach = 20'000;
+  const KeyReader reader({0});
+  TestHost host;
+  DistinctKeys keys;
+  for (int64_t i = 0; i < kOfEach; i += 500) {
+    ValueList values;
+    for (int64_t k = i; k < i + 500; ++k) {
+      values.push_back(Value::Long(k));
+      values.push_back(Value::String("a text that is not short " + std::to_string(k)));
+      values.push_back(*Value::List({Value::Long(k), Value::String("of a list")}));
+    }
+    const Batch batch = Rows(values);
+    std::vector<uint32_t> fresh;
+    ChargeAhead charge(&host, keys.mutable_bytes());
+    ASSERT_TRUE(keys.AddRows(reader, batch, 0, batch.rows, nullptr, &charge, &fresh).ok());
+    ASSERT_EQ(fresh.size(), batch.rows);
+  }
+  int64_t freed = 0, most = 0;
+  size_t calls = 1;
+  for (bool all = false; !all; ++calls) {
+    const int64_t before = freed;
+    all = keys.FreeSome(&freed);
+    most = std::max(most, freed - before);
+  }
+  EXPECT_EQ(freed, keys.bytes());
+  EXPECT_GT(calls, 3 * kOfEach / 1024);
+  EXPECT_LT(most, int64_t{1} << 20);
+}
+
 // A key is charged once, whatever it is made of; what has no room is not kept.
 TEST(DistinctKeysChargeTest, OfNewKeysAlone) {
   const KeyReader reader({0, 1});

@@ -1,7 +1,6 @@
 #include "engine/op/state/fold_list.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "engine/account/free_room.h"
@@ -11,14 +10,6 @@ namespace {
 
 constexpr size_t kShort = PagedList<Value>::kPage;
 constexpr size_t kPagesPerCall = 8;
-
-void MoveTo(ValueList* from, ValueList* to, ChargeAhead* charge) {
-  const auto freed = BytesOfMany(static_cast<int64_t>(from->capacity()), sizeof(Value));
-  to->insert(to->end(), std::make_move_iterator(from->begin()),
-             std::make_move_iterator(from->end()));
-  FreeRoom(from);
-  charge->Return(freed);
-}
 
 }  // namespace
 
@@ -42,15 +33,8 @@ Status FoldList::Add(const Value& value, int64_t bulk, ChargeAhead* charge) {
     long_ = std::make_unique<Long>();
     for (const Value& member : list_) long_->extent.Add(member);
   }
-  // Pages are charged one by one: too many of them are refused at once.
-  const int64_t room = BytesOfMany(bulk, sizeof(Value));
-  RETURN_IF_ERROR(charge->Take(room));
-  charge->Return(room);
+  RETURN_IF_ERROR(long_->pages.Add(value, bulk, charge));
   long_->extent.Add(value, static_cast<uint64_t>(bulk));
-  for (; bulk > 0; --bulk) {
-    RETURN_IF_ERROR(long_->pages.MakeRoom(charge));
-    long_->pages.EmplaceBack(value);
-  }
   return OkStatus();
 }
 
@@ -59,10 +43,10 @@ StatusOr<bool> FoldList::Gather(ChargeAhead* charge) {
   ValueList& whole = long_->whole;
   if (whole.capacity() == 0) {
     RETURN_IF_ERROR(MakeRoom(&whole, list_.size() + long_->pages.size(), charge));
-    MoveTo(&list_, &whole, charge);
+    MoveAll(&list_, &whole, charge);
   }
   for (size_t i = 0; i < kPagesPerCall && long_->num_moved < long_->pages.num_pages(); ++i) {
-    MoveTo(&long_->pages.page(long_->num_moved++), &whole, charge);
+    MoveAll(&long_->pages.page(long_->num_moved++), &whole, charge);
   }
   return long_->num_moved == long_->pages.num_pages();
 }

@@ -31,21 +31,39 @@ size_t PieceKeys(const OperatorHost& host) {
 // What the smallest piece takes on its way to disk, with its block.
 constexpr int64_t kLeastPiece = DistinctKeys::kWalkMost * kBytesInPiece + (int64_t{32} << 10);
 
+class KeysLeft final : public Leftover {
+ public:
+  explicit KeysLeft(DistinctKeys keys) : keys_(std::move(keys)) {}
+  bool FreeSome(int64_t* freed) override { return keys_.FreeSome(freed); }
+
+ private:
+  DistinctKeys keys_;
+};
+
 }  // namespace
 
 MetKeys::~MetKeys() {
-  (void)host_->ChargeState(-met_.bytes());
+  Leave(&met_);
   if (disk_ == nullptr) return;
-  (void)host_->ChargeState(-disk_->known.bytes());
+  Leave(&disk_->known);
   if (disk_->piece != nullptr) (void)host_->ChargeState(-disk_->piece->charged);
 }
 
 void MetKeys::Forget(DistinctKeys* keys, int64_t* paths) const {
   *paths = 0;
-  const int64_t bytes = keys->bytes();
+  Leave(keys);
   std::destroy_at(keys);
   std::construct_at(keys);
-  (void)host_->ChargeState(-bytes);
+}
+
+// Nothing is asked of them any more.
+void MetKeys::Leave(DistinctKeys* keys) const {
+  const int64_t bytes = keys->bytes();
+  if (bytes < Leftover::kLeastBytes) {
+    (void)host_->ChargeState(-bytes);
+  } else {
+    host_->Leave(std::make_unique<KeysLeft>(std::move(*keys)), bytes);
+  }
 }
 
 int64_t MetKeys::SpillableBytes() const {

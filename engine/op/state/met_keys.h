@@ -90,6 +90,7 @@ class MetKeys {
                     size_t* looks);
   void Remember(const KeyReader& reader, const Batch& batch, size_t row);
   void Forget(DistinctKeys* keys, int64_t* paths) const;
+  void Leave(DistinctKeys* keys) const;
   bool CanSpill() const;
   Status BeginPiece();
   StatusOr<bool> StepPiece();

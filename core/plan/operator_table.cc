@@ -149,7 +149,7 @@ constexpr Row kRows[] = {
            if (!CountsRows(op.reduce())) use->needed.push_back(0);
          }},
     {.kind = Operator::kGroup,
-     .barrier = [](const Operator& op) { return op.group().stage() == FINAL; },
+     .barrier = [](const Operator& op) { return op.group().stage() != PARTIAL; },
      .effect = IsGroupEffect,
      .new_rows = [](const Operator& op) { return !IsGroupEffect(op); },
      .slots =

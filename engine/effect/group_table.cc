@@ -11,6 +11,14 @@ size_t ListBytes() {
   return kBytes;
 }
 
+// With no room for what is longer, nothing.
+Status Replace(const NumberSum& after, NumberSum* sum, ChargeAhead* charge) {
+  RETURN_IF_ERROR(charge->Change(static_cast<int64_t>(sum->BigBytes()),
+                                 static_cast<int64_t>(after.BigBytes())));
+  *sum = after;
+  return OkStatus();
+}
+
 }  // namespace
 
 Status GroupTable::MakeEntryRoom(ChargeAhead* charge) {
@@ -198,6 +206,7 @@ Status GroupTable::AddValue(size_t number, const Value& value, int64_t bulk, Cha
     case plan::Group::SUM:
     case plan::Group::MEAN:
       totals_[number].any = true;
+      if (of_shares_ && value.kind() == ValueKind::kList) return MergeInto(number, value, charge);
       return value.is_null() ? OkStatus() : AddTo(number, value, bulk, charge);
     case plan::Group::MIN:
     case plan::Group::MAX:
@@ -209,9 +218,17 @@ Status GroupTable::AddValue(size_t number, const Value& value, int64_t bulk, Cha
 
 Status GroupTable::AddTo(size_t number, const Value& value, int64_t bulk, ChargeAhead* charge) {
   NumberSum& sum = totals_[number].sum;
-  const auto before = static_cast<int64_t>(sum.BigBytes());
-  RETURN_IF_ERROR(sum.Add(value, bulk));
-  return charge->Change(before, static_cast<int64_t>(sum.BigBytes()));
+  if (!IsBig(value)) return sum.Add(value, bulk);
+  NumberSum after = sum;
+  RETURN_IF_ERROR(after.Add(value, bulk));
+  return Replace(after, &sum, charge);
+}
+
+Status GroupTable::MergeInto(size_t number, const Value& saved, ChargeAhead* charge) {
+  ASSIGN_OR_RETURN(const NumberSum sum, NumberSum::Load(saved));
+  NumberSum after = totals_[number].sum;
+  RETURN_IF_ERROR(after.Merge(sum));
+  return Replace(after, &totals_[number].sum, charge);
 }
 
 Status GroupTable::Extreme(const Value& value, One* one, ChargeAhead* charge) const {
@@ -275,12 +292,8 @@ Status GroupTable::Restore(const Value& key, const std::optional<Value>& saved, 
   RETURN_IF_ERROR(CountUp(number, count));
   if (!saved.has_value()) return OkStatus();
   if (kind_ == plan::Group::SUM || kind_ == plan::Group::MEAN) {
-    ASSIGN_OR_RETURN(const NumberSum sum, NumberSum::Load(*saved));
-    NumberSum& total = totals_[number].sum;
-    const auto before = static_cast<int64_t>(total.BigBytes());
     totals_[number].any = true;
-    RETURN_IF_ERROR(total.Merge(sum));
-    return charge->Change(before, static_cast<int64_t>(total.BigBytes()));
+    return MergeInto(number, *saved, charge);
   }
   if (kind_ != plan::Group::LIST) return AddValue(number, *saved, 1, charge);
   if (saved->kind() != ValueKind::kList) return DataLoss("A group's list is not one any more.");

@@ -23,7 +23,9 @@ namespace koios::engine {
 
 class GroupTable {
  public:
-  explicit GroupTable(plan::Group::Value kind) : kind_(kind) {}
+  // `of_shares`: values are what SaveAt() of workers' tables gave (SUM, MEAN), or numbers.
+  explicit GroupTable(plan::Group::Value kind, bool of_shares = false)
+      : kind_(kind), of_shares_(of_shares) {}
 
   // Rows [*row, end). A row without its key is not gathered; one without its value makes the group
   // all the same. *row: the first that was not added, for want of room.
@@ -92,9 +94,11 @@ class GroupTable {
   Status Extreme(const Value& value, One* one, ChargeAhead* charge) const;
   // To the sum of a group.
   Status AddTo(size_t number, const Value& value, int64_t bulk, ChargeAhead* charge);
+  Status MergeInto(size_t number, const Value& saved, ChargeAhead* charge);
   Status MakeEntryRoom(ChargeAhead* charge);
 
   plan::Group::Value kind_;
+  bool of_shares_;
   PagedList<Value> keys_;
   PagedList<int64_t> counts_;  // rows with their bulks, by key
   // By key as well, one of them.

@@ -76,7 +76,7 @@ class GroupOp : public BarrierOperator {
     MembersExtent extent;
   };
   struct State {
-    State(plan::Group::Value k, OperatorHost* h) : kind(k), host(h) { table.emplace(kind); }
+    State(const plan::Group& o, OperatorHost* h) : op(o), host(h) { Begin(); }
     ~State() { (void)host->ChargeState(-bytes); }
     State(const State&) = delete;
     State& operator=(const State&) = delete;
@@ -93,16 +93,17 @@ class GroupOp : public BarrierOperator {
         if (!all) return false;
         left.reset();
       }
-      table.emplace(kind);
+      Begin();
       next = 0;
       path_bytes = 0;
       (void)host->ChargeState(-std::exchange(bytes, 0));
       return true;
     }
 
+    void Begin() { table.emplace(op.value(), op.stage() == plan::MERGED); }
     bool clears() const { return left != nullptr; }
 
-    const plan::Group::Value kind;
+    const plan::Group& op;
     OperatorHost* const host;
     std::optional<GroupTable> table;
     int64_t bytes = 0;
@@ -121,7 +122,7 @@ class GroupOp : public BarrierOperator {
     for (const Run& run : input.runs) {
       end += run.count;
       if (absorbed_ >= end) continue;
-      State& state = *states_.FindOrMake(run, op_.value(), host_).first;
+      State& state = *states_.FindOrMake(run, op_, host_).first;
       const Status added = AddRows(input, end, &state);
       const bool can_spill = CanSpill(state);
       if (can_spill) large_ = {run.instance, run.loops};
@@ -230,11 +231,17 @@ class GroupOp : public BarrierOperator {
   bool must_spill_ = false;
 };
 
-// A worker's share of keys that are counted, of the root instance: a row for each key, in the order
-// in which they came. Where hardly any key comes twice the rows go on as they are.
+// A worker's share of groups of the root instance: a row for each key, in the order in which they
+// came, with the count as its bulk, or with what was added up, or the extreme, as current. Where
+// hardly any key comes twice, and where there is no room, rows go on as they are.
 class GroupPartialOp : public PartialOperator {
  public:
-  GroupPartialOp(uint32_t key_slot, OperatorHost* host) : key_slot_(key_slot), host_(host) {}
+  GroupPartialOp(const plan::Group& op, OperatorHost* host)
+      : kind_(op.value()),
+        key_slot_(op.key_slot()),
+        value_slot_(op.value_slot()),
+        host_(host),
+        taking_(kind_) {}
 
   Status Absorb(const Batch& input, std::vector<Run>* returned) override {
     for (const Run& run : input.runs) {
@@ -242,17 +249,7 @@ class GroupPartialOp : public PartialOperator {
         return Internal("The plan groups shares inside a scope.");
       }
     }
-    if (passes_) {
-      passing_.slots.resize(key_slot_ + 1);
-      if (input.Has(key_slot_)) passing_.slots[key_slot_] = input.slots[key_slot_];
-      passing_.bulk = input.bulk;
-      passing_.rows = input.Has(key_slot_) ? input.rows : 0;
-    } else {
-      ChargeAhead charge(host_, &taking_.bytes);
-      size_t row = 0;
-      RETURN_IF_ERROR(taking_.table.AddRows(input, &row, input.rows, key_slot_, 0, &charge));
-      taking_.rows += input.rows;
-    }
+    RETURN_IF_ERROR(Take(input));
     for (const Run& run : input.runs) {
       if (run_.has_value() || !HoldsAny()) {
         returned->push_back(run);
@@ -261,7 +258,8 @@ class GroupPartialOp : public PartialOperator {
         pool_ = WeightPool(run.k);
       }
     }
-    is_full_ = giving_.has_value() || passing_.rows > 0 || taking_.table.size() > kMostKeys;
+    is_full_ = giving_.has_value() || passing_.rows > 0 || taking_.table.size() > kMostKeys ||
+               taking_.bytes > kMostBytes;
     return OkStatus();
   }
 
@@ -294,10 +292,13 @@ class GroupPartialOp : public PartialOperator {
   // A table that fits the processor's cache; each batch that comes while one is given lets go as
   // many keys as it may bring.
   static constexpr size_t kMostKeys = 16 * 1024;
+  static constexpr int64_t kMostBytes = 4 << 20;
   static constexpr size_t kRowsOfAKey = 2;
 
   struct Share {
-    GroupTable table{plan::Group::COUNT};
+    explicit Share(plan::Group::Value kind) : table(kind) {}
+
+    GroupTable table;
     int64_t bytes = 0;  // charged
     size_t rows = 0;
     size_t next = 0;  // key to give next
@@ -307,11 +308,55 @@ class GroupPartialOp : public PartialOperator {
     return taking_.table.size() > 0 || giving_.has_value() || passing_.rows > 0;
   }
 
-  Status Give(Batch* output) {
-    if (!giving_.has_value()) {
-      passes_ = taking_.rows < kRowsOfAKey * taking_.table.size();
-      giving_ = std::exchange(taking_, Share());
+  Status Take(const Batch& input) {
+    size_t row = 0;
+    if (!passes_) {
+      ChargeAhead charge(host_, &taking_.bytes);
+      const Status added =
+          taking_.table.AddRows(input, &row, input.rows, key_slot_, value_slot_, &charge);
+      taking_.rows += row;
+      if (added.ok() || added.code() != StatusCode::kResourceExhausted) return added;
+      if (!giving_.has_value()) BeginGiving();
     }
+    return Pass(input, row);
+  }
+
+  // Rows from `begin` on, as they came.
+  Status Pass(const Batch& input, size_t begin) {
+    if (!input.Has(key_slot_) || begin == input.rows) return OkStatus();
+    const Batch rest = input.Slice(begin, input.rows);
+    const bool has_values = kind_ != plan::Group::COUNT && rest.Has(value_slot_);
+    if (has_values && IsTotal()) RETURN_IF_ERROR(CheckNumbers(rest.slots[value_slot_]));
+    passing_.slots.resize(key_slot_ + 1);
+    if (has_values) passing_.slots[0] = rest.slots[value_slot_];
+    passing_.slots[key_slot_] = rest.slots[key_slot_];
+    passing_.bulk = rest.bulk;
+    passing_.rows = rest.rows;
+    return OkStatus();
+  }
+
+  bool IsTotal() const { return kind_ == plan::Group::SUM || kind_ == plan::Group::MEAN; }
+
+  // A list would be taken for what shares have added up.
+  static Status CheckNumbers(const Column& values) {
+    if (values.kind() == Column::Kind::kInt || values.kind() == Column::Kind::kLong ||
+        values.kind() == Column::Kind::kDouble) {
+      return OkStatus();
+    }
+    NumberSum sum;
+    for (size_t row = 0; row < values.size(); ++row) {
+      if (!values.IsAbsent(row)) RETURN_IF_ERROR(sum.Add(values.Get(row)));
+    }
+    return OkStatus();
+  }
+
+  void BeginGiving() {
+    passes_ = taking_.rows < kRowsOfAKey * taking_.table.size();
+    giving_ = std::exchange(taking_, Share(kind_));
+  }
+
+  Status Give(Batch* output) {
+    if (!giving_.has_value()) BeginGiving();
     Share& share = *giving_;
     output->slots.resize(key_slot_ + 1);
     size_t bytes = 0;
@@ -320,7 +365,14 @@ class GroupPartialOp : public PartialOperator {
       const Value& key = share.table.KeyAt(share.next);
       bytes += key.ByteSize();
       output->slots[key_slot_].Append(key);
-      output->bulk.push_back(share.table.CountAt(share.next));
+      if (kind_ == plan::Group::COUNT) {
+        output->bulk.push_back(share.table.CountAt(share.next));
+      } else {
+        ASSIGN_OR_RETURN(const std::optional<Value> value, share.table.SaveAt(share.next));
+        bytes += value.has_value() ? value->ByteSize() : 0;
+        Column& values = output->slots[0];
+        value.has_value() ? values.Append(*value) : values.AppendAbsent();
+      }
       ++output->rows;
     }
     if (share.next < share.table.size()) return OkStatus();
@@ -329,7 +381,9 @@ class GroupPartialOp : public PartialOperator {
     return host_->ChargeState(-charged);
   }
 
+  const plan::Group::Value kind_;
   const uint32_t key_slot_;
+  const uint32_t value_slot_;  // not of COUNT
   OperatorHost* const host_;
   Share taking_;
   std::optional<Share> giving_;
@@ -356,8 +410,13 @@ StatusOr<OperatorBundle> MakeGroup(const plan::Group& op, uint32_t num_slots, Op
   RETURN_IF_ERROR(CheckGroup(op, num_slots));
   OperatorBundle bundle;
   if (op.stage() == plan::PARTIAL) {
-    if (op.value() != plan::Group::COUNT) return Internal("Only counts have a partial stage.");
-    bundle.partial = std::make_unique<GroupPartialOp>(op.key_slot(), host);
+    const bool counts = op.value() == plan::Group::COUNT;
+    if (op.value() == plan::Group::LIST || op.value() == plan::Group::LAST ||
+        (!counts && op.key_slot() == 0)) {
+      return Internal(
+          "Lists and last values have no partial stage, nor values without a slot for their keys.");
+    }
+    bundle.partial = std::make_unique<GroupPartialOp>(op, host);
     return bundle;
   }
   bundle.barrier = std::make_unique<GroupOp>(op, host);

@@ -1,8 +1,11 @@
 // A worker's share of groups: what comes out adds up to what came in, and the weight with it.
 #include "engine/op/group_op.h"
 
+#include <algorithm>
 #include <map>
 
+#include "core/arithmetic.h"
+#include "core/big_number.h"
 #include "core/random.h"
 #include "engine/op/op_test_support.h"
 #include "engine/scope/weight.h"
@@ -109,27 +112,148 @@ TEST(GroupPartialTest, RowsWithoutKeysGiveTheirWeightBack) {
   EXPECT_EQ(share.batches(), 0u);
 }
 
-TEST(GroupPartialTest, WhatIsKeptIsCharged) {
-  TestHost host;
-  host.limit = 1000;
-  const OperatorBundle bundle = MakeGroup(Partial(), 2, &host).value();
-  std::vector<Value> keys;
-  for (int i = 0; i < 1000; ++i) keys.push_back(Value::Int(i));
-  std::vector<engine::Run> returned;
-  EXPECT_EQ(bundle.partial->Absorb(Rows(keys, keys), &returned).code(),
-            StatusCode::kResourceExhausted);
+// Of a table that has no room for more, rows go on as they came.
+TEST(GroupPartialTest, WithoutRoomNothingIsLost) {
+  for (const int64_t limit : {0, 1000, 100'000, 1'000'000}) {
+    TestHost host;
+    host.limit = limit;
+    Share share(&host);
+    std::map<int64_t, int64_t> expected;
+    for (int batch = 0; batch < 20; ++batch) {
+      std::vector<Value> keys;
+      for (int i = 0; i < 1000; ++i) {
+        keys.push_back(Value::Int(i * (batch % 3 + 1)));
+        ++expected[keys.back().AsInteger()];
+      }
+      share.Absorb(Rows(keys, keys));
+      if (HasFatalFailure()) return;
+      EXPECT_LE(host.charged, limit);
+    }
+    share.FlushAll();
+    EXPECT_EQ(share.found(), expected) << limit;
+  }
 }
 
-TEST(GroupPartialTest, IsOfCountsAndOfTheRootOnly) {
+TEST(GroupPartialTest, IsOfTheRootAndNotOfLists) {
   TestHost host;
   plan::Group op = Partial();
-  op.set_value(plan::Group::LIST);
+  for (const plan::Group::Value kind : {plan::Group::LIST, plan::Group::LAST}) {
+    op.set_value(kind);
+    EXPECT_EQ(MakeGroup(op, 2, &host).status().code(), StatusCode::kInternal);
+  }
+  op.set_value(plan::Group::SUM);
+  op.set_key_slot(0);
   EXPECT_EQ(MakeGroup(op, 2, &host).status().code(), StatusCode::kInternal);
   const OperatorBundle bundle = MakeGroup(Partial(), 2, &host).value();
   Batch inside = Rows({Value::Int(1)}, {Value::Int(1)});
   inside.runs.front().instance.serial = 3;
   std::vector<engine::Run> returned;
   EXPECT_EQ(bundle.partial->Absorb(inside, &returned).code(), StatusCode::kInternal);
+}
+
+// Batches that two workers put together, then home, or home alone: the map.
+Value GroupsOf(plan::Group::Value kind, const std::vector<Batch>& batches, bool in_shares,
+               int64_t limit) {
+  TestHost host, share_host;
+  share_host.limit = limit;
+  plan::Group op = Partial();
+  op.set_value(kind);
+  const OperatorBundle shares[] = {MakeGroup(op, 3, &share_host).value(),
+                                   MakeGroup(op, 3, &share_host).value()};
+  op.set_stage(in_shares && (kind == plan::Group::SUM || kind == plan::Group::MEAN) ? plan::MERGED
+                                                                                    : plan::FINAL);
+  const OperatorBundle home = MakeGroup(op, 3, &host).value();
+  const auto flush = [&](PartialOperator& share) {
+    Batch output;
+    std::vector<engine::Run> returned;
+    EXPECT_TRUE(share.Flush({}, &output, &returned).ok());
+    EXPECT_TRUE(home.barrier->Absorb(output).ok());
+  };
+  for (size_t i = 0; i < batches.size(); ++i) {
+    if (!in_shares) {
+      EXPECT_TRUE(home.barrier->Absorb(batches[i]).ok());
+      continue;
+    }
+    PartialOperator& share = *shares[i % 2].partial;
+    std::vector<engine::Run> returned;
+    Batch batch = batches[i];
+    batch.runs.front().k = 10;
+    EXPECT_TRUE(share.Absorb(batch, &returned).ok());
+    while (share.IsFull({})) flush(share);
+  }
+  for (const OperatorBundle& share : shares) {
+    while (share.partial->First([](const Loops&) { return true; }) != nullptr) {
+      flush(*share.partial);
+    }
+  }
+  EXPECT_EQ(share_host.charged, 0);
+  Batch output;
+  for (bool done = false; !done;) EXPECT_TRUE(home.barrier->Fire({}, &output, &done).ok());
+  ValueMap map = output.slots[0].Get(0).AsMap();
+  std::sort(map.begin(), map.end(),
+            [](const auto& a, const auto& b) { return a.first.AsInteger() < b.first.AsInteger(); });
+  return Value::Map(std::move(map)).value();
+}
+
+// Numbers of most classes, nulls and what is absent, with bulks. Which decimal equal numbers become
+// depends on their order, so there are no reals among those of any length.
+Value SummedNumber(bool reals, Rng* rng) {
+  const auto n = static_cast<int64_t>(rng->Uniform(1000));
+  switch (rng->Uniform(5)) {
+    case 0:
+      return Value::Null();
+    case 1:
+      return Value::Int(static_cast<int32_t>(n));
+    case 2:
+      return reals ? Value::Double(static_cast<double>(n))
+                   : Value::Of(BigNumber::FromInteger(static_cast<__int128>(n + 1) << 90));
+    default:
+      return Value::Long(n);
+  }
+}
+
+// Few keys and more than fit; with room, and without.
+TEST(GroupPartialTest, SharesGiveWhatHomeAloneGives) {
+  for (const auto& [keys, reals, limit] :
+       {std::tuple(700, true, INT64_MAX), std::tuple(30'000, false, INT64_MAX),
+        std::tuple(700, false, int64_t{100'000}), std::tuple(30'000, true, int64_t{0})}) {
+    Rng rng(static_cast<uint64_t>(keys));
+    std::vector<Batch> batches;
+    for (int batch = 0; batch < 40; ++batch) {
+      std::vector<Value> values, of;
+      std::vector<int64_t> bulk;
+      for (int i = 0; i < 1000; ++i) {
+        of.push_back(Value::Long(static_cast<int64_t>(rng.Uniform(static_cast<uint64_t>(keys)))));
+        values.push_back(batch % 2 == 0 ? Value::Int(i) : SummedNumber(reals, &rng));
+        if (batch % 3 == 0) bulk.push_back(1 + static_cast<int64_t>(rng.Uniform(9)));
+      }
+      batches.push_back(Rows(values, of, bulk));
+      if (batch % 7 == 0) batches.back().slots[0] = Column();
+    }
+    for (const plan::Group::Value kind :
+         {plan::Group::SUM, plan::Group::MEAN, plan::Group::MIN, plan::Group::MAX}) {
+      EXPECT_TRUE(
+          Equivalent(GroupsOf(kind, batches, true, limit), GroupsOf(kind, batches, false, limit)))
+          << keys << ' ' << limit << ' ' << kind;
+    }
+  }
+}
+
+// A list that looks like what a share has added up is none.
+TEST(GroupPartialTest, OnlyNumbersAreAddedUp) {
+  NumberSum sum;
+  sum.AddInt(7);
+  const Value saved = sum.Save().value();
+  for (const int64_t limit : {int64_t{0}, INT64_MAX}) {
+    TestHost host;
+    host.limit = limit;
+    plan::Group op = Partial();
+    op.set_value(plan::Group::SUM);
+    const OperatorBundle bundle = MakeGroup(op, 2, &host).value();
+    std::vector<engine::Run> returned;
+    EXPECT_EQ(bundle.partial->Absorb(Rows({saved}, {Value::Int(1)}), &returned).code(),
+              StatusCode::kInvalidArgument);
+  }
 }
 
 // A key is what it is: an int, a long, a double and a string of the same text are four.

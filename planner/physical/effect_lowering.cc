@@ -31,13 +31,9 @@ void Lowering::GroupInShares(const Group& op) {
   } else {
     MeetEqual({SlotOf(op.key)});
   }
-  plan::Operator* const added = Add();
+  plan::Operator* const added = AddGroup(op, plan::FINAL);
   added->set_spread(true);
-  plan::Group* const group = added->mutable_group();
-  group->set_key_slot(SlotOf(op.key));
-  group->set_value_slot(SlotOf(op.value));
-  group->set_value(op.kind);
-  group->set_side_effect(op.side_effect);
+  added->mutable_group()->set_side_effect(op.side_effect);
 }
 
 // All workers give what they have. Home makes one value of it, where somebody asks for that, or for

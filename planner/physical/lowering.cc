@@ -476,45 +476,56 @@ void Lowering::Lower(const Reduce& op) {
 void Lowering::Lower(const Group& op) {
   const bool effect = !op.side_effect.empty();
   if (effect && PlaceOf(op.side_effect) != EffectPlace::kHome) return GroupInShares(op);
-  // Of keys that are counted a worker's share is put together before it goes home.
-  if (op.kind == plan::Group::COUNT && !effect && !flow_.at_home && !flow_.ordered &&
-      !flow_.in_place && flow_.scope == 0 && flow_.loop == 0) {
-    plan::Group* partial = Add()->mutable_group();
-    partial->set_key_slot(SlotOf(op.key));
-    partial->set_value(op.kind);
-    partial->set_stage(plan::PARTIAL);
-  }
-  if (IsIsolated() && !effect && !flow_.ordered && flow_.scope == 0 && flow_.loop == 0) {
-    return GroupAtOwners(op);
-  }
+  const bool of_root = !effect && !flow_.ordered && flow_.scope == 0 && flow_.loop == 0;
+  const bool shares = of_root && !flow_.at_home && !flow_.in_place &&
+                      op.kind != plan::Group::LIST && op.kind != plan::Group::LAST;
+  Group at = op;
+  if (shares) GroupShares(&at);
+  const plan::Stage stage = shares && (op.kind == plan::Group::SUM || op.kind == plan::Group::MEAN)
+                                ? plan::MERGED
+                                : plan::FINAL;
+  if (IsIsolated() && of_root) return GroupAtOwners(at, stage);
   ToHomeInOrder();
   flow_.ordered = flow_.ordered && effect;
-  plan::Group* group = Add()->mutable_group();
-  group->set_key_slot(SlotOf(op.key));
-  group->set_value_slot(SlotOf(op.value));
-  group->set_value(op.kind);
+  plan::Group* group = AddGroup(at, stage)->mutable_group();
   group->set_rows(op.rows);
   group->set_side_effect(op.side_effect);
   if (!effect) flow_.here.clear();
 }
 
-// Each group at the owner of its key; home puts the map of all together, where somebody asks for
-// it.
-void Lowering::GroupAtOwners(const Group& op) {
-  std::string key_name = op.key;
-  if (key_name.empty()) {  // what the group gives takes its place
-    key_name = FreshName();
-    AddProject(Current(), SlotOf(key_name), plan::Project::LEAVE_ABSENT);
-  }
-  const uint32_t key = SlotOf(key_name);
-  MeetEqual({key});
+plan::Operator* Lowering::AddGroup(const Group& op, plan::Stage stage) {
   plan::Operator* const added = Add();
-  added->set_spread(true);
   plan::Group* const group = added->mutable_group();
-  group->set_key_slot(key);
+  group->set_key_slot(SlotOf(op.key));
   group->set_value_slot(SlotOf(op.value));
   group->set_value(op.kind);
-  group->set_rows(true);
+  group->set_stage(stage);
+  return added;
+}
+
+// What is counted, added up or compared a worker puts together before it goes home.
+void Lowering::GroupShares(Group* op) {
+  if (op->kind != plan::Group::COUNT && op->key.empty()) KeepKey(op);
+  AddGroup(*op, plan::PARTIAL);
+  if (op->kind != plan::Group::COUNT) op->value.clear();
+}
+
+// The key beside the value, which takes its place.
+void Lowering::KeepKey(Group* op) {
+  const ExpressionPtr key = op->key.empty() ? Current() : Named(op->key);
+  op->key = FreshName();
+  AddProject(key, SlotOf(op->key), plan::Project::LEAVE_ABSENT);
+}
+
+// Each group at the owner of its key; home puts the map of all together, where somebody asks for
+// it.
+void Lowering::GroupAtOwners(Group op, plan::Stage stage) {
+  if (op.key.empty()) KeepKey(&op);
+  const uint32_t key = SlotOf(op.key);
+  MeetEqual({key});
+  plan::Operator* const added = AddGroup(op, stage);
+  added->set_spread(true);
+  added->mutable_group()->set_rows(true);
   flow_.here.clear();
   if (op.rows) return;
   ToHomeAlways();

@@ -105,7 +105,10 @@ class Lowering {
   void NumberRows();
   void ToHomeAlways();
   void AddBarrier(bool merge);
-  void GroupAtOwners(const Group& op);
+  plan::Operator* AddGroup(const Group& op, plan::Stage stage);
+  void GroupShares(Group* op);
+  void KeepKey(Group* op);
+  void GroupAtOwners(Group op, plan::Stage stage);
   // Side-effects where nothing is shared (effect_lowering.cc).
   EffectPlace PlaceOf(const std::string& name) const;
   void ToShareOf(const Aggregate& op);

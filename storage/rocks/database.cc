@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/log.h"
+#include "storage/rocks/disk/rocks_log.h"
 #include "storage/rocks/disk/store_disk.h"
 #include "storage/rocks/disk/watched_files.h"
 #include "storage/rocks/memory/store_memory.h"
@@ -72,8 +73,7 @@ rocksdb::DBOptions MakeDbOptions(OpenMode mode, const StoreOptions& options,
   out.max_background_jobs = 2;
   out.write_buffer_manager = memory.write_buffers;
   out.max_total_wal_size = 2 * options.write_buffer_bytes;
-  out.keep_log_file_num = 3;
-  out.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  out.info_log = MakeRocksLog();
   out.stats_dump_period_sec = 0;
   out.stats_persist_period_sec = 0;
   return out;

@@ -170,6 +170,19 @@ TEST(GraphStoreDisk, NearTheEndThingsCanBeDroppedButNotAdded) {
   EXPECT_TRUE(Check(*store)->ok());
 }
 
+// RocksDB ends the process when a second message does not fit on the disk.
+TEST(GraphStoreDisk, NoFileOfMessagesIsWrittenThere) {
+  TempFolder folder;
+  ASSERT_TRUE(GraphStore::Open(folder / "g", TestOptions()).ok());
+  ASSERT_TRUE(GraphStore::Open(folder / "g", ExistingOnly()).ok());
+  size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder / "g")) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with("LOG")) << entry.path();
+    ++files;
+  }
+  EXPECT_GT(files, 3u);
+}
+
 TEST(GraphStoreOpen, IsRemovedOnceTheLastViewIsGone) {
   TempFolder folder;
   auto store = GraphStore::Open(folder / "g", TestOptions()).value();

@@ -247,7 +247,10 @@ double NumberAsDouble(const Value& v) {
 void NumberSum::CountRows(int bits, int64_t bulk) {
   DCHECK(bulk > 0);
   bits_ = std::max(bits_, bits);
-  if (__builtin_add_overflow(count_, bulk, &count_)) overflowed_ = true;
+  if (__builtin_add_overflow(count_, bulk, &count_)) {
+    overflowed_ = true;
+    count_ = std::numeric_limits<int64_t>::max();
+  }
 }
 
 void NumberSum::AddInteger(int64_t v, int bits, int64_t bulk) {
@@ -351,17 +354,17 @@ StatusOr<Value> NumberSum::Save() const {
 StatusOr<NumberSum> NumberSum::Load(const Value& saved) {
   using enum ValueKind;
   constexpr ValueKind kShape[] = {kLong, kInt, kBool, kBool, kLong, kLong, kDouble, kDouble};
-  const Status damaged = DataLoss("A saved sum is damaged.");
-  if (saved.kind() != kList || saved.AsList().size() != std::size(kShape) + 1) return damaged;
+  const auto damaged = [] { return DataLoss("A saved sum is damaged."); };
+  if (saved.kind() != kList || saved.AsList().size() != std::size(kShape) + 1) return damaged();
   const ValueList& v = saved.AsList();
   for (size_t i = 0; i < std::size(kShape); ++i) {
-    if (v[i].kind() != kShape[i]) return damaged;
+    if (v[i].kind() != kShape[i]) return damaged();
   }
   const int64_t bits = v[1].AsInteger();
-  if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != 128) return damaged;
+  if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != 128) return damaged();
   const Value& big = v.back();
-  if (!big.is_null() && !IsBig(big)) return damaged;
-  if (v[0].AsInteger() < 0 || big.is_null() == (bits == 128)) return damaged;
+  if (!big.is_null() && !IsBig(big)) return damaged();
+  if (v[0].AsInteger() < 0 || big.is_null() == (bits == 128)) return damaged();
   NumberSum sum;
   sum.count_ = v[0].AsInteger();
   sum.bits_ = static_cast<int>(bits);

@@ -269,8 +269,9 @@ class GroupPartialOp : public PartialOperator {
     return run_.has_value() && may(run_->loops) ? &run_->loops : nullptr;
   }
 
+  // What passes goes, then what a table has that shall go: memory is short, else nothing passed.
   Status Flush(const Loops&, Batch* output, std::vector<Run>* returned) override {
-    is_full_ = false;
+    is_full_ = passing_.rows > 0 && giving_.has_value();
     if (!run_.has_value()) return OkStatus();
     if (passing_.rows > 0) {
       *output = std::exchange(passing_, Batch());
@@ -294,6 +295,7 @@ class GroupPartialOp : public PartialOperator {
   static constexpr size_t kMostKeys = 16 * 1024;
   static constexpr int64_t kMostBytes = 4 << 20;
   static constexpr size_t kRowsOfAKey = 2;
+  static constexpr size_t kTellingRows = 4 * kBatchRows;  // fewer don't tell how often keys come
 
   struct Share {
     explicit Share(plan::Group::Value kind) : table(kind) {}
@@ -316,7 +318,11 @@ class GroupPartialOp : public PartialOperator {
           taking_.table.AddRows(input, &row, input.rows, key_slot_, value_slot_, &charge);
       taking_.rows += row;
       if (added.ok() || added.code() != StatusCode::kResourceExhausted) return added;
-      if (!giving_.has_value()) BeginGiving();
+      if (taking_.table.size() == 0) {
+        RETURN_IF_ERROR(host_->ChargeState(-std::exchange(taking_, Share(kind_)).bytes));
+      } else if (!giving_.has_value()) {
+        BeginGiving();
+      }
     }
     return Pass(input, row);
   }
@@ -343,15 +349,14 @@ class GroupPartialOp : public PartialOperator {
         values.kind() == Column::Kind::kDouble) {
       return OkStatus();
     }
-    NumberSum sum;
     for (size_t row = 0; row < values.size(); ++row) {
-      if (!values.IsAbsent(row)) RETURN_IF_ERROR(sum.Add(values.Get(row)));
+      if (!values.IsAbsent(row)) RETURN_IF_ERROR(NumberSum().Add(values.Get(row)));
     }
     return OkStatus();
   }
 
   void BeginGiving() {
-    passes_ = taking_.rows < kRowsOfAKey * taking_.table.size();
+    passes_ = taking_.rows >= kTellingRows && taking_.rows < kRowsOfAKey * taking_.table.size();
     giving_ = std::exchange(taking_, Share(kind_));
   }
 

@@ -19,7 +19,7 @@ struct Accounts {
   explicit Accounts(const SimulationOptions& options) {
     all.RefuseCharges(
         options.refuse_from_charge == 0 ? MemoryAccount::kNeverRefused : options.refuse_from_charge,
-        options.refuses_one ? 0 : MemoryAccount::kNeverRefused);
+        options.refused_charges == 0 ? MemoryAccount::kNeverRefused : options.refused_charges - 1);
     for (uint32_t worker = 0; worker < options.num_workers; ++worker) {
       workers.push_back(std::make_unique<MemoryAccount>("worker", kNoMemoryLimit, &all));
     }

@@ -42,8 +42,8 @@ struct SimulationOptions {
   bool has_disk = false;             // for what does not fit
   bool spills = false;               // and what can goes there as soon as it is there
   uint64_t fail_from_spill = 0;      // from that write on the disk is full; 0: never
-  uint64_t refuse_from_charge = 0;   // from that one on all are refused; 0: never
-  bool refuses_one = false;          // that one, and no other
+  uint64_t refuse_from_charge = 0;   // from that one on charges are refused; 0: never
+  uint64_t refused_charges = 0;      // so many, and no other; 0: all
   uint64_t max_turns = 20'000'000;   // past it the query counts as never ending
   uint32_t sink_window = 4;          // batches the client takes before it pauses for a while
   uint64_t stall_after_batches = 0;  // then it does not read at all for so many turns; 0: it reads

@@ -510,11 +510,10 @@ void Lowering::GroupShares(Group* op) {
   if (op->kind != plan::Group::COUNT) op->value.clear();
 }
 
-// The key beside the value, which takes its place.
+// The current value as a key, beside what takes its place.
 void Lowering::KeepKey(Group* op) {
-  const ExpressionPtr key = op->key.empty() ? Current() : Named(op->key);
   op->key = FreshName();
-  AddProject(key, SlotOf(op->key), plan::Project::LEAVE_ABSENT);
+  AddProject(Current(), SlotOf(op->key), plan::Project::LEAVE_ABSENT);
 }
 
 // Each group at the owner of its key; home puts the map of all together, where somebody asks for

@@ -98,7 +98,7 @@ void MakeHard(Rng* rng, engine::SimulationOptions* options) {
   if (!chance_of_one_in(3)) options->memory_limit_bytes = uint64_t{8192} << rng->Uniform(8);
   if (chance_of_one_in(9)) {
     options->refuse_from_charge = 1 + rng->Uniform(300);
-    options->refuses_one = chance_of_one_in(2);
+    options->refused_charges = chance_of_one_in(2) ? 1 + rng->Uniform(4) : 0;
   }
   options->spills = !chance_of_one_in(4);
   if (options->spills && chance_of_one_in(4)) options->fail_from_spill = 1 + rng->Uniform(30);

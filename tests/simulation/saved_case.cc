@@ -87,7 +87,7 @@ void PutOptions(const engine::SimulationOptions& options, saved::Schedule* out) 
   out->set_slow_workers(options.slow_workers);
   out->set_max_turns(options.max_turns);
   out->set_refuse_from_charge(options.refuse_from_charge);
-  out->set_refuses_one(options.refuses_one);
+  out->set_refused_charges(options.refused_charges);
   out->set_lease_ns(options.lease_ns);
 }
 
@@ -119,7 +119,7 @@ engine::SimulationOptions GetOptions(const saved::Schedule& in) {
   options.slow_workers = in.slow_workers();
   if (in.max_turns() > 0) options.max_turns = in.max_turns();
   options.refuse_from_charge = in.refuse_from_charge();
-  options.refuses_one = in.refuses_one();
+  options.refused_charges = in.refused_charges();
   options.lease_ns = in.lease_ns();
   return options;
 }

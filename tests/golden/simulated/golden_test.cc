@@ -87,10 +87,10 @@ class Session {
     options_.spills = true;
     options_.fail_from_spill = write;
   }
-  // This charge of each request is refused, and all behind it unless it is to be alone.
-  void Refuse(uint64_t charge, bool alone) {
+  // So many charges of each request are refused, from this one on; 0: all.
+  void Refuse(uint64_t charge, uint64_t charges) {
     options_.refuse_from_charge = charge;
-    options_.refuses_one = alone;
+    options_.refused_charges = charges;
   }
   // Of its requests, the one that has asked for memory most often.
   uint64_t charges() const { return charges_; }
@@ -299,15 +299,14 @@ std::vector<uint64_t> SomeCharges(uint64_t charges, uint64_t number) {
 }
 
 TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
-  ExpectAnswersOrRefusals(2, SomeCharges, [](Session* session, uint64_t charge) {
-    session->Refuse(charge, /*alone=*/false);
-  });
+  ExpectAnswersOrRefusals(2, SomeCharges,
+                          [](Session* session, uint64_t charge) { session->Refuse(charge, 0); });
 }
 
 // Who goes on as if it had been granted has the memory then.
-TEST(GoldenTest, OneRefusedChargeEndsTheQueryAndNothingElse) {
+TEST(GoldenTest, AFewRefusedChargesEndTheQueryAndNothingElse) {
   ExpectAnswersOrRefusals(2, SomeCharges, [](Session* session, uint64_t charge) {
-    session->Refuse(charge, /*alone=*/true);
+    session->Refuse(charge, 1 + charge % 4);
   });
 }
 

@@ -124,6 +124,10 @@ StatusOr<std::shared_ptr<Database>> Database::Open(const std::string& path, Open
     database->family_options_[i] = FamilyOptions(family, memory->blocks, options);
     families.emplace_back(std::string(FamilyName(family)), database->family_options_[i]);
   }
+  if (mode == OpenMode::kCreate) {  // it reports an error of a folder that is not there
+    RETURN_IF_ERROR(
+        FromRocks(database->options_.env->CreateDirIfMissing(path), "Creating the graph"));
+  }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
   const rocksdb::Status opened =

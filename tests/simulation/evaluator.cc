@@ -99,6 +99,8 @@ class Evaluator {
         return Reduce(step.kind, rows);
       case Kind::kLimitCount:
         return {Value::Long(std::min<int64_t>(step.number, static_cast<int64_t>(rows.size())))};
+      case Kind::kGroup:
+        return Groups(step.number, rows);
       case Kind::kUnion:
       case Kind::kWhere:
       case Kind::kNot:
@@ -290,6 +292,20 @@ class Evaluator {
     for (const Value& row : rows) {
       const GraphState::Vertex& vertex = graph_.At(CurrentOf(row).AsVertex());
       if (vertex.number.has_value()) out.push_back(Value::Long(*vertex.number));
+    }
+    return out;
+  }
+
+  static Rows Groups(int64_t number, const Rows& rows) {
+    Rows out, keys;
+    for (const Value& key : Distinct(rows, &keys)) {
+      Rows same;
+      std::copy_if(rows.begin(), rows.end(), std::back_inserter(same),
+                   [&key](const Value& row) { return Equivalent(row, key); });
+      const auto count = static_cast<int64_t>(same.size());
+      out.push_back(number % 3 == 0   ? Value::Long(count)
+                    : number % 3 == 1 ? Reduce(Kind::kSum, same)[0]
+                                      : key);
     }
     return out;
   }

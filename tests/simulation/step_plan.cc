@@ -12,6 +12,7 @@ using Kind = Step::Kind;
 constexpr uint32_t kPathSlot = 1;
 // Of a change: the vertex that the row stood at, and the one that it came to.
 constexpr uint32_t kFromSlot = 1, kToSlot = 2;
+constexpr uint32_t kKeySlot = 3;  // of groups
 
 void SetConstant(const Value& value, plan::Expr* expr) {
   expr->add_nodes()->set_constant(EncodeValue(value));
@@ -26,9 +27,8 @@ class PlanBuilder {
   plan::Plan Build(const RandomQuery& query) {
     plan_.set_format(1);
     paths_ = query.paths;
-    plan_.set_num_slots(paths_ ? kPathSlot + 1 : 1);
+    plan_.set_num_slots(kKeySlot + 1);
     if (ChangesGraph(query)) {
-      plan_.set_num_slots(kToSlot + 1);
       plan_.set_mutates(true);
       plan_.set_stays_home(!isolated_);
     }
@@ -172,8 +172,8 @@ class PlanBuilder {
     return scope.children.size() == 1 &&
            std::all_of(scope.children[0].begin(), scope.children[0].end(), [&](const Step& step) {
              return step.kind != Kind::kMerge && step.kind != Kind::kUnion &&
-                    step.kind != Kind::kRepeat && step.kind != Kind::kRepeatEmit &&
-                    (step.children.empty() || IsChain(step));
+                    step.kind != Kind::kGroup && step.kind != Kind::kRepeat &&
+                    step.kind != Kind::kRepeatEmit && (step.children.empty() || IsChain(step));
            });
   }
 
@@ -315,6 +315,8 @@ class PlanBuilder {
       case Kind::kLimitCount:
         AddLimit(step.number);
         return AddReduce(plan::Reduce::COUNT);
+      case Kind::kGroup:
+        return AddGroup(step.number);
       case Kind::kUnion:
         return AddUnion(step);
       case Kind::kWhere:
@@ -340,6 +342,32 @@ class PlanBuilder {
       case Kind::kCountScan:
         return AddChange(step);
     }
+  }
+
+  // A worker's share or the rows as they are; at the owners of keys, or at home.
+  void AddGroup(int64_t number) {
+    static constexpr plan::Group::Value kKinds[] = {plan::Group::COUNT, plan::Group::SUM,
+                                                    plan::Group::MAX};
+    const plan::Group::Value kind = kKinds[number % 3];
+    const bool of_root = scope_ == 0 && loop_ == 0;
+    const bool shares = of_root && number % 2 == 1, at_owners = of_root && number % 4 >= 2;
+    AddStore(0, kKeySlot);
+    const auto group = [&](plan::Stage stage) {
+      plan::Operator* const op = Add("group()");
+      op->mutable_group()->set_key_slot(kKeySlot);
+      op->mutable_group()->set_value(kind);
+      op->mutable_group()->set_stage(stage);
+      return op;
+    };
+    if (shares) group(plan::PARTIAL);
+    AddExchange(at_owners ? plan::Exchange::HASH : plan::Exchange::HOME);
+    plan::Operator* const exchange = &*plan_.mutable_operators()->rbegin();
+    if (at_owners) exchange->mutable_exchange()->add_hash_slots(kKeySlot);
+    plan::Operator* const whole =
+        group(shares && kind == plan::Group::SUM ? plan::MERGED : plan::FINAL);
+    whole->mutable_group()->set_rows(true);
+    whole->set_spread(at_owners);
+    whole->add_drop_slots(kKeySlot);
   }
 
   void AddDedup(int64_t number) {

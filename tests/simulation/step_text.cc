@@ -27,6 +27,11 @@ std::string ChangeText(const Step& step) {
   return step.number % 2 == 0 ? added : "as('a')." + added + ".addE('e').from('a').inV()";
 }
 
+std::string GroupText(int64_t number) {
+  static constexpr const char* kValues[] = {"count()", "sum()", "max()"};
+  return std::string("group().by().by(") + kValues[number % 3] + ").unfold().select(values)";
+}
+
 std::string StepText(const Step& step) {
   const std::string number = std::to_string(step.number);
   std::string inner;
@@ -84,6 +89,8 @@ std::string StepText(const Step& step) {
       return "where(without('x" + number + "'))";
     case Kind::kCapUnfold:
       return "cap('x" + number + "').unfold()";
+    case Kind::kGroup:
+      return GroupText(step.number);
     case Kind::kSetNumber:
     case Kind::kAddVertex:
     case Kind::kAddVertexTo:

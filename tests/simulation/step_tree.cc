@@ -11,15 +11,41 @@ using Kind = Step::Kind;
 
 constexpr int kMaxDepth = 3;
 
+// Whether vertices come out of the step, or of the steps, where such rows come in.
+bool GivesVertices(const Traversal& steps, size_t number, bool vertices);
+bool GivesVertices(const Step& step, bool vertices) {
+  switch (step.kind) {
+    case Kind::kValues:
+    case Kind::kCount:
+    case Kind::kLimitCount:
+    case Kind::kGroup:
+      return false;
+    case Kind::kUnion:
+    case Kind::kLocal:
+    case Kind::kCoalesce:
+      return GivesVertices(step.children[0], step.children[0].size(), vertices);
+    case Kind::kAddVertex:
+    case Kind::kCountScan:
+      return true;
+    default:
+      return vertices;
+  }
+}
+
+bool GivesVertices(const Traversal& steps, size_t number, bool vertices) {
+  for (size_t i = 0; i < number; ++i) vertices = GivesVertices(steps[i], vertices);
+  return vertices;
+}
+
 // `vertices`: whether rows are vertices (else numbers); updated to what comes out.
 Traversal MakeSteps(Rng* rng, bool paths, int depth, int length, bool* vertices);
 
 Step MakeVertexStep(Rng* rng, bool paths, int depth, bool* vertices) {
   static constexpr Kind kWithPaths[] = {Kind::kOut,     Kind::kIn,    Kind::kBoth,
                                         Kind::kHasOver, Kind::kMerge, Kind::kSimplePath};
-  static constexpr Kind kFlat[] = {Kind::kOut,     Kind::kIn,    Kind::kBoth,
-                                   Kind::kHasOver, Kind::kDedup, Kind::kMerge,
-                                   Kind::kValues,  Kind::kCount, Kind::kLimitCount};
+  static constexpr Kind kFlat[] = {Kind::kOut,        Kind::kIn,    Kind::kBoth,   Kind::kHasOver,
+                                   Kind::kDedup,      Kind::kMerge, Kind::kValues, Kind::kCount,
+                                   Kind::kLimitCount, Kind::kGroup};
   static constexpr Kind kNested[] = {Kind::kUnion,    Kind::kWhere,     Kind::kNot,
                                      Kind::kOptional, Kind::kLocal,     Kind::kCoalesce,
                                      Kind::kRepeat,   Kind::kRepeatEmit};
@@ -29,9 +55,8 @@ Step MakeVertexStep(Rng* rng, bool paths, int depth, bool* vertices) {
               : paths ? kWithPaths[rng->Uniform(std::size(kWithPaths))]
                       : kFlat[rng->Uniform(std::size(kFlat))];
   step.number = static_cast<int64_t>(rng->Uniform(10));
-  if (step.kind == Kind::kValues || step.kind == Kind::kCount || step.kind == Kind::kLimitCount) {
-    *vertices = false;
-  }
+  if (step.kind == Kind::kGroup) step.number *= 3;  // vertices are counted
+  if (!nested && !GivesVertices(step, true)) *vertices = false;
   if (!nested) return step;
   if (step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit) {
     step.number = static_cast<int64_t>(1 + rng->Uniform(3));
@@ -57,8 +82,9 @@ Step MakeVertexStep(Rng* rng, bool paths, int depth, bool* vertices) {
 }
 
 Step MakeNumberStep(Rng* rng) {
-  static constexpr Kind kFlat[] = {Kind::kOver, Kind::kDedup, Kind::kMerge, Kind::kCount,
-                                   Kind::kSum,  Kind::kMin,   Kind::kMax,   Kind::kLimitCount};
+  static constexpr Kind kFlat[] = {Kind::kOver,  Kind::kDedup,      Kind::kMerge,
+                                   Kind::kCount, Kind::kSum,        Kind::kMin,
+                                   Kind::kMax,   Kind::kLimitCount, Kind::kGroup};
   Step step;
   step.kind = kFlat[rng->Uniform(std::size(kFlat))];
   step.number = static_cast<int64_t>(rng->Uniform(10));
@@ -87,31 +113,6 @@ void LiftLimits(RandomQuery* query) {
 
 bool IsLoop(const Step& step) {
   return step.kind == Kind::kRepeat || step.kind == Kind::kRepeatEmit;
-}
-
-// Whether vertices come out of the step, or of the steps, where such rows come in.
-bool GivesVertices(const Traversal& steps, size_t number, bool vertices);
-bool GivesVertices(const Step& step, bool vertices) {
-  switch (step.kind) {
-    case Kind::kValues:
-    case Kind::kCount:
-    case Kind::kLimitCount:
-      return false;
-    case Kind::kUnion:
-    case Kind::kLocal:
-    case Kind::kCoalesce:
-      return GivesVertices(step.children[0], step.children[0].size(), vertices);
-    case Kind::kAddVertex:
-    case Kind::kCountScan:
-      return true;
-    default:
-      return vertices;
-  }
-}
-
-bool GivesVertices(const Traversal& steps, size_t number, bool vertices) {
-  for (size_t i = 0; i < number; ++i) vertices = GivesVertices(steps[i], vertices);
-  return vertices;
 }
 
 // One change, or a look at what is there, somewhere in the steps. Where rows are numbers nothing

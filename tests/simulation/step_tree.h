@@ -56,6 +56,7 @@ struct Step {
     kAddEdge,      // as('a').out().addE('e').from('a').inV(); or in(), or from itself, by number
     kDrop,         // drop(); or outE().drop(), bothE().drop(), by number
     kCountScan,    // count().V(): all that there is now
+    kGroup,        // group().by().by(count(), sum() or max(), by number).unfold().select(values)
   };
   Kind kind = Kind::kOut;
   int64_t number = 0;

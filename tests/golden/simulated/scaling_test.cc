@@ -30,6 +30,7 @@ struct Scaled {
 
 constexpr Scaled kScaled[] = {
     {"group", "g.V().out().groupCount().by('n').unfold().count()", false},
+    {"one group, added up", "g.V().out().group().by(label).by(values('n').sum())", false},
     {"dedup", "g.V().out().values('name').dedup().count()", false},
     {"order", "g.V().out().order().by('name').by(id)", true},
     {"aggregate", "g.V().hasNot('even').aggregate('x').out().where(within('x')).count()", false},

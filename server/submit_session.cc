@@ -7,6 +7,7 @@
 
 #include "core/random.h"
 #include "core/value_proto.h"
+#include "engine/deadline.h"
 #include "engine/query_account.h"
 #include "engine/spill/spill_space.h"
 #include "server/profile.h"
@@ -384,15 +385,10 @@ void SubmitSession::Done(engine::QueryResult result) {
 
 // What ends a commit that is not applied yet, or results that are being written.
 Status SubmitSession::WhyStop(std::string_view meanwhile) {
-  if (deadline_ns_.has_value() &&
-      static_cast<uint64_t>(environment_.engine->clock().NowNanos()) >= *deadline_ns_) {
-    ErrorDetail detail;
-    detail.reason = "DEADLINE";
-    detail.setting = "query-timeout";
-    detail.hint = "Ask for less in one request, or give it more time.";
-    return MakeStatus(StatusCode::kDeadlineExceeded,
-                      "The query ran into its deadline while " + std::string(meanwhile) + ".",
-                      detail);
+  const auto now_ns = static_cast<uint64_t>(environment_.engine->clock().NowNanos());
+  if (deadline_ns_.has_value() && now_ns >= *deadline_ns_) {
+    return engine::RanIntoDeadline(asked_ns_, *deadline_ns_, now_ns,
+                                   "while " + std::string(meanwhile));
   }
   MutexLock lock(&mutex_);
   return stopped_;

@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "core/arithmetic.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/account/paged_list.h"
 #include "engine/account/parted_table.h"
 #include "engine/account/values_left.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/deadline.h"
 #include "engine/sched/ends/reaper.h"
 #include "engine/sched/first_turn.h"
 #include "engine/sched/slice.h"
@@ -14,23 +15,6 @@ namespace {
 constexpr uint64_t kRenewals = 3;
 
 constexpr uint64_t kGiveBackNanos = 1'000'000'000;
-
-Status RanIntoDeadline(uint64_t asked_ns, uint64_t deadline_ns, uint64_t now_ns) {
-  const auto since_asked = [asked_ns](uint64_t ns) {
-    constexpr uint64_t kNsPerMs = 1'000'000;
-    const uint64_t elapsed_ns = ns > asked_ns ? ns - asked_ns : 0;
-    return std::to_string((elapsed_ns + kNsPerMs - 1) / kNsPerMs) + " ms";
-  };
-  ErrorDetail detail;
-  detail.reason = "DEADLINE";
-  detail.limit = since_asked(deadline_ns);
-  detail.used = since_asked(now_ns);
-  detail.setting = "query-timeout";
-  detail.hint =
-      "Ask for less, for example with limit(), or give the query more time: a timeout of its own "
-      "goes before the setting.";
-  return MakeStatus(StatusCode::kDeadlineExceeded, "The query ran into its deadline.", detail);
-}
 
 }  // namespace
 

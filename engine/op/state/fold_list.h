@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/value.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/account/paged_list.h"
 
 namespace koios::engine {

@@ -357,17 +357,16 @@ Status SubmitSession::Hold(engine::ResultBatch batch) {
   return spilled->Append(batch);
 }
 
+bool SubmitSession::MustDecide(engine::QueryResult* result) {
+  MutexLock lock(&mutex_);
+  if (transaction_ == nullptr || !result->status.ok() || !stopped_.ok()) return false;
+  pumping_ = true;
+  undecided_ = std::move(*result);
+  return true;
+}
+
 void SubmitSession::Done(engine::QueryResult result) {
-  bool decide = false;
-  {
-    MutexLock lock(&mutex_);
-    decide = transaction_ != nullptr && result.status.ok() && stopped_.ok();
-    if (decide) {
-      pumping_ = true;
-      undecided_ = std::move(result);
-    }
-  }
-  if (decide) {
+  if (MustDecide(&result)) {
     environment_.commits->Run([self = shared_from_this()] { self->Decide(); });
     return;
   }

@@ -130,6 +130,8 @@ class SubmitSession final : public engine::ResultSink,
   Status ChargeRequest(size_t plan_bytes);
   void Begin();
   StatusOr<storage::CommitResult> Commit(storage::CommitTurn* turn);
+  // A change that is through waits for its commit: takes the result.
+  bool MustDecide(engine::QueryResult* result);
   void Decide();
   // It conflicted: takes its turn among those that did.
   void WaitForTurn(const storage::CommitTurn& refused);

@@ -314,7 +314,7 @@ class GroupPartialOp : public PartialOperator {
     size_t row = 0;
     if (!passes_) {
       ChargeAhead charge(host_, &taking_.bytes);
-      const Status added =
+      Status added =
           taking_.table.AddRows(input, &row, input.rows, key_slot_, value_slot_, &charge);
       taking_.rows += row;
       if (added.ok() || added.code() != StatusCode::kResourceExhausted) return added;

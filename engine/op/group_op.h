@@ -1,6 +1,6 @@
 // Group: the rows of an instance become one map (or one row per group), from key to count, list,
-// first, sum, min, max or mean of the values. At the instance's home; every entry is charged.
-// PARTIAL: a worker's share of these, but for lists and what came last.
+// last, sum, min, max or mean of the values. At the instance's home; every entry is charged.
+// PARTIAL: a worker's share of these, but for lists and last ones.
 #pragma once
 
 #include "engine/op/operator.h"

@@ -304,9 +304,15 @@ TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
 }
 
 // Who goes on as if it had been granted has the memory then.
+TEST(GoldenTest, OneRefusedChargeEndsTheQueryAndNothingElse) {
+  ExpectAnswersOrRefusals(2, SomeCharges,
+                          [](Session* session, uint64_t charge) { session->Refuse(charge, 1); });
+}
+
+// Who asks again for less is refused again.
 TEST(GoldenTest, AFewRefusedChargesEndTheQueryAndNothingElse) {
   ExpectAnswersOrRefusals(2, SomeCharges, [](Session* session, uint64_t charge) {
-    session->Refuse(charge, 1 + charge % 4);
+    session->Refuse(charge, 2 + charge % 3);
   });
 }
 

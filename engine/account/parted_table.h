@@ -34,19 +34,30 @@ class PartedTable {
     return Find(key) != nullptr;
   }
   bool empty() const { return root_.table.empty() && root_.parts.empty(); }
+  // Asks for the memory in which the key is looked for, ahead of that. A small table is near
+  // anyway.
+  template <typename Key>
+  void Prefetch(const Key& key) const {
+    if (!root_.parts.empty()) LeafOf(&root_, Mixed(HashOf(key))).node->table.prefetch(key);
+  }
 
-  // For one more entry, of this key. What entries hold outside the table is the caller's to charge.
-  // RESOURCE_EXHAUSTED, and it is as it was.
+  // For one more entry, of this key: how many were moved for it. What entries hold outside the
+  // table is the caller's to charge. RESOURCE_EXHAUSTED, and it is as it was.
   template <typename Key, typename Charge>
-  Status MakeRoom(const Key& key, Charge* charge) {
+  StatusOr<size_t> MakeRoom(const Key& key, Charge* charge) {
     const uint64_t mixed = Mixed(HashOf(key));
     Leaf<Node> leaf = LeafOf(&root_, mixed);
+    size_t moved = 0;
     while (leaf.depth < kMostDepth && leaf.node->table.capacity() >= kMostPlaces &&
            IsFull(leaf.node->table)) {
+      moved += leaf.node->table.size();
       RETURN_IF_ERROR(TakeApart(leaf, charge));
       leaf = LeafOf(&root_, mixed);
     }
-    return koios::MakeRoom(&leaf.node->table, charge);
+    Table& part = leaf.node->table;
+    const size_t places = part.capacity();
+    RETURN_IF_ERROR(koios::MakeRoom(&part, charge));
+    return part.capacity() == places ? moved : moved + part.size();
   }
   // The new entry. REQUIRES: MakeRoom(key), and it is not there.
   template <typename Key, typename... Args>

@@ -36,7 +36,7 @@ struct Charged {
 using Table = PartedTable<absl::flat_hash_map<int64_t, size_t>>;
 
 Status Insert(Table* table, int64_t key, ChargeAhead* charge) {
-  RETURN_IF_ERROR(table->MakeRoom(key, charge));
+  RETURN_IF_ERROR(table->MakeRoom(key, charge).status());
   table->Emplace(key, static_cast<size_t>(key) * 2);
   return OkStatus();
 }

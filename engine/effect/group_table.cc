@@ -1,6 +1,7 @@
 #include "engine/effect/group_table.h"
 
 #include <algorithm>
+#include <array>
 
 namespace koios::engine {
 namespace {
@@ -42,7 +43,8 @@ StatusOr<size_t> GroupTable::EntryOf(Index* index, const Key& key, const AsValue
   Value value = as_value();
   // In a list, in a map.
   RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
-  RETURN_IF_ERROR(index->MakeRoom(key, charge));
+  ASSIGN_OR_RETURN(const size_t moved, index->MakeRoom(key, charge));
+  moved_ += moved;
   RETURN_IF_ERROR(keys_.MakeRoom(charge));
   RETURN_IF_ERROR(counts_.MakeRoom(charge));
   RETURN_IF_ERROR(MakeEntryRoom(charge));
@@ -111,6 +113,24 @@ Status GroupTable::AddEach(const Batch& input, size_t* row, size_t end, uint32_t
   return OkStatus();
 }
 
+// word(row): the row's key, as the index has it.
+template <typename Index, typename Word>
+Status GroupTable::AddIndexed(Index* index, const Word& word, const Batch& input, size_t* row,
+                              size_t end, const Column& keys, uint32_t value_slot,
+                              ChargeAhead* charge) {
+  std::array<decltype(word(0)), kAhead> words;
+  for (const size_t before = moved_; *row < end && moved_ - before < kMostMoved;) {
+    const size_t begin = *row, count = std::min(kAhead, end - begin);
+    for (size_t i = 0; i < count; ++i) index->Prefetch(words[i] = word(begin + i));
+    const auto entry = [&](size_t at) {
+      const auto value = [&] { return keys.Get(at); };
+      return EntryOf(index, words[at - begin], value, charge);
+    };
+    RETURN_IF_ERROR(AddEach(input, row, begin + count, value_slot, entry, charge));
+  }
+  return OkStatus();
+}
+
 // Small integers are found in an array, once there are rows enough to be worth it.
 Status GroupTable::CountInts(const Batch& input, size_t* row, size_t end,
                              std::span<const int32_t> keys, ChargeAhead* charge) {
@@ -152,30 +172,19 @@ Status GroupTable::AddRows(const Batch& input, size_t* row, size_t end, uint32_t
     }
     return OkStatus();
   }
-  const auto add = [&](auto* index, const auto& word, const auto& value) {
-    return AddEach(
-        input, row, end, value_slot,
-        [&](size_t at) {
-          return EntryOf(
-              index, word(at), [&] { return value(at); }, charge);
-        },
-        charge);
+  const auto add = [&](auto* index, const auto& word) {
+    return AddIndexed(index, word, input, row, end, keys, value_slot, charge);
   };
-  const auto value = [&](size_t at) { return keys.Get(at); };
   switch (keys.kind()) {
     case Column::Kind::kInt:
       if (kind_ == plan::Group::COUNT) return CountInts(input, row, end, keys.ints(), charge);
-      return add(
-          &ints_, [ints = keys.ints()](size_t at) { return ints[at]; }, value);
+      return add(&ints_, [ints = keys.ints()](size_t at) { return ints[at]; });
     case Column::Kind::kLong:
-      return add(
-          &longs_, [longs = keys.longs()](size_t at) { return longs[at]; }, value);
+      return add(&longs_, [longs = keys.longs()](size_t at) { return longs[at]; });
     case Column::Kind::kString:
-      return add(
-          &strings_, [&](size_t at) { return HashedView(keys.StringAt(at)); }, value);
+      return add(&strings_, [&](size_t at) { return HashedView(keys.StringAt(at)); });
     case Column::Kind::kVertex:
-      return add(
-          &vertices_, [all = keys.vertices()](size_t at) { return all[at].bits; }, value);
+      return add(&vertices_, [all = keys.vertices()](size_t at) { return all[at].bits; });
     default:
       return AddEach(
           input, row, end, value_slot, [&](size_t at) { return EntryOf(keys.Get(at), charge); },

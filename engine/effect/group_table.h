@@ -29,7 +29,8 @@ class GroupTable {
       : kind_(kind), of_shares_(of_shares) {}
 
   // Rows [*row, end). A row without its key is not gathered; one without its value makes the group
-  // all the same. *row: the first that was not added, for want of room.
+  // all the same. *row: the first that was not added, for want of room, or because tables that grew
+  // have made much of a call's work.
   Status AddRows(const Batch& input, size_t* row, size_t end, uint32_t key_slot,
                  uint32_t value_slot, ChargeAhead* charge);
   Status Add(const Value& key, const std::optional<Value>& value, int64_t bulk,
@@ -75,6 +76,8 @@ class GroupTable {
     NumberSum sum;
   };
 
+  static constexpr size_t kAhead = 16;        // keys that are looked for together
+  static constexpr size_t kMostMoved = 4096;  // entries, in one call
   static constexpr size_t kSmall = 1024;
   static constexpr size_t kRowsOfSmall = 256;
 
@@ -84,6 +87,9 @@ class GroupTable {
   StatusOr<size_t> EntryOf(Index* index, const Key& key, const AsValue& as_value,
                            ChargeAhead* charge);
   StatusOr<size_t> EntryOf(const Value& key, ChargeAhead* charge);
+  template <typename Index, typename Word>
+  Status AddIndexed(Index* index, const Word& word, const Batch& input, size_t* row, size_t end,
+                    const Column& keys, uint32_t value_slot, ChargeAhead* charge);
   template <typename Entries>
   Status AddEach(const Batch& input, size_t* row, size_t end, uint32_t value_slot,
                  const Entries& entries, ChargeAhead* charge);
@@ -107,6 +113,7 @@ class GroupTable {
   PagedList<Total> totals_;     // SUM, MEAN
   PagedList<ValueList> lists_;  // LIST
   int64_t listed_ = 0;          // members of all lists
+  size_t moved_ = 0;            // entries of what follows, as it grew
   // By kind of key, as keys of different kinds are different.
   PartedTable<absl::flat_hash_map<int32_t, size_t>> ints_;
   std::vector<uint32_t> small_;  // COUNT: 1 + the number of that of ints 0, 1, ...; 0: none yet

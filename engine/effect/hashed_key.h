@@ -2,8 +2,9 @@
 // it moves it, which takes as long as a value is deep, and a look at memory for each text.
 #pragma once
 
+#include <xxhash.h>
+
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -31,10 +32,11 @@ struct HashedValue {
 // A text that is somebody else's; shorter than 4 GiB, as all values are.
 class HashedView {
  public:
+  HashedView() = default;
   explicit HashedView(std::string_view text)
       : data_(text.data()),
         size_(static_cast<uint32_t>(text.size())),
-        hash_(static_cast<uint32_t>(std::hash<std::string_view>()(text))) {}
+        hash_(static_cast<uint32_t>(XXH3_64bits(text.data(), text.size()))) {}
 
   std::string_view text() const { return {data_, size_}; }
   uint32_t hash() const { return hash_; }
@@ -46,9 +48,9 @@ class HashedView {
   }
 
  private:
-  const char* data_;
-  uint32_t size_;
-  uint32_t hash_;
+  const char* data_ = nullptr;
+  uint32_t size_ = 0;
+  uint32_t hash_ = 0;
 };
 static_assert(sizeof(HashedView) == 16);
 

@@ -49,7 +49,7 @@ Status SideEffects::Begin(const plan::InitialEffect& initial) {
         if (effect.way == Way::kOnce) {
           HashedValue key(member);
           if (effect.once.Contains(key)) continue;
-          RETURN_IF_ERROR(effect.once.MakeRoom(key, &charge));
+          RETURN_IF_ERROR(effect.once.MakeRoom(key, &charge).status());
           effect.once.Emplace(key);
         }
         RETURN_IF_ERROR(effect.bag.MakeRoom(&charge));
@@ -83,7 +83,7 @@ Status SideEffects::AddToBag(const Value& value, int64_t bulk, Effect* effect,
   if (effect->way == Way::kOnce) {
     const HashedValue key(value);
     if (effect->once.Contains(key)) return OkStatus();
-    RETURN_IF_ERROR(effect->once.MakeRoom(key, charge));
+    RETURN_IF_ERROR(effect->once.MakeRoom(key, charge).status());
     RETURN_IF_ERROR(AddMany(value, 1, effect, charge));
     effect->once.Emplace(key);
     return OkStatus();

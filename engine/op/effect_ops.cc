@@ -85,7 +85,7 @@ class GatherOp : public CollectOp {
     }
     size_t* next = &static_cast<Walk*>(state->progress.get())->next;
     const std::vector<Position>& all = state->order;
-    for (size_t left = kSliceWork; left > 0 && *next < all.size();) {
+    for (size_t left = kSliceRows; left > 0 && *next < all.size();) {
       // Rows that stand together.
       const Position at = all[*next];
       const Batch& chunk = state->rows.ChunkAt(at);
@@ -243,14 +243,9 @@ class GroupEffectOp : public GatherOp {
     GroupTable* table = host_->side_effects().Group(op_.side_effect());
     int64_t bytes = 0;  // stays charged as long as the side-effect: to the query's end
     ChargeAhead charge(host_, &bytes);
-    for (size_t row = begin; row < end; ++row) {
-      if (!IsThere(rows, row, op_.key_slot())) continue;
-      std::optional<Value> value;
-      if (IsThere(rows, row, op_.value_slot())) value = rows.slots[op_.value_slot()].Get(row);
-      RETURN_IF_ERROR(
-          table->Add(rows.slots[op_.key_slot()].Get(row), value, rows.BulkAt(row), &charge));
-    }
-    return end;
+    size_t row = begin;
+    RETURN_IF_ERROR(table->AddRows(rows, &row, end, op_.key_slot(), op_.value_slot(), &charge));
+    return row;
   }
 
  private:

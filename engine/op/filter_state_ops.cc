@@ -233,7 +233,10 @@ class DropMetOp : public StreamOperator {
     }
     const int64_t before = met->bytes();
     ChargeAhead charge(host_, met->mutable_bytes());
-    Status status = met->AddRows(keys_, input, begin, end, nullptr, &charge, passing);
+    Status status;
+    while (status.ok() && begin < end) {
+      status = met->AddRows(keys_, input, &begin, end, nullptr, &charge, passing);
+    }
     bytes_ += met->bytes() - before;
     return status;
   }

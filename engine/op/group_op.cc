@@ -126,6 +126,7 @@ class GroupOp : public BarrierOperator {
       const Status added = AddRows(input, end, &state);
       const bool can_spill = CanSpill(state);
       if (can_spill) large_ = {run.instance, run.loops};
+      if (added.ok() && absorbed_ < end) return OkStatus();  // as much as one call does
       if (added.ok()) continue;
       // Once: what has no room beside nothing has none.
       const bool again = std::exchange(refused_, absorbed_) == absorbed_;
@@ -314,8 +315,10 @@ class GroupPartialOp : public PartialOperator {
     size_t row = 0;
     if (!passes_) {
       ChargeAhead charge(host_, &taking_.bytes);
-      Status added =
-          taking_.table.AddRows(input, &row, input.rows, key_slot_, value_slot_, &charge);
+      Status added;
+      while (added.ok() && row < input.rows) {
+        added = taking_.table.AddRows(input, &row, input.rows, key_slot_, value_slot_, &charge);
+      }
       taking_.rows += row;
       if (added.ok() || added.code() != StatusCode::kResourceExhausted) return added;
       if (taking_.table.size() == 0) {

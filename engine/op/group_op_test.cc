@@ -163,15 +163,20 @@ Value GroupsOf(plan::Group::Value kind, const std::vector<Batch>& batches, bool 
   op.set_stage(in_shares && (kind == plan::Group::SUM || kind == plan::Group::MEAN) ? plan::MERGED
                                                                                     : plan::FINAL);
   const OperatorBundle home = MakeGroup(op, 3, &host).value();
+  const auto absorb = [&](const Batch& rows) {
+    EXPECT_TRUE(home.barrier->Absorb(rows).ok());
+    while (home.barrier->Proceed(rows).value()) {
+    }
+  };
   const auto flush = [&](PartialOperator& share) {
     Batch output;
     std::vector<engine::Run> returned;
     EXPECT_TRUE(share.Flush({}, &output, &returned).ok());
-    EXPECT_TRUE(home.barrier->Absorb(output).ok());
+    absorb(output);
   };
   for (size_t i = 0; i < batches.size(); ++i) {
     if (!in_shares) {
-      EXPECT_TRUE(home.barrier->Absorb(batches[i]).ok());
+      absorb(batches[i]);
       continue;
     }
     PartialOperator& share = *shares[i % 2].partial;

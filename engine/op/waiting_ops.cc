@@ -35,10 +35,11 @@ class WaitingDedup : public CollectOp {
       const MetKeys* passed = passed_.Find(run.instance);
       const size_t before = fresh.size();
       ChargeAhead charge(host_, waiting->mutable_bytes());
-      RETURN_IF_ERROR(waiting->AddRows(keys_, input, row, end,
-                                       passed == nullptr ? nullptr : &passed->in_memory(), &charge,
-                                       &fresh));
-      row = end;
+      while (row < end) {
+        RETURN_IF_ERROR(waiting->AddRows(keys_, input, &row, end,
+                                         passed == nullptr ? nullptr : &passed->in_memory(),
+                                         &charge, &fresh));
+      }
       if (fresh.size() == before) continue;
       runs.push_back({run.instance, run.loops, static_cast<uint32_t>(fresh.size() - before), 0});
     }

@@ -30,6 +30,13 @@ bool KeyReader::HasKey(const Batch& batch, size_t row) const {
   });
 }
 
+// One slot's share of a key.
+struct DistinctKeys::Part {
+  Form form;  // kWord, kText, kOther
+  Word word;
+  std::string_view text;
+};
+
 DistinctKeys::Part DistinctKeys::PartOf(const Value& value) {
   switch (value.kind()) {
     case ValueKind::kBool:
@@ -83,24 +90,81 @@ DistinctKeys::Part DistinctKeys::PartAt(const Column& column, size_t row) {
 }
 
 bool DistinctKeys::Pack(const KeyReader& reader, const Batch& batch, size_t row) {
-  scratch_.clear();
+  const size_t begin = scratch_.size();
   for (const uint32_t slot : reader.slots()) {
     const Part part = PartAt(batch.slots[slot], row);
-    if (part.form == Form::kOther) return false;
     const ValueKind kind = part.form == Form::kText ? ValueKind::kString : part.word.kind;
     const uint64_t bits = part.form == Form::kText ? part.text.size() : part.word.bits;
     AppendBytes(&kind, sizeof(kind), &scratch_);
     AppendBytes(&bits, sizeof(bits), &scratch_);
     scratch_ += part.text;
-    if (scratch_.size() > kMostPacked) return false;
+    if (part.form == Form::kOther || scratch_.size() - begin > kMostPacked) {
+      scratch_.resize(begin);
+      return false;
+    }
   }
   return true;
 }
 
-StatusOr<Value> DistinctKeys::SeveralAt(const KeyReader& reader, const Batch& batch, size_t row) {
+StatusOr<Value> DistinctKeys::ValueAt(const KeyReader& reader, const Batch& batch, size_t row) {
+  if (reader.slots().size() == 1) return batch.slots[reader.slots()[0]].Get(row);
   ValueList parts;
   for (const uint32_t slot : reader.slots()) parts.push_back(batch.slots[slot].Get(row));
   return Value::List(std::move(parts));
+}
+
+DistinctKeys::Look DistinctKeys::LookAt(const KeyReader& reader, const Batch& batch, size_t row) {
+  Look look;
+  look.row = static_cast<uint32_t>(row);
+  if (reader.slots().size() != 1) {
+    const size_t begin = scratch_.size();
+    if (!Pack(reader, batch, row)) return look;
+    look.form = Form::kPacked;
+    look.text = HashedView(std::string_view(scratch_).substr(begin));
+    return look;
+  }
+  const Part part = PartAt(batch.slots[reader.slots()[0]], row);
+  look.form = part.form;
+  look.word = part.word;
+  if (part.form == Form::kText) look.text = HashedView(part.text);
+  if (part.form == Form::kWord && part.word.kind == ValueKind::kVertex) look.form = Form::kVertex;
+  return look;
+}
+
+std::span<const DistinctKeys::Look> DistinctKeys::LookAhead(const KeyReader& reader,
+                                                            const Batch& batch, size_t* row,
+                                                            size_t end,
+                                                            std::array<Look, kAhead>* looks) {
+  size_t count = 0;
+  scratch_.clear();
+  for (; *row < end && count < kAhead && scratch_.size() < kScratchBytes; ++*row) {
+    if (reader.HasKey(batch, *row)) (*looks)[count++] = LookAt(reader, batch, *row);
+  }
+  const auto ahead = std::span(*looks).first(count);
+  size_t at = 0;
+  for (Look& look : ahead) {
+    if (look.form == Form::kPacked) {
+      const size_t size = look.text.text().size();
+      look.text = look.text.At(std::string_view(scratch_).substr(at, size));
+      at += size;
+    }
+    Prefetch(look);
+  }
+  return ahead;
+}
+
+void DistinctKeys::Prefetch(const Look& look) const {
+  switch (look.form) {
+    case Form::kWord:
+      return words_.Prefetch(look.word);
+    case Form::kText:
+      return texts_.Prefetch(look.text);
+    case Form::kPacked:
+      return packed_.Prefetch(look.text);
+    case Form::kVertex:
+    case Form::kOther:
+      return;
+  }
 }
 
 template <typename Set, typename Key>
@@ -108,7 +172,8 @@ StatusOr<bool> DistinctKeys::AddTo(Set DistinctKeys::*set, const Key& key, size_
                                    const DistinctKeys* passed, ChargeAhead* charge) {
   if (passed != nullptr && (passed->*set).Contains(key)) return false;
   if ((this->*set).Contains(key)) return false;
-  RETURN_IF_ERROR((this->*set).MakeRoom(key, charge));
+  ASSIGN_OR_RETURN(const size_t moved, (this->*set).MakeRoom(key, charge));
+  moved_ += moved;
   RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(bytes)));
   (this->*set).Emplace(key);
   return true;
@@ -120,98 +185,85 @@ StatusOr<bool> DistinctKeys::AddVertex(VertexRef vertex, const DistinctKeys* pas
   return vertices_.Insert(vertex, charge);
 }
 
-StatusOr<bool> DistinctKeys::AddValue(Value value, const DistinctKeys* passed,
-                                      ChargeAhead* charge) {
+StatusOr<bool> DistinctKeys::Add(const Look& look, const KeyReader& reader, const Batch& batch,
+                                 const DistinctKeys* passed, ChargeAhead* charge) {
+  const size_t text_bytes = HashedText::BytesOf(look.text.text());
+  switch (look.form) {
+    case Form::kVertex:
+      return AddVertex(VertexRef{look.word.bits}, passed, charge);
+    case Form::kWord:
+      return AddTo(&DistinctKeys::words_, look.word, 0, passed, charge);
+    case Form::kText:
+      return AddTo(&DistinctKeys::texts_, look.text, text_bytes, passed, charge);
+    case Form::kPacked:
+      return AddTo(&DistinctKeys::packed_, look.text, text_bytes, passed, charge);
+    case Form::kOther:
+      break;
+  }
+  ASSIGN_OR_RETURN(Value value, ValueAt(reader, batch, look.row));
   const size_t outside = OutsideBytes(value);
   return AddTo(&DistinctKeys::values_, HashedValue(std::move(value)), outside, passed, charge);
 }
 
-StatusOr<bool> DistinctKeys::AddSeveral(const KeyReader& reader, const Batch& batch, size_t row,
-                                        const DistinctKeys* passed, ChargeAhead* charge) {
-  if (Pack(reader, batch, row)) {
-    const HashedView packed(scratch_);
-    return AddTo(&DistinctKeys::packed_, packed, HashedText::BytesOf(scratch_), passed, charge);
-  }
-  ASSIGN_OR_RETURN(Value key, SeveralAt(reader, batch, row));
-  return AddValue(std::move(key), passed, charge);
-}
-
 StatusOr<bool> DistinctKeys::AddRow(const KeyReader& reader, const Batch& batch, size_t row,
-                                    const DistinctKeys* passed, ChargeAhead* charge) {
+                                    ChargeAhead* charge) {
   if (!reader.HasKey(batch, row)) return false;
-  if (reader.slots().size() != 1) return AddSeveral(reader, batch, row, passed, charge);
-  const Column& column = batch.slots[reader.slots()[0]];
-  const Part part = PartAt(column, row);
-  switch (part.form) {
-    case Form::kWord:
-      if (part.word.kind == ValueKind::kVertex) {
-        return AddVertex(VertexRef{part.word.bits}, passed, charge);
-      }
-      return AddTo(&DistinctKeys::words_, part.word, 0, passed, charge);
-    case Form::kText:
-      return AddTo(&DistinctKeys::texts_, HashedView(part.text), HashedText::BytesOf(part.text),
-                   passed, charge);
-    case Form::kOther:
-      break;
-  }
-  return AddValue(column.Get(row), passed, charge);
+  return Add(OneLook(reader, batch, row), reader, batch, nullptr, charge);
 }
 
-Status DistinctKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t begin, size_t end,
+Status DistinctKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
                              const DistinctKeys* passed, ChargeAhead* charge,
                              std::vector<uint32_t>* fresh) {
   if (const auto vertices = reader.Vertices(batch); !vertices.empty()) {
-    return vertices_.InsertAll(vertices, begin, end,
-                               passed == nullptr ? nullptr : &passed->vertices_, charge, fresh);
+    RETURN_IF_ERROR(vertices_.InsertAll(
+        vertices, *row, end, passed == nullptr ? nullptr : &passed->vertices_, charge, fresh));
+    *row = end;
+    return OkStatus();
   }
-  for (size_t row = begin; row < end; ++row) {
-    ASSIGN_OR_RETURN(const bool is_new, AddRow(reader, batch, row, passed, charge));
-    if (is_new) fresh->push_back(static_cast<uint32_t>(row));
+  std::array<Look, kAhead> looks;
+  for (const size_t before = moved_; *row < end && moved_ - before < kMostMoved;) {
+    for (const Look& look : LookAhead(reader, batch, row, end, &looks)) {
+      ASSIGN_OR_RETURN(const bool is_new, Add(look, reader, batch, passed, charge));
+      if (is_new) fresh->push_back(look.row);
+    }
   }
   return OkStatus();
 }
 
 StatusOr<bool> DistinctKeys::Contains(const KeyReader& reader, const Batch& batch, size_t row) {
-  if (reader.slots().size() != 1) {
-    if (Pack(reader, batch, row)) return packed_.Contains(HashedView(scratch_));
-    if (values_.empty()) return false;
-    ASSIGN_OR_RETURN(Value key, SeveralAt(reader, batch, row));
-    return values_.Contains(HashedValue(std::move(key)));
-  }
-  const Column& column = batch.slots[reader.slots()[0]];
-  const Part part = PartAt(column, row);
-  switch (part.form) {
+  const Look look = OneLook(reader, batch, row);
+  switch (look.form) {
+    case Form::kVertex:
+      return vertices_.Contains(VertexRef{look.word.bits});
     case Form::kWord:
-      if (part.word.kind == ValueKind::kVertex) {
-        return vertices_.Contains(VertexRef{part.word.bits});
-      }
-      return words_.Contains(part.word);
+      return words_.Contains(look.word);
     case Form::kText:
-      return texts_.Contains(HashedView(part.text));
+      return texts_.Contains(look.text);
+    case Form::kPacked:
+      return packed_.Contains(look.text);
     case Form::kOther:
       break;
   }
-  return !values_.empty() && values_.Contains(HashedValue(column.Get(row)));
+  if (values_.empty()) return false;
+  ASSIGN_OR_RETURN(Value value, ValueAt(reader, batch, row));
+  return values_.Contains(HashedValue(std::move(value)));
 }
 
 StatusOr<KeyCode> DistinctKeys::CodeOf(const KeyReader& reader, const Batch& batch, size_t row,
                                        uint64_t seed) {
-  if (reader.slots().size() != 1) {
-    if (Pack(reader, batch, row)) return CodeOfText(scratch_, seed);
-    ASSIGN_OR_RETURN(const Value key, SeveralAt(reader, batch, row));
-    return CodeOfValue(key, seed);
-  }
-  const Column& column = batch.slots[reader.slots()[0]];
-  const Part part = PartAt(column, row);
-  switch (part.form) {
+  const Look look = OneLook(reader, batch, row);
+  switch (look.form) {
+    case Form::kVertex:
     case Form::kWord:
-      return CodeOfNumber(part.word.kind, part.word.bits);
+      return CodeOfNumber(look.word.kind, look.word.bits);
     case Form::kText:
-      return CodeOfText(part.text, seed);
+    case Form::kPacked:
+      return CodeOfText(look.text.text(), seed);
     case Form::kOther:
       break;
   }
-  return CodeOfValue(column.Get(row), seed);
+  ASSIGN_OR_RETURN(const Value value, ValueAt(reader, batch, row));
+  return CodeOfValue(value, seed);
 }
 
 bool DistinctKeys::FreeSome(int64_t* freed) {

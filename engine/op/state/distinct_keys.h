@@ -4,6 +4,7 @@
 // Value. A key that was met before allocates nothing. Grows with its operator's charge.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -44,12 +45,11 @@ class DistinctKeys {
 
   // Whether the row has a key, and it was not there. `charge` is one for mutable_bytes().
   StatusOr<bool> AddRow(const KeyReader& reader, const Batch& batch, size_t row,
-                        ChargeAhead* charge) {
-    return AddRow(reader, batch, row, nullptr, charge);
-  }
-  // Adds the keys of rows [begin, end) that `passed` (nullptr: nothing) has not; appends the rows
-  // whose key is new to both.
-  Status AddRows(const KeyReader& reader, const Batch& batch, size_t begin, size_t end,
+                        ChargeAhead* charge);
+  // Adds the keys of rows [*row, end) that `passed` (nullptr: nothing) has not; appends the rows
+  // whose key is new to both. *row: where it stands; it stops early when tables that grew have made
+  // much of a call's work.
+  Status AddRows(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
                  const DistinctKeys* passed, ChargeAhead* charge, std::vector<uint32_t>* fresh);
   // Whether the row's key is there. REQUIRES: it has one.
   StatusOr<bool> Contains(const KeyReader& reader, const Batch& batch, size_t row);
@@ -76,25 +76,40 @@ class DistinctKeys {
       return H::combine(std::move(state), word.bits, word.kind);
     }
   };
-  enum class Form : uint8_t { kWord, kText, kOther };
-  struct Part {
-    Form form;
-    Word word;
-    std::string_view text;
+  enum class Form : uint8_t { kVertex, kWord, kText, kPacked, kOther };
+  // A row's key as the set of its form has it: nothing yet of one that is a Value.
+  struct Look {
+    Form form = Form::kOther;
+    uint32_t row = 0;
+    Word word = {};
+    HashedView text;  // of a batch, or of scratch_
   };
+  struct Part;
+  static constexpr size_t kAhead = 16;  // rows that are looked for together
+  static constexpr size_t kScratchBytes = 4096;
+  static constexpr size_t kMostMoved = 4096;  // entries, in one call
 
   static Part PartOf(const Value& value);
   static Part PartAt(const Column& column, size_t row);
-  static StatusOr<Value> SeveralAt(const KeyReader& reader, const Batch& batch, size_t row);
-  // The row's parts one behind the other. False: one of them is kOther.
+  static StatusOr<Value> ValueAt(const KeyReader& reader, const Batch& batch, size_t row);
+  // Appends the row's parts to scratch_, one behind the other. False: one of them is a Value.
   bool Pack(const KeyReader& reader, const Batch& batch, size_t row);
+  // What is packed is behind what scratch_ has, and may move when more is.
+  Look LookAt(const KeyReader& reader, const Batch& batch, size_t row);
+  Look OneLook(const KeyReader& reader, const Batch& batch, size_t row) {
+    scratch_.clear();
+    return LookAt(reader, batch, row);
+  }
+  // Of the rows from *row on that have a key, as many as are looked for together, with what it
+  // takes to look for them on its way.
+  std::span<const Look> LookAhead(const KeyReader& reader, const Batch& batch, size_t* row,
+                                  size_t end, std::array<Look, kAhead>* looks);
+  void Prefetch(const Look& look) const;
 
-  StatusOr<bool> AddRow(const KeyReader& reader, const Batch& batch, size_t row,
-                        const DistinctKeys* passed, ChargeAhead* charge);
-  StatusOr<bool> AddSeveral(const KeyReader& reader, const Batch& batch, size_t row,
-                            const DistinctKeys* passed, ChargeAhead* charge);
+  // Whether it was not there.
+  StatusOr<bool> Add(const Look& look, const KeyReader& reader, const Batch& batch,
+                     const DistinctKeys* passed, ChargeAhead* charge);
   StatusOr<bool> AddVertex(VertexRef vertex, const DistinctKeys* passed, ChargeAhead* charge);
-  StatusOr<bool> AddValue(Value value, const DistinctKeys* passed, ChargeAhead* charge);
   // `key` in the set, which is the same one of this and of `passed`. `bytes`: beside its place.
   template <typename Set, typename Key>
   StatusOr<bool> AddTo(Set DistinctKeys::*set, const Key& key, size_t bytes,
@@ -105,7 +120,8 @@ class DistinctKeys {
   PartedTable<absl::flat_hash_set<HashedText, TextHash, SameText>> texts_;
   PartedTable<absl::flat_hash_set<HashedText, TextHash, SameText>> packed_;
   PartedTable<absl::flat_hash_set<HashedValue, HashedValue::Hash, HashedValue::Same>> values_;
-  std::string scratch_;  // of the row that is looked at
+  std::string scratch_;  // of the rows that are looked at
+  size_t moved_ = 0;     // entries, as tables grew
   int64_t bytes_ = 0;
 };
 

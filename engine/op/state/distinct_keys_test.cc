@@ -107,9 +107,11 @@ TEST_P(DistinctKeysTest, AsASetOfValues) {
             if (*is_new) fresh.push_back(row);
           }
         } else {
-          ASSERT_TRUE(keys->AddRows(reader, batch, 0, batch.rows, into_passed ? nullptr : &passed,
-                                    &charge, &fresh)
+          size_t row = 0;
+          ASSERT_TRUE(keys->AddRows(reader, batch, &row, batch.rows,
+                                    into_passed ? nullptr : &passed, &charge, &fresh)
                           .ok());
+          ASSERT_EQ(row, batch.rows);
         }
       }
       for (uint32_t row = 0; row < batch.rows; ++row) {
@@ -125,6 +127,42 @@ TEST_P(DistinctKeysTest, AsASetOfValues) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Slots, DistinctKeysTest, ::testing::Values(1, 2, 3));
+
+// Tables that grow move what they have: a call that has moved much stops, and the next goes on
+// where it stood. Keys are found as well when they came in the rows just before.
+TEST_P(DistinctKeysTest, ACallStopsWhenMuchWasMoved) {
+  constexpr int64_t kKeys = 300'000;
+  std::vector<uint32_t> slots(GetParam());
+  for (uint32_t i = 0; i < slots.size(); ++i) slots[i] = i;
+  const KeyReader reader(slots);
+  TestHost host;
+  DistinctKeys keys;
+  size_t stopped = 0;
+  for (int64_t begin = 0; begin < kKeys;) {
+    Batch batch;
+    batch.slots.resize(slots.size());
+    std::vector<uint32_t> expected;
+    for (; batch.rows < kBatchRows && begin < kKeys; ++begin) {
+      expected.push_back(static_cast<uint32_t>(batch.rows));
+      for (int64_t i = 0; i <= begin % 3; ++i, ++batch.rows) {
+        for (size_t slot = 0; slot < slots.size(); ++slot) {
+          batch.slots[slot].Append(slot == 1 ? Value::String(std::to_string(begin))
+                                             : Value::Long(begin));
+        }
+      }
+    }
+    std::vector<uint32_t> fresh;
+    ChargeAhead charge(&host, keys.mutable_bytes());
+    for (size_t row = 0; row < batch.rows;) {
+      const size_t before = row;
+      ASSERT_TRUE(keys.AddRows(reader, batch, &row, batch.rows, nullptr, &charge, &fresh).ok());
+      ASSERT_GT(row, before);
+      stopped += row < batch.rows ? 1 : 0;
+    }
+    ASSERT_EQ(fresh, expected);
+  }
+  EXPECT_GT(stopped, 16u);
+}
 
 // Texts, words and values, as many of each.
 TEST(DistinctKeysChargeTest, ManyAreFreedInSharesWithTheirCharge) {
@@ -142,7 +180,9 @@ TEST(DistinctKeysChargeTest, ManyAreFreedInSharesWithTheirCharge) {
     const Batch batch = Rows(values);
     std::vector<uint32_t> fresh;
     ChargeAhead charge(&host, keys.mutable_bytes());
-    ASSERT_TRUE(keys.AddRows(reader, batch, 0, batch.rows, nullptr, &charge, &fresh).ok());
+    for (size_t row = 0; row < batch.rows;) {
+      ASSERT_TRUE(keys.AddRows(reader, batch, &row, batch.rows, nullptr, &charge, &fresh).ok());
+    }
     ASSERT_EQ(fresh.size(), batch.rows);
   }
   int64_t freed = 0, most = 0;
@@ -167,7 +207,8 @@ TEST(DistinctKeysChargeTest, OfNewKeysAlone) {
   std::vector<uint32_t> fresh;
   const auto add = [&] {
     ChargeAhead charge(&host, keys.mutable_bytes());
-    return keys.AddRows(reader, batch, 0, 2, nullptr, &charge, &fresh);
+    size_t row = 0;
+    return keys.AddRows(reader, batch, &row, 2, nullptr, &charge, &fresh);
   };
   ASSERT_TRUE(add().ok());
   const int64_t charged = host.charged;

@@ -143,15 +143,12 @@ Status MetKeys::AddInMemory(const KeyReader& reader, const Batch& batch, size_t*
   const size_t before = fresh->size();
   SpillRoom room(host_, CanSpill() ? kLeastPiece : 0);
   ChargeAhead charge(&room, met_.mutable_bytes());
-  const Status added = met_.AddRows(reader, batch, *row, end, nullptr, &charge, fresh);
+  const size_t begin = *row;
+  const Status added = met_.AddRows(reader, batch, row, end, nullptr, &charge, fresh);
   met_paths_ += PathBytes(batch, reader.slots(), fresh->size() - before);
-  if (added.ok()) {
-    *row = end;
-    return OkStatus();
-  }
-  if (!CanSpill()) return added;
+  if (added.ok() || !CanSpill()) return added;
   // Rows behind the last new one are not new, and will be looked at again.
-  if (fresh->size() > before) *row = fresh->back() + 1;
+  *row = fresh->size() > before ? fresh->back() + 1 : begin;
   must_spill_ = true;
   *looks = 0;
   return OkStatus();

@@ -34,8 +34,8 @@ class MetKeys {
   // Whoever asks can give rows when all have come.
   void MayWait() { may_wait_ = true; }
   // Adds the keys of rows [*row, end) until so many blocks have been read: *looks is what is left
-  // of them, *row where it stands; appends the rows whose key is new. It stops early, at no looks,
-  // when some must go to disk before there is room for more.
+  // of them, *row where it stands; appends the rows whose key is new. It stops early where
+  // that has been much work; at no looks, when some must go to disk before there is room for more.
   Status AddRows(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
                  size_t* looks, std::vector<uint32_t>* fresh);
   bool is_waiting() const { return disk_ != nullptr && disk_->waiting != nullptr; }

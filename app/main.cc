@@ -15,9 +15,11 @@
 #include "core/text/name_distance.h"
 
 // Read by jemalloc when the program starts. Freed memory goes back to the machine within seconds,
-// also when nothing is done any more.
+// also when nothing is done any more. All of it by a thread of jemalloc's own: a large piece that
+// is given back by whoever frees it keeps a worker for milliseconds.
 extern "C" const char* malloc_conf;
-const char* malloc_conf = "background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0";
+const char* malloc_conf =
+    "background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0,oversize_threshold:0";
 
 namespace {
 

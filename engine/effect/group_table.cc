@@ -160,6 +160,7 @@ Status GroupTable::AddRows(const Batch& input, size_t* row, size_t end, uint32_t
     *row = end;
     return OkStatus();
   }
+  end = std::min(end, *row + kCallRows);
   const Column& keys = input.slots[key_slot];
   if (keys.has_absent()) {
     const auto entry = [&](size_t at) { return EntryOf(keys.Get(at), charge); };

@@ -29,8 +29,8 @@ class GroupTable {
       : kind_(kind), of_shares_(of_shares) {}
 
   // Rows [*row, end). A row without its key is not gathered; one without its value makes the group
-  // all the same. *row: the first that was not added, for want of room, or because tables that grew
-  // have made much of a call's work.
+  // all the same. *row: the first that was not added, for want of room, or because a call has its
+  // share of work, of which tables that grew may have made much.
   Status AddRows(const Batch& input, size_t* row, size_t end, uint32_t key_slot,
                  uint32_t value_slot, ChargeAhead* charge);
   Status Add(const Value& key, const std::optional<Value>& value, int64_t bulk,
@@ -76,7 +76,8 @@ class GroupTable {
     NumberSum sum;
   };
 
-  static constexpr size_t kAhead = 16;        // keys that are looked for together
+  static constexpr size_t kAhead = 16;  // keys that are looked for together
+  static constexpr size_t kCallRows = 512;
   static constexpr size_t kMostMoved = 4096;  // entries, in one call
   static constexpr size_t kSmall = 1024;
   static constexpr size_t kRowsOfSmall = 256;

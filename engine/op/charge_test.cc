@@ -44,8 +44,9 @@ TEST(ChargeTest, ABulkTooLargeIsRefusedBeforeAListGrows) {
               StatusCode::kResourceExhausted);
     const auto group = MakeGroup(ListGroup(), 2, &host);
     ASSERT_TRUE(group.ok());
-    EXPECT_EQ(group->barrier->Absorb(Rows({Value::Int(1)}, {Value::Int(2)}, {bulk})).code(),
-              StatusCode::kResourceExhausted);
+    EXPECT_EQ(
+        AbsorbAll(group->barrier.get(), Rows({Value::Int(1)}, {Value::Int(2)}, {bulk})).code(),
+        StatusCode::kResourceExhausted);
     fold->barrier->Release({});
     group->barrier->Release({});
     EXPECT_EQ(host.charged, 0);
@@ -67,7 +68,7 @@ void ExpectCharged(bool is_sum, const Value& small, const Value& large, const Va
     const int64_t before = host.charged;
     EXPECT_TRUE(whole.barrier->Absorb(Rows({value})).ok());
     const int64_t by_whole = host.charged - before;
-    EXPECT_TRUE(groups.barrier->Absorb(Rows({Value::Int(1)}, {value})).ok());
+    EXPECT_TRUE(AbsorbAll(groups.barrier.get(), Rows({Value::Int(1)}, {value})).ok());
     return std::pair(by_whole, host.charged - before - by_whole);
   };
   add(small);
@@ -78,7 +79,7 @@ void ExpectCharged(bool is_sum, const Value& small, const Value& large, const Va
   EXPECT_LT(of_whole, -bytes);
   EXPECT_LT(of_group, -bytes);
   host.limit = host.charged + bytes / 2;
-  EXPECT_EQ(groups.barrier->Absorb(Rows({Value::Int(1)}, {large})).code(),
+  EXPECT_EQ(AbsorbAll(groups.barrier.get(), Rows({Value::Int(1)}, {large})).code(),
             is_sum ? StatusCode::kResourceExhausted : StatusCode::kOk);
   whole.barrier->Release({});
   groups.barrier->Release({});

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <queue>
 #include <span>
 #include <utility>
 
+#include "core/compare/order_prefix.h"
 #include "core/memory/charged_growth.h"
 #include "engine/account/charge_ahead.h"
 #include "engine/account/free_room.h"
@@ -132,6 +134,11 @@ class OrderOp : public CollectOp {
   // Rows being sorted: first their keys are gathered, then compared.
   struct Sorting : Progress {
     bool FreeSome(int64_t* freed) override {
+      if (!prefixes.empty()) {
+        *freed += RoomOf(prefixes);
+        FreeRoom(&prefixes);
+        return false;
+      }
       if (!keys.empty()) left.Add(std::exchange(keys, {}));
       return left.FreeSome(freed) && best.FreeSome(freed);
     }
@@ -140,6 +147,9 @@ class OrderOp : public CollectOp {
     Position next_key;        // of the row whose keys come next
     std::vector<Value> keys;  // keys_.size() of each row
     size_t key_bytes = 0;     // for who reads all of them
+    // Of the first key of each row, in its direction; of no use unless all are of one kind.
+    std::vector<uint64_t> prefixes;
+    std::optional<OrderPrefix::Kind> prefix_kind;
     SliceSort sort;
     bool has_begun = false;  // the sort: all keys are there
     bool wide = false;       // what a comparison costs depends on the keys
@@ -162,10 +172,12 @@ class OrderOp : public CollectOp {
 
   Status BeginSorting(State* state) const {
     auto sorting = std::make_unique<Sorting>();
-    const size_t per_row = sizeof(Position) + keys_.size() * sizeof(Value);
+    const size_t per_row =
+        sizeof(Position) + keys_.size() * sizeof(Value) + sizeof(sorting->prefixes[0]);
     RETURN_IF_ERROR(ChargeRows(static_cast<int64_t>(per_row), sorting.get(), state));
     sorting->all.reserve(state->rows.size());
     sorting->keys.reserve(state->rows.size() * keys_.size());
+    sorting->prefixes.reserve(state->rows.size());
     state->progress = std::move(sorting);
     return OkStatus();
   }
@@ -196,8 +208,17 @@ class OrderOp : public CollectOp {
     }
     RETURN_IF_ERROR(Charge(static_cast<int64_t>(bytes), state));
     sorting->bytes += static_cast<int64_t>(bytes);
+    for (size_t i = 0; i < keys.size(); i += keys_.size()) AddPrefix(keys[i], sorting);
     std::move(keys.begin(), keys.end(), std::back_inserter(sorting->keys));
     return OkStatus();
+  }
+
+  void AddPrefix(const Value& key, Sorting* sorting) const {
+    const OrderPrefix prefix = keys_[0].ordinal() ? OrderPrefix() : OrderPrefixOf(key);
+    const bool descends = keys_[0].direction() == plan::SortKey::DESC;
+    sorting->prefixes.push_back(descends ? ~prefix.bits : prefix.bits);
+    if (!sorting->prefix_kind.has_value()) sorting->prefix_kind = prefix.kind;
+    if (sorting->prefix_kind != prefix.kind) sorting->prefix_kind = OrderPrefix::Kind::kNone;
   }
 
   // A slice of the work; true: the rows' order is in `sorted`.
@@ -217,7 +238,11 @@ class OrderOp : public CollectOp {
       sorting->sort.Begin(num_rows, sorting->wide);
     }
     size_t work = kSliceWork;
+    const bool has_prefixes = *sorting->prefix_kind != OrderPrefix::Kind::kNone;
+    const std::vector<uint64_t>& prefixes = sorting->prefixes;
     const auto less = [&](uint32_t a, uint32_t b) {
+      if (has_prefixes && prefixes[a] != prefixes[b]) return prefixes[a] < prefixes[b];
+      work -= std::min(work, kLookWork);
       for (size_t k = 0; k < keys_.size(); ++k) {
         const Value& left = keys[a * keys_.size() + k];
         const Value& right = keys[b * keys_.size() + k];
@@ -265,6 +290,7 @@ class OrderOp : public CollectOp {
 
   static constexpr int64_t kManyBytes = 4 << 20;          // of rows too many: worth a look
   static constexpr size_t kSliceBytes = 4 * kBatchBytes;  // of keys, gathered in one call
+  static constexpr size_t kLookWork = 3;                  // of values that are nowhere near
   static constexpr size_t kWideBytes = 512;               // of a key, on average
   static constexpr size_t kBytesPerWork = 256;            // compared for as much as one comparison
 

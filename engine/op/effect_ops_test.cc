@@ -483,7 +483,8 @@ TEST(GroupTest, RowsGiveOneRowPerGroupOverManyCalls) {
   const auto group = MakeGroup(op, 2, &host);
   ASSERT_TRUE(group.ok());
   for (int i = 0; i < 3000; ++i) {
-    ASSERT_TRUE(group->barrier->Absorb(Rows({Value::Int(i)}, {Value::Int(i % 1500)})).ok());
+    ASSERT_TRUE(
+        AbsorbAll(group->barrier.get(), Rows({Value::Int(i)}, {Value::Int(i % 1500)})).ok());
   }
   const Batch out = FireAll(group->barrier.get());
   ASSERT_EQ(out.rows, 1500u);
@@ -611,7 +612,7 @@ TEST(GroupTest, ValuesAsDeepAsCanBeAreRefused) {
   plan::Group op;
   op.set_value_slot(1);
   op.set_value(plan::Group::LIST);
-  EXPECT_EQ(MakeGroup(op, 2, &host)->barrier->Absorb(Rows({Value::Int(1)}, {deep})).code(),
+  EXPECT_EQ(AbsorbAll(MakeGroup(op, 2, &host)->barrier.get(), Rows({Value::Int(1)}, {deep})).code(),
             StatusCode::kResourceExhausted);
   const auto bag = MakeAggregate(AggregateInto("x", 0), 2, &host);
   ASSERT_TRUE(bag->barrier->Absorb(Rows({deep})).ok());

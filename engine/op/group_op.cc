@@ -19,10 +19,11 @@ class GroupOp : public BarrierOperator {
  public:
   GroupOp(const plan::Group& op, OperatorHost* host) : op_(op), host_(host) {}
 
-  Status Absorb(const Batch& input) override {
+  // Proceed() does.
+  Status Absorb(const Batch&) override {
     absorbed_ = 0;
     refused_.reset();
-    return AbsorbSome(input);
+    return OkStatus();
   }
   StatusOr<bool> Proceed(const Batch& input) override {
     if (!must_spill_ && absorbed_ < input.rows) RETURN_IF_ERROR(AbsorbSome(input));

@@ -164,9 +164,7 @@ Value GroupsOf(plan::Group::Value kind, const std::vector<Batch>& batches, bool 
                                                                                     : plan::FINAL);
   const OperatorBundle home = MakeGroup(op, 3, &host).value();
   const auto absorb = [&](const Batch& rows) {
-    EXPECT_TRUE(home.barrier->Absorb(rows).ok());
-    while (home.barrier->Proceed(rows).value()) {
-    }
+    EXPECT_TRUE(AbsorbAll(home.barrier.get(), rows).ok());
   };
   const auto flush = [&](PartialOperator& share) {
     Batch output;
@@ -270,8 +268,10 @@ TEST(GroupTest, KeysOfDifferentKindsAreDifferent) {
   const std::vector<Value> all = {Value::Int(1),      Value::Long(1), Value::Double(1),
                                   Value::String("1"), Value::Null(),  Value::Double(0.0 / 0.0),
                                   Value::Bool(true)};
-  for (const Value& key : all) ASSERT_TRUE(bundle.barrier->Absorb(Rows({key}, {key})).ok());
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(all, all, std::vector<int64_t>(all.size(), 2))).ok());
+  for (const Value& key : all)
+    ASSERT_TRUE(AbsorbAll(bundle.barrier.get(), Rows({key}, {key})).ok());
+  ASSERT_TRUE(
+      AbsorbAll(bundle.barrier.get(), Rows(all, all, std::vector<int64_t>(all.size(), 2))).ok());
   Batch output;
   bool done = false;
   ASSERT_TRUE(bundle.barrier->Fire({}, &output, &done).ok());
@@ -299,7 +299,7 @@ TEST(GroupTest, ManyGroupsAreFreedInManyCalls) {
       for (int i = begin; i < begin + kBatch; ++i) {
         keys.push_back(*Value::List({Value::String("a key of some length " + std::to_string(i))}));
       }
-      ASSERT_TRUE(bundle.barrier->Absorb(Rows(keys, keys)).ok());
+      ASSERT_TRUE(AbsorbAll(bundle.barrier.get(), Rows(keys, keys)).ok());
     }
     const int64_t kept = host.charged;
     EXPECT_GT(kept, 8 << 20);

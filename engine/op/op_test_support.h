@@ -99,4 +99,13 @@ inline bool WentWell(const Status& status, const TestHost& host) {
   return status.ok();
 }
 
+// As the driver does.
+inline Status AbsorbAll(BarrierOperator* barrier, const Batch& rows) {
+  RETURN_IF_ERROR(barrier->Absorb(rows));
+  for (bool more = true; more;) {
+    ASSIGN_OR_RETURN(more, barrier->Proceed(rows));
+  }
+  return OkStatus();
+}
+
 }  // namespace koios::engine

@@ -220,6 +220,7 @@ Status DistinctKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t
     *row = end;
     return OkStatus();
   }
+  end = std::min(end, *row + kCallRows);
   std::array<Look, kAhead> looks;
   for (const size_t before = moved_; *row < end && moved_ - before < kMostMoved;) {
     for (const Look& look : LookAhead(reader, batch, row, end, &looks)) {

@@ -47,8 +47,8 @@ class DistinctKeys {
   StatusOr<bool> AddRow(const KeyReader& reader, const Batch& batch, size_t row,
                         ChargeAhead* charge);
   // Adds the keys of rows [*row, end) that `passed` (nullptr: nothing) has not; appends the rows
-  // whose key is new to both. *row: where it stands; it stops early when tables that grew have made
-  // much of a call's work.
+  // whose key is new to both. *row: where it stands; a call has its share of work, of keys that are
+  // no vertices, and stops early when tables that grew have made much of it.
   Status AddRows(const KeyReader& reader, const Batch& batch, size_t* row, size_t end,
                  const DistinctKeys* passed, ChargeAhead* charge, std::vector<uint32_t>* fresh);
   // Whether the row's key is there. REQUIRES: it has one.
@@ -87,6 +87,7 @@ class DistinctKeys {
   struct Part;
   static constexpr size_t kAhead = 16;  // rows that are looked for together
   static constexpr size_t kScratchBytes = 4096;
+  static constexpr size_t kCallRows = 512;
   static constexpr size_t kMostMoved = 4096;  // entries, in one call
 
   static Part PartOf(const Value& value);

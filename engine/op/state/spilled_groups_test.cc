@@ -80,7 +80,7 @@ Status Gather(plan::Group::Value kind, bool spills, size_t batches, TestHost* ho
   Rng rng(static_cast<uint64_t>(kind) + 11);
   const OperatorBundle group = *MakeGroup(GroupsAsRows(kind), 2, host);
   for (size_t b = 0; b < batches; ++b) {
-    RETURN_IF_ERROR(group.barrier->Absorb(GroupedBatch(&rng, 400)));
+    RETURN_IF_ERROR(AbsorbAll(group.barrier.get(), GroupedBatch(&rng, 400)));
     if (spills && b % 9 == 8) RETURN_IF_ERROR(SpillGroups(group.barrier.get()));
   }
   return FireGroups(group.barrier.get(), given);
@@ -210,7 +210,7 @@ TEST(SpilledGroupsTest, AListGoesInPieces) {
       for (int64_t i = begin; i < begin + 1000; ++i) values.push_back(Value::Long(i));
       expected.insert(expected.end(), values.begin(), values.end());
       const ValueList keys(values.size(), Value::Int(1));
-      ASSERT_TRUE(group.barrier->Absorb(Rows(values, keys)).ok());
+      ASSERT_TRUE(AbsorbAll(group.barrier.get(), Rows(values, keys)).ok());
     }
     int calls = 0;
     for (; group.barrier->SpillableBytes() > 0; ++calls) {
@@ -233,7 +233,7 @@ TEST(SpilledGroupsTest, OneGroupThatIsLargerThanMemoryEndsIt) {
     const std::vector<Value> values(100, Value::String(std::string(100, 'x')));
     const std::vector<Value> keys(100, Value::Int(1));
     for (int b = 0; b < 100; ++b) {
-      ASSERT_TRUE(group.barrier->Absorb(Rows(values, keys)).ok());
+      ASSERT_TRUE(AbsorbAll(group.barrier.get(), Rows(values, keys)).ok());
       ASSERT_TRUE(SpillGroups(group.barrier.get()).ok());
     }
     host.limit = 500'000;
@@ -268,7 +268,7 @@ TEST(SpilledGroupsTest, WhatIsReleasedLeavesNothing) {
   const OperatorBundle group = *MakeGroup(GroupsAsRows(plan::Group::COUNT), 2, &host);
   Rng rng(2);
   for (int b = 0; b < 20; ++b) {
-    ASSERT_TRUE(group.barrier->Absorb(GroupedBatch(&rng, 50)).ok());
+    ASSERT_TRUE(AbsorbAll(group.barrier.get(), GroupedBatch(&rng, 50)).ok());
     if (b % 3 == 2) {
       ASSERT_TRUE(SpillGroups(group.barrier.get()).ok());
     }

@@ -1,0 +1,61 @@
+#include "core/compare/order_prefix.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string_view>
+
+#include "core/arithmetic.h"
+
+namespace koios {
+namespace {
+
+constexpr uint64_t kSign = uint64_t{1} << 63;
+
+// -0.0 before 0.0, NaN last. An integer is rounded, which changes no order.
+uint64_t BitsOfNumber(const Value& value) {
+  if (IsNaN(value)) return UINT64_MAX;
+  const double number = IsReal(value) ? value.AsDouble() : static_cast<double>(value.AsInteger());
+  const auto bits = std::bit_cast<uint64_t>(number);
+  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+
+// The first bytes.
+uint64_t BitsOfText(std::string_view text) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, text.data(), std::min(text.size(), sizeof(bits)));
+  static_assert(std::endian::native == std::endian::little);
+  return __builtin_bswap64(bits);
+}
+
+// Seconds in 35 bits, of years from 1425 to 2514, and what is left for the nanoseconds.
+uint64_t BitsOfDateTime(const DateTime& time) {
+  constexpr int64_t kLimit = int64_t{1} << 34;
+  if (time.seconds < -kLimit) return 0;
+  if (time.seconds >= kLimit) return UINT64_MAX;
+  return static_cast<uint64_t>(time.seconds + kLimit) << 29 |
+         static_cast<uint64_t>(time.nanos) >> 1;
+}
+
+}  // namespace
+
+OrderPrefix OrderPrefixOf(const Value& value) {
+  using Kind = OrderPrefix::Kind;
+  switch (value.kind()) {
+    case ValueKind::kByte:
+    case ValueKind::kShort:
+    case ValueKind::kInt:
+    case ValueKind::kLong:
+    case ValueKind::kFloat:
+    case ValueKind::kDouble:
+      return {Kind::kNumber, BitsOfNumber(value)};
+    case ValueKind::kString:
+      return {Kind::kText, BitsOfText(value.AsString())};
+    case ValueKind::kDateTime:
+      return {Kind::kDateTime, BitsOfDateTime(value.AsDateTime())};
+    default:
+      return {};
+  }
+}
+
+}  // namespace koios

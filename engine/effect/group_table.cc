@@ -131,6 +131,19 @@ Status GroupTable::AddIndexed(Index* index, const Word& word, const Batch& input
   return OkStatus();
 }
 
+Status GroupTable::AddMixed(const Column& keys, const Batch& input, size_t* row, size_t end,
+                            uint32_t value_slot, ChargeAhead* charge) {
+  const auto entry = [&](size_t at) { return EntryOf(keys.Get(at), charge); };
+  for (const size_t before = moved_; *row < end && moved_ - before < kMostMoved;) {
+    if (keys.IsAbsent(*row)) {
+      ++*row;
+    } else {
+      RETURN_IF_ERROR(AddEach(input, row, *row + 1, value_slot, entry, charge));
+    }
+  }
+  return OkStatus();
+}
+
 // Small integers are found in an array, once there are rows enough to be worth it.
 Status GroupTable::CountInts(const Batch& input, size_t* row, size_t end,
                              std::span<const int32_t> keys, ChargeAhead* charge) {
@@ -162,17 +175,7 @@ Status GroupTable::AddRows(const Batch& input, size_t* row, size_t end, uint32_t
   }
   end = std::min(end, *row + kCallRows);
   const Column& keys = input.slots[key_slot];
-  if (keys.has_absent()) {
-    const auto entry = [&](size_t at) { return EntryOf(keys.Get(at), charge); };
-    while (*row < end) {
-      if (keys.IsAbsent(*row)) {
-        ++*row;
-      } else {
-        RETURN_IF_ERROR(AddEach(input, row, *row + 1, value_slot, entry, charge));
-      }
-    }
-    return OkStatus();
-  }
+  if (keys.has_absent()) return AddMixed(keys, input, row, end, value_slot, charge);
   const auto add = [&](auto* index, const auto& word) {
     return AddIndexed(index, word, input, row, end, keys, value_slot, charge);
   };
@@ -187,9 +190,7 @@ Status GroupTable::AddRows(const Batch& input, size_t* row, size_t end, uint32_t
     case Column::Kind::kVertex:
       return add(&vertices_, [all = keys.vertices()](size_t at) { return all[at].bits; });
     default:
-      return AddEach(
-          input, row, end, value_slot, [&](size_t at) { return EntryOf(keys.Get(at), charge); },
-          charge);
+      return AddMixed(keys, input, row, end, value_slot, charge);
   }
 }
 

@@ -91,6 +91,9 @@ class GroupTable {
   template <typename Index, typename Word>
   Status AddIndexed(Index* index, const Word& word, const Batch& input, size_t* row, size_t end,
                     const Column& keys, uint32_t value_slot, ChargeAhead* charge);
+  // Of keys that no index has all of, or where some are absent.
+  Status AddMixed(const Column& keys, const Batch& input, size_t* row, size_t end,
+                  uint32_t value_slot, ChargeAhead* charge);
   template <typename Entries>
   Status AddEach(const Batch& input, size_t* row, size_t end, uint32_t value_slot,
                  const Entries& entries, ChargeAhead* charge);

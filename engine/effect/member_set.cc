@@ -23,9 +23,11 @@ uint64_t HashOfAll(const List& members) {
 
 // Who adds has charged kEntryBytes.
 template <typename Table, typename... Args>
-auto& Insert(uint64_t key, Table* table, Args&&... args) {
+auto& Insert(uint64_t key, size_t* moved, Table* table, Args&&... args) {
   Uncharged charge;
-  CHECK(table->MakeRoom(key, &charge).ok());
+  const StatusOr<size_t> made = table->MakeRoom(key, &charge);
+  CHECK(made.ok());
+  *moved += *made;
   return table->Emplace(key, std::forward<Args>(args)...);
 }
 
@@ -70,12 +72,12 @@ bool MemberSet::Add(const Value& value) {
   if (value.kind() == ValueKind::kVertex) {
     const uint64_t bits = value.AsVertex().bits;
     if (vertices_.Contains(bits)) return false;
-    Insert(bits, &vertices_);
+    Insert(bits, &moved_, &vertices_);
     return true;
   }
   const uint64_t hash = MemberHash(value);
   auto* const found = others_.Find(hash);
-  auto& entry = found != nullptr ? *found : Insert(hash, &others_, ValueList());
+  auto& entry = found != nullptr ? *found : Insert(hash, &moved_, &others_, ValueList());
   ValueList& alike = entry.second;
   // Where many hash alike it is cheaper to keep one twice than to look. Equal ones that differ are
   // both kept: 2^53 + 1 equals the double 2^53, and not the long.

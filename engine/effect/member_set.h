@@ -21,12 +21,15 @@ class MemberSet {
   // False: it is nothing that was not there, or that anything equals.
   bool Add(const Value& value);
   bool Contains(const Value& value) const;
+  // Entries that growing has moved so far.
+  size_t moved() const { return moved_; }
 
  private:
   // By their bits: nothing else equals them.
   PartedTable<absl::flat_hash_set<uint64_t>> vertices_;
   // By a hash that equal values share.
   PartedTable<absl::flat_hash_map<uint64_t, ValueList>> others_;
+  size_t moved_ = 0;
 };
 
 }  // namespace koios::engine

@@ -289,7 +289,8 @@ bool SideEffects::KnowsAll(const Effect& bag) {
 }
 
 StatusOr<bool> SideEffects::LearnSome(Effect* bag) const {
-  constexpr size_t kMost = 1'024;
+  constexpr size_t kMost = 512, kMostMoved = 4096;
+  const size_t moved = bag->members.moved();
   ChargeAhead charge(account_, &bag->member_bytes);
   const size_t stored = NumStored(*bag);
   if (bag->num_members < stored) {
@@ -300,7 +301,7 @@ StatusOr<bool> SideEffects::LearnSome(Effect* bag) const {
     }
   } else {
     const size_t end = std::min(stored + NumInMemory(*bag), bag->num_members + kMost);
-    while (bag->num_members < end) {
+    while (bag->num_members < end && bag->members.moved() - moved < kMostMoved) {
       const Value& value = InMemory(*bag, bag->num_members - stored);
       RETURN_IF_ERROR(AddMember(value, /*in_bag=*/true, &charge, bag));
     }

@@ -15,6 +15,16 @@
 namespace koios::engine {
 namespace {
 
+class GroupsLeft final : public Leftover {
+ public:
+  explicit GroupsLeft(GroupTable table) : table_(std::move(table)) {}
+  bool FreeSome(int64_t* freed) override { return table_.FreeSome(&left_, freed, freed); }
+
+ private:
+  GroupTable table_;
+  ValuesLeft left_;
+};
+
 class GroupOp : public BarrierOperator {
  public:
   GroupOp(const plan::Group& op, OperatorHost* host) : op_(op), host_(host) {}
@@ -386,6 +396,11 @@ class GroupPartialOp : public PartialOperator {
     }
     if (share.next < share.table.size()) return OkStatus();
     const int64_t charged = share.bytes;
+    if (charged >= Leftover::kLeastBytes) {
+      host_->Leave(std::make_unique<GroupsLeft>(std::move(share.table)), charged);
+      giving_.reset();
+      return OkStatus();
+    }
     giving_.reset();
     return host_->ChargeState(-charged);
   }

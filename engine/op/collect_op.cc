@@ -79,14 +79,7 @@ Status CollectOp::FireSpilled(const StateKey& key, State* state, Batch* output, 
     if (!state->arranged) return OkStatus();
   }
   RETURN_IF_ERROR(state->spilled->Merge(output, done));
-  size_t rows = 0;
-  for (; rows < output->rows && state->given < most(); ++rows) {
-    const int64_t bulk = std::min(output->BulkAt(rows), most() - state->given);
-    if (bulk < output->BulkAt(rows)) output->bulk[rows] = bulk;
-    state->given += bulk;
-  }
-  if (rows < output->rows) *output = output->Slice(0, rows);
-  *done = *done || state->given == most();
+  *done = GiveMost(0, state, output) || *done;
   if (*done) {
     RETURN_IF_ERROR(host_->ChargeState(-state->bytes));
     states_.Erase(key);

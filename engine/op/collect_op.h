@@ -75,7 +75,8 @@ class CollectOp : public BarrierOperator {
     if (state.next < state.order.size()) {
       const size_t rows_before = output->rows;
       state.rows.Take(state.order, &state.next, output);
-      SetBulk(state, rows_before, output);
+      SetBulk(&state, rows_before, output);
+      if (GiveMost(rows_before, &state, output)) state.next = state.order.size();
     }
     *done = state.next == state.order.size() && FreeSome(&state);
     if (*done) {
@@ -123,9 +124,10 @@ class CollectOp : public BarrierOperator {
     std::vector<Position> order;  // what comes out, once firing
     std::vector<int64_t> bulk;    // of `order`; empty: as kept
     size_t next = 0;
+    int64_t skip = 0;                      // of the bulk of the first one that comes out
     bool is_over = false;                  // all have been given, and are freed
     std::unique_ptr<SpilledRuns> spilled;  // the rows that came before `rows`
-    int64_t given = 0;                     // of these, with their bulk
+    int64_t given = 0;                     // of all, with their bulk
     // A top-k: the first key of the worst row that was kept, once there are enough rows, and what
     // these took.
     Value worst;
@@ -181,7 +183,8 @@ class CollectOp : public BarrierOperator {
     const State* state = states_.Find(key);
     return state != nullptr && state->spilled != nullptr;
   }
-  // Of rows from disk, with their bulk; the rest is not asked for. The first ones, or the last.
+  // Of all rows, with their bulk; the rest is not asked for. The first ones; of rows from disk the
+  // last.
   virtual int64_t most() const { return INT64_MAX; }
   virtual int64_t newest() const { return INT64_MAX; }
 
@@ -205,7 +208,7 @@ class CollectOp : public BarrierOperator {
 
   // All rows come out, as they came: a slice of listing them in `order`; true: all are there.
   StatusOr<bool> ListAll(State* state) const {
-    constexpr size_t kListed = 4 * kSliceWork;
+    constexpr size_t kListed = 16 * kSliceWork;
     const size_t all = state->rows.size();
     std::vector<Position>& order = state->order;
     if (order.size() == all) return true;
@@ -218,35 +221,6 @@ class CollectOp : public BarrierOperator {
       order.push_back(at);
     }
     return order.size() == all;
-  }
-
-  // Cuts `state->order` so that its bulk adds up to `count`, from the front or from the back.
-  // REQUIRES: count >= 0.
-  Status Cut(State* state, int64_t count, bool from_front) const {
-    const size_t size = state->order.size();
-    const auto most = std::min(static_cast<int64_t>(size), count);
-    constexpr int64_t kRowBytes = sizeof(Position) + sizeof(int64_t);
-    RETURN_IF_ERROR(Charge(BytesOfMany(most, kRowBytes), state));
-    std::vector<Position> order;
-    std::vector<int64_t> bulk;
-    order.reserve(static_cast<size_t>(most));
-    bulk.reserve(static_cast<size_t>(most));
-    int64_t left = count;
-    for (size_t i = 0; i < size && left > 0; ++i) {
-      const Position at = state->order[from_front ? i : size - 1 - i];
-      const int64_t part = std::min(left, state->rows.BulkAt(at));
-      order.push_back(at);
-      bulk.push_back(part);
-      left -= part;
-    }
-    if (!from_front) {
-      std::reverse(order.begin(), order.end());
-      std::reverse(bulk.begin(), bulk.end());
-    }
-    RETURN_IF_ERROR(Charge(-BytesOfMany(static_cast<int64_t>(size), sizeof(Position)), state));
-    state->order = std::move(order);
-    state->bulk = std::move(bulk);
-    return OkStatus();
   }
 
   OperatorHost* const host_;
@@ -262,12 +236,28 @@ class CollectOp : public BarrierOperator {
   Status FireSpilled(const StateKey& key, State* state, Batch* output, bool* done);
 
   // Of the rows from `begin` on.
-  static void SetBulk(const State& state, size_t begin, Batch* output) {
-    if (state.bulk.empty()) return;
-    output->bulk.resize(begin, 1);
-    const auto end = state.bulk.begin() + static_cast<std::ptrdiff_t>(state.next);
-    output->bulk.insert(output->bulk.end(), end - static_cast<std::ptrdiff_t>(output->rows - begin),
-                        end);
+  static void SetBulk(State* state, size_t begin, Batch* output) {
+    if (begin == output->rows) return;
+    if (!state->bulk.empty()) {
+      output->bulk.resize(begin, 1);
+      const auto end = state->bulk.begin() + static_cast<std::ptrdiff_t>(state->next);
+      output->bulk.insert(output->bulk.end(),
+                          end - static_cast<std::ptrdiff_t>(output->rows - begin), end);
+    }
+    if (state->skip > 0) output->bulk[begin] -= std::exchange(state->skip, 0);
+  }
+  // Cuts the rows from `begin` on to what is left of most(). True: all of that has been given.
+  bool GiveMost(size_t begin, State* state, Batch* output) const {
+    const int64_t most = this->most();
+    if (most == INT64_MAX) return false;
+    size_t rows = begin;
+    for (; rows < output->rows && state->given < most; ++rows) {
+      const int64_t bulk = std::min(output->BulkAt(rows), most - state->given);
+      if (bulk < output->BulkAt(rows)) output->bulk[rows] = bulk;
+      state->given += bulk;
+    }
+    if (rows < output->rows) *output = output->Slice(0, rows);
+    return state->given == most;
   }
 
   bool spills_ = false;

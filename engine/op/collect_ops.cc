@@ -88,10 +88,7 @@ class OrderOp : public CollectOp {
       state->order = std::move(sorting->sorted);
       sorting->bytes -= BytesOfMany(static_cast<int64_t>(state->order.size()), sizeof(Position));
     }
-    ASSIGN_OR_RETURN(const bool is_free, EndSorting(state));
-    if (!is_free) return false;
-    if (limit_ > 0) RETURN_IF_ERROR(Cut(state, limit_, /*from_front=*/true));
-    return true;
+    return EndSorting(state);
   }
 
   bool Abandon(State* state) override {
@@ -393,15 +390,31 @@ class TailOp : public CollectOp {
   }
 
   StatusOr<bool> Arrange(State* state) override {
-    ASSIGN_OR_RETURN(const bool listed, ListAll(state));
-    if (!listed) return false;
-    RETURN_IF_ERROR(Cut(state, count_, /*from_front=*/false));
+    if (state->progress == nullptr) {
+      ASSIGN_OR_RETURN(const bool listed, ListAll(state));
+      if (!listed) return false;
+      state->next = state->order.size();
+      state->progress = std::make_unique<Counting>(count_);
+    }
+    int64_t* left = &static_cast<Counting*>(state->progress.get())->left;
+    for (size_t work = kSliceWork; *left > 0 && state->next > 0; --work) {
+      if (work == 0) return false;
+      *left -= state->rows.BulkAt(state->order[--state->next]);
+    }
+    state->skip = std::max<int64_t>(-*left, 0);
+    state->progress.reset();
     return true;
   }
   bool Abandon(State* state) override { return AbandonOrder(state); }
   int64_t newest() const override { return count_; }
 
  private:
+  // From the last row back.
+  struct Counting : Progress {
+    explicit Counting(int64_t count) : left(count) {}
+    int64_t left;  // traversers that are wanted, of rows before `next`
+  };
+
   const int64_t count_;
 };
 
@@ -433,20 +446,25 @@ class SampleOp : public CollectOp {
   }
 
   StatusOr<bool> Arrange(State* state) override {
-    ASSIGN_OR_RETURN(const Drawing* const drawing, DrawSome(state));
+    ASSIGN_OR_RETURN(Drawing* const drawing, DrawSome(state));
     if (drawing == nullptr) return false;
     ASSIGN_OR_RETURN(const bool listed, ListAll(state));
     if (!listed) return false;
-    const auto kept = static_cast<int64_t>(state->order.size());
-    RETURN_IF_ERROR(Charge(BytesOfMany(kept, sizeof(int64_t)), state));
-    state->bulk.reserve(state->order.size());
-    size_t won = 0;
-    for (size_t row = 0; row < state->order.size(); ++row) {
-      if (drawing->wins[row] == 0) continue;
-      state->bulk.push_back(drawing->wins[row]);
-      state->order[won++] = state->order[row];
+    const size_t kept = state->order.size();
+    if (!drawing->gives) {
+      RETURN_IF_ERROR(Charge(BytesOfMany(static_cast<int64_t>(kept), sizeof(int64_t)), state));
+      state->bulk.reserve(kept);
+      drawing->next = 0;
+      drawing->gives = true;
     }
-    state->order.resize(won);
+    size_t* const row = &drawing->next;
+    for (const size_t end = std::min(kept, *row + kSliceWork); *row < end; ++*row) {
+      if (drawing->wins[*row] == 0) continue;
+      state->order[state->bulk.size()] = state->order[*row];
+      state->bulk.push_back(drawing->wins[*row]);
+    }
+    if (*row < kept) return false;
+    state->order.resize(state->bulk.size());
     const int64_t drawn = drawing->bytes;
     state->progress.reset();
     RETURN_IF_ERROR(Charge(-drawn, state));
@@ -470,7 +488,8 @@ class SampleOp : public CollectOp {
     double key = 0;                 // of its last one
     int64_t bytes = 0;              // charged for these lists
     bool prunes = false;
-    KeptRows winners;  // of the rows before `from`, the `next`th
+    bool gives = false;  // the rows before `next` have been looked at for the last time
+    KeptRows winners;    // of the rows before `from`, the `next`th
     Position from;
     size_t next = 0;
     int64_t charged = 0;  // for them, while the others are there as well
@@ -488,7 +507,7 @@ class SampleOp : public CollectOp {
   }
   StatusOr<bool> DrawEach(State* state, Drawing* drawing) {
     ChargeAhead charge(host_, &state->bytes);
-    for (size_t work = kSliceWork; state->rows.HasRowAt(&drawing->at); --work) {
+    for (size_t work = kSliceRows; state->rows.HasRowAt(&drawing->at); --work) {
       if (work == 0) return false;
       RETURN_IF_ERROR(DrawNext(*state, drawing, &charge));
     }

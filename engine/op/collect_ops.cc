@@ -87,6 +87,9 @@ class OrderOp : public CollectOp {
     if (!sorting->is_over) {
       state->order = std::move(sorting->sorted);
       sorting->bytes -= BytesOfMany(static_cast<int64_t>(state->order.size()), sizeof(Position));
+      // Of bulks above 1 it is even fewer.
+      const auto most = static_cast<uint64_t>(this->most());
+      state->order.resize(std::min<uint64_t>(state->order.size(), most));
     }
     return EndSorting(state);
   }
@@ -235,7 +238,8 @@ class OrderOp : public CollectOp {
       sorting->sort.Begin(num_rows, sorting->wide);
     }
     size_t work = kSliceWork;
-    const bool has_prefixes = *sorting->prefix_kind != OrderPrefix::Kind::kNone;
+    const bool has_prefixes =
+        sorting->prefix_kind.value_or(OrderPrefix::Kind::kNone) != OrderPrefix::Kind::kNone;
     const std::vector<uint64_t>& prefixes = sorting->prefixes;
     const auto less = [&](uint32_t a, uint32_t b) {
       if (has_prefixes && prefixes[a] != prefixes[b]) return prefixes[a] < prefixes[b];

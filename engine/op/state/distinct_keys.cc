@@ -220,13 +220,15 @@ Status DistinctKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t
     *row = end;
     return OkStatus();
   }
-  end = std::min(end, *row + kCallRows);
   std::array<Look, kAhead> looks;
-  for (const size_t before = moved_; *row < end && moved_ - before < kMostMoved;) {
+  for (size_t work = 0; *row < end && work < kCallWork;) {
+    const size_t moved = moved_;
     for (const Look& look : LookAhead(reader, batch, row, end, &looks)) {
       ASSIGN_OR_RETURN(const bool is_new, Add(look, reader, batch, passed, charge));
       if (is_new) fresh->push_back(look.row);
+      work += 1 + (is_new ? 1 : 0) + (look.form == Form::kOther ? 1 : 0);
     }
+    work += (moved_ - moved) / kMovedOfWork;
   }
   return OkStatus();
 }

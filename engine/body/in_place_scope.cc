@@ -126,7 +126,7 @@ class InPlaceScope final : public StreamOperator {
   StatusOr<bool> Step();
   Status RunStream(size_t at);
   Status RunBarrier(size_t at);
-  Status Fire(size_t at);
+  Status FireAt(size_t at);
   Status Deliver(size_t at, BodyRows rows);
   Status SkipClosed(size_t at);
   Status SkipBehind(size_t at, uint32_t origin);
@@ -139,7 +139,7 @@ class InPlaceScope final : public StreamOperator {
   Status GiveMissing(const Batch& input, uint32_t until, OpOutput* output);
   StatusOr<bool> GiveOne(const Batch& input, uint32_t row, OpOutput* output);
   StatusOr<bool> GiveResults(const Batch& input, OpOutput* output);
-  size_t HeldBytes() const;
+  size_t BodyBytes() const;
   Status Charge(int64_t bytes);
 
   const plan::Plan& plan_;
@@ -321,7 +321,7 @@ StatusOr<bool> InPlaceScope::Step() {
   }
   for (size_t at = 0; at < stages_.size(); ++at) {
     if (stages_[at].code.barrier == nullptr || stages_[at].fired == end_ - begin_) continue;
-    RETURN_IF_ERROR(Fire(at));
+    RETURN_IF_ERROR(FireAt(at));
     return true;
   }
   return false;
@@ -368,7 +368,7 @@ Status InPlaceScope::RunBarrier(size_t at) {
 }
 
 // What the barrier has of the next rows of the slice, as far as a batch goes.
-Status InPlaceScope::Fire(size_t at) {
+Status InPlaceScope::FireAt(size_t at) {
   Stage& stage = stages_[at];
   CallWatch watch(host_, stage.op->id());
   BodyRows rows;
@@ -569,7 +569,7 @@ StatusOr<bool> InPlaceScope::GiveResults(const Batch& input, OpOutput* output) {
   return true;
 }
 
-size_t InPlaceScope::HeldBytes() const {
+size_t InPlaceScope::BodyBytes() const {
   size_t bytes = results_.batch.ByteSize();
   for (const Stage& stage : stages_) {
     if (stage.active) bytes += stage.input.batch.ByteSize();
@@ -610,7 +610,7 @@ Status InPlaceScope::Process(const Batch& input, OpOutput* output, bool* done) {
   }
   if (*done) begin_ = end_ = 0;
   output->identity = whole && *done && OneIsEnough() && output->origin.size() == input.rows;
-  return Charge(static_cast<int64_t>(HeldBytes()));
+  return Charge(static_cast<int64_t>(BodyBytes()));
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ Status MetKeys::AddInMemory(const KeyReader& reader, const Batch& batch, size_t*
   SpillRoom room(host_, CanSpill() ? kLeastPiece : 0);
   ChargeAhead charge(&room, met_.mutable_bytes());
   const size_t begin = *row;
-  const Status added = met_.AddRows(reader, batch, row, end, nullptr, &charge, fresh);
+  Status added = met_.AddRows(reader, batch, row, end, nullptr, &charge, fresh);
   met_paths_ += PathBytes(batch, reader.slots(), fresh->size() - before);
   if (added.ok() || !CanSpill()) return added;
   // Rows behind the last new one are not new, and will be looked at again.

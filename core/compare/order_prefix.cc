@@ -10,14 +10,10 @@
 namespace koios {
 namespace {
 
-constexpr uint64_t kSign = uint64_t{1} << 63;
-
-// -0.0 before 0.0, NaN last. An integer is rounded, which changes no order.
+// NaN last. An integer is rounded, which changes no order.
 uint64_t BitsOfNumber(const Value& value) {
   if (IsNaN(value)) return UINT64_MAX;
-  const double number = IsReal(value) ? value.AsDouble() : static_cast<double>(value.AsInteger());
-  const auto bits = std::bit_cast<uint64_t>(number);
-  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+  return OrderedBits(IsReal(value) ? value.AsDouble() : static_cast<double>(value.AsInteger()));
 }
 
 // The first bytes.
@@ -39,23 +35,20 @@ uint64_t BitsOfDateTime(const DateTime& time) {
 
 }  // namespace
 
+uint64_t OrderedBits(double number) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  const auto bits = std::bit_cast<uint64_t>(number);
+  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+
 OrderPrefix OrderPrefixOf(const Value& value) {
   using Kind = OrderPrefix::Kind;
-  switch (value.kind()) {
-    case ValueKind::kByte:
-    case ValueKind::kShort:
-    case ValueKind::kInt:
-    case ValueKind::kLong:
-    case ValueKind::kFloat:
-    case ValueKind::kDouble:
-      return {Kind::kNumber, BitsOfNumber(value)};
-    case ValueKind::kString:
-      return {Kind::kText, BitsOfText(value.AsString())};
-    case ValueKind::kDateTime:
-      return {Kind::kDateTime, BitsOfDateTime(value.AsDateTime())};
-    default:
-      return {};
+  if (value.kind() == ValueKind::kString) return {Kind::kText, BitsOfText(value.AsString())};
+  if (value.kind() == ValueKind::kDateTime) {
+    return {Kind::kDateTime, BitsOfDateTime(value.AsDateTime())};
   }
+  if (value.is_number() && !IsBig(value)) return {Kind::kNumber, BitsOfNumber(value)};
+  return {};
 }
 
 }  // namespace koios

@@ -8,6 +8,9 @@
 
 namespace koios {
 
+// As unsigned numbers in the order of the doubles, -0.0 before 0.0. REQUIRES: not NaN.
+uint64_t OrderedBits(double number);
+
 struct OrderPrefix {
   enum class Kind : uint8_t { kNone, kNumber, kText, kDateTime };
   Kind kind = Kind::kNone;

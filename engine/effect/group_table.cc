@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/account/call_work.h"
+
 namespace koios::engine {
 namespace {
 
@@ -119,8 +121,9 @@ Status GroupTable::AddIndexed(Index* index, const Word& word, const Batch& input
                               size_t end, const Column& keys, uint32_t value_slot,
                               ChargeAhead* charge) {
   std::array<decltype(word(0)), kAhead> words;
-  for (const size_t before = moved_; *row < end && moved_ - before < kMostMoved;) {
+  for (CallWork work(&moved_); *row < end && !work.is_over();) {
     const size_t begin = *row, count = std::min(kAhead, end - begin);
+    work.Add(count * kRowWork);
     for (size_t i = 0; i < count; ++i) index->Prefetch(words[i] = word(begin + i));
     const auto entry = [&](size_t at) {
       const auto value = [&] { return keys.Get(at); };
@@ -134,7 +137,8 @@ Status GroupTable::AddIndexed(Index* index, const Word& word, const Batch& input
 Status GroupTable::AddMixed(const Column& keys, const Batch& input, size_t* row, size_t end,
                             uint32_t value_slot, ChargeAhead* charge) {
   const auto entry = [&](size_t at) { return EntryOf(keys.Get(at), charge); };
-  for (const size_t before = moved_; *row < end && moved_ - before < kMostMoved;) {
+  for (CallWork work(&moved_); *row < end && !work.is_over();) {
+    work.Add(kRowWork);
     if (keys.IsAbsent(*row)) {
       ++*row;
     } else {
@@ -151,7 +155,7 @@ Status GroupTable::CountInts(const Batch& input, size_t* row, size_t end,
     RETURN_IF_ERROR(charge->Take(kSmall * sizeof(small_[0])));
     small_.resize(kSmall);
   }
-  for (; *row < end; ++*row) {
+  for (CallWork work(&moved_); *row < end && !work.is_over(); ++*row) {
     const int32_t key = keys[*row];
     const auto at = static_cast<uint32_t>(key);
     if (at < small_.size() && small_[at] != 0) {
@@ -161,6 +165,7 @@ Status GroupTable::CountInts(const Batch& input, size_t* row, size_t end,
     ASSIGN_OR_RETURN(const size_t entry,
                      EntryOf(
                          &ints_, key, [key] { return Value::Int(key); }, charge));
+    work.Add(kRowWork);
     if (at < small_.size()) small_[at] = static_cast<uint32_t>(entry) + 1;
     RETURN_IF_ERROR(CountUp(entry, input.BulkAt(*row)));
   }
@@ -173,7 +178,6 @@ Status GroupTable::AddRows(const Batch& input, size_t* row, size_t end, uint32_t
     *row = end;
     return OkStatus();
   }
-  end = std::min(end, *row + kCallRows);
   const Column& keys = input.slots[key_slot];
   if (keys.has_absent()) return AddMixed(keys, input, row, end, value_slot, charge);
   const auto add = [&](auto* index, const auto& word) {

@@ -24,6 +24,9 @@ namespace koios::engine {
 
 class GroupTable {
  public:
+  // Of a row, in units of CallWork: its key, its count and its value are three places.
+  static constexpr size_t kRowWork = 3;
+
   // `of_shares`: values are what SaveAt() of workers' tables gave (SUM, MEAN), or numbers.
   explicit GroupTable(plan::Group::Value kind, bool of_shares = false)
       : kind_(kind), of_shares_(of_shares) {}
@@ -77,8 +80,6 @@ class GroupTable {
   };
 
   static constexpr size_t kAhead = 16;  // keys that are looked for together
-  static constexpr size_t kCallRows = 512;
-  static constexpr size_t kMostMoved = 4096;  // entries, in one call
   static constexpr size_t kSmall = 1024;
   static constexpr size_t kRowsOfSmall = 256;
 

@@ -22,7 +22,7 @@ class MemberSet {
   bool Add(const Value& value);
   bool Contains(const Value& value) const;
   // Entries that growing has moved so far.
-  size_t moved() const { return moved_; }
+  const size_t* moved() const { return &moved_; }
 
  private:
   // By their bits: nothing else equals them.

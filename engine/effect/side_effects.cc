@@ -5,6 +5,7 @@
 
 #include "core/memory/charged_growth.h"
 #include "core/value_codec.h"
+#include "engine/account/call_work.h"
 #include "engine/account/charge_ahead.h"
 #include "engine/account/free_room.h"
 #include "engine/batch/key_bound.h"
@@ -289,8 +290,7 @@ bool SideEffects::KnowsAll(const Effect& bag) {
 }
 
 StatusOr<bool> SideEffects::LearnSome(Effect* bag) const {
-  constexpr size_t kMost = 512, kMostMoved = 4096;
-  const size_t moved = bag->members.moved();
+  constexpr size_t kMemberWork = 3;
   ChargeAhead charge(account_, &bag->member_bytes);
   const size_t stored = NumStored(*bag);
   if (bag->num_members < stored) {
@@ -300,8 +300,8 @@ StatusOr<bool> SideEffects::LearnSome(Effect* bag) const {
       RETURN_IF_ERROR(AddMember(value, /*in_bag=*/false, &charge, bag));
     }
   } else {
-    const size_t end = std::min(stored + NumInMemory(*bag), bag->num_members + kMost);
-    while (bag->num_members < end && bag->members.moved() - moved < kMostMoved) {
+    for (CallWork work(bag->members.moved()); !KnowsAll(*bag) && !work.is_over();) {
+      work.Add(kMemberWork);
       const Value& value = InMemory(*bag, bag->num_members - stored);
       RETURN_IF_ERROR(AddMember(value, /*in_bag=*/true, &charge, bag));
     }

@@ -233,10 +233,8 @@ class DropMetOp : public StreamOperator {
     }
     const int64_t before = met->bytes();
     ChargeAhead charge(host_, met->mutable_bytes());
-    Status status;
-    while (status.ok() && begin < end) {
-      status = met->AddRows(keys_, input, &begin, end, nullptr, &charge, passing);
-    }
+    // All of them, as they are vertices.
+    Status status = met->AddRows(keys_, input, &begin, end, nullptr, &charge, passing);
     bytes_ += met->bytes() - before;
     return status;
   }

@@ -268,8 +268,9 @@ TEST(GroupTest, KeysOfDifferentKindsAreDifferent) {
   const std::vector<Value> all = {Value::Int(1),      Value::Long(1), Value::Double(1),
                                   Value::String("1"), Value::Null(),  Value::Double(0.0 / 0.0),
                                   Value::Bool(true)};
-  for (const Value& key : all)
+  for (const Value& key : all) {
     ASSERT_TRUE(AbsorbAll(bundle.barrier.get(), Rows({key}, {key})).ok());
+  }
   ASSERT_TRUE(
       AbsorbAll(bundle.barrier.get(), Rows(all, all, std::vector<int64_t>(all.size(), 2))).ok());
   Batch output;

@@ -1,10 +1,10 @@
 #include "storage/codec/value_place.h"
 
-#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "core/big_number.h"
+#include "core/compare/order_prefix.h"
 #include "storage/codec/keys.h"
 
 namespace koios::storage {
@@ -43,8 +43,7 @@ void PutSigned32(int32_t number, std::string* out) {
 void PutNumber(double number, std::string* out) {
   if (std::isnan(number)) return PutTag(Tag::kOther, out);
   PutTag(Tag::kNumber, out);
-  const auto bits = std::bit_cast<uint64_t>(number + 0.0);  // the zeros are equal
-  PutBigEndian64((bits & kSignBit) != 0 ? ~bits : bits | kSignBit, out);
+  PutBigEndian64(OrderedBits(number + 0.0), out);  // the zeros are equal
 }
 
 void PutText(std::string_view text, std::string* out) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/account/call_work.h"
+
 namespace koios::engine {
 namespace {
 
@@ -221,14 +223,13 @@ Status DistinctKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t
     return OkStatus();
   }
   std::array<Look, kAhead> looks;
-  for (size_t work = 0; *row < end && work < kCallWork;) {
-    const size_t moved = moved_;
+  for (CallWork work(&moved_); *row < end && !work.is_over();) {
     for (const Look& look : LookAhead(reader, batch, row, end, &looks)) {
       ASSIGN_OR_RETURN(const bool is_new, Add(look, reader, batch, passed, charge));
       if (is_new) fresh->push_back(look.row);
-      work += 1 + (is_new ? 1 : 0) + (look.form == Form::kOther ? 1 : 0);
+      // A new one has to wait for the memory that it is put into, too.
+      work.Add(1 + (is_new ? 1 : 0) + (look.form == Form::kOther ? 1 : 0));
     }
-    work += (moved_ - moved) / kMovedOfWork;
   }
   return OkStatus();
 }

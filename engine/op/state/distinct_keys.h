@@ -87,10 +87,6 @@ class DistinctKeys {
   struct Part;
   static constexpr size_t kAhead = 16;  // rows that are looked for together
   static constexpr size_t kScratchBytes = 4096;
-  // Of one call: a row is one, one more where its key is new, and where it is a Value; so are some
-  // entries that are moved. New keys have the memory that they are put into to wait for.
-  static constexpr size_t kCallWork = 1536;
-  static constexpr size_t kMovedOfWork = 4;
 
   static Part PartOf(const Value& value);
   static Part PartAt(const Column& column, size_t row);

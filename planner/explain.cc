@@ -101,7 +101,7 @@ std::string GroupText(const plan::Group& group, const plan::Plan& plan) {
 std::string CapText(const plan::Cap& cap, const plan::Plan& plan) {
   return "Cap(" + NamesText(cap.names()) +
          (cap.key_slot() == 0 ? "" : ", " + SlotText(cap.key_slot(), plan)) +
-         (cap.stage() == plan::PARTIAL ? ", PARTIAL)" : ")");
+         (cap.stage() == plan::PARTIAL ? ", PARTIAL" : "") + (cap.takes() ? ", takes)" : ")");
 }
 
 std::string EdgeEndText(const plan::EdgeEnd& end, const plan::Plan& plan) {

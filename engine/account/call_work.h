@@ -4,8 +4,30 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+
+#include "engine/account/charge_ahead.h"
 
 namespace koios::engine {
+
+// Where in a batch a call has stopped: a row, and how many of its traversers are done.
+struct RowPlace {
+  size_t row = 0;
+  int64_t copy = 0;
+  bool operator==(const RowPlace&) const = default;
+};
+
+// Of a row that is many values of a list: how many of them one step adds, and how many are a unit
+// of work.
+constexpr int64_t kMostCopies = 16 * 1024;
+constexpr int64_t kCopiesPerWork = 32;
+
+// Of so many that are left. RESOURCE_EXHAUSTED, before the first, when there is no room for all.
+inline StatusOr<int64_t> CopiesOfStep(int64_t left, ChargeAhead* charge) {
+  if (left <= kMostCopies) return left;
+  RETURN_IF_ERROR(charge->Check(BytesOfMany(left, sizeof(Value))));
+  return kMostCopies;
+}
 
 class CallWork {
  public:

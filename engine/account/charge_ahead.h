@@ -31,6 +31,12 @@ class ChargeAhead {
     *bytes_ += bytes;
     return OkStatus();
   }
+  // Whether so much could be taken: what will come in many calls is refused before the first.
+  Status Check(int64_t bytes) {
+    RETURN_IF_ERROR(Take(bytes));
+    Return(bytes);
+    return OkStatus();
+  }
   // What is `after` instead of `before`, of values: what they have themselves is charged already.
   Status Change(const Value& before, const Value& after) {
     return Change(static_cast<int64_t>(before.ByteSize()), static_cast<int64_t>(after.ByteSize()));

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/account/call_work.h"
-
 namespace koios::engine {
 namespace {
 
@@ -101,100 +99,110 @@ Status GroupTable::Add(const Value& key, const std::optional<Value>& value, int6
 
 // entries(row): of the row's key.
 template <typename Entries>
-Status GroupTable::AddEach(const Batch& input, size_t* row, size_t end, uint32_t value_slot,
-                           const Entries& entries, ChargeAhead* charge) {
+Status GroupTable::AddEach(const Batch& input, RowPlace* at, size_t end, uint32_t value_slot,
+                           const Entries& entries, CallWork* work, ChargeAhead* charge) {
   const bool has_values = kind_ != plan::Group::COUNT && input.Has(value_slot);
-  for (; *row < end; ++*row) {
-    ASSIGN_OR_RETURN(const size_t entry, entries(*row));
-    const int64_t bulk = input.BulkAt(*row);
-    if (has_values && !input.slots[value_slot].IsAbsent(*row)) {
-      RETURN_IF_ERROR(AddValue(entry, input.slots[value_slot].Get(*row), bulk, charge));
+  for (; at->row < end; *at = {at->row + 1, 0}) {
+    ASSIGN_OR_RETURN(const size_t entry, entries(at->row));
+    int64_t bulk = input.BulkAt(at->row) - at->copy;
+    bool is_whole = true;
+    if (has_values && !input.slots[value_slot].IsAbsent(at->row)) {
+      if (kind_ == plan::Group::LIST && bulk > 1) {
+        ASSIGN_OR_RETURN(const int64_t some, CopiesOfStep(bulk, charge));
+        is_whole = some == std::exchange(bulk, some);
+        work->Add(static_cast<size_t>(some / kCopiesPerWork));
+      }
+      RETURN_IF_ERROR(AddValue(entry, input.slots[value_slot].Get(at->row), bulk, charge));
     }
     RETURN_IF_ERROR(CountUp(entry, bulk));
+    if (!is_whole) {
+      at->copy += bulk;
+      return OkStatus();
+    }
   }
   return OkStatus();
 }
 
 // word(row): the row's key, as the index has it.
 template <typename Index, typename Word>
-Status GroupTable::AddIndexed(Index* index, const Word& word, const Batch& input, size_t* row,
+Status GroupTable::AddIndexed(Index* index, const Word& word, const Batch& input, RowPlace* at,
                               size_t end, const Column& keys, uint32_t value_slot,
                               ChargeAhead* charge) {
   std::array<decltype(word(0)), kAhead> words;
-  for (CallWork work(&moved_); *row < end && !work.is_over();) {
-    const size_t begin = *row, count = std::min(kAhead, end - begin);
+  for (CallWork work(&moved_); at->row < end && !work.is_over();) {
+    const size_t begin = at->row, count = std::min(kAhead, end - begin);
     work.Add(count * kRowWork);
     for (size_t i = 0; i < count; ++i) index->Prefetch(words[i] = word(begin + i));
-    const auto entry = [&](size_t at) {
-      const auto value = [&] { return keys.Get(at); };
-      return EntryOf(index, words[at - begin], value, charge);
+    const auto entry = [&](size_t row) {
+      const auto value = [&] { return keys.Get(row); };
+      return EntryOf(index, words[row - begin], value, charge);
     };
-    RETURN_IF_ERROR(AddEach(input, row, begin + count, value_slot, entry, charge));
+    RETURN_IF_ERROR(AddEach(input, at, begin + count, value_slot, entry, &work, charge));
   }
   return OkStatus();
 }
 
-Status GroupTable::AddMixed(const Column& keys, const Batch& input, size_t* row, size_t end,
+Status GroupTable::AddMixed(const Column& keys, const Batch& input, RowPlace* at, size_t end,
                             uint32_t value_slot, ChargeAhead* charge) {
-  const auto entry = [&](size_t at) { return EntryOf(keys.Get(at), charge); };
-  for (CallWork work(&moved_); *row < end && !work.is_over();) {
+  const auto entry = [&](size_t row) { return EntryOf(keys.Get(row), charge); };
+  for (CallWork work(&moved_); at->row < end && !work.is_over();) {
     work.Add(kRowWork);
-    if (keys.IsAbsent(*row)) {
-      ++*row;
+    if (keys.IsAbsent(at->row)) {
+      ++at->row;
     } else {
-      RETURN_IF_ERROR(AddEach(input, row, *row + 1, value_slot, entry, charge));
+      RETURN_IF_ERROR(AddEach(input, at, at->row + 1, value_slot, entry, &work, charge));
     }
   }
   return OkStatus();
 }
 
 // Small integers are found in an array, once there are rows enough to be worth it.
-Status GroupTable::CountInts(const Batch& input, size_t* row, size_t end,
+Status GroupTable::CountInts(const Batch& input, RowPlace* at, size_t end,
                              std::span<const int32_t> keys, ChargeAhead* charge) {
-  if (small_.empty() && end - *row >= kRowsOfSmall) {
+  if (small_.empty() && end - at->row >= kRowsOfSmall) {
     RETURN_IF_ERROR(charge->Take(kSmall * sizeof(small_[0])));
     small_.resize(kSmall);
   }
-  for (CallWork work(&moved_); *row < end && !work.is_over(); ++*row) {
-    const int32_t key = keys[*row];
-    const auto at = static_cast<uint32_t>(key);
-    if (at < small_.size() && small_[at] != 0) {
-      RETURN_IF_ERROR(CountUp(small_[at] - 1, input.BulkAt(*row)));
+  for (CallWork work(&moved_); at->row < end && !work.is_over(); ++at->row) {
+    const int32_t key = keys[at->row];
+    const auto place = static_cast<uint32_t>(key);
+    if (place < small_.size() && small_[place] != 0) {
+      RETURN_IF_ERROR(CountUp(small_[place] - 1, input.BulkAt(at->row)));
       continue;
     }
     ASSIGN_OR_RETURN(const size_t entry,
                      EntryOf(
                          &ints_, key, [key] { return Value::Int(key); }, charge));
     work.Add(kRowWork);
-    if (at < small_.size()) small_[at] = static_cast<uint32_t>(entry) + 1;
-    RETURN_IF_ERROR(CountUp(entry, input.BulkAt(*row)));
+    if (place < small_.size()) small_[place] = static_cast<uint32_t>(entry) + 1;
+    RETURN_IF_ERROR(CountUp(entry, input.BulkAt(at->row)));
   }
   return OkStatus();
 }
 
-Status GroupTable::AddRows(const Batch& input, size_t* row, size_t end, uint32_t key_slot,
+Status GroupTable::AddRows(const Batch& input, RowPlace* at, size_t end, uint32_t key_slot,
                            uint32_t value_slot, ChargeAhead* charge) {
   if (!input.Has(key_slot)) {
-    *row = end;
+    *at = {end, 0};
     return OkStatus();
   }
   const Column& keys = input.slots[key_slot];
-  if (keys.has_absent()) return AddMixed(keys, input, row, end, value_slot, charge);
+  if (keys.has_absent()) return AddMixed(keys, input, at, end, value_slot, charge);
   const auto add = [&](auto* index, const auto& word) {
-    return AddIndexed(index, word, input, row, end, keys, value_slot, charge);
+    return AddIndexed(index, word, input, at, end, keys, value_slot, charge);
   };
   switch (keys.kind()) {
     case Column::Kind::kInt:
-      if (kind_ == plan::Group::COUNT) return CountInts(input, row, end, keys.ints(), charge);
-      return add(&ints_, [ints = keys.ints()](size_t at) { return ints[at]; });
+      if (kind_ == plan::Group::COUNT) return CountInts(input, at, end, keys.ints(), charge);
+      return add(&ints_, [ints = keys.ints()](size_t row) { return ints[row]; });
     case Column::Kind::kLong:
-      return add(&longs_, [longs = keys.longs()](size_t at) { return longs[at]; });
+      return add(&longs_, [longs = keys.longs()](size_t row) { return longs[row]; });
     case Column::Kind::kString:
-      return add(&strings_, [&](size_t at) { return HashedView(keys.StringAt(at)); });
+      return add(&strings_, [&](size_t row) { return HashedView(keys.StringAt(row)); });
     case Column::Kind::kVertex:
-      return add(&vertices_, [all = keys.vertices()](size_t at) { return all[at].bits; });
+      return add(&vertices_, [all = keys.vertices()](size_t row) { return all[row].bits; });
     default:
-      return AddMixed(keys, input, row, end, value_slot, charge);
+      return AddMixed(keys, input, at, end, value_slot, charge);
   }
 }
 
@@ -203,14 +211,10 @@ Status GroupTable::AddValue(size_t number, const Value& value, int64_t bulk, Cha
   switch (kind_) {
     case plan::Group::COUNT:
       return OkStatus();
-    case plan::Group::LIST: {
-      ValueList& list = lists_[number];
-      RETURN_IF_ERROR(MakeRoom(&list, static_cast<size_t>(bulk), charge));
-      RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize() - sizeof(Value))));
-      list.insert(list.end(), static_cast<size_t>(bulk), value);
+    case plan::Group::LIST:
+      RETURN_IF_ERROR(lists_[number].Add(value, bulk, charge));
       listed_ += bulk;
       return OkStatus();
-    }
     case plan::Group::LAST: {
       One& one = ones_[number];
       RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(value.ByteSize())));
@@ -260,7 +264,7 @@ StatusOr<std::optional<Value>> GroupTable::ValueAt(size_t i) const {
     case plan::Group::COUNT:
       return std::optional<Value>(Value::Long(counts_[i]));
     case plan::Group::LIST:
-      return Value::List(lists_[i]);
+      return lists_[i].Copy();
     case plan::Group::SUM:
     case plan::Group::MEAN: {
       const Total& total = totals_[i];
@@ -275,24 +279,30 @@ StatusOr<std::optional<Value>> GroupTable::ValueAt(size_t i) const {
   }
 }
 
-int64_t GroupTable::MapBytes() const {
+int64_t GroupTable::MapBytes(bool takes) const {
   size_t bytes = sizeof(ValueMap::value_type);
   if (kind_ == plan::Group::LIST) bytes += ListBytes();
-  return static_cast<int64_t>(keys_.size() * bytes);
+  const size_t copied = takes ? 0 : static_cast<size_t>(listed_) * sizeof(Value);
+  return static_cast<int64_t>(keys_.size() * bytes + copied);
 }
 
-int64_t GroupTable::CopyBytes() const {
-  return MapBytes() + listed_ * static_cast<int64_t>(sizeof(Value));
+StatusOr<bool> GroupTable::MakeReady(size_t i, ChargeAhead* charge) {
+  if (kind_ != plan::Group::LIST) return true;
+  return lists_[i].Gather(charge);
 }
 
 StatusOr<std::optional<Value>> GroupTable::TakeValueAt(size_t i) {
   if (kind_ != plan::Group::LIST) return ValueAt(i);
-  return Value::List(std::move(lists_[i]));
+  return lists_[i].Take();
 }
 
 StatusOr<std::optional<Value>> GroupTable::SaveAt(size_t i) {
   if (kind_ == plan::Group::COUNT) return std::optional<Value>();
-  if (kind_ == plan::Group::LIST) return TakeValueAt(i);
+  if (kind_ == plan::Group::LIST) {
+    ValueList page;
+    has_more_to_save_ = lists_[i].TakePage(&page);
+    return Value::List(std::move(page));
+  }
   if (kind_ == plan::Group::SUM || kind_ == plan::Group::MEAN) {
     if (!totals_[i].any) return std::optional<Value>();
     return totals_[i].sum.Save();
@@ -312,18 +322,22 @@ Status GroupTable::Restore(const Value& key, const std::optional<Value>& saved, 
   }
   if (kind_ != plan::Group::LIST) return AddValue(number, *saved, 1, charge);
   if (saved->kind() != ValueKind::kList) return DataLoss("A group's list is not one any more.");
-  const ValueList& list = saved->AsList();
-  RETURN_IF_ERROR(MakeRoom(&lists_[number], list.size(), charge));
-  for (const Value& value : list) RETURN_IF_ERROR(AddValue(number, value, 1, charge));
+  for (const Value& value : saved->AsList()) RETURN_IF_ERROR(AddValue(number, value, 1, charge));
   return OkStatus();
 }
 
-Status GroupTable::GiveRows(uint32_t key_slot, bool takes, size_t* next, Batch* output) {
+Status GroupTable::GiveRows(uint32_t key_slot, bool takes, size_t* next, Batch* output,
+                            ChargeAhead* charge) {
   constexpr size_t kMostLookedAt = 8 * kBatchRows;  // some give nothing
   output->slots.resize(std::max<size_t>(output->slots.size(), key_slot + 1));
   const size_t end = std::min(size(), *next + kMostLookedAt);
   for (size_t bytes = 0; *next < end && output->rows < kBatchRows && bytes < kBatchBytes;) {
-    const size_t i = (*next)++;
+    const size_t i = *next;
+    if (takes) {
+      ASSIGN_OR_RETURN(const bool is_ready, MakeReady(i, charge));
+      if (!is_ready) return OkStatus();
+    }
+    ++*next;
     ASSIGN_OR_RETURN(const std::optional<Value> value, takes ? TakeValueAt(i) : ValueAt(i));
     if (!value.has_value()) continue;
     bytes += value->ByteSize() + keys_[i].ByteSize();
@@ -343,15 +357,25 @@ StatusOr<Value> GroupTable::Map() const {
   return Value::Map(std::move(map));
 }
 
-Status GroupTable::TakeSome(size_t* next, ValueMap* map, MembersExtent* extent) {
+Status GroupTable::GiveSome(bool takes, size_t* next, ValueMap* map, MembersExtent* extent,
+                            ChargeAhead* charge) {
   constexpr size_t kMost = 4 * kBatchRows;
+  constexpr size_t kMostBytes = 4 * kMost * sizeof(Value);  // of lists
   map->reserve(size());
-  for (const size_t end = std::min(size(), *next + kMost); *next < end; ++*next) {
-    ASSIGN_OR_RETURN(std::optional<Value> value, TakeValueAt(*next));
+  const size_t end = std::min(size(), *next + kMost);
+  for (size_t bytes = 0; *next < end && bytes < kMostBytes;) {
+    const size_t i = *next;
+    if (takes) {
+      ASSIGN_OR_RETURN(const bool is_ready, MakeReady(i, charge));
+      if (!is_ready) return OkStatus();
+    }
+    ++*next;
+    ASSIGN_OR_RETURN(std::optional<Value> value, takes ? TakeValueAt(i) : ValueAt(i));
     if (!value.has_value()) continue;
-    extent->Add(keys_[*next]);
+    if (kind_ == plan::Group::LIST) bytes += value->ByteSize();
+    extent->Add(keys_[i]);
     extent->Add(*value);
-    map->emplace_back(keys_[*next], std::move(*value));
+    map->emplace_back(keys_[i], std::move(*value));
   }
   return OkStatus();
 }
@@ -369,8 +393,8 @@ bool GroupTable::FreeSome(ValuesLeft* left, int64_t* own, int64_t* values) {
     return false;
   }
   if (lists_.num_pages() > 0) {
-    std::vector<ValueList> page = lists_.TakeLastPage();
-    for (ValueList& list : page) left->Add(std::move(list));
+    std::vector<FoldList> page = lists_.TakeLastPage();
+    for (FoldList& list : page) list.Leave(left);
     *own += RoomOf(page);
   } else if (ones_.num_pages() > 0) {
     std::vector<One> page = ones_.TakeLastPage();

@@ -12,11 +12,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "core/arithmetic.h"
+#include "engine/account/call_work.h"
 #include "engine/account/charge_ahead.h"
 #include "engine/account/paged_list.h"
 #include "engine/account/parted_table.h"
 #include "engine/account/values_left.h"
 #include "engine/batch/batch.h"
+#include "engine/effect/fold_list.h"
 #include "engine/effect/hashed_key.h"
 #include "proto/plan.pb.h"
 
@@ -31,10 +33,10 @@ class GroupTable {
   explicit GroupTable(plan::Group::Value kind, bool of_shares = false)
       : kind_(kind), of_shares_(of_shares) {}
 
-  // Rows [*row, end). A row without its key is not gathered; one without its value makes the group
-  // all the same. *row: the first that was not added, for want of room, or because a call has its
-  // share of work, of which tables that grew may have made much.
-  Status AddRows(const Batch& input, size_t* row, size_t end, uint32_t key_slot,
+  // Rows from *at to `end`. A row without its key is not gathered; one without its value makes the
+  // group all the same. *at: the first that was not added, or not all of it, for want of room, or
+  // because a call has its share of work, of which tables that grew may have made much.
+  Status AddRows(const Batch& input, RowPlace* at, size_t end, uint32_t key_slot,
                  uint32_t value_slot, ChargeAhead* charge);
   Status Add(const Value& key, const std::optional<Value>& value, int64_t bulk,
              ChargeAhead* charge);
@@ -45,27 +47,27 @@ class GroupTable {
   // nullopt: a group whose value gives nothing has no entry.
   StatusOr<std::optional<Value>> ValueAt(size_t i) const;
   StatusOr<Value> Map() const;
-  // As these, but lists are moved out, not copied: each group's once, last.
-  StatusOr<std::optional<Value>> TakeValueAt(size_t i);
   // Appends groups from `*next` on to `map`, as many as one call takes, and adds them to `extent`.
-  // REQUIRES: MapBytes() is charged.
-  Status TakeSome(size_t* next, ValueMap* map, MembersExtent* extent);
-  // What a group has gathered, for spilled files, moved out where it is a list; nullopt: nothing
-  // but its count. Restore adds that to the group of the key: of one group's in the order of
-  // SaveAt.
+  // `takes`: lists are moved out, not copied, each group's once, last. REQUIRES: MapBytes(takes) is
+  // charged.
+  Status GiveSome(bool takes, size_t* next, ValueMap* map, MembersExtent* extent,
+                  ChargeAhead* charge);
+  // What a group has gathered, for spilled files; nullopt: nothing but its count. A list is moved
+  // out part by part: HasMore, until that was the last. Restore adds it to the group of the key: of
+  // one group's in the order of SaveAt.
   StatusOr<std::optional<Value>> SaveAt(size_t i);
+  bool has_more_to_save() const { return has_more_to_save_; }
   Status Restore(const Value& key, const std::optional<Value>& saved, int64_t count,
                  ChargeAhead* charge);
   // Groups from `*next` on as rows, as many as a batch takes and one call looks at: the value is
-  // current, the key in `key_slot`. `takes`: as TakeValueAt.
-  Status GiveRows(uint32_t key_slot, bool takes, size_t* next, Batch* output);
+  // current, the key in `key_slot`. `takes`: as of GiveSome.
+  Status GiveRows(uint32_t key_slot, bool takes, size_t* next, Batch* output, ChargeAhead* charge);
   // A share of freeing it: nothing but this is called any more, with the same `left`. Adds the
   // bytes that this frees, of its own and of the keys and values, which others may have as well.
   // True: that was all, but for its numbers.
   bool FreeSome(ValuesLeft* left, int64_t* own, int64_t* values);
-  // What TakeSome() and what Map() allocates, to be charged before.
-  int64_t MapBytes() const;
-  int64_t CopyBytes() const;
+  // What a map of all of them allocates, to be charged before; `takes`: without the lists.
+  int64_t MapBytes(bool takes) const;
 
   plan::Group::Value kind() const { return kind_; }
 
@@ -90,15 +92,15 @@ class GroupTable {
                            ChargeAhead* charge);
   StatusOr<size_t> EntryOf(const Value& key, ChargeAhead* charge);
   template <typename Index, typename Word>
-  Status AddIndexed(Index* index, const Word& word, const Batch& input, size_t* row, size_t end,
+  Status AddIndexed(Index* index, const Word& word, const Batch& input, RowPlace* at, size_t end,
                     const Column& keys, uint32_t value_slot, ChargeAhead* charge);
   // Of keys that no index has all of, or where some are absent.
-  Status AddMixed(const Column& keys, const Batch& input, size_t* row, size_t end,
+  Status AddMixed(const Column& keys, const Batch& input, RowPlace* at, size_t end,
                   uint32_t value_slot, ChargeAhead* charge);
   template <typename Entries>
-  Status AddEach(const Batch& input, size_t* row, size_t end, uint32_t value_slot,
-                 const Entries& entries, ChargeAhead* charge);
-  Status CountInts(const Batch& input, size_t* row, size_t end, std::span<const int32_t> keys,
+  Status AddEach(const Batch& input, RowPlace* at, size_t end, uint32_t value_slot,
+                 const Entries& entries, CallWork* work, ChargeAhead* charge);
+  Status CountInts(const Batch& input, RowPlace* at, size_t end, std::span<const int32_t> keys,
                    ChargeAhead* charge);
   Status CountUp(size_t entry, int64_t bulk);
   // RESOURCE_EXHAUSTED, and nothing is added.
@@ -108,17 +110,21 @@ class GroupTable {
   Status AddTo(size_t number, const Value& value, int64_t bulk, ChargeAhead* charge);
   Status MergeInto(size_t number, const Value& saved, ChargeAhead* charge);
   Status MakeEntryRoom(ChargeAhead* charge);
+  // A slice of what is to do before the value of the group can be taken; true: that is all.
+  StatusOr<bool> MakeReady(size_t i, ChargeAhead* charge);
+  StatusOr<std::optional<Value>> TakeValueAt(size_t i);
 
   plan::Group::Value kind_;
   bool of_shares_;
   PagedList<Value> keys_;
   PagedList<int64_t> counts_;  // rows with their bulks, by key
   // By key as well, one of them.
-  PagedList<One> ones_;         // LAST, MIN, MAX
-  PagedList<Total> totals_;     // SUM, MEAN
-  PagedList<ValueList> lists_;  // LIST
-  int64_t listed_ = 0;          // members of all lists
-  size_t moved_ = 0;            // entries of what follows, as it grew
+  PagedList<One> ones_;        // LAST, MIN, MAX
+  PagedList<Total> totals_;    // SUM, MEAN
+  PagedList<FoldList> lists_;  // LIST
+  int64_t listed_ = 0;         // members of all lists
+  bool has_more_to_save_ = false;
+  size_t moved_ = 0;  // entries of what follows, as it grew
   // By kind of key, as keys of different kinds are different.
   PartedTable<absl::flat_hash_map<int32_t, size_t>> ints_;
   std::vector<uint32_t> small_;  // COUNT: 1 + the number of that of ints 0, 1, ...; 0: none yet
@@ -128,6 +134,17 @@ class GroupTable {
   PartedTable<absl::flat_hash_map<uint64_t, size_t>> vertices_;
   PartedTable<absl::flat_hash_map<HashedValue, size_t, HashedValue::Hash, HashedValue::Same>>
       others_;
+};
+
+// Groups that nobody needs any more.
+class GroupsLeft final : public Leftover {
+ public:
+  explicit GroupsLeft(GroupTable table) : table_(std::move(table)) {}
+  bool FreeSome(int64_t* freed) override { return table_.FreeSome(&left_, freed, freed); }
+
+ private:
+  GroupTable table_;
+  ValuesLeft left_;
 };
 
 }  // namespace koios::engine

@@ -47,12 +47,12 @@ TEST(GroupTableTest, ACallStopsWhenMuchWasMoved) {
     for (int64_t begin = 0; begin < kKeys; begin += kStep) {
       const Batch batch = RepeatedKeys(begin, begin + kStep, make);
       ChargeAhead charge(&host, &bytes);
-      for (size_t row = 0; row < batch.rows;) {
-        const size_t before = row;
-        ASSERT_TRUE(table.AddRows(batch, &row, batch.rows, 1, 0, &charge).ok());
-        ASSERT_GT(row, before);
-        const size_t looked = (row - before) * GroupTable::kRowWork;
-        stopped += row < batch.rows && looked < CallWork::kMost / 2 ? 1 : 0;
+      for (RowPlace at; at.row < batch.rows;) {
+        const size_t before = at.row;
+        ASSERT_TRUE(table.AddRows(batch, &at, batch.rows, 1, 0, &charge).ok());
+        ASSERT_GT(at.row, before);
+        const size_t looked = (at.row - before) * GroupTable::kRowWork;
+        stopped += at.row < batch.rows && looked < CallWork::kMost / 2 ? 1 : 0;
       }
     }
     EXPECT_GE(stopped, 8u);

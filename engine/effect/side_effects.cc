@@ -159,9 +159,10 @@ size_t SideEffects::NumStored(const Effect& bag) {
   return bag.stored == nullptr ? 0 : bag.stored->size();
 }
 
-Status SideEffects::GiveMembers(const std::string& name, size_t* next, Batch* output,
-                                bool* done) const {
-  const Effect& effect = effects_.at(name);
+Status SideEffects::GiveMembers(const std::string& name, bool takes, size_t* next, Batch* output,
+                                bool* done, StateAccount* account) {
+  Effect& effect = effects_.at(name);
+  takes = takes && !effect.list.has_value();
   const size_t stored = NumStored(effect);
   const size_t end = stored + NumInMemory(effect);
   *done = false;
@@ -172,14 +173,39 @@ Status SideEffects::GiveMembers(const std::string& name, size_t* next, Batch* ou
     for (const Value& member : block) output->AppendCurrent(member);
     *next += block.size();
   } else {
+    const size_t first = *next - stored;
+    int64_t outside = 0;
     for (size_t bytes = 0; *next < end && output->rows < kBatchRows && bytes < kBatchBytes;) {
       const Value& member = InMemory(effect, (*next)++ - stored);
       bytes += member.ByteSize();
+      outside += static_cast<int64_t>(member.ByteSize() - sizeof(Value));
       output->AppendCurrent(member);
     }
+    if (takes) DropMembers(first, *next - stored, outside, &effect, account);
   }
   *done = *next == end;
+  if (takes && *done) {
+    effect.bag = {};
+    RETURN_IF_ERROR(account->ChargeState(-std::exchange(effect.bytes, 0)));
+  }
   return OkStatus();
+}
+
+// Members [begin, end) of those in memory. Their pages go once the last one of a page does.
+void SideEffects::DropMembers(size_t begin, size_t end, int64_t outside, Effect* effect,
+                              StateAccount* account) {
+  constexpr size_t kPage = PagedList<Value>::kPage;
+  PagedList<Value>& bag = effect->bag;
+  int64_t freed = outside;
+  for (size_t i = begin; i < end; ++i) {
+    bag[i] = Value();
+    if (i % kPage != kPage - 1 && i + 1 < bag.size()) continue;
+    freed += RoomOf(bag.page(i / kPage));
+    FreeRoom(&bag.page(i / kPage));
+  }
+  freed = std::min(freed, effect->bytes);
+  effect->bytes -= freed;
+  (void)account->ChargeState(-freed);
 }
 
 int64_t SideEffects::SpillableBytes(const Effect& bag) {
@@ -260,10 +286,16 @@ StatusOr<Value> SideEffects::Read(const std::string& name) {
   return *effect.list;
 }
 
+Value SideEffects::TakeList(const std::string& name, int64_t* charged) {
+  Effect& effect = effects_.at(name);
+  *charged += std::exchange(effect.bytes, 0);
+  return *std::exchange(effect.list, std::nullopt);
+}
+
 int64_t SideEffects::ReadBytes(const std::string& name) const {
   const auto found = effects_.find(name);
   const bool is_group = found != effects_.end() && found->second.group.has_value();
-  return is_group ? found->second.group->CopyBytes() : 0;
+  return is_group ? found->second.group->MapBytes(/*takes=*/false) : 0;
 }
 
 StatusOr<SideEffects::Effect*> SideEffects::FindBag(const std::string& name) {

@@ -42,8 +42,12 @@ class SideEffects {
   Effect* Find(const std::string& name) { return &effects_.at(name); }
   // INVALID_ARGUMENT for what has no members.
   StatusOr<Effect*> FindBag(const std::string& name);
-  // What is charged for the bag; stays where it is.
+  // What is charged for the bag, or for the groups; stays where it is.
   static int64_t* ChargedFor(Effect* effect);
+  // Whether a value's traversers may be added in several calls, as each is a member.
+  static bool MayAddSome(const Effect& effect) {
+    return effect.way == Way::kMember || effect.way == Way::kAssign;
+  }
   // `charge` is one for ChargedFor(effect). INVALID_ARGUMENT where the side-effect began with a
   // value that nothing can be put to.
   static Status Add(Effect* effect, const Value& value, int64_t bulk, ChargeAhead* charge);
@@ -54,8 +58,11 @@ class SideEffects {
   bool Has(const std::string& name) const { return effects_.contains(name); }
   // REQUIRES for these: Has(name). Null for a bag.
   GroupTable* FindGroup(const std::string& name);
-  // What this worker has of a bag, from the member *next on: about a batch of them.
-  Status GiveMembers(const std::string& name, size_t* next, Batch* output, bool* done) const;
+  // What this worker has of a bag, from the member *next on: about a batch of them. `takes`: they
+  // are there no more, nobody asks for anything else of the bag, and `account` has back what was
+  // charged for them.
+  Status GiveMembers(const std::string& name, bool takes, size_t* next, Batch* output, bool* done,
+                     StateAccount* account);
 
   // What of a bag could go to disk: nothing once somebody has asked for its members, or for all of
   // it as a value.
@@ -72,6 +79,9 @@ class SideEffects {
   StatusOr<Value> Read(const std::string& name);
   // What that allocates, and was not charged when it was added.
   int64_t ReadBytes(const std::string& name) const;
+  // The list that MakeList() has made, which nobody else has; `charged`: adds what was charged for
+  // it, which is the caller's now. REQUIRES: nobody asks for it any more.
+  Value TakeList(const std::string& name, int64_t* charged);
   // True for the first who asks with this name.
   bool Once(const std::string& name) { return asked_.insert(name).second; }
   // Whether a bag has a value that Equals this one. What is needed to tell is made for the first
@@ -99,7 +109,7 @@ class SideEffects {
     FoldOperator fold = nullptr;
     // kOnce: those of the bag.
     PartedTable<absl::flat_hash_set<HashedValue, HashedValue::Hash, HashedValue::Same>> once;
-    int64_t bytes = 0;                      // charged for the bag
+    int64_t bytes = 0;                      // charged for the bag, or for the groups
     PagedList<Value> bag;                   // empty while `list` is there
     std::optional<Value> list;              // the bag as a value, until the next is added
     std::unique_ptr<StoredMembers> stored;  // the members before those of `bag`
@@ -113,6 +123,8 @@ class SideEffects {
     int64_t member_bytes = 0;  // charged for them
   };
 
+  static void DropMembers(size_t begin, size_t end, int64_t outside, Effect* effect,
+                          StateAccount* account);
   static Status AddToBag(const Value& value, int64_t bulk, Effect* effect, ChargeAhead* charge);
   static Status AddMany(const Value& value, int64_t count, Effect* effect, ChargeAhead* charge);
   static StatusOr<bool> EndList(Effect* effect);  // true

@@ -208,7 +208,7 @@ class CollectOp : public BarrierOperator {
 
   // All rows come out, as they came: a slice of listing them in `order`; true: all are there.
   StatusOr<bool> ListAll(State* state) const {
-    constexpr size_t kListed = 16 * kSliceWork;
+    constexpr size_t kListed = 4 * kSliceWork;
     const size_t all = state->rows.size();
     std::vector<Position>& order = state->order;
     if (order.size() == all) return true;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/account/call_work.h"
 #include "engine/account/charge_ahead.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/group_op.h"
@@ -26,20 +27,26 @@ class BagWriter : public Spiller {
 
   // Of a barrier, before the first of its rows.
   Status Start() { return host_->ChargeState(-host_->side_effects().StartBarrier(name_)); }
-  // Of rows [begin, end): those that have a value. It stops early, and gives the row, when some of
-  // the bag must go to disk before there is room for more.
-  StatusOr<size_t> AddRows(const Batch& rows, size_t begin, size_t end) {
+  // Of rows from *at to `end`: those that have a value. It stops early when a call has its share of
+  // work, and when some of the bag must go to disk before there is room for more.
+  Status AddRows(const Batch& rows, size_t end, RowPlace* at) {
     auto* const bag = host_->side_effects().Find(name_);
     ChargeAhead charge(host_, SideEffects::ChargedFor(bag));
-    for (size_t row = begin; row < end; ++row) {
-      if (!IsThere(rows, row, value_slot_)) continue;
-      const Value value = rows.slots[value_slot_].Get(row);
-      const Status added = SideEffects::Add(bag, value, rows.BulkAt(row), &charge);
-      must_spill_ = added.code() == StatusCode::kResourceExhausted && CanSpill();
-      if (must_spill_) return row;
-      RETURN_IF_ERROR(added);
+    for (int64_t copies = 0; at->row < end && copies < kMostCopies; *at = {at->row + 1, 0}) {
+      if (!IsThere(rows, at->row, value_slot_)) continue;
+      const Value value = rows.slots[value_slot_].Get(at->row);
+      const int64_t bulk = rows.BulkAt(at->row) - at->copy;
+      const StatusOr<int64_t> added = AddSome(value, bulk, bag, &charge);
+      must_spill_ = added.status().code() == StatusCode::kResourceExhausted && CanSpill();
+      if (must_spill_) return OkStatus();
+      RETURN_IF_ERROR(added.status());
+      copies += *added;
+      if (*added < bulk) {
+        at->copy += *added;
+        return OkStatus();
+      }
     }
-    return end;
+    return OkStatus();
   }
 
   int64_t SpillableBytes() const override {
@@ -55,6 +62,15 @@ class BagWriter : public Spiller {
   }
 
  private:
+  template <typename Bag>
+  static StatusOr<int64_t> AddSome(const Value& value, int64_t bulk, Bag* bag,
+                                   ChargeAhead* charge) {
+    if (SideEffects::MayAddSome(*bag)) {
+      ASSIGN_OR_RETURN(bulk, CopiesOfStep(bulk, charge));
+    }
+    RETURN_IF_ERROR(SideEffects::Add(bag, value, bulk, charge));
+    return bulk;
+  }
   bool CanSpill() const {
     return host_->may_spill() && SpillableBytes() >= host_->least_spill_bytes();
   }
@@ -74,8 +90,8 @@ class GatherOp : public CollectOp {
 
  protected:
   virtual Status Begin() { return OkStatus(); }
-  // Rows [begin, end), or as many as there is room for now: until the row that it gives.
-  virtual StatusOr<size_t> Gather(const Batch& rows, size_t begin, size_t end) = 0;
+  // Rows from *at to `end`, or as many as there is room for now, and as one call takes.
+  virtual Status Gather(const Batch& rows, size_t end, RowPlace* at) = 0;
 
   StatusOr<bool> Arrange(State* state) override {
     if (state->progress == nullptr) {
@@ -83,19 +99,20 @@ class GatherOp : public CollectOp {
       if (!listed) return false;
       RETURN_IF_ERROR(BeginWalk(state));
     }
-    size_t* next = &static_cast<Walk*>(state->progress.get())->next;
+    auto* const walk = static_cast<Walk*>(state->progress.get());
     const std::vector<Position>& all = state->order;
-    for (size_t left = kSliceRows; left > 0 && *next < all.size();) {
+    for (size_t left = kSliceRows; left > 0 && walk->next < all.size();) {
       // Rows that stand together.
-      const Position at = all[*next];
-      const Batch& chunk = state->rows.ChunkAt(at);
-      const size_t end = at.row + std::min(left, chunk.rows - at.row);
-      ASSIGN_OR_RETURN(const size_t reached, Gather(chunk, at.row, end));
-      *next += reached - at.row;
-      if (reached < end) return false;
-      left -= end - at.row;
+      const Position first = all[walk->next];
+      const Batch& chunk = state->rows.ChunkAt(first);
+      const size_t end = first.row + std::min(left, chunk.rows - first.row);
+      walk->at.row = first.row;
+      RETURN_IF_ERROR(Gather(chunk, end, &walk->at));
+      walk->next += walk->at.row - first.row;
+      if (walk->at.row < end) return false;
+      left -= end - first.row;
     }
-    if (*next < all.size()) return false;
+    if (walk->next < all.size()) return false;
     state->progress.reset();
     return true;
   }
@@ -108,12 +125,13 @@ class GatherOp : public CollectOp {
     if (walk->next < state->spilled->num_blocks()) {
       int64_t charged = 0;
       ASSIGN_OR_RETURN(const Batch rows, state->spilled->Read(walk->next, &charged));
-      const StatusOr<size_t> reached = Gather(rows, walk->row, rows.rows);
+      Status gathered = Gather(rows, rows.rows, &walk->at);
       (void)host_->ChargeState(-charged);
-      RETURN_IF_ERROR(reached.status());
-      const bool is_whole = *reached == rows.rows;
-      walk->row = is_whole ? 0 : *reached;
-      if (is_whole) ++walk->next;
+      RETURN_IF_ERROR(gathered);
+      if (walk->at.row == rows.rows) {
+        walk->at = {};
+        ++walk->next;
+      }
       return false;
     }
     state->progress.reset();
@@ -123,7 +141,7 @@ class GatherOp : public CollectOp {
  private:
   struct Walk : Progress {
     size_t next = 0;  // row, or block
-    size_t row = 0;   // of the block
+    RowPlace at;      // in the batch, or in the block
   };
 
   Status BeginWalk(State* state) {
@@ -154,8 +172,8 @@ class AggregateOp : public GatherOp {
 
  protected:
   Status Begin() override { return bag_.Start(); }
-  StatusOr<size_t> Gather(const Batch& rows, size_t begin, size_t end) override {
-    return bag_.AddRows(rows, begin, end);
+  Status Gather(const Batch& rows, size_t end, RowPlace* at) override {
+    return bag_.AddRows(rows, end, at);
   }
 
  private:
@@ -208,14 +226,15 @@ class AddEachOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     const auto* cursor = static_cast<const Cursor*>(output->cursor.get());
-    const size_t begin = cursor == nullptr ? 0 : cursor->row;
-    ASSIGN_OR_RETURN(const size_t reached, bag_.AddRows(input, begin, input.rows));
-    *done = reached == input.rows;
+    RowPlace at = cursor == nullptr ? RowPlace() : cursor->at;
+    const size_t begin = at.row;
+    RETURN_IF_ERROR(bag_.AddRows(input, input.rows, &at));
+    *done = at.row == input.rows;
     output->identity = begin == 0 && *done;
-    for (size_t row = begin; !output->identity && row < reached; ++row) {
+    for (size_t row = begin; !output->identity && row < at.row; ++row) {
       output->origin.push_back(static_cast<uint32_t>(row));
     }
-    if (!*done) output->cursor = std::make_unique<Cursor>(reached);
+    if (!*done) output->cursor = std::make_unique<Cursor>(at);
     return OkStatus();
   }
 
@@ -227,8 +246,8 @@ class AddEachOp : public StreamOperator {
 
  private:
   struct Cursor : StreamCursor {
-    explicit Cursor(size_t r) : row(r) {}
-    size_t row;
+    explicit Cursor(RowPlace a) : at(a) {}
+    RowPlace at;
   };
 
   BagWriter bag_;
@@ -239,55 +258,102 @@ class GroupEffectOp : public GatherOp {
   GroupEffectOp(const plan::Group& op, OperatorHost* host) : GatherOp(host), op_(op) {}
 
  protected:
-  StatusOr<size_t> Gather(const Batch& rows, size_t begin, size_t end) override {
-    GroupTable* table = host_->side_effects().Group(op_.side_effect());
-    int64_t bytes = 0;  // stays charged as long as the side-effect: to the query's end
-    ChargeAhead charge(host_, &bytes);
-    size_t row = begin;
-    RETURN_IF_ERROR(table->AddRows(rows, &row, end, op_.key_slot(), op_.value_slot(), &charge));
-    return row;
+  Status Gather(const Batch& rows, size_t end, RowPlace* at) override {
+    SideEffects& effects = host_->side_effects();
+    ChargeAhead charge(host_, SideEffects::ChargedFor(effects.Find(op_.side_effect())));
+    return effects.Group(op_.side_effect())
+        ->AddRows(rows, at, end, op_.key_slot(), op_.value_slot(), &charge);
   }
 
  private:
   const plan::Group op_;
 };
 
+// Of a side-effect that nobody asks for any more.
+void LeaveGroups(const std::string& name, OperatorHost* host) {
+  int64_t* const charged = SideEffects::ChargedFor(host->side_effects().Find(name));
+  GroupTable* const groups = host->side_effects().FindGroup(name);
+  const plan::Group::Value kind = groups->kind();
+  host->Leave(std::make_unique<GroupsLeft>(std::exchange(*groups, GroupTable(kind))),
+              std::exchange(*charged, 0));
+}
+
 class CapOp : public BarrierOperator {
  public:
   CapOp(const plan::Cap& op, OperatorHost* host)
-      : names_(op.names().begin(), op.names().end()), host_(host) {}
+      : names_(op.names().begin(), op.names().end()), takes_(op.takes()), host_(host) {}
 
   Status Absorb(const Batch&) override { return OkStatus(); }
 
+  // What is made is charged until it goes on as a row.
   Status Fire(const StateKey&, Batch* output, bool* done) override {
-    for (const std::string& name : names_) {
-      ASSIGN_OR_RETURN(*done, host_->side_effects().MakeList(name));
-      if (!*done) return OkStatus();
-    }
+    *done = false;
+    if (values_.size() < names_.size()) return MakeSome(names_[values_.size()]);
     *done = true;
-    int64_t bytes = 0;
-    for (const std::string& name : names_) bytes += host_->side_effects().ReadBytes(name);
-    RETURN_IF_ERROR(host_->ChargeState(bytes));
-    StatusOr<Value> result = Read();
-    RETURN_IF_ERROR(host_->ChargeState(-bytes));
-    RETURN_IF_ERROR(result.status());
-    output->AppendCurrent(*result);
-    return OkStatus();
+    Value value = std::move(values_[0]);
+    if (names_.size() > 1) {
+      ValueMap map;
+      map.emplace_back(Value::String(names_[0]), std::move(value));
+      for (size_t i = 1; i < names_.size(); ++i) {
+        map.emplace_back(Value::String(names_[i]), std::move(values_[i]));
+      }
+      ASSIGN_OR_RETURN(value, Value::Map(std::move(map)));
+    }
+    values_.clear();
+    output->AppendCurrent(value);
+    return host_->ChargeState(-std::exchange(charged_, 0));
   }
 
  private:
-  StatusOr<Value> Read() const {
-    if (names_.size() == 1) return host_->side_effects().Read(names_[0]);
+  // A map of groups in the making.
+  struct Making {
     ValueMap map;
-    for (const std::string& name : names_) {
-      ASSIGN_OR_RETURN(Value value, host_->side_effects().Read(name));
-      map.emplace_back(Value::String(name), std::move(value));
+    MembersExtent extent;
+    size_t next = 0;  // group
+  };
+
+  // A slice of making the next one of `values_`.
+  Status MakeSome(const std::string& name) {
+    SideEffects& effects = host_->side_effects();
+    if (effects.Has(name) && effects.FindGroup(name) != nullptr) return MakeMap(name);
+    ASSIGN_OR_RETURN(const bool is_list, effects.MakeList(name));
+    if (!is_list) return OkStatus();
+    if (takes_ && effects.FindBag(name).ok()) {
+      values_.push_back(effects.TakeList(name, &charged_));
+      return OkStatus();
     }
-    return Value::Map(std::move(map));
+    ASSIGN_OR_RETURN(Value value, effects.Read(name));
+    values_.push_back(std::move(value));
+    return OkStatus();
+  }
+  Status MakeMap(const std::string& name) {
+    GroupTable* const groups = host_->side_effects().FindGroup(name);
+    if (making_ == nullptr) {
+      const int64_t bytes = groups->MapBytes(takes_);
+      RETURN_IF_ERROR(host_->ChargeState(bytes));
+      charged_ += bytes;
+      making_ = std::make_unique<Making>();
+    }
+    {
+      int64_t* const charged = SideEffects::ChargedFor(host_->side_effects().Find(name));
+      ChargeAhead charge(host_, charged);
+      RETURN_IF_ERROR(
+          groups->GiveSome(takes_, &making_->next, &making_->map, &making_->extent, &charge));
+    }
+    if (making_->next < groups->size()) return OkStatus();
+    ASSIGN_OR_RETURN(Value map, Value::Map(std::move(making_->map), making_->extent));
+    making_.reset();
+    values_.push_back(std::move(map));
+    if (takes_) LeaveGroups(name, host_);
+    return OkStatus();
   }
 
   const std::vector<std::string> names_;
+  const bool takes_;
   OperatorHost* const host_;
+  ValueList values_;  // of the first of `names_`
+  std::unique_ptr<Making> making_;
+  int64_t charged_ = 0;
 };
 
 // What this worker has of a side-effect, as rows. Of the whole traversal, once.
@@ -298,15 +364,21 @@ class CapShareOp : public BarrierOperator {
   Status Absorb(const Batch&) override { return OkStatus(); }
 
   Status Fire(const StateKey&, Batch* output, bool* done) override {
-    if (!host_->side_effects().Has(op_.names(0))) {
+    SideEffects& effects = host_->side_effects();
+    const std::string& name = op_.names(0);
+    if (!effects.Has(name)) {
       return Internal("The plan gives shares of a side-effect that nothing gathers.");
     }
-    GroupTable* groups = host_->side_effects().FindGroup(op_.names(0));
+    GroupTable* const groups = effects.FindGroup(name);
     if (groups == nullptr) {
-      return host_->side_effects().GiveMembers(op_.names(0), &next_, output, done);
+      return effects.GiveMembers(name, op_.takes(), &next_, output, done, host_);
     }
-    RETURN_IF_ERROR(groups->GiveRows(op_.key_slot(), /*takes=*/false, &next_, output));
+    {
+      ChargeAhead charge(host_, SideEffects::ChargedFor(effects.Find(name)));
+      RETURN_IF_ERROR(groups->GiveRows(op_.key_slot(), op_.takes(), &next_, output, &charge));
+    }
     *done = next_ == groups->size();
+    if (*done && op_.takes()) LeaveGroups(name, host_);
     return OkStatus();
   }
 

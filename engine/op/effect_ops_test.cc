@@ -1,10 +1,9 @@
 // Operators and functions around side-effects, by themselves: when a bag is seen, what bulk means,
-// what is charged; groups as rows, fold with an operator, coin.
+// what is charged; groups as rows, coin.
 #include "engine/op/effect_ops.h"
 
 #include "core/testing/make_value.h"
 #include "core/value_codec.h"
-#include "engine/effect/fold_operator.h"
 #include "engine/op/group_op.h"
 #include "engine/op/op_test_support.h"
 #include "engine/op/reduce_op.h"
@@ -17,20 +16,6 @@ namespace {
 #define EXPECT_SAME(a, b) EXPECT_TRUE(Equivalent(a, b))
 
 Value StringOf(const std::string& text) { return Value::String(text); }
-
-Batch FireAll(BarrierOperator* barrier, const StateKey& key = {}) {
-  Batch all;
-  bool done = false;
-  while (!done) {
-    Batch batch;
-    EXPECT_TRUE(barrier->Fire(key, &batch, &done).ok());
-    if (batch.rows == 0) continue;
-    std::vector<uint32_t> rows(batch.rows);
-    for (uint32_t row = 0; row < batch.rows; ++row) rows[row] = row;
-    all.AppendRows(batch, rows);
-  }
-  return all;
-}
 
 plan::Aggregate AggregateInto(const char* name, uint32_t slot) {
   plan::Aggregate op;
@@ -369,7 +354,8 @@ TEST(SideEffectsTest, ALongBagBecomesAListInShares) {
   size_t next = 0;
   for (bool done = false; !done;) {
     Batch output;
-    ASSERT_TRUE(effects.GiveMembers("x", &next, &output, &done).ok());
+    ASSERT_TRUE(
+        effects.GiveMembers("x", /*takes=*/false, &next, &output, &done, UnlimitedAccount()).ok());
     for (const int64_t member : output.slots[0].longs()) ASSERT_EQ(member, given++);
   }
   EXPECT_EQ(given, kMany + 1);
@@ -476,6 +462,111 @@ TEST(CapTest, GivesShares) {
   EXPECT_FALSE(MakeCap(cap, 2, &host).ok());
 }
 
+// What nobody else asks for is given away, and is not charged beside what was given.
+class TakingCapTest : public ::testing::TestWithParam<bool> {  // a share, or all of it
+ protected:
+  void ExpectTaken(const OperatorBundle& barrier, const char* name, size_t members) {
+    plan::Cap cap;
+    cap.add_names(name);
+    cap.set_takes(true);
+    if (GetParam()) cap.set_stage(plan::PARTIAL);
+    cap.set_key_slot(GetParam() ? 1 : 0);
+    FireAll(barrier.barrier.get());
+    const int64_t gathered = host_.charged;
+    const OperatorBundle taker = *MakeCap(cap, 2, &host_);
+    size_t given = 0, calls = 0;
+    int64_t most = 0;
+    for (bool done = false; !done; ++calls) {
+      Batch batch;
+      ASSERT_TRUE(taker.barrier->Fire({}, &batch, &done).ok());
+      most = std::max(most, host_.charged);
+      given += GetParam() || batch.rows == 0 ? batch.rows : MembersOf(batch.slots[0].Get(0));
+    }
+    EXPECT_EQ(given, members);
+    EXPECT_GT(calls, 3u);
+    EXPECT_EQ(host_.charged, 0);
+    EXPECT_LT(most, gathered * 21 / 10);  // as pages become one list
+  }
+  static size_t MembersOf(const Value& value) {
+    return value.kind() == ValueKind::kMap ? value.AsMap().size() : value.AsList().size();
+  }
+
+  TestHost host_;
+};
+
+TEST_P(TakingCapTest, OfABag) {
+  host_.side_effects().ChargeTo(&host_);
+  const auto bag = MakeAggregate(AggregateInto("x", 0), 2, &host_);
+  constexpr size_t kBatches = 50;
+  for (size_t i = 0; i < kBatches; ++i) {
+    const Value text = StringOf("a text of batch " + std::to_string(i));
+    ASSERT_TRUE(bag->barrier->Absorb(Rows(ValueList(kBatchRows, text))).ok());
+  }
+  ExpectTaken(*bag, "x", kBatches * kBatchRows);
+}
+
+TEST_P(TakingCapTest, OfGroups) {
+  plan::Group op = GroupOf(plan::Group::LIST);
+  op.set_side_effect("m");
+  const auto group = MakeGroupEffect(op, 2, &host_);
+  constexpr int32_t kGroups = 20'000;
+  for (int32_t i = 0; i < kGroups; i += 1000) {
+    ValueList values, keys;
+    for (int32_t key = i; key < i + 1000; ++key) {
+      values.push_back(StringOf("a text that has a place of its own"));
+      keys.push_back(Value::Int(key));
+    }
+    // One group is long.
+    ASSERT_TRUE(group->barrier->Absorb(Rows(values, keys)).ok());
+    ASSERT_TRUE(group->barrier->Absorb(Rows(values, ValueList(1000, Value::Int(0)))).ok());
+  }
+  ExpectTaken(*group, "m", kGroups);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, TakingCapTest, ::testing::Bool());
+
+// A row of a million traversers is a million values, some in each call.
+TEST(BulkTest, ManyCopiesAreAddedInSlices) {
+  constexpr int64_t kMany = 1'000'000;
+  const Batch rows =
+      Rows({Value::Int(7), Value::Int(8)}, {Value::Int(1), Value::Int(1)}, {kMany, 2});
+  TestHost host;
+  const auto bag = MakeAggregate(AggregateInto("x", 0), 2, &host);
+  ASSERT_TRUE(bag->barrier->Absorb(rows).ok());
+  size_t calls = 0;
+  for (bool done = false; !done; ++calls) {
+    Batch batch;
+    ASSERT_TRUE(bag->barrier->Fire({}, &batch, &done).ok());
+  }
+  EXPECT_GT(calls, 50u);
+  EXPECT_EQ(host.side_effects().Read("x")->AsList().size(), static_cast<size_t>(kMany) + 2);
+
+  const auto is_whole = [](const Value& value) {
+    const ValueList& list = value.AsList();
+    return list.size() == kMany + 2 && list[kMany - 1].AsInteger() == 7 &&
+           list[kMany].AsInteger() == 8;
+  };
+  const auto group = MakeGroup(GroupOf(plan::Group::LIST), 2, &host);
+  plan::Reduce fold;
+  fold.set_function(plan::Reduce::FOLD);
+  const auto list = MakeReduce(fold, &host);
+  for (BarrierOperator* const barrier : {group->barrier.get(), list->barrier.get()}) {
+    ASSERT_TRUE(barrier->Absorb(rows).ok());
+    calls = 1;
+    while (*barrier->Proceed(rows)) ++calls;
+    EXPECT_GT(calls, 5u);
+    calls = 0;
+    Value value;
+    for (bool done = false; !done; ++calls) {
+      Batch batch;
+      ASSERT_TRUE(barrier->Fire({}, &batch, &done).ok());
+      if (batch.rows > 0) value = batch.slots[0].Get(0);
+    }
+    EXPECT_GT(calls, 5u);
+    EXPECT_TRUE(is_whole(value.kind() == ValueKind::kMap ? value.AsMap()[0].second : value));
+  }
+}
+
 TEST(GroupTest, RowsGiveOneRowPerGroupOverManyCalls) {
   TestHost host;
   plan::Group op = GroupOf(plan::Group::LIST);
@@ -502,108 +593,6 @@ TEST(GroupTest, RowsOfNothingAreNoRows) {
   EXPECT_FALSE(MakeGroup(op, 2, &host).ok());
 }
 
-plan::Reduce FoldOp(const Value& seed, const char* name) {
-  plan::Reduce op;
-  op.set_function(plan::Reduce::FOLD_WITH);
-  op.set_seed(EncodeValue(seed));
-  op.set_operator_(name);
-  return op;
-}
-
-StatusOr<Value> FoldWith(const Value& seed, const char* name, const Batch& rows) {
-  TestHost host;
-  host.limit = 1 << 20;
-  ASSIGN_OR_RETURN(const OperatorBundle reduce, MakeReduce(FoldOp(seed, name), &host));
-  RETURN_IF_ERROR(reduce.barrier->Absorb(rows));
-  for (bool more = true; more;) {
-    ASSIGN_OR_RETURN(more, reduce.barrier->Proceed(rows));
-  }
-  Batch out;
-  bool done = false;
-  RETURN_IF_ERROR(reduce.barrier->Fire({}, &out, &done));
-  EXPECT_EQ(host.charged, 0);
-  return out.slots[0].Get(0);
-}
-
-TEST(FoldWithTest, FoldsEachTraverserOnce) {
-  EXPECT_SAME(*FoldWith(Value::Int(10), "minus", Rows({Value::Int(1), Value::Int(2)}, {}, {3, 1})),
-              Value::Int(5));
-  EXPECT_SAME(*FoldWith(Value::Int(2), "mult", Rows({Value::Int(5)}, {}, {2})), Value::Int(50));
-  EXPECT_SAME(*FoldWith(Value::Bool(false), "or", Rows({Value::Bool(true)})), Value::Bool(true));
-  EXPECT_SAME(*FoldWith(ListOf({}), "addAll", Rows({ListOf({StringOf("a")})})),
-              ListOf({ListOf({StringOf("a")})}));
-  EXPECT_SAME(*FoldWith(Value::Int(1), "assign", Rows({StringOf("last")})), StringOf("last"));
-}
-
-// What takes no loop gives what the loop gives.
-TEST(FoldWithTest, ABulkIsFoldedAsItsTraversersAre) {
-  Rng rng(17);
-  const auto any = [&rng] {
-    switch (rng.Uniform(5)) {
-      case 0:
-        return Value::Byte(static_cast<int8_t>(rng.Next()));
-      case 1:
-        return Value::Short(static_cast<int16_t>(rng.Next()));
-      case 2:
-        return Value::Int(static_cast<int32_t>(rng.Next()));
-      case 3:
-        return Value::Long(static_cast<int64_t>(rng.Next() >> rng.Uniform(64)));
-      default:
-        return Value::Double(rng.Double());
-    }
-  };
-  for (int round = 0; round < 5000; ++round) {
-    const char* names[] = {"sum", "minus", "sumLong", "mult", "div", "min", "max", "assign"};
-    const char* name = names[rng.Uniform(std::size(names))];
-    const Value seed = any();
-    const Value value = any();
-    const auto bulk = static_cast<int64_t>(1 + rng.Uniform(40));
-    StatusOr<Value> expected = seed;
-    for (int64_t i = 0; i < bulk && expected.ok(); ++i) {
-      expected = FindFoldOperator(name)(*expected, value);
-    }
-    const StatusOr<Value> folded = FoldWith(seed, name, Rows({value}, {}, {bulk}));
-    ASSERT_EQ(folded.status().code(), expected.status().code()) << name << " round " << round;
-    if (expected.ok()) {
-      ASSERT_EQ(EncodeValue(*folded), EncodeValue(*expected)) << name << " round " << round;
-    }
-  }
-}
-
-// A loop over each of these would not come to its end.
-TEST(FoldWithTest, AHugeBulkTakesNoLoop) {
-  constexpr int64_t kMany = int64_t{1} << 40;
-  const auto fold = [](const Value& seed, const char* name, const Value& value) {
-    return FoldWith(seed, name, Rows({value}, {}, {kMany}));
-  };
-  EXPECT_SAME(*fold(Value::Int(5), "sum", Value::Int(3)), Value::Long(3 * kMany + 5));
-  EXPECT_SAME(*fold(Value::Int(5), "minus", Value::Int(1)), Value::Long(5 - kMany));
-  EXPECT_SAME(*fold(Value::Int(1), "sumLong", Value::Int(2)), Value::Long(2 * kMany + 1));
-  EXPECT_EQ(fold(Value::Int(1), "sum", Value::Long(kMany)).status().code(),
-            StatusCode::kInvalidArgument);
-  EXPECT_EQ(fold(Value::Int(1), "mult", Value::Int(2)).status().code(),
-            StatusCode::kInvalidArgument);
-  EXPECT_SAME(*fold(Value::Int(7), "mult", Value::Int(0)), Value::Int(0));
-  EXPECT_SAME(*fold(Value::Int(7), "div", Value::Int(2)), Value::Int(0));
-  EXPECT_SAME(*fold(Value::Int(7), "min", Value::Int(2)), Value::Int(2));
-  EXPECT_SAME(*fold(Value::Bool(true), "and", Value::Bool(false)), Value::Bool(false));
-  EXPECT_SAME(*fold(SetOf({}), "addAll", Value::Int(2)), SetOf({Value::Int(2)}));
-  EXPECT_EQ(fold(ListOf({}), "addAll", Value::Int(2)).status().code(),
-            StatusCode::kResourceExhausted);
-}
-
-// What does need a loop gives the driver its turn.
-TEST(FoldWithTest, ALongLoopIsDoneInSlices) {
-  TestHost host;
-  const Batch rows = Rows({Value::Double(0.1)}, {}, {100'000});
-  const OperatorBundle fold = *MakeReduce(FoldOp(Value::Double(0), "sum"), &host);
-  ASSERT_TRUE(fold.barrier->Absorb(rows).ok());
-  int slices = 0;
-  while (*fold.barrier->Proceed(rows)) ++slices;
-  EXPECT_GT(slices, 10);
-  EXPECT_NEAR(FireAll(fold.barrier.get()).slots[0].Get(0).AsDouble(), 10'000, 0.001);
-}
-
 // Nesting past the bound is an error where it is gathered, not a broken invariant where it is read.
 TEST(GroupTest, ValuesAsDeepAsCanBeAreRefused) {
   Value deep = Value::Int(1);
@@ -619,15 +608,6 @@ TEST(GroupTest, ValuesAsDeepAsCanBeAreRefused) {
   Batch out;
   bool done = false;
   EXPECT_EQ(bag->barrier->Fire({}, &out, &done).code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(FoldWith(ListOf({}), "addAll", Rows({deep})).status().code(),
-            StatusCode::kResourceExhausted);
-}
-
-TEST(FoldWithTest, OfNothingIsTheSeedAndOfStrangersAnError) {
-  Batch none;
-  EXPECT_SAME(*FoldWith(Value::Int(7), "sum", none), Value::Int(7));
-  EXPECT_FALSE(FoldWith(Value::Int(7), "addAll", Rows({Value::Int(1)})).ok());
-  EXPECT_FALSE(FoldWith(Value::Int(7), "nosuch", Rows({Value::Int(1)})).ok());
 }
 
 // One call of a function over slot 0 and a constant, as a filter.

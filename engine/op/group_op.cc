@@ -15,29 +15,19 @@
 namespace koios::engine {
 namespace {
 
-class GroupsLeft final : public Leftover {
- public:
-  explicit GroupsLeft(GroupTable table) : table_(std::move(table)) {}
-  bool FreeSome(int64_t* freed) override { return table_.FreeSome(&left_, freed, freed); }
-
- private:
-  GroupTable table_;
-  ValuesLeft left_;
-};
-
 class GroupOp : public BarrierOperator {
  public:
   GroupOp(const plan::Group& op, OperatorHost* host) : op_(op), host_(host) {}
 
   // Proceed() does.
   Status Absorb(const Batch&) override {
-    absorbed_ = 0;
+    absorbed_ = {};
     refused_.reset();
     return OkStatus();
   }
   StatusOr<bool> Proceed(const Batch& input) override {
-    if (!must_spill_ && absorbed_ < input.rows) RETURN_IF_ERROR(AbsorbSome(input));
-    return absorbed_ < input.rows;
+    if (!must_spill_ && absorbed_.row < input.rows) RETURN_IF_ERROR(AbsorbSome(input));
+    return absorbed_.row < input.rows;
   }
 
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
@@ -132,12 +122,12 @@ class GroupOp : public BarrierOperator {
     size_t end = 0;
     for (const Run& run : input.runs) {
       end += run.count;
-      if (absorbed_ >= end) continue;
+      if (absorbed_.row >= end) continue;
       State& state = *states_.FindOrMake(run, op_, host_).first;
       const Status added = AddRows(input, end, &state);
       const bool can_spill = CanSpill(state);
       if (can_spill) large_ = {run.instance, run.loops};
-      if (added.ok() && absorbed_ < end) return OkStatus();  // as much as one call does
+      if (added.ok() && absorbed_.row < end) return OkStatus();  // as much as one call does
       if (added.ok()) continue;
       // Once: what has no room beside nothing has none.
       const bool again = std::exchange(refused_, absorbed_) == absorbed_;
@@ -150,11 +140,11 @@ class GroupOp : public BarrierOperator {
     const bool takes_room = op_.rows() && host_->may_spill() && state->spilled == nullptr;
     SpillRoom room(host_, takes_room ? SpilledGroups::WriteBytes(*host_) : 0);
     ChargeAhead charge(&room, &state->bytes);
-    const size_t begin = absorbed_;
+    const size_t begin = absorbed_.row;
     Status added =
         state->table->AddRows(input, &absorbed_, end, op_.key_slot(), op_.value_slot(), &charge);
     const uint32_t slots[] = {op_.key_slot(), op_.value_slot()};
-    if (op_.rows()) state->path_bytes += PathBytes(input, slots, absorbed_ - begin);
+    if (op_.rows()) state->path_bytes += PathBytes(input, slots, absorbed_.row - begin);
     return added;
   }
   bool CanSpill(const State& state) const {
@@ -175,7 +165,11 @@ class GroupOp : public BarrierOperator {
   // True: all are given, and the table is free.
   StatusOr<bool> GiveRows(State* state, Batch* output) const {
     if (state->clears()) return state->Clear();
-    RETURN_IF_ERROR(state->table->GiveRows(op_.key_slot(), /*takes=*/true, &state->next, output));
+    {
+      ChargeAhead charge(host_, &state->bytes);
+      RETURN_IF_ERROR(
+          state->table->GiveRows(op_.key_slot(), /*takes=*/true, &state->next, output, &charge));
+    }
     return state->next == state->table->size() && state->Clear();
   }
 
@@ -186,12 +180,13 @@ class GroupOp : public BarrierOperator {
     if (!state->clears()) {
       if (state->making == nullptr) {
         state->making = std::make_unique<Making>();
-        const int64_t bytes = state->table->MapBytes();
+        const int64_t bytes = state->table->MapBytes(/*takes=*/true);
         RETURN_IF_ERROR(host_->ChargeState(bytes));
         state->bytes += bytes;
       }
-      RETURN_IF_ERROR(
-          state->table->TakeSome(&state->next, &state->making->map, &state->making->extent));
+      ChargeAhead charge(host_, &state->bytes);
+      RETURN_IF_ERROR(state->table->GiveSome(/*takes=*/true, &state->next, &state->making->map,
+                                             &state->making->extent, &charge));
       if (state->next < state->table->size()) return OkStatus();
     }
     if (!state->Clear()) return OkStatus();
@@ -237,9 +232,9 @@ class GroupOp : public BarrierOperator {
   const plan::Group op_;
   OperatorHost* const host_;
   StateTable<State> states_;
-  StateKey large_;                 // whose groups are worth to be put on disk: those that grew last
-  size_t absorbed_ = 0;            // rows of the batch that came last
-  std::optional<size_t> refused_;  // the last of them that had no room
+  StateKey large_;     // whose groups are worth to be put on disk: those that grew last
+  RowPlace absorbed_;  // of the batch that came last
+  std::optional<RowPlace> refused_;  // the last one that had no room
   bool must_spill_ = false;
 };
 
@@ -323,14 +318,14 @@ class GroupPartialOp : public PartialOperator {
   }
 
   Status Take(const Batch& input) {
-    size_t row = 0;
+    RowPlace at;
     if (!passes_) {
       ChargeAhead charge(host_, &taking_.bytes);
       Status added;
-      while (added.ok() && row < input.rows) {
-        added = taking_.table.AddRows(input, &row, input.rows, key_slot_, value_slot_, &charge);
+      while (added.ok() && at.row < input.rows) {
+        added = taking_.table.AddRows(input, &at, input.rows, key_slot_, value_slot_, &charge);
       }
-      taking_.rows += row;
+      taking_.rows += at.row;
       if (added.ok() || added.code() != StatusCode::kResourceExhausted) return added;
       if (taking_.table.size() == 0) {
         RETURN_IF_ERROR(host_->ChargeState(-std::exchange(taking_, Share(kind_)).bytes));
@@ -338,7 +333,7 @@ class GroupPartialOp : public PartialOperator {
         BeginGiving();
       }
     }
-    return Pass(input, row);
+    return Pass(input, at.row);
   }
 
   // Rows from `begin` on, as they came.

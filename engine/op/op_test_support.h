@@ -99,6 +99,21 @@ inline bool WentWell(const Status& status, const TestHost& host) {
   return status.ok();
 }
 
+// All that it gives, in as many calls as it takes.
+inline Batch FireAll(BarrierOperator* barrier, const StateKey& key = {}) {
+  Batch all;
+  bool done = false;
+  while (!done) {
+    Batch batch;
+    EXPECT_TRUE(barrier->Fire(key, &batch, &done).ok());
+    if (batch.rows == 0) continue;
+    std::vector<uint32_t> rows(batch.rows);
+    for (uint32_t row = 0; row < batch.rows; ++row) rows[row] = row;
+    all.AppendRows(batch, rows);
+  }
+  return all;
+}
+
 // As the driver does.
 inline Status AbsorbAll(BarrierOperator* barrier, const Batch& rows) {
   RETURN_IF_ERROR(barrier->Absorb(rows));

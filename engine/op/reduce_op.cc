@@ -6,12 +6,13 @@
 #include "core/arithmetic.h"
 #include "core/memory/charged_growth.h"
 #include "core/value_codec.h"
+#include "engine/account/call_work.h"
 #include "engine/account/charge_ahead.h"
 #include "engine/batch/by_iteration.h"
 #include "engine/batch/fifo.h"
 #include "engine/batch/instance_map.h"
+#include "engine/effect/fold_list.h"
 #include "engine/effect/fold_operator.h"
-#include "engine/op/state/fold_list.h"
 #include "engine/op/state/state_table.h"
 
 namespace koios::engine {
@@ -49,6 +50,12 @@ class Reducer {
   StatusOr<int64_t> AddSome(const Column& column, size_t row, int64_t bulk, Accumulator* acc,
                             ChargeAhead* charge, size_t* work) const {
     *work = 1;
+    if (function_ == plan::Reduce::FOLD) {
+      ASSIGN_OR_RETURN(const int64_t some, CopiesOfStep(bulk, charge));
+      *work += static_cast<size_t>(some / kCopiesPerWork);
+      RETURN_IF_ERROR(Fold(column.Get(row), some, acc, charge));
+      return some;
+    }
     if (function_ != plan::Reduce::FOLD_WITH) {
       RETURN_IF_ERROR(Add(column, row, bulk, acc, charge));
       return bulk;
@@ -65,8 +72,6 @@ class Reducer {
       case plan::Reduce::COUNT:
       case plan::Reduce::COUNT_OF:
         return AddCount(column, row, bulk, acc);
-      case plan::Reduce::FOLD:
-        return Fold(column.Get(row), bulk, acc, charge);
       case plan::Reduce::MIN:
       case plan::Reduce::MAX:
         return Extreme(column.Get(row), acc, charge);

@@ -1,4 +1,6 @@
 // Lowering of side-effects where workers share nothing: each worker has a share of them.
+#include <algorithm>
+
 #include "planner/physical/lowering.h"
 
 namespace koios::planner {
@@ -6,6 +8,11 @@ namespace koios::planner {
 EffectPlace Lowering::PlaceOf(const std::string& name) const {
   const auto found = effect_places_.find(name);
   return found == effect_places_.end() ? EffectPlace::kHome : found->second;
+}
+
+bool Lowering::Takes(const Cap& op) const {
+  return std::ranges::all_of(op.names,
+                             [this](const auto& name) { return capped_once_.contains(name); });
 }
 
 void Lowering::ToPlaceOf(uint32_t slot) {
@@ -44,6 +51,7 @@ void Lowering::CapShares(const Cap& op) {
   plan::Cap* const cap = added->mutable_cap();
   cap->add_names(op.names[0]);
   cap->set_stage(plan::PARTIAL);
+  cap->set_takes(Takes(op));
   const std::string key = op.is_map ? FreshName() : "";
   if (op.is_map) cap->set_key_slot(SlotOf(key));
   flow_.ordered = false;

@@ -10,6 +10,8 @@ struct Use {
   int groups = 0;        // steps that gather groups in it
   bool asked = false;    // for members
   bool at_home = false;  // somebody needs all of it, or to come in turn
+  int caps = 0;          // of the whole traversal's rows, once
+  bool others = false;   // somebody else reads it, or more than once
 };
 
 class Uses {
@@ -36,7 +38,10 @@ class Uses {
     AnyOp(op, [this](const Op& inner) {
       Uses inside;
       inside.VisitOne(inner, /*in_loop=*/false);
-      for (const auto& [name, use] : inside.uses_) uses_[name].at_home = true;
+      for (const auto& [name, use] : inside.uses_) {
+        uses_[name].at_home = true;
+        uses_[name].others |= use.caps > 0 || use.others;
+      }
       return false;
     });
   }
@@ -45,13 +50,18 @@ class Uses {
     if (const Aggregate* aggregate = As<Aggregate>(op)) {
       Use& use = uses_[aggregate->name];
       use.asked = use.asked || aggregate->distinct;
+      use.others = use.others || aggregate->distinct;
     }
     if (const Group* group = As<Group>(op); group != nullptr && !group->side_effect.empty()) {
       ++uses_[group->side_effect].groups;
     }
     if (const Cap* cap = As<Cap>(op)) {
       const bool whole = in_loop || cap->began || cap->names.size() > 1;
-      for (const std::string& name : cap->names) uses_[name].at_home |= whole;
+      for (const std::string& name : cap->names) {
+        uses_[name].at_home |= whole;
+        uses_[name].others |= in_loop || cap->began;
+        ++uses_[name].caps;
+      }
     }
     ForEachExpression(op, [this](const Expression& part) { Read(part); });
   }
@@ -60,6 +70,7 @@ class Uses {
     if (IsCallWith(expression, plan::kReadsEffect)) {
       const size_t argument = plan::EffectArgument(*expression.function);
       Use& use = uses_[expression.args[argument]->constant.AsString()];
+      use.others = true;
       use.asked = use.asked || IsCall(expression, "in_side_effect");
       use.at_home = use.at_home || !IsCall(expression, "in_side_effect");
     }
@@ -88,6 +99,16 @@ std::map<std::string, EffectPlace> PlaceEffects(const Chain& root) {
                                : EffectPlace::kShares;
   }
   return places;
+}
+
+std::set<std::string> EffectsCappedOnce(const Chain& root) {
+  Uses uses;
+  uses.Visit(root, /*in_loop=*/false);
+  std::set<std::string> names;
+  for (const auto& [name, use] : uses.uses()) {
+    if (use.caps == 1 && !use.others) names.insert(name);
+  }
+  return names;
 }
 
 }  // namespace koios::planner

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "planner/logical.h"
@@ -18,5 +19,8 @@ enum class EffectPlace : uint8_t {
 
 // Of every name that the chain writes or reads.
 std::map<std::string, EffectPlace> PlaceEffects(const Chain& root);
+
+// Those that are asked for once, by one cap() of the whole traversal: it may take what is there.
+std::set<std::string> EffectsCappedOnce(const Chain& root);
 
 }  // namespace koios::planner

@@ -56,6 +56,7 @@ void Lowering::LowerRoot(const Chain& root) {
   plan_->set_stays_home(HasEffects(root) && !isolation_.isolated);
   plan_->set_at_owners(isolation_.isolated);
   effects_at_home_ = HasEffects(root) && isolation_.isolated;
+  if (HasEffects(root)) capped_once_ = EffectsCappedOnce(root);
   if (effects_at_home_) effect_places_ = PlaceEffects(root);
   for (const std::string& name : isolation_.begun) effect_places_[name] = EffectPlace::kHome;
   LowerChain(root);
@@ -556,7 +557,9 @@ void Lowering::Lower(const Cap& op) {
   if (op.names.size() == 1 && PlaceOf(op.names[0]) != EffectPlace::kHome) return CapShares(op);
   ToHome();
   flow_.ordered = false;
-  CopyNames(op.names, Add()->mutable_cap()->mutable_names());
+  plan::Cap* const cap = Add()->mutable_cap();
+  CopyNames(op.names, cap->mutable_names());
+  cap->set_takes(Takes(op));
   flow_.here.clear();
   if (op.rows) UnfoldWhole();
 }

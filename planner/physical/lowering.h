@@ -111,6 +111,7 @@ class Lowering {
   void GroupAtOwners(Group op, plan::Stage stage);
   // Side-effects where nothing is shared (effect_lowering.cc).
   EffectPlace PlaceOf(const std::string& name) const;
+  bool Takes(const Cap& op) const;
   void ToShareOf(const Aggregate& op);
   void GroupInShares(const Group& op);
   void CapShares(const Cap& op);
@@ -164,6 +165,7 @@ class Lowering {
   const Isolation isolation_;
   bool effects_at_home_ = false;  // side-effects are at the home of the whole traversal, but for
   std::map<std::string, EffectPlace> effect_places_;  // those with another place here
+  std::set<std::string> capped_once_;
   std::set<std::string> ordered_effects_;  // what they have is in the order of the traversal
   bool leaves_owner_ = false;  // in place, something was asked of a place where no row goes
   Flow flow_;

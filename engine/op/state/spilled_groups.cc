@@ -59,13 +59,13 @@ StatusOr<bool> SpilledGroups::Write(GroupTable* table, size_t* next) {
     const Value& key = table->KeyAt(*next);
     const uint32_t way = WayOf(key, part_.depth);
     // Who counts has no list.
-    const int64_t count = saved_next_ > 0 ? 1 : table->CountAt(*next);
+    const int64_t count = is_begun_ ? 1 : table->CountAt(*next);
     if (count == 0) {  // its first row had no room, and will come again
       ++*next;
       continue;
     }
     ASSIGN_OR_RETURN(const std::optional<Value> saved, SavePiece(table, *next));
-    if (saved_next_ == 0) ++*next;
+    if (!is_begun_) ++*next;
     Batch& rows = open_[way];
     rows.slots.resize(2);
     rows.slots[0].Append(key);
@@ -89,10 +89,10 @@ StatusOr<bool> SpilledGroups::Write(GroupTable* table, size_t* next) {
 
 // A list goes in pieces of a block or so.
 StatusOr<std::optional<Value>> SpilledGroups::SavePiece(GroupTable* table, size_t group) {
-  if (saved_next_ == 0) {
+  if (!saved_.has_value()) {
     ASSIGN_OR_RETURN(saved_, table->SaveAt(group));
   }
-  if (kind_ != plan::Group::LIST || !saved_.has_value()) return std::exchange(saved_, std::nullopt);
+  if (kind_ != plan::Group::LIST) return std::exchange(saved_, std::nullopt);
   const ValueList& list = saved_->AsList();
   ValueList piece;
   for (size_t bytes = 0; saved_next_ < list.size() && bytes < block_bytes_; ++saved_next_) {
@@ -103,6 +103,7 @@ StatusOr<std::optional<Value>> SpilledGroups::SavePiece(GroupTable* table, size_
     saved_.reset();
     saved_next_ = 0;
   }
+  is_begun_ = saved_.has_value() || table->has_more_to_save();
   ASSIGN_OR_RETURN(Value value, Value::List(std::move(piece)));
   return std::optional<Value>(std::move(value));
 }

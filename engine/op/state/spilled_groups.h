@@ -56,8 +56,9 @@ class SpilledGroups {
   std::vector<Part> divided_;  // by what is written now; empty: nothing has been
   std::vector<Batch> open_;    // rows that are to be blocks of these
   std::vector<size_t> open_bytes_;
-  std::optional<Value> saved_;  // of the group that is being written, with a list
-  size_t saved_next_ = 0;       // of it; 0: the group has not begun
+  bool is_begun_ = false;       // some of the next group's list is written, and some is not
+  std::optional<Value> saved_;  // a part of that list
+  size_t saved_next_ = 0;       // of the part
   size_t block_bytes_ = 0;
   int64_t charged_ = 0;
 };

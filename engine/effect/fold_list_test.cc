@@ -1,4 +1,4 @@
-#include "engine/op/state/fold_list.h"
+#include "engine/effect/fold_list.h"
 
 #include <gtest/gtest.h>
 
@@ -73,6 +73,52 @@ TEST(FoldListTest, BulksGoOnWhereTheFirstPartEnds) {
   expected.insert(expected.end(), 5000, Value::Int(2));
   expected.push_back(Value::Int(3));
   EXPECT_TRUE(Equals(value, *Value::List(expected)));
+}
+
+// Copied, and taken page by page, it is the same list.
+TEST(FoldListTest, IsCopiedAndTakenInPages) {
+  for (const int64_t size : {int64_t{0}, int64_t{7}, int64_t{4096}, int64_t{4097}, kLongList}) {
+    TestHost host;
+    int64_t bytes = 0;
+    ChargeAhead charge(&host, &bytes);
+    FoldList list;
+    ValueList expected, taken;
+    for (int64_t i = 0; i < size; ++i) {
+      expected.push_back(Member(i));
+      ASSERT_TRUE(list.Add(expected.back(), 1, &charge).ok());
+    }
+    const Value whole = *Value::List(expected);
+    const Value copy = *list.Copy();
+    EXPECT_TRUE(Equals(copy, whole));
+    EXPECT_EQ(copy.FlatBytes(), whole.FlatBytes());
+    EXPECT_EQ(copy.depth(), whole.depth());
+    for (bool more = true; more;) {
+      ValueList page;
+      more = list.TakePage(&page);
+      EXPECT_EQ(page.empty(), size == 0);
+      taken.insert(taken.end(), page.begin(), page.end());
+    }
+    EXPECT_TRUE(Equals(*Value::List(taken), whole));
+  }
+}
+
+// A refused addition may come again: it has added nothing.
+TEST(FoldListTest, WhatIsRefusedAddsNothing) {
+  TestHost host;
+  int64_t bytes = 0;
+  ChargeAhead charge(&host, &bytes);
+  FoldList list;
+  ASSERT_TRUE(list.Add(Value::Int(1), 4000, &charge).ok());
+  host.limit = host.charged + 40'000;
+  const int64_t before = bytes;
+  EXPECT_FALSE(list.Add(Value::String("a text that is not stored in place"), 9000, &charge).ok());
+  EXPECT_LE(bytes, before + 40'000);
+  host.limit = INT64_MAX;
+  ASSERT_TRUE(list.Add(Value::Int(2), 9000, &charge).ok());
+  int calls = 0;
+  ValueList expected(4000, Value::Int(1));
+  expected.insert(expected.end(), 9000, Value::Int(2));
+  EXPECT_TRUE(Equals(Finish(&list, &charge, &calls), *Value::List(expected)));
 }
 
 TEST(FoldListTest, WhatIsRefusedOnTheWayIsGivenBack) {

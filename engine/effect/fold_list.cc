@@ -1,0 +1,94 @@
+#include "engine/effect/fold_list.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/account/free_room.h"
+
+namespace koios::engine {
+namespace {
+
+constexpr size_t kShort = PagedList<Value>::kPage;
+constexpr size_t kPagesPerCall = 8;
+
+}  // namespace
+
+Status FoldList::Add(const Value& value, int64_t bulk, ChargeAhead* charge) {
+  RETURN_IF_ERROR(CheckDepth(value.depth() + 1));
+  const auto outside = static_cast<int64_t>(value.ByteSize() - sizeof(Value));
+  RETURN_IF_ERROR(charge->Take(outside));
+  Status added = AddCopies(value, bulk, charge);
+  if (!added.ok()) charge->Return(outside);
+  return added;
+}
+
+Status FoldList::AddCopies(const Value& value, int64_t bulk, ChargeAhead* charge) {
+  const size_t fit = std::min(kShort - list_.size(), static_cast<size_t>(bulk));
+  RETURN_IF_ERROR(MakeRoom(&list_, fit, charge));
+  if (const int64_t more = bulk - static_cast<int64_t>(fit); more > 0) {
+    if (long_ == nullptr) {
+      RETURN_IF_ERROR(charge->Take(sizeof(Long)));
+      long_ = std::make_unique<Long>();
+    }
+    RETURN_IF_ERROR(long_->pages.Add(value, more, charge));
+    long_->extent.Add(value, static_cast<uint64_t>(more));
+  }
+  if (fit == 1) {
+    list_.push_back(value);
+  } else {
+    list_.insert(list_.end(), fit, value);
+  }
+  return OkStatus();
+}
+
+StatusOr<bool> FoldList::Gather(ChargeAhead* charge) {
+  if (long_ == nullptr) return true;
+  ValueList& whole = long_->whole;
+  if (whole.capacity() == 0) {
+    RETURN_IF_ERROR(MakeRoom(&whole, list_.size() + long_->pages.size(), charge));
+    for (const Value& member : list_) long_->extent.Add(member);
+    MoveAll(&list_, &whole, charge);
+  }
+  for (size_t i = 0; i < kPagesPerCall && long_->num_moved < long_->pages.num_pages(); ++i) {
+    MoveAll(&long_->pages.page(long_->num_moved++), &whole, charge);
+  }
+  return long_->num_moved == long_->pages.num_pages();
+}
+
+StatusOr<Value> FoldList::Take() {
+  if (long_ == nullptr) return Value::List(std::exchange(list_, {}));
+  const std::unique_ptr<Long> all = std::move(long_);
+  return Value::List(std::move(all->whole), all->extent);
+}
+
+StatusOr<Value> FoldList::Copy() const {
+  if (long_ == nullptr) return Value::List(list_);
+  ValueList whole;
+  whole.reserve(list_.size() + long_->pages.size());
+  whole.insert(whole.end(), list_.begin(), list_.end());
+  for (size_t i = 0; i < long_->pages.size(); ++i) whole.push_back(long_->pages[i]);
+  MembersExtent extent = long_->extent;
+  for (const Value& member : list_) extent.Add(member);
+  return Value::List(std::move(whole), extent);
+}
+
+bool FoldList::TakePage(ValueList* page) {
+  if (!list_.empty() || long_ == nullptr) {
+    *page = std::exchange(list_, {});
+    return long_ != nullptr && long_->pages.num_pages() > 0;
+  }
+  *page = std::exchange(long_->pages.page(long_->num_moved++), {});
+  return long_->num_moved < long_->pages.num_pages();
+}
+
+void FoldList::Leave(ValuesLeft* left) {
+  left->Add(std::exchange(list_, {}));
+  if (long_ == nullptr) return;
+  left->Add(std::move(long_->whole));
+  for (size_t i = long_->num_moved; i < long_->pages.num_pages(); ++i) {
+    left->Add(std::move(long_->pages.page(i)));
+  }
+  long_.reset();
+}
+
+}  // namespace koios::engine

@@ -25,30 +25,38 @@ class WaitingDedup : public CollectOp {
     SpillBy(&kAsTheyCame, num_slots);
   }
 
-  Status Absorb(const Batch& input) override {
+  // Proceed() does.
+  Status Absorb(const Batch&) override {
+    absorbed_ = 0;
+    return OkStatus();
+  }
+  StatusOr<bool> Proceed(const Batch& input) override {
     std::vector<uint32_t> fresh;
     std::vector<Run> runs;
-    size_t row = 0;
+    size_t end = 0;
     for (const Run& run : input.runs) {
-      const size_t end = row + run.count;
+      end += run.count;
+      if (absorbed_ >= end) continue;
       DistinctKeys* waiting = waiting_.FindOrMake(run).first;
       const MetKeys* passed = passed_.Find(run.instance);
       const size_t before = fresh.size();
       ChargeAhead charge(host_, waiting->mutable_bytes());
-      while (row < end) {
-        RETURN_IF_ERROR(waiting->AddRows(keys_, input, &row, end,
-                                         passed == nullptr ? nullptr : &passed->in_memory(),
-                                         &charge, &fresh));
+      RETURN_IF_ERROR(waiting->AddRows(keys_, input, &absorbed_, end,
+                                       passed == nullptr ? nullptr : &passed->in_memory(), &charge,
+                                       &fresh));
+      if (fresh.size() > before) {
+        runs.push_back({run.instance, run.loops, static_cast<uint32_t>(fresh.size() - before), 0});
       }
-      if (fresh.size() == before) continue;
-      runs.push_back({run.instance, run.loops, static_cast<uint32_t>(fresh.size() - before), 0});
+      if (absorbed_ < end) break;  // as much as one call does
     }
-    if (fresh.empty()) return OkStatus();
-    Batch kept;
-    kept.AppendRows(input, fresh);
-    kept.bulk.clear();
-    kept.runs = std::move(runs);
-    return CollectOp::Absorb(kept);
+    if (!fresh.empty()) {
+      Batch kept;
+      kept.AppendRows(input, fresh);
+      kept.bulk.clear();
+      kept.runs = std::move(runs);
+      RETURN_IF_ERROR(CollectOp::Absorb(kept));
+    }
+    return absorbed_ < input.rows;
   }
 
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
@@ -101,38 +109,35 @@ class WaitingDedup : public CollectOp {
   // In nested loops a key may have passed since its row came.
   StatusOr<bool> Arrange(State* state) override {
     if (state->progress == nullptr) {
-      auto passing = std::make_unique<Passing>();
-      passing->all = state->rows.All();
-      state->progress = std::move(passing);
+      const size_t all = state->rows.size();
+      RETURN_IF_ERROR(Charge(BytesOfMany(static_cast<int64_t>(all), sizeof(Position)), state));
+      state->order.reserve(all);
+      state->progress = std::make_unique<Passing>();
     }
-    auto* passing = static_cast<Passing*>(state->progress.get());
-    const std::vector<Position>& all = passing->all;
+    Position& at = static_cast<Passing*>(state->progress.get())->at;
     size_t looks = MetKeys::kLooks;
-    for (size_t left = kSliceWork; passing->next < all.size() && left > 0 && looks > 0;) {
-      // Rows that stand together.
-      const Position at = all[passing->next];
-      size_t count = 1;
-      while (count < left && passing->next + count < all.size() &&
-             all[passing->next + count].chunk == at.chunk) {
-        ++count;
+    for (size_t left = kSliceWork; left > 0 && looks > 0;) {
+      if (!state->rows.HasRowAt(&at)) {
+        state->progress.reset();
+        return true;
       }
+      const Batch& chunk = state->rows.ChunkAt(at);
+      const size_t end = std::min(chunk.rows, at.row + left);
       size_t row = at.row;
       std::vector<uint32_t> fresh;
-      RETURN_IF_ERROR(
-          firing_->AddRows(keys_, state->rows.ChunkAt(at), &row, at.row + count, &looks, &fresh));
+      RETURN_IF_ERROR(firing_->AddRows(keys_, chunk, &row, end, &looks, &fresh));
       for (const uint32_t passes : fresh) state->order.push_back({at.chunk, passes});
-      passing->next += row - at.row;
-      left -= count;
+      left -= row - at.row;
+      at.row = static_cast<uint32_t>(row);
+      if (row < end) break;  // as much as one call does
     }
-    if (passing->next < all.size()) return false;
-    state->progress.reset();
-    return true;
+    return false;
   }
+  bool Abandon(State* state) override { return state->progress == nullptr && AbandonOrder(state); }
 
  private:
   struct Passing : Progress {
-    std::vector<Position> all;
-    size_t next = 0;
+    Position at;  // the next row to look at
   };
   // Rows that have come from disk.
   struct Sifted {
@@ -189,6 +194,7 @@ class WaitingDedup : public CollectOp {
   StateTable<DistinctKeys> waiting_;
   StateTable<Sifted> sifted_;  // by what fires from disk
   MetKeys* firing_ = nullptr;  // of `passed_`, during Fire
+  size_t absorbed_ = 0;        // rows of the batch that came last
   InstanceId large_;           // whose passed keys are worth to be put on disk
   bool spills_keys_ = false;   // what is under way to disk
   bool spills_rows_ = false;

@@ -30,7 +30,8 @@ TEST(WaitingDedupTest, KeepsTheFirstRowOfEachKey) {
   TestHost host;
   const OperatorBundle bundle = MakeWaitingDedup({0}, 2, &host);
   ASSERT_TRUE(
-      bundle.barrier->Absorb(Rows(NumberList(3, 2), NumberList(3, 3), {5, 1, 1}, {0})).ok());
+      AbsorbAll(bundle.barrier.get(), Rows(NumberList(3, 2), NumberList(3, 3), {5, 1, 1}, {0}))
+          .ok());
   Batch out;
   bool done = false;
   while (!done) ASSERT_TRUE(bundle.barrier->Fire({{}, {0}}, &out, &done).ok());
@@ -59,7 +60,7 @@ Status FireDrawn(uint64_t seed, uint64_t spill_every, BarrierOperator* barrier,
         keys.push_back(Value::Long(static_cast<int64_t>(rng.Uniform(300u * (iteration + 1u)))));
         numbers.push_back(Value::Long(number++));
       }
-      RETURN_IF_ERROR(barrier->Absorb(Rows(keys, numbers, {}, {of})));
+      RETURN_IF_ERROR(AbsorbAll(barrier, Rows(keys, numbers, {}, {of})));
       if (spill_every > 0 && ++batches % spill_every == 0) RETURN_IF_ERROR(spill());
     }
     for (bool done = false; !done;) {
@@ -111,11 +112,11 @@ TEST(WaitingDedupTest, ARunOfWhichNothingWaitsPutsNothingOnDisk) {
   TestHost host;
   const OperatorBundle bundle = MakeWaitingDedup({0}, 2, &host);
   BarrierOperator* barrier = bundle.barrier.get();
-  ASSERT_TRUE(barrier->Absorb(Rows(NumberList(3, 3), {}, {}, {0})).ok());
+  ASSERT_TRUE(AbsorbAll(barrier, Rows(NumberList(3, 3), {}, {}, {0})).ok());
   EXPECT_EQ(RowsFiredBy(barrier, {0}), 3u);
   Batch batch = Rows(NumberList(6, 6), {}, {}, {1});
   batch.runs = {{{}, {1}, 3, 0}, {{}, {2}, 3, 0}};  // of the first one all have passed
-  ASSERT_TRUE(barrier->Absorb(batch).ok());
+  ASSERT_TRUE(AbsorbAll(barrier, batch).ok());
   while (barrier->SpillableBytes() > 0) ASSERT_TRUE(barrier->Spill().ok());
   EXPECT_EQ(RowsFiredBy(barrier, {1}), 0u);
   EXPECT_EQ(RowsFiredBy(barrier, {2}), 3u);
@@ -128,22 +129,22 @@ TEST(WaitingDedupTest, ARunOfWhichNothingWaitsPutsNothingOnDisk) {
 TEST(WaitingDedupTest, WhatHasPassedPassesNoMore) {
   TestHost host;
   const OperatorBundle bundle = MakeWaitingDedup({0}, 2, &host);
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(10, 10), {}, {}, {0})).ok());
+  ASSERT_TRUE(AbsorbAll(bundle.barrier.get(), Rows(NumberList(10, 10), {}, {}, {0})).ok());
   // Came before the first iteration has fired: as in nested loops.
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(12, 12), {}, {}, {1})).ok());
+  ASSERT_TRUE(AbsorbAll(bundle.barrier.get(), Rows(NumberList(12, 12), {}, {}, {1})).ok());
   EXPECT_EQ(RowsFiredBy(bundle.barrier.get(), {0}), 10u);
   EXPECT_EQ(RowsFiredBy(bundle.barrier.get(), {1}), 2u);
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(12, 12), {}, {}, {2})).ok());
+  ASSERT_TRUE(AbsorbAll(bundle.barrier.get(), Rows(NumberList(12, 12), {}, {}, {2})).ok());
   EXPECT_EQ(RowsFiredBy(bundle.barrier.get(), {2}), 0u);
 }
 
 TEST(WaitingDedupTest, ChargesDistinctRowsOnly) {
   TestHost host;
   const OperatorBundle bundle = MakeWaitingDedup({0}, 2, &host);
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(1000, 10), {}, {}, {0})).ok());
+  ASSERT_TRUE(AbsorbAll(bundle.barrier.get(), Rows(NumberList(1000, 10), {}, {}, {0})).ok());
   const int64_t once = host.charged;
   for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(1000, 10), {}, {}, {0})).ok());
+    ASSERT_TRUE(AbsorbAll(bundle.barrier.get(), Rows(NumberList(1000, 10), {}, {}, {0})).ok());
   }
   EXPECT_EQ(host.charged, once);
   bundle.barrier->Release({});
@@ -156,8 +157,8 @@ TEST(WaitingDedupTest, RefusesWhatIsTooMuch) {
   const OperatorBundle bundle = MakeWaitingDedup({0}, 2, &host);
   Status status;
   for (int64_t i = 0; i < 100 && status.ok(); ++i) {
-    status =
-        bundle.barrier->Absorb(Rows({NumberList(1000 * (i + 1), 1000 * (i + 1))}, {}, {}, {0}));
+    status = AbsorbAll(bundle.barrier.get(),
+                       Rows({NumberList(1000 * (i + 1), 1000 * (i + 1))}, {}, {}, {0}));
   }
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
   bundle.barrier->Release({});
@@ -168,7 +169,7 @@ TEST(MergingBarrierTest, EqualRowsBecomeOneAndKeepTheirBulk) {
   TestHost host;
   const OperatorBundle bundle = MakeMergingBarrier(2, &host);
   for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(1000, 4), {}, {}, {3})).ok());
+    ASSERT_TRUE(AbsorbAll(bundle.barrier.get(), Rows(NumberList(1000, 4), {}, {}, {3})).ok());
   }
   const int64_t charged = host.charged;
   EXPECT_LT(charged, 10'000);
@@ -183,8 +184,8 @@ TEST(MergingBarrierTest, EqualRowsBecomeOneAndKeepTheirBulk) {
 TEST(MergingBarrierTest, IterationsAreApartAndMayNeverFire) {
   TestHost host;
   const OperatorBundle bundle = MakeMergingBarrier(2, &host);
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(5, 5), {}, {}, {0})).ok());
-  ASSERT_TRUE(bundle.barrier->Absorb(Rows(NumberList(5, 1), {}, {}, {1})).ok());
+  ASSERT_TRUE(AbsorbAll(bundle.barrier.get(), Rows(NumberList(5, 5), {}, {}, {0})).ok());
+  ASSERT_TRUE(AbsorbAll(bundle.barrier.get(), Rows(NumberList(5, 1), {}, {}, {1})).ok());
   EXPECT_EQ(RowsFiredBy(bundle.barrier.get(), {1}), 1u);
   EXPECT_EQ(RowsFiredBy(bundle.barrier.get(), {7}), 0u);
   bundle.barrier->Release({});
@@ -206,7 +207,7 @@ TEST(MergingBarrierTest, FromDiskBulksAddUpToThoseFromMemory) {
         values.push_back(Value::Long(static_cast<int64_t>(rng.Uniform(500))));
         ++expected[values.back().AsInteger()];
       }
-      ASSERT_TRUE(barrier->Absorb(Rows(values, {}, {}, {0})).ok());
+      ASSERT_TRUE(AbsorbAll(barrier, Rows(values, {}, {}, {0})).ok());
       while (b % 7 == 6 && status.ok() && barrier->SpillableBytes() > 0) {
         status = barrier->Spill().status();
       }

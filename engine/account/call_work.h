@@ -31,7 +31,7 @@ inline StatusOr<int64_t> CopiesOfStep(int64_t left, ChargeAhead* charge) {
 
 class CallWork {
  public:
-  static constexpr size_t kMost = 1536;
+  static constexpr size_t kMost = 768;
 
   // `moved`: entries that all calls have moved; outlives this.
   explicit CallWork(const size_t* moved) : moved_(moved), before_(*moved) {}

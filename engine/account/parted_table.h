@@ -18,7 +18,7 @@ template <typename Table>
 class PartedTable {
  public:
   // Of one part: with more it is taken apart.
-  static constexpr size_t kMostPlaces = (size_t{1} << 13) - 1;
+  static constexpr size_t kMostPlaces = (size_t{1} << 12) - 1;
 
   // nullptr: it is not there.
   template <typename Key>

@@ -136,7 +136,7 @@ class CollectOp : public BarrierOperator {
 
   // Rows to look at, or comparisons, in one call of what follows.
   static constexpr size_t kSliceRows = kBatchRows;
-  static constexpr size_t kSliceWork = 4096;
+  static constexpr size_t kSliceWork = 2048;
 
   // Picks rows [begin, begin + count) of `input` that may come out. False: all of them may.
   virtual bool Select(const State&, const Batch&, size_t, uint32_t, std::vector<uint32_t>*) {

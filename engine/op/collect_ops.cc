@@ -291,7 +291,7 @@ class OrderOp : public CollectOp {
 
   static constexpr int64_t kManyBytes = 4 << 20;          // of rows too many: worth a look
   static constexpr size_t kSliceBytes = 4 * kBatchBytes;  // of keys, gathered in one call
-  static constexpr size_t kLookWork = 3;                  // of values that are nowhere near
+  static constexpr size_t kLookWork = 5;                  // of values that are nowhere near
   static constexpr size_t kWideBytes = 512;               // of a key, on average
   static constexpr size_t kBytesPerWork = 256;            // compared for as much as one comparison
 

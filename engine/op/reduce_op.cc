@@ -283,7 +283,7 @@ class ReduceFinalOp : public BarrierOperator {
   size_t HeldBytes() const override { return states_.ByteSize(); }
 
  private:
-  static constexpr size_t kSliceWork = 4096;
+  static constexpr size_t kSliceWork = 2048;
 
   // What of the batch is absorbed.
   struct Cursor {

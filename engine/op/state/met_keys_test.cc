@@ -217,7 +217,7 @@ TEST(MetKeysTest, WhatIsReleasedWhileItWaitsLeavesNothing) {
 
 // Keys that are paths hold more than their place in a table, and all of it goes with them.
 TEST(MetKeysTest, KeysCountWithTheirPaths) {
-  constexpr int64_t kRows = 4000, kLength = 5, kBatch = 200;  // what one call takes
+  constexpr int64_t kRows = 4000, kLength = 5, kBatch = 80;  // what one call takes
   const auto account = std::make_shared<MemoryAccount>("paths");
   const PathLedger::Owner ledger = PathLedger::Charging(account);
   TestHost host;

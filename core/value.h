@@ -193,6 +193,10 @@ class Value {
   bool TakeMembers(ValueList* members);
   bool TakeMembers(ValueMap* members);
 
+  // Whether what it holds is one object in memory with what `other` does.
+  bool SharesWith(const Value& other) const {
+    return has_rep() && other.has_rep() && payload_.rep == other.payload_.rep;
+  }
   // Bytes this value holds, shared payloads counted in full: what an account is charged. Of a path
   // only the reference, where its objects are charged by themselves (core/path/path_ledger.h).
   // Stored, so this is cheap.

@@ -20,13 +20,18 @@ struct RowPlace {
 // Of a row that is many values of a list: how many of them one step adds, and how many are a unit
 // of work.
 constexpr int64_t kMostCopies = 16 * 1024;
-constexpr int64_t kCopiesPerWork = 32;
+constexpr int64_t kCopiesPerWork = 8;
 
 // Of so many that are left. RESOURCE_EXHAUSTED, before the first, when there is no room for all.
 inline StatusOr<int64_t> CopiesOfStep(int64_t left, ChargeAhead* charge) {
   if (left <= kMostCopies) return left;
   RETURN_IF_ERROR(charge->Check(BytesOfMany(left, sizeof(Value))));
   return kMostCopies;
+}
+
+// Its copies share what the value holds: those behind the first step's have charged it once more.
+inline void ReturnShared(const Value& value, ChargeAhead* charge) {
+  charge->Return(static_cast<int64_t>(value.ByteSize() - sizeof(Value)));
 }
 
 class CallWork {

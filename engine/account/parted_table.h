@@ -66,6 +66,13 @@ class PartedTable {
     return *part.emplace(key, std::forward<Args>(args)...).first;
   }
 
+  // REQUIRES: it is there. Its part keeps its places.
+  template <typename Key>
+  void Erase(const Key& key) {
+    Table& part = LeafOf(&root_, Mixed(HashOf(key))).node->table;
+    part.erase(part.find(key));
+  }
+
   // Frees some entries; nothing but this is called any more. Adds the bytes that this frees, with
   // outside(entry) of each. True: none is left.
   template <typename Outside>

@@ -30,7 +30,12 @@ Status FoldList::AddCopies(const Value& value, int64_t bulk, ChargeAhead* charge
       RETURN_IF_ERROR(charge->Take(sizeof(Long)));
       long_ = std::make_unique<Long>();
     }
-    RETURN_IF_ERROR(long_->pages.Add(value, more, charge));
+    if (Status added = long_->pages.Add(value, more, charge); !added.ok()) {
+      if (long_->pages.size() > 0) return added;
+      charge->Return(sizeof(Long));
+      long_.reset();
+      return added;
+    }
     long_->extent.Add(value, static_cast<uint64_t>(more));
   }
   if (fit == 1) {

@@ -121,6 +121,20 @@ TEST(FoldListTest, WhatIsRefusedAddsNothing) {
   EXPECT_TRUE(Equals(Finish(&list, &charge, &calls), *Value::List(expected)));
 }
 
+// No page is there of what was refused at its first one.
+TEST(FoldListTest, WhatBeginsToBeLongAndIsRefusedIsShort) {
+  TestHost host;
+  host.limit = 100'000;  // 4,096 of them fit, 8,192 don't
+  int64_t bytes = 0;
+  ChargeAhead charge(&host, &bytes);
+  FoldList list;
+  EXPECT_FALSE(list.Add(Value::Int(1), 8000, &charge).ok());
+  EXPECT_FALSE(list.is_long());
+  ValueList page;
+  EXPECT_FALSE(list.TakePage(&page));
+  EXPECT_TRUE(page.empty());
+}
+
 TEST(FoldListTest, WhatIsRefusedOnTheWayIsGivenBack) {
   for (int64_t limit = 1'000; limit < 8'000'000; limit = limit * 3 / 2) {
     TestHost host;

@@ -102,7 +102,7 @@ template <typename Entries>
 Status GroupTable::AddEach(const Batch& input, RowPlace* at, size_t end, uint32_t value_slot,
                            const Entries& entries, CallWork* work, ChargeAhead* charge) {
   const bool has_values = kind_ != plan::Group::COUNT && input.Has(value_slot);
-  for (; at->row < end; *at = {at->row + 1, 0}) {
+  for (; at->row < end && !work->is_over(); *at = {at->row + 1, 0}) {
     ASSIGN_OR_RETURN(const size_t entry, entries(at->row));
     int64_t bulk = input.BulkAt(at->row) - at->copy;
     bool is_whole = true;
@@ -112,7 +112,9 @@ Status GroupTable::AddEach(const Batch& input, RowPlace* at, size_t end, uint32_
         is_whole = some == std::exchange(bulk, some);
         work->Add(static_cast<size_t>(some / kCopiesPerWork));
       }
-      RETURN_IF_ERROR(AddValue(entry, input.slots[value_slot].Get(at->row), bulk, charge));
+      const Value value = input.slots[value_slot].Get(at->row);
+      RETURN_IF_ERROR(AddValue(entry, value, bulk, charge));
+      if (at->copy > 0) ReturnShared(value, charge);
     }
     RETURN_IF_ERROR(CountUp(entry, bulk));
     if (!is_whole) {

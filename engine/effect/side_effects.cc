@@ -163,6 +163,7 @@ Status SideEffects::GiveMembers(const std::string& name, bool takes, size_t* nex
                                 bool* done, StateAccount* account) {
   Effect& effect = effects_.at(name);
   takes = takes && !effect.list.has_value();
+  if (takes) effect.comes_back = true;  // no more to disk
   const size_t stored = NumStored(effect);
   const size_t end = stored + NumInMemory(effect);
   *done = false;
@@ -175,11 +176,15 @@ Status SideEffects::GiveMembers(const std::string& name, bool takes, size_t* nex
   } else {
     const size_t first = *next - stored;
     int64_t outside = 0;
+    Value last;  // what equal ones have was charged once
     for (size_t bytes = 0; *next < end && output->rows < kBatchRows && bytes < kBatchBytes;) {
       const Value& member = InMemory(effect, (*next)++ - stored);
       bytes += member.ByteSize();
-      outside += static_cast<int64_t>(member.ByteSize() - sizeof(Value));
+      if (!member.SharesWith(last)) {
+        outside += static_cast<int64_t>(member.ByteSize() - sizeof(Value));
+      }
       output->AppendCurrent(member);
+      last = member;
     }
     if (takes) DropMembers(first, *next - stored, outside, &effect, account);
   }
@@ -290,12 +295,6 @@ Value SideEffects::TakeList(const std::string& name, int64_t* charged) {
   Effect& effect = effects_.at(name);
   *charged += std::exchange(effect.bytes, 0);
   return *std::exchange(effect.list, std::nullopt);
-}
-
-int64_t SideEffects::ReadBytes(const std::string& name) const {
-  const auto found = effects_.find(name);
-  const bool is_group = found != effects_.end() && found->second.group.has_value();
-  return is_group ? found->second.group->MapBytes(/*takes=*/false) : 0;
 }
 
 StatusOr<SideEffects::Effect*> SideEffects::FindBag(const std::string& name) {

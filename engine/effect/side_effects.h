@@ -77,8 +77,6 @@ class SideEffects {
   // The bag as a list, which it shares; the groups as a map. INVALID_ARGUMENT for a name that is
   // not declared.
   StatusOr<Value> Read(const std::string& name);
-  // What that allocates, and was not charged when it was added.
-  int64_t ReadBytes(const std::string& name) const;
   // The list that MakeList() has made, which nobody else has; `charged`: adds what was charged for
   // it, which is the caller's now. REQUIRES: nobody asks for it any more.
   Value TakeList(const std::string& name, int64_t* charged);

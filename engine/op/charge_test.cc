@@ -36,11 +36,11 @@ TEST(ChargeTest, ABulkTooLargeIsRefusedBeforeAListGrows) {
     host.limit = kMemory;
     const auto fold = MakeReduce(Fold(), &host);
     ASSERT_TRUE(fold.ok());
-    EXPECT_EQ(fold->barrier->Absorb(Rows({Value::Int(1)}, {}, {bulk})).code(),
+    EXPECT_EQ(AbsorbAll(fold->barrier.get(), Rows({Value::Int(1)}, {}, {bulk})).code(),
               StatusCode::kResourceExhausted);
     // Behind one that is there, so that the two are more than a long can count.
-    EXPECT_TRUE(fold->barrier->Absorb(Rows({Value::Int(1)})).ok());
-    EXPECT_EQ(fold->barrier->Absorb(Rows({Value::Int(1)}, {}, {bulk})).code(),
+    EXPECT_TRUE(AbsorbAll(fold->barrier.get(), Rows({Value::Int(1)})).ok());
+    EXPECT_EQ(AbsorbAll(fold->barrier.get(), Rows({Value::Int(1)}, {}, {bulk})).code(),
               StatusCode::kResourceExhausted);
     const auto group = MakeGroup(ListGroup(), 2, &host);
     ASSERT_TRUE(group.ok());
@@ -66,7 +66,7 @@ void ExpectCharged(bool is_sum, const Value& small, const Value& large, const Va
   const OperatorBundle whole = *MakeReduce(reduce, &host), groups = *MakeGroup(group, 2, &host);
   const auto add = [&](const Value& value) {
     const int64_t before = host.charged;
-    EXPECT_TRUE(whole.barrier->Absorb(Rows({value})).ok());
+    EXPECT_TRUE(AbsorbAll(whole.barrier.get(), Rows({value})).ok());
     const int64_t by_whole = host.charged - before;
     EXPECT_TRUE(AbsorbAll(groups.barrier.get(), Rows({Value::Int(1)}, {value})).ok());
     return std::pair(by_whole, host.charged - before - by_whole);
@@ -178,7 +178,7 @@ TEST(ChargeTest, WhatWasRefusedIsNotGivenBack) {
   host.limit = 8;
   const Batch rows = Rows({Value::Int(1), Value::Int(2)}, {}, {}, {7});
   const OperatorBundle barrier = MakeMergingBarrier(2, &host);
-  EXPECT_FALSE(barrier.barrier->Absorb(rows).ok());
+  EXPECT_FALSE(AbsorbAll(barrier.barrier.get(), rows).ok());
   barrier.barrier->Release({});
   EXPECT_EQ(host.charged, 0);
 }

@@ -36,7 +36,7 @@ class BagWriter : public Spiller {
       if (!IsThere(rows, at->row, value_slot_)) continue;
       const Value value = rows.slots[value_slot_].Get(at->row);
       const int64_t bulk = rows.BulkAt(at->row) - at->copy;
-      const StatusOr<int64_t> added = AddSome(value, bulk, bag, &charge);
+      const StatusOr<int64_t> added = AddSome(value, bulk, at->copy > 0, bag, &charge);
       must_spill_ = added.status().code() == StatusCode::kResourceExhausted && CanSpill();
       if (must_spill_) return OkStatus();
       RETURN_IF_ERROR(added.status());
@@ -63,12 +63,13 @@ class BagWriter : public Spiller {
 
  private:
   template <typename Bag>
-  static StatusOr<int64_t> AddSome(const Value& value, int64_t bulk, Bag* bag,
+  static StatusOr<int64_t> AddSome(const Value& value, int64_t bulk, bool again, Bag* bag,
                                    ChargeAhead* charge) {
     if (SideEffects::MayAddSome(*bag)) {
       ASSIGN_OR_RETURN(bulk, CopiesOfStep(bulk, charge));
     }
     RETURN_IF_ERROR(SideEffects::Add(bag, value, bulk, charge));
+    if (again) ReturnShared(value, charge);
     return bulk;
   }
   bool CanSpill() const {
@@ -123,15 +124,16 @@ class GatherOp : public CollectOp {
     if (state->progress == nullptr) RETURN_IF_ERROR(BeginWalk(state));
     auto* const walk = static_cast<Walk*>(state->progress.get());
     if (walk->next < state->spilled->num_blocks()) {
-      int64_t charged = 0;
-      ASSIGN_OR_RETURN(const Batch rows, state->spilled->Read(walk->next, &charged));
-      Status gathered = Gather(rows, rows.rows, &walk->at);
-      (void)host_->ChargeState(-charged);
-      RETURN_IF_ERROR(gathered);
-      if (walk->at.row == rows.rows) {
-        walk->at = {};
-        ++walk->next;
+      if (walk->charged == 0) {
+        ASSIGN_OR_RETURN(walk->block, state->spilled->Read(walk->next, &walk->charged));
+        state->bytes += walk->charged;
       }
+      RETURN_IF_ERROR(Gather(walk->block, walk->block.rows, &walk->at));
+      if (walk->at.row < walk->block.rows) return false;
+      walk->at = {};
+      walk->block = {};
+      RETURN_IF_ERROR(Charge(-std::exchange(walk->charged, 0), state));
+      ++walk->next;
       return false;
     }
     state->progress.reset();
@@ -142,6 +144,8 @@ class GatherOp : public CollectOp {
   struct Walk : Progress {
     size_t next = 0;  // row, or block
     RowPlace at;      // in the batch, or in the block
+    Batch block;      // that was read, while `charged` for it
+    int64_t charged = 0;
   };
 
   Status BeginWalk(State* state) {
@@ -269,15 +273,6 @@ class GroupEffectOp : public GatherOp {
   const plan::Group op_;
 };
 
-// Of a side-effect that nobody asks for any more.
-void LeaveGroups(const std::string& name, OperatorHost* host) {
-  int64_t* const charged = SideEffects::ChargedFor(host->side_effects().Find(name));
-  GroupTable* const groups = host->side_effects().FindGroup(name);
-  const plan::Group::Value kind = groups->kind();
-  host->Leave(std::make_unique<GroupsLeft>(std::exchange(*groups, GroupTable(kind))),
-              std::exchange(*charged, 0));
-}
-
 class CapOp : public BarrierOperator {
  public:
   CapOp(const plan::Cap& op, OperatorHost* host)
@@ -286,74 +281,113 @@ class CapOp : public BarrierOperator {
   Status Absorb(const Batch&) override { return OkStatus(); }
 
   // What is made is charged until it goes on as a row.
-  Status Fire(const StateKey&, Batch* output, bool* done) override {
+  Status Fire(const StateKey& key, Batch* output, bool* done) override {
     *done = false;
-    if (values_.size() < names_.size()) return MakeSome(names_[values_.size()]);
+    if (making_ != nullptr && !(making_->key == key)) Forget();  // it was closed
+    if (making_ == nullptr) making_ = std::make_unique<Making>(key);
+    ValueList& values = making_->values;
+    while (values.size() < names_.size()) {
+      const size_t made = values.size();
+      RETURN_IF_ERROR(MakeSome(names_[made]));
+      if (values.size() == made) return OkStatus();
+    }
     *done = true;
-    Value value = std::move(values_[0]);
+    Value value = std::move(values[0]);
     if (names_.size() > 1) {
       ValueMap map;
       map.emplace_back(Value::String(names_[0]), std::move(value));
       for (size_t i = 1; i < names_.size(); ++i) {
-        map.emplace_back(Value::String(names_[i]), std::move(values_[i]));
+        map.emplace_back(Value::String(names_[i]), std::move(values[i]));
       }
       ASSIGN_OR_RETURN(value, Value::Map(std::move(map)));
     }
-    values_.clear();
     output->AppendCurrent(value);
-    return host_->ChargeState(-std::exchange(charged_, 0));
+    Forget();
+    return OkStatus();
+  }
+
+  void Release(const InstanceId& instance) override {
+    if (making_ != nullptr && making_->key.instance == instance) Forget();
   }
 
  private:
-  // A map of groups in the making.
+  // Of the firing that has begun.
   struct Making {
-    ValueMap map;
+    explicit Making(StateKey k) : key(std::move(k)) {}
+
+    StateKey key;
+    int64_t charged = 0;
+    ValueList values;  // of the first of `names_`
+    // Of the next one, where that is of groups.
+    std::optional<ValueMap> map;
     MembersExtent extent;
-    size_t next = 0;  // group
+    size_t next_group = 0;
+    std::optional<GroupTable> taken;  // all of them are in the map
+    ValuesLeft left;                  // of `taken`, and in the map as well
   };
 
-  // A slice of making the next one of `values_`.
+  void Forget() {
+    (void)host_->ChargeState(-making_->charged);
+    making_.reset();
+  }
+  // A slice of making the next value.
   Status MakeSome(const std::string& name) {
     SideEffects& effects = host_->side_effects();
+    if (making_->taken.has_value()) return FreeTaken();
     if (effects.Has(name) && effects.FindGroup(name) != nullptr) return MakeMap(name);
     ASSIGN_OR_RETURN(const bool is_list, effects.MakeList(name));
     if (!is_list) return OkStatus();
     if (takes_ && effects.FindBag(name).ok()) {
-      values_.push_back(effects.TakeList(name, &charged_));
+      making_->values.push_back(effects.TakeList(name, &making_->charged));
       return OkStatus();
     }
     ASSIGN_OR_RETURN(Value value, effects.Read(name));
-    values_.push_back(std::move(value));
+    making_->values.push_back(std::move(value));
     return OkStatus();
   }
   Status MakeMap(const std::string& name) {
     GroupTable* const groups = host_->side_effects().FindGroup(name);
-    if (making_ == nullptr) {
+    int64_t* const charged = SideEffects::ChargedFor(host_->side_effects().Find(name));
+    if (!making_->map.has_value()) {
       const int64_t bytes = groups->MapBytes(takes_);
       RETURN_IF_ERROR(host_->ChargeState(bytes));
-      charged_ += bytes;
-      making_ = std::make_unique<Making>();
+      making_->charged += bytes;
+      making_->map.emplace();
+      making_->extent = {};
+      making_->next_group = 0;
     }
     {
-      int64_t* const charged = SideEffects::ChargedFor(host_->side_effects().Find(name));
       ChargeAhead charge(host_, charged);
-      RETURN_IF_ERROR(
-          groups->GiveSome(takes_, &making_->next, &making_->map, &making_->extent, &charge));
+      RETURN_IF_ERROR(groups->GiveSome(takes_, &making_->next_group, &*making_->map,
+                                       &making_->extent, &charge));
     }
-    if (making_->next < groups->size()) return OkStatus();
-    ASSIGN_OR_RETURN(Value map, Value::Map(std::move(making_->map), making_->extent));
-    making_.reset();
-    values_.push_back(std::move(map));
-    if (takes_) LeaveGroups(name, host_);
+    if (making_->next_group < groups->size()) return OkStatus();
+    if (!takes_) return EndMap();
+    making_->charged += std::exchange(*charged, 0);
+    making_->taken = std::exchange(*groups, GroupTable(groups->kind()));
+    return FreeTaken();
+  }
+  // The map has the keys and the values of the table, which stay charged.
+  Status FreeTaken() {
+    int64_t own = 0, values = 0;
+    const bool all = making_->taken->FreeSome(&making_->left, &own, &values);
+    own = std::min(own, making_->charged);
+    making_->charged -= own;
+    RETURN_IF_ERROR(host_->ChargeState(-own));
+    if (!all) return OkStatus();
+    making_->taken.reset();
+    return EndMap();
+  }
+  Status EndMap() {
+    ASSIGN_OR_RETURN(Value map, Value::Map(*std::exchange(making_->map, {}), making_->extent));
+    making_->values.push_back(std::move(map));
     return OkStatus();
   }
 
   const std::vector<std::string> names_;
   const bool takes_;
   OperatorHost* const host_;
-  ValueList values_;  // of the first of `names_`
   std::unique_ptr<Making> making_;
-  int64_t charged_ = 0;
 };
 
 // What this worker has of a side-effect, as rows. Of the whole traversal, once.
@@ -378,7 +412,12 @@ class CapShareOp : public BarrierOperator {
       RETURN_IF_ERROR(groups->GiveRows(op_.key_slot(), op_.takes(), &next_, output, &charge));
     }
     *done = next_ == groups->size();
-    if (*done && op_.takes()) LeaveGroups(name, host_);
+    if (!*done || !op_.takes()) return OkStatus();
+    // Nobody asks for them any more.
+    int64_t* const charged = SideEffects::ChargedFor(effects.Find(name));
+    const plan::Group::Value kind = groups->kind();
+    host_->Leave(std::make_unique<GroupsLeft>(std::exchange(*groups, GroupTable(kind))),
+                 std::exchange(*charged, 0));
     return OkStatus();
   }
 

@@ -462,69 +462,6 @@ TEST(CapTest, GivesShares) {
   EXPECT_FALSE(MakeCap(cap, 2, &host).ok());
 }
 
-// What nobody else asks for is given away, and is not charged beside what was given.
-class TakingCapTest : public ::testing::TestWithParam<bool> {  // a share, or all of it
- protected:
-  void ExpectTaken(const OperatorBundle& barrier, const char* name, size_t members) {
-    plan::Cap cap;
-    cap.add_names(name);
-    cap.set_takes(true);
-    if (GetParam()) cap.set_stage(plan::PARTIAL);
-    cap.set_key_slot(GetParam() ? 1 : 0);
-    FireAll(barrier.barrier.get());
-    const int64_t gathered = host_.charged;
-    const OperatorBundle taker = *MakeCap(cap, 2, &host_);
-    size_t given = 0, calls = 0;
-    int64_t most = 0;
-    for (bool done = false; !done; ++calls) {
-      Batch batch;
-      ASSERT_TRUE(taker.barrier->Fire({}, &batch, &done).ok());
-      most = std::max(most, host_.charged);
-      given += GetParam() || batch.rows == 0 ? batch.rows : MembersOf(batch.slots[0].Get(0));
-    }
-    EXPECT_EQ(given, members);
-    EXPECT_GT(calls, 3u);
-    EXPECT_EQ(host_.charged, 0);
-    EXPECT_LT(most, gathered * 21 / 10);  // as pages become one list
-  }
-  static size_t MembersOf(const Value& value) {
-    return value.kind() == ValueKind::kMap ? value.AsMap().size() : value.AsList().size();
-  }
-
-  TestHost host_;
-};
-
-TEST_P(TakingCapTest, OfABag) {
-  host_.side_effects().ChargeTo(&host_);
-  const auto bag = MakeAggregate(AggregateInto("x", 0), 2, &host_);
-  constexpr size_t kBatches = 50;
-  for (size_t i = 0; i < kBatches; ++i) {
-    const Value text = StringOf("a text of batch " + std::to_string(i));
-    ASSERT_TRUE(bag->barrier->Absorb(Rows(ValueList(kBatchRows, text))).ok());
-  }
-  ExpectTaken(*bag, "x", kBatches * kBatchRows);
-}
-
-TEST_P(TakingCapTest, OfGroups) {
-  plan::Group op = GroupOf(plan::Group::LIST);
-  op.set_side_effect("m");
-  const auto group = MakeGroupEffect(op, 2, &host_);
-  constexpr int32_t kGroups = 20'000;
-  for (int32_t i = 0; i < kGroups; i += 1000) {
-    ValueList values, keys;
-    for (int32_t key = i; key < i + 1000; ++key) {
-      values.push_back(StringOf("a text that has a place of its own"));
-      keys.push_back(Value::Int(key));
-    }
-    // One group is long.
-    ASSERT_TRUE(group->barrier->Absorb(Rows(values, keys)).ok());
-    ASSERT_TRUE(group->barrier->Absorb(Rows(values, ValueList(1000, Value::Int(0)))).ok());
-  }
-  ExpectTaken(*group, "m", kGroups);
-}
-
-INSTANTIATE_TEST_SUITE_P(Stages, TakingCapTest, ::testing::Bool());
-
 // A row of a million traversers is a million values, some in each call.
 TEST(BulkTest, ManyCopiesAreAddedInSlices) {
   constexpr int64_t kMany = 1'000'000;

@@ -208,7 +208,8 @@ class GroupOp : public BarrierOperator {
       return NextPart(state, done);
     }
     const bool is_large = state->bytes > host_->StateRoom() / kPartShare;
-    const bool writes = !state->reads || state->next > 0 || (is_large && spilled.may_divide()) ||
+    const bool writes = !state->reads || state->next > 0 || spilled.is_in_list() ||
+                        (is_large && spilled.may_divide()) ||
                         (spilled.is_divided() && !spilled.has_more());
     if (state->clears() || (writes && state->table->size() > 0)) return Write(state).status();
     if (!state->reads) {

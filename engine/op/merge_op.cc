@@ -38,7 +38,7 @@ class MergeOp : public PartialOperator {
       bytes += iteration.rows.Add(input, row, end, *group, &iteration.groups[*group].rows);
       const bool one = iteration.groups.size() == 1;
       if (one && !iteration.rows.is_dense() && dense_.IsWorth(iteration.rows.size())) {
-        bytes += iteration.rows.MakeDense(*group);
+        bytes += iteration.rows.MakeDense(*group, SIZE_MAX);
       }
       row = end;
     }

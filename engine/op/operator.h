@@ -28,6 +28,7 @@ class SpillFile;  // engine/spill/spill_space.h
 struct StateKey {
   InstanceId instance;
   Loops loops;
+  bool operator==(const StateKey&) const = default;
 };
 
 // What an operator may ask of its driver.

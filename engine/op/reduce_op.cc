@@ -45,15 +45,18 @@ class Reducer {
                : OkStatus();
   }
 
-  // How many of the row's traversers were added: not always all, when each is a step of its own.
+  // How many of the `bulk` traversers of the row that are left were added: not always all.
   // `work`: what that cost.
-  StatusOr<int64_t> AddSome(const Column& column, size_t row, int64_t bulk, Accumulator* acc,
+  StatusOr<int64_t> AddSome(const Column& column, RowPlace at, int64_t bulk, Accumulator* acc,
                             ChargeAhead* charge, size_t* work) const {
+    const size_t row = at.row;
     *work = 1;
     if (function_ == plan::Reduce::FOLD) {
       ASSIGN_OR_RETURN(const int64_t some, CopiesOfStep(bulk, charge));
       *work += static_cast<size_t>(some / kCopiesPerWork);
-      RETURN_IF_ERROR(Fold(column.Get(row), some, acc, charge));
+      const Value value = column.Get(row);
+      RETURN_IF_ERROR(Fold(value, some, acc, charge));
+      if (at.copy > 0) ReturnShared(value, charge);
       return some;
     }
     if (function_ != plan::Reduce::FOLD_WITH) {
@@ -246,9 +249,10 @@ class ReduceFinalOp : public BarrierOperator {
 
   Status SetSeed(const std::string& seed) { return reducer_.SetSeed(seed); }
 
-  Status Absorb(const Batch& input) override {
+  // Proceed() does.
+  Status Absorb(const Batch&) override {
     at_ = {};
-    return AbsorbSome(input);
+    return OkStatus();
   }
 
   StatusOr<bool> Proceed(const Batch& input) override {
@@ -289,8 +293,7 @@ class ReduceFinalOp : public BarrierOperator {
   struct Cursor {
     size_t run = 0;
     uint32_t in_run = 0;
-    size_t row = 0;
-    int64_t copy = 0;  // of the row's bulk
+    RowPlace at;
   };
 
   // A slice of the work.
@@ -302,21 +305,21 @@ class ReduceFinalOp : public BarrierOperator {
       ChargeAhead charge(host_, &acc.bytes);
       if (at_.in_run == 0) {
         ASSIGN_OR_RETURN(const bool all,
-                         reducer_.AddRun(input, at_.row, at_.row + run.count, &acc));
+                         reducer_.AddRun(input, at_.at.row, at_.at.row + run.count, &acc));
         if (all) {
-          at_.row += run.count;
+          at_.at.row += run.count;
           continue;
         }
       }
-      for (; at_.in_run < run.count; ++at_.in_run, ++at_.row, at_.copy = 0) {
-        const int64_t bulk = input.BulkAt(at_.row);
-        while (at_.copy < bulk) {
+      for (; at_.in_run < run.count; ++at_.in_run, at_.at = {at_.at.row + 1, 0}) {
+        const int64_t bulk = input.BulkAt(at_.at.row);
+        while (at_.at.copy < bulk) {
           if (left == 0) return OkStatus();
           size_t work = 0;
           ASSIGN_OR_RETURN(
               const int64_t added,
-              reducer_.AddSome(input.slots[0], at_.row, bulk - at_.copy, &acc, &charge, &work));
-          at_.copy += added;
+              reducer_.AddSome(input.slots[0], at_.at, bulk - at_.at.copy, &acc, &charge, &work));
+          at_.at.copy += added;
           left -= std::min(left, work);
         }
       }

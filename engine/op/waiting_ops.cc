@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/account/call_work.h"
 #include "engine/batch/instance_map.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/state/distinct_keys.h"
@@ -206,21 +207,34 @@ class MergingBarrier : public BarrierOperator {
   MergingBarrier(uint32_t num_slots, OperatorHost* host)
       : num_slots_(num_slots), host_(host), dense_(*host, SIZE_MAX) {}
 
-  Status Absorb(const Batch& input) override {
-    size_t row = 0;
-    for (const Run& run : input.runs) {
-      State* state = states_.FindOrMake(run).first;
-      size_t num_fresh = 0;
-      int64_t bytes = state->rows.Add(input, row, row + run.count, 0, &num_fresh);
-      if (!state->rows.is_dense() && dense_.IsWorth(state->rows.size())) {
-        bytes += state->rows.MakeDense(0);
-      }
-      RETURN_IF_ERROR(host_->ChargeState(bytes));
-      state->bytes += bytes;
-      if (state->bytes >= host_->least_spill_bytes()) large_ = {run.instance, run.loops};
-      row += run.count;
-    }
+  // Proceed() does.
+  Status Absorb(const Batch&) override {
+    absorbed_ = 0;
     return OkStatus();
+  }
+  StatusOr<bool> Proceed(const Batch& input) override {
+    size_t end = 0;
+    for (const Run& run : input.runs) {
+      end += run.count;
+      if (absorbed_ >= end) continue;
+      State* state = states_.FindOrMake(run).first;
+      if (state->rows.is_becoming_dense()) {
+        RETURN_IF_ERROR(MakeDense(state));
+        return true;
+      }
+      for (CallWork work(state->rows.moved()); absorbed_ < end && !work.is_over();) {
+        const size_t begin = absorbed_;
+        absorbed_ = std::min(begin + kAddedRows, end);
+        RETURN_IF_ERROR(Add(input, begin, absorbed_, state));
+        work.Add((absorbed_ - begin) * kRowWork);
+      }
+      if (!state->rows.is_dense() && dense_.IsWorth(state->rows.size())) {
+        RETURN_IF_ERROR(MakeDense(state));
+      }
+      if (state->bytes >= host_->least_spill_bytes()) large_ = {run.instance, run.loops};
+      if (absorbed_ < end) return true;
+    }
+    return false;
   }
 
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
@@ -269,6 +283,24 @@ class MergingBarrier : public BarrierOperator {
     std::unique_ptr<SpilledRuns> spilled;  // the rows that came before `rows`
   };
 
+  static constexpr size_t kAddedRows = 64;  // that are charged together
+  static constexpr size_t kRowWork = 2;     // its sum, and its place among all
+  static constexpr size_t kMovedRows = 1024;
+
+  Status Charge(int64_t bytes, State* state) const {
+    RETURN_IF_ERROR(host_->ChargeState(bytes));
+    state->bytes += bytes;
+    return OkStatus();
+  }
+  Status Add(const Batch& input, size_t begin, size_t end, State* state) const {
+    const int64_t most = MergedRows::MostBytes(input, begin, end);
+    RETURN_IF_ERROR(Charge(most, state));
+    size_t num_fresh = 0;
+    return Charge(state->rows.Add(input, begin, end, 0, &num_fresh) - most, state);
+  }
+  Status MakeDense(State* state) const {
+    return Charge(state->rows.MakeDense(0, kMovedRows), state);
+  }
   Status Take(State* state, Batch* output) const {
     std::vector<uint32_t> groups;
     ASSIGN_OR_RETURN(const int64_t freed, state->rows.Take(output, &groups));
@@ -285,7 +317,8 @@ class MergingBarrier : public BarrierOperator {
   OperatorHost* const host_;
   const DenseChoice dense_;
   StateTable<State> states_;
-  StateKey large_;  // whose rows are worth to be put on disk: those that grew last
+  StateKey large_;       // whose rows are worth to be put on disk: those that grew last
+  size_t absorbed_ = 0;  // rows of the batch that came last
 };
 
 }  // namespace

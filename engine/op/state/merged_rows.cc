@@ -93,23 +93,16 @@ std::optional<bool> DenseSums::Add(VertexRef vertex, int64_t bulk) {
   sum += bulk;
   if (fresh) {
     // There was room for a list of all when it was chosen to be kept so (DenseChoice).
-    const int64_t before = ListBytes();
     order_.push_back(vertex);
-    bytes_ += ListBytes() - before;
+    bytes_ += kListedBytes;
   }
   return fresh;
 }
 
 int64_t DenseSums::Pop() {
-  const int64_t bulk = std::exchange(*Find(order_[next_++]), 0);
-  // Half of the list is behind: rows that come and go must not make it grow.
-  if (next_ >= kBatchRows && next_ * 2 >= order_.size()) {
-    const int64_t before = ListBytes();
-    order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(next_));
-    order_.shrink_to_fit();
-    bytes_ += ListBytes() - before;
-    next_ = 0;
-  }
+  const int64_t bulk = std::exchange(*Find(order_.front()), 0);
+  order_.pop_front();
+  bytes_ -= kListedBytes;
   return bulk;
 }
 
@@ -126,18 +119,28 @@ bool DenseChoice::IsWorth(size_t rows) const {
          DenseSums::BytesOf(vertices_) <= host_.StateRoom() / kShareOfRoom;
 }
 
-int64_t MergedRows::MakeDense(uint32_t group) {
+int64_t MergedRows::MakeDense(uint32_t group, size_t most) {
+  if (!is_dense()) num_to_move_ = vertices_.size();
   dense_group_ = group;
-  BulkSums<uint64_t> before = std::exchange(vertices_, {});
+  const int64_t before = dense_.bytes();
   int64_t freed = 0;
-  while (before.size() > 0) {
-    const VertexRef vertex{before.front().key};
-    const int64_t bulk = before.Pop();
-    if (dense_.Add(vertex, bulk) || !vertices_.Add(vertex.bits, group, bulk)) {
+  for (; most > 0 && num_to_move_ > 0; --most, --num_to_move_) {
+    const VertexRef vertex{vertices_.front().key};
+    const int64_t bulk = vertices_.Pop();
+    if (dense_.Add(vertex, bulk) || !vertices_.Add(vertex.bits, group, bulk, &moved_)) {
       freed += kVertexBytes;
     }
   }
-  return dense_.bytes() - freed;
+  if (vertices_.size() == 0) vertices_ = {};
+  return dense_.bytes() - before - freed;
+}
+
+int64_t MergedRows::MostBytes(const Batch& input, size_t begin, size_t end) {
+  const auto rows = static_cast<int64_t>(end - begin);
+  if (HoldsOnlyVertices(input)) return rows * kVertexBytes;
+  int64_t bytes = rows * BytesOf(std::string());
+  for (size_t row = begin; row < end; ++row) bytes += 3 * static_cast<int64_t>(input.RowBytes(row));
+  return bytes;
 }
 
 int64_t MergedRows::AddVertices(const Batch& input, size_t begin, size_t end, uint32_t group,
@@ -154,7 +157,7 @@ int64_t MergedRows::AddVertices(const Batch& input, size_t begin, size_t end, ui
     }
     const size_t soon = row + kPrefetched;
     if (soon < end) vertices_.Prefetch(vertices[soon].bits, group);
-    if (!vertices_.Add(vertices[row].bits, group, input.BulkAt(row))) continue;
+    if (!vertices_.Add(vertices[row].bits, group, input.BulkAt(row), &moved_)) continue;
     ++*num_fresh;
     bytes += kVertexBytes;
   }
@@ -168,7 +171,7 @@ int64_t MergedRows::Add(const Batch& input, size_t begin, size_t end, uint32_t g
   for (size_t row = begin; row < end; ++row) {
     std::string key = EncodeRow(input, row);
     const int64_t key_bytes = BytesOf(key);
-    if (!others_.Add(std::move(key), group, input.BulkAt(row))) continue;
+    if (!others_.Add(std::move(key), group, input.BulkAt(row), &moved_)) continue;
     ++*num_fresh;
     bytes += key_bytes;
   }
@@ -188,6 +191,7 @@ StatusOr<int64_t> MergedRows::Take(Batch* output, std::vector<uint32_t>* groups)
       bytes += kVertexBytes;
       ++output->rows;
     }
+    num_to_move_ = std::min(num_to_move_, vertices_.size());
     const int64_t before = dense_.bytes();
     while (dense_.size() > 0 && output->rows < kBatchRows) {
       output->slots[0].AppendVertex(dense_.front());

@@ -14,6 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "core/status.h"
+#include "engine/account/parted_table.h"
 #include "engine/batch/batch.h"
 #include "engine/op/operator.h"
 
@@ -32,16 +33,22 @@ class BulkSums {
   };
 
   // Of a row that will be added soon: its place comes into the processor's cache meanwhile.
-  void Prefetch(const Key& key, uint32_t group) const { bulks_.prefetch(Place(key, group)); }
+  void Prefetch(const Key& key, uint32_t group) const { bulks_.Prefetch(Place(key, group)); }
 
-  // Whether the row is new.
-  bool Add(Key key, uint32_t group, int64_t bulk) {
-    const auto [sum, fresh] = bulks_.try_emplace({key, group}, bulk);
-    if (!fresh && sum->second <= INT64_MAX - bulk) {
-      sum->second += bulk;
+  // Whether the row is new. Adds to `moved` how many rows went elsewhere to make room for it, which
+  // its caller answers for.
+  bool Add(Key key, uint32_t group, int64_t bulk, size_t* moved) {
+    Place place(std::move(key), group);
+    auto* const found = bulks_.Find(place);
+    if (found != nullptr && found->second <= INT64_MAX - bulk) {
+      found->second += bulk;
       return false;
     }
-    rows_.push_back({std::move(key), group, fresh ? 0 : bulk});
+    rows_.push_back({place.first, group, found == nullptr ? 0 : bulk});
+    if (found != nullptr) return true;
+    Uncharged charge;
+    *moved += bulks_.MakeRoom(place, &charge).value();
+    bulks_.Emplace(place, bulk);
     return true;
   }
 
@@ -50,9 +57,9 @@ class BulkSums {
   int64_t Pop() {
     int64_t bulk = rows_.front().bulk;
     if (bulk == 0) {
-      const auto sum = bulks_.find(Place(rows_.front().key, rows_.front().group));
-      bulk = sum->second;
-      bulks_.erase(sum);
+      const Place place(std::move(rows_.front().key), rows_.front().group);
+      bulk = bulks_.Find(place)->second;
+      bulks_.Erase(place);
     }
     rows_.pop_front();
     return bulk;
@@ -61,7 +68,7 @@ class BulkSums {
 
  private:
   std::deque<Row> rows_;
-  absl::flat_hash_map<Place, int64_t> bulks_;
+  PartedTable<absl::flat_hash_map<Place, int64_t>> bulks_;
 };
 
 // The same of vertices of one group, by partition and number.
@@ -69,32 +76,30 @@ class DenseSums {
  public:
   // Bytes that so many vertices take at most, about.
   static int64_t BytesOf(uint64_t vertices) {
-    return static_cast<int64_t>(vertices * (sizeof(int64_t) + kListedBytes));
+    return static_cast<int64_t>(vertices) * (static_cast<int64_t>(sizeof(int64_t)) + kListedBytes);
   }
 
   // Whether it is new. Nullopt: the sum does not fit a long, and nothing was added.
   std::optional<bool> Add(VertexRef vertex, int64_t bulk);
-  VertexRef front() const { return order_[next_]; }
+  VertexRef front() const { return order_.front(); }
   // Removes it and gives its bulk.
   int64_t Pop();
-  size_t size() const { return order_.size() - next_; }
+  size_t size() const { return order_.size(); }
   // Of all that it has allocated; 0 after Clear.
   int64_t bytes() const { return bytes_; }
   void Clear() { *this = {}; }
 
  private:
-  static constexpr uint64_t kVertices = 256;                     // of a page
-  static constexpr size_t kListedBytes = 2 * sizeof(VertexRef);  // a list may have twice the room
+  static constexpr uint64_t kVertices = 256;                      // of a page
+  static constexpr int64_t kListedBytes = sizeof(VertexRef) + 1;  // in blocks
   using Page = std::array<int64_t, kVertices>;
 
-  int64_t ListBytes() const { return static_cast<int64_t>(order_.capacity() * sizeof(VertexRef)); }
   int64_t* Find(VertexRef vertex) const {
     return &(*pages_[vertex.partition()][vertex.local() / kVertices])[vertex.local() % kVertices];
   }
 
   std::vector<std::vector<std::unique_ptr<Page>>> pages_;  // a sum of 0: it is not there
-  std::vector<VertexRef> order_;
-  size_t next_ = 0;  // of order_: the oldest
+  std::deque<VertexRef> order_;                            // the oldest first
   int64_t bytes_ = 0;
 };
 
@@ -103,16 +108,22 @@ class MergedRows {
   size_t size() const { return num_listed() + dense_.size(); }
   // Of these, those that are not kept by number.
   size_t num_listed() const { return vertices_.size() + others_.size(); }
-  // From now on vertices of this group are kept by their numbers. REQUIRES: all rows are of it.
-  // Returns the bytes that this takes.
-  int64_t MakeDense(uint32_t group);
+  // From now on vertices of this group are kept by their numbers: so are `most` of those that are
+  // there. REQUIRES: all rows are of it. Returns the bytes that this takes.
+  int64_t MakeDense(uint32_t group, size_t most);
   bool is_dense() const { return dense_group_.has_value(); }
+  // What MakeDense has to be called for again, before rows are added.
+  bool is_becoming_dense() const { return num_to_move_ > 0; }
+  // At least what rows [begin, end) take when they are added, unless they are kept by number.
+  static int64_t MostBytes(const Batch& input, size_t begin, size_t end);
   // Adds rows [begin, end) to a group; `num_fresh` grows by those that are new. Returns the bytes
   // that they take.
   int64_t Add(const Batch& input, size_t begin, size_t end, uint32_t group, size_t* num_fresh);
   // Moves the oldest rows behind those of `output`, as far as they have the same slots and a batch
   // has room, and appends their groups. Returns the bytes that this frees.
   StatusOr<int64_t> Take(Batch* output, std::vector<uint32_t>* groups);
+  // How many rows have gone elsewhere to make room for others.
+  const size_t* moved() const { return &moved_; }
 
  private:
   int64_t AddVertices(const Batch& input, size_t begin, size_t end, uint32_t group,
@@ -121,7 +132,9 @@ class MergedRows {
   BulkSums<uint64_t> vertices_;
   DenseSums dense_;
   std::optional<uint32_t> dense_group_;
+  size_t num_to_move_ = 0;  // of vertices_, to dense_
   BulkSums<std::string> others_;
+  size_t moved_ = 0;
 };
 
 // Whether so many rows are worth a word for each vertex of the graph, and there is room for that.

@@ -37,6 +37,8 @@ class SpilledGroups {
   // What was read may be written again, and then this part comes as several.
   bool may_divide() const { return part_.depth < kMostDepth; }
   bool is_divided() const { return !divided_.empty(); }
+  // Some of a list is written: nothing must be added to it before Write() has gone on.
+  bool is_in_list() const { return is_begun_; }
 
  private:
   struct Part {

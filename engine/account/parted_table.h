@@ -66,11 +66,16 @@ class PartedTable {
     return *part.emplace(key, std::forward<Args>(args)...).first;
   }
 
-  // REQUIRES: it is there. Its part keeps its places.
+  // Of a map: removes the entry, and gives what it had. Its part keeps its places. REQUIRES: it is
+  // there.
   template <typename Key>
-  void Erase(const Key& key) {
-    Table& part = LeafOf(&root_, Mixed(HashOf(key))).node->table;
-    part.erase(part.find(key));
+  auto Take(const Key& key) {
+    const size_t hash = HashOf(key);
+    Table& part = LeafOf(&root_, Mixed(hash)).node->table;
+    const auto found = part.find(key, hash);
+    auto value = std::move(found->second);
+    part.erase(found);
+    return value;
   }
 
   // Frees some entries; nothing but this is called any more. Adds the bytes that this frees, with

@@ -27,19 +27,25 @@ Value Finish(FoldList* list, ChargeAhead* charge, int* calls) {
   return *std::move(value);
 }
 
+// Members 0 to `size`, which are returned, too.
+ValueList AddMembers(int64_t size, FoldList* list, ChargeAhead* charge) {
+  ValueList members;
+  for (int64_t i = 0; i < size; ++i) {
+    members.push_back(Member(i));
+    EXPECT_TRUE(list->Add(members.back(), 1, charge).ok());
+  }
+  return members;
+}
+
 TEST(FoldListTest, IsTheListOfWhatWasAddedWhateverItsLength) {
   for (const int64_t size : {int64_t{0}, int64_t{1}, int64_t{4095}, int64_t{4096}, int64_t{4097},
                              int64_t{8192}, kLongList}) {
     TestHost host;
     int64_t bytes = 0;
-    ValueList expected;
     {
       ChargeAhead charge(&host, &bytes);
       FoldList list;
-      for (int64_t i = 0; i < size; ++i) {
-        expected.push_back(Member(i));
-        ASSERT_TRUE(list.Add(expected.back(), 1, &charge).ok());
-      }
+      ValueList expected = AddMembers(size, &list, &charge);
       int calls = 0;
       const Value value = Finish(&list, &charge, &calls);
       EXPECT_TRUE(Equals(value, *Value::List(expected)));
@@ -82,12 +88,8 @@ TEST(FoldListTest, IsCopiedAndTakenInPages) {
     int64_t bytes = 0;
     ChargeAhead charge(&host, &bytes);
     FoldList list;
-    ValueList expected, taken;
-    for (int64_t i = 0; i < size; ++i) {
-      expected.push_back(Member(i));
-      ASSERT_TRUE(list.Add(expected.back(), 1, &charge).ok());
-    }
-    const Value whole = *Value::List(expected);
+    const Value whole = *Value::List(AddMembers(size, &list, &charge));
+    ValueList taken;
     const Value copy = *list.Copy();
     EXPECT_TRUE(Equals(copy, whole));
     EXPECT_EQ(copy.FlatBytes(), whole.FlatBytes());

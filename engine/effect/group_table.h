@@ -53,8 +53,8 @@ class GroupTable {
   Status GiveSome(bool takes, size_t* next, ValueMap* map, MembersExtent* extent,
                   ChargeAhead* charge);
   // What a group has gathered, for spilled files; nullopt: nothing but its count. A list is moved
-  // out part by part: HasMore, until that was the last. Restore adds it to the group of the key: of
-  // one group's in the order of SaveAt.
+  // out part by part, as long as has_more_to_save() then. Restore adds it to the group of the key:
+  // of one group's in the order of SaveAt.
   StatusOr<std::optional<Value>> SaveAt(size_t i);
   bool has_more_to_save() const { return has_more_to_save_; }
   Status Restore(const Value& key, const std::optional<Value>& saved, int64_t count,

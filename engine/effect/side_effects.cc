@@ -176,15 +176,15 @@ Status SideEffects::GiveMembers(const std::string& name, bool takes, size_t* nex
   } else {
     const size_t first = *next - stored;
     int64_t outside = 0;
-    Value last;  // what equal ones have was charged once
+    const Value* last = nullptr;  // copies of one share what was charged once
     for (size_t bytes = 0; *next < end && output->rows < kBatchRows && bytes < kBatchBytes;) {
       const Value& member = InMemory(effect, (*next)++ - stored);
       bytes += member.ByteSize();
-      if (!member.SharesWith(last)) {
+      if (last == nullptr || !member.SharesWith(*last)) {
         outside += static_cast<int64_t>(member.ByteSize() - sizeof(Value));
       }
       output->AppendCurrent(member);
-      last = member;
+      last = &member;
     }
     if (takes) DropMembers(first, *next - stored, outside, &effect, account);
   }

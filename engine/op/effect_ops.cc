@@ -102,16 +102,13 @@ class GatherOp : public CollectOp {
     }
     auto* const walk = static_cast<Walk*>(state->progress.get());
     const std::vector<Position>& all = state->order;
-    for (size_t left = kSliceRows; left > 0 && walk->next < all.size();) {
+    if (walk->next < all.size()) {
       // Rows that stand together.
       const Position first = all[walk->next];
       const Batch& chunk = state->rows.ChunkAt(first);
-      const size_t end = first.row + std::min(left, chunk.rows - first.row);
       walk->at.row = first.row;
-      RETURN_IF_ERROR(Gather(chunk, end, &walk->at));
+      RETURN_IF_ERROR(Gather(chunk, std::min(chunk.rows, first.row + kSliceRows), &walk->at));
       walk->next += walk->at.row - first.row;
-      if (walk->at.row < end) return false;
-      left -= end - first.row;
     }
     if (walk->next < all.size()) return false;
     state->progress.reset();

@@ -293,7 +293,7 @@ class ReduceFinalOp : public BarrierOperator {
   struct Cursor {
     size_t run = 0;
     uint32_t in_run = 0;
-    RowPlace at;
+    RowPlace place;
   };
 
   // A slice of the work.
@@ -305,21 +305,21 @@ class ReduceFinalOp : public BarrierOperator {
       ChargeAhead charge(host_, &acc.bytes);
       if (at_.in_run == 0) {
         ASSIGN_OR_RETURN(const bool all,
-                         reducer_.AddRun(input, at_.at.row, at_.at.row + run.count, &acc));
+                         reducer_.AddRun(input, at_.place.row, at_.place.row + run.count, &acc));
         if (all) {
-          at_.at.row += run.count;
+          at_.place.row += run.count;
           continue;
         }
       }
-      for (; at_.in_run < run.count; ++at_.in_run, at_.at = {at_.at.row + 1, 0}) {
-        const int64_t bulk = input.BulkAt(at_.at.row);
-        while (at_.at.copy < bulk) {
+      for (; at_.in_run < run.count; ++at_.in_run, at_.place = {at_.place.row + 1, 0}) {
+        const int64_t bulk = input.BulkAt(at_.place.row);
+        while (at_.place.copy < bulk) {
           if (left == 0) return OkStatus();
           size_t work = 0;
-          ASSIGN_OR_RETURN(
-              const int64_t added,
-              reducer_.AddSome(input.slots[0], at_.at, bulk - at_.at.copy, &acc, &charge, &work));
-          at_.at.copy += added;
+          ASSIGN_OR_RETURN(const int64_t added,
+                           reducer_.AddSome(input.slots[0], at_.place, bulk - at_.place.copy, &acc,
+                                            &charge, &work));
+          at_.place.copy += added;
           left -= std::min(left, work);
         }
       }

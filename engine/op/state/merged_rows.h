@@ -57,9 +57,7 @@ class BulkSums {
   int64_t Pop() {
     int64_t bulk = rows_.front().bulk;
     if (bulk == 0) {
-      const Place place(std::move(rows_.front().key), rows_.front().group);
-      bulk = bulks_.Find(place)->second;
-      bulks_.Erase(place);
+      bulk = bulks_.Take(Place(std::move(rows_.front().key), rows_.front().group));
     }
     rows_.pop_front();
     return bulk;

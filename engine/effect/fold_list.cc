@@ -9,7 +9,7 @@ namespace koios::engine {
 namespace {
 
 constexpr size_t kShort = PagedList<Value>::kPage;
-constexpr size_t kPagesPerCall = 8;
+constexpr size_t kPagesPerCall = 4;
 
 }  // namespace
 

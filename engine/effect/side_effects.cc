@@ -235,7 +235,7 @@ StatusOr<bool> SideEffects::Store(Effect* bag, const MakeStore& make, StateAccou
 }
 
 StatusOr<bool> SideEffects::MakeList(const std::string& name) {
-  constexpr size_t kPagesPerCall = 4;
+  constexpr size_t kPagesPerCall = 2;
   const auto found = effects_.find(name);
   if (found == effects_.end()) return true;
   Effect& effect = found->second;

@@ -61,9 +61,9 @@ class PartedTable {
   }
   // The new entry. REQUIRES: MakeRoom(key), and it is not there.
   template <typename Key, typename... Args>
-  auto& Emplace(const Key& key, Args&&... args) {
+  auto& Emplace(Key&& key, Args&&... args) {
     Table& part = LeafOf(&root_, Mixed(HashOf(key))).node->table;
-    return *part.emplace(key, std::forward<Args>(args)...).first;
+    return *part.emplace(std::forward<Key>(key), std::forward<Args>(args)...).first;
   }
 
   // Of a map: removes the entry, and gives what it had. Its part keeps its places. REQUIRES: it is

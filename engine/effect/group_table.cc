@@ -349,37 +349,39 @@ Status GroupTable::GiveRows(uint32_t key_slot, bool takes, size_t* next, Batch* 
   return OkStatus();
 }
 
-StatusOr<Value> GroupTable::Map() const {
-  ValueMap map;
-  map.reserve(size());
-  for (size_t i = 0; i < size(); ++i) {
-    ASSIGN_OR_RETURN(std::optional<Value> value, ValueAt(i));
-    if (value.has_value()) map.emplace_back(keys_[i], std::move(*value));
-  }
-  return Value::Map(std::move(map));
-}
-
-Status GroupTable::GiveSome(bool takes, size_t* next, ValueMap* map, MembersExtent* extent,
+Status GroupTable::TakeSome(size_t* next, ValueMap* map, MembersExtent* extent,
                             ChargeAhead* charge) {
-  constexpr size_t kMost = 4 * kBatchRows;
-  constexpr size_t kMostBytes = 4 * kMost * sizeof(Value);  // of lists
+  const size_t end = std::min(size(), *next + kMostInMap);
   map->reserve(size());
-  const size_t end = std::min(size(), *next + kMost);
-  for (size_t bytes = 0; *next < end && bytes < kMostBytes;) {
-    const size_t i = *next;
-    if (takes) {
-      ASSIGN_OR_RETURN(const bool is_ready, MakeReady(i, charge));
-      if (!is_ready) return OkStatus();
-    }
-    ++*next;
-    ASSIGN_OR_RETURN(std::optional<Value> value, takes ? TakeValueAt(i) : ValueAt(i));
-    if (!value.has_value()) continue;
-    if (kind_ == plan::Group::LIST) bytes += value->ByteSize();
-    extent->Add(keys_[i]);
-    extent->Add(*value);
-    map->emplace_back(keys_[i], std::move(*value));
+  for (size_t bytes = 0; *next < end && bytes < kMostListBytes;) {
+    ASSIGN_OR_RETURN(const bool is_ready, MakeReady(*next, charge));
+    if (!is_ready) return OkStatus();
+    const size_t i = (*next)++;
+    ASSIGN_OR_RETURN(std::optional<Value> value, TakeValueAt(i));
+    bytes += AddToMap(i, std::move(value), map, extent);
   }
   return OkStatus();
+}
+
+Status GroupTable::CopySome(size_t* next, ValueMap* map, MembersExtent* extent) const {
+  const size_t end = std::min(size(), *next + kMostInMap);
+  map->reserve(size());
+  for (size_t bytes = 0; *next < end && bytes < kMostListBytes;) {
+    const size_t i = (*next)++;
+    ASSIGN_OR_RETURN(std::optional<Value> value, ValueAt(i));
+    bytes += AddToMap(i, std::move(value), map, extent);
+  }
+  return OkStatus();
+}
+
+size_t GroupTable::AddToMap(size_t i, std::optional<Value> value, ValueMap* map,
+                            MembersExtent* extent) const {
+  if (!value.has_value()) return 0;
+  const size_t bytes = kind_ == plan::Group::LIST ? value->ByteSize() : 0;
+  extent->Add(keys_[i]);
+  extent->Add(*value);
+  map->emplace_back(keys_[i], *std::move(value));
+  return bytes;
 }
 
 // Texts of the index are those of the keys: these go last.

@@ -46,12 +46,10 @@ class GroupTable {
   int64_t CountAt(size_t i) const { return counts_[i]; }
   // nullopt: a group whose value gives nothing has no entry.
   StatusOr<std::optional<Value>> ValueAt(size_t i) const;
-  StatusOr<Value> Map() const;
   // Appends groups from `*next` on to `map`, as many as one call takes, and adds them to `extent`.
-  // `takes`: lists are moved out, not copied, each group's once, last. REQUIRES: MapBytes(takes) is
-  // charged.
-  Status GiveSome(bool takes, size_t* next, ValueMap* map, MembersExtent* extent,
-                  ChargeAhead* charge);
+  // Lists are moved out, each group's once, last; or copied. REQUIRES: MapBytes(takes) is charged.
+  Status TakeSome(size_t* next, ValueMap* map, MembersExtent* extent, ChargeAhead* charge);
+  Status CopySome(size_t* next, ValueMap* map, MembersExtent* extent) const;
   // What a group has gathered, for spilled files; nullopt: nothing but its count. A list is moved
   // out part by part, as long as has_more_to_save() then. Restore adds it to the group of the key:
   // of one group's in the order of SaveAt.
@@ -60,7 +58,7 @@ class GroupTable {
   Status Restore(const Value& key, const std::optional<Value>& saved, int64_t count,
                  ChargeAhead* charge);
   // Groups from `*next` on as rows, as many as a batch takes and one call looks at: the value is
-  // current, the key in `key_slot`. `takes`: as of GiveSome.
+  // current, the key in `key_slot`. `takes`: as of TakeSome.
   Status GiveRows(uint32_t key_slot, bool takes, size_t* next, Batch* output, ChargeAhead* charge);
   // A share of freeing it: nothing but this is called any more, with the same `left`. Adds the
   // bytes that this frees, of its own and of the keys and values, which others may have as well.
@@ -81,7 +79,9 @@ class GroupTable {
     NumberSum sum;
   };
 
-  static constexpr size_t kAhead = 16;  // keys that are looked for together
+  static constexpr size_t kAhead = 16;                  // keys that are looked for together
+  static constexpr size_t kMostInMap = 4 * kBatchRows;  // entries of one call, or so much of lists
+  static constexpr size_t kMostListBytes = 4 * kMostInMap * sizeof(Value);
   static constexpr size_t kSmall = 1024;
   static constexpr size_t kRowsOfSmall = 256;
 
@@ -113,6 +113,8 @@ class GroupTable {
   // A slice of what is to do before the value of the group can be taken; true: that is all.
   StatusOr<bool> MakeReady(size_t i, ChargeAhead* charge);
   StatusOr<std::optional<Value>> TakeValueAt(size_t i);
+  // Bytes of its list.
+  size_t AddToMap(size_t i, std::optional<Value> value, ValueMap* map, MembersExtent* extent) const;
 
   plan::Group::Value kind_;
   bool of_shares_;

@@ -148,7 +148,17 @@ int64_t SideEffects::StartBarrier(const std::string& name) {
   return std::exchange(effect.bytes, 0) + std::exchange(effect.member_bytes, 0);
 }
 
-GroupTable* SideEffects::Group(const std::string& name) { return &*effects_.at(name).group; }
+GroupTable* SideEffects::Group(const std::string& name) {
+  ForgetMap(name);
+  return &*effects_.at(name).group;
+}
+
+void SideEffects::ForgetMap(const std::string& name) {
+  const auto found = effects_.find(name);
+  if (found == effects_.end()) return;
+  const std::unique_ptr<GroupMap> map = std::exchange(found->second.map, nullptr);
+  if (map != nullptr) (void)account_->ChargeState(-map->bytes);
+}
 
 GroupTable* SideEffects::FindGroup(const std::string& name) {
   std::optional<GroupTable>& group = effects_.at(name).group;
@@ -234,12 +244,13 @@ StatusOr<bool> SideEffects::Store(Effect* bag, const MakeStore& make, StateAccou
   return true;
 }
 
-StatusOr<bool> SideEffects::MakeList(const std::string& name) {
+StatusOr<bool> SideEffects::MakeWhole(const std::string& name) {
   constexpr size_t kPagesPerCall = 2;
   const auto found = effects_.find(name);
   if (found == effects_.end()) return true;
   Effect& effect = found->second;
-  if (effect.group.has_value() || effect.value.has_value()) return true;
+  if (effect.group.has_value()) return MakeMap(&effect);
+  if (effect.value.has_value()) return true;
   effect.comes_back = true;
   if (effect.list.has_value()) return true;
   ChargeAhead charge(account_, &effect.bytes);
@@ -277,22 +288,42 @@ StatusOr<bool> SideEffects::EndList(Effect* effect) {
   return true;
 }
 
+StatusOr<bool> SideEffects::MakeMap(Effect* effect) const {
+  const GroupTable& groups = *effect->group;
+  if (effect->map == nullptr) {
+    const int64_t bytes = groups.MapBytes(/*takes=*/false);
+    RETURN_IF_ERROR(account_->ChargeState(bytes));
+    effect->map = std::make_unique<GroupMap>();
+    effect->map->bytes = bytes;
+  }
+  GroupMap& whole = *effect->map;
+  if (whole.value.has_value()) return true;
+  RETURN_IF_ERROR(groups.CopySome(&whole.next, &whole.map, &whole.extent));
+  if (whole.next < groups.size()) return false;
+  ASSIGN_OR_RETURN(whole.value, Value::Map(std::exchange(whole.map, {}), whole.extent));
+  return true;
+}
+
 StatusOr<Value> SideEffects::Read(const std::string& name) {
   const auto found = effects_.find(name);
   if (found == effects_.end()) {
     return InvalidArgument("There is no side-effect \"" + name + "\".");
   }
   Effect& effect = found->second;
-  if (effect.group.has_value()) return effect.group->Map();
   if (effect.value.has_value()) return *effect.value;
-  for (bool is_back = false; !is_back;) {
-    ASSIGN_OR_RETURN(is_back, MakeList(name));
+  for (bool is_whole = false; !is_whole;) {
+    ASSIGN_OR_RETURN(is_whole, MakeWhole(name));
   }
-  return *effect.list;
+  return effect.group.has_value() ? *effect.map->value : *effect.list;
 }
 
-Value SideEffects::TakeList(const std::string& name, int64_t* charged) {
+Value SideEffects::TakeWhole(const std::string& name, int64_t* charged) {
   Effect& effect = effects_.at(name);
+  if (effect.group.has_value()) {
+    const std::unique_ptr<GroupMap> map = std::exchange(effect.map, nullptr);
+    *charged += map->bytes;
+    return *std::move(map->value);
+  }
   *charged += std::exchange(effect.bytes, 0);
   return *std::exchange(effect.list, std::nullopt);
 }

@@ -54,6 +54,7 @@ class SideEffects {
   // A barrier is about to add what it has: with Operator.assign only that will be there. Returns
   // the bytes that this frees.
   int64_t StartBarrier(const std::string& name);
+  // For who adds to it.
   GroupTable* Group(const std::string& name);
   bool Has(const std::string& name) const { return effects_.contains(name); }
   // REQUIRES for these: Has(name). Null for a bag.
@@ -70,16 +71,18 @@ class SideEffects {
   // A slice of putting it there, where it has no store in one that is made; true: all is there, and
   // the account has back what was charged for it.
   static StatusOr<bool> Store(Effect* bag, const MakeStore& make, StateAccount* account);
-  // A slice of making the bag one list, which comes back and stays in memory; true: it is there.
-  // Read() does it otherwise.
-  StatusOr<bool> MakeList(const std::string& name);
+  // A slice of making the bag one list, which comes back and stays in memory, or the groups a map;
+  // true: it is there. Read() does it otherwise.
+  StatusOr<bool> MakeWhole(const std::string& name);
 
-  // The bag as a list, which it shares; the groups as a map. INVALID_ARGUMENT for a name that is
-  // not declared.
+  // The bag as a list, which it shares; the groups as a map, which is there until the next is
+  // added. INVALID_ARGUMENT for a name that is not declared.
   StatusOr<Value> Read(const std::string& name);
-  // The list that MakeList() has made, which nobody else has; `charged`: adds what was charged for
-  // it, which is the caller's now. REQUIRES: nobody asks for it any more.
-  Value TakeList(const std::string& name, int64_t* charged);
+  // The list that MakeWhole() has made, which nobody else has, or the map; `charged`: adds what was
+  // charged for it, which is the caller's now. REQUIRES: nobody asks for the bag any more.
+  Value TakeWhole(const std::string& name, int64_t* charged);
+  // What MakeWhole() has made of groups, whole or not.
+  void ForgetMap(const std::string& name);
   // True for the first who asks with this name.
   bool Once(const std::string& name) { return asked_.insert(name).second; }
   // Whether a bag has a value that Equals this one. What is needed to tell is made for the first
@@ -87,7 +90,7 @@ class SideEffects {
   StatusOr<bool> Contains(Effect* bag, const Value& value) const;
   // A slice of making that; true: all is there. Contains() does it otherwise.
   StatusOr<bool> LearnSome(Effect* bag) const;
-  // Whom LearnSome() and MakeList() charge; outlives this.
+  // Whom LearnSome() and MakeWhole() charge; outlives this.
   void ChargeTo(StateAccount* account) { account_ = account; }
 
  private:
@@ -98,6 +101,14 @@ class SideEffects {
     kFold,    // by the operator, and there is no bag
     kAssign,  // each barrier's are a new bag
     kNone,    // not at all: what it began with is no collection
+  };
+  // Whole once `value` is there.
+  struct GroupMap {
+    ValueMap map;  // of the first of them
+    MembersExtent extent;
+    size_t next = 0;
+    std::optional<Value> value;
+    int64_t bytes = 0;  // charged
   };
   struct Effect {
     std::string name;
@@ -110,6 +121,7 @@ class SideEffects {
     int64_t bytes = 0;                      // charged for the bag, or for the groups
     PagedList<Value> bag;                   // empty while `list` is there
     std::optional<Value> list;              // the bag as a value, until the next is added
+    std::unique_ptr<GroupMap> map;          // the groups as one
     std::unique_ptr<StoredMembers> stored;  // the members before those of `bag`
     size_t num_going = 0;     // of `bag`, those that are there as well: Store() goes on
     bool comes_back = false;  // is asked for as a value
@@ -126,6 +138,7 @@ class SideEffects {
   static Status AddToBag(const Value& value, int64_t bulk, Effect* effect, ChargeAhead* charge);
   static Status AddMany(const Value& value, int64_t count, Effect* effect, ChargeAhead* charge);
   static StatusOr<bool> EndList(Effect* effect);  // true
+  StatusOr<bool> MakeMap(Effect* effect) const;
   static size_t NumStored(const Effect& bag);
   static bool KnowsAll(const Effect& bag);
   // The bag's members, as far as they are in memory.

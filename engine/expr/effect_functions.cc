@@ -29,8 +29,8 @@ bool GoesOn(const EvalContext& context, bool is_last) {
 Status SideEffectFunction(const EvalContext& context, const Args& args, Operand* out) {
   if (context.effects == nullptr) return Missing();
   const std::string name = args[0]->constant.AsString();
-  ASSIGN_OR_RETURN(const bool is_back, context.effects->MakeList(name));
-  if (GoesOn(context, is_back)) return OkStatus();
+  ASSIGN_OR_RETURN(const bool is_whole, context.effects->MakeWhole(name));
+  if (GoesOn(context, is_whole)) return OkStatus();
   ASSIGN_OR_RETURN(out->constant, context.effects->Read(name));
   out->is_constant = true;
   return OkStatus();

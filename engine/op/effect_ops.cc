@@ -326,27 +326,29 @@ class CapOp : public BarrierOperator {
   void Forget() {
     (void)host_->ChargeState(-making_->charged);
     making_.reset();
+    for (const std::string& name : names_) host_->side_effects().ForgetMap(name);
   }
   // A slice of making the next value.
   Status MakeSome(const std::string& name) {
     SideEffects& effects = host_->side_effects();
     if (making_->taken.has_value()) return FreeTaken();
-    if (effects.Has(name) && effects.FindGroup(name) != nullptr) return MakeMap(name);
-    ASSIGN_OR_RETURN(const bool is_list, effects.MakeList(name));
-    if (!is_list) return OkStatus();
-    if (takes_ && effects.FindBag(name).ok()) {
-      making_->values.push_back(effects.TakeList(name, &making_->charged));
+    const bool is_group = effects.Has(name) && effects.FindGroup(name) != nullptr;
+    if (takes_ && is_group) return TakeMap(name);
+    ASSIGN_OR_RETURN(const bool is_whole, effects.MakeWhole(name));
+    if (!is_whole) return OkStatus();
+    if (is_group || (takes_ && effects.FindBag(name).ok())) {
+      making_->values.push_back(effects.TakeWhole(name, &making_->charged));
       return OkStatus();
     }
     ASSIGN_OR_RETURN(Value value, effects.Read(name));
     making_->values.push_back(std::move(value));
     return OkStatus();
   }
-  Status MakeMap(const std::string& name) {
+  Status TakeMap(const std::string& name) {
     GroupTable* const groups = host_->side_effects().FindGroup(name);
     int64_t* const charged = SideEffects::ChargedFor(host_->side_effects().Find(name));
     if (!making_->map.has_value()) {
-      const int64_t bytes = groups->MapBytes(takes_);
+      const int64_t bytes = groups->MapBytes(/*takes=*/true);
       RETURN_IF_ERROR(host_->ChargeState(bytes));
       making_->charged += bytes;
       making_->map.emplace();
@@ -355,11 +357,10 @@ class CapOp : public BarrierOperator {
     }
     {
       ChargeAhead charge(host_, charged);
-      RETURN_IF_ERROR(groups->GiveSome(takes_, &making_->next_group, &*making_->map,
-                                       &making_->extent, &charge));
+      RETURN_IF_ERROR(
+          groups->TakeSome(&making_->next_group, &*making_->map, &making_->extent, &charge));
     }
     if (making_->next_group < groups->size()) return OkStatus();
-    if (!takes_) return EndMap();
     making_->charged += std::exchange(*charged, 0);
     making_->taken = std::exchange(*groups, GroupTable(groups->kind()));
     return FreeTaken();
@@ -373,9 +374,6 @@ class CapOp : public BarrierOperator {
     RETURN_IF_ERROR(host_->ChargeState(-own));
     if (!all) return OkStatus();
     making_->taken.reset();
-    return EndMap();
-  }
-  Status EndMap() {
     ASSIGN_OR_RETURN(Value map, Value::Map(*std::exchange(making_->map, {}), making_->extent));
     making_->values.push_back(std::move(map));
     return OkStatus();

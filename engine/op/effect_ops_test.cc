@@ -344,11 +344,11 @@ TEST(SideEffectsTest, ALongBagBecomesAListInShares) {
   ASSERT_TRUE(effects.DeclareBag("x").ok());
   constexpr int64_t kMany = 50'000;
   for (int64_t i = 0; i < kMany; ++i) ASSERT_TRUE(Put(&effects, Value::Long(i)).ok());
-  ASSERT_FALSE(*effects.MakeList("x"));
+  ASSERT_FALSE(*effects.MakeWhole("x"));
   for (int64_t i : {int64_t{0}, int64_t{4096}, kMany - 1}) {
     EXPECT_TRUE(*effects.Contains(*effects.FindBag("x"), Value::Long(i))) << i;
   }
-  ASSERT_FALSE(*effects.MakeList("x"));
+  ASSERT_FALSE(*effects.MakeWhole("x"));
   ASSERT_TRUE(Put(&effects, Value::Long(kMany)).ok());
   int64_t given = 0;
   size_t next = 0;
@@ -367,6 +367,42 @@ TEST(SideEffectsTest, ALongBagBecomesAListInShares) {
   ASSERT_TRUE(Put(&effects, Value::Long(-1)).ok());
   EXPECT_EQ(effects.Read("x")->AsList().size(), static_cast<size_t>(kMany) + 2);
   EXPECT_EQ(list.AsList().size(), static_cast<size_t>(kMany) + 1);
+}
+
+// Groups become one map over several calls, which is charged, and is there until the next is added.
+TEST(SideEffectsTest, ManyGroupsBecomeAMapInShares) {
+  TestHost host;
+  SideEffects effects;
+  effects.ChargeTo(&host);
+  ASSERT_TRUE(effects.DeclareGroup("m", plan::Group::COUNT).ok());
+  const auto add = [&effects](int32_t key) {
+    ChargeAhead charge(UnlimitedAccount(), SideEffects::ChargedFor(effects.Find("m")));
+    return effects.Group("m")->Add(Value::Int(key), std::nullopt, 1, &charge);
+  };
+  constexpr int32_t kMany = 20'000;
+  for (int32_t i = 0; i < kMany; ++i) ASSERT_TRUE(add(i).ok());
+  ASSERT_FALSE(*effects.MakeWhole("m"));
+  EXPECT_GE(host.charged, int64_t{kMany} * 2 * static_cast<int64_t>(sizeof(Value)));
+  ASSERT_TRUE(add(kMany).ok());
+  EXPECT_EQ(host.charged, 0);
+  int calls = 1;
+  while (!*effects.MakeWhole("m")) ++calls;
+  EXPECT_GE(calls, 4);
+  const int64_t charged = host.charged;
+  const Value map = *effects.Read("m");
+  ASSERT_EQ(map.AsMap().size(), static_cast<size_t>(kMany) + 1);
+  for (int32_t i = 0; i <= kMany; ++i) ASSERT_EQ(map.AsMap()[i].first.AsInteger(), i);
+  EXPECT_EQ(map.FlatBytes(), Value::Map(map.AsMap())->FlatBytes());
+  EXPECT_TRUE(effects.Read("m")->SharesWith(map));
+  EXPECT_EQ(host.charged, charged);
+  ASSERT_TRUE(add(7).ok());
+  EXPECT_EQ(host.charged, 0);
+  EXPECT_EQ(effects.Read("m")->AsMap()[7].second.AsInteger(), 2);
+  EXPECT_EQ(map.AsMap()[7].second.AsInteger(), 1);
+  ASSERT_TRUE(add(7).ok());
+  host.limit = 1000;
+  EXPECT_EQ(effects.Read("m").status().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(host.charged, 0);
 }
 
 TEST(SideEffectsTest, ANameIsFilledInOneWay) {

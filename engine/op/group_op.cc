@@ -185,7 +185,7 @@ class GroupOp : public BarrierOperator {
         state->bytes += bytes;
       }
       ChargeAhead charge(host_, &state->bytes);
-      RETURN_IF_ERROR(state->table->GiveSome(/*takes=*/true, &state->next, &state->making->map,
+      RETURN_IF_ERROR(state->table->TakeSome(&state->next, &state->making->map,
                                              &state->making->extent, &charge));
       if (state->next < state->table->size()) return OkStatus();
     }

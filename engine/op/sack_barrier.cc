@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "core/memory/charged_growth.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
+#include "engine/account/call_work.h"
 #include "engine/account/charge_ahead.h"
 #include "engine/account/free_room.h"
+#include "engine/account/paged_list.h"
+#include "engine/account/parted_table.h"
 #include "engine/effect/fold_operator.h"
 #include "engine/op/state/kept_rows.h"
 #include "engine/op/state/spilled_sacks.h"
@@ -21,26 +23,30 @@ namespace koios::engine {
 namespace {
 
 // What decides whether two rows become one: their other slots.
-using RowKey = std::vector<std::optional<Value>>;
+struct RowKey {
+  std::vector<std::optional<Value>> parts;
+  size_t hash = 0;
 
-struct RowKeyHash {
-  size_t operator()(const RowKey& key) const {
-    size_t hash = key.size();
-    for (const std::optional<Value>& part : key) {
-      hash = hash * 0x9E3779B97F4A7C15ull + (part ? ValueHash()(*part) : 1);
+  int64_t ByteSize() const {
+    auto bytes = static_cast<int64_t>(parts.capacity() * sizeof(parts[0]));
+    for (const std::optional<Value>& part : parts) {
+      if (part) bytes += static_cast<int64_t>(part->ByteSize() - sizeof(Value));
     }
-    return hash;
+    return bytes;
   }
-};
 
-struct RowKeyEqual {
-  bool operator()(const RowKey& a, const RowKey& b) const {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const std::optional<Value>& left, const std::optional<Value>& right) {
-                        if (!left || !right) return left.has_value() == right.has_value();
-                        return ValueEquivalent()(*left, *right);
-                      });
-  }
+  struct Hash {
+    size_t operator()(const RowKey& key) const { return key.hash; }
+  };
+  struct Same {
+    bool operator()(const RowKey& a, const RowKey& b) const {
+      return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(),
+                        [](const std::optional<Value>& left, const std::optional<Value>& right) {
+                          if (!left || !right) return left.has_value() == right.has_value();
+                          return ValueEquivalent()(*left, *right);
+                        });
+    }
+  };
 };
 
 // Keeps one row of those that become one, as it came but for its sack, and its sack by itself; once
@@ -50,32 +56,35 @@ class SackBarrier : public BarrierOperator {
   SackBarrier(SackRule rule, Value initial, uint32_t num_slots, OperatorHost* host)
       : rule_(std::move(rule)), initial_(std::move(initial)), num_slots_(num_slots), host_(host) {}
 
-  Status Absorb(const Batch& input) override {
-    Batch rows = input;
-    if (rows.slots.size() <= rule_.op.slot()) rows.slots.resize(rule_.op.slot() + 1);
-    rows.slots[rule_.op.slot()].Clear();
-    rows.bulk.clear();
-    size_t row = 0;
+  // Proceed() does.
+  Status Absorb(const Batch&) override {
+    absorbed_ = 0;
+    return OkStatus();
+  }
+  StatusOr<bool> Proceed(const Batch& input) override {
+    size_t end = 0;
     for (const Run& run : input.runs) {
-      const size_t begin = row;
-      row += run.count;
+      end += run.count;
+      if (absorbed_ >= end) continue;
       State* state = states_.FindOrMake(run).first;
       if (state->is_spilled) {
-        RETURN_IF_ERROR(AddSpilled(run, input, begin, row));
+        RETURN_IF_ERROR(AddSpilled(run, input, std::exchange(absorbed_, end), end));
         continue;
       }
-      ChargeAhead charge(host_, &state->bytes);
-      ChargeAhead charge_places(host_, &state->place_bytes);
-      for (size_t next = begin; next < row; ++next) {
-        RETURN_IF_ERROR(AddRow(input, rows, next, state, &charge, &charge_places));
+      for (CallWork work(&state->moved); absorbed_ < end && !work.is_over();) {
+        const size_t begin = std::exchange(absorbed_, std::min(absorbed_ + kAddedRows, end));
+        RETURN_IF_ERROR(AddRows(input, begin, absorbed_, state));
+        work.Add((absorbed_ - begin) * kRowWork);
       }
       if (state->bytes + state->place_bytes >= host_->least_spill_bytes()) {
         large_ = {run.instance, run.loops};
       }
+      if (absorbed_ < end) return true;
     }
-    return OkStatus();
+    return false;
   }
 
+  // What finds rows goes first, then, where their shares are wanted, all are added up.
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
     *done = true;
     State* state = states_.Find(key);
@@ -85,28 +94,16 @@ class SackBarrier : public BarrierOperator {
       if (*done) states_.Erase(key);
       return OkStatus();
     }
+    state->fires = true;
     *done = false;
-    if (state->order.empty()) {
-      state->order = state->rows.All();
-      if (rule_.op.normalise()) RETURN_IF_ERROR(FindTotal(state));
-    }
+    if (!FreePlaces(state)) return OkStatus();
+    if (rule_.op.normalise() && state->num_added < state->sacks.size()) return AddSome(state);
     if (output->rows > 0) return OkStatus();  // they may be of another shape
-    const size_t begin = state->next;
-    state->rows.Take(state->order, &state->next, output);
-    Column sacks;
-    for (size_t i = begin; i < state->next; ++i) {
-      Value sack = state->sacks[i];
-      if (rule_.op.normalise()) {
-        ASSIGN_OR_RETURN(const double weighed, SackRule::Weighed(sack, state->bulks[i]));
-        sack = Value::Double(weighed / state->total);
-      }
-      sacks.Append(sack);
+    RETURN_IF_ERROR(TakeChunk(state, output));
+    if (rule_.op.normalise()) {
+      RETURN_IF_ERROR(GiveShares(state->total, rule_.op.slot(), output));
     }
-    if (output->slots.size() <= rule_.op.slot()) output->slots.resize(rule_.op.slot() + 1);
-    output->slots[rule_.op.slot()] = std::move(sacks);
-    output->bulk.assign(state->bulks.begin() + static_cast<std::ptrdiff_t>(begin),
-                        state->bulks.begin() + static_cast<std::ptrdiff_t>(state->next));
-    if (state->next < state->order.size()) return OkStatus();
+    if (state->next < state->sacks.size()) return OkStatus();
     *done = true;
     RETURN_IF_ERROR(host_->ChargeState(-state->bytes - state->place_bytes));
     states_.Erase(key);
@@ -135,52 +132,73 @@ class SackBarrier : public BarrierOperator {
     if (spilled_ == nullptr) return true;
     ASSIGN_OR_RETURN(const bool done, spilled_->Spill());
     spills_rest_ = !done;
-    return done && (own == nullptr || own->next == 0);
+    return done && (own == nullptr || !own->moves);
   }
 
  private:
+  using Places = PartedTable<absl::flat_hash_map<RowKey, size_t, RowKey::Hash, RowKey::Same>>;
   struct State {
     KeptRows rows;
-    std::vector<Value> sacks;  // of the rows
-    std::vector<int64_t> bulks;
-    absl::flat_hash_map<RowKey, size_t, RowKeyHash, RowKeyEqual> places;  // of rows, by number
+    PagedList<Value> sacks;  // of the rows
+    PagedList<int64_t> bulks;
+    Places places;     // of rows, by number
+    size_t moved = 0;  // entries of it, as it grew
     int64_t bytes = 0;
     int64_t place_bytes = 0;
     bool is_spilled = false;  // what there is of it is in `spilled_`
+    bool moves = false;       // there
+    bool fires = false;
+    size_t num_added = 0;  // of the sacks, to the total
     double total = 0;
-    std::vector<KeptRows::Position> order;  // once firing
-    size_t next = 0;                        // to be given, or moved
+    size_t next = 0;  // to be given, or moved
   };
-  // What a row takes once it is given.
-  static constexpr int64_t kRowBytes = static_cast<int64_t>(sizeof(KeptRows::Position));
 
-  // `rows`: the input without sacks.
-  Status AddRow(const Batch& input, const Batch& rows, size_t row, State* state,
+  static constexpr size_t kAddedRows = 64;  // that are charged together
+  static constexpr size_t kRowWork = 4;     // what its key is made of, its place, its sack
+  static constexpr size_t kSliceWork = 2048;
+
+  // Rows [begin, end).
+  Status AddRows(const Batch& input, size_t begin, size_t end, State* state) const {
+    ChargeAhead charge(host_, &state->bytes);
+    ChargeAhead charge_places(host_, &state->place_bytes);
+    Batch rows = input.Slice(begin, end);
+    if (rows.slots.size() <= rule_.op.slot()) rows.slots.resize(rule_.op.slot() + 1);
+    rows.slots[rule_.op.slot()].Clear();
+    rows.bulk.clear();
+    std::vector<uint32_t> fresh;
+    for (size_t row = begin; row < end; ++row) {
+      const size_t before = state->sacks.size();
+      RETURN_IF_ERROR(AddRow(rows, row - begin, SackAt(input, row), input.BulkAt(row), state,
+                             &charge, &charge_places));
+      if (state->sacks.size() > before) fresh.push_back(static_cast<uint32_t>(row - begin));
+    }
+    if (fresh.empty()) return OkStatus();
+    Batch kept;
+    kept.AppendRows(rows, fresh);
+    state->rows.Add(kept, 0, kept.rows);
+    return OkStatus();
+  }
+
+  // Of `rows`, without sacks; one that is fresh is charged, and the caller's to keep.
+  Status AddRow(const Batch& rows, size_t row, Value sack, int64_t bulk, State* state,
                 ChargeAhead* charge, ChargeAhead* charge_places) const {
-    Value sack = SackAt(input, row);
-    const int64_t bulk = input.BulkAt(row);
     if (rule_.Joins(sack)) {
       RowKey key = KeyOf(rows, row);
-      auto bytes = static_cast<int64_t>(key.capacity() * sizeof(key[0]));
-      for (const std::optional<Value>& part : key) {
-        if (part) bytes += static_cast<int64_t>(part->ByteSize() - sizeof(Value));
-      }
-      RETURN_IF_ERROR(MakeRoom(&state->places, charge_places));
-      RETURN_IF_ERROR(charge_places->Take(bytes));
-      const auto [place, fresh] = state->places.try_emplace(std::move(key), state->sacks.size());
-      if (!fresh) {
-        charge_places->Return(bytes);
+      if (const auto* place = state->places.Find(key)) {
         return rule_.Join(sack, bulk, &state->sacks[place->second], &state->bulks[place->second],
                           charge);
       }
+      ASSIGN_OR_RETURN(const size_t moved, state->places.MakeRoom(key, charge_places));
+      state->moved += moved;
+      RETURN_IF_ERROR(charge_places->Take(key.ByteSize()));
+      state->places.Emplace(std::move(key), state->sacks.size());
     }
-    RETURN_IF_ERROR(MakeRoom(&state->sacks, 1, charge));
-    RETURN_IF_ERROR(MakeRoom(&state->bulks, 1, charge));
-    RETURN_IF_ERROR(charge->Take(kRowBytes + static_cast<int64_t>(sack.ByteSize() - sizeof(Value)) +
+    RETURN_IF_ERROR(state->sacks.MakeRoom(charge));
+    RETURN_IF_ERROR(state->bulks.MakeRoom(charge));
+    RETURN_IF_ERROR(charge->Take(static_cast<int64_t>(sack.ByteSize() - sizeof(Value)) +
                                  static_cast<int64_t>(rows.RowBytes(row))));
-    state->rows.Add(rows, row, row + 1);
-    state->sacks.push_back(std::move(sack));
-    state->bulks.push_back(rule_.op.one_bulk() ? 1 : bulk);
+    state->sacks.EmplaceBack(std::move(sack));
+    state->bulks.EmplaceBack(rule_.op.one_bulk() ? 1 : bulk);
     return OkStatus();
   }
 
@@ -192,21 +210,46 @@ class SackBarrier : public BarrierOperator {
 
   RowKey KeyOf(const Batch& rows, size_t row) const {
     RowKey key;
-    key.reserve(rows.slots.size() - 1);  // without the sack
+    key.parts.reserve(rows.slots.size() - 1);  // without the sack
     for (size_t slot = 0; slot < rows.slots.size(); ++slot) {
       if (rule_.IsBeside(slot)) continue;
       const bool there = rows.Has(slot) && !rows.slots[slot].IsAbsent(row);
-      key.push_back(there ? std::optional(rows.slots[slot].Get(row)) : std::nullopt);
+      key.parts.push_back(there ? std::optional(rows.slots[slot].Get(row)) : std::nullopt);
+      key.hash = key.hash * 0x9E3779B97F4A7C15ull + (there ? ValueHash()(*key.parts.back()) : 1);
     }
     return key;
   }
 
-  static Status FindTotal(State* state) {
-    for (size_t row = 0; row < state->sacks.size(); ++row) {
-      ASSIGN_OR_RETURN(const double weighed,
-                       SackRule::Weighed(state->sacks[row], state->bulks[row]));
+  // A slice of it; true: that was all.
+  bool FreePlaces(State* state) const {
+    int64_t freed = 0;
+    const bool all =
+        state->places.FreeSome(&freed, [](const auto& entry) { return entry.first.ByteSize(); });
+    if (all) freed = state->place_bytes;
+    state->place_bytes -= freed;
+    (void)host_->ChargeState(-freed);
+    return all;
+  }
+
+  // To the total.
+  static Status AddSome(State* state) {
+    const size_t end = std::min(state->num_added + kSliceWork, state->sacks.size());
+    for (; state->num_added < end; ++state->num_added) {
+      ASSIGN_OR_RETURN(const double weighed, SackRule::Weighed(state->sacks[state->num_added],
+                                                               state->bulks[state->num_added]));
       state->total += weighed;
     }
+    return OkStatus();
+  }
+
+  static Status GiveShares(double total, uint32_t slot, Batch* rows) {
+    Column shares;
+    for (size_t row = 0; row < rows->rows; ++row) {
+      ASSIGN_OR_RETURN(const double weighed,
+                       SackRule::Weighed(rows->slots[slot].Get(row), rows->BulkAt(row)));
+      shares.Append(Value::Double(weighed / total));
+    }
+    rows->slots[slot] = std::move(shares);
     return OkStatus();
   }
 
@@ -220,34 +263,42 @@ class SackBarrier : public BarrierOperator {
     return spilled_->Add({run.instance, run.loops}, std::move(rows));
   }
 
+  // The oldest rows, as they are now, to `taken`, which is empty.
+  Status TakeChunk(State* state, Batch* taken) const {
+    *taken = state->rows.TakeOldestChunk();
+    const size_t count = taken->rows;
+    const size_t left = state->sacks.size() - state->next;
+    const auto freed = static_cast<int64_t>(static_cast<double>(state->bytes) *
+                                            static_cast<double>(count) / static_cast<double>(left));
+    state->bytes -= freed;
+    if (taken->slots.size() <= rule_.op.slot()) taken->slots.resize(rule_.op.slot() + 1);
+    Column* sacks = &taken->slots[rule_.op.slot()];
+    for (size_t i = 0; i < count; ++i, ++state->next) {
+      sacks->Append(std::exchange(state->sacks[state->next], Value()));
+      taken->bulk.push_back(state->bulks[state->next]);
+      constexpr size_t kPage = PagedList<Value>::kPage;
+      if (state->next % kPage < kPage - 1) continue;
+      FreeRoom(&state->sacks.page(state->next / kPage));
+      FreeRoom(&state->bulks.page(state->next / kPage));
+    }
+    return host_->ChargeState(-freed);
+  }
+
   // The oldest rows go to `spilled_`, as if they had come as they are now. What finds them goes
   // first, and is most of what there is.
   Status MoveSome(const StateKey& key, State* state) {
     if (spilled_ == nullptr) {
       ASSIGN_OR_RETURN(spilled_, SpilledSacks::Make(&rule_, num_slots_, host_));
     }
-    state->places = {};
-    (void)host_->ChargeState(-std::exchange(state->place_bytes, 0));
-    const KeptRows oldest = state->rows.TakeOldest(1);
-    const std::vector<KeptRows::Position> order = oldest.All();
+    state->moves = true;
+    if (!FreePlaces(state)) return OkStatus();
     Batch rows;
-    size_t taken = 0;
-    oldest.Take(order, &taken, &rows, SIZE_MAX);
-    const size_t left = state->sacks.size() - state->next;
-    const auto freed = static_cast<int64_t>(static_cast<double>(state->bytes) *
-                                            static_cast<double>(taken) / static_cast<double>(left));
-    (void)host_->ChargeState(-freed);
-    state->bytes -= freed;
+    RETURN_IF_ERROR(TakeChunk(state, &rows));
     rows.slots.resize(num_slots_);
-    Column* sacks = &rows.slots[rule_.op.slot()];
-    for (size_t i = 0; i < taken; ++i, ++state->next) {
-      sacks->Append(std::exchange(state->sacks[state->next], Value()));
-      rows.bulk.push_back(state->bulks[state->next]);
-    }
     state->is_spilled = state->next == state->sacks.size();
     if (state->is_spilled) {
-      FreeRoom(&state->sacks);
-      FreeRoom(&state->bulks);
+      state->sacks = {};
+      state->bulks = {};
       (void)host_->ChargeState(-std::exchange(state->bytes, 0));
     }
     return spilled_->Add(key, std::move(rows));
@@ -256,7 +307,7 @@ class SackBarrier : public BarrierOperator {
   // What could move.
   State* Own() {
     State* state = states_.Find(large_);
-    return state == nullptr || state->is_spilled || !state->order.empty() ? nullptr : state;
+    return state == nullptr || state->is_spilled || state->fires ? nullptr : state;
   }
   int64_t OwnBytes() const {
     const State* own = const_cast<SackBarrier*>(this)->Own();  // which changes nothing
@@ -271,6 +322,7 @@ class SackBarrier : public BarrierOperator {
   StateTable<State> states_;
   StateKey large_;  // whose rows are worth to be put on disk: those that grew last
   std::unique_ptr<SpilledSacks> spilled_;
+  size_t absorbed_ = 0;       // rows of the batch that came last
   bool spills_rest_ = false;  // of `spilled_` a piece is under way to disk
 };
 

@@ -33,7 +33,7 @@ std::vector<Out> Through(const plan::Sacks& op, const std::vector<Batch>& batche
   TestHost host;
   StatusOr<OperatorBundle> bundle = MakeSackBarrier(op, 2, &host);
   EXPECT_TRUE(bundle.ok());
-  for (const Batch& batch : batches) EXPECT_TRUE(bundle->barrier->Absorb(batch).ok());
+  for (const Batch& batch : batches) EXPECT_TRUE(AbsorbAll(bundle->barrier.get(), batch).ok());
   std::vector<Out> rows;
   for (bool done = false; !done;) {
     Batch output;
@@ -96,7 +96,7 @@ TEST(SackBarrierTest, SharesAreWeighedByBulks) {
   EXPECT_EQ(rows[0].bulk, 3);
   TestHost host;
   StatusOr<OperatorBundle> bundle = MakeSackBarrier(op, 2, &host);
-  ASSERT_TRUE(bundle->barrier->Absorb(Rows({kOne}, {Value::String("a")})).ok());
+  ASSERT_TRUE(AbsorbAll(bundle->barrier.get(), Rows({kOne}, {Value::String("a")})).ok());
   Batch output;
   bool done = false;
   EXPECT_EQ(bundle->barrier->Fire({}, &output, &done).code(), StatusCode::kInvalidArgument);
@@ -113,12 +113,49 @@ TEST(SackBarrierTest, ManyRowsComeInBatches) {
 TEST(SackBarrierTest, ChargesWhatItKeeps) {
   TestHost host;
   StatusOr<OperatorBundle> bundle = MakeSackBarrier(SacksFrom(kOne, "sum"), 2, &host);
-  ASSERT_TRUE(bundle->barrier->Absorb(Rows({kOne, kTwo})).ok());
+  ASSERT_TRUE(AbsorbAll(bundle->barrier.get(), Rows({kOne, kTwo})).ok());
   EXPECT_GT(host.charged, 0);
   bundle->barrier->Release({});
   EXPECT_EQ(host.charged, 0);
   host.limit = 10;
-  EXPECT_EQ(bundle->barrier->Absorb(Rows({kOne})).code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(AbsorbAll(bundle->barrier.get(), Rows({kOne})).code(), StatusCode::kResourceExhausted);
+}
+
+// A call takes a share of a batch, of freeing what finds rows, and of the total; what has been
+// given is not charged any more.
+TEST(SackBarrierTest, ManyRowsTakeManyCalls) {
+  plan::Sacks op = SacksFrom(Value::Double(1), "sum");
+  op.set_normalise(true);
+  TestHost host;
+  StatusOr<OperatorBundle> bundle = MakeSackBarrier(op, 2, &host);
+  BarrierOperator* barrier = bundle->barrier.get();
+  constexpr int kRows = 20'000;
+  std::vector<Value> many;
+  for (int32_t i = 0; i < kRows; ++i) many.push_back(Value::Int(i));
+  const Batch rows = Rows(many);
+  ASSERT_TRUE(barrier->Absorb(rows).ok());
+  int calls = 0;
+  for (bool more = true; more; ++calls) {
+    more = *barrier->Proceed(rows);
+  }
+  EXPECT_GT(calls, kRows / 300);
+  int empty = 0;
+  size_t given = 0;
+  for (bool done = false; !done;) {
+    Batch output;
+    const int64_t before = host.charged;
+    ASSERT_TRUE(barrier->Fire({}, &output, &done).ok());
+    empty += output.rows == 0 ? 1 : 0;
+    given += output.rows;
+    if (output.rows > 0) {
+      EXPECT_LT(host.charged, before);
+      EXPECT_EQ(output.slots[1].Get(0).AsDouble(), 1.0 / kRows);
+    }
+    EXPECT_LE(output.rows, kBatchRows);
+  }
+  EXPECT_GT(empty, 2 * kRows / 3000);
+  EXPECT_EQ(given, static_cast<size_t>(kRows));
+  EXPECT_EQ(host.charged, 0);
 }
 
 // Rows of few values with sacks of all kinds that the operator takes, or none, in two iterations.
@@ -146,7 +183,7 @@ Status GiveDrawn(uint64_t seed, uint64_t spill_every, BarrierOperator* barrier,
     // Of some batches no row has a sack.
     if (!lists && rng.Uniform(4) == 0) sacks.clear();
     const uint16_t iteration = b % 3 == 0 ? 1 : 0;
-    RETURN_IF_ERROR(barrier->Absorb(Rows(values, sacks, bulk, {iteration})));
+    RETURN_IF_ERROR(AbsorbAll(barrier, Rows(values, sacks, bulk, {iteration})));
     if (spill_every > 0 && b % spill_every == 0) RETURN_IF_ERROR(spill());
   }
   for (const uint16_t iteration : {0, 1}) {
@@ -222,15 +259,15 @@ TEST(SackBarrierTest, AFullDiskEndsIt) {
 }
 
 TEST(SackBarrierTest, WhatIsReleasedOnItsWayToDiskLeavesNothing) {
-  for (int calls = 0; calls < 20; ++calls) {
+  for (int calls = 0; calls <= 100; calls += 4) {
     TestHost host;
     StatusOr<OperatorBundle> bundle = MakeSackBarrier(SacksFrom(kOne, "sum"), 2, &host);
     BarrierOperator* barrier = bundle->barrier.get();
     std::vector<Value> many;
     for (int32_t i = 0; i < 5000; ++i) many.push_back(Value::Int(i));
-    ASSERT_TRUE(barrier->Absorb(Rows(many)).ok());
+    ASSERT_TRUE(AbsorbAll(barrier, Rows(many)).ok());
     for (int i = 0; i < calls; ++i) ASSERT_TRUE(barrier->Spill().ok());
-    if (calls == 19) {
+    if (calls == 100) {
       EXPECT_GT(host.space.used(), 0u);
     }
     barrier->Release({});

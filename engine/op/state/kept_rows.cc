@@ -106,19 +106,23 @@ std::vector<KeptRows::Position> KeptRows::All() const {
 KeptRows KeptRows::TakeOldest(int64_t bytes) {
   KeptRows taken;
   while (!chunks_.empty() && taken.HeldBytes() < bytes) {
-    taken.PushBack(std::move(chunks_.front()));
-    chunks_.pop_front();
-    const Batch& chunk = taken.chunks_.back();
-    taken.size_ += chunk.rows;
-    size_ -= chunk.rows;
-    if (chunks_.empty()) {
-      full_bytes_ = last_bytes_ = path_bytes_ = 0;
-    } else {
-      full_bytes_ -= taken.last_bytes_;
-      path_bytes_ -= PathsOf(chunk);
-    }
+    taken.PushBack(TakeOldestChunk());
+    taken.size_ += taken.chunks_.back().rows;
   }
   return taken;
+}
+
+Batch KeptRows::TakeOldestChunk() {
+  Batch chunk = std::move(chunks_.front());
+  chunks_.pop_front();
+  size_ -= chunk.rows;
+  if (chunks_.empty()) {
+    full_bytes_ = last_bytes_ = path_bytes_ = 0;
+  } else {
+    full_bytes_ -= static_cast<int64_t>(chunk.ByteSize());
+    path_bytes_ -= PathsOf(chunk);
+  }
+  return chunk;
 }
 
 void KeptRows::Take(const std::vector<Position>& order, size_t* next, Batch* out,

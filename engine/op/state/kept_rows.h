@@ -42,6 +42,8 @@ class KeptRows {
   int64_t DropOldest(size_t rows);
   // The oldest rows, whole chunks of them: that hold about `bytes`, or all. Positions change.
   KeptRows TakeOldest(int64_t bytes);
+  // The oldest chunk. REQUIRES: there is one. Positions change.
+  Batch TakeOldestChunk();
   // Frees some chunks; nothing but this is called any more. Adds the bytes that this frees. True:
   // none is left.
   bool FreeSome(int64_t* freed);

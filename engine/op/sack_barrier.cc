@@ -100,9 +100,7 @@ class SackBarrier : public BarrierOperator {
     if (rule_.op.normalise() && state->num_added < state->sacks.size()) return AddSome(state);
     if (output->rows > 0) return OkStatus();  // they may be of another shape
     RETURN_IF_ERROR(TakeChunk(state, output));
-    if (rule_.op.normalise()) {
-      RETURN_IF_ERROR(GiveShares(state->total, rule_.op.slot(), output));
-    }
+    if (rule_.op.normalise()) RETURN_IF_ERROR(rule_.MakeShares(state->total, output));
     if (state->next < state->sacks.size()) return OkStatus();
     *done = true;
     RETURN_IF_ERROR(host_->ChargeState(-state->bytes - state->place_bytes));
@@ -239,17 +237,6 @@ class SackBarrier : public BarrierOperator {
                                                                state->bulks[state->num_added]));
       state->total += weighed;
     }
-    return OkStatus();
-  }
-
-  static Status GiveShares(double total, uint32_t slot, Batch* rows) {
-    Column shares;
-    for (size_t row = 0; row < rows->rows; ++row) {
-      ASSIGN_OR_RETURN(const double weighed,
-                       SackRule::Weighed(rows->slots[slot].Get(row), rows->BulkAt(row)));
-      shares.Append(Value::Double(weighed / total));
-    }
-    rows->slots[slot] = std::move(shares);
     return OkStatus();
   }
 

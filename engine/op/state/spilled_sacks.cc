@@ -41,6 +41,17 @@ StatusOr<double> SackRule::Weighed(const Value& sack, int64_t bulk) {
   return InvalidArgument("barrier(normSack) needs sacks that are numbers.");
 }
 
+Status SackRule::MakeShares(double total, Batch* rows) const {
+  Column shares;
+  for (size_t row = 0; row < rows->rows; ++row) {
+    ASSIGN_OR_RETURN(const double weighed,
+                     Weighed(rows->slots[op.slot()].Get(row), rows->BulkAt(row)));
+    shares.Append(Value::Double(weighed / total));
+  }
+  rows->slots[op.slot()] = std::move(shares);
+  return OkStatus();
+}
+
 StatusOr<std::unique_ptr<SpilledSacks>> SpilledSacks::Make(const SackRule* rule, uint32_t num_slots,
                                                            OperatorHost* host) {
   std::unique_ptr<SpilledSacks> made(new SpilledSacks(rule, num_slots, host));
@@ -183,15 +194,7 @@ Status SpilledSacks::GiveSome(const StateKey& key, State* state, Batch* output, 
   const bool normalises = rule_->op.normalise();
   RETURN_IF_ERROR((normalises ? summed_ : joined_)->Fire(key, output, done));
   output->slots.resize(num_slots_);
-  if (normalises && output->rows > 0) {
-    Column shares;
-    for (size_t row = 0; row < output->rows; ++row) {
-      const Value sack = output->slots[rule_->op.slot()].Get(row);
-      ASSIGN_OR_RETURN(const double weighed, SackRule::Weighed(sack, output->BulkAt(row)));
-      shares.Append(Value::Double(weighed / state->total));
-    }
-    output->slots[rule_->op.slot()] = std::move(shares);
-  }
+  if (normalises && output->rows > 0) RETURN_IF_ERROR(rule_->MakeShares(state->total, output));
   if (*done) states_.Erase(key);
   return OkStatus();
 }

@@ -33,6 +33,8 @@ struct SackRule {
               ChargeAhead* charge) const;
   // For its share of all. INVALID_ARGUMENT for what is no number.
   static StatusOr<double> Weighed(const Value& sack, int64_t bulk);
+  // Instead of the rows' sacks, of which `total` is the sum.
+  Status MakeShares(double total, Batch* rows) const;
   // Whether the slot is no part of what a row is.
   bool IsBeside(size_t slot) const {
     return slot == op.slot() || (slot != 0 && slot == op.ordinal_slot());

@@ -55,7 +55,8 @@ void LimitFlags::AddTo(CLI::App* command) {
       "A request with its text and parameters");
   Add(command, "--value-mb", &value_mb, kMaxValueMegabytes, "The value of one property");
   Add(command, "--disk-reserve-mb", &disk_reserve_mb, kMaxMegabytes,
-      "Of the disk, stays free when something is added; drops may use most of it");
+      "Of the disk, stays free when something is added; drops may use most of it. Rows of queries "
+      "leave four times as much, so that others can still add something");
   command
       ->add_option(
           "--spill-mb", spill_mb,
@@ -96,7 +97,10 @@ void LimitFlags::ApplyTo(const std::string& data_folder, server::ServerOptions* 
   options->plan_cache_bytes = plan_cache_mb << 20;
   options->engine.spill_folder = spill_dir.empty() ? data_folder : spill_dir;
   options->engine.spill_bytes = spill_mb << 20;
-  options->engine.spill_reserve_bytes = disk_reserve_mb << 20;
+  // Where commits write as well they must not find what is kept for them taken by a query.
+  constexpr uint64_t kBesideCommits = 4;
+  options->engine.spill_reserve_bytes =
+      (disk_reserve_mb << 20) * (spill_dir.empty() ? kBesideCommits : 1);
   options->parser = text;
 }
 

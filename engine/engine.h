@@ -2,6 +2,7 @@
 // Thread-safe. The engine outlives every query handle's callbacks.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,7 +45,7 @@ struct OperatorStats {
   uint64_t rows_dropped = 0;    // after an early stop
   uint64_t spilled_bytes = 0;   // put on disk, compressed
   uint64_t credit_waits = 0;    // full batches that found their receiver's window closed
-  uint64_t credit_wait_ns = 0;  // as long as any of them waited, at each worker
+  uint64_t credit_wait_ns = 0;  // as long as any of them waited, at each worker, when it is over
   uint64_t slow_calls = 0;      // that took longer than kSlowCallNanos
   uint64_t longest_ns = 0;      // of a call
 
@@ -110,6 +111,9 @@ struct QueryOptions {
   // Where it was admitted with a reserve: its account, which then has the limit. Null: the engine
   // makes one.
   std::shared_ptr<MemoryAccount> account;
+  // What its rows take on disk now, where others' of the same query count there, too. Null: only
+  // its operators' do.
+  std::shared_ptr<std::atomic<uint64_t>> disk_bytes;
   uint64_t seed = 1;  // for coin, sample, shuffle
   // Of a plan that changes the graph: where its changes go. It must be the query's view, too, and
   // is whoever submitted the query's again with Done.

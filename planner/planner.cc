@@ -1,5 +1,6 @@
 #include "planner/planner.h"
 
+#include "core/text/text.h"
 #include "core/value_codec.h"
 #include "planner/cost/estimated_text.h"
 #include "planner/cost/owners.h"
@@ -83,6 +84,18 @@ void AddInitialEffects(const SideEffectTable& effects, plan::Plan* plan) {
   }
 }
 
+// A text of ten thousand steps is explained rule by rule: of that much nobody reads all.
+constexpr size_t kMostExplained = size_t{2} << 20;
+
+void Tell(const std::string& part, std::string* explain) {
+  if (explain->size() >= kMostExplained) return;
+  const std::string_view told = TruncateUtf8(part, kMostExplained - explain->size());
+  explain->append(told);
+  if (told.size() == part.size()) return;
+  explain->resize(kMostExplained, '.');  // of a cut character
+  *explain += "\n... and more than can be shown\n";
+}
+
 // `for_owners`: whether it had better be planned for isolated workers.
 StatusOr<PlannedQuery> PlanOnce(const parser::Query& query, const PlanContext& context,
                                 bool* for_owners) {
@@ -98,18 +111,19 @@ StatusOr<PlannedQuery> PlanOnce(const parser::Query& query, const PlanContext& c
   AppendTerminal(query, &builder);
   Chain chain = builder.Take();
 
-  if (explains) planned.explain = "logical\n" + ChainText(chain, 2);
+  if (explains) Tell("logical\n" + ChainText(chain, 2), &planned.explain);
   bool reads_all = false;
   RunRules(&chain, context.isolated, [&](const Rule& rule, const Chain& after) {
     reads_all = reads_all || rule.reads_all;
-    if (!explains) return;
-    planned.explain += "\nafter " + std::string(rule.name) + ": " + std::string(rule.help) + "\n" +
-                       ChainText(after, 2);
+    if (!explains || planned.explain.size() >= kMostExplained) return;
+    Tell("\nafter " + std::string(rule.name) + ": " + std::string(rule.help) + "\n" +
+             ChainText(after, 2),
+         &planned.explain);
   });
   RETURN_IF_ERROR(CheckEarlyStops(chain));
   *for_owners = !context.isolated && context.num_workers > 1 && !reads_all && IsForOwners(chain);
   if (explains && context.statistics != nullptr) {
-    planned.explain += "\nestimated\n" + EstimatedText(chain, 2);
+    Tell("\nestimated\n" + EstimatedText(chain, 2), &planned.explain);
   }
   Isolation isolation{context.isolated, context.whole_results};
   for (const auto& [name, effect] : state.side_effects) {
@@ -120,7 +134,7 @@ StatusOr<PlannedQuery> PlanOnce(const parser::Query& query, const PlanContext& c
   planned.changes_graph = planned.plan.mutates();
   planned.plan.set_graph(query.root.source);
   if (explains) {
-    planned.explain += "\nphysical\n" + PhysicalText(planned.plan);
+    Tell("\nphysical\n" + PhysicalText(planned.plan), &planned.explain);
     return planned;
   }
   planned.holes = FindHoles(planned.plan, known.names);

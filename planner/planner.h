@@ -37,7 +37,8 @@ struct PlannedQuery {
   plan::Plan plan;
   Outcome outcome = Outcome::kResults;
   bool changes_graph = false;
-  std::string explain;  // when asked for: logical, after each rule that fired, physical
+  // When asked for: logical, after each rule that fired, physical; of 2 MiB at most.
+  std::string explain;
 
   // With what else planning the text gives the same plan: with other values of parameters, of the
   // same names and kinds, where only `holes` name them, once they are there; not with others of

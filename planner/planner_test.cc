@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/text/text.h"
 #include "parser/parser.h"
 
 namespace koios::planner {
@@ -47,6 +48,19 @@ TEST(PlannerTest, ParametersAreTypedConstants) {
   StatusOr<PlannedQuery> missing = Plan("g.V().has('age', gt(x))");
   EXPECT_EQ(missing.status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(DetailOf(missing.status())->span.column, 21u);
+}
+
+TEST(PlannerTest, AnExplanationHasAnEnd) {
+  std::string text = "g.V()";
+  const std::string name(400, 'n');
+  for (int i = 0; i < 2'400; ++i) {
+    text += ".out('\u00e9" + name + std::to_string(i) + "')";
+  }
+  const StatusOr<PlannedQuery> planned = Plan(text + ".explain()");
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  EXPECT_LT(planned->explain.size(), (size_t{2} << 20) + 100);
+  EXPECT_TRUE(planned->explain.ends_with("shown\n")) << planned->explain.size();
+  EXPECT_TRUE(IsValidUtf8(planned->explain));
 }
 
 TEST(PlannerTest, PositionsOfStepsAreInThePlan) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "server/admission/admission.h"
 #include "server/rpc/text_bounds.h"
 
 namespace koios::server {
@@ -67,12 +68,12 @@ Status QueryRegistry::HasRoom(const std::string& host) const {
   const bool shares = entries_.size() >= most_ - kBeside;
   if (entries_.size() < most_ && !(shares && beside >= kBesideOfHost)) return OkStatus();
   ErrorDetail detail;
-  detail.reason = "TOO_MANY_QUERIES";
+  detail.reason = kTooManyQueries;
   detail.limit = std::to_string(most_) + " queries";
   detail.used = std::to_string(entries_.size()) + ", of this client's address " +
                 std::to_string(beside) + " that neither run nor wait";
   detail.setting = "max-queued";
-  detail.hint = "Try again in 1000 ms, or raise max-queued or max-queries.";
+  detail.hint = "Raise max-queued or max-queries to let in more.";
   return ResourceExhausted("The server has " + std::to_string(entries_.size()) +
                                " queries that run, wait, are being planned or read: what "
                                "max-queries and max-queued allow.",

@@ -75,9 +75,9 @@ constexpr int64_t kRequestsReserve = int64_t{8} << 20;
 
 LimitWords RequestWords() {
   LimitWords words;
-  words.reason = "REQUEST_MEMORY";
+  words.reason = kRequestMemory;
   words.setting = "memory-mb";
-  words.hint = "Many large requests are under way: try again when others have ended.";
+  words.hint = "Many large requests are under way.";
   return words;
 }
 

@@ -27,6 +27,8 @@ uint64_t NextSeed() {
 // What planning takes of a large text, and of values.
 constexpr uint64_t kPlanNanosPerByte = 4'000;
 constexpr uint64_t kPlanNanosPerByteOfValues = 200;
+// Of a profile's table and its text.
+constexpr size_t kProfileBytesOfOperator = 1024;
 
 // Where the first word of the traversal stands: what an error about the graph points at.
 ErrorDetail SourceWord(const parser::Query& query) {
@@ -34,14 +36,6 @@ ErrorDetail SourceWord(const parser::Query& query) {
   detail.span = query.root.span;
   detail.span.length = static_cast<uint32_t>(query.root.source.size());
   return detail;
-}
-
-Status RequestTooLarge(size_t bytes, size_t limit) {
-  return TooManyBytes("The request has " + std::to_string(bytes) + " bytes; the limit is " +
-                          std::to_string(limit) + " bytes.",
-                      "REQUEST_TOO_LARGE", bytes, limit,
-                      "Send long lists in several requests; koios import loads large data.",
-                      "request-mb");
 }
 
 Status HeldTooMuch(size_t held, size_t limit) {
@@ -78,7 +72,7 @@ std::shared_ptr<SubmitSession> SubmitSession::Create(const SessionEnvironment& e
 }
 
 void SubmitSession::Start() {
-  Status listed = Register();
+  Status listed = WithTime(Register());
   {
     MutexLock lock(&mutex_);
     finished_ = !listed.ok();
@@ -101,27 +95,6 @@ void SubmitSession::Start() {
   } else {
     environment_.pool->Run(line_, [self = shared_from_this()] { self->Begin(); });
   }
-}
-
-Status SubmitSession::CheckRequest() {
-  const size_t bytes = request_->ByteSizeLong();
-  if (bytes > environment_.limits.max_request_bytes) {
-    return RequestTooLarge(bytes, environment_.limits.max_request_bytes);
-  }
-  // Not by the message's own SpaceUsedLong(): what protobuf's library knows of a map is another
-  // thing under the thread sanitizer.
-  request_bytes_ = request_->query().size() + request_->graph().size();
-  for (const auto& [name, value] : request_->parameters()) {
-    request_bytes_ += name.size() + value.SpaceUsedLong();
-  }
-  return ChargeRequest(0);
-}
-
-Status SubmitSession::ChargeRequest(size_t plan_bytes) {
-  // Its parameters are values, too, once it runs.
-  const auto bytes = static_cast<int64_t>(2 * request_bytes_ + plan_bytes);
-  if (request_charge_.TryResize(bytes)) return OkStatus();
-  return requests()->OverLimit(bytes - request_charge_.bytes());
 }
 
 Status SubmitSession::Register() {
@@ -242,6 +215,8 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
   if (planned.outcome == planner::Outcome::kExplain) mode_ = v1::EXPLAIN;
   if (planned.outcome == planner::Outcome::kProfile && mode_ == v1::RUN) mode_ = v1::PROFILE;
   if (mode_ == v1::EXPLAIN) {
+    // Once more in the message.
+    RETURN_IF_ERROR(WithTime(ChargeRequest(2 * planned.explain.size())));
     explain_ = std::move(planned.explain);
     return std::shared_ptr<engine::QueryHandle>();
   }
@@ -257,7 +232,11 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
     if (!std::exchange(is_announced_, true)) stream_->SendQueryId();
   }
   planned.plan.set_graph(graph_);
-  RETURN_IF_ERROR(ChargeRequest(plan_bytes + environment_.engine->StandingBytes(planned.plan)));
+  size_t standing = plan_bytes + environment_.engine->StandingBytes(planned.plan);
+  if (mode_ == v1::PROFILE) {
+    standing += plan_bytes + planned.plan.operators_size() * kProfileBytesOfOperator;
+  }
+  RETURN_IF_ERROR(WithTime(ChargeRequest(standing)));
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
   encoder_.emplace(ViewOfResults(planned.plan), request_->materialize(),
                    &environment_.engine->clock());
@@ -280,6 +259,10 @@ engine::QueryOptions SubmitSession::Options() {
   options.begins_here = transaction_ == nullptr;
   options.deadline_ns = deadline_ns_.value_or(0);
   options.asked_ns = asked_ns_;
+  if (transaction_ != nullptr && disk_bytes_ == nullptr) {
+    disk_bytes_ = std::make_shared<std::atomic<uint64_t>>(0);
+  }
+  options.disk_bytes = disk_bytes_;
   MutexLock lock(&mutex_);
   if (account_.ok()) options.account = *account_;
   return options;
@@ -351,7 +334,8 @@ Status SubmitSession::Hold(engine::ResultBatch batch) {
     }
     engine::SpillSpace* space = environment_.engine->spill_space();
     if (space == nullptr) return HeldTooMuch(held, MostHeld());
-    if (spilled_ == nullptr) spilled_ = std::make_shared<engine::SpilledResults>(space);
+    if (spilled_ == nullptr)
+      spilled_ = std::make_shared<engine::SpilledResults>(space, disk_bytes_);
     spilled = spilled_;
   }
   return spilled->Append(batch);
@@ -582,19 +566,19 @@ void SubmitSession::Pump() {
 StatusOr<engine::ResultBatch> SubmitSession::TakeSpilled(engine::SpilledResults* spilled) const {
   StatusOr<engine::ResultBatch> batch =
       spilled->Take(engine::MakeQueryAccount(/*limit_bytes=*/0, &environment_.engine->memory()));
-  if (!batch.ok()) {
-    return MakeStatus(batch.status().code(),
-                      "The change is committed, but not all of its results can be given. " +
-                          MessageOf(batch.status()),
-                      DetailOf(batch.status()).value_or(ErrorDetail()));
-  }
-  ChargeBeside(&*batch);
+  if (batch.ok()) ChargeBeside(&*batch);
   return batch;
 }
 
 void SubmitSession::EndWith(const Status& status) {
   if (!stopped_.ok()) return;
   stopped_ = status;
+  if (committed_version_ != 0) {
+    stopped_ = MakeStatus(
+        status.code(),
+        "The change is committed, but not all of its results can be given. " + MessageOf(status),
+        DetailOf(status).value_or(ErrorDetail()));
+  }
   DropUnwritten();
 }
 

@@ -127,6 +127,7 @@ class SubmitSession final : public engine::ResultSink,
   }
   Status Register();
   Status CheckRequest();
+  Status WithTime(const Status& status) const;
   Status ChargeRequest(size_t plan_bytes);
   void Begin();
   StatusOr<storage::CommitResult> Commit(storage::CommitTurn* turn);
@@ -149,6 +150,7 @@ class SubmitSession final : public engine::ResultSink,
   void DropUnwritten() KOIOS_REQUIRES(mutex_);
   void WatchReader() KOIOS_REQUIRES(mutex_);
   void CutOff();
+  uint64_t WaitingBytes() const KOIOS_REQUIRES(mutex_);
   void Measure(RunningQuery* query);
   Status LookAt(const std::string& source);
   // False: no plan is kept that would be this request's.
@@ -206,6 +208,8 @@ class SubmitSession final : public engine::ResultSink,
   std::shared_ptr<storage::ConflictTurns> turns_;
   storage::ConflictTurns::Ticket place_ = 0;
   TaskPool::Line line_ = 0;  // its tasks; set by Start()
+  // What its rows and results take on disk. Null: it changes nothing, its operators alone have it.
+  std::shared_ptr<std::atomic<uint64_t>> disk_bytes_;
   bool is_announced_ = false;
   Admission::Place run_place_;  // among those that run or wait to run
   plan::Plan plan_;             // kept for the profile only

@@ -1,5 +1,5 @@
-// Of a session: how it is let run, waits until it is, and makes place for others; what its messages
-// take.
+// Of a session: how it is let run, waits until it is, and makes place for others; what its request
+// and its messages take.
 #include <algorithm>
 #include <utility>
 
@@ -12,6 +12,14 @@ namespace {
 
 constexpr uint64_t kMaxTimeoutMs = uint64_t{1} << 40;
 constexpr size_t kUnwatchedBytes = size_t{16} << 10;
+
+Status RequestTooLarge(size_t bytes, size_t limit) {
+  return TooManyBytes("The request has " + std::to_string(bytes) + " bytes; the limit is " +
+                          std::to_string(limit) + " bytes.",
+                      "REQUEST_TOO_LARGE", bytes, limit,
+                      "Send long lists in several requests; koios import loads large data.",
+                      "request-mb");
+}
 
 }  // namespace
 
@@ -27,6 +35,37 @@ void SubmitSession::SetDeadline() {
   if (!left_ns.has_value()) return;
   asked_ns_ = static_cast<uint64_t>(environment_.engine->clock().NowNanos());
   deadline_ns_ = asked_ns_ + *left_ns;
+}
+
+// What is refused as there is too much of it now says when there may be room.
+Status SubmitSession::WithTime(const Status& status) const {
+  const std::optional<ErrorDetail> refused = DetailOf(status);
+  if (!refused.has_value() || environment_.admission == nullptr) return status;
+  ErrorDetail detail = *refused;
+  if (detail.reason != kTooManyQueries && detail.reason != kRequestMemory) return status;
+  detail.hint = environment_.admission->WhenToTryAgain() + ". " + detail.hint;
+  return WithDetail(status, detail);
+}
+
+Status SubmitSession::CheckRequest() {
+  const size_t bytes = request_->ByteSizeLong();
+  if (bytes > environment_.limits.max_request_bytes) {
+    return RequestTooLarge(bytes, environment_.limits.max_request_bytes);
+  }
+  // Not by the message's own SpaceUsedLong(): what protobuf's library knows of a map is another
+  // thing under the thread sanitizer.
+  request_bytes_ = request_->query().size() + request_->graph().size();
+  for (const auto& [name, value] : request_->parameters()) {
+    request_bytes_ += name.size() + value.SpaceUsedLong();
+  }
+  return ChargeRequest(0);
+}
+
+Status SubmitSession::ChargeRequest(size_t plan_bytes) {
+  // Its parameters are values, too, once it runs.
+  const auto bytes = static_cast<int64_t>(2 * request_bytes_ + plan_bytes);
+  if (request_charge_.TryResize(bytes)) return OkStatus();
+  return requests()->OverLimit(bytes - request_charge_.bytes());
 }
 
 // Whether there is any sense in planning it: it was not stopped, nor did it wait in vain.
@@ -191,14 +230,27 @@ void SubmitSession::CutOff() {
   stream_->Abort();
 }
 
+// What it still has for its client, when it is through.
+uint64_t SubmitSession::WaitingBytes() const {
+  uint64_t bytes = 0;
+  for (const engine::ResultBatch& batch : batches_) bytes += batch.ByteSize();
+  for (const Outgoing& outgoing : messages_) {
+    bytes += static_cast<uint64_t>(outgoing.charge.bytes());
+  }
+  return bytes;
+}
+
 void SubmitSession::Measure(RunningQuery* query) {
   std::shared_ptr<engine::QueryHandle> handle;
+  uint64_t held_on_disk = 0;
   {
     MutexLock lock(&mutex_);
     handle = handle_;
     if (result_.has_value()) {
       query->numbers = result_->numbers;
-      query->numbers.memory_bytes = 0;
+      query->numbers.memory_bytes = WaitingBytes();
+    } else if (spilled_ != nullptr) {
+      held_on_disk = spilled_->written_bytes();
     }
     query->waits = waiting_ && queued_since_ != 0 && queued_ns_ == 0;
     query->queued_us = queued_ns_ / 1000;
@@ -210,6 +262,7 @@ void SubmitSession::Measure(RunningQuery* query) {
   query->rows = rows_.load(std::memory_order_relaxed);
   if (handle == nullptr) return;
   query->numbers = handle->numbers();
+  query->numbers.spilled_bytes += held_on_disk;
   if (!query->wants_operators || handle->plan() == nullptr) return;
   FillProfile(*handle->plan(), handle->operators(), &query->operators);
 }

@@ -415,7 +415,9 @@ TEST_F(SubmitSessionTest, AResultThatCannotBeSentIsAnErrorAlsoBehindTheQuerysEnd
   while (deep.depth() <= kMaxSentDepth) deep = ListOf({deep});
   EXPECT_TRUE(engine_.Query(0)->PushOne(deep));
   engine_.Query(0)->End(OkStatus(), 1);
-  EXPECT_EQ(stream_.ReadAll(session_.get()).code(), StatusCode::kResourceExhausted);
+  const Status ended = stream_.ReadAll(session_.get());
+  EXPECT_EQ(ended.code(), StatusCode::kResourceExhausted);
+  EXPECT_TRUE(MessageOf(ended).starts_with("The change is committed, but")) << ended;
 }
 
 TEST_F(SubmitSessionTest, ACancelBeforeTheCommitIsAppliedEndsIt) {

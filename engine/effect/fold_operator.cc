@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "core/arithmetic.h"
+#include "core/value_codec.h"
 #include "core/value_compare.h"
 
 namespace koios::engine {
@@ -123,6 +124,19 @@ std::optional<StatusOr<Value>> FoldMany(FoldOperator fold, const Value& folded, 
     return Value::List(std::move(all));
   }
   return std::nullopt;
+}
+
+StatusOr<int64_t> FoldSome(FoldOperator fold, const Value& next, int64_t times, Value* folded) {
+  std::optional<StatusOr<Value>> all = FoldMany(fold, *folded, next, times);
+  if (all.has_value()) {
+    ASSIGN_OR_RETURN(*folded, *std::move(all));
+    return times;
+  }
+  ASSIGN_OR_RETURN(Value once, fold(*folded, next));
+  const bool settled = times > 1 && once.ByteSize() == folded->ByteSize() &&
+                       EncodeValue(once) == EncodeValue(*folded);
+  *folded = std::move(once);
+  return settled ? times : 1;
 }
 
 }  // namespace koios::engine

@@ -23,4 +23,8 @@ FoldOperator FindSackOperator(const std::string& name);
 std::optional<StatusOr<Value>> FoldMany(FoldOperator fold, const Value& folded, const Value& next,
                                         int64_t times);
 
+// Folds `next` into *folded so often as one step can, at most `times`, and returns how often: all
+// of them where that needs no loop (likewise) or changes nothing any more, else once.
+StatusOr<int64_t> FoldSome(FoldOperator fold, const Value& next, int64_t times, Value* folded);
+
 }  // namespace koios::engine

@@ -104,7 +104,8 @@ Status SideEffects::AddMany(const Value& value, int64_t count, Effect* effect,
 
 int64_t* SideEffects::ChargedFor(Effect* effect) { return &effect->bytes; }
 
-Status SideEffects::Add(Effect* effect, const Value& value, int64_t bulk, ChargeAhead* charge) {
+StatusOr<int64_t> SideEffects::Add(Effect* effect, const Value& value, int64_t bulk,
+                                   ChargeAhead* charge) {
   RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
   switch (effect->way) {
     case Way::kNone:
@@ -113,22 +114,22 @@ Status SideEffects::Add(Effect* effect, const Value& value, int64_t bulk, Charge
                              ", to which nothing can be added: withSideEffect() takes an operator "
                              "that puts values together.");
     case Way::kFold: {
-      std::optional<StatusOr<Value>> whole = FoldMany(effect->fold, *effect->value, value, bulk);
-      if (whole.has_value()) {
-        ASSIGN_OR_RETURN(effect->value, *std::move(whole));
-        return OkStatus();
+      constexpr int kMostSteps = 512;
+      int64_t folded = 0;
+      for (int step = 0; step < kMostSteps && folded < bulk; ++step) {
+        ASSIGN_OR_RETURN(const int64_t times,
+                         FoldSome(effect->fold, value, bulk - folded, &*effect->value));
+        folded += times;
       }
-      for (int64_t i = 0; i < bulk; ++i) {
-        ASSIGN_OR_RETURN(effect->value, effect->fold(*effect->value, value));
-      }
-      return OkStatus();
+      return folded;
     }
     case Way::kAssign:
     case Way::kMember:
     case Way::kOnce:
       break;
   }
-  return AddToBag(value, bulk, effect, charge);
+  RETURN_IF_ERROR(AddToBag(value, bulk, effect, charge));
+  return bulk;
 }
 
 int64_t SideEffects::StartBarrier(const std::string& name) {

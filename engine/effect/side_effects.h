@@ -44,13 +44,15 @@ class SideEffects {
   StatusOr<Effect*> FindBag(const std::string& name);
   // What is charged for the bag, or for the groups; stays where it is.
   static int64_t* ChargedFor(Effect* effect);
-  // Whether a value's traversers may be added in several calls, as each is a member.
-  static bool MayAddSome(const Effect& effect) {
+  // Whether each of a value's traversers becomes a member.
+  static bool IsOfMembers(const Effect& effect) {
     return effect.way == Way::kMember || effect.way == Way::kAssign;
   }
-  // `charge` is one for ChargedFor(effect). INVALID_ARGUMENT where the side-effect began with a
-  // value that nothing can be put to.
-  static Status Add(Effect* effect, const Value& value, int64_t bulk, ChargeAhead* charge);
+  // Returns how many of `bulk` were added: what is folded with another value may take a step for
+  // each. `charge` is one for ChargedFor(effect). INVALID_ARGUMENT where the side-effect began with
+  // a value that nothing can be put to.
+  static StatusOr<int64_t> Add(Effect* effect, const Value& value, int64_t bulk,
+                               ChargeAhead* charge);
   // A barrier is about to add what it has: with Operator.assign only that will be there. Returns
   // the bytes that this frees.
   int64_t StartBarrier(const std::string& name);

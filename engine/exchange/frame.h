@@ -55,6 +55,10 @@ struct QuerySpec {
   const std::shared_ptr<const storage::GraphView>& ViewOf(uint32_t worker) const {
     return views.empty() ? view : views[worker];
   }
+  // What a query has on disk counts there.
+  std::atomic<uint64_t>* disk_bytes() const {
+    return options.disk_bytes != nullptr ? options.disk_bytes.get() : &live.disk_bytes;
+  }
   // Null: the query changes nothing.
   storage::Transaction* ChangesOf(uint32_t worker) const {
     return parts.empty() ? options.transaction.get() : parts[worker].get();
@@ -113,6 +117,7 @@ struct Frame {
   QueryId query;
   FrameKind kind = FrameKind::kData;
   uint32_t from = 0;                      // worker
+  bool is_decoded = false;                // from bytes that anybody may have sent
   uint32_t op = 0;                        // kData: the operator it is for; kAck, kClose: of which;
                                           // kGo, kIdle: the Merge; kSorted: who merges; kAsk,
                                           // kGrant, kReturn: the Exchange whose lane it is

@@ -257,6 +257,7 @@ StatusOr<Frame> DecodeFrame(std::string_view bytes, ViewProvider* views) {
     return DataLoss("A frame is of an unknown kind.");
   }
   Frame out;
+  out.is_decoded = true;
   out.query = {header.query().coordinator(), header.query().incarnation(), header.query().serial()};
   out.kind = static_cast<FrameKind>(header.kind());
   out.from = header.from();

@@ -10,9 +10,13 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "core/arithmetic.h"
+#include "core/memory.h"
+#include "core/memory/charged_growth.h"
 #include "core/path/path.h"
 #include "core/random.h"
 #include "core/value_compare.h"
+#include "engine/account/parted_table.h"
+#include "engine/effect/hashed_key.h"
 #include "engine/effect/member_set.h"
 #include "engine/expr/members_in.h"
 #include "engine/expr/slice_sort.h"
@@ -141,21 +145,28 @@ class Distinct {
     for (; next_ < members.size(); ++next_) {
       if (*work == 0) return false;
       Spend(members[next_], work);
-      if (seen_.insert(members[next_]).second) distinct_.push_back(members[next_]);
+      const HashedValue key(members[next_]);
+      if (seen_.Contains(key)) continue;
+      Uncharged charge;  // between the calls, by HeldBytes()
+      RETURN_IF_ERROR(seen_.MakeRoom(key, &charge).status());
+      seen_.Emplace(key);
+      distinct_.push_back(key.value);
     }
     return true;
   }
-  size_t HeldBytes() const { return BytesOfRoom(distinct_) + BytesOfRoom(seen_); }
+  size_t HeldBytes() const { return BytesOfRoom(distinct_) + distinct_.size() * kEntryBytes; }
   StatusOr<Value> Result() {
     if (!value_.is_collection()) return value_;
     return Value::Set(std::move(distinct_));
   }
 
  private:
+  static constexpr size_t kEntryBytes = 2 * (sizeof(HashedValue) + 1);  // with the free places
+
   Value value_;
   size_t next_ = 0;
   ValueList distinct_;
-  absl::flat_hash_set<Value, ValueHash, ValueEquivalent> seen_;
+  PartedTable<absl::flat_hash_set<HashedValue, HashedValue::Hash, HashedValue::Same>> seen_;
 };
 
 Status DedupFunction(const EvalContext& context, const Args& args, Operand* out) {
@@ -280,6 +291,7 @@ class VertexMembers {
     }
   }
   bool Contains(VertexRef vertex) const { return slots_[SlotOf(vertex)] == vertex; }
+  size_t ByteSize() const { return slots_.capacity() * sizeof(VertexRef); }
 
  private:
   // Of a partition that no graph has.
@@ -297,9 +309,9 @@ class VertexMembers {
 };
 
 // Rows mostly share one collection, over many batches: for the call in one expression, whose
-// operator belongs to one worker. A set of its members is made only when more than a few vertices
-// were looked for: until then a walk is cheaper. It holds the collection, so that no other one can
-// have its address.
+// operator belongs to one worker. For vertices, of few members, a table of their own is made, and
+// only when more than a few were looked for: until then a walk is cheaper. It holds the collection,
+// so that no other one can have its address.
 class LastMembers {
  public:
   void Use(const Value& collection) {
@@ -308,38 +320,57 @@ class LastMembers {
     walks_ = 0;
     has_vertices_ = false;
     members_.reset();
+    charge_.Reset();
   }
   // Whether Contains() needs nothing more for the value.
   bool IsReadyFor(const Value& value) const {
-    return value.kind() == ValueKind::kVertex || members_.has_value();
+    return members_.has_value() ||
+           (value.kind() == ValueKind::kVertex && collection_.AsList().size() <= kMostAtOnce);
   }
-  void Take(MemberSet members) { members_ = std::move(members); }
+  // `bytes`: of the members, for the account, if there is one.
+  Status Take(MemberSet members, size_t bytes, MemoryAccount* account) {
+    RETURN_IF_ERROR(Charge(bytes, account));
+    members_ = std::move(members);
+    return OkStatus();
+  }
   // REQUIRES: ready for it.
-  bool Contains(const Value& value) {
+  StatusOr<bool> Contains(const Value& value, MemoryAccount* account) {
+    if (members_.has_value()) return members_->Contains(value);
     const ValueList& all = collection_.AsList();
-    if (value.kind() == ValueKind::kVertex) {
-      const VertexRef vertex = value.AsVertex();
-      if (walks_ < kMostWalks) {
-        ++walks_;
-        return std::any_of(all.begin(), all.end(), [vertex](const Value& member) {
-          return member.kind() == ValueKind::kVertex && member.AsVertex() == vertex;
-        });
-      }
-      if (!has_vertices_) vertices_.Fill(all);
-      has_vertices_ = true;
-      return vertices_.Contains(vertex);
+    const VertexRef vertex = value.AsVertex();
+    if (walks_ < kMostWalks) {
+      ++walks_;
+      return std::any_of(all.begin(), all.end(), [vertex](const Value& member) {
+        return member.kind() == ValueKind::kVertex && member.AsVertex() == vertex;
+      });
     }
-    return members_->Contains(value);
+    if (!has_vertices_) {
+      vertices_.Fill(all);
+      RETURN_IF_ERROR(Charge(vertices_.ByteSize(), account));
+      has_vertices_ = true;
+    }
+    return vertices_.Contains(vertex);
   }
 
  private:
   static constexpr size_t kMostWalks = 3;
+  static constexpr size_t kMostAtOnce = size_t{16} << 10;
+
+  Status Charge(size_t bytes, MemoryAccount* account) {
+    if (account == nullptr) return OkStatus();
+    MemoryCharge charge(account);
+    const auto wanted = static_cast<int64_t>(bytes);
+    if (!charge.TryResize(wanted)) return account->OverLimit(wanted);
+    charge_ = std::move(charge);
+    return OkStatus();
+  }
 
   Value collection_;
   size_t walks_ = 0;
   bool has_vertices_ = false;
   VertexMembers vertices_;
   std::optional<MemberSet> members_;
+  MemoryCharge charge_;
 };
 
 struct PreparedMembers {
@@ -371,9 +402,8 @@ struct Looking : FunctionProgress {
     num_members = 0;
     return std::exchange(members, {});
   }
-  size_t HeldBytes() const override {
-    return found.ByteSize() + num_members * MemberSet::kEntryBytes;
-  }
+  size_t SetBytes() const { return num_members * MemberSet::kEntryBytes; }
+  size_t HeldBytes() const override { return found.ByteSize() + SetBytes(); }
 };
 
 // member_of(value, collection): whether it is in there; an error when that is no collection.
@@ -394,12 +424,13 @@ Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* o
       last.Use(collection);
       if (!last.IsReadyFor(value)) {
         if (!at.Fill(collection.AsList(), &work)) return OkStatus();
-        last.Take(at.Take());
+        const size_t bytes = at.SetBytes();
+        RETURN_IF_ERROR(last.Take(at.Take(), bytes, context.account));
       } else if (at.num_members > 0) {
         at.Take();
       }
       Spend(value, &work);
-      found = last.Contains(value);
+      ASSIGN_OR_RETURN(found, last.Contains(value, context.account));
     }
     at.found.AppendBool(found);
   }

@@ -65,12 +65,13 @@ class BagWriter : public Spiller {
   template <typename Bag>
   static StatusOr<int64_t> AddSome(const Value& value, int64_t bulk, bool again, Bag* bag,
                                    ChargeAhead* charge) {
-    if (SideEffects::MayAddSome(*bag)) {
+    const bool of_members = SideEffects::IsOfMembers(*bag);
+    if (of_members) {
       ASSIGN_OR_RETURN(bulk, CopiesOfStep(bulk, charge));
     }
-    RETURN_IF_ERROR(SideEffects::Add(bag, value, bulk, charge));
-    if (again) ReturnShared(value, charge);
-    return bulk;
+    ASSIGN_OR_RETURN(const int64_t added, SideEffects::Add(bag, value, bulk, charge));
+    if (again && of_members) ReturnShared(value, charge);
+    return added;
   }
   bool CanSpill() const {
     return host_->may_spill() && SpillableBytes() >= host_->least_spill_bytes();
@@ -204,7 +205,7 @@ class VisitOp : public StreamOperator {
       RETURN_IF_ERROR(bag.status());
       ASSIGN_OR_RETURN(const bool visited, effects.Contains(*bag, value));
       if (visited) continue;
-      RETURN_IF_ERROR(SideEffects::Add(*bag, value, 1, &charge));
+      RETURN_IF_ERROR(SideEffects::Add(*bag, value, 1, &charge).status());
       output->origin.push_back(static_cast<uint32_t>(row));
     }
     output->has_bulk = true;

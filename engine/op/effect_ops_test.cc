@@ -260,7 +260,36 @@ Status Put(SideEffects* effects, const Value& value, int64_t bulk = 1) {
   TestHost host;
   auto* const bag = effects->Find("x");
   ChargeAhead charge(&host, SideEffects::ChargedFor(bag));
-  return SideEffects::Add(bag, value, bulk, &charge);
+  return SideEffects::Add(bag, value, bulk, &charge).status();
+}
+
+// A bulk of many millions: what changes nothing any more is done, what does goes on step by step.
+TEST(SideEffectsTest, AValueOfManyTraversersIsFoldedInCalls) {
+  constexpr int64_t kBulk = int64_t{1} << 60;
+  const auto begin = [](SideEffects* effects, const char* name, const Value& value) {
+    plan::InitialEffect initial;
+    initial.set_name("x");
+    initial.set_operator_(name);
+    initial.set_value(EncodeValue(value));
+    return effects->Begin(initial);
+  };
+  const auto add = [](SideEffects* effects, const Value& value) {
+    TestHost host;
+    auto* const effect = effects->Find("x");
+    ChargeAhead charge(&host, SideEffects::ChargedFor(effect));
+    return *SideEffects::Add(effect, value, kBulk, &charge);
+  };
+  SideEffects most, sum, doubles;
+  ASSERT_TRUE(begin(&most, "max", Value::Int(0)).ok());
+  EXPECT_EQ(add(&most, Value::Int(7)), kBulk);
+  EXPECT_EQ(most.Read("x")->AsInteger(), 7);
+  ASSERT_TRUE(begin(&sum, "sum", Value::Long(1)).ok());
+  EXPECT_EQ(add(&sum, Value::Long(2)), kBulk);
+  EXPECT_EQ(sum.Read("x")->AsInteger(), 2 * kBulk + 1);
+  ASSERT_TRUE(begin(&doubles, "sum", Value::Double(0)).ok());
+  const int64_t some = add(&doubles, Value::Double(0.5));
+  EXPECT_LT(some, 10'000);
+  EXPECT_EQ(doubles.Read("x")->AsDouble(), 0.5 * static_cast<double>(some));
 }
 
 TEST(SideEffectsTest, MembersEqualAcrossNumberTypes) {

@@ -189,17 +189,12 @@ class Reducer {
     const int64_t most =
         before + static_cast<int64_t>(value.ByteSize()) + BytesOfMany(grows ? bulk : 1, kMember);
     RETURN_IF_ERROR(charge->Take(most));
-    std::optional<StatusOr<Value>> whole = FoldMany(fold, acc->folded, value, bulk);
-    const bool is_whole = whole.has_value();
-    StatusOr<Value> folded = is_whole ? *std::move(whole) : fold(acc->folded, value);
-    RETURN_IF_ERROR(folded.status());
+    ASSIGN_OR_RETURN(const int64_t times, engine::FoldSome(fold, value, bulk, &acc->folded));
     charge->Return(most);
-    const int64_t grown = static_cast<int64_t>(folded->ByteSize()) - before;
+    const int64_t grown = static_cast<int64_t>(acc->folded.ByteSize()) - before;
     if (grown > 0) RETURN_IF_ERROR(charge->Take(grown));
     if (grown < 0) charge->Return(-grown);
-    const bool settled = bulk > 1 && grown == 0 && EncodeValue(*folded) == EncodeValue(acc->folded);
-    acc->folded = std::move(*folded);
-    return is_whole || settled ? bulk : 1;
+    return times;
   }
 
   static Status Change(size_t before, size_t after, Accumulator* acc, ChargeAhead* charge) {

@@ -71,8 +71,7 @@ class WaitingDedup : public CollectOp {
 
   void Release(const InstanceId& instance) override {
     CollectOp::Release(instance);
-    waiting_.Release(instance,
-                     [this](const DistinctKeys& keys) { (void)host_->ChargeState(-keys.bytes()); });
+    waiting_.Release(instance, [this](DistinctKeys& keys) { LeaveKeys(&keys, host_); });
     sifted_.Release(instance,
                     [this](const Sifted& one) { (void)host_->ChargeState(-one.charged); });
     passed_.Erase(instance);
@@ -180,9 +179,9 @@ class WaitingDedup : public CollectOp {
   }
 
   void Forget(const StateKey& key) {
-    const DistinctKeys* waiting = waiting_.Find(key);
+    DistinctKeys* const waiting = waiting_.Find(key);
     if (waiting == nullptr) return;
-    (void)host_->ChargeState(-waiting->bytes());
+    LeaveKeys(waiting, host_);
     waiting_.Erase(key);
   }
   int64_t KeyBytes() const {

@@ -197,9 +197,9 @@ class QueryRun {
   bool CanTake(const Node& node, const Loops& iteration) const;
   bool MayOpen(const Node& enter, const Loops& iteration) const;
   size_t OpenRoom(const Node& enter, const Loops& iteration) const;
+  bool EntersSome(const Node& enter) const;
   void CountSlice(uint32_t op);
-  // The operator's numbers, to be changed.
-  OperatorStats& News(uint32_t op);
+  OperatorStats& News(uint32_t op);  // its numbers, to be changed
 
   // What goes to disk (query_run_spill.cc).
   int64_t LeastSpillBytes() const;
@@ -229,7 +229,9 @@ class QueryRun {
   Batch MakeOutput(Node* node, const Input& input, OpOutput output);
   void AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch);
   void GiveWeights(const Node& node, const OpOutput& output, bool last, Batch* batch);
-  void DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked);
+  Status SplitSome(Node* node);
+  void DistributeRuns(Node* node, const Batch& batch,
+                      const std::vector<std::vector<uint32_t>>& picked);
   void CountOut(Node* node, const Batch& batch);
   StatusOr<StreamOperator*> CodeOf(Node* node);
   StatusOr<OperatorBundle> MakeCode(const Node& node);

@@ -58,7 +58,7 @@ struct QueryRun::Host : public OperatorHost {
   bool may_spill() const override { return run->worker_.spill != nullptr; }
   StatusOr<SpillFile*> spill_file() override {
     if (spilled == nullptr) {
-      ASSIGN_OR_RETURN(spilled, run->worker_.spill->Open(&run->spec_->live.disk_bytes));
+      ASSIGN_OR_RETURN(spilled, run->worker_.spill->Open(run->spec_->disk_bytes()));
     }
     return spilled.get();
   }

@@ -13,6 +13,15 @@ namespace {
 
 // How long one call goes on to the next firing.
 constexpr uint64_t kFiringNanos = 200'000;
+// Rows that one call copies into branches.
+constexpr size_t kMostSplit = 16 * 1024;
+
+// All rows in each branch.
+std::vector<std::vector<uint32_t>> AllIn(size_t branches, size_t rows) {
+  std::vector<uint32_t> all(rows);
+  std::iota(all.begin(), all.end(), 0);
+  return std::vector<std::vector<uint32_t>>(branches, all);
+}
 
 }  // namespace
 
@@ -291,30 +300,62 @@ Status QueryRun::FireNext(Node* node, Firing* firing, Batch* batch, bool* done) 
 // whose test fits.
 Status QueryRun::RunSplit(Node* node) {
   if (!node->lane->active.has_value()) node->lane->active = TakeInput(node);
-  const Batch& batch = node->lane->active->batch;
-  const int branches = node->op->next_size();
-  std::vector<std::vector<uint32_t>> picked(branches);
+  Input& input = *node->lane->active;
+  const auto branches = static_cast<size_t>(node->op->next_size());
   if (node->tests == nullptr) {
-    for (int b = 0; b < branches; ++b) {
-      for (uint32_t row = 0; row < batch.rows; ++row) picked[b].push_back(row);
-    }
+    if (input.batch.rows * branches > kMostSplit) return SplitSome(node);
+    DistributeRuns(node, input.batch, AllIn(branches, input.batch.rows));
   } else {
-    ASSIGN_OR_RETURN(const bool done,
-                     node->tests->Pick(batch, node->host->sources(), &node->lane->cursor, &picked));
+    std::vector<std::vector<uint32_t>> picked(branches);
+    ASSIGN_OR_RETURN(const bool done, node->tests->Pick(input.batch, node->host->sources(),
+                                                        &node->lane->cursor, &picked));
     if (!done) return OkStatus();
-    picked.resize(static_cast<size_t>(branches));
+    picked.resize(branches);
+    DistributeRuns(node, input.batch, picked);
   }
-  DistributeRuns(node, picked);
   FinishInput(node);
   return OkStatus();
 }
 
-// Sends rows picked[b] of the active batch to branch b, and splits each run's weight exactly. The
+// A `union()` of thousands of branches makes a batch for each of them before the first one is
+// charged: of so few rows that they are not much more than others' batches.
+Status QueryRun::SplitSome(Node* node) {
+  Input& input = *node->lane->active;
+  if (input.left.empty()) input.Divide();
+  const auto branches = static_cast<size_t>(node->op->next_size());
+  const std::vector<Run>& runs = input.batch.runs;
+  Input::Cursor& at = input.cursor;
+  const size_t begin = at.row;
+  std::vector<Run> pieces;
+  for (size_t room = std::max<size_t>(1, kMostSplit / branches);
+       at.run < runs.size() && (room > 0 || runs[at.run].count == at.in_run);) {
+    const Run& run = runs[at.run];
+    WeightPool& left = input.left[at.run];
+    const auto count = static_cast<uint32_t>(std::min<size_t>(room, run.count - at.in_run));
+    if (count > 0) pieces.push_back({run.instance, run.loops, count, left.Take()});
+    room -= count;
+    at.row += count;
+    at.in_run += count;
+    if (at.in_run < run.count) continue;
+    ReturnWeight(run.instance, left.k(), left.left());
+    at.in_run = 0;
+    ++at.run;
+  }
+  if (!pieces.empty()) {
+    Batch some = input.batch.Slice(begin, at.row);
+    some.runs = std::move(pieces);
+    DistributeRuns(node, some, AllIn(branches, some.rows));
+  }
+  if (at.run == runs.size()) FinishInput(node);
+  return OkStatus();
+}
+
+// Sends rows picked[b] of the batch to branch b, and splits each run's weight exactly. The
 // first row in a branch arms its first barrier (engine rule 6): of
 // `union(out().count(), in().count())` both give 0 for a vertex without edges. A run that arms
 // barriers sends one part of its weight home with that report.
-void QueryRun::DistributeRuns(Node* node, const std::vector<std::vector<uint32_t>>& picked) {
-  const Batch& batch = node->lane->active->batch;
+void QueryRun::DistributeRuns(Node* node, const Batch& batch,
+                              const std::vector<std::vector<uint32_t>>& picked) {
   const size_t branches = picked.size();
   std::vector<Batch> outputs(branches);
   std::vector<size_t> next(branches, 0);

@@ -17,20 +17,25 @@ Status QueryRun::RunScopeEnter(Node* node) {
     node->restarts[body] = {};
   }
   if (node->lane == nullptr) return OkStatus();
-  const plan::ScopeEnter& enter = node->op->scope_enter();
-  const bool some = enter.serial() || enter.window() > 0;
   if (!node->lane->active.has_value()) {
     node->lane->active = TakeInput(node);
-    if (some) node->lane->active->Divide();
+    if (EntersSome(*node)) node->lane->active->Divide();
   }
-  if (some) return EnterSome(node);
   Input& input = *node->lane->active;
+  if (!input.left.empty()) return EnterSome(node);
   if (input.batch.rows > 0) {
     RETURN_IF_ERROR(
         EnterRows(node, std::move(input.batch), std::exchange(input.charged, int64_t{0})));
   }
   FinishInput(node);
   return OkStatus();
+}
+
+// Not the whole batch at once: also where each instance may keep much, and memory is short.
+bool QueryRun::EntersSome(const Node& node) const {
+  const plan::ScopeEnter& enter = node.op->scope_enter();
+  if (enter.serial() || enter.window() > 0) return true;
+  return IsCrowded() && shape_->FirstBarrier(node.op->next(0)).has_value();
 }
 
 // Parks the rows and begins an instance of the body for each: of `where(out())` one per vertex. The
@@ -88,7 +93,8 @@ Status QueryRun::EnterSome(Node* node) {
   Input& input = *node->lane->active;
   Input::Cursor& at = input.cursor;
   const std::vector<Run>& runs = input.batch.runs;
-  const bool serial = node->op->scope_enter().serial();
+  const plan::ScopeEnter& enter = node->op->scope_enter();
+  const bool serial = enter.serial();
   const auto skip_entered = [&] {
     for (; at.run < runs.size(); ++at.run) {
       const Run& run = runs[at.run];
@@ -104,7 +110,9 @@ Status QueryRun::EnterSome(Node* node) {
   };
   std::vector<uint32_t> rows;
   Batch some;
+  constexpr size_t kCrowded = 64;  // whose bodies keep no frontier
   size_t room = serial ? 1 : OpenRoom(*node, node->iteration);
+  if (enter.window() == 0 && !serial && IsCrowded()) room = std::max(room, kCrowded);
   for (skip_entered(); room > 0 && at.run < runs.size(); skip_entered()) {
     const Run& run = runs[at.run];
     const auto count = static_cast<uint32_t>(std::min<size_t>(room, run.count - at.in_run));

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "engine/op/state/spilled_batch.h"
 #include "engine/sched/query_run.h"
 #include "engine/sched/query_run_host.h"
 #include "engine/spill/row_block.h"
@@ -93,10 +92,10 @@ Status QueryRun::Store(Node* node, Input* input) {
   input->stays = FlatBytes(input->batch) > 2 * static_cast<size_t>(input->charged);
   if (input->stays) return OkStatus();
   if (waiting_ == nullptr) {
-    ASSIGN_OR_RETURN(waiting_, worker_.spill->Open(&spec_->live.disk_bytes));
+    ASSIGN_OR_RETURN(waiting_, worker_.spill->Open(spec_->disk_bytes()));
   }
   const uint64_t written = waiting_->written();
-  ASSIGN_OR_RETURN(input->stored, waiting_->Append(EncodeRows(input->batch)));
+  ASSIGN_OR_RETURN(input->stored, PutRows(input->batch, "query-memory-mb", waiting_.get()));
   News(node->op->id()).spilled_bytes += waiting_->written() - written;
   Batch runs;
   runs.rows = input->batch.rows;

@@ -141,7 +141,9 @@ void Worker::End(const QueryId& id) {
     queries_.erase(found);
     // One that changes something may run again, on the same account.
     const QuerySpec& spec = run->spec();
-    const bool large = spec.account->used() >= Reaper::kLeastBytes;
+    // Room on disk comes back block by block as well.
+    const bool large = spec.account->used() >= Reaper::kLeastBytes ||
+                       spec.disk_bytes()->load(std::memory_order_relaxed) >= Reaper::kLeastBytes;
     if (large && spec.options.transaction == nullptr && context_.reaper != nullptr) {
       context_.reaper->Take(std::move(run));
     }

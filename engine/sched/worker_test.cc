@@ -24,6 +24,7 @@ class Running {
   void Receive(uint32_t op, std::vector<Column> slots, FrameCredit credit = {}) {
     Frame frame;
     frame.credit = credit;
+    frame.is_decoded = true;
     frame.from = 1;
     frame.op = op;
     frame.batch.rows = 2;

@@ -315,6 +315,7 @@ class Driver {
       context.bounds.spills_early = true;
       context.bounds.spill_bytes = 1;
       if (options_.fail_from_spill > 0) spill_.FailFromWrite(options_.fail_from_spill);
+      if (options_.damage_from_read > 0) spill_.FailFromRead(options_.damage_from_read);
     }
     return context;
   }

@@ -42,6 +42,7 @@ struct SimulationOptions {
   bool has_disk = false;             // for what does not fit
   bool spills = false;               // and what can goes there as soon as it is there
   uint64_t fail_from_spill = 0;      // from that write on the disk is full; 0: never
+  uint64_t damage_from_read = 0;     // from that read on it is damaged; 0: never
   uint64_t refuse_from_charge = 0;   // from that one on charges are refused; 0: never
   uint64_t refused_charges = 0;      // so many, and no other; 0: all
   uint64_t max_turns = 20'000'000;   // past it the query counts as never ending

@@ -48,6 +48,13 @@ Status DiskIsFull(const std::string& folder) {
       DetailOf("SPILL_DISK", "spill-dir", "Free room there, or name a folder on another disk."));
 }
 
+Status CannotWrite(const std::string& folder, int error) {
+  if (error == ENOSPC || error == EDQUOT) return DiskIsFull(folder);
+  return WithDetail(
+      storage::FileError("Can't put rows that do not fit into memory in", folder, error),
+      DetailOf("SPILL_DISK", "spill-dir", "Name a folder that can be written."));
+}
+
 bool ReadAll(int fd, char* to, size_t bytes, uint64_t at) {
   while (bytes > 0) {
     const ssize_t got = ::pread(fd, to, bytes, static_cast<off_t>(at));
@@ -60,16 +67,22 @@ bool ReadAll(int fd, char* to, size_t bytes, uint64_t at) {
   return true;
 }
 
-bool WriteAll(int fd, const char* from, size_t bytes, uint64_t at) {
+// 0, or the error.
+int WriteAll(int fd, const char* from, size_t bytes, uint64_t at) {
   while (bytes > 0) {
     const ssize_t put = ::pwrite(fd, from, bytes, static_cast<off_t>(at));
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
+    if (put <= 0) return put == 0 ? ENOSPC : errno;
     from += put;
     at += static_cast<uint64_t>(put);
     bytes -= static_cast<size_t>(put);
   }
-  return true;
+  return 0;
+}
+
+// Of a head whose `raw` is another it is another, too.
+uint64_t CheckOf(std::string_view stored, uint32_t raw) {
+  return XXH3_64bits_withSeed(stored.data(), stored.size(), raw);
 }
 
 }  // namespace
@@ -97,11 +110,7 @@ StatusOr<std::unique_ptr<SpillFile>> SpillSpace::Open(std::atomic<uint64_t>* of_
     if (fd >= 0) ::unlink(name.c_str());
   }
   if (fd >= 0) return std::make_unique<SpillFile>(this, fd, of_query);
-  const int error = errno;
-  if (error == ENOSPC) return DiskIsFull(folder_);
-  return WithDetail(
-      storage::FileError("Can't put rows that do not fit into memory in", folder_, error),
-      DetailOf("SPILL_DISK", "spill-dir", "Name a folder that can be written."));
+  return CannotWrite(folder_, errno);
 }
 
 void SpillSpace::Return(uint64_t bytes, std::atomic<uint64_t>* of_query) {
@@ -149,13 +158,13 @@ StatusOr<uint64_t> SpillFile::Append(std::string_view block) {
   if (ZSTD_isError(size) != 0) return Internal("Rows can't be compressed.");
   head.stored = static_cast<uint32_t>(size);
   head.raw = static_cast<uint32_t>(block.size());
-  head.check = XXH3_64bits(stored.data() + sizeof(head), size);
+  head.check = CheckOf({stored.data() + sizeof(head), size}, head.raw);
   std::copy_n(reinterpret_cast<const char*>(&head), sizeof(head), stored.data());
   const uint64_t bytes = sizeof(head) + size;
   RETURN_IF_ERROR(space_->Take(bytes, of_query_));
-  if (!WriteAll(fd_, stored.data(), bytes, end_)) {
+  if (const int error = WriteAll(fd_, stored.data(), bytes, end_); error != 0) {
     space_->Return(bytes, of_query_);
-    return DiskIsFull(space_->folder_);
+    return CannotWrite(space_->folder_, error);
   }
   live_ += bytes;
   written_ += bytes;
@@ -174,12 +183,17 @@ StatusOr<SpillFile::Head> SpillFile::HeadAt(uint64_t at) const {
 StatusOr<std::string> SpillFile::Read(uint64_t at) const {
   ASSIGN_OR_RETURN(const Head head, HeadAt(at));
   std::string stored(head.stored, '\0');
-  std::string block(head.raw, '\0');
-  if (!ReadAll(fd_, stored.data(), stored.size(), at + sizeof(head)) ||
-      XXH3_64bits(stored.data(), stored.size()) != head.check ||
-      ZSTD_decompressDCtx(Decompressor(), block.data(), block.size(), stored.data(),
-                          stored.size()) != head.raw) {
+  const bool fails =
+      space_->reads_.fetch_add(1, std::memory_order_relaxed) + 1 >= space_->fail_read_from_;
+  // Before anything is made as large as the head says.
+  if (fails || !ReadAll(fd_, stored.data(), stored.size(), at + sizeof(head)) ||
+      CheckOf(stored, head.raw) != head.check) {
     return DataLoss("Rows that were put on disk are not what was written.");
+  }
+  std::string block(head.raw, '\0');
+  if (ZSTD_decompressDCtx(Decompressor(), block.data(), block.size(), stored.data(),
+                          stored.size()) != head.raw) {
+    return Internal("Rows that were put on disk can't be expanded.");
   }
   return block;
 }

@@ -37,6 +37,8 @@ class SpillSpace {
   uint64_t used() const { return used_.load(std::memory_order_acquire); }
   // For tests: from the k-th write on all fail, as on a full disk.
   void FailFromWrite(uint64_t k) { fail_from_ = k; }
+  // Likewise for reads, as of a damaged disk.
+  void FailFromRead(uint64_t k) { fail_read_from_ = k; }
 
  private:
   friend class SpillFile;
@@ -47,7 +49,9 @@ class SpillSpace {
   const uint64_t limit_, reserve_;
   std::atomic<uint64_t> used_{0};
   std::atomic<uint64_t> writes_{0};
+  std::atomic<uint64_t> reads_{0};
   uint64_t fail_from_ = UINT64_MAX;
+  uint64_t fail_read_from_ = UINT64_MAX;
 };
 
 // Blocks of bytes, compressed and checked, each until it is taken or dropped. Outlived by its
@@ -78,7 +82,7 @@ class SpillFile {
   struct Head {
     uint32_t stored = 0;
     uint32_t raw = 0;
-    uint64_t check = 0;  // XXH3 of what is stored
+    uint64_t check = 0;  // XXH3 of what is stored and of `raw`
   };
   StatusOr<Head> HeadAt(uint64_t at) const;
   void Free(uint64_t at, uint64_t bytes);

@@ -1,5 +1,6 @@
 #include "engine/spill/spill_space.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -125,6 +126,42 @@ TEST(SpillSpaceTest, WhatIsNotThereIsAnError) {
   EXPECT_EQ(file->Take(0).status().code(), StatusCode::kDataLoss);
   ASSERT_TRUE(file->Append("abc").ok());
   EXPECT_EQ(file->Take(5).status().code(), StatusCode::kDataLoss);
+}
+
+// Also of what a block says of itself: nothing is made as large as that before it is checked.
+TEST(SpillSpaceTest, EachByteThatIsAnotherIsFound) {
+  SpillSpace space(kFolder);
+  const storage::TempFolder folder;
+  const int fd = ::open((folder / "blocks").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  ASSERT_GE(fd, 0);
+  SpillFile file(&space, fd, nullptr);
+  const std::string text = "a few words, a few words";
+  const uint64_t at = *file.Append(text);
+  ASSERT_EQ(*file.Read(at), text);
+  for (uint64_t byte = 0; byte < file.end(); ++byte) {
+    char was = 0;
+    ASSERT_EQ(::pread(fd, &was, 1, static_cast<off_t>(byte)), 1);
+    for (const int flipped : {0x01, 0x80}) {
+      const char is = static_cast<char>(was ^ flipped);
+      ASSERT_EQ(::pwrite(fd, &is, 1, static_cast<off_t>(byte)), 1);
+      EXPECT_EQ(file.Read(at).status().code(), StatusCode::kDataLoss) << byte;
+    }
+    ASSERT_EQ(::pwrite(fd, &was, 1, static_cast<off_t>(byte)), 1);
+  }
+  EXPECT_EQ(*file.Take(at), text);
+}
+
+TEST(SpillSpaceTest, ADamagedDiskAndOneThatCannotBeWrittenAreErrors) {
+  SpillSpace space(kFolder);
+  space.FailFromRead(2);
+  auto file = *space.Open();
+  const uint64_t at = *file->Append("x");
+  EXPECT_TRUE(file->Read(at).ok());
+  EXPECT_EQ(file->Read(at).status().code(), StatusCode::kDataLoss);
+  SpillFile read_only(&space, ::open("/dev/null", O_RDONLY | O_CLOEXEC), nullptr);
+  const auto refused = read_only.Append("x");
+  EXPECT_EQ(DetailOf(refused.status())->setting, "spill-dir");
+  EXPECT_EQ(MessageOf(refused.status()).find("There is no room"), std::string::npos);
 }
 
 }  // namespace

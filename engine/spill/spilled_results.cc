@@ -9,15 +9,18 @@ namespace koios::engine {
 
 Status SpilledResults::Append(const ResultBatch& batch) {
   if (file_ == nullptr) {
-    ASSIGN_OR_RETURN(file_, space_->Open());
+    ASSIGN_OR_RETURN(file_, space_->Open(of_query_.get()));
   }
   Batch rows;
   rows.rows = batch.column.size();
   rows.slots = {batch.column};
   rows.bulk = batch.bulk;
-  ASSIGN_OR_RETURN(const uint64_t at, file_->Append(EncodeRows(rows)));
-  blocks_.push_back(at);
-  return OkStatus();
+  return PutInParts(rows, [this](const Batch& part) -> Status {
+    ASSIGN_OR_RETURN(const uint64_t at, PutRows(part, "held-results-mb", file_.get()));
+    written_.store(file_->written(), std::memory_order_relaxed);
+    blocks_.push_back(at);
+    return OkStatus();
+  });
 }
 
 StatusOr<ResultBatch> SpilledResults::Take(const std::shared_ptr<MemoryAccount>& account) {

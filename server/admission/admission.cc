@@ -28,11 +28,16 @@ size_t KeptForShort(size_t max_queries) {
   return max_queries < 2 ? 0 : std::max<size_t>(1, max_queries / kShareForShort);
 }
 
+// What is left of them for other hosts is as much. Of a few places each is anybody's.
+constexpr size_t kShareOfOthers = 8;
+constexpr size_t kMostOf(size_t all) { return all - all / kShareOfOthers; }
+
 // The one behind `last`, the first behind the last one. REQUIRES: there are some.
 template <typename T>
-const T& After(const std::map<std::string, T>& by_name, const std::string& last) {
+typename std::map<std::string, T>::const_iterator After(const std::map<std::string, T>& by_name,
+                                                        const std::string& last) {
   const auto next = by_name.upper_bound(last);
-  return next == by_name.end() ? by_name.begin()->second : next->second;
+  return next == by_name.end() ? by_name.begin() : next;
 }
 
 }  // namespace
@@ -69,13 +74,32 @@ bool Admission::HasPlace(CostClass cost) const {
   return cost == CostClass::kShort || others < limits_.max_queries - kept_for_short_;
 }
 
+bool Admission::IsFull(const std::string& host, CostClass cost) const {
+  const auto found = of_host_.find(host);
+  if (found == of_host_.end()) return false;
+  const Share& share = found->second;
+  // Of those for the short as well.
+  if (share.queries >= limits_.max_queries - kept_for_short_ / kShareOfOthers) return true;
+  if (cost != CostClass::kShort &&
+      share.not_short >= kMostOf(limits_.max_queries - kept_for_short_)) {
+    return true;
+  }
+  const int64_t all = all_->limit();
+  return all != kNoMemoryLimit &&
+         share.reserve_bytes >= all - all / static_cast<int64_t>(kShareOfOthers);
+}
+
+// Somebody who could be let run, were there a place.
+bool Admission::Waits(CostClass cost) const { return NextOf(cost) != 0; }
+
 // Somebody waits who is before it: nobody but a short query goes past another one, and a medium
 // one past those for which there is no room as they are long.
 bool Admission::MustWait(CostClass cost) const {
   if (waiting_.empty()) return false;
-  if (cost == CostClass::kShort) return !queues_[0].by_host.empty();
-  if (cost == CostClass::kLong || IsRoomForLong()) return true;
-  return !queues_[0].by_host.empty() || !queues_[1].by_host.empty();
+  if (cost == CostClass::kShort) return Waits(CostClass::kShort);
+  const bool waits = Waits(CostClass::kShort) || Waits(CostClass::kMedium);
+  const bool may_be_long = cost == CostClass::kLong || IsRoomForLong();
+  return waits || (may_be_long && Waits(CostClass::kLong));
 }
 
 bool Admission::IsRoomForLong() const {
@@ -96,23 +120,39 @@ bool Admission::IsRoomForLong() const {
 }
 
 // Null: there is no room for its reserve.
-std::shared_ptr<MemoryAccount> Admission::TryGrant(uint64_t number, const QueryCost& cost) {
+std::shared_ptr<MemoryAccount> Admission::TryGrant(uint64_t number, const QueryCost& cost,
+                                                   const std::string& host) {
   std::shared_ptr<MemoryAccount> account = engine::MakeQueryAccount(limits_.query_bytes, all_);
   if (!account->TryReserve(cost.reserve_bytes)) return nullptr;
   ++running_[static_cast<size_t>(cost.cost)];
   const int64_t now = clock_->NowNanos();
   if (cost.cost == CostClass::kLong) last_long_ = now;
-  that_run_.emplace(number, Running{account, cost.cost, now});
+  that_run_.emplace(number, Running{account, cost.cost, now, host, cost.reserve_bytes});
+  Share& share = of_host_[host];
+  ++share.queries;
+  share.not_short += cost.cost == CostClass::kShort ? 0 : 1;
+  share.reserve_bytes += cost.reserve_bytes;
   return account;
+}
+
+void Admission::EndRun(uint64_t number, CostClass cost) {
+  --running_[static_cast<size_t>(cost)];
+  const auto found = that_run_.find(number);
+  const auto of_host = of_host_.find(found->second.host);
+  Share& share = of_host->second;
+  share.reserve_bytes -= found->second.reserve_bytes;
+  share.not_short -= cost == CostClass::kShort ? 0 : 1;
+  if (--share.queries == 0) of_host_.erase(of_host);
+  that_run_.erase(found);
 }
 
 Status Admission::Enter(const QueryCost& cost, const ClientName& client, Granted granted,
                         Place* place, std::shared_ptr<MemoryAccount>* account) {
   MutexLock lock(&mutex_);
   const uint64_t number = ++last_number_;
-  const bool may_run = HasPlace(cost.cost) && !MustWait(cost.cost) &&
-                       (cost.cost != CostClass::kLong || IsRoomForLong());
-  if (may_run) *account = TryGrant(number, cost);
+  const bool may_run = HasPlace(cost.cost) && !IsFull(client.host, cost.cost) &&
+                       !MustWait(cost.cost) && (cost.cost != CostClass::kLong || IsRoomForLong());
+  if (may_run) *account = TryGrant(number, cost, client.host);
   if (*account == nullptr) {
     RETURN_IF_ERROR(MakeRoom(client));
     QueueOf(cost.cost).by_host[client.host].by_name[client.name].insert(number);
@@ -179,13 +219,28 @@ Admission::Waiting Admission::Take(uint64_t number) {
   return waiting;
 }
 
+// Hosts take turns, but for one that has all that one may have; there can't be two of them. Null:
+// none has its turn.
+const Admission::Host* Admission::NextHost(CostClass cost) const {
+  const Queue& queue = queues_[static_cast<size_t>(cost)];
+  if (queue.by_host.empty()) return nullptr;
+  auto host = After(queue.by_host, queue.last_host);
+  if (IsFull(host->first, cost)) host = After(queue.by_host, host->first);
+  return IsFull(host->first, cost) ? nullptr : &host->second;
+}
+
 // The first of the client whose turn it is: hosts take turns, then the clients of each. 0: nobody
 // waits.
-uint64_t Admission::NextOf(CostClass cost) {
-  Queue& queue = QueueOf(cost);
-  if (queue.by_host.empty()) return 0;
-  const Host& host = After(queue.by_host, queue.last_host);
-  return *After(host.by_name, host.last_name).begin();
+uint64_t Admission::NextOf(CostClass cost) const {
+  const Host* const host = NextHost(cost);
+  return host == nullptr ? 0 : *After(host->by_name, host->last_name)->second.begin();
+}
+
+// Of those that are not short. 0: nobody's turn, as its host has all that one may have.
+uint64_t Admission::Oldest() const {
+  const uint64_t oldest = *not_short_.begin();
+  const Waiting& waiting = waiting_.find(oldest)->second;
+  return IsFull(waiting.client.host, waiting.cost.cost) ? 0 : oldest;
 }
 
 // Who is let run next, when there is a place for it; 0: nobody. While there is no room for long
@@ -194,8 +249,11 @@ uint64_t Admission::Next() {
   const bool may_be_others = !not_short_.empty() && HasPlace(CostClass::kLong);
   const bool may_be_long = may_be_others && IsRoomForLong();
   if (may_be_others && num_turns_ % kTurnsToOldest == kTurnsToOldest - 1) {
-    const uint64_t oldest = *not_short_.begin();
-    if (may_be_long || waiting_.find(oldest)->second.cost.cost != CostClass::kLong) return oldest;
+    const uint64_t oldest = Oldest();
+    if (oldest != 0 &&
+        (may_be_long || waiting_.find(oldest)->second.cost.cost != CostClass::kLong)) {
+      return oldest;
+    }
   }
   const uint64_t brief = NextOf(CostClass::kShort);
   if (brief != 0) return HasPlace(CostClass::kShort) ? brief : 0;
@@ -208,7 +266,7 @@ uint64_t Admission::Next() {
 
 bool Admission::Grant(uint64_t number, std::vector<Told>* told) {
   const Waiting& next = waiting_.find(number)->second;
-  std::shared_ptr<MemoryAccount> account = TryGrant(number, next.cost);
+  std::shared_ptr<MemoryAccount> account = TryGrant(number, next.cost, next.client.host);
   if (account == nullptr) return false;
   Queue& queue = QueueOf(next.cost.cost);
   queue.last_host = next.client.host;
@@ -265,8 +323,7 @@ void Admission::Leave(uint64_t number, CostClass cost) {
     if (waiting_.contains(number)) {
       left = Take(number);
     } else if (refused_.erase(number) == 0) {
-      --running_[static_cast<size_t>(cost)];
-      that_run_.erase(number);
+      EndRun(number, cost);
       CountEnd();
     }
     if (!waiting_.empty()) GrantAll(&told);
@@ -283,8 +340,12 @@ void Admission::CountEnd() {
   between_ends_ = between_ends_ == 0 ? since : (between_ends_ * (kWeight - 1) + since) / kWeight;
 }
 
-// When all that wait now have had their turn, if queries go on ending as they lately did.
 std::string Admission::WhenToTryAgain() const {
+  MutexLock lock(&mutex_);
+  return TryAgain();
+}
+
+std::string Admission::TryAgain() const {
   constexpr int64_t kLeastMs = 10;
   constexpr int64_t kMostMs = 60'000;
   constexpr int64_t kUnknownNanos = 100'000'000;
@@ -299,13 +360,13 @@ Status Admission::QueueIsFull() const {
   const std::string runs = std::to_string(limits_.max_queries) + " queries run (max-queries)";
   const std::string waits = std::to_string(limits_.max_queued) + " wait (max-queued)";
   ErrorDetail detail;
-  detail.reason = "TOO_MANY_QUERIES";
+  detail.reason = kTooManyQueries;
   detail.limit = std::to_string(limits_.max_queries) + " running and " +
                  std::to_string(limits_.max_queued) + " waiting queries";
   detail.used = std::to_string(running_[0] + running_[1] + running_[2]) + " running and " +
                 std::to_string(waiting_.size()) + " waiting";
   detail.setting = limits_.max_queued == 0 ? "max-queries" : "max-queued";
-  detail.hint = WhenToTryAgain() + ", or raise max-queries or max-queued.";
+  detail.hint = TryAgain() + ", or raise max-queries or max-queued.";
   return ResourceExhausted(
       "There is no place for the query: at most " + runs + " and " + waits + ".", detail);
 }
@@ -318,7 +379,7 @@ Status Admission::WaitedTooLong() const {
   detail.used = std::to_string(running_[0] + running_[1] + running_[2]) + " running and " +
                 std::to_string(waiting_.size()) + " waiting";
   detail.setting = "queue-timeout";
-  detail.hint = WhenToTryAgain() + ", or raise queue-timeout, max-queries or memory-mb.";
+  detail.hint = TryAgain() + ", or raise queue-timeout, max-queries or memory-mb.";
   return ResourceExhausted("The query waited for " + std::to_string(limits_.queue_timeout_ms) +
                                " ms (queue-timeout) and could not begin.",
                            detail);

@@ -3,10 +3,11 @@
 // so whoever waits for memory holds none. Those that wait have an order: the short before the long,
 // and within a class the clients in turn, however many queries each of them has. Of four turns one
 // is the oldest's of those that are not short, so that they are not passed over for ever. An eighth
-// of the places is for short queries only: they do not wait for long ones to end. A long one begins
-// only while those that run leave half of the memory free, or else one a second: the more of them
-// share it, the fewer get to an answer. No thread waits.
-// Any thread; who is let run is told outside the lock, by who leaves.
+// of the places is for short queries only: they do not wait for long ones to end. No host has more
+// than seven eighths of either places, nor of the memory for reserves: one whose clients do not
+// read keeps nobody else out. A long one begins only while those that run leave half of the memory
+// free, or else one a second: the more of them share it, the fewer get to an answer. No thread
+// waits. Any thread; who is let run is told outside the lock, by who leaves.
 #pragma once
 
 #include <array>
@@ -30,6 +31,10 @@
 #include "server/task_pool.h"
 
 namespace koios::server {
+
+// Why what came now is refused, and may not be in a while.
+inline constexpr char kTooManyQueries[] = "TOO_MANY_QUERIES";
+inline constexpr char kRequestMemory[] = "REQUEST_MEMORY";
 
 struct AdmissionLimits {
   size_t max_queries = 256;            // that run
@@ -77,6 +82,9 @@ class Admission {
 
   // RESOURCE_EXHAUSTED for one that has waited for as long as it may.
   Status WaitedTooLong() const;
+  // "Try again in .. ms": when all that wait now have had their turn, if queries go on ending as
+  // they lately did.
+  std::string WhenToTryAgain() const;
   const AdmissionLimits& limits() const { return limits_; }
   size_t num_running() const;
   // What those that run have not drawn of their reserves.
@@ -103,6 +111,14 @@ class Admission {
     std::weak_ptr<MemoryAccount> account;
     CostClass cost = CostClass::kShort;
     int64_t since = 0;
+    std::string host;
+    int64_t reserve_bytes = 0;
+  };
+  // Of a host, those that run.
+  struct Share {
+    size_t queries = 0;
+    size_t not_short = 0;
+    int64_t reserve_bytes = 0;
   };
   struct Told {
     Granted granted;
@@ -115,11 +131,17 @@ class Admission {
     return queues_[static_cast<size_t>(cost)];
   }
   bool HasPlace(CostClass cost) const KOIOS_REQUIRES(mutex_);
+  // It has its share of them.
+  bool IsFull(const std::string& host, CostClass cost) const KOIOS_REQUIRES(mutex_);
+  bool Waits(CostClass cost) const KOIOS_REQUIRES(mutex_);
   bool MustWait(CostClass cost) const KOIOS_REQUIRES(mutex_);
   bool IsRoomForLong() const KOIOS_REQUIRES(mutex_);
-  std::shared_ptr<MemoryAccount> TryGrant(uint64_t number, const QueryCost& cost)
-      KOIOS_REQUIRES(mutex_);
-  uint64_t NextOf(CostClass cost) KOIOS_REQUIRES(mutex_);
+  std::shared_ptr<MemoryAccount> TryGrant(uint64_t number, const QueryCost& cost,
+                                          const std::string& host) KOIOS_REQUIRES(mutex_);
+  void EndRun(uint64_t number, CostClass cost) KOIOS_REQUIRES(mutex_);
+  const Host* NextHost(CostClass cost) const KOIOS_REQUIRES(mutex_);
+  uint64_t NextOf(CostClass cost) const KOIOS_REQUIRES(mutex_);
+  uint64_t Oldest() const KOIOS_REQUIRES(mutex_);
   uint64_t Next() KOIOS_REQUIRES(mutex_);
   // False: there is no room for its reserve.
   bool Grant(uint64_t number, std::vector<Told>* told) KOIOS_REQUIRES(mutex_);
@@ -129,7 +151,7 @@ class Admission {
   Status MakeRoom(const ClientName& client) KOIOS_REQUIRES(mutex_);
   void LookAgain() KOIOS_REQUIRES(mutex_);
   Status QueueIsFull() const KOIOS_REQUIRES(mutex_);
-  std::string WhenToTryAgain() const KOIOS_REQUIRES(mutex_);
+  std::string TryAgain() const KOIOS_REQUIRES(mutex_);
   static void Tell(std::vector<Told>* told);
 
   const AdmissionLimits limits_;
@@ -142,7 +164,8 @@ class Admission {
   uint64_t last_number_ KOIOS_GUARDED_BY(mutex_) = 0;
   std::array<size_t, kNumCostClasses> running_ KOIOS_GUARDED_BY(mutex_){};
   std::map<uint64_t, Running> that_run_ KOIOS_GUARDED_BY(mutex_);
-  int64_t last_long_ KOIOS_GUARDED_BY(mutex_) = 0;  // when one began
+  std::map<std::string, Share> of_host_ KOIOS_GUARDED_BY(mutex_);  // none has no queries
+  int64_t last_long_ KOIOS_GUARDED_BY(mutex_) = 0;                 // when one began
   std::map<uint64_t, Waiting> waiting_ KOIOS_GUARDED_BY(mutex_);
   std::array<Queue, kNumCostClasses> queues_ KOIOS_GUARDED_BY(mutex_);
   std::set<uint64_t> not_short_ KOIOS_GUARDED_BY(mutex_);  // of those that wait

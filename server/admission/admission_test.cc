@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "core/random.h"
 
@@ -299,6 +300,33 @@ TEST_F(AdmissionTest, AnEighthOfThePlacesIsForShortQueries) {
   Enter("s", kShort);
   EXPECT_EQ(order(), "L L L L L L L s");
   EXPECT_EQ(admission_->num_waiting(), 1u);
+}
+
+// One whose clients do not read may keep what it has for long.
+TEST_F(AdmissionTest, NoHostHasAllPlaces) {
+  Open(64, 100);  // eight are for the short
+  std::vector<Query*> many;
+  for (int i = 0; i < 60; ++i) many.push_back(Enter("m", kMedium, "many"));
+  EXPECT_EQ(admission_->num_running(), 49u);
+  for (int i = 0; i < 20; ++i) Enter("s", kShort, "many");
+  EXPECT_EQ(admission_->num_running(), 63u);
+  Query* other = Enter("o", kShort, "other");
+  EXPECT_EQ(admission_->num_running(), 64u);
+  Enter("p", kMedium, "other");
+  const std::string before = order();
+  End(other);
+  EXPECT_EQ(order(), before + " p");
+  End(many[0]);
+  EXPECT_EQ(order(), before + " p s");
+}
+
+TEST_F(AdmissionTest, NoHostHasAllTheMemoryOfReserves) {
+  Open(100, 100);
+  const QueryCost large{CostClass::kMedium, kAllBytes / 16};
+  for (int i = 0; i < 16; ++i) Enter("m", large, "many");
+  EXPECT_EQ(admission_->num_running(), 14u);
+  Enter("o", large, "other");
+  EXPECT_EQ(admission_->num_running(), 15u);
 }
 
 TEST_F(AdmissionTest, AFullQueueRefusesAndSaysWhenToTryAgain) {

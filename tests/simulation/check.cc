@@ -107,6 +107,7 @@ void MakeHard(Rng* rng, engine::SimulationOptions* options) {
   options->cancel_after_turns = chance_of_one_in(8) ? 1 + rng->Uniform(500) : 0;
   if (chance_of_one_in(8)) options->deadline_ns = options->turn_ns * (1 + rng->Uniform(2000));
   if (chance_of_one_in(8)) options->lease_ns = options->turn_ns * (20 + rng->Uniform(500));
+  if (options->spills && chance_of_one_in(9)) options->damage_from_read = 1 + rng->Uniform(30);
   if (!chance_of_one_in(3)) return;
   options->stall_after_batches = 1 + rng->Uniform(4);
   options->stall_turns = 1 + rng->Uniform(1000);
@@ -167,6 +168,8 @@ bool MayEndAs(StatusCode code, const engine::SimulationOptions& options) {
     case StatusCode::kResourceExhausted:
       return options.memory_limit_bytes != 0 || options.fail_from_spill != 0 ||
              options.refuse_from_charge != 0;
+    case StatusCode::kDataLoss:
+      return options.damage_from_read != 0;
     case StatusCode::kUnavailable:
       return options.lease_ns != 0;
     default:

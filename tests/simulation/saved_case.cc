@@ -88,6 +88,7 @@ void PutOptions(const engine::SimulationOptions& options, saved::Schedule* out) 
   out->set_max_turns(options.max_turns);
   out->set_refuse_from_charge(options.refuse_from_charge);
   out->set_refused_charges(options.refused_charges);
+  out->set_damage_from_read(options.damage_from_read);
   out->set_lease_ns(options.lease_ns);
 }
 
@@ -112,6 +113,7 @@ engine::SimulationOptions GetOptions(const saved::Schedule& in) {
   if (in.depth_slots() > 0) options.bounds.depth_slots = in.depth_slots();
   options.memory_limit_bytes = in.memory_limit_bytes();
   options.fail_from_spill = in.fail_from_spill();
+  options.damage_from_read = in.damage_from_read();
   options.stall_after_batches = in.stall_after_batches();
   options.stall_turns = in.stall_turns();
   if (in.turn_ns() > 0) options.turn_ns = in.turn_ns();

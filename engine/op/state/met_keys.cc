@@ -42,28 +42,27 @@ class KeysLeft final : public Leftover {
 
 }  // namespace
 
+void LeaveKeys(DistinctKeys* keys, OperatorHost* host) {
+  const int64_t bytes = keys->bytes();
+  if (bytes < Leftover::kLeastBytes) {
+    (void)host->ChargeState(-bytes);
+  } else {
+    host->Leave(std::make_unique<KeysLeft>(std::move(*keys)), bytes);
+  }
+}
+
 MetKeys::~MetKeys() {
-  Leave(&met_);
+  LeaveKeys(&met_, host_);
   if (disk_ == nullptr) return;
-  Leave(&disk_->known);
+  LeaveKeys(&disk_->known, host_);
   if (disk_->piece != nullptr) (void)host_->ChargeState(-disk_->piece->charged);
 }
 
 void MetKeys::Forget(DistinctKeys* keys, int64_t* paths) const {
   *paths = 0;
-  Leave(keys);
+  LeaveKeys(keys, host_);
   std::destroy_at(keys);
   std::construct_at(keys);
-}
-
-// Nothing is asked of them any more.
-void MetKeys::Leave(DistinctKeys* keys) const {
-  const int64_t bytes = keys->bytes();
-  if (bytes < Leftover::kLeastBytes) {
-    (void)host_->ChargeState(-bytes);
-  } else {
-    host_->Leave(std::make_unique<KeysLeft>(std::move(*keys)), bytes);
-  }
 }
 
 int64_t MetKeys::SpillableBytes() const {

@@ -16,6 +16,9 @@
 
 namespace koios::engine {
 
+// Nothing is asked of them any more: their charge is given back as they are freed.
+void LeaveKeys(DistinctKeys* keys, OperatorHost* host);
+
 class MetKeys {
  public:
   // Blocks that one call may read from disk, about.
@@ -90,7 +93,6 @@ class MetKeys {
                     size_t* looks);
   void Remember(const KeyReader& reader, const Batch& batch, size_t row);
   void Forget(DistinctKeys* keys, int64_t* paths) const;
-  void Leave(DistinctKeys* keys) const;
   bool CanSpill() const;
   Status BeginPiece();
   StatusOr<bool> StepPiece();

@@ -18,36 +18,9 @@ StatusOr<Batch> BatchOf(const std::string& block, OperatorHost* host, int64_t* c
 
 }  // namespace
 
-// Of plain paths a block has what they begin with once.
-size_t FlatBytes(const Batch& rows) {
-  size_t bytes = 0;
-  for (const Column& column : rows.slots) {
-    if (column.kind() != Column::Kind::kValue) {
-      bytes += column.FlatByteSize();
-      continue;
-    }
-    bytes += PathBytes(column);
-    for (size_t row = 0; row < column.size(); ++row) {
-      const Value& value = column.ValueAt(row);
-      const bool is_plain = value.kind() == ValueKind::kPath && value.depth() == 1;
-      bytes += is_plain ? sizeof(Value) : value.FlatBytes();
-    }
-  }
-  return bytes;
-}
-
 StatusOr<uint64_t> PutOnDisk(const Batch& rows, OperatorHost* host) {
-  if (const size_t bytes = FlatBytes(rows); bytes > kMostOnDisk) {
-    return TooManyBytes("A row of " + std::to_string(bytes) +
-                            " bytes, with all that stands in it many times over, is too large to "
-                            "be put on disk.",
-                        "ROW_TOO_LARGE", bytes, kMostOnDisk,
-                        "Ask for less at once, or give the query memory, so that the row stays "
-                        "there.",
-                        "query-memory-mb");
-  }
   ASSIGN_OR_RETURN(SpillFile * file, host->spill_file());
-  return file->Append(EncodeRows(rows));
+  return PutRows(rows, "query-memory-mb", file);
 }
 
 StatusOr<Batch> TakeFromDisk(uint64_t at, OperatorHost* host, int64_t* charged) {

@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "engine/op/state/sort_keys.h"
 #include "engine/op/state/spilled_batch.h"
+#include "engine/spill/row_block.h"
 #include "engine/spill/spill_space.h"
 
 namespace koios::engine {
@@ -57,18 +58,13 @@ size_t SpilledRuns::BlockBytes(const OperatorHost& host) {
   return static_cast<size_t>(std::clamp(share, kLeast, static_cast<int64_t>(kBatchBytes)));
 }
 
-// Rows that share values go in blocks of their own: each value is written as often as it stands in
-// them.
 Status SpilledRuns::Append(const Batch& rows) {
-  if (rows.rows > 1 && FlatBytes(rows) > 4 * kBatchBytes) {
-    const size_t half = rows.rows / 2;
-    RETURN_IF_ERROR(Append(rows.Slice(0, half)));
-    return Append(rows.Slice(half, rows.rows));
-  }
-  ASSIGN_OR_RETURN(const uint64_t at, PutOnDisk(rows, host_));
-  writing_.push_back({at, KeepsNewest() ? BulkOf(rows) : 0});
-  if (KeepsNewest()) DropOldest();
-  return OkStatus();
+  return PutInParts(rows, [this](const Batch& part) -> Status {
+    ASSIGN_OR_RETURN(const uint64_t at, PutOnDisk(part, host_));
+    writing_.push_back({at, KeepsNewest() ? BulkOf(part) : 0});
+    if (KeepsNewest()) DropOldest();
+    return OkStatus();
+  });
 }
 
 // Whole blocks, as long as enough stays.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/memory/charged_growth.h"
 #include "engine/account/free_room.h"
 
 namespace koios::engine {
@@ -15,7 +16,7 @@ constexpr int64_t kNodeBytes = 96;
 void SearchSide::Clear() {
   (void)host_->ChargeState(-bytes_);
   bytes_ = 0;
-  FreeRoom(&nodes_);
+  nodes_ = {};
   index_ = {};
   FreeRoom(&vertices_);
   cursor_ = {};
@@ -24,12 +25,15 @@ void SearchSide::Clear() {
 
 StatusOr<std::optional<uint32_t>> SearchSide::Add(VertexRef vertex, std::optional<uint32_t> parent,
                                                   bool hidden) {
-  if (index_.contains(vertex)) return std::optional<uint32_t>();
+  if (index_.Contains(vertex)) return std::optional<uint32_t>();
   RETURN_IF_ERROR(host_->ChargeState(kNodeBytes));
   bytes_ += kNodeBytes;
   const auto index = static_cast<uint32_t>(nodes_.size());
   nodes_.push_back({vertex, parent.value_or(index)});
-  if (!hidden) index_.emplace(vertex, index);
+  if (hidden) return std::optional<uint32_t>(index);
+  Uncharged charged;  // with the node
+  RETURN_IF_ERROR(index_.MakeRoom(vertex, &charged).status());
+  index_.Emplace(vertex, index);
   return std::optional<uint32_t>(index);
 }
 
@@ -69,8 +73,8 @@ Status SearchSide::Expand(size_t limit, std::vector<uint32_t>* parents,
 }
 
 std::optional<uint32_t> SearchSide::Find(VertexRef vertex) const {
-  const auto found = index_.find(vertex);
-  return found == index_.end() ? std::nullopt : std::optional(found->second);
+  const auto* const found = index_.Find(vertex);
+  return found == nullptr ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace koios::engine

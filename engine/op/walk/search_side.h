@@ -2,11 +2,13 @@
 // Grows with its operator's charge; what is refused is the query's error.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "engine/account/charge_ahead.h"
+#include "engine/account/parted_table.h"
 #include "engine/op/walk/walk.h"
 
 namespace koios::engine {
@@ -44,8 +46,8 @@ class SearchSide {
   const BoundHop* const hop_;
   const Direction direction_;
   OperatorHost* const host_;
-  std::vector<Node> nodes_;
-  absl::flat_hash_map<VertexRef, uint32_t, std::hash<VertexRef>> index_;
+  std::deque<Node> nodes_;  // that grows without being moved
+  PartedTable<absl::flat_hash_map<VertexRef, uint32_t, std::hash<VertexRef>>> index_;
   size_t level_begin_ = 0, level_end_ = 0;
   size_t at_ = 0;                    // of the level: whose edges come next
   std::vector<VertexRef> vertices_;  // nodes [at_, ...) of the level, being expanded

@@ -16,7 +16,7 @@ class QueryRun;
 
 class Reaper {
  public:
-  // Of what a query has charged: with less the worker frees it.
+  // Of what a query has charged, or has on disk: with less the worker frees it.
   static constexpr int64_t kLeastBytes = int64_t{8} << 20;
   static constexpr size_t kMostWaiting = 8;
 

@@ -87,6 +87,11 @@ class Session {
     options_.spills = true;
     options_.fail_from_spill = write;
   }
+  // Likewise it is damaged from this read on.
+  void DamageDiskFrom(uint64_t read) {
+    options_.spills = true;
+    options_.damage_from_read = read;
+  }
   // So many charges of each request are refused, from this one on; 0: all.
   void Refuse(uint64_t charge, uint64_t charges) {
     options_.refuse_from_charge = charge;
@@ -246,10 +251,11 @@ TEST(GoldenTest, EveryCaseOnOneToFiveWorkers) {
 
 // Asks each case once as it is, which may have asked for memory `charges` times, then on the same
 // schedule for each of points(charges, number of the case), once `refuse`(session, point) has been
-// called: it gives its answer, or RESOURCE_EXHAUSTED, and nothing stays charged or on disk (the
-// simulation sees to it). At least a `one_of_refused`th is refused.
+// called: it gives its answer, or `error`, and nothing stays charged or on disk (the simulation
+// sees to it). At least a `one_of_refused`th is refused.
 template <typename Points, typename Refuse>
-void ExpectAnswersOrRefusals(uint64_t one_of_refused, const Points& points, const Refuse& refuse) {
+void ExpectAnswersOr(const std::string& error, uint64_t one_of_refused, const Points& points,
+                     const Refuse& refuse) {
   uint64_t number = 0, refused = 0, asked = 0;
   for (const std::string folder : {"modern", "writes"}) {
     ForEachCase(folder, [&](const File& file, const Graph& graph, const Case& golden) {
@@ -262,8 +268,7 @@ void ExpectAnswersOrRefusals(uint64_t one_of_refused, const Points& points, cons
         Session again(graph, workers, number, /*makes_up=*/false);
         refuse(&again, point);
         const std::vector<std::string> found = Ask(file, golden, &again);
-        const bool is_refused =
-            found.size() == 1 && found[0].starts_with("error: RESOURCE_EXHAUSTED");
+        const bool is_refused = found.size() == 1 && found[0].starts_with("error: " + error);
         ++asked;
         refused += is_refused ? 1 : 0;
         if (is_refused || Agrees(golden, found)) continue;
@@ -278,7 +283,9 @@ void ExpectAnswersOrRefusals(uint64_t one_of_refused, const Points& points, cons
   EXPECT_GT(refused, asked / one_of_refused);
 }
 
-// KOIOS_REFUSALS=N: each of the first N charges, and writes, instead of a few.
+const char kRefused[] = "RESOURCE_EXHAUSTED";
+
+// KOIOS_REFUSALS=N: each of the first N charges, writes and reads, instead of a few.
 uint64_t RefusalsWanted() {
   const char* wanted = std::getenv("KOIOS_REFUSALS");
   return wanted == nullptr ? 0 : std::strtoull(wanted, nullptr, 10);
@@ -299,30 +306,37 @@ std::vector<uint64_t> SomeCharges(uint64_t charges, uint64_t number) {
 }
 
 TEST(GoldenTest, ARefusedChargeEndsTheQueryAndNothingElse) {
-  ExpectAnswersOrRefusals(2, SomeCharges,
-                          [](Session* session, uint64_t charge) { session->Refuse(charge, 0); });
+  ExpectAnswersOr(kRefused, 2, SomeCharges,
+                  [](Session* session, uint64_t charge) { session->Refuse(charge, 0); });
 }
 
 // Who goes on as if it had been granted has the memory then.
 TEST(GoldenTest, OneRefusedChargeEndsTheQueryAndNothingElse) {
-  ExpectAnswersOrRefusals(2, SomeCharges,
-                          [](Session* session, uint64_t charge) { session->Refuse(charge, 1); });
+  ExpectAnswersOr(kRefused, 2, SomeCharges,
+                  [](Session* session, uint64_t charge) { session->Refuse(charge, 1); });
 }
 
 // Who asks again for less is refused again.
 TEST(GoldenTest, AFewRefusedChargesEndTheQueryAndNothingElse) {
-  ExpectAnswersOrRefusals(2, SomeCharges, [](Session* session, uint64_t charge) {
+  ExpectAnswersOr(kRefused, 2, SomeCharges, [](Session* session, uint64_t charge) {
     session->Refuse(charge, 2 + charge % 3);
   });
 }
 
-TEST(GoldenTest, AFullDiskEndsTheQueryAndNothingElse) {
+// The first writes or reads of all.
+std::vector<uint64_t> EarlyOnes(uint64_t, uint64_t number) {
   const uint64_t wanted = RefusalsWanted();
-  const auto writes = [wanted](uint64_t, uint64_t number) {
-    return wanted == 0 ? std::vector<uint64_t>{1 + number / kRefusedStep % 3} : UpTo(wanted);
-  };
-  ExpectAnswersOrRefusals(50, writes,
-                          [](Session* session, uint64_t write) { session->FillDiskFrom(write); });
+  return wanted == 0 ? std::vector<uint64_t>{1 + number / kRefusedStep % 3} : UpTo(wanted);
+}
+
+TEST(GoldenTest, AFullDiskEndsTheQueryAndNothingElse) {
+  ExpectAnswersOr(kRefused, 50, EarlyOnes,
+                  [](Session* session, uint64_t write) { session->FillDiskFrom(write); });
+}
+
+TEST(GoldenTest, ADamagedDiskEndsTheQueryAndNothingElse) {
+  ExpectAnswersOr("DATA_LOSS", 100, EarlyOnes,
+                  [](Session* session, uint64_t read) { session->DamageDiskFrom(read); });
 }
 
 }  // namespace

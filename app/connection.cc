@@ -7,7 +7,7 @@
 
 #include "client/console/query_session.h"
 #include "server/data_folder_graphs.h"
-#include "server/machine.h"
+#include "server/guard/machine.h"
 #include "storage/data_folder.h"
 
 namespace koios::app {

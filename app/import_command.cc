@@ -17,7 +17,7 @@
 #include "client/console/query_session.h"
 #include "import/graph_import.h"
 #include "import/load/importer.h"
-#include "server/machine.h"
+#include "server/guard/machine.h"
 
 namespace koios::app {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/machine.h"
+#include "server/guard/machine.h"
 
 namespace koios::app {
 namespace {

@@ -16,7 +16,7 @@
 #include "app/settings.h"
 #include "client/duration.h"
 #include "core/log.h"
-#include "server/machine.h"
+#include "server/guard/machine.h"
 
 namespace koios::app {
 namespace {

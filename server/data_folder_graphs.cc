@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "storage/rocks/memory/store_memory.h"
+
 namespace koios::server {
 
 std::vector<std::string> DataFolderGraphs::Names() const { return folder_->ListGraphs(); }
@@ -30,6 +32,11 @@ StatusOr<storage::CommitResult> DataFolderGraphs::Commit(std::string_view name,
                                                          storage::CommitTurn* turn) const {
   ASSIGN_OR_RETURN(auto store, Find(name));
   return store->Commit(std::move(record), watch, turn);
+}
+
+bool DataFolderGraphs::OldViewsKeepTooMuch() const {
+  const auto& memory = folder_->options().store.memory;
+  return memory != nullptr && memory->deltas->is_exceeded();
 }
 
 StatusOr<uint64_t> DataFolderGraphs::DiskBytes(std::string_view name) const {

@@ -21,6 +21,7 @@ class DataFolderGraphs final : public Graphs {
                                          const storage::CommitWatch& watch,
                                          storage::CommitTurn* turn) const override;
   StatusOr<uint64_t> DiskBytes(std::string_view name) const override;
+  bool OldViewsKeepTooMuch() const override;
   StatusOr<storage::CheckReport> Check(std::string_view name,
                                        const storage::CheckWatch& watch) const override;
   StatusOr<storage::IndexReport> CreateIndex(std::string_view name, const storage::IndexSpec& spec,

@@ -15,7 +15,7 @@
 
 namespace koios::server {
 
-class MemoryGraphs final : public Graphs {
+class MemoryGraphs : public Graphs {
  public:
   static constexpr uint64_t kCommittedVersion = 77;
 

@@ -34,6 +34,8 @@ class Graphs {
                                                  const storage::CommitWatch& watch,
                                                  storage::CommitTurn* turn) const = 0;
   virtual StatusOr<uint64_t> DiskBytes(std::string_view name) const = 0;
+  // What changed behind views of old versions, and is in memory for them, is more than it may be.
+  virtual bool OldViewsKeepTooMuch() const { return false; }
   virtual StatusOr<storage::CheckReport> Check(std::string_view name,
                                                const storage::CheckWatch& watch) const = 0;
   // As storage/index_build.h.

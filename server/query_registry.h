@@ -34,6 +34,8 @@ struct RunningQuery {
   bool waits = false;  // to be let run
   uint64_t queued_us = 0;
   engine::QueryNumbers numbers;
+  uint64_t version = 0;   // of the graph, that it reads; 0: it does not yet
+  uint64_t reads_us = 0;  // for so long
   bool wants_operators = false;
   OperatorProfiles operators;  // if they are wanted, and it has begun
 };

@@ -16,8 +16,9 @@
 #include "core/log.h"
 #include "server/acceptor.h"
 #include "server/admission/admission.h"
-#include "server/machine.h"
-#include "server/memory_guard.h"
+#include "server/guard/machine.h"
+#include "server/guard/memory_guard.h"
+#include "server/guard/old_views.h"
 #include "server/query_registry.h"
 #include "server/rpc/connections.h"
 #include "server/rpc/event_queue.h"
@@ -143,6 +144,7 @@ struct Server::State {
   TaskPool pool;
   TaskPool commits{kCommitThreads};
   Connections connections;
+  OldViews old_views{graphs.get(), &registry, &engine->clock()};
   std::unique_ptr<MemoryGuard> guard;
   std::unique_ptr<KoiosService> service;
   Health health;
@@ -194,7 +196,10 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
     guard.resident = &PrivateResidentBytes;
     guard.unused = [admission = &state->admission] { return admission->UnusedReserves(); };
     guard.give_back = &ReturnFreedMemory;
-    guard.look = [open = &state->connections] { open->Look(); };
+    guard.look = [state = state.get()] {
+      state->connections.Look();
+      state->old_views.Look();
+    };
     state->guard = std::make_unique<MemoryGuard>(&state->engine->memory(), std::move(guard));
   }
   if (!options.embedded) {

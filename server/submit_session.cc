@@ -238,6 +238,8 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
   }
   RETURN_IF_ERROR(WithTime(ChargeRequest(standing)));
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
+  reads_since_.store(environment_.engine->clock().NowNanos(), std::memory_order_relaxed);
+  version_.store(view_->version(), std::memory_order_relaxed);
   encoder_.emplace(ViewOfResults(planned.plan), request_->materialize(),
                    &environment_.engine->clock());
   return environment_.engine->Submit(std::move(planned.plan), view_, Options(), shared_from_this());

@@ -216,6 +216,9 @@ class SubmitSession final : public engine::ResultSink,
   v1::Mode mode_ = v1::RUN;
   std::string explain_;
   std::atomic<uint64_t> rows_{0};
+  // Of the view that it has, until its end: which version, and since when. 0: it has none yet.
+  std::atomic<uint64_t> version_{0};
+  std::atomic<int64_t> reads_since_{0};
 
   Mutex mutex_;
   // Why the query was stopped, when it was.

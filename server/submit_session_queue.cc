@@ -260,6 +260,11 @@ void SubmitSession::Measure(RunningQuery* query) {
     }
   }
   query->rows = rows_.load(std::memory_order_relaxed);
+  query->version = version_.load(std::memory_order_relaxed);
+  if (query->version != 0) {
+    const int64_t since = reads_since_.load(std::memory_order_relaxed);
+    query->reads_us = static_cast<uint64_t>(environment_.engine->clock().NowNanos() - since) / 1000;
+  }
   if (handle == nullptr) return;
   query->numbers = handle->numbers();
   query->numbers.spilled_bytes += held_on_disk;

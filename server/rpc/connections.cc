@@ -62,9 +62,9 @@ uint64_t CookieOf(int fd) {
 }
 
 const json& MemberOf(const json& object, const char* name) {
-  static const json kNone;
+  static const json kNothing;
   const auto found = object.find(name);
-  return found == object.end() ? kNone : *found;
+  return found == object.end() ? kNothing : *found;
 }
 
 // JSON writes 64-bit numbers as texts, and leaves out what is 0.

@@ -30,6 +30,8 @@ class DeltaBudget {
 
   size_t limit_bytes() const { return limit_bytes_; }
   size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
+  // By deltas that only old views still hold: others are folded before.
+  bool is_exceeded() const { return used_bytes() >= 2 * limit_bytes_; }
   void Charge(size_t bytes) { used_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   void Release(size_t bytes);
 

@@ -1,4 +1,4 @@
-#include "server/machine.h"
+#include "server/guard/machine.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "server/memory_guard.h"
+#include "server/guard/memory_guard.h"
 
 #include <algorithm>
 #include <utility>

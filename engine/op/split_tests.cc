@@ -19,8 +19,7 @@ void SplitTests::Take(const RowSlices::Slice& slice, Picking* picking) {
 }
 
 StatusOr<bool> SplitTests::Pick(const Batch& batch, const EvalSources& sources,
-                                std::unique_ptr<StreamCursor>* cursor,
-                                std::vector<std::vector<uint32_t>>* picked) {
+                                std::unique_ptr<StreamCursor>* cursor, PickedRows* picked) {
   if (*cursor == nullptr) {
     auto fresh = std::make_unique<Picking>();
     fresh->taken.resize(batch.rows, 0);

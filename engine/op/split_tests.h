@@ -10,6 +10,9 @@
 
 namespace koios::engine {
 
+// Rows, in order, of each branch.
+using PickedRows = std::vector<std::vector<uint32_t>>;
+
 class SplitTests {
  public:
   // `copy`: a row goes to all branches whose test it passes, else to the first.
@@ -18,15 +21,14 @@ class SplitTests {
   // A bounded share of the work. True: (*picked)[b] has the rows of branch b, for each test.
   // REQUIRES: the same batch until then.
   StatusOr<bool> Pick(const Batch& batch, const EvalSources& sources,
-                      std::unique_ptr<StreamCursor>* cursor,
-                      std::vector<std::vector<uint32_t>>* picked);
+                      std::unique_ptr<StreamCursor>* cursor, PickedRows* picked);
 
  private:
   struct Picking : StreamCursor {
     size_t test = 0;
     std::unique_ptr<StreamCursor> at;  // of that test
     std::vector<uint8_t> taken;        // by row
-    std::vector<std::vector<uint32_t>> picked;
+    PickedRows picked;
   };
 
   void Take(const RowSlices::Slice& slice, Picking* picking);

@@ -230,8 +230,8 @@ class QueryRun {
   void AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch);
   void GiveWeights(const Node& node, const OpOutput& output, bool last, Batch* batch);
   Status SplitSome(Node* node);
-  void DistributeRuns(Node* node, const Batch& batch,
-                      const std::vector<std::vector<uint32_t>>& picked);
+  void SendToBranch(Node* node, size_t branch, Batch batch);
+  void DistributeRuns(Node* node, const Batch& batch, const PickedRows& picked);
   void CountOut(Node* node, const Batch& batch);
   StatusOr<StreamOperator*> CodeOf(Node* node);
   StatusOr<OperatorBundle> MakeCode(const Node& node);

@@ -17,10 +17,10 @@ constexpr uint64_t kFiringNanos = 200'000;
 constexpr size_t kMostSplit = 16 * 1024;
 
 // All rows in each branch.
-std::vector<std::vector<uint32_t>> AllIn(size_t branches, size_t rows) {
+PickedRows AllIn(size_t branches, size_t rows) {
   std::vector<uint32_t> all(rows);
   std::iota(all.begin(), all.end(), 0);
-  return std::vector<std::vector<uint32_t>>(branches, all);
+  return PickedRows(branches, all);
 }
 
 }  // namespace
@@ -306,7 +306,7 @@ Status QueryRun::RunSplit(Node* node) {
     if (input.batch.rows * branches > kMostSplit) return SplitSome(node);
     DistributeRuns(node, input.batch, AllIn(branches, input.batch.rows));
   } else {
-    std::vector<std::vector<uint32_t>> picked(branches);
+    PickedRows picked(branches);
     ASSIGN_OR_RETURN(const bool done, node->tests->Pick(input.batch, node->host->sources(),
                                                         &node->lane->cursor, &picked));
     if (!done) return OkStatus();
@@ -317,45 +317,59 @@ Status QueryRun::RunSplit(Node* node) {
   return OkStatus();
 }
 
-// A `union()` of thousands of branches makes a batch for each of them before the first one is
-// charged: of so few rows that they are not much more than others' batches.
+// A `union()` of thousands of branches would make a batch for each of them before the first one is
+// charged: a call makes some. All that there are arm their barriers before the last part of a run's
+// weight goes home.
 Status QueryRun::SplitSome(Node* node) {
   Input& input = *node->lane->active;
-  if (input.left.empty()) input.Divide();
-  const auto branches = static_cast<size_t>(node->op->next_size());
-  const std::vector<Run>& runs = input.batch.runs;
-  Input::Cursor& at = input.cursor;
-  const size_t begin = at.row;
-  std::vector<Run> pieces;
-  for (size_t room = std::max<size_t>(1, kMostSplit / branches);
-       at.run < runs.size() && (room > 0 || runs[at.run].count == at.in_run);) {
-    const Run& run = runs[at.run];
-    WeightPool& left = input.left[at.run];
-    const auto count = static_cast<uint32_t>(std::min<size_t>(room, run.count - at.in_run));
-    if (count > 0) pieces.push_back({run.instance, run.loops, count, left.Take()});
-    room -= count;
-    at.row += count;
-    at.in_run += count;
-    if (at.in_run < run.count) continue;
-    ReturnWeight(run.instance, left.k(), left.left());
-    at.in_run = 0;
-    ++at.run;
+  const Batch& batch = input.batch;
+  const auto branches = static_cast<uint32_t>(node->op->next_size());
+  uint32_t& next = input.cursor.row;  // branch
+  const uint32_t begin = next;
+  next = std::min(branches,
+                  begin + static_cast<uint32_t>(std::max<size_t>(1, kMostSplit / batch.rows)));
+  std::vector<ExactSplit> splits;
+  for (const Run& run : batch.runs) splits.push_back(SplitWeight(run.k, branches + 1));
+  const auto part_of = [&](size_t run, uint32_t part) {
+    return splits[run].low_k + (part < splits[run].num_low ? 0 : 1);
+  };
+  for (uint32_t b = begin; b < next; ++b) {
+    const uint32_t first = node->op->next(static_cast<int>(b));
+    const std::optional<uint32_t> barrier = shape_->BranchBarrier(node->op->id(), first);
+    Batch output = batch;
+    output.runs.clear();
+    output.slots.resize(spec_->plan.num_slots());
+    for (size_t r = 0; r < batch.runs.size(); ++r) {
+      const Run& run = batch.runs[r];
+      if (run.count == 0) continue;
+      output.runs.push_back({run.instance, run.loops, run.count, part_of(r, b)});
+      if (barrier.has_value()) AddPending(run.instance, {*barrier, run.loops});
+    }
+    SendToBranch(node, b, std::move(output));
   }
-  if (!pieces.empty()) {
-    Batch some = input.batch.Slice(begin, at.row);
-    some.runs = std::move(pieces);
-    DistributeRuns(node, some, AllIn(branches, some.rows));
+  if (next < branches) return OkStatus();
+  for (size_t r = 0; r < batch.runs.size(); ++r) {
+    const Run& run = batch.runs[r];
+    ReturnWeight(run.instance, run.count == 0 ? run.k : part_of(r, branches));
   }
-  if (at.run == runs.size()) FinishInput(node);
+  FinishInput(node);
   return OkStatus();
+}
+
+void QueryRun::SendToBranch(Node* node, size_t branch, Batch batch) {
+  const uint32_t ordinal_slot = node->op->ordinal_slot();
+  if (ordinal_slot != 0 && batch.Has(ordinal_slot)) {
+    AppendOrdinal(branch, &batch.slots[ordinal_slot]);
+  }
+  News(node->op->id()).rows_out += batch.rows;
+  Enqueue(node->op->next(static_cast<int>(branch)), std::move(batch));
 }
 
 // Sends rows picked[b] of the batch to branch b, and splits each run's weight exactly. The
 // first row in a branch arms its first barrier (engine rule 6): of
 // `union(out().count(), in().count())` both give 0 for a vertex without edges. A run that arms
 // barriers sends one part of its weight home with that report.
-void QueryRun::DistributeRuns(Node* node, const Batch& batch,
-                              const std::vector<std::vector<uint32_t>>& picked) {
+void QueryRun::DistributeRuns(Node* node, const Batch& batch, const PickedRows& picked) {
   const size_t branches = picked.size();
   std::vector<Batch> outputs(branches);
   std::vector<size_t> next(branches, 0);
@@ -395,12 +409,7 @@ void QueryRun::DistributeRuns(Node* node, const Batch& batch,
     if (picked[b].empty()) continue;
     outputs[b].slots.resize(spec_->plan.num_slots());
     outputs[b].AppendRows(batch, picked[b]);
-    const uint32_t ordinal_slot = node->op->ordinal_slot();
-    if (ordinal_slot != 0 && outputs[b].Has(ordinal_slot)) {
-      AppendOrdinal(b, &outputs[b].slots[ordinal_slot]);
-    }
-    News(node->op->id()).rows_out += picked[b].size();
-    Enqueue(node->op->next(static_cast<int>(b)), std::move(outputs[b]));
+    SendToBranch(node, b, std::move(outputs[b]));
   }
 }
 

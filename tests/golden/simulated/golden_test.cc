@@ -249,6 +249,28 @@ TEST(GoldenTest, EveryCaseOnOneToFiveWorkers) {
   EXPECT_EQ(met, Exceptions().size()) << "an exception names no case any more";
 }
 
+// More rows in branches than one call makes: `union()` goes on where it stopped.
+TEST(GoldenTest, AUnionOfThousandsOfBranchesTakesCalls) {
+  constexpr int kBranches = 600, kRows = 32;
+  std::string branches = "count()";
+  for (int i = 1; i < kBranches; ++i) branches += ",count()";
+  std::string rows = "g.inject(0";
+  for (int i = 1; i < kRows; ++i) rows += "," + std::to_string(i);
+  rows += ")";
+  const auto graph = std::make_shared<storage::MemoryGraph>(4);
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    Session session(graph, static_cast<uint32_t>(seed), seed, /*makes_up=*/false);
+    StatusOr<std::vector<Value>> sum = session.Submit(rows + ".union(" + branches + ").sum()", {});
+    ASSERT_TRUE(sum.ok()) << sum.status();
+    ASSERT_EQ(sum->size(), 1u);
+    EXPECT_EQ(sum->at(0).AsInteger(), kRows * kBranches);
+    sum = session.Submit(rows + ".local(union(" + branches + ").sum())", {});
+    ASSERT_TRUE(sum.ok()) << sum.status();
+    ASSERT_EQ(sum->size(), size_t{kRows});
+    for (const Value& one : *sum) EXPECT_EQ(one.AsInteger(), kBranches);
+  }
+}
+
 // Asks each case once as it is, which may have asked for memory `charges` times, then on the same
 // schedule for each of points(charges, number of the case), once `refuse`(session, point) has been
 // called: it gives its answer, or `error`, and nothing stays charged or on disk (the simulation

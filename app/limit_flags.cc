@@ -56,7 +56,7 @@ void LimitFlags::AddTo(CLI::App* command) {
   Add(command, "--value-mb", &value_mb, kMaxValueMegabytes, "The value of one property");
   Add(command, "--disk-reserve-mb", &disk_reserve_mb, kMaxMegabytes,
       "Of the disk, stays free when something is added; drops may use most of it. Rows of queries "
-      "leave four times as much, so that others can still add something");
+      "that go there, too (no --spill-dir), leave four times as much");
   command
       ->add_option(
           "--spill-mb", spill_mb,

@@ -39,6 +39,16 @@ bool DataFolderGraphs::OldViewsKeepTooMuch() const {
   return memory != nullptr && memory->deltas->is_exceeded();
 }
 
+uint64_t DataFolderGraphs::NumReleases() const {
+  const auto& memory = folder_->options().store.memory;
+  return memory == nullptr ? 0 : memory->deltas->num_releases();
+}
+
+uint64_t DataFolderGraphs::FoldedVersion(std::string_view name) const {
+  const auto store = folder_->FindOpen(std::string(name));
+  return store == nullptr ? 0 : store->FoldedVersion();
+}
+
 StatusOr<uint64_t> DataFolderGraphs::DiskBytes(std::string_view name) const {
   ASSIGN_OR_RETURN(auto store, Find(name));
   return store->DiskBytes();

@@ -22,6 +22,8 @@ class DataFolderGraphs final : public Graphs {
                                          storage::CommitTurn* turn) const override;
   StatusOr<uint64_t> DiskBytes(std::string_view name) const override;
   bool OldViewsKeepTooMuch() const override;
+  uint64_t NumReleases() const override;
+  uint64_t FoldedVersion(std::string_view name) const override;
   StatusOr<storage::CheckReport> Check(std::string_view name,
                                        const storage::CheckWatch& watch) const override;
   StatusOr<storage::IndexReport> CreateIndex(std::string_view name, const storage::IndexSpec& spec,

@@ -34,8 +34,12 @@ class Graphs {
                                                  const storage::CommitWatch& watch,
                                                  storage::CommitTurn* turn) const = 0;
   virtual StatusOr<uint64_t> DiskBytes(std::string_view name) const = 0;
-  // What changed behind views of old versions, and is in memory for them, is more than it may be.
+  // Changes that were folded, and are in memory for views of before, are more than they may be. How
+  // often some went, so far. The first version that keeps none; 0 where that is not known now. Wait
+  // for nobody.
   virtual bool OldViewsKeepTooMuch() const { return false; }
+  virtual uint64_t NumReleases() const { return 0; }
+  virtual uint64_t FoldedVersion(std::string_view) const { return 0; }
   virtual StatusOr<storage::CheckReport> Check(std::string_view name,
                                                const storage::CheckWatch& watch) const = 0;
   // As storage/index_build.h.

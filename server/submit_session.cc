@@ -238,8 +238,6 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
   }
   RETURN_IF_ERROR(WithTime(ChargeRequest(standing)));
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
-  reads_since_.store(environment_.engine->clock().NowNanos(), std::memory_order_relaxed);
-  version_.store(view_->version(), std::memory_order_relaxed);
   encoder_.emplace(ViewOfResults(planned.plan), request_->materialize(),
                    &environment_.engine->clock());
   return environment_.engine->Submit(std::move(planned.plan), view_, Options(), shared_from_this());
@@ -266,6 +264,9 @@ engine::QueryOptions SubmitSession::Options() {
   }
   options.disk_bytes = disk_bytes_;
   MutexLock lock(&mutex_);
+  reads_graph_ = graph_;
+  reads_version_ = view_->version();
+  reads_since_ = environment_.engine->clock().NowNanos();
   if (account_.ok()) options.account = *account_;
   return options;
 }
@@ -359,13 +360,23 @@ void SubmitSession::Done(engine::QueryResult result) {
   // Nobody ends the call before there is a result. What failed is listed no more.
   if (!result.status.ok()) ticket_.End();
   LetOthersRun();
+  bool has_failed = false;
   {
     MutexLock lock(&mutex_);
     result_ = std::move(result);
+    has_failed = HasFailed() && !pumping_ && beginning_ == 0;
     if (HasFailed()) DropUnwritten();
     if (writing_) WatchReader();
   }
+  if (has_failed) DropView();  // nobody encodes for it any more, however long a write takes
   Advance();
+}
+
+// What changed behind it need not be kept. Of a change its transaction has it.
+void SubmitSession::DropView() {
+  if (transaction_ != nullptr) return;
+  encoder_.reset();
+  view_ = nullptr;
 }
 
 // What ends a commit that is not applied yet, or results that are being written.
@@ -426,6 +437,7 @@ void SubmitSession::Decide() {
     result.status = gave_up ? stopped_ : committed.status();
     if (committed.ok()) {
       committed_version_ = committed->version;
+      reads_version_ = 0;     // it can't be ended
       stopped_ = OkStatus();  // too late: it is done
       batches_.swap(held_);
     } else {
@@ -452,6 +464,7 @@ void SubmitSession::WaitForTurn(const storage::CommitTurn& refused) {
     // The turns call nobody while they hold their lock, so that they may be entered with this one:
     // who stops the request from now on finds it waiting.
     MutexLock lock(&mutex_);
+    reads_version_ = 0;
     const bool now =
         turns_->Enter(place_, refused.conflicts, [self = shared_from_this()] { self->GoOn(); });
     waiting_ = !now && stopped_.ok();
@@ -649,6 +662,7 @@ void SubmitSession::End(const engine::QueryResult& result) {
   ticket_.End();
   LetOthersRun();
   if (!result.status.ok()) {
+    DropView();
     stream_->Fail(result.status);
     return;
   }
@@ -661,6 +675,7 @@ void SubmitSession::End(const engine::QueryResult& result) {
   } else {
     FillSummary(result, message->mutable_summary());
   }
+  DropView();
   stream_->WriteLast(message);
 }
 

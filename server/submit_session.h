@@ -171,6 +171,7 @@ class SubmitSession final : public engine::ResultSink,
   void EndWith(const Status& status) KOIOS_REQUIRES(mutex_);
   StatusOr<engine::ResultBatch> TakeSpilled(engine::SpilledResults* spilled) const;
   void EncodeNext(engine::ResultBatch batch);
+  void DropView();
   Status MayEncode(size_t bytes);
   std::vector<Outgoing> TakeMade();
   void DropMade();
@@ -216,9 +217,6 @@ class SubmitSession final : public engine::ResultSink,
   v1::Mode mode_ = v1::RUN;
   std::string explain_;
   std::atomic<uint64_t> rows_{0};
-  // Of the view that it has, until its end: which version, and since when. 0: it has none yet.
-  std::atomic<uint64_t> version_{0};
-  std::atomic<int64_t> reads_since_{0};
 
   Mutex mutex_;
   // Why the query was stopped, when it was.
@@ -242,6 +240,11 @@ class SubmitSession final : public engine::ResultSink,
   bool waiting_ KOIOS_GUARDED_BY(mutex_) = false;  // for its turn, or to be let run
   // Of the query, once it may run; or why it never will.
   StatusOr<std::shared_ptr<MemoryAccount>> account_ KOIOS_GUARDED_BY(mutex_) = nullptr;
+  // Of the view that ending the query would let go: its graph and version, and since when it has
+  // it. 0: there is none.
+  std::string reads_graph_ KOIOS_GUARDED_BY(mutex_);
+  uint64_t reads_version_ KOIOS_GUARDED_BY(mutex_) = 0;
+  int64_t reads_since_ KOIOS_GUARDED_BY(mutex_) = 0;
   int64_t queued_since_ KOIOS_GUARDED_BY(mutex_) = 0;  // 0: it has not waited
   uint64_t queued_ns_ KOIOS_GUARDED_BY(mutex_) = 0;    // when that was over
   // Its deadline while it waits; then the client's, to read what is being written.

@@ -252,6 +252,12 @@ void SubmitSession::Measure(RunningQuery* query) {
     } else if (spilled_ != nullptr) {
       held_on_disk = spilled_->written_bytes();
     }
+    if (reads_version_ != 0) {
+      query->graph = reads_graph_;
+      query->version = reads_version_;
+      query->reads_us =
+          static_cast<uint64_t>(environment_.engine->clock().NowNanos() - reads_since_) / 1000;
+    }
     query->waits = waiting_ && queued_since_ != 0 && queued_ns_ == 0;
     query->queued_us = queued_ns_ / 1000;
     if (query->waits) {
@@ -260,11 +266,6 @@ void SubmitSession::Measure(RunningQuery* query) {
     }
   }
   query->rows = rows_.load(std::memory_order_relaxed);
-  query->version = version_.load(std::memory_order_relaxed);
-  if (query->version != 0) {
-    const int64_t since = reads_since_.load(std::memory_order_relaxed);
-    query->reads_us = static_cast<uint64_t>(environment_.engine->clock().NowNanos() - since) / 1000;
-  }
   if (handle == nullptr) return;
   query->numbers = handle->numbers();
   query->numbers.spilled_bytes += held_on_disk;

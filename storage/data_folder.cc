@@ -269,6 +269,14 @@ StatusOr<std::shared_ptr<GraphStore>> DataFolder::OpenGraph(const std::string& n
   return OpenLocked(name);
 }
 
+std::shared_ptr<GraphStore> DataFolder::FindOpen(const std::string& name) {
+  if (!mutex_.TryLock()) return nullptr;
+  const auto found = open_.find(name);
+  std::shared_ptr<GraphStore> store = found == open_.end() ? nullptr : found->second;
+  mutex_.Unlock();
+  return store;
+}
+
 StatusOr<std::shared_ptr<GraphStore>> DataFolder::OpenOrCreateGraph(const std::string& name) {
   StatusOr<std::shared_ptr<GraphStore>> created = AlreadyExists("");
   if (!HasGraph(name)) created = CreateGraph(name);

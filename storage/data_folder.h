@@ -65,6 +65,8 @@ class DataFolder {
   // The same store for all callers; opened when first asked for. NOT_FOUND; DATA_LOSS, which is
   // remembered while the folder is open.
   StatusOr<std::shared_ptr<GraphStore>> OpenGraph(const std::string& name);
+  // Null unless it is open; also while another one is being opened. Waits for nobody.
+  std::shared_ptr<GraphStore> FindOpen(const std::string& name);
   StatusOr<std::shared_ptr<GraphStore>> OpenOrCreateGraph(const std::string& name);
   // The graph is gone at once; stores and views that are in use go on until their last user is
   // done, then the files are deleted.

@@ -168,13 +168,14 @@ StatusOr<uint64_t> SpillFile::Append(std::string_view block) {
   }
   live_ += bytes;
   written_ += bytes;
+  largest_ = std::max(largest_, head.stored);
   return std::exchange(end_, end_ + bytes);
 }
 
 StatusOr<SpillFile::Head> SpillFile::HeadAt(uint64_t at) const {
   Head head;
   if (at + sizeof(head) > end_ || !ReadAll(fd_, reinterpret_cast<char*>(&head), sizeof(head), at) ||
-      head.stored > end_ - at - sizeof(head)) {
+      head.stored > std::min<uint64_t>(largest_, end_ - at - sizeof(head))) {
     return DataLoss("Rows that were put on disk can't be read again.");
   }
   return head;

@@ -93,6 +93,7 @@ class SpillFile {
   uint64_t end_ = 0;   // where the next block goes
   uint64_t live_ = 0;  // bytes of blocks that are still to be taken
   uint64_t written_ = 0;
+  uint32_t largest_ = 0;  // of what is stored of blocks
 };
 
 }  // namespace koios::engine

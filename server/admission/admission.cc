@@ -30,6 +30,7 @@ size_t KeptForShort(size_t max_queries) {
 
 // What is left of them for other hosts is as much. Of a few places each is anybody's.
 constexpr size_t kShareOfOthers = 8;
+constexpr int64_t kMemoryOfOthers = 4;  // of that of reserves
 constexpr size_t kMostOf(size_t all) { return all - all / kShareOfOthers; }
 
 // The one behind `last`, the first behind the last one. REQUIRES: there are some.
@@ -74,19 +75,20 @@ bool Admission::HasPlace(CostClass cost) const {
   return cost == CostClass::kShort || others < limits_.max_queries - kept_for_short_;
 }
 
-bool Admission::IsFull(const std::string& host, CostClass cost) const {
+bool Admission::IsFull(const std::string& host, const QueryCost& cost) const {
   const auto found = of_host_.find(host);
   if (found == of_host_.end()) return false;
   const Share& share = found->second;
   // Of those for the short as well.
   if (share.queries >= limits_.max_queries - kept_for_short_ / kShareOfOthers) return true;
-  if (cost != CostClass::kShort &&
+  if (cost.cost != CostClass::kShort &&
       share.not_short >= kMostOf(limits_.max_queries - kept_for_short_)) {
     return true;
   }
+  // What is left has room for the largest reserve there is beside that of requests.
   const int64_t all = all_->limit();
   return all != kNoMemoryLimit &&
-         share.reserve_bytes >= all - all / static_cast<int64_t>(kShareOfOthers);
+         share.reserve_bytes + cost.reserve_bytes > all - all / kMemoryOfOthers;
 }
 
 // Somebody who could be let run, were there a place.
@@ -150,8 +152,8 @@ Status Admission::Enter(const QueryCost& cost, const ClientName& client, Granted
                         Place* place, std::shared_ptr<MemoryAccount>* account) {
   MutexLock lock(&mutex_);
   const uint64_t number = ++last_number_;
-  const bool may_run = HasPlace(cost.cost) && !IsFull(client.host, cost.cost) &&
-                       !MustWait(cost.cost) && (cost.cost != CostClass::kLong || IsRoomForLong());
+  const bool may_run = HasPlace(cost.cost) && !IsFull(client.host, cost) && !MustWait(cost.cost) &&
+                       (cost.cost != CostClass::kLong || IsRoomForLong());
   if (may_run) *account = TryGrant(number, cost, client.host);
   if (*account == nullptr) {
     RETURN_IF_ERROR(MakeRoom(client));
@@ -219,28 +221,27 @@ Admission::Waiting Admission::Take(uint64_t number) {
   return waiting;
 }
 
-// Hosts take turns, but for one that has all that one may have; there can't be two of them. Null:
-// none has its turn.
-const Admission::Host* Admission::NextHost(CostClass cost) const {
-  const Queue& queue = queues_[static_cast<size_t>(cost)];
-  if (queue.by_host.empty()) return nullptr;
-  auto host = After(queue.by_host, queue.last_host);
-  if (IsFull(host->first, cost)) host = After(queue.by_host, host->first);
-  return IsFull(host->first, cost) ? nullptr : &host->second;
-}
-
-// The first of the client whose turn it is: hosts take turns, then the clients of each. 0: nobody
-// waits.
+// The first of the client whose turn it is: hosts take turns, but for those that have all that one
+// may have, then the clients of each. 0: nobody waits, or has a turn.
 uint64_t Admission::NextOf(CostClass cost) const {
-  const Host* const host = NextHost(cost);
-  return host == nullptr ? 0 : *After(host->by_name, host->last_name)->second.begin();
+  const Queue& queue = queues_[static_cast<size_t>(cost)];
+  if (queue.by_host.empty()) return 0;
+  auto host = After(queue.by_host, queue.last_host);
+  for (size_t i = 0; i < queue.by_host.size(); ++i) {
+    const uint64_t number = *After(host->second.by_name, host->second.last_name)->second.begin();
+    if (!IsFull(host->first, waiting_.find(number)->second.cost)) return number;
+    host = After(queue.by_host, host->first);
+  }
+  return 0;
 }
 
-// Of those that are not short. 0: nobody's turn, as its host has all that one may have.
+// Of those that are not short and whose host may have more. 0: there is none.
 uint64_t Admission::Oldest() const {
-  const uint64_t oldest = *not_short_.begin();
-  const Waiting& waiting = waiting_.find(oldest)->second;
-  return IsFull(waiting.client.host, waiting.cost.cost) ? 0 : oldest;
+  for (const uint64_t number : not_short_) {
+    const Waiting& waiting = waiting_.find(number)->second;
+    if (!IsFull(waiting.client.host, waiting.cost)) return number;
+  }
+  return 0;
 }
 
 // Who is let run next, when there is a place for it; 0: nobody. While there is no room for long

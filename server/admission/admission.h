@@ -4,10 +4,11 @@
 // and within a class the clients in turn, however many queries each of them has. Of four turns one
 // is the oldest's of those that are not short, so that they are not passed over for ever. An eighth
 // of the places is for short queries only: they do not wait for long ones to end. No host has more
-// than seven eighths of either places, nor of the memory for reserves: one whose clients do not
-// read keeps nobody else out. A long one begins only while those that run leave half of the memory
-// free, or else one a second: the more of them share it, the fewer get to an answer. No thread
-// waits. Any thread; who is let run is told outside the lock, by who leaves.
+// than seven eighths of either places, nor than three quarters of the memory for reserves: one
+// whose clients do not read keeps nobody else out. A long one begins only while those that run
+// leave half of the memory free, or else one a second: the more of them share it, the fewer get to
+// an answer. No thread waits.
+// Any thread; who is let run is told outside the lock, by who leaves.
 #pragma once
 
 #include <array>
@@ -132,14 +133,13 @@ class Admission {
   }
   bool HasPlace(CostClass cost) const KOIOS_REQUIRES(mutex_);
   // It has its share of them.
-  bool IsFull(const std::string& host, CostClass cost) const KOIOS_REQUIRES(mutex_);
+  bool IsFull(const std::string& host, const QueryCost& cost) const KOIOS_REQUIRES(mutex_);
   bool Waits(CostClass cost) const KOIOS_REQUIRES(mutex_);
   bool MustWait(CostClass cost) const KOIOS_REQUIRES(mutex_);
   bool IsRoomForLong() const KOIOS_REQUIRES(mutex_);
   std::shared_ptr<MemoryAccount> TryGrant(uint64_t number, const QueryCost& cost,
                                           const std::string& host) KOIOS_REQUIRES(mutex_);
   void EndRun(uint64_t number, CostClass cost) KOIOS_REQUIRES(mutex_);
-  const Host* NextHost(CostClass cost) const KOIOS_REQUIRES(mutex_);
   uint64_t NextOf(CostClass cost) const KOIOS_REQUIRES(mutex_);
   uint64_t Oldest() const KOIOS_REQUIRES(mutex_);
   uint64_t Next() KOIOS_REQUIRES(mutex_);

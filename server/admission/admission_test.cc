@@ -320,13 +320,35 @@ TEST_F(AdmissionTest, NoHostHasAllPlaces) {
   EXPECT_EQ(order(), before + " p s");
 }
 
+// Who waits as its host has its share keeps nobody else waiting, however old it is.
+TEST_F(AdmissionTest, TheOldestTurnPassesThoseWhoseHostHasItsShare) {
+  Open(16, 100);  // two are for the short
+  for (int i = 0; i < 14; ++i) Enter("m", kMedium, "many");
+  EXPECT_EQ(admission_->num_running(), 13u);
+  Query* running = Enter("o", kLong, "other");
+  Enter("l", kLong, "third");
+  for (int i = 0; i < 4; ++i) Enter("s", kMedium, "fourth");
+  std::string before = order();
+  for (int i = 0; i < 4; ++i) {
+    Query* next = nullptr;
+    End(running);
+    for (Query& query : queries_) {
+      MutexLock lock(&mutex_);
+      if (query.name != "m" && query.account.ok() && *query.account != nullptr) next = &query;
+    }
+    ASSERT_NE(next, nullptr);
+    running = next;
+  }
+  EXPECT_NE(order().substr(before.size()).find('l'), std::string::npos) << order();
+}
+
 TEST_F(AdmissionTest, NoHostHasAllTheMemoryOfReserves) {
   Open(100, 100);
   const QueryCost large{CostClass::kMedium, kAllBytes / 16};
   for (int i = 0; i < 16; ++i) Enter("m", large, "many");
-  EXPECT_EQ(admission_->num_running(), 14u);
+  EXPECT_EQ(admission_->num_running(), 12u);
   Enter("o", large, "other");
-  EXPECT_EQ(admission_->num_running(), 15u);
+  EXPECT_EQ(admission_->num_running(), 13u);
 }
 
 TEST_F(AdmissionTest, AFullQueueRefusesAndSaysWhenToTryAgain) {

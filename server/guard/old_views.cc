@@ -2,21 +2,22 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace koios::server {
 namespace {
 
-Status TooOld(const RunningQuery& query, uint64_t newest) {
+Status TooOld(const RunningQuery& query, uint64_t folded) {
   ErrorDetail detail;
   detail.reason = "SNAPSHOT_TOO_OLD";
   detail.setting = "delta-mb";
-  detail.used = std::to_string(newest - query.version) + " commits since";
   detail.hint = "Ask again, read results sooner, or raise the setting.";
-  return ResourceExhausted(
-      "The query reads version " + std::to_string(query.version) + " of the graph, which is at " +
-          std::to_string(newest) +
-          ", and what old versions keep in memory is more than all changes may take.",
-      detail);
+  return ResourceExhausted("The query reads version " + std::to_string(query.version) +
+                               " of the graph, whose snapshots tell version " +
+                               std::to_string(folded) +
+                               " by now: what is kept in memory for queries of before is more than "
+                               "all changes may take.",
+                           detail);
 }
 
 }  // namespace
@@ -24,22 +25,24 @@ Status TooOld(const RunningQuery& query, uint64_t newest) {
 void OldViews::Look() {
   if (!graphs_->OldViewsKeepTooMuch()) return;
   const int64_t now = clock_->NowNanos();
-  if (last_ != 0 && now - last_ < kBetweenNanos) return;
-  std::map<std::string, uint64_t> newest;  // versions
+  if (last_ != 0 && now - last_ < kWaitNanos && graphs_->NumReleases() == releases_) return;
+  std::map<std::string, uint64_t> folded;  // versions
+  std::set<std::string> told;
   std::optional<RunningQuery> oldest;
   for (RunningQuery& query : registry_->List()) {
-    if (query.version == 0 || query.id == told_) continue;
-    if (!newest.contains(query.graph)) {
-      const auto view = graphs_->View(query.graph);
-      newest[query.graph] = view.ok() ? (*view)->version() : 0;
-    }
-    if (query.version >= newest[query.graph]) continue;
+    if (told_.contains(query.id)) told.insert(query.id);
+    if (query.version == 0 || told_.contains(query.id)) continue;
+    const auto [at, is_new] = folded.try_emplace(query.graph);
+    if (is_new) at->second = graphs_->FoldedVersion(query.graph);
+    if (query.version >= at->second) continue;
     if (!oldest.has_value() || query.reads_us > oldest->reads_us) oldest = std::move(query);
   }
+  told_ = std::move(told);
   if (!oldest.has_value()) return;
   last_ = now;
-  told_ = oldest->id;
-  (void)registry_->Cancel(oldest->id, TooOld(*oldest, newest[oldest->graph]));
+  releases_ = graphs_->NumReleases();
+  told_.insert(oldest->id);
+  (void)registry_->Cancel(oldest->id, TooOld(*oldest, folded[oldest->graph]));
 }
 
 }  // namespace koios::server

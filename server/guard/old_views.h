@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "core/clock.h"
@@ -14,23 +15,24 @@ namespace koios::server {
 
 class OldViews {
  public:
-  // Until one that was ended has let go what it kept.
-  static constexpr int64_t kBetweenNanos = 250'000'000;
+  // When one was ended and has let nothing go, another one is.
+  static constexpr int64_t kWaitNanos = 10'000'000'000;
 
   // They outlive it.
   OldViews(const Graphs* graphs, QueryRegistry* registry, const Clock* clock)
       : graphs_(graphs), registry_(registry), clock_(clock) {}
 
   // While old views keep too much: ends the query that has read the longest of those whose graph
-  // has changed since, with RESOURCE_EXHAUSTED.
+  // was folded since, with RESOURCE_EXHAUSTED; the next one once that has let something go.
   void Look();
 
  private:
   const Graphs* const graphs_;
   QueryRegistry* const registry_;
   const Clock* const clock_;
-  int64_t last_ = 0;  // when one was ended
-  std::string told_;  // which: what it changed may have been committed, and then it goes on
+  int64_t last_ = 0;            // when one was ended
+  uint64_t releases_ = 0;       // by then
+  std::set<std::string> told_;  // those that were, of those that are still listed
 };
 
 }  // namespace koios::server

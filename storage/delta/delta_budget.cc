@@ -4,6 +4,7 @@ namespace koios::storage {
 
 void DeltaBudget::Release(size_t bytes) {
   used_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  num_releases_.fetch_add(1, std::memory_order_relaxed);
   released_.NotifyAll();
 }
 

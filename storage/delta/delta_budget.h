@@ -32,6 +32,7 @@ class DeltaBudget {
   size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
   // By deltas that only old views still hold: others are folded before.
   bool is_exceeded() const { return used_bytes() >= 2 * limit_bytes_; }
+  uint64_t num_releases() const { return num_releases_.load(std::memory_order_relaxed); }
   void Charge(size_t bytes) { used_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   void Release(size_t bytes);
 
@@ -49,6 +50,7 @@ class DeltaBudget {
  private:
   const size_t limit_bytes_;
   std::atomic<size_t> used_bytes_{0};
+  std::atomic<uint64_t> num_releases_{0};
   Mutex mutex_;
   CondVar released_;
   std::set<DeltaHolder*> holders_ KOIOS_GUARDED_BY(mutex_);

@@ -440,6 +440,10 @@ uint64_t GraphStore::DeltaBytes() const {
   const Readable readable = state_->CurrentReadable();
   return readable.delta == nullptr ? 0 : readable.delta->bytes();
 }
+uint64_t GraphStore::FoldedVersion() const {
+  const Readable readable = state_->CurrentReadable();
+  return readable.base == nullptr ? 0 : readable.base->version();
+}
 Status GraphStore::Compact() { return state_->CurrentDatabase()->Compact(); }
 
 void GraphStore::RemoveWhenClosed() {

@@ -119,6 +119,9 @@ class GraphStore {
   // Bytes of the graph's files, and of what was committed since its snapshots in memory.
   uint64_t DiskBytes() const;
   uint64_t DeltaBytes() const;
+  // Of the snapshots that are read: a view of an older version keeps a delta that has been folded.
+  // 0: there are none.
+  uint64_t FoldedVersion() const;
   // Deletes the graph's folder once the store and its views are gone.
   void RemoveWhenClosed();
   // Writes memtables to files and compacts all families: for benchmarks and tests.

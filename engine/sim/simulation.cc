@@ -36,7 +36,7 @@ std::shared_ptr<MemoryAccount> AccountAt(uint32_t worker, uint64_t limit_bytes,
     std::shared_ptr<MemoryAccount> own;
   };
   const auto held = std::make_shared<Held>(
-      accounts, MakeQueryAccount(limit_bytes, accounts->workers[worker].get()));
+      Held{accounts, MakeQueryAccount(limit_bytes, accounts->workers[worker].get())});
   return {held, held->own.get()};
 }
 

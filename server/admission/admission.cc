@@ -189,7 +189,7 @@ std::optional<ClientName> Admission::WhoGivesWay(const ClientName& client) const
 // one: so nobody's many keep out another one's few.
 Status Admission::MakeRoom(const ClientName& client) {
   if (waiting_.size() < limits_.max_queued) return OkStatus();
-  const Status refused = QueueIsFull();
+  Status refused = QueueIsFull();
   const std::optional<ClientName> most = WhoGivesWay(client);
   if (!most.has_value()) return refused;
   for (size_t i = kNumCostClasses; i-- > 0;) {

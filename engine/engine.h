@@ -148,7 +148,7 @@ struct EngineOptions {
   // what of the disk stays free. An empty folder: they stay, and the query fails.
   std::string spill_folder;
   uint64_t spill_bytes = uint64_t{10} << 30;
-  uint64_t spill_reserve_bytes = uint64_t{64} << 20;
+  uint64_t spill_reserve_bytes = uint64_t{256} << 20;
   // Of a query that begins where it is submitted: how far it goes there, looked at between slices.
   // To hand one over costs more than a tenth of a millisecond.
   uint64_t first_turn_slices = 64;

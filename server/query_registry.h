@@ -43,7 +43,7 @@ struct RunningQuery {
 // What the registry asks of a running query. Called without the registry's lock, by any thread.
 struct QueryControl {
   std::function<void(const Status& why)> cancel;
-  // Fills what is below `elapsed_us`, but for what is wanted.
+  // Fills what is below `elapsed_us`, but for what is wanted, and the graph once it is known.
   std::function<void(RunningQuery*)> measure;
 };
 

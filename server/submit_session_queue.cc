@@ -39,6 +39,7 @@ void SubmitSession::SetDeadline() {
 
 // What is refused as there is too much of it now says when there may be room.
 Status SubmitSession::WithTime(const Status& status) const {
+  if (status.ok()) return status;
   const std::optional<ErrorDetail> refused = DetailOf(status);
   if (!refused.has_value() || environment_.admission == nullptr) return status;
   ErrorDetail detail = *refused;

@@ -123,6 +123,11 @@ Status QueryRun::OpenNode(uint32_t id) {
     if (!test.ok()) return WithDetail(test.status(), DetailFor(*node.op));
     tests.push_back(*std::move(test));
   }
+  if (node.op->has_split()) {
+    for (const uint32_t next : node.op->next()) {
+      node.branch_barriers.push_back(shape_->BranchBarrier(id, next));
+    }
+  }
   if (!tests.empty()) {
     node.tests = std::make_unique<SplitTests>(std::move(tests), node.op->split().copy());
   }

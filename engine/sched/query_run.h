@@ -127,10 +127,11 @@ class QueryRun {
     const plan::Operator* out = nullptr;  // whose output it gives: of a scope in place its exit
     std::unique_ptr<Host> host;
     OperatorBundle code;
-    std::vector<bool> drops;            // by slot: nobody behind reads it
-    std::vector<uint32_t> needed;       // slots that its input must have,
-    std::vector<uint32_t> keys;         // and of its keys
-    std::unique_ptr<SplitTests> tests;  // Split; null: all branches get all rows
+    std::vector<bool> drops;                               // by slot: nobody behind reads it
+    std::vector<uint32_t> needed;                          // slots that its input must have,
+    std::vector<uint32_t> keys;                            // and of its keys
+    std::unique_ptr<SplitTests> tests;                     // Split; null: all branches get all rows
+    std::vector<std::optional<uint32_t>> branch_barriers;  // Split: that a branch's first row arms
     ByIteration<Lane> lanes;
     Lane* lane = nullptr;  // being run
     Loops iteration;       // of `lane`, or of the firing
@@ -200,7 +201,6 @@ class QueryRun {
   bool EntersSome(const Node& enter) const;
   void CountSlice(uint32_t op);
   OperatorStats& News(uint32_t op);  // its numbers, to be changed
-
   // What goes to disk (query_run_spill.cc).
   int64_t LeastSpillBytes() const;
   bool IsShort() const;
@@ -229,9 +229,9 @@ class QueryRun {
   Batch MakeOutput(Node* node, const Input& input, OpOutput output);
   void AppendOrdinals(Node* node, const std::vector<uint32_t>& origin, Batch* batch);
   void GiveWeights(const Node& node, const OpOutput& output, bool last, Batch* batch);
-  Status SplitSome(Node* node);
+  Status CopyToBranches(Node* node);
   void SendToBranch(Node* node, size_t branch, Batch batch);
-  void DistributeRuns(Node* node, const Batch& batch, const PickedRows& picked);
+  void DistributeRuns(Node* node, const PickedRows& picked);
   void CountOut(Node* node, const Batch& batch);
   StatusOr<StreamOperator*> CodeOf(Node* node);
   StatusOr<OperatorBundle> MakeCode(const Node& node);

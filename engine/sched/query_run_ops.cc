@@ -16,13 +16,6 @@ constexpr uint64_t kFiringNanos = 200'000;
 // Rows that one call copies into branches.
 constexpr size_t kMostSplit = 16 * 1024;
 
-// All rows in each branch.
-PickedRows AllIn(size_t branches, size_t rows) {
-  std::vector<uint32_t> all(rows);
-  std::iota(all.begin(), all.end(), 0);
-  return PickedRows(branches, all);
-}
-
 }  // namespace
 
 // As many rows as a batch has room for, by the slots of the input's rows that stay. Partitions come
@@ -300,45 +293,40 @@ Status QueryRun::FireNext(Node* node, Firing* firing, Batch* batch, bool* done) 
 // whose test fits.
 Status QueryRun::RunSplit(Node* node) {
   if (!node->lane->active.has_value()) node->lane->active = TakeInput(node);
-  Input& input = *node->lane->active;
-  const auto branches = static_cast<size_t>(node->op->next_size());
-  if (node->tests == nullptr) {
-    if (input.batch.rows * branches > kMostSplit) return SplitSome(node);
-    DistributeRuns(node, input.batch, AllIn(branches, input.batch.rows));
-  } else {
-    PickedRows picked(branches);
-    ASSIGN_OR_RETURN(const bool done, node->tests->Pick(input.batch, node->host->sources(),
-                                                        &node->lane->cursor, &picked));
-    if (!done) return OkStatus();
-    picked.resize(branches);
-    DistributeRuns(node, input.batch, picked);
-  }
+  if (node->tests == nullptr) return CopyToBranches(node);
+  PickedRows picked;
+  ASSIGN_OR_RETURN(const bool done,
+                   node->tests->Pick(node->lane->active->batch, node->host->sources(),
+                                     &node->lane->cursor, &picked));
+  if (!done) return OkStatus();
+  picked.resize(node->branch_barriers.size());
+  DistributeRuns(node, picked);
   FinishInput(node);
   return OkStatus();
 }
 
-// A `union()` of thousands of branches would make a batch for each of them before the first one is
-// charged: a call makes some. All that there are arm their barriers before the last part of a run's
-// weight goes home.
-Status QueryRun::SplitSome(Node* node) {
+// Some branches a call, whole batches: of thousands none is charged before it is queued. All that
+// there are arm their barriers before the last part of a run's weight goes home.
+Status QueryRun::CopyToBranches(Node* node) {
   Input& input = *node->lane->active;
   const Batch& batch = input.batch;
-  const auto branches = static_cast<uint32_t>(node->op->next_size());
+  const auto branches = static_cast<uint32_t>(node->branch_barriers.size());
   uint32_t& next = input.cursor.row;  // branch
   const uint32_t begin = next;
-  next = std::min(branches,
-                  begin + static_cast<uint32_t>(std::max<size_t>(1, kMostSplit / batch.rows)));
+  const size_t most = std::max<size_t>(1, kMostSplit / std::max<size_t>(1, batch.rows));
+  next += static_cast<uint32_t>(std::min<size_t>(most, branches - begin));
   std::vector<ExactSplit> splits;
   for (const Run& run : batch.runs) splits.push_back(SplitWeight(run.k, branches + 1));
   const auto part_of = [&](size_t run, uint32_t part) {
     return splits[run].low_k + (part < splits[run].num_low ? 0 : 1);
   };
-  for (uint32_t b = begin; b < next; ++b) {
-    const uint32_t first = node->op->next(static_cast<int>(b));
-    const std::optional<uint32_t> barrier = shape_->BranchBarrier(node->op->id(), first);
-    Batch output = batch;
-    output.runs.clear();
+  for (uint32_t b = begin; b < next && batch.rows > 0; ++b) {
+    const std::optional<uint32_t>& barrier = node->branch_barriers[b];
+    Batch output;
+    output.rows = batch.rows;
+    output.slots = batch.slots;
     output.slots.resize(spec_->plan.num_slots());
+    output.bulk = batch.bulk;
     for (size_t r = 0; r < batch.runs.size(); ++r) {
       const Run& run = batch.runs[r];
       if (run.count == 0) continue;
@@ -365,11 +353,12 @@ void QueryRun::SendToBranch(Node* node, size_t branch, Batch batch) {
   Enqueue(node->op->next(static_cast<int>(branch)), std::move(batch));
 }
 
-// Sends rows picked[b] of the batch to branch b, and splits each run's weight exactly. The
+// Sends rows picked[b] of the active batch to branch b, and splits each run's weight exactly. The
 // first row in a branch arms its first barrier (engine rule 6): of
 // `union(out().count(), in().count())` both give 0 for a vertex without edges. A run that arms
 // barriers sends one part of its weight home with that report.
-void QueryRun::DistributeRuns(Node* node, const Batch& batch, const PickedRows& picked) {
+void QueryRun::DistributeRuns(Node* node, const PickedRows& picked) {
+  const Batch& batch = node->lane->active->batch;
   const size_t branches = picked.size();
   std::vector<Batch> outputs(branches);
   std::vector<size_t> next(branches, 0);
@@ -383,8 +372,7 @@ void QueryRun::DistributeRuns(Node* node, const Batch& batch, const PickedRows& 
       while (next[b] < picked[b].size() && picked[b][next[b]] < end) ++next[b], ++counts[b];
       if (counts[b] == 0) continue;
       ++parts;
-      const std::optional<uint32_t> barrier =
-          shape_->BranchBarrier(node->op->id(), node->op->next(static_cast<int>(b)));
+      const std::optional<uint32_t>& barrier = node->branch_barriers[b];
       if (barrier.has_value()) armed.push_back({*barrier, run.loops});
     }
     begin = end;

@@ -31,7 +31,7 @@ size_t KeptForShort(size_t max_queries) {
 // What is left of them for other hosts is as much. Of a few places each is anybody's.
 constexpr size_t kShareOfOthers = 8;
 constexpr int64_t kMemoryOfOthers = 4;  // of that of reserves
-constexpr size_t kMostOf(size_t all) { return all - all / kShareOfOthers; }
+constexpr size_t MostOf(size_t all) { return all - all / kShareOfOthers; }
 
 // The one behind `last`, the first behind the last one. REQUIRES: there are some.
 template <typename T>
@@ -82,7 +82,7 @@ bool Admission::IsFull(const std::string& host, const QueryCost& cost) const {
   // Of those for the short as well.
   if (share.queries >= limits_.max_queries - kept_for_short_ / kShareOfOthers) return true;
   if (cost.cost != CostClass::kShort &&
-      share.not_short >= kMostOf(limits_.max_queries - kept_for_short_)) {
+      share.not_short >= MostOf(limits_.max_queries - kept_for_short_)) {
     return true;
   }
   // What is left has room for the largest reserve there is beside that of requests.

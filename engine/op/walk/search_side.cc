@@ -1,9 +1,12 @@
 #include "engine/op/walk/search_side.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "core/memory/charged_growth.h"
 #include "engine/account/free_room.h"
+#include "engine/account/leftover.h"
 
 namespace koios::engine {
 namespace {
@@ -13,8 +16,30 @@ constexpr int64_t kNodeBytes = 96;
 
 }  // namespace
 
+class SearchSide::Left final : public Leftover {
+ public:
+  Left(PagedList<Node> nodes, Index index) : nodes_(std::move(nodes)), index_(std::move(index)) {}
+  bool FreeSome(int64_t* freed) override {
+    if (!index_is_free_) {
+      index_is_free_ = index_.FreeSome(freed);
+      return false;
+    }
+    if (nodes_.num_pages() > 0) *freed += RoomOf(nodes_.TakeLastPage());
+    return nodes_.num_pages() == 0;
+  }
+
+ private:
+  PagedList<Node> nodes_;
+  Index index_;
+  bool index_is_free_ = false;
+};
+
 void SearchSide::Clear() {
-  (void)host_->ChargeState(-bytes_);
+  if (bytes_ < Leftover::kLeastBytes) {
+    (void)host_->ChargeState(-bytes_);
+  } else {
+    host_->Leave(std::make_unique<Left>(std::move(nodes_), std::move(index_)), bytes_);
+  }
   bytes_ = 0;
   nodes_ = {};
   index_ = {};
@@ -29,9 +54,10 @@ StatusOr<std::optional<uint32_t>> SearchSide::Add(VertexRef vertex, std::optiona
   RETURN_IF_ERROR(host_->ChargeState(kNodeBytes));
   bytes_ += kNodeBytes;
   const auto index = static_cast<uint32_t>(nodes_.size());
-  nodes_.push_back({vertex, parent.value_or(index)});
+  Uncharged charged;  // by what a node takes in all
+  RETURN_IF_ERROR(nodes_.MakeRoom(&charged));
+  nodes_.EmplaceBack(Node{vertex, parent.value_or(index)});
   if (hidden) return std::optional<uint32_t>(index);
-  Uncharged charged;  // with the node
   RETURN_IF_ERROR(index_.MakeRoom(vertex, &charged).status());
   index_.Emplace(vertex, index);
   return std::optional<uint32_t>(index);

@@ -2,12 +2,12 @@
 // Grows with its operator's charge; what is refused is the query's error.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "engine/account/charge_ahead.h"
+#include "engine/account/paged_list.h"
 #include "engine/account/parted_table.h"
 #include "engine/op/walk/walk.h"
 
@@ -43,11 +43,14 @@ class SearchSide {
   const Node& node(uint32_t index) const { return nodes_[index]; }
 
  private:
+  class Left;
+  using Index = PartedTable<absl::flat_hash_map<VertexRef, uint32_t, std::hash<VertexRef>>>;
+
   const BoundHop* const hop_;
   const Direction direction_;
   OperatorHost* const host_;
-  std::deque<Node> nodes_;  // that grows without being moved
-  PartedTable<absl::flat_hash_map<VertexRef, uint32_t, std::hash<VertexRef>>> index_;
+  PagedList<Node> nodes_;
+  Index index_;
   size_t level_begin_ = 0, level_end_ = 0;
   size_t at_ = 0;                    // of the level: whose edges come next
   std::vector<VertexRef> vertices_;  // nodes [at_, ...) of the level, being expanded

@@ -24,6 +24,16 @@ struct Uncharged {
   void Return(int64_t) {}
 };
 
+// For what somebody answers for in one sum.
+struct Counted {
+  int64_t bytes = 0;
+  Status Take(int64_t more) {
+    bytes += more;
+    return OkStatus();
+  }
+  void Return(int64_t less) { bytes -= less; }
+};
+
 // Of a table of absl's (swiss tables: a control byte for each place, and a group of them behind).
 template <typename Table>
 int64_t TableBytes(size_t capacity) {

@@ -21,11 +21,9 @@ uint64_t HashOfAll(const List& members) {
   return hash;
 }
 
-// Who adds has charged kEntryBytes.
 template <typename Table, typename... Args>
-auto& Insert(uint64_t key, size_t* moved, Table* table, Args&&... args) {
-  Uncharged charge;
-  const StatusOr<size_t> made = table->MakeRoom(key, &charge);
+auto& Insert(uint64_t key, size_t* moved, Counted* room, Table* table, Args&&... args) {
+  const StatusOr<size_t> made = table->MakeRoom(key, room);
   CHECK(made.ok());
   *moved += *made;
   return table->Emplace(key, std::forward<Args>(args)...);
@@ -72,19 +70,22 @@ bool MemberSet::Add(const Value& value) {
   if (value.kind() == ValueKind::kVertex) {
     const uint64_t bits = value.AsVertex().bits;
     if (vertices_.Contains(bits)) return false;
-    Insert(bits, &moved_, &vertices_);
+    Insert(bits, &moved_, &room_, &vertices_);
     return true;
   }
   const uint64_t hash = MemberHash(value);
   auto* const found = others_.Find(hash);
-  auto& entry = found != nullptr ? *found : Insert(hash, &moved_, &others_, ValueList());
+  auto& entry = found != nullptr ? *found : Insert(hash, &moved_, &room_, &others_, ValueList());
   ValueList& alike = entry.second;
   // Where many hash alike it is cheaper to keep one twice than to look. Equal ones that differ are
   // both kept: 2^53 + 1 equals the double 2^53, and not the long.
   const size_t most = value.is_number() ? kMostNumbers : kMostLookedAt;
   const bool is_new = alike.size() >= most || !IsKept(alike, value);
-  if (is_new) alike.push_back(value);
-  return is_new;
+  if (!is_new) return false;
+  room_.Return(RoomOf(alike));
+  alike.push_back(value);
+  (void)room_.Take(RoomOf(alike));
+  return true;
 }
 
 bool MemberSet::Contains(const Value& value) const {

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "core/memory/charged_growth.h"
 #include "core/value.h"
 #include "engine/account/parted_table.h"
 
@@ -15,8 +16,10 @@ uint64_t MemberHash(const Value& value);
 
 class MemberSet {
  public:
-  // What a value costs beside itself, roughly.
-  static constexpr int64_t kEntryBytes = 64;
+  // What a value costs beside itself, at most about: for who asks before it is added.
+  static constexpr int64_t kEntryBytes = 96;
+  // What all of them cost.
+  size_t ByteSize() const { return static_cast<size_t>(room_.bytes); }
 
   // False: it is nothing that was not there, or that anything equals.
   bool Add(const Value& value);
@@ -30,6 +33,7 @@ class MemberSet {
   // By a hash that equal values share.
   PartedTable<absl::flat_hash_map<uint64_t, ValueList>> others_;
   size_t moved_ = 0;
+  Counted room_;
 };
 
 }  // namespace koios::engine

@@ -340,12 +340,14 @@ StatusOr<SideEffects::Effect*> SideEffects::FindBag(const std::string& name) {
 
 Status SideEffects::AddMember(const Value& value, bool in_bag, ChargeAhead* charge, Effect* bag) {
   RETURN_IF_ERROR(CheckKey(value));
-  const int64_t bytes = MemberSet::kEntryBytes +
-                        (in_bag ? 0 : static_cast<int64_t>(value.ByteSize() - sizeof(Value)));
-  RETURN_IF_ERROR(charge->Take(bytes));
-  if (!bag->members.Add(value)) charge->Return(bytes);
+  const auto outside = in_bag ? 0 : static_cast<int64_t>(value.ByteSize() - sizeof(Value));
+  RETURN_IF_ERROR(charge->Take(outside + MemberSet::kEntryBytes));
+  const auto before = static_cast<int64_t>(bag->members.ByteSize());
+  const bool is_new = bag->members.Add(value);
   ++bag->num_members;
-  return OkStatus();
+  if (!is_new) charge->Return(outside);
+  return charge->Change(MemberSet::kEntryBytes,
+                        static_cast<int64_t>(bag->members.ByteSize()) - before);
 }
 
 bool SideEffects::KnowsAll(const Effect& bag) {

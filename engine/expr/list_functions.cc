@@ -147,26 +147,24 @@ class Distinct {
       Spend(members[next_], work);
       const HashedValue key(members[next_]);
       if (seen_.Contains(key)) continue;
-      Uncharged charge;  // between the calls, by HeldBytes()
-      RETURN_IF_ERROR(seen_.MakeRoom(key, &charge).status());
+      RETURN_IF_ERROR(seen_.MakeRoom(key, &room_).status());
       seen_.Emplace(key);
       distinct_.push_back(key.value);
     }
     return true;
   }
-  size_t HeldBytes() const { return BytesOfRoom(distinct_) + distinct_.size() * kEntryBytes; }
+  size_t HeldBytes() const { return BytesOfRoom(distinct_) + static_cast<size_t>(room_.bytes); }
   StatusOr<Value> Result() {
     if (!value_.is_collection()) return value_;
     return Value::Set(std::move(distinct_));
   }
 
  private:
-  static constexpr size_t kEntryBytes = 2 * (sizeof(HashedValue) + 1);  // with the free places
-
   Value value_;
   size_t next_ = 0;
   ValueList distinct_;
   PartedTable<absl::flat_hash_set<HashedValue, HashedValue::Hash, HashedValue::Same>> seen_;
+  Counted room_;  // of `seen_`, charged between the calls
 };
 
 Status DedupFunction(const EvalContext& context, const Args& args, Operand* out) {
@@ -327,9 +325,9 @@ class LastMembers {
     return members_.has_value() ||
            (value.kind() == ValueKind::kVertex && collection_.AsList().size() <= kMostAtOnce);
   }
-  // `bytes`: of the members, for the account, if there is one.
-  Status Take(MemberSet members, size_t bytes, MemoryAccount* account) {
-    RETURN_IF_ERROR(Charge(bytes, account));
+  // `account`: that is charged for them, if there is one.
+  Status Take(MemberSet members, MemoryAccount* account) {
+    RETURN_IF_ERROR(Charge(members.ByteSize(), account));
     members_ = std::move(members);
     return OkStatus();
   }
@@ -402,8 +400,7 @@ struct Looking : FunctionProgress {
     num_members = 0;
     return std::exchange(members, {});
   }
-  size_t SetBytes() const { return num_members * MemberSet::kEntryBytes; }
-  size_t HeldBytes() const override { return found.ByteSize() + SetBytes(); }
+  size_t HeldBytes() const override { return found.ByteSize() + members.ByteSize(); }
 };
 
 // member_of(value, collection): whether it is in there; an error when that is no collection.
@@ -424,8 +421,7 @@ Status MemberOfFunction(const EvalContext& context, const Args& args, Operand* o
       last.Use(collection);
       if (!last.IsReadyFor(value)) {
         if (!at.Fill(collection.AsList(), &work)) return OkStatus();
-        const size_t bytes = at.SetBytes();
-        RETURN_IF_ERROR(last.Take(at.Take(), bytes, context.account));
+        RETURN_IF_ERROR(last.Take(at.Take(), context.account));
       } else if (at.num_members > 0) {
         at.Take();
       }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/random.h"
+#include "engine/effect/member_set.h"
 #include "engine/sim/simulation.h"
 #include "parser/parser.h"
 #include "planner/planner.h"
@@ -186,6 +187,8 @@ const char* const kQueries[] = {
     "g.E().hasLabel('knows').order().by('at').bothV().values('name').skip(1000000000)",
     "g.V(1).repeat(both().simplePath()).until(hasId(7)).limit(1)",
     "g.V().timeLimit(1000000).values('name').fold().count(local)",
+    "g.V().aggregate('x').count().V().out().where(within('x')).count()",
+    "g.V().values('name').aggregate('x').count().V().values('name').where(within('x')).count()",
 };
 
 TEST_F(AccountingTest, WhatIsChargedIsWhatIsLive) {
@@ -273,6 +276,24 @@ TEST_F(AccountingTest, TreesTakeWhatIsCharged) {
     EXPECT_LE(peak, charged) << text.substr(0, 40);
     EXPECT_GE(peak * 5, charged) << text.substr(0, 40);
   }
+}
+
+// Sets behind `within('label')`, which no row has, say themselves what they take.
+TEST_F(AccountingTest, SetsOfMembersSayWhatTheyTake) {
+  const auto check = [](const char* what, const auto& make) {
+    ValueList members;
+    for (int64_t i = 0; i < kVertices; ++i) members.push_back(make(i));
+    const int64_t before = LiveBytes();
+    engine::MemberSet set;
+    for (const Value& member : members) set.Add(member);
+    const int64_t live = LiveBytes() - before;
+    const auto said = static_cast<int64_t>(set.ByteSize());
+    std::printf("%12ld %12ld  %s\n", static_cast<long>(live), static_cast<long>(said), what);
+    EXPECT_NEAR(live, said, live / 10 + kSlack) << what;  // of tables the allocator has more
+  };
+  check("vertices", [](int64_t i) { return Value::Of(VertexRef::Make(1, i)); });
+  check("texts", [](int64_t i) { return Value::String("text " + std::to_string(i)); });
+  check("numbers", [](int64_t i) { return Value::Long(i); });
 }
 
 // What stands before a row comes, of plans of many operators. The plan itself is its request's.

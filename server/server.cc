@@ -71,7 +71,8 @@ void InitGrpcOnce() {
 // Commits that can share one synced write.
 constexpr size_t kCommitThreads = 8;
 
-// Of the memory of queries, what is kept for requests: some thousands that wait.
+// Of the memory of queries, what is kept for small requests: some thousands that wait. What large
+// ones have, with their parameters, does not count against it.
 constexpr int64_t kRequestsReserve = int64_t{8} << 20;
 
 LimitWords RequestWords() {
@@ -124,12 +125,13 @@ struct Server::State {
                       MaxPlanBytes(the_options.plan_cache_bytes, engine->memory().limit()),
                       &engine->memory()),
         requests("all requests", engine->memory().limit() / 2, &engine->memory(), RequestWords()),
+        small_requests("all requests", kNoMemoryLimit, &requests, RequestWords()),
         admission(LimitsOf(the_options, engine->options()), &engine->memory(), &engine->clock(),
                   &pool),
         pool(NumSessionThreads()) {
     // Who waits is not refused for its request, whatever others have.
     const int64_t reserve = std::min(kRequestsReserve, engine->memory().limit() / 32);
-    CHECK(requests.TryReserve(reserve));
+    CHECK(small_requests.TryReserve(reserve));
   }
 
   const ServerOptions options;
@@ -139,6 +141,7 @@ struct Server::State {
   MemoryAccount plans_account;
   PlanCache plans{&plans_account};
   MemoryAccount requests;
+  MemoryAccount small_requests;
   BeginSlots begin_slots{NumRpcThreads() - 1};
   Admission admission;
   TaskPool pool;
@@ -177,6 +180,7 @@ StatusOr<std::unique_ptr<Server>> Server::Start(std::unique_ptr<Graphs> graphs,
   environment.graphs = state->graphs.get();
   environment.engine = state->engine.get();
   environment.requests = &state->requests;
+  environment.small_requests = &state->small_requests;
   environment.registry = &state->registry;
   environment.admission = &state->admission;
   environment.plans = options.plan_cache_bytes > 0 ? &state->plans : nullptr;

@@ -63,6 +63,9 @@ struct SessionEnvironment {
   // What requests may take before they run, and beside what they run: below the account of all
   // queries, and less, so that those that were let in can run. Null: that account itself.
   MemoryAccount* requests = nullptr;
+  // Below that, of requests with little (kSmallRequestBytes): what it has in reserve the large ones
+  // do not get. Null: they share the other.
+  MemoryAccount* small_requests = nullptr;
   QueryRegistry* registry = nullptr;
   Admission* admission = nullptr;     // null: what is planned runs
   PlanCache* plans = nullptr;         // null: none are kept
@@ -121,10 +124,7 @@ class SubmitSession final : public engine::ResultSink,
     MemoryCharge charge;
   };
 
-  MemoryAccount* requests() const {
-    return environment_.requests != nullptr ? environment_.requests
-                                            : &environment_.engine->memory();
-  }
+  MemoryAccount* RequestsOf(int64_t bytes) const;
   Status Register();
   Status CheckRequest();
   Status WithTime(const Status& status) const;
@@ -187,7 +187,7 @@ class SubmitSession final : public engine::ResultSink,
   const v1::SubmitRequest* const request_;
 
   // The request and what is made of it before it runs: no query's account has it.
-  MemoryCharge request_charge_{requests()};
+  MemoryCharge request_charge_{RequestsOf(0)};
   size_t request_bytes_ = 0;  // since Start()
   // Written by Begin() before the engine or a write can see them.
   QueryRegistry::Ticket ticket_;

@@ -11,6 +11,7 @@ namespace koios::server {
 namespace {
 
 constexpr uint64_t kMaxTimeoutMs = uint64_t{1} << 40;
+constexpr int64_t kSmallRequestBytes = int64_t{256} << 10;
 constexpr size_t kUnwatchedBytes = size_t{16} << 10;
 
 Status RequestTooLarge(size_t bytes, size_t limit) {
@@ -62,11 +63,20 @@ Status SubmitSession::CheckRequest() {
   return ChargeRequest(0);
 }
 
+MemoryAccount* SubmitSession::RequestsOf(int64_t bytes) const {
+  if (environment_.small_requests != nullptr && bytes <= kSmallRequestBytes) {
+    return environment_.small_requests;
+  }
+  return environment_.requests != nullptr ? environment_.requests : &environment_.engine->memory();
+}
+
 Status SubmitSession::ChargeRequest(size_t plan_bytes) {
   // Its parameters are values, too, once it runs.
   const auto bytes = static_cast<int64_t>(2 * request_bytes_ + plan_bytes);
+  MemoryAccount* const account = RequestsOf(bytes);
+  if (account != RequestsOf(request_charge_.bytes())) request_charge_ = MemoryCharge(account);
   if (request_charge_.TryResize(bytes)) return OkStatus();
-  return requests()->OverLimit(bytes - request_charge_.bytes());
+  return account->OverLimit(bytes - request_charge_.bytes());
 }
 
 // Whether there is any sense in planning it: it was not stopped, nor did it wait in vain.

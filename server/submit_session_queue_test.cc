@@ -1,5 +1,6 @@
 // Sessions that wait to be run, between a scripted engine and scripted clients, without gRPC.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <deque>
 #include <thread>
@@ -34,14 +35,19 @@ class SubmitSessionQueueTest : public testing::Test {
     limits.query_bytes = kMemoryBytes / 4;
     admission_ = std::make_unique<Admission>(limits, &engine_.memory(), &engine_.clock(), &pool_);
   }
-  Call* Start(const std::string& query, uint64_t timeout_ms = 0, bool joins_summary = false) {
+  Call* Start(const std::string& query, uint64_t timeout_ms = 0, bool joins_summary = false,
+              size_t large = 0) {
     Call& call = calls_.emplace_back();
     call.request.set_query(query);
     call.request.set_timeout_ms(timeout_ms);
     call.request.set_joins_summary(joins_summary);
+    if (large > 0)
+      (*call.request.mutable_parameters())["x"].set_string_value(std::string(large, 'x'));
     SessionEnvironment environment;
     environment.graphs = &graphs_;
     environment.engine = &engine_;
+    environment.requests = &requests_;
+    environment.small_requests = &small_requests_;
     environment.registry = &registry_;
     environment.admission = admission_.get();
     environment.pool = &pool_;
@@ -71,6 +77,8 @@ class SubmitSessionQueueTest : public testing::Test {
   static constexpr int64_t kMemoryBytes = 64 << 20;
   MemoryGraphs graphs_;
   FakeEngine engine_{kMemoryBytes};
+  MemoryAccount requests_{"all requests", kMemoryBytes / 2, &engine_.memory()};
+  MemoryAccount small_requests_{"all requests", kNoMemoryLimit, &requests_};
   QueryRegistry registry_{64, 64};
   std::unique_ptr<Admission> admission_;
   std::deque<Call> calls_;
@@ -111,6 +119,26 @@ TEST_F(SubmitSessionQueueTest, ALookUpDoesNotWaitForScans) {
     if (&call == look_up) continue;
     EXPECT_EQ(call.ReadAll().code(), StatusCode::kCancelled);
   }
+}
+
+// A large request takes nothing of what is kept for small ones.
+TEST_F(SubmitSessionQueueTest, ALookUpRunsBesideALargeRequestWhenMemoryIsFull) {
+  constexpr int64_t kReserve = 1 << 20, kOfLookUp = 64 << 10;
+  ASSERT_TRUE(small_requests_.TryReserve(kReserve));
+  Open(8, 10);
+  Start(kScan, 0, false, /*large=*/4 * kReserve);
+  const auto running = engine_.Query(0);
+  EXPECT_GT(engine_.memory().used(), 8 * kReserve);
+  const int64_t rest = kMemoryBytes - engine_.memory().used() - kOfLookUp;
+  engine_.memory().Charge(rest);
+  Call* look_up = Start(kLookUp, /*timeout_ms=*/10'000);
+  for (int i = 0; i < 1000 && engine_.num_queries() < 2; ++i) usleep(5'000);
+  EXPECT_EQ(engine_.num_queries(), 2U);
+  if (engine_.num_queries() == 2) engine_.Query(1)->End(OkStatus());
+  EXPECT_TRUE(look_up->ReadAll().ok());
+  engine_.memory().Release(rest);
+  running->End(OkStatus());
+  EXPECT_TRUE(calls_.front().ReadAll().ok());
 }
 
 TEST_F(SubmitSessionQueueTest, OneMoreThanMayWaitIsRefused) {

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+
+#include "core/memory.h"
 
 namespace koios::engine {
 
@@ -15,6 +18,13 @@ class Leftover {
   virtual ~Leftover() = default;
   // Some 100 microseconds of work. Adds the bytes that this frees. True: nothing is left.
   virtual bool FreeSome(int64_t* freed) = 0;
+};
+
+class LeftoverTaker {
+ public:
+  virtual ~LeftoverTaker() = default;
+  // Frees it before anything else of the query goes on here, with what is charged for it.
+  virtual void Take(std::unique_ptr<Leftover> leftover, MemoryCharge charge) = 0;
 };
 
 }  // namespace koios::engine

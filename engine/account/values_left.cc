@@ -13,6 +13,14 @@ constexpr size_t kBytesOfLarge = 16 * 1024;
 
 }  // namespace
 
+void ValuesLeft::Add(const Column& column) {
+  if (column.kind() != Column::Kind::kValue) return;
+  ValueList values;
+  values.reserve(column.size());
+  for (size_t row = 0; row < column.size(); ++row) values.push_back(column.ValueAt(row));
+  Add(std::move(values));
+}
+
 size_t ValuesLeft::Free(Value value) {
   const size_t bytes = value.ByteSize();
   if (bytes < kBytesOfLarge) return bytes - sizeof(Value);

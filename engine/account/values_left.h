@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/column.h"
 #include "core/value.h"
 #include "engine/account/leftover.h"
 
@@ -15,6 +16,7 @@ class ValuesLeft final : public Leftover {
  public:
   void Add(ValueList list) { lists_.emplace_back(std::move(list)); }
   void Add(ValueMap map) { lists_.emplace_back(std::move(map)); }
+  void Add(const Column& column);  // what values it has
   bool FreeSome(int64_t* freed) override;
 
  private:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/plan/operator_table.h"
+#include "engine/account/values_left.h"
 #include "engine/batch/key_bound.h"
 
 namespace koios::engine {
@@ -35,6 +36,9 @@ class StageHost final : public OperatorHost {
   Status ChargeState(int64_t bytes) override { return base_->ChargeState(bytes); }
   void Leave(std::unique_ptr<Leftover> leftover, int64_t charged) override {
     base_->Leave(std::move(leftover), charged);
+  }
+  void Take(std::unique_ptr<Leftover> leftover, MemoryCharge charge) override {
+    base_->Take(std::move(leftover), std::move(charge));
   }
   int64_t StateRoom() const override { return base_->StateRoom(); }
   const std::shared_ptr<MemoryAccount>& account() const override { return base_->account(); }
@@ -131,6 +135,7 @@ class InPlaceScope final : public StreamOperator {
   Status SkipClosed(size_t at);
   Status SkipBehind(size_t at, uint32_t origin);
   Status Abandon(Stage* stage);
+  void Drop(BodyRows* rows);
   bool OneIsEnough() const;
   bool IsFull(const OpOutput& output) const {
     return output.origin.size() >= output.limit || given_bytes_ >= kBatchBytes;
@@ -350,7 +355,7 @@ Status InPlaceScope::RunStream(size_t at) {
   watch.Stop(done ? stage.input.batch.rows : 0, rows.batch);
   if (done) {
     stage.active = false;
-    stage.input = {};
+    Drop(&stage.input);
   }
   if (!rows.empty()) RETURN_IF_ERROR(Deliver(at + 1, std::move(rows)));
   return SkipClosed(at);
@@ -363,7 +368,7 @@ Status InPlaceScope::RunBarrier(size_t at) {
   if (!more.ok()) return WithDetail(more.status(), DetailFor(*stage.op));
   watch.Stop(*more ? 0 : stage.input.batch.rows, {});
   stage.active = *more;
-  if (!*more) stage.input = {};
+  if (!*more) Drop(&stage.input);
   return OkStatus();
 }
 
@@ -443,6 +448,28 @@ Status InPlaceScope::SkipBehind(size_t at, uint32_t origin) {
   return OkStatus();
 }
 
+// Values that take long to free are left, with what the body has charged for them.
+void InPlaceScope::Drop(BodyRows* rows) {
+  int64_t bytes = 0;
+  for (const Column& column : rows->batch.slots) {
+    if (column.kind() == Column::Kind::kValue) bytes += static_cast<int64_t>(column.ByteSize());
+  }
+  if (bytes < Leftover::kLeastBytes) {
+    *rows = {};
+    return;
+  }
+  auto values = std::make_unique<ValuesLeft>();
+  for (const Column& column : rows->batch.slots) values->Add(column);
+  *rows = {};
+  OperatorHost* const host = host_->HostOf(enter_->id());
+  const int64_t handed = std::min(bytes, charged_);
+  (void)host->ChargeState(-handed);  // gives back
+  charged_ -= handed;
+  MemoryCharge charge(host->account().get());
+  charge.Resize(bytes);
+  host->Take(std::move(values), std::move(charge));
+}
+
 // Nobody needs more of what it is at.
 Status InPlaceScope::Abandon(Stage* stage) {
   if (stage->code.barrier != nullptr) {
@@ -451,7 +478,7 @@ Status InPlaceScope::Abandon(Stage* stage) {
     }
   }
   stage->active = false;
-  stage->input = {};
+  Drop(&stage->input);
   stage->cursor.reset();
   if (stage->code.barrier != nullptr || !stage->begun) return OkStatus();
   return stage->code.stream->keeps_cursor() ? MakeCode(stage) : OkStatus();
@@ -563,7 +590,7 @@ StatusOr<bool> InPlaceScope::GiveResults(const Batch& input, OpOutput* output) {
     if (!given) return false;
   }
   const uint32_t last = results_.origins.back();
-  results_ = {};
+  Drop(&results_);
   next_result_ = 0;
   if (OneIsEnough()) RETURN_IF_ERROR(SkipBehind(stages_.size(), last));
   return true;

@@ -7,9 +7,6 @@
 #include <array>
 #include <optional>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
-#include "core/value_compare.h"
 #include "engine/expr/members_in.h"
 
 namespace koios::engine {
@@ -107,18 +104,18 @@ class OfBoth {
     }
     for (; pass_ < step_->num_passes; ++pass_) {
       const Pass& pass = step_->passes[pass_];
-      if (!Fill(pass, work) || !Go(pass, work)) return false;
+      if (!Fill(pass, work) || !Go(pass, work) || !others_.Free(work)) return false;
       next_ = num_others_ = 0;
-      others_.clear();
+      others_ = {};
     }
-    return true;
+    return made_.Gather(work) && seen_.Free(work);
   }
   size_t HeldBytes() const {
-    return a_.copied_bytes() + b_.copied_bytes() + BytesOfRoom(others_) + BytesOfRoom(seen_) +
-           BytesOfRoom(made_);
+    return a_.copied_bytes() + b_.copied_bytes() + others_.HeldBytes() + seen_.HeldBytes() +
+           made_.HeldBytes();
   }
   StatusOr<Value> Result() {
-    return step_->is_set ? Value::Set(std::move(made_)) : Value::List(std::move(made_));
+    return made_.Take(step_->is_set ? ValueKind::kSet : ValueKind::kList);
   }
 
  private:
@@ -128,7 +125,7 @@ class OfBoth {
     for (; num_others_ < others.size(); ++num_others_) {
       if (*work == 0) return false;
       Spend(others[num_others_], work);
-      others_.insert(others[num_others_]);
+      others_.Add(others[num_others_]);
     }
     return true;
   }
@@ -139,12 +136,12 @@ class OfBoth {
       const Value& member = members[next_];
       if (!step_->is_set) {
         *work -= 1;
-        made_.push_back(member);
+        made_.Add(member);
         continue;
       }
       Spend(member, work);
-      if (pass.others.has_value() && others_.contains(member) != *pass.others) continue;
-      if (seen_.insert(member).second) made_.push_back(member);
+      if (pass.others.has_value() && others_.Contains(member) != *pass.others) continue;
+      if (seen_.Add(member)) made_.Add(member);
     }
     return true;
   }
@@ -154,8 +151,8 @@ class OfBoth {
   size_t pass_ = 0;
   size_t num_others_ = 0;  // that are in others_
   size_t next_ = 0;
-  ValueSet others_, seen_;
-  ValueList made_;
+  SeenValues others_, seen_;
+  MadeList made_;
 };
 
 // Each of the first with each of the second, row by row of the pairs.
@@ -173,20 +170,20 @@ class Pairs {
       *work -= std::min<size_t>(*work, 2);
       const size_t next = made_.size();
       ASSIGN_OR_RETURN(Value pair, Value::List({a_.list()[next / width], b_.list()[next % width]}));
-      made_.push_back(std::move(pair));
+      made_.Add(std::move(pair));
     }
-    return true;
+    return made_.Gather(work);
   }
   size_t HeldBytes() const {
     return a_.copied_bytes() + b_.copied_bytes() + made_.size() * kPairBytes;
   }
-  StatusOr<Value> Result() { return Value::List(std::move(made_)); }
+  StatusOr<Value> Result() { return made_.Take(ValueKind::kList); }
 
  private:
   static constexpr int64_t kPairBytes = 128;  // a list of two: its members and what it is itself
 
   MembersIn a_, b_;
-  ValueList made_;
+  MadeList made_;
 };
 
 // All entries of both; a key of both has the value of the second.
@@ -199,25 +196,25 @@ class MergedMaps {
     const size_t first = a_.AsMap().size(), all = first + b_.AsMap().size();
     for (; next_ < all; ++next_) {
       if (*work == 0) return false;
-      const auto& [key, value] = next_ < first ? a_.AsMap()[next_] : b_.AsMap()[next_ - first];
-      Spend(key, work);
-      const auto [place, is_new] = places_.emplace(key, merged_.size());
-      if (is_new) {
-        merged_.emplace_back(key, value);
+      const auto& entry = next_ < first ? a_.AsMap()[next_] : b_.AsMap()[next_ - first];
+      Spend(entry.first, work);
+      const size_t place = places_.Add(entry.first, merged_.size());
+      if (place == merged_.size()) {
+        merged_.Add(entry);
       } else {
-        merged_[place->second].second = value;
+        merged_[place].second = entry.second;
       }
     }
-    return true;
+    return merged_.Gather(work) && places_.Free(work);
   }
-  size_t HeldBytes() const { return BytesOfRoom(merged_) + BytesOfRoom(places_); }
-  StatusOr<Value> Result() { return Value::Map(std::move(merged_)); }
+  size_t HeldBytes() const { return merged_.HeldBytes() + places_.HeldBytes(); }
+  StatusOr<Value> Result() { return merged_.Take(ValueKind::kMap); }
 
  private:
   Value a_, b_;
   size_t next_ = 0;
-  ValueMap merged_;
-  absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent> places_;
+  MadeMap merged_;
+  SeenValues places_;
 };
 
 // step(value, other, of_traversal): `make(a, b)` of the members of both sides.

@@ -153,6 +153,62 @@ TEST(CollectionFunctionsTest, LongMapsTextsAndMembersTakeManyCalls) {
   EXPECT_EQ(indexed.value.AsList()[7].AsList()[1].AsInteger(), 7);
 }
 
+// Lists and maps that are cut, ordered, turned around or taken apart: what is made is as large as
+// what it is made of, and is put together and freed in many calls.
+TEST(CollectionFunctionsTest, LongListsAreCutAndOrderedInManyCalls) {
+  const Value list = ListOfNumbers(0, kMany);
+  ValueMap entries;
+  for (int64_t i = 0; i < kMany; ++i) {
+    entries.emplace_back(Value::Long(i), Value::String("text " + std::to_string(kMany - i)));
+  }
+  const Value map = MapOf(entries);
+  const ValueList middle = {Value::Long(1'000), Value::Long(kMany - 1'000)};
+  const ValueList descending = {Value::String("keys"), Value::Bool(true)};
+  const struct {
+    const char* function;
+    const Value& value;
+    ValueList constants;
+    int64_t size;
+    int64_t first, last;  // numbers, or keys
+  } cases[] = {
+      {"list_range", list, middle, kMany - 2'000, 1'000, kMany - 1'001},
+      {"list_range", map, middle, kMany - 2'000, 1'000, kMany - 1'001},
+      {"list_tail", list, {Value::Long(30'000)}, 30'000, kMany - 30'000, kMany - 1},
+      {"list_tail", map, {Value::Long(kMany + 1)}, kMany, 0, kMany - 1},
+      {"list_order", list, descending, kMany, kMany - 1, 0},
+      {"list_order", map, descending, kMany, kMany - 1, 0},
+      {"list_dedup", list, {}, kMany, 0, kMany - 1},
+      {"reverse", list, {}, kMany, kMany - 1, 0},
+      {"map_keys", map, {}, kMany, 0, kMany - 1},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(std::string(each.function) + " " + std::string(KindName(each.value.kind())));
+    const OfOneRow made = Evaluated(each.function, each.value, {}, each.constants);
+    ASSERT_TRUE(made.status.ok()) << made.status;
+    EXPECT_GE(made.calls, 3);
+    const bool is_map = made.value.kind() == ValueKind::kMap;
+    ASSERT_EQ(is_map, each.value.kind() == ValueKind::kMap && std::string(each.function)[0] == 'l');
+    const auto number = [&](size_t i) {
+      return is_map ? made.value.AsMap()[i].first : made.value.AsList()[i];
+    };
+    const size_t size = is_map ? made.value.AsMap().size() : made.value.AsList().size();
+    ASSERT_EQ(static_cast<int64_t>(size), each.size);
+    EXPECT_EQ(number(0).AsInteger(), each.first);
+    EXPECT_EQ(number(size - 1).AsInteger(), each.last);
+    // As if it had been made at once.
+    const Value again = is_map ? MapOf(made.value.AsMap()) : ListOf(made.value.AsList());
+    EXPECT_EQ(made.value.FlatBytes() / 100, again.FlatBytes() / 100);
+    EXPECT_EQ(made.value.depth(), again.depth());
+  }
+  const OfOneRow texts =
+      Evaluated("toUpper", Evaluated("map_values", map, {}, {}).value, {}, {Value::Bool(true)});
+  EXPECT_GE(texts.calls, 3);
+  EXPECT_EQ(texts.value.AsList()[3].AsString(), "TEXT 39997");
+  const OfOneRow found = Evaluated("map_get", map, Value::Long(kMany - 1), {});
+  EXPECT_GE(found.calls, 3);
+  EXPECT_EQ(found.value.AsString(), "text 1");
+}
+
 // What a function has made when a call ends is charged, and given back with its result.
 TEST(CollectionFunctionsTest, WhatIsMadeBetweenCallsIsCharged) {
   const Expression bound = CallOf("intersect", {0, 0}, {Value::Bool(false)});

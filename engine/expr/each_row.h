@@ -40,15 +40,18 @@ size_t BytesOfRoom(const Members& members) {
   return members.capacity() * (sizeof(typename Members::value_type) + 1);
 }
 
-// Looks at a value: what is large takes as much of the work as so many small ones.
+// Looks at a value: what it holds elsewhere in memory takes as much of the work as some numbers,
+// what is large as so many.
 inline void Spend(const Value& value, size_t* work) {
-  constexpr size_t kBytesPerWork = 256;
-  *work -= std::min(*work, 1 + value.FlatBytes() / kBytesPerWork);
+  constexpr size_t kBytesPerWork = 256, kElsewhere = 3;
+  const size_t bytes = value.FlatBytes();
+  *work -= std::min(*work, 1 + (bytes > sizeof(Value) ? kElsewhere : 0) + bytes / kBytesPerWork);
 }
 
 // As EachRow for parts of which one may be too much for one call: `make(row)`, a StatusOr of an
 // optional, where nullopt is absent, is asked for a StatusOr by Step(&work) until that is true,
-// then for Result(); and between two calls for HeldBytes().
+// then for Result(), a StatusOr of a Value or, where it may be absent, of an optional; and between
+// two calls for HeldBytes().
 template <typename Part, typename Make>
 Status EachRowInParts(const EvalContext& context, Operand* out, const Make& make) {
   struct Rows : FunctionProgress {
@@ -62,7 +65,7 @@ Status EachRowInParts(const EvalContext& context, Operand* out, const Make& make
   if (*context.progress == nullptr) *context.progress = std::make_unique<Rows>();
   Rows& rows = *static_cast<Rows*>(context.progress->get());
   for (size_t work = kWorkOfCall; rows.row < context.rows; ++rows.row) {
-    Value result;
+    std::optional<Value> result;
     if (out->Present(rows.row)) {
       if (!rows.part.has_value()) {
         ASSIGN_OR_RETURN(rows.part, make(rows.row));
@@ -73,17 +76,29 @@ Status EachRowInParts(const EvalContext& context, Operand* out, const Make& make
         if (!done) return OkStatus();
         ASSIGN_OR_RETURN(result, rows.part->Result());
         rows.part.reset();
-      } else {
+      }
+      if (!result.has_value()) {
         if (out->present.empty()) out->present.assign(context.rows, 1);
         out->present[rows.row] = 0;
       }
     }
-    rows.column.Append(result);
+    rows.column.Append(result.has_value() ? *std::move(result) : Value());
   }
   out->Own(std::move(rows.column));
   context.progress->reset();
   return OkStatus();
 }
+
+// A value that is there already.
+struct Ready {
+  Value value;
+  StatusOr<bool> Step(size_t* work) {
+    *work -= 1;
+    return true;
+  }
+  size_t HeldBytes() const { return value.ByteSize(); }
+  StatusOr<Value> Result() { return std::move(value); }
+};
 
 // A part of one kind or another.
 template <typename... Parts>

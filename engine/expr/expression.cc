@@ -6,6 +6,7 @@
 
 #include "core/path/path.h"
 #include "core/value_codec.h"
+#include "engine/account/values_left.h"
 #include "engine/effect/member_set.h"
 
 namespace koios::engine {
@@ -211,24 +212,37 @@ Status Expression::Charge(const EvalSources& sources, size_t bytes, Evaluation* 
 }
 
 // Behind each node, on the way to the result: what it has made is charged beside what it has read,
-// before that is dropped.
+// before that is dropped. The result is its reader's to charge.
 Status Expression::Hold(const EvalSources& sources, Evaluation* evaluation) const {
   Operand& made = evaluation->operands[evaluation->next];
   const size_t bytes = made.column == nullptr ? 0 : FlatBytes(*made.column);
   evaluation->looked_at += bytes;
-  if (evaluation->next + 1 == nodes_.size()) {
-    evaluation->held.Reset();
-    return OkStatus();
+  const bool is_result = evaluation->next + 1 == nodes_.size();
+  if (!is_result) {
+    if (bytes >= kBatchBytes) made.made = made.owned.ByteSize();
+    evaluation->made += made.made;
+    RETURN_IF_ERROR(Charge(sources, evaluation->made, evaluation));
   }
-  if (bytes >= kBatchBytes) made.made = made.owned.ByteSize();
-  evaluation->made += made.made;
-  RETURN_IF_ERROR(Charge(sources, evaluation->made, evaluation));
   for (const uint32_t number : nodes_[evaluation->next].last_read) {
     Operand& read = evaluation->operands[number];
     evaluation->made -= read.made;
-    read = Operand();
+    RETURN_IF_ERROR(Charge(sources, evaluation->made, evaluation));
+    Drop(sources, &read);
   }
-  return Charge(sources, evaluation->made, evaluation);
+  if (is_result) evaluation->held.Reset();
+  return OkStatus();
+}
+
+void Expression::Drop(const EvalSources& sources, Operand* read) {
+  const auto bytes = static_cast<int64_t>(read->made);
+  Operand dropped = std::exchange(*read, {});
+  if (bytes < Leftover::kLeastBytes || sources.leftovers == nullptr) return;
+  auto values = std::make_unique<ValuesLeft>();
+  values->Add(dropped.owned);
+  dropped = {};  // nobody else has them now
+  MemoryCharge charge(sources.account);
+  if (sources.account != nullptr) charge.Resize(bytes);
+  sources.leftovers->Take(std::move(values), std::move(charge));
 }
 
 Status Expression::Proceed(const Batch& batch, const EvalSources& sources, Evaluation* evaluation,

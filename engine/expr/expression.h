@@ -16,6 +16,7 @@
 #include "core/plan/function_table.h"
 #include "core/random.h"
 #include "core/status.h"
+#include "engine/account/leftover.h"
 #include "engine/batch/batch.h"
 #include "proto/plan.pb.h"
 #include "storage/graph_view.h"
@@ -52,6 +53,7 @@ struct EvalSources {
   storage::ReadBudget* reads = nullptr;  // of what properties may bring; null: whatever comes
   const Clock* clock = nullptr;          // that says how long rows take; null: nobody asks
   MemoryAccount* account = nullptr;      // of what is made on the way to a result; null: of nobody
+  LeftoverTaker* leftovers = nullptr;    // of that, when it is large; null: it is freed at once
 };
 
 // What a function keeps between two calls where one value is too much work for one.
@@ -153,6 +155,7 @@ class Expression {
   void FindLastReaders();
   Status Hold(const EvalSources& sources, Evaluation* evaluation) const;
   static Status Charge(const EvalSources& sources, size_t bytes, Evaluation* evaluation);
+  static void Drop(const EvalSources& sources, Operand* read);
   Status EvaluateTogether(const Node& first, const EvalContext& context,
                           std::vector<Operand>* operands) const;
   static void ReadSlot(const Batch& batch, uint32_t slot, Operand* out);

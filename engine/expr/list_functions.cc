@@ -28,16 +28,16 @@ using Args = std::vector<const Operand*>;
 
 using Maybe = StatusOr<std::optional<Value>>;
 
+// Of a value without members one: itself.
+size_t NumMembers(const Value& value) {
+  if (value.is_collection()) return value.AsList().size();
+  if (value.kind() == ValueKind::kMap) return value.AsMap().size();
+  return value.kind() == ValueKind::kPath ? value.AsPath().length() : 1;
+}
+
 Status CountFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) -> Maybe {
-    const Value value = args[0]->Get(row);
-    int64_t count = 1;
-    if (value.is_collection()) count = static_cast<int64_t>(value.AsList().size());
-    if (value.kind() == ValueKind::kMap) count = static_cast<int64_t>(value.AsMap().size());
-    if (value.kind() == ValueKind::kPath) {
-      count = static_cast<int64_t>(value.AsPath().length());
-    }
-    return Value::Long(count);
+    return Value::Long(static_cast<int64_t>(NumMembers(args[0]->Get(row))));
   });
 }
 
@@ -96,41 +96,89 @@ Status FoldFunction(const EvalContext& context, const Args& args, Operand* out) 
   });
 }
 
-// Members [low, high) of a collection or map, in the same kind of collection; high < 0: no end.
-StatusOr<Value> Slice(const Value& value, int64_t low, int64_t high) {
-  const auto cut = [&](const auto& all) {
-    const auto size = static_cast<int64_t>(all.size());
-    const int64_t end = high < 0 ? size : std::min(high, size);
-    const int64_t begin = std::min(std::max<int64_t>(low, 0), end);
-    return std::decay_t<decltype(all)>(all.begin() + begin, all.begin() + end);
-  };
-  if (value.kind() == ValueKind::kList) return Value::List(cut(value.AsList()));
-  if (value.kind() == ValueKind::kSet) return Value::Set(cut(value.AsList()));
-  if (value.kind() == ValueKind::kMap) return Value::Map(cut(value.AsMap()));
-  if (value.kind() == ValueKind::kPath) return Value::List(cut(ObjectsOf(value)));
-  return value;
-}
+// Members or entries of one value, picked one by one, in the making. Another value has none.
+class Picked {
+ public:
+  explicit Picked(Value from) : from_(std::move(from)) {
+    if (from_.kind() == ValueKind::kPath) objects_ = ObjectsOf(from_);
+  }
+
+  bool has_members() const {
+    return from_.is_collection() || from_.kind() == ValueKind::kPath || is_map();
+  }
+  bool is_map() const { return from_.kind() == ValueKind::kMap; }
+  size_t size() const { return is_map() ? from_.AsMap().size() : list().size(); }
+  const ValueList& list() const { return from_.is_collection() ? from_.AsList() : objects_; }
+  const ValueMap& map() const { return from_.AsMap(); }
+  const Value& from() const { return from_; }
+
+  void Add(size_t i, size_t* work) {
+    constexpr size_t kWork = 2;  // two looks at memory
+    *work -= std::min(*work, kWork);
+    if (is_map()) {
+      entries_.Add(from_.AsMap()[i]);
+    } else {
+      members_.Add(list()[i]);
+    }
+  }
+  bool Gather(size_t* work) { return is_map() ? entries_.Gather(work) : members_.Gather(work); }
+  // A map of a map, else of the kind.
+  StatusOr<Value> Take(ValueKind kind) {
+    return is_map() ? entries_.Take(ValueKind::kMap) : members_.Take(kind);
+  }
+  size_t HeldBytes() const {
+    return BytesOfRoom(objects_) + members_.HeldBytes() + entries_.HeldBytes();
+  }
+
+ private:
+  Value from_;
+  ValueList objects_;  // of a path
+  MadeList members_;
+  MadeMap entries_;
+};
+
+// Members from `low` on, in the same kind of collection, before `high`; high < 0: to the end.
+class Sliced {
+ public:
+  Sliced(Value value, int64_t low, int64_t high) : picked_(std::move(value)) {
+    const auto size = picked_.has_members() ? static_cast<int64_t>(picked_.size()) : 0;
+    end_ = static_cast<size_t>(high < 0 ? size : std::min(high, size));
+    next_ = std::min(static_cast<size_t>(std::max<int64_t>(low, 0)), end_);
+  }
+
+  StatusOr<bool> Step(size_t* work) {
+    for (; next_ < end_; ++next_) {
+      if (*work == 0) return false;
+      picked_.Add(next_, work);
+    }
+    return picked_.Gather(work);
+  }
+  size_t HeldBytes() const { return picked_.HeldBytes(); }
+  StatusOr<Value> Result() {
+    if (!picked_.has_members()) return picked_.from();
+    const bool is_set = picked_.from().kind() == ValueKind::kSet;
+    return picked_.Take(is_set ? ValueKind::kSet : ValueKind::kList);
+  }
+
+ private:
+  Picked picked_;
+  size_t next_ = 0, end_ = 0;
+};
 
 Status RangeFunction(const EvalContext& context, const Args& args, Operand* out) {
   const int64_t low = args[1]->constant.AsInteger();
   const int64_t high = args[2]->constant.AsInteger();
-  return EachRow(context, out,
-                 [&](size_t row) -> Maybe { return Slice(args[0]->Get(row), low, high); });
+  return EachRowInParts<Sliced>(context, out, [&](size_t row) -> StatusOr<std::optional<Sliced>> {
+    return Sliced(args[0]->Get(row), low, high);
+  });
 }
 
 Status TailFunction(const EvalContext& context, const Args& args, Operand* out) {
   const int64_t count = args[1]->constant.AsInteger();
-  return EachRow(context, out, [&](size_t row) -> Maybe {
-    const Value value = args[0]->Get(row);
-    int64_t size = 0;
-    if (value.kind() == ValueKind::kMap) {
-      size = static_cast<int64_t>(value.AsMap().size());
-    } else if (value.is_collection()) {
-      size = static_cast<int64_t>(value.AsList().size());
-    } else if (value.kind() == ValueKind::kPath) {
-      size = static_cast<int64_t>(value.AsPath().length());
-    }
-    return Slice(value, size - count, -1);
+  return EachRowInParts<Sliced>(context, out, [&](size_t row) -> StatusOr<std::optional<Sliced>> {
+    Value value = args[0]->Get(row);
+    const auto size = static_cast<int64_t>(NumMembers(value));
+    return Sliced(std::move(value), size - count, -1);
   });
 }
 
@@ -145,26 +193,21 @@ class Distinct {
     for (; next_ < members.size(); ++next_) {
       if (*work == 0) return false;
       Spend(members[next_], work);
-      const HashedValue key(members[next_]);
-      if (seen_.Contains(key)) continue;
-      RETURN_IF_ERROR(seen_.MakeRoom(key, &room_).status());
-      seen_.Emplace(key);
-      distinct_.push_back(key.value);
+      if (seen_.Add(members[next_])) distinct_.Add(members[next_]);
     }
-    return true;
+    return distinct_.Gather(work) && seen_.Free(work);
   }
-  size_t HeldBytes() const { return BytesOfRoom(distinct_) + static_cast<size_t>(room_.bytes); }
+  size_t HeldBytes() const { return distinct_.HeldBytes() + seen_.HeldBytes(); }
   StatusOr<Value> Result() {
     if (!value_.is_collection()) return value_;
-    return Value::Set(std::move(distinct_));
+    return distinct_.Take(ValueKind::kSet);
   }
 
  private:
   Value value_;
   size_t next_ = 0;
-  ValueList distinct_;
-  PartedTable<absl::flat_hash_set<HashedValue, HashedValue::Hash, HashedValue::Same>> seen_;
-  Counted room_;  // of `seen_`, charged between the calls
+  MadeList distinct_;
+  SeenValues seen_;
 };
 
 Status DedupFunction(const EvalContext& context, const Args& args, Operand* out) {
@@ -173,40 +216,81 @@ Status DedupFunction(const EvalContext& context, const Args& args, Operand* out)
       [&](size_t row) -> StatusOr<std::optional<Distinct>> { return Distinct(args[0]->Get(row)); });
 }
 
-// list_sample(value, n): n members or entries picked at random, in their order; a value that has no
-// more, or is no collection, stays.
+// n members or entries picked at random, in their order (selection sampling: Knuth 3.4.2, S).
+class Sampled {
+ public:
+  Sampled(Value value, size_t count, Rng* random)
+      : picked_(std::move(value)), left_(count), random_(random) {
+    const bool has_members = picked_.is_map() || picked_.from().is_collection();
+    is_cut_ = has_members && picked_.size() > count;
+  }
+
+  StatusOr<bool> Step(size_t* work) {
+    if (!is_cut_) return true;
+    for (; left_ > 0; ++next_) {
+      if (*work == 0) return false;
+      *work -= 1;
+      if (random_->Uniform(picked_.size() - next_) >= left_) continue;
+      picked_.Add(next_, work);
+      --left_;
+    }
+    return picked_.Gather(work);
+  }
+  size_t HeldBytes() const { return picked_.HeldBytes(); }
+  StatusOr<Value> Result() {
+    if (!is_cut_) return picked_.from();
+    return picked_.Take(ValueKind::kList);
+  }
+
+ private:
+  Picked picked_;
+  bool is_cut_ = false;
+  size_t left_ = 0;
+  size_t next_ = 0;
+  Rng* random_;
+};
+
+// list_sample(value, n): a value that has no more members, or none, stays.
 Status SampleFunction(const EvalContext& context, const Args& args, Operand* out) {
   if (context.random == nullptr) return Internal("The plan draws where there is no chance.");
   const auto count = static_cast<size_t>(std::max<int64_t>(args[1]->constant.AsInteger(), 0));
-  const auto pick = [&](const auto& all) {
-    std::decay_t<decltype(all)> picked;
-    std::sample(all.begin(), all.end(), std::back_inserter(picked), count,
-                RandomBits{context.random});
-    return picked;
-  };
-  return EachRow(context, out, [&](size_t row) -> Maybe {
-    const Value value = args[0]->Get(row);
-    if (value.kind() == ValueKind::kMap && value.AsMap().size() > count) {
-      return Value::Map(pick(value.AsMap()));
-    }
-    if (value.is_collection() && value.AsList().size() > count) {
-      return Value::List(pick(value.AsList()));
-    }
-    return value;
+  return EachRowInParts<Sampled>(context, out, [&](size_t row) -> StatusOr<std::optional<Sampled>> {
+    return Sampled(args[0]->Get(row), count, context.random);
   });
 }
+
+// A list of maps of one, as one map.
+class MapOfEntries {
+ public:
+  explicit MapOfEntries(Value folded) : folded_(std::move(folded)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    for (; next_ < folded_.AsList().size(); ++next_) {
+      if (*work == 0) return false;
+      *work -= std::min<size_t>(*work, 2);
+      entries_.Add(folded_.AsList()[next_].AsMap()[0]);
+    }
+    return entries_.Gather(work);
+  }
+  size_t HeldBytes() const { return entries_.HeldBytes(); }
+  StatusOr<Value> Result() { return entries_.Take(ValueKind::kMap); }
+
+ private:
+  Value folded_;
+  size_t next_ = 0;
+  MadeMap entries_;
+};
 
 // like(folded, original): the members in `folded` as what they were taken from: a list, or for a
 // map's entries a map; what was no collection is itself again.
 Status LikeFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, out, [&](size_t row) -> Maybe {
-    const Value folded = args[0]->Get(row);
-    const Value original = args[1]->Get(row);
-    if (original.is_collection() || original.kind() == ValueKind::kPath) return folded;
-    if (original.kind() != ValueKind::kMap) return original;
-    ValueMap entries;
-    for (const Value& entry : folded.AsList()) entries.push_back(entry.AsMap()[0]);
-    return Value::Map(std::move(entries));
+  using Part = OneOf<Ready, MapOfEntries>;
+  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+    Value folded = args[0]->Get(row);
+    Value original = args[1]->Get(row);
+    if (original.kind() == ValueKind::kMap) return Part(MapOfEntries(std::move(folded)));
+    const bool has_members = original.is_collection() || original.kind() == ValueKind::kPath;
+    return Part(Ready{has_members ? std::move(folded) : std::move(original)});
   });
 }
 
@@ -225,11 +309,12 @@ class Indexed {
       : map_(std::move(map)), members_(std::move(members)), as_map_(as_map) {}
 
   StatusOr<bool> Step(size_t* work) {
+    constexpr size_t kPairWork = 4;  // two are allocated
     const size_t size = members_.has_value() ? members_->list().size() : map_.AsMap().size();
     RETURN_IF_ERROR(CheckMadeBytes(static_cast<int64_t>(size * kPairBytes), "index()"));
     for (; next_ < size; ++next_) {
       if (*work == 0) return false;
-      *work -= std::min<size_t>(*work, 2);
+      *work -= std::min(*work, kPairWork);
       Value member;
       if (members_.has_value()) {
         member = members_->list()[next_];
@@ -238,20 +323,19 @@ class Indexed {
       }
       Value place = Value::Int(static_cast<int32_t>(next_));
       if (as_map_) {
-        places_.emplace_back(std::move(place), std::move(member));
+        places_.Add({std::move(place), std::move(member)});
         continue;
       }
       ASSIGN_OR_RETURN(Value pair, Value::List({std::move(member), std::move(place)}));
-      pairs_.push_back(std::move(pair));
+      pairs_.Add(std::move(pair));
     }
-    return true;
+    return as_map_ ? places_.Gather(work) : pairs_.Gather(work);
   }
   size_t HeldBytes() const {
     return next_ * kPairBytes + (members_.has_value() ? members_->copied_bytes() : 0);
   }
   StatusOr<Value> Result() {
-    if (as_map_) return Value::Map(std::move(places_));
-    return Value::List(std::move(pairs_));
+    return as_map_ ? places_.Take(ValueKind::kMap) : pairs_.Take(ValueKind::kList);
   }
 
  private:
@@ -261,8 +345,8 @@ class Indexed {
   std::optional<MembersIn> members_;
   bool as_map_ = false;
   size_t next_ = 0;
-  ValueMap places_;
-  ValueList pairs_;
+  MadeMap places_;
+  MadeList pairs_;
 };
 
 // index(value, as_map)
@@ -446,56 +530,55 @@ Value SortKey(const Value& key) {
 class Ordered {
  public:
   Ordered(Value value, bool by_value, bool descending)
-      : value_(std::move(value)), by_value_(by_value), descending_(descending) {
-    const size_t size = value_.is_collection()             ? value_.AsList().size()
-                        : value_.kind() == ValueKind::kMap ? value_.AsMap().size()
-                                                           : 0;
-    wide_ = value_.FlatBytes() > size * kWideBytes;
-    sort_.Begin(size, wide_);
+      : picked_(std::move(value)), by_value_(by_value), descending_(descending) {
+    if (!IsOrdered()) return;
+    const size_t size = picked_.size();
+    sort_.Begin(size, /*wide=*/picked_.from().FlatBytes() > size * kWideBytes);
   }
 
   StatusOr<bool> Step(size_t* work) {
-    return sort_.Step([&](uint32_t a, uint32_t b) { return Before(a, b, work); }, work);
+    if (!IsOrdered()) return true;
+    const auto less = [&](uint32_t a, uint32_t b) { return Before(a, b, work); };
+    if (!sort_.Step(less, work)) return false;
+    for (; next_ < sort_.order().size(); ++next_) {
+      if (*work == 0) return false;
+      picked_.Add(sort_.order()[next_], work);
+    }
+    return picked_.Gather(work);
   }
 
-  size_t HeldBytes() const { return sort_.order().size() * SliceSort::kBytes; }
+  size_t HeldBytes() const {
+    return sort_.order().size() * SliceSort::kBytes + picked_.HeldBytes();
+  }
   StatusOr<Value> Result() {
-    if (value_.is_collection()) {
-      ValueList members;
-      members.reserve(value_.AsList().size());
-      for (const uint32_t i : sort_.order()) members.push_back(value_.AsList()[i]);
-      return Value::List(std::move(members));
-    }
-    if (value_.kind() != ValueKind::kMap) return value_;
-    ValueMap entries;
-    entries.reserve(value_.AsMap().size());
-    for (const uint32_t i : sort_.order()) entries.push_back(value_.AsMap()[i]);
-    return Value::Map(std::move(entries));
+    if (!IsOrdered()) return picked_.from();
+    return picked_.Take(ValueKind::kList);
   }
 
  private:
   static constexpr size_t kWideBytes = 512;  // of a member, on average
 
+  bool IsOrdered() const { return picked_.is_map() || picked_.from().is_collection(); }
   bool Before(uint32_t a, uint32_t b, size_t* work) const {
-    if (value_.is_collection()) return Before(value_.AsList()[a], value_.AsList()[b], work);
-    const auto& [key_a, value_a] = value_.AsMap()[a];
-    const auto& [key_b, value_b] = value_.AsMap()[b];
+    if (!picked_.is_map()) return Before(picked_.list()[a], picked_.list()[b], work);
+    const auto& [key_a, value_a] = picked_.map()[a];
+    const auto& [key_b, value_b] = picked_.map()[b];
     return by_value_ ? Before(value_a, value_b, work)
                      : Before(SortKey(key_a), SortKey(key_b), work);
   }
 
   bool Before(const Value& a, const Value& b, size_t* work) const {
-    if (wide_) Spend(a.FlatBytes() < b.FlatBytes() ? a : b, work);
+    Spend(a.FlatBytes() < b.FlatBytes() ? a : b, work);
     const auto order = TotalOrder(a, b);
     return descending_ ? order == std::strong_ordering::greater
                        : order == std::strong_ordering::less;
   }
 
-  Value value_;
+  Picked picked_;
   bool by_value_ = false;
   bool descending_ = false;
-  bool wide_ = false;  // what a comparison costs depends on the members
   SliceSort sort_;
+  size_t next_ = 0;  // of the sorted ones
 };
 
 // list_order(value, part, descending): a collection by its members; a map by its keys (part "keys")

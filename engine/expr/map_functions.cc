@@ -9,6 +9,7 @@
 #include "core/value_compare.h"
 #include "engine/expr/each_row.h"
 #include "engine/expr/element_functions.h"
+#include "engine/expr/made_value.h"
 #include "engine/result/element_resolver.h"
 
 namespace koios::engine {
@@ -247,15 +248,36 @@ Status FirstOfFunction(const EvalContext& context, const Args& args, Operand* ou
   });
 }
 
-Status MapGetFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, out, [&](size_t row) -> Maybe {
-    const Value map = args[0]->Get(row);
-    if (map.kind() != ValueKind::kMap) return std::nullopt;
-    const Value key = args[1]->Get(row);
-    for (const auto& [k, v] : map.AsMap()) {
-      if (Equivalent(k, key)) return v;
+// What a map has for a key.
+class MapEntry {
+ public:
+  MapEntry(Value map, Value key) : map_(std::move(map)), key_(std::move(key)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    const ValueMap& entries = map_.AsMap();
+    for (; next_ < entries.size() && !Equivalent(entries[next_].first, key_); ++next_) {
+      if (*work == 0) return false;
+      *work -= 1;
     }
-    return std::nullopt;
+    return true;
+  }
+  static size_t HeldBytes() { return 0; }
+  StatusOr<std::optional<Value>> Result() {
+    if (next_ == map_.AsMap().size()) return std::nullopt;
+    return map_.AsMap()[next_].second;
+  }
+
+ private:
+  Value map_, key_;
+  size_t next_ = 0;
+};
+
+Status MapGetFunction(const EvalContext& context, const Args& args, Operand* out) {
+  using Part = MapEntry;
+  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+    Value map = args[0]->Get(row);
+    if (map.kind() != ValueKind::kMap) return std::nullopt;
+    return Part(std::move(map), args[1]->Get(row));
   });
 }
 
@@ -265,23 +287,58 @@ StatusOr<Value> LabelSet(const PathObjects& path, size_t i) {
   return Value::Set(std::move(labels));
 }
 
+// The keys of a map as a set, or its values as a list; of a path the sets of its labels, or its
+// objects.
+template <bool kKeys>
+class PartsOfMap {
+ public:
+  explicit PartsOfMap(Value map) : map_(std::move(map)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    if (map_.kind() == ValueKind::kPath) return AddPath(work);
+    const ValueMap& entries = map_.AsMap();
+    for (; parts_.size() < entries.size();) {
+      if (*work == 0) return false;
+      *work -= std::min<size_t>(*work, 2);
+      const auto& [key, value] = entries[parts_.size()];
+      parts_.Add(kKeys ? key : value);
+    }
+    return parts_.Gather(work);
+  }
+  size_t HeldBytes() const { return parts_.HeldBytes(); }
+  StatusOr<Value> Result() {
+    const bool is_set = kKeys && map_.kind() == ValueKind::kMap;
+    return parts_.Take(is_set ? ValueKind::kSet : ValueKind::kList);
+  }
+
+ private:
+  StatusOr<bool> AddPath(size_t* work) {
+    const PathObjects path(map_.AsPath());
+    for (; parts_.size() < path.size();) {
+      if (*work == 0) return false;
+      *work -= std::min<size_t>(*work, 2);
+      Value part;
+      if constexpr (kKeys) {
+        ASSIGN_OR_RETURN(part, LabelSet(path, parts_.size()));
+      } else {
+        part = path[parts_.size()];
+      }
+      parts_.Add(std::move(part));
+    }
+    return parts_.Gather(work);
+  }
+
+  Value map_;
+  MadeList parts_;
+};
+
 template <bool kKeys>
 Status MapPartsFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, out, [&](size_t row) -> Maybe {
-    const Value map = args[0]->Get(row);
-    ValueList parts;
-    if (map.kind() == ValueKind::kPath) {  // sets of labels, objects
-      const PathObjects path(map.AsPath());
-      for (size_t i = 0; kKeys && i < path.size(); ++i) {
-        ASSIGN_OR_RETURN(Value labels, LabelSet(path, i));
-        parts.push_back(std::move(labels));
-      }
-      if (!kKeys) parts.assign(path.begin(), path.end());
-      return Value::List(std::move(parts));
-    }
-    if (map.kind() != ValueKind::kMap) return std::nullopt;
-    for (const auto& [k, v] : map.AsMap()) parts.push_back(kKeys ? k : v);
-    return kKeys ? Value::Set(std::move(parts)) : Value::List(std::move(parts));
+  using Part = PartsOfMap<kKeys>;
+  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+    Value map = args[0]->Get(row);
+    if (map.kind() != ValueKind::kMap && map.kind() != ValueKind::kPath) return std::nullopt;
+    return Part(std::move(map));
   });
 }
 

@@ -6,8 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
+#include "core/memory/charged_growth.h"
 #include "core/path/path.h"
 #include "core/value.h"
+#include "core/value_compare.h"
+#include "engine/account/parted_table.h"
 #include "engine/expr/each_row.h"
 #include "engine/expr/made_value.h"
 #include "engine/result/element_resolver.h"
@@ -42,6 +46,63 @@ class MembersIn {
   Value value_;
   ValueList objects_;  // of a path
   int64_t bytes_ = 0;
+};
+
+// Values that somebody else keeps, where they are, each with a number.
+class SeenValues {
+ public:
+  // The number that an Equivalent one has, or this one's from now on.
+  size_t Add(const Value& value, size_t number) {
+    const Seen seen{&value, EquivalenceHash(value), number};
+    if (const Seen* const found = std::as_const(table_).Find(seen); found != nullptr)
+      return found->number;
+    (void)table_.MakeRoom(seen, &room_);  // it only counts
+    table_.Emplace(seen);
+    return number;
+  }
+  // False: one that is Equivalent is there.
+  bool Add(const Value& value) {
+    ++num_added_;
+    return Add(value, num_added_) == num_added_;
+  }
+  bool Contains(const Value& value) const {
+    return table_.Contains(Seen{&value, EquivalenceHash(value), 0});
+  }
+  // Frees them, as many as there is work for; true: all. Few are freed anyway. Nothing but this is
+  // called any more.
+  bool Free(size_t* work) {
+    constexpr size_t kWorkOfShare = 1 << 10;
+    if (room_.bytes < kFew || is_free_) return true;
+    for (int64_t freed = 0; !is_free_;) {
+      if (*work == 0) return false;
+      *work -= std::min(*work, kWorkOfShare);
+      is_free_ = table_.FreeSome(&freed);
+    }
+    return true;
+  }
+  size_t HeldBytes() const { return static_cast<size_t>(room_.bytes); }
+
+ private:
+  static constexpr int64_t kFew = 1 << 20;  // bytes
+
+  struct Seen {
+    const Value* value;
+    size_t hash;
+    size_t number;
+  };
+  struct Hash {
+    size_t operator()(const Seen& seen) const { return seen.hash; }
+  };
+  struct Same {
+    bool operator()(const Seen& a, const Seen& b) const {
+      return a.hash == b.hash && Equivalent(*a.value, *b.value);
+    }
+  };
+
+  PartedTable<absl::flat_hash_set<Seen, Hash, Same>> table_;
+  Counted room_;
+  size_t num_added_ = 0;
+  bool is_free_ = false;
 };
 
 // RESOURCE_EXHAUSTED where so many elements would take more than one value may. `step`: "concat()".

@@ -9,6 +9,7 @@
 
 #include "core/path/path.h"
 #include "engine/expr/java_string.h"
+#include "engine/expr/made_value.h"
 #include "engine/expr/members_in.h"
 
 namespace koios::engine {
@@ -101,47 +102,56 @@ class TextStep {
     for (size_t i = 2; i < args.size(); ++i) constants_.push_back(&args[i]->constant);
   }
 
+  bool is_local() const { return local_; }
   StatusOr<Value> Apply(const Value& value) const {
     if (value.is_null()) return value;
     if (value.kind() == ValueKind::kString) return of_text_(value.AsString(), constants_);
-    if (!local_) {
-      return InvalidArgument("The " + std::string(step_) +
-                             "() step can only take string as argument, encountered " +
-                             KindOf(value) + ".");
-    }
-    if (value.is_collection()) return OfMembers(value.AsList());
-    if (value.kind() == ValueKind::kPath) return OfMembers(ObjectsOf(value));
-    return NoList(value);
+    if (local_) return NoList(value);
+    return InvalidArgument("The " + std::string(step_) +
+                           "() step can only take string as argument, encountered " +
+                           KindOf(value) + ".");
   }
-
- private:
-  StatusOr<Value> OfMembers(const ValueList& members) const {
-    ValueList results;
-    results.reserve(members.size());
-    int64_t bytes = 0;
-    for (const Value& member : members) {
-      if (!member.is_null() && member.kind() != ValueKind::kString) return NoList(member);
-      Value result;
-      if (!member.is_null()) {
-        ASSIGN_OR_RETURN(result, of_text_(member.AsString(), constants_));
-      }
-      bytes += static_cast<int64_t>(result.ByteSize());
-      RETURN_IF_ERROR(CheckMadeBytes(bytes, std::string(step_) + "()"));
-      results.push_back(std::move(result));
-    }
-    return Value::List(std::move(results));
-  }
-
   Status NoList(const Value& value) const {
     return InvalidArgument("The " + std::string(step_) +
                            "(local) step can only take string or list of strings, encountered " +
                            KindOf(value) + ".");
   }
+  const char* name() const { return step_; }
 
-  const char* const step_;
-  const OfText of_text_;
-  const bool local_;
+ private:
+  const char* step_;
+  OfText of_text_;
+  bool local_;
   Constants constants_;
+};
+
+// Such a step of each member of a list.
+class TextSteps {
+ public:
+  TextSteps(const TextStep& step, MembersIn members) : step_(step), members_(std::move(members)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    const ValueList& all = members_.list();
+    for (; results_.size() < all.size();) {
+      if (*work == 0) return false;
+      const Value& member = all[results_.size()];
+      Spend(member, work);
+      if (!member.is_null() && member.kind() != ValueKind::kString) return step_.NoList(member);
+      ASSIGN_OR_RETURN(Value result, step_.Apply(member));
+      bytes_ += static_cast<int64_t>(result.ByteSize());
+      RETURN_IF_ERROR(CheckMadeBytes(bytes_, std::string(step_.name()) + "()"));
+      results_.Add(std::move(result));
+    }
+    return results_.Gather(work);
+  }
+  size_t HeldBytes() const { return members_.copied_bytes() + static_cast<size_t>(bytes_); }
+  StatusOr<Value> Result() { return results_.Take(ValueKind::kList); }
+
+ private:
+  TextStep step_;
+  MembersIn members_;
+  MadeList results_;
+  int64_t bytes_ = 0;
 };
 
 struct TextCall {
@@ -157,17 +167,51 @@ constexpr TextCall kLength{"length", LengthOf}, kToUpper{"toUpper", UpperOf},
 template <const TextCall& kStep>
 Status TextStepFunction(const EvalContext& context, const Args& args, Operand* out) {
   const TextStep step(kStep.name, kStep.of_text, args);
-  return EachRow(context, out, [&](size_t row) -> Maybe { return step.Apply(args[0]->Get(row)); });
+  if (!step.is_local()) {
+    return EachRow(context, out,
+                   [&](size_t row) -> Maybe { return step.Apply(args[0]->Get(row)); });
+  }
+  using Part = OneOf<Ready, TextSteps>;
+  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+    const Value value = args[0]->Get(row);
+    std::optional<MembersIn> members = MembersIn::Of(value);
+    if (members.has_value()) return Part(TextSteps(step, *std::move(members)));
+    ASSIGN_OR_RETURN(Value result, step.Apply(value));
+    return Part(Ready{std::move(result)});
+  });
 }
 
+class ReversedMembers {
+ public:
+  explicit ReversedMembers(MembersIn members) : members_(std::move(members)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    const ValueList& all = members_.list();
+    for (; made_.size() < all.size();) {
+      if (*work == 0) return false;
+      *work -= std::min<size_t>(*work, 2);
+      made_.Add(all[all.size() - 1 - made_.size()]);
+    }
+    return made_.Gather(work);
+  }
+  size_t HeldBytes() const { return members_.copied_bytes() + made_.HeldBytes(); }
+  StatusOr<Value> Result() { return made_.Take(ValueKind::kList); }
+
+ private:
+  MembersIn members_;
+  MadeList made_;
+};
+
 Status ReverseFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, out, [&](size_t row) -> Maybe {
-    const Value value = args[0]->Get(row);
-    if (value.kind() == ValueKind::kString) return Value::String(Reversed(value.AsString()));
-    if (!value.is_collection() && value.kind() != ValueKind::kPath) return value;
-    ValueList members = value.is_collection() ? value.AsList() : ObjectsOf(value);
-    std::reverse(members.begin(), members.end());
-    return Value::List(std::move(members));
+  using Part = OneOf<Ready, ReversedMembers>;
+  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+    Value value = args[0]->Get(row);
+    if (value.kind() == ValueKind::kString) {
+      return Part(Ready{Value::String(Reversed(value.AsString()))});
+    }
+    std::optional<MembersIn> members = MembersIn::Of(value);
+    if (members.has_value()) return Part(ReversedMembers(*std::move(members)));
+    return Part(Ready{std::move(value)});
   });
 }
 
@@ -262,31 +306,21 @@ class TextsOfMembers {
   explicit TextsOfMembers(ResolvedMembers members) : members_(std::move(members)) {}
 
   StatusOr<bool> Step(size_t* work) {
-    return members_.Step(work, [this](const Value& member) -> Status {
+    ASSIGN_OR_RETURN(const bool all, members_.Step(work, [this](const Value& member) -> Status {
       ASSIGN_OR_RETURN(Value text, NoNullAsText(member));
       bytes_ += static_cast<int64_t>(text.ByteSize());
-      texts_.push_back(std::move(text));
+      texts_.Add(std::move(text));
       return CheckMadeBytes(bytes_, members_.step());
-    });
+    }));
+    return all && texts_.Gather(work);
   }
   size_t HeldBytes() const { return members_.copied_bytes() + static_cast<size_t>(bytes_); }
-  StatusOr<Value> Result() { return Value::List(std::move(texts_)); }
+  StatusOr<Value> Result() { return texts_.Take(ValueKind::kList); }
 
  private:
   ResolvedMembers members_;
-  ValueList texts_;
+  MadeList texts_;
   int64_t bytes_ = 0;
-};
-
-// A value that is there already.
-struct Ready {
-  Value value;
-  StatusOr<bool> Step(size_t* work) {
-    *work -= 1;
-    return true;
-  }
-  size_t HeldBytes() const { return value.ByteSize(); }
-  StatusOr<Value> Result() { return std::move(value); }
 };
 
 using AsText = OneOf<Ready, JoinedText, TextsOfMembers>;

@@ -32,7 +32,7 @@ struct StateKey {
 };
 
 // What an operator may ask of its driver.
-class OperatorHost : public StateAccount {
+class OperatorHost : public StateAccount, public LeftoverTaker {
  public:
   virtual const storage::GraphView& view() const = 0;
   // The view, when the query may change it; nullptr else.
@@ -45,7 +45,8 @@ class OperatorHost : public StateAccount {
   virtual PathLedger& paths() = 0;
   virtual TopBounds& top_bounds() = 0;
   EvalSources sources() {
-    return {&view(), &side_effects(), &random(), &paths(), nullptr, &clock(), account().get()};
+    return {&view(), &side_effects(), &random(),       &paths(),
+            nullptr, &clock(),        account().get(), this};
   }
   ChargeFunction charge() {
     return [this](int64_t bytes) { return ChargeState(bytes); };
@@ -58,6 +59,10 @@ class OperatorHost : public StateAccount {
   virtual void Leave(std::unique_ptr<Leftover> leftover, int64_t charged) {
     leftover.reset();
     (void)ChargeState(-charged);
+  }
+  void Take(std::unique_ptr<Leftover> leftover, MemoryCharge charge) override {
+    leftover.reset();
+    charge.Reset();
   }
   // Whether there is a place on disk for what does not fit into memory.
   virtual bool may_spill() const = 0;

@@ -12,17 +12,6 @@
 #include "engine/sched/query_run_host.h"
 
 namespace koios::engine {
-namespace {
-
-ValueList ValuesOf(const Column& column) {
-  ValueList values;
-  values.reserve(column.size());
-  for (size_t row = 0; row < column.size(); ++row) values.push_back(column.ValueAt(row));
-  return values;
-}
-
-}  // namespace
-
 QueryRun::QueryRun(std::shared_ptr<const QuerySpec> spec, const WorkerContext& worker)
     : spec_(std::move(spec)),
       view_(spec_->ViewOf(worker.index)),
@@ -348,8 +337,8 @@ Input QueryRun::TakeInput(Node* node) {
 
 // A share at once: of what somebody else has as well, as a side-effect its list, nothing is left
 // then.
-void QueryRun::Leave(std::unique_ptr<Leftover> leftover, int64_t charged) {
-  left_.push_back({std::move(leftover), MemoryCharge(spec_->account.get(), charged)});
+void QueryRun::Leave(std::unique_ptr<Leftover> leftover, MemoryCharge charge) {
+  left_.push_back({std::move(leftover), std::move(charge)});
   FreeSome();
 }
 
@@ -368,11 +357,9 @@ void QueryRun::FinishInput(Input* input) {
     spec_->account->Release(input->charged);
   } else {
     auto values = std::make_unique<ValuesLeft>();
-    for (const Column& column : input->batch.slots) {
-      if (column.kind() == Column::Kind::kValue) values->Add(ValuesOf(column));
-    }
+    for (const Column& column : input->batch.slots) values->Add(column);
     input->batch = Batch();
-    Leave(std::move(values), input->charged);
+    Leave(std::move(values), MemoryCharge(spec_->account.get(), input->charged));
   }
   if (!input->remote) return;
   SendLaneWord(FrameKind::kAck, input->from, input->exchange, input->iteration);

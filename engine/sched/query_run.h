@@ -170,7 +170,7 @@ class QueryRun {
   bool JoinWaiting(uint32_t op, Lane* lane, const Input& input);
   void FinishInput(Node* node);
   void FinishInput(Input* input);
-  void Leave(std::unique_ptr<Leftover> leftover, int64_t charged);
+  void Leave(std::unique_ptr<Leftover> leftover, MemoryCharge charge);
   Input TakeInput(Node* node);
   void RunNode(uint32_t id);
   Status Dispatch(Node* node);

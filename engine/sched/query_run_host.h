@@ -38,7 +38,10 @@ struct QueryRun::Host : public OperatorHost {
   }
   void Leave(std::unique_ptr<Leftover> leftover, int64_t charged) override {
     CountState(-charged);
-    run->Leave(std::move(leftover), charged);
+    run->Leave(std::move(leftover), MemoryCharge(run->spec_->account.get(), charged));
+  }
+  void Take(std::unique_ptr<Leftover> leftover, MemoryCharge charge) override {
+    run->Leave(std::move(leftover), std::move(charge));
   }
   void CountState(int64_t bytes) {
     state_bytes += bytes;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/value.h"
 #include "engine/account/charge_ahead.h"
 
 namespace koios::engine {
@@ -36,16 +37,19 @@ inline void ReturnShared(const Value& value, ChargeAhead* charge) {
 
 class CallWork {
  public:
-  static constexpr size_t kMost = 768;
+  static constexpr size_t kMost = 512;
 
   // `moved`: entries that all calls have moved; outlives this.
   explicit CallWork(const size_t* moved) : moved_(moved), before_(*moved) {}
 
   void Add(size_t units) { units_ += units; }
+  // A key that has so much in it to hash, and to look at.
+  void AddLarge(const Value& key) { units_ += key.FlatBytes() / kBytesOfUnit; }
   bool is_over() const { return units_ + (*moved_ - before_) / kMovedOfUnit >= kMost; }
 
  private:
   static constexpr size_t kMovedOfUnit = 4;
+  static constexpr size_t kBytesOfUnit = 64;
 
   const size_t* const moved_;
   const size_t before_;

@@ -90,10 +90,12 @@ class PartedTable {
     }
     Table& table = node->table;
     auto it = table.begin();
-    for (size_t i = 0; i < kFreed && it != table.end(); ++i) {
-      *freed += static_cast<int64_t>(outside(*it));
+    size_t bytes = 0;
+    for (size_t i = 0; i < kFreed && bytes < kFreedBytes && it != table.end(); ++i) {
+      bytes += static_cast<size_t>(outside(*it));
       table.erase(it++);
     }
+    *freed += static_cast<int64_t>(bytes);
     if (it != table.end()) return false;
     *freed += RoomOf(table);
     table = Table();
@@ -136,8 +138,9 @@ class PartedTable {
   }
 
  private:
-  static constexpr size_t kFreed = 1024;  // entries, in one call
-  static constexpr int kBits = 6;         // of a hash, that tell which part of a part
+  // In one call: entries, and bytes that these have outside, of which many small ones are freed.
+  static constexpr size_t kFreed = 1024, kFreedBytes = 128 * 1024;
+  static constexpr int kBits = 6;  // of a hash, that tell which part of a part
   static constexpr size_t kParts = size_t{1} << kBits;
   // Keys that still are together share too much of their hashes: their part doubles.
   static constexpr int kMostDepth = 6;

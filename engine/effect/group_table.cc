@@ -152,7 +152,9 @@ Status GroupTable::AddMixed(const Column& keys, const Batch& input, RowPlace* at
     if (keys.IsAbsent(at->row)) {
       ++at->row;
     } else {
-      RETURN_IF_ERROR(AddEach(input, at, at->row + 1, value_slot, entry, &work, charge));
+      const size_t row = at->row;
+      RETURN_IF_ERROR(AddEach(input, at, row + 1, value_slot, entry, &work, charge));
+      if (keys.kind() == Column::Kind::kValue) work.AddLarge(keys.ValueAt(row));
     }
   }
   return OkStatus();

@@ -68,19 +68,25 @@ Status SideEffects::Begin(const plan::InitialEffect& initial) {
   return OkStatus();
 }
 
+StatusOr<bool> SideEffects::Unshare(Effect* effect, ChargeAhead* charge, Value* list) {
+  constexpr size_t kCopiesPerCall = 4096;
+  if (!effect->list.has_value()) return true;
+  const ValueList& shared = effect->list->AsList();
+  PagedList<Value>& own = effect->bag;
+  const size_t end = std::min(shared.size(), own.size() + kCopiesPerCall);
+  while (own.size() < end) {
+    RETURN_IF_ERROR(own.MakeRoom(charge));
+    own.EmplaceBack(shared[own.size()]);
+  }
+  if (end < shared.size()) return false;
+  effect->bytes -= RoomOf(shared);
+  *list = *std::exchange(effect->list, std::nullopt);
+  return true;
+}
+
 Status SideEffects::AddToBag(const Value& value, int64_t bulk, Effect* effect,
                              ChargeAhead* charge) {
-  if (effect->list.has_value()) {  // somebody has it: a bag of its own
-    const ValueList& shared = effect->list->AsList();
-    PagedList<Value> own;
-    for (const Value& member : shared) {
-      RETURN_IF_ERROR(own.MakeRoom(charge));
-      own.EmplaceBack(member);
-    }
-    effect->bag = std::move(own);
-    charge->Return(RoomOf(shared));
-    effect->list.reset();
-  }
+  DCHECK(!effect->list.has_value());
   if (effect->way == Way::kOnce) {
     const HashedValue key(value);
     if (effect->once.Contains(key)) return OkStatus();

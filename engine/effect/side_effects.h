@@ -48,9 +48,13 @@ class SideEffects {
   static bool IsOfMembers(const Effect& effect) {
     return effect.way == Way::kMember || effect.way == Way::kAssign;
   }
+  // A slice of making a bag that somebody has read as a list, which stays his, one that grows
+  // again; true: it is. `list` is that list then, whose room is charged and the caller's to leave;
+  // else it is null. `charge` as for Add().
+  static StatusOr<bool> Unshare(Effect* effect, ChargeAhead* charge, Value* list);
   // Returns how many of `bulk` were added: what is folded with another value may take a step for
   // each. `charge` is one for ChargedFor(effect). INVALID_ARGUMENT where the side-effect began with
-  // a value that nothing can be put to.
+  // a value that nothing can be put to. REQUIRES: Unshare() was true.
   static StatusOr<int64_t> Add(Effect* effect, const Value& value, int64_t bulk,
                                ChargeAhead* charge);
   // A barrier is about to add what it has: with Operator.assign only that will be there. Returns
@@ -121,7 +125,7 @@ class SideEffects {
     // kOnce: those of the bag.
     PartedTable<absl::flat_hash_set<HashedValue, HashedValue::Hash, HashedValue::Same>> once;
     int64_t bytes = 0;                      // charged for the bag, or for the groups
-    PagedList<Value> bag;                   // empty while `list` is there
+    PagedList<Value> bag;                   // while `list` is there: what Unshare() has copied
     std::optional<Value> list;              // the bag as a value, until the next is added
     std::unique_ptr<GroupMap> map;          // the groups as one
     std::unique_ptr<StoredMembers> stored;  // the members before those of `bag`

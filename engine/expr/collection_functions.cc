@@ -125,7 +125,7 @@ class OfBoth {
     for (; num_others_ < others.size(); ++num_others_) {
       if (*work == 0) return false;
       Spend(others[num_others_], work);
-      others_.Add(others[num_others_]);
+      others_.Add(others[num_others_], work);
     }
     return true;
   }
@@ -141,7 +141,7 @@ class OfBoth {
       }
       Spend(member, work);
       if (pass.others.has_value() && others_.Contains(member) != *pass.others) continue;
-      if (seen_.Add(member)) made_.Add(member);
+      if (seen_.Add(member, work)) made_.Add(member);
     }
     return true;
   }
@@ -198,7 +198,7 @@ class MergedMaps {
       if (*work == 0) return false;
       const auto& entry = next_ < first ? a_.AsMap()[next_] : b_.AsMap()[next_ - first];
       Spend(entry.first, work);
-      const size_t place = places_.Add(entry.first, merged_.size());
+      const size_t place = places_.Add(entry.first, merged_.size(), work);
       if (place == merged_.size()) {
         merged_.Add(entry);
       } else {
@@ -217,49 +217,51 @@ class MergedMaps {
   SeenValues places_;
 };
 
-// step(value, other, of_traversal): `make(a, b)` of the members of both sides.
+// step(value, other, of_traversal): `make(part, a, b)` of the members of both sides.
 template <typename Part, typename Make>
 Status EachRowOfBoth(const char* step, const EvalContext& context, const Args& args, Operand* out,
                      const Make& make) {
   const Sides sides(step, args);
-  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
-    if (!args[0]->Present(row)) return std::nullopt;
+  return EachRowInParts<Part>(context, out, [&](size_t row, std::optional<Part>* part) -> Status {
+    if (!args[0]->Present(row)) return OkStatus();
     ASSIGN_OR_RETURN(MembersIn a, sides.Incoming(row));
     ASSIGN_OR_RETURN(MembersIn b, sides.Other(row));
-    return make(std::move(a), std::move(b));
+    return make(part, std::move(a), std::move(b));
   });
 }
 
 template <const CollectionStep& kStep>
 Status BothFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRowOfBoth<OfBoth>(kStep.name, context, args, out, [](MembersIn a, MembersIn b) {
-    return OfBoth(kStep, std::move(a), std::move(b));
-  });
+  return EachRowOfBoth<OfBoth>(kStep.name, context, args, out,
+                               [](auto* part, MembersIn a, MembersIn b) {
+                                 return BeginPart(part, kStep, std::move(a), std::move(b));
+                               });
 }
 
 Status ProductFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRowOfBoth<Pairs>("product", context, args, out, [](MembersIn a, MembersIn b) {
-    return Pairs(std::move(a), std::move(b));
-  });
+  return EachRowOfBoth<Pairs>("product", context, args, out,
+                              [](auto* part, MembersIn a, MembersIn b) {
+                                return BeginPart(part, std::move(a), std::move(b));
+                              });
 }
 
 Status MergeFunction(const EvalContext& context, const Args& args, Operand* out) {
   using Part = OneOf<OfBoth, MergedMaps>;
   const Sides sides(kMerge.name, args);
-  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
-    if (!args[0]->Present(row)) return std::nullopt;
+  return EachRowInParts<Part>(context, out, [&](size_t row, std::optional<Part>* part) -> Status {
+    if (!args[0]->Present(row)) return OkStatus();
     Value incoming = args[0]->Get(row);
     if (incoming.kind() == ValueKind::kMap) {
       ASSIGN_OR_RETURN(Value other, sides.Argument(row));
       if (other.kind() == ValueKind::kMap) {
-        return Part(MergedMaps(std::move(incoming), std::move(other)));
+        return BeginPart(part, MergedMaps(std::move(incoming), std::move(other)));
       }
       return InvalidArgument("merge step expected provided argument to evaluate to a Map" +
                              Encountered(other));
     }
     ASSIGN_OR_RETURN(MembersIn a, sides.Incoming(row));
     ASSIGN_OR_RETURN(MembersIn b, sides.Other(row));
-    return Part(OfBoth(kMerge, std::move(a), std::move(b)));
+    return BeginPart(part, OfBoth(kMerge, std::move(a), std::move(b)));
   });
 }
 
@@ -267,14 +269,14 @@ Status MergeFunction(const EvalContext& context, const Args& args, Operand* out)
 Status ConjoinFunction(const EvalContext& context, const Args& args, Operand* out) {
   const JoinedText::Form form{"", args[1]->constant.AsString(), "", /*skips_nulls=*/true};
   using Part = JoinedText;
-  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+  return EachRowInParts<Part>(context, out, [&](size_t row, std::optional<Part>* part) -> Status {
     const Value value = args[0]->Get(row);
     if (value.is_null()) {
       return InvalidArgument("Incoming traverser for conjoin step can't be null.");
     }
     std::optional<MembersIn> members = MembersIn::Of(value);
     if (members.has_value()) {
-      return JoinedText(ResolvedMembers(*std::move(members), context.view, "conjoin()"), form);
+      return BeginPart(part, ResolvedMembers(*std::move(members), context.view, "conjoin()"), form);
     }
     return InvalidArgument(
         "conjoin step can only take an array or an Iterable type for incoming traversers" +

@@ -48,8 +48,20 @@ inline void Spend(const Value& value, size_t* work) {
   *work -= std::min(*work, 1 + (bytes > sizeof(Value) ? kElsewhere : 0) + bytes / kBytesPerWork);
 }
 
-// As EachRow for parts of which one may be too much for one call: `make(row)`, a StatusOr of an
-// optional, where nullopt is absent, is asked for a StatusOr by Step(&work) until that is true,
+// So many entries of a table were moved: many parts of one become full at about the same time.
+inline void SpendMoved(size_t moved, size_t* work) {
+  constexpr size_t kMovedPerWork = 2;
+  *work -= std::min(*work, moved / kMovedPerWork);
+}
+
+template <typename Part, typename... Args>
+Status BeginPart(std::optional<Part>* part, Args&&... args) {
+  part->emplace(std::forward<Args>(args)...);
+  return OkStatus();
+}
+
+// As EachRow for parts of which one may be too much for one call: what `make(row, &part)` makes,
+// where no part is absent, is asked for a StatusOr by Step(&work) until that is true,
 // then for Result(), a StatusOr of a Value or, where it may be absent, of an optional; and between
 // two calls for HeldBytes().
 template <typename Part, typename Make>
@@ -68,7 +80,7 @@ Status EachRowInParts(const EvalContext& context, Operand* out, const Make& make
     std::optional<Value> result;
     if (out->Present(rows.row)) {
       if (!rows.part.has_value()) {
-        ASSIGN_OR_RETURN(rows.part, make(rows.row));
+        RETURN_IF_ERROR(make(rows.row, &rows.part));
       }
       if (rows.part.has_value()) {
         if (work == 0) return OkStatus();

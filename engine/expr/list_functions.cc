@@ -89,10 +89,10 @@ class Folded {
 template <Fold kFold>
 Status FoldFunction(const EvalContext& context, const Args& args, Operand* out) {
   using Part = Folded<kFold>;
-  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+  return EachRowInParts<Part>(context, out, [&](size_t row, std::optional<Part>* part) -> Status {
     ASSIGN_OR_RETURN(MembersIn members, MembersOrItself(args[0]->Get(row)));
-    if (members.list().empty()) return std::nullopt;
-    return Part(std::move(members));
+    if (members.list().empty()) return OkStatus();
+    return BeginPart(part, std::move(members));
   });
 }
 
@@ -168,18 +168,20 @@ class Sliced {
 Status RangeFunction(const EvalContext& context, const Args& args, Operand* out) {
   const int64_t low = args[1]->constant.AsInteger();
   const int64_t high = args[2]->constant.AsInteger();
-  return EachRowInParts<Sliced>(context, out, [&](size_t row) -> StatusOr<std::optional<Sliced>> {
-    return Sliced(args[0]->Get(row), low, high);
-  });
+  return EachRowInParts<Sliced>(context, out,
+                                [&](size_t row, std::optional<Sliced>* part) -> Status {
+                                  return BeginPart(part, args[0]->Get(row), low, high);
+                                });
 }
 
 Status TailFunction(const EvalContext& context, const Args& args, Operand* out) {
   const int64_t count = args[1]->constant.AsInteger();
-  return EachRowInParts<Sliced>(context, out, [&](size_t row) -> StatusOr<std::optional<Sliced>> {
-    Value value = args[0]->Get(row);
-    const auto size = static_cast<int64_t>(NumMembers(value));
-    return Sliced(std::move(value), size - count, -1);
-  });
+  return EachRowInParts<Sliced>(context, out,
+                                [&](size_t row, std::optional<Sliced>* part) -> Status {
+                                  Value value = args[0]->Get(row);
+                                  const auto size = static_cast<int64_t>(NumMembers(value));
+                                  return BeginPart(part, std::move(value), size - count, -1);
+                                });
 }
 
 // The distinct members of a collection, as a set.
@@ -193,7 +195,7 @@ class Distinct {
     for (; next_ < members.size(); ++next_) {
       if (*work == 0) return false;
       Spend(members[next_], work);
-      if (seen_.Add(members[next_])) distinct_.Add(members[next_]);
+      if (seen_.Add(members[next_], work)) distinct_.Add(members[next_]);
     }
     return distinct_.Gather(work) && seen_.Free(work);
   }
@@ -211,9 +213,10 @@ class Distinct {
 };
 
 Status DedupFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRowInParts<Distinct>(
-      context, out,
-      [&](size_t row) -> StatusOr<std::optional<Distinct>> { return Distinct(args[0]->Get(row)); });
+  return EachRowInParts<Distinct>(context, out,
+                                  [&](size_t row, std::optional<Distinct>* part) -> Status {
+                                    return BeginPart(part, args[0]->Get(row));
+                                  });
 }
 
 // n members or entries picked at random, in their order (selection sampling: Knuth 3.4.2, S).
@@ -254,9 +257,10 @@ class Sampled {
 Status SampleFunction(const EvalContext& context, const Args& args, Operand* out) {
   if (context.random == nullptr) return Internal("The plan draws where there is no chance.");
   const auto count = static_cast<size_t>(std::max<int64_t>(args[1]->constant.AsInteger(), 0));
-  return EachRowInParts<Sampled>(context, out, [&](size_t row) -> StatusOr<std::optional<Sampled>> {
-    return Sampled(args[0]->Get(row), count, context.random);
-  });
+  return EachRowInParts<Sampled>(context, out,
+                                 [&](size_t row, std::optional<Sampled>* part) -> Status {
+                                   return BeginPart(part, args[0]->Get(row), count, context.random);
+                                 });
 }
 
 // A list of maps of one, as one map.
@@ -285,12 +289,12 @@ class MapOfEntries {
 // map's entries a map; what was no collection is itself again.
 Status LikeFunction(const EvalContext& context, const Args& args, Operand* out) {
   using Part = OneOf<Ready, MapOfEntries>;
-  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+  return EachRowInParts<Part>(context, out, [&](size_t row, std::optional<Part>* part) -> Status {
     Value folded = args[0]->Get(row);
     Value original = args[1]->Get(row);
-    if (original.kind() == ValueKind::kMap) return Part(MapOfEntries(std::move(folded)));
+    if (original.kind() == ValueKind::kMap) return BeginPart(part, MapOfEntries(std::move(folded)));
     const bool has_members = original.is_collection() || original.kind() == ValueKind::kPath;
-    return Part(Ready{has_members ? std::move(folded) : std::move(original)});
+    return BeginPart(part, Ready{has_members ? std::move(folded) : std::move(original)});
   });
 }
 
@@ -352,12 +356,14 @@ class Indexed {
 // index(value, as_map)
 Status IndexFunction(const EvalContext& context, const Args& args, Operand* out) {
   const bool as_map = args[1]->constant.AsBool();
-  return EachRowInParts<Indexed>(context, out, [&](size_t row) -> StatusOr<std::optional<Indexed>> {
-    Value value = args[0]->Get(row);
-    if (value.kind() == ValueKind::kMap) return Indexed(std::move(value), std::nullopt, as_map);
-    ASSIGN_OR_RETURN(MembersIn members, MembersOrItself(value));
-    return Indexed({}, std::move(members), as_map);
-  });
+  return EachRowInParts<Indexed>(context, out,
+                                 [&](size_t row, std::optional<Indexed>* part) -> Status {
+                                   Value value = args[0]->Get(row);
+                                   if (value.kind() == ValueKind::kMap)
+                                     return BeginPart(part, std::move(value), std::nullopt, as_map);
+                                   ASSIGN_OR_RETURN(MembersIn members, MembersOrItself(value));
+                                   return BeginPart(part, Value(), std::move(members), as_map);
+                                 });
 }
 
 // The vertices of a collection, by open addressing; filled anew it keeps its memory.
@@ -476,7 +482,9 @@ struct Looking : FunctionProgress {
     for (; num_members < all.size(); ++num_members) {
       if (*work == 0) return false;
       Spend(all[num_members], work);
+      const size_t moved = *members.moved();
       members.Add(all[num_members]);
+      SpendMoved(*members.moved() - moved, work);
     }
     return true;
   }
@@ -532,8 +540,10 @@ class Ordered {
   Ordered(Value value, bool by_value, bool descending)
       : picked_(std::move(value)), by_value_(by_value), descending_(descending) {
     if (!IsOrdered()) return;
-    const size_t size = picked_.size();
-    sort_.Begin(size, /*wide=*/picked_.from().FlatBytes() > size * kWideBytes);
+    const size_t size = picked_.size(), bytes = picked_.from().FlatBytes();
+    wide_ = bytes > size * kWideBytes;
+    if (bytes > 2 * size * sizeof(Value)) more_work_ = kElsewhere;
+    sort_.Begin(size, wide_);
   }
 
   StatusOr<bool> Step(size_t* work) {
@@ -557,6 +567,7 @@ class Ordered {
 
  private:
   static constexpr size_t kWideBytes = 512;  // of a member, on average
+  static constexpr size_t kElsewhere = 2;
 
   bool IsOrdered() const { return picked_.is_map() || picked_.from().is_collection(); }
   bool Before(uint32_t a, uint32_t b, size_t* work) const {
@@ -568,7 +579,8 @@ class Ordered {
   }
 
   bool Before(const Value& a, const Value& b, size_t* work) const {
-    Spend(a.FlatBytes() < b.FlatBytes() ? a : b, work);
+    if (wide_) Spend(a.FlatBytes() < b.FlatBytes() ? a : b, work);
+    *work -= std::min(*work, more_work_);
     const auto order = TotalOrder(a, b);
     return descending_ ? order == std::strong_ordering::greater
                        : order == std::strong_ordering::less;
@@ -577,6 +589,8 @@ class Ordered {
   Picked picked_;
   bool by_value_ = false;
   bool descending_ = false;
+  bool wide_ = false;     // what a comparison costs depends on the members
+  size_t more_work_ = 0;  // of one, for what members hold elsewhere
   SliceSort sort_;
   size_t next_ = 0;  // of the sorted ones
 };
@@ -586,9 +600,10 @@ class Ordered {
 Status OrderFunction(const EvalContext& context, const Args& args, Operand* out) {
   const bool by_value = args[1]->constant.AsString() == "values";
   const bool descending = args[2]->constant.AsBool();
-  return EachRowInParts<Ordered>(context, out, [&](size_t row) -> StatusOr<std::optional<Ordered>> {
-    return Ordered(args[0]->Get(row), by_value, descending);
-  });
+  return EachRowInParts<Ordered>(context, out,
+                                 [&](size_t row, std::optional<Ordered>* part) -> Status {
+                                   return BeginPart(part, args[0]->Get(row), by_value, descending);
+                                 });
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -36,69 +36,80 @@ class MadeMembers {
       first_.push_back(std::move(member));
       return;
     }
-    (void)more_.MakeRoom(&room_);  // it only counts
-    more_.EmplaceBack(std::move(member));
+    if (long_ == nullptr) long_ = std::make_unique<Long>();
+    (void)long_->more.MakeRoom(&long_->room);  // it only counts
+    long_->more.EmplaceBack(std::move(member));
   }
-  size_t size() const { return first_.size() + more_.size(); }
+  size_t size() const { return first_.size() + (long_ == nullptr ? 0 : long_->more.size()); }
   // REQUIRES: nothing was gathered.
-  Member& operator[](size_t i) { return i < kPage ? first_[i] : more_[i - kPage]; }
+  Member& operator[](size_t i) { return i < kPage ? first_[i] : long_->more[i - kPage]; }
   // What is to do before Take(), as much as there is work for; true: that is all. Nothing is added
   // any more.
   bool Gather(size_t* work) {
-    if (more_.size() == 0) return true;
-    if (whole_.capacity() == 0) {
-      whole_.reserve(size());
+    if (long_ == nullptr) return true;
+    if (long_->whole.capacity() == 0) {
+      long_->whole.reserve(size());
       MovePage(&first_);
     }
-    for (; num_moved_ < more_.num_pages(); ++num_moved_) {
+    for (; long_->num_moved < long_->more.num_pages(); ++long_->num_moved) {
       if (*work == 0) return false;
-      *work -= std::min(*work, kPage);
-      MovePage(&more_.page(num_moved_));
+      *work -= std::min(*work, 2 * kPage);  // two looks at memory each
+      std::vector<Member>& page = long_->more.page(long_->num_moved);
+      long_->room.Return(RoomOf(page));
+      MovePage(&page);
     }
     return true;
   }
   // As a value of the kind: kMap of entries, else kList or kSet. REQUIRES: gathered; that members
   // of a set and keys are distinct.
   StatusOr<Value> Take(ValueKind kind) {
-    const bool is_long = whole_.capacity() > 0;
-    if constexpr (std::is_same_v<Member, Value>) {
-      if (kind == ValueKind::kSet) {
-        return is_long ? Value::Set(std::move(whole_), extent_) : Value::Set(std::move(first_));
-      }
-      return is_long ? Value::List(std::move(whole_), extent_) : Value::List(std::move(first_));
+    if constexpr (!std::is_same_v<Member, Value>) {
+      if (long_ == nullptr) return Value::Map(std::move(first_));
+      return Value::Map(std::move(long_->whole), long_->extent);
+    } else if (kind == ValueKind::kSet) {
+      if (long_ == nullptr) return Value::Set(std::move(first_));
+      return Value::Set(std::move(long_->whole), long_->extent);
     } else {
-      return is_long ? Value::Map(std::move(whole_), extent_) : Value::Map(std::move(first_));
+      if (long_ == nullptr) return Value::List(std::move(first_));
+      return Value::List(std::move(long_->whole), long_->extent);
     }
   }
   // Its room, without what the members have themselves.
   size_t HeldBytes() const {
-    return (first_.capacity() + whole_.capacity()) * sizeof(Member) +
-           static_cast<size_t>(room_.bytes);
+    size_t bytes = first_.capacity() * sizeof(Member);
+    if (long_ != nullptr) {
+      bytes += long_->whole.capacity() * sizeof(Member) + static_cast<size_t>(long_->room.bytes);
+    }
+    return bytes;
   }
 
  private:
   static constexpr size_t kPage = PagedList<Member>::kPage;
 
+  // Of one that has more than a page.
+  struct Long {
+    PagedList<Member> more;     // behind the first page
+    Counted room;               // of these
+    std::vector<Member> whole;  // of all, as far as they are gathered
+    MembersExtent extent;       // of `whole`
+    size_t num_moved = 0;       // pages of `more`
+  };
+
   void MovePage(std::vector<Member>* page) {
     for (Member& member : *page) {
       if constexpr (std::is_same_v<Member, Value>) {
-        extent_.Add(member);
+        long_->extent.Add(member);
       } else {
-        extent_.Add(member.first);
-        extent_.Add(member.second);
+        long_->extent.Add(member.first);
+        long_->extent.Add(member.second);
       }
-      whole_.push_back(std::move(member));
+      long_->whole.push_back(std::move(member));
     }
-    if (page != &first_) room_.Return(RoomOf(*page));
     *page = {};
   }
 
   std::vector<Member> first_;
-  PagedList<Member> more_;
-  std::vector<Member> whole_;  // of both, as far as they are gathered: of a long one
-  size_t num_moved_ = 0;       // pages of `more_`
-  MembersExtent extent_;       // of `whole_`
-  Counted room_;               // of `more_`
+  std::unique_ptr<Long> long_;
 };
 using MadeList = MadeMembers<Value>;
 using MadeMap = MadeMembers<std::pair<Value, Value>>;

@@ -274,10 +274,10 @@ class MapEntry {
 
 Status MapGetFunction(const EvalContext& context, const Args& args, Operand* out) {
   using Part = MapEntry;
-  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+  return EachRowInParts<Part>(context, out, [&](size_t row, std::optional<Part>* part) -> Status {
     Value map = args[0]->Get(row);
-    if (map.kind() != ValueKind::kMap) return std::nullopt;
-    return Part(std::move(map), args[1]->Get(row));
+    if (map.kind() != ValueKind::kMap) return OkStatus();
+    return BeginPart(part, std::move(map), args[1]->Get(row));
   });
 }
 
@@ -335,10 +335,10 @@ class PartsOfMap {
 template <bool kKeys>
 Status MapPartsFunction(const EvalContext& context, const Args& args, Operand* out) {
   using Part = PartsOfMap<kKeys>;
-  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+  return EachRowInParts<Part>(context, out, [&](size_t row, std::optional<Part>* part) -> Status {
     Value map = args[0]->Get(row);
-    if (map.kind() != ValueKind::kMap && map.kind() != ValueKind::kPath) return std::nullopt;
-    return Part(std::move(map));
+    if (map.kind() != ValueKind::kMap && map.kind() != ValueKind::kPath) return OkStatus();
+    return BeginPart(part, std::move(map));
   });
 }
 

@@ -51,19 +51,21 @@ class MembersIn {
 // Values that somebody else keeps, where they are, each with a number.
 class SeenValues {
  public:
-  // The number that an Equivalent one has, or this one's from now on.
-  size_t Add(const Value& value, size_t number) {
+  // The number that an Equivalent one has, or this one's from now on. What that moves is work.
+  size_t Add(const Value& value, size_t number, size_t* work) {
     const Seen seen{&value, EquivalenceHash(value), number};
-    if (const Seen* const found = std::as_const(table_).Find(seen); found != nullptr)
+    if (const Seen* const found = std::as_const(table_).Find(seen); found != nullptr) {
       return found->number;
-    (void)table_.MakeRoom(seen, &room_);  // it only counts
+    }
+    const StatusOr<size_t> moved = table_.MakeRoom(seen, &room_);
+    SpendMoved(moved.value(), work);  // there is room for what is only counted
     table_.Emplace(seen);
     return number;
   }
   // False: one that is Equivalent is there.
-  bool Add(const Value& value) {
+  bool Add(const Value& value, size_t* work) {
     ++num_added_;
-    return Add(value, num_added_) == num_added_;
+    return Add(value, num_added_, work) == num_added_;
   }
   bool Contains(const Value& value) const {
     return table_.Contains(Seen{&value, EquivalenceHash(value), 0});

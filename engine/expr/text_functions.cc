@@ -172,12 +172,12 @@ Status TextStepFunction(const EvalContext& context, const Args& args, Operand* o
                    [&](size_t row) -> Maybe { return step.Apply(args[0]->Get(row)); });
   }
   using Part = OneOf<Ready, TextSteps>;
-  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+  return EachRowInParts<Part>(context, out, [&](size_t row, std::optional<Part>* part) -> Status {
     const Value value = args[0]->Get(row);
     std::optional<MembersIn> members = MembersIn::Of(value);
-    if (members.has_value()) return Part(TextSteps(step, *std::move(members)));
+    if (members.has_value()) return BeginPart(part, TextSteps(step, *std::move(members)));
     ASSIGN_OR_RETURN(Value result, step.Apply(value));
-    return Part(Ready{std::move(result)});
+    return BeginPart(part, Ready{std::move(result)});
   });
 }
 
@@ -204,14 +204,14 @@ class ReversedMembers {
 
 Status ReverseFunction(const EvalContext& context, const Args& args, Operand* out) {
   using Part = OneOf<Ready, ReversedMembers>;
-  return EachRowInParts<Part>(context, out, [&](size_t row) -> StatusOr<std::optional<Part>> {
+  return EachRowInParts<Part>(context, out, [&](size_t row, std::optional<Part>* part) -> Status {
     Value value = args[0]->Get(row);
     if (value.kind() == ValueKind::kString) {
-      return Part(Ready{Value::String(Reversed(value.AsString()))});
+      return BeginPart(part, Ready{Value::String(Reversed(value.AsString()))});
     }
     std::optional<MembersIn> members = MembersIn::Of(value);
-    if (members.has_value()) return Part(ReversedMembers(*std::move(members)));
-    return Part(Ready{std::move(value)});
+    if (members.has_value()) return BeginPart(part, ReversedMembers(*std::move(members)));
+    return BeginPart(part, Ready{std::move(value)});
   });
 }
 
@@ -332,33 +332,36 @@ Status AsStringFunction(const EvalContext& context, const Args& args, Operand* o
   const bool local = args[1]->constant.AsBool();
   const std::string& flow = args[2]->constant.AsString();
   ResolvedRows rows(context, *args[0], *out);
-  return EachRowInParts<AsText>(context, out, [&](size_t row) -> StatusOr<std::optional<AsText>> {
-    std::optional<MembersIn> members = MembersIn::Of(args[0]->Get(row));
-    if (members.has_value()) {
-      if (!local) return AsText(TextOfMembers(*std::move(members), context, kStep));
-      return AsText(TextsOfMembers(ResolvedMembers(*std::move(members), context.view, kStep)));
-    }
-    ASSIGN_OR_RETURN(const Value value, rows.At(row, kStep));
-    const bool is_map = value.kind() == ValueKind::kMap;
-    ASSIGN_OR_RETURN(Value text, is_map ? MapAsText(value, flow) : NoNullAsText(value));
-    return AsText(Ready{std::move(text)});
-  });
+  return EachRowInParts<AsText>(
+      context, out, [&](size_t row, std::optional<AsText>* part) -> Status {
+        std::optional<MembersIn> members = MembersIn::Of(args[0]->Get(row));
+        if (members.has_value()) {
+          if (!local) return BeginPart(part, TextOfMembers(*std::move(members), context, kStep));
+          return BeginPart(
+              part, TextsOfMembers(ResolvedMembers(*std::move(members), context.view, kStep)));
+        }
+        ASSIGN_OR_RETURN(const Value value, rows.At(row, kStep));
+        const bool is_map = value.kind() == ValueKind::kMap;
+        ASSIGN_OR_RETURN(Value text, is_map ? MapAsText(value, flow) : NoNullAsText(value));
+        return BeginPart(part, Ready{std::move(text)});
+      });
 }
 
 // text_part(value): a value as a text puts it in; absent for null.
 Status TextPartFunction(const EvalContext& context, const Args& args, Operand* out) {
   const char* const kStep = "format()";
   ResolvedRows rows(context, *args[0], *out);
-  return EachRowInParts<AsText>(context, out, [&](size_t row) -> StatusOr<std::optional<AsText>> {
-    std::optional<MembersIn> members = MembersIn::Of(args[0]->Get(row));
-    if (members.has_value()) {
-      return AsText(TextOfMembers(*std::move(members), context, kStep));
-    }
-    ASSIGN_OR_RETURN(const Value value, rows.At(row, kStep));
-    if (value.is_null()) return std::nullopt;
-    ASSIGN_OR_RETURN(std::string text, MadeText(value, kStep));
-    return AsText(Ready{Value::String(std::move(text))});
-  });
+  return EachRowInParts<AsText>(
+      context, out, [&](size_t row, std::optional<AsText>* part) -> Status {
+        std::optional<MembersIn> members = MembersIn::Of(args[0]->Get(row));
+        if (members.has_value()) {
+          return BeginPart(part, TextOfMembers(*std::move(members), context, kStep));
+        }
+        ASSIGN_OR_RETURN(const Value value, rows.At(row, kStep));
+        if (value.is_null()) return OkStatus();
+        ASSIGN_OR_RETURN(std::string text, MadeText(value, kStep));
+        return BeginPart(part, Ready{Value::String(std::move(text))});
+      });
 }
 
 // format(parts...): texts one behind the other.

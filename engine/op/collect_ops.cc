@@ -511,7 +511,8 @@ class SampleOp : public CollectOp {
   }
   StatusOr<bool> DrawEach(State* state, Drawing* drawing) {
     ChargeAhead charge(host_, &state->bytes);
-    for (size_t work = kSliceRows; state->rows.HasRowAt(&drawing->at); --work) {
+    // One that wins sinks into a heap: some looks at memory.
+    for (size_t work = kSliceRows / 4; state->rows.HasRowAt(&drawing->at); --work) {
       if (work == 0) return false;
       RETURN_IF_ERROR(DrawNext(*state, drawing, &charge));
     }

@@ -8,6 +8,7 @@
 
 #include "engine/account/call_work.h"
 #include "engine/account/charge_ahead.h"
+#include "engine/account/values_left.h"
 #include "engine/op/collect_op.h"
 #include "engine/op/group_op.h"
 #include "engine/op/state/spilled_bag.h"
@@ -17,6 +18,23 @@ namespace {
 
 bool IsThere(const Batch& rows, size_t row, uint32_t slot) {
   return rows.Has(slot) && !rows.slots[slot].IsAbsent(row);
+}
+
+// A slice of what is to do before values are added to a bag; true: that is all.
+template <typename Bag>
+StatusOr<bool> CanGrow(Bag* bag, OperatorHost* host) {
+  Value list;
+  bool can_grow = false;
+  {
+    ChargeAhead charge(host, SideEffects::ChargedFor(bag));
+    ASSIGN_OR_RETURN(can_grow, SideEffects::Unshare(bag, &charge, &list));
+  }
+  if (list.is_null()) return can_grow;
+  const int64_t room = RoomOf(list.AsList());
+  auto values = std::make_unique<ValuesLeft>();
+  values->Add(ValueList{std::move(list)});
+  host->Leave(std::move(values), room);
+  return can_grow;
 }
 
 // What an operator adds to a bag, and puts on disk of it.
@@ -31,6 +49,8 @@ class BagWriter : public Spiller {
   // work, and when some of the bag must go to disk before there is room for more.
   Status AddRows(const Batch& rows, size_t end, RowPlace* at) {
     auto* const bag = host_->side_effects().Find(name_);
+    ASSIGN_OR_RETURN(const bool can_grow, CanGrow(bag, host_));
+    if (!can_grow) return OkStatus();
     ChargeAhead charge(host_, SideEffects::ChargedFor(bag));
     for (int64_t copies = 0; at->row < end && copies < kMostCopies; *at = {at->row + 1, 0}) {
       if (!IsThere(rows, at->row, value_slot_)) continue;
@@ -196,6 +216,8 @@ class VisitOp : public StreamOperator {
     const auto bag = effects.FindBag(name_);
     if (bag.ok()) {
       ASSIGN_OR_RETURN(*done, effects.LearnSome(*bag));
+      if (!*done) return OkStatus();
+      ASSIGN_OR_RETURN(*done, CanGrow(*bag, host_));
       if (!*done) return OkStatus();
     }
     ChargeAhead charge(host_, SideEffects::ChargedFor(effects.Find(name_)));

@@ -177,5 +177,27 @@ TEST(RowOpsTest, LongMembersAreSortedFewAtATime) {
   EXPECT_TRUE(sorted.values[0].AsList().front().AsString().ends_with("x9"));
 }
 
+TEST(CoinTest, DrawsForEachTraverserOfABulk) {
+  TestHost host;
+  const Batch rows = Rows({Value::Int(1), Value::Int(1)}, {}, {100'000, 1});
+  for (const double p : {0.0, 0.3, 1.0}) {
+    plan::Expr expr;
+    expr.add_nodes()->set_constant(EncodeValue(Value::Double(p)));
+    plan::Expr::Call* const call = expr.add_nodes()->mutable_call();
+    call->set_function("coin");
+    call->add_args(0);
+    const OperatorBundle coin = FilterOf(expr, &host);
+    OpOutput output;
+    bool done = false;
+    ASSERT_TRUE(coin.stream->Process(rows, &output, &done).ok());
+    if (p == 0.0) {
+      EXPECT_TRUE(output.origin.empty());
+      continue;
+    }
+    ASSERT_TRUE(output.has_bulk);
+    EXPECT_NEAR(static_cast<double>(output.bulk[0]), p * 100'000, p == 1.0 ? 0 : 1000);
+  }
+}
+
 }  // namespace
 }  // namespace koios::engine

@@ -15,6 +15,7 @@ namespace {
 
 // Vertices whose edges a scan of edges reads at once.
 constexpr size_t kScannedVertices = 64;
+constexpr size_t kMostScanned = kMostPassedOver / 8;  // each is looked up in the lists of its edges
 
 constexpr uint64_t kEndOfScan = kLocalMask;  // nobody's local number
 constexpr uint32_t kNowhere = kNoSet - 1;    // no label set
@@ -174,7 +175,7 @@ Status SnapshotView::ScanEdges(uint32_t partition, std::span<const LabelId> labe
   std::vector<VertexRef> vertices;
   uint64_t next = cursor->row;
   for (uint64_t passed = 0; next < kEndOfScan; passed += next - cursor->row, cursor->row = next) {
-    if (out->size() == full || passed >= kMostPassedOver) return OkStatus();
+    if (out->size() == full || passed >= kMostScanned) return OkStatus();
     locals.clear();
     vertices.clear();
     RETURN_IF_ERROR(ScanLocals(partition, kNoSet, kNoName, &next, kScannedVertices, &locals));

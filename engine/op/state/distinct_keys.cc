@@ -26,6 +26,13 @@ std::span<const VertexRef> KeyReader::Vertices(const Batch& batch) const {
   return column.vertices();
 }
 
+void KeyReader::AddLarge(const Batch& batch, size_t row, CallWork* work) const {
+  for (const uint32_t slot : slots_) {
+    const Column& column = batch.slots[slot];
+    if (column.kind() == Column::Kind::kValue) work->AddLarge(column.ValueAt(row));
+  }
+}
+
 bool KeyReader::HasKey(const Batch& batch, size_t row) const {
   return std::all_of(slots_.begin(), slots_.end(), [&](uint32_t slot) {
     return batch.Has(slot) && !batch.slots[slot].IsAbsent(row);
@@ -229,6 +236,7 @@ Status DistinctKeys::AddRows(const KeyReader& reader, const Batch& batch, size_t
       if (is_new) fresh->push_back(look.row);
       // A new one has to wait for the memory that it is put into, too.
       work.Add(1 + (is_new ? 1 : 0) + (look.form == Form::kOther ? 1 : 0));
+      if (look.form == Form::kOther) reader.AddLarge(batch, look.row, &work);
     }
   }
   return OkStatus();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "engine/account/call_work.h"
 #include "engine/account/parted_table.h"
 #include "engine/batch/batch.h"
 #include "engine/effect/hashed_key.h"
@@ -31,6 +32,8 @@ class KeyReader {
   std::span<const VertexRef> Vertices(const Batch& batch) const;
   // False: the row lacks one of them, as an unproductive by() does.
   bool HasKey(const Batch& batch, size_t row) const;
+  // What is large in the key, to a call's work.
+  void AddLarge(const Batch& batch, size_t row, CallWork* work) const;
 
  private:
   const std::vector<uint32_t> slots_;

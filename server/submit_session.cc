@@ -232,11 +232,12 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(planner::Pl
     if (!std::exchange(is_announced_, true)) stream_->SendQueryId();
   }
   planned.plan.set_graph(graph_);
-  size_t standing = plan_bytes + environment_.engine->StandingBytes(planned.plan);
+  const size_t standing = environment_.engine->StandingBytes(planned.plan);
   if (mode_ == v1::PROFILE) {
-    standing += plan_bytes + planned.plan.operators_size() * kProfileBytesOfOperator;
+    plan_bytes += plan_bytes + planned.plan.operators_size() * kProfileBytesOfOperator;
   }
-  RETURN_IF_ERROR(WithTime(ChargeRequest(standing)));
+  RETURN_IF_ERROR(WithTime(ChargeRequest(plan_bytes)));
+  RETURN_IF_ERROR(ChargeStanding(standing));
   if (mode_ == v1::PROFILE) plan_ = planned.plan;
   encoder_.emplace(ViewOfResults(planned.plan), request_->materialize(),
                    &environment_.engine->clock());

@@ -129,6 +129,7 @@ class SubmitSession final : public engine::ResultSink,
   Status CheckRequest();
   Status WithTime(const Status& status) const;
   Status ChargeRequest(size_t plan_bytes);
+  Status ChargeStanding(size_t bytes);
   void Begin();
   StatusOr<storage::CommitResult> Commit(storage::CommitTurn* turn);
   // A change that is through waits for its commit: takes the result.
@@ -240,6 +241,7 @@ class SubmitSession final : public engine::ResultSink,
   bool waiting_ KOIOS_GUARDED_BY(mutex_) = false;  // for its turn, or to be let run
   // Of the query, once it may run; or why it never will.
   StatusOr<std::shared_ptr<MemoryAccount>> account_ KOIOS_GUARDED_BY(mutex_) = nullptr;
+  MemoryCharge standing_charge_ KOIOS_GUARDED_BY(mutex_);  // of its operators, there
   // Of the view that ending the query would let go: its graph and version, and since when it has
   // it. 0: there is none.
   std::string reads_graph_ KOIOS_GUARDED_BY(mutex_);

@@ -79,6 +79,20 @@ Status SubmitSession::ChargeRequest(size_t plan_bytes) {
   return account->OverLimit(bytes - request_charge_.bytes());
 }
 
+// Its operators, of the memory that it was granted: as many as there are workers, so that those of
+// a few queries would leave nothing to small requests. Who was granted none has them as a request.
+Status SubmitSession::ChargeStanding(size_t bytes) {
+  MutexLock lock(&mutex_);
+  standing_charge_.Reset();  // of an attempt before
+  const auto wanted = static_cast<int64_t>(bytes);
+  const bool is_granted = account_.ok() && *account_ != nullptr;
+  MemoryAccount* const account = is_granted ? account_->get() : RequestsOf(wanted);
+  MemoryCharge charge(account);
+  if (!charge.TryResize(wanted)) return account->OverLimit(wanted);
+  standing_charge_ = std::move(charge);
+  return OkStatus();
+}
+
 // Whether there is any sense in planning it: it was not stopped, nor did it wait in vain.
 Status SubmitSession::MayGoOn() {
   bool waited = false;
@@ -150,6 +164,7 @@ void SubmitSession::LetOthersRun() {
     for (engine::ResultBatch& batch : batches_) ChargeBeside(&batch);
     for (engine::ResultBatch& batch : held_) ChargeBeside(&batch);
     handle_ = nullptr;
+    standing_charge_.Reset();
     account_ = nullptr;
   }
   run_place_.Leave();

@@ -32,6 +32,8 @@ size_t ValuesLeft::Free(Value value) {
     Add(std::move(map));
     return 0;
   }
+  // Somebody else has it, too.
+  if (value.is_collection() || value.kind() == ValueKind::kMap) return 0;
   return bytes - sizeof(Value);
 }
 

@@ -15,7 +15,7 @@ namespace {
 // Rows that the operators of a body give in one call of the scope, about.
 constexpr size_t kCallRows = 8 * kBatchRows;
 // And what they may take together: one that looks at much may give little.
-constexpr uint64_t kCallNanos = 250'000;
+constexpr uint64_t kCallNanos = 150'000;
 // Of so many rows the body runs first; it is twice as many each time, as long as they give little.
 constexpr size_t kFirstRows = 64;
 // What a call of an operator costs beside its rows, in rows.
@@ -466,7 +466,7 @@ void InPlaceScope::Drop(BodyRows* rows) {
   (void)host->ChargeState(-handed);  // gives back
   charged_ -= handed;
   MemoryCharge charge(host->account().get());
-  charge.Resize(bytes);
+  charge.Resize(handed);
   host->Take(std::move(values), std::move(charge));
 }
 

@@ -332,6 +332,7 @@ Value SideEffects::TakeWhole(const std::string& name, int64_t* charged) {
     return *std::move(map->value);
   }
   *charged += std::exchange(effect.bytes, 0);
+  effect.bag = {};  // what Unshare() had copied
   return *std::exchange(effect.list, std::nullopt);
 }
 

@@ -204,6 +204,12 @@ TEST(CollectionFunctionsTest, LongListsAreCutAndOrderedInManyCalls) {
       Evaluated("toUpper", Evaluated("map_values", map, {}, {}).value, {}, {Value::Bool(true)});
   EXPECT_GE(texts.calls, 3);
   EXPECT_EQ(texts.value.AsList()[3].AsString(), "TEXT 39997");
+  // Each counts once, however many calls it takes: 52 of at most 64 MiB.
+  const Value wide = Value::SharedString(std::string(6'000, 'a'));
+  const OfOneRow most =
+      Evaluated("toUpper", ListOf(ValueList(9'000, wide)), {}, {Value::Bool(true)});
+  ASSERT_TRUE(most.status.ok()) << most.status;
+  EXPECT_EQ(most.value.AsList().size(), 9'000u);
   const OfOneRow found = Evaluated("map_get", map, Value::Long(kMany - 1), {});
   EXPECT_GE(found.calls, 3);
   EXPECT_EQ(found.value.AsString(), "text 1");

@@ -14,6 +14,7 @@
 #include "core/memory/charged_growth.h"
 #include "core/status.h"
 #include "core/value.h"
+#include "engine/account/free_room.h"
 #include "engine/account/paged_list.h"
 
 namespace koios::engine {
@@ -32,6 +33,7 @@ template <typename Member>
 class MadeMembers {
  public:
   void Add(Member member) {
+    ++size_;
     if (first_.size() < kPage) {
       first_.push_back(std::move(member));
       return;
@@ -40,7 +42,7 @@ class MadeMembers {
     (void)long_->more.MakeRoom(&long_->room);  // it only counts
     long_->more.EmplaceBack(std::move(member));
   }
-  size_t size() const { return first_.size() + (long_ == nullptr ? 0 : long_->more.size()); }
+  size_t size() const { return size_; }
   // REQUIRES: nothing was gathered.
   Member& operator[](size_t i) { return i < kPage ? first_[i] : long_->more[i - kPage]; }
   // What is to do before Take(), as much as there is work for; true: that is all. Nothing is added
@@ -105,9 +107,10 @@ class MadeMembers {
       }
       long_->whole.push_back(std::move(member));
     }
-    *page = {};
+    FreeRoom(page);
   }
 
+  size_t size_ = 0;  // of all that were added
   std::vector<Member> first_;
   std::unique_ptr<Long> long_;
 };

@@ -128,10 +128,13 @@ void Worker::Deliver(Frame frame) {
     case FrameKind::kResume:
       turns_.Wake(id);  // the sink has room
       return;
-    default:
+    default: {
       turns_.Wake(id);
+      const int64_t begin = context_.clock->NowNanos();
       found->second.run->Receive(std::move(frame));
+      found->second.received_ns += static_cast<uint64_t>(context_.clock->NowNanos() - begin);
       SettleOutcome(id);
+    }
   }
 }
 
@@ -341,7 +344,8 @@ bool Worker::Step(uint64_t now_ns) {
     const int64_t begin = context_.clock->NowNanos();
     Running& running = queries_.find(*next)->second;
     const bool more = RunSlice(running.run.get(), *context_.clock);
-    turns_.Ran(*next, static_cast<uint64_t>(context_.clock->NowNanos() - begin), more);
+    const auto nanos = static_cast<uint64_t>(context_.clock->NowNanos() - begin);
+    turns_.Ran(*next, nanos + std::exchange(running.received_ns, 0), more);
     NoteIdle(&running, more, now_ns);
     SettleOutcome(*next);
     if (more) return true;

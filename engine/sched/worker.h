@@ -41,6 +41,7 @@ class Worker {
     uint64_t started_ns = 0;
     bool failed_elsewhere = false;
     uint64_t heard_ns = 0;       // of its coordinator; at the coordinator: told the others
+    uint64_t received_ns = 0;    // work of taking its frames, that its next slice counts
     uint64_t gives_back_ns = 0;  // when it has been idle for long; 0: it is not, or has nothing
   };
   // Which queries of one coordinator are over: all below the watermark, and some above.

@@ -15,7 +15,7 @@ class RowSlices {
   // Bytes of operands that one call looks at, about: no kernel needs long for so many, but for one
   // that divides numbers of thousands of digits. So much time counts as many.
   static constexpr size_t kCallBytes = 4 << 20;
-  static constexpr size_t kCallNanos = 250'000;
+  static constexpr size_t kCallNanos = 150'000;
 
   explicit RowSlices(Expression expression) : expression_(std::move(expression)) {}
 

@@ -132,10 +132,12 @@ class FakeEngine final : public engine::Engine {
   const engine::EngineOptions& options() const override { return options_; }
   const Clock& clock() const override { return clock_; }
   SteppingClock* manual_clock() { return &clock_; }
-  size_t StandingBytes(const plan::Plan& /*plan*/) const override { return 0; }
+  size_t StandingBytes(const plan::Plan& /*plan*/) const override { return standing_bytes; }
   MemoryAccount& memory() override { return memory_; }
   engine::SpillSpace* spill_space() override { return space; }
-  engine::SpillSpace* space = nullptr;  // set before any query is submitted
+  // Set before any query is submitted:
+  engine::SpillSpace* space = nullptr;
+  size_t standing_bytes = 0;
 
   // The query submitted as number `index`, from 0; waits for it.
   std::shared_ptr<FakeQuery> Query(size_t index) {

@@ -141,6 +141,25 @@ TEST_F(SubmitSessionQueueTest, ALookUpRunsBesideALargeRequestWhenMemoryIsFull) {
   EXPECT_TRUE(calls_.front().ReadAll().ok());
 }
 
+// Operators are the query's, so that those of a few on many workers leave small requests theirs.
+TEST_F(SubmitSessionQueueTest, OperatorsAreChargedToTheirQuery) {
+  engine_.standing_bytes = 3 << 20;
+  Open(8, 10);
+  Call* call = Start(kScan);
+  const auto running = engine_.Query(0);
+  EXPECT_GE(running->options.account->used(), 3 << 20);
+  EXPECT_LT(requests_.used(), 1 << 20);
+  running->End(OkStatus());
+  EXPECT_TRUE(call->ReadAll().ok());
+  engine_.Forget();
+  WaitForMemory(1 << 20);
+
+  engine_.standing_bytes = kMemoryBytes / 2;  // more than a query may have
+  const Status refused = Start(kScan)->ReadAll();
+  EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(refused)->setting, "query-memory-mb");
+}
+
 TEST_F(SubmitSessionQueueTest, OneMoreThanMayWaitIsRefused) {
   Open(1, 0);
   Call* first = Start(kScan);

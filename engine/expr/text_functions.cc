@@ -328,7 +328,7 @@ using AsText = OneOf<Ready, JoinedText, TextsOfMembers>;
 // asString(value, local, flow), where flow says what a map of one is: a "map", an "entry", or a
 // "member" that may be either.
 Status AsStringFunction(const EvalContext& context, const Args& args, Operand* out) {
-  const char* const kStep = "asString()";
+  static constexpr char kStep[] = "asString()";
   const bool local = args[1]->constant.AsBool();
   const std::string& flow = args[2]->constant.AsString();
   ResolvedRows rows(context, *args[0], *out);
@@ -349,7 +349,7 @@ Status AsStringFunction(const EvalContext& context, const Args& args, Operand* o
 
 // text_part(value): a value as a text puts it in; absent for null.
 Status TextPartFunction(const EvalContext& context, const Args& args, Operand* out) {
-  const char* const kStep = "format()";
+  static constexpr char kStep[] = "format()";
   ResolvedRows rows(context, *args[0], *out);
   return EachRowInParts<AsText>(
       context, out, [&](size_t row, std::optional<AsText>* part) -> Status {

@@ -63,8 +63,8 @@ struct SessionEnvironment {
   // What requests may take before they run, and beside what they run: below the account of all
   // queries, and less, so that those that were let in can run. Null: that account itself.
   MemoryAccount* requests = nullptr;
-  // Below that, of requests with little (kSmallRequestBytes): what it has in reserve the large ones
-  // do not get. Null: they share the other.
+  // Below that, of requests of at most 256 KiB: what it has in reserve the large ones do not get.
+  // Null: they share the other.
   MemoryAccount* small_requests = nullptr;
   QueryRegistry* registry = nullptr;
   Admission* admission = nullptr;     // null: what is planned runs

@@ -175,7 +175,7 @@ class Pairs {
     return made_.Gather(work);
   }
   size_t HeldBytes() const {
-    return a_.copied_bytes() + b_.copied_bytes() + made_.size() * kPairBytes;
+    return a_.copied_bytes() + b_.copied_bytes() + made_.size() * kPairBytes + made_.HeldBytes();
   }
   StatusOr<Value> Result() { return made_.Take(ValueKind::kList); }
 

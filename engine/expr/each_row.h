@@ -101,6 +101,15 @@ Status EachRowInParts(const EvalContext& context, Operand* out, const Make& make
   return OkStatus();
 }
 
+// A part of each row's first argument, made of its value and of what is the same for all.
+template <typename Part, typename... Same>
+Status EachValueInParts(const EvalContext& context, const std::vector<const Operand*>& args,
+                        Operand* out, const Same&... same) {
+  return EachRowInParts<Part>(context, out, [&](size_t row, std::optional<Part>* part) -> Status {
+    return BeginPart(part, args[0]->Get(row), same...);
+  });
+}
+
 // A value that is there already.
 struct Ready {
   Value value;

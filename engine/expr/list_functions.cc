@@ -166,22 +166,18 @@ class Sliced {
 };
 
 Status RangeFunction(const EvalContext& context, const Args& args, Operand* out) {
-  const int64_t low = args[1]->constant.AsInteger();
-  const int64_t high = args[2]->constant.AsInteger();
-  return EachRowInParts<Sliced>(context, out,
-                                [&](size_t row, std::optional<Sliced>* part) -> Status {
-                                  return BeginPart(part, args[0]->Get(row), low, high);
-                                });
+  return EachValueInParts<Sliced>(context, args, out, args[1]->constant.AsInteger(),
+                                  args[2]->constant.AsInteger());
 }
 
 Status TailFunction(const EvalContext& context, const Args& args, Operand* out) {
+  using Part = Sliced;
   const int64_t count = args[1]->constant.AsInteger();
-  return EachRowInParts<Sliced>(context, out,
-                                [&](size_t row, std::optional<Sliced>* part) -> Status {
-                                  Value value = args[0]->Get(row);
-                                  const auto size = static_cast<int64_t>(NumMembers(value));
-                                  return BeginPart(part, std::move(value), size - count, -1);
-                                });
+  return EachRowInParts<Part>(context, out, [&](size_t row, std::optional<Part>* part) -> Status {
+    Value value = args[0]->Get(row);
+    const auto size = static_cast<int64_t>(NumMembers(value));
+    return BeginPart(part, std::move(value), size - count, -1);
+  });
 }
 
 // The distinct members of a collection, as a set.
@@ -213,10 +209,7 @@ class Distinct {
 };
 
 Status DedupFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRowInParts<Distinct>(context, out,
-                                  [&](size_t row, std::optional<Distinct>* part) -> Status {
-                                    return BeginPart(part, args[0]->Get(row));
-                                  });
+  return EachValueInParts<Distinct>(context, args, out);
 }
 
 // n members or entries picked at random, in their order (selection sampling: Knuth 3.4.2, S).
@@ -257,10 +250,7 @@ class Sampled {
 Status SampleFunction(const EvalContext& context, const Args& args, Operand* out) {
   if (context.random == nullptr) return Internal("The plan draws where there is no chance.");
   const auto count = static_cast<size_t>(std::max<int64_t>(args[1]->constant.AsInteger(), 0));
-  return EachRowInParts<Sampled>(context, out,
-                                 [&](size_t row, std::optional<Sampled>* part) -> Status {
-                                   return BeginPart(part, args[0]->Get(row), count, context.random);
-                                 });
+  return EachValueInParts<Sampled>(context, args, out, count, context.random);
 }
 
 // A list of maps of one, as one map.
@@ -336,7 +326,8 @@ class Indexed {
     return as_map_ ? places_.Gather(work) : pairs_.Gather(work);
   }
   size_t HeldBytes() const {
-    return next_ * kPairBytes + (members_.has_value() ? members_->copied_bytes() : 0);
+    return next_ * kPairBytes + (members_.has_value() ? members_->copied_bytes() : 0) +
+           places_.HeldBytes() + pairs_.HeldBytes();
   }
   StatusOr<Value> Result() {
     return as_map_ ? places_.Take(ValueKind::kMap) : pairs_.Take(ValueKind::kList);
@@ -600,10 +591,7 @@ class Ordered {
 Status OrderFunction(const EvalContext& context, const Args& args, Operand* out) {
   const bool by_value = args[1]->constant.AsString() == "values";
   const bool descending = args[2]->constant.AsBool();
-  return EachRowInParts<Ordered>(context, out,
-                                 [&](size_t row, std::optional<Ordered>* part) -> Status {
-                                   return BeginPart(part, args[0]->Get(row), by_value, descending);
-                                 });
+  return EachValueInParts<Ordered>(context, args, out, by_value, descending);
 }
 
 }  // namespace

@@ -144,7 +144,9 @@ class TextSteps {
     }
     return results_.Gather(work);
   }
-  size_t HeldBytes() const { return members_.copied_bytes() + static_cast<size_t>(bytes_); }
+  size_t HeldBytes() const {
+    return members_.copied_bytes() + static_cast<size_t>(bytes_) + results_.HeldBytes();
+  }
   StatusOr<Value> Result() { return results_.Take(ValueKind::kList); }
 
  private:
@@ -314,7 +316,9 @@ class TextsOfMembers {
     }));
     return all && texts_.Gather(work);
   }
-  size_t HeldBytes() const { return members_.copied_bytes() + static_cast<size_t>(bytes_); }
+  size_t HeldBytes() const {
+    return members_.copied_bytes() + static_cast<size_t>(bytes_) + texts_.HeldBytes();
+  }
   StatusOr<Value> Result() { return texts_.Take(ValueKind::kList); }
 
  private:

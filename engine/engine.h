@@ -115,6 +115,8 @@ struct QueryOptions {
   // its operators' do.
   std::shared_ptr<std::atomic<uint64_t>> disk_bytes;
   uint64_t seed = 1;  // for coin, sample, shuffle
+  // What the plan's large constants are in memory: each worker that runs a part has them.
+  uint64_t constant_bytes = 0;
   // Of a plan that changes the graph: where its changes go. It must be the query's view, too, and
   // is whoever submitted the query's again with Done.
   std::shared_ptr<storage::Transaction> transaction;

@@ -13,7 +13,7 @@ std::shared_ptr<MemoryAccount> MakeQueryAccount(uint64_t limit_bytes, MemoryAcco
 
 std::unique_ptr<MemoryAccount> MakeAccountOfAllQueries(uint64_t limit_bytes) {
   LimitWords words;
-  words.reason = "PROCESS_MEMORY";
+  words.reason = kProcessMemory;
   words.setting = "memory-mb";
   words.hint =
       "All queries together need too much: try again when others have ended, ask for less at once, "

@@ -26,6 +26,8 @@ class HeldCharge {
   const int64_t bytes_;
 };
 
+// Why it refuses.
+inline constexpr char kProcessMemory[] = "PROCESS_MEMORY";
 // An eighth is kept for queries that need little.
 std::unique_ptr<MemoryAccount> MakeAccountOfAllQueries(uint64_t limit_bytes);
 

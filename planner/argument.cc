@@ -12,6 +12,7 @@
 #include "parser/words.h"
 #include "planner/expression.h"
 #include "planner/plan_error.h"
+#include "planner/plan_holes.h"
 #include "planner/steps/catalogue.h"
 
 namespace koios::planner {
@@ -80,7 +81,16 @@ std::string NearestWord(std::string_view name, const Parameters& parameters) {
 StatusOr<PlanValue> BindParameter(const parser::Argument& argument, const Parameters& parameters,
                                   std::string_view step) {
   auto found = parameters.by_name.find(argument.name);
-  if (found != parameters.by_name.end()) return found->second;
+  if (found != parameters.by_name.end()) {
+    if (parameters.named_bytes == nullptr) return found->second;
+    *parameters.named_bytes += found->second.FlatBytes();
+    const Status fits = CheckNamed(*parameters.named_bytes, parameters.most_named_bytes);
+    if (fits.ok()) return found->second;
+    ErrorDetail where;
+    where.span = argument.span;
+    where.step = step;
+    return WithDetail(fits, where);
+  }
   const std::string nearest = NearestWord(argument.name, parameters);
   return StepError("UNKNOWN_PARAMETER", argument.span, step,
                    "no value was given for the parameter \"" + argument.name + "\"" +

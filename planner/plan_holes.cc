@@ -36,10 +36,18 @@ Value AsId(const Value& id) {
   return integer ? Value::Long(id.AsInteger()) : id;
 }
 
+// About what a constant is once it is decoded; a small one is its operator's.
+size_t DecodedBytes(const std::string& bytes) {
+  constexpr size_t kSmall = 256;
+  if (bytes.size() <= kSmall) return 0;
+  const StatusOr<Value> value = DecodeWholeValue(bytes);
+  return value.ok() ? value->FlatBytes() : 0;
+}
+
 class Finder {
  public:
-  Finder(const std::vector<std::string>& names, std::vector<PlanHole>* holes)
-      : names_(names), holes_(holes) {}
+  Finder(const std::vector<std::string>& names, PlanConstants* constants)
+      : names_(names), constants_(constants) {}
 
   void Visit(const Message& message) {
     const Reflection& reflection = *message.GetReflection();
@@ -68,11 +76,15 @@ class Finder {
  private:
   void Take(const std::string& bytes) {
     Mark mark;
-    if (IsMark(bytes, &mark)) holes_->push_back({path_, names_.at(mark.index), mark.as_id});
+    if (IsMark(bytes, &mark)) {
+      constants_->holes.push_back({path_, names_.at(mark.index), mark.as_id});
+    } else {
+      constants_->decoded_bytes += DecodedBytes(bytes);
+    }
   }
 
   const std::vector<std::string>& names_;
-  std::vector<PlanHole>* const holes_;
+  PlanConstants* const constants_;
   std::vector<std::pair<int, int>> path_;
 };
 
@@ -100,14 +112,32 @@ std::string Encoded(const PlanValue& value, bool as_id) {
   return std::string(reinterpret_cast<const char*>(&mark), sizeof(mark));
 }
 
-std::vector<PlanHole> FindHoles(const plan::Plan& plan, const std::vector<std::string>& names) {
-  std::vector<PlanHole> holes;
-  if (!names.empty()) Finder(names, &holes).Visit(plan);
-  return holes;
+PlanConstants FindConstants(const plan::Plan& plan, const std::vector<std::string>& names) {
+  constexpr size_t kSmallPlan = 4096;
+  PlanConstants constants;
+  if (!names.empty() || plan.ByteSizeLong() > kSmallPlan) Finder(names, &constants).Visit(plan);
+  return constants;
 }
 
-void EmptyHoles(const std::vector<PlanHole>& holes, plan::Plan* plan) {
-  for (const PlanHole& hole : holes) PutBytes(hole, "", plan);
+Status CheckNamed(uint64_t bytes, uint64_t limit) {
+  if (bytes <= limit) return OkStatus();
+  return TooManyBytes(
+      "The values of the parameters, each as often as the traversal names it, take " +
+          std::to_string(bytes) + " bytes; the limit is " + std::to_string(limit) + " bytes.",
+      "REQUEST_TOO_LARGE", bytes, limit,
+      "Name a large one once, in withSideEffect(), and that where it is needed.", "request-mb");
+}
+
+size_t BytesInHoles(const std::vector<PlanHole>& holes,
+                    const std::map<std::string, Value>& parameters) {
+  std::map<std::string, size_t> of_one;
+  size_t bytes = 0;
+  for (const PlanHole& hole : holes) {
+    const auto [found, is_new] = of_one.try_emplace(hole.parameter);
+    if (is_new) found->second = parameters.at(hole.parameter).FlatBytes();
+    bytes += found->second;
+  }
+  return bytes;
 }
 
 void PutValues(const std::vector<PlanHole>& holes, const std::map<std::string, Value>& parameters,

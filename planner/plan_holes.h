@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/status.h"
 #include "core/value.h"
 #include "proto/plan.pb.h"
 
@@ -20,12 +21,24 @@ struct PlanHole {
   bool as_id = false;
 };
 
-// The holes that Encoded() left. `names`: the parameters, by their index.
-std::vector<PlanHole> FindHoles(const plan::Plan& plan, const std::vector<std::string>& names);
+struct PlanConstants {
+  std::vector<PlanHole> holes;  // that Encoded() left
+  size_t decoded_bytes = 0;     // of the others, where they are large, about
+};
+// `names`: the parameters, by their index.
+PlanConstants FindConstants(const plan::Plan& plan, const std::vector<std::string>& names);
 
-// REQUIRES: the plan is the one in which the holes were found, or a copy; each of their parameters
-// has a value, of the kind that it had then.
-void EmptyHoles(const std::vector<PlanHole>& holes, plan::Plan* plan);
+// RESOURCE_EXHAUSTED, where the values of parameters, counted wherever the traversal names them,
+// take more than the limit: a name is short, and each place has a value of its own.
+Status CheckNamed(uint64_t bytes, uint64_t limit);
+
+// REQUIRES: each of their parameters has a value, of the kind that it had when they were found.
+
+// What the values take where they are named, each as often: as bytes of the plan about as much as
+// decoded.
+size_t BytesInHoles(const std::vector<PlanHole>& holes,
+                    const std::map<std::string, Value>& parameters);
+// REQUIRES: the plan is the one in which the holes were found, or a copy.
 void PutValues(const std::vector<PlanHole>& holes, const std::map<std::string, Value>& parameters,
                plan::Plan* plan);
 

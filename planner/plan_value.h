@@ -30,6 +30,7 @@ class PlanValue {
   ValueKind kind() const { return value_.kind(); }
   bool is_null() const { return value_.is_null(); }
   bool is_collection() const { return value_.is_collection(); }
+  size_t FlatBytes() const { return value_.FlatBytes(); }  // no look: nothing is planned by it
 
   const Value& Look() const {
     if (use_ != nullptr) use_->looked_at = true;
@@ -57,9 +58,11 @@ using PlanValues = std::vector<PlanValue>;
 struct Parameters {
   std::map<std::string, PlanValue> by_name;
   bool* drawn = nullptr;  // told when a constant is drawn at random: planning again draws another
+  uint64_t* named_bytes = nullptr;  // what was bound by now, bytes
+  uint64_t most_named_bytes = UINT64_MAX;
 };
 
-// The value's bytes in the plan, or what stands for it there until TakeHoles(). `as_id`: of every
+// The value's bytes in the plan, or what stands for it there until PutValues(). `as_id`: of every
 // width the same integer.
 std::string Encoded(const PlanValue& value, bool as_id = false);
 

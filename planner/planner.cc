@@ -57,6 +57,8 @@ struct KnownParameters {
       names.push_back(name);
     }
     parameters.drawn = &drawn;
+    parameters.named_bytes = &named_bytes;
+    parameters.most_named_bytes = context.most_named_bytes;
   }
   KnownParameters(const KnownParameters&) = delete;
   KnownParameters& operator=(const KnownParameters&) = delete;
@@ -69,6 +71,7 @@ struct KnownParameters {
   }
 
   bool drawn = false;
+  uint64_t named_bytes = 0;
   std::vector<ParameterUse> uses;
   std::vector<std::string> names;
   Parameters parameters;
@@ -137,8 +140,9 @@ StatusOr<PlannedQuery> PlanOnce(const parser::Query& query, const PlanContext& c
     Tell("\nphysical\n" + PhysicalText(planned.plan), &planned.explain);
     return planned;
   }
-  planned.holes = FindHoles(planned.plan, known.names);
-  PutValues(planned.holes, context.parameters, &planned.plan);
+  PlanConstants constants = FindConstants(planned.plan, known.names);
+  planned.holes = std::move(constants.holes);
+  planned.constant_bytes = constants.decoded_bytes;
   planned.looked_at = known.LookedAt();
   planned.keeps = !known.drawn;
   return planned;

@@ -22,8 +22,9 @@ struct PlanContext {
   const Schema* schema = nullptr;  // as of the view that the query will read; null: not known
   const GraphStatistics* statistics = nullptr;  // about; null: not known
   std::map<std::string, Value> parameters;
-  bool explains = false;       // the text is asked for, whatever the terminal step
-  bool isolated = false;       // workers read no partition but their own
+  uint64_t most_named_bytes = UINT64_MAX;  // of their values, wherever they are named
+  bool explains = false;                   // the text is asked for, whatever the terminal step
+  bool isolated = false;                   // workers read no partition but their own
   bool whole_results = false;  // isolated: elements of results come with their properties
   // That read each other's partitions; of several a plan may be made as if they could not, where
   // that lets all of them work (cost/owners.h).
@@ -43,8 +44,9 @@ struct PlannedQuery {
   // With what else planning the text gives the same plan: with other values of parameters, of the
   // same names and kinds, where only `holes` name them, once they are there; not with others of
   // those in `looked_at`; with a schema and statistics for which `seen` holds.
-  bool keeps = false;  // false: with nothing else
-  std::vector<PlanHole> holes;
+  bool keeps = false;           // false: with nothing else
+  std::vector<PlanHole> holes;  // PutValues() fills them, before the plan can run
+  size_t constant_bytes = 0;    // of large constants that are no holes, decoded
   std::vector<std::string> looked_at;
   GraphSeen seen;
 };

@@ -77,9 +77,6 @@ void PlanCache::Keep(const std::string& key, std::string_view source,
   auto kept = std::make_shared<KeptPlan>();
   kept->source = source;
   kept->planned = planned;
-  planner::EmptyHoles(planned.holes, &kept->planned.plan);
-  // Strings that were emptied keep their room, and what was in it, a copy of them does not.
-  kept->planned.plan = plan::Plan(kept->planned.plan);
   kept->plan_bytes = kept->planned.plan.SpaceUsedLong();
   size_t value_bytes = 0;
   for (const std::string& name : planned.looked_at) {

@@ -21,7 +21,7 @@ class PlanCacheTest : public testing::Test {
     context.schema = &schema_;
     context.statistics = statistics_;
     context.parameters = values;
-    const planner::PlannedQuery planned = *planner::PlanQuery(query, context);
+    planner::PlannedQuery planned = *planner::PlanQuery(query, context);
     if (found == nullptr) {
       cache->Keep(key, query.root.source, context, planned);
       return false;
@@ -29,6 +29,7 @@ class PlanCacheTest : public testing::Test {
     EXPECT_EQ(found->source, query.root.source);
     plan::Plan plan = found->planned.plan;
     planner::PutValues(found->planned.holes, values, &plan);
+    planner::PutValues(planned.holes, values, &planned.plan);
     EXPECT_EQ(plan.SerializeAsString(), planned.plan.SerializeAsString());
     return true;
   }

@@ -128,7 +128,10 @@ class SubmitSession final : public engine::ResultSink,
   Status Register();
   Status CheckRequest();
   Status WithTime(const Status& status) const;
-  Status ChargeRequest(size_t plan_bytes);
+  // Of the values of parameters, wherever the traversal names them.
+  uint64_t MostNamedBytes() const { return 4 * environment_.limits.max_request_bytes; }
+  // And what is made of it: its parameters as values as long as it is planned, then its plan.
+  Status ChargeRequest(size_t more_bytes);
   Status ChargeStanding(size_t bytes);
   void Begin();
   StatusOr<storage::CommitResult> Commit(storage::CommitTurn* turn);
@@ -158,8 +161,9 @@ class SubmitSession final : public engine::ResultSink,
   bool TakeKept(PlanCache* plans, const std::string& key,
                 const std::map<std::string, Value>& parameters, planner::PlannedQuery* planned,
                 size_t* plan_bytes);
-  StatusOr<std::shared_ptr<engine::QueryHandle>> Launch(planner::PlannedQuery planned,
-                                                        size_t plan_bytes, bool* waits);
+  StatusOr<std::shared_ptr<engine::QueryHandle>> Launch(
+      planner::PlannedQuery planned, const std::map<std::string, Value>& parameters,
+      size_t plan_bytes, bool* waits);
   std::shared_ptr<const storage::GraphView> ViewOfResults(const plan::Plan& plan) const;
   void SetDeadline();
   engine::QueryOptions Options();

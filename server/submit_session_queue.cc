@@ -44,9 +44,11 @@ Status SubmitSession::WithTime(const Status& status) const {
   const std::optional<ErrorDetail> refused = DetailOf(status);
   if (!refused.has_value() || environment_.admission == nullptr) return status;
   ErrorDetail detail = *refused;
-  if (detail.reason != kTooManyQueries && detail.reason != kRequestMemory) return status;
+  const bool passes = detail.reason == kTooManyQueries || detail.reason == kRequestMemory ||
+                      detail.reason == engine::kProcessMemory;
+  if (!passes) return status;
   detail.hint = environment_.admission->WhenToTryAgain() + ". " + detail.hint;
-  return WithDetail(status, detail);
+  return MakeStatus(status.code(), MessageOf(status), detail);
 }
 
 Status SubmitSession::CheckRequest() {
@@ -60,7 +62,7 @@ Status SubmitSession::CheckRequest() {
   for (const auto& [name, value] : request_->parameters()) {
     request_bytes_ += name.size() + value.SpaceUsedLong();
   }
-  return ChargeRequest(0);
+  return ChargeRequest(request_bytes_);
 }
 
 MemoryAccount* SubmitSession::RequestsOf(int64_t bytes) const {
@@ -70,9 +72,8 @@ MemoryAccount* SubmitSession::RequestsOf(int64_t bytes) const {
   return environment_.requests != nullptr ? environment_.requests : &environment_.engine->memory();
 }
 
-Status SubmitSession::ChargeRequest(size_t plan_bytes) {
-  // Its parameters are values, too, once it runs.
-  const auto bytes = static_cast<int64_t>(2 * request_bytes_ + plan_bytes);
+Status SubmitSession::ChargeRequest(size_t more_bytes) {
+  const auto bytes = static_cast<int64_t>(request_bytes_ + more_bytes);
   MemoryAccount* const account = RequestsOf(bytes);
   if (account != RequestsOf(request_charge_.bytes())) request_charge_ = MemoryCharge(account);
   if (request_charge_.TryResize(bytes)) return OkStatus();
@@ -102,8 +103,13 @@ Status SubmitSession::MayGoOn() {
     RETURN_IF_ERROR(account_.status());
     waited = run_place_.taken() && *account_ == nullptr;
   }
-  RETURN_IF_ERROR(WhyStop(waited ? "it waited to be run" : "it waited to be planned"));
-  return waited ? environment_.admission->WaitedTooLong() : OkStatus();
+  if (!waited) return WhyStop("it waited to be planned");
+  const Status why = WhyStop("it waited to be run");
+  if (why.ok()) return environment_.admission->WaitedTooLong();
+  if (why.code() != StatusCode::kDeadlineExceeded) return why;
+  ErrorDetail detail = DetailOf(why).value_or(ErrorDetail());
+  detail.hint = environment_.admission->WhenToTryAgain() + ", or give the query more time.";
+  return MakeStatus(why.code(), MessageOf(why), detail);
 }
 
 // Nothing of the query is held while it waits but its request: it is planned again, or its plan was

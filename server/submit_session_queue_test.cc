@@ -128,7 +128,7 @@ TEST_F(SubmitSessionQueueTest, ALookUpRunsBesideALargeRequestWhenMemoryIsFull) {
   Open(8, 10);
   Start(kScan, 0, false, /*large=*/4 * kReserve);
   const auto running = engine_.Query(0);
-  EXPECT_GT(engine_.memory().used(), 8 * kReserve);
+  EXPECT_GT(engine_.memory().used(), 4 * kReserve);
   const int64_t rest = kMemoryBytes - engine_.memory().used() - kOfLookUp;
   engine_.memory().Charge(rest);
   Call* look_up = Start(kLookUp, /*timeout_ms=*/10'000);
@@ -136,9 +136,26 @@ TEST_F(SubmitSessionQueueTest, ALookUpRunsBesideALargeRequestWhenMemoryIsFull) {
   EXPECT_EQ(engine_.num_queries(), 2U);
   if (engine_.num_queries() == 2) engine_.Query(1)->End(OkStatus());
   EXPECT_TRUE(look_up->ReadAll().ok());
+  // Another large one is refused, until there is room.
+  const Status refused = Start(kLookUp, 0, false, /*large=*/kReserve)->ReadAll();
+  EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
+  EXPECT_TRUE(DetailOf(refused)->hint.starts_with("Try again in ")) << refused;
   engine_.memory().Release(rest);
   running->End(OkStatus());
   EXPECT_TRUE(calls_.front().ReadAll().ok());
+}
+
+// Small on the way, large where it is named.
+TEST_F(SubmitSessionQueueTest, AParameterThatIsNamedTooOftenIsRefused) {
+  Open(8, 10);
+  std::string text = "g.inject(x";
+  for (int i = 0; i < 7; ++i) text += ",x";
+  Call* call = Start(text + ")", 0, false, /*large=*/6 << 20);
+  const Status refused = call->ReadAll();
+  EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(DetailOf(refused)->reason, "REQUEST_TOO_LARGE");
+  EXPECT_EQ(DetailOf(refused)->span.column, 22u);  // where it is too often
+  EXPECT_EQ(engine_.num_queries(), 0u);
 }
 
 // Operators are the query's, so that those of a few on many workers leave small requests theirs.
@@ -200,7 +217,9 @@ TEST_F(SubmitSessionQueueTest, ADeadlineAndACancelEndTheWaiting) {
   Call* late = Start(kScan, /*timeout_ms=*/50);
   WaitForQueue(1);
   engine_.manual_clock()->Advance(50'000'000);
-  EXPECT_EQ(late->ReadAll().code(), StatusCode::kDeadlineExceeded);
+  const Status too_late = late->ReadAll();
+  EXPECT_EQ(too_late.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(DetailOf(too_late)->hint.starts_with("Try again in ")) << too_late;
   WaitForQueue(0);
   EXPECT_EQ(engine_.num_queries(), 1u);
   running->End(OkStatus());

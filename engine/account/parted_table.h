@@ -5,6 +5,7 @@
 // as burst tries are of lists; Heinz, Zobel and Williams, 2002.)
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -13,6 +14,12 @@
 #include "core/memory/charged_growth.h"
 
 namespace koios::engine {
+
+// So many entries of a table were moved: many parts of one become full at about the same time.
+inline void SpendMoved(size_t moved, size_t* work) {
+  constexpr size_t kMovedPerWork = 2;
+  *work -= std::min(*work, moved / kMovedPerWork);
+}
 
 template <typename Table>
 class PartedTable {

@@ -40,6 +40,7 @@ void PutStart(const QuerySpec& spec, frame::Start* start) {
   PutVarint(limit == kNoMemoryLimit ? 0 : static_cast<uint64_t>(limit), options);
   PutVarint(spec.options.seed, options);
   PutVarint(spec.options.profile ? 1 : 0, options);
+  PutVarint(spec.options.constant_bytes, options);
 }
 
 StatusOr<std::shared_ptr<const QuerySpec>> GetStart(const QueryId& id, const frame::Start& start,
@@ -51,7 +52,8 @@ StatusOr<std::shared_ptr<const QuerySpec>> GetStart(const QueryId& id, const fra
   if (!spec->plan.ParseFromString(start.plan()) ||
       !GetVarint(&options, &spec->options.deadline_ns) ||
       !GetVarint(&options, &spec->options.memory_limit_bytes) ||
-      !GetVarint(&options, &spec->options.seed) || !GetVarint(&options, &profile)) {
+      !GetVarint(&options, &spec->options.seed) || !GetVarint(&options, &profile) ||
+      !GetVarint(&options, &spec->options.constant_bytes)) {
     return DataLoss("A frame's plan can't be read.");
   }
   spec->options.profile = profile != 0;

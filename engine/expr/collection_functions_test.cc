@@ -309,5 +309,68 @@ TEST(CollectionFunctionsTest, WhatIsComparedHasABound) {
   EXPECT_FALSE(other.value.AsBool());
 }
 
+// Of each a reference and the element, as detached() gives them.
+Value DetachedOf(const ValueList& references) {
+  ValueList pairs;
+  for (const Value& reference : references) {
+    ElementData element;
+    const bool is_edge = reference.kind() == ValueKind::kEdge;
+    if (is_edge) element.type = ElementData::Type::kEdge;
+    const uint64_t number = is_edge ? reference.AsEdge().id : reference.AsVertex().bits;
+    element.id = Value::Long(static_cast<int64_t>(number));
+    element.label = is_edge ? "e" : "v";
+    pairs.push_back(ListOf({reference, Made(Value::Of(std::move(element)))}));
+  }
+  return ListOf(std::move(pairs));
+}
+
+// What is in a large value, and the value with what was read of that.
+TEST(CollectionFunctionsTest, ElementsInsideLargeValuesTakeManyCalls) {
+  ValueList vertices;
+  for (uint64_t i = 0; i < kMany; ++i) vertices.push_back(Value::Of(VertexRef::Make(1, i)));
+  const Value edge = Value::Of(EdgeRef{7, VertexRef::Make(1, 3), VertexRef::Make(2, 4), 1});
+  const Value map = MapOf({{Value::String("inside"), ListOf(vertices)},
+                           {Value::String("twice"), ListOf({vertices[0], edge, edge})}});
+  const Value all = ListOf({map, edge, vertices[1], Value::String(std::string(10'000, 'x'))});
+  const OfOneRow found = Evaluated("elements_in", all, {}, {});
+  ASSERT_TRUE(found.status.ok()) << found.status;
+  EXPECT_GE(found.calls, 3);
+  ASSERT_EQ(found.value.AsList().size(), kMany + 2u);  // the edge, and one of its ends
+
+  const OfOneRow seen = Evaluated("as_seen", all, DetachedOf(found.value.AsList()), {});
+  ASSERT_TRUE(seen.status.ok()) << seen.status;
+  EXPECT_GE(seen.calls, 6);
+  const ValueList& members = seen.value.AsList();
+  ASSERT_EQ(members.size(), 4u);
+  const ValueMap& entries = members[0].AsMap();
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].first.AsString(), "inside");
+  const ValueList& inside = entries[0].second.AsList();
+  ASSERT_EQ(inside.size(), static_cast<size_t>(kMany));
+  for (uint64_t i = 0; i < kMany; ++i) {
+    ASSERT_EQ(inside[i].AsElement().id.AsInteger(),
+              static_cast<int64_t>(VertexRef::Make(1, i).bits));
+  }
+  EXPECT_TRUE(members[2].SharesWith(inside[1]));
+  const ElementData& whole = members[1].AsElement();
+  EXPECT_EQ(whole.out_id.AsInteger(), static_cast<int64_t>(VertexRef::Make(1, 3).bits));
+  EXPECT_EQ(whole.in_id.AsInteger(), static_cast<int64_t>(VertexRef::Make(2, 4).bits));
+  EXPECT_EQ(whole.in_label, "v");
+  EXPECT_TRUE(entries[1].second.AsList()[2].SharesWith(members[1]));
+  EXPECT_TRUE(members[3].SharesWith(all.AsList()[3]));
+}
+
+TEST(CollectionFunctionsTest, ElementsThatWereNotReadAreMissed) {
+  const Value vertex = Value::Of(VertexRef::Make(1, 1)), other = Value::Of(VertexRef::Make(1, 2));
+  const Value some = ListOf({Value::Long(1), Value::String("two")});
+  const OfOneRow seen = Evaluated("as_seen", some, ListOf({}), {});
+  ASSERT_TRUE(seen.status.ok()) << seen.status;
+  EXPECT_TRUE(seen.value.SharesWith(some));
+  EXPECT_TRUE(Evaluated("elements_in", some, {}, {}).value.AsList().empty());
+  EXPECT_EQ(Evaluated("as_seen", other, DetachedOf({vertex}), {}).status.code(),
+            StatusCode::kInternal);
+  EXPECT_EQ(Evaluated("as_seen", other, Value::Long(1), {}).status.code(), StatusCode::kInternal);
+}
+
 }  // namespace
 }  // namespace koios::engine

@@ -91,12 +91,12 @@ bool Contains(const Value& list, const Value& value) {
 }
 
 // A long list is asked by hash; of others nothing is made.
-StatusOr<std::shared_ptr<const void>> PrepareMembers(const Value& list) {
+StatusOr<Prepared> PrepareMembers(const Value& list) {
   constexpr size_t kShort = 16;
-  if (!list.is_collection() || list.AsList().size() <= kShort) return nullptr;
+  if (!list.is_collection() || list.AsList().size() <= kShort) return Prepared();
   auto members = std::make_shared<MemberSet>();
   for (const Value& member : list.AsList()) members->Add(member);
-  return members;
+  return Prepared{members, members->ByteSize()};
 }
 
 template <bool kWanted>
@@ -208,20 +208,28 @@ Status TextFunction(const EvalContext& context, const Args& args, Operand* out) 
   return OkStatus();
 }
 
+// What RE2 keeps of a pattern: its program, and the states it has met with it, which grow with what
+// it is asked for. A short one needs few.
+int64_t RegexBytes(const std::string& pattern) {
+  constexpr size_t kShort = 128;
+  return int64_t{256} << (pattern.size() <= kShort ? 10 : 12);
+}
+
 // RE2 runs in linear time; its program size is bounded.
-StatusOr<std::shared_ptr<const void>> CompileRegex(const Value& constant) {
+StatusOr<Prepared> CompileRegex(const Value& constant) {
   if (constant.kind() != ValueKind::kString) {
     return InvalidArgument("regex() needs a string pattern.");
   }
   RE2::Options options;
   options.set_log_errors(false);
-  options.set_max_mem(1 << 20);
+  const int64_t bytes = RegexBytes(constant.AsString());
+  options.set_max_mem(bytes);
   auto pattern = std::make_shared<const RE2>(constant.AsString(), options);
   if (!pattern->ok()) {
     return InvalidArgument("The regular expression is not valid: " + pattern->error() +
                            ". Koios takes RE2 syntax.");
   }
-  return std::shared_ptr<const void>(std::move(pattern));
+  return Prepared{std::move(pattern), static_cast<size_t>(bytes)};
 }
 
 // Bytes of a text, each with all instructions of the pattern: as much as RE2 may do where the

@@ -1,13 +1,18 @@
 #include "engine/expr/detached_functions.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "engine/account/parted_table.h"
 #include "engine/expr/each_row.h"
 #include "engine/expr/element_functions.h"
+#include "engine/expr/made_value.h"
 #include "engine/result/element_ids.h"
 #include "engine/result/element_resolver.h"
+#include "engine/result/seen_elements.h"
 
 namespace koios::engine {
 namespace {
@@ -15,29 +20,127 @@ namespace {
 using Args = std::vector<const Operand*>;
 using Maybe = StatusOr<std::optional<Value>>;
 
-// elements_in(value): the vertices and edges in it, the ends of its edges, and the owners of its
-// properties, each once.
-Status ElementsInFunction(const EvalContext& context, const Args& args, Operand* out) {
-  return EachRow(context, out, [&](size_t row) -> Maybe {
-    const Value value = args[0]->Get(row);
-    ElementResolver seen(*context.view, /*materialize=*/false);
-    ElementIds ordered(*context.view);
+// A value is gone along by itself where it is large, else it is one look.
+bool IsLarge(const Value& value) {
+  constexpr size_t kLargeBytes = 4 << 10;
+  return (value.is_collection() || value.kind() == ValueKind::kMap) &&
+         value.FlatBytes() > kLargeBytes;
+}
+
+// Of a collection its members, of a map its keys and values in turns.
+size_t NumIn(const Value& value) {
+  return value.is_collection() ? value.AsList().size() : 2 * value.AsMap().size();
+}
+const Value& MemberIn(const Value& value, size_t i) {
+  if (value.is_collection()) return value.AsList()[i];
+  const auto& [key, item] = value.AsMap()[i / 2];
+  return i % 2 == 0 ? key : item;
+}
+
+// The vertices and edges in a value, the ends of its edges, and the owners of its properties, each
+// once.
+class ElementsIn {
+ public:
+  ElementsIn(Value value, const storage::GraphView* view) : value_(std::move(value)), view_(view) {
+    open_.push_back({&value_, 0});
+  }
+
+  StatusOr<bool> Step(size_t* work) {
+    while (!open_.empty()) {
+      if (*work == 0) return false;
+      At& at = open_.back();
+      const bool goes_in = IsLarge(*at.value);
+      if (goes_in && at.next == NumIn(*at.value)) {
+        open_.pop_back();
+        continue;
+      }
+      const Value& member = goes_in ? MemberIn(*at.value, at.next++) : *at.value;
+      if (!goes_in) open_.pop_back();
+      if (goes_in && IsLarge(member)) {
+        open_.push_back({&member, 0});
+        continue;
+      }
+      RETURN_IF_ERROR(Take(member, work));
+    }
+    if (!found_.Gather(work)) return false;
+    if (room_.bytes < kFew) return true;
+    return (vertices_.empty() || Free(&vertices_, work)) && (edges_.empty() || Free(&edges_, work));
+  }
+  size_t HeldBytes() const { return found_.HeldBytes() + static_cast<size_t>(room_.bytes); }
+  StatusOr<Value> Result() { return found_.Take(ValueKind::kList); }
+
+ private:
+  struct At {
+    const Value* value;
+    size_t next;
+  };
+  using Known = PartedTable<absl::flat_hash_set<uint64_t>>;
+  static constexpr int64_t kFew = 1 << 20;  // bytes, which are freed at once
+
+  Status Take(const Value& value, size_t* work) {
+    Spend(value, work);
+    switch (value.kind()) {
+      case ValueKind::kVertex:
+        return Add(value.AsVertex(), work);
+      case ValueKind::kEdge:
+        return Add(value.AsEdge(), work);
+      case ValueKind::kVertexProperty:
+      case ValueKind::kPath:
+      case ValueKind::kList:
+      case ValueKind::kSet:
+      case ValueKind::kMap:
+        break;
+      default:
+        return OkStatus();  // without references
+    }
+    ElementResolver seen(*view_, /*materialize=*/false);
+    ElementIds ordered(*view_);
     seen.Collect(value);
     ordered.Collect(value);
-    ValueList elements;
-    absl::flat_hash_set<uint64_t> vertices, edges;
     for (const auto& some : {seen.vertices(), ordered.vertices()}) {
-      for (const VertexRef vertex : some) {
-        if (vertices.insert(vertex.bits).second) elements.push_back(Value::Of(vertex));
-      }
+      for (const VertexRef vertex : some) RETURN_IF_ERROR(Add(vertex, work));
     }
     for (const auto& some : {seen.edges(), ordered.edges()}) {
-      for (const EdgeRef& edge : some) {
-        if (edges.insert(edge.id).second) elements.push_back(Value::Of(edge));
-      }
+      for (const EdgeRef& edge : some) RETURN_IF_ERROR(Add(edge, work));
     }
-    return Value::List(std::move(elements));
-  });
+    return OkStatus();
+  }
+  Status Add(VertexRef vertex, size_t* work) {
+    return AddNew(vertex.bits, Value::Of(vertex), &vertices_, work);
+  }
+  Status Add(const EdgeRef& edge, size_t* work) {
+    RETURN_IF_ERROR(Add(edge.out, work));
+    RETURN_IF_ERROR(Add(edge.in, work));
+    return AddNew(edge.id, Value::Of(edge), &edges_, work);
+  }
+  Status AddNew(uint64_t key, Value value, Known* known, size_t* work) {
+    if (known->Contains(key)) return OkStatus();
+    ASSIGN_OR_RETURN(const size_t moved, known->MakeRoom(key, &room_));
+    SpendMoved(moved, work);
+    known->Emplace(key);
+    found_.Add(std::move(value));
+    return OkStatus();
+  }
+  static bool Free(Known* known, size_t* work) {
+    constexpr size_t kWorkOfShare = 1 << 8;
+    for (int64_t freed = 0; *work > 0;) {
+      *work -= std::min(*work, kWorkOfShare);
+      if (known->FreeSome(&freed)) return true;
+    }
+    return false;
+  }
+
+  const Value value_;
+  const storage::GraphView* view_;
+  std::vector<At> open_;  // as deep as values are
+  Known vertices_, edges_;
+  MadeList found_;
+  Counted room_;
+};
+
+// elements_in(value): as a list.
+Status ElementsInFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachValueInParts<ElementsIn>(context, args, out, context.view);
 }
 
 // Properties of the elements in some rows, put into `found` of these.
@@ -79,24 +182,138 @@ Status DetachedFunction(const EvalContext& context, const Args& args, Operand* o
     PutProperties(schema, of_vertices, elements.vertex_rows, &found);
     PutProperties(schema, of_edges, elements.edge_rows, &found);
   }
-  return EachRow(context, out, [&](size_t row) -> Maybe {
+  Column pairs;  // of what was read: the budget of reads is their bound
+  for (size_t row = 0; row < context.rows; ++row) {
     ASSIGN_OR_RETURN(Value element, Value::Of(std::move(found[row])));
-    return Value::List({args[0]->Get(row), std::move(element)});
-  });
+    ASSIGN_OR_RETURN(const Value pair, Value::List({args[0]->Get(row), std::move(element)}));
+    pairs.Append(pair);
+  }
+  out->Own(std::move(pairs));
+  return OkStatus();
 }
 
-// as_seen(value, detached), as_ordered(value, detached): the value with these in place of its
-// references; as results show them, or as values are put in order.
-template <typename Reader>
-Status ReplacedFunction(const EvalContext& context, const Args& args, Operand* out) {
+// The value with these in place of its references, as results show them.
+class ValueAsSeen {
+ public:
+  ValueAsSeen(Value value, Value detached, const Schema* schema)
+      : value_(std::move(value)), detached_(std::move(detached)), schema_(schema) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    if (!detached_.is_collection()) return Internal("What stands for elements must be a list.");
+    const ValueList& all = detached_.AsList();
+    for (; num_loaded_ < all.size(); ++num_loaded_) {
+      if (*work == 0) return false;
+      *work -= std::min(*work, kWorkOfElement);
+      RETURN_IF_ERROR(elements_.Add(all[num_loaded_], work));
+    }
+    if (!is_begun_) {
+      is_begun_ = true;
+      // Without elements it is as it was, whatever its size.
+      if (all.empty()) {
+        result_ = value_;
+      } else {
+        RETURN_IF_ERROR(Put(value_));
+      }
+    }
+    while (!open_.empty()) {
+      if (*work == 0) return false;
+      RETURN_IF_ERROR(Proceed(work));
+    }
+    return elements_.Free(work);
+  }
+  size_t HeldBytes() const {
+    size_t bytes = elements_.HeldBytes() + made_bytes_;
+    for (const Open& open : open_) bytes += open.members.HeldBytes() + open.entries.HeldBytes();
+    return bytes;
+  }
+  StatusOr<Value> Result() { return std::move(result_); }
+
+ private:
+  static constexpr size_t kWorkOfElement = 4;  // a look at it, and at its place in a table
+
+  // A large value in the making.
+  struct Open {
+    const Value* value;
+    size_t next = 0;
+    MadeList members;
+    MadeMap entries;
+    std::optional<Value> key;  // of the next entry
+  };
+
+  Status Put(const Value& value) {
+    if (IsLarge(value)) {
+      open_.push_back({&value, 0, {}, {}, {}});
+      return OkStatus();
+    }
+    ASSIGN_OR_RETURN(Value seen, WithElements(value, *schema_, &elements_));
+    made_bytes_ += seen.ByteSize() - sizeof(Value);
+    Deliver(std::move(seen));
+    return OkStatus();
+  }
+  void Deliver(Value seen) {
+    if (open_.empty()) {
+      result_ = std::move(seen);
+      return;
+    }
+    Open& open = open_.back();
+    if (open.value->is_collection()) {
+      open.members.Add(std::move(seen));
+    } else if (!open.key.has_value()) {
+      open.key = std::move(seen);
+    } else {
+      open.entries.Add({*std::move(open.key), std::move(seen)});
+      open.key.reset();
+    }
+  }
+  // With the innermost one.
+  Status Proceed(size_t* work) {
+    Open& open = open_.back();
+    const size_t depth = open_.size();
+    while (open.next < NumIn(*open.value)) {
+      if (*work == 0) return OkStatus();
+      *work -= std::min(*work, kWorkOfElement);
+      const Value& member = MemberIn(*open.value, open.next++);
+      if (!IsLarge(member)) Spend(member, work);
+      RETURN_IF_ERROR(Put(member));
+      if (open_.size() != depth) return OkStatus();
+    }
+    const bool is_map = !open.value->is_collection();
+    if (!(is_map ? open.entries.Gather(work) : open.members.Gather(work))) return OkStatus();
+    ASSIGN_OR_RETURN(Value seen, is_map ? open.entries.Take(ValueKind::kMap)
+                                        : open.members.Take(open.value->kind()));
+    open_.pop_back();
+    Deliver(std::move(seen));
+    return OkStatus();
+  }
+
+  const Value value_, detached_;
+  const Schema* schema_;
+  size_t num_loaded_ = 0;
+  bool is_begun_ = false;
+  SeenElements elements_;
+  std::vector<Open> open_;  // as deep as values are
+  size_t made_bytes_ = 0;
+  Value result_;
+};
+
+// as_seen(value, detached)
+Status AsSeenFunction(const EvalContext& context, const Args& args, Operand* out) {
+  return EachRowInParts<ValueAsSeen>(
+      context, out, [&](size_t row, std::optional<ValueAsSeen>* part) -> Status {
+        return BeginPart(part, args[0]->Get(row), args[1]->Get(row), &context.view->schema());
+      });
+}
+
+// as_ordered(value, detached): the value with the ids of these in place of its references, as
+// values are put in order.
+Status AsOrderedFunction(const EvalContext& context, const Args& args, Operand* out) {
   return EachRow(context, out, [&](size_t row) -> Maybe {
     const Value value = args[0]->Get(row);
     const Value detached = args[1]->Get(row);
     if (!detached.is_collection()) return Internal("What stands for elements must be a list.");
-    Reader reader(*context.view);
-    reader.Collect(value);
-    RETURN_IF_ERROR(reader.LoadFrom(detached.AsList()));
-    ASSIGN_OR_RETURN(Value replaced, reader.Resolve(value));
+    ElementIds ids(*context.view);
+    RETURN_IF_ERROR(ids.LoadFrom(detached.AsList()));
+    ASSIGN_OR_RETURN(Value replaced, ids.Resolve(value));
     return replaced;
   });
 }
@@ -107,8 +324,8 @@ const std::vector<ScalarKernel>& DetachedFunctions() {
   static const std::vector<ScalarKernel> kFunctions = {
       {"elements_in", ElementsInFunction},
       {"detached", DetachedFunction},
-      {"as_seen", ReplacedFunction<ElementResolver>},
-      {"as_ordered", ReplacedFunction<ElementIds>},
+      {"as_seen", AsSeenFunction},
+      {"as_ordered", AsOrderedFunction},
   };
   return kFunctions;
 }

@@ -11,12 +11,52 @@
 
 namespace koios::engine {
 
+// The rows that were done in calls before.
+struct RowsDone : FunctionProgress {
+  Column column;
+  size_t row = 0;  // the next one
+  size_t HeldBytes() const override { return column.ByteSize(); }
+};
+
+// Says of each row whether a call has made enough by it, or has taken long enough.
+class RowsOfCall {
+ public:
+  explicit RowsOfCall(const Clock* clock)
+      : clock_(clock), begin_(clock == nullptr ? 0 : clock->NowNanos()) {}
+
+  // Behind a row that made so many bytes: whether the next one is for another call.
+  bool IsOver(size_t bytes) {
+    made_ += bytes;
+    if (made_ > kMadeBytes) return true;
+    if (++rows_ % kRowsPerLook != 0 && bytes < kLarge) return false;
+    return clock_ != nullptr && clock_->NowNanos() - begin_ > kNanos;
+  }
+
+ private:
+  static constexpr size_t kMadeBytes = 4 << 20;
+  static constexpr size_t kRowsPerLook = 16;
+  static constexpr size_t kLarge = 1024;  // who makes so much may need long
+  static constexpr int64_t kNanos = 150'000;
+
+  const Clock* const clock_;
+  const int64_t begin_;
+  size_t made_ = 0, rows_ = 0;
+};
+
 // Fills `out` with what `part(row)` gives, a StatusOr of an optional value: nullopt is absent. It
-// is not asked of rows that `out` says are absent already.
+// is not asked of rows that `out` says are absent already. What rows make shows only when it is
+// made: those that are too much for one call are left to the next.
 template <typename Part>
 Status EachRow(const EvalContext& context, Operand* out, const Part& part) {
   Column column;
-  for (size_t row = 0; row < context.rows; ++row) {
+  size_t row = 0;
+  if (*context.progress != nullptr) {
+    auto& done = static_cast<RowsDone&>(**context.progress);
+    column = std::move(done.column);
+    row = done.row;
+  }
+  RowsOfCall call(context.clock);
+  while (row < context.rows) {
     std::optional<Value> result;
     if (out->Present(row)) {
       ASSIGN_OR_RETURN(result, part(row));
@@ -25,8 +65,17 @@ Status EachRow(const EvalContext& context, Operand* out, const Part& part) {
         out->present[row] = 0;
       }
     }
-    column.Append(result ? *result : Value());
+    const size_t bytes = result ? result->ByteSize() : 0;
+    column.Append(result ? *std::move(result) : Value());
+    ++row;
+    if (!call.IsOver(bytes) || row == context.rows) continue;
+    if (*context.progress == nullptr) *context.progress = std::make_unique<RowsDone>();
+    auto& done = static_cast<RowsDone&>(**context.progress);
+    done.column = std::move(column);
+    done.row = row;
+    return OkStatus();
   }
+  context.progress->reset();
   out->Own(std::move(column));
   return OkStatus();
 }
@@ -46,12 +95,6 @@ inline void Spend(const Value& value, size_t* work) {
   constexpr size_t kBytesPerWork = 256, kElsewhere = 3;
   const size_t bytes = value.FlatBytes();
   *work -= std::min(*work, 1 + (bytes > sizeof(Value) ? kElsewhere : 0) + bytes / kBytesPerWork);
-}
-
-// So many entries of a table were moved: many parts of one become full at about the same time.
-inline void SpendMoved(size_t moved, size_t* work) {
-  constexpr size_t kMovedPerWork = 2;
-  *work -= std::min(*work, moved / kMovedPerWork);
 }
 
 template <typename Part, typename... Args>

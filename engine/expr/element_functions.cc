@@ -300,13 +300,13 @@ struct WantedIds {
   bool has_strings = false;
 };
 
-StatusOr<std::shared_ptr<const void>> PrepareIds(const Value& ids) {
+StatusOr<Prepared> PrepareIds(const Value& ids) {
   auto wanted = std::make_shared<WantedIds>();
   for (const Value& id : ids.AsList()) {
     wanted->ids.Add(id);
     wanted->has_strings = wanted->has_strings || id.kind() == ValueKind::kString;
   }
-  return wanted;
+  return Prepared{wanted, wanted->ids.ByteSize()};
 }
 
 // has_id(element, [ids]): whether the element has one of these ids. A string that is a canonical

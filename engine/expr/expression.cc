@@ -114,11 +114,14 @@ StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots
         RETURN_IF_ERROR(bound.CheckArguments(node));
         if (node.function.kernel->prepare != nullptr) {
           const Value& last = bound.nodes_[node.args.back()].constant;
-          if (charge && last.is_collection()) {
-            const auto members = static_cast<int64_t>(last.AsList().size());
-            RETURN_IF_ERROR(charge(members * MemberSet::kEntryBytes));
-          }
-          ASSIGN_OR_RETURN(node.prepared, node.function.kernel->prepare(last));
+          // At most so much, which is known better behind it.
+          const int64_t most = last.is_collection() ? MemberSet::kEntryBytes *
+                                                          static_cast<int64_t>(last.AsList().size())
+                                                    : 0;
+          if (charge) RETURN_IF_ERROR(charge(most));
+          ASSIGN_OR_RETURN(const Prepared prepared, node.function.kernel->prepare(last));
+          if (charge) RETURN_IF_ERROR(charge(static_cast<int64_t>(prepared.bytes) - most));
+          node.prepared = prepared.made;
         }
         break;
       }

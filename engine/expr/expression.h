@@ -71,6 +71,12 @@ struct EvalContext : EvalSources {
   std::unique_ptr<FunctionProgress>* progress = nullptr;
 };
 
+// What a function makes of a constant when it is bound.
+struct Prepared {
+  std::shared_ptr<const void> made;
+  size_t bytes = 0;  // that takes beside its text, at most
+};
+
 // What the engine adds to a row of core/plan/function_table.h. `evaluate` fills `out` for
 // context.rows rows; the arguments are as the row says. Of a strict function `out->present` says
 // beforehand which rows have all of them: the others need an entry in the column, of any value, and
@@ -81,7 +87,7 @@ struct ScalarKernel {
                      Operand* out);
   // Made once, when the call is bound, of its last argument, null when that is no constant; may be
   // nothing.
-  StatusOr<std::shared_ptr<const void>> (*prepare)(const Value& constant) = nullptr;
+  StatusOr<Prepared> (*prepare)(const Value& constant) = nullptr;
   // Of several calls with the same slot as their first argument and constants behind it, all at
   // once: outs[i] becomes what `evaluate` makes of calls[i]. Null: they are evaluated one by one.
   Status (*evaluate_together)(const EvalContext& context,

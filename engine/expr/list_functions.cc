@@ -456,8 +456,8 @@ struct PreparedMembers {
   mutable LastMembers last;
 };
 
-StatusOr<std::shared_ptr<const void>> PrepareLastMembers(const Value&) {
-  return std::make_shared<const PreparedMembers>();
+StatusOr<Prepared> PrepareLastMembers(const Value&) {
+  return Prepared{std::make_shared<const PreparedMembers>()};
 }
 
 // Where a look for rows' values stands. Between two calls other batches may look into another

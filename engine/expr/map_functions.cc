@@ -357,10 +357,10 @@ struct TypeKinds {
   std::span<const ValueKind> kinds;
 };
 
-StatusOr<std::shared_ptr<const void>> PrepareType(const Value& type) {
+StatusOr<Prepared> PrepareType(const Value& type) {
   const std::string name = type.kind() == ValueKind::kString ? type.AsString() : std::string();
   const auto kinds = KindsOfType(name);
-  if (kinds.has_value()) return std::make_shared<const TypeKinds>(TypeKinds{*kinds});
+  if (kinds.has_value()) return Prepared{std::make_shared<const TypeKinds>(TypeKinds{*kinds})};
   return InvalidArgument("typeOf() does not know the type " + name +
                          ": use a GType, as in typeOf(GType.INT).");
 }

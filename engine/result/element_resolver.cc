@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/path/path.h"
+#include "engine/result/with_elements.h"
 
 namespace koios::engine {
 namespace {
@@ -187,32 +188,6 @@ void ElementResolver::PutEnds() {
   }
 }
 
-Status ElementResolver::LoadFrom(const ValueList& detached) {
-  vertex_elements_.resize(vertices_.size());
-  edge_elements_.resize(edges_.size());
-  size_t found = 0;
-  const auto put = [&found](const auto& rows, uint64_t key, const ElementData& element,
-                            std::vector<ElementData>* elements) {
-    const auto at = rows.find(key);
-    if (at == rows.end()) return;
-    (*elements)[at->second] = element;
-    ++found;
-  };
-  for (const Value& pair : detached) {
-    ASSIGN_OR_RETURN(const DetachedElement one, DetachedElement::Of(pair));
-    if (one.reference.kind() == ValueKind::kVertex) {
-      put(vertex_rows_, one.reference.AsVertex().bits, *one.element, &vertex_elements_);
-    } else {
-      put(edge_rows_, one.reference.AsEdge().id, *one.element, &edge_elements_);
-    }
-  }
-  if (found < vertices_.size() + edges_.size()) {
-    return Internal("An element of a value was not read where it is.");
-  }
-  PutEnds();
-  return Finish();
-}
-
 StatusOr<DetachedElement> DetachedElement::Of(const Value& pair) {
   const bool two = pair.kind() == ValueKind::kList && pair.AsList().size() == 2;
   DetachedElement one;
@@ -254,66 +229,16 @@ const ElementData& ElementResolver::Resolve(const EdgeRef& edge) const {
   return edge_values_[edge_rows_.at(edge.id)].AsElement();
 }
 
-Status ElementResolver::ResolveAll(const ValueList& values, ValueList* out) const {
-  out->reserve(values.size());
-  for (const Value& value : values) {
-    ASSIGN_OR_RETURN(Value resolved, Resolve(value));
-    out->push_back(std::move(resolved));
-  }
-  return OkStatus();
+StatusOr<Value> ElementResolver::Of(VertexRef vertex) const {
+  return vertex_values_[vertex_rows_.at(vertex.bits)];
 }
 
-// Recursion is bounded by kMaxValueDepth.
+StatusOr<Value> ElementResolver::Of(const EdgeRef& edge) const {
+  return edge_values_[edge_rows_.at(edge.id)];
+}
+
 StatusOr<Value> ElementResolver::Resolve(const Value& value) const {
-  switch (value.kind()) {
-    case ValueKind::kVertex:
-      return vertex_values_[vertex_rows_.at(value.AsVertex().bits)];
-    case ValueKind::kEdge:
-      return edge_values_[edge_rows_.at(value.AsEdge().id)];
-    case ValueKind::kVertexProperty: {
-      const VertexPropertyData& property = value.AsVertexProperty();
-      ElementData element;
-      element.type = ElementData::Type::kVertexProperty;
-      element.id = Value::Long(VertexPropertyId(view_.schema(), property));
-      element.label = property.key;
-      ASSIGN_OR_RETURN(element.value, Resolve(property.value));
-      return Value::Of(std::move(element));
-    }
-    case ValueKind::kProperty: {
-      const PropertyData& property = value.AsProperty();
-      ElementData element;
-      element.type = ElementData::Type::kProperty;
-      element.label = property.key;
-      ASSIGN_OR_RETURN(element.value, Resolve(property.value));
-      return Value::Of(std::move(element));
-    }
-    case ValueKind::kPath: {
-      PathData path = Flattened(value);
-      for (Value& object : path.objects) {
-        ASSIGN_OR_RETURN(object, Resolve(object));
-      }
-      return Value::Of(std::move(path));
-    }
-    case ValueKind::kList:
-    case ValueKind::kSet: {
-      ValueList items;
-      RETURN_IF_ERROR(ResolveAll(value.AsList(), &items));
-      return value.kind() == ValueKind::kList ? Value::List(std::move(items))
-                                              : Value::Set(std::move(items));
-    }
-    case ValueKind::kMap: {
-      ValueMap entries;
-      entries.reserve(value.AsMap().size());
-      for (const auto& [key, item] : value.AsMap()) {
-        ASSIGN_OR_RETURN(Value resolved_key, Resolve(key));
-        ASSIGN_OR_RETURN(Value resolved_item, Resolve(item));
-        entries.emplace_back(std::move(resolved_key), std::move(resolved_item));
-      }
-      return Value::Map(std::move(entries));
-    }
-    default:
-      return value;
-  }
+  return WithElements(value, view_.schema(), this);
 }
 
 }  // namespace koios::engine

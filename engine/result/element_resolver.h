@@ -10,12 +10,10 @@
 #include "core/column.h"
 #include "core/status.h"
 #include "core/value.h"
+#include "engine/result/with_elements.h"
 #include "storage/graph_view.h"
 
 namespace koios::engine {
-
-// The id of a single vertex property: not stored, but the same each time, from owner and key.
-int64_t VertexPropertyId(const Schema& schema, const VertexPropertyData& property);
 
 // A reference and the element that it stands for, from a list of the two.
 struct DetachedElement {
@@ -36,8 +34,6 @@ class ElementResolver {
   // few elements each; an error ends it.
   using Read = std::function<Status(size_t bytes)>;
   Status Load(const Read& read = [](size_t) { return OkStatus(); });
-  // Instead: what was read where the elements are. INTERNAL where one is missing.
-  Status LoadFrom(const ValueList& detached);
   const std::vector<VertexRef>& vertices() const { return vertices_; }  // and ends of edges
   const std::vector<EdgeRef>& edges() const { return edges_; }
 
@@ -50,9 +46,10 @@ class ElementResolver {
   StatusOr<Value> Resolve(const Value& value) const;
   const ElementData& Resolve(VertexRef vertex) const;
   const ElementData& Resolve(const EdgeRef& edge) const;
+  StatusOr<Value> Of(VertexRef vertex) const;
+  StatusOr<Value> Of(const EdgeRef& edge) const;
 
  private:
-  Status ResolveAll(const ValueList& values, ValueList* out) const;
   Status LoadVertices(const Read& read);
   Status LoadEdges(const Read& read);
   template <typename Ref, typename Properties>

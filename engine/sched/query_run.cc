@@ -62,6 +62,9 @@ size_t QueryRun::StandingBytes(const plan::Plan& plan, uint32_t num_workers) {
 
 Status QueryRun::Open() {
   ASSIGN_OR_RETURN(shape_, PlanShape::Make(spec_->plan));
+  const auto constant_bytes = static_cast<int64_t>(spec_->options.constant_bytes);
+  constants_ = MemoryCharge(spec_->account.get());
+  if (!constants_.TryResize(constant_bytes)) return spec_->account->OverLimit(constant_bytes);
   if (changes_ != nullptr) changes_->ChargeTo(spec_->account);
   if (changes_ != nullptr && is_coordinator()) spec_->options.transaction->ChargeTo(spec_->account);
   const size_t size = spec_->plan.operators_size();

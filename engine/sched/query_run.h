@@ -335,7 +335,7 @@ class QueryRun {
   WorkerContext worker_;
   std::shared_ptr<const PlanShape> shape_;
   const PathLedger::Owner paths_;
-  MemoryCharge tables_;  // of what the driver keeps by instance
+  MemoryCharge constants_, tables_;  // of the plan, decoded; of what the driver keeps by instance
   TopBounds top_bounds_;
   SideEffects side_effects_;
   std::vector<OperatorStats> stats_;  // operators write into it until they are gone

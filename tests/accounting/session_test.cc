@@ -135,6 +135,14 @@ TEST_F(SessionAccountingTest, RequestsAndTheirPlans) {
   Compare("values in requests and plans");
 }
 
+// Its value is there wherever it is named.
+TEST_F(SessionAccountingTest, AParameterThatIsNamedOften) {
+  Ask("g.inject('nobody').repeat(identity()).emit()"
+      ".is(without(x)).is(without(x)).is(without(x)).is(without(x)).is(without(x)).is(without(x))",
+      ListOfTexts(1000));
+  Compare("a parameter that is named often");
+}
+
 TEST_F(SessionAccountingTest, ResultsThatWaitForClients) {
   Ask("g.inject(0).repeat(identity()).emit().project('first', 'second').by().by(constant(x))",
       Value::String("text"));

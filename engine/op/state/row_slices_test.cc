@@ -227,5 +227,36 @@ TEST(SlowRowsTest, TextsOfAListAreBoundedTogether) {
   EXPECT_EQ(DetailOf(status)->reason, "VALUE_TOO_LARGE");
 }
 
+// Nobody knows before what rows make: after many small ones come such as make large ones, of which
+// no call makes more than a few. Where they don't fit the query ends before all are there.
+TEST(SlowRowsTest, RowsThatMakeLargeOnesAreLeftToTheNextCall) {
+  constexpr size_t kNumSmallMade = 511, kNumLargeMade = 64;
+  ValueList rows(kNumSmallMade, Value::String("b"));
+  rows.resize(kNumSmallMade + kNumLargeMade, Value::String("a"));
+  const Batch input = Rows(rows);
+  plan::Project project;
+  *project.mutable_expr() = CallWith("replace", {Value::Bool(false), Value::String("a"),
+                                                 Value::String(std::string(1 << 20, 'c'))});
+  for (const bool fits : {true, false}) {
+    TestHost host((fits ? int64_t{256} : int64_t{24}) << 20);
+    StatusOr<OperatorBundle> bundle = MakeProject(project, 2, &host);
+    ASSERT_TRUE(bundle.ok()) << bundle.status();
+    std::unique_ptr<StreamCursor> cursor;
+    Status status;
+    size_t found = 0, calls = 0;
+    for (bool done = false; status.ok() && !done; ++calls) {
+      OpOutput output;
+      output.cursor = std::move(cursor);
+      status = bundle->stream->Process(input, &output, &done);
+      cursor = std::move(output.cursor);
+      found += output.rows(input);
+    }
+    EXPECT_EQ(status.ok(), fits) << status;
+    EXPECT_EQ(found, fits ? kNumSmallMade + kNumLargeMade : kNumSmallMade);
+    EXPECT_GE(calls, fits ? kNumLargeMade / 4 : 4);
+    EXPECT_LE(calls, kNumLargeMade / (fits ? 1 : 4));
+  }
+}
+
 }  // namespace
 }  // namespace koios::engine

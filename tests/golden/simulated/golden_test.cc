@@ -115,7 +115,8 @@ class Session {
     }
     context.parameters = parameters;
     context.isolated = for_owners_;
-    ASSIGN_OR_RETURN(const planner::PlannedQuery planned, planner::PlanQuery(query, context));
+    ASSIGN_OR_RETURN(planner::PlannedQuery planned, planner::PlanQuery(query, context));
+    planner::PutValues(planned.holes, parameters, &planned.plan);
     options_.transaction = nullptr;
     std::shared_ptr<const storage::GraphView> view = view_;
     if (planned.changes_graph) {

@@ -86,7 +86,7 @@ void MemoryAccount::Release(int64_t bytes) {
 }
 
 bool MemoryAccount::IsTight() const {
-  if (used() > limit_ / 2) return true;
+  if (IsHalfUsed()) return true;
   if (reserved_ > 0 && used() <= reserved_) return false;
   for (const MemoryAccount* above = parent_; above != nullptr; above = above->parent_) {
     if (above->used() > (above->limit_ - above->kept_for_small_) / 4 * 3) return true;

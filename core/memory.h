@@ -64,6 +64,7 @@ class MemoryAccount {
   // It is time to need less: more than half of the limit is used, or more than the reserve and
   // three quarters of a parent's.
   bool IsTight() const;
+  bool IsHalfUsed() const { return used() > limit_ / 2; }
 
   int64_t used() const { return used_.load(std::memory_order_relaxed); }
   int64_t peak() const { return peak_.load(std::memory_order_relaxed); }

@@ -48,6 +48,16 @@ size_t LabelCounts::size() const {
   return size;
 }
 
+void LabelCounts::AddGrowth(const LabelCounts& now, const LabelCounts& before) {
+  for (size_t p = 0; p < now.pages_.size(); ++p) {
+    if (p < before.pages_.size() && now.pages_[p] == before.pages_[p]) continue;
+    for (size_t label = p * kPage; label < (p + 1) * kPage; ++label) {
+      const uint64_t growth = now.Get(label) - before.Get(label);
+      if (growth != 0) (*this)[static_cast<LabelId>(label)] += growth;
+    }
+  }
+}
+
 bool LabelCounts::operator==(const LabelCounts& other) const {
   const size_t pages = std::max(pages_.size(), other.pages_.size());
   for (size_t p = 0; p < pages; ++p) {

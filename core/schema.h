@@ -90,6 +90,9 @@ class LabelCounts {
   Iterator end() const { return Iterator(this, capacity()); }
   bool empty() const { return begin() == end(); }
   size_t size() const;
+  // Adds what `now` has more, or fewer, than `before`, of which it is a copy that was changed:
+  // looks at those pages only that the two do not share.
+  void AddGrowth(const LabelCounts& now, const LabelCounts& before);
   bool operator==(const LabelCounts& other) const;
 
  private:
@@ -119,6 +122,11 @@ class PropertyKinds {
   Map::Iterator begin() const { return map_.begin(); }
   Map::Iterator end() const { return map_.end(); }
   size_t size() const { return map_.size(); }
+  // As SharedMap's.
+  template <typename Visit>
+  void ForEachNew(const PropertyKinds& before, const Visit& visit) const {
+    map_.ForEachNew(before.map_, visit);
+  }
   bool operator==(const PropertyKinds& other) const { return map_ == other.map_; }
 
  private:

@@ -51,6 +51,25 @@ TEST(LabelCountsTest, AreAMapOfWhatThereIs) {
   EXPECT_TRUE(LabelCounts().empty());
 }
 
+TEST(LabelCountsTest, GrowthIsAdded) {
+  LabelCounts before;
+  for (LabelId label = 1; label < 2'000; label += 2) before[label] = label;
+  LabelCounts now = before, all = before;
+  now[1] = 0;
+  now[2] = 7;
+  now[5'000] = 1;
+  now[1'001] += 3;
+  all.AddGrowth(before, before);
+  EXPECT_TRUE(all == before);
+  all[1'001] += 10;
+  all.AddGrowth(now, before);
+  EXPECT_FALSE(all.contains(1));
+  EXPECT_EQ(all.Count(2), 7u);
+  EXPECT_EQ(all.Count(5'000), 1u);
+  EXPECT_EQ(all.Count(1'001), 1'014u);
+  EXPECT_EQ(all.Count(1'999), 1'999u);
+}
+
 TEST(SchemaTest, IndexesOfAllLabelsThatHaveThePropertyOrNone) {
   Schema schema;
   const LabelId person = 1, city = 2, knows = 3;

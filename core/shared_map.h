@@ -112,6 +112,18 @@ class SharedMap {
     if (leaf->size() > kMostInLeaf) Split(leaves, at);
   }
 
+  // Visits all entries that are not in `before`, of which this is a copy that was changed, and few
+  // that are: none of leaves that the two share.
+  template <typename Visit>
+  void ForEachNew(const SharedMap& before, const Visit& visit) const {
+    if (leaves_.IsShared(before.leaves_)) return;
+    for (const CopyOnWrite<Leaf>& leaf : *leaves_) {
+      const size_t same = before.LeafOf(leaf->back().first);
+      if (same < before.leaves_->size() && leaf.IsShared((*before.leaves_)[same])) continue;
+      for (const value_type& entry : *leaf) visit(entry);
+    }
+  }
+
   bool operator==(const SharedMap& other) const {
     return leaves_.IsShared(other.leaves_) ||
            (size_ == other.size_ && std::equal(begin(), end(), other.begin()));

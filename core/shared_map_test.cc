@@ -52,5 +52,24 @@ TEST(SharedMapTest, ACopyKeepsWhatItHad) {
   EXPECT_TRUE(before == again);  // the same entries in other leaves
 }
 
+TEST(SharedMapTest, WhatIsNewIsFoundWithoutALookAtAll) {
+  SharedMap<int, int> map;
+  for (int i = 0; i < 20'000; ++i) map.Set(2 * i, i);
+  const SharedMap<int, int> before = map;
+  int visited = 0;
+  map.ForEachNew(before, [&](const auto&) { ++visited; });
+  EXPECT_EQ(visited, 0);
+  map.Set(9'001, -1);
+  map.Set(50'000, -2);
+  map.Set(0, -3);
+  std::map<int, int> found;
+  map.ForEachNew(before, [&](const auto& entry) {
+    ++visited;
+    if (entry.second < 0) found.insert(entry);
+  });
+  EXPECT_EQ(found, (std::map<int, int>{{0, -3}, {9'001, -1}, {50'000, -2}}));
+  EXPECT_LE(visited, 3 * 257);
+}
+
 }  // namespace
 }  // namespace koios

@@ -168,8 +168,11 @@ Status ResultEncoder::EncodeSome(const Ask& ask, MessageSplitter* splitter, Some
   for (size_t row = some->begin; row < some->end; ++row) {
     values.push_back(column.Get(row));
     RETURN_IF_ERROR(CheckSentDepth(values.back()));
-    resolver.Collect(values.back());
     flat_bytes += values.back().FlatBytes();
+    RETURN_IF_ERROR(resolver.Collect(values.back(), [&](size_t bytes) {
+      const size_t all_bytes = bytes + flat_bytes;
+      return all_bytes > kMaxMessageBytes ? ask(made_bytes + all_bytes) : OkStatus();
+    }));
   }
   const size_t elements_bytes = resolver.ElementBytes() + flat_bytes;
   if (elements_bytes > kMaxMessageBytes) RETURN_IF_ERROR(ask(made_bytes + elements_bytes));

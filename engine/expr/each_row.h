@@ -21,14 +21,17 @@ struct RowsDone : FunctionProgress {
 // Says of each row whether a call has made enough by it, or has taken long enough.
 class RowsOfCall {
  public:
-  explicit RowsOfCall(const Clock* clock)
-      : clock_(clock), begin_(clock == nullptr ? 0 : clock->NowNanos()) {}
+  // `rows_per_look`: the clock is looked at behind so many.
+  explicit RowsOfCall(const Clock* clock, size_t rows_per_look = kRowsPerLook)
+      : clock_(clock),
+        begin_(clock == nullptr ? 0 : clock->NowNanos()),
+        rows_per_look_(rows_per_look) {}
 
   // Behind a row that made so many bytes: whether the next one is for another call.
-  bool IsOver(size_t bytes) {
+  bool IsOver(size_t bytes = 0) {
     made_ += bytes;
     if (made_ > kMadeBytes) return true;
-    if (++rows_ % kRowsPerLook != 0 && bytes < kLarge) return false;
+    if (++rows_ % rows_per_look_ != 0 && bytes < kLarge) return false;
     return clock_ != nullptr && clock_->NowNanos() - begin_ > kNanos;
   }
 
@@ -40,6 +43,7 @@ class RowsOfCall {
 
   const Clock* const clock_;
   const int64_t begin_;
+  const size_t rows_per_look_;
   size_t made_ = 0, rows_ = 0;
 };
 

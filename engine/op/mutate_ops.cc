@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/expr/each_row.h"
 #include "engine/expr/expression.h"
 
 namespace koios::engine {
@@ -65,6 +66,35 @@ class Portion {
   Batch rows_;  // those, unless they are all of it
 };
 
+// The rows of a batch that are changes: as many in a call as there is time for.
+class ChangesOfBatch {
+ public:
+  // `evaluate` is for Portion; change(row, its place in the portion), a Status. True: all are done,
+  // and another batch may come.
+  template <typename Evaluate, typename Change>
+  StatusOr<bool> Go(const Batch& input, OperatorHost* host, const Evaluate& evaluate,
+                    const Change& change) {
+    RowsOfCall call(&host->clock());
+    while (row_ < input.rows) {
+      if (row_ == portion_.end()) {
+        RETURN_IF_ERROR(portion_.Next(input, host->sources(), evaluate));
+      }
+      while (row_ < portion_.end()) {
+        RETURN_IF_ERROR(change(row_, row_ - portion_.begin()));
+        ++row_;
+        if (call.IsOver() && row_ < input.rows) return false;
+      }
+    }
+    row_ = 0;
+    portion_.Restart();
+    return true;
+  }
+
+ private:
+  Portion portion_;
+  size_t row_ = 0;
+};
+
 // The key and value of each row.
 struct PropertyInput {
   Input key;
@@ -113,7 +143,8 @@ class AddOp : public StreamOperator {
     }
     output->slot = 0;
     output->has_bulk = true;
-    while (row_ < portion_.end() && output->origin.size() < output->limit) {
+    RowsOfCall call(&host_->clock());
+    while (row_ < portion_.end() && output->origin.size() < output->limit && !call.IsOver()) {
       RETURN_IF_ERROR(AddFor(row_ - portion_.begin(), &output->column));
       output->origin.push_back(static_cast<uint32_t>(row_));
       output->bulk.push_back(1);
@@ -248,30 +279,25 @@ class EdgePartOp : public StreamOperator {
       : at_in_(at_in), id_(std::move(id)), host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
-    *done = true;
-    output->identity = true;
     const auto evaluate = [this](const Batch& rows, const EvalSources& sources) {
       return at_in_ ? OkStatus() : id_.Evaluate(rows, sources);
     };
-    for (Portion portion; portion.end() < input.rows;) {
-      RETURN_IF_ERROR(portion.Next(input, host_->sources(), evaluate));
-      for (size_t row = portion.begin(); row < portion.end(); ++row) {
-        const Value edge = input.slots[0].Get(row);
-        if (edge.kind() != ValueKind::kEdge) return Internal("A part of an edge has no edge.");
-        RETURN_IF_ERROR(at_in_ ? host_->transaction()->AddEdgeAtIn(edge.AsEdge())
-                               : host_->transaction()->NoteEdgeId(edge.AsEdge(),
-                                                                  id_.Get(row - portion.begin())));
-      }
-    }
+    const auto change = [&](size_t row, size_t place) -> Status {
+      const Value edge = input.slots[0].Get(row);
+      if (edge.kind() != ValueKind::kEdge) return Internal("A part of an edge has no edge.");
+      return at_in_ ? host_->transaction()->AddEdgeAtIn(edge.AsEdge())
+                    : host_->transaction()->NoteEdgeId(edge.AsEdge(), id_.Get(place));
+    };
+    ASSIGN_OR_RETURN(*done, changes_.Go(input, host_, evaluate, change));
+    output->identity = *done;
     return OkStatus();
   }
-
-  bool keeps_cursor() const override { return false; }
 
  private:
   const bool at_in_;
   Input id_;
   OperatorHost* const host_;
+  ChangesOfBatch changes_;
 };
 
 class SetPropertyOp : public StreamOperator {
@@ -280,22 +306,17 @@ class SetPropertyOp : public StreamOperator {
       : property_(std::move(property)), host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
-    *done = true;
-    output->identity = true;
     const auto evaluate = [this](const Batch& rows, const EvalSources& sources) {
       return property_.Evaluate(rows, sources);
     };
-    for (Portion portion; portion.end() < input.rows;) {
-      RETURN_IF_ERROR(portion.Next(input, host_->sources(), evaluate));
-      for (size_t row = portion.begin(); row < portion.end(); ++row) {
-        ASSIGN_OR_RETURN(const auto property, property_.At(row - portion.begin()));
-        RETURN_IF_ERROR(Set(input.slots[0].Get(row), property.first, property.second));
-      }
-    }
+    const auto change = [&](size_t row, size_t place) -> Status {
+      ASSIGN_OR_RETURN(const auto property, property_.At(place));
+      return Set(input.slots[0].Get(row), property.first, property.second);
+    };
+    ASSIGN_OR_RETURN(*done, changes_.Go(input, host_, evaluate, change));
+    output->identity = *done;
     return OkStatus();
   }
-
-  bool keeps_cursor() const override { return false; }
 
  private:
   Status Set(const Value& element, const std::string& key, const Value& value) {
@@ -315,6 +336,7 @@ class SetPropertyOp : public StreamOperator {
 
   PropertyInput property_;
   OperatorHost* const host_;
+  ChangesOfBatch changes_;
 };
 
 // An edge or a property.
@@ -345,7 +367,10 @@ class DropOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput*, bool* done) override {
     storage::Transaction* transaction = host_->transaction();
-    for (int pieces = 0; row_ < input.rows && pieces < kPiecesPerCall;) {
+    RowsOfCall call(&host_->clock(), /*rows_per_look=*/1);
+    int pieces = 0;
+    for (bool is_over = false; row_ < input.rows && !is_over;
+         is_over = pieces == kPiecesPerCall || call.IsOver()) {
       const Value value = input.slots[0].Get(row_);
       if (value.kind() == ValueKind::kVertex) {
         ++pieces;
@@ -428,25 +453,24 @@ class DropEndOp : public StreamOperator {
       : at_out_(op.part() == plan::Drop::AT_OUT), of_slot_(op.of_slot()), host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
-    *done = true;
-    output->identity = at_out_;
-    for (size_t row = 0; row < input.rows; ++row) {
+    const auto evaluate = [](const Batch&, const EvalSources&) { return OkStatus(); };
+    const auto change = [&](size_t row, size_t) -> Status {
       const Value edge = input.slots[0].Get(row);
       if (edge.kind() != ValueKind::kEdge) return Internal("A part of a drop has no edge.");
       const bool itself = at_out_ && input.slots[of_slot_].Get(row).kind() == ValueKind::kEdge;
       storage::Transaction* const transaction = host_->transaction();
-      RETURN_IF_ERROR(itself ? transaction->DropEdge(edge.AsEdge())
-                             : transaction->HideEdge(edge.AsEdge()));
-    }
+      return itself ? transaction->DropEdge(edge.AsEdge()) : transaction->HideEdge(edge.AsEdge());
+    };
+    ASSIGN_OR_RETURN(*done, changes_.Go(input, host_, evaluate, change));
+    output->identity = *done && at_out_;
     return OkStatus();
   }
-
-  bool keeps_cursor() const override { return false; }
 
  private:
   const bool at_out_;
   const uint32_t of_slot_;
   OperatorHost* const host_;
+  ChangesOfBatch changes_;
 };
 
 class GuardOp : public StreamOperator {

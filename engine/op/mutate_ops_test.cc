@@ -5,6 +5,8 @@
 #include <set>
 
 #include "core/testing/make_value.h"
+#include "core/testing/step_clock.h"
+#include "core/value_codec.h"
 #include "engine/op/op_test_support.h"
 #include "engine/query_account.h"
 #include "gtest/gtest.h"
@@ -62,6 +64,53 @@ TEST(MutateOpsTest, ASupernodeThatDoesNotFitTheAccountIsRefused) {
   EXPECT_LE(host.changes->ByteSize(), size_t{1} << 20);
   host.changes.reset();
   EXPECT_EQ(account->used(), 0);
+}
+
+class SlowChanges : public TestHost {
+ public:
+  const Clock& clock() const override { return slow_; }
+
+ private:
+  const StepClock slow_{1'000'000};
+};
+
+// A batch of changes is left for others when it takes long, and goes on where it was.
+TEST(MutateOpsTest, ACallWithChangesEndsByTheClock) {
+  SlowChanges host;
+  host.changes = std::make_shared<storage::Transaction>(std::make_shared<storage::MemoryGraph>(4),
+                                                        std::make_shared<storage::Numbers>(4));
+  plan::AddVertex add;
+  add.mutable_label()->add_nodes()->set_constant(EncodeValue(Value::String("v")));
+  plan::SetProperty set;
+  set.mutable_property()->mutable_key()->add_nodes()->set_constant(
+      EncodeValue(Value::String("name")));
+  set.mutable_property()->mutable_value()->add_nodes()->set_constant(EncodeValue(Value::Int(7)));
+  const auto go = [&host](StatusOr<OperatorBundle> op, const Batch& input, Batch* results) {
+    EXPECT_TRUE(op.ok()) << op.status();
+    size_t calls = 0, rows = 0;
+    for (bool done = false; !done; ++calls) {
+      OpOutput output;
+      EXPECT_TRUE(op->stream->Process(input, &output, &done).ok());
+      rows += output.rows(input);
+      for (size_t i = 0; results != nullptr && i < output.column.size(); ++i) {
+        results->slots[0].Append(output.column.Get(i));
+      }
+    }
+    EXPECT_EQ(rows, input.rows);
+    EXPECT_GE(calls, input.rows / 16);
+    EXPECT_LE(calls, input.rows / 8);
+  };
+  Batch vertices;
+  vertices.slots.resize(2);
+  go(MakeAddVertex(add, 2, &host), Rows(ValueList(500, Value::Int(1))), &vertices);
+  vertices.rows = vertices.slots[0].size();
+  ASSERT_EQ(vertices.rows, 500u);
+  go(MakeSetProperty(set, 2, &host), vertices, nullptr);
+  storage::PropertyRows found;
+  std::vector<VertexRef> all;
+  for (size_t i = 0; i < 500; ++i) all.push_back(vertices.slots[0].Get(i).AsVertex());
+  ASSERT_TRUE(host.changes->VertexProperties(all, {}, &found).ok());
+  EXPECT_EQ(found.rows.size(), 500u);
 }
 
 // A row that stands for more vertices than fit is not worked off before it is refused.

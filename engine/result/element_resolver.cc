@@ -85,6 +85,27 @@ void ElementResolver::Collect(const Value& value) {
   }
 }
 
+// Recursion is bounded by kMaxValueDepth.
+Status ElementResolver::Collect(const Value& value, const Read& read) {
+  constexpr size_t kFewReferences = 4096;
+  if (value.kind() == ValueKind::kMap) {
+    for (const auto& [key, item] : value.AsMap()) {
+      RETURN_IF_ERROR(Collect(key, read));
+      RETURN_IF_ERROR(Collect(item, read));
+    }
+    return OkStatus();
+  }
+  if (value.is_collection()) {
+    for (const Value& item : value.AsList()) RETURN_IF_ERROR(Collect(item, read));
+    return OkStatus();
+  }
+  Collect(value);
+  const size_t num = vertices_.size() + edges_.size();
+  if (num - num_asked_ < kFewReferences) return OkStatus();
+  num_asked_ = num;
+  return read(ElementBytes());
+}
+
 std::string ElementResolver::LabelName(LabelId label) const {
   if (label == kNoName || label > view_.schema().labels.size()) return "";
   return view_.schema().labels.Name(label);

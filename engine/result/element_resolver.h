@@ -30,9 +30,11 @@ class ElementResolver {
   void Collect(const Value& value);
   void Collect(VertexRef vertex);
   void Collect(const EdgeRef& edge);
-  // `read`: asked with what the properties that have been read take in all, bytes, after those of a
-  // few elements each; an error ends it.
+  // Asked with what something takes in all by now, bytes; an error ends it.
   using Read = std::function<Status(size_t bytes)>;
+  // As Collect(value). `read`: asked with ElementBytes() whenever a few more were found.
+  Status Collect(const Value& value, const Read& read);
+  // `read`: asked with what the properties have that were read, after those of a few elements each.
   Status Load(const Read& read = [](size_t) { return OkStatus(); });
   const std::vector<VertexRef>& vertices() const { return vertices_; }  // and ends of edges
   const std::vector<EdgeRef>& edges() const { return edges_; }
@@ -72,6 +74,7 @@ class ElementResolver {
   std::vector<ElementData> edge_elements_;
   ValueList vertex_values_, edge_values_;
   size_t read_bytes_ = 0;
+  size_t num_asked_ = 0;  // references
 };
 
 }  // namespace koios::engine

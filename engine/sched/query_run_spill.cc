@@ -26,8 +26,11 @@ int64_t QueryRun::LeastSpillBytes() const {
   return std::min(static_cast<int64_t>(worker_.bounds.spill_bytes), std::max(share, kLeast));
 }
 
+// Where others need the memory it goes to disk if that can be written.
 bool QueryRun::IsShort() const {
-  return gives_back_ || worker_.bounds.spills_early || spec_->account->IsTight();
+  const MemoryAccount& account = *spec_->account;
+  return gives_back_ || worker_.bounds.spills_early || account.IsHalfUsed() ||
+         (account.IsTight() && worker_.spill != nullptr && worker_.spill->CanWrite());
 }
 
 // Whether an operator that has just run, or another one as memory is short, goes to disk.

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/clock.h"
 #include "storage/disk/files.h"
 
 namespace koios::engine {
@@ -80,6 +81,18 @@ int WriteAll(int fd, const char* from, size_t bytes, uint64_t at) {
   return 0;
 }
 
+// A file without a name; negative, with errno.
+int OpenFile(const std::string& folder) {
+  int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
+    // A file system that has none without a name: it loses its name at once.
+    std::string name = folder + "/" + kPrefix + "XXXXXX";
+    fd = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd >= 0) ::unlink(name.c_str());
+  }
+  return fd;
+}
+
 // Of a head whose `raw` is another it is another, too.
 uint64_t CheckOf(std::string_view stored, uint32_t raw) {
   return XXH3_64bits_withSeed(stored.data(), stored.size(), raw);
@@ -101,14 +114,25 @@ void SpillSpace::Sweep() const {
   }
 }
 
-StatusOr<std::unique_ptr<SpillFile>> SpillSpace::Open(std::atomic<uint64_t>* of_query) {
-  int fd = ::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
-    // A file system that has none without a name: it loses its name at once.
-    std::string name = folder_ + "/" + kPrefix + "XXXXXX";
-    fd = ::mkostemp(name.data(), O_CLOEXEC);
-    if (fd >= 0) ::unlink(name.c_str());
+// One who looks is enough.
+bool SpillSpace::CanWrite() const {
+  constexpr uint64_t kFarBytes = uint64_t{256} << 20;  // more than a query gives at a time
+  constexpr int64_t kLookNanos = 1'000'000'000;
+  const int64_t now = SteadyClock::Get()->NowNanos();
+  int64_t due = look_again_ns_.load(std::memory_order_relaxed);
+  if (now < due || !look_again_ns_.compare_exchange_strong(due, now + kLookNanos)) {
+    return can_write_.load(std::memory_order_relaxed);
   }
+  const int fd = OpenFile(folder_);
+  if (fd >= 0) ::close(fd);
+  const StatusOr<uint64_t> free = storage::FreeBytes(folder_);
+  const bool can = fd >= 0 && free.ok() && *free >= reserve_ + kFarBytes;
+  can_write_.store(can, std::memory_order_relaxed);
+  return can;
+}
+
+StatusOr<std::unique_ptr<SpillFile>> SpillSpace::Open(std::atomic<uint64_t>* of_query) {
+  const int fd = OpenFile(folder_);
   if (fd >= 0) return std::make_unique<SpillFile>(this, fd, of_query);
   return CannotWrite(folder_, errno);
 }

@@ -31,8 +31,11 @@ class SpillSpace {
   // files of its query take, which is half of the limit at most, so that one leaves room for the
   // others; null: it is of none. Outlives the file.
   StatusOr<std::unique_ptr<SpillFile>> Open(std::atomic<uint64_t>* of_query = nullptr);
-  // Half of it is free: who need not go there may.
-  bool is_ample() const { return used() <= limit_ / 2; }
+  // The folder can be written and has room by far; it is looked at once a second. Who need not go
+  // there does not where it is not so: a disk that fails ends a query.
+  bool CanWrite() const;
+  // And half of what may be used is free.
+  bool is_ample() const { return used() <= limit_ / 2 && CanWrite(); }
   // Who sees that there is none left may let the space go.
   uint64_t used() const { return used_.load(std::memory_order_acquire); }
   // For tests: from the k-th write on all fail, as on a full disk.
@@ -48,6 +51,8 @@ class SpillSpace {
   const std::string folder_;
   const uint64_t limit_, reserve_;
   std::atomic<uint64_t> used_{0};
+  mutable std::atomic<int64_t> look_again_ns_{0};
+  mutable std::atomic<bool> can_write_{false};  // as of the last look
   std::atomic<uint64_t> writes_{0};
   std::atomic<uint64_t> reads_{0};
   uint64_t fail_from_ = UINT64_MAX;

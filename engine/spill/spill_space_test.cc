@@ -90,6 +90,9 @@ TEST(SpillSpaceTest, AQueryTakesHalfAtMost) {
   auto others = *space.Open(&other);
   EXPECT_TRUE(others->Append(noise).ok());
   EXPECT_FALSE(space.is_ample());
+  EXPECT_TRUE(space.CanWrite());
+  EXPECT_FALSE(SpillSpace("/nowhere/at/all").CanWrite());
+  EXPECT_FALSE(SpillSpace("/tmp", UINT64_MAX, /*reserve_bytes=*/uint64_t{1} << 60).CanWrite());
   file->Drop(at);
   EXPECT_TRUE(second->Append(noise).ok());
   second.reset();

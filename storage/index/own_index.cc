@@ -9,8 +9,12 @@ namespace koios::storage {
 namespace {
 
 constexpr size_t kVerticesPerRead = 1024;
-constexpr size_t kEntryBytes = 96;   // what one costs beside its key, which is kept twice
-constexpr size_t kVertexBytes = 72;  // of entries_of_, at the load that it is kept at
+constexpr size_t kEntryBytes = 96;    // what one costs beside its key, which is kept twice
+constexpr int64_t kVertexBytes = 72;  // of entries_of_, at the load that it is kept at
+
+int64_t BytesOfEntry(const std::string& key) {
+  return static_cast<int64_t>(kEntryBytes + 2 * key.size());
+}
 
 }  // namespace
 
@@ -23,7 +27,7 @@ OwnIndex::OwnIndex(const VertexIndexes& indexes) {
   for (const std::vector<KeyId>& shape : shapes_) keys_.insert(shape.begin(), shape.end());
 }
 
-Status OwnIndex::Refresh(const GraphView& view, const std::function<Status(size_t)>& charge) {
+Status OwnIndex::Refresh(const GraphView& view, const Charge& charge) {
   if (touched_.empty()) return OkStatus();
   std::vector<VertexRef> vertices;
   vertices.reserve(touched_.size());
@@ -37,7 +41,7 @@ Status OwnIndex::Refresh(const GraphView& view, const std::function<Status(size_
 }
 
 Status OwnIndex::RefreshSome(const GraphView& view, std::span<const VertexRef> vertices,
-                             const std::function<Status(size_t)>& charge) {
+                             const Charge& charge) {
   std::vector<LabelId> labels;
   RETURN_IF_ERROR(view.VertexLabels(vertices, &labels));
   PropertyRows rows;
@@ -51,13 +55,16 @@ Status OwnIndex::RefreshSome(const GraphView& view, std::span<const VertexRef> v
     }
     if (!entries_of_.contains(vertices[row].bits)) RETURN_IF_ERROR(charge(kVertexBytes));
     Entries& known = entries_of_[vertices[row].bits];
-    for (const std::string& key : known.keys) entries_.erase(key);
+    for (const std::string& key : known.keys) {
+      RETURN_IF_ERROR(charge(-BytesOfEntry(key)));
+      entries_.erase(key);
+    }
     known = {labels[row], {}};
     for (uint32_t shape = 0; shape < shapes_.size(); ++shape) {
       const std::string places = PlacesOfEntry(shapes_[shape], properties);
       if (places.empty()) continue;
       std::string key = VertexIndexKey(vertices[row], shape, places);
-      RETURN_IF_ERROR(charge(kEntryBytes + 2 * key.size()));
+      RETURN_IF_ERROR(charge(BytesOfEntry(key)));
       entries_.insert(key);
       known.keys.push_back(std::move(key));
     }

@@ -28,8 +28,9 @@ class OwnIndex {
   void Touch(VertexRef vertex) { touched_.insert(vertex.bits); }
   bool IsTouched(VertexRef vertex) const { return touched_.contains(vertex.bits); }
   // Makes the entries of what was touched, with the properties that `view`, the transaction, has.
-  // `charge` is asked before they are kept.
-  Status Refresh(const GraphView& view, const std::function<Status(size_t bytes)>& charge);
+  // `charge` is asked before they are kept; negative: what is gone.
+  using Charge = std::function<Status(int64_t bytes)>;
+  Status Refresh(const GraphView& view, const Charge& charge);
   // As GraphView::SeekVertices, of these vertices alone. REQUIRES: nothing was touched since the
   // last Refresh.
   void Seek(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor, size_t limit,
@@ -41,7 +42,7 @@ class OwnIndex {
     std::vector<std::string> keys;
   };
   Status RefreshSome(const GraphView& view, std::span<const VertexRef> vertices,
-                     const std::function<Status(size_t bytes)>& charge);
+                     const Charge& charge);
 
   std::vector<std::vector<KeyId>> shapes_;  // the different lists of keys; numbered in `entries_`
   std::set<KeyId> keys_;

@@ -21,7 +21,7 @@ constexpr size_t kNameBytes = 128;    // beside twice its text
 // Added ends of a vertex that an expansion looks at in one round.
 constexpr size_t kMostOwn = 1024;
 // Edge ends that one read of the base gives, when all are wanted.
-constexpr size_t kChunk = 4096;
+constexpr size_t kChunk = 1024;
 
 // Beside the value itself; of an id its bytes are a text of their own.
 size_t HeapOf(const Value& value) { return value.ByteSize() - sizeof(Value); }
@@ -81,6 +81,13 @@ StatusOr<KeyId> Transaction::KeyOf(std::string_view key, const Value& value) {
   return InternKey(key);
 }
 
+// In place of what was set before, whose charge is over.
+void Transaction::Put(KeyId key, const Value& value, Changes* changes) const {
+  const auto [change, is_new] = changes->try_emplace(key);
+  if (!is_new) GiveBack(kPropertyBytes + HeapOf(change->second));
+  change->second = value;
+}
+
 Status Transaction::NoteIndexed(VertexRef vertex, KeyId key) {
   if (!own_index_.Has(key)) return OkStatus();
   if (!own_index_.IsTouched(vertex)) RETURN_IF_ERROR(Charge(kTouchedBytes));
@@ -92,22 +99,10 @@ Status Transaction::SetAll(LabelId label, const PropertyList& properties, Change
   for (const auto& [key, value] : properties) {
     if (value.is_null()) continue;
     ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
-    (*changes)[id] = value;
+    Put(id, value, changes);
     schema_.property_kinds.Note(label, id, value.kind());
   }
   return OkStatus();
-}
-
-LabelId Transaction::InternLabel(std::string_view name) {
-  if (names_ == nullptr) return schema_.labels.Intern(name);
-  const LabelId known = schema_.labels.Find(name);
-  return known != kNoName ? known : names_->InternLabel(name, &schema_);
-}
-
-KeyId Transaction::InternKey(std::string_view name) {
-  if (names_ == nullptr) return schema_.keys.Intern(name);
-  const KeyId known = schema_.keys.Find(name);
-  return known != kNoName ? known : names_->InternKey(name, &schema_);
 }
 
 // One that belongs here, of ranges that grow: others get none of them.
@@ -254,7 +249,7 @@ Status Transaction::SetProperty(VertexRef vertex, std::string_view key, const Va
   ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
   RETURN_IF_ERROR(NoteIndexed(vertex, id));
   ASSIGN_OR_RETURN(Changes* const changes, ChangesOf(vertex, &vertex_changes_));
-  (*changes)[id] = value;
+  Put(id, value, changes);
   has_changes_ = true;
   return OkStatus();
 }
@@ -264,7 +259,7 @@ Status Transaction::SetProperty(const EdgeRef& edge, std::string_view key, const
   ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
   RETURN_IF_ERROR(MakeRoom(&changed_edges_));
   ASSIGN_OR_RETURN(Changes* const changes, ChangesOf(edge.id, &edge_changes_));
-  (*changes)[id] = value;
+  Put(id, value, changes);
   changed_edges_.try_emplace(edge.id, edge);
   has_changes_ = true;
   return OkStatus();
@@ -384,7 +379,11 @@ Status Transaction::SeekVertices(uint32_t partition, const VertexSeek& seek, See
     begin = static_cast<std::ptrdiff_t>(out->size());
     if (out->size() >= full) return OkStatus();
   }
-  RETURN_IF_ERROR(own_index_.Refresh(*this, [this](size_t bytes) { return Charge(bytes); }));
+  RETURN_IF_ERROR(own_index_.Refresh(*this, [this](int64_t bytes) {
+    if (bytes >= 0) return Charge(static_cast<size_t>(bytes));
+    GiveBack(static_cast<size_t>(-bytes));
+    return OkStatus();
+  }));
   own_index_.Seek(partition, seek, cursor, full - out->size(), out);
   // What changed in other properties only, the base has given.
   drop_if([&](VertexRef vertex) {

@@ -185,6 +185,7 @@ class Transaction final : public GraphView {
   bool IsOwn(VertexRef vertex) const { return own_vertex_of_.contains(vertex.bits); }
   StatusOr<Value> NewVertexId(const std::optional<Value>& given);
   StatusOr<KeyId> KeyOf(std::string_view key, const Value& value);
+  void Put(KeyId key, const Value& value, Changes* changes) const;
   Status CheckAlive(VertexRef vertex) const;
   Status NoteIndexed(VertexRef vertex, KeyId key);
   // Whether this transaction set or removed one of the properties of a vertex.

@@ -7,18 +7,6 @@
 namespace koios::storage {
 namespace {
 
-// What the part has more, or fewer, than it began with.
-void AddGrowth(const LabelCounts& now, const LabelCounts& before, LabelCounts* counts) {
-  if (now == before) return;
-  const auto add = [&](LabelId label) {
-    (*counts)[label] += now.Count(label) - before.Count(label);
-  };
-  for (const auto& [label, count] : now) add(label);
-  for (const auto& [label, count] : before) {
-    if (!now.contains(label)) add(label);
-  }
-}
-
 // With its room, which a vector keeps when it is assigned {}.
 template <typename Table>
 void Free(Table* table) {
@@ -37,6 +25,19 @@ void Append(std::vector<T>* from, std::vector<T>* to) {
 }
 
 }  // namespace
+
+// Parts that are made at once agree about the numbers of new names.
+LabelId Transaction::InternLabel(std::string_view name) {
+  if (names_ == nullptr) return schema_.labels.Intern(name);
+  const LabelId known = schema_.labels.Find(name);
+  return known != kNoName ? known : names_->InternLabel(name, &schema_);
+}
+
+KeyId Transaction::InternKey(std::string_view name) {
+  if (names_ == nullptr) return schema_.keys.Intern(name);
+  const KeyId known = schema_.keys.Find(name);
+  return known != kNoName ? known : names_->InternKey(name, &schema_);
+}
 
 std::vector<std::shared_ptr<Transaction>> Transaction::Split(
     std::span<const std::shared_ptr<const GraphView>> bases) {
@@ -65,12 +66,12 @@ void Transaction::Absorb(std::span<const std::shared_ptr<Transaction>> parts) {
 void Transaction::AbsorbSchema(Transaction* part) {
   names_->CatchUp(&schema_);
   const Schema& before = base_->schema();
-  AddGrowth(part->schema_.vertex_counts, before.vertex_counts, &schema_.vertex_counts);
-  AddGrowth(part->schema_.edge_counts, before.edge_counts, &schema_.edge_counts);
-  if (part->schema_.property_kinds == before.property_kinds) return;
-  for (const auto& [name, kind] : part->schema_.property_kinds) {
+  schema_.vertex_counts.AddGrowth(part->schema_.vertex_counts, before.vertex_counts);
+  schema_.edge_counts.AddGrowth(part->schema_.edge_counts, before.edge_counts);
+  part->schema_.property_kinds.ForEachNew(before.property_kinds, [this](const auto& entry) {
+    const auto& [name, kind] = entry;
     schema_.property_kinds.Note(name.first, name.second, kind);
-  }
+  });
 }
 
 // Of an element all but an edge's in-end is in one part, so that tables have no key in common.

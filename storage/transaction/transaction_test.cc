@@ -487,6 +487,23 @@ TEST_F(TransactionTest, WhatIsKeptIsChargedBefore) {
   EXPECT_EQ(account->used(), 0);
 }
 
+// What was set before is charged no more.
+TEST_F(TransactionTest, APropertyThatIsSetAgainIsChargedOnce) {
+  std::shared_ptr<Transaction> transaction = store_->Begin();
+  const VertexRef v = transaction->AddVertex("a", std::nullopt, {}).value();
+  const EdgeRef e = transaction->AddEdge(v, v, "e", std::nullopt, {}).value();
+  size_t once = 0;
+  for (int i = 0; i < 100; ++i) {
+    const Value text = Value::String(std::string(10'000, static_cast<char>('a' + i % 26)));
+    ASSERT_TRUE(transaction->SetProperty(v, "k", text).ok());
+    ASSERT_TRUE(transaction->SetProperty(e, "k", text).ok());
+    if (i == 0) once = transaction->ByteSize();
+    EXPECT_EQ(transaction->ByteSize(), once);
+  }
+  ASSERT_TRUE(transaction->SetProperty(v, "k", Value::Int(1)).ok());
+  EXPECT_LT(transaction->ByteSize(), once - 9'000);
+}
+
 // Many edges are dropped in pieces, the added and the stored ones.
 TEST_F(TransactionTest, AVertexWithManyEdgesIsDroppedInPieces) {
   std::unique_ptr<Transaction> transaction = store_->Begin();

@@ -1,13 +1,16 @@
 #include "engine/spill/spill_space.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -243,11 +246,35 @@ void SpillFile::Free(uint64_t at, uint64_t bytes) {
   space_->Return(bytes, of_query_);
   if (live_ == 0) {
     end_ = 0;
+    free_.clear();
     if (::ftruncate(fd_, 0) == 0) return;
   }
+  uint64_t begin = at, end = at + bytes;
+  auto next = free_.lower_bound(at);
+  if (next != free_.begin() && std::prev(next)->second == at) {
+    begin = std::prev(next)->first;
+    free_.erase(std::prev(next));
+  }
+  if (next != free_.end() && next->first == end) {
+    end = next->second;
+    free_.erase(next);
+  }
+  free_.emplace(begin, end);
+  // The pages that are free as a whole, and were not before.
+  constexpr uint64_t kPage = 4096;
+  const auto down = [](uint64_t place) { return place / kPage * kPage; };
+  const uint64_t first = std::max(down(begin + kPage - 1), down(at));
+  const uint64_t last = std::min(down(end), down(at + bytes + kPage - 1));
+  if (first >= last) return;
   // Where the file system can't the room comes back with the others'.
-  (void)::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
-                    static_cast<off_t>(bytes));
+  (void)::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first),
+                    static_cast<off_t>(last - first));
+}
+
+uint64_t SpillFile::BytesOnDisk() const {
+  constexpr uint64_t kBlock = 512;  // of st_blocks
+  struct stat found {};
+  return ::fstat(fd_, &found) == 0 ? static_cast<uint64_t>(found.st_blocks) * kBlock : 0;
 }
 
 }  // namespace koios::engine

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -81,6 +82,8 @@ class SpillFile {
   // pages. REQUIRES: begin is where a block stands, end the end() behind one, all are still there.
   void DropRange(uint64_t begin, uint64_t end);
   uint64_t end() const { return end_; }
+  // What it has of the disk, by the file system.
+  uint64_t BytesOnDisk() const;
   uint64_t written() const { return written_; }  // bytes, since the beginning
 
  private:
@@ -99,6 +102,9 @@ class SpillFile {
   uint64_t live_ = 0;  // bytes of blocks that are still to be taken
   uint64_t written_ = 0;
   uint32_t largest_ = 0;  // of what is stored of blocks
+  // Ranges that nobody has any more, begin to end: a disk gives pages, of which many blocks may
+  // have a part. Neither has a neighbour here, so that there are no more than blocks are left.
+  std::map<uint64_t, uint64_t> free_;
 };
 
 }  // namespace koios::engine

@@ -52,6 +52,31 @@ TEST(SpillSpaceTest, BlocksAreReadAgainUntilTheyAreDroppedTogether) {
   EXPECT_EQ(file->end(), 0u);
 }
 
+std::string Noise(uint32_t seed, size_t size) {
+  std::string noise;
+  for (uint32_t i = 0; i < size; ++i) {
+    noise.push_back(static_cast<char>((i + seed) * (i + seed) * 2654435761u >> 13));
+  }
+  return noise;
+}
+
+// However small they are, and in whatever order they go.
+TEST(SpillSpaceTest, TheDiskHasItsPagesBack) {
+  SpillSpace space(kFolder);
+  for (const size_t size : {300, 1500, 3000, 20'000}) {
+    for (const uint32_t stride : {1, 7, 298}) {
+      auto file = *space.Open();
+      std::vector<uint64_t> at;
+      for (uint32_t i = 0; i < 300; ++i) at.push_back(*file->Append(Noise(i, size)));
+      const uint64_t before = file->BytesOnDisk();
+      ASSERT_GT(before, 300 * size / 4 * 3);
+      for (uint32_t i = 0; i < 299; ++i) file->Drop(at[(i * stride) % 299]);
+      EXPECT_LE(file->BytesOnDisk(), size + 3 * 4096) << size << " " << stride;
+      EXPECT_EQ(*file->Take(at[299]), Noise(299, size));
+    }
+  }
+}
+
 TEST(SpillSpaceTest, ItsLimitAndAFullDiskAreErrors) {
   SpillSpace small(kFolder, 100);
   auto file = *small.Open();

@@ -181,7 +181,7 @@ RunCommand AddServeCommand(CLI::App* command) {
       "  koios serve --data mydata\n"
       "  koios serve --data mydata --grpc-port 0 --workers 4\n"
       "  KOIOS_GRPC_PORT=9000 koios serve --config koios.yaml\n"
-      "ServeFlags win over KOIOS_* variables, those over the file. SIGTERM and SIGINT stop the "
+      "Flags win over KOIOS_* variables, those over the file. SIGTERM and SIGINT stop the "
       "server; "
       "the second one at once; SIGHUP, SIGUSR1 and SIGUSR2 do nothing.");
   return [command, flags] { return Serve(command, *flags); };

@@ -7,7 +7,7 @@ namespace koios::engine {
 namespace {
 
 // Of the query's account: what it may use before it is crowded. Then its queues hold one batch, and
-// its scopes open one instance after the other.
+// its scopes open few instances at a time.
 constexpr int64_t kCrowdedShare = 4;
 
 // Of the calls of a query with loops, the share of the shallowest iteration: one in so many.

@@ -48,8 +48,8 @@ void LimitFlags::AddTo(CLI::App* command) {
       ->capture_default_str()
       ->group(kGroup);
   Add(command, "--held-results-mb", &held_results_mb, kMaxMegabytes,
-      "Results of a query that changes the graph, in memory until its commit, or a 16th of "
-      "--query-memory-mb if that is more; the others wait on disk");
+      "Results of a query that changes the graph, in memory until its commit, and a 16th of "
+      "--query-memory-mb at most; the others wait on disk");
   Add(command, "--max-attempts", &max_attempts, 1000,
       "How often a query is run that changes the graph and conflicts with others");
   Add(command, "--request-mb", &request_mb, kMaxRequestMegabytes,

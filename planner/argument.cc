@@ -82,9 +82,12 @@ StatusOr<PlanValue> BindParameter(const parser::Argument& argument, const Parame
                                   std::string_view step) {
   auto found = parameters.by_name.find(argument.name);
   if (found != parameters.by_name.end()) {
-    if (parameters.named_bytes == nullptr) return found->second;
-    *parameters.named_bytes += found->second.FlatBytes();
-    const Status fits = CheckNamed(*parameters.named_bytes, parameters.most_named_bytes);
+    if (parameters.named == nullptr || (*parameters.named)[argument.name]++ == 0) {
+      return found->second;
+    }
+    *parameters.named_again_bytes += found->second.FlatBytes();
+    const Status fits =
+        CheckNamedAgain(*parameters.named_again_bytes, parameters.most_named_again_bytes);
     if (fits.ok()) return found->second;
     ErrorDetail where;
     where.span = argument.span;

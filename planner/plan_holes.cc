@@ -119,11 +119,11 @@ PlanConstants FindConstants(const plan::Plan& plan, const std::vector<std::strin
   return constants;
 }
 
-Status CheckNamed(uint64_t bytes, uint64_t limit) {
+Status CheckNamedAgain(uint64_t bytes, uint64_t limit) {
   if (bytes <= limit) return OkStatus();
   return TooManyBytes(
-      "The values of the parameters, each as often as the traversal names it, take " +
-          std::to_string(bytes) + " bytes; the limit is " + std::to_string(limit) + " bytes.",
+      "The values of parameters that the traversal names more than once take " +
+          std::to_string(bytes) + " bytes again; the limit is " + std::to_string(limit) + " bytes.",
       "REQUEST_TOO_LARGE", bytes, limit,
       "Name a large one once, in withSideEffect(), and that where it is needed.", "request-mb");
 }

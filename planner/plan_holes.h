@@ -28,9 +28,9 @@ struct PlanConstants {
 // `names`: the parameters, by their index.
 PlanConstants FindConstants(const plan::Plan& plan, const std::vector<std::string>& names);
 
-// RESOURCE_EXHAUSTED, where the values of parameters, counted wherever the traversal names them,
-// take more than the limit: a name is short, and each place has a value of its own.
-Status CheckNamed(uint64_t bytes, uint64_t limit);
+// RESOURCE_EXHAUSTED, where the values of parameters, counted wherever the traversal names one
+// again, take more than the limit: a name is short, and each place has a value of its own.
+Status CheckNamedAgain(uint64_t bytes, uint64_t limit);
 
 // REQUIRES: each of their parameters has a value, of the kind that it had when they were found.
 

@@ -58,8 +58,10 @@ using PlanValues = std::vector<PlanValue>;
 struct Parameters {
   std::map<std::string, PlanValue> by_name;
   bool* drawn = nullptr;  // told when a constant is drawn at random: planning again draws another
-  uint64_t* named_bytes = nullptr;  // what was bound by now, bytes
-  uint64_t most_named_bytes = UINT64_MAX;
+  // How often each was named by now, and the bytes of all mentions but each one's first.
+  std::map<std::string, uint32_t>* named = nullptr;
+  uint64_t* named_again_bytes = nullptr;
+  uint64_t most_named_again_bytes = UINT64_MAX;
 };
 
 // The value's bytes in the plan, or what stands for it there until PutValues(). `as_id`: of every

@@ -57,8 +57,9 @@ struct KnownParameters {
       names.push_back(name);
     }
     parameters.drawn = &drawn;
-    parameters.named_bytes = &named_bytes;
-    parameters.most_named_bytes = context.most_named_bytes;
+    parameters.named = &named;
+    parameters.named_again_bytes = &named_again_bytes;
+    parameters.most_named_again_bytes = context.most_named_again_bytes;
   }
   KnownParameters(const KnownParameters&) = delete;
   KnownParameters& operator=(const KnownParameters&) = delete;
@@ -71,7 +72,8 @@ struct KnownParameters {
   }
 
   bool drawn = false;
-  uint64_t named_bytes = 0;
+  std::map<std::string, uint32_t> named;
+  uint64_t named_again_bytes = 0;
   std::vector<ParameterUse> uses;
   std::vector<std::string> names;
   Parameters parameters;
@@ -144,6 +146,9 @@ StatusOr<PlannedQuery> PlanOnce(const parser::Query& query, const PlanContext& c
   planned.holes = std::move(constants.holes);
   planned.constant_bytes = constants.decoded_bytes;
   planned.looked_at = known.LookedAt();
+  for (const auto& [name, times] : known.named) {
+    if (times > 1) planned.named_again.emplace(name, times - 1);
+  }
   planned.keeps = !known.drawn;
   return planned;
 }

@@ -22,9 +22,10 @@ struct PlanContext {
   const Schema* schema = nullptr;  // as of the view that the query will read; null: not known
   const GraphStatistics* statistics = nullptr;  // about; null: not known
   std::map<std::string, Value> parameters;
-  uint64_t most_named_bytes = UINT64_MAX;  // of their values, wherever they are named
-  bool explains = false;                   // the text is asked for, whatever the terminal step
-  bool isolated = false;                   // workers read no partition but their own
+  uint64_t most_named_again_bytes =
+      UINT64_MAX;              // of their values, but for each one's first mention
+  bool explains = false;       // the text is asked for, whatever the terminal step
+  bool isolated = false;       // workers read no partition but their own
   bool whole_results = false;  // isolated: elements of results come with their properties
   // That read each other's partitions; of several a plan may be made as if they could not, where
   // that lets all of them work (cost/owners.h).
@@ -48,6 +49,7 @@ struct PlannedQuery {
   std::vector<PlanHole> holes;  // PutValues() fills them, before the plan can run
   size_t constant_bytes = 0;    // of large constants that are no holes, decoded
   std::vector<std::string> looked_at;
+  std::map<std::string, uint32_t> named_again;  // how often behind the first mention
   GraphSeen seen;
 };
 

@@ -13,6 +13,7 @@ int64_t BytesOf(const std::string& key, const KeptPlan& kept) {
   for (const planner::PlanHole& hole : kept.planned.holes) {
     bytes += sizeof(hole) + hole.parameter.size() + hole.path.size() * sizeof(hole.path[0]);
   }
+  for (const auto& [name, times] : kept.planned.named_again) bytes += name.size() + 96;
   for (const auto& [name, value] : kept.values) bytes += 2 * name.size() + value.size() + 128;
   return static_cast<int64_t>(bytes);
 }
@@ -26,6 +27,15 @@ bool KeptPlan::Fits(const Schema& schema, const GraphStatistics* statistics,
     if (found == parameters.end() || EncodeValue(found->second) != value) return false;
   }
   return planned.seen.Holds(&schema, statistics);
+}
+
+uint64_t KeptPlan::BytesNamedAgain(const std::map<std::string, Value>& parameters) const {
+  uint64_t bytes = 0;
+  for (const auto& [name, times] : planned.named_again) {
+    const auto found = parameters.find(name);
+    if (found != parameters.end()) bytes += times * found->second.FlatBytes();
+  }
+  return bytes;
 }
 
 PlanCache::~PlanCache() {

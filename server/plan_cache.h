@@ -29,6 +29,8 @@ struct KeptPlan {
   // Planning with these would give the same plan. Statistics may be null.
   bool Fits(const Schema& schema, const GraphStatistics* statistics,
             const std::map<std::string, Value>& parameters) const;
+  // Of these, where the text names one that it has named before.
+  uint64_t BytesNamedAgain(const std::map<std::string, Value>& parameters) const;
 };
 
 struct PlanCacheLimits {

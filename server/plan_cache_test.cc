@@ -51,6 +51,16 @@ TEST_F(PlanCacheTest, IsForOneTextAndKindsOfParameters) {
   EXPECT_EQ(cache.counts().texts, 4u);
 }
 
+TEST_F(PlanCacheTest, KnowsHowOftenAParameterIsNamedAgain) {
+  PlanCache cache(&account_);
+  const Values values = {{"x", Value::String(std::string(1000, 'x'))}, {"y", Value::Long(1)}};
+  Ask(&cache, "g.inject(x, y, x, x)", values);
+  const auto kept = cache.Find(cache.KeyOf("", "g.inject(x, y, x, x)", values),
+                               [](const KeptPlan&) { return true; });
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(kept->BytesNamedAgain(values), 2 * values.at("x").FlatBytes());
+}
+
 TEST_F(PlanCacheTest, WhereAValueDecidesItIsForThatValue) {
   PlanCache cache(&account_, {.plans_per_text = 2});
   for (const bool found : {false, true}) {

@@ -128,8 +128,8 @@ class SubmitSession final : public engine::ResultSink,
   Status Register();
   Status CheckRequest();
   Status WithTime(const Status& status) const;
-  // Of the values of parameters, wherever the traversal names them.
-  uint64_t MostNamedBytes() const { return 4 * environment_.limits.max_request_bytes; }
+  // Of the values of parameters that the traversal names again.
+  uint64_t MostNamedAgain() const { return 4 * environment_.limits.max_request_bytes; }
   // And what is made of it: its parameters as values as long as it is planned, then its plan.
   Status ChargeRequest(size_t more_bytes);
   Status ChargeStanding(size_t bytes);

@@ -46,7 +46,7 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::PlanAndLaunch(bool
   context.isolated = environment_.engine->options().isolated;
   context.num_workers = environment_.engine->options().num_workers;
   context.whole_results = request_->materialize();
-  context.most_named_bytes = MostNamedBytes();
+  context.most_named_again_bytes = MostNamedAgain();
   RETURN_IF_ERROR(WithTime(ChargeRequest(request_bytes_)));
   const Status told = ReadParameters(*request_, &context.parameters);
   const bool keeps = request_->mode() != v1::EXPLAIN && told.ok();
@@ -92,6 +92,7 @@ bool SubmitSession::TakeKept(PlanCache* plans, const std::string& key,
   // Those of one text have one source.
   const auto fits = [&](const KeptPlan& plan) {
     return (view_ != nullptr || LookAt(plan.source).ok()) &&
+           plan.BytesNamedAgain(parameters) <= MostNamedAgain() &&  // else refused where it is
            plan.Fits(view_->schema(), storage::StatisticsOf(*view_), parameters);
   };
   const std::shared_ptr<const KeptPlan> kept = plans->Find(key, fits);
@@ -130,7 +131,6 @@ StatusOr<std::shared_ptr<engine::QueryHandle>> SubmitSession::Launch(
   }
   planned.plan.set_graph(graph_);
   const size_t named = planner::BytesInHoles(planned.holes, parameters);
-  RETURN_IF_ERROR(planner::CheckNamed(named, MostNamedBytes()));
   plan_bytes += named;
   const size_t standing = environment_.engine->StandingBytes(planned.plan);
   if (mode_ == v1::PROFILE) {

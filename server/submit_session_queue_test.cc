@@ -154,7 +154,7 @@ TEST_F(SubmitSessionQueueTest, AParameterThatIsNamedTooOftenIsRefused) {
   const Status refused = call->ReadAll();
   EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(DetailOf(refused)->reason, "REQUEST_TOO_LARGE");
-  EXPECT_EQ(DetailOf(refused)->span.column, 22u);  // where it is too often
+  EXPECT_EQ(DetailOf(refused)->span.column, 24u);  // where it is too often
   EXPECT_EQ(engine_.num_queries(), 0u);
 }
 

@@ -209,10 +209,14 @@ Status TextFunction(const EvalContext& context, const Args& args, Operand* out) 
 }
 
 // What RE2 keeps of a pattern: its program, and the states it has met with it, which grow with what
-// it is asked for. A short one needs few.
-int64_t RegexBytes(const std::string& pattern) {
-  constexpr size_t kShort = 128;
-  return int64_t{256} << (pattern.size() <= kShort ? 10 : 12);
+// it is asked for. Most need few.
+constexpr int64_t kFewRegexBytes = 256 << 10, kMostRegexBytes = 1 << 20;
+
+std::shared_ptr<const RE2> PatternWithin(int64_t bytes, const std::string& pattern) {
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(bytes);
+  return std::make_shared<const RE2>(pattern, options);
 }
 
 // RE2 runs in linear time; its program size is bounded.
@@ -220,11 +224,12 @@ StatusOr<Prepared> CompileRegex(const Value& constant) {
   if (constant.kind() != ValueKind::kString) {
     return InvalidArgument("regex() needs a string pattern.");
   }
-  RE2::Options options;
-  options.set_log_errors(false);
-  const int64_t bytes = RegexBytes(constant.AsString());
-  options.set_max_mem(bytes);
-  auto pattern = std::make_shared<const RE2>(constant.AsString(), options);
+  int64_t bytes = kFewRegexBytes;
+  auto pattern = PatternWithin(bytes, constant.AsString());
+  if (pattern->error_code() == RE2::ErrorPatternTooLarge) {
+    bytes = kMostRegexBytes;
+    pattern = PatternWithin(bytes, constant.AsString());
+  }
   if (!pattern->ok()) {
     return InvalidArgument("The regular expression is not valid: " + pattern->error() +
                            ". Koios takes RE2 syntax.");

@@ -81,7 +81,7 @@ Status Expression::CheckArguments(const Node& call) const {
 }
 
 StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots,
-                                      const ChargeFunction& charge) {
+                                      MemoryAccount* account) {
   Expression bound;
   if (expr.nodes().empty()) return Internal("The plan has an empty expression.");
   bound.nodes_.reserve(expr.nodes_size());
@@ -118,9 +118,14 @@ StatusOr<Expression> Expression::Bind(const plan::Expr& expr, uint32_t num_slots
           const int64_t most = last.is_collection() ? MemberSet::kEntryBytes *
                                                           static_cast<int64_t>(last.AsList().size())
                                                     : 0;
-          if (charge) RETURN_IF_ERROR(charge(most));
+          MemoryCharge charge(account);
+          if (account != nullptr && !charge.TryResize(most)) return account->OverLimit(most);
           ASSIGN_OR_RETURN(const Prepared prepared, node.function.kernel->prepare(last));
-          if (charge) RETURN_IF_ERROR(charge(static_cast<int64_t>(prepared.bytes) - most));
+          const auto bytes = static_cast<int64_t>(prepared.bytes);
+          if (account != nullptr && !charge.TryResize(bytes)) {
+            return account->OverLimit(bytes - charge.bytes());
+          }
+          if (charge.bytes() > 0) node.charge = std::make_shared<MemoryCharge>(std::move(charge));
           node.prepared = prepared.made;
         }
         break;

@@ -74,7 +74,7 @@ struct EvalContext : EvalSources {
 // What a function makes of a constant when it is bound.
 struct Prepared {
   std::shared_ptr<const void> made;
-  size_t bytes = 0;  // that takes beside its text, at most
+  size_t bytes = 0;  // that takes, at most
 };
 
 // What the engine adds to a row of core/plan/function_table.h. `evaluate` fills `out` for
@@ -125,11 +125,12 @@ using ChargeFunction = std::function<Status(int64_t bytes)>;
 
 class Expression {
  public:
-  // What functions prepare of long lists is charged first, and stays charged; null: nothing is.
+  // What functions prepare of constants is charged to `account`, which outlives this; null: nothing
+  // is.
   // INTERNAL for unknown functions, wrong counts of arguments, arguments that must be constants of
   // a kind and are not, forward references. INVALID_ARGUMENT for constants that mean nothing.
   static StatusOr<Expression> Bind(const plan::Expr& expr, uint32_t num_slots,
-                                   const ChargeFunction& charge = nullptr);
+                                   MemoryAccount* account = nullptr);
 
   void Begin(Evaluation* evaluation) const { evaluation->Begin(nodes_.size()); }
   // A bounded share of the work. The result is null as long as there is more to do, then it lives
@@ -151,6 +152,7 @@ class Expression {
     ScalarFunction function;
     std::vector<uint32_t> args;
     std::shared_ptr<const void> prepared;
+    std::shared_ptr<MemoryCharge> charge;  // of that
     // Of the first of calls that are evaluated together: all of these. The others are done with it.
     std::vector<uint32_t> together;
     bool done_before = false;

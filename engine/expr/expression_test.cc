@@ -329,6 +329,36 @@ TEST(ExpressionTest, PatternsAreCompiledOnce) {
   EXPECT_EQ(BindCode("regex", {Value::Int(1)}), StatusCode::kInvalidArgument);
 }
 
+TEST(ExpressionTest, PatternsOfManyLettersAreValid) {
+  EXPECT_EQ(BindCode("regex", {Value::String("^\\p{L}{2,50}$")}), StatusCode::kOk);
+  EXPECT_EQ(BindCode("regex", {Value::String("^[\\p{L} ]{1,30}$")}), StatusCode::kOk);
+}
+
+// As often as an operator is made again.
+TEST(ExpressionTest, WhatIsPreparedIsChargedAsLongAsItIsThere) {
+  ValueList many;
+  for (int i = 0; i < 1000; ++i) many.push_back(Value::String("text " + std::to_string(i)));
+  for (const auto& [function, constant] :
+       {std::pair("regex", Value::String("^a")), std::pair("within", ListOf(many))}) {
+    plan::Expr expr;
+    expr.add_nodes()->set_slot(0);
+    expr.add_nodes()->set_constant(EncodeValue(constant));
+    plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+    call->set_function(function);
+    call->add_args(0);
+    call->add_args(1);
+    MemoryAccount account("query", 1 << 20), small("query", 10'000);
+    for (int time = 0; time < 100; ++time) {
+      const StatusOr<Expression> bound = Expression::Bind(expr, 1, &account);
+      ASSERT_TRUE(bound.ok()) << bound.status();
+      EXPECT_GT(account.used(), 10'000) << function;
+    }
+    EXPECT_EQ(account.used(), 0);
+    EXPECT_EQ(Expression::Bind(expr, 1, &small).status().code(), StatusCode::kResourceExhausted);
+    EXPECT_EQ(small.used(), 0);
+  }
+}
+
 TEST(ExpressionTest, ArgumentsThatMustBeConstantAreCheckedWhenBound) {
   EXPECT_EQ(BindCode("property", {Value::String("age")}), StatusCode::kOk);
   EXPECT_EQ(BindCode("property", {std::nullopt}), StatusCode::kInternal);

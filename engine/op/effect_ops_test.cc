@@ -208,7 +208,7 @@ TEST_F(SpilledBagTest, IsAskedForMembers) {
 // Calls of the function until it gives something, of a bag that fits into memory again.
 size_t CallsOf(const plan::Expr& expr, TestHost* host) {
   host->limit = INT64_MAX;
-  const Expression expression = Expression::Bind(expr, 1, host->charge()).value();
+  const Expression expression = Expression::Bind(expr, 1, host->account().get()).value();
   const Batch rows = Rows({StringOf("5, and some more of it")});
   Evaluation evaluation;
   expression.Begin(&evaluation);

@@ -17,7 +17,7 @@ class Input {
  public:
   static StatusOr<Input> Bind(const plan::Expr& expr, uint32_t num_slots, OperatorHost* host) {
     Input input;
-    ASSIGN_OR_RETURN(input.expression_, Expression::Bind(expr, num_slots, host->charge()));
+    ASSIGN_OR_RETURN(input.expression_, Expression::Bind(expr, num_slots, host->account().get()));
     return input;
   }
   Status Evaluate(const Batch& batch, const EvalSources& sources) {

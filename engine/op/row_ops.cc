@@ -174,7 +174,7 @@ class UnfoldOp : public StreamOperator {
 StatusOr<OperatorBundle> MakeFilter(const plan::Filter& op, uint32_t num_slots,
                                     OperatorHost* host) {
   ASSIGN_OR_RETURN(Expression predicate,
-                   Expression::Bind(op.predicate(), num_slots, host->charge()));
+                   Expression::Bind(op.predicate(), num_slots, host->account().get()));
   OperatorBundle bundle;
   bundle.stream = std::make_unique<FilterOp>(std::move(predicate), host);
   return bundle;
@@ -182,7 +182,8 @@ StatusOr<OperatorBundle> MakeFilter(const plan::Filter& op, uint32_t num_slots,
 
 StatusOr<OperatorBundle> MakeProject(const plan::Project& op, uint32_t num_slots,
                                      OperatorHost* host) {
-  ASSIGN_OR_RETURN(Expression expression, Expression::Bind(op.expr(), num_slots, host->charge()));
+  ASSIGN_OR_RETURN(Expression expression,
+                   Expression::Bind(op.expr(), num_slots, host->account().get()));
   if (op.slot() >= num_slots) return Internal("The plan writes a slot that does not exist.");
   OperatorBundle bundle;
   bundle.stream = std::make_unique<ProjectOp>(std::move(expression), op, host);

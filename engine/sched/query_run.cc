@@ -111,7 +111,7 @@ Status QueryRun::OpenNode(uint32_t id) {
   std::vector<Expression> tests;
   for (const plan::Split::Option& option : node.op->split().options()) {
     StatusOr<Expression> test =
-        Expression::Bind(option.test(), spec_->plan.num_slots(), node.host->charge());
+        Expression::Bind(option.test(), spec_->plan.num_slots(), node.host->account().get());
     if (!test.ok()) return WithDetail(test.status(), DetailFor(*node.op));
     tests.push_back(*std::move(test));
   }

@@ -21,7 +21,7 @@ Status OnlyVerticesHaveEdges() {
 StatusOr<std::unique_ptr<VertexFilter>> VertexFilter::Bind(const plan::Expr& expr,
                                                            uint32_t num_slots, OperatorHost* host) {
   if (expr.nodes_size() == 0) return std::unique_ptr<VertexFilter>();
-  ASSIGN_OR_RETURN(Expression predicate, Expression::Bind(expr, num_slots, host->charge()));
+  ASSIGN_OR_RETURN(Expression predicate, Expression::Bind(expr, num_slots, host->account().get()));
   return std::unique_ptr<VertexFilter>(new VertexFilter(std::move(predicate), num_slots, host));
 }
 

@@ -104,7 +104,7 @@ Status SubmitSession::MayGoOn() {
     waited = run_place_.taken() && *account_ == nullptr;
   }
   if (!waited) return WhyStop("it waited to be planned");
-  const Status why = WhyStop("it waited to be run");
+  Status why = WhyStop("it waited to be run");
   if (why.ok()) return environment_.admission->WaitedTooLong();
   if (why.code() != StatusCode::kDeadlineExceeded) return why;
   ErrorDetail detail = DetailOf(why).value_or(ErrorDetail());

@@ -85,7 +85,7 @@ TEST(MutateOpsTest, ACallWithChangesEndsByTheClock) {
   set.mutable_property()->mutable_key()->add_nodes()->set_constant(
       EncodeValue(Value::String("name")));
   set.mutable_property()->mutable_value()->add_nodes()->set_constant(EncodeValue(Value::Int(7)));
-  const auto go = [&host](StatusOr<OperatorBundle> op, const Batch& input, Batch* results) {
+  const auto go = [](StatusOr<OperatorBundle> op, const Batch& input, Batch* results) {
     EXPECT_TRUE(op.ok()) << op.status();
     size_t calls = 0, rows = 0;
     for (bool done = false; !done; ++calls) {

@@ -130,7 +130,7 @@ TEST(SpillSpaceTest, WhatAKilledProcessLeftIsSwept) {
   namespace fs = std::filesystem;
   const storage::TempFolder folder;
   const auto make = [&](const std::string& name, bool old) {
-    const fs::path path = fs::path(folder / name);
+    fs::path path = fs::path(folder / name);
     std::ofstream(path) << "rows";
     if (old) {
       fs::last_write_time(path, fs::file_time_type::clock::now() - 2 * SpillSpace::kLeftBehind);

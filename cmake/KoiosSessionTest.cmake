@@ -1,7 +1,8 @@
 # What of the server links no gRPC, for the sanitizers; otherwise koios_server_test has all of it.
 if(KOIOS_SANITIZE)
   set(session graphs plan_cache profile query_registry result_encoder submit_session
-    submit_session_launch submit_session_queue task_pool admission/admission admission/query_cost rpc/text_bounds)
+    submit_session_launch submit_session_queue task_pool admission/admission admission/query_cost
+    rpc/text_bounds)
   list(TRANSFORM session PREPEND server/)
   set(session_tests graphs plan_cache profile query_registry result_encoder submit_session
     submit_session_queue task_pool admission/admission admission/query_cost)

@@ -41,26 +41,19 @@ const Value& MemberIn(const Value& value, size_t i) {
 // once.
 class ElementsIn {
  public:
-  ElementsIn(Value value, const storage::GraphView* view) : value_(std::move(value)), view_(view) {
-    open_.push_back({&value_, 0});
-  }
+  ElementsIn(Value value, const storage::GraphView* view) : value_(std::move(value)), view_(view) {}
 
   StatusOr<bool> Step(size_t* work) {
+    if (!is_begun_) RETURN_IF_ERROR(Look(value_, work));
+    is_begun_ = true;
     while (!open_.empty()) {
       if (*work == 0) return false;
       At& at = open_.back();
-      const bool goes_in = IsLarge(*at.value);
-      if (goes_in && at.next == NumIn(*at.value)) {
+      if (at.next < NumIn(*at.value)) {
+        RETURN_IF_ERROR(Look(MemberIn(*at.value, at.next++), work));
+      } else {
         open_.pop_back();
-        continue;
       }
-      const Value& member = goes_in ? MemberIn(*at.value, at.next++) : *at.value;
-      if (!goes_in) open_.pop_back();
-      if (goes_in && IsLarge(member)) {
-        open_.push_back({&member, 0});
-        continue;
-      }
-      RETURN_IF_ERROR(Take(member, work));
     }
     if (!found_.Gather(work)) return false;
     if (room_.bytes < kFew) return true;
@@ -77,7 +70,11 @@ class ElementsIn {
   using Known = PartedTable<absl::flat_hash_set<uint64_t>>;
   static constexpr int64_t kFew = 1 << 20;  // bytes, which are freed at once
 
-  Status Take(const Value& value, size_t* work) {
+  Status Look(const Value& value, size_t* work) {
+    if (IsLarge(value)) {
+      open_.push_back({&value, 0});
+      return OkStatus();
+    }
     Spend(value, work);
     switch (value.kind()) {
       case ValueKind::kVertex:
@@ -132,6 +129,7 @@ class ElementsIn {
 
   const Value value_;
   const storage::GraphView* view_;
+  bool is_begun_ = false;
   std::vector<At> open_;  // as deep as values are
   Known vertices_, edges_;
   MadeList found_;

@@ -113,12 +113,10 @@ Status BeginPart(std::optional<Part>* part, Args&&... args) {
 // two calls for HeldBytes().
 template <typename Part, typename Make>
 Status EachRowInParts(const EvalContext& context, Operand* out, const Make& make) {
-  struct Rows : FunctionProgress {
-    Column column;
-    size_t row = 0;
+  struct Rows : RowsDone {
     std::optional<Part> part;  // of `row`
     size_t HeldBytes() const override {
-      return column.ByteSize() + (part.has_value() ? part->HeldBytes() : 0);
+      return RowsDone::HeldBytes() + (part.has_value() ? part->HeldBytes() : 0);
     }
   };
   if (*context.progress == nullptr) *context.progress = std::make_unique<Rows>();

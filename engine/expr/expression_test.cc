@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "core/print/value_print.h"
@@ -18,17 +19,27 @@ namespace {
 
 Value Text(const std::string& text) { return Value::String(text); }
 
+// function(slot 0, arguments...), each argument a slot (nullopt) or a constant.
+plan::Expr CallOn(const char* function, const std::vector<std::optional<Value>>& arguments) {
+  plan::Expr expr;
+  expr.add_nodes()->set_slot(0);
+  for (const auto& argument : arguments) {
+    if (argument.has_value()) {
+      expr.add_nodes()->set_constant(EncodeValue(*argument));
+    } else {
+      expr.add_nodes()->set_slot(0);
+    }
+  }
+  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
+  call->set_function(function);
+  for (uint32_t i = 0; i <= arguments.size(); ++i) call->add_args(i);
+  return expr;
+}
+
 // function(slot 0, constant) of each value; null where the result is absent.
 ValueList Apply(const char* function, const ValueList& values, const Value& constant,
                 const storage::GraphView& view) {
-  plan::Expr expr;
-  expr.add_nodes()->set_slot(0);
-  expr.add_nodes()->set_constant(EncodeValue(constant));
-  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
-  call->set_function(function);
-  call->add_args(0);
-  call->add_args(1);
-  const StatusOr<Expression> bound = Expression::Bind(expr, 1);
+  const StatusOr<Expression> bound = Expression::Bind(CallOn(function, {constant}), 1);
   EXPECT_TRUE(bound.ok());
   Batch batch;
   batch.slots.resize(1);
@@ -268,21 +279,8 @@ TEST(ListFunctionsTest, LikePutsMembersBack) {
   EXPECT_TRUE(Equivalent(Apply("like", {ListOf({five})}, five, graph)[0], five));
 }
 
-// function(slot 0, arguments...), each argument a slot (nullopt) or a constant.
 StatusCode BindCode(const char* function, const std::vector<std::optional<Value>>& arguments) {
-  plan::Expr expr;
-  expr.add_nodes()->set_slot(0);
-  for (const auto& argument : arguments) {
-    if (argument.has_value()) {
-      expr.add_nodes()->set_constant(EncodeValue(*argument));
-    } else {
-      expr.add_nodes()->set_slot(0);
-    }
-  }
-  plan::Expr::Call* call = expr.add_nodes()->mutable_call();
-  call->set_function(function);
-  for (uint32_t i = 0; i <= arguments.size(); ++i) call->add_args(i);
-  return Expression::Bind(expr, 1).status().code();
+  return Expression::Bind(CallOn(function, arguments), 1).status().code();
 }
 
 // A pattern is compiled when its call is bound: a wrong one is an error before any row comes.
@@ -340,13 +338,7 @@ TEST(ExpressionTest, WhatIsPreparedIsChargedAsLongAsItIsThere) {
   for (int i = 0; i < 1000; ++i) many.push_back(Value::String("text " + std::to_string(i)));
   for (const auto& [function, constant] :
        {std::pair("regex", Value::String("^a")), std::pair("within", ListOf(many))}) {
-    plan::Expr expr;
-    expr.add_nodes()->set_slot(0);
-    expr.add_nodes()->set_constant(EncodeValue(constant));
-    plan::Expr::Call* call = expr.add_nodes()->mutable_call();
-    call->set_function(function);
-    call->add_args(0);
-    call->add_args(1);
+    const plan::Expr expr = CallOn(function, {constant});
     MemoryAccount account("query", 1 << 20), small("query", 10'000);
     for (int time = 0; time < 100; ++time) {
       const StatusOr<Expression> bound = Expression::Bind(expr, 1, &account);

@@ -56,50 +56,43 @@ void ElementResolver::Collect(const EdgeRef& edge) {
   }
 }
 
-// Recursion is bounded by kMaxValueDepth.
 void ElementResolver::Collect(const Value& value) {
-  switch (value.kind()) {
-    case ValueKind::kVertex:
-      return Collect(value.AsVertex());
-    case ValueKind::kEdge:
-      return Collect(value.AsEdge());
-    case ValueKind::kVertexProperty:
-      return Collect(value.AsVertexProperty().value);
-    case ValueKind::kProperty:
-      return Collect(value.AsProperty().value);
-    case ValueKind::kPath:
-      for (const Value& object : PathObjects(value.AsPath())) Collect(object);
-      return;
-    case ValueKind::kList:
-    case ValueKind::kSet:
-      for (const Value& item : value.AsList()) Collect(item);
-      return;
-    case ValueKind::kMap:
-      for (const auto& [key, item] : value.AsMap()) {
-        Collect(key);
-        Collect(item);
-      }
-      return;
-    default:
-      return;  // scalars and detached elements hold no references
-  }
+  static const Read kUnasked = [](size_t) { return OkStatus(); };
+  CHECK(Collect(value, kUnasked).ok());
 }
 
 // Recursion is bounded by kMaxValueDepth.
 Status ElementResolver::Collect(const Value& value, const Read& read) {
   constexpr size_t kFewReferences = 4096;
-  if (value.kind() == ValueKind::kMap) {
-    for (const auto& [key, item] : value.AsMap()) {
-      RETURN_IF_ERROR(Collect(key, read));
-      RETURN_IF_ERROR(Collect(item, read));
-    }
-    return OkStatus();
+  switch (value.kind()) {
+    case ValueKind::kVertex:
+      Collect(value.AsVertex());
+      break;
+    case ValueKind::kEdge:
+      Collect(value.AsEdge());
+      break;
+    case ValueKind::kVertexProperty:
+      return Collect(value.AsVertexProperty().value, read);
+    case ValueKind::kProperty:
+      return Collect(value.AsProperty().value, read);
+    case ValueKind::kPath:
+      for (const Value& object : PathObjects(value.AsPath())) {
+        RETURN_IF_ERROR(Collect(object, read));
+      }
+      return OkStatus();
+    case ValueKind::kList:
+    case ValueKind::kSet:
+      for (const Value& item : value.AsList()) RETURN_IF_ERROR(Collect(item, read));
+      return OkStatus();
+    case ValueKind::kMap:
+      for (const auto& [key, item] : value.AsMap()) {
+        RETURN_IF_ERROR(Collect(key, read));
+        RETURN_IF_ERROR(Collect(item, read));
+      }
+      return OkStatus();
+    default:
+      return OkStatus();  // scalars and detached elements hold no references
   }
-  if (value.is_collection()) {
-    for (const Value& item : value.AsList()) RETURN_IF_ERROR(Collect(item, read));
-    return OkStatus();
-  }
-  Collect(value);
   const size_t num = vertices_.size() + edges_.size();
   if (num - num_asked_ < kFewReferences) return OkStatus();
   num_asked_ = num;

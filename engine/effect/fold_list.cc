@@ -67,14 +67,21 @@ StatusOr<Value> FoldList::Take() {
 }
 
 StatusOr<Value> FoldList::Copy() const {
-  if (long_ == nullptr) return Value::List(list_);
-  ValueList whole;
-  whole.reserve(list_.size() + long_->pages.size());
-  whole.insert(whole.end(), list_.begin(), list_.end());
-  for (size_t i = 0; i < long_->pages.size(); ++i) whole.push_back(long_->pages[i]);
-  MembersExtent extent = long_->extent;
-  for (const Value& member : list_) extent.Add(member);
-  return Value::List(std::move(whole), extent);
+  ValueList copy;
+  MembersExtent extent;
+  (void)CopySome(SIZE_MAX, &copy, &extent);
+  return Value::List(std::move(copy), extent);
+}
+
+bool FoldList::CopySome(size_t most, ValueList* copy, MembersExtent* extent) const {
+  const size_t all = list_.size() + (long_ == nullptr ? 0 : long_->pages.size());
+  copy->reserve(all);
+  const size_t end = all - copy->size() < most ? all : copy->size() + most;
+  for (size_t i = copy->size(); i < end; ++i) {
+    copy->push_back(i < list_.size() ? list_[i] : long_->pages[i - list_.size()]);
+    extent->Add(copy->back());
+  }
+  return end == all;
 }
 
 bool FoldList::TakePage(ValueList* page) {

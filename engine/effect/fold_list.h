@@ -22,6 +22,9 @@ class FoldList {
   StatusOr<Value> Take();
   // In one call; what that allocates is the caller's to charge. REQUIRES: nothing was gathered.
   StatusOr<Value> Copy() const;
+  // At most so many more of its values to the end of those that are there; true: these are all.
+  // Likewise.
+  bool CopySome(size_t most, ValueList* copy, MembersExtent* extent) const;
   // Instead of Gather() and Take(): about a page of its values, from the first one on. False: that
   // was the last.
   bool TakePage(ValueList* page);

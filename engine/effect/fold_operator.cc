@@ -1,8 +1,8 @@
 #include "engine/effect/fold_operator.h"
 
 #include <map>
+#include <optional>
 
-#include "absl/container/flat_hash_map.h"
 #include "core/arithmetic.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
@@ -25,33 +25,6 @@ StatusOr<Value> SumLong(const Value& a, const Value& b) {
     return InvalidArgument("The operator sumLong takes integers.");
   }
   return Add(Value::Long(a.AsInteger()), Value::Long(b.AsInteger()));
-}
-
-StatusOr<Value> MergeMaps(ValueMap into, const ValueMap& more) {
-  absl::flat_hash_map<Value, size_t, ValueHash, ValueEquivalent> places;
-  for (size_t i = 0; i < into.size(); ++i) places.emplace(into[i].first, i);
-  for (const auto& [key, value] : more) {
-    const auto [place, is_new] = places.try_emplace(key, into.size());
-    if (is_new) {
-      into.emplace_back(key, value);
-    } else {
-      into[place->second].second = value;
-    }
-  }
-  return Value::Map(std::move(into));
-}
-
-// Two maps in one; into a collection each value goes as one member, a list too, as in TinkerPop.
-StatusOr<Value> AddAll(const Value& a, const Value& b) {
-  if (a.kind() == ValueKind::kMap && b.kind() == ValueKind::kMap) {
-    return MergeMaps(a.AsMap(), b.AsMap());
-  }
-  if (!a.is_collection() || b.kind() == ValueKind::kMap) {
-    return InvalidArgument("The operator addAll adds to a collection, or maps to a map.");
-  }
-  ValueList all = a.AsList();
-  all.push_back(b);
-  return a.kind() == ValueKind::kSet ? MakeSet(std::move(all)) : Value::List(std::move(all));
 }
 
 StatusOr<Value> AddMembers(const Value& a, const Value& b) {
@@ -95,35 +68,28 @@ StatusOr<Value> AddMany(FoldOperator fold, const Value& folded, const Value& nex
 
 StatusOr<Value> Quotient(const Value& a, const Value& b) { return Divide(a, b); }
 
+// `folded` after `next` was folded into it `times` times, where that needs no loop: sums of
+// integers. nullopt where it does.
+std::optional<StatusOr<Value>> FoldMany(FoldOperator fold, const Value& folded, const Value& next,
+                                        int64_t times) {
+  const bool sums = fold == Add || fold == Subtract || fold == SumLong;
+  if (!sums || !IsLongOrLess(folded) || !IsLongOrLess(next)) return std::nullopt;
+  return AddMany(fold, folded, next, times);
+}
+
 }  // namespace
 
 FoldOperator FindFoldOperator(const std::string& name) {
   static const std::map<std::string, FoldOperator> kOperators = {
-      {"sum", Add},           {"minus", Subtract}, {"mult", Multiply},  {"div", Quotient},
-      {"min", Min},           {"max", Max},        {"assign", Assign},  {"and", Connect<true>},
-      {"or", Connect<false>}, {"addAll", AddAll},  {"sumLong", SumLong}};
+      {"sum", Add},           {"minus", Subtract}, {"mult", Multiply}, {"div", Quotient},
+      {"min", Min},           {"max", Max},        {"assign", Assign}, {"and", Connect<true>},
+      {"or", Connect<false>}, {"sumLong", SumLong}};
   const auto found = kOperators.find(name);
   return found == kOperators.end() ? nullptr : found->second;
 }
 
 FoldOperator FindSackOperator(const std::string& name) {
   return name == "addAll" ? AddMembers : FindFoldOperator(name);
-}
-
-std::optional<StatusOr<Value>> FoldMany(FoldOperator fold, const Value& folded, const Value& next,
-                                        int64_t times) {
-  const bool sums = fold == Add || fold == Subtract || fold == SumLong;
-  if (sums && IsLongOrLess(folded) && IsLongOrLess(next)) {
-    return AddMany(fold, folded, next, times);
-  }
-  if (fold == AddAll && folded.kind() == ValueKind::kList && next.kind() != ValueKind::kMap) {
-    ValueList all;
-    all.reserve(folded.AsList().size() + static_cast<size_t>(times));
-    all = folded.AsList();
-    all.insert(all.end(), static_cast<size_t>(times), next);
-    return Value::List(std::move(all));
-  }
-  return std::nullopt;
 }
 
 StatusOr<int64_t> FoldSome(FoldOperator fold, const Value& next, int64_t times, Value* folded) {

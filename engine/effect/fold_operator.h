@@ -2,7 +2,6 @@
 // fold(seed, operator), sacks and side-effects put values together. Pure, any thread.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "core/value.h"
@@ -12,19 +11,14 @@ namespace koios::engine {
 // INVALID_ARGUMENT for operands that the operator does not know.
 using FoldOperator = StatusOr<Value> (*)(const Value& folded, const Value& next);
 
-// As fold() and aggregate() take them: addAll adds each value as one member. nullptr: there is no
-// such operator.
+// As fold() and aggregate() take them, but addAll, which adds each value as one member (folded.h).
+// nullptr: there is no such operator.
 FoldOperator FindFoldOperator(const std::string& name);
 // As sack() takes them: addAll adds the members of a collection.
 FoldOperator FindSackOperator(const std::string& name);
 
-// `folded` after `next` was folded into it `times` times, where that needs no loop: sums of
-// integers, members of a list (REQUIRES: there is room for so many). nullopt where it does.
-std::optional<StatusOr<Value>> FoldMany(FoldOperator fold, const Value& folded, const Value& next,
-                                        int64_t times);
-
 // Folds `next` into *folded so often as one step can, at most `times`, and returns how often: all
-// of them where that needs no loop (likewise) or changes nothing any more, else once.
+// of them where that needs no loop or changes nothing any more, else once.
 StatusOr<int64_t> FoldSome(FoldOperator fold, const Value& next, int64_t times, Value* folded);
 
 }  // namespace koios::engine

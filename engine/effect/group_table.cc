@@ -211,7 +211,8 @@ Status GroupTable::AddRows(const Batch& input, RowPlace* at, size_t end, uint32_
 }
 
 Status GroupTable::AddValue(size_t number, const Value& value, int64_t bulk, ChargeAhead* charge) {
-  RETURN_IF_ERROR(CheckDepth(value.depth() + 2));  // in a list, in a map
+  // In a list, in a map.
+  RETURN_IF_ERROR(CheckDepth(value.depth() + (kind_ == plan::Group::LIST ? 2 : 1)));
   switch (kind_) {
     case plan::Group::COUNT:
       return OkStatus();
@@ -292,7 +293,9 @@ int64_t GroupTable::MapBytes(bool takes) const {
 
 StatusOr<bool> GroupTable::MakeReady(size_t i, ChargeAhead* charge) {
   if (kind_ != plan::Group::LIST) return true;
-  return lists_[i].Gather(charge);
+  ASSIGN_OR_RETURN(const bool is_ready, lists_[i].Gather(charge));
+  is_gathering_ = !is_ready;
+  return is_ready;
 }
 
 StatusOr<std::optional<Value>> GroupTable::TakeValueAt(size_t i) {
@@ -365,13 +368,20 @@ Status GroupTable::TakeSome(size_t* next, ValueMap* map, MembersExtent* extent,
   return OkStatus();
 }
 
-Status GroupTable::CopySome(size_t* next, ValueMap* map, MembersExtent* extent) const {
-  const size_t end = std::min(size(), *next + kMostInMap);
-  map->reserve(size());
-  for (size_t bytes = 0; *next < end && bytes < kMostListBytes;) {
-    const size_t i = (*next)++;
-    ASSIGN_OR_RETURN(std::optional<Value> value, ValueAt(i));
-    bytes += AddToMap(i, std::move(value), map, extent);
+Status GroupTable::CopySome(Copy* copy) const {
+  const size_t end = std::min(size(), copy->next + kMostInMap);
+  copy->map.reserve(size());
+  for (size_t bytes = 0; copy->next < end && bytes < kMostListBytes; ++copy->next) {
+    const size_t i = copy->next;
+    std::optional<Value> value;
+    if (kind_ == plan::Group::LIST) {
+      if (!lists_[i].CopySome(kMostInMap, &copy->list, &copy->list_extent)) return OkStatus();
+      ASSIGN_OR_RETURN(
+          value, Value::List(std::exchange(copy->list, {}), std::exchange(copy->list_extent, {})));
+    } else {
+      ASSIGN_OR_RETURN(value, ValueAt(i));
+    }
+    bytes += AddToMap(i, std::move(value), &copy->map, &copy->extent);
   }
   return OkStatus();
 }

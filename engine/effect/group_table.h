@@ -26,6 +26,14 @@ namespace koios::engine {
 
 class GroupTable {
  public:
+  struct Copy {
+    size_t next = 0;  // group
+    ValueMap map;     // of those before
+    MembersExtent extent;
+    ValueList list;  // of `next`, as far as it is copied
+    MembersExtent list_extent;
+  };
+
   // Of a row, in units of CallWork: its key, its count and its value are three places.
   static constexpr size_t kRowWork = 3;
 
@@ -47,9 +55,11 @@ class GroupTable {
   // nullopt: a group whose value gives nothing has no entry.
   StatusOr<std::optional<Value>> ValueAt(size_t i) const;
   // Appends groups from `*next` on to `map`, as many as one call takes, and adds them to `extent`.
-  // Lists are moved out, each group's once, last; or copied. REQUIRES: MapBytes(takes) is charged.
+  // Lists are moved out, each group's once, last. REQUIRES: MapBytes(/*takes=*/true) is charged.
   Status TakeSome(size_t* next, ValueMap* map, MembersExtent* extent, ChargeAhead* charge);
-  Status CopySome(size_t* next, ValueMap* map, MembersExtent* extent) const;
+  // As much of a copy as one call makes; it has all groups when `next` is size(). REQUIRES:
+  // MapBytes(/*takes=*/false) is charged.
+  Status CopySome(Copy* copy) const;
   // What a group has gathered, for spilled files; nullopt: nothing but its count. A list is moved
   // out part by part, as long as has_more_to_save() then. Restore adds it to the group of the key:
   // of one group's in the order of SaveAt.
@@ -64,6 +74,8 @@ class GroupTable {
   // bytes that this frees, of its own and of the keys and values, which others may have as well.
   // True: that was all, but for its numbers.
   bool FreeSome(ValuesLeft* left, int64_t* own, int64_t* values);
+  // Of a list that is taken next some has been.
+  bool is_gathering() const { return is_gathering_; }
   // What a map of all of them allocates, to be charged before; `takes`: without the lists.
   int64_t MapBytes(bool takes) const;
 
@@ -126,6 +138,7 @@ class GroupTable {
   PagedList<FoldList> lists_;  // LIST
   int64_t listed_ = 0;         // members of all lists
   bool has_more_to_save_ = false;
+  bool is_gathering_ = false;
   size_t moved_ = 0;  // entries of what follows, as it grew
   // By kind of key, as keys of different kinds are different.
   PartedTable<absl::flat_hash_map<int32_t, size_t>> ints_;

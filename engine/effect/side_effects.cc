@@ -305,9 +305,9 @@ StatusOr<bool> SideEffects::MakeMap(Effect* effect) const {
   }
   GroupMap& whole = *effect->map;
   if (whole.value.has_value()) return true;
-  RETURN_IF_ERROR(groups.CopySome(&whole.next, &whole.map, &whole.extent));
-  if (whole.next < groups.size()) return false;
-  ASSIGN_OR_RETURN(whole.value, Value::Map(std::exchange(whole.map, {}), whole.extent));
+  RETURN_IF_ERROR(groups.CopySome(&whole.copy));
+  if (whole.copy.next < groups.size()) return false;
+  ASSIGN_OR_RETURN(whole.value, Value::Map(std::exchange(whole.copy.map, {}), whole.copy.extent));
   return true;
 }
 

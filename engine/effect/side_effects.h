@@ -110,9 +110,7 @@ class SideEffects {
   };
   // Whole once `value` is there.
   struct GroupMap {
-    ValueMap map;  // of the first of them
-    MembersExtent extent;
-    size_t next = 0;
+    GroupTable::Copy copy;
     std::optional<Value> value;
     int64_t bytes = 0;  // charged
   };

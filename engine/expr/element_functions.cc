@@ -3,6 +3,7 @@
 #include "engine/expr/element_functions.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "core/value_compare.h"
@@ -64,6 +65,36 @@ class RowValues {
   std::vector<uint8_t> found_;
 };
 
+// Entries of maps, which may be long: what a call did of them.
+struct MapReads : FunctionProgress {
+  explicit MapReads(RowValues begun) : values(std::move(begun)) {}
+
+  RowValues values;      // with those of elements
+  size_t next = 0;       // of the rows that are no elements
+  size_t num_known = 0;  // entries of its map that are not the one
+};
+
+// True: of all rows.
+bool ReadMaps(const std::vector<uint32_t>& rows, const Args& args, MapReads* reads) {
+  for (size_t work = kWorkOfCall; reads->next < rows.size(); ++reads->next) {
+    const uint32_t row = rows[reads->next];
+    const Value value = args[0]->Get(row);
+    if (value.kind() != ValueKind::kMap) continue;
+    const ValueMap& map = value.AsMap();
+    for (size_t& i = reads->num_known;
+         i < map.size() && !Equals(map[i].first, args[1]->constant);) {
+      if (work == 0) return false;
+      ++i;
+      --work;
+    }
+    // It has null under all other keys.
+    const bool found = reads->num_known < map.size();
+    reads->values.Put(row, found ? map[reads->num_known].second : Value());
+    reads->num_known = 0;
+  }
+  return true;
+}
+
 // Batched reads of one property of the operand's elements; kOfMaps: or entry of its maps.
 template <bool kOfMaps>
 Status PropertyFunction(const EvalContext& context, const Args& args, Operand* out) {
@@ -74,6 +105,13 @@ Status PropertyFunction(const EvalContext& context, const Args& args, Operand* o
     return OkStatus();
   }
   ElementRows elements = ElementRows::Of(*args[0], context.rows);
+  if (kOfMaps && *context.progress != nullptr) {
+    auto& reads = static_cast<MapReads&>(**context.progress);
+    if (!ReadMaps(elements.other_rows, args, &reads)) return OkStatus();
+    reads.values.Finish(out);
+    context.progress->reset();
+    return OkStatus();
+  }
   if (key == kNoName) elements.vertices = {}, elements.edges = {};
   storage::PropertyRows found;
   if (elements.vertices.size() == context.rows && context.rows > 0) {
@@ -100,15 +138,16 @@ Status PropertyFunction(const EvalContext& context, const Args& args, Operand* o
   for (size_t i = 0; i < found.rows.size(); ++i) {
     values.Put(elements.edge_rows[found.rows[i]], found.values.Get(i));
   }
-  for (size_t i = 0; kOfMaps && i < elements.other_rows.size(); ++i) {
-    const Value value = args[0]->Get(elements.other_rows[i]);
-    if (value.kind() != ValueKind::kMap) continue;
-    values.Put(elements.other_rows[i], Value());  // a map has null under all other keys
-    for (const auto& [k, v] : value.AsMap()) {
-      if (Equals(k, args[1]->constant)) values.Put(elements.other_rows[i], v);
-    }
+  if (!kOfMaps || elements.other_rows.empty()) {
+    values.Finish(out);
+    return OkStatus();
   }
-  values.Finish(out);
+  auto reads = std::make_unique<MapReads>(std::move(values));
+  if (ReadMaps(elements.other_rows, args, reads.get())) {
+    reads->values.Finish(out);
+  } else {
+    *context.progress = std::move(reads);
+  }
   return OkStatus();
 }
 
@@ -120,7 +159,12 @@ Status PropertiesTogether(const EvalContext& context, const std::vector<Args>& c
   const bool vertices = elements.vertices.size() == context.rows;
   if (context.rows == 0 || (!vertices && elements.edges.size() != context.rows)) {
     for (size_t i = 0; i < calls.size(); ++i) {
-      RETURN_IF_ERROR(PropertyFunction<kOfMaps>(context, calls[i], outs[i]));
+      EvalContext of_call = context;
+      std::unique_ptr<FunctionProgress> progress;
+      of_call.progress = &progress;
+      do {
+        RETURN_IF_ERROR(PropertyFunction<kOfMaps>(of_call, calls[i], outs[i]));
+      } while (progress != nullptr);
     }
     return OkStatus();
   }

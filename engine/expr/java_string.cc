@@ -129,48 +129,51 @@ std::string Reversed(std::string_view text) {
   return reversed;
 }
 
-std::vector<std::string_view> SplitCharacters(std::string_view text, size_t most) {
-  std::vector<std::string_view> parts;
-  for (size_t at = 0; at < text.size() && parts.size() <= most;) {
-    const size_t bytes = LengthAt(text, at);
-    parts.push_back(text.substr(at, bytes));
-    at += bytes;
-  }
-  if (parts.empty()) parts.push_back(text);
-  return parts;
+std::optional<std::string_view> TextParts::Next() {
+  if (is_over_) return std::nullopt;
+  if (!separator_.has_value()) return NextWord();
+  return separator_->empty() ? NextCharacter() : NextSeparated();
 }
 
-std::vector<std::string_view> SplitBlanks(std::string_view text, size_t most) {
-  std::vector<std::string_view> parts;
-  size_t begin = 0;
-  for (size_t at = 0; at < text.size() && parts.size() <= most;) {
-    const size_t bytes = LengthAt(text, at);
-    if (IsBlank(text.substr(at, bytes))) {
-      if (at > begin) parts.push_back(text.substr(begin, at - begin));
-      begin = at + bytes;
-    }
-    at += bytes;
-  }
-  if (begin < text.size()) parts.push_back(text.substr(begin));
-  return parts;
+std::optional<std::string_view> TextParts::NextCharacter() {
+  const std::string_view part = text_.empty() ? text_ : text_.substr(at_, LengthAt(text_, at_));
+  at_ += part.size();
+  is_over_ = at_ == text_.size();
+  return part;
 }
 
-std::vector<std::string_view> SplitAtSeparator(std::string_view text, std::string_view separator,
-                                               size_t most) {
-  std::vector<std::string_view> parts;
-  if (text.empty()) return parts;
-  for (size_t begin = 0;;) {
+std::optional<std::string_view> TextParts::NextWord() {
+  size_t begin = at_;
+  while (at_ < text_.size()) {
+    const size_t bytes = LengthAt(text_, at_);
+    const size_t end = at_;
+    const bool is_blank = IsBlank(text_.substr(at_, bytes));
+    at_ += bytes;
+    if (!is_blank) continue;
+    if (end > begin) return text_.substr(begin, end - begin);
+    begin = at_;
+  }
+  is_over_ = true;
+  if (begin == text_.size()) return std::nullopt;
+  return text_.substr(begin);
+}
+
+std::optional<std::string_view> TextParts::NextSeparated() {
+  while (!text_.empty()) {
+    const size_t begin = at_;
     // Linear, whatever the texts are: string::find is not.
     const void* found =
-        memmem(text.data() + begin, text.size() - begin, separator.data(), separator.size());
-    if (found == nullptr || parts.size() > most) {
-      parts.push_back(text.substr(begin));
-      return parts;
+        memmem(text_.data() + begin, text_.size() - begin, separator_->data(), separator_->size());
+    if (found == nullptr) {
+      is_over_ = true;
+      return text_.substr(begin);
     }
-    const auto end = static_cast<size_t>(static_cast<const char*>(found) - text.data());
-    if (end > begin) parts.push_back(text.substr(begin, end - begin));
-    begin = end + separator.size();
+    const auto end = static_cast<size_t>(static_cast<const char*>(found) - text_.data());
+    at_ = end + separator_->size();
+    if (end > begin) return text_.substr(begin, end - begin);
   }
+  is_over_ = true;
+  return std::nullopt;
 }
 
 }  // namespace koios::engine

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/status.h"
 
@@ -24,13 +24,27 @@ std::string_view TrimStart(std::string_view text);
 std::string_view TrimEnd(std::string_view text);
 // By characters, the last one first.
 std::string Reversed(std::string_view text);
-// The characters of the text, at least one part. For these three: with more than `most` parts the
-// text need not be split any further.
-std::vector<std::string_view> SplitCharacters(std::string_view text, size_t most = SIZE_MAX);
-// Between blanks; between whole separators, of which several in a row count as one, and one at the
-// end has an empty part behind it. REQUIRES: the separator is not empty.
-std::vector<std::string_view> SplitBlanks(std::string_view text, size_t most = SIZE_MAX);
-std::vector<std::string_view> SplitAtSeparator(std::string_view text, std::string_view separator,
-                                               size_t most = SIZE_MAX);
+
+// A text in parts, one after the other. Both texts outlive it.
+class TextParts {
+ public:
+  // nullopt: what stands between blanks. Empty: the characters; an empty text is one part then.
+  // Else what stands between whole separators, of which several in a row count as one, and one at
+  // the end has an empty part behind it.
+  TextParts(std::string_view text, std::optional<std::string_view> separator)
+      : text_(text), separator_(separator) {}
+  // nullopt: there are no more.
+  std::optional<std::string_view> Next();
+
+ private:
+  std::optional<std::string_view> NextCharacter();
+  std::optional<std::string_view> NextWord();
+  std::optional<std::string_view> NextSeparated();
+
+  std::string_view text_;
+  std::optional<std::string_view> separator_;
+  size_t at_ = 0;
+  bool is_over_ = false;
+};
 
 }  // namespace koios::engine

@@ -59,22 +59,29 @@ TEST(JavaStringTest, BlanksAreThoseThatBreakALine) {
   EXPECT_EQ(TrimEnd("   "), "");
 }
 
+Parts Split(std::string_view text, std::optional<std::string_view> separator) {
+  TextParts parts(text, separator);
+  Parts all;
+  while (const auto part = parts.Next()) all.emplace_back(*part);
+  EXPECT_FALSE(parts.Next().has_value());
+  return all;
+}
+
 TEST(JavaStringTest, CharactersStayWhole) {
   EXPECT_EQ(Reversed(std::string("a") + kFace + "b"), std::string("b") + kFace + "a");
-  EXPECT_EQ(SplitCharacters(std::string("a") + kFace), (Parts{"a", kFace}));
-  EXPECT_EQ(SplitCharacters(""), (Parts{""}));
+  EXPECT_EQ(Split(std::string("a") + kFace, ""), (Parts{"a", kFace}));
+  EXPECT_EQ(Split("", ""), (Parts{""}));
 }
 
 TEST(JavaStringTest, SeparatorsInARowAreOne) {
-  EXPECT_EQ(SplitAtSeparator("a,,b", ","), (Parts{"a", "b"}));
-  EXPECT_EQ(SplitAtSeparator(",a", ","), (Parts{"a"}));
-  EXPECT_EQ(SplitAtSeparator("a,", ","), (Parts{"a", ""}));
-  EXPECT_EQ(SplitAtSeparator("", ","), Parts{});
-  EXPECT_EQ(SplitBlanks("  a \t b"), (Parts{"a", "b"}));
-  // One part more than most says that there are more.
-  EXPECT_EQ(SplitCharacters("abcdef", 2).size(), 3u);
-  EXPECT_EQ(SplitBlanks("a b c d e f", 2).size(), 4u);
-  EXPECT_EQ(SplitAtSeparator("a,b,c,d,e", ",", 2).size(), 4u);
+  EXPECT_EQ(Split("a,,b", ","), (Parts{"a", "b"}));
+  EXPECT_EQ(Split(",a", ","), (Parts{"a"}));
+  EXPECT_EQ(Split("a,", ","), (Parts{"a", ""}));
+  EXPECT_EQ(Split(",", ","), (Parts{""}));
+  EXPECT_EQ(Split("", ","), Parts{});
+  EXPECT_EQ(Split("  a \t b", std::nullopt), (Parts{"a", "b"}));
+  EXPECT_EQ(Split("a ", std::nullopt), (Parts{"a"}));
+  EXPECT_EQ(Split(" ", std::nullopt), Parts{});
 }
 
 }  // namespace

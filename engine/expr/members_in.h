@@ -1,4 +1,4 @@
-// The members of a list, set or path, for functions that go along them a few at a time.
+// The members of a list, set, path or map, for functions that go along them a few at a time.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +37,22 @@ class MembersIn {
     }
     return members;
   }
+  // Each key of a map, its value behind it. It has no list().
+  static MembersIn OfMap(const Value& map) {
+    MembersIn members;
+    members.value_ = map;
+    members.bytes_ = static_cast<int64_t>(map.ByteSize());
+    return members;
+  }
+  size_t size() const { return is_map() ? 2 * value_.AsMap().size() : list().size(); }
+  const Value& operator[](size_t i) const {
+    if (!is_map()) return list()[i];
+    const auto& [key, value] = value_.AsMap()[i / 2];
+    return i % 2 == 0 ? key : value;
+  }
   const ValueList& list() const { return value_.is_collection() ? value_.AsList() : objects_; }
-  bool is_path() const { return !value_.is_collection(); }
+  bool is_path() const { return value_.kind() == ValueKind::kPath; }
+  bool is_map() const { return value_.kind() == ValueKind::kMap; }
   int64_t bytes() const { return bytes_; }  // of a list that has them
   size_t copied_bytes() const { return BytesOfRoom(objects_); }
 
@@ -122,24 +136,25 @@ class ResolvedMembers {
   template <typename Use>
   StatusOr<bool> Step(size_t* work, const Use& use) {
     constexpr size_t kFew = 256;  // that are looked up together
-    const ValueList& all = members_.list();
-    while (next_ < all.size()) {
+    const size_t size = members_.size();
+    while (next_ < size) {
       if (*work == 0) return false;
-      const size_t end = std::min(all.size(), next_ + kFew);
+      const size_t end = std::min(size, next_ + kFew);
       ElementResolver resolver(*view_);
       for (size_t i = next_; i < end; ++i) {
-        Spend(all[i], work);
-        resolver.Collect(all[i]);
+        Spend(members_[i], work);
+        resolver.Collect(members_[i]);
       }
       RETURN_IF_ERROR(CheckCollected(resolver, step_));
       RETURN_IF_ERROR(resolver.Load());
       for (; next_ < end; ++next_) {
-        ASSIGN_OR_RETURN(const Value member, resolver.Resolve(all[next_]));
+        ASSIGN_OR_RETURN(const Value member, resolver.Resolve(members_[next_]));
         RETURN_IF_ERROR(use(member));
       }
     }
     return true;
   }
+  bool is_map() const { return members_.is_map(); }
   const std::string& step() const { return step_; }
   size_t copied_bytes() const { return members_.copied_bytes(); }
 
@@ -156,15 +171,19 @@ class JoinedText {
   struct Form {
     std::string open, separator, close;
     bool skips_nulls = false;
+    std::string of_entry = "=";  // between what is a key and its value, of a map
   };
   JoinedText(ResolvedMembers members, Form form)
-      : members_(std::move(members)), form_(std::move(form)), text_(form_.open) {}
+      : members_(std::move(members)),
+        is_map_(members_.is_map()),
+        form_(std::move(form)),
+        text_(form_.open) {}
 
   StatusOr<bool> Step(size_t* work) {
     return members_.Step(work, [this](const Value& member) -> Status {
       if (member.is_null() && form_.skips_nulls) return OkStatus();
-      if (!first_) text_ += form_.separator;
-      first_ = false;
+      if (number_ > 0) text_ += is_map_ && number_ % 2 == 1 ? form_.of_entry : form_.separator;
+      ++number_;
       ASSIGN_OR_RETURN(const std::string text, MadeText(member, members_.step()));
       text_ += text;
       return CheckMadeBytes(static_cast<int64_t>(text_.size()), members_.step());
@@ -175,9 +194,10 @@ class JoinedText {
 
  private:
   ResolvedMembers members_;
+  bool is_map_;
   Form form_;
   std::string text_;
-  bool first_ = true;
+  size_t number_ = 0;
 };
 
 }  // namespace koios::engine

@@ -75,20 +75,49 @@ StatusOr<Value> ReplacedOf(const std::string& text, const Constants& words) {
   }
 }
 
+// The parts of a text as a list.
+class TextInParts {
+ public:
+  // `separator`: null for blanks, empty for characters.
+  TextInParts(const Value& text, const Value& separator)
+      : text_(text), separator_(separator), parts_(text_.AsString(), SeparatorOf(separator_)) {}
+
+  StatusOr<bool> Step(size_t* work) {
+    constexpr size_t kWorkOfPart = 4;
+    while (std::optional<std::string_view> part = parts_.Next()) {
+      bytes_ += kPartBytes + static_cast<int64_t>(part->size());
+      RETURN_IF_ERROR(CheckMadeBytes(bytes_, "split()"));
+      made_.Add(Value::String(std::string(*part)));
+      *work -= std::min(*work, kWorkOfPart + part->size() / kBytesPerWork);
+      if (*work == 0) return false;
+    }
+    return made_.Gather(work);
+  }
+  size_t HeldBytes() const { return static_cast<size_t>(bytes_); }
+  StatusOr<Value> Result() { return made_.Take(ValueKind::kList); }
+
+ private:
+  static constexpr int64_t kPartBytes = 64;  // of a short text in a list, about
+  static constexpr size_t kBytesPerWork = 256;
+
+  static std::optional<std::string_view> SeparatorOf(const Value& separator) {
+    if (separator.is_null()) return std::nullopt;
+    return separator.AsString();
+  }
+
+  Value text_, separator_;  // which the parts are of
+  TextParts parts_;
+  MadeList made_;
+  int64_t bytes_ = 0;
+};
+
 StatusOr<Value> SplitOf(const std::string& text, const Constants& separator) {
-  constexpr int64_t kPartBytes = 64;  // of a short text in a list, about
-  constexpr size_t kMost = kMaxMadeBytes / kPartBytes;
-  const std::vector<std::string_view> parts =
-      separator[0]->is_null()            ? SplitBlanks(text, kMost)
-      : separator[0]->AsString().empty() ? SplitCharacters(text, kMost)
-                                         : SplitAtSeparator(text, separator[0]->AsString(), kMost);
-  RETURN_IF_ERROR(CheckMadeBytes(
-      static_cast<int64_t>(text.size()) + kPartBytes * static_cast<int64_t>(parts.size()),
-      "split()"));
-  ValueList members;
-  members.reserve(parts.size());
-  for (const std::string_view part : parts) members.push_back(Value::String(std::string(part)));
-  return Value::List(std::move(members));
+  TextInParts parts(Value::String(text), *separator[0]);
+  for (bool done = false; !done;) {
+    size_t work = kWorkOfCall;
+    ASSIGN_OR_RETURN(done, parts.Step(&work));
+  }
+  return parts.Result();
 }
 
 // One step over a text; with Scope.local over each text of a list, too. As the arguments of its
@@ -169,15 +198,20 @@ constexpr TextCall kLength{"length", LengthOf}, kToUpper{"toUpper", UpperOf},
 template <const TextCall& kStep>
 Status TextStepFunction(const EvalContext& context, const Args& args, Operand* out) {
   const TextStep step(kStep.name, kStep.of_text, args);
-  if (!step.is_local()) {
+  const bool splits = kStep.of_text == SplitOf;
+  if (!step.is_local() && !splits) {
     return EachRow(context, out,
                    [&](size_t row) -> Maybe { return step.Apply(args[0]->Get(row)); });
   }
-  using Part = OneOf<Ready, TextSteps>;
+  using Part = OneOf<Ready, TextSteps, TextInParts>;
   return EachRowInParts<Part>(context, out, [&](size_t row, std::optional<Part>* part) -> Status {
     const Value value = args[0]->Get(row);
-    std::optional<MembersIn> members = MembersIn::Of(value);
+    std::optional<MembersIn> members;
+    if (step.is_local()) members = MembersIn::Of(value);
     if (members.has_value()) return BeginPart(part, TextSteps(step, *std::move(members)));
+    if (splits && value.kind() == ValueKind::kString) {
+      return BeginPart(part, TextInParts(value, args[2]->constant));
+    }
     ASSIGN_OR_RETURN(Value result, step.Apply(value));
     return BeginPart(part, Ready{std::move(result)});
   });
@@ -262,7 +296,9 @@ class ResolvedRows {
     for (size_t row = first; row < rows_; ++row) {
       if (!present_.Present(row)) continue;
       const Value value = operand_.Get(row);
-      if (value.kind() != ValueKind::kPath && !value.is_collection()) resolver_.Collect(value);
+      const bool has_members = value.is_collection() || value.kind() == ValueKind::kPath ||
+                               value.kind() == ValueKind::kMap;
+      if (!has_members) resolver_.Collect(value);
     }
     RETURN_IF_ERROR(CheckCollected(resolver_, step));
     is_loaded_ = true;
@@ -276,9 +312,11 @@ class ResolvedRows {
   bool is_loaded_ = false;
 };
 
-// What Java prints of a list, a set or a path.
+// What Java prints of a list, a set, a path or a map.
 JoinedText TextOfMembers(MembersIn members, const EvalContext& context, const char* step) {
-  const JoinedText::Form form{members.is_path() ? "path[" : "[", ", ", "]"};
+  JoinedText::Form form{"[", ", ", "]"};
+  if (members.is_path()) form.open = "path[";
+  if (members.is_map()) form.open = "{", form.close = "}";
   return {ResolvedMembers(std::move(members), context.view, step), form};
 }
 
@@ -288,18 +326,19 @@ StatusOr<Value> NoNullAsText(const Value& value) {
   return Value::String(std::move(text));
 }
 
-// What Java's Map.Entry prints. A map of one may be an entry where it came out of unfold().
-StatusOr<Value> MapAsText(const Value& map, const std::string& flow) {
-  if (flow == "map" || map.AsMap().size() != 1) return NoNullAsText(map);
+// Or what Java's Map.Entry prints: a map of one may be an entry where it came out of unfold().
+StatusOr<JoinedText> TextOfMap(const Value& map, const std::string& flow,
+                               const EvalContext& context, const char* step) {
+  if (flow == "map" || map.AsMap().size() != 1) {
+    return TextOfMembers(MembersIn::OfMap(map), context, step);
+  }
   if (flow == "member") {
     ErrorDetail detail;
     detail.reason = "NOT_THERE_YET";
     detail.hint = "unfold() it where its map is made, as in groupCount().unfold().";
     return Unimplemented("asString() can't tell an entry from a map of one here.", detail);
   }
-  ASSIGN_OR_RETURN(std::string text, MadeText(map.AsMap()[0].first, "asString()"));
-  ASSIGN_OR_RETURN(const std::string value, MadeText(map.AsMap()[0].second, "asString()"));
-  return Value::String(std::move(text) + "=" + value);
+  return JoinedText(ResolvedMembers(MembersIn::OfMap(map), context.view, step), {});
 }
 
 // The members as texts, each by itself.
@@ -338,15 +377,19 @@ Status AsStringFunction(const EvalContext& context, const Args& args, Operand* o
   ResolvedRows rows(context, *args[0], *out);
   return EachRowInParts<AsText>(
       context, out, [&](size_t row, std::optional<AsText>* part) -> Status {
-        std::optional<MembersIn> members = MembersIn::Of(args[0]->Get(row));
+        const Value of = args[0]->Get(row);
+        if (of.kind() == ValueKind::kMap) {
+          ASSIGN_OR_RETURN(JoinedText text, TextOfMap(of, flow, context, kStep));
+          return BeginPart(part, std::move(text));
+        }
+        std::optional<MembersIn> members = MembersIn::Of(of);
         if (members.has_value()) {
           if (!local) return BeginPart(part, TextOfMembers(*std::move(members), context, kStep));
           return BeginPart(
               part, TextsOfMembers(ResolvedMembers(*std::move(members), context.view, kStep)));
         }
         ASSIGN_OR_RETURN(const Value value, rows.At(row, kStep));
-        const bool is_map = value.kind() == ValueKind::kMap;
-        ASSIGN_OR_RETURN(Value text, is_map ? MapAsText(value, flow) : NoNullAsText(value));
+        ASSIGN_OR_RETURN(Value text, NoNullAsText(value));
         return BeginPart(part, Ready{std::move(text)});
       });
 }
@@ -357,7 +400,9 @@ Status TextPartFunction(const EvalContext& context, const Args& args, Operand* o
   ResolvedRows rows(context, *args[0], *out);
   return EachRowInParts<AsText>(
       context, out, [&](size_t row, std::optional<AsText>* part) -> Status {
-        std::optional<MembersIn> members = MembersIn::Of(args[0]->Get(row));
+        const Value of = args[0]->Get(row);
+        std::optional<MembersIn> members = MembersIn::Of(of);
+        if (of.kind() == ValueKind::kMap) members = MembersIn::OfMap(of);
         if (members.has_value()) {
           return BeginPart(part, TextOfMembers(*std::move(members), context, kStep));
         }

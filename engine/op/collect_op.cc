@@ -21,8 +21,14 @@ int64_t PieceBytes(const OperatorHost& host) {
 
 StatusOr<bool> CollectOp::Spill() {
   if (piece_ == nullptr) {
+    State* giving = states_.Find(giving_);
+    const bool goes_on =
+        giving != nullptr && giving->rest != nullptr && giving->order.capacity() > 0;
+    if (goes_on) return SpillRest(giving);
     State* state = states_.Find(large_);
-    if (CollectOp::SpillableBytes() == 0) return true;
+    if (CollectOp::SpillableBytes() == 0) {
+      return CollectOp::GivingBytes() == 0 ? StatusOr<bool>(true) : SpillRest(giving);
+    }
     piece_ = std::make_unique<Piece>();
     piece_->key = large_;
     const int64_t before = state->rows.ByteSize();
@@ -53,6 +59,26 @@ StatusOr<bool> CollectOp::Spill() {
   return true;
 }
 
+// As they would come out; then their memory is free.
+StatusOr<bool> CollectOp::SpillRest(State* state) {
+  if (state->rest == nullptr) {
+    state->rest = std::make_unique<SpilledRuns>(&kAsTheyCame, num_slots_, host_);
+  }
+  if (state->next < state->order.size()) {
+    Batch rows;
+    state->rows.Take(state->order, &state->next, &rows, SpilledRuns::BlockBytes(*host_));
+    SetBulk(state, 0, &rows);
+    RETURN_IF_ERROR(state->rest->Append(rows));
+    return false;
+  }
+  if (!FreeSome(state)) return false;
+  state->rows = KeptRows();
+  FreeRoom(&state->order);
+  FreeRoom(&state->bulk);
+  RETURN_IF_ERROR(Charge(-state->bytes, state));
+  return true;
+}
+
 void CollectOp::BeginSpilling(State* state) {
   state->spilled = std::make_unique<SpilledRuns>(spill_keys_, num_slots_, host_, newest());
 }
@@ -69,7 +95,6 @@ Status CollectOp::ArrangeOnDisk(const Status& why, State* state) {
 // What is still in memory goes to disk as well, so that there is one way to merge.
 Status CollectOp::FireSpilled(const StateKey& key, State* state, Batch* output, bool* done) {
   *done = false;
-  if (output->rows > 0) return OkStatus();  // a batch of its own
   if (piece_ != nullptr || state->rows.size() > 0) {
     if (piece_ == nullptr) large_ = key;
     return CollectOp::Spill().status();
@@ -78,7 +103,14 @@ Status CollectOp::FireSpilled(const StateKey& key, State* state, Batch* output, 
     ASSIGN_OR_RETURN(state->arranged, LookAtSpilled(state));
     if (!state->arranged) return OkStatus();
   }
-  RETURN_IF_ERROR(state->spilled->Merge(output, done));
+  return GiveFrom(state->spilled.get(), key, state, output, done);
+}
+
+Status CollectOp::GiveFrom(SpilledRuns* runs, const StateKey& key, State* state, Batch* output,
+                           bool* done) {
+  *done = false;
+  if (output->rows > 0) return OkStatus();  // a batch of its own
+  RETURN_IF_ERROR(runs->Merge(output, done));
   *done = GiveMost(0, state, output) || *done;
   if (*done) {
     RETURN_IF_ERROR(host_->ChargeState(-state->bytes));

@@ -64,6 +64,7 @@ class CollectOp : public BarrierOperator {
     State* found = states_.Find(key);
     if (found == nullptr) return OkStatus();
     State& state = *found;
+    if (state.rest != nullptr) return GiveFrom(state.rest.get(), key, &state, output, done);
     if (state.spilled != nullptr) return FireSpilled(key, &state, output, done);
     if (!state.arranged) {
       *done = false;
@@ -77,6 +78,7 @@ class CollectOp : public BarrierOperator {
       state.rows.Take(state.order, &state.next, output);
       SetBulk(&state, rows_before, output);
       if (GiveMost(rows_before, &state, output)) state.next = state.order.size();
+      if (spills_ && state.rows.HeldBytes() >= host_->least_spill_bytes()) giving_ = key;
     }
     *done = state.next == state.order.size() && FreeSome(&state);
     if (*done) {
@@ -103,6 +105,12 @@ class CollectOp : public BarrierOperator {
     if (state == nullptr || state->arranged || state->progress != nullptr) return 0;
     return state->rows.HeldBytes();
   }
+  int64_t GivingBytes() const override {
+    const State* state = spills_ ? states_.Find(giving_) : nullptr;
+    const bool gives = state != nullptr && state->arranged && state->spilled == nullptr &&
+                       state->next < state->order.size();
+    return gives ? state->rows.HeldBytes() : 0;
+  }
   StatusOr<bool> Spill() override;
 
  protected:
@@ -127,6 +135,7 @@ class CollectOp : public BarrierOperator {
     int64_t skip = 0;                      // of the bulk of the first one that comes out
     bool is_over = false;                  // all have been given, and are freed
     std::unique_ptr<SpilledRuns> spilled;  // the rows that came before `rows`
+    std::unique_ptr<SpilledRuns> rest;     // of what comes out, in its order; `rows` are none then
     int64_t given = 0;                     // of all, with their bulk
     // A top-k: the first key of the worst row that was kept, once there are enough rows, and what
     // these took.
@@ -234,6 +243,8 @@ class CollectOp : public BarrierOperator {
   void BeginSpilling(State* state);
   Status ArrangeOnDisk(const Status& why, State* state);
   Status FireSpilled(const StateKey& key, State* state, Batch* output, bool* done);
+  StatusOr<bool> SpillRest(State* state);
+  Status GiveFrom(SpilledRuns* runs, const StateKey& key, State* state, Batch* output, bool* done);
 
   // Of the rows from `begin` on.
   static void SetBulk(State* state, size_t begin, Batch* output) {
@@ -264,7 +275,8 @@ class CollectOp : public BarrierOperator {
   const std::vector<plan::SortKey>* spill_keys_ = nullptr;
   uint32_t num_slots_ = 0;
   StateTable<State> states_;
-  StateKey large_;  // a state that is worth to be put on disk: the one that grew last
+  StateKey large_;   // a state that is worth to be put on disk: the one that grew last
+  StateKey giving_;  // or that gave last
   std::unique_ptr<Piece> piece_;
 };
 

@@ -60,12 +60,20 @@ class GroupOp : public BarrierOperator {
     const State* state = op_.rows() ? states_.Find(large_) : nullptr;
     return state == nullptr || state->fires ? 0 : state->bytes + state->path_bytes;
   }
+  // A list that is on its way out is whole first.
+  int64_t GivingBytes() const override {
+    const State* state = op_.rows() ? states_.Find(large_) : nullptr;
+    const bool gives = state != nullptr && state->fires && state->spilled == nullptr &&
+                       !state->clears() && !state->table->is_gathering();
+    return gives ? state->bytes + state->path_bytes : 0;
+  }
   bool must_spill() const override { return must_spill_; }
   StatusOr<bool> Spill() override {
     must_spill_ = false;
     State* state = states_.Find(large_);
-    if (SpillableBytes() == 0) return true;
+    if (state == nullptr || !op_.rows()) return true;
     if (state->spilled == nullptr) {
+      if (SpillableBytes() + GivingBytes() == 0) return true;
       state->spilled = std::make_unique<SpilledGroups>(op_.value(), host_);
     }
     return Write(state);

@@ -7,104 +7,21 @@
 #include <vector>
 
 #include "engine/expr/each_row.h"
-#include "engine/expr/expression.h"
+#include "engine/op/state/row_input.h"
 
 namespace koios::engine {
 namespace {
 
-// An expression with the room that its results live in.
-class Input {
- public:
-  static StatusOr<Input> Bind(const plan::Expr& expr, uint32_t num_slots, OperatorHost* host) {
-    Input input;
-    ASSIGN_OR_RETURN(input.expression_, Expression::Bind(expr, num_slots, host->account().get()));
-    return input;
-  }
-  Status Evaluate(const Batch& batch, const EvalSources& sources) {
-    return expression_.Evaluate(batch, sources, &scratch_, &result_);
-  }
-  bool Present(size_t row) const { return result_->Present(row); }
-  Value Get(size_t row) const { return result_->Get(row); }
-  bool is_constant() const { return result_->is_constant; }
-
- private:
-  Expression expression_;
-  std::vector<Operand> scratch_;
-  const Operand* result_ = nullptr;
-};
-
-// The rows of a batch whose inputs are evaluated together: as many as have, of what they read, what
-// fits a storage::ReadBudget; or one.
-class Portion {
- public:
-  // Those behind the last ones. `evaluate(rows, sources)` is called once more with fewer of them
-  // where they were too many.
-  template <typename Function>
-  Status Next(const Batch& input, EvalSources sources, const Function& evaluate) {
-    begin_ = end_;
-    for (;;) {
-      end_ = std::min(input.rows, begin_ + most_);
-      const bool is_whole = begin_ == 0 && end_ == input.rows;
-      if (!is_whole) rows_ = input.Slice(begin_, end_);
-      storage::ReadBudget budget;
-      sources.reads = end_ - begin_ > 1 ? &budget : nullptr;
-      Status status = evaluate(is_whole ? input : rows_, sources);
-      if (!budget.exceeded()) {
-        most_ = std::min(2 * most_, kBatchRows);
-        return status;
-      }
-      most_ = storage::ReadBudget::Fewer(end_ - begin_);
-    }
-  }
-  size_t begin() const { return begin_; }
-  size_t end() const { return end_; }
-  void Restart() { end_ = 0; }
-
- private:
-  size_t begin_ = 0, end_ = 0;  // in the batch
-  size_t most_ = kBatchRows;
-  Batch rows_;  // those, unless they are all of it
-};
-
-// The rows of a batch that are changes: as many in a call as there is time for.
-class ChangesOfBatch {
- public:
-  // `evaluate` is for Portion; change(row, its place in the portion), a Status. True: all are done,
-  // and another batch may come.
-  template <typename Evaluate, typename Change>
-  StatusOr<bool> Go(const Batch& input, OperatorHost* host, const Evaluate& evaluate,
-                    const Change& change) {
-    RowsOfCall call(&host->clock());
-    while (row_ < input.rows) {
-      if (row_ == portion_.end()) {
-        RETURN_IF_ERROR(portion_.Next(input, host->sources(), evaluate));
-      }
-      while (row_ < portion_.end()) {
-        RETURN_IF_ERROR(change(row_, row_ - portion_.begin()));
-        ++row_;
-        if (call.IsOver() && row_ < input.rows) return false;
-      }
-    }
-    row_ = 0;
-    portion_.Restart();
-    return true;
-  }
-
- private:
-  Portion portion_;
-  size_t row_ = 0;
-};
-
 // The key and value of each row.
 struct PropertyInput {
-  Input key;
-  Input value;
+  RowInput key;
+  RowInput value;
 
   static StatusOr<PropertyInput> Bind(const plan::PropertyExpr& property, uint32_t num_slots,
                                       OperatorHost* host) {
     PropertyInput input;
-    ASSIGN_OR_RETURN(input.key, Input::Bind(property.key(), num_slots, host));
-    ASSIGN_OR_RETURN(input.value, Input::Bind(property.value(), num_slots, host));
+    ASSIGN_OR_RETURN(input.key, RowInput::Bind(property.key(), num_slots, host));
+    ASSIGN_OR_RETURN(input.value, RowInput::Bind(property.value(), num_slots, host));
     return input;
   }
   Status Evaluate(const Batch& batch, const EvalSources& sources) {
@@ -123,7 +40,7 @@ struct PropertyInput {
   }
 };
 
-std::string WhatIs(const Input& input, size_t row) {
+std::string WhatIs(const RowInput& input, size_t row) {
   if (!input.Present(row)) return "nothing";
   const Value value = input.Get(row);
   return value.is_null() ? "null" : "a " + std::string(KindName(value.kind()));
@@ -168,10 +85,10 @@ class AddOp : public StreamOperator {
 
   template <typename Op>
   Status BindAll(const Op& op, uint32_t num_slots) {
-    ASSIGN_OR_RETURN(label_, Input::Bind(op.label(), num_slots, host_));
+    ASSIGN_OR_RETURN(label_, RowInput::Bind(op.label(), num_slots, host_));
     has_id_ = op.id().nodes_size() > 0;
     if (has_id_) {
-      ASSIGN_OR_RETURN(id_, Input::Bind(op.id(), num_slots, host_));
+      ASSIGN_OR_RETURN(id_, RowInput::Bind(op.id(), num_slots, host_));
     }
     for (const plan::PropertyExpr& property : op.properties()) {
       ASSIGN_OR_RETURN(PropertyInput bound, PropertyInput::Bind(property, num_slots, host_));
@@ -206,9 +123,9 @@ class AddOp : public StreamOperator {
     return Add(row, label_.Get(row).AsString(), id, properties, column);
   }
 
-  Input label_;
+  RowInput label_;
   bool has_id_ = false;
-  Input id_;
+  RowInput id_;
   std::vector<PropertyInput> properties_;
   Portion portion_;
   size_t row_ = 0;    // of the input
@@ -236,8 +153,8 @@ class AddEdgeOp : public AddOp {
   Status Open(const plan::AddEdge& op, uint32_t num_slots) {
     whole_ = op.part() == plan::AddEdge::WHOLE;
     RETURN_IF_ERROR(BindAll(op, num_slots));
-    ASSIGN_OR_RETURN(out_, Input::Bind(op.out_vertex(), num_slots, host_));
-    ASSIGN_OR_RETURN(in_, Input::Bind(op.in_vertex(), num_slots, host_));
+    ASSIGN_OR_RETURN(out_, RowInput::Bind(op.out_vertex(), num_slots, host_));
+    ASSIGN_OR_RETURN(in_, RowInput::Bind(op.in_vertex(), num_slots, host_));
     return OkStatus();
   }
 
@@ -258,7 +175,7 @@ class AddEdgeOp : public AddOp {
   }
 
  private:
-  static StatusOr<VertexRef> EndAt(const Input& input, size_t row, const std::string& label,
+  static StatusOr<VertexRef> EndAt(const RowInput& input, size_t row, const std::string& label,
                                    const std::string& which) {
     if (input.Present(row) && input.Get(row).kind() == ValueKind::kVertex) {
       return input.Get(row).AsVertex();
@@ -269,13 +186,13 @@ class AddEdgeOp : public AddOp {
   }
 
   bool whole_ = true;
-  Input out_, in_;
+  RowInput out_, in_;
 };
 
 // What is left to do of an added edge, at its in vertex and where its id is.
 class EdgePartOp : public StreamOperator {
  public:
-  EdgePartOp(bool at_in, Input id, OperatorHost* host)
+  EdgePartOp(bool at_in, RowInput id, OperatorHost* host)
       : at_in_(at_in), id_(std::move(id)), host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
@@ -295,7 +212,7 @@ class EdgePartOp : public StreamOperator {
 
  private:
   const bool at_in_;
-  Input id_;
+  RowInput id_;
   OperatorHost* const host_;
   ChangesOfBatch changes_;
 };
@@ -475,35 +392,33 @@ class DropEndOp : public StreamOperator {
 
 class GuardOp : public StreamOperator {
  public:
-  GuardOp(const plan::Guard& op, Input value, OperatorHost* host)
+  GuardOp(const plan::Guard& op, RowInput value, OperatorHost* host)
       : label_(op.label()), key_(op.key()), value_(std::move(value)), host_(host) {}
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
-    *done = true;
-    output->identity = true;
     const auto evaluate = [this](const Batch& rows, const EvalSources& sources) {
       return value_.Evaluate(rows, sources);
     };
-    for (Portion portion; portion.end() < input.rows;) {
-      RETURN_IF_ERROR(portion.Next(input, host_->sources(), evaluate));
-      const size_t rows = portion.end() - portion.begin();
-      for (size_t row = 0; row < (value_.is_constant() ? 1 : rows); ++row) {  // the same guard once
-        if (!value_.Present(row)) continue;
-        storage::LookupGuard guard;
-        if (!label_.empty()) guard.label = label_;
-        guard.key = key_;
-        guard.value = value_.Get(row);
-        RETURN_IF_ERROR(host_->transaction()->GuardLookup(std::move(guard)));
-      }
-    }
+    ASSIGN_OR_RETURN(*done, changes_.Go(input, host_, evaluate, [this](size_t, size_t at) {
+      return value_.is_constant() && at > 0 ? OkStatus() : Guard(at);  // the same guard once
+    }));
+    output->identity = *done;
     return OkStatus();
   }
 
-  bool keeps_cursor() const override { return false; }
-
  private:
+  Status Guard(size_t row) {
+    if (!value_.Present(row)) return OkStatus();
+    storage::LookupGuard guard;
+    if (!label_.empty()) guard.label = label_;
+    guard.key = key_;
+    guard.value = value_.Get(row);
+    return host_->transaction()->GuardLookup(std::move(guard));
+  }
+
   const std::string label_, key_;
-  Input value_;
+  RowInput value_;
+  ChangesOfBatch changes_;
   OperatorHost* const host_;
 };
 
@@ -517,56 +432,87 @@ class GuardAdjacencyOp : public StreamOperator {
         host_(host) {}
 
   Status Open(const plan::Guard& op, uint32_t num_slots) {
-    ASSIGN_OR_RETURN(vertex_, Input::Bind(op.vertex(), num_slots, host_));
+    ASSIGN_OR_RETURN(vertex_, RowInput::Bind(op.vertex(), num_slots, host_));
     if (!has_neighbour_) return OkStatus();
-    ASSIGN_OR_RETURN(neighbour_, Input::Bind(op.neighbour(), num_slots, host_));
+    ASSIGN_OR_RETURN(neighbour_, RowInput::Bind(op.neighbour(), num_slots, host_));
     return OkStatus();
   }
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
-    *done = true;
-    output->identity = true;
-    RETURN_IF_ERROR(vertex_.Evaluate(input, host_->sources()));
-    if (has_neighbour_) RETURN_IF_ERROR(neighbour_.Evaluate(input, host_->sources()));
-    const size_t rows = vertex_.is_constant() && !has_neighbour_ ? 1 : input.rows;
-    std::optional<std::vector<VertexRef>> of_ids;  // a constant list is looked up once
-    for (size_t row = 0; row < rows; ++row) {
-      if (!vertex_.Present(row) || vertex_.Get(row).kind() != ValueKind::kVertex) continue;
-      const VertexRef vertex = vertex_.Get(row).AsVertex();
-      if (!has_neighbour_) {
-        RETURN_IF_ERROR(Guard(vertex, std::nullopt));
-      } else if (neighbour_.Present(row)) {
-        const Value neighbour = neighbour_.Get(row);
-        if (neighbour.kind() == ValueKind::kVertex) {
-          RETURN_IF_ERROR(Guard(vertex, neighbour.AsVertex()));
-        } else if (neighbour.is_collection()) {
-          if (!of_ids || !neighbour_.is_constant()) {
-            RETURN_IF_ERROR(FindAll(neighbour.AsList(), &of_ids.emplace()));
-          }
-          for (const VertexRef one : *of_ids) RETURN_IF_ERROR(Guard(vertex, one));
-        } else {
-          RETURN_IF_ERROR(Guard(vertex, std::nullopt));
-        }
-      }
+    if (!goes_on_) {
+      RETURN_IF_ERROR(vertex_.Evaluate(input, host_->sources()));
+      if (has_neighbour_) RETURN_IF_ERROR(neighbour_.Evaluate(input, host_->sources()));
+      goes_on_ = true;
+      row_ = 0;
+      of_list_ = {};
     }
+    const size_t rows = vertex_.is_constant() && !has_neighbour_ ? 1 : input.rows;
+    RowsOfCall call(&host_->clock());
+    while (row_ < rows && !call.IsOver()) {
+      ASSIGN_OR_RETURN(const bool guarded, GuardRow(row_, &call));
+      if (guarded) ++row_;
+    }
+    *done = row_ == rows;
+    goes_on_ = !*done;
+    output->identity = *done;
     return OkStatus();
   }
 
-  bool keeps_cursor() const override { return false; }
-
  private:
-  // Vertices, or ids to look up.
-  Status FindAll(const ValueList& neighbours, std::vector<VertexRef>* all) {
+  // A list of neighbours: vertices, or ids to look up.
+  struct OfList {
+    Value list;
+    size_t next = 0;  // of the list, to look up
+    std::vector<VertexRef> found;
+    size_t num_guarded = 0;  // of these
+  };
+
+  // True: all of the row.
+  StatusOr<bool> GuardRow(size_t row, RowsOfCall* call) {
+    if (!vertex_.Present(row) || vertex_.Get(row).kind() != ValueKind::kVertex) return true;
+    const VertexRef vertex = vertex_.Get(row).AsVertex();
+    if (has_neighbour_ && !neighbour_.Present(row)) return true;
+    const Value neighbour = has_neighbour_ ? neighbour_.Get(row) : Value();
+    if (neighbour.is_collection()) return GuardList(vertex, neighbour, call);
+    std::optional<VertexRef> one;
+    if (neighbour.kind() == ValueKind::kVertex) one = neighbour.AsVertex();
+    RETURN_IF_ERROR(Guard(vertex, one));
+    return true;
+  }
+
+  // A list that the next row has as well is looked up once.
+  StatusOr<bool> GuardList(VertexRef vertex, const Value& list, RowsOfCall* call) {
+    if (!of_list_.list.SharesWith(list)) {
+      of_list_ = {};
+      of_list_.list = list;
+    }
+    while (of_list_.next < list.AsList().size()) {
+      RETURN_IF_ERROR(FindSome());
+      if (call->IsOver()) return false;
+    }
+    while (of_list_.num_guarded < of_list_.found.size()) {
+      RETURN_IF_ERROR(Guard(vertex, of_list_.found[of_list_.num_guarded++]));
+      if (call->IsOver()) return false;
+    }
+    of_list_.num_guarded = 0;
+    return true;
+  }
+
+  Status FindSome() {
+    constexpr size_t kFew = 64;
     std::vector<Value> ids;
-    for (const Value& one : neighbours) {
-      if (one.kind() == ValueKind::kVertex) {
-        all->push_back(one.AsVertex());
+    const ValueList& list = of_list_.list.AsList();
+    const size_t end = std::min(list.size(), of_list_.next + kFew);
+    for (size_t& i = of_list_.next; i < end; ++i) {
+      if (list[i].kind() == ValueKind::kVertex) {
+        of_list_.found.push_back(list[i].AsVertex());
       } else {
-        ids.push_back(one);
+        ids.push_back(list[i]);
       }
     }
-    std::vector<uint32_t> found;
-    return ids.empty() ? OkStatus() : host_->transaction()->LookupVertices(ids, &found, all);
+    if (ids.empty()) return OkStatus();
+    std::vector<uint32_t> rows;
+    return host_->transaction()->LookupVertices(ids, &rows, &of_list_.found);
   }
 
   Status Guard(VertexRef vertex, std::optional<VertexRef> neighbour) {
@@ -576,7 +522,10 @@ class GuardAdjacencyOp : public StreamOperator {
   const Direction direction_;
   const std::vector<std::string> labels_;
   const bool has_neighbour_;
-  Input vertex_, neighbour_;
+  RowInput vertex_, neighbour_;
+  bool goes_on_ = false;  // with the same batch, whose rows are evaluated
+  size_t row_ = 0;
+  OfList of_list_;
   OperatorHost* const host_;
 };
 
@@ -635,9 +584,9 @@ StatusOr<OperatorBundle> MakeAddEdge(const plan::AddEdge& op, uint32_t num_slots
   if (op.part() == plan::AddEdge::AT_IN || op.part() == plan::AddEdge::AT_ID) {
     RETURN_IF_ERROR(CheckHost(host));
     const bool at_in = op.part() == plan::AddEdge::AT_IN;
-    Input id;
+    RowInput id;
     if (!at_in) {
-      ASSIGN_OR_RETURN(id, Input::Bind(op.id(), num_slots, host));
+      ASSIGN_OR_RETURN(id, RowInput::Bind(op.id(), num_slots, host));
     }
     return StreamOf(std::make_unique<EdgePartOp>(at_in, std::move(id), host));
   }
@@ -674,7 +623,7 @@ StatusOr<OperatorBundle> MakeGuard(const plan::Guard& op, uint32_t num_slots, Op
     default:
       return Internal("The plan has a guard of an unknown look.");
   }
-  ASSIGN_OR_RETURN(Input value, Input::Bind(op.value(), num_slots, host));
+  ASSIGN_OR_RETURN(RowInput value, RowInput::Bind(op.value(), num_slots, host));
   return StreamOf(std::make_unique<GuardOp>(op, std::move(value), host));
 }
 

@@ -123,6 +123,8 @@ class Spiller {
   virtual ~Spiller() = default;
   // Of what it keeps: could go to disk now.
   virtual int64_t SpillableBytes() const { return 0; }
+  // Of what is coming out: could go there as well, which is of use only where nobody takes it.
+  virtual int64_t GivingBytes() const { return 0; }
   // It has no room for what comes next, and goes on when some of that is there.
   virtual bool must_spill() const { return false; }
   // A slice of putting some there. True: some has gone, and its memory is free, or there is nothing

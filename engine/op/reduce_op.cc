@@ -12,7 +12,7 @@
 #include "engine/batch/fifo.h"
 #include "engine/batch/instance_map.h"
 #include "engine/effect/fold_list.h"
-#include "engine/effect/fold_operator.h"
+#include "engine/effect/folded.h"
 #include "engine/op/state/state_table.h"
 
 namespace koios::engine {
@@ -21,11 +21,11 @@ namespace {
 // What a reduction has seen of one instance and iteration. Nothing seen: `any` is false.
 struct Accumulator {
   bool any = false;
-  int64_t count = 0;  // COUNT, COUNT_OF
-  Value extreme;      // MIN, MAX
-  NumberSum sum;      // SUM, MEAN
-  FoldList list;      // FOLD
-  Value folded;       // FOLD_WITH
+  int64_t count = 0;               // COUNT, COUNT_OF
+  Value extreme;                   // MIN, MAX
+  NumberSum sum;                   // SUM, MEAN
+  FoldList list;                   // FOLD
+  std::unique_ptr<Folded> folded;  // FOLD_WITH, of any
   int64_t bytes = 0;
 };
 
@@ -40,9 +40,9 @@ class Reducer {
   Status SetSeed(const std::string& seed) {
     if (function_ != plan::Reduce::FOLD_WITH) return OkStatus();
     ASSIGN_OR_RETURN(seed_, DecodeWholeValue(seed));
-    return FindFoldOperator(operator_) == nullptr
-               ? Internal("The plan folds with an unknown operator: " + operator_)
-               : OkStatus();
+    return Folded::CanFold(operator_)
+               ? OkStatus()
+               : Internal("The plan folds with an unknown operator: " + operator_);
   }
 
   // How many of the `bulk` traversers of the row that are left were added: not always all.
@@ -63,8 +63,11 @@ class Reducer {
       RETURN_IF_ERROR(Add(column, row, bulk, acc, charge));
       return bulk;
     }
-    *work += acc->folded.FlatBytes() / kBytesPerWork;
-    return FoldSome(column.Get(row), bulk, acc, charge);
+    if (acc->folded == nullptr) {
+      RETURN_IF_ERROR(charge->Take(sizeof(Folded)));
+      acc->folded = std::make_unique<Folded>(operator_, seed_);
+    }
+    return acc->folded->Add(column.Get(row), bulk, at.copy > 0, charge, work);
   }
 
   // All of the row's traversers. `charge`: for what grows; a partial stage has none, and says what
@@ -113,21 +116,23 @@ class Reducer {
   }
 
   // The result; nullopt where nothing gives nothing.
-  StatusOr<std::optional<Value>> Final(Accumulator acc) const {
-    if (is_count()) return std::optional<Value>(Value::Long(acc.count));
+  StatusOr<std::optional<Value>> Final(Accumulator* acc) const {
+    if (is_count()) return std::optional<Value>(Value::Long(acc->count));
     if (function_ == plan::Reduce::FOLD) {
-      ASSIGN_OR_RETURN(Value list, acc.list.Take());
+      ASSIGN_OR_RETURN(Value list, acc->list.Take());
       return std::optional<Value>(std::move(list));
     }
     if (function_ == plan::Reduce::FOLD_WITH) {
-      if (!acc.any) return std::optional<Value>(seed_);
-      return std::optional<Value>(std::move(acc.folded));
+      if (acc->folded == nullptr) return std::optional<Value>(seed_);
+      ASSIGN_OR_RETURN(Value folded, acc->folded->Take());
+      return std::optional<Value>(std::move(folded));
     }
-    if (!acc.any) return std::optional<Value>();
+    if (!acc->any) return std::optional<Value>();
     if (function_ == plan::Reduce::MIN || function_ == plan::Reduce::MAX) {
-      return std::optional<Value>(std::move(acc.extreme));
+      return std::optional<Value>(std::move(acc->extreme));
     }
-    ASSIGN_OR_RETURN(Value result, function_ == plan::Reduce::SUM ? acc.sum.Sum() : acc.sum.Mean());
+    ASSIGN_OR_RETURN(Value result,
+                     function_ == plan::Reduce::SUM ? acc->sum.Sum() : acc->sum.Mean());
     return std::optional<Value>(std::move(result));
   }
 
@@ -176,27 +181,6 @@ class Reducer {
     return acc->list.Add(value, bulk, charge);
   }
 
-  // One step, or all `bulk` of them where that needs no loop or changes nothing any more. Returns
-  // how many.
-  StatusOr<int64_t> FoldSome(const Value& value, int64_t bulk, Accumulator* acc,
-                             ChargeAhead* charge) const {
-    const FoldOperator fold = FindFoldOperator(operator_);
-    if (!acc->any) acc->folded = seed_;
-    acc->any = true;
-    // What it may become, while what it was is there: both, and the values added.
-    const auto before = static_cast<int64_t>(acc->folded.ByteSize());
-    const bool grows = acc->folded.kind() == ValueKind::kList;
-    const int64_t most =
-        before + static_cast<int64_t>(value.ByteSize()) + BytesOfMany(grows ? bulk : 1, kMember);
-    RETURN_IF_ERROR(charge->Take(most));
-    ASSIGN_OR_RETURN(const int64_t times, engine::FoldSome(fold, value, bulk, &acc->folded));
-    charge->Return(most);
-    const int64_t grown = static_cast<int64_t>(acc->folded.ByteSize()) - before;
-    if (grown > 0) RETURN_IF_ERROR(charge->Take(grown));
-    if (grown < 0) charge->Return(-grown);
-    return times;
-  }
-
   static Status Change(size_t before, size_t after, Accumulator* acc, ChargeAhead* charge) {
     if (charge != nullptr) {
       return charge->Change(static_cast<int64_t>(before), static_cast<int64_t>(after));
@@ -228,9 +212,6 @@ class Reducer {
     return Change(before, acc->sum.BigBytes(), acc, charge);
   }
 
-  static constexpr size_t kBytesPerWork = 256;
-  static constexpr int64_t kMember = sizeof(Value);
-
   const plan::Reduce::Function function_;
   const bool merges_;
   const std::string operator_;
@@ -258,31 +239,48 @@ class ReduceFinalOp : public BarrierOperator {
 
   Status Fire(const StateKey& key, Batch* output, bool* done) override {
     *done = true;
-    Accumulator acc;
-    if (Accumulator* found = states_.Find(key); found != nullptr) {
-      ChargeAhead charge(host_, &found->bytes);
-      ASSIGN_OR_RETURN(*done, found->list.Gather(&charge));
+    Accumulator none;
+    Accumulator* acc = states_.Find(key);
+    if (acc != nullptr) {
+      ChargeAhead charge(host_, &acc->bytes);
+      ASSIGN_OR_RETURN(
+          *done, acc->folded == nullptr ? acc->list.Gather(&charge) : acc->folded->Gather(&charge));
       if (!*done) return OkStatus();
     }
-    if (Accumulator* found = states_.Find(key); found != nullptr) {
-      acc = std::move(*found);
+    ASSIGN_OR_RETURN(std::optional<Value> result, reducer_.Final(acc == nullptr ? &none : acc));
+    if (acc != nullptr) {
+      // What it has gathered is the result's.
+      const auto size = result.has_value() ? static_cast<int64_t>(result->ByteSize()) : 0;
+      const int64_t given = std::min(size, acc->bytes);
+      RETURN_IF_ERROR(host_->ChargeState(-given));
+      acc->bytes -= given;
+      Leave(acc);
       states_.Erase(key);
-      RETURN_IF_ERROR(host_->ChargeState(-acc.bytes));
     }
-    ASSIGN_OR_RETURN(std::optional<Value> result, reducer_.Final(std::move(acc)));
-    if (!result.has_value()) return OkStatus();
-    output->AppendCurrent(*result);
+    if (result.has_value()) output->AppendCurrent(*result);
     return OkStatus();
   }
 
   void Release(const InstanceId& instance) override {
-    states_.Release(instance,
-                    [this](const Accumulator& acc) { (void)host_->ChargeState(-acc.bytes); });
+    states_.Release(instance, [this](Accumulator& acc) { Leave(&acc); });
   }
   size_t HeldBytes() const override { return states_.ByteSize(); }
 
  private:
   static constexpr size_t kSliceWork = 2048;
+
+  // A long one is freed in parts.
+  void Leave(Accumulator* acc) {
+    if (acc->bytes < Leftover::kLeastBytes) {
+      (void)host_->ChargeState(-acc->bytes);
+      return;
+    }
+    auto values = std::make_unique<ValuesLeft>();
+    acc->list.Leave(values.get());
+    std::unique_ptr<Leftover> left = std::move(values);
+    if (acc->folded != nullptr) left = acc->folded->Leave();
+    host_->Leave(std::move(left), acc->bytes);
+  }
 
   // What of the batch is absorbed.
   struct Cursor {

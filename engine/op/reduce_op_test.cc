@@ -119,6 +119,62 @@ TEST(FoldWithTest, ALongLoopIsDoneInSlices) {
   EXPECT_NEAR(FireAll(fold.barrier.get()).slots[0].Get(0).AsDouble(), 10'000, 0.001);
 }
 
+// What addAll adds to grows by what is added: a copy of all at each step would be more than all
+// calls here may do.
+TEST(FoldWithTest, WhatIsAddedToIsNotCopiedAtEachStep) {
+  constexpr int kBatches = 200;
+  const auto calls_of = [](const Value& seed, const auto& value_of, size_t expected) {
+    TestHost host;
+    const OperatorBundle fold = *MakeReduce(FoldOp(seed, "addAll"), &host);
+    size_t calls = 0;
+    for (int batch = 0; batch < kBatches; ++batch) {
+      ValueList values;
+      for (int i = 0; i < 1000; ++i) values.push_back(value_of(batch * 1000 + i));
+      const Batch rows = Rows(std::move(values));
+      EXPECT_TRUE(fold.barrier->Absorb(rows).ok());
+      while (*fold.barrier->Proceed(rows)) ++calls;
+    }
+    const Value all = FireAll(fold.barrier.get()).slots[0].Get(0);
+    EXPECT_EQ(all.kind(), seed.kind());
+    EXPECT_EQ(all.kind() == ValueKind::kMap ? all.AsMap().size() : all.AsList().size(), expected);
+    EXPECT_EQ(host.charged, 0);
+    return calls;
+  };
+  const auto number = [](int i) { return Value::Int(i % 150'000); };
+  EXPECT_LT(calls_of(ListOf({Value::Null()}), number, 200'001), 2 * kBatches);
+  EXPECT_LT(calls_of(SetOf({Value::Int(-1), Value::Int(0)}), number, 150'001), 2 * kBatches);
+  const auto entry = [&](int i) { return MapOf({{number(i), Value::Int(i)}}); };
+  EXPECT_LT(calls_of(MapOf({{Value::Int(-1), Value::Int(0)}}), entry, 150'001), 4 * kBatches);
+}
+
+TEST(FoldWithTest, AddAllPutsTheLastValueUnderAKey) {
+  const auto entry = [](int key, int value) {
+    return std::pair(Value::Int(key), Value::Int(value));
+  };
+  EXPECT_FOLDED(
+      *FoldWith(MapOf({entry(1, 1), entry(2, 2)}), "addAll",
+                Rows({MapOf({entry(2, 3), entry(4, 4)}), MapOf({entry(4, 5)})}, {}, {3, 1})),
+      MapOf({entry(1, 1), entry(2, 3), entry(4, 5)}));
+  EXPECT_FALSE(FoldWith(MapOf({}), "addAll", Rows({Value::Int(1)})).ok());
+  EXPECT_FALSE(FoldWith(ListOf({}), "addAll", Rows({MapOf({})})).ok());
+}
+
+// A map of many entries, as a seed or as a value, is added in many calls.
+TEST(FoldWithTest, LongMapsAreAddedInParts) {
+  ValueMap entries;
+  for (int i = 0; i < 50'000; ++i) entries.emplace_back(Value::Int(i), Value::Int(i));
+  const Value map = *Value::Map(entries);
+  TestHost host;
+  const OperatorBundle fold = *MakeReduce(FoldOp(map, "addAll"), &host);
+  const Batch rows = Rows({map, map});
+  ASSERT_TRUE(fold.barrier->Absorb(rows).ok());
+  int slices = 0;
+  while (*fold.barrier->Proceed(rows)) ++slices;
+  EXPECT_GT(slices, 30);
+  EXPECT_FOLDED(FireAll(fold.barrier.get()).slots[0].Get(0), map);
+  EXPECT_EQ(host.charged, 0);
+}
+
 TEST(FoldWithTest, ValuesAsDeepAsCanBeAreRefused) {
   Value deep = Value::Int(1);
   while (deep.depth() < kMaxValueDepth) deep = ListOf({deep});

@@ -334,27 +334,35 @@ class LookupOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
-    *done = true;
+    const size_t begin = std::exchange(next_, std::min(input.rows, next_ + size_.size()));
+    *done = next_ == input.rows;
     std::vector<Value> ids;
-    ids.reserve(input.rows);
-    for (size_t row = 0; row < input.rows; ++row) {
-      ids.push_back(IdAt(input, row));
-    }
-    if (element_ == plan::VERTEX) {
-      std::vector<VertexRef> vertices;
-      RETURN_IF_ERROR(host_->view().LookupVertices(ids, &output->origin, &vertices));
-      for (VertexRef vertex : vertices) output->column.AppendVertex(vertex);
-    } else {
-      std::vector<EdgeRef> edges;
-      RETURN_IF_ERROR(host_->view().LookupEdges(ids, &output->origin, &edges));
-      for (const EdgeRef& edge : edges) output->column.AppendEdge(edge);
-    }
+    for (size_t row = begin; row < next_; ++row) ids.push_back(IdAt(input, row));
+    RETURN_IF_ERROR(size_.Measure(
+        host_->clock(), [&] { return Look(ids, output); }, [&] { return !*done; }));
+    for (uint32_t& row : output->origin) row += static_cast<uint32_t>(begin);
+    if (*done) next_ = 0;
     return OkStatus();
   }
 
  private:
+  Status Look(const std::vector<Value>& ids, OpOutput* output) const {
+    if (element_ == plan::VERTEX) {
+      std::vector<VertexRef> vertices;
+      RETURN_IF_ERROR(host_->view().LookupVertices(ids, &output->origin, &vertices));
+      for (VertexRef vertex : vertices) output->column.AppendVertex(vertex);
+      return OkStatus();
+    }
+    std::vector<EdgeRef> edges;
+    RETURN_IF_ERROR(host_->view().LookupEdges(ids, &output->origin, &edges));
+    for (const EdgeRef& edge : edges) output->column.AppendEdge(edge);
+    return OkStatus();
+  }
+
   OperatorHost* const host_;
   const plan::ElementKind element_;
+  CallSize size_{64, 256, kBatchRows};
+  size_t next_ = 0;  // of the batch
 };
 
 // One step of a look-up that reads each place where it is.
@@ -365,18 +373,21 @@ class LookupStepOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
-    *done = true;
-    std::vector<std::optional<Value>> next(input.rows);
-    RETURN_IF_ERROR(step_ == 3 ? Resolve(input, &next) : Look(input, &next));
-    for (uint32_t row = 0; row < next.size(); ++row) {
-      if (!next[row]) continue;
-      output->origin.push_back(row);
-      output->column.Append(*next[row]);
+    const size_t begin = std::exchange(next_, std::min(input.rows, next_ + size_.size()));
+    *done = next_ == input.rows;
+    std::vector<std::optional<Value>> next(next_ - begin);
+    const Batch rows = input.Slice(begin, next_);
+    RETURN_IF_ERROR(size_.Measure(
+        host_->clock(), [&] { return step_ == 3 ? Resolve(rows, &next) : Look(rows, &next); },
+        [&] { return !*done; }));
+    for (size_t i = 0; i < next.size(); ++i) {
+      if (!next[i]) continue;
+      output->origin.push_back(static_cast<uint32_t>(begin + i));
+      output->column.Append(*next[i]);
     }
+    if (*done) next_ = 0;
     return OkStatus();
   }
-
-  bool keeps_cursor() const override { return false; }
 
  private:
   // An edge of which only the number is known yet; `by_id`: it was found by an id that it was
@@ -443,6 +454,8 @@ class LookupStepOp : public StreamOperator {
   OperatorHost* const host_;
   const bool of_vertices_;
   const uint32_t step_;
+  CallSize size_{64, 256, kBatchRows};
+  size_t next_ = 0;  // of the batch
 };
 
 StatusOr<storage::KeyBound::Op> BoundOf(plan::KeyBound::Op op) {

@@ -264,9 +264,15 @@ class MergingBarrier : public BarrierOperator {
     const State* state = states_.Find(large_);
     return state == nullptr || state->fires || state->rows.size() == 0 ? 0 : state->bytes;
   }
+  // What has not come out is as it was.
+  int64_t GivingBytes() const override {
+    const State* state = states_.Find(large_);
+    const bool gives = state != nullptr && state->fires && state->spilled == nullptr;
+    return gives && state->rows.size() > 0 ? state->bytes : 0;
+  }
   StatusOr<bool> Spill() override {
     State* state = states_.Find(large_);
-    if (SpillableBytes() == 0) return true;
+    if (state == nullptr || state->rows.size() == 0) return true;
     if (state->spilled == nullptr) {
       state->spilled = std::make_unique<SpilledRuns>(&kAsTheyCame, num_slots_, host_);
     }

@@ -49,7 +49,8 @@ void QueryRun::PickSpill() {
   for (const uint32_t id : spillers_) {
     const Spiller& spiller = *nodes_[id].code.spiller();
     if (!is_short && !spiller.must_spill()) continue;
-    const int64_t bytes = spiller.SpillableBytes();
+    const bool rests = gives_back_ || worker_.bounds.spills_early;
+    const int64_t bytes = spiller.SpillableBytes() + (rests ? spiller.GivingBytes() : 0);
     if (bytes <= most) continue;
     most = bytes;
     spilling_ = id;
@@ -132,7 +133,8 @@ bool QueryRun::CanGiveBack() const {
   if (worker_.spill == nullptr || !failure_.ok() || complete_) return false;
   if (!worker_.spill->is_ample()) return false;  // who must go there needs it more
   const bool keeps = std::any_of(spillers_.begin(), spillers_.end(), [this](uint32_t id) {
-    return nodes_[id].code.spiller()->SpillableBytes() >= LeastSpillBytes();
+    const Spiller& spiller = *nodes_[id].code.spiller();
+    return spiller.SpillableBytes() + spiller.GivingBytes() >= LeastSpillBytes();
   });
   if (keeps) return true;
   int64_t waiting = 0;

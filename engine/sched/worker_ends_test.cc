@@ -316,20 +316,24 @@ TEST(WorkerEndsTest, APartThatWaitsForLongGivesItsRowsBack) {
 // A query whose client does not read, with `values` on their way to it.
 class PausedQuery {
  public:
-  explicit PausedQuery(const std::vector<Value>& values, uint64_t disk_fails_from = UINT64_MAX) {
+  explicit PausedQuery(const std::vector<Value>& values, uint64_t disk_fails_from = UINT64_MAX,
+                       const plan::Operator& op = Home()) {
     disk.FailFromWrite(disk_fails_from);
     WorkerContext context;
     context.transport = &transport_;
     context.clock = &clock_;
     context.spill = &disk;
     worker = std::make_unique<Worker>(context);
-    plan::Operator nothing;
-    nothing.mutable_exchange()->set_key(plan::Exchange::HOME);
-    const Started started = StartAt(worker.get(), 0, PlanOf(values, nothing));
+    const Started started = StartAt(worker.get(), 0, PlanOf(values, op));
     spec = started.spec;
     sink = started.sink;
     sink->room = 0;
     Run(1);
+  }
+  static plan::Operator Home() {
+    plan::Operator home;
+    home.mutable_exchange()->set_key(plan::Exchange::HOME);
+    return home;
   }
   void Run(uint64_t now_ns) {
     while (worker->Step(now_ns)) {
@@ -384,6 +388,30 @@ TEST(WorkerEndsTest, WhatWaitsForAClientWaitsOnDisk) {
     EXPECT_EQ(query.disk.used(), 0u);
     EXPECT_EQ(query.spec->account->used(), 0);
   }
+}
+
+// So do rows that a barrier has begun to give.
+TEST(WorkerEndsTest, WhatIsComingOutOfABarrierWaitsOnDisk) {
+  std::vector<Value> values;
+  for (int64_t i = 0; i < 40'000; ++i) {
+    values.push_back(Value::String(std::string(100, 'a') + std::to_string(i * 7919 % 40'000)));
+  }
+  plan::Operator order;
+  order.mutable_order()->add_keys();
+  PausedQuery query(values, UINT64_MAX, order);
+  const int64_t before = query.spec->account->used();
+  ASSERT_GT(before, 4'000'000);
+  query.Run(kGiveBack);
+  EXPECT_EQ(query.sink->rows, 0u);
+  EXPECT_LT(query.spec->account->used(), before / 16);
+  EXPECT_EQ(query.spec->live.Sum().spilled_bytes, query.disk.used());
+  EXPECT_EQ(query.worker->NextDeadline(), 0u);  // there is nothing left to give
+  query.Read();
+  ASSERT_TRUE(query.sink->result.has_value());
+  EXPECT_TRUE(query.sink->result->status.ok()) << query.sink->result->status;
+  EXPECT_EQ(query.sink->rows, values.size());
+  EXPECT_EQ(query.disk.used(), 0u);
+  EXPECT_EQ(query.spec->account->used(), 0);
 }
 
 // What would come back larger stays: each row would have a list of its own. So does a row that is

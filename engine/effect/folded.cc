@@ -1,0 +1,143 @@
+#include "engine/effect/folded.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/memory/charged_growth.h"
+#include "engine/account/call_work.h"
+
+namespace koios::engine {
+namespace {
+
+constexpr size_t kMostOfCall = 1024;    // members or entries
+constexpr size_t kMostGathered = 4096;  // likewise
+constexpr size_t kBytesPerWork = 256;
+
+}  // namespace
+
+Folded::Folded(const std::string& name, Value seed)
+    : fold_(name == "addAll" ? nullptr : FindFoldOperator(name)), value_(std::move(seed)) {}
+
+bool Folded::CanFold(const std::string& name) {
+  return name == "addAll" || FindFoldOperator(name) != nullptr;
+}
+
+StatusOr<int64_t> Folded::Add(const Value& value, int64_t bulk, bool again, ChargeAhead* charge,
+                              size_t* work) {
+  if (fold_ != nullptr) return Fold(value, bulk, charge, work);
+  const bool is_map = value_.kind() == ValueKind::kMap;
+  if (is_map != (value.kind() == ValueKind::kMap) || !(is_map || value_.is_collection())) {
+    return InvalidArgument("The operator addAll adds to a collection, or maps to a map.");
+  }
+  ASSIGN_OR_RETURN(const bool begun, AddSeed(charge, work));
+  if (!begun) return 0;
+  if (is_map) {
+    ASSIGN_OR_RETURN(const bool all, AddEntries(value.AsMap(), charge, work));
+    return all ? bulk : 0;
+  }
+  if (value_.kind() == ValueKind::kSet) {
+    *work += value.FlatBytes() / kBytesPerWork;
+    RETURN_IF_ERROR(table_->Add(value, std::nullopt, 1, charge));
+    return bulk;
+  }
+  ASSIGN_OR_RETURN(const int64_t some, CopiesOfStep(bulk, charge));
+  *work += static_cast<size_t>(some / kCopiesPerWork);
+  RETURN_IF_ERROR(list_.Add(value, some, charge));
+  if (again) ReturnShared(value, charge);
+  return some;
+}
+
+// One step, or all of them where that needs no loop or changes nothing any more.
+StatusOr<int64_t> Folded::Fold(const Value& value, int64_t bulk, ChargeAhead* charge,
+                               size_t* work) {
+  *work += value_.FlatBytes() / kBytesPerWork;
+  // What it may become, while what it was is there: both.
+  const auto before = static_cast<int64_t>(value_.ByteSize());
+  const int64_t most = before + static_cast<int64_t>(value.ByteSize());
+  RETURN_IF_ERROR(charge->Take(most));
+  ASSIGN_OR_RETURN(const int64_t times, FoldSome(fold_, value, bulk, &value_));
+  charge->Return(most);
+  RETURN_IF_ERROR(charge->Change(before, static_cast<int64_t>(value_.ByteSize())));
+  return times;
+}
+
+StatusOr<bool> Folded::AddSeed(ChargeAhead* charge, size_t* work) {
+  if (has_seed_) return true;
+  if (value_.kind() != ValueKind::kList && table_ == nullptr) {
+    RETURN_IF_ERROR(charge->Take(sizeof(GroupTable)));
+    table_ = std::make_unique<GroupTable>(value_.kind() == ValueKind::kMap ? plan::Group::LAST
+                                                                           : plan::Group::COUNT);
+  }
+  if (value_.kind() == ValueKind::kMap) {
+    ASSIGN_OR_RETURN(has_seed_, AddEntries(value_.AsMap(), charge, work));
+  } else {
+    ASSIGN_OR_RETURN(has_seed_, AddMembers(value_.AsList(), charge, work));
+  }
+  return has_seed_;
+}
+
+StatusOr<bool> Folded::AddEntries(const ValueMap& entries, ChargeAhead* charge, size_t* work) {
+  const size_t end = std::min(entries.size(), next_ + kMostOfCall);
+  *work += end - next_;
+  for (; next_ < end; ++next_) {
+    const auto& [key, value] = entries[next_];
+    *work += (key.FlatBytes() + value.FlatBytes()) / kBytesPerWork;
+    RETURN_IF_ERROR(table_->Add(key, value, 1, charge));
+  }
+  if (next_ < entries.size()) return false;
+  next_ = 0;
+  return true;
+}
+
+StatusOr<bool> Folded::AddMembers(const ValueList& members, ChargeAhead* charge, size_t* work) {
+  const size_t end = std::min(members.size(), next_ + kMostOfCall);
+  *work += end - next_;
+  for (; next_ < end; ++next_) {
+    const Value& member = members[next_];
+    *work += member.FlatBytes() / kBytesPerWork;
+    RETURN_IF_ERROR(table_ == nullptr ? list_.Add(member, 1, charge)
+                                      : table_->Add(member, std::nullopt, 1, charge));
+  }
+  if (next_ < members.size()) return false;
+  next_ = 0;
+  return true;
+}
+
+StatusOr<bool> Folded::Gather(ChargeAhead* charge) {
+  if (fold_ != nullptr) return true;
+  if (table_ == nullptr) return list_.Gather(charge);
+  return value_.kind() == ValueKind::kMap ? GatherMap(charge) : GatherSet(charge);
+}
+
+StatusOr<bool> Folded::GatherMap(ChargeAhead* charge) {
+  if (next_ == 0) RETURN_IF_ERROR(charge->Take(table_->MapBytes(/*takes=*/true)));
+  RETURN_IF_ERROR(table_->TakeSome(&next_, &entries_, &extent_, charge));
+  return next_ == table_->size();
+}
+
+StatusOr<bool> Folded::GatherSet(ChargeAhead* charge) {
+  if (next_ == 0) RETURN_IF_ERROR(MakeRoom(&members_, table_->size(), charge));
+  const size_t end = std::min(table_->size(), next_ + kMostGathered);
+  for (; next_ < end; ++next_) {
+    members_.push_back(table_->KeyAt(next_));
+    extent_.Add(members_.back());
+  }
+  return next_ == table_->size();
+}
+
+StatusOr<Value> Folded::Take() {
+  if (fold_ != nullptr) return std::move(value_);
+  if (value_.kind() == ValueKind::kMap) return Value::Map(std::move(entries_), extent_);
+  if (value_.kind() == ValueKind::kSet) return Value::Set(std::move(members_), extent_);
+  return list_.Take();
+}
+
+std::unique_ptr<Leftover> Folded::Leave() {
+  if (table_ != nullptr) return std::make_unique<GroupsLeft>(std::move(*table_));
+  auto values = std::make_unique<ValuesLeft>();
+  list_.Leave(values.get());
+  return values;
+}
+
+}  // namespace koios::engine

@@ -1,0 +1,153 @@
+// What is coming out of a barrier goes to disk where nobody takes it, and comes from there in the
+// same order.
+#include "engine/op/operator.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+#include "core/random.h"
+#include "core/value_codec.h"
+#include "engine/op/collect_ops.h"
+#include "engine/op/group_op.h"
+#include "engine/op/op_test_support.h"
+#include "engine/op/waiting_ops.h"
+
+namespace koios::engine {
+namespace {
+
+constexpr int kRowsGiven = 40'000, kRowsOfInput = 1000;
+
+using MakeGiver = std::function<OperatorBundle(OperatorHost*)>;
+
+// Rows that come out, one by one: values, and how often.
+std::vector<std::string> TextsOfRows(const Batch& batch) {
+  std::vector<std::string> rows;
+  for (size_t row = 0; row < batch.rows; ++row) {
+    std::string text = std::to_string(batch.BulkAt(row));
+    for (const Column& slot : batch.slots) {
+      if (slot.size() > row && !slot.IsAbsent(row)) text += EncodeValue(slot.Get(row));
+    }
+    rows.push_back(std::move(text));
+  }
+  return rows;
+}
+
+void AbsorbRows(BarrierOperator* barrier) {
+  Rng rng(3);
+  for (int begin = 0; begin < kRowsGiven; begin += kRowsOfInput) {
+    ValueList values, keys;
+    std::vector<int64_t> bulk;
+    for (int i = 0; i < kRowsOfInput; ++i) {
+      values.push_back(
+          Value::String("a text of some length " + std::to_string(rng.Uniform(kRowsGiven))));
+      keys.push_back(Value::Long(static_cast<int64_t>(rng.Uniform(kRowsGiven / 4))));
+      bulk.push_back(1 + static_cast<int64_t>(rng.Uniform(3)));
+    }
+    ASSERT_TRUE(AbsorbAll(barrier, Rows(values, keys, bulk)).ok());
+  }
+}
+
+// With `rests`, what is left behind some batches goes to disk.
+std::vector<std::string> RowsGiven(const MakeGiver& make, bool rests) {
+  TestHost host;
+  const OperatorBundle bundle = make(&host);
+  BarrierOperator* const barrier = bundle.barrier.get();
+  AbsorbRows(barrier);
+  std::vector<std::string> given;
+  int batches = 0;
+  for (bool done = false; !done;) {
+    Batch output;
+    EXPECT_TRUE(barrier->Fire({}, &output, &done).ok());
+    const std::vector<std::string> rows = TextsOfRows(output);
+    given.insert(given.end(), rows.begin(), rows.end());
+    if (rows.empty() || ++batches != 3 || !rests) continue;
+    EXPECT_FALSE(done);
+    const int64_t before = host.charged;
+    EXPECT_GT(barrier->GivingBytes(), before / 4);
+    while (barrier->GivingBytes() > 0 || barrier->SpillableBytes() > 0) {
+      for (bool all = false; !all;) {
+        const StatusOr<bool> spilled = barrier->Spill();
+        EXPECT_TRUE(spilled.ok()) << spilled.status();
+        if (!spilled.ok()) return given;
+        all = *spilled;
+      }
+    }
+    EXPECT_GT(host.space.used(), 0u);
+    EXPECT_LT(host.charged, before / 8);
+  }
+  barrier->Release({});
+  EXPECT_EQ(host.charged, 0);
+  EXPECT_EQ(host.space.used(), 0u);
+  return given;
+}
+
+plan::Order OrderBySlot1(int64_t limit) {
+  plan::Order order;
+  order.add_keys()->set_slot(1);
+  order.set_limit(limit);
+  return order;
+}
+
+TEST(GivingTest, WhatIsLeftComesFromDiskInItsOrder) {
+  const MakeGiver makes[] = {
+      [](OperatorHost* host) { return MakeOrder(OrderBySlot1(0), 2, host).value(); },
+      [](OperatorHost* host) { return MakeOrder(OrderBySlot1(kRowsGiven / 2), 2, host).value(); },
+      [](OperatorHost* host) {
+        plan::Tail tail;
+        tail.set_count(kRowsGiven + 1);
+        return MakeTail(tail, host);
+      },
+      [](OperatorHost* host) { return MakeBarrier(host); },
+      [](OperatorHost* host) { return MakeMergingBarrier(2, host); },
+      [](OperatorHost* host) { return MakeWaitingDedup({0}, 2, host); },
+  };
+  for (size_t i = 0; i < std::size(makes); ++i) {
+    SCOPED_TRACE(i);
+    const std::vector<std::string> expected = RowsGiven(makes[i], /*rests=*/false);
+    EXPECT_GT(expected.size(), static_cast<size_t>(kRowsGiven / 4));
+    EXPECT_EQ(RowsGiven(makes[i], /*rests=*/true), expected);
+  }
+}
+
+// Of groups the order is another one.
+TEST(GivingTest, GroupsThatAreLeftComeFromDisk) {
+  for (const plan::Group::Value value :
+       {plan::Group::COUNT, plan::Group::LIST, plan::Group::LAST, plan::Group::MAX}) {
+    SCOPED_TRACE(value);
+    const MakeGiver make = [value](OperatorHost* host) {
+      plan::Group group;
+      group.set_value(value);
+      group.set_rows(true);
+      group.set_key_slot(1);
+      group.set_value_slot(0);
+      return MakeGroup(group, 2, host).value();
+    };
+    std::vector<std::string> expected = RowsGiven(make, /*rests=*/false);
+    std::vector<std::string> given = RowsGiven(make, /*rests=*/true);
+    EXPECT_GT(expected.size(), 5000u);
+    std::sort(expected.begin(), expected.end());
+    std::sort(given.begin(), given.end());
+    EXPECT_EQ(given, expected);
+  }
+}
+
+// An instance that is over while its rows go to disk leaves nothing.
+TEST(GivingTest, WhatIsOverOnItsWayLeavesNothing) {
+  TestHost host;
+  const OperatorBundle bundle = MakeOrder(OrderBySlot1(0), 2, &host).value();
+  AbsorbRows(bundle.barrier.get());
+  bool done = false;
+  for (Batch output; output.rows == 0;) {
+    ASSERT_TRUE(bundle.barrier->Fire({}, &output, &done).ok());
+  }
+  for (int i = 0; i < 5; ++i) ASSERT_FALSE(*bundle.barrier->Spill());
+  EXPECT_GT(host.space.used(), 0u);
+  bundle.barrier->Release({});
+  EXPECT_TRUE(*bundle.barrier->Spill());
+  EXPECT_EQ(host.charged, 0);
+  EXPECT_EQ(host.space.used(), 0u);
+}
+
+}  // namespace
+}  // namespace koios::engine

@@ -10,9 +10,10 @@
 namespace koios::engine {
 namespace {
 
-constexpr size_t kMostOfCall = 1024;    // members or entries
+constexpr size_t kMostOfCall = 512;     // members or entries
 constexpr size_t kMostGathered = 4096;  // likewise
 constexpr size_t kBytesPerWork = 256;
+constexpr size_t kWorkOfKey = 5;
 
 }  // namespace
 
@@ -37,8 +38,7 @@ StatusOr<int64_t> Folded::Add(const Value& value, int64_t bulk, bool again, Char
     return all ? bulk : 0;
   }
   if (value_.kind() == ValueKind::kSet) {
-    *work += value.FlatBytes() / kBytesPerWork;
-    RETURN_IF_ERROR(table_->Add(value, std::nullopt, 1, charge));
+    RETURN_IF_ERROR(AddKey(value, std::nullopt, charge, work));
     return bulk;
   }
   ASSIGN_OR_RETURN(const int64_t some, CopiesOfStep(bulk, charge));
@@ -77,13 +77,20 @@ StatusOr<bool> Folded::AddSeed(ChargeAhead* charge, size_t* work) {
   return has_seed_;
 }
 
+// Its place in the table is nowhere near that of the one before.
+Status Folded::AddKey(const Value& key, const std::optional<Value>& value, ChargeAhead* charge,
+                      size_t* work) {
+  const size_t moved = table_->num_moved();
+  RETURN_IF_ERROR(table_->Add(key, value, 1, charge));
+  *work += kWorkOfKey + key.FlatBytes() / kBytesPerWork + (table_->num_moved() - moved);
+  return OkStatus();
+}
+
 StatusOr<bool> Folded::AddEntries(const ValueMap& entries, ChargeAhead* charge, size_t* work) {
   const size_t end = std::min(entries.size(), next_ + kMostOfCall);
-  *work += end - next_;
   for (; next_ < end; ++next_) {
     const auto& [key, value] = entries[next_];
-    *work += (key.FlatBytes() + value.FlatBytes()) / kBytesPerWork;
-    RETURN_IF_ERROR(table_->Add(key, value, 1, charge));
+    RETURN_IF_ERROR(AddKey(key, value, charge, work));
   }
   if (next_ < entries.size()) return false;
   next_ = 0;
@@ -95,9 +102,8 @@ StatusOr<bool> Folded::AddMembers(const ValueList& members, ChargeAhead* charge,
   *work += end - next_;
   for (; next_ < end; ++next_) {
     const Value& member = members[next_];
-    *work += member.FlatBytes() / kBytesPerWork;
     RETURN_IF_ERROR(table_ == nullptr ? list_.Add(member, 1, charge)
-                                      : table_->Add(member, std::nullopt, 1, charge));
+                                      : AddKey(member, std::nullopt, charge, work));
   }
   if (next_ < members.size()) return false;
   next_ = 0;

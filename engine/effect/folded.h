@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/value.h"
@@ -34,6 +35,8 @@ class Folded {
 
  private:
   StatusOr<int64_t> Fold(const Value& value, int64_t bulk, ChargeAhead* charge, size_t* work);
+  Status AddKey(const Value& key, const std::optional<Value>& value, ChargeAhead* charge,
+                size_t* work);
   StatusOr<bool> AddSeed(ChargeAhead* charge, size_t* work);
   StatusOr<bool> AddEntries(const ValueMap& entries, ChargeAhead* charge, size_t* work);
   StatusOr<bool> AddMembers(const ValueList& members, ChargeAhead* charge, size_t* work);

@@ -50,6 +50,8 @@ class GroupTable {
              ChargeAhead* charge);
 
   size_t size() const { return keys_.size(); }
+  // Entries of indexes that growing has moved so far.
+  size_t num_moved() const { return moved_; }
   const Value& KeyAt(size_t i) const { return keys_[i]; }
   int64_t CountAt(size_t i) const { return counts_[i]; }
   // nullopt: a group whose value gives nothing has no entry.

@@ -71,6 +71,37 @@ OfOneRow Evaluated(const char* function, const Value& a, const Value& b,
   return made;
 }
 
+TEST(CollectionFunctionsTest, OneLongTextOrMapTakesManyCalls) {
+  std::string text, words;
+  ValueMap entries;
+  for (int64_t i = 0; i < kMany; ++i) {
+    text += "a";
+    words += "b,";
+    entries.emplace_back(Value::String("k" + std::to_string(i)), Value::Int(7));
+  }
+  const auto split = [](const std::string& of, const Value& at) {
+    return Evaluated("split", Value::String(of), {}, {Value::Bool(false), at});
+  };
+  for (const OfOneRow& parts : {split(text, Value::String("")), split(words, Value::String(","))}) {
+    ASSERT_TRUE(parts.status.ok()) << parts.status;
+    EXPECT_GE(parts.calls, 4);
+    EXPECT_GE(static_cast<int64_t>(parts.value.AsList().size()), kMany);
+  }
+  const Value map = *Value::Map(std::move(entries));
+  const OfOneRow printed =
+      Evaluated("asString", map, {}, {Value::Bool(false), Value::String("map")});
+  ASSERT_TRUE(printed.status.ok()) << printed.status;
+  EXPECT_GE(printed.calls, 4);
+  const std::string& all = printed.value.AsString();
+  EXPECT_EQ(all.substr(0, 12), "{k0=7, k1=7,");
+  EXPECT_EQ(all.substr(all.size() - 3), "=7}");
+  const auto last = "k" + std::to_string(kMany - 1);
+  const OfOneRow found = Evaluated("by_key", map, {}, {Value::String(last)});
+  EXPECT_GE(found.calls, 2);
+  EXPECT_EQ(found.value.AsInteger(), 7);
+  EXPECT_TRUE(Evaluated("by_key", map, {}, {Value::String("other")}).value.is_null());
+}
+
 TEST(CollectionFunctionsTest, LongListsTakeManyCalls) {
   const ValueList no_traversal = {Value::Bool(false)};
   const Value a = ListOfNumbers(0, kMany), b = ListOfNumbers(kMany / 2, 2 * kMany);

@@ -111,7 +111,10 @@ class ElementsIn {
     return AddNew(edge.id, Value::Of(edge), &edges_, work);
   }
   Status AddNew(uint64_t key, Value value, Known* known, size_t* work) {
+    constexpr size_t kWorkOfLook = 3, kWorkOfNew = 4;
+    *work -= std::min(*work, kWorkOfLook);
     if (known->Contains(key)) return OkStatus();
+    *work -= std::min(*work, kWorkOfNew);
     ASSIGN_OR_RETURN(const size_t moved, known->MakeRoom(key, &room_));
     SpendMoved(moved, work);
     known->Emplace(key);
@@ -227,7 +230,7 @@ class ValueAsSeen {
   StatusOr<Value> Result() { return std::move(result_); }
 
  private:
-  static constexpr size_t kWorkOfElement = 4;  // a look at it, and at its place in a table
+  static constexpr size_t kWorkOfElement = 9;  // a look at it, and at its place in a table
 
   // A large value in the making.
   struct Open {

@@ -1,8 +1,10 @@
 // The driver's ways with each kind of operator: one batch, one invocation.
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <utility>
 
+#include "engine/account/values_left.h"
 #include "engine/batch/ordinal.h"
 #include "engine/query_account.h"
 #include "engine/sched/query_run.h"
@@ -15,6 +17,25 @@ namespace {
 constexpr uint64_t kFiringNanos = 200'000;
 // Rows that one call copies into branches.
 constexpr size_t kMostSplit = 16 * 1024;
+
+// A result that may be nobody's any more once its client has had it: then it is freed here, and its
+// charge goes with it.
+class ResultLeft final : public Leftover {
+ public:
+  explicit ResultLeft(const ResultBatch& result) : charge_(result.charge) {
+    values_.Add(result.column);
+  }
+  bool FreeSome(int64_t*) override {
+    int64_t freed = 0;
+    const bool all = values_.FreeSome(&freed);
+    if (all) charge_.reset();
+    return all;
+  }
+
+ private:
+  ValuesLeft values_;
+  std::shared_ptr<const void> charge_;
+};
 
 }  // namespace
 
@@ -459,7 +480,10 @@ Status QueryRun::RunSink(Node* node) {
     const size_t bytes = result.ByteSize();
     node->lane->active->charged -= static_cast<int64_t>(bytes);
     result.charge = std::make_shared<HeldCharge>(spec_->account, bytes);
+    std::unique_ptr<Leftover> left;
+    if (bytes >= Leftover::kLeastBytes) left = std::make_unique<ResultLeft>(result);
     spec_->sink->Push(std::move(result));
+    if (left != nullptr) Leave(std::move(left), {});
   }
   FinishInput(node);
   return OkStatus();

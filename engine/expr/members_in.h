@@ -136,6 +136,7 @@ class ResolvedMembers {
   template <typename Use>
   StatusOr<bool> Step(size_t* work, const Use& use) {
     constexpr size_t kFew = 256;  // that are looked up together
+    constexpr size_t kWorkOfUse = 3;
     const size_t size = members_.size();
     while (next_ < size) {
       if (*work == 0) return false;
@@ -143,6 +144,7 @@ class ResolvedMembers {
       ElementResolver resolver(*view_);
       for (size_t i = next_; i < end; ++i) {
         Spend(members_[i], work);
+        *work -= std::min(*work, kWorkOfUse);
         resolver.Collect(members_[i]);
       }
       RETURN_IF_ERROR(CheckCollected(resolver, step_));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/spill/row_block.h"
+
 namespace koios::engine {
 namespace {
 
@@ -59,9 +61,27 @@ StatusOr<bool> CollectOp::Spill() {
   return true;
 }
 
+// A slice; true: all has been looked at. Rows that share values would be larger on disk than they
+// are, and a large one may be too large: nobody needs the memory so much.
+bool CollectOp::LookAtRest(State* state) {
+  constexpr size_t kChunks = 16;
+  for (size_t i = 0; state->rows.HasRowAt(&state->looked_at); ++i) {
+    if (i == kChunks) return false;
+    const size_t bytes = FlatBytes(state->rows.ChunkAt(state->looked_at));
+    state->flat_bytes += bytes;
+    state->stays = state->stays || bytes > kMostOnDisk;
+    state->looked_at = {state->looked_at.chunk + 1, 0};
+  }
+  const auto held = static_cast<size_t>(state->rows.HeldBytes());
+  state->stays = state->stays || state->flat_bytes > 2 * held;
+  return true;
+}
+
 // As they would come out; then their memory is free.
 StatusOr<bool> CollectOp::SpillRest(State* state) {
   if (state->rest == nullptr) {
+    if (!LookAtRest(state)) return false;
+    if (state->stays) return true;
     state->rest = std::make_unique<SpilledRuns>(&kAsTheyCame, num_slots_, host_);
   }
   if (state->next < state->order.size()) {

@@ -108,7 +108,7 @@ class CollectOp : public BarrierOperator {
   int64_t GivingBytes() const override {
     const State* state = spills_ ? states_.Find(giving_) : nullptr;
     const bool gives = state != nullptr && state->arranged && state->spilled == nullptr &&
-                       state->next < state->order.size();
+                       !state->stays && state->next < state->order.size();
     return gives ? state->rows.HeldBytes() : 0;
   }
   StatusOr<bool> Spill() override;
@@ -136,6 +136,9 @@ class CollectOp : public BarrierOperator {
     bool is_over = false;                  // all have been given, and are freed
     std::unique_ptr<SpilledRuns> spilled;  // the rows that came before `rows`
     std::unique_ptr<SpilledRuns> rest;     // of what comes out, in its order; `rows` are none then
+    Position looked_at;                    // chunks before this have been looked at for that
+    size_t flat_bytes = 0;                 // of these
+    bool stays = false;                    // `rest` would be larger than the rows are
     int64_t given = 0;                     // of all, with their bulk
     // A top-k: the first key of the worst row that was kept, once there are enough rows, and what
     // these took.
@@ -244,6 +247,7 @@ class CollectOp : public BarrierOperator {
   Status ArrangeOnDisk(const Status& why, State* state);
   Status FireSpilled(const StateKey& key, State* state, Batch* output, bool* done);
   StatusOr<bool> SpillRest(State* state);
+  static bool LookAtRest(State* state);
   Status GiveFrom(SpilledRuns* runs, const StateKey& key, State* state, Batch* output, bool* done);
 
   // Of the rows from `begin` on.

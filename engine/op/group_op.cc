@@ -60,11 +60,12 @@ class GroupOp : public BarrierOperator {
     const State* state = op_.rows() ? states_.Find(large_) : nullptr;
     return state == nullptr || state->fires ? 0 : state->bytes + state->path_bytes;
   }
-  // A list that is on its way out is whole first.
+  // A list that is on its way out is whole first. Nobody has kept room for the way to disk.
   int64_t GivingBytes() const override {
     const State* state = op_.rows() ? states_.Find(large_) : nullptr;
     const bool gives = state != nullptr && state->fires && state->spilled == nullptr &&
-                       !state->clears() && !state->table->is_gathering();
+                       !state->clears() && !state->table->is_gathering() &&
+                       host_->StateRoom() >= SpilledGroups::WriteBytes(*host_);
     return gives ? state->bytes + state->path_bytes : 0;
   }
   bool must_spill() const override { return must_spill_; }

@@ -41,7 +41,7 @@ class TestHost : public OperatorHost {
     }
     return file_.get();
   }
-  int64_t least_spill_bytes() const override { return 1; }
+  int64_t least_spill_bytes() const override { return least; }
   bool may_rest() const override { return true; }
   bool spills_early() const override { return early; }
 
@@ -52,6 +52,7 @@ class TestHost : public OperatorHost {
   std::shared_ptr<storage::Transaction> changes;
   SpillSpace space{"/tmp"};
   bool spills = true;
+  int64_t least = 1;  // bytes
   bool early = false;
 
  private:

@@ -132,17 +132,57 @@ TEST(GivingTest, GroupsThatAreLeftComeFromDisk) {
   }
 }
 
+// Fires until three batches have come out.
+void BeginToGive(BarrierOperator* barrier) {
+  bool done = false;
+  for (int batches = 0; batches < 3;) {
+    Batch output;
+    ASSERT_TRUE(barrier->Fire({}, &output, &done).ok());
+    batches += output.rows > 0 ? 1 : 0;
+  }
+  ASSERT_FALSE(done);
+}
+
+// Keys that are not worth it don't keep the rows from going.
+TEST(GivingTest, RowsGoWhereKeysStay) {
+  TestHost host;
+  const OperatorBundle bundle = MakeWaitingDedup({0}, 2, &host);
+  AbsorbRows(bundle.barrier.get());
+  BeginToGive(bundle.barrier.get());
+  const int64_t rows = bundle.barrier->GivingBytes();
+  ASSERT_LT(bundle.barrier->SpillableBytes(), rows);
+  ASSERT_GT(bundle.barrier->SpillableBytes(), 0);
+  host.least = rows;
+  for (int call = 0; call < 10'000 && bundle.barrier->GivingBytes() > 0; ++call) {
+    ASSERT_TRUE(bundle.barrier->Spill().ok());
+  }
+  EXPECT_EQ(bundle.barrier->GivingBytes(), 0);
+  bundle.barrier->Release({});
+  EXPECT_EQ(host.charged, 0);
+}
+
+// What would be larger on disk stays.
+TEST(GivingTest, RowsThatShareAValueStay) {
+  const Value list = *Value::List(ValueList(3000, Value::Long(1)));
+  TestHost host;
+  const OperatorBundle bundle = MakeBarrier(&host);
+  ASSERT_TRUE(AbsorbAll(bundle.barrier.get(), Rows(ValueList(10'000, list))).ok());
+  BeginToGive(bundle.barrier.get());
+  EXPECT_GT(bundle.barrier->GivingBytes(), 0);
+  for (bool all = false; !all;) all = *bundle.barrier->Spill();
+  EXPECT_EQ(bundle.barrier->GivingBytes(), 0);
+  EXPECT_EQ(host.space.used(), 0u);
+  EXPECT_GT(FireAll(bundle.barrier.get()).rows, 5000u);
+  EXPECT_EQ(host.charged, 0);
+}
+
 // An instance that is over while its rows go to disk leaves nothing.
 TEST(GivingTest, WhatIsOverOnItsWayLeavesNothing) {
   TestHost host;
   const OperatorBundle bundle = MakeOrder(OrderBySlot1(0), 2, &host).value();
   AbsorbRows(bundle.barrier.get());
-  bool done = false;
-  for (Batch output; output.rows == 0;) {
-    ASSERT_TRUE(bundle.barrier->Fire({}, &output, &done).ok());
-  }
-  for (int i = 0; i < 5; ++i) ASSERT_FALSE(*bundle.barrier->Spill());
-  EXPECT_GT(host.space.used(), 0u);
+  BeginToGive(bundle.barrier.get());
+  while (host.space.used() == 0) ASSERT_FALSE(*bundle.barrier->Spill());
   bundle.barrier->Release({});
   EXPECT_TRUE(*bundle.barrier->Spill());
   EXPECT_EQ(host.charged, 0);

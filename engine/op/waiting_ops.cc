@@ -90,7 +90,9 @@ class WaitingDedup : public CollectOp {
   // The keys that have passed, or rows; then who waits there forgets its keys, too.
   StatusOr<bool> Spill() override {
     if (!spills_keys_ && !spills_rows_) {
-      spills_keys_ = must_spill() || KeyBytes() > CollectOp::SpillableBytes();
+      const int64_t keys = KeyBytes();
+      const bool is_worth_it = keys >= host_->least_spill_bytes();  // fewer stay where they are
+      spills_keys_ = must_spill() || (is_worth_it && keys > CollectOp::SpillableBytes());
       spills_rows_ = !spills_keys_;
       if (spills_rows_) Forget(spilling());
     }

@@ -153,7 +153,7 @@ TEST(MutateOpsTest, LooksAtEdgesAreNoted) {
   const auto keys_of = [&](const plan::Guard& op, const Batch& rows) {
     TestHost host;
     SlowChanges slow;
-    const std::set<uint64_t> keys = keys_at(&host, op, rows);
+    std::set<uint64_t> keys = keys_at(&host, op, rows);
     EXPECT_EQ(keys_at(&slow, op, rows), keys);
     return keys;
   };

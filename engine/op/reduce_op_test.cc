@@ -130,7 +130,7 @@ TEST(FoldWithTest, WhatIsAddedToIsNotCopiedAtEachStep) {
     for (int batch = 0; batch < kBatches; ++batch) {
       ValueList values;
       for (int i = 0; i < 1000; ++i) values.push_back(value_of(batch * 1000 + i));
-      const Batch rows = Rows(std::move(values));
+      const Batch rows = Rows(values);
       EXPECT_TRUE(fold.barrier->Absorb(rows).ok());
       while (*fold.barrier->Proceed(rows)) ++calls;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/account/call_work.h"
 #include "engine/account/free_room.h"
 
 namespace koios::engine {
@@ -20,6 +21,15 @@ Status FoldList::Add(const Value& value, int64_t bulk, ChargeAhead* charge) {
   Status added = AddCopies(value, bulk, charge);
   if (!added.ok()) charge->Return(outside);
   return added;
+}
+
+StatusOr<int64_t> FoldList::AddSome(const Value& value, int64_t bulk, bool again,
+                                    ChargeAhead* charge, size_t* work) {
+  ASSIGN_OR_RETURN(const int64_t some, CopiesOfStep(bulk, charge));
+  *work += static_cast<size_t>(some / kCopiesPerWork);
+  RETURN_IF_ERROR(Add(value, some, charge));
+  if (again) ReturnShared(value, charge);
+  return some;
 }
 
 Status FoldList::AddCopies(const Value& value, int64_t bulk, ChargeAhead* charge) {

@@ -15,6 +15,10 @@ class FoldList {
  public:
   // RESOURCE_EXHAUSTED when `charge` is refused, or it would be too deep: nothing is added.
   Status Add(const Value& value, int64_t bulk, ChargeAhead* charge);
+  // Of a row, at most `bulk` times, as one step; how often. `again`: copies of it are there
+  // already, which share what it holds. Adds to *work.
+  StatusOr<int64_t> AddSome(const Value& value, int64_t bulk, bool again, ChargeAhead* charge,
+                            size_t* work);
   // A share of what is to do before Take(); true: that is all. Nothing is added any more.
   StatusOr<bool> Gather(ChargeAhead* charge);
   bool is_long() const { return long_ != nullptr; }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/memory/charged_growth.h"
-#include "engine/account/call_work.h"
 
 namespace koios::engine {
 namespace {
@@ -41,11 +40,7 @@ StatusOr<int64_t> Folded::Add(const Value& value, int64_t bulk, bool again, Char
     RETURN_IF_ERROR(AddKey(value, std::nullopt, charge, work));
     return bulk;
   }
-  ASSIGN_OR_RETURN(const int64_t some, CopiesOfStep(bulk, charge));
-  *work += static_cast<size_t>(some / kCopiesPerWork);
-  RETURN_IF_ERROR(list_.Add(value, some, charge));
-  if (again) ReturnShared(value, charge);
-  return some;
+  return list_.AddSome(value, bulk, again, charge, work);
 }
 
 // One step, or all of them where that needs no loop or changes nothing any more.
@@ -86,28 +81,27 @@ Status Folded::AddKey(const Value& key, const std::optional<Value>& value, Charg
   return OkStatus();
 }
 
-StatusOr<bool> Folded::AddEntries(const ValueMap& entries, ChargeAhead* charge, size_t* work) {
-  const size_t end = std::min(entries.size(), next_ + kMostOfCall);
-  for (; next_ < end; ++next_) {
-    const auto& [key, value] = entries[next_];
-    RETURN_IF_ERROR(AddKey(key, value, charge, work));
-  }
-  if (next_ < entries.size()) return false;
+// add(one) of those behind the last ones. True: these were all.
+template <typename All, typename AddOne>
+StatusOr<bool> Folded::AddSome(const All& all, const AddOne& add) {
+  const size_t end = std::min(all.size(), next_ + kMostOfCall);
+  for (; next_ < end; ++next_) RETURN_IF_ERROR(add(all[next_]));
+  if (next_ < all.size()) return false;
   next_ = 0;
   return true;
 }
 
+StatusOr<bool> Folded::AddEntries(const ValueMap& entries, ChargeAhead* charge, size_t* work) {
+  return AddSome(
+      entries, [&](const auto& entry) { return AddKey(entry.first, entry.second, charge, work); });
+}
+
 StatusOr<bool> Folded::AddMembers(const ValueList& members, ChargeAhead* charge, size_t* work) {
-  const size_t end = std::min(members.size(), next_ + kMostOfCall);
-  *work += end - next_;
-  for (; next_ < end; ++next_) {
-    const Value& member = members[next_];
-    RETURN_IF_ERROR(table_ == nullptr ? list_.Add(member, 1, charge)
-                                      : AddKey(member, std::nullopt, charge, work));
-  }
-  if (next_ < members.size()) return false;
-  next_ = 0;
-  return true;
+  return AddSome(members, [&](const Value& member) {
+    if (table_ != nullptr) return AddKey(member, std::nullopt, charge, work);
+    ++*work;
+    return list_.Add(member, 1, charge);
+  });
 }
 
 StatusOr<bool> Folded::Gather(ChargeAhead* charge) {

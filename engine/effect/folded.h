@@ -37,6 +37,8 @@ class Folded {
   StatusOr<int64_t> Fold(const Value& value, int64_t bulk, ChargeAhead* charge, size_t* work);
   Status AddKey(const Value& key, const std::optional<Value>& value, ChargeAhead* charge,
                 size_t* work);
+  template <typename All, typename AddOne>
+  StatusOr<bool> AddSome(const All& all, const AddOne& add);
   StatusOr<bool> AddSeed(ChargeAhead* charge, size_t* work);
   StatusOr<bool> AddEntries(const ValueMap& entries, ChargeAhead* charge, size_t* work);
   StatusOr<bool> AddMembers(const ValueList& members, ChargeAhead* charge, size_t* work);

@@ -10,6 +10,7 @@
 #include "engine/expr/each_row.h"
 #include "engine/expr/element_functions.h"
 #include "engine/expr/made_value.h"
+#include "engine/expr/members_in.h"
 #include "engine/result/element_ids.h"
 #include "engine/result/element_resolver.h"
 #include "engine/result/seen_elements.h"
@@ -25,16 +26,6 @@ bool IsLarge(const Value& value) {
   constexpr size_t kLargeBytes = 4 << 10;
   return (value.is_collection() || value.kind() == ValueKind::kMap) &&
          value.FlatBytes() > kLargeBytes;
-}
-
-// Of a collection its members, of a map its keys and values in turns.
-size_t NumIn(const Value& value) {
-  return value.is_collection() ? value.AsList().size() : 2 * value.AsMap().size();
-}
-const Value& MemberIn(const Value& value, size_t i) {
-  if (value.is_collection()) return value.AsList()[i];
-  const auto& [key, item] = value.AsMap()[i / 2];
-  return i % 2 == 0 ? key : item;
 }
 
 // The vertices and edges in a value, the ends of its edges, and the owners of its properties, each

@@ -49,6 +49,11 @@ class RowValues {
     values_[row] = std::move(value);
     found_[row] = 1;
   }
+  size_t ByteSize() const {
+    size_t bytes = values_.capacity() * sizeof(Value) + found_.capacity();
+    for (const Value& value : values_) bytes += value.ByteSize() - sizeof(Value);
+    return bytes;
+  }
   void Finish(Operand* out) {
     Column column;
     std::vector<uint32_t> rows;
@@ -67,11 +72,14 @@ class RowValues {
 
 // Entries of maps, which may be long: what a call did of them.
 struct MapReads : FunctionProgress {
-  explicit MapReads(RowValues begun) : values(std::move(begun)) {}
+  explicit MapReads(RowValues read) : values(std::move(read)), read_bytes(values.ByteSize()) {}
+  // What maps have is theirs.
+  size_t HeldBytes() const override { return read_bytes; }
 
-  RowValues values;      // with those of elements
-  size_t next = 0;       // of the rows that are no elements
-  size_t num_known = 0;  // entries of its map that are not the one
+  RowValues values;  // with those of elements, which were read
+  size_t read_bytes;
+  size_t next = 0;   // of the rows that are no elements
+  size_t entry = 0;  // of its map, to look at
 };
 
 // True: of all rows.
@@ -81,18 +89,24 @@ bool ReadMaps(const std::vector<uint32_t>& rows, const Args& args, MapReads* rea
     const Value value = args[0]->Get(row);
     if (value.kind() != ValueKind::kMap) continue;
     const ValueMap& map = value.AsMap();
-    for (size_t& i = reads->num_known;
-         i < map.size() && !Equals(map[i].first, args[1]->constant);) {
-      if (work == 0) return false;
-      ++i;
-      --work;
+    size_t& at = reads->entry;
+    for (; at < map.size() && !Equals(map[at].first, args[1]->constant); ++at) {
+      if (work-- == 0) return false;
     }
     // It has null under all other keys.
-    const bool found = reads->num_known < map.size();
-    reads->values.Put(row, found ? map[reads->num_known].second : Value());
-    reads->num_known = 0;
+    reads->values.Put(row, at < map.size() ? map[at].second : Value());
+    at = 0;
   }
   return true;
+}
+
+Status GoOnWithMaps(const EvalContext& context, const std::vector<uint32_t>& rows, const Args& args,
+                    Operand* out) {
+  auto& reads = static_cast<MapReads&>(**context.progress);
+  if (!ReadMaps(rows, args, &reads)) return OkStatus();
+  reads.values.Finish(out);
+  context.progress->reset();
+  return OkStatus();
 }
 
 // Batched reads of one property of the operand's elements; kOfMaps: or entry of its maps.
@@ -106,11 +120,7 @@ Status PropertyFunction(const EvalContext& context, const Args& args, Operand* o
   }
   ElementRows elements = ElementRows::Of(*args[0], context.rows);
   if (kOfMaps && *context.progress != nullptr) {
-    auto& reads = static_cast<MapReads&>(**context.progress);
-    if (!ReadMaps(elements.other_rows, args, &reads)) return OkStatus();
-    reads.values.Finish(out);
-    context.progress->reset();
-    return OkStatus();
+    return GoOnWithMaps(context, elements.other_rows, args, out);
   }
   if (key == kNoName) elements.vertices = {}, elements.edges = {};
   storage::PropertyRows found;
@@ -142,13 +152,8 @@ Status PropertyFunction(const EvalContext& context, const Args& args, Operand* o
     values.Finish(out);
     return OkStatus();
   }
-  auto reads = std::make_unique<MapReads>(std::move(values));
-  if (ReadMaps(elements.other_rows, args, reads.get())) {
-    reads->values.Finish(out);
-  } else {
-    *context.progress = std::move(reads);
-  }
-  return OkStatus();
+  *context.progress = std::make_unique<MapReads>(std::move(values));
+  return GoOnWithMaps(context, elements.other_rows, args, out);
 }
 
 // Several properties of the same elements: they are found once.

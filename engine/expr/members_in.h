@@ -18,6 +18,16 @@
 
 namespace koios::engine {
 
+// Of a collection its members, of a map its keys and values in turns.
+inline size_t NumIn(const Value& value) {
+  return value.is_collection() ? value.AsList().size() : 2 * value.AsMap().size();
+}
+inline const Value& MemberIn(const Value& value, size_t i) {
+  if (value.is_collection()) return value.AsList()[i];
+  const auto& [key, item] = value.AsMap()[i / 2];
+  return i % 2 == 0 ? key : item;
+}
+
 // They are not copied where the value has them.
 class MembersIn {
  public:
@@ -44,12 +54,8 @@ class MembersIn {
     members.bytes_ = static_cast<int64_t>(map.ByteSize());
     return members;
   }
-  size_t size() const { return is_map() ? 2 * value_.AsMap().size() : list().size(); }
-  const Value& operator[](size_t i) const {
-    if (!is_map()) return list()[i];
-    const auto& [key, value] = value_.AsMap()[i / 2];
-    return i % 2 == 0 ? key : value;
-  }
+  size_t size() const { return is_path() ? objects_.size() : NumIn(value_); }
+  const Value& operator[](size_t i) const { return is_path() ? objects_[i] : MemberIn(value_, i); }
   const ValueList& list() const { return value_.is_collection() ? value_.AsList() : objects_; }
   bool is_path() const { return value_.kind() == ValueKind::kPath; }
   bool is_map() const { return value_.kind() == ValueKind::kMap; }
@@ -173,7 +179,6 @@ class JoinedText {
   struct Form {
     std::string open, separator, close;
     bool skips_nulls = false;
-    std::string of_entry = "=";  // between what is a key and its value, of a map
   };
   JoinedText(ResolvedMembers members, Form form)
       : members_(std::move(members)),
@@ -184,7 +189,7 @@ class JoinedText {
   StatusOr<bool> Step(size_t* work) {
     return members_.Step(work, [this](const Value& member) -> Status {
       if (member.is_null() && form_.skips_nulls) return OkStatus();
-      if (number_ > 0) text_ += is_map_ && number_ % 2 == 1 ? form_.of_entry : form_.separator;
+      if (number_ > 0) text_ += is_map_ && number_ % 2 == 1 ? "=" : form_.separator;
       ++number_;
       ASSIGN_OR_RETURN(const std::string text, MadeText(member, members_.step()));
       text_ += text;

@@ -24,8 +24,8 @@ int64_t PieceBytes(const OperatorHost& host) {
 StatusOr<bool> CollectOp::Spill() {
   if (piece_ == nullptr) {
     State* giving = states_.Find(giving_);
-    const bool goes_on =
-        giving != nullptr && giving->rest != nullptr && giving->order.capacity() > 0;
+    const bool goes_on = giving != nullptr && giving->rest != nullptr &&
+                         giving->rest->runs != nullptr && giving->order.capacity() > 0;
     if (goes_on) return SpillRest(giving);
     State* state = states_.Find(large_);
     if (CollectOp::SpillableBytes() == 0) {
@@ -63,32 +63,34 @@ StatusOr<bool> CollectOp::Spill() {
 
 // A slice; true: all has been looked at. Rows that share values would be larger on disk than they
 // are, and a large one may be too large: nobody needs the memory so much.
-bool CollectOp::LookAtRest(State* state) {
+bool CollectOp::LookAtRest(const State& state, Rest* rest) {
   constexpr size_t kChunks = 16;
-  for (size_t i = 0; state->rows.HasRowAt(&state->looked_at); ++i) {
+  for (size_t i = 0; state.rows.HasRowAt(&rest->looked_at); ++i) {
     if (i == kChunks) return false;
-    const size_t bytes = FlatBytes(state->rows.ChunkAt(state->looked_at));
-    state->flat_bytes += bytes;
-    state->stays = state->stays || bytes > kMostOnDisk;
-    state->looked_at = {state->looked_at.chunk + 1, 0};
+    const size_t bytes = FlatBytes(state.rows.ChunkAt(rest->looked_at));
+    rest->flat_bytes += bytes;
+    rest->stays = rest->stays || bytes > kMostOnDisk;
+    rest->looked_at = {rest->looked_at.chunk + 1, 0};
   }
-  const auto held = static_cast<size_t>(state->rows.HeldBytes());
-  state->stays = state->stays || state->flat_bytes > 2 * held;
+  const auto held = static_cast<size_t>(state.rows.HeldBytes());
+  rest->stays = rest->stays || rest->flat_bytes > 2 * held;
   return true;
 }
 
 // As they would come out; then their memory is free.
 StatusOr<bool> CollectOp::SpillRest(State* state) {
-  if (state->rest == nullptr) {
-    if (!LookAtRest(state)) return false;
-    if (state->stays) return true;
-    state->rest = std::make_unique<SpilledRuns>(&kAsTheyCame, num_slots_, host_);
+  if (state->rest == nullptr) state->rest = std::make_unique<Rest>();
+  Rest& rest = *state->rest;
+  if (rest.runs == nullptr) {
+    if (!LookAtRest(*state, &rest)) return false;
+    if (rest.stays) return true;
+    rest.runs = std::make_unique<SpilledRuns>(&kAsTheyCame, num_slots_, host_);
   }
   if (state->next < state->order.size()) {
     Batch rows;
     state->rows.Take(state->order, &state->next, &rows, SpilledRuns::BlockBytes(*host_));
     SetBulk(state, 0, &rows);
-    RETURN_IF_ERROR(state->rest->Append(rows));
+    RETURN_IF_ERROR(rest.runs->Append(rows));
     return false;
   }
   if (!FreeSome(state)) return false;

@@ -64,7 +64,9 @@ class CollectOp : public BarrierOperator {
     State* found = states_.Find(key);
     if (found == nullptr) return OkStatus();
     State& state = *found;
-    if (state.rest != nullptr) return GiveFrom(state.rest.get(), key, &state, output, done);
+    if (state.rest != nullptr && state.rest->runs != nullptr) {
+      return GiveFrom(state.rest->runs.get(), key, &state, output, done);
+    }
     if (state.spilled != nullptr) return FireSpilled(key, &state, output, done);
     if (!state.arranged) {
       *done = false;
@@ -108,7 +110,8 @@ class CollectOp : public BarrierOperator {
   int64_t GivingBytes() const override {
     const State* state = spills_ ? states_.Find(giving_) : nullptr;
     const bool gives = state != nullptr && state->arranged && state->spilled == nullptr &&
-                       !state->stays && state->next < state->order.size();
+                       (state->rest == nullptr || !state->rest->stays) &&
+                       state->next < state->order.size();
     return gives ? state->rows.HeldBytes() : 0;
   }
   StatusOr<bool> Spill() override;
@@ -124,6 +127,12 @@ class CollectOp : public BarrierOperator {
       return true;
     }
   };
+  struct Rest {
+    Position looked_at;                 // chunks before this have been looked at,
+    size_t flat_bytes = 0;              // and are as large on disk
+    bool stays = false;                 // all would be larger there than they are
+    std::unique_ptr<SpilledRuns> runs;  // rows in their order; there are no others then
+  };
   struct State {
     KeptRows rows;
     int64_t bytes = 0;
@@ -135,10 +144,7 @@ class CollectOp : public BarrierOperator {
     int64_t skip = 0;                      // of the bulk of the first one that comes out
     bool is_over = false;                  // all have been given, and are freed
     std::unique_ptr<SpilledRuns> spilled;  // the rows that came before `rows`
-    std::unique_ptr<SpilledRuns> rest;     // of what comes out, in its order; `rows` are none then
-    Position looked_at;                    // chunks before this have been looked at for that
-    size_t flat_bytes = 0;                 // of these
-    bool stays = false;                    // `rest` would be larger than the rows are
+    std::unique_ptr<Rest> rest;            // of what comes out, once nobody takes it
     int64_t given = 0;                     // of all, with their bulk
     // A top-k: the first key of the worst row that was kept, once there are enough rows, and what
     // these took.
@@ -247,7 +253,7 @@ class CollectOp : public BarrierOperator {
   Status ArrangeOnDisk(const Status& why, State* state);
   Status FireSpilled(const StateKey& key, State* state, Batch* output, bool* done);
   StatusOr<bool> SpillRest(State* state);
-  static bool LookAtRest(State* state);
+  static bool LookAtRest(const State& state, Rest* rest);
   Status GiveFrom(SpilledRuns* runs, const StateKey& key, State* state, Batch* output, bool* done);
 
   // Of the rows from `begin` on.

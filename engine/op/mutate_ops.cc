@@ -444,7 +444,6 @@ class GuardAdjacencyOp : public StreamOperator {
       if (has_neighbour_) RETURN_IF_ERROR(neighbour_.Evaluate(input, host_->sources()));
       goes_on_ = true;
       row_ = 0;
-      of_list_ = {};
     }
     const size_t rows = vertex_.is_constant() && !has_neighbour_ ? 1 : input.rows;
     RowsOfCall call(&host_->clock());
@@ -454,9 +453,11 @@ class GuardAdjacencyOp : public StreamOperator {
     }
     *done = row_ == rows;
     goes_on_ = !*done;
+    if (*done) of_list_ = {};
     output->identity = *done;
     return OkStatus();
   }
+  size_t HeldBytes() const override { return of_list_.found.capacity() * sizeof(VertexRef); }
 
  private:
   // A list of neighbours: vertices, or ids to look up.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -113,6 +114,25 @@ inline Batch FireAll(BarrierOperator* barrier, const StateKey& key = {}) {
     all.AppendRows(batch, rows);
   }
   return all;
+}
+
+// Current value, second slot, bulk.
+using GivenRows = std::vector<std::string>;
+
+inline void AppendGiven(const Batch& out, GivenRows* rows) {
+  EXPECT_LE(out.slots.size(), 2u);
+  for (size_t row = 0; row < out.rows; ++row) {
+    rows->push_back(EncodeValue(out.slots[0].Get(row)) + " " +
+                    (out.Has(1) ? EncodeValue(out.slots[1].Get(row)) : "") + " " +
+                    std::to_string(out.BulkAt(row)));
+  }
+}
+
+inline plan::Order OrderBySecond(int64_t limit) {
+  plan::Order order;
+  order.add_keys()->set_slot(1);
+  order.set_limit(limit);
+  return order;
 }
 
 // As the driver does.

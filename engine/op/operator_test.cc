@@ -7,7 +7,6 @@
 #include <string>
 
 #include "core/random.h"
-#include "core/value_codec.h"
 #include "engine/op/collect_ops.h"
 #include "engine/op/group_op.h"
 #include "engine/op/op_test_support.h"
@@ -19,19 +18,6 @@ namespace {
 constexpr int kRowsGiven = 40'000, kRowsOfInput = 1000;
 
 using MakeGiver = std::function<OperatorBundle(OperatorHost*)>;
-
-// Rows that come out, one by one: values, and how often.
-std::vector<std::string> TextsOfRows(const Batch& batch) {
-  std::vector<std::string> rows;
-  for (size_t row = 0; row < batch.rows; ++row) {
-    std::string text = std::to_string(batch.BulkAt(row));
-    for (const Column& slot : batch.slots) {
-      if (slot.size() > row && !slot.IsAbsent(row)) text += EncodeValue(slot.Get(row));
-    }
-    rows.push_back(std::move(text));
-  }
-  return rows;
-}
 
 void AbsorbRows(BarrierOperator* barrier) {
   Rng rng(3);
@@ -49,19 +35,18 @@ void AbsorbRows(BarrierOperator* barrier) {
 }
 
 // With `rests`, what is left behind some batches goes to disk.
-std::vector<std::string> RowsGiven(const MakeGiver& make, bool rests) {
+GivenRows RowsGiven(const MakeGiver& make, bool rests) {
   TestHost host;
   const OperatorBundle bundle = make(&host);
   BarrierOperator* const barrier = bundle.barrier.get();
   AbsorbRows(barrier);
-  std::vector<std::string> given;
+  GivenRows given;
   int batches = 0;
   for (bool done = false; !done;) {
     Batch output;
     EXPECT_TRUE(barrier->Fire({}, &output, &done).ok());
-    const std::vector<std::string> rows = TextsOfRows(output);
-    given.insert(given.end(), rows.begin(), rows.end());
-    if (rows.empty() || ++batches != 3 || !rests) continue;
+    AppendGiven(output, &given);
+    if (output.rows == 0 || ++batches != 3 || !rests) continue;
     EXPECT_FALSE(done);
     const int64_t before = host.charged;
     EXPECT_GT(barrier->GivingBytes(), before / 4);
@@ -82,17 +67,10 @@ std::vector<std::string> RowsGiven(const MakeGiver& make, bool rests) {
   return given;
 }
 
-plan::Order OrderBySlot1(int64_t limit) {
-  plan::Order order;
-  order.add_keys()->set_slot(1);
-  order.set_limit(limit);
-  return order;
-}
-
 TEST(GivingTest, WhatIsLeftComesFromDiskInItsOrder) {
   const MakeGiver makes[] = {
-      [](OperatorHost* host) { return MakeOrder(OrderBySlot1(0), 2, host).value(); },
-      [](OperatorHost* host) { return MakeOrder(OrderBySlot1(kRowsGiven / 2), 2, host).value(); },
+      [](OperatorHost* host) { return MakeOrder(OrderBySecond(0), 2, host).value(); },
+      [](OperatorHost* host) { return MakeOrder(OrderBySecond(kRowsGiven / 2), 2, host).value(); },
       [](OperatorHost* host) {
         plan::Tail tail;
         tail.set_count(kRowsGiven + 1);
@@ -104,7 +82,7 @@ TEST(GivingTest, WhatIsLeftComesFromDiskInItsOrder) {
   };
   for (size_t i = 0; i < std::size(makes); ++i) {
     SCOPED_TRACE(i);
-    const std::vector<std::string> expected = RowsGiven(makes[i], /*rests=*/false);
+    const GivenRows expected = RowsGiven(makes[i], /*rests=*/false);
     EXPECT_GT(expected.size(), static_cast<size_t>(kRowsGiven / 4));
     EXPECT_EQ(RowsGiven(makes[i], /*rests=*/true), expected);
   }
@@ -123,8 +101,8 @@ TEST(GivingTest, GroupsThatAreLeftComeFromDisk) {
       group.set_value_slot(0);
       return MakeGroup(group, 2, host).value();
     };
-    std::vector<std::string> expected = RowsGiven(make, /*rests=*/false);
-    std::vector<std::string> given = RowsGiven(make, /*rests=*/true);
+    GivenRows expected = RowsGiven(make, /*rests=*/false);
+    GivenRows given = RowsGiven(make, /*rests=*/true);
     EXPECT_GT(expected.size(), 5000u);
     std::sort(expected.begin(), expected.end());
     std::sort(given.begin(), given.end());
@@ -179,7 +157,7 @@ TEST(GivingTest, RowsThatShareAValueStay) {
 // An instance that is over while its rows go to disk leaves nothing.
 TEST(GivingTest, WhatIsOverOnItsWayLeavesNothing) {
   TestHost host;
-  const OperatorBundle bundle = MakeOrder(OrderBySlot1(0), 2, &host).value();
+  const OperatorBundle bundle = MakeOrder(OrderBySecond(0), 2, &host).value();
   AbsorbRows(bundle.barrier.get());
   BeginToGive(bundle.barrier.get());
   while (host.space.used() == 0) ASSERT_FALSE(*bundle.barrier->Spill());

@@ -52,12 +52,7 @@ class Reducer {
     const size_t row = at.row;
     *work = 1;
     if (function_ == plan::Reduce::FOLD) {
-      ASSIGN_OR_RETURN(const int64_t some, CopiesOfStep(bulk, charge));
-      *work += static_cast<size_t>(some / kCopiesPerWork);
-      const Value value = column.Get(row);
-      RETURN_IF_ERROR(Fold(value, some, acc, charge));
-      if (at.copy > 0) ReturnShared(value, charge);
-      return some;
+      return acc->list.AddSome(column.Get(row), bulk, at.copy > 0, charge, work);
     }
     if (function_ != plan::Reduce::FOLD_WITH) {
       RETURN_IF_ERROR(Add(column, row, bulk, acc, charge));
@@ -174,11 +169,6 @@ class Reducer {
 
   static Status TooManyToCount() {
     return InvalidArgument("There is more to count than a long can hold.");
-  }
-
-  static Status Fold(const Value& value, int64_t bulk, Accumulator* acc, ChargeAhead* charge) {
-    acc->any = true;
-    return acc->list.Add(value, bulk, charge);
   }
 
   static Status Change(size_t before, size_t after, Accumulator* acc, ChargeAhead* charge) {

@@ -320,6 +320,28 @@ class ValueScanOp : public StreamOperator {
   size_t next_ = 0;  // of found_
 };
 
+// The rows of a batch that are looked up: as many in a call as there is time for.
+class SomeRows {
+ public:
+  // look(rows), a Status, adds to the output, with origins among these.
+  template <typename Look>
+  Status Go(const Batch& input, const Clock& clock, OpOutput* output, bool* done,
+            const Look& look) {
+    const size_t begin = std::exchange(next_, std::min(input.rows, next_ + size_.size()));
+    *done = next_ == input.rows;
+    const Batch rows = input.Slice(begin, next_);
+    RETURN_IF_ERROR(size_.Measure(
+        clock, [&] { return look(rows); }, [&] { return !*done; }));
+    for (uint32_t& row : output->origin) row += static_cast<uint32_t>(begin);
+    if (*done) next_ = 0;
+    return OkStatus();
+  }
+
+ private:
+  CallSize size_{64, 256, kBatchRows};
+  size_t next_ = 0;  // of the batch
+};
+
 // Ids to elements. Current may also be an element already: a detached one (a parameter) is looked
 // up by its id, a reference stays.
 class LookupOp : public StreamOperator {
@@ -334,19 +356,14 @@ class LookupOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
-    const size_t begin = std::exchange(next_, std::min(input.rows, next_ + size_.size()));
-    *done = next_ == input.rows;
-    std::vector<Value> ids;
-    for (size_t row = begin; row < next_; ++row) ids.push_back(IdAt(input, row));
-    RETURN_IF_ERROR(size_.Measure(
-        host_->clock(), [&] { return Look(ids, output); }, [&] { return !*done; }));
-    for (uint32_t& row : output->origin) row += static_cast<uint32_t>(begin);
-    if (*done) next_ = 0;
-    return OkStatus();
+    return some_.Go(input, host_->clock(), output, done,
+                    [&](const Batch& rows) { return Look(rows, output); });
   }
 
  private:
-  Status Look(const std::vector<Value>& ids, OpOutput* output) const {
+  Status Look(const Batch& rows, OpOutput* output) const {
+    std::vector<Value> ids;
+    for (size_t row = 0; row < rows.rows; ++row) ids.push_back(IdAt(rows, row));
     if (element_ == plan::VERTEX) {
       std::vector<VertexRef> vertices;
       RETURN_IF_ERROR(host_->view().LookupVertices(ids, &output->origin, &vertices));
@@ -361,8 +378,7 @@ class LookupOp : public StreamOperator {
 
   OperatorHost* const host_;
   const plan::ElementKind element_;
-  CallSize size_{64, 256, kBatchRows};
-  size_t next_ = 0;  // of the batch
+  SomeRows some_;
 };
 
 // One step of a look-up that reads each place where it is.
@@ -373,20 +389,16 @@ class LookupStepOp : public StreamOperator {
 
   Status Process(const Batch& input, OpOutput* output, bool* done) override {
     output->slot = 0;
-    const size_t begin = std::exchange(next_, std::min(input.rows, next_ + size_.size()));
-    *done = next_ == input.rows;
-    std::vector<std::optional<Value>> next(next_ - begin);
-    const Batch rows = input.Slice(begin, next_);
-    RETURN_IF_ERROR(size_.Measure(
-        host_->clock(), [&] { return step_ == 3 ? Resolve(rows, &next) : Look(rows, &next); },
-        [&] { return !*done; }));
-    for (size_t i = 0; i < next.size(); ++i) {
-      if (!next[i]) continue;
-      output->origin.push_back(static_cast<uint32_t>(begin + i));
-      output->column.Append(*next[i]);
-    }
-    if (*done) next_ = 0;
-    return OkStatus();
+    return some_.Go(input, host_->clock(), output, done, [&](const Batch& rows) -> Status {
+      std::vector<std::optional<Value>> next(rows.rows);
+      RETURN_IF_ERROR(step_ == 3 ? Resolve(rows, &next) : Look(rows, &next));
+      for (uint32_t row = 0; row < next.size(); ++row) {
+        if (!next[row]) continue;
+        output->origin.push_back(row);
+        output->column.Append(*next[row]);
+      }
+      return OkStatus();
+    });
   }
 
  private:
@@ -454,8 +466,7 @@ class LookupStepOp : public StreamOperator {
   OperatorHost* const host_;
   const bool of_vertices_;
   const uint32_t step_;
-  CallSize size_{64, 256, kBatchRows};
-  size_t next_ = 0;  // of the batch
+  SomeRows some_;
 };
 
 StatusOr<storage::KeyBound::Op> BoundOf(plan::KeyBound::Op op) {

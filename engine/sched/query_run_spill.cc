@@ -45,12 +45,12 @@ bool QueryRun::MaySpill(const Node& ran) const {
 void QueryRun::PickSpill() {
   if (spilling_.has_value() || !failure_.ok()) return;
   const bool is_short = IsShort();
+  const bool is_idle = gives_back_ || worker_.bounds.spills_early;
   int64_t most = LeastSpillBytes() - 1;
   for (const uint32_t id : spillers_) {
     const Spiller& spiller = *nodes_[id].code.spiller();
     if (!is_short && !spiller.must_spill()) continue;
-    const bool rests = gives_back_ || worker_.bounds.spills_early;
-    const int64_t bytes = spiller.SpillableBytes() + (rests ? spiller.GivingBytes() : 0);
+    const int64_t bytes = spiller.SpillableBytes() + (is_idle ? spiller.GivingBytes() : 0);
     if (bytes <= most) continue;
     most = bytes;
     spilling_ = id;

@@ -339,13 +339,19 @@ class PausedQuery {
     while (worker->Step(now_ns)) {
     }
   }
-  void Read() {
+  // Ends well, with so many rows, and leaves nothing.
+  void ReadAll(size_t rows) {
     sink->room = 1;
     Frame resume;
     resume.query = spec->id;
     resume.kind = FrameKind::kResume;
     worker->Deliver(std::move(resume));
     Run(kGiveBack);
+    ASSERT_TRUE(sink->result.has_value());
+    EXPECT_TRUE(sink->result->status.ok()) << sink->result->status;
+    EXPECT_EQ(sink->rows, rows);
+    EXPECT_EQ(disk.used(), 0u);
+    EXPECT_EQ(spec->account->used(), 0);
   }
 
  private:
@@ -381,12 +387,7 @@ TEST(WorkerEndsTest, WhatWaitsForAClientWaitsOnDisk) {
       EXPECT_EQ(query.worker->NextDeadline(), 0u);  // there is nothing left to give
     }
     EXPECT_EQ(query.disk.used() > 0, fails_from > 1);
-    query.Read();
-    ASSERT_TRUE(query.sink->result.has_value());
-    EXPECT_TRUE(query.sink->result->status.ok()) << query.sink->result->status;
-    EXPECT_EQ(query.sink->rows, values.size());
-    EXPECT_EQ(query.disk.used(), 0u);
-    EXPECT_EQ(query.spec->account->used(), 0);
+    query.ReadAll(values.size());
   }
 }
 
@@ -406,12 +407,7 @@ TEST(WorkerEndsTest, WhatIsComingOutOfABarrierWaitsOnDisk) {
   EXPECT_LT(query.spec->account->used(), before / 16);
   EXPECT_EQ(query.spec->live.Sum().spilled_bytes, query.disk.used());
   EXPECT_EQ(query.worker->NextDeadline(), 0u);  // there is nothing left to give
-  query.Read();
-  ASSERT_TRUE(query.sink->result.has_value());
-  EXPECT_TRUE(query.sink->result->status.ok()) << query.sink->result->status;
-  EXPECT_EQ(query.sink->rows, values.size());
-  EXPECT_EQ(query.disk.used(), 0u);
-  EXPECT_EQ(query.spec->account->used(), 0);
+  query.ReadAll(values.size());
 }
 
 // What would come back larger stays: each row would have a list of its own. So does a row that is
@@ -426,10 +422,7 @@ TEST(WorkerEndsTest, RowsThatShareAValueStayInMemory) {
     query.Run(kGiveBack);
     EXPECT_EQ(query.disk.used(), 0u);
     EXPECT_EQ(query.worker->NextDeadline(), 0u);
-    query.Read();
-    ASSERT_TRUE(query.sink->result.has_value());
-    EXPECT_TRUE(query.sink->result->status.ok()) << query.sink->result->status;
-    EXPECT_EQ(query.sink->rows, values.size());
+    query.ReadAll(values.size());
   }
 }
 

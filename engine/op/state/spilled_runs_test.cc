@@ -18,19 +18,8 @@
 namespace koios::engine {
 namespace {
 
-using GivenRows = std::vector<std::string>;  // rows: current value, second slot, bulk
-
 void SpillAll(BarrierOperator* op) {
   while (op->SpillableBytes() > 0) ASSERT_TRUE(op->Spill().ok());
-}
-
-void AppendGiven(const Batch& out, GivenRows* rows) {
-  EXPECT_LE(out.slots.size(), 2u);
-  for (size_t row = 0; row < out.rows; ++row) {
-    rows->push_back(EncodeValue(out.slots[0].Get(row)) + " " +
-                    (out.Has(1) ? EncodeValue(out.slots[1].Get(row)) : "") + " " +
-                    std::to_string(out.BulkAt(row)));
-  }
 }
 
 GivenRows RowsFired(BarrierOperator* op) {
@@ -43,13 +32,6 @@ GivenRows RowsFired(BarrierOperator* op) {
     AppendGiven(out, &rows);
   }
   return rows;
-}
-
-plan::Order BySecond(int64_t limit) {
-  plan::Order order;
-  order.add_keys()->set_slot(1);
-  order.set_limit(limit);
-  return order;
 }
 
 void AbsorbWhole(BarrierOperator* op, const Batch& batch) {
@@ -82,8 +64,8 @@ void AbsorbAndSpill(BarrierOperator* op, bool spills, size_t batches) {
 TEST(SpilledRunsTest, AnOrderFromDiskIsThatFromMemory) {
   for (const int64_t limit : {0, 1, 100, 5000}) {
     TestHost plain_host, host;
-    const OperatorBundle plain = *MakeOrder(BySecond(limit), 2, &plain_host);
-    const OperatorBundle spilled = *MakeOrder(BySecond(limit), 2, &host);
+    const OperatorBundle plain = *MakeOrder(OrderBySecond(limit), 2, &plain_host);
+    const OperatorBundle spilled = *MakeOrder(OrderBySecond(limit), 2, &host);
     AbsorbAndSpill(plain.barrier.get(), false, 400);
     AbsorbAndSpill(spilled.barrier.get(), true, 400);
     EXPECT_GT(host.space.used(), 0u);
@@ -101,7 +83,7 @@ TEST(SpilledRunsTest, WideRowsAreMergedInTheirMemory) {
   constexpr size_t kWide = 128 << 10, kRows = 200;
   TestHost host(kMemory);
   host.limit = kMemory;
-  const OperatorBundle order = *MakeOrder(BySecond(0), 2, &host);
+  const OperatorBundle order = *MakeOrder(OrderBySecond(0), 2, &host);
   for (size_t i = 0; i < kRows; ++i) {
     const std::string key = std::to_string(1000 + i * 77 % kRows) + std::string(kWide, 'x');
     AbsorbWhole(order.barrier.get(), Rows({Value::Long(0)}, {Value::String(key)}));
@@ -124,7 +106,7 @@ TEST(SpilledRunsTest, WideRowsAreMergedInTheirMemory) {
 TEST(SpilledRunsTest, ATopKKeepsFewWideRows) {
   constexpr size_t kWide = 128 << 10;
   TestHost host;
-  const OperatorBundle order = *MakeOrder(BySecond(3), 2, &host);
+  const OperatorBundle order = *MakeOrder(OrderBySecond(3), 2, &host);
   int64_t most = 0;
   for (int i = 0; i < 500; ++i) {
     const std::string key = std::to_string(2000 - i) + std::string(kWide, 'x');
@@ -325,7 +307,7 @@ TEST(SpilledRunsTest, ASideEffectGathersFromDiskWhatItWouldFromMemory) {
 
 // What keeps rows that go to disk, and nothing else.
 std::vector<std::function<OperatorBundle(TestHost*)>> Keepers() {
-  return {[](TestHost* host) { return *MakeOrder(BySecond(0), 2, host); },
+  return {[](TestHost* host) { return *MakeOrder(OrderBySecond(0), 2, host); },
           [](TestHost* host) { return TailOf(1'000, host); },
           [](TestHost* host) { return MakeBarrier(host); },
           [](TestHost* host) { return *GatherList(host); }};

@@ -35,6 +35,12 @@ inline void ReturnShared(const Value& value, ChargeAhead* charge) {
   charge->Return(static_cast<int64_t>(value.ByteSize() - sizeof(Value)));
 }
 
+// So many entries of a table were moved: many parts of one become full at about the same time.
+inline void SpendMoved(size_t moved, size_t* work) {
+  constexpr size_t kMovedPerWork = 2;
+  *work -= std::min(*work, moved / kMovedPerWork);
+}
+
 class CallWork {
  public:
   static constexpr size_t kMost = 512;

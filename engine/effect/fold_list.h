@@ -6,7 +6,7 @@
 
 #include "core/value.h"
 #include "engine/account/charge_ahead.h"
-#include "engine/account/paged_list.h"
+#include "core/memory/paged_list.h"
 #include "engine/account/values_left.h"
 
 namespace koios::engine {

@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "core/memory/charged_growth.h"
 #include "core/value.h"
-#include "engine/account/parted_table.h"
+#include "core/memory/parted_table.h"
 
 namespace koios::engine {
 

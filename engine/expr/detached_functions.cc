@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "engine/account/parted_table.h"
+#include "core/memory/parted_table.h"
+#include "engine/account/call_work.h"
 #include "engine/expr/each_row.h"
 #include "engine/expr/element_functions.h"
 #include "engine/expr/made_value.h"

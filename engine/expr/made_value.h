@@ -15,7 +15,7 @@
 #include "core/status.h"
 #include "core/value.h"
 #include "engine/account/free_room.h"
-#include "engine/account/paged_list.h"
+#include "core/memory/paged_list.h"
 
 namespace koios::engine {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/account/call_work.h"
 #include "engine/result/element_resolver.h"
 
 namespace koios::engine {

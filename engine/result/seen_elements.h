@@ -7,7 +7,7 @@
 #include "core/memory/charged_growth.h"
 #include "core/status.h"
 #include "core/value.h"
-#include "engine/account/parted_table.h"
+#include "core/memory/parted_table.h"
 
 namespace koios::engine {
 

@@ -10,11 +10,10 @@
 namespace koios::storage {
 namespace {
 
-// What the allocator gives for a node of a tree or of a table of ids, with its share of the
-// buckets: flat tables and vectors are charged by what they have (core/memory/charged_growth.h).
+// What the allocator gives for a node of a tree: tables and lists are charged by what they have
+// (core/memory/charged_growth.h).
 constexpr size_t kElementBytes = 96;   // of vertex_changes_ or edge_changes_
 constexpr size_t kPropertyBytes = 64;  // of Changes
-constexpr size_t kIdBytes = 88;        // of own_vertex_ids_ or own_edge_ids_
 constexpr size_t kLookedUpBytes = 64;
 constexpr size_t kTouchedBytes = 24;  // at the load that such a table is kept at
 constexpr size_t kNameBytes = 128;    // beside twice its text
@@ -36,6 +35,17 @@ size_t BytesOfNew(std::string_view name, const NameTable& known) {
 
 bool Wanted(LabelId label, std::span<const LabelId> labels) {
   return labels.empty() || std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+// An id that an added element had, which was dropped again, may be another's now.
+template <typename T>
+void PutId(std::string id, const T& element,
+           PartedTable<absl::flat_hash_map<std::string, T>>* all) {
+  if (auto* const had = all->Find(id); had != nullptr) {
+    had->second = element;
+  } else {
+    all->Emplace(std::move(id), element);
+  }
 }
 
 void CountDown(LabelId label, LabelCounts* counts) {
@@ -71,7 +81,7 @@ StatusOr<Transaction::Changes*> Transaction::ChangesOf(const Element& element,
 // ---- changes
 
 Status Transaction::CheckAlive(VertexRef vertex) const {
-  return dropped_vertices_.contains(vertex.bits) ? Gone("vertex") : OkStatus();
+  return IsDropped(vertex) ? Gone("vertex") : OkStatus();
 }
 
 StatusOr<KeyId> Transaction::KeyOf(std::string_view key, const Value& value) {
@@ -145,11 +155,13 @@ StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::op
   ASSIGN_OR_RETURN(vertex.id, NewVertexId(id));
   vertex.assigned = !id.has_value();
   const uint32_t partition = PartitionOfId(vertex.id);
-  RETURN_IF_ERROR(Charge(kIdBytes + 2 * HeapOf(vertex.id) + BytesOfNew(label, schema_.labels)));
-  RETURN_IF_ERROR(MakeRoom(&own_vertices_));
-  RETURN_IF_ERROR(MakeRoom(&own_vertex_of_));
-  RETURN_IF_ERROR(MakeRoom(&own_by_partition_[partition]));
+  std::string id_bytes = IdBytes(vertex.id);
+  RETURN_IF_ERROR(Charge(2 * HeapOf(vertex.id) + BytesOfNew(label, schema_.labels)));
   vertex.ref = VertexRef::Make(partition, numbers_->TakeVertexLocal(partition));
+  RETURN_IF_ERROR(MakeRoom(&own_vertices_));
+  RETURN_IF_ERROR(MakeRoom(&own_vertex_of_, vertex.ref.bits));
+  RETURN_IF_ERROR(MakeRoom(&own_vertex_ids_, id_bytes));
+  RETURN_IF_ERROR(MakeRoom(&own_by_partition_[partition]));
   vertex.label = InternLabel(label);
   ASSIGN_OR_RETURN(Changes* const changes, ChangesOf(vertex.ref, &vertex_changes_));
   RETURN_IF_ERROR(SetAll(vertex.label, properties, changes));
@@ -157,10 +169,10 @@ StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::op
     RETURN_IF_ERROR(NoteIndexed(vertex.ref, key));
   }
   ++schema_.vertex_counts[vertex.label];
-  own_vertex_of_[vertex.ref.bits] = own_vertices_.size();
-  own_by_partition_[partition].push_back(vertex.ref);
-  own_vertex_ids_[IdBytes(vertex.id)] = vertex.ref;
-  own_vertices_.push_back(vertex);
+  own_vertex_of_.Emplace(vertex.ref.bits, own_vertices_.size());
+  own_by_partition_[partition].EmplaceBack(vertex.ref);
+  PutId(std::move(id_bytes), vertex.ref, &own_vertex_ids_);
+  own_vertices_.EmplaceBack(vertex);
   has_changes_ = true;
   return vertex.ref;
 }
@@ -204,26 +216,29 @@ StatusOr<EdgeRef> Transaction::AddEdgeAtOut(VertexRef out, VertexRef in, std::st
   }
   RETURN_IF_ERROR(Charge(HeapOf(edge.id) + BytesOfNew(label, schema_.labels)));
   RETURN_IF_ERROR(MakeRoom(&own_edges_));
-  RETURN_IF_ERROR(MakeRoom(&own_edge_of_));
+  RETURN_IF_ERROR(MakeRoom(&own_edge_of_, edge.ref.id));
   RETURN_IF_ERROR(MakeRoom(&own_edges_by_partition_[partition]));
   edge.ref.label = InternLabel(label);
   ASSIGN_OR_RETURN(Changes* const changes, ChangesOf(edge.ref.id, &edge_changes_));
   RETURN_IF_ERROR(SetAll(edge.ref.label, properties, changes));
   RETURN_IF_ERROR(AddEnd(out, Direction::kOut, edge.ref));
   ++schema_.edge_counts[edge.ref.label];
-  own_edge_of_[edge.ref.id] = own_edges_.size();
-  own_edges_by_partition_[partition].push_back(edge.ref);
-  own_edges_.push_back(edge);
+  own_edge_of_.Emplace(edge.ref.id, own_edges_.size());
+  own_edges_by_partition_[partition].EmplaceBack(edge.ref);
+  own_edges_.EmplaceBack(edge);
   has_changes_ = true;
   return edge.ref;
 }
 
 Status Transaction::AddEnd(VertexRef vertex, Direction end, const EdgeRef& edge) {
-  RETURN_IF_ERROR(MakeRoom(&own_ends_));
-  OwnEnds& own = own_ends_[vertex.bits];
-  RETURN_IF_ERROR(MakeRoom(&own.ends));
-  own.ends.emplace_back(end, edge);
-  own.sorted = false;
+  auto* own = own_ends_.Find(vertex.bits);
+  if (own == nullptr) {
+    RETURN_IF_ERROR(MakeRoom(&own_ends_, vertex.bits));
+    own = &own_ends_.Emplace(vertex.bits, OwnEnds());
+  }
+  RETURN_IF_ERROR(koios::MakeRoom(&own->second.ends, 1, &room_));
+  own->second.ends.emplace_back(end, edge);
+  own->second.sorted = false;
   return OkStatus();
 }
 
@@ -239,8 +254,10 @@ Status Transaction::NoteEdgeId(const EdgeRef& edge, const Value& given) {
   std::vector<uint64_t> numbers;
   RETURN_IF_ERROR(LookupEdgeNumbers(std::span(&id, 1), &rows, &numbers));
   if (!rows.empty()) return IdTaken("an edge", id);
-  RETURN_IF_ERROR(Charge(kIdBytes + HeapOf(id)));
-  own_edge_ids_[IdBytes(id)] = edge;
+  std::string id_bytes = IdBytes(id);
+  RETURN_IF_ERROR(Charge(HeapOf(id)));
+  RETURN_IF_ERROR(MakeRoom(&own_edge_ids_, id_bytes));
+  PutId(std::move(id_bytes), edge, &own_edge_ids_);
   return OkStatus();
 }
 
@@ -255,20 +272,20 @@ Status Transaction::SetProperty(VertexRef vertex, std::string_view key, const Va
 }
 
 Status Transaction::SetProperty(const EdgeRef& edge, std::string_view key, const Value& value) {
-  if (dropped_edges_.contains(edge.id)) return Gone("edge");
+  if (IsDropped(edge)) return Gone("edge");
   ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
-  RETURN_IF_ERROR(MakeRoom(&changed_edges_));
+  RETURN_IF_ERROR(MakeRoom(&changed_edges_, edge.id));
   ASSIGN_OR_RETURN(Changes* const changes, ChangesOf(edge.id, &edge_changes_));
   Put(id, value, changes);
-  changed_edges_.try_emplace(edge.id, edge);
+  if (!changed_edges_.Contains(edge.id)) changed_edges_.Emplace(edge.id, edge);
   has_changes_ = true;
   return OkStatus();
 }
 
 Status Transaction::HideEdge(const EdgeRef& edge) {
-  if (dropped_edges_.contains(edge.id)) return OkStatus();
-  RETURN_IF_ERROR(MakeRoom(&dropped_edges_));
-  dropped_edges_.insert(edge.id);
+  if (IsDropped(edge)) return OkStatus();
+  RETURN_IF_ERROR(MakeRoom(&dropped_edges_, edge.id));
+  dropped_edges_.Emplace(edge.id);
   if (OwnsPartition(edge.out.partition())) CountDown(edge.label, &schema_.edge_counts);
   return OkStatus();
 }
@@ -282,16 +299,16 @@ Status Transaction::DropVertexHere(VertexRef vertex, DropCursor* cursor,
                                    std::vector<EdgeRef>* edges) {
   if (!cursor->begun) {
     cursor->begun = true;
-    cursor->done = dropped_vertices_.contains(vertex.bits);
+    cursor->done = IsDropped(vertex);
     if (cursor->done) return OkStatus();
-    RETURN_IF_ERROR(MakeRoom(&dropped_vertices_));
+    RETURN_IF_ERROR(MakeRoom(&dropped_vertices_, vertex.bits));
     RETURN_IF_ERROR(MakeRoom(&stored_drops_));
     std::vector<LabelId> label;
     RETURN_IF_ERROR(VertexLabels(std::span(&vertex, 1), &label));
-    dropped_vertices_.insert(vertex.bits);
+    dropped_vertices_.Emplace(vertex.bits);
     has_changes_ = true;
     CountDown(label[0], &schema_.vertex_counts);
-    if (!IsOwn(vertex)) stored_drops_.push_back(vertex);
+    if (!IsOwn(vertex)) stored_drops_.EmplaceBack(vertex);
   }
   // A dropped vertex gets no more edges: the added ends stay in their order between calls.
   const auto* own = EndsOf(vertex);
@@ -316,11 +333,11 @@ Status Transaction::DropVertexHere(VertexRef vertex, DropCursor* cursor,
 }
 
 Status Transaction::DropEdge(const EdgeRef& edge) {
-  if (dropped_edges_.contains(edge.id)) return OkStatus();
+  if (IsDropped(edge)) return OkStatus();
   RETURN_IF_ERROR(MakeRoom(&stored_edge_drops_));
   RETURN_IF_ERROR(HideEdge(edge));
   has_changes_ = true;
-  if (!own_edge_of_.contains(edge.id)) stored_edge_drops_.push_back(edge);
+  if (FindOwnEdge(edge.id) == nullptr) stored_edge_drops_.EmplaceBack(edge);
   return OkStatus();
 }
 
@@ -335,19 +352,18 @@ Status Transaction::ScanVertices(uint32_t partition, std::span<const LabelId> la
     RETURN_IF_ERROR(base_->ScanVertices(partition, labels, cursor, limit, out));
     if (!dropped_vertices_.empty()) {
       out->erase(std::remove_if(out->begin() + begin, out->end(),
-                                [this](VertexRef v) { return dropped_vertices_.contains(v.bits); }),
+                                [this](VertexRef v) { return IsDropped(v); }),
                  out->end());
     }
     if (!cursor->done) return OkStatus();
     cursor->done = false;
     cursor->next_own = 1;
   }
-  const std::vector<VertexRef>& own = own_by_partition_[partition];
+  const PagedList<VertexRef>& own = own_by_partition_[partition];
   for (size_t looked = 0; cursor->next_own <= own.size(); ++cursor->next_own, ++looked) {
     if (out->size() >= full || looked == kMostPassedOver) return OkStatus();
     const VertexRef vertex = own[cursor->next_own - 1];
-    const OwnVertex& added = own_vertices_[own_vertex_of_.at(vertex.bits)];
-    if (dropped_vertices_.contains(vertex.bits) || !Wanted(added.label, labels)) continue;
+    if (IsDropped(vertex) || !Wanted(FindOwn(vertex)->label, labels)) continue;
     out->push_back(vertex);
   }
   cursor->done = true;
@@ -370,9 +386,7 @@ Status Transaction::SeekVertices(uint32_t partition, const VertexSeek& seek, See
   };
   if (cursor->next_own == 0) {
     RETURN_IF_ERROR(base_->SeekVertices(partition, seek, cursor, limit, out));
-    drop_if([&](VertexRef vertex) {
-      return dropped_vertices_.contains(vertex.bits) || IsChanged(vertex, seek.keys);
-    });
+    drop_if([&](VertexRef vertex) { return IsDropped(vertex) || IsChanged(vertex, seek.keys); });
     if (!cursor->done) return OkStatus();
     *cursor = {};
     cursor->next_own = 1;
@@ -387,8 +401,7 @@ Status Transaction::SeekVertices(uint32_t partition, const VertexSeek& seek, See
   own_index_.Seek(partition, seek, cursor, full - out->size(), out);
   // What changed in other properties only, the base has given.
   drop_if([&](VertexRef vertex) {
-    return dropped_vertices_.contains(vertex.bits) ||
-           !(IsOwn(vertex) || IsChanged(vertex, seek.keys));
+    return IsDropped(vertex) || !(IsOwn(vertex) || IsChanged(vertex, seek.keys));
   });
   return OkStatus();
 }
@@ -401,18 +414,18 @@ Status Transaction::ScanEdges(uint32_t partition, std::span<const LabelId> label
     RETURN_IF_ERROR(base_->ScanEdges(partition, labels, cursor, limit, out));
     if (!dropped_edges_.empty()) {
       out->erase(std::remove_if(out->begin() + begin, out->end(),
-                                [this](const EdgeRef& e) { return dropped_edges_.contains(e.id); }),
+                                [this](const EdgeRef& e) { return IsDropped(e); }),
                  out->end());
     }
     if (!cursor->done) return OkStatus();
     cursor->done = false;
     cursor->next_own = 1;
   }
-  const std::vector<EdgeRef>& own = own_edges_by_partition_[partition];
+  const PagedList<EdgeRef>& own = own_edges_by_partition_[partition];
   for (size_t looked = 0; cursor->next_own <= own.size(); ++cursor->next_own, ++looked) {
     if (out->size() >= full || looked == kMostPassedOver) return OkStatus();
     const EdgeRef& edge = own[cursor->next_own - 1];
-    if (!dropped_edges_.contains(edge.id) && Wanted(edge.label, labels)) out->push_back(edge);
+    if (!IsDropped(edge) && Wanted(edge.label, labels)) out->push_back(edge);
   }
   cursor->done = true;
   return OkStatus();
@@ -440,13 +453,11 @@ Status Transaction::LookupExactVertices(std::span<const Value> ids, std::vector<
   for (uint32_t row = 0; row < ids.size(); ++row) {
     std::optional<VertexRef> found;
     if (next < stored_rows.size() && stored_rows[next] == row) found = stored[next++];
-    if (found && dropped_vertices_.contains(found->bits)) found.reset();
+    if (found && IsDropped(*found)) found.reset();
     if (!found && !own_vertex_ids_.empty()) {
       const std::optional<Value> id = TryNormaliseId(ids[row]);
-      const auto own = id ? own_vertex_ids_.find(IdBytes(*id)) : own_vertex_ids_.end();
-      if (own != own_vertex_ids_.end() && !dropped_vertices_.contains(own->second.bits)) {
-        found = own->second;
-      }
+      const auto* const own = id ? own_vertex_ids_.Find(IdBytes(*id)) : nullptr;
+      if (own != nullptr && !IsDropped(own->second)) found = own->second;
     }
     if (!found) continue;
     rows->push_back(row);
@@ -465,13 +476,11 @@ Status Transaction::LookupEdgeNumbers(std::span<const Value> ids, std::vector<ui
   for (uint32_t row = 0; row < ids.size(); ++row) {
     std::optional<uint64_t> found;
     if (next < stored_rows.size() && stored_rows[next] == row) found = stored[next++];
-    if (found && dropped_edges_.contains(*found)) found.reset();
+    if (found && dropped_edges_.Contains(*found)) found.reset();
     if (!found && !own_edge_ids_.empty()) {
       const std::optional<Value> id = TryNormaliseId(ids[row]);
-      const auto own = id ? own_edge_ids_.find(IdBytes(*id)) : own_edge_ids_.end();
-      if (own != own_edge_ids_.end() && !dropped_edges_.contains(own->second.id)) {
-        found = own->second.id;
-      }
+      const auto* const own = id ? own_edge_ids_.Find(IdBytes(*id)) : nullptr;
+      if (own != nullptr && !IsDropped(own->second)) found = own->second.id;
     }
     if (!found) continue;
     rows->push_back(row);
@@ -490,20 +499,20 @@ Status Transaction::EdgesOfNumbers(std::span<const uint64_t> numbers, std::vecto
   for (uint32_t row = 0; row < numbers.size(); ++row) {
     const bool has_stored = next < stored_rows.size() && stored_rows[next] == row;
     const size_t at = has_stored ? next++ : next;
-    const auto own = own_edge_of_.find(numbers[row]);
-    if (dropped_edges_.contains(numbers[row])) continue;
-    if (!has_stored && own == own_edge_of_.end()) continue;
+    const OwnEdge* const own = FindOwnEdge(numbers[row]);
+    if (dropped_edges_.Contains(numbers[row])) continue;
+    if (!has_stored && own == nullptr) continue;
     rows->push_back(row);
-    out->push_back(has_stored ? stored[at] : own_edges_[own->second].ref);
+    out->push_back(has_stored ? stored[at] : own->ref);
     if (given == nullptr) continue;
-    given->push_back(has_stored ? stored_given[at] : !own_edges_[own->second].assigned);
+    given->push_back(has_stored ? stored_given[at] : !own->assigned);
   }
   return OkStatus();
 }
 
 const std::vector<std::pair<Direction, EdgeRef>>* Transaction::EndsOf(VertexRef vertex) const {
-  const auto found = own_ends_.find(vertex.bits);
-  if (found == own_ends_.end()) return nullptr;
+  auto* const found = own_ends_.Find(vertex.bits);
+  if (found == nullptr) return nullptr;
   OwnEnds& own = found->second;
   if (!own.sorted) {
     const auto order = [](const std::pair<Direction, EdgeRef>& end) {
@@ -526,7 +535,7 @@ Status Transaction::ExpandStored(std::span<const VertexRef> vertices, Direction 
   Expansion all;
   RETURN_IF_ERROR(base_->Expand(vertices, direction, labels, true, cursor, limit, &all));
   for (size_t i = 0; i < all.rows.size(); ++i) {
-    if (dropped_edges_.contains(all.edges[i].id)) continue;
+    if (IsDropped(all.edges[i])) continue;
     out->rows.push_back(all.rows[i]);
     out->neighbours.push_back(all.neighbours[i]);
     if (want_edges) out->edges.push_back(all.edges[i]);
@@ -542,7 +551,7 @@ void Transaction::ExpandOwn(VertexRef vertex, Direction direction, std::span<con
   for (size_t looked = 0; cursor->next_own <= ends.size(); ++cursor->next_own, ++looked) {
     if (out->rows.size() >= full || looked == kMostOwn) return;
     const auto& [end, edge] = ends[cursor->next_own - 1];
-    if (!Leads(end, direction) || !Wanted(edge.label, labels) || dropped_edges_.contains(edge.id)) {
+    if (!Leads(end, direction) || !Wanted(edge.label, labels) || IsDropped(edge)) {
       continue;
     }
     out->rows.push_back(static_cast<uint32_t>(cursor->row));
@@ -569,9 +578,9 @@ Status Transaction::Expand(std::span<const VertexRef> vertices, Direction direct
       continue;
     }
     // The stored ends of a stretch of vertices without added ones, or of one that has some.
-    const bool own = own_ends_.contains(vertices[cursor->row].bits);
+    const bool own = own_ends_.Contains(vertices[cursor->row].bits);
     size_t end = cursor->row + 1;
-    while (!own && end < vertices.size() && !own_ends_.contains(vertices[end].bits)) ++end;
+    while (!own && end < vertices.size() && !own_ends_.Contains(vertices[end].bits)) ++end;
     ExpandCursor stored{cursor->row, cursor->resume_key};
     RETURN_IF_ERROR(ExpandStored(vertices.first(end), direction, labels, want_edges, &stored,
                                  full - out->rows.size(), out));
@@ -591,8 +600,8 @@ Status Transaction::VertexLabels(std::span<const VertexRef> vertices,
   const size_t begin = out->size();
   RETURN_IF_ERROR(base_->VertexLabels(vertices, out));
   for (size_t row = 0; row < vertices.size() && !own_vertices_.empty(); ++row) {
-    const auto own = own_vertex_of_.find(vertices[row].bits);
-    if (own != own_vertex_of_.end()) (*out)[begin + row] = own_vertices_[own->second].label;
+    const OwnVertex* const own = FindOwn(vertices[row]);
+    if (own != nullptr) (*out)[begin + row] = own->label;
   }
   return OkStatus();
 }
@@ -602,9 +611,9 @@ Status Transaction::VertexIds(std::span<const VertexRef> vertices, Column* out) 
   Column stored;
   RETURN_IF_ERROR(base_->VertexIds(vertices, &stored));
   for (size_t row = 0; row < vertices.size(); ++row) {
-    const auto own = own_vertex_of_.find(vertices[row].bits);
-    if (own != own_vertex_of_.end()) {
-      out->Append(own_vertices_[own->second].id);
+    const OwnVertex* const own = FindOwn(vertices[row]);
+    if (own != nullptr) {
+      out->Append(own->id);
     } else {
       out->AppendFrom(stored, row);
     }
@@ -617,9 +626,9 @@ Status Transaction::EdgeIds(std::span<const EdgeRef> edges, Column* out) const {
   Column stored;
   RETURN_IF_ERROR(base_->EdgeIds(edges, &stored));
   for (size_t row = 0; row < edges.size(); ++row) {
-    const auto own = own_edge_of_.find(edges[row].id);
-    if (own != own_edge_of_.end()) {
-      out->Append(own_edges_[own->second].id);
+    const OwnEdge* const own = FindOwnEdge(edges[row].id);
+    if (own != nullptr) {
+      out->Append(own->id);
     } else {
       out->AppendFrom(stored, row);
     }

@@ -16,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -24,6 +23,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "core/memory.h"
 #include "core/memory/charged_growth.h"
+#include "core/memory/paged_list.h"
+#include "core/memory/parted_table.h"
 #include "core/schema.h"
 #include "storage/commit_limits.h"
 #include "storage/commit_record.h"
@@ -151,7 +152,12 @@ class Transaction final : public GraphView {
                             ReadBudget* budget, PropertyRows* out) const override;
 
  private:
-  using Changes = std::map<KeyId, Value>;  // null: removed
+  using Changes = std::map<KeyId, Value>;                        // null: removed
+  using NumberSet = PartedTable<absl::flat_hash_set<uint64_t>>;  // of references
+  template <typename T>
+  using NumberMap = PartedTable<absl::flat_hash_map<uint64_t, T>>;
+  template <typename T>
+  using IdMap = PartedTable<absl::flat_hash_map<std::string, T>>;  // by id bytes
   // What tables and lists charge (core/memory/charged_growth.h).
   struct Room {
     Status Take(int64_t bytes) { return of->Charge(static_cast<size_t>(bytes)); }
@@ -182,7 +188,18 @@ class Transaction final : public GraphView {
   Status NoteLookedUp(std::span<const Value> ids) const;
   void AbsorbSchema(Transaction* part);
   void AbsorbOne(Transaction* part);
-  bool IsOwn(VertexRef vertex) const { return own_vertex_of_.contains(vertex.bits); }
+  bool IsOwn(VertexRef vertex) const { return own_vertex_of_.Contains(vertex.bits); }
+  bool IsDropped(VertexRef vertex) const { return dropped_vertices_.Contains(vertex.bits); }
+  bool IsDropped(const EdgeRef& edge) const { return dropped_edges_.Contains(edge.id); }
+  // nullptr: it was not added here.
+  const OwnVertex* FindOwn(VertexRef vertex) const {
+    const auto* const found = own_vertex_of_.Find(vertex.bits);
+    return found == nullptr ? nullptr : &own_vertices_[found->second];
+  }
+  const OwnEdge* FindOwnEdge(uint64_t number) const {
+    const auto* const found = own_edge_of_.Find(number);
+    return found == nullptr ? nullptr : &own_edges_[found->second];
+  }
   StatusOr<Value> NewVertexId(const std::optional<Value>& given);
   StatusOr<KeyId> KeyOf(std::string_view key, const Value& value);
   void Put(KeyId key, const Value& value, Changes* changes) const;
@@ -195,14 +212,15 @@ class Transaction final : public GraphView {
   Status AddGuardKey(uint64_t key);
   Status Charge(size_t bytes) const;
   void GiveBack(size_t bytes) const;
-  // For one more, in a table or at the end of a list.
-  template <typename Table>
-  Status MakeRoom(Table* table) {
-    return koios::MakeRoom(table, &room_);
+  // For one more, in a table or at the end of a list. They grow in pieces: one of a million entries
+  // would keep a worker for tens of milliseconds each time that it doubles.
+  template <typename Table, typename Key>
+  Status MakeRoom(PartedTable<Table>* table, const Key& key) {
+    return table->MakeRoom(key, &room_).status();
   }
   template <typename T>
-  Status MakeRoom(std::vector<T>* list) {
-    return koios::MakeRoom(list, 1, &room_);
+  Status MakeRoom(PagedList<T>* list) {
+    return list->MakeRoom(&room_);
   }
   // Of an element that may have none yet.
   template <typename Element>
@@ -241,22 +259,22 @@ class Transaction final : public GraphView {
   Room room_{this};
   bool has_changes_ = false;
 
-  std::vector<OwnVertex> own_vertices_;
-  std::vector<OwnEdge> own_edges_;
-  absl::flat_hash_map<uint64_t, size_t> own_vertex_of_, own_edge_of_;  // by reference
-  std::vector<std::vector<VertexRef>> own_by_partition_;
-  std::vector<std::vector<EdgeRef>> own_edges_by_partition_;
-  std::unordered_map<std::string, VertexRef> own_vertex_ids_;  // id bytes
-  std::unordered_map<std::string, EdgeRef> own_edge_ids_;
-  mutable absl::flat_hash_map<uint64_t, OwnEnds> own_ends_;  // sorted when read
+  PagedList<OwnVertex> own_vertices_;
+  PagedList<OwnEdge> own_edges_;
+  NumberMap<size_t> own_vertex_of_, own_edge_of_;  // where in these
+  std::vector<PagedList<VertexRef>> own_by_partition_;
+  std::vector<PagedList<EdgeRef>> own_edges_by_partition_;
+  IdMap<VertexRef> own_vertex_ids_;
+  IdMap<EdgeRef> own_edge_ids_;
+  mutable NumberMap<OwnEnds> own_ends_;  // of a vertex; sorted when read
   std::map<VertexRef, Changes> vertex_changes_;
   std::map<uint64_t, Changes> edge_changes_;
-  absl::flat_hash_map<uint64_t, EdgeRef> changed_edges_;
-  mutable OwnIndex own_index_;                                      // made when it is asked
-  absl::flat_hash_set<uint64_t> dropped_vertices_, dropped_edges_;  // own ones too
-  std::vector<VertexRef> stored_drops_;                             // to commit
-  std::vector<EdgeRef> stored_edge_drops_;
-  std::vector<LookupGuard> lookup_guards_;
+  NumberMap<EdgeRef> changed_edges_;
+  mutable OwnIndex own_index_;                  // made when it is asked
+  NumberSet dropped_vertices_, dropped_edges_;  // own ones too
+  PagedList<VertexRef> stored_drops_;           // to commit
+  PagedList<EdgeRef> stored_edge_drops_;
+  PagedList<LookupGuard> lookup_guards_;
   absl::flat_hash_set<uint64_t> guard_keys_;
   mutable std::set<std::string> looked_up_;  // id bytes, as long as they fit
 };

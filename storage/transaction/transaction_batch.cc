@@ -17,19 +17,25 @@ size_t HeapOfName(const std::string& name) {
   return name.size() > std::string().capacity() ? name.size() + 1 : 0;
 }
 
+template <typename T>
+void Copy(const PagedList<T>& from, std::vector<T>* to) {
+  to->reserve(from.size());
+  for (size_t i = 0; i < from.size(); ++i) to->push_back(from[i]);
+}
+
 }  // namespace
 
 Status Transaction::GuardLookup(LookupGuard guard) {
   const size_t label = guard.label.has_value() ? guard.label->size() : 0;
   RETURN_IF_ERROR(Charge(label + guard.key.size() + guard.value.ByteSize()));
   RETURN_IF_ERROR(MakeRoom(&lookup_guards_));
-  lookup_guards_.push_back(std::move(guard));
+  lookup_guards_.EmplaceBack(std::move(guard));
   return OkStatus();
 }
 
 Status Transaction::AddGuardKey(uint64_t key) {
   if (guard_keys_.contains(key)) return OkStatus();
-  RETURN_IF_ERROR(MakeRoom(&guard_keys_));
+  RETURN_IF_ERROR(koios::MakeRoom(&guard_keys_, &room_));
   guard_keys_.insert(key);
   return OkStatus();
 }
@@ -98,16 +104,18 @@ size_t Transaction::BatchBytes() const {
                  guard_keys_.size() * sizeof(uint64_t) + looked_up_.size() * sizeof(Value) +
                  own_vertices_.size() * (sizeof(AddedVertex) + kBytesPerIndexed) +
                  own_edges_.size() * sizeof(AddedEdge);
-  for (const OwnVertex& vertex : own_vertices_) {
-    bytes += HeapOfName(schema_.labels.Name(vertex.label));
+  for (size_t i = 0; i < own_vertices_.size(); ++i) {
+    bytes += HeapOfName(schema_.labels.Name(own_vertices_[i].label));
   }
-  for (const OwnEdge& edge : own_edges_) bytes += HeapOfName(schema_.labels.Name(edge.ref.label));
+  for (size_t i = 0; i < own_edges_.size(); ++i) {
+    bytes += HeapOfName(schema_.labels.Name(own_edges_[i].ref.label));
+  }
   for (const auto& [vertex, changes] : vertex_changes_) {
     bytes += IsOwn(vertex) ? 0 : changes.size() * sizeof(SetVertexProperty);
     bytes += BytesOfList(changes);
   }
   for (const auto& [edge, changes] : edge_changes_) {
-    bytes += own_edge_of_.contains(edge) ? 0 : changes.size() * sizeof(SetEdgeProperty);
+    bytes += FindOwnEdge(edge) != nullptr ? 0 : changes.size() * sizeof(SetEdgeProperty);
     bytes += BytesOfList(changes);
   }
   return bytes;
@@ -121,8 +129,9 @@ WriteBatch Transaction::TakeBatch() {
     return found == all.end() ? PropertyList() : ListOf(found->second);
   };
   absl::flat_hash_map<uint64_t, uint32_t> index;
-  for (const OwnVertex& vertex : own_vertices_) {
-    if (dropped_vertices_.contains(vertex.ref.bits)) continue;
+  for (size_t i = 0; i < own_vertices_.size(); ++i) {
+    const OwnVertex& vertex = own_vertices_[i];
+    if (IsDropped(vertex.ref)) continue;
     index[vertex.ref.bits] = static_cast<uint32_t>(batch.vertices.size());
     batch.vertices.push_back({vertex.id, schema_.labels.Name(vertex.label),
                               list_of(vertex_changes_, vertex.ref), vertex.ref, vertex.assigned});
@@ -132,8 +141,9 @@ WriteBatch Transaction::TakeBatch() {
     return found == index.end() ? VertexHandle{std::nullopt, vertex}
                                 : VertexHandle{found->second, vertex};
   };
-  for (const OwnEdge& edge : own_edges_) {
-    if (dropped_edges_.contains(edge.ref.id)) continue;
+  for (size_t i = 0; i < own_edges_.size(); ++i) {
+    const OwnEdge& edge = own_edges_[i];
+    if (IsDropped(edge.ref)) continue;
     const std::optional<Value> id = edge.assigned ? std::nullopt : std::optional<Value>(edge.id);
     batch.edges.push_back({id, schema_.labels.Name(edge.ref.label), handle(edge.ref.out),
                            handle(edge.ref.in), list_of(edge_changes_, edge.ref.id), edge.ref.id});
@@ -142,23 +152,23 @@ WriteBatch Transaction::TakeBatch() {
     return value.is_null() ? std::nullopt : std::optional<Value>(value);
   };
   for (const auto& [vertex, changes] : vertex_changes_) {
-    if (IsOwn(vertex) || dropped_vertices_.contains(vertex.bits)) continue;
+    if (IsOwn(vertex) || IsDropped(vertex)) continue;
     for (const auto& [key, value] : changes) {
       batch.vertex_properties.push_back({vertex, schema_.keys.Name(key), stored_value(value)});
     }
   }
   for (const auto& [edge, changes] : edge_changes_) {
-    if (own_edge_of_.contains(edge) || dropped_edges_.contains(edge)) continue;
+    if (FindOwnEdge(edge) != nullptr || dropped_edges_.Contains(edge)) continue;
     for (const auto& [key, value] : changes) {
       batch.edge_properties.push_back(
-          {changed_edges_[edge], schema_.keys.Name(key), stored_value(value)});
+          {changed_edges_.Find(edge)->second, schema_.keys.Name(key), stored_value(value)});
     }
   }
-  batch.dropped_vertices = stored_drops_;
-  batch.dropped_edges = stored_edge_drops_;
+  Copy(stored_drops_, &batch.dropped_vertices);
+  Copy(stored_edge_drops_, &batch.dropped_edges);
   if (batch.vertices.empty() && batch.edges.empty()) return batch;
   // An insert may rest on what was looked up.
-  batch.lookup_guards = lookup_guards_;
+  Copy(lookup_guards_, &batch.lookup_guards);
   batch.guard_keys.assign(guard_keys_.begin(), guard_keys_.end());
   for (const std::string& id : looked_up_) batch.id_guards.push_back(DecodeIdBytes(id).value());
   return batch;

@@ -25,12 +25,13 @@ void Transaction::GiveBack(size_t bytes) const {
 }
 
 int64_t Transaction::RoomOfTables() const {
-  int64_t bytes = RoomOf(own_vertices_) + RoomOf(own_edges_) + RoomOf(own_vertex_of_) +
-                  RoomOf(own_edge_of_) + RoomOf(own_ends_) + RoomOf(changed_edges_) +
-                  RoomOf(dropped_vertices_) + RoomOf(dropped_edges_) + RoomOf(stored_drops_) +
-                  RoomOf(stored_edge_drops_) + RoomOf(lookup_guards_) + RoomOf(guard_keys_);
-  for (const auto& own : own_by_partition_) bytes += RoomOf(own);
-  for (const auto& own : own_edges_by_partition_) bytes += RoomOf(own);
+  int64_t bytes = own_vertices_.Room() + own_edges_.Room() + own_vertex_of_.Room() +
+                  own_edge_of_.Room() + own_vertex_ids_.Room() + own_edge_ids_.Room() +
+                  own_ends_.Room() + changed_edges_.Room() + dropped_vertices_.Room() +
+                  dropped_edges_.Room() + stored_drops_.Room() + stored_edge_drops_.Room() +
+                  lookup_guards_.Room() + RoomOf(guard_keys_);
+  for (const auto& own : own_by_partition_) bytes += own.Room();
+  for (const auto& own : own_edges_by_partition_) bytes += own.Room();
   return bytes;
 }
 

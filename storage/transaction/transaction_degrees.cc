@@ -78,7 +78,7 @@ int64_t Transaction::CountOwn(VertexRef vertex, VertexRef neighbour, Direction d
     for (at = first; wanted && at != own->end() && count < enough &&
                      std::pair(at->first, at->second.label) == part && other(*at) == neighbour;
          ++at) {
-      if (!dropped_edges_.contains(at->second.id)) ++count;
+      if (!IsDropped(at->second)) ++count;
     }
     at = std::partition_point(at, own->end(), [&](const auto& end) {
       return std::pair(end.first, end.second.label) <= part;

@@ -7,21 +7,37 @@
 namespace koios::storage {
 namespace {
 
-// With its room, which a vector keeps when it is assigned {}.
-template <typename Table>
-void Free(Table* table) {
-  Table().swap(*table);
+// All rooms are charged in one sum, when everything is moved.
+template <typename T>
+void Append(PagedList<T>* from, PagedList<T>* to) {
+  if (to->empty()) std::swap(*from, *to);
+  Uncharged charge;
+  for (size_t i = 0; i < from->size(); ++i) {
+    CHECK(to->MakeRoom(&charge).ok());
+    to->EmplaceBack(std::move((*from)[i]));
+  }
+  *from = PagedList<T>();
 }
 
-template <typename T>
-void Append(std::vector<T>* from, std::vector<T>* to) {
-  if (to->empty()) {
-    to->swap(*from);
-  } else {
-    to->insert(to->end(), std::make_move_iterator(from->begin()),
-               std::make_move_iterator(from->end()));
-  }
-  Free(from);
+// Keeps what is there: an edge between two parts was dropped in both.
+template <typename Table, typename Key, typename... Args>
+void Insert(PartedTable<Table>* table, const Key& key, Args&&... args) {
+  if (table->Contains(key)) return;
+  Uncharged charge;
+  CHECK(table->MakeRoom(key, &charge).ok());
+  table->Emplace(key, std::forward<Args>(args)...);
+}
+
+template <typename Table>
+void Append(PartedTable<Table>* from, PartedTable<Table>* to) {
+  if (to->empty()) std::swap(*from, *to);
+  from->Drain([to](auto& entry) {
+    if constexpr (requires { typename Table::mapped_type; }) {
+      Insert(to, entry.first, std::move(entry.second));
+    } else {
+      Insert(to, entry);
+    }
+  });
 }
 
 }  // namespace
@@ -74,7 +90,8 @@ void Transaction::AbsorbSchema(Transaction* part) {
   });
 }
 
-// Of an element all but an edge's in-end is in one part, so that tables have no key in common.
+// Of an element all but an edge's in-end is in one part, so that tables have no key in common but
+// that of dropped edges.
 void Transaction::AbsorbOne(Transaction* part) {
   has_changes_ = has_changes_ || part->has_changes_;
   const int64_t tables = RoomOfTables() + part->RoomOfTables();
@@ -82,21 +99,23 @@ void Transaction::AbsorbOne(Transaction* part) {
   if (account_ != nullptr) account_->Charge(static_cast<int64_t>(part->bytes_));
   if (part->account_ != nullptr) part->account_->Release(static_cast<int64_t>(part->bytes_));
   bytes_ += std::exchange(part->bytes_, 0);
-  for (const OwnVertex& vertex : part->own_vertices_) {
-    own_vertex_of_[vertex.ref.bits] = own_vertices_.size();
-    own_vertices_.push_back(vertex);
+  for (size_t i = 0; i < part->own_vertices_.size(); ++i) {
+    Insert(&own_vertex_of_, part->own_vertices_[i].ref.bits, own_vertices_.size() + i);
   }
-  for (const OwnEdge& edge : part->own_edges_) {
-    own_edge_of_[edge.ref.id] = own_edges_.size();
-    own_edges_.push_back(edge);
+  for (size_t i = 0; i < part->own_edges_.size(); ++i) {
+    Insert(&own_edge_of_, part->own_edges_[i].ref.id, own_edges_.size() + i);
   }
+  part->own_vertex_of_ = NumberMap<size_t>();
+  part->own_edge_of_ = NumberMap<size_t>();
+  Append(&part->own_vertices_, &own_vertices_);
+  Append(&part->own_edges_, &own_edges_);
   for (uint32_t i = 0; i < own_by_partition_.size(); ++i) {
     Append(&part->own_by_partition_[i], &own_by_partition_[i]);
     Append(&part->own_edges_by_partition_[i], &own_edges_by_partition_[i]);
   }
-  own_vertex_ids_.merge(part->own_vertex_ids_);
-  own_edge_ids_.merge(part->own_edge_ids_);
-  for (auto& [vertex, ends] : part->own_ends_) own_ends_[vertex] = std::move(ends);
+  Append(&part->own_vertex_ids_, &own_vertex_ids_);
+  Append(&part->own_edge_ids_, &own_edge_ids_);
+  Append(&part->own_ends_, &own_ends_);
   for (const auto& [vertex, changes] : part->vertex_changes_) {
     for (const auto& [key, value] : changes) {
       if (own_index_.Has(key)) own_index_.Touch(vertex);
@@ -104,24 +123,15 @@ void Transaction::AbsorbOne(Transaction* part) {
   }
   vertex_changes_.merge(part->vertex_changes_);
   edge_changes_.merge(part->edge_changes_);
-  changed_edges_.insert(part->changed_edges_.begin(), part->changed_edges_.end());
-  dropped_vertices_.insert(part->dropped_vertices_.begin(), part->dropped_vertices_.end());
-  dropped_edges_.insert(part->dropped_edges_.begin(), part->dropped_edges_.end());
+  Append(&part->changed_edges_, &changed_edges_);
+  Append(&part->dropped_vertices_, &dropped_vertices_);
+  Append(&part->dropped_edges_, &dropped_edges_);
   Append(&part->stored_drops_, &stored_drops_);
   Append(&part->stored_edge_drops_, &stored_edge_drops_);
   Append(&part->lookup_guards_, &lookup_guards_);
   guard_keys_.insert(part->guard_keys_.begin(), part->guard_keys_.end());
+  absl::flat_hash_set<uint64_t>().swap(part->guard_keys_);
   looked_up_.merge(part->looked_up_);
-  // What was copied goes now, not when the query does.
-  Free(&part->own_vertices_);
-  Free(&part->own_edges_);
-  Free(&part->own_vertex_of_);
-  Free(&part->own_edge_of_);
-  Free(&part->own_ends_);
-  Free(&part->changed_edges_);
-  Free(&part->dropped_vertices_);
-  Free(&part->dropped_edges_);
-  Free(&part->guard_keys_);
   // Tables that are one may have more room than their parts had, or less.
   const int64_t grown = RoomOfTables() + part->RoomOfTables() - tables;
   if (account_ != nullptr && grown > 0) account_->Charge(grown);

@@ -249,9 +249,15 @@ TEST(TransactionPartsTest, AssignedIdsAreTheOwners) {
   EXPECT_EQ(split.TakeBatch().vertices.size(), 300u);
 }
 
+Status DropAll(Transaction* transaction, VertexRef vertex) {
+  Transaction::DropCursor cursor;
+  while (!cursor.done) RETURN_IF_ERROR(transaction->DropVertex(vertex, &cursor));
+  return OkStatus();
+}
+
 // What parts had is charged once, to the whole, and with it goes.
 TEST(TransactionPartsTest, WhatIsAbsorbedIsChargedOnce) {
-  constexpr int kVertices = 6000;
+  constexpr int kVertices = 12'000;  // so that tables are in parts
   const auto graph = std::make_shared<MemoryGraph>(kPartitions);
   const auto account = std::make_shared<MemoryAccount>("query");
   Transaction once(graph, std::make_shared<Numbers>(kPartitions));
@@ -264,14 +270,24 @@ TEST(TransactionPartsTest, WhatIsAbsorbedIsChargedOnce) {
   const auto parts = split->Split(bases);
   for (const auto& part : parts) part->ChargeTo(account);
   for (int i = 0; i < kVertices; ++i) {
-    ASSERT_TRUE(once.AddVertex("v", std::nullopt, {{"n", Value::Int(i)}}).ok());
-    ASSERT_TRUE(parts[i % kWorkers]->AddVertex("v", std::nullopt, {{"n", Value::Int(i)}}).ok());
+    Transaction* const part = parts[i % kWorkers].get();
+    const auto in_whole = once.AddVertex("v", std::nullopt, {{"n", Value::Int(i)}});
+    const auto in_part = part->AddVertex("v", std::nullopt, {{"n", Value::Int(i)}});
+    ASSERT_TRUE(in_whole.ok() && in_part.ok());
+    ASSERT_TRUE(once.AddEdge(*in_whole, *in_whole, "e", std::nullopt, {}).ok());
+    ASSERT_TRUE(part->AddEdge(*in_part, *in_part, "e", std::nullopt, {}).ok());
+    if (i % 3 > 0) continue;
+    ASSERT_TRUE(DropAll(&once, *in_whole).ok());
+    ASSERT_TRUE(DropAll(part, *in_part).ok());
   }
   split->Absorb(parts);
   EXPECT_EQ(account->used(), static_cast<int64_t>(split->ByteSize()));
   for (const auto& part : parts) EXPECT_EQ(part->ByteSize(), 0u);
   EXPECT_LE(split->ByteSize(), once.ByteSize() * 5 / 4);
   EXPECT_GE(split->ByteSize(), once.ByteSize() * 4 / 5);
+  const WriteBatch batch = split->TakeBatch();
+  EXPECT_EQ(batch.vertices.size(), once.TakeBatch().vertices.size());
+  EXPECT_EQ(batch.edges.size(), batch.vertices.size());
   split.reset();
   EXPECT_EQ(account->used(), 0);
 }

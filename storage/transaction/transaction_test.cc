@@ -316,6 +316,30 @@ TEST_F(TransactionTest, WhatWasAddedAndDroppedIsNotCommitted) {
   EXPECT_TRUE(batch.dropped_vertices.empty());
 }
 
+TEST_F(TransactionTest, AnIdOfWhatWasAddedAndDroppedIsFree) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  const Value id = Value::String("x");
+  const VertexRef a = transaction->AddVertex("a", id, {}).value();
+  const EdgeRef loop = transaction->AddEdge(a, a, "e", id, {}).value();
+  ASSERT_TRUE(transaction->DropEdge(loop).ok());
+  const EdgeRef again = transaction->AddEdge(a, a, "e", id, {}).value();
+  std::vector<uint32_t> rows;
+  std::vector<EdgeRef> edges;
+  ASSERT_TRUE(transaction->LookupEdges(std::span(&id, 1), &rows, &edges).ok());
+  ASSERT_EQ(edges.size(), 1u);
+  EXPECT_EQ(edges[0].id, again.id);
+  ASSERT_TRUE(Drop(transaction.get(), a).ok());
+  const VertexRef b = transaction->AddVertex("b", id, {}).value();
+  std::vector<VertexRef> vertices;
+  rows.clear();
+  ASSERT_TRUE(transaction->LookupExactVertices(std::span(&id, 1), &rows, &vertices).ok());
+  ASSERT_EQ(vertices.size(), 1u);
+  EXPECT_EQ(vertices[0], b);
+  const WriteBatch batch = transaction->TakeBatch();
+  EXPECT_EQ(batch.vertices.size(), 1u);
+  EXPECT_TRUE(batch.edges.empty());
+}
+
 // Two that look up the same id, find nothing and insert: the second must not.
 TEST_F(TransactionTest, LookUpsThatAnInsertRestsOnAreGuarded) {
   const Value id = Value::String("x");

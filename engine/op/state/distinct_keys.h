@@ -14,7 +14,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "engine/account/call_work.h"
-#include "engine/account/parted_table.h"
+#include "core/memory/parted_table.h"
 #include "engine/batch/batch.h"
 #include "engine/effect/hashed_key.h"
 #include "engine/op/state/key_code.h"

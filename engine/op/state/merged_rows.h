@@ -14,7 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "core/status.h"
-#include "engine/account/parted_table.h"
+#include "core/memory/parted_table.h"
 #include "engine/batch/batch.h"
 #include "engine/op/operator.h"
 

@@ -7,8 +7,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "engine/account/charge_ahead.h"
-#include "engine/account/paged_list.h"
-#include "engine/account/parted_table.h"
+#include "core/memory/paged_list.h"
+#include "core/memory/parted_table.h"
 #include "engine/op/walk/walk.h"
 
 namespace koios::engine {

@@ -9,7 +9,7 @@
 
 #include "core/memory/charged_growth.h"
 
-namespace koios::engine {
+namespace koios {
 
 template <typename T>
 class PagedList {
@@ -17,6 +17,13 @@ class PagedList {
   static constexpr size_t kPage = 4096;
 
   size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  // What it has allocated, not what its items have themselves.
+  int64_t Room() const {
+    int64_t bytes = RoomOf(pages_);
+    for (const std::vector<T>& page : pages_) bytes += RoomOf(page);
+    return bytes;
+  }
   T& operator[](size_t i) { return pages_[i / kPage][i % kPage]; }
   const T& operator[](size_t i) const { return pages_[i / kPage][i % kPage]; }
   T& back() { return pages_.back().back(); }
@@ -94,4 +101,4 @@ class PagedList {
   size_t size_ = 0;
 };
 
-}  // namespace koios::engine
+}  // namespace koios

@@ -5,7 +5,6 @@
 // as burst tries are of lists; Heinz, Zobel and Williams, 2002.)
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -13,13 +12,7 @@
 
 #include "core/memory/charged_growth.h"
 
-namespace koios::engine {
-
-// So many entries of a table were moved: many parts of one become full at about the same time.
-inline void SpendMoved(size_t moved, size_t* work) {
-  constexpr size_t kMovedPerWork = 2;
-  *work -= std::min(*work, moved / kMovedPerWork);
-}
+namespace koios {
 
 template <typename Table>
 class PartedTable {
@@ -41,6 +34,9 @@ class PartedTable {
     return Find(key) != nullptr;
   }
   bool empty() const { return root_.table.empty() && root_.parts.empty(); }
+  size_t size() const { return size_; }
+  // What it has allocated, not what its entries have themselves.
+  int64_t Room() const { return RoomOfNode(root_); }
   // Asks for the memory in which the key is looked for, ahead of that. A small table is near
   // anyway.
   template <typename Key>
@@ -70,6 +66,7 @@ class PartedTable {
   template <typename Key, typename... Args>
   auto& Emplace(Key&& key, Args&&... args) {
     Table& part = LeafOf(&root_, Mixed(HashOf(key))).node->table;
+    ++size_;
     return *part.emplace(std::forward<Key>(key), std::forward<Args>(args)...).first;
   }
 
@@ -82,6 +79,7 @@ class PartedTable {
     const auto found = part.find(key, hash);
     auto value = std::move(found->second);
     part.erase(found);
+    --size_;
     return value;
   }
 
@@ -101,6 +99,7 @@ class PartedTable {
     for (size_t i = 0; i < kFreed && bytes < kFreedBytes && it != table.end(); ++i) {
       bytes += static_cast<size_t>(outside(*it));
       table.erase(it++);
+      --size_;
     }
     *freed += static_cast<int64_t>(bytes);
     if (it != table.end()) return false;
@@ -114,6 +113,13 @@ class PartedTable {
 
   bool FreeSome(int64_t* freed) {
     return FreeSome(freed, [](const auto&) { return 0; });
+  }
+
+  // Gives all entries away, part by part: use(entry) may take what an entry has.
+  template <typename Use>
+  void Drain(const Use& use) {
+    DrainNode(&root_, use);
+    size_ = 0;
   }
 
   // Where somebody is who looks at all entries.
@@ -162,6 +168,19 @@ class PartedTable {
     int depth;
   };
 
+  // No deeper than kMostDepth.
+  static int64_t RoomOfNode(const Node& node) {
+    int64_t bytes = RoomOf(node.table) + RoomOf(node.parts);
+    for (const Node& part : node.parts) bytes += RoomOfNode(part);
+    return bytes;
+  }
+  template <typename Use>
+  static void DrainNode(Node* node, const Use& use) {
+    for (auto& entry : node->table) use(entry);
+    node->table = Table();
+    for (Node& part : node->parts) DrainNode(&part, use);
+    node->parts = std::vector<Node>();
+  }
   static bool IsFull(const Table& table) {
     return table.size() >= table.capacity() - table.capacity() / 8;
   }
@@ -227,6 +246,7 @@ class PartedTable {
   }
 
   Node root_;
+  size_t size_ = 0;
 };
 
-}  // namespace koios::engine
+}  // namespace koios

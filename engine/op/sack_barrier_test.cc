@@ -6,6 +6,7 @@
 
 #include "core/random.h"
 #include "core/testing/make_value.h"
+#include "core/testing/rounds.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
 #include "engine/op/op_test_support.h"
@@ -229,7 +230,7 @@ StatusOr<std::vector<std::string>> ThroughDrawn(uint64_t seed, uint64_t spill_ev
 // To the last bit, also by operators that must not be applied out of turn.
 TEST(SackBarrierTest, FromDiskComesWhatWouldFromMemory) {
   uint64_t refused = 0;
-  for (uint64_t seed = 0; seed < 128; ++seed) {
+  for (uint64_t seed = 0; seed < TestRounds(128, 32); ++seed) {
     TestHost plain, host;
     const auto expected = ThroughDrawn(seed, 0, &plain);
     const auto given = ThroughDrawn(seed, 1 + seed % 3, &host);

@@ -2,6 +2,7 @@
 // middle of what they do.
 #include "engine/sched/first_turn.h"
 
+#include "core/testing/rounds.h"
 #include "engine/engine.h"
 #include "engine/testing/fan_queries.h"
 #include "gtest/gtest.h"
@@ -93,7 +94,8 @@ TEST(FirstTurnTest, AProfileNeedsNoWorkerThatTookNoPart) {
 }
 
 TEST(FirstTurnTest, ALongQueryGoesOnAtItsWorker) {
-  const auto graph = FanGraph(200, 8);
+  constexpr int64_t kVertices = TestRounds(200, 40);
+  const auto graph = FanGraph(kVertices, 8);
   for (const uint32_t workers : {1, 2, 3}) {
     for (const uint64_t spread : {0, 100, 10'000}) {
       const auto engine = EngineOf(workers, spread, /*slices=*/3);
@@ -105,7 +107,7 @@ TEST(FirstTurnTest, ALongQueryGoesOnAtItsWorker) {
       for (int i = 0; i < 6; ++i) {
         EXPECT_TRUE(sinks[i]->Wait().status.ok());
         const int64_t paths = i % 2 == 0 ? sinks[i]->last().AsInteger() : sinks[i]->rows();
-        EXPECT_EQ(paths, 200 * 512);
+        EXPECT_EQ(paths, kVertices * 512);
       }
     }
   }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/random.h"
+#include "core/testing/rounds.h"
 #include "storage/rocks/store_state.h"
 #include "storage/snapshot_build.h"
 #include "storage/store_test_support.h"
@@ -17,7 +18,7 @@
 namespace koios::storage {
 namespace {
 
-constexpr uint64_t kMembers = 2000, kRooms = 40;
+constexpr uint64_t kMembers = TestRounds(2000, 600), kRooms = 40;
 
 // Members with keys of many and few values, in rooms of which some are much liked.
 WriteBatch RandomBatch(uint64_t seed) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/testing/rounds.h"
 #include "engine/sim/simulation.h"
 #include "gtest/gtest.h"
 #include "tests/simulation/step_tree.h"
@@ -59,7 +60,7 @@ constexpr size_t kMostFrameBytes = 4096;
 TEST(CreditTest, PeakInFlightDoesNotGrowWithTheWorkers) {
   for (const Exploding& one : AllExploding()) {
     std::string figures;
-    for (const uint32_t workers : {1, 2, 4, 8, 16}) {
+    for (uint32_t workers = 1; workers <= 16; workers *= TestRounds(2, 4)) {
       constexpr size_t kCredit = 16 << 10;
       const engine::SimulationResult result = RunOn(one, workers, kCredit);
       ASSERT_TRUE(result.status.ok()) << one.name << ": " << result.status;
@@ -68,7 +69,7 @@ TEST(CreditTest, PeakInFlightDoesNotGrowWithTheWorkers) {
       EXPECT_TRUE(workers == 1 || result.peak_in_flight > kCredit / 4) << one.name;
       figures += " " + std::to_string(result.peak_in_flight);
     }
-    std::printf("%s, peak bytes on 1, 2, 4, 8, 16 workers:%s\n", one.name, figures.c_str());
+    std::printf("%s, peak bytes on 1 to 16 workers:%s\n", one.name, figures.c_str());
   }
 }
 
@@ -77,7 +78,7 @@ TEST(CreditTest, PeakDoesNotGrowWithTheRows) {
   for (const Exploding& one : AllExploding()) {
     std::vector<uint64_t> peaks;
     std::vector<int64_t> rows;
-    for (const uint32_t vertices : {50, 400}) {
+    for (const uint32_t vertices : {50u, uint32_t{TestRounds(400, 200)}}) {
       engine::SimulationOptions options;
       options.isolated = true;
       options.deliver_percent = 60;
@@ -92,7 +93,7 @@ TEST(CreditTest, PeakDoesNotGrowWithTheRows) {
     }
     std::printf("%s, peak bytes of a worker: %lu of %ld rows, %lu of %ld\n", one.name, peaks[0],
                 rows[0], peaks[1], rows[1]);
-    EXPECT_GE(rows[1], 7 * rows[0]) << one.name;
+    EXPECT_GE(rows[1], int64_t{TestRounds(7, 3)} * rows[0]) << one.name;
     EXPECT_LE(peaks[1], 2 * peaks[0]) << one.name;
   }
 }
@@ -126,7 +127,7 @@ TEST(CreditTest, OneSlotIsEnough) {
   const auto graph = BuildGraph(data);
   const auto expected = Evaluate(query, *graph);
   ASSERT_TRUE(expected.has_value());
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(60, 15); ++seed) {
     engine::SimulationOptions options;
     options.seed = seed;
     options.num_workers = static_cast<uint32_t>(2 + seed % 7);

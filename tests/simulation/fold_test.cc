@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/testing/rounds.h"
 #include "gtest/gtest.h"
 #include "storage/snapshot_build.h"
 #include "storage/store_test_support.h"
@@ -14,7 +15,7 @@
 namespace koios::simulation {
 namespace {
 
-constexpr uint64_t kDefaultCases = 2000;
+constexpr uint64_t kDefaultCases = TestRounds(2000, 600);
 constexpr uint64_t kSeedsPerStore = 50;
 constexpr int kMostFolds = 3;  // during one query
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/testing/rounds.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
 #include "engine/sim/simulation.h"
@@ -91,7 +92,7 @@ void ExpectClosingEnds(const Traversal& body) {
   loop.number = 1'000'000'000;
   const RandomQuery query{{Nest(Kind::kLocal, {{loop, Of(Kind::kLimitCount, 3)}})}, std::nullopt};
   Rng graphs(7);
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(60, 15); ++seed) {
     const auto graph = MakeGraph(&graphs);
     const auto vertices = Evaluate({{}, std::nullopt}, *graph);
     ASSERT_TRUE(vertices.has_value());
@@ -268,7 +269,7 @@ TEST(RulesTest, AChangeBeforeALimitIsMadeOnce) {
   Append(&plan)->mutable_sink();
 
   Rng graphs(5);
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(60, 15); ++seed) {
     const auto graph = MakeGraph(&graphs);
     const auto vertices = Evaluate({{}, std::nullopt}, *graph);
     engine::SimulationOptions options;
@@ -313,7 +314,7 @@ TEST(RulesTest, ALimitTakesTheSameRows) {
     ASSERT_TRUE(graph->AddEdge(vertices[i], vertices[(i + 7) % vertices.size()], "e").ok());
   }
   std::optional<std::vector<Value>> first;
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(60, 15); ++seed) {
     engine::SimulationOptions options;
     options.seed = seed;
     options.num_workers = static_cast<uint32_t>(1 + seed % 5);
@@ -349,7 +350,7 @@ TEST(RulesTest, SeveralWorkersMergeAsWellAsOne) {
   Append(&plan)->mutable_sink();
 
   Rng graphs(11);
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(60, 15); ++seed) {
     const auto graph = MakeGraph(&graphs);
     const auto vertices = Evaluate({{}, std::nullopt}, *graph);
     engine::SimulationOptions options;
@@ -391,7 +392,7 @@ TEST(RulesTest, SeveralWorkersDropAsWellAsOne) {
   Append(&plan)->mutable_exchange()->set_key(plan::Exchange::HOME);
   Append(&plan)->mutable_sink();
   Rng graphs(11);
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(60, 15); ++seed) {
     const auto graph = MakeGraph(&graphs);
     const auto vertices = Evaluate({{}, std::nullopt}, *graph);
     engine::SimulationOptions options;
@@ -437,7 +438,7 @@ TEST(RulesTest, DroppingWhatWasMetEndsALoop) {
   Append(&plan)->mutable_exchange()->set_key(plan::Exchange::HOME);
   Append(&plan)->mutable_sink();
   Rng graphs(13);
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(60, 15); ++seed) {
     const auto graph = MakeGraph(&graphs);
     const auto ends = Evaluate({{Of(Kind::kBoth), Of(Kind::kDedup)}, std::nullopt}, *graph);
     engine::SimulationOptions options;

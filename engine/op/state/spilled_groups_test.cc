@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/random.h"
+#include "core/testing/rounds.h"
 #include "core/value_codec.h"
 #include "engine/op/group_op.h"
 #include "engine/op/op_test_support.h"
@@ -187,7 +188,7 @@ TEST(SpilledGroupsTest, WhatHasNoRoomAndNoDiskEndsIt) {
 
 TEST(SpilledGroupsTest, EachChargeMayBeRefused) {
   size_t failed = 0;
-  for (int64_t limit = 1000; limit < 300'000; limit = limit * 5 / 4) {
+  for (int64_t limit = 1000; limit < 300'000; limit = limit * TestRounds(5, 7) / 4) {
     TestHost host;
     host.limit = limit;
     Groups given;

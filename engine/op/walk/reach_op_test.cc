@@ -322,7 +322,7 @@ TEST(WalkTest, CountsEndsThatReach) {
 
 // Rows whose ends differ and that have many edges are searched as pairs.
 TEST(WalkTest, PairsAreSearched) {
-  for (uint64_t seed = 1; seed <= 24; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(24, 8); ++seed) {
     WalkHost host(seed, 12, 1200);
     Case one{{}, {-1}, -1, std::nullopt};
     one.reach.set_result(static_cast<plan::Reach::Result>(seed % 4));

@@ -79,7 +79,8 @@ SimulationResult RunOnHub(const plan::Plan& plan, uint32_t num_workers, uint64_t
   options.num_workers = num_workers;
   options.profile = true;
   options.bounds.batch_rows = batch_rows;
-  SimulationResult result = Simulate(plan, HubGraph(), options);
+  static const auto kGraph = HubGraph();
+  SimulationResult result = Simulate(plan, kGraph, options);
   EXPECT_TRUE(result.status.ok()) << result.status;
   return result;
 }

@@ -11,6 +11,7 @@
 
 #include "core/random.h"
 #include "core/testing/random_value.h"
+#include "core/testing/rounds.h"
 #include "core/value_codec.h"
 #include "storage/check.h"
 #include "storage/codec/element_id.h"
@@ -297,7 +298,7 @@ void CommitAtRandom(koios::testing::RandomValues* values, GraphStore* store) {
 }
 
 TEST(SnapshotBuildTest, RandomCommitsAndDrops) {
-  for (uint64_t seed = 1; seed <= 3; ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(3, 1); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     koios::testing::RandomValues values(seed);
     TempFolder folder;

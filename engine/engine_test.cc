@@ -256,7 +256,8 @@ TEST(EngineTest, LongPathsTakeBoundedMemory) {
   for (const auto& [times, vertices, fan, rows, bound] :
        {std::tuple(30u, 200, 8, 2000, 16u << 20),
         std::tuple(uint32_t{TestRounds(200, 60)}, 200, 8, 2000, 128u << 20),
-        std::tuple(uint32_t{TestRounds(100'000, 20'000)}, 1, 1, 1, 8u << 20)}) {
+        std::tuple(uint32_t{TestRounds(100'000, 20'000)}, 1, 1, 1,
+                   uint32_t{TestRounds(8, 2)} << 20)}) {
     auto sink = std::make_shared<WaitingSink>(1'000'000);
     engine->Submit(LongPaths(times), FanGraph(vertices, fan), {}, sink);
     const QueryResult result = sink->Wait();
@@ -494,7 +495,7 @@ TEST(EngineTest, WhatWasRefusedIsNotGivenBack) {
   options.query_memory_bytes = 6 << 20;
   const auto engine = Engine::Create(options);
   int refused = 0;
-  for (uint64_t round = 0; round < TestRounds(12, 1); ++round) {
+  for (uint64_t round = 0; round < TestRounds(12, 2); ++round) {
     std::vector<std::shared_ptr<WaitingSink>> sinks;
     for (int i = 0; i < 6; ++i) {
       sinks.push_back(std::make_shared<WaitingSink>());

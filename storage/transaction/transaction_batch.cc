@@ -158,10 +158,13 @@ WriteBatch Transaction::TakeBatch() {
     }
   }
   for (const auto& [edge, changes] : edge_changes_) {
-    if (FindOwnEdge(edge) != nullptr || dropped_edges_.Contains(edge)) continue;
+    const auto* const stored = changed_edges_.Find(edge);
+    // One that could not be added may have left changes.
+    if (stored == nullptr || FindOwnEdge(edge) != nullptr) continue;
+    if (dropped_edges_.Contains(edge)) continue;
     for (const auto& [key, value] : changes) {
       batch.edge_properties.push_back(
-          {changed_edges_.Find(edge)->second, schema_.keys.Name(key), stored_value(value)});
+          {stored->second, schema_.keys.Name(key), stored_value(value)});
     }
   }
   Copy(stored_drops_, &batch.dropped_vertices);

@@ -12,9 +12,11 @@ template <typename T>
 void Append(PagedList<T>* from, PagedList<T>* to) {
   if (to->empty()) std::swap(*from, *to);
   Uncharged charge;
-  for (size_t i = 0; i < from->size(); ++i) {
-    CHECK(to->MakeRoom(&charge).ok());
-    to->EmplaceBack(std::move((*from)[i]));
+  for (size_t i = 0; i < from->num_pages(); ++i) {
+    for (T& item : std::exchange(from->page(i), {})) {
+      CHECK(to->MakeRoom(&charge).ok());
+      to->EmplaceBack(std::move(item));
+    }
   }
   *from = PagedList<T>();
 }

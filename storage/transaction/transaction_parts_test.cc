@@ -255,6 +255,28 @@ Status DropAll(Transaction* transaction, VertexRef vertex) {
   return OkStatus();
 }
 
+// Of a whole that has nothing yet: what the part has charged is what it has room for.
+TEST(TransactionPartsTest, RoomsAreCountedAsTheyWereCharged) {
+  const auto graph = std::make_shared<MemoryGraph>(kPartitions);
+  Transaction whole(graph, std::make_shared<Numbers>(kPartitions));
+  const std::shared_ptr<const GraphView> base = graph;
+  const auto parts = whole.Split(std::span(&base, 1));
+  Transaction* const part = parts[0].get();
+  for (int i = 0; i < 9000; ++i) {
+    const auto vertex = part->AddVertex("v", std::nullopt, {});
+    ASSERT_TRUE(vertex.ok());
+    const auto edge = part->AddEdge(*vertex, *vertex, "e", Value::Long(i), {});
+    ASSERT_TRUE(edge.ok());
+    ASSERT_TRUE(part->SetProperty(*edge, "k", Value::Int(i)).ok());
+    if (i % 2 > 0) continue;
+    ASSERT_TRUE(DropAll(part, *vertex).ok());
+  }
+  const size_t bytes = part->ByteSize();
+  whole.Absorb(parts);
+  EXPECT_EQ(whole.ByteSize(), bytes);
+  EXPECT_EQ(part->ByteSize(), 0u);
+}
+
 // What parts had is charged once, to the whole, and with it goes.
 TEST(TransactionPartsTest, WhatIsAbsorbedIsChargedOnce) {
   constexpr int kVertices = 12'000;  // so that tables are in parts

@@ -340,6 +340,20 @@ TEST_F(TransactionTest, AnIdOfWhatWasAddedAndDroppedIsFree) {
   EXPECT_TRUE(batch.edges.empty());
 }
 
+TEST_F(TransactionTest, AnEdgeThatCouldNotBeAddedIsNotCommitted) {
+  std::unique_ptr<Transaction> transaction = store_->Begin();
+  const VertexRef a = transaction->AddVertex("a", std::nullopt, {}).value();
+  const PropertyList properties = {{"k", Value::Int(1)}, {"", Value::Int(2)}};
+  EXPECT_EQ(transaction->AddEdge(a, a, "e", std::nullopt, properties).status().code(),
+            StatusCode::kInvalidArgument);
+  const EdgeRef edge = transaction->AddEdge(a, a, "e", std::nullopt, {}).value();
+  ASSERT_TRUE(transaction->SetProperty(edge, "k", Value::Int(3)).ok());
+  const WriteBatch batch = transaction->TakeBatch();
+  ASSERT_EQ(batch.edges.size(), 1u);
+  EXPECT_EQ(batch.edges[0].properties.size(), 1u);
+  EXPECT_TRUE(batch.edge_properties.empty());
+}
+
 // Two that look up the same id, find nothing and insert: the second must not.
 TEST_F(TransactionTest, LookUpsThatAnInsertRestsOnAreGuarded) {
   const Value id = Value::String("x");

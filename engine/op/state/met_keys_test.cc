@@ -6,7 +6,6 @@
 
 #include "core/path/path.h"
 #include "core/random.h"
-#include "core/testing/rounds.h"
 #include "engine/op/filter_state_ops.h"
 #include "engine/op/op_test_support.h"
 #include "gtest/gtest.h"
@@ -121,7 +120,7 @@ StatusOr<MetNumbers> PassingNumbers(const std::vector<Batch>& batches, bool seve
 }
 
 TEST(MetKeysTest, FromDiskTheSameRowsPassAsFromMemory) {
-  for (uint64_t seed = 0; seed < TestRounds(12, 3); ++seed) {
+  for (uint64_t seed = 0; seed < 12; ++seed) {
     Rng rng(seed);
     const bool several = seed % 2 == 1;
     const std::vector<Batch> batches = DrawnBatches(80, several, &rng);
@@ -140,7 +139,7 @@ TEST(MetKeysTest, FromDiskTheSameRowsPassAsFromMemory) {
 // one that waits, and those that waited come in the order of arrival.
 TEST(MetKeysTest, RowsThatWaitPassInTheOrderOfArrival) {
   size_t waited = 0, looked = 0;
-  for (uint64_t seed = 0; seed < TestRounds(16, 4); ++seed) {
+  for (uint64_t seed = 0; seed < 16; ++seed) {
     Rng rng(seed);
     const bool several = seed % 2 == 1;
     const bool is_small = seed % 4 == 0;

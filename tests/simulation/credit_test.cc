@@ -37,10 +37,13 @@ std::vector<Exploding> AllExploding() {
   const Step out = Only(Kind::kOut);
   const Step pairs{Kind::kUnion, 0, {{out, out}, {Only(Kind::kIn), Only(Kind::kIn)}, {out}}};
   const Step loop{Kind::kRepeatEmit, 4, {{out}}};
-  return {{"out().out().out().count()", {{out, out, out, Only(Kind::kCount)}, std::nullopt}, 6},
-          {"union(..).union(..).count()", {{pairs, pairs, Only(Kind::kCount)}, std::nullopt}, 13},
-          {"repeat(out()).emit().times(4)", {{loop, Only(Kind::kCount)}, std::nullopt}, 7},
-          {"out().out().out().path()", {{out, out, out}, std::nullopt, true}, 6}};
+  std::vector<Exploding> all = {
+      {"out().out().out().count()", {{out, out, out, Only(Kind::kCount)}, std::nullopt}, 6},
+      {"repeat(out()).emit().times(4)", {{loop, Only(Kind::kCount)}, std::nullopt}, 7},
+      {"union(..).union(..).count()", {{pairs, pairs, Only(Kind::kCount)}, std::nullopt}, 13},
+      {"out().out().out().path()", {{out, out, out}, std::nullopt, true}, 6}};
+  all.erase(all.begin() + TestRounds(4, 2), all.end());
+  return all;
 }
 
 engine::SimulationResult RunOn(const Exploding& of, uint32_t workers, size_t credit_bytes) {
@@ -127,7 +130,7 @@ TEST(CreditTest, OneSlotIsEnough) {
   const auto graph = BuildGraph(data);
   const auto expected = Evaluate(query, *graph);
   ASSERT_TRUE(expected.has_value());
-  for (uint64_t seed = 1; seed <= TestRounds(60, 15); ++seed) {
+  for (uint64_t seed = 1; seed <= TestRounds(60, 6); ++seed) {
     engine::SimulationOptions options;
     options.seed = seed;
     options.num_workers = static_cast<uint32_t>(2 + seed % 7);

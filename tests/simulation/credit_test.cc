@@ -16,13 +16,13 @@ using Kind = Step::Kind;
 Step Only(Kind kind, int64_t number = 0) { return {kind, number, {}}; }
 
 // 200 vertices with 6 edges each, so that rows explode.
-std::shared_ptr<const storage::MemoryGraph> DenseGraph(uint32_t kVertices = 200) {
+std::shared_ptr<const storage::MemoryGraph> DenseGraph(uint32_t count = 200) {
   GraphData data;
   data.partitions = 64;
   Rng rng(7);
-  for (uint32_t i = 0; i < kVertices; ++i) data.vertices.emplace_back(i % 10);
-  for (uint32_t i = 0; i < 6 * kVertices; ++i) {
-    data.edges.push_back({i % kVertices, static_cast<uint32_t>(rng.Uniform(kVertices))});
+  for (uint32_t i = 0; i < count; ++i) data.vertices.emplace_back(i % 10);
+  for (uint32_t i = 0; i < 6 * count; ++i) {
+    data.edges.push_back({i % count, static_cast<uint32_t>(rng.Uniform(count))});
   }
   return BuildGraph(data);
 }

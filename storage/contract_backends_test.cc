@@ -288,8 +288,7 @@ struct ChangedBackend : ContractBackend {
     CHECK(transaction->AddEdge(other, built.vertices[0], "other", std::nullopt, {}).ok());
     CHECK(transaction->SetProperty(built.vertices[0], "other", Value::Int(1)).ok());
     CHECK(transaction->SetProperty(built.vertices[0], "other", Value::Null()).ok());
-    Transaction::DropCursor cursor;
-    while (!cursor.done) CHECK(transaction->DropVertex(other, &cursor).ok());
+    CHECK(DropVertex(transaction.get(), other).ok());
     // An indexed property that goes and comes back: the transaction's own from then on.
     for (size_t i = 0; i < batch.vertices.size(); i += 3) {
       for (const auto& [key, value] : batch.vertices[i].properties) {

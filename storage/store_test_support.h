@@ -10,6 +10,7 @@
 #include "core/status.h"
 #include "storage/graph_view.h"
 #include "storage/rocks/graph_store.h"
+#include "storage/transaction/transaction.h"
 #include "storage/write_batch.h"
 
 namespace koios::storage {
@@ -43,6 +44,13 @@ inline WriteBatch AddEdgeBatch(uint64_t read_version, VertexRef out, VertexRef i
   batch.edges.push_back(
       {std::move(id), std::move(label), Existing(out), Existing(in), std::move(properties)});
   return batch;
+}
+
+// With all its edges.
+inline Status DropVertex(Transaction* transaction, VertexRef vertex) {
+  Transaction::DropCursor cursor;
+  while (!cursor.done) RETURN_IF_ERROR(transaction->DropVertex(vertex, &cursor));
+  return OkStatus();
 }
 
 inline std::optional<VertexRef> FindVertex(const GraphView& view, const Value& id) {

@@ -3,6 +3,7 @@
 // about the same time. In units of a key that is there, some hundred nanoseconds of a large table.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 

@@ -69,6 +69,7 @@ Status OwnIndex::RefreshSome(const GraphView& view, std::span<const VertexRef> v
       known.keys.push_back(std::move(key));
     }
     touched_.erase(vertices[row].bits);
+    RETURN_IF_ERROR(charge(-static_cast<int64_t>(kTouchedBytes)));
   }
   return OkStatus();
 }

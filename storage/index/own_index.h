@@ -19,6 +19,10 @@ namespace koios::storage {
 
 class OwnIndex {
  public:
+  // Of a vertex that is touched, which who touches it charges, at the load that such a table is
+  // kept at.
+  static constexpr size_t kTouchedBytes = 24;
+
   // Of the keys of all that are ready; of vertices of every label.
   explicit OwnIndex(const VertexIndexes& indexes);
 

@@ -15,8 +15,7 @@ namespace {
 constexpr size_t kElementBytes = 96;   // of vertex_changes_ or edge_changes_
 constexpr size_t kPropertyBytes = 64;  // of Changes
 constexpr size_t kLookedUpBytes = 64;
-constexpr size_t kTouchedBytes = 24;  // at the load that such a table is kept at
-constexpr size_t kNameBytes = 128;    // beside twice its text
+constexpr size_t kNameBytes = 128;  // beside twice its text
 // Added ends of a vertex that an expansion looks at in one round.
 constexpr size_t kMostOwn = 1024;
 // Edge ends that one read of the base gives, when all are wanted.
@@ -100,7 +99,7 @@ void Transaction::Put(KeyId key, const Value& value, Changes* changes) const {
 
 Status Transaction::NoteIndexed(VertexRef vertex, KeyId key) {
   if (!own_index_.Has(key)) return OkStatus();
-  if (!own_index_.IsTouched(vertex)) RETURN_IF_ERROR(Charge(kTouchedBytes));
+  if (!own_index_.IsTouched(vertex)) RETURN_IF_ERROR(Charge(OwnIndex::kTouchedBytes));
   own_index_.Touch(vertex);
   return OkStatus();
 }
@@ -163,11 +162,14 @@ StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::op
   RETURN_IF_ERROR(MakeRoom(&own_vertex_ids_, id_bytes));
   RETURN_IF_ERROR(MakeRoom(&own_by_partition_[partition]));
   vertex.label = InternLabel(label);
-  ASSIGN_OR_RETURN(Changes* const changes, ChangesOf(vertex.ref, &vertex_changes_));
-  RETURN_IF_ERROR(SetAll(vertex.label, properties, changes));
-  for (const auto& [key, value] : *changes) {
+  Changes changes;
+  RETURN_IF_ERROR(SetAll(vertex.label, properties, &changes));
+  for (const auto& [key, value] : changes) {
     RETURN_IF_ERROR(NoteIndexed(vertex.ref, key));
   }
+  // What could not be added has no changes.
+  ASSIGN_OR_RETURN(Changes* const kept, ChangesOf(vertex.ref, &vertex_changes_));
+  *kept = std::move(changes);
   ++schema_.vertex_counts[vertex.label];
   own_vertex_of_.Emplace(vertex.ref.bits, own_vertices_.size());
   own_by_partition_[partition].EmplaceBack(vertex.ref);
@@ -219,9 +221,11 @@ StatusOr<EdgeRef> Transaction::AddEdgeAtOut(VertexRef out, VertexRef in, std::st
   RETURN_IF_ERROR(MakeRoom(&own_edge_of_, edge.ref.id));
   RETURN_IF_ERROR(MakeRoom(&own_edges_by_partition_[partition]));
   edge.ref.label = InternLabel(label);
-  ASSIGN_OR_RETURN(Changes* const changes, ChangesOf(edge.ref.id, &edge_changes_));
-  RETURN_IF_ERROR(SetAll(edge.ref.label, properties, changes));
+  Changes changes;
+  RETURN_IF_ERROR(SetAll(edge.ref.label, properties, &changes));
+  ASSIGN_OR_RETURN(Changes* const kept, ChangesOf(edge.ref.id, &edge_changes_));
   RETURN_IF_ERROR(AddEnd(out, Direction::kOut, edge.ref));
+  *kept = std::move(changes);
   ++schema_.edge_counts[edge.ref.label];
   own_edge_of_.Emplace(edge.ref.id, own_edges_.size());
   own_edges_by_partition_[partition].EmplaceBack(edge.ref);
@@ -274,10 +278,11 @@ Status Transaction::SetProperty(VertexRef vertex, std::string_view key, const Va
 Status Transaction::SetProperty(const EdgeRef& edge, std::string_view key, const Value& value) {
   if (IsDropped(edge)) return Gone("edge");
   ASSIGN_OR_RETURN(const KeyId id, KeyOf(key, value));
-  RETURN_IF_ERROR(MakeRoom(&changed_edges_, edge.id));
+  const bool is_new = FindOwnEdge(edge.id) == nullptr && !changed_edges_.Contains(edge.id);
+  if (is_new) RETURN_IF_ERROR(MakeRoom(&changed_edges_, edge.id));
   ASSIGN_OR_RETURN(Changes* const changes, ChangesOf(edge.id, &edge_changes_));
   Put(id, value, changes);
-  if (!changed_edges_.Contains(edge.id)) changed_edges_.Emplace(edge.id, edge);
+  if (is_new) changed_edges_.Emplace(edge.id, edge);
   has_changes_ = true;
   return OkStatus();
 }
@@ -634,67 +639,6 @@ Status Transaction::EdgeIds(std::span<const EdgeRef> edges, Column* out) const {
     }
   }
   return OkStatus();
-}
-
-// `stored` with the changes of each row (nullptr: none) on top, in key order.
-template <typename ElementOf>
-Status Transaction::MergeProperties(const PropertyRows& stored, size_t rows, ElementOf changes_of,
-                                    std::span<const KeyId> keys, ReadBudget* budget,
-                                    PropertyRows* out) {
-  static const Changes kNone;
-  size_t next = 0;
-  const auto wanted = [keys](KeyId key) {
-    return keys.empty() || std::find(keys.begin(), keys.end(), key) != keys.end();
-  };
-  for (uint32_t row = 0; row < rows; ++row) {
-    const Changes* found = changes_of(row);
-    const Changes& changes = found == nullptr ? kNone : *found;
-    auto change = changes.begin();
-    const auto give_changes_below = [&](uint64_t key) -> Status {
-      for (; change != changes.end() && change->first < key; ++change) {
-        if (change->second.is_null() || !wanted(change->first)) continue;
-        RETURN_IF_ERROR(TakeFrom(budget, change->second.FlatBytes()));
-        out->rows.push_back(row);
-        out->keys.push_back(change->first);
-        out->values.Append(change->second);
-      }
-      return OkStatus();
-    };
-    for (; next < stored.rows.size() && stored.rows[next] == row; ++next) {
-      RETURN_IF_ERROR(give_changes_below(stored.keys[next]));
-      if (change != changes.end() && change->first == stored.keys[next]) continue;
-      out->rows.push_back(row);
-      out->keys.push_back(stored.keys[next]);
-      out->values.AppendFrom(stored.values, next);
-    }
-    RETURN_IF_ERROR(give_changes_below(uint64_t{1} << 32));
-  }
-  return OkStatus();
-}
-
-Status Transaction::ReadVertexProperties(std::span<const VertexRef> vertices,
-                                         std::span<const KeyId> keys, ReadBudget* budget,
-                                         PropertyRows* out) const {
-  if (vertex_changes_.empty()) return base_->ReadVertexProperties(vertices, keys, budget, out);
-  PropertyRows stored;
-  RETURN_IF_ERROR(base_->ReadVertexProperties(vertices, keys, budget, &stored));
-  const auto changes_of = [&](uint32_t row) {
-    const auto found = vertex_changes_.find(vertices[row]);
-    return found == vertex_changes_.end() ? nullptr : &found->second;
-  };
-  return MergeProperties(stored, vertices.size(), changes_of, keys, budget, out);
-}
-
-Status Transaction::ReadEdgeProperties(std::span<const EdgeRef> edges, std::span<const KeyId> keys,
-                                       ReadBudget* budget, PropertyRows* out) const {
-  if (edge_changes_.empty()) return base_->ReadEdgeProperties(edges, keys, budget, out);
-  PropertyRows stored;
-  RETURN_IF_ERROR(base_->ReadEdgeProperties(edges, keys, budget, &stored));
-  const auto changes_of = [&](uint32_t row) {
-    const auto found = edge_changes_.find(edges[row].id);
-    return found == edge_changes_.end() ? nullptr : &found->second;
-  };
-  return MergeProperties(stored, edges.size(), changes_of, keys, budget, out);
 }
 
 }  // namespace koios::storage

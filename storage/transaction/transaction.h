@@ -269,7 +269,7 @@ class Transaction final : public GraphView {
   mutable NumberMap<OwnEnds> own_ends_;  // of a vertex; sorted when read
   std::map<VertexRef, Changes> vertex_changes_;
   std::map<uint64_t, Changes> edge_changes_;
-  NumberMap<EdgeRef> changed_edges_;
+  NumberMap<EdgeRef> changed_edges_;            // stored ones
   mutable OwnIndex own_index_;                  // made when it is asked
   NumberSet dropped_vertices_, dropped_edges_;  // own ones too
   PagedList<VertexRef> stored_drops_;           // to commit

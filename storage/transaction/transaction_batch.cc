@@ -115,7 +115,7 @@ size_t Transaction::BatchBytes() const {
     bytes += BytesOfList(changes);
   }
   for (const auto& [edge, changes] : edge_changes_) {
-    bytes += FindOwnEdge(edge) != nullptr ? 0 : changes.size() * sizeof(SetEdgeProperty);
+    bytes += changed_edges_.Contains(edge) ? changes.size() * sizeof(SetEdgeProperty) : 0;
     bytes += BytesOfList(changes);
   }
   return bytes;
@@ -159,9 +159,7 @@ WriteBatch Transaction::TakeBatch() {
   }
   for (const auto& [edge, changes] : edge_changes_) {
     const auto* const stored = changed_edges_.Find(edge);
-    // One that could not be added may have left changes.
-    if (stored == nullptr || FindOwnEdge(edge) != nullptr) continue;
-    if (dropped_edges_.Contains(edge)) continue;
+    if (stored == nullptr || IsDropped(stored->second)) continue;
     for (const auto& [key, value] : changes) {
       batch.edge_properties.push_back(
           {stored->second, schema_.keys.Name(key), stored_value(value)});

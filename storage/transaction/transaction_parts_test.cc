@@ -5,6 +5,7 @@
 
 #include "core/random.h"
 #include "storage/memory_graph.h"
+#include "storage/store_test_support.h"
 #include "storage/transaction/transaction.h"
 #include "storage/view/owned_view.h"
 #include "storage/view/testing/same_views.h"
@@ -79,8 +80,8 @@ class PartsTest : public ::testing::TestWithParam<uint64_t> {
 
   void DropVertex(VertexRef vertex) {
     std::erase(living_, vertex);
-    Transaction::DropCursor cursor, here;
-    while (!cursor.done) ASSERT_TRUE(whole_.DropVertex(vertex, &cursor).ok());
+    ASSERT_TRUE(storage::DropVertex(&whole_, vertex).ok());
+    Transaction::DropCursor here;
     while (!here.done) {
       std::vector<EdgeRef> edges;
       ASSERT_TRUE(PartOf(vertex.partition())->DropVertexHere(vertex, &here, &edges).ok());
@@ -249,12 +250,6 @@ TEST(TransactionPartsTest, AssignedIdsAreTheOwners) {
   EXPECT_EQ(split.TakeBatch().vertices.size(), 300u);
 }
 
-Status DropAll(Transaction* transaction, VertexRef vertex) {
-  Transaction::DropCursor cursor;
-  while (!cursor.done) RETURN_IF_ERROR(transaction->DropVertex(vertex, &cursor));
-  return OkStatus();
-}
-
 // Of a whole that has nothing yet: what the part has charged is what it has room for.
 TEST(TransactionPartsTest, RoomsAreCountedAsTheyWereCharged) {
   const auto graph = std::make_shared<MemoryGraph>(kPartitions);
@@ -269,7 +264,7 @@ TEST(TransactionPartsTest, RoomsAreCountedAsTheyWereCharged) {
     ASSERT_TRUE(edge.ok());
     ASSERT_TRUE(part->SetProperty(*edge, "k", Value::Int(i)).ok());
     if (i % 2 > 0) continue;
-    ASSERT_TRUE(DropAll(part, *vertex).ok());
+    ASSERT_TRUE(DropVertex(part, *vertex).ok());
   }
   const size_t bytes = part->ByteSize();
   whole.Absorb(parts);
@@ -299,8 +294,8 @@ TEST(TransactionPartsTest, WhatIsAbsorbedIsChargedOnce) {
     ASSERT_TRUE(once.AddEdge(*in_whole, *in_whole, "e", std::nullopt, {}).ok());
     ASSERT_TRUE(part->AddEdge(*in_part, *in_part, "e", std::nullopt, {}).ok());
     if (i % 3 > 0) continue;
-    ASSERT_TRUE(DropAll(&once, *in_whole).ok());
-    ASSERT_TRUE(DropAll(part, *in_part).ok());
+    ASSERT_TRUE(DropVertex(&once, *in_whole).ok());
+    ASSERT_TRUE(DropVertex(part, *in_part).ok());
   }
   split->Absorb(parts);
   EXPECT_EQ(account->used(), static_cast<int64_t>(split->ByteSize()));

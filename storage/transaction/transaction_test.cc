@@ -13,6 +13,7 @@
 #include "storage/index/vertex_seek.h"
 #include "storage/memory_graph.h"
 #include "storage/rocks/graph_store.h"
+#include "storage/store_test_support.h"
 #include "storage/temp_folder.h"
 
 namespace koios::storage {
@@ -21,12 +22,6 @@ namespace {
 std::string Printed(const Value& value) {
   return value.kind() == ValueKind::kString ? "'" + value.AsString() + "'"
                                             : std::to_string(value.AsInteger());
-}
-
-Status Drop(Transaction* transaction, VertexRef vertex) {
-  Transaction::DropCursor cursor;
-  while (!cursor.done) RETURN_IF_ERROR(transaction->DropVertex(vertex, &cursor));
-  return OkStatus();
 }
 
 // All that can be read of a view, as sorted lines, by users' ids.
@@ -214,7 +209,7 @@ void ChangeAtRandom(Rng* rng, Transaction* transaction) {
       return;
     default:
       if (rng->Uniform(3) == 0) {
-        CHECK(Drop(transaction, vertices[rng->Uniform(vertices.size())]).ok());
+        CHECK(DropVertex(transaction, vertices[rng->Uniform(vertices.size())]).ok());
       } else if (!edges.empty()) {
         CHECK(transaction->DropEdge(edges[rng->Uniform(edges.size())]).ok());
       }
@@ -303,8 +298,8 @@ TEST_F(TransactionTest, WhatWasAddedAndDroppedIsNotCommitted) {
   const VertexRef a = transaction->AddVertex("a", std::nullopt, {}).value();
   const VertexRef b = transaction->AddVertex("b", std::nullopt, {}).value();
   ASSERT_TRUE(transaction->AddEdge(a, b, "e", std::nullopt, {}).ok());
-  ASSERT_TRUE(Drop(transaction.get(), a).ok());
-  ASSERT_TRUE(Drop(transaction.get(), a).ok());
+  ASSERT_TRUE(DropVertex(transaction.get(), a).ok());
+  ASSERT_TRUE(DropVertex(transaction.get(), a).ok());
   EXPECT_TRUE(AllEdges(*transaction).empty());
   EXPECT_EQ(transaction->AddEdge(a, b, "e", std::nullopt, {}).status().code(),
             StatusCode::kFailedPrecondition);
@@ -328,7 +323,7 @@ TEST_F(TransactionTest, AnIdOfWhatWasAddedAndDroppedIsFree) {
   ASSERT_TRUE(transaction->LookupEdges(std::span(&id, 1), &rows, &edges).ok());
   ASSERT_EQ(edges.size(), 1u);
   EXPECT_EQ(edges[0].id, again.id);
-  ASSERT_TRUE(Drop(transaction.get(), a).ok());
+  ASSERT_TRUE(DropVertex(transaction.get(), a).ok());
   const VertexRef b = transaction->AddVertex("b", id, {}).value();
   std::vector<VertexRef> vertices;
   rows.clear();
@@ -340,11 +335,13 @@ TEST_F(TransactionTest, AnIdOfWhatWasAddedAndDroppedIsFree) {
   EXPECT_TRUE(batch.edges.empty());
 }
 
-TEST_F(TransactionTest, AnEdgeThatCouldNotBeAddedIsNotCommitted) {
+TEST_F(TransactionTest, WhatCouldNotBeAddedIsNotCommitted) {
   std::unique_ptr<Transaction> transaction = store_->Begin();
   const VertexRef a = transaction->AddVertex("a", std::nullopt, {}).value();
   const PropertyList properties = {{"k", Value::Int(1)}, {"", Value::Int(2)}};
   EXPECT_EQ(transaction->AddEdge(a, a, "e", std::nullopt, properties).status().code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(transaction->AddVertex("a", std::nullopt, properties).status().code(),
             StatusCode::kInvalidArgument);
   const EdgeRef edge = transaction->AddEdge(a, a, "e", std::nullopt, {}).value();
   ASSERT_TRUE(transaction->SetProperty(edge, "k", Value::Int(3)).ok());
@@ -352,6 +349,8 @@ TEST_F(TransactionTest, AnEdgeThatCouldNotBeAddedIsNotCommitted) {
   ASSERT_EQ(batch.edges.size(), 1u);
   EXPECT_EQ(batch.edges[0].properties.size(), 1u);
   EXPECT_TRUE(batch.edge_properties.empty());
+  EXPECT_EQ(batch.vertices.size(), 1u);
+  EXPECT_TRUE(batch.vertex_properties.empty());
 }
 
 // Two that look up the same id, find nothing and insert: the second must not.
@@ -505,21 +504,21 @@ TEST_F(TransactionTest, WhatIsKeptIsChargedBefore) {
   const Value id = Value::String("nobody");
   std::vector<uint32_t> rows;
   std::vector<VertexRef> found;
-  for (const Status& refused :
-       {transaction->AddVertex("a", std::nullopt, {}).status(),
-        transaction->AddEdge(v, v, "e", std::nullopt, {}).status(),
-        transaction->SetProperty(v, "k", Value::Int(1)),
-        transaction->SetProperty(e, "k", Value::Int(1)), transaction->DropEdge(e),
-        Drop(transaction.get(), v), transaction->GuardLookup({}), transaction->GuardEdgeScan({}),
-        transaction->LookupVertices(std::span(&id, 1), &rows, &found),
-        transaction->TakeCommit(nullptr).status()}) {
+  for (const Status& refused : {transaction->AddVertex("a", std::nullopt, {}).status(),
+                                transaction->AddEdge(v, v, "e", std::nullopt, {}).status(),
+                                transaction->SetProperty(v, "k", Value::Int(1)),
+                                transaction->SetProperty(e, "k", Value::Int(1)),
+                                transaction->DropEdge(e), DropVertex(transaction.get(), v),
+                                transaction->GuardLookup({}), transaction->GuardEdgeScan({}),
+                                transaction->LookupVertices(std::span(&id, 1), &rows, &found),
+                                transaction->TakeCommit(nullptr).status()}) {
     EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted) << refused;
   }
   EXPECT_EQ(transaction->ByteSize(), before);
   EXPECT_EQ(AllVertices(*transaction).size(), 1u);
   EXPECT_EQ(AllEdges(*transaction).size(), 1u);
   account->Release(rest);
-  ASSERT_TRUE(Drop(transaction.get(), v).ok());
+  ASSERT_TRUE(DropVertex(transaction.get(), v).ok());
   EXPECT_GT(account->used(), static_cast<int64_t>(before));
   transaction.reset();
   EXPECT_EQ(account->used(), 0);
@@ -604,6 +603,13 @@ TEST(TransactionSeekTest, ASeekGivesEachChangedVertexOnce) {
   };
   EXPECT_EQ(found_by("x", 1), sorted({ann, bob, eve}));
   EXPECT_EQ(found_by("y", 3), sorted({ann, eve}));
+  // One that is changed and sought in turns costs once.
+  const size_t bytes = transaction.ByteSize();
+  for (int y = 3; y < 100; ++y) {
+    ASSERT_TRUE(transaction.SetProperty(ann, "y", Value::Int(y)).ok());
+    EXPECT_EQ(found_by("y", y).front(), ann);
+  }
+  EXPECT_EQ(transaction.ByteSize(), bytes);
 }
 
 }  // namespace

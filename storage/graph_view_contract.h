@@ -24,7 +24,7 @@
 
 namespace koios::storage {
 
-class GraphViewContract : public testing::TestWithParam<BackendMaker> {
+class GraphViewContract : public ::testing::TestWithParam<BackendMaker> {
  protected:
   void SetUp() override {
     batch_ = ContractBatch();

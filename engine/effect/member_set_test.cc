@@ -70,7 +70,7 @@ TEST(MemberSetTest, FindsWhatIsEqual) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
-    testing::RandomValues others(seed);
+    koios::testing::RandomValues others(seed);
     MemberSet set;
     ValueList members, sought;
     for (int i = 0; i < 30; ++i) {

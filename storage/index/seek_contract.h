@@ -87,7 +87,7 @@ inline bool Meets(const Value& value, const SoughtKey& sought) {
   return std::ranges::any_of(sought.any_of, [&](const Value& one) { return Equals(value, one); });
 }
 
-class SeekContract : public testing::TestWithParam<BackendMaker> {
+class SeekContract : public ::testing::TestWithParam<BackendMaker> {
  protected:
   void SetUp() override {
     const std::vector<Value> values = SeekValues();

@@ -245,7 +245,7 @@ size_t CheckFolder(const std::string& folder, uint64_t seeds) {
 }
 
 TEST(GoldenTest, EveryCaseOnOneToFiveWorkers) {
-  const size_t met = CheckFolder("modern", TestRounds(2, 1)) + CheckFolder("money", 2) +
+  const size_t met = CheckFolder("modern", TestRounds(3, 1)) + CheckFolder("money", 2) +
                      CheckFolder("writes", TestRounds(3, 1));
   EXPECT_EQ(met, Exceptions().size()) << "an exception names no case any more";
 }

@@ -74,6 +74,13 @@ Status OwnIndex::RefreshSome(const GraphView& view, std::span<const VertexRef> v
   return OkStatus();
 }
 
+void OwnIndex::Absorb(OwnIndex* part) {
+  DCHECK(shapes_ == part->shapes_);
+  touched_.merge(part->touched_);
+  entries_.merge(part->entries_);
+  entries_of_.merge(part->entries_of_);
+}
+
 void OwnIndex::Seek(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor, size_t limit,
                     std::vector<VertexRef>* out) const {
   const size_t full = FullSize(out->size(), limit);

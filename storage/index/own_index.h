@@ -35,6 +35,8 @@ class OwnIndex {
   // `charge` is asked before they are kept; negative: what is gone.
   using Charge = std::function<Status(int64_t bytes)>;
   Status Refresh(const GraphView& view, const Charge& charge);
+  // Takes what `part` has, of other vertices and by the same indexes. Charges go with it.
+  void Absorb(OwnIndex* part);
   // As GraphView::SeekVertices, of these vertices alone. REQUIRES: nothing was touched since the
   // last Refresh.
   void Seek(uint32_t partition, const VertexSeek& seek, SeekCursor* cursor, size_t limit,

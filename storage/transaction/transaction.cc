@@ -164,11 +164,11 @@ StatusOr<VertexRef> Transaction::AddVertex(std::string_view label, const std::op
   vertex.label = InternLabel(label);
   Changes changes;
   RETURN_IF_ERROR(SetAll(vertex.label, properties, &changes));
+  // What could not be added has no changes, and no index looks at it.
+  ASSIGN_OR_RETURN(Changes* const kept, ChangesOf(vertex.ref, &vertex_changes_));
   for (const auto& [key, value] : changes) {
     RETURN_IF_ERROR(NoteIndexed(vertex.ref, key));
   }
-  // What could not be added has no changes.
-  ASSIGN_OR_RETURN(Changes* const kept, ChangesOf(vertex.ref, &vertex_changes_));
   *kept = std::move(changes);
   ++schema_.vertex_counts[vertex.label];
   own_vertex_of_.Emplace(vertex.ref.bits, own_vertices_.size());

@@ -118,11 +118,7 @@ void Transaction::AbsorbOne(Transaction* part) {
   Append(&part->own_vertex_ids_, &own_vertex_ids_);
   Append(&part->own_edge_ids_, &own_edge_ids_);
   Append(&part->own_ends_, &own_ends_);
-  for (const auto& [vertex, changes] : part->vertex_changes_) {
-    for (const auto& [key, value] : changes) {
-      if (own_index_.Has(key)) own_index_.Touch(vertex);
-    }
-  }
+  own_index_.Absorb(&part->own_index_);
   vertex_changes_.merge(part->vertex_changes_);
   edge_changes_.merge(part->edge_changes_);
   Append(&part->changed_edges_, &changed_edges_);

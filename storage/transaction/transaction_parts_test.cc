@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/random.h"
+#include "storage/index/vertex_seek.h"
 #include "storage/memory_graph.h"
 #include "storage/store_test_support.h"
 #include "storage/transaction/transaction.h"
@@ -270,6 +271,52 @@ TEST(TransactionPartsTest, RoomsAreCountedAsTheyWereCharged) {
   whole.Absorb(parts);
   EXPECT_EQ(whole.ByteSize(), bytes);
   EXPECT_EQ(part->ByteSize(), 0u);
+}
+
+std::vector<VertexRef> SoughtByX(const Transaction& transaction, int at_least) {
+  const LabelId label = transaction.schema().labels.Find("p");
+  const KeyId key = transaction.schema().keys.Find("x");
+  SoughtKey sought;
+  sought.bounds.push_back({KeyBound::Op::kAtLeast, Value::Int(at_least)});
+  const auto seek = MakeSeek(transaction.schema(), {&label, 1}, {&key, 1}, {&sought, 1});
+  CHECK(seek.has_value());
+  std::vector<VertexRef> found;
+  for (uint32_t partition = 0; partition < transaction.num_partitions(); ++partition) {
+    SeekCursor cursor;
+    while (!cursor.done) {
+      CHECK(transaction.SeekVertices(partition, *seek, &cursor, 10, &found).ok());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// Entries of indexes go over as they are: nothing is charged or given back twice when the whole is
+// sought in, whether its parts were sought in before or not.
+TEST(TransactionPartsTest, EntriesOfIndexesAreAbsorbed) {
+  constexpr int kVertices = 60;
+  const auto graph = std::make_shared<MemoryGraph>(kPartitions);
+  std::vector<VertexRef> vertices;
+  for (int i = 0; i < kVertices; ++i) {
+    vertices.push_back(*graph->AddVertex(std::nullopt, "p", {{"x", Value::Int(0)}}));
+  }
+  std::sort(vertices.begin(), vertices.end());
+  graph->IndexVertices("p", {"x"});
+  Transaction once(graph, std::make_shared<Numbers>(kPartitions));
+  Transaction split(graph, std::make_shared<Numbers>(kPartitions));
+  const std::vector<std::shared_ptr<const GraphView>> bases(kWorkers, graph);
+  const auto parts = split.Split(bases);
+  for (const VertexRef vertex : vertices) {
+    ASSERT_TRUE(once.SetProperty(vertex, "x", Value::Int(1)).ok());
+    Transaction* const part = parts[vertex.partition() % kWorkers].get();
+    ASSERT_TRUE(part->SetProperty(vertex, "x", Value::Int(1)).ok());
+  }
+  EXPECT_FALSE(SoughtByX(*parts[0], 1).empty());
+  split.Absorb(parts);
+  EXPECT_EQ(SoughtByX(split, 1), vertices);
+  EXPECT_EQ(SoughtByX(once, 1), vertices);
+  // But for a table's room, nothing depends on where it was changed, and when it was sought.
+  EXPECT_EQ(split.ByteSize(), once.ByteSize());
 }
 
 // What parts had is charged once, to the whole, and with it goes.

@@ -1,7 +1,6 @@
 // The door with a scripted engine behind it: windows, cancelling, deadlines, errors, shutdown.
 #include "server/server.h"
 
-#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -14,6 +13,7 @@
 #include "proto/service.grpc.pb.h"
 #include "server/fake_engine.h"
 #include "server/fake_graphs.h"
+#include "server/rpc/answer_bytes.h"
 #include "server/rpc/connect_to.h"
 
 namespace koios::server {
@@ -48,42 +48,6 @@ struct Call {
   int num_batches = 0;
   bool finished = false;
 };
-
-// The first message that a method answers to `request`, as bytes. Any kind of method.
-std::string AnswerBytes(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
-                        const std::string& request) {
-  grpc::GenericStub stub(channel);
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
-  grpc::CompletionQueue queue;
-  const auto wait = [&queue] {
-    void* tag = nullptr;
-    bool ok = false;
-    return queue.Next(&tag, &ok) && ok;
-  };
-  auto call = stub.PrepareCall(&context, method, &queue);
-  call->StartCall(nullptr);
-  const grpc::Slice slice(request);
-  grpc::ByteBuffer answer;
-  bool got = wait();
-  if (got) {
-    call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
-    got = wait();
-    call->Read(&answer, nullptr);
-    got = wait() && got;
-  }
-  grpc::Status status;
-  call->Finish(&status, nullptr);
-  wait();
-  if (!got) return "error " + std::to_string(status.error_code()) + " " + status.error_message();
-  std::vector<grpc::Slice> slices;
-  EXPECT_TRUE(answer.Dump(&slices).ok());
-  std::string bytes;
-  for (const grpc::Slice& part : slices) {
-    bytes.append(reinterpret_cast<const char*>(part.begin()), part.size());
-  }
-  return bytes;
-}
 
 class ServerTest : public testing::Test {
  protected:
@@ -671,6 +635,22 @@ TEST_F(ServerTest, ATooLargeRequestIsRefused) {
   Start(options);
   const std::string text = "g.V()//" + std::string(2000, 'x');
   EXPECT_EQ(Call(stub_.get(), text).Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+}
+
+// Two bytes of a request are some forty when they are decoded. Whether these are a request at all
+// would show only then.
+TEST_F(ServerTest, ARequestThatWouldTakeTooMuchIsNotDecoded) {
+  Start(ServerOptions(), /*memory_bytes=*/int64_t{16} << 20);
+  v1::SubmitRequest request;
+  v1::ValueList* list = (*request.mutable_parameters())["x"].mutable_list_value();
+  for (int i = 0; i < 500'000; ++i) list->add_items();
+  const std::string answer = AnswerBytes(server_->InProcessChannel(), "/koios.v1.Koios/Submit",
+                                         request.SerializeAsString() + "\xff\xff garbage");
+  EXPECT_EQ(answer.rfind("error 8 ", 0), 0u) << answer;
+  EXPECT_NE(answer.find("memory"), std::string::npos) << answer;
+  const std::string names = AnswerBytes(server_->InProcessChannel(), "/koios.v1.Koios/GetStats",
+                                        std::string(size_t{300} << 10, '\0'));
+  EXPECT_EQ(names.rfind("error 8 The request has more bytes", 0), 0u) << names;
 }
 
 TEST(ServerPortTest, PicksAPortAndRefusesOneThatIsTaken) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "server/graph_job.h"
+#include "server/rpc/decoded_bytes.h"
 #include "server/rpc/rpc_status.h"
 #include "server/rpc/text_bounds.h"
 #include "server/statistics.h"
@@ -158,6 +159,19 @@ Status FillQueries(const QueryRegistry& registry, const std::string& id,
   return OkStatus();
 }
 
+// What the request will take is charged before it is decoded; from then on the session does that.
+StatusOr<MemoryCharge> AdmitSubmit(const SessionEnvironment& environment, grpc::ByteBuffer* bytes) {
+  constexpr size_t kFewBytes = size_t{16} << 10;  // of each thread that receives
+  const size_t size = bytes->Length(), limit = environment.limits.max_request_bytes;
+  if (size > limit) return RequestTooLarge(size, limit);
+  if (size <= kFewBytes) return MemoryCharge();
+  const auto decoded = static_cast<int64_t>(DecodedBytes(v1::SubmitRequest::descriptor(), bytes));
+  MemoryAccount* const account = RequestsIn(environment, decoded);
+  MemoryCharge charge(account);
+  if (!charge.TryResize(decoded)) return account->OverLimit(decoded);
+  return charge;
+}
+
 // A session's stream over gRPC. The engine and the pool may hold the session for a moment longer.
 class SubmitHandler final : public RpcHandler, public SubmitStream {
  public:
@@ -292,9 +306,10 @@ Status FillSnapshots(const Graphs& graphs, const std::string& graph, const Graph
 
 KoiosService::KoiosService(const SessionEnvironment& environment)
     : environment_(environment), service_(v1::SubmitRequest::descriptor()->file()->service(0)) {
-  RpcMethod* submit = service_.Add("Submit", [this](RpcCall* call) {
-    return std::make_unique<SubmitHandler>(environment_, call);
-  });
+  RpcMethod* submit = service_.Add(
+      "Submit",
+      [this](RpcCall* call) { return std::make_unique<SubmitHandler>(environment_, call); },
+      [this](grpc::ByteBuffer* bytes) { return AdmitSubmit(environment_, bytes); });
   submit->num_awaited = kSubmitsArriving;
   AddAnswers();
   AddJobs();

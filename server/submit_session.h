@@ -94,6 +94,11 @@ class SubmitStream {
   virtual void Abort() = 0;
 };
 
+// The account that a request of so many bytes is charged to, before it runs and beside that.
+MemoryAccount* RequestsIn(const SessionEnvironment& environment, int64_t bytes);
+// RESOURCE_EXHAUSTED, naming the setting.
+Status RequestTooLarge(size_t bytes, size_t limit);
+
 class SubmitSession final : public engine::ResultSink,
                             public std::enable_shared_from_this<SubmitSession> {
  public:

@@ -14,6 +14,8 @@ constexpr uint64_t kMaxTimeoutMs = uint64_t{1} << 40;
 constexpr int64_t kSmallRequestBytes = int64_t{256} << 10;
 constexpr size_t kUnwatchedBytes = size_t{16} << 10;
 
+}  // namespace
+
 Status RequestTooLarge(size_t bytes, size_t limit) {
   return TooManyBytes("The request has " + std::to_string(bytes) + " bytes; the limit is " +
                           std::to_string(limit) + " bytes.",
@@ -22,7 +24,12 @@ Status RequestTooLarge(size_t bytes, size_t limit) {
                       "request-mb");
 }
 
-}  // namespace
+MemoryAccount* RequestsIn(const SessionEnvironment& environment, int64_t bytes) {
+  if (environment.small_requests != nullptr && bytes <= kSmallRequestBytes) {
+    return environment.small_requests;
+  }
+  return environment.requests != nullptr ? environment.requests : &environment.engine->memory();
+}
 
 // The time of all attempts together, with the waiting.
 void SubmitSession::SetDeadline() {
@@ -66,10 +73,7 @@ Status SubmitSession::CheckRequest() {
 }
 
 MemoryAccount* SubmitSession::RequestsOf(int64_t bytes) const {
-  if (environment_.small_requests != nullptr && bytes <= kSmallRequestBytes) {
-    return environment_.small_requests;
-  }
-  return environment_.requests != nullptr ? environment_.requests : &environment_.engine->memory();
+  return RequestsIn(environment_, bytes);
 }
 
 Status SubmitSession::ChargeRequest(size_t more_bytes) {

@@ -6,6 +6,7 @@
 #include "core/arithmetic.h"
 #include "core/value_codec.h"
 #include "core/value_compare.h"
+#include "engine/account/made_bytes.h"
 
 namespace koios::engine {
 namespace {
@@ -31,7 +32,12 @@ StatusOr<Value> AddMembers(const Value& a, const Value& b) {
   if (!a.is_collection() || !b.is_collection()) {
     return InvalidArgument("The operator addAll adds the members of a collection to another one.");
   }
-  ValueList all = a.AsList();
+  // A sack is charged once it is in a batch: none outgrows the memory before.
+  RETURN_IF_ERROR(
+      CheckMadeBytes(static_cast<int64_t>(a.ByteSize() + b.ByteSize()), "The operator addAll"));
+  ValueList all;
+  all.reserve(a.AsList().size() + b.AsList().size());
+  all.insert(all.end(), a.AsList().begin(), a.AsList().end());
   all.insert(all.end(), b.AsList().begin(), b.AsList().end());
   return a.kind() == ValueKind::kSet ? MakeSet(std::move(all)) : Value::List(std::move(all));
 }

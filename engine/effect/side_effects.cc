@@ -110,6 +110,26 @@ Status SideEffects::AddMany(const Value& value, int64_t count, Effect* effect,
 
 int64_t* SideEffects::ChargedFor(Effect* effect) { return &effect->bytes; }
 
+// Some hundred steps at most. The value is charged from its first change on: what it begins with is
+// the plan's.
+StatusOr<int64_t> SideEffects::FoldInto(const Value& value, int64_t bulk, Effect* effect,
+                                        ChargeAhead* charge) {
+  constexpr int kMostSteps = 512;
+  Value& into = *effect->value;
+  int64_t folded = 0;
+  for (int step = 0; step < kMostSteps && folded < bulk; ++step) {
+    // What it may become, while what it was is there.
+    const auto most = static_cast<int64_t>(into.ByteSize() + value.ByteSize());
+    RETURN_IF_ERROR(charge->Take(most));
+    const StatusOr<int64_t> times = FoldSome(effect->fold, value, bulk - folded, &into);
+    charge->Return(most);
+    RETURN_IF_ERROR(times.status());
+    RETURN_IF_ERROR(charge->Change(effect->bytes, static_cast<int64_t>(into.ByteSize())));
+    folded += *times;
+  }
+  return folded;
+}
+
 StatusOr<int64_t> SideEffects::Add(Effect* effect, const Value& value, int64_t bulk,
                                    ChargeAhead* charge) {
   RETURN_IF_ERROR(CheckDepth(value.depth() + 1));  // in a list
@@ -119,16 +139,8 @@ StatusOr<int64_t> SideEffects::Add(Effect* effect, const Value& value, int64_t b
                              std::string(KindName(effect->value->kind())) +
                              ", to which nothing can be added: withSideEffect() takes an operator "
                              "that puts values together.");
-    case Way::kFold: {
-      constexpr int kMostSteps = 512;
-      int64_t folded = 0;
-      for (int step = 0; step < kMostSteps && folded < bulk; ++step) {
-        ASSIGN_OR_RETURN(const int64_t times,
-                         FoldSome(effect->fold, value, bulk - folded, &*effect->value));
-        folded += times;
-      }
-      return folded;
-    }
+    case Way::kFold:
+      return FoldInto(value, bulk, effect, charge);
     case Way::kAssign:
     case Way::kMember:
     case Way::kOnce:

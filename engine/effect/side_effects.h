@@ -11,10 +11,10 @@
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
-#include "core/value.h"
-#include "engine/account/charge_ahead.h"
 #include "core/memory/paged_list.h"
 #include "core/memory/parted_table.h"
+#include "core/value.h"
+#include "engine/account/charge_ahead.h"
 #include "engine/effect/fold_operator.h"
 #include "engine/effect/group_table.h"
 #include "engine/effect/hashed_key.h"
@@ -139,6 +139,8 @@ class SideEffects {
 
   static void DropMembers(size_t begin, size_t end, int64_t outside, Effect* effect,
                           StateAccount* account);
+  static StatusOr<int64_t> FoldInto(const Value& value, int64_t bulk, Effect* effect,
+                                    ChargeAhead* charge);
   static Status AddToBag(const Value& value, int64_t bulk, Effect* effect, ChargeAhead* charge);
   static Status AddMany(const Value& value, int64_t count, Effect* effect, ChargeAhead* charge);
   static StatusOr<bool> EndList(Effect* effect);  // true

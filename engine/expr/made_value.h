@@ -12,17 +12,14 @@
 #include <vector>
 
 #include "core/memory/charged_growth.h"
+#include "core/memory/paged_list.h"
 #include "core/status.h"
 #include "core/value.h"
 #include "engine/account/free_room.h"
-#include "core/memory/paged_list.h"
+#include "engine/account/made_bytes.h"
 
 namespace koios::engine {
 
-inline constexpr int64_t kMaxMadeBytes = int64_t{64} << 20;
-
-// RESOURCE_EXHAUSTED past the limit. `step`: "concat()", for the message.
-Status CheckMadeBytes(int64_t bytes, const std::string& step);
 // A text of the value as Java prints it, within the limit.
 StatusOr<std::string> MadeText(const Value& value, const std::string& step);
 

@@ -44,6 +44,8 @@ bool QueryRun::MaySpill(const Node& ran) const {
 // before anything else of the query goes on here.
 void QueryRun::PickSpill() {
   if (spilling_.has_value() || !failure_.ok()) return;
+  // Nobody needs what it gives back: before the disk is full of that it stays.
+  gives_back_ = gives_back_ && worker_.spill->is_ample();
   const bool is_short = IsShort();
   const bool is_idle = gives_back_ || worker_.bounds.spills_early;
   int64_t most = LeastSpillBytes() - 1;

@@ -101,6 +101,15 @@ uint64_t CheckOf(std::string_view stored, uint32_t raw) {
   return XXH3_64bits_withSeed(stored.data(), stored.size(), raw);
 }
 
+// By compare-and-swap: an add that is undone could make another query's fail.
+bool TakeWithin(uint64_t limit, uint64_t bytes, std::atomic<uint64_t>* used) {
+  uint64_t now = used->load(std::memory_order_relaxed);
+  do {
+    if (now > limit || bytes > limit - now) return false;
+  } while (!used->compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
+  return true;
+}
+
 }  // namespace
 
 void SpillSpace::Sweep() const {
@@ -147,17 +156,16 @@ void SpillSpace::Return(uint64_t bytes, std::atomic<uint64_t>* of_query) {
 
 Status SpillSpace::Take(uint64_t bytes, std::atomic<uint64_t>* of_query) {
   if (writes_.fetch_add(1, std::memory_order_relaxed) + 1 >= fail_from_) return DiskIsFull(folder_);
-  const bool all_fit = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit_;
-  const bool fits = of_query == nullptr ||
-                    of_query->fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit_ / 2;
-  if (!all_fit || !fits) {
-    Return(bytes, of_query);
+  const bool fits = of_query == nullptr || TakeWithin(limit_ / 2, bytes, of_query);
+  const bool all_fit = fits && TakeWithin(limit_, bytes, &used_);
+  if (!all_fit) {
+    if (fits && of_query != nullptr) of_query->fetch_sub(bytes, std::memory_order_relaxed);
     ErrorDetail detail = DetailOf("SPILL_LIMIT", "spill-mb",
                                   "Ask for less, or give what does not fit into memory more room.");
-    detail.limit = std::to_string(all_fit ? limit_ / 2 : limit_) + " bytes";
+    detail.limit = std::to_string(fits ? limit_ : limit_ / 2) + " bytes";
     return ResourceExhausted(
-        all_fit ? "The query's rows that do not fit into memory take half of the disk that all may."
-                : "Rows that do not fit into memory take all the disk that they may.",
+        fits ? "Rows that do not fit into memory take all the disk that they may."
+             : "The query's rows that do not fit into memory take half of the disk that all may.",
         detail);
   }
   if (reserve_ == 0) return OkStatus();

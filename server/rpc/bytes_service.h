@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/log.h"
+#include "core/memory.h"
 #include "server/rpc/call.h"
 
 namespace koios::server {
@@ -49,10 +50,13 @@ class BytesService final : public Generated {
     }
   }
 
+  // Before a request is decoded: what that may take, charged until it is there, or why it is not.
+  using Admit = std::function<StatusOr<MemoryCharge>(grpc::ByteBuffer* bytes)>;
+
   // Calls of the method are answered by what `make` makes of an RpcCall*: a pointer to an
   // RpcHandler with a member `request`.
   template <typename Make>
-  RpcMethod* Add(const char* name, Make make) {
+  RpcMethod* Add(const char* name, Make make, Admit admit = AdmitShort) {
     const int index = service_->FindMethodByName(name)->index();
     RpcMethod& method = methods_.emplace_back();
     method.name = "/" + service_->full_name() + "/" + name;
@@ -60,9 +64,10 @@ class BytesService final : public Generated {
                                  grpc::ServerCompletionQueue* queue, void* tag) {
       this->RequestAsyncBidiStreaming(index, context, stream, queue, queue, tag);
     };
-    method.answer = [make, full_name = method.name](
+    method.answer = [make, admit = std::move(admit), full_name = method.name](
                         grpc::ByteBuffer* bytes,
                         RpcCall* call) -> StatusOr<std::unique_ptr<RpcHandler>> {
+      ASSIGN_OR_RETURN(const MemoryCharge decoding, admit(bytes));
       auto handler = make(call);
       RETURN_IF_ERROR(ReadRequest(full_name, bytes, &handler->request));
       return handler;

@@ -4,6 +4,7 @@
 #include <grpcpp/support/proto_buffer_writer.h>
 
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "server/rpc/rpc_status.h"
@@ -13,6 +14,7 @@ namespace koios::server {
 namespace {
 
 constexpr size_t kMaxBlockBytes = size_t{1} << 20;
+constexpr size_t kShortRequestBytes = size_t{256} << 10;
 
 Status Unreadable(const std::string& message) {
   ErrorDetail detail;
@@ -132,6 +134,16 @@ void RpcCall::Answer(const Status& status, const google::protobuf::MessageLite& 
   } else {
     Finish(ToGrpcStatus(status));
   }
+}
+
+StatusOr<MemoryCharge> AdmitShort(grpc::ByteBuffer* bytes) {
+  if (bytes->Length() <= kShortRequestBytes) return MemoryCharge();
+  ErrorDetail detail;
+  detail.reason = "REQUEST_TOO_LARGE";
+  detail.limit = std::to_string(kShortRequestBytes) + " bytes";
+  detail.used = std::to_string(bytes->Length()) + " bytes";
+  detail.hint = "Only Submit takes data.";
+  return ResourceExhausted("The request has more bytes than one of this method may have.", detail);
 }
 
 Status ReadRequest(const std::string& method, grpc::ByteBuffer* bytes,

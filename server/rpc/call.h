@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 
+#include "core/memory.h"
 #include "core/mutex.h"
 #include "core/status.h"
 #include "server/rpc/event_queue.h"
@@ -103,6 +104,9 @@ class RpcCall : public QueuedCall {
   std::unique_ptr<RpcHandler> handler_;  // set by Arrived()
 };
 
+// Of a request that has names and numbers, no data: nothing is charged. RESOURCE_EXHAUSTED where it
+// is no such request.
+StatusOr<MemoryCharge> AdmitShort(grpc::ByteBuffer* bytes);
 // INVALID_ARGUMENT in words where the bytes are no such message.
 Status ReadRequest(const std::string& method, grpc::ByteBuffer* bytes,
                    google::protobuf::MessageLite* request);

@@ -203,7 +203,7 @@ class QueryRun {
   OperatorStats& News(uint32_t op);  // its numbers, to be changed
   // What goes to disk (query_run_spill.cc).
   int64_t LeastSpillBytes() const;
-  bool IsShort() const;
+  bool NeedsDisk() const;
   bool MaySpill(const Node& ran) const;
   void PickSpill();
   void RunSpill();

@@ -27,9 +27,9 @@ int64_t QueryRun::LeastSpillBytes() const {
 }
 
 // Where others need the memory it goes to disk if that can be written.
-bool QueryRun::IsShort() const {
+bool QueryRun::NeedsDisk() const {
   const MemoryAccount& account = *spec_->account;
-  return gives_back_ || worker_.bounds.spills_early || account.IsHalfUsed() ||
+  return worker_.bounds.spills_early || account.IsHalfUsed() ||
          (account.IsTight() && worker_.spill != nullptr && worker_.spill->CanWrite());
 }
 
@@ -37,16 +37,14 @@ bool QueryRun::IsShort() const {
 bool QueryRun::MaySpill(const Node& ran) const {
   if (worker_.spill == nullptr) return false;
   const Spiller* spiller = ran.code.spiller();
-  return IsShort() || (spiller != nullptr && spiller->must_spill());
+  return gives_back_ || NeedsDisk() || (spiller != nullptr && spiller->must_spill());
 }
 
 // What goes to disk when memory is short: of the operator that keeps most, a piece at a time,
 // before anything else of the query goes on here.
 void QueryRun::PickSpill() {
   if (spilling_.has_value() || !failure_.ok()) return;
-  // Nobody needs what it gives back: before the disk is full of that it stays.
-  gives_back_ = gives_back_ && worker_.spill->is_ample();
-  const bool is_short = IsShort();
+  const bool needs_disk = NeedsDisk(), is_short = gives_back_ || needs_disk;
   const bool is_idle = gives_back_ || worker_.bounds.spills_early;
   int64_t most = LeastSpillBytes() - 1;
   for (const uint32_t id : spillers_) {
@@ -54,6 +52,9 @@ void QueryRun::PickSpill() {
     if (!is_short && !spiller.must_spill()) continue;
     const int64_t bytes = spiller.SpillableBytes() + (is_idle ? spiller.GivingBytes() : 0);
     if (bytes <= most) continue;
+    // Nobody needs what it gives back: what might not find room stays.
+    const bool is_needed = needs_disk || spiller.must_spill();
+    if (!is_needed && !worker_.spill->is_ample(static_cast<uint64_t>(bytes))) continue;
     most = bytes;
     spilling_ = id;
   }
@@ -136,7 +137,8 @@ bool QueryRun::CanGiveBack() const {
   if (!worker_.spill->is_ample()) return false;  // who must go there needs it more
   const bool keeps = std::any_of(spillers_.begin(), spillers_.end(), [this](uint32_t id) {
     const Spiller& spiller = *nodes_[id].code.spiller();
-    return spiller.SpillableBytes() + spiller.GivingBytes() >= LeastSpillBytes();
+    const int64_t bytes = spiller.SpillableBytes() + spiller.GivingBytes();
+    return bytes >= LeastSpillBytes() && worker_.spill->is_ample(static_cast<uint64_t>(bytes));
   });
   if (keeps) return true;
   int64_t waiting = 0;

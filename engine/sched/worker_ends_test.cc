@@ -317,7 +317,8 @@ TEST(WorkerEndsTest, APartThatWaitsForLongGivesItsRowsBack) {
 class PausedQuery {
  public:
   explicit PausedQuery(const std::vector<Value>& values, uint64_t disk_fails_from = UINT64_MAX,
-                       const plan::Operator& op = Home()) {
+                       const plan::Operator& op = Home(), uint64_t disk_bytes = UINT64_MAX)
+      : disk("/tmp", disk_bytes) {
     disk.FailFromWrite(disk_fails_from);
     WorkerContext context;
     context.transport = &transport_;
@@ -359,7 +360,7 @@ class PausedQuery {
   NoTransport transport_;
 
  public:
-  SpillSpace disk{"/tmp"};
+  SpillSpace disk;
   std::shared_ptr<QuerySpec> spec;
   std::shared_ptr<CountingSink> sink;
   std::unique_ptr<Worker> worker;
@@ -407,7 +408,13 @@ TEST(WorkerEndsTest, WhatIsComingOutOfABarrierWaitsOnDisk) {
   EXPECT_LT(query.spec->account->used(), before / 16);
   EXPECT_EQ(query.spec->live.Sum().spilled_bytes, query.disk.used());
   EXPECT_EQ(query.worker->NextDeadline(), 0u);  // there is nothing left to give
+  // What is given back fills no disk: the query would have been answered without.
+  PausedQuery careful(values, UINT64_MAX, order, query.disk.used());
   query.ReadAll(values.size());
+  careful.Run(kGiveBack);
+  EXPECT_FALSE(careful.sink->result.has_value());
+  EXPECT_GT(careful.spec->account->used(), before / 2);
+  careful.ReadAll(values.size());
 }
 
 // What would come back larger stays: each row would have a list of its own. So does a row that is

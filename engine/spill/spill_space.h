@@ -35,8 +35,10 @@ class SpillSpace {
   // The folder can be written and has room by far; it is looked at once a second. Who need not go
   // there does not where it is not so: a disk that fails ends a query.
   bool CanWrite() const;
-  // And most of what may be used is free: a query that begins has room for a piece in its half.
-  bool is_ample() const { return used() <= limit_ / 4 && CanWrite(); }
+  // And with so many bytes more half of what may be used is free: they are within a query's half.
+  bool is_ample(uint64_t more_bytes = 0) const {
+    return used() <= limit_ / 2 && more_bytes <= limit_ / 2 - used() && CanWrite();
+  }
   // Who sees that there is none left may let the space go.
   uint64_t used() const { return used_.load(std::memory_order_acquire); }
   // For tests: from the k-th write on all fail, as on a full disk.

@@ -1,15 +1,20 @@
 #include "core/thread_priority.h"
 
+#include <linux/capability.h>
 #include <linux/sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
+#include <ctime>
 #include <thread>
 
 namespace koios {
 namespace {
+
+constexpr int32_t kNicer = 5, kNicest = 19;
+constexpr uint64_t kSliceNanos = 10'000'000;
 
 // Linux's `struct sched_attr`, in its first form, whose header does not go with the C library's.
 struct SchedAttr {
@@ -18,33 +23,89 @@ struct SchedAttr {
   uint64_t flags = 0;
   int32_t nice = 0;
   uint32_t priority = 0;
-  uint64_t runtime = 0;  // nanoseconds, as the others; of a normal thread: its slice
+  uint64_t runtime = 0;  // nanoseconds, as the others; of a normal thread: its slice, 0: the usual
   uint64_t deadline = 0;
   uint64_t period = 0;
 };
 static_assert(sizeof(SchedAttr) == 48);
 
-}  // namespace
+// The C library has no functions for these. False where this thread has no such times.
+bool Get(SchedAttr* now) {
+  if (syscall(SYS_sched_getattr, 0, now, sizeof(*now), 0) != 0) return false;
+  return now->policy == SCHED_NORMAL || now->policy == SCHED_BATCH;
+}
 
-void ComputesForLong() {
-  constexpr int32_t kNicer = 5, kNicest = 19;
-  constexpr uint64_t kSliceNanos = 10'000'000;
-  // The C library has no functions for these.
-  SchedAttr now;
-  if (syscall(SYS_sched_getattr, 0, &now, sizeof(now), 0) != 0) return;
-  if (now.policy != SCHED_NORMAL && now.policy != SCHED_BATCH) return;
+void Set(SchedAttr now, int32_t nice, uint64_t slice_nanos) {
   now.size = sizeof(now);
-  now.nice = std::min(now.nice + kNicer, kNicest);
-  now.runtime = kSliceNanos;
+  now.nice = std::min(nice, kNicest);
+  now.runtime = slice_nanos;
   (void)syscall(SYS_sched_setattr, 0, &now, 0);
 }
 
-void Yields::Ran(int64_t nanos) {
+// Whether a thread may have the weight again that it has had.
+bool MayRaise(int32_t nice) {
+  struct rlimit limit = {};
+  constexpr int kLimitOfNice0 = 20;
+  if (getrlimit(RLIMIT_NICE, &limit) == 0 &&
+      limit.rlim_cur >= static_cast<rlim_t>(kLimitOfNice0 - nice)) {
+    return true;
+  }
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+  if (syscall(SYS_capget, &header, data) != 0) return false;
+  return (data[0].effective & (1u << CAP_SYS_NICE)) != 0;
+}
+
+int32_t NiceNow() {
+  SchedAttr now;
+  return Get(&now) ? now.nice : 0;
+}
+
+int64_t UsedNanos() {
+  timespec used = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
+}
+
+}  // namespace
+
+void ComputesForLong() {
+  SchedAttr now;
+  if (Get(&now)) Set(now, now.nice + kNicer, kSliceNanos);
+}
+
+ComputingThread::ComputingThread()
+    : may_go_back_(MayRaise(NiceNow())), nice_(NiceNow()), used_(UsedNanos()) {}
+
+void ComputingThread::Ran(int64_t nanos) {
   constexpr int64_t kMostNanos = 200'000;
+  ran_ += nanos;
+  if (ran_ + waited_ >= kWindowNanos) Decide();
   since_ += nanos;
   if (since_ < kMostNanos) return;
   since_ = 0;
   std::this_thread::yield();
+}
+
+void ComputingThread::Waited(int64_t nanos) {
+  constexpr int64_t kPauseNanos = 20'000;  // a look at a queue is none
+  if (nanos >= kPauseNanos) since_ = 0;
+  waited_ += nanos;
+  if (ran_ + waited_ >= kWindowNanos) Decide();
+}
+
+void ComputingThread::Decide() {
+  // Who waits for the disk, or for a processor, has not computed.
+  constexpr int64_t kWaitedOf = 2, kUsedOf = 4;
+  const int64_t window = ran_ + waited_, used = UsedNanos();
+  const bool for_long = waited_ < window / kWaitedOf && used - used_ >= window / kUsedOf;
+  ran_ = waited_ = 0;
+  used_ = used;
+  if (for_long == for_long_) return;
+  for_long_ = for_long;
+  SchedAttr now;
+  if (!Get(&now)) return;
+  Set(now, for_long && may_go_back_ ? nice_ + kNicer : nice_, for_long ? kSliceNanos : 0);
 }
 
 }  // namespace koios

@@ -5,24 +5,39 @@
 
 namespace koios {
 
-// It computes for long, as a query's worker does: of all threads that wait for a processor those
-// that answer clients, and have little to do, go first, and it has its turns in longer stretches.
-// Its weight is a third of what it was (nice + 5), and its slice is 10 ms, so that a thread with
-// the usual one, which is shorter, takes the processor from it when it wakes (EEVDF with custom
-// slices: Linux 6.12 and later; earlier ones ignore it). Where the system refuses, nothing changes.
+// It computes for long: of all threads that wait for a processor those that answer clients, and
+// have little to do, go first, and it has its turns in longer stretches. Its weight is a third of
+// what it was (nice + 5), and its slice is 10 ms, so that a thread with the usual one, which is
+// shorter, takes the processor from it when it wakes (EEVDF with custom slices: Linux 6.12 and
+// later; earlier ones ignore it). Where the system refuses, nothing changes.
 void ComputesForLong();
 
-// Of such a thread: who waits for a processor, to answer a client or to run a short query, has it
-// soon, and not when the system's own slice is over, which is many times as long.
-class Yields {
+// A thread that computes for long at some times, as a query's worker does, and answers short
+// queries at others: with these it must not wait behind whoever asks. It is told apart by what it
+// did in the last window: where it waited for less than half of that, it computes for long.
+// While it does it also lets others have the processor between two calls, and not when the system's
+// own slice is over, which is many times as long.
+// REQUIRES: made and used by that thread.
+class ComputingThread {
  public:
+  static constexpr int64_t kWindowNanos = 20'000'000;
+
+  ComputingThread();
   // It has computed for so long again.
   void Ran(int64_t nanos);
-  // It has waited: others have had the processor.
-  void Waited() { since_ = 0; }
+  // It has had nothing to do for so long: others have had the processor.
+  void Waited(int64_t nanos);
+  bool computes_for_long() const { return for_long_; }
 
  private:
-  int64_t since_ = 0;  // nanoseconds, since others had it
+  void Decide();
+
+  const bool may_go_back_;        // to the weight that it began with
+  int32_t nice_ = 0;              // that
+  int64_t since_ = 0;             // nanoseconds, since others had the processor
+  int64_t ran_ = 0, waited_ = 0;  // of this window
+  int64_t used_ = 0;              // processor time until it began
+  bool for_long_ = false;
 };
 
 }  // namespace koios

@@ -140,21 +140,22 @@ class ThreadedEngine : public Engine {
   }
 
   void Run(uint32_t index) {
-    ComputesForLong();
     Worker worker(ContextOf(index));
     Mailbox& mailbox = transport_.mailbox(index);
-    Yields yields;
+    ComputingThread thread;
     while (true) {
       for (Frame& frame : mailbox.Drain()) worker.Deliver(std::move(frame));
       if (mailbox.closed()) break;
       const uint64_t now = static_cast<uint64_t>(SteadyClock::Get()->NowNanos());
       if (worker.Step(now)) {
-        yields.Ran(SteadyClock::Get()->NowNanos() - static_cast<int64_t>(now));
+        thread.Ran(SteadyClock::Get()->NowNanos() - static_cast<int64_t>(now));
         continue;
       }
-      yields.Waited();
+      const int64_t done = SteadyClock::Get()->NowNanos();
+      thread.Ran(done - static_cast<int64_t>(now));
       const uint64_t deadline = worker.NextDeadline();
       mailbox.Wait(deadline == 0 ? 0 : deadline > now ? deadline - now : 1);
+      thread.Waited(SteadyClock::Get()->NowNanos() - done);
     }
     worker.CancelAll(Cancelled("The engine is shutting down."));
   }

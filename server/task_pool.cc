@@ -94,18 +94,19 @@ void TaskPool::Forget(Alarm alarm) {
 }
 
 void TaskPool::Work() {
-  ComputesForLong();
-  Yields yields;
+  ComputingThread thread;
+  int64_t end = clock_->NowNanos();
   while (true) {
     Job job = Next();
     if (job.task == nullptr) return;
     const int64_t begin = clock_->NowNanos();
+    thread.Waited(begin - end);
     job.task();
     job.task = nullptr;  // what it held is let go by its line, too
+    end = clock_->NowNanos();
     if (job.line == 0) continue;
-    const int64_t took = clock_->NowNanos() - begin;
-    Ran(job.line, took);
-    yields.Ran(took);
+    Ran(job.line, end - begin);
+    thread.Ran(end - begin);
   }
 }
 

@@ -35,7 +35,7 @@ bool Get(SchedAttr* now) {
   return now->policy == SCHED_NORMAL || now->policy == SCHED_BATCH;
 }
 
-void Set(SchedAttr now, int32_t nice, uint64_t slice_nanos) {
+void SetTimes(SchedAttr now, int32_t nice, uint64_t slice_nanos) {
   now.size = sizeof(now);
   now.nice = std::min(nice, kNicest);
   now.runtime = slice_nanos;
@@ -71,25 +71,37 @@ int64_t UsedNanos() {
 
 void ComputesForLong() {
   SchedAttr now;
-  if (Get(&now)) Set(now, now.nice + kNicer, kSliceNanos);
+  if (Get(&now)) SetTimes(now, now.nice + kNicer, kSliceNanos);
 }
 
-ComputingThread::ComputingThread()
-    : may_go_back_(MayRaise(NiceNow())), nice_(NiceNow()), used_(UsedNanos()) {}
+ThreadWeight::ThreadWeight() : nice_(NiceNow()), may_go_back_(MayRaise(nice_)) {}
 
-void ComputingThread::Ran(int64_t nanos) {
+void ThreadWeight::Set(bool for_long) {
+  if (for_long == for_long_) return;
+  for_long_ = for_long;
+  SchedAttr now;
+  if (!Get(&now)) return;
+  SetTimes(now, for_long && may_go_back_ ? nice_ + kNicer : nice_, for_long ? kSliceNanos : 0);
+}
+
+void Yields::Ran(int64_t nanos) {
   constexpr int64_t kMostNanos = 200'000;
-  ran_ += nanos;
-  if (ran_ + waited_ >= kWindowNanos) Decide();
   since_ += nanos;
   if (since_ < kMostNanos) return;
   since_ = 0;
   std::this_thread::yield();
 }
 
+ComputingThread::ComputingThread() : used_(UsedNanos()) {}
+
+void ComputingThread::Ran(int64_t nanos) {
+  ran_ += nanos;
+  if (ran_ + waited_ >= kWindowNanos) Decide();
+  yields_.Ran(nanos);
+}
+
 void ComputingThread::Waited(int64_t nanos) {
-  constexpr int64_t kPauseNanos = 20'000;  // a look at a queue is none
-  if (nanos >= kPauseNanos) since_ = 0;
+  yields_.Waited();
   waited_ += nanos;
   if (ran_ + waited_ >= kWindowNanos) Decide();
 }
@@ -98,14 +110,9 @@ void ComputingThread::Decide() {
   // Who waits for the disk, or for a processor, has not computed.
   constexpr int64_t kWaitedOf = 2, kUsedOf = 4;
   const int64_t window = ran_ + waited_, used = UsedNanos();
-  const bool for_long = waited_ < window / kWaitedOf && used - used_ >= window / kUsedOf;
+  weight_.Set(waited_ < window / kWaitedOf && used - used_ >= window / kUsedOf);
   ran_ = waited_ = 0;
   used_ = used;
-  if (for_long == for_long_) return;
-  for_long_ = for_long;
-  SchedAttr now;
-  if (!Get(&now)) return;
-  Set(now, for_long && may_go_back_ ? nice_ + kNicer : nice_, for_long ? kSliceNanos : 0);
 }
 
 }  // namespace koios

@@ -8,6 +8,9 @@
 namespace koios::server {
 namespace {
 
+// Of the tasks of a line: who streams much lets those go first that answer short queries.
+constexpr int64_t kLongNanos = 5'000'000;
+
 // So many threads may be at tasks that are not short.
 size_t MostLong(size_t num_threads) { return std::max<size_t>(num_threads, 2) - 1; }
 
@@ -94,19 +97,19 @@ void TaskPool::Forget(Alarm alarm) {
 }
 
 void TaskPool::Work() {
-  ComputingThread thread;
-  int64_t end = clock_->NowNanos();
+  ThreadWeight weight;
+  Yields yields;
   while (true) {
     Job job = Next();
     if (job.task == nullptr) return;
+    weight.Set(job.is_long);
     const int64_t begin = clock_->NowNanos();
-    thread.Waited(begin - end);
     job.task();
     job.task = nullptr;  // what it held is let go by its line, too
-    end = clock_->NowNanos();
     if (job.line == 0) continue;
-    Ran(job.line, end - begin);
-    thread.Ran(end - begin);
+    const int64_t took = clock_->NowNanos() - begin;
+    Ran(job.line, took);
+    yields.Ran(took);
   }
 }
 
@@ -114,6 +117,7 @@ void TaskPool::Ran(Line line, int64_t nanos) {
   MutexLock lock(&mutex_);
   const auto found = lines_.find(line);
   const bool more = found != lines_.end() && !found->second.waiting.empty();
+  if (found != lines_.end()) found->second.took += nanos;
   turns_.Ran(line, static_cast<uint64_t>(std::max<int64_t>(nanos, 0)), more);
   EndIfDone(line);
 }
@@ -125,12 +129,12 @@ TaskPool::Job TaskPool::Next() {
     if (!due_.empty()) {
       if (std::function<void()> task = TakeAlarm(now)) {
         TellAnother();
-        return {0, std::move(task)};
+        return {0, std::move(task), false};
       }
     }
     if (const std::optional<Line> line = turns_.Take()) {
       Tasks& tasks = lines_.find(*line)->second;
-      Job job{*line, std::move(tasks.waiting.front())};
+      Job job{*line, std::move(tasks.waiting.front()), tasks.took >= kLongNanos};
       tasks.waiting.pop_front();
       TellAnother();
       return job;

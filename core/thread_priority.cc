@@ -97,7 +97,7 @@ ComputingThread::ComputingThread() : used_(UsedNanos()) {}
 void ComputingThread::Ran(int64_t nanos) {
   ran_ += nanos;
   if (ran_ + waited_ >= kWindowNanos) Decide();
-  yields_.Ran(nanos);
+  if (weight_.is_for_long()) yields_.Ran(nanos);
 }
 
 void ComputingThread::Waited(int64_t nanos) {

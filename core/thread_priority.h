@@ -42,7 +42,8 @@ class Yields {
 
 // A thread that computes for long at some times, as a query's worker does, and answers short
 // queries at others: with these it must not wait behind whoever asks. Which it is shows what it did
-// in the last window: where it waited for less than half of that, it computes for long.
+// in the last window: where it waited for less than half of that, it computes for long,
+// and yields.
 // REQUIRES: made and used by that thread.
 class ComputingThread {
  public:

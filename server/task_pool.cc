@@ -109,7 +109,7 @@ void TaskPool::Work() {
     if (job.line == 0) continue;
     const int64_t took = clock_->NowNanos() - begin;
     Ran(job.line, took);
-    yields.Ran(took);
+    if (job.is_long) yields.Ran(took);
   }
 }
 

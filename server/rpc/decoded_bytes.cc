@@ -45,7 +45,12 @@ class Counter {
 
  private:
   bool CountField(const FieldDescriptor* field, WireFormatLite::WireType wire, int depth) {
-    if (field == nullptr) bytes_ += kUnknownFieldBytes;
+    if (field == nullptr || !IsOf(*field, wire)) {  // both are unknown to the parser
+      field = nullptr;
+      bytes_ += kUnknownFieldBytes;
+    } else if (field->is_packable()) {
+      bytes_ += 2 * kPackedBytes;  // in an array that doubles
+    }
     uint64_t number = 0;
     switch (wire) {
       case WireFormatLite::WIRETYPE_VARINT:
@@ -62,6 +67,12 @@ class Counter {
         return true;
     }
     return false;
+  }
+
+  static bool IsOf(const FieldDescriptor& field, WireFormatLite::WireType wire) {
+    const auto type = static_cast<WireFormatLite::FieldType>(field.type());
+    if (wire == WireFormatLite::WireTypeForFieldType(type)) return true;
+    return field.is_packable() && wire == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
   }
 
   bool CountLong(const FieldDescriptor* field, int depth) {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
+#include <cstdint>
 #include <thread>
 
 namespace koios {
@@ -61,12 +61,6 @@ int32_t NiceNow() {
   return Get(&now) ? now.nice : 0;
 }
 
-int64_t UsedNanos() {
-  timespec used = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
-}
-
 }  // namespace
 
 void ComputesForLong() {
@@ -90,29 +84,6 @@ void Yields::Ran(int64_t nanos) {
   if (since_ < kMostNanos) return;
   since_ = 0;
   std::this_thread::yield();
-}
-
-ComputingThread::ComputingThread() : used_(UsedNanos()) {}
-
-void ComputingThread::Ran(int64_t nanos) {
-  ran_ += nanos;
-  if (ran_ + waited_ >= kWindowNanos) Decide();
-  if (weight_.is_for_long()) yields_.Ran(nanos);
-}
-
-void ComputingThread::Waited(int64_t nanos) {
-  yields_.Waited();
-  waited_ += nanos;
-  if (ran_ + waited_ >= kWindowNanos) Decide();
-}
-
-void ComputingThread::Decide() {
-  // Who waits for the disk, or for a processor, has not computed.
-  constexpr int64_t kWaitedOf = 2, kUsedOf = 4;
-  const int64_t window = ran_ + waited_, used = UsedNanos();
-  weight_.Set(waited_ < window / kWaitedOf && used - used_ >= window / kUsedOf);
-  ran_ = waited_ = 0;
-  used_ = used;
 }
 
 }  // namespace koios

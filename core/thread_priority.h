@@ -12,10 +12,14 @@ namespace koios {
 // later; earlier ones ignore it). Where the system refuses, nothing changes.
 void ComputesForLong();
 
-// The same at some times, and as it began at others. Only the slice where the thread could not have
-// its weight back. REQUIRES: made and used by that thread.
+// The same while the thread is at a long query, and as it began while it is at short ones: with
+// these it must not wait behind whoever asks. Only the slice where it could not have its weight
+// back. REQUIRES: made and used by that thread.
 class ThreadWeight {
  public:
+  // A query that has had so much time of such threads is long to them.
+  static constexpr uint64_t kLongNanos = 5'000'000;
+
   ThreadWeight();
   void Set(bool for_long);
   bool is_for_long() const { return for_long_; }
@@ -38,31 +42,6 @@ class Yields {
 
  private:
   int64_t since_ = 0;  // nanoseconds, since others had it
-};
-
-// A thread that computes for long at some times, as a query's worker does, and answers short
-// queries at others: with these it must not wait behind whoever asks. Which it is shows what it did
-// in the last window: where it waited for less than half of that, it computes for long,
-// and yields.
-// REQUIRES: made and used by that thread.
-class ComputingThread {
- public:
-  static constexpr int64_t kWindowNanos = 20'000'000;
-
-  ComputingThread();
-  // It has computed for so long again.
-  void Ran(int64_t nanos);
-  // It has had nothing to do for so long.
-  void Waited(int64_t nanos);
-  bool computes_for_long() const { return weight_.is_for_long(); }
-
- private:
-  void Decide();
-
-  ThreadWeight weight_;
-  Yields yields_;
-  int64_t ran_ = 0, waited_ = 0;  // of this window
-  int64_t used_;                  // processor time until it began
 };
 
 }  // namespace koios

@@ -4,8 +4,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
 #include <thread>
 
 namespace koios {
@@ -25,31 +23,15 @@ TEST(ThreadPriorityTest, ItIsOfTheThreadThatAsks) {
   EXPECT_EQ(Nice(), before);
 }
 
-// Until it has computed for as long as a window, with hardly a pause.
-void Compute(ComputingThread* thread, int64_t waits) {
-  for (int64_t window = 0; window <= ComputingThread::kWindowNanos + waits;) {
-    const auto begin = std::chrono::steady_clock::now();
-    volatile uint64_t x = 0;
-    while (std::chrono::steady_clock::now() - begin < std::chrono::microseconds(500)) x = x + 1;
-    const int64_t took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
-    thread->Ran(took);
-    thread->Waited(waits);
-    window += took + waits;
-  }
-}
-
-TEST(ThreadPriorityTest, WhoAnswersShortQueriesIsNoLongerOneWhoComputes) {
+TEST(ThreadPriorityTest, WhoAnswersShortQueriesHasTheWeightThatItBeganWith) {
   std::thread([] {
     const int before = Nice();
-    ComputingThread thread;
-    Compute(&thread, 0);
-    EXPECT_TRUE(thread.computes_for_long());
-    EXPECT_GE(Nice(), before);
-    Compute(&thread, 1'000'000);
-    EXPECT_FALSE(thread.computes_for_long());
+    ThreadWeight weight;
+    weight.Set(true);
+    EXPECT_TRUE(weight.is_for_long());
+    EXPECT_TRUE(Nice() == before || Nice() == std::min(before + 5, 19)) << Nice();
+    weight.Set(false);
     EXPECT_EQ(Nice(), before);
-    thread.Ran(2 * ComputingThread::kWindowNanos);  // for the disk: no processor was used
-    EXPECT_FALSE(thread.computes_for_long());
   }).join();
 }
 

@@ -142,20 +142,22 @@ class ThreadedEngine : public Engine {
   void Run(uint32_t index) {
     Worker worker(ContextOf(index));
     Mailbox& mailbox = transport_.mailbox(index);
-    ComputingThread thread;
+    ThreadWeight weight;
+    Yields yields;
     while (true) {
       for (Frame& frame : mailbox.Drain()) worker.Deliver(std::move(frame));
       if (mailbox.closed()) break;
       const uint64_t now = static_cast<uint64_t>(SteadyClock::Get()->NowNanos());
-      if (worker.Step(now)) {
-        thread.Ran(SteadyClock::Get()->NowNanos() - static_cast<int64_t>(now));
+      const bool more = worker.Step(now);
+      weight.Set(worker.is_at_long());
+      if (more) {
+        const int64_t ran = SteadyClock::Get()->NowNanos() - static_cast<int64_t>(now);
+        if (worker.is_at_long()) yields.Ran(ran);
         continue;
       }
-      const int64_t done = SteadyClock::Get()->NowNanos();
-      thread.Ran(done - static_cast<int64_t>(now));
+      yields.Waited();
       const uint64_t deadline = worker.NextDeadline();
       mailbox.Wait(deadline == 0 ? 0 : deadline > now ? deadline - now : 1);
-      thread.Waited(SteadyClock::Get()->NowNanos() - done);
     }
     worker.CancelAll(Cancelled("The engine is shutting down."));
   }

@@ -8,9 +8,6 @@
 namespace koios::server {
 namespace {
 
-// Of the tasks of a line: who streams much lets those go first that answer short queries.
-constexpr int64_t kLongNanos = 5'000'000;
-
 // So many threads may be at tasks that are not short.
 size_t MostLong(size_t num_threads) { return std::max<size_t>(num_threads, 2) - 1; }
 
@@ -117,7 +114,6 @@ void TaskPool::Ran(Line line, int64_t nanos) {
   MutexLock lock(&mutex_);
   const auto found = lines_.find(line);
   const bool more = found != lines_.end() && !found->second.waiting.empty();
-  if (found != lines_.end()) found->second.took += nanos;
   turns_.Ran(line, static_cast<uint64_t>(std::max<int64_t>(nanos, 0)), more);
   EndIfDone(line);
 }
@@ -134,7 +130,8 @@ TaskPool::Job TaskPool::Next() {
     }
     if (const std::optional<Line> line = turns_.Take()) {
       Tasks& tasks = lines_.find(*line)->second;
-      Job job{*line, std::move(tasks.waiting.front()), tasks.took >= kLongNanos};
+      Job job{*line, std::move(tasks.waiting.front()),
+              turns_.Had(*line) >= ThreadWeight::kLongNanos};
       tasks.waiting.pop_front();
       TellAnother();
       return job;

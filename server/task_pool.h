@@ -51,12 +51,11 @@ class TaskPool {
   struct Tasks {
     std::deque<std::function<void()>> waiting;
     bool is_closed = false;
-    int64_t took = 0;  // nanoseconds, of those that have run
   };
   struct Job {
     Line line = 0;  // 0: an alarm's
     std::function<void()> task;
-    bool is_long = false;  // of a line whose tasks have taken much
+    bool is_long = false;  // of a line that has had much (core/thread_priority.h)
   };
 
   void Work();

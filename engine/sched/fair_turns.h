@@ -41,6 +41,11 @@ class FairTurns {
   void Wake(const Id& id);
   // Who is next: it has the turn until Ran(). nullopt: none that may have one is ready.
   std::optional<Id> Take();
+  // The time that it has had, in nanoseconds; of one that is not there 0.
+  uint64_t Had(const Id& id) const {
+    const auto found = turns_.find(id);
+    return found == turns_.end() ? 0 : found->second.had;
+  }
   bool HasNext() const { return NextClass().has_value(); }
   // It has had a turn of so much time; whether it is ready still, or again by Wake().
   void Ran(const Id& id, uint64_t nanos, bool ready);

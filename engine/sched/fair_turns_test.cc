@@ -58,6 +58,17 @@ TEST(FairTurnsTest, AShortOneIsOverWhileLongOnesWait) {
 }
 
 // However many short ones come, long ones have their quarter, and share it.
+TEST(FairTurnsTest, TellsWhatOneHasHad) {
+  FairTurns<int> turns;
+  turns.Add(1, {}, 1000);
+  turns.Wake(1);
+  EXPECT_EQ(turns.Take(), 1);
+  EXPECT_EQ(turns.Had(1), 1000u);
+  turns.Ran(1, 5000, true);
+  EXPECT_EQ(turns.Had(1), 6000u);
+  EXPECT_EQ(turns.Had(2), 0u);
+}
+
 TEST(FairTurnsTest, NobodyStarves) {
   Turns turns;
   std::map<uint64_t, uint64_t> had;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/thread_priority.h"
 #include "engine/deadline.h"
 #include "engine/sched/ends/reaper.h"
 #include "engine/sched/first_turn.h"
@@ -341,6 +342,7 @@ uint64_t Worker::NextDeadline() const {
 bool Worker::Step(uint64_t now_ns) {
   CheckTimes(now_ns);
   while (const std::optional<QueryId> next = turns_.Take()) {
+    at_long_ = turns_.Had(*next) >= ThreadWeight::kLongNanos;
     const int64_t begin = context_.clock->NowNanos();
     Running& running = queries_.find(*next)->second;
     const bool more = RunSlice(running.run.get(), *context_.clock);

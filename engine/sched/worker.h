@@ -23,6 +23,8 @@ class Worker {
   void Deliver(Frame frame);
   // One slice of one query. False: nothing can run until a frame arrives or a deadline passes.
   bool Step(uint64_t now_ns);
+  // Whether the query that had the last slice is a long one (core/thread_priority.h).
+  bool is_at_long() const { return at_long_; }
   // When the worker has to look again, whatever comes: a deadline, a lease, a part that waits for
   // long. 0: never.
   uint64_t NextDeadline() const;
@@ -78,6 +80,7 @@ class Worker {
   std::map<QueryId, Running> queries_;
   std::map<QueryId, Finishing> finishing_;
   FairTurns<QueryId> turns_;
+  bool at_long_ = false;
   // 0: none. It may be too early, as leases are renewed. Nullopt: not known since a query came or
   // went.
   mutable std::optional<uint64_t> next_deadline_ = 0;

@@ -129,7 +129,6 @@ class SubmitSession final : public engine::ResultSink,
     MemoryCharge charge;
   };
 
-  MemoryAccount* RequestsOf(int64_t bytes) const;
   Status Register();
   Status CheckRequest();
   Status WithTime(const Status& status) const;
@@ -197,7 +196,7 @@ class SubmitSession final : public engine::ResultSink,
   const v1::SubmitRequest* const request_;
 
   // The request and what is made of it before it runs: no query's account has it.
-  MemoryCharge request_charge_{RequestsOf(0)};
+  MemoryCharge request_charge_{RequestsIn(environment_, 0)};
   size_t request_bytes_ = 0;  // since Start()
   // Written by Begin() before the engine or a write can see them.
   QueryRegistry::Ticket ticket_;

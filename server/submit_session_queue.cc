@@ -72,14 +72,11 @@ Status SubmitSession::CheckRequest() {
   return ChargeRequest(request_bytes_);
 }
 
-MemoryAccount* SubmitSession::RequestsOf(int64_t bytes) const {
-  return RequestsIn(environment_, bytes);
-}
-
 Status SubmitSession::ChargeRequest(size_t more_bytes) {
   const auto bytes = static_cast<int64_t>(request_bytes_ + more_bytes);
-  MemoryAccount* const account = RequestsOf(bytes);
-  if (account != RequestsOf(request_charge_.bytes())) request_charge_ = MemoryCharge(account);
+  MemoryAccount* const account = RequestsIn(environment_, bytes);
+  if (account != RequestsIn(environment_, request_charge_.bytes()))
+    request_charge_ = MemoryCharge(account);
   if (request_charge_.TryResize(bytes)) return OkStatus();
   return account->OverLimit(bytes - request_charge_.bytes());
 }
@@ -91,7 +88,7 @@ Status SubmitSession::ChargeStanding(size_t bytes) {
   standing_charge_.Reset();  // of an attempt before
   const auto wanted = static_cast<int64_t>(bytes);
   const bool is_granted = account_.ok() && *account_ != nullptr;
-  MemoryAccount* const account = is_granted ? account_->get() : RequestsOf(wanted);
+  MemoryAccount* const account = is_granted ? account_->get() : RequestsIn(environment_, wanted);
   MemoryCharge charge(account);
   if (!charge.TryResize(wanted)) return account->OverLimit(wanted);
   standing_charge_ = std::move(charge);

@@ -111,4 +111,16 @@ StatusOr<int64_t> FoldSome(FoldOperator fold, const Value& next, int64_t times, 
   return settled ? times : 1;
 }
 
+StatusOr<int64_t> FoldSomeCharged(FoldOperator fold, const Value& next, int64_t times,
+                                  int64_t charged, Value* folded, ChargeAhead* charge) {
+  // What it may become, while what it was is there: both.
+  const auto most = static_cast<int64_t>(folded->ByteSize() + next.ByteSize());
+  RETURN_IF_ERROR(charge->Take(most));
+  StatusOr<int64_t> done = FoldSome(fold, next, times, folded);
+  charge->Return(most);
+  RETURN_IF_ERROR(done.status());
+  RETURN_IF_ERROR(charge->Change(charged, static_cast<int64_t>(folded->ByteSize())));
+  return done;
+}
+
 }  // namespace koios::engine

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/value.h"
+#include "engine/account/charge_ahead.h"
 
 namespace koios::engine {
 
@@ -20,5 +21,9 @@ FoldOperator FindSackOperator(const std::string& name);
 // Folds `next` into *folded so often as one step can, at most `times`, and returns how often: all
 // of them where that needs no loop or changes nothing any more, else once.
 StatusOr<int64_t> FoldSome(FoldOperator fold, const Value& next, int64_t times, Value* folded);
+
+// As this, and charged: both while it is folded, `charged` bytes of *folded before, and all after.
+StatusOr<int64_t> FoldSomeCharged(FoldOperator fold, const Value& next, int64_t times,
+                                  int64_t charged, Value* folded, ChargeAhead* charge);
 
 }  // namespace koios::engine

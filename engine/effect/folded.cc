@@ -47,14 +47,8 @@ StatusOr<int64_t> Folded::Add(const Value& value, int64_t bulk, bool again, Char
 StatusOr<int64_t> Folded::Fold(const Value& value, int64_t bulk, ChargeAhead* charge,
                                size_t* work) {
   *work += value_.FlatBytes() / kBytesPerWork;
-  // What it may become, while what it was is there: both.
-  const auto before = static_cast<int64_t>(value_.ByteSize());
-  const int64_t most = before + static_cast<int64_t>(value.ByteSize());
-  RETURN_IF_ERROR(charge->Take(most));
-  ASSIGN_OR_RETURN(const int64_t times, FoldSome(fold_, value, bulk, &value_));
-  charge->Return(most);
-  RETURN_IF_ERROR(charge->Change(before, static_cast<int64_t>(value_.ByteSize())));
-  return times;
+  return FoldSomeCharged(fold_, value, bulk, static_cast<int64_t>(value_.ByteSize()), &value_,
+                         charge);
 }
 
 StatusOr<bool> Folded::AddSeed(ChargeAhead* charge, size_t* work) {

@@ -115,17 +115,11 @@ int64_t* SideEffects::ChargedFor(Effect* effect) { return &effect->bytes; }
 StatusOr<int64_t> SideEffects::FoldInto(const Value& value, int64_t bulk, Effect* effect,
                                         ChargeAhead* charge) {
   constexpr int kMostSteps = 512;
-  Value& into = *effect->value;
   int64_t folded = 0;
   for (int step = 0; step < kMostSteps && folded < bulk; ++step) {
-    // What it may become, while what it was is there.
-    const auto most = static_cast<int64_t>(into.ByteSize() + value.ByteSize());
-    RETURN_IF_ERROR(charge->Take(most));
-    const StatusOr<int64_t> times = FoldSome(effect->fold, value, bulk - folded, &into);
-    charge->Return(most);
-    RETURN_IF_ERROR(times.status());
-    RETURN_IF_ERROR(charge->Change(effect->bytes, static_cast<int64_t>(into.ByteSize())));
-    folded += *times;
+    ASSIGN_OR_RETURN(const int64_t times, FoldSomeCharged(effect->fold, value, bulk - folded,
+                                                          effect->bytes, &*effect->value, charge));
+    folded += times;
   }
   return folded;
 }

@@ -4,24 +4,17 @@
 #include <linux/sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <thread>
 
-#include "core/clock.h"
-
 namespace koios {
 namespace {
 
 constexpr int32_t kNicer = 5, kNicest = 19;
 constexpr uint64_t kSliceNanos = 3'000'000;
-constexpr int64_t kLeastNanos = 200'000, kMostNanos = 800'000;  // between yields
-constexpr int64_t kForeignNanos = 6'000'000;  // who answers clients, or has idle priority, is not at it so long
-const int64_t kProcessors = std::max(std::thread::hardware_concurrency(), 1u);
-constexpr int64_t kAwayNanos = 1'000'000;  // a slice of work is shorter: others have had a turn
 
 // Linux's `struct sched_attr`, in its first form, whose header does not go with the C library's.
 struct SchedAttr {
@@ -63,13 +56,6 @@ bool MayRaise(int32_t nice) {
   return (data[0].effective & (1u << CAP_SYS_NICE)) != 0;
 }
 
-// Processor time of all threads of this process.
-int64_t ProcessNanos() {
-  struct timespec time = {};
-  (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
-
 int32_t NiceNow() {
   SchedAttr now;
   return Get(&now) ? now.nice : 0;
@@ -93,17 +79,11 @@ void ThreadWeight::Set(bool for_long) {
 }
 
 void Yields::Ran(int64_t nanos) {
-  if (nanos >= kAwayNanos) return Waited();
+  constexpr int64_t kMostNanos = 200'000;
   since_ += nanos;
-  if (since_ < most_) return;
+  if (since_ < kMostNanos) return;
   since_ = 0;
-  const int64_t begin = SteadyClock::Get()->NowNanos();
-  const int64_t used = ProcessNanos();
   std::this_thread::yield();
-  const int64_t away = SteadyClock::Get()->NowNanos() - begin;
-  most_ = kLeastNanos;
-  if (away < kForeignNanos) return;
-  if (ProcessNanos() - used < away * kProcessors / 2) most_ = std::min(away, kMostNanos);
 }
 
 }  // namespace koios

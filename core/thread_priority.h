@@ -43,7 +43,6 @@ class Yields {
 
  private:
   int64_t since_ = 0;  // nanoseconds, since others had it
-  int64_t most_ = 0;
 };
 
 }  // namespace koios

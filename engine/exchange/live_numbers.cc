@@ -1,5 +1,6 @@
 #include "engine/exchange/live_numbers.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace koios::engine {
@@ -37,9 +38,13 @@ std::vector<OperatorStats> LiveNumbers::Operators() const {
   return operators;
 }
 
-OperatorStats LiveNumbers::Sum() const {
-  OperatorStats sum;
-  for (const OperatorStats& one : Operators()) sum.Add(one);
+uint64_t LiveNumbers::Sum(uint64_t OperatorStats::*field) const {
+  const Told* const told = told_.load(std::memory_order_acquire);
+  if (told == nullptr) return 0;
+  const auto* const found = std::find(std::begin(kStatFields), std::end(kStatFields), field);
+  const auto index = static_cast<size_t>(found - std::begin(kStatFields));
+  uint64_t sum = 0;
+  for (const Operator& one : told->all) sum += one[index].load(std::memory_order_relaxed);
   return sum;
 }
 

@@ -31,7 +31,8 @@ class LiveNumbers {
 
   // Over all workers. Nothing before somebody has prepared it.
   std::vector<OperatorStats> Operators() const;
-  OperatorStats Sum() const;
+  // Of all operators; of a field that is a sum.
+  uint64_t Sum(uint64_t OperatorStats::*field) const;
 
   std::atomic<uint64_t> slices{0};
   std::atomic<uint64_t> disk_bytes{0};  // that it has there now

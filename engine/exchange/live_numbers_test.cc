@@ -10,7 +10,7 @@ namespace {
 TEST(LiveNumbersTest, OfEachOperatorAllWorkersAreAddedUp) {
   LiveNumbers live;
   EXPECT_TRUE(live.Operators().empty());
-  EXPECT_EQ(live.Sum().rows_in, 0u);
+  EXPECT_EQ(live.Sum(&OperatorStats::rows_in), 0u);
   constexpr uint64_t kRounds = 1000;
   const auto work = [&live](uint32_t worker, uint64_t longest) {
     live.Prepare(3, 2);
@@ -31,7 +31,7 @@ TEST(LiveNumbersTest, OfEachOperatorAllWorkersAreAddedUp) {
   EXPECT_EQ(operators[1].rows_in, 2 * kRounds);
   EXPECT_EQ(operators[1].kept_bytes, 20u);
   EXPECT_EQ(operators[1].longest_ns, 700u);
-  EXPECT_EQ(live.Sum().rows_in, 2 * kRounds);
+  EXPECT_EQ(live.Sum(&OperatorStats::rows_in), 2 * kRounds);
 }
 
 }  // namespace

@@ -10,11 +10,10 @@ QueryNumbers QuerySpec::Numbers() const {
   numbers.memory_bytes = static_cast<uint64_t>(std::max<int64_t>(account->used(), 0));
   numbers.peak_bytes = static_cast<uint64_t>(account->peak());
   numbers.slices = live.slices.load(std::memory_order_relaxed);
-  const OperatorStats sum = live.Sum();
-  numbers.credit_waits = sum.credit_waits;
-  numbers.credit_wait_ns = sum.credit_wait_ns;
-  numbers.spilled_bytes = sum.spilled_bytes;
-  numbers.rows_dropped = sum.rows_dropped;
+  numbers.credit_waits = live.Sum(&OperatorStats::credit_waits);
+  numbers.credit_wait_ns = live.Sum(&OperatorStats::credit_wait_ns);
+  numbers.spilled_bytes = live.Sum(&OperatorStats::spilled_bytes);
+  numbers.rows_dropped = live.Sum(&OperatorStats::rows_dropped);
   return numbers;
 }
 

@@ -303,7 +303,7 @@ TEST(WorkerEndsTest, APartThatWaitsForLongGivesItsRowsBack) {
   }
   EXPECT_GT(disk.used(), 0u);
   EXPECT_LT(spec->account->used(), before - 8000);
-  EXPECT_EQ(spec->live.Sum().spilled_bytes, disk.used());
+  EXPECT_EQ(spec->live.Sum(&OperatorStats::spilled_bytes), disk.used());
   EXPECT_EQ(worker.NextDeadline(), 0u);
   Frame end;
   end.query = spec->id;
@@ -381,7 +381,7 @@ TEST(WorkerEndsTest, WhatWaitsForAClientWaitsOnDisk) {
     query.Run(kGiveBack);
     EXPECT_EQ(query.sink->rows, 0u);
     EXPECT_FALSE(query.sink->result.has_value());
-    EXPECT_EQ(query.spec->live.Sum().spilled_bytes, query.disk.used());
+    EXPECT_EQ(query.spec->live.Sum(&OperatorStats::spilled_bytes), query.disk.used());
     EXPECT_EQ(query.spec->live.disk_bytes, query.disk.used());
     if (fails_from == UINT64_MAX) {
       EXPECT_LT(query.spec->account->used(), before / 4);
@@ -406,7 +406,7 @@ TEST(WorkerEndsTest, WhatIsComingOutOfABarrierWaitsOnDisk) {
   query.Run(kGiveBack);
   EXPECT_EQ(query.sink->rows, 0u);
   EXPECT_LT(query.spec->account->used(), before / 16);
-  EXPECT_EQ(query.spec->live.Sum().spilled_bytes, query.disk.used());
+  EXPECT_EQ(query.spec->live.Sum(&OperatorStats::spilled_bytes), query.disk.used());
   EXPECT_EQ(query.worker->NextDeadline(), 0u);  // there is nothing left to give
   // What is given back fills no disk: the query would have been answered without.
   PausedQuery careful(values, UINT64_MAX, order, query.disk.used());

@@ -48,8 +48,8 @@ void RpcCall::Begun(bool ok) {
 void RpcCall::Arrived(bool ok) {
   events()->arriving().Remove(&context_);
   if (ok) events()->NoteRequest();
-  StatusOr<std::unique_ptr<RpcHandler>> handler = Unreadable("The call has no message.");
-  if (ok) handler = method_.answer(&request_, this);
+  StatusOr<std::unique_ptr<RpcHandler>> handler =
+      ok ? method_.answer(&request_, this) : Unreadable("The call has no message.");
   request_.Clear();
   if (handler.ok()) {
     bool is_cancelled = false;

@@ -68,8 +68,7 @@ class QueryRun {
   static StatusOr<std::unique_ptr<QueryRun>> Create(std::shared_ptr<const QuerySpec> spec,
                                                     const WorkerContext& worker);
   ~QueryRun();
-  // What a worker keeps of a plan before any row comes, about: bytes that whoever submits it has
-  // charged, as no row or result adds to them.
+  // What a worker keeps of a plan before any row comes, about: bytes that who submits it charged.
   static size_t StandingBytes(const plan::Plan& plan, uint32_t num_workers);
 
   // At the coordinator, once: the root instance begins.
@@ -87,7 +86,8 @@ class QueryRun {
 
   // Nothing can run, and has not for a while: all that can go to disk does.
   void GiveBack();
-  bool CanGiveBack() const;
+  bool MayGiveBack() const;         // there is room for some of it
+  int64_t LeastToGiveBack() const;  // bytes; 0: nothing is worth it
   // At the end of a slice: tells of what has changed, for the query's live numbers.
   void Publish();
 

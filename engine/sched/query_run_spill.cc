@@ -132,22 +132,27 @@ Status QueryRun::BringBack(Node* node) {
   return OkStatus();
 }
 
-bool QueryRun::CanGiveBack() const {
-  if (worker_.spill == nullptr || !failure_.ok() || complete_) return false;
-  if (!worker_.spill->is_ample()) return false;  // who must go there needs it more
-  const bool keeps = std::any_of(spillers_.begin(), spillers_.end(), [this](uint32_t id) {
-    const Spiller& spiller = *nodes_[id].code.spiller();
-    const int64_t bytes = spiller.SpillableBytes() + spiller.GivingBytes();
-    return bytes >= LeastSpillBytes() && worker_.spill->is_ample(static_cast<uint64_t>(bytes));
-  });
-  if (keeps) return true;
+int64_t QueryRun::LeastToGiveBack() const {
+  if (worker_.spill == nullptr || !failure_.ok() || complete_) return 0;
+  const int64_t enough = LeastSpillBytes();
   int64_t waiting = 0;
   for (const Node& node : nodes_) {
     node.lanes.ForEach([&](const Loops&, const Lane& lane) {
       for (const Input& input : lane.queue) waiting += MayStore(input) ? input.charged : 0;
     });
   }
-  return waiting >= LeastSpillBytes();
+  int64_t least = waiting >= enough ? enough : 0;  // goes there one by one
+  for (const uint32_t id : spillers_) {
+    const Spiller& spiller = *nodes_[id].code.spiller();
+    const int64_t bytes = spiller.SpillableBytes() + spiller.GivingBytes();
+    if (bytes >= enough && (least == 0 || bytes < least)) least = bytes;
+  }
+  return least;
+}
+
+bool QueryRun::MayGiveBack() const {
+  const int64_t least = LeastToGiveBack();
+  return least > 0 && worker_.spill->is_ample(static_cast<uint64_t>(least));
 }
 
 void QueryRun::GiveBack() {

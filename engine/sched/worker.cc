@@ -275,9 +275,10 @@ void Worker::CheckTimes(uint64_t now_ns) {
       continue;
     }
     if (running.gives_back_ns != 0 && now_ns >= running.gives_back_ns) {
-      running.gives_back_ns = 0;
-      running.run->GiveBack();
-      turns_.Wake(id);
+      const bool may = running.run->MayGiveBack();  // who must go there needs it more
+      running.gives_back_ns = may ? 0 : now_ns + kGiveBackNanos;
+      if (may) running.run->GiveBack();
+      if (may) turns_.Wake(id);
     }
     if (HasLeases()) Renew(id, &running, now_ns);
   }
@@ -358,7 +359,7 @@ bool Worker::Step(uint64_t now_ns) {
 // A part that waits for long, as its client does not read or others are held up, keeps no rows in
 // memory that can be elsewhere.
 void Worker::NoteIdle(Running* running, bool runs, uint64_t now_ns) {
-  const bool can = !runs && running->run->CanGiveBack();
+  const bool can = !runs && running->run->LeastToGiveBack() > 0;
   if (can == (running->gives_back_ns != 0)) return;
   running->gives_back_ns = can ? now_ns + kGiveBackNanos : 0;
   next_deadline_.reset();

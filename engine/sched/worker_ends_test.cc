@@ -1,5 +1,6 @@
 // How queries end at workers: forgotten by all, at their deadlines, when their coordinator is lost;
 // and what a part that has nothing to do keeps.
+#include "core/random.h"
 #include "engine/engine.h"
 #include "engine/spill/spill_space.h"
 #include "engine/testing/fan_queries.h"
@@ -390,6 +391,30 @@ TEST(WorkerEndsTest, WhatWaitsForAClientWaitsOnDisk) {
     EXPECT_EQ(query.disk.used() > 0, fails_from > 1);
     query.ReadAll(values.size());
   }
+}
+
+// Where others have most of the disk they stay in memory until it is free again.
+TEST(WorkerEndsTest, WhatWaitsForAClientGoesToDiskWhenItHasRoom) {
+  const std::vector<Value> values(4000, Value::String(std::string(100, 'a')));
+  constexpr uint64_t kDiskBytes = 1'000'000;
+  PausedQuery query(values, UINT64_MAX, PausedQuery::Home(), kDiskBytes);
+  auto others = query.disk.Open();
+  ASSERT_TRUE(others.ok());
+  std::string bytes(kDiskBytes * 2 / 3, '\0');  // that don't compress
+  Rng rng(7);
+  for (char& byte : bytes) byte = static_cast<char>(rng.Uniform(256));
+  ASSERT_TRUE((*others)->Append(bytes).ok());
+  const int64_t before = query.spec->account->used();
+  const uint64_t theirs = query.disk.used();
+  ASSERT_GT(theirs, kDiskBytes / 2);
+  query.Run(kGiveBack);
+  EXPECT_EQ(query.disk.used(), theirs);
+  EXPECT_EQ(query.spec->account->used(), before);
+  *others = nullptr;
+  query.Run(2 * kGiveBack);
+  EXPECT_GT(query.disk.used(), 0u);
+  EXPECT_LT(query.spec->account->used(), before / 4);
+  query.ReadAll(values.size());
 }
 
 // So do rows that a barrier has begun to give.

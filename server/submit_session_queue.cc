@@ -75,8 +75,9 @@ Status SubmitSession::CheckRequest() {
 Status SubmitSession::ChargeRequest(size_t more_bytes) {
   const auto bytes = static_cast<int64_t>(request_bytes_ + more_bytes);
   MemoryAccount* const account = RequestsIn(environment_, bytes);
-  if (account != RequestsIn(environment_, request_charge_.bytes()))
+  if (account != RequestsIn(environment_, request_charge_.bytes())) {
     request_charge_ = MemoryCharge(account);
+  }
   if (request_charge_.TryResize(bytes)) return OkStatus();
   return account->OverLimit(bytes - request_charge_.bytes());
 }

@@ -57,7 +57,6 @@ TEST(FairTurnsTest, AShortOneIsOverWhileLongOnesWait) {
   EXPECT_LE(slices, 14);  // three of four
 }
 
-// However many short ones come, long ones have their quarter, and share it.
 TEST(FairTurnsTest, TellsWhatOneHasHad) {
   FairTurns<int> turns;
   turns.Add(1, {}, 1000);
@@ -69,6 +68,7 @@ TEST(FairTurnsTest, TellsWhatOneHasHad) {
   EXPECT_EQ(turns.Had(2), 0u);
 }
 
+// However many short ones come, long ones have their quarter, and share it.
 TEST(FairTurnsTest, NobodyStarves) {
   Turns turns;
   std::map<uint64_t, uint64_t> had;

@@ -68,7 +68,7 @@ class QueryRun {
   static StatusOr<std::unique_ptr<QueryRun>> Create(std::shared_ptr<const QuerySpec> spec,
                                                     const WorkerContext& worker);
   ~QueryRun();
-  // What a worker keeps of a plan before any row comes, about: bytes that who submits it charged.
+  // About the bytes that a worker keeps of a plan before any row comes: charged by who submits it.
   static size_t StandingBytes(const plan::Plan& plan, uint32_t num_workers);
 
   // At the coordinator, once: the root instance begins.

@@ -1,6 +1,7 @@
 // What goes to disk, and when: what operators keep, and the rows that wait between them in a part
 // that waits itself.
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -71,8 +72,8 @@ bool QueryRun::MayStore(const Input& input) const {
          input.charged <= static_cast<int64_t>(2 * kBatchBytes);
 }
 
-// Of what waits between operators as much as a call has time for. What finds no room on disk stays
-// in memory: nobody needs that now.
+// Of what waits between operators as much as a call has time for. What finds no room on disk, or
+// would take it from who must go there, stays in memory: nobody needs that now.
 void QueryRun::StoreWaiting() {
   const uint64_t begin = worker_.clock->NowNanos();
   uint64_t now = begin;
@@ -82,6 +83,7 @@ void QueryRun::StoreWaiting() {
     node.lanes.ForEach([&](const Loops&, Lane& lane) {
       for (size_t i = 0; i < lane.queue.size(); ++i) {
         if (!put.ok() || now - begin >= kStoreNanos || !MayStore(lane.queue[i])) continue;
+        if (!worker_.spill->is_ample(static_cast<uint64_t>(lane.queue[i].charged))) continue;
         put = Store(&node, &lane.queue[i]);
         now = worker_.clock->NowNanos();
       }
@@ -135,13 +137,17 @@ Status QueryRun::BringBack(Node* node) {
 int64_t QueryRun::LeastToGiveBack() const {
   if (worker_.spill == nullptr || !failure_.ok() || complete_) return 0;
   const int64_t enough = LeastSpillBytes();
-  int64_t waiting = 0;
+  int64_t waiting = 0, smallest = std::numeric_limits<int64_t>::max();
   for (const Node& node : nodes_) {
     node.lanes.ForEach([&](const Loops&, const Lane& lane) {
-      for (const Input& input : lane.queue) waiting += MayStore(input) ? input.charged : 0;
+      for (const Input& input : lane.queue) {
+        if (!MayStore(input)) continue;
+        waiting += input.charged;
+        smallest = std::min(smallest, input.charged);
+      }
     });
   }
-  int64_t least = waiting >= enough ? enough : 0;  // goes there one by one
+  int64_t least = waiting >= enough ? smallest : 0;  // they go there one by one
   for (const uint32_t id : spillers_) {
     const Spiller& spiller = *nodes_[id].code.spiller();
     const int64_t bytes = spiller.SpillableBytes() + spiller.GivingBytes();

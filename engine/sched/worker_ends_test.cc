@@ -393,6 +393,12 @@ TEST(WorkerEndsTest, WhatWaitsForAClientWaitsOnDisk) {
   }
 }
 
+std::string Incompressible(size_t size, Rng* rng) {
+  std::string bytes(size, '\0');
+  for (char& byte : bytes) byte = static_cast<char>(rng->Uniform(256));
+  return bytes;
+}
+
 // Where others have most of the disk they stay in memory until it is free again.
 TEST(WorkerEndsTest, WhatWaitsForAClientGoesToDiskWhenItHasRoom) {
   const std::vector<Value> values(4000, Value::String(std::string(100, 'a')));
@@ -400,10 +406,8 @@ TEST(WorkerEndsTest, WhatWaitsForAClientGoesToDiskWhenItHasRoom) {
   PausedQuery query(values, UINT64_MAX, PausedQuery::Home(), kDiskBytes);
   auto others = query.disk.Open();
   ASSERT_TRUE(others.ok());
-  std::string bytes(kDiskBytes * 2 / 3, '\0');  // that don't compress
   Rng rng(7);
-  for (char& byte : bytes) byte = static_cast<char>(rng.Uniform(256));
-  ASSERT_TRUE((*others)->Append(bytes).ok());
+  ASSERT_TRUE((*others)->Append(Incompressible(kDiskBytes * 2 / 3, &rng)).ok());
   const int64_t before = query.spec->account->used();
   const uint64_t theirs = query.disk.used();
   ASSERT_GT(theirs, kDiskBytes / 2);
@@ -414,6 +418,24 @@ TEST(WorkerEndsTest, WhatWaitsForAClientGoesToDiskWhenItHasRoom) {
   query.Run(2 * kGiveBack);
   EXPECT_GT(query.disk.used(), 0u);
   EXPECT_LT(query.spec->account->used(), before / 4);
+  query.ReadAll(values.size());
+}
+
+// Only so much goes there that half of it stays free, whoever has the other half.
+TEST(WorkerEndsTest, WhatWaitsForAClientLeavesRoomForOthers) {
+  constexpr uint64_t kDiskBytes = 2'000'000;
+  Rng rng(7);
+  std::vector<Value> values;
+  for (int i = 0; i < 4000; ++i) values.push_back(Value::Binary(Incompressible(100, &rng)));
+  PausedQuery query(values, UINT64_MAX, PausedQuery::Home(), kDiskBytes);
+  auto others = query.disk.Open();
+  ASSERT_TRUE(others.ok());
+  ASSERT_TRUE((*others)->Append(Incompressible(kDiskBytes * 7 / 20, &rng)).ok());
+  const uint64_t theirs = query.disk.used();
+  query.Run(kGiveBack);
+  EXPECT_GT(query.disk.used(), theirs);
+  EXPECT_LE(query.disk.used(), kDiskBytes / 2);
+  *others = nullptr;
   query.ReadAll(values.size());
 }
 

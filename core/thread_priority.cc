@@ -14,7 +14,7 @@ namespace koios {
 namespace {
 
 constexpr int32_t kNicer = 5, kNicest = 19;
-constexpr uint64_t kSliceNanos = 3'000'000;
+constexpr uint64_t kSliceNanos = 10'000'000;
 
 // Linux's `struct sched_attr`, in its first form, whose header does not go with the C library's.
 struct SchedAttr {

@@ -7,10 +7,10 @@ namespace koios {
 
 // It computes for long: of all threads that wait for a processor those that answer clients, and
 // have little to do, go first, and it has its turns in longer stretches. Its weight is a third of
-// what it was (nice + 5), and its slice is 3 ms, so that a thread with the usual one, which is
-// shorter (at most 2.8), takes the processor from it when it wakes (EEVDF with custom slices: Linux
-// 6.12 and later; earlier ones ignore it). Not longer: beside a program that computes as well each
-// yield costs a slice. Where the system refuses, nothing changes.
+// what it was (nice + 5), and its slice is 10 ms, so that a thread with the usual one, which is
+// shorter, takes the processor from it when it wakes (EEVDF with custom slices: Linux 6.12 and
+// later; earlier ones ignore it). What it costs: beside a program that computes as well each yield
+// gives a slice away (bench/TARGETS.md). Where the system refuses, nothing changes.
 void ComputesForLong();
 
 // The same while the thread is at a long query, and as it began while it is at short ones: with
